@@ -1,0 +1,107 @@
+//! What is indexed and printed. The JSON form of [`Document`] is stable: `extract --json`, `import` and the
+//! outbox use it.
+
+use serde::{Deserialize, Serialize};
+
+/// What a page is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A detail page: one text with a title.
+    Article,
+    /// A list or directory page: its worth is its links.
+    Hub,
+    /// An error page, whatever its status code says.
+    Error,
+    /// None of these.
+    #[default]
+    Other,
+}
+
+/// What a link seems to lead to, judged from its place and its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkKind {
+    /// Probably a detail page.
+    Article,
+    /// Probably a list page: sections, pagination.
+    Hub,
+    /// A feed or sitemap named in the head.
+    Feed,
+    /// None of these.
+    #[default]
+    Other,
+}
+
+/// One link of the page, resolved and canonical; each address once, in document order.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Link {
+    /// Canonical absolute URL.
+    pub url: String,
+    /// Link text, or the image's alternative text.
+    pub text: String,
+    /// What it seems to lead to.
+    #[serde(default)]
+    pub kind: LinkKind,
+    /// The page asked not to follow it (`rel=nofollow`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nofollow: bool,
+}
+
+/// One comment of a reader.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Comment {
+    /// Who wrote it, as printed.
+    #[serde(default)]
+    pub author: Option<String>,
+    /// When, ISO 8601 where it could be read, else as printed.
+    #[serde(default)]
+    pub published: Option<String>,
+    /// What it says.
+    pub text: String,
+}
+
+/// What Taojin knows of a page: this is indexed, exported and answered.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Document {
+    /// Canonical URL of the page; empty if unknown.
+    pub url: String,
+    /// The page's own canonical URL (`rel=canonical`, `og:url`) where it differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<String>,
+    /// Name of the site in the configuration, if it came from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site: Option<String>,
+    /// Headline without the site's name.
+    pub title: Option<String>,
+    /// First publication: ISO 8601 date, or date and time with offset when known.
+    pub published: Option<String>,
+    /// Named writer.
+    pub author: Option<String>,
+    /// Media source as printed (来源).
+    pub source: Option<String>,
+    /// Main text: paragraphs in order, one a line.
+    pub text: String,
+    /// Readers' comments in page order.
+    pub comments: Vec<Comment>,
+    /// Links of the page.
+    pub links: Vec<Link>,
+    /// What the page is.
+    pub kind: Kind,
+    /// Which way of extraction decided, for example `ratio`, `ratio+blocks`, `none`.
+    pub method: String,
+    /// Charset the bytes were decoded with.
+    pub charset: String,
+    /// Language tag (`zh`, `en` …) where it could be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// How sure the extractor is of the main text, 0 to 1.
+    pub confidence: f32,
+    /// The page asked not to be indexed (`noindex` in meta robots or X-Robots-Tag).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub noindex: bool,
+    /// The page asked not to follow its links (`nofollow`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub nofollow: bool,
+}

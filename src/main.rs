@@ -1,0 +1,3 @@
+//! The `taojin` command.
+
+fn main() {}
