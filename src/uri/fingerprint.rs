@@ -1,4 +1,6 @@
-//! Hashes that assign URLs to queues.
+//! Hashes that assign keys to queues. In: bytes, a number of queues. Out: the index of a queue. xxh3 is what
+//! runs; the others reproduce published figures and need an odd prime number of queues: modulo 2^j, ELF sees
+//! only the end of its input and HfIp every fourth character.
 
 /// Which hash assigns a queue to a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -9,8 +11,35 @@ pub enum QueueHash {
     Xxh3,
     /// HfIp (Li and Feng 2004): four bytes XORed; wants an odd modulus.
     HfIp,
-    /// ELF hash of the System V object format, kept for comparison.
+    /// hf (Li and Feng 2004): sum of characters weighted by position; wants an odd modulus.
+    Hf,
+    /// ELF hash of the System V object format, kept for comparison; wants an odd modulus.
     Elf,
+}
+
+impl QueueHash {
+    /// Every hash, in the order of the documented table.
+    pub const ALL: [QueueHash; 4] = [
+        QueueHash::Xxh3,
+        QueueHash::HfIp,
+        QueueHash::Hf,
+        QueueHash::Elf,
+    ];
+
+    /// Index of the shard of `shards` (at least 1) for this key.
+    pub fn shard(self, key: &str, shards: u32) -> u32 {
+        let shards = shards.max(1);
+        let bytes = key.as_bytes();
+        match self {
+            QueueHash::Xxh3 => {
+                let index = xxhash_rust::xxh3::xxh3_64(bytes) % u64::from(shards);
+                u32::try_from(index).expect("less than shards, which is u32")
+            }
+            QueueHash::HfIp => hfip(bytes) % shards,
+            QueueHash::Hf => hf(bytes) % shards,
+            QueueHash::Elf => elf(bytes) % shards,
+        }
+    }
 }
 
 /// ELF hash, 31 bits.
@@ -36,16 +65,13 @@ pub fn hfip(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(word)
 }
 
-impl QueueHash {
-    /// Index of the shard of `shards` (at least 1) for this key.
-    pub fn shard(self, key: &str, shards: u32) -> u32 {
-        let shards = shards.max(1);
-        match self {
-            QueueHash::Xxh3 => {
-                (xxhash_rust::xxh3::xxh3_64(key.as_bytes()) % u64::from(shards)) as u32
-            }
-            QueueHash::HfIp => hfip(key.as_bytes()) % shards,
-            QueueHash::Elf => elf(key.as_bytes()) % shards,
-        }
+/// hf of Li and Feng, J. Software 15(2) 2004: absolute value of Σ byte × 3 × i, i from 1, in 32 bits that wrap.
+pub fn hf(bytes: &[u8]) -> u32 {
+    let mut sum: i32 = 0;
+    let mut weight: i32 = 0;
+    for &b in bytes {
+        weight = weight.wrapping_add(3);
+        sum = sum.wrapping_add(i32::from(b).wrapping_mul(weight));
     }
+    sum.unsigned_abs()
 }

@@ -1,10 +1,12 @@
 //! Addresses of pages. In: the text of a URL, absolute or relative to a page. Out: a [`CrawlUri`] in canonical
-//! form, its fingerprint and its queue hash. Never does I/O.
+//! form, its fingerprint and its queue hash. Never does I/O, never looks at a page.
 
 mod canonicalize;
 mod fingerprint;
+mod percent;
+mod strip;
 #[cfg(test)]
 mod tests;
 
-pub use canonicalize::{CrawlUri, UriError};
-pub use fingerprint::{QueueHash, elf, hfip};
+pub use canonicalize::{CrawlUri, MAX_URI_BYTES, UriError};
+pub use fingerprint::{QueueHash, elf, hf, hfip};

@@ -1,0 +1,61 @@
+//! One spelling for percent-encoded text (RFC 3986 §6.2.2). In: the path or query of a parsed URL. Out: the same
+//! with unreserved characters decoded, hex digits in upper case, stray `%` and characters that RFC 3986 does
+//! not allow encoded. Never decodes a reserved character: `%2F` and `/` are two different paths.
+
+use std::borrow::Cow;
+
+const HEX: &[u8; 16] = b"0123456789ABCDEF";
+
+/// Brings the percent-encoding of a path or query into its one canonical spelling.
+pub(super) fn normalize(text: &str) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    if bytes.iter().all(|&b| is_allowed(b)) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut i = 0;
+    while let Some(&b) = bytes.get(i) {
+        let escaped = match (b, bytes.get(i + 1), bytes.get(i + 2)) {
+            (b'%', Some(&high), Some(&low)) => hex_value(high).zip(hex_value(low)),
+            _ => None,
+        };
+        if let Some((high, low)) = escaped {
+            let value = high << 4 | low;
+            if is_unreserved(value) {
+                out.push(char::from(value));
+            } else {
+                push_escape(&mut out, value);
+            }
+            i += 3;
+        } else {
+            if is_allowed(b) {
+                out.push(char::from(b));
+            } else {
+                push_escape(&mut out, b);
+            }
+            i += 1;
+        }
+    }
+    Cow::Owned(out)
+}
+
+fn push_escape(out: &mut String, value: u8) {
+    out.push('%');
+    out.push(char::from(HEX[usize::from(value >> 4)]));
+    out.push(char::from(HEX[usize::from(value & 15)]));
+}
+
+fn hex_value(digit: u8) -> Option<u8> {
+    char::from(digit)
+        .to_digit(16)
+        .and_then(|v| u8::try_from(v).ok())
+}
+
+fn is_unreserved(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~')
+}
+
+/// May stand unescaped in a path or query: unreserved, sub-delims, and `:@/?`.
+fn is_allowed(b: u8) -> bool {
+    is_unreserved(b) || b"!$&'()*+,;=:@/?".contains(&b)
+}
