@@ -1,1 +1,38 @@
-//! (in work)
+//! Search for people and machines. In: HTTP requests. Out: the web page, the JSON API, status and figures. Only
+//! reads: nothing here can write to the index, and nothing reaches the file system.
+
+pub mod metrics;
+
+mod answer;
+mod api;
+mod config;
+mod html;
+mod lang;
+mod listen;
+mod openapi;
+mod params;
+mod problem;
+mod router;
+mod source;
+mod state;
+mod status;
+mod view;
+mod web;
+
+#[cfg(test)]
+mod tests;
+
+pub use answer::{CommentAnswer, DocumentAnswer, SearchAnswer, SearchHit};
+pub use config::Config;
+pub use problem::{PROBLEM_JSON, Problem};
+pub use router::{BindError, bind, router, serve};
+pub use source::{Found, FoundList, Marked, SearchSource, SourceError, Wanted};
+pub use state::ServeState;
+pub use status::{
+    Activity, DiskUse, HostStatus, QueueCounts, SiteStatus, Status, StatusSource, UrlCounts,
+};
+
+/// The clock, in the unit of the whole project: Unix milliseconds.
+fn now_ms() -> i64 {
+    chrono::Utc::now().timestamp_millis()
+}

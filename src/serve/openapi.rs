@@ -1,0 +1,77 @@
+//! The description of the API. In: the handlers' own annotations and the limits of the configuration. Out: an
+//! OpenAPI 3.1 document. Never promises a limit that the server does not keep.
+
+use serde_json::{Value, json};
+use utoipa::OpenApi;
+
+use super::api;
+use super::config::{Config, DEFAULT_LIMIT, SITES_MAX};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Taojin",
+        description = "Search over what Taojin has crawled. Everything is read with GET; errors are RFC 9457 problem documents; long answers are compressed for clients that say they take gzip.",
+        license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
+    ),
+    paths(api::search, api::document, api::status, api::health, api::metrics_text, api::openapi),
+    tags(
+        (name = "search", description = "Hits and documents."),
+        (name = "operation", description = "State of the server."),
+    )
+)]
+struct Description;
+
+/// The description as JSON text, with this configuration's limits.
+pub(crate) fn document(config: &Config) -> String {
+    let mut document = serde_json::to_value(Description::openapi())
+        .expect("the description holds strings and numbers only");
+    let server = if config.public_url.is_empty() {
+        "/"
+    } else {
+        &config.public_url
+    };
+    document["servers"] = json!([{ "url": server.trim_end_matches('/') }]);
+    if config.public_url.is_empty() {
+        document["servers"] = json!([{ "url": "/" }]);
+    }
+    let parameters = document.pointer_mut("/paths/~1api~1search/get/parameters");
+    if let Some(Value::Array(parameters)) = parameters {
+        for parameter in parameters {
+            let name = parameter["name"].as_str().unwrap_or_default().to_owned();
+            if let Some(schema) = search_parameter(&name, config) {
+                parameter["schema"] = schema;
+            }
+        }
+    }
+    if let Some(schema) = document.pointer_mut("/paths/~1api~1docs~1{id}/get/parameters/0/schema") {
+        *schema = json!({ "type": "string", "pattern": "^[0-9A-Za-z_-]{1,64}$" });
+    }
+    document.to_string()
+}
+
+/// Schema of a search parameter. These are written here and not as annotations because their limits are settings.
+fn search_parameter(name: &str, config: &Config) -> Option<Value> {
+    let date = json!({ "type": "string", "format": "date" });
+    let moment = json!({ "type": "string", "format": "date-time" });
+    let period = json!({ "type": "string", "pattern": "^[0-9]{1,4}[hdwmy]$" });
+    Some(match name {
+        "q" => json!({ "type": "string", "maxLength": config.query_chars }),
+        "site" => json!({
+            "type": "array", "maxItems": SITES_MAX,
+            "items": { "type": "string", "minLength": 1, "maxLength": 64, "pattern": "^[^,]+$" },
+        }),
+        "since" | "until" => json!({ "anyOf": [date, moment, period] }),
+        "sort" => {
+            json!({ "type": "string", "enum": ["relevance", "date"], "default": "relevance" })
+        }
+        "limit" => json!({
+            "type": "integer", "minimum": 1, "maximum": config.limit_max,
+            "default": DEFAULT_LIMIT.min(config.limit_max),
+        }),
+        "offset" => json!({
+            "type": "integer", "minimum": 0, "maximum": config.offset_max(), "default": 0,
+        }),
+        _ => return None,
+    })
+}

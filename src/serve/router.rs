@@ -1,0 +1,146 @@
+//! Routes and what holds for all of them. In: a [`ServeState`]. Out: an axum router, and the loop that serves it until
+//! it is told to stop. Never answers without the security headers.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::map_response;
+use axum::response::Response;
+use axum::routing::get;
+use tokio::net::TcpListener;
+use tower_http::compression::CompressionLayer;
+
+use super::listen::Guarded;
+use super::state::{ServeState, Shared};
+use super::{api, web};
+
+/// After the stop signal, running answers have this long to end; a client that holds its line is left behind.
+const STOP_GRACE: Duration = Duration::from_secs(5);
+/// How often the histograms' samples are folded, so that they do not grow while nobody reads `/metrics`.
+const METRICS_UPKEEP: Duration = Duration::from_secs(5);
+
+/// Headers of every answer. Scripts, styles and the mark come from our own fixed paths and nothing else is loaded;
+/// no page can be framed; no original site learns what was searched.
+const SECURITY_HEADERS: [(HeaderName, &str); 7] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (
+        HeaderName::from_static("permissions-policy"),
+        "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    ),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
+];
+
+/// Why the server could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// Somebody else listens there.
+    #[error(
+        "{0} is in use by another program; set serve.listen to a free port or stop that program"
+    )]
+    InUse(SocketAddr),
+    /// The address is not one of this machine, or the port is not allowed.
+    #[error("cannot listen on {address}: {source}")]
+    Other {
+        /// Address asked for.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Opens the listening socket.
+pub async fn bind(address: SocketAddr) -> Result<TcpListener, BindError> {
+    TcpListener::bind(address)
+        .await
+        .map_err(|source| match source.kind() {
+            io::ErrorKind::AddrInUse => BindError::InUse(address),
+            _ => BindError::Other { address, source },
+        })
+}
+
+/// Answers requests until `shutdown` is done, then lets running answers end, for five seconds at most.
+pub async fn serve(
+    listener: TcpListener,
+    state: ServeState,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()> {
+    let config = state.config.clone();
+    let metrics = state.metrics.clone();
+    let (stopping, mut stopped) = tokio::sync::watch::channel(false);
+    let signal = async move {
+        shutdown.await;
+        stopping.send_replace(true);
+    };
+    let guarded = Guarded::new(listener, &config);
+    let answering = axum::serve(guarded, router(state)).with_graceful_shutdown(signal);
+    let upkeep = async {
+        loop {
+            tokio::time::sleep(METRICS_UPKEEP).await;
+            metrics.run_upkeep();
+        }
+    };
+    let grace = async {
+        if stopped.wait_for(|stop| *stop).await.is_ok() {
+            tokio::time::sleep(STOP_GRACE).await;
+        } else {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        result = answering.into_future() => result,
+        () = upkeep => Ok(()),
+        () = grace => Ok(()),
+    }
+}
+
+/// Every route, with its limits and headers.
+pub fn router(state: ServeState) -> Router {
+    let server = Arc::new(Shared::new(state));
+    Router::new()
+        .route("/", get(web::search))
+        .route("/doc/{id}", get(web::document))
+        .route("/status", get(web::status))
+        .route("/assets/taojin.css", get(web::style))
+        .route("/assets/taojin.js", get(web::script))
+        .route("/assets/mark.svg", get(web::mark))
+        .route("/robots.txt", get(api::robots))
+        .route("/api/search", get(api::search))
+        .route("/api/docs/{id}", get(api::document))
+        .route("/api/status", get(api::status))
+        .route("/api/openapi.json", get(api::openapi))
+        .route("/healthz", get(api::health))
+        .route("/metrics", get(api::metrics_text))
+        .fallback(api::not_found)
+        .method_not_allowed_fallback(api::wrong_method)
+        .with_state(server)
+        .layer(CompressionLayer::new())
+        .layer(map_response(secured))
+}
+
+async fn secured(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    for (name, value) in SECURITY_HEADERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-cache"));
+    response
+}

@@ -1,0 +1,173 @@
+//! What a running server holds, and how a request reaches the index. In: a [`ServeState`]. Out: answers, or a
+//! [`Failure`] in time. Never lets a search run on the threads that speak with clients.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
+
+use super::config::Config;
+use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
+use super::openapi;
+use super::source::{FoundList, Marked, SearchSource, SourceError, Wanted};
+use super::status::{Status, StatusSource};
+use crate::extract::Document;
+
+/// All that a server can reach: nothing of it can be written to, and none of it is the file system.
+#[derive(Clone)]
+pub struct ServeState {
+    /// Limits and addresses.
+    pub config: Config,
+    /// What is searched.
+    pub source: Arc<dyn SearchSource>,
+    /// What `/status` shows.
+    pub status: StatusSource,
+    /// What `/metrics` shows.
+    pub metrics: PrometheusHandle,
+}
+
+/// Why a request got no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// Not done within the time limit.
+    Busy,
+    /// The index or the status source failed; the log has the reason.
+    Broken,
+}
+
+/// A [`ServeState`] made ready for requests.
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) base: String,
+    pub(crate) openapi: String,
+    pub(crate) metrics: PrometheusHandle,
+    source: Arc<dyn SearchSource>,
+    status: StatusSource,
+    running: Arc<Semaphore>,
+}
+
+/// Form in which handlers get it.
+pub(crate) type Server = Arc<Shared>;
+
+impl Shared {
+    pub(crate) fn new(state: ServeState) -> Shared {
+        Shared {
+            base: state.config.link_base(),
+            openapi: openapi::document(&state.config),
+            running: Arc::new(Semaphore::new(state.config.concurrent_searches)),
+            config: state.config,
+            metrics: state.metrics,
+            source: state.source,
+            status: state.status,
+        }
+    }
+
+    /// Searches; gives the hits and the milliseconds it took, waiting for a place included.
+    pub(crate) async fn search(&self, wanted: Wanted) -> Result<(FoundList, f64), Failure> {
+        let started = Instant::now();
+        let source = Arc::clone(&self.source);
+        let result = self.blocking(move || source.search(&wanted)).await;
+        let took = started.elapsed();
+        let outcome = match result {
+            Ok(_) => "ok",
+            Err(Failure::Busy) => "timeout",
+            Err(Failure::Broken) => "error",
+        };
+        metrics::histogram!(SEARCH_SECONDS).record(took);
+        metrics::counter!(SEARCHES_TOTAL, "outcome" => outcome).increment(1);
+        result.map(|found| (found, took.as_secs_f64() * 1_000.0))
+    }
+
+    /// The document with this id, if there is one.
+    pub(crate) async fn document(&self, id: String) -> Result<Option<Document>, Failure> {
+        if !is_id(&id) {
+            return Ok(None);
+        }
+        let source = Arc::clone(&self.source);
+        self.blocking(move || source.document(&id)).await
+    }
+
+    /// Marks the matches of `query` in each text.
+    pub(crate) async fn mark(
+        &self,
+        query: String,
+        texts: Vec<String>,
+    ) -> Result<Vec<Marked>, Failure> {
+        let source = Arc::clone(&self.source);
+        self.blocking(move || {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            Ok(source.mark(&query, &texts))
+        })
+        .await
+    }
+
+    /// Whether a search is answered at all: one rare word, one hit.
+    pub(crate) async fn probe(&self) -> Result<(), Failure> {
+        let source = Arc::clone(&self.source);
+        let wanted = Wanted {
+            text: "淘金".to_owned(),
+            sites: Vec::new(),
+            since_ms: None,
+            until_ms: None,
+            by_date: false,
+            limit: 1,
+            offset: 0,
+            count_sites: false,
+        };
+        self.blocking(move || source.search(&wanted).map(drop))
+            .await
+    }
+
+    /// Documents that can be found.
+    pub(crate) fn documents(&self) -> u64 {
+        self.source.documents()
+    }
+
+    /// The status as the source gives it.
+    pub(crate) async fn status(&self) -> Result<Status, Failure> {
+        let status = Arc::clone(&self.status);
+        self.blocking(move || status().map_err(SourceError)).await
+    }
+
+    /// Runs `work` on a blocking thread, at most so many at a time, and waits for it until the time limit. It is
+    /// the one place outside the daemon that leaves the task: a search is plain computation over mapped files, and
+    /// on a runtime thread it would stop every other client. What runs on after the time limit keeps its place, so
+    /// that slow searches cannot pile up.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let deadline = Instant::now() + Duration::from_millis(self.config.time_limit_ms);
+        let place = timeout_at(deadline, Arc::clone(&self.running).acquire_owned())
+            .await
+            .map_err(|_| Failure::Busy)?
+            .expect("the semaphore is never closed");
+        let task = tokio::task::spawn_blocking(move || {
+            let result = work();
+            drop(place);
+            result
+        });
+        match timeout_at(deadline, task).await {
+            Err(_) => Err(Failure::Busy),
+            Ok(Ok(Ok(value))) => Ok(value),
+            Ok(Ok(Err(error))) => {
+                tracing::error!(%error, "request failed");
+                Err(Failure::Broken)
+            }
+            Ok(Err(error)) => {
+                tracing::error!(%error, "request panicked");
+                Err(Failure::Broken)
+            }
+        }
+    }
+}
+
+/// Whether a text can be an id at all: short, and of characters that mean nothing anywhere.
+fn is_id(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+}

@@ -1,0 +1,144 @@
+//! What the operator wants to know at a glance. In: a source that the daemon, or a reader of the store, supplies.
+//! Out: one [`Status`]. Never asks the crawler anything itself.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Where a [`Status`] comes from: called for each request on a blocking thread; the error is one line for the
+/// operator. It should answer within the request's time limit.
+pub type StatusSource = Arc<dyn Fn() -> Result<Status, String> + Send + Sync>;
+
+/// What the process is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Activity {
+    /// Crawling on schedule.
+    Running,
+    /// Crawling is held: see `note`.
+    Paused,
+    /// Being stopped: no new fetches.
+    Stopping,
+    /// Serving an existing index; nothing is crawled by this process.
+    #[default]
+    ReadOnly,
+}
+
+/// State of the whole. Times are Unix milliseconds.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct Status {
+    /// Version of the program.
+    pub version: String,
+    /// When this status was taken.
+    pub now_ms: i64,
+    /// When the process started.
+    pub started_ms: i64,
+    /// What it is doing.
+    pub activity: Activity,
+    /// Why it is paused, or anything else the operator must know; empty when all is well.
+    pub note: String,
+    /// Documents that can be found.
+    pub documents: u64,
+    /// Documents in the outbox that the index has not committed yet.
+    pub outbox_lag: u64,
+    /// URLs of all sites by state.
+    pub urls: UrlCounts,
+    /// Work queues of all sites.
+    pub queues: QueueCounts,
+    /// Disk use.
+    pub disk: DiskUse,
+    /// One entry per configured site, by name.
+    pub sites: Vec<SiteStatus>,
+    /// Hosts that are slow, backing off or parked, worst first; at most a few dozen.
+    pub hosts: Vec<HostStatus>,
+}
+
+/// How many URLs are in which state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct UrlCounts {
+    /// Found, never fetched.
+    pub waiting: u64,
+    /// Being fetched.
+    pub in_flight: u64,
+    /// Fetched at least once, to be revisited.
+    pub fetched: u64,
+    /// Refused by scope, robots.txt, type or limits.
+    pub refused: u64,
+    /// Failed at the last try, to be tried again.
+    pub failed: u64,
+    /// Gone for good.
+    pub gone: u64,
+}
+
+/// How the work queues stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct QueueCounts {
+    /// Queues that hold at least one URL.
+    pub queues: u64,
+    /// Queues with a URL that is due now.
+    pub ready: u64,
+    /// Queues waiting for a host's delay or backoff.
+    pub waiting: u64,
+    /// Queues put aside after too many errors in a row.
+    pub parked: u64,
+    /// URLs due now, over all queues.
+    pub due: u64,
+}
+
+/// What lies on disk, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct DiskUse {
+    /// The search index.
+    pub index_bytes: u64,
+    /// The store of URLs and the outbox.
+    pub store_bytes: u64,
+    /// Free on the file system that holds them.
+    pub free_bytes: u64,
+}
+
+/// State of one site.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct SiteStatus {
+    /// Name in the configuration.
+    pub name: String,
+    /// Start of the last cycle.
+    pub last_cycle_ms: Option<i64>,
+    /// When the next cycle is due.
+    pub next_cycle_ms: Option<i64>,
+    /// Documents of the site that can be found.
+    pub documents: u64,
+    /// URLs of the site by state.
+    pub urls: UrlCounts,
+    /// URLs of the site that are due now.
+    pub due: u64,
+    /// Failed fetches in the last cycle.
+    pub errors: u64,
+    /// The last error, one line with the URL.
+    pub last_error: Option<String>,
+}
+
+/// State of one host that needs the operator's eye.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct HostStatus {
+    /// Host name.
+    pub host: String,
+    /// `slow`, `backing off`, `parked`, `robots unreachable` …
+    pub state: String,
+    /// Delay in force between two fetches.
+    pub delay_ms: u64,
+    /// What set that delay.
+    pub cause: String,
+    /// Earliest next fetch.
+    pub next_fetch_ms: Option<i64>,
+    /// URLs that wait for it.
+    pub queued: u64,
+    /// The last error.
+    pub last_error: Option<String>,
+}

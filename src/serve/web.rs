@@ -1,0 +1,241 @@
+//! Handlers for people. In: a request of a browser. Out: a page, without script if need be. Never a write.
+
+use std::sync::LazyLock;
+
+use askama::Template;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::response::{Html, IntoResponse, Response};
+
+use super::config::PAGE_HITS;
+use super::lang::Lang;
+use super::now_ms;
+use super::params::Params;
+use super::state::{Failure, Server};
+use super::view::{Chrome, DocumentPage, ErrorPage, HomePage, ResultsPage, StatusPage, kept, link};
+
+const STYLE: &str = include_str!("pages/taojin.css");
+const SCRIPT: &str = include_str!("pages/taojin.js");
+const MARK: &str = include_str!("pages/mark.svg");
+
+/// Version in the links to style and script, so that they can be cached for good.
+static ASSETS_VERSION: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{:x}",
+        xxhash_rust::xxh3::xxh3_64([STYLE, SCRIPT].concat().as_bytes())
+    )
+});
+
+/// `/`: the query box, or the hits when there is something to search.
+pub(crate) async fn search(
+    State(server): State<Server>,
+    RawQuery(raw): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    let raw = raw.unwrap_or_default();
+    let params = match Params::parse(&raw, &server.config, now_ms(), false) {
+        Ok(params) => Params {
+            limit: PAGE_HITS,
+            ..params
+        },
+        Err(error) => {
+            let c = chrome(&server, &lenient(&raw, &server), &headers, "/");
+            let text = error.detail(c.lang);
+            let heading = c.t.bad_query;
+            return failure(c, StatusCode::BAD_REQUEST, heading, text);
+        }
+    };
+    let c = chrome(&server, &params, &headers, "/");
+    if params.text.is_empty() && !params.filtered() {
+        return home(c, &params);
+    }
+    match server.search(params.wanted(true)).await {
+        Ok((found, took_ms)) => page(
+            &ResultsPage::new(c, &params, found, took_ms, &server.config),
+            StatusCode::OK,
+        ),
+        Err(error) => broken(c, &error),
+    }
+}
+
+fn home(c: Chrome, params: &Params) -> Response {
+    let example = |text: &str| {
+        let example = Params {
+            text: text.to_owned(),
+            lang: params.lang,
+            ..Params::default()
+        };
+        link(&c.base, "/", &example.query_string())
+    };
+    let (exact, without) = (
+        example(c.t.hint_exact_example),
+        example(c.t.hint_without_example),
+    );
+    page(&HomePage { exact, without, c }, StatusCode::OK)
+}
+
+/// `/doc/{id}`: the text of a document as it was crawled.
+pub(crate) async fn document(
+    State(server): State<Server>,
+    id: Result<Path<String>, PathRejection>,
+    RawQuery(raw): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    let params = lenient(&raw.unwrap_or_default(), &server);
+    let id = id.map(|Path(id)| id).unwrap_or_default();
+    let c = chrome(&server, &params, &headers, &format!("/doc/{id}"));
+    let document = match server.document(id).await {
+        Ok(Some(document)) => document,
+        Ok(None) => return missing(c),
+        Err(error) => return broken(c, &error),
+    };
+    let texts = DocumentPage::texts(&document);
+    match server.mark(params.text.clone(), texts).await {
+        Ok(marked) => page(
+            &DocumentPage::new(c, &params, document, &marked),
+            StatusCode::OK,
+        ),
+        Err(error) => broken(c, &error),
+    }
+}
+
+/// `/status`: the operator's page.
+pub(crate) async fn status(
+    State(server): State<Server>,
+    RawQuery(raw): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    let params = lenient(&raw.unwrap_or_default(), &server);
+    let c = chrome(&server, &params, &headers, "/status");
+    if !server.config.operator_pages {
+        return missing(c);
+    }
+    match server.status().await {
+        Ok(status) => page(&StatusPage::new(c, status, now_ms()), StatusCode::OK),
+        Err(error) => broken(c, &error),
+    }
+}
+
+/// A page for an address that leads nowhere.
+pub(crate) fn not_found(server: &Server, uri: &Uri, headers: &HeaderMap) -> Response {
+    let params = lenient(uri.query().unwrap_or_default(), server);
+    missing(chrome(server, &params, headers, "/"))
+}
+
+pub(crate) async fn style() -> Response {
+    asset("text/css; charset=utf-8", STYLE)
+}
+
+pub(crate) async fn script() -> Response {
+    asset("text/javascript; charset=utf-8", SCRIPT)
+}
+
+pub(crate) async fn mark() -> Response {
+    asset("image/svg+xml", MARK)
+}
+
+/// Whether the client is a browser that a person looks at.
+pub(crate) fn wants_html(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::ACCEPT)
+        .and_then(|accept| accept.to_str().ok())
+        .is_some_and(|accept| accept.contains("text/html"))
+}
+
+/// What can be understood of a query string; a page that is not a search does not fail because of it.
+fn lenient(raw: &str, server: &Server) -> Params {
+    Params::parse(raw, &server.config, now_ms(), false).unwrap_or_else(|_| {
+        let lang = url::form_urlencoded::parse(raw.as_bytes())
+            .find(|(name, _)| name == "lang")
+            .and_then(|(_, value)| Lang::named(&value));
+        Params {
+            lang,
+            ..Params::default()
+        }
+    })
+}
+
+fn chrome(server: &Server, params: &Params, headers: &HeaderMap, path: &str) -> Chrome {
+    let accepted = headers
+        .get(header::ACCEPT_LANGUAGE)
+        .and_then(|value| value.to_str().ok());
+    let lang = params.lang.unwrap_or_else(|| Lang::preferred(accepted));
+    let other = Params {
+        lang: Some(lang.other()),
+        ..params.clone()
+    };
+    let plain = Params {
+        lang: params.lang,
+        ..Params::default()
+    }
+    .query_string();
+    Chrome {
+        lang,
+        t: lang.labels(),
+        base: server.base.clone(),
+        version: &ASSETS_VERSION,
+        text: params.text.clone(),
+        query_chars: server.config.query_chars,
+        kept: kept(params, false),
+        home: link(&server.base, "/", &plain),
+        status: link(&server.base, "/status", &plain),
+        switch: link(&server.base, path, &other.query_string()),
+        documents: Some(server.documents()),
+        operator: server.config.operator_pages,
+    }
+}
+
+fn missing(c: Chrome) -> Response {
+    let (heading, text) = (c.t.not_found, c.t.not_found_text.to_owned());
+    failure(c, StatusCode::NOT_FOUND, heading, text)
+}
+
+fn broken(c: Chrome, error: &Failure) -> Response {
+    match error {
+        Failure::Busy => {
+            let (heading, text) = (c.t.busy, c.t.busy_text.to_owned());
+            failure(c, StatusCode::SERVICE_UNAVAILABLE, heading, text)
+        }
+        Failure::Broken => {
+            let (heading, text) = (c.t.error, c.t.failed_text.to_owned());
+            failure(c, StatusCode::INTERNAL_SERVER_ERROR, heading, text)
+        }
+    }
+}
+
+fn failure(c: Chrome, status: StatusCode, heading: &'static str, text: String) -> Response {
+    page(
+        &ErrorPage {
+            c,
+            code: status.as_u16(),
+            heading,
+            text,
+        },
+        status,
+    )
+}
+
+fn page(template: &impl Template, status: StatusCode) -> Response {
+    match template.render() {
+        Ok(html) => {
+            let mut response = (status, Html(html)).into_response();
+            response
+                .headers_mut()
+                .insert(header::VARY, HeaderValue::from_static("accept-language"));
+            response
+        }
+        Err(error) => {
+            tracing::error!(%error, "page failed");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+fn asset(kind: &'static str, text: &'static str) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
+    ];
+    (headers, text).into_response()
+}
