@@ -1,1 +1,37 @@
-//! (in work)
+//! Text as the search sees it. In: text of a document or of a query. Out: its normal form, and the words and
+//! grams it is cut into. Never does I/O (lexicons arrive as text), never knows a page.
+
+mod cut;
+mod dictionary;
+mod lexicon;
+mod normalize;
+#[cfg(test)]
+mod tests;
+mod tokenizer;
+
+pub use cut::{GramPhrase, Word, gram_phrase, is_cjk, whole_grams};
+pub use dictionary::{Analyzer, Dictionary};
+pub use lexicon::{BUILTIN_LEXICONS, Lexicon, LexiconError, Term};
+pub use normalize::{Normalized, normalize};
+pub use tokenizer::{GRAMS, WORDS, tokenizers};
+
+use serde::{Deserialize, Serialize};
+
+/// The lexicon every installation starts with: the domain this program was made for.
+const DEFAULT_LEXICON: &str = "oil-gas";
+
+/// What text is cut with.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Lexicons whose terms are kept whole: the name of a built-in one (`oil-gas`) or a file with one term a line.
+    pub lexicons: Vec<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            lexicons: vec![DEFAULT_LEXICON.to_owned()],
+        }
+    }
+}

@@ -2,6 +2,7 @@
 //! reads: nothing here can write to the index, and nothing reaches the file system.
 
 pub mod metrics;
+pub mod query;
 
 mod answer;
 mod api;

@@ -1,0 +1,278 @@
+//! One spelling for texts that mean the same. In: any text. Out: its normal form (NFKC, lower case, simplified
+//! characters, single spaces, nothing invisible) and, when asked for, the way back to the original bytes.
+//! Never depends on more than one combining sequence at a time, so a part of a text has the same form alone as
+//! in its place: that is what makes literal search complete. For the same reason characters are simplified one
+//! by one and not by phrase.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use unicode_normalization::char::{canonical_combining_class, decompose_compatible};
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
+
+/// First character the table of simplified forms covers (CJK Extension A).
+const TABLE_FIRST: u32 = 0x3400;
+/// First character after the table (end of the main CJK block).
+const TABLE_END: u32 = 0xA000;
+
+/// Forms that conversion by phrase leaves undecided. Both sides of a search go through the same table, so the
+/// common traditional reading may win; the few simplified words it would hide are in the dictionary as variants.
+const COMMON_READINGS: &[(char, char)] = &[('瞭', '了'), ('藉', '借'), ('著', '着')];
+
+static SIMPLIFIED: LazyLock<Box<[char]>> = LazyLock::new(simplified_table);
+
+fn simplified_table() -> Box<[char]> {
+    let converter = ferrous_opencc::OpenCC::from_config(ferrous_opencc::config::BuiltinConfig::T2s)
+        .expect("the traditional to simplified tables are part of the program");
+    // One line a character: phrases of the converter cannot reach over a line break.
+    let all: String = (TABLE_FIRST..TABLE_END)
+        .filter_map(char::from_u32)
+        .flat_map(|c| [c, '\n'])
+        .collect();
+    let mut table: Vec<char> = converter
+        .convert(&all)
+        .lines()
+        .zip((TABLE_FIRST..TABLE_END).filter_map(char::from_u32))
+        .map(|(line, c)| {
+            let mut chars = line.chars();
+            match (chars.next(), chars.next()) {
+                (Some(simple), None) => simple,
+                _ => c,
+            }
+        })
+        .collect();
+    for &(from, to) in COMMON_READINGS {
+        if let Some(slot) = table.get_mut((u32::from(from) - TABLE_FIRST) as usize) {
+            *slot = to;
+        }
+    }
+    let once = table.clone();
+    let lookup = |c: char| table_get(&once, c);
+    table.iter().map(|&c| lookup(c)).collect()
+}
+
+fn table_get(table: &[char], c: char) -> char {
+    let slot = u32::from(c).wrapping_sub(TABLE_FIRST) as usize;
+    table.get(slot).copied().unwrap_or(c)
+}
+
+/// The normal form of a text: NFKC, lower case, traditional characters simplified, runs of white space as one
+/// space, invisible characters dropped. Borrowed when the text already is in normal form.
+pub fn normalize(text: &str) -> Cow<'_, str> {
+    if is_plain_ascii(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    walk(text, &mut out, |_, _, _| {});
+    Cow::Owned(out)
+}
+
+fn is_plain_ascii(text: &str) -> bool {
+    let mut before_space = false;
+    text.bytes().all(|b| {
+        let space = b == b' ';
+        let fine = (0x20..0x7F).contains(&b) && !b.is_ascii_uppercase() && !(space && before_space);
+        before_space = space;
+        fine
+    })
+}
+
+/// A run of the normal form and where it came from.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    /// Byte offset in the normal form.
+    normal: u32,
+    /// Byte offset in the original.
+    original: u32,
+    /// The run came from one sequence as a whole: its inner offsets have no counterpart.
+    whole: bool,
+}
+
+/// A text in normal form that remembers where each part of it stood.
+#[derive(Debug, Clone, Default)]
+pub struct Normalized {
+    text: String,
+    steps: Vec<Step>,
+    original_len: usize,
+}
+
+impl Normalized {
+    /// Normalises `text`. Only its first 4 GiB can be mapped back; callers bound texts far below that.
+    pub fn new(text: &str) -> Self {
+        let mut out = String::with_capacity(text.len());
+        let mut steps: Vec<Step> = Vec::new();
+        let mut shift = 0i64;
+        walk(text, &mut out, |normal, original, whole| {
+            let here = original as i64 - normal as i64;
+            if whole || here != shift || steps.last().is_some_and(|s| s.whole) {
+                steps.push(Step {
+                    normal: u32::try_from(normal).unwrap_or(u32::MAX),
+                    original: u32::try_from(original).unwrap_or(u32::MAX),
+                    whole,
+                });
+                shift = here;
+            }
+        });
+        Self {
+            text: out,
+            steps,
+            original_len: text.len(),
+        }
+    }
+
+    /// The normal form.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The bytes of the original that became the bytes `start..end` of the normal form, on character boundaries
+    /// of both. An empty range maps to an empty range.
+    pub fn original(&self, start: usize, end: usize) -> std::ops::Range<usize> {
+        let from = self.start_of(start).min(self.original_len);
+        if end <= start {
+            return from..from;
+        }
+        let until = self.end_of(end).min(self.original_len);
+        from..until.max(from)
+    }
+
+    fn step_at(&self, normal: usize) -> Option<usize> {
+        self.steps
+            .partition_point(|s| s.normal as usize <= normal)
+            .checked_sub(1)
+    }
+
+    fn start_of(&self, normal: usize) -> usize {
+        match self.step_at(normal).and_then(|i| self.steps.get(i)) {
+            None => normal,
+            Some(step) if step.whole => step.original as usize,
+            Some(step) => step.original as usize + (normal - step.normal as usize),
+        }
+    }
+
+    fn end_of(&self, normal: usize) -> usize {
+        let Some(at) = self.step_at(normal - 1) else {
+            return normal;
+        };
+        match self.steps.get(at) {
+            Some(step) if step.whole => self
+                .steps
+                .get(at + 1)
+                .map_or(self.original_len, |next| next.original as usize),
+            Some(step) => step.original as usize + (normal - step.normal as usize),
+            None => normal,
+        }
+    }
+}
+
+/// Writes the normal form of `text` to `out` and tells `mark(normal offset, original offset, whole)` of every
+/// character or sequence before it is written; a last mark stands at the end.
+fn walk(text: &str, out: &mut String, mut mark: impl FnMut(usize, usize, bool)) {
+    let table: &[char] = &SIMPLIFIED;
+    let mut chars = text.char_indices().peekable();
+    let mut after_space = false;
+    while let Some((at, c)) = chars.next() {
+        if is_ideograph(c) {
+            mark(out.len(), at, false);
+            out.push(table_get(table, c));
+            after_space = false;
+            continue;
+        }
+        let next = chars.peek().map(|&(_, c)| c);
+        if next.is_none_or(starts_sequence)
+            && let Some(simple) = simple_form(c)
+        {
+            if simple == ' ' && after_space {
+                continue;
+            }
+            after_space = simple == ' ';
+            mark(out.len(), at, simple.len_utf8() != c.len_utf8());
+            out.push(simple);
+            continue;
+        }
+        let mut end = at + c.len_utf8();
+        while let Some(&(i, follower)) = chars.peek() {
+            if starts_sequence(follower) || !continues(follower) {
+                break;
+            }
+            end = i + follower.len_utf8();
+            chars.next();
+        }
+        let sequence = text.get(at..end).unwrap_or_default();
+        push_sequence(sequence, at, out, &mut after_space, &mut mark);
+    }
+    mark(out.len(), text.len(), false);
+}
+
+fn push_sequence(
+    sequence: &str,
+    at: usize,
+    out: &mut String,
+    after_space: &mut bool,
+    mark: &mut impl FnMut(usize, usize, bool),
+) {
+    let mut marked = false;
+    for c in sequence.nfkc().flat_map(char::to_lowercase) {
+        let c = if c.is_whitespace() { ' ' } else { c };
+        if is_invisible(c) || (c == ' ' && *after_space) {
+            continue;
+        }
+        if !marked {
+            mark(out.len(), at, true);
+            marked = true;
+        }
+        *after_space = c == ' ';
+        out.push(match c {
+            'ς' => 'σ',
+            c => table_get(&SIMPLIFIED, c),
+        });
+    }
+}
+
+/// The form of a character that needs no look at its neighbours, if there is a short way to it.
+fn simple_form(c: char) -> Option<char> {
+    match c {
+        ' ' | '\t' | '\n' | '\r' | '\u{3000}' => Some(' '),
+        '!'..='~' => Some(c.to_ascii_lowercase()),
+        '、' | '。' | '〈'..='】' | '“' | '”' | '‘' | '’' | '—' => Some(c),
+        '！'..='～' => {
+            char::from_u32(u32::from(c) - 0xFEE0).map(|ascii| ascii.to_ascii_lowercase())
+        }
+        _ => None,
+    }
+}
+
+/// Ideographs of the table: they never compose with what follows.
+fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}')
+}
+
+/// Surely does not compose with what stands before.
+fn starts_sequence(c: char) -> bool {
+    c < '\u{300}' || is_ideograph(c) || matches!(c, '\u{3000}'..='\u{3029}' | '！'..='～')
+}
+
+/// May compose with, or be reordered against, what stands before.
+fn continues(c: char) -> bool {
+    let joins = |c: char| {
+        canonical_combining_class(c) != 0
+            || is_nfkc_quick(std::iter::once(c)) == IsNormalized::Maybe
+    };
+    if joins(c) {
+        return true;
+    }
+    let mut first = None;
+    decompose_compatible(c, |part| {
+        first.get_or_insert(part);
+    });
+    first.is_some_and(joins)
+}
+
+/// Characters that are there and cannot be seen: soft hyphens, zero width spaces and joiners, marks of
+/// direction, variation selectors, the byte order mark, control characters.
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{180B}'..='\u{180E}' | '\u{200B}'..='\u{200F}'
+            | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}'
+            | '\u{E0100}'..='\u{E01EF}')
+}

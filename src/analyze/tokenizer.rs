@@ -1,0 +1,100 @@
+//! The two tokenizers of the index. In: text that already is in normal form. Out: tokens of [`super::cut`] as
+//! tantivy wants them, their positions counted in characters. Never normalises: the writer does that once for
+//! both fields.
+
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
+
+use super::cut::{self, Word};
+use super::dictionary::Analyzer;
+
+/// Name of the tokenizer that cuts into words and their parts.
+pub const WORDS: &str = "words";
+/// Name of the tokenizer that cuts into grams.
+pub const GRAMS: &str = "grams";
+
+/// Longest token in bytes that is worth keeping: longer runs are encoded data.
+const MAX_TOKEN_BYTES: usize = 128;
+
+/// A manager with both tokenizers, to be set on an index right after it is opened.
+pub fn tokenizers(analyzer: &Analyzer) -> TokenizerManager {
+    let manager = TokenizerManager::default();
+    manager.register(
+        WORDS,
+        WordTokenizer {
+            analyzer: analyzer.clone(),
+            words: Vec::new(),
+        },
+    );
+    manager.register(GRAMS, GramTokenizer { words: Vec::new() });
+    manager
+}
+
+#[derive(Clone)]
+struct WordTokenizer {
+    analyzer: Analyzer,
+    words: Vec<Word>,
+}
+
+impl Tokenizer for WordTokenizer {
+    type TokenStream<'a> = Words<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Words<'a> {
+        cut::words(text, &self.analyzer.dictionary(), &mut self.words);
+        Words::new(text, &self.words)
+    }
+}
+
+#[derive(Clone)]
+struct GramTokenizer {
+    words: Vec<Word>,
+}
+
+impl Tokenizer for GramTokenizer {
+    type TokenStream<'a> = Words<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Words<'a> {
+        cut::grams(text, &mut self.words);
+        Words::new(text, &self.words)
+    }
+}
+
+struct Words<'a> {
+    text: &'a str,
+    rest: std::slice::Iter<'a, Word>,
+    token: Token,
+}
+
+impl<'a> Words<'a> {
+    fn new(text: &'a str, words: &'a [Word]) -> Self {
+        Self {
+            text,
+            rest: words.iter(),
+            token: Token::default(),
+        }
+    }
+}
+
+impl TokenStream for Words<'_> {
+    fn advance(&mut self) -> bool {
+        for word in self.rest.by_ref() {
+            if word.end - word.start > MAX_TOKEN_BYTES {
+                continue;
+            }
+            self.token.text.clear();
+            self.token.text.push_str(word.of(self.text));
+            self.token.position = word.place;
+            self.token.offset_from = word.start;
+            self.token.offset_to = word.end;
+            return true;
+        }
+        false
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}

@@ -1,0 +1,229 @@
+//! From a [`Query`] to what tantivy runs. Plain words become BM25 over words plus BM25 over grams, quoted text a
+//! phrase of grams. Never fails: text without a searchable character matches nothing.
+
+use tantivy::Term;
+use tantivy::query::{
+    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur as Must,
+    PhrasePrefixQuery, PhraseQuery, Query as TantivyQuery, RangeQuery, TermQuery,
+};
+use tantivy::schema::{Field, IndexRecordOption};
+
+use super::Config;
+use super::query::{Clause, Filter, Group, Occur, Query, Target};
+use super::schema::{Fields, TextPair};
+use super::writer::host_of;
+use crate::analyze::{Dictionary, GramPhrase, gram_phrase, normalize, whole_grams};
+
+type Boxed = Box<dyn TantivyQuery>;
+
+/// Most distinct terms of one plain text: what follows says little and costs time.
+const MAX_TERMS: usize = 256;
+
+/// What the builder needs to know.
+pub(super) struct Builder<'a> {
+    pub(super) fields: &'a Fields,
+    pub(super) dictionary: &'a Dictionary,
+    pub(super) config: &'a Config,
+}
+
+impl Builder<'_> {
+    /// The whole question.
+    pub(super) fn build(&self, query: &Query) -> Boxed {
+        let mut parts: Vec<(Must, Boxed)> = Vec::new();
+        let mut asked = false;
+        if !query.words.trim().is_empty() {
+            asked = true;
+            if let Some(words) = self.plain(&query.words, Target::Anywhere) {
+                parts.push((Must::Must, words));
+            }
+        }
+        for group in &query.groups {
+            asked |= group.occur == Occur::Must;
+            if let Some(any) = self.group(group) {
+                let occur = match group.occur {
+                    Occur::Must => Must::Must,
+                    Occur::Without => Must::MustNot,
+                };
+                parts.push((occur, any));
+            }
+        }
+        let positive = parts.iter().any(|(occur, _)| *occur == Must::Must);
+        if asked && !positive {
+            return Box::new(EmptyQuery);
+        }
+        if !positive {
+            parts.push((Must::Must, Box::new(AllQuery)));
+        }
+        parts.extend(
+            self.filters(&query.filter)
+                .into_iter()
+                .map(|filter| (Must::Must, filter)),
+        );
+        match parts.len() {
+            1 => parts.remove(0).1,
+            _ => Box::new(BooleanQuery::new(parts)),
+        }
+    }
+
+    fn group(&self, group: &Group) -> Option<Boxed> {
+        let any = group
+            .any
+            .iter()
+            .filter_map(|clause| self.clause(clause, group.occur))
+            .collect();
+        one_of(any)
+    }
+
+    fn clause(&self, clause: &Clause, occur: Occur) -> Option<Boxed> {
+        match clause.target {
+            Target::Site => self.site(&clause.text),
+            Target::Author => self.literal(&clause.text, self.fields.author),
+            Target::Source => self.literal(&clause.text, self.fields.source),
+            Target::Url => self.literal(&clause.text, self.fields.url),
+            Target::Anywhere | Target::Title if clause.literal || occur == Occur::Without => {
+                let any = self
+                    .texts(clause.target)
+                    .filter_map(|(pair, boost)| {
+                        let found = self.literal(&clause.text, pair.grams)?;
+                        Some(boosted(found, boost))
+                    })
+                    .collect();
+                one_of(any)
+            }
+            Target::Anywhere | Target::Title => self.plain(&clause.text, clause.target),
+        }
+    }
+
+    /// The texts a target covers, with their weights.
+    fn texts(&self, target: Target) -> impl Iterator<Item = (TextPair, f32)> {
+        let title = (self.fields.title, self.config.title_boost);
+        let body = (target == Target::Anywhere).then_some((self.fields.body, 1.0));
+        std::iter::once(title).chain(body)
+    }
+
+    /// Words and grams of a text, any of them enough, each scored by BM25.
+    fn plain(&self, text: &str, target: Target) -> Option<Boxed> {
+        let normal = normalize(text);
+        let mut any: Vec<Boxed> = Vec::new();
+        let weighted = self.weighted_terms(&normal);
+        for (pair, boost) in self.texts(target) {
+            for (term, weight, gram) in &weighted {
+                let field = if *gram { pair.grams } else { pair.words };
+                any.push(boosted(term_query(field, term), weight * boost));
+            }
+        }
+        if let GramPhrase::Prefix(single) = gram_phrase(&normal) {
+            for (pair, _) in self.texts(target) {
+                any.push(prefix(pair.grams, single));
+            }
+        }
+        one_of(any)
+    }
+
+    /// Distinct words, parts and grams with their weights; the flag tells grams.
+    fn weighted_terms(&self, normal: &str) -> Vec<(String, f32, bool)> {
+        let mut terms: Vec<(String, f32, bool)> = Vec::new();
+        let mut add = |text: &str, weight: f32, gram: bool| {
+            if weight <= 0.0 {
+                return;
+            }
+            let known = terms.iter_mut().find(|(t, _, g)| *g == gram && t == text);
+            if let Some((_, known, _)) = known {
+                *known = known.max(weight);
+            } else if terms.len() < MAX_TERMS {
+                terms.push((text.to_owned(), weight, gram));
+            }
+        };
+        for word in self.dictionary.words(normal) {
+            let text = word.of(normal);
+            let weight = if word.part {
+                self.config.part_boost
+            } else if self.dictionary.is_term(text) {
+                self.config.term_boost
+            } else {
+                1.0
+            };
+            add(text, weight, false);
+        }
+        for gram in whole_grams(normal) {
+            add(gram, self.config.gram_boost, true);
+        }
+        terms
+    }
+
+    /// The very characters of a text in one field.
+    fn literal(&self, text: &str, field: Field) -> Option<Boxed> {
+        let normal = normalize(text);
+        let chain = match gram_phrase(&normal) {
+            GramPhrase::Nothing => return None,
+            GramPhrase::Prefix(single) => return Some(prefix(field, single)),
+            GramPhrase::Chain(chain) => chain,
+        };
+        if let [(_, gram)] = chain.as_slice() {
+            return Some(term_query(field, gram));
+        }
+        let terms = chain
+            .iter()
+            .take(MAX_TERMS)
+            .map(|(place, gram)| (*place, Term::from_field_text(field, gram)))
+            .collect();
+        Some(Box::new(PhraseQuery::new_with_offset(terms)))
+    }
+
+    fn site(&self, site: &str) -> Option<Boxed> {
+        let site = site.trim();
+        let place = if site.contains("://") {
+            host_of(site)
+        } else {
+            normalize(site).into_owned()
+        };
+        let term = Term::from_field_text(self.fields.places, &place);
+        let found = TermQuery::new(term, IndexRecordOption::Basic);
+        (!place.is_empty()).then(|| unscored(Box::new(found)))
+    }
+
+    fn filters(&self, filter: &Filter) -> Vec<Boxed> {
+        let mut all = Vec::new();
+        let sites: Vec<Boxed> = filter.sites.iter().filter_map(|s| self.site(s)).collect();
+        all.extend(one_of(sites));
+        if filter.since_ms.is_some() || filter.until_ms.is_some() {
+            use std::ops::Bound::{Excluded, Included, Unbounded};
+            let term = |ms| Term::from_field_i64(self.fields.published, ms);
+            let from = filter.since_ms.map_or(Unbounded, |ms| Included(term(ms)));
+            let until = filter.until_ms.map_or(Unbounded, |ms| Excluded(term(ms)));
+            all.push(unscored(Box::new(RangeQuery::new(from, until))));
+        }
+        all
+    }
+}
+
+fn term_query(field: Field, text: &str) -> Boxed {
+    let term = Term::from_field_text(field, text);
+    Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
+}
+
+fn prefix(field: Field, text: &str) -> Boxed {
+    let mut prefix =
+        PhrasePrefixQuery::new_with_offset(vec![(0, Term::from_field_text(field, text))]);
+    prefix.set_max_expansions(u32::MAX);
+    Box::new(prefix)
+}
+
+fn boosted(query: Boxed, boost: f32) -> Boxed {
+    if (boost - 1.0).abs() < f32::EPSILON {
+        return query;
+    }
+    Box::new(BoostQuery::new(query, boost))
+}
+
+fn unscored(query: Boxed) -> Boxed {
+    Box::new(ConstScoreQuery::new(query, 0.0))
+}
+
+fn one_of(mut any: Vec<Boxed>) -> Option<Boxed> {
+    match any.len() {
+        0 => None,
+        1 => any.pop(),
+        _ => Some(Box::new(BooleanQuery::union(any))),
+    }
+}

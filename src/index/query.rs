@@ -1,0 +1,130 @@
+//! What is asked of the index, as plain data. Made by the query language or by hand.
+
+/// Where a clause looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Target {
+    /// Title and text.
+    #[default]
+    Anywhere,
+    /// The title only.
+    Title,
+    /// The named writer.
+    Author,
+    /// The media source.
+    Source,
+    /// The address.
+    Url,
+    /// Name of the site, its host, or a domain above the host.
+    Site,
+}
+
+/// One thing to look for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clause {
+    /// Where.
+    pub target: Target,
+    /// What, as typed.
+    pub text: String,
+    /// The very characters, one after the other; otherwise words.
+    pub literal: bool,
+}
+
+/// What a group is to the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occur {
+    /// Each document has it.
+    Must,
+    /// No document has it.
+    Without,
+}
+
+/// Clauses of which one is enough.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// Needed or refused.
+    pub occur: Occur,
+    /// The alternatives, at least one.
+    pub any: Vec<Clause>,
+}
+
+/// Limits that do not rank.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Filter {
+    /// Sites of which one must be the document's (see [`Target::Site`]); none means all.
+    pub sites: Vec<String>,
+    /// Published at or after this time, Unix milliseconds.
+    pub since_ms: Option<i64>,
+    /// Published before this time, Unix milliseconds.
+    pub until_ms: Option<i64>,
+}
+
+/// Order of the results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sort {
+    /// Best score first.
+    #[default]
+    Relevance,
+    /// Latest publication first, undated documents last.
+    Date,
+}
+
+/// A whole question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// Plain words, as typed: documents with all of them first, most of them enough.
+    pub words: String,
+    /// Everything else that was asked for.
+    pub groups: Vec<Group>,
+    /// Limits.
+    pub filter: Filter,
+    /// Order.
+    pub sort: Sort,
+    /// Results to skip.
+    pub offset: usize,
+    /// Results wanted.
+    pub limit: usize,
+}
+
+impl Query {
+    /// Most results of one answer.
+    pub const MAX_LIMIT: usize = 100;
+    /// Deepest result that can be reached: nobody reads on, and each page costs all before it.
+    pub const MAX_WINDOW: usize = 10_000;
+    /// Results when nobody says how many.
+    pub const DEFAULT_LIMIT: usize = 10;
+
+    /// Plain words, first page, best first.
+    pub fn plain(words: &str) -> Self {
+        Self {
+            words: words.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Asks for no text at all: filters at most.
+    pub fn is_blank(&self) -> bool {
+        self.words.trim().is_empty() && self.groups.is_empty()
+    }
+
+    /// Texts to mark in what was found: those of clauses that look into title or text.
+    pub fn wanted(&self) -> impl Iterator<Item = &Clause> {
+        self.groups
+            .iter()
+            .filter(|group| group.occur == Occur::Must)
+            .flat_map(|group| &group.any)
+            .filter(|clause| matches!(clause.target, Target::Anywhere | Target::Title))
+    }
+}
+
+impl Default for Query {
+    fn default() -> Self {
+        Self {
+            words: String::new(),
+            groups: Vec::new(),
+            filter: Filter::default(),
+            sort: Sort::default(),
+            offset: 0,
+            limit: Self::DEFAULT_LIMIT,
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The fields of the index. Out: the schema and a handle for each field. Never opens anything.
+
+use tantivy::schema::{
+    FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+};
+
+use crate::analyze::{GRAMS, WORDS};
+
+/// Version of what stands in the fields and how it is cut. It goes up with every change after which old
+/// documents would be found differently from new ones.
+pub const FORMAT: u32 = 1;
+
+/// Name of the field that keeps the document; a rebuild reads it from indexes of any format.
+pub(super) const STORED_FIELD: &str = "document";
+/// Name of the fast field with the time of publication.
+pub(super) const PUBLISHED_FIELD: &str = "published";
+/// Name of the fast field with the site.
+pub(super) const SITE_FIELD: &str = "site";
+
+/// A text is indexed twice: as words, which rank well, and as grams, which find every substring.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TextPair {
+    /// Words and their parts, with frequencies. No positions: phrases are the grams' work.
+    pub(super) words: Field,
+    /// Grams with positions.
+    pub(super) grams: Field,
+}
+
+/// Handles of all fields.
+#[derive(Debug, Clone)]
+pub(super) struct Fields {
+    pub(super) schema: Schema,
+    pub(super) fingerprint: Field,
+    pub(super) seq: Field,
+    pub(super) lexicon: Field,
+    pub(super) fetched: Field,
+    pub(super) published: Field,
+    pub(super) site: Field,
+    pub(super) places: Field,
+    pub(super) kind: Field,
+    pub(super) url: Field,
+    pub(super) title: TextPair,
+    pub(super) body: TextPair,
+    pub(super) author: Field,
+    pub(super) source: Field,
+    pub(super) document: Field,
+}
+
+impl Fields {
+    pub(super) fn new() -> Self {
+        let mut schema = Schema::builder();
+        let words = text(WORDS, IndexRecordOption::WithFreqs);
+        let grams = text(GRAMS, IndexRecordOption::WithFreqsAndPositions);
+        let name = text(GRAMS, IndexRecordOption::WithFreqsAndPositions).set_fieldnorms(false);
+        Self {
+            fingerprint: schema.add_u64_field("fingerprint", INDEXED | FAST),
+            seq: schema.add_u64_field("seq", FAST),
+            lexicon: schema.add_u64_field("lexicon", FAST),
+            fetched: schema.add_i64_field("fetched", FAST),
+            published: schema.add_i64_field(PUBLISHED_FIELD, FAST),
+            site: schema.add_text_field(SITE_FIELD, STRING | FAST),
+            places: schema.add_text_field("places", STRING),
+            kind: schema.add_text_field("kind", STRING),
+            url: schema.add_text_field("url", name.clone()),
+            title: TextPair {
+                words: schema.add_text_field("title_words", words.clone()),
+                grams: schema.add_text_field("title_grams", grams.clone()),
+            },
+            body: TextPair {
+                words: schema.add_text_field("body_words", words),
+                grams: schema.add_text_field("body_grams", grams),
+            },
+            author: schema.add_text_field("author", name.clone()),
+            source: schema.add_text_field("source", name),
+            document: schema.add_bytes_field(STORED_FIELD, STORED),
+            schema: schema.build(),
+        }
+    }
+}
+
+fn text(tokenizer: &str, option: IndexRecordOption) -> TextOptions {
+    TextOptions::default().set_indexing_options(
+        TextFieldIndexing::default()
+            .set_tokenizer(tokenizer)
+            .set_index_option(option),
+    )
+}
+
+trait WithoutNorms {
+    fn set_fieldnorms(self, on: bool) -> Self;
+}
+
+impl WithoutNorms for TextOptions {
+    fn set_fieldnorms(self, on: bool) -> Self {
+        let Some(indexing) = self.get_indexing_options().cloned() else {
+            return self;
+        };
+        self.set_indexing_options(indexing.set_fieldnorms(on))
+    }
+}
