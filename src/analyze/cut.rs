@@ -139,7 +139,7 @@ pub fn gram_phrase(text: &str) -> GramPhrase<'_> {
         // The last character of a run is in the bigram before it, unless the run is that character alone.
         let covered = single && before.is_some_and(|before| before.end == word.end);
         // At the end of the text it may go on in the document: then it is a gram only behind a run.
-        let open = single && last && !before.is_some_and(|before| before.end == word.start);
+        let open = single && last && before.is_none_or(|before| before.end != word.start);
         if open && all.len() == 1 {
             return GramPhrase::Prefix(word.of(text));
         }

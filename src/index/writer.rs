@@ -197,8 +197,11 @@ impl Writer {
 
 /// The first bytes of a text, cut at a character.
 fn head(text: &str, max_bytes: usize) -> &str {
-    text.get(..text.floor_char_boundary(max_bytes))
-        .unwrap_or(text)
+    let mut end = max_bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
 }
 
 fn kind_name(kind: Kind) -> &'static str {
