@@ -5,6 +5,7 @@ mod cut;
 mod dictionary;
 mod lexicon;
 mod normalize;
+mod stop_words;
 #[cfg(test)]
 mod tests;
 mod tokenizer;
@@ -13,6 +14,7 @@ pub use cut::{GramPhrase, Word, gram_phrase, is_cjk, whole_grams};
 pub use dictionary::{Analyzer, Dictionary};
 pub use lexicon::{BUILTIN_LEXICONS, Lexicon, LexiconError, Term};
 pub use normalize::{Normalized, normalize};
+pub use stop_words::is_stop_word;
 pub use tokenizer::{GRAMS, WORDS, tokenizers};
 
 use serde::{Deserialize, Serialize};

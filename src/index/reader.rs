@@ -19,7 +19,7 @@ use super::clauses::Builder;
 use super::query::{Query, Sort};
 use super::schema::{Fields, PUBLISHED_FIELD};
 use super::sites::SiteCounts;
-use super::writer::{check_format, unreadable};
+use super::writer::{check_format, host_of, unreadable};
 use super::{Config, Entry, IndexError};
 use crate::analyze::{Analyzer, tokenizers};
 use crate::extract::Document;
@@ -61,6 +61,12 @@ impl StoredDocument {
     /// The identifier used in addresses and answers: 16 hexadecimal digits.
     pub fn id(&self) -> String {
         format!("{:016x}", self.fingerprint)
+    }
+
+    /// Name of the site, or the host of a document that came from none; what counts by site go by.
+    pub fn site(&self) -> String {
+        let host = || host_of(&self.document.url);
+        self.document.site.clone().unwrap_or_else(host)
     }
 }
 

@@ -3,10 +3,12 @@
 
 pub mod metrics;
 pub mod query;
+pub mod snippet;
 
 mod answer;
 mod api;
 mod config;
+mod highlight;
 mod html;
 mod lang;
 mod listen;
@@ -15,6 +17,7 @@ mod params;
 mod problem;
 mod router;
 mod source;
+mod source_index;
 mod state;
 mod status;
 mod view;
@@ -25,9 +28,11 @@ mod tests;
 
 pub use answer::{CommentAnswer, DocumentAnswer, SearchAnswer, SearchHit};
 pub use config::Config;
+pub use highlight::Highlighter;
 pub use problem::{PROBLEM_JSON, Problem};
 pub use router::{BindError, bind, router, serve};
 pub use source::{Found, FoundList, Marked, SearchSource, SourceError, Wanted};
+pub use source_index::ask;
 pub use state::ServeState;
 pub use status::{
     Activity, DiskUse, HostStatus, QueueCounts, SiteStatus, Status, StatusSource, UrlCounts,
