@@ -9,11 +9,14 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Response};
 
 use super::config::PAGE_HITS;
+use super::document_page::DocumentPage;
 use super::lang::Lang;
 use super::now_ms;
 use super::params::Params;
+use super::results_page::ResultsPage;
 use super::state::{Failure, Server};
-use super::view::{Chrome, DocumentPage, ErrorPage, HomePage, ResultsPage, StatusPage, kept, link};
+use super::status_page::StatusPage;
+use super::view::{Chrome, ErrorPage, HomePage, kept, link};
 
 const STYLE: &str = include_str!("pages/taojin.css");
 const SCRIPT: &str = include_str!("pages/taojin.js");

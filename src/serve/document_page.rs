@@ -1,0 +1,92 @@
+//! The text of a document as it was crawled. In: a document and the marks of the query in its texts. Out: what
+//! `document.html` prints. Never the page's own HTML: only its extracted text.
+
+use askama::Template;
+
+use super::html::Html;
+use super::lang::Lang;
+use super::params::Params;
+use super::source::Marked;
+use super::view::{Chrome, Day, address, day, outward, title};
+use crate::extract::Document;
+
+/// A comment as shown.
+pub(crate) struct CommentView {
+    author: String,
+    published: String,
+    text: Html,
+}
+
+#[derive(Template)]
+#[template(path = "document.html")]
+pub(crate) struct DocumentPage {
+    c: Chrome,
+    plain_title: String,
+    title: Html,
+    language: String,
+    url: Option<String>,
+    address: String,
+    site: String,
+    source: String,
+    author: String,
+    published: Option<Day>,
+    paragraphs: Vec<Html>,
+    comments: Vec<CommentView>,
+    back: Option<String>,
+}
+
+impl DocumentPage {
+    /// `marked` holds the title, then the paragraphs, then the comments' texts, as [`DocumentPage::texts`] gave them.
+    pub(crate) fn new(
+        c: Chrome,
+        params: &Params,
+        document: Document,
+        marked: &[Marked],
+    ) -> DocumentPage {
+        let comment_count = document.comments.len();
+        let (head, comments) = marked.split_at(marked.len().saturating_sub(comment_count));
+        let headline = head.first().cloned().unwrap_or_default();
+        let back = (!params.text.is_empty() || params.filtered()).then(|| c.search(params));
+        let plain_title = document.title.filter(|t| !t.trim().is_empty());
+        DocumentPage {
+            title: title(&headline, c.t),
+            plain_title: plain_title.unwrap_or_else(|| c.t.untitled.to_owned()),
+            language: document
+                .language
+                .unwrap_or_else(|| Lang::Zh.tag().to_owned()),
+            url: outward(&document.url),
+            address: address(&document.url),
+            site: document.site.unwrap_or_default(),
+            source: document.source.unwrap_or_default(),
+            author: document.author.unwrap_or_default(),
+            published: document.published.as_deref().and_then(day),
+            paragraphs: head.iter().skip(1).map(Html::marked).collect(),
+            comments: document
+                .comments
+                .into_iter()
+                .zip(comments)
+                .map(|(comment, text)| CommentView {
+                    author: comment.author.unwrap_or_default(),
+                    published: comment.published.unwrap_or_default(),
+                    text: Html::marked(text),
+                })
+                .collect(),
+            back,
+            c,
+        }
+    }
+
+    /// The texts of a document that are searched for matches.
+    pub(crate) fn texts(document: &Document) -> Vec<String> {
+        let title = document.title.clone().unwrap_or_default();
+        let paragraphs = document
+            .text
+            .lines()
+            .map(str::trim)
+            .filter(|p| !p.is_empty());
+        std::iter::once(title)
+            .chain(paragraphs.map(str::to_owned))
+            .chain(document.comments.iter().map(|comment| comment.text.clone()))
+            .collect()
+    }
+}

@@ -1,0 +1,257 @@
+//! The page of hits. In: hits and the parameters that asked for them. Out: what `results.html` prints: hits, filters as
+//! links, page numbers. Never asks the index.
+
+use askama::Template;
+
+use super::config::{Config, PAGE_HITS};
+use super::html::Html;
+use super::labels::Labels;
+use super::lang::grouped;
+use super::params::{Params, Sort};
+use super::source::{Found, FoundList};
+use super::view::{Choice, Chrome, Day, address, day, kept, link, outward, title};
+
+/// Page numbers shown to either side of the current one.
+const PAGES_AROUND: usize = 4;
+/// Sites shown in the filter; the largest come first.
+const SITES_SHOWN: usize = 20;
+
+/// A hit as shown.
+pub(crate) struct HitView {
+    title: Html,
+    url: Option<String>,
+    address: String,
+    site: String,
+    published: Option<Day>,
+    snippet: Html,
+    cached: String,
+}
+
+#[derive(Template)]
+#[template(path = "results.html")]
+pub(crate) struct ResultsPage {
+    c: Chrome,
+    total: String,
+    first: usize,
+    hits: Vec<HitView>,
+    beyond: bool,
+    sorts: Vec<Choice>,
+    periods: Vec<Choice>,
+    sites: Vec<Choice>,
+    since_day: String,
+    until_day: String,
+    dates_kept: Vec<(&'static str, String)>,
+    clear: Option<String>,
+    chosen: String,
+    pages: Vec<Choice>,
+    previous: Option<String>,
+    next: Option<String>,
+}
+
+impl ResultsPage {
+    pub(crate) fn new(
+        c: Chrome,
+        params: &Params,
+        found: FoundList,
+        took_ms: f64,
+        config: &Config,
+    ) -> ResultsPage {
+        let total = c.lang.total(found.total, took_ms);
+        let reachable = usize::try_from(found.total).unwrap_or(usize::MAX);
+        let next_offset = params.offset + PAGE_HITS;
+        let at = |offset: usize| {
+            c.search(&Params {
+                offset,
+                ..params.clone()
+            })
+        };
+        let doc_query = params.query_string();
+        let hits = found
+            .hits
+            .into_iter()
+            .map(|hit| hit_view(hit, &c, &doc_query))
+            .collect();
+        let unfiltered = Params {
+            text: params.text.clone(),
+            sort: params.sort,
+            lang: params.lang,
+            ..Params::default()
+        };
+        ResultsPage {
+            first: params.offset + 1,
+            beyond: params.offset > 0 && found.total > 0,
+            sorts: sorts(&c, params),
+            periods: periods(&c, params),
+            sites: sites(&c, params, found.sites),
+            since_day: day_only(params.since.as_deref()),
+            until_day: day_only(params.until.as_deref()),
+            dates_kept: kept(params, true),
+            clear: params.filtered().then(|| c.search(&unfiltered)),
+            chosen: chosen(&c, params),
+            pages: pages(params, reachable, config, &at),
+            previous: (params.offset > 0).then(|| at(params.offset.saturating_sub(PAGE_HITS))),
+            next: (next_offset < reachable && next_offset <= config.offset_max())
+                .then(|| at(next_offset)),
+            total,
+            hits,
+            c,
+        }
+    }
+}
+
+fn hit_view(hit: Found, c: &Chrome, doc_query: &str) -> HitView {
+    let cached = link(&c.base, &format!("/doc/{}", hit.id), doc_query);
+    HitView {
+        title: title(&hit.title, c.t),
+        address: address(&hit.url),
+        url: outward(&hit.url),
+        site: hit.site.unwrap_or_default(),
+        published: hit.published.as_deref().and_then(day),
+        snippet: Html::marked(&hit.snippet),
+        cached,
+    }
+}
+
+fn sorts(c: &Chrome, params: &Params) -> Vec<Choice> {
+    [(Sort::Relevance, c.t.relevance), (Sort::Date, c.t.date)]
+        .into_iter()
+        .map(|(sort, label)| Choice {
+            label: label.to_owned(),
+            href: c.search(&Params {
+                sort,
+                offset: 0,
+                ..params.clone()
+            }),
+            chosen: params.sort == sort,
+            count: None,
+        })
+        .collect()
+}
+
+fn period_names(labels: &Labels) -> [(Option<&'static str>, &'static str); 5] {
+    [
+        (None, labels.any_time),
+        (Some("1d"), labels.day),
+        (Some("7d"), labels.week),
+        (Some("1m"), labels.month),
+        (Some("1y"), labels.year),
+    ]
+}
+
+fn periods(c: &Chrome, params: &Params) -> Vec<Choice> {
+    period_names(c.t)
+        .into_iter()
+        .map(|(since, label)| Choice {
+            label: label.to_owned(),
+            href: c.search(&Params {
+                since: since.map(str::to_owned),
+                until: None,
+                offset: 0,
+                ..params.clone()
+            }),
+            chosen: params.since.as_deref() == since && params.until.is_none(),
+            count: None,
+        })
+        .collect()
+}
+
+/// Choosing a site adds it, choosing it again takes it away.
+fn sites(c: &Chrome, params: &Params, counts: Vec<(String, u64)>) -> Vec<Choice> {
+    let mut named: Vec<(String, Option<u64>)> = counts
+        .into_iter()
+        .take(SITES_SHOWN)
+        .map(|(site, count)| (site, Some(count)))
+        .collect();
+    for site in &params.sites {
+        if !named.iter().any(|(name, _)| name == site) {
+            named.push((site.clone(), None));
+        }
+    }
+    let choice = |(site, count): (String, Option<u64>)| {
+        let chosen = params.sites.contains(&site);
+        let mut sites = params.sites.clone();
+        if chosen {
+            sites.retain(|s| *s != site);
+        } else {
+            sites.push(site.clone());
+        }
+        Choice {
+            href: c.search(&Params {
+                sites,
+                offset: 0,
+                ..params.clone()
+            }),
+            label: site,
+            chosen,
+            count: count.map(grouped),
+        }
+    };
+    if named.is_empty() {
+        return Vec::new();
+    }
+    let all = Choice {
+        label: c.t.all_sites.to_owned(),
+        href: c.search(&Params {
+            sites: Vec::new(),
+            offset: 0,
+            ..params.clone()
+        }),
+        chosen: params.sites.is_empty(),
+        count: None,
+    };
+    std::iter::once(all)
+        .chain(named.into_iter().map(choice))
+        .collect()
+}
+
+/// The filters in force in a few words, for the closed drawer on a phone.
+fn chosen(c: &Chrome, params: &Params) -> String {
+    let mut words: Vec<String> = Vec::new();
+    if params.sort == Sort::Date {
+        words.push(c.t.date.to_owned());
+    }
+    let period = period_names(c.t).into_iter().find(|(since, _)| {
+        since.is_some() && *since == params.since.as_deref() && params.until.is_none()
+    });
+    match (period, &params.since, &params.until) {
+        (Some((_, label)), _, _) => words.push(label.to_owned()),
+        (None, None, None) => {}
+        (None, since, until) => words.push(format!(
+            "{} – {}",
+            since.as_deref().unwrap_or_default(),
+            until.as_deref().unwrap_or_default()
+        )),
+    }
+    words.extend(params.sites.iter().cloned());
+    words.join(" · ")
+}
+
+fn pages(
+    params: &Params,
+    reachable: usize,
+    config: &Config,
+    at: &dyn Fn(usize) -> String,
+) -> Vec<Choice> {
+    let last = reachable.saturating_sub(1).min(config.offset_max()) / PAGE_HITS;
+    let current = params.offset / PAGE_HITS;
+    if last == 0 && current == 0 {
+        return Vec::new();
+    }
+    let from = current.saturating_sub(PAGES_AROUND);
+    (from..=last.min(from + 2 * PAGES_AROUND))
+        .map(|page| Choice {
+            label: (page + 1).to_string(),
+            href: at(page * PAGE_HITS),
+            chosen: page == current,
+            count: None,
+        })
+        .collect()
+}
+
+/// The value of a date field: only a whole day fits one.
+fn day_only(value: Option<&str>) -> String {
+    value
+        .filter(|v| chrono::NaiveDate::parse_from_str(v, "%Y-%m-%d").is_ok() && v.len() == 10)
+        .unwrap_or_default()
+        .to_owned()
+}

@@ -1,0 +1,88 @@
+//! The operator's page. In: a [`Status`]. Out: what `status.html` prints, with times as distances from now.
+
+use askama::Template;
+
+use super::labels::OperatorLabels;
+use super::lang::grouped;
+use super::status::{Activity, Status};
+use super::view::Chrome;
+
+#[derive(Template)]
+#[template(path = "status.html")]
+pub(crate) struct StatusPage {
+    c: Chrome,
+    o: &'static OperatorLabels,
+    s: Status,
+    now_ms: i64,
+    activity: &'static str,
+    activity_class: &'static str,
+    url_total: u64,
+    url_rows: [(&'static str, u64); 6],
+}
+
+impl StatusPage {
+    pub(crate) fn new(c: Chrome, s: Status, now_ms: i64) -> StatusPage {
+        let o = &c.t.operator;
+        let (at, activity_class) = match s.activity {
+            Activity::Running => (0, "running"),
+            Activity::Paused => (1, "paused"),
+            Activity::Stopping => (2, "stopping"),
+            Activity::ReadOnly => (3, "read-only"),
+        };
+        let u = s.urls;
+        let url_rows = [
+            (o.fetched, u.fetched),
+            (o.waiting, u.waiting),
+            (o.in_flight, u.in_flight),
+            (o.failed, u.failed),
+            (o.refused, u.refused),
+            (o.gone, u.gone),
+        ];
+        StatusPage {
+            activity: o.activity[at],
+            activity_class,
+            url_total: url_rows.iter().map(|(_, count)| count).sum(),
+            url_rows,
+            o,
+            now_ms,
+            s,
+            c,
+        }
+    }
+
+    fn n(&self, number: &u64) -> String {
+        grouped(*number)
+    }
+
+    fn ago(&self, then_ms: &i64) -> String {
+        self.c.lang.relative(*then_ms, self.now_ms)
+    }
+
+    fn when(&self, then_ms: &Option<i64>) -> String {
+        then_ms
+            .as_ref()
+            .map_or_else(|| self.o.never.to_owned(), |ms| self.ago(ms))
+    }
+
+    fn delay(&self, delay_ms: &u64) -> String {
+        match *delay_ms {
+            ms @ 0..1_000 => format!("{ms} ms"),
+            ms => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        }
+    }
+
+    fn bytes(&self, bytes: &u64) -> String {
+        const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+        let mut value = *bytes as f64;
+        let mut unit = 0;
+        while value >= 1024.0 && unit + 1 < UNITS.len() {
+            value /= 1024.0;
+            unit += 1;
+        }
+        if unit == 0 {
+            format!("{value} B")
+        } else {
+            format!("{value:.1} {}", UNITS[unit])
+        }
+    }
+}
