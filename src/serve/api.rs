@@ -9,12 +9,13 @@ use axum::response::{IntoResponse, Response};
 use super::answer::{DocumentAnswer, SearchAnswer};
 use super::lang::Lang;
 use super::metrics::SEARCHES_TOTAL;
-use super::params::{ParamError, Params};
+use super::param_error::ParamError;
+use super::params::Params;
 use super::problem::Problem;
 use super::source::Wanted;
 use super::state::{Failure, Server};
 use super::status::Status;
-use super::{now_ms, web};
+use super::web;
 
 impl From<ParamError> for Problem {
     fn from(error: ParamError) -> Problem {
@@ -45,7 +46,7 @@ impl Params {
             sites: self.sites.clone(),
             since_ms: self.since_ms,
             until_ms: self.until_ms,
-            by_date: self.sort == super::params::Sort::Date,
+            sort: self.sort,
             limit: self.limit,
             offset: self.offset,
             count_sites,
@@ -83,7 +84,7 @@ pub(crate) async fn search(
     State(server): State<Server>,
     RawQuery(raw): RawQuery,
 ) -> Result<Json<SearchAnswer>, Problem> {
-    let params = Params::parse(&raw.unwrap_or_default(), &server.config, now_ms(), true)
+    let params = Params::parse(&raw.unwrap_or_default(), &server.rules(true))
         .inspect_err(|_| metrics::counter!(SEARCHES_TOTAL, "outcome" => "refused").increment(1))?;
     let (found, took_ms) = server.search(params.wanted(false)).await?;
     Ok(Json(SearchAnswer::new(found, took_ms)))

@@ -2,6 +2,8 @@
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
+use super::query::MAX_QUERY_CHARS;
+use crate::index::Query;
 use serde::{Deserialize, Serialize};
 
 /// Loopback: search is reachable from this machine only until the operator decides otherwise.
@@ -86,6 +88,17 @@ impl Config {
         ] {
             if value == 0 {
                 found.push(format!("{key} = 0 would refuse everything; take 1 or more"));
+            }
+        }
+        for (key, value, most) in [
+            ("query_chars", self.query_chars, MAX_QUERY_CHARS),
+            ("limit_max", self.limit_max, Query::MAX_LIMIT),
+            ("window", self.window, Query::MAX_WINDOW),
+        ] {
+            if value > most {
+                found.push(format!(
+                    "{key} = {value} is more than the index answers; take {most} at most"
+                ));
             }
         }
         if self.window < self.limit_max {

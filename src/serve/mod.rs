@@ -15,6 +15,7 @@ mod labels;
 mod lang;
 mod listen;
 mod openapi;
+mod param_error;
 mod params;
 mod problem;
 mod results_page;

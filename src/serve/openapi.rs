@@ -6,6 +6,7 @@ use utoipa::OpenApi;
 
 use super::api;
 use super::config::{Config, DEFAULT_LIMIT, SITES_MAX};
+use super::params::SITE_CHARS_MAX;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -52,6 +53,7 @@ pub(crate) fn document(config: &Config) -> String {
 
 /// Schema of a search parameter. These are written here and not as annotations because their limits are settings.
 fn search_parameter(name: &str, config: &Config) -> Option<Value> {
+    let blank = json!({ "type": "string", "maxLength": 0 });
     let date = json!({ "type": "string", "format": "date" });
     let moment = json!({ "type": "string", "format": "date-time" });
     let period = json!({ "type": "string", "pattern": "^[0-9]{1,4}[hdwmy]$" });
@@ -59,11 +61,11 @@ fn search_parameter(name: &str, config: &Config) -> Option<Value> {
         "q" => json!({ "type": "string", "maxLength": config.query_chars }),
         "site" => json!({
             "type": "array", "maxItems": SITES_MAX,
-            "items": { "type": "string", "minLength": 1, "maxLength": 64, "pattern": "^[^,]+$" },
+            "items": { "type": "string", "maxLength": SITE_CHARS_MAX },
         }),
-        "since" | "until" => json!({ "anyOf": [date, moment, period] }),
+        "since" | "until" => json!({ "anyOf": [date, moment, period, blank] }),
         "sort" => {
-            json!({ "type": "string", "enum": ["relevance", "date"], "default": "relevance" })
+            json!({ "type": "string", "enum": ["relevance", "date", ""], "default": "relevance" })
         }
         "limit" => json!({
             "type": "integer", "minimum": 1, "maximum": config.limit_max,

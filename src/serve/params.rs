@@ -1,36 +1,18 @@
 //! Query parameters of a search. In: the raw query string. Out: [`Params`] within the limits, or the one parameter
 //! at fault. Never looks at the index; never refuses odd words, only odd numbers, dates and lengths.
 
-use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, TimeDelta, TimeZone};
+use chrono::DateTime;
 
 use super::config::{Config, DEFAULT_LIMIT, SITES_MAX};
 use super::lang::Lang;
+use super::param_error::{NAMES, ParamError, echo};
+use super::query::{QueryError, parse_since, parse_until};
+use crate::index::Sort;
 
-/// Offset of the days in `since` and `until`: China has one, without summer time.
-const DAY_OFFSET_S: i32 = 8 * 3_600;
-/// Characters of a refused value that an error message repeats.
-const ECHO_CHARS: usize = 40;
-/// Longest raw value of a parameter other than `q`, in bytes.
-const VALUE_BYTES_MAX: usize = 256;
-
-/// Order of the hits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Sort {
-    /// Best first.
-    #[default]
-    Relevance,
-    /// Newest first.
-    Date,
-}
-
-impl Sort {
-    pub(crate) fn code(self) -> &'static str {
-        match self {
-            Sort::Relevance => "relevance",
-            Sort::Date => "date",
-        }
-    }
-}
+/// Longest value of a parameter other than `q` and `site`, in characters.
+const VALUE_CHARS_MAX: usize = 64;
+/// Longest name of a site, in characters.
+pub(crate) const SITE_CHARS_MAX: usize = 64;
 
 /// One search as asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -54,56 +36,31 @@ pub(crate) struct Params {
     pub(crate) lang: Option<Lang>,
 }
 
-/// What is wrong with a query string.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ParamError {
-    /// `q` has more characters than allowed.
-    TooLong { chars: usize, max: usize },
-    /// Not a day, a moment or a period.
-    Date { name: &'static str, value: String },
-    /// `until` lies before `since`.
-    Backwards,
-    /// Not a whole number in its range.
-    Number {
-        name: &'static str,
-        value: String,
-        min: usize,
-        max: usize,
-    },
-    /// Not one of the two orders.
-    Sort { value: String },
-    /// More sites than one query may name.
-    Sites { max: usize },
-    /// A value far too long to mean anything.
-    Oversize { name: &'static str },
-    /// Given twice.
-    Repeated { name: &'static str },
-    /// No such parameter.
-    Unknown { name: String },
+/// What a query string is read with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    /// Limits.
+    pub(crate) config: &'a Config,
+    /// The clock, for periods such as `7d`.
+    pub(crate) now_ms: i64,
+    /// Offset of days that name none.
+    pub(crate) utc_offset_minutes: i32,
+    /// The API: unknown names are refused. The web page passes over them, since others add their own to links.
+    pub(crate) strict: bool,
 }
 
-/// Names that a search knows.
-const NAMES: [&str; 8] = [
-    "q", "site", "since", "until", "sort", "limit", "offset", "lang",
-];
-
 impl Params {
-    /// Reads a raw query string. `strict` (the API) refuses unknown names; the web page passes over them, since
-    /// others add their own to shared links.
-    pub(crate) fn parse(
-        raw: &str,
-        config: &Config,
-        now_ms: i64,
-        strict: bool,
-    ) -> Result<Params, ParamError> {
+    /// Reads a raw query string.
+    pub(crate) fn parse(raw: &str, rules: &Rules<'_>) -> Result<Params, ParamError> {
         let mut params = Params {
-            limit: DEFAULT_LIMIT.min(config.limit_max),
+            limit: DEFAULT_LIMIT.min(rules.config.limit_max),
             ..Params::default()
         };
         let mut given = [false; NAMES.len()];
         for (name, value) in url::form_urlencoded::parse(raw.as_bytes()) {
-            let Some(at) = NAMES.iter().position(|known| *known == name) else {
-                if strict {
+            let known = NAMES.iter().position(|known| *known == name);
+            let Some(at) = known.filter(|_| !rules.strict || name != "lang") else {
+                if rules.strict {
                     return Err(ParamError::Unknown { name: echo(&name) });
                 }
                 continue;
@@ -113,44 +70,62 @@ impl Params {
                 return Err(ParamError::Repeated { name });
             }
             given[at] = true;
-            params.take(name, value.trim(), config, now_ms)?;
-        }
-        if let (Some(since), Some(until)) = (params.since_ms, params.until_ms)
-            && until <= since
-        {
-            return Err(ParamError::Backwards);
+            match name {
+                "q" => params.take_text(&value, rules.config.query_chars)?,
+                "site" => params.take_sites(&value)?,
+                _ => params.take(name, value.trim(), rules)?,
+            }
         }
         Ok(params)
+    }
+
+    fn take_text(&mut self, value: &str, max: usize) -> Result<(), ParamError> {
+        let chars = value.chars().count();
+        if chars > max {
+            return Err(ParamError::TooLong { chars, max });
+        }
+        value.trim().clone_into(&mut self.text);
+        Ok(())
+    }
+
+    fn take_sites(&mut self, value: &str) -> Result<(), ParamError> {
+        for site in value.split(',').map(str::trim).filter(|s| !s.is_empty()) {
+            if site.chars().count() > SITE_CHARS_MAX {
+                return Err(ParamError::SiteName {
+                    max: SITE_CHARS_MAX,
+                });
+            }
+            if self.sites.iter().any(|s| s == site) {
+                continue;
+            }
+            if self.sites.len() == SITES_MAX {
+                return Err(ParamError::Sites { max: SITES_MAX });
+            }
+            self.sites.push(site.to_owned());
+        }
+        Ok(())
     }
 
     fn take(
         &mut self,
         name: &'static str,
         value: &str,
-        config: &Config,
-        now_ms: i64,
+        rules: &Rules<'_>,
     ) -> Result<(), ParamError> {
-        if name != "q" && value.len() > VALUE_BYTES_MAX {
-            return Err(ParamError::Oversize { name });
+        if value.chars().count() > VALUE_CHARS_MAX {
+            return Err(ParamError::Oversize {
+                name,
+                max: VALUE_CHARS_MAX,
+            });
         }
+        let config = rules.config;
         match name {
-            "q" => {
-                let chars = value.chars().count();
-                if chars > config.query_chars {
-                    return Err(ParamError::TooLong {
-                        chars,
-                        max: config.query_chars,
-                    });
-                }
-                value.clone_into(&mut self.text);
-            }
-            "site" => self.take_sites(value)?,
             "since" if !value.is_empty() => {
-                self.since_ms = Some(first_moment(name, value, now_ms)?);
+                self.since_ms = Some(moment(name, value, rules, parse_since)?);
                 self.since = Some(value.to_owned());
             }
             "until" if !value.is_empty() => {
-                self.until_ms = Some(last_moment(name, value, now_ms)?);
+                self.until_ms = Some(moment(name, value, rules, parse_until)?);
                 self.until = Some(value.to_owned());
             }
             "sort" => self.sort = sort(value)?,
@@ -162,17 +137,9 @@ impl Params {
         Ok(())
     }
 
-    fn take_sites(&mut self, value: &str) -> Result<(), ParamError> {
-        for site in value.split(',').map(str::trim).filter(|s| !s.is_empty()) {
-            if self.sites.iter().any(|s| s == site) {
-                continue;
-            }
-            if self.sites.len() == SITES_MAX {
-                return Err(ParamError::Sites { max: SITES_MAX });
-            }
-            self.sites.push(site.to_owned());
-        }
-        Ok(())
+    /// Whether the range ends before it begins: the API finds nothing in it, a person is told.
+    pub(crate) fn backwards(&self) -> bool {
+        matches!((self.since_ms, self.until_ms), (Some(since), Some(until)) if until <= since)
     }
 
     /// Whether anything narrows the search but its words.
@@ -196,7 +163,7 @@ impl Params {
             out.append_pair("until", until);
         }
         if self.sort != Sort::default() {
-            out.append_pair("sort", self.sort.code());
+            out.append_pair("sort", sort_code(self.sort));
         }
         if self.offset > 0 {
             out.append_pair("offset", &self.offset.to_string());
@@ -205,6 +172,14 @@ impl Params {
             out.append_pair("lang", lang.code());
         }
         out.finish()
+    }
+}
+
+/// The value of `sort` in links and forms.
+pub(crate) fn sort_code(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Relevance => "relevance",
+        Sort::Date => "date",
     }
 }
 
@@ -230,41 +205,21 @@ fn number(name: &'static str, value: &str, min: usize, max: usize) -> Result<usi
     }
 }
 
-/// First moment of a day, a moment itself, or the start of a period that ends now.
-fn first_moment(name: &'static str, value: &str, now_ms: i64) -> Result<i64, ParamError> {
-    if let Some(day) = day(value) {
-        return Ok(day_start_ms(day));
-    }
-    moment_ms(value)
-        .or_else(|| period_ms(value).map(|p| now_ms.saturating_sub(p)))
+/// One end of a day, month or year as `days` reads it; a moment itself; or that long before now.
+fn moment(
+    name: &'static str,
+    value: &str,
+    rules: &Rules<'_>,
+    days: impl Fn(&str, i32) -> Result<i64, QueryError>,
+) -> Result<i64, ParamError> {
+    days(value, rules.utc_offset_minutes)
+        .ok()
+        .or_else(|| moment_ms(value))
+        .or_else(|| period_ms(value).map(|period| rules.now_ms.saturating_sub(period)))
         .ok_or_else(|| ParamError::Date {
             name,
             value: echo(value),
         })
-}
-
-/// The moment after the last one: the end of a day, a moment itself, or that long before now.
-fn last_moment(name: &'static str, value: &str, now_ms: i64) -> Result<i64, ParamError> {
-    match day(value).map(|d| d.checked_add_signed(TimeDelta::days(1))) {
-        Some(Some(next)) => Ok(day_start_ms(next)),
-        _ => first_moment(name, value, now_ms),
-    }
-}
-
-fn day(value: &str) -> Option<NaiveDate> {
-    let date_shape = value.len() == 10 && value.is_ascii();
-    date_shape
-        .then(|| NaiveDate::parse_from_str(value, "%Y-%m-%d").ok())
-        .flatten()
-}
-
-fn day_start_ms(day: NaiveDate) -> i64 {
-    let offset = FixedOffset::east_opt(DAY_OFFSET_S).expect("eight hours is a valid offset");
-    let midnight = NaiveDateTime::from(day);
-    offset
-        .from_local_datetime(&midnight)
-        .single()
-        .map_or(0, |t| t.timestamp_millis())
 }
 
 /// RFC 3339; a `+` that a form turned into a space is taken back.
@@ -290,102 +245,4 @@ fn period_ms(value: &str) -> Option<i64> {
         return None;
     }
     number.parse::<i64>().ok().map(|n| n * hours * 3_600_000)
-}
-
-fn echo(value: &str) -> String {
-    let mut short: String = value
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(ECHO_CHARS)
-        .collect();
-    if value.chars().count() > ECHO_CHARS {
-        short.push('…');
-    }
-    short
-}
-
-impl ParamError {
-    /// Name of the parameter at fault.
-    pub(crate) fn parameter(&self) -> &str {
-        match self {
-            ParamError::TooLong { .. } => "q",
-            ParamError::Backwards => "until",
-            ParamError::Sort { .. } => "sort",
-            ParamError::Sites { .. } => "site",
-            ParamError::Date { name, .. }
-            | ParamError::Number { name, .. }
-            | ParamError::Oversize { name }
-            | ParamError::Repeated { name } => name,
-            ParamError::Unknown { name } => name,
-        }
-    }
-
-    /// One sentence for a person.
-    pub(crate) fn detail(&self, lang: Lang) -> String {
-        match lang {
-            Lang::En => self.detail_en(),
-            Lang::Zh => self.detail_zh(),
-        }
-    }
-
-    fn detail_en(&self) -> String {
-        match self {
-            ParamError::TooLong { chars, max } => {
-                format!("q has {chars} characters; {max} are allowed")
-            }
-            ParamError::Date { name, value } => format!(
-                "{name} must be a day (2026-05-01), a moment (2026-05-01T08:00:00+08:00) or a period (24h, 7d, 6m, 1y), not \"{value}\""
-            ),
-            ParamError::Backwards => "until lies before since".to_owned(),
-            ParamError::Number {
-                name,
-                value,
-                min,
-                max,
-            } => {
-                format!("{name} must be a whole number from {min} to {max}, not \"{value}\"")
-            }
-            ParamError::Sort { value } => {
-                format!("sort must be relevance or date, not \"{value}\"")
-            }
-            ParamError::Sites { max } => format!("at most {max} sites can be named"),
-            ParamError::Oversize { name } => {
-                format!("{name} is longer than {VALUE_BYTES_MAX} bytes")
-            }
-            ParamError::Repeated { name } => format!("{name} was given more than once"),
-            ParamError::Unknown { name } => {
-                format!(
-                    "there is no parameter \"{name}\"; known are {}",
-                    NAMES.join(", ")
-                )
-            }
-        }
-    }
-
-    fn detail_zh(&self) -> String {
-        match self {
-            ParamError::TooLong { chars, max } => {
-                format!("检索词有 {chars} 个字符，最多 {max} 个。")
-            }
-            ParamError::Date { value, .. } => {
-                format!("日期“{value}”看不懂，请写成 2026-05-01，或 24h、7d、6m、1y 这样的时段。")
-            }
-            ParamError::Backwards => "结束日期早于开始日期。".to_owned(),
-            ParamError::Number {
-                name,
-                value,
-                min,
-                max,
-            } => {
-                format!("{name} 应是 {min} 到 {max} 的整数，而不是“{value}”。")
-            }
-            ParamError::Sort { value } => {
-                format!("排序只有 relevance 和 date 两种，没有“{value}”。")
-            }
-            ParamError::Sites { max } => format!("一次最多选 {max} 个站点。"),
-            ParamError::Oversize { name } => format!("{name} 太长了。"),
-            ParamError::Repeated { name } => format!("{name} 只能出现一次。"),
-            ParamError::Unknown { name } => format!("没有“{name}”这个参数。"),
-        }
-    }
 }

@@ -7,9 +7,10 @@ use super::config::{Config, PAGE_HITS};
 use super::html::Html;
 use super::labels::Labels;
 use super::lang::grouped;
-use super::params::{Params, Sort};
+use super::params::Params;
 use super::source::{Found, FoundList};
 use super::view::{Choice, Chrome, Day, address, day, kept, link, outward, title};
+use crate::index::Sort;
 
 /// Page numbers shown to either side of the current one.
 const PAGES_AROUND: usize = 4;

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use crate::extract::Document;
+use crate::index::Sort;
 
 /// One search, within the limits of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,8 +17,8 @@ pub struct Wanted {
     pub since_ms: Option<i64>,
     /// Last moment of publication, Unix milliseconds, exclusive.
     pub until_ms: Option<i64>,
-    /// Newest first instead of best first.
-    pub by_date: bool,
+    /// Order of the hits.
+    pub sort: Sort,
     /// Most hits to return.
     pub limit: usize,
     /// Hits to pass over.
@@ -91,6 +92,9 @@ pub trait SearchSource: Send + Sync + 'static {
 
     /// Marks the matches of a query in each of the texts, in their order.
     fn mark(&self, query: &str, texts: &[&str]) -> Vec<Marked>;
+
+    /// Offset from UTC, in minutes, of days that name none.
+    fn utc_offset_minutes(&self) -> i32;
 
     /// Documents that can be found.
     fn documents(&self) -> u64;

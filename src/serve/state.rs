@@ -10,10 +10,13 @@ use tokio::time::{Instant, timeout_at};
 
 use super::config::Config;
 use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
+use super::now_ms;
 use super::openapi;
+use super::params::Rules;
 use super::source::{FoundList, Marked, SearchSource, SourceError, Wanted};
 use super::status::{Status, StatusSource};
 use crate::extract::Document;
+use crate::index::Sort;
 
 /// All that a server can reach: nothing of it can be written to, and none of it is the file system.
 #[derive(Clone)]
@@ -111,7 +114,7 @@ impl Shared {
             sites: Vec::new(),
             since_ms: None,
             until_ms: None,
-            by_date: false,
+            sort: Sort::Relevance,
             limit: 1,
             offset: 0,
             count_sites: false,
@@ -123,6 +126,16 @@ impl Shared {
     /// Documents that can be found.
     pub(crate) fn documents(&self) -> u64 {
         self.source.documents()
+    }
+
+    /// What a query string is read with.
+    pub(crate) fn rules(&self, strict: bool) -> Rules<'_> {
+        Rules {
+            config: &self.config,
+            now_ms: now_ms(),
+            utc_offset_minutes: self.source.utc_offset_minutes(),
+            strict,
+        }
     }
 
     /// The status as the source gives it.

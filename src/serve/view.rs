@@ -6,8 +6,9 @@ use askama::Template;
 use super::html::Html;
 use super::labels::Labels;
 use super::lang::Lang;
-use super::params::{Params, Sort};
+use super::params::{Params, sort_code};
 use super::source::Marked;
+use crate::index::Sort;
 
 /// Characters of an address that are shown.
 const ADDRESS_CHARS: usize = 100;
@@ -96,7 +97,7 @@ pub(crate) fn kept(params: &Params, with_query: bool) -> Vec<(&'static str, Stri
     }
     fields.extend(params.sites.iter().map(|s| ("site", s.clone())));
     if params.sort != Sort::default() {
-        fields.push(("sort", params.sort.code().to_owned()));
+        fields.push(("sort", sort_code(params.sort).to_owned()));
     }
     fields.extend(params.lang.map(|l| ("lang", l.code().to_owned())));
     fields

@@ -12,6 +12,7 @@ use super::config::PAGE_HITS;
 use super::document_page::DocumentPage;
 use super::lang::Lang;
 use super::now_ms;
+use super::param_error::ParamError;
 use super::params::Params;
 use super::results_page::ResultsPage;
 use super::state::{Failure, Server};
@@ -37,7 +38,14 @@ pub(crate) async fn search(
     headers: HeaderMap,
 ) -> Response {
     let raw = raw.unwrap_or_default();
-    let params = match Params::parse(&raw, &server.config, now_ms(), false) {
+    let read = Params::parse(&raw, &server.rules(false));
+    let params = match read.and_then(|p| {
+        if p.backwards() {
+            Err(ParamError::Backwards)
+        } else {
+            Ok(p)
+        }
+    }) {
         Ok(params) => Params {
             limit: PAGE_HITS,
             ..params
@@ -148,7 +156,7 @@ pub(crate) fn wants_html(headers: &HeaderMap) -> bool {
 
 /// What can be understood of a query string; a page that is not a search does not fail because of it.
 fn lenient(raw: &str, server: &Server) -> Params {
-    Params::parse(raw, &server.config, now_ms(), false).unwrap_or_else(|_| {
+    Params::parse(raw, &server.rules(false)).unwrap_or_else(|_| {
         let lang = url::form_urlencoded::parse(raw.as_bytes())
             .find(|(name, _)| name == "lang")
             .and_then(|(_, value)| Lang::named(&value));

@@ -1,0 +1,396 @@
+use super::*;
+
+#[tokio::test]
+async fn search_answers_hits_with_escaped_snippets() {
+    let answer = get("/api/search?q=%E6%B2%B9%E4%BB%B7&limit=3").await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(answer.header("content-type"), "application/json");
+    let json = answer.json();
+    assert_eq!(json["total"], 25);
+    assert!(json["took_ms"].as_f64().unwrap() >= 0.0);
+    let hits = json["hits"].as_array().unwrap();
+    assert_eq!(hits.len(), 3);
+    let mut keys: Vec<&str> = hits[0]
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    keys.sort_unstable();
+    assert_eq!(
+        keys,
+        [
+            "id",
+            "published",
+            "score",
+            "site",
+            "snippet",
+            "title",
+            "url"
+        ]
+    );
+    assert_eq!(hits[0]["title"], HOSTILE);
+    assert_eq!(
+        hits[0]["snippet"],
+        "今日<mark>油价</mark>上涨。&lt;img src=x onerror=alert(1)&gt;\n\n第二段 &amp; <mark>油价</mark>。"
+    );
+}
+
+#[tokio::test]
+async fn odd_text_is_searched_and_never_an_error() {
+    for q in [
+        "",
+        "%00",
+        "%FF%FE",
+        "%22%22%22",
+        "-",
+        "((((",
+        "title:",
+        "%F0%9F%98%80",
+        "+++",
+        "AND",
+        "%C3%28",
+    ] {
+        assert_eq!(
+            get(&format!("/api/search?q={q}")).await.status,
+            StatusCode::OK,
+            "{q}"
+        );
+    }
+    assert_eq!(get("/api/search").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn limits_hold_at_their_edges() {
+    let full = "%E6%B2%B9".repeat(256);
+    assert_eq!(
+        get(&format!("/api/search?q={full}")).await.status,
+        StatusCode::OK
+    );
+    let detail = get(&format!("/api/search?q={full}a")).await.problem(400);
+    assert_eq!(detail, "q has 257 characters; 256 are allowed");
+    for good in [
+        "limit=1",
+        "limit=100",
+        "offset=0",
+        "offset=9900",
+        "limit=100&offset=9900",
+    ] {
+        assert_eq!(
+            get(&format!("/api/search?q=a&{good}")).await.status,
+            StatusCode::OK,
+            "{good}"
+        );
+    }
+    for bad in [
+        "limit=0",
+        "limit=101",
+        "limit=",
+        "limit=-1",
+        "limit=%2B5",
+        "limit=1.5",
+        "limit=many",
+        "offset=9901",
+        "limit=99999999999999999999999",
+        "sort=newest",
+        "since=yesterday",
+        "since=2026-13-01",
+        "until=2026-02-30",
+        "q=b",
+        "limit=1&limit=2",
+        "limt=5",
+        "lang=zh",
+    ] {
+        get(&format!("/api/search?q=a&{bad}")).await.problem(400);
+    }
+    let many: String = (0..33).map(|i| format!("&site=s{i}")).collect();
+    assert_eq!(
+        get(&format!("/api/search?q=a{many}")).await.problem(400),
+        "at most 32 sites can be named"
+    );
+}
+
+#[tokio::test]
+async fn a_problem_names_the_parameter_and_repeats_little() {
+    let answer = get(&format!("/api/search?q=a&sort={}", "x".repeat(60))).await;
+    let detail = answer.problem(400);
+    assert_eq!(answer.json()["parameter"], "sort");
+    assert_eq!(answer.json()["type"], "about:blank");
+    assert_eq!(
+        detail,
+        format!(
+            "sort must be relevance or date, not \"{}…\"",
+            "x".repeat(40)
+        )
+    );
+}
+
+#[tokio::test]
+async fn a_backwards_range_finds_nothing() {
+    let answer = get("/api/search?q=a&since=2026-05-02&until=2026-05-01").await;
+    assert_eq!(answer.json()["total"], 0);
+    let same_day = get("/api/search?q=a&since=2026-05-01&until=2026-05-01").await;
+    assert_eq!(same_day.json()["total"], 25);
+}
+
+#[tokio::test]
+async fn failures_are_problems_without_inner_secrets() {
+    let broken = get("/api/search?q=broken").await;
+    assert!(!broken.problem(500).contains("secret"));
+    get("/api/search?q=panic").await.problem(500);
+    get("/api/docs/broken").await.problem(500);
+}
+
+#[tokio::test]
+async fn slow_searches_are_given_up_but_keep_their_places() {
+    let (app, held) = held_app();
+    let search = |q: &str| {
+        let uri = format!("/api/search?q={q}");
+        ask(&app, Request::get(uri).body(Body::empty()).unwrap())
+    };
+    let (first, second) = tokio::join!(search("slow"), search("slow"));
+    first.problem(503);
+    assert_eq!(second.header("retry-after"), "2");
+    // Both still run and hold both places: a quick search waits in vain.
+    search("a").await.problem(503);
+    held.store(false, Ordering::Relaxed);
+    let mut answer = search("a").await;
+    for _ in 0..50 {
+        if answer.status == StatusCode::OK {
+            break;
+        }
+        answer = search("a").await;
+    }
+    assert_eq!(answer.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_page_says_when_it_is_busy() {
+    let (app, held) = held_app();
+    let request = Request::get("/?q=slow").header("accept-language", "zh");
+    let page = ask(&app, request.body(Body::empty()).unwrap()).await;
+    held.store(false, Ordering::Relaxed);
+    assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(page.body.contains("没有在时限内完成"));
+}
+
+#[tokio::test]
+async fn documents_are_found_by_id_only() {
+    let answer = get("/api/docs/0000000000000001").await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(answer.json()["title"], "油价第1号");
+    assert_eq!(answer.json()["comments"][0]["text"], "</article>油价太高");
+    for id in [
+        "ffff",
+        "..%2F..%2Fetc%2Fpasswd",
+        "%00",
+        "%FF",
+        "a%20b",
+        &"a".repeat(65),
+    ] {
+        get(&format!("/api/docs/{id}")).await.problem(404);
+    }
+}
+
+#[tokio::test]
+async fn health_status_and_metrics() {
+    assert_eq!(get("/healthz").await.body, "ok\n");
+    let status = get("/api/status").await;
+    let status: Status = serde_json::from_str(&status.body).unwrap();
+    assert_eq!(status, fake_status().unwrap());
+    let metrics = get("/metrics").await;
+    assert_eq!(metrics.status, StatusCode::OK);
+    assert!(
+        metrics
+            .header("content-type")
+            .starts_with("text/plain; version=0.0.4")
+    );
+    let closed = router(state(Config {
+        operator_pages: false,
+        ..Config::default()
+    }));
+    for path in ["/api/status", "/metrics"] {
+        ask(&closed, Request::get(path).body(Body::empty()).unwrap())
+            .await
+            .problem(404);
+    }
+    let page = Request::get("/status")
+        .header("accept", "text/html")
+        .body(Body::empty())
+        .unwrap();
+    assert_eq!(ask(&closed, page).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_status_that_cannot_be_read_is_a_problem() {
+    let mut state = state(Config::default());
+    state.status = Arc::new(|| Err("/secret/store.db: locked".to_owned()));
+    let answer = ask(
+        &router(state),
+        Request::get("/api/status").body(Body::empty()).unwrap(),
+    )
+    .await;
+    assert!(!answer.problem(500).contains("secret"));
+}
+
+#[tokio::test]
+async fn unknown_paths_and_methods() {
+    for path in [
+        "/nope",
+        "/api",
+        "/api/",
+        "/api/docs",
+        "/assets/../Cargo.toml",
+        "/doc",
+        "/etc/passwd",
+    ] {
+        get(path).await.problem(404);
+    }
+    visit("/api/nope").await.problem(404);
+    for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"] {
+        let request = Request::builder()
+            .method(method)
+            .uri("/api/search?q=a")
+            .body(Body::empty())
+            .unwrap();
+        let answer = ask(&app(), request).await;
+        answer.problem(405);
+        assert_eq!(answer.header("allow"), "GET, HEAD", "{method}");
+    }
+    let head = Request::head("/api/search?q=a")
+        .body(Body::empty())
+        .unwrap();
+    let head = ask(&app(), head).await;
+    assert_eq!((head.status, head.body.as_str()), (StatusCode::OK, ""));
+}
+
+#[tokio::test]
+async fn every_answer_has_the_security_headers() {
+    for path in [
+        "/",
+        "/?q=a",
+        "/?q=broken",
+        "/doc/0000000000000001",
+        "/nope",
+        "/status",
+        "/api/search?limit=x",
+        "/api/openapi.json",
+        "/metrics",
+        "/healthz",
+        "/assets/taojin.js",
+        "/robots.txt",
+    ] {
+        let answer = get(path).await;
+        let csp = answer.header("content-security-policy");
+        assert!(
+            csp.contains("default-src 'none'") && csp.contains("frame-ancestors 'none'"),
+            "{path}"
+        );
+        assert!(!csp.contains("unsafe") && !csp.contains('*'), "{path}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(answer.header("referrer-policy"), "no-referrer", "{path}");
+        assert!(!answer.header("cache-control").is_empty(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn long_answers_are_compressed_for_those_who_can_read_it() {
+    let request = Request::get("/?q=a")
+        .header("accept-encoding", "gzip")
+        .body(Body::empty())
+        .unwrap();
+    let zipped = ask(&app(), request).await;
+    assert_eq!(zipped.header("content-encoding"), "gzip");
+    let plain = get("/?q=a").await;
+    assert_eq!(plain.header("content-encoding"), "");
+    assert!(zipped.body.len() < plain.body.len());
+}
+
+#[tokio::test]
+async fn openapi_describes_what_the_server_does() {
+    let document = get("/api/openapi.json").await.json();
+    assert_eq!(document["openapi"], "3.1.0");
+    let paths = document["paths"].as_object().unwrap();
+    let mut named: Vec<&str> = paths.keys().map(String::as_str).collect();
+    named.sort_unstable();
+    assert_eq!(
+        named,
+        [
+            "/api/docs/{id}",
+            "/api/openapi.json",
+            "/api/search",
+            "/api/status",
+            "/healthz",
+            "/metrics"
+        ]
+    );
+    for (path, item) in paths {
+        let answer = get(&path.replace("{id}", "0000000000000001")).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}");
+        let content = item["get"]["responses"]["200"]["content"]
+            .as_object()
+            .unwrap();
+        let kind = answer.header("content-type").split(';').next().unwrap();
+        assert!(content.contains_key(kind), "{path} answers {kind}");
+    }
+    let search = &paths["/api/search"]["get"];
+    let parameters = search["parameters"].as_array().unwrap();
+    let schema = |name: &str| &parameters.iter().find(|p| p["name"] == name).unwrap()["schema"];
+    assert_eq!(schema("q")["maxLength"], 256);
+    assert_eq!(schema("limit")["maximum"], 100);
+    assert_eq!(schema("offset")["maximum"], 9_900);
+    assert_eq!(parameters.len(), 7);
+    assert!(parameters.iter().all(|p| p["required"] == false));
+    for status in ["400", "500", "503"] {
+        let content = &search["responses"][status]["content"][PROBLEM_JSON];
+        assert_eq!(
+            content["schema"]["$ref"], "#/components/schemas/Problem",
+            "{status}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn openapi_follows_the_configuration() {
+    let config = Config {
+        query_chars: 20,
+        limit_max: 50,
+        window: 500,
+        public_url: "https://s.example/t/".to_owned(),
+        ..Config::default()
+    };
+    let app = router(state(config));
+    let request = Request::get("/api/openapi.json")
+        .body(Body::empty())
+        .unwrap();
+    let text = ask(&app, request).await.body;
+    for part in [
+        "\"maxLength\":20",
+        "\"maximum\":50",
+        "\"maximum\":450",
+        "\"url\":\"https://s.example/t\"",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn configuration_faults_are_named() {
+    assert!(Config::default().problems().is_empty());
+    let bad = Config {
+        limit_max: 0,
+        public_url: "search.example".to_owned(),
+        idle_ms: 0,
+        ..Config::default()
+    };
+    let problems = bad.problems().join("\n");
+    for key in ["limit_max", "public_url", "idle_ms"] {
+        assert!(problems.contains(key), "{problems}");
+    }
+    let wide = Config {
+        window: 1_000_000,
+        query_chars: 5_000,
+        ..Config::default()
+    };
+    assert_eq!(wide.problems().len(), 2);
+}

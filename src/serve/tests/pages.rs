@@ -1,0 +1,268 @@
+use super::*;
+
+/// Asserts that no hostile text of the fake documents reached the page as markup.
+fn assert_escaped(page: &Answer) {
+    for raw in [
+        "<script>alert",
+        "<img src=x",
+        "<b>乙",
+        "<i>四",
+        "</article>油价",
+        "\"javascript:",
+        "<low>",
+        "<b>https",
+    ] {
+        assert!(!page.body.contains(raw), "{raw} in {}", page.body);
+    }
+    // Only our own script and style, by address; nothing inline that the policy would refuse.
+    assert_eq!(page.body.matches("<script").count(), 1);
+    assert!(
+        !page.body.contains("<style")
+            && !page.body.contains(" style=")
+            && !page.body.contains(" onclick=")
+    );
+    assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+}
+
+#[tokio::test]
+async fn home_is_a_query_box() {
+    let page = visit("/").await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(page.body.contains("role=\"search\"") && page.body.contains("lang=\"zh-CN\""));
+    assert!(page.body.contains("已收录 25 篇文档"));
+    assert_escaped(&page);
+}
+
+#[tokio::test]
+async fn hits_are_shown_marked_and_escaped() {
+    let page = visit("/?q=%E6%B2%B9%E4%BB%B7").await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert_escaped(&page);
+    assert!(page.body.contains("找到 25 条结果"));
+    assert_eq!(page.body.matches("<article>").count(), 10);
+    assert!(page.body.contains("今日<mark>油价</mark>上涨"));
+    assert!(
+        page.body
+            .contains("&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;<mark>油价</mark>")
+    );
+    // The address that would run script is shown, but leads nowhere.
+    assert_eq!(
+        page.body
+            .matches("rel=\"noopener noreferrer external\"")
+            .count(),
+        9
+    );
+    assert!(
+        page.body
+            .contains("href=\"/doc/0000000000000001?q=%E6%B2%B9%E4%BB%B7\"")
+    );
+    assert!(page.body.contains(">1,300<") && page.body.contains("日期不详"));
+}
+
+#[tokio::test]
+async fn a_hostile_query_stays_text_everywhere() {
+    let q = "%22%3E%3Cscript%3Ealert(1)%3C/script%3E%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E";
+    for path in ["/", "/doc/0000000000000001", "/status", "/nope"] {
+        for more in [
+            "",
+            "&site=%22%3E%3Cb%3E%E4%B9%99",
+            "&sort=%22%3E%3Cb%3E%E4%B9%99",
+            "&since=%22%3E%3Cb%3E%E4%B9%99",
+        ] {
+            let page = visit(&format!("{path}?q={q}{more}")).await;
+            assert_escaped(&page);
+            if path == "/" && more.is_empty() {
+                assert!(
+                    page.body.contains("value=\"&#34;&#62;&#60;script&#62;"),
+                    "{}",
+                    page.body
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_turn_and_end() {
+    let first = visit("/?q=a&lang=en").await;
+    assert!(
+        first
+            .body
+            .contains("rel=\"next\" href=\"/?q=a&#38;offset=10&#38;lang=en\""),
+        "{}",
+        first.body
+    );
+    assert!(!first.body.contains("rel=\"prev\""));
+    let last = visit("/?q=a&offset=20").await;
+    assert!(last.body.contains("rel=\"prev\"") && !last.body.contains("rel=\"next\""));
+    assert!(last.body.contains("<ol class=\"hits\" start=\"21\">"));
+    let beyond = visit("/?q=a&offset=500").await;
+    assert!(beyond.body.contains("这一页之后没有结果了"));
+    let nothing = visit("/?q=nothing&since=7d").await;
+    assert!(nothing.body.contains("没有找到相关文档") && nothing.body.contains("去掉筛选条件"));
+}
+
+#[tokio::test]
+async fn filters_are_links_and_stay_in_the_form() {
+    let page = visit("/?q=a&site=%E7%94%B2%E7%AB%99&since=7d&sort=date&lang=en").await;
+    assert!(
+        page.body
+            .contains("<input type=\"hidden\" name=\"site\" value=\"甲站\">")
+    );
+    assert!(
+        page.body
+            .contains("<input type=\"hidden\" name=\"since\" value=\"7d\">")
+    );
+    assert!(
+        page.body
+            .contains("<input type=\"hidden\" name=\"lang\" value=\"en\">")
+    );
+    // Choosing the chosen site again takes it away, the other one is added.
+    assert!(page.body.contains("href=\"/?q=a&#38;since=7d&#38;sort=date&#38;lang=en\" aria-current=\"true\"><span class=\"label\">甲站"));
+    assert!(
+        page.body
+            .contains("site=%E7%94%B2%E7%AB%99&#38;site=%3Cb%3E%E4%B9%99%3C%2Fb%3E")
+    );
+    assert!(
+        page.body
+            .contains("href=\"/?q=a&#38;sort=date&#38;lang=en\">Clear filters")
+            || page.body.contains("Clear filters")
+    );
+}
+
+#[tokio::test]
+async fn labels_follow_the_reader() {
+    let english = Request::get("/?q=a")
+        .header("accept-language", "en-GB")
+        .body(Body::empty())
+        .unwrap();
+    let page = ask(&app(), english).await;
+    assert!(page.body.contains("25 results in") && page.body.contains("<html lang=\"en\">"));
+    assert_eq!(
+        page.header("vary")
+            .split(", ")
+            .filter(|v| *v == "accept-language")
+            .count(),
+        1
+    );
+    assert!(page.body.contains("href=\"/?q=a&#38;lang=zh\""));
+    let forced = visit("/?q=a&lang=en").await;
+    assert!(forced.body.contains("25 results in"));
+}
+
+#[tokio::test]
+async fn a_document_is_its_text() {
+    let page = visit("/doc/0000000000000001?q=%E6%B2%B9%E4%BB%B7").await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert_escaped(&page);
+    assert!(page.body.contains("<h1><mark>油价</mark>第1号</h1>"));
+    assert!(
+        page.body
+            .contains("<p>第二段 &amp; <mark>油价</mark>。</p>")
+    );
+    assert!(
+        page.body.contains("1 条评论")
+            && page.body.contains("&lt;/article&gt;<mark>油价</mark>太高")
+    );
+    assert!(page.body.contains("2026-05-02 08:30"));
+    assert!(
+        page.body
+            .contains("href=\"/?q=%E6%B2%B9%E4%BB%B7\">← 返回结果")
+    );
+    let script = visit("/doc/0000000000000000").await;
+    assert!(!script.body.contains("阅读原文"));
+    for id in ["none", "%FF", "..%2F..%2Fetc%2Fpasswd"] {
+        assert_eq!(
+            visit(&format!("/doc/{id}")).await.status,
+            StatusCode::NOT_FOUND
+        );
+    }
+}
+
+#[tokio::test]
+async fn errors_are_pages_for_people() {
+    for (path, status, text) in [
+        ("/nope", 404, "没有这个页面"),
+        ("/?q=a&since=never", 400, "日期“never”看不懂"),
+        (
+            "/?q=a&since=2026-05-02&until=2026-05-01",
+            400,
+            "结束日期早于开始日期",
+        ),
+        ("/?q=broken", 500, "已写入日志"),
+    ] {
+        let page = visit(path).await;
+        assert_eq!(page.status.as_u16(), status, "{path}");
+        assert!(
+            page.body.contains(text) && !page.body.contains("secret"),
+            "{path}"
+        );
+        assert_escaped(&page);
+    }
+}
+
+#[tokio::test]
+async fn the_operator_sees_sites_hosts_and_errors() {
+    let page = visit("/status").await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert_escaped(&page);
+    for part in [
+        "运行中",
+        "disk &#60;low&#62;",
+        "slow.example",
+        "9.4 s",
+        "甲站",
+    ] {
+        assert!(page.body.contains(part), "{part}");
+    }
+}
+
+#[tokio::test]
+async fn links_start_with_the_public_path() {
+    let config = Config {
+        public_url: "https://s.example/search/".to_owned(),
+        ..Config::default()
+    };
+    let request = Request::get("/?q=a").body(Body::empty()).unwrap();
+    let page = ask(&router(state(config)), request).await;
+    assert!(page.body.contains("href=\"/search/assets/taojin.css?v="));
+    assert!(page.body.contains("action=\"/search/\""));
+    let outside =
+        page.body.matches("href=\"/").count() - page.body.matches("href=\"/search/").count();
+    assert_eq!(outside, 0);
+}
+
+#[tokio::test]
+async fn assets_are_our_own_and_kept() {
+    for (path, kind) in [
+        ("/assets/taojin.css", "text/css; charset=utf-8"),
+        ("/assets/taojin.js", "text/javascript; charset=utf-8"),
+        ("/assets/mark.svg", "image/svg+xml"),
+    ] {
+        let asset = get(path).await;
+        assert_eq!(asset.header("content-type"), kind);
+        assert!(asset.header("cache-control").contains("immutable"));
+        // No address but the namespace of SVG.
+        let outside = asset.body.replace("http://www.w3.org/2000/svg", "");
+        assert!(!outside.contains("://"), "{path}");
+    }
+}
+
+#[test]
+fn templates_never_switch_escaping_off() {
+    for template in [
+        include_str!("../pages/layout.html"),
+        include_str!("../pages/searchbox.html"),
+        include_str!("../pages/home.html"),
+        include_str!("../pages/results.html"),
+        include_str!("../pages/document.html"),
+        include_str!("../pages/status.html"),
+        include_str!("../pages/error.html"),
+    ] {
+        assert!(
+            !template.contains("|safe")
+                && !template.contains("| safe")
+                && !template.contains("escape")
+        );
+    }
+}
