@@ -16,6 +16,7 @@ use super::source::Wanted;
 use super::state::{Failure, Server};
 use super::status::Status;
 use super::web;
+use crate::index::Sort;
 
 impl From<ParamError> for Problem {
     fn from(error: ParamError) -> Problem {
@@ -46,7 +47,7 @@ impl Params {
             sites: self.sites.clone(),
             since_ms: self.since_ms,
             until_ms: self.until_ms,
-            sort: self.sort,
+            by_date: self.sort == Sort::Date,
             limit: self.limit,
             offset: self.offset,
             count_sites,

@@ -4,7 +4,6 @@
 use std::ops::Range;
 
 use crate::extract::Document;
-use crate::index::Sort;
 
 /// One search, within the limits of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +16,8 @@ pub struct Wanted {
     pub since_ms: Option<i64>,
     /// Last moment of publication, Unix milliseconds, exclusive.
     pub until_ms: Option<i64>,
-    /// Order of the hits.
-    pub sort: Sort,
+    /// Newest first instead of best first.
+    pub by_date: bool,
     /// Most hits to return.
     pub limit: usize,
     /// Hits to pass over.

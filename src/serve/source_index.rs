@@ -89,6 +89,10 @@ impl SearchSource for Reader {
         texts.iter().map(|text| highlighter.mark(text)).collect()
     }
 
+    fn utc_offset_minutes(&self) -> i32 {
+        self.config().utc_offset_minutes
+    }
+
     fn documents(&self) -> u64 {
         self.num_docs().unwrap_or(0)
     }

@@ -16,7 +16,6 @@ use super::params::Rules;
 use super::source::{FoundList, Marked, SearchSource, SourceError, Wanted};
 use super::status::{Status, StatusSource};
 use crate::extract::Document;
-use crate::index::Sort;
 
 /// All that a server can reach: nothing of it can be written to, and none of it is the file system.
 #[derive(Clone)]
@@ -114,7 +113,7 @@ impl Shared {
             sites: Vec::new(),
             since_ms: None,
             until_ms: None,
-            sort: Sort::Relevance,
+            by_date: false,
             limit: 1,
             offset: 0,
             count_sites: false,
