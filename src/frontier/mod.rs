@@ -1,1 +1,32 @@
-//! (in work)
+//! What is fetched next. In: URLs found on pages, the sites' scopes, what became of each fetch, and the time. Out:
+//! leases, one host at a time as politeness allows, and why a host waits. Never fetches, never reads a clock.
+//!
+//! The crawl loop owns a [`Frontier`] and the writing side of the store and goes round:
+//! [`Frontier::next`] gives a [`Lease`] → the page is fetched → [`Frontier::finished`] frees the host →
+//! [`Frontier::commit`] makes the pages and their new links durable. A lease lives in memory only: until its commit
+//! the URL stays due in the store, so that a crash needs no repair.
+
+mod assign;
+mod commit;
+mod config;
+mod explain;
+mod lease;
+mod leasing;
+mod politeness;
+mod queue;
+mod scope;
+mod seen;
+mod trap;
+
+#[cfg(test)]
+mod tests;
+
+pub use assign::{queue_key, rank, shard};
+pub use commit::CommitReport;
+pub use config::Config;
+pub use explain::{Explanation, Stats};
+pub use lease::{FetchOutcome, FetchReport, Lease, Next};
+pub use leasing::{Frontier, SetSitesError};
+pub use politeness::Cause;
+pub use scope::{Refusal, Scope, ScopeError, SiteScope};
+pub use seen::Seen;

@@ -1,1 +1,33 @@
-//! (in work)
+//! The one durable thing besides the search index: what is known of every URL and host, which of them are due,
+//! and the outbox of documents on their way to the index. In: finished pages and new URLs in batches, one
+//! transaction each. Out: records, due URLs, outbox rows, counts. Never knows a stage's algorithm: what is due
+//! when, and what is worth fetching first, is decided by `schedule` and `frontier` and only kept here.
+//!
+//! SQLite in WAL mode with `synchronous=FULL`: what [`Store::commit`] returned from survives `kill -9` and loss of
+//! power. One process holds the writing side (a lock file refuses a second one); any number of readers stand
+//! beside it. The SQL is plain, so that PostgreSQL can run it.
+
+mod batch;
+mod commit;
+mod counts;
+mod error;
+mod hosts;
+mod open;
+mod outbox;
+mod record;
+mod schema;
+mod sites;
+mod urls;
+
+#[cfg(test)]
+mod tests;
+
+pub use batch::{Batch, Committed, DocOp, FinishedPage, HELD_MS, Inserted, NewUrl};
+pub use counts::{Counts, SiteCounts};
+pub use error::StoreError;
+pub use open::{Reader, Store};
+pub use outbox::OutboxRow;
+pub use record::{
+    HostId, HostRecord, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord, UrlState, Visit,
+};
+pub use urls::{DueUrl, RANKS};

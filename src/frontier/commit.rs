@@ -1,0 +1,249 @@
+//! Making finished pages and their links durable. In: a batch. Out: what became of it. Links go through the scope
+//! of their site, then the filter of seen URLs, then the store; a failed commit changes nothing that matters and
+//! may be tried again with the same batch.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use super::assign::{self, rank};
+use super::leasing::Frontier;
+use super::scope::Refusal;
+use crate::store::{Batch, Committed, DueUrl, HELD_MS, NewUrl, Store, StoreError, UrlClass};
+
+/// A host whose rest is longer than this gives up its place in memory when others wait for one.
+const LONG_REST_MS: i64 = 60_000;
+
+/// And so does one that has had this many leases in a row.
+const LONG_TURN: u64 = 1_000;
+
+/// Counter of a site that the store sets back when a cycle begins.
+const CYCLE_PAGES: &str = "cycle_pages";
+
+/// What became of a batch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommitReport {
+    /// Pages written.
+    pub pages: usize,
+    /// URLs that are new.
+    pub new_urls: usize,
+    /// New URLs by the page that they were found on, in the order of `Batch::pages`; for the yield of hubs.
+    pub new_by_page: Vec<usize>,
+    /// Links that were met before.
+    pub seen: usize,
+    /// Links refused, by rule.
+    pub refused: BTreeMap<Refusal, usize>,
+    /// Number of the last row in the outbox.
+    pub outbox_seq: i64,
+}
+
+impl Frontier {
+    /// Writes the batch in one durable transaction. Ranks, host records and the list of pages in flight are filled
+    /// in here. On an error the batch is to be given again.
+    pub fn commit(
+        &mut self,
+        store: &mut Store,
+        batch: &mut Batch,
+        now_ms: i64,
+    ) -> Result<CommitReport, StoreError> {
+        let mut report = CommitReport {
+            pages: batch.pages.len(),
+            ..CommitReport::default()
+        };
+        self.sift(store, batch, &mut report)?;
+        for page in &mut batch.pages {
+            page.visit.rank = assign::revisit_rank(page.visit.class, page.visit.state);
+        }
+        self.add_hosts(batch, now_ms);
+        let done = store.commit(batch, now_ms)?;
+        self.settle(batch, &done, now_ms);
+        report.new_urls = done.inserted.len();
+        report.outbox_seq = done.outbox_seq;
+        Ok(report)
+    }
+
+    /// Whether there is anything to write even without finished pages.
+    pub fn has_changes(&self) -> bool {
+        !self.hold.is_empty() || self.queues.values().any(|q| q.dirty)
+    }
+
+    /// Leaves only links that are in scope and new.
+    fn sift(
+        &mut self,
+        store: &Store,
+        batch: &mut Batch,
+        report: &mut CommitReport,
+    ) -> Result<(), StoreError> {
+        let mut here = HashSet::new();
+        let mut doubtful = Vec::new();
+        let pages = batch.pages.iter_mut();
+        let lists = pages
+            .map(|page| (page.visit.class.is_hub(), &mut page.outlinks))
+            .chain(std::iter::once((true, &mut batch.urls)));
+        let mut lists: Vec<(bool, &mut Vec<NewUrl>)> = lists.collect();
+        for (on_hub, links) in &mut lists {
+            links.retain_mut(|link| {
+                if let Err(refusal) = self.allow(link) {
+                    *report.refused.entry(refusal).or_default() += 1;
+                    return false;
+                }
+                link.rank = rank(link.class, link.hops, *on_hub);
+                let hash = link.uri.fingerprint();
+                if self.seen.is_confirmed(hash) || !here.insert(hash) {
+                    self.seen.without_store += 1;
+                    report.seen += 1;
+                    return false;
+                }
+                true
+            });
+        }
+        for (_, links) in &lists {
+            let known = |link: &&NewUrl| self.seen.contains(link.uri.fingerprint());
+            doubtful.extend(links.iter().filter(known).map(|link| &link.uri));
+        }
+        self.seen.with_store += doubtful.len() as u64;
+        let mut old = HashSet::new();
+        for (uri, known) in doubtful.iter().zip(store.known(&doubtful)?) {
+            let hash = uri.fingerprint();
+            if known {
+                self.seen.confirm(hash);
+                old.insert(hash);
+            } else {
+                self.seen.false_positives += 1;
+            }
+        }
+        let last = lists.len() - 1;
+        for (i, (_, links)) in lists.into_iter().enumerate() {
+            let before = links.len();
+            links.retain(|link| !old.contains(&link.uri.fingerprint()));
+            report.seen += before - links.len();
+            for link in links.iter() {
+                self.seen.insert(link.uri.fingerprint());
+            }
+            if i < last {
+                report.new_by_page.push(links.len());
+            }
+        }
+        Ok(())
+    }
+
+    fn allow(&self, link: &NewUrl) -> Result<(), Refusal> {
+        let site = self.sites.get(&link.site).ok_or(Refusal::UnknownSite)?;
+        let hops = if link.class == UrlClass::Seed {
+            0
+        } else {
+            link.hops
+        };
+        site.scope.check(&link.uri, hops, link.redirects)
+    }
+
+    /// Adds what changed of hosts, and which of them leave memory.
+    fn add_hosts(&mut self, batch: &mut Batch, now_ms: i64) {
+        let committed: HashSet<_> = batch.pages.iter().map(|page| page.id).collect();
+        batch.hosts.clear();
+        batch.settle.clear();
+        batch.hold = self.hold.iter().map(|(_, id)| *id).collect();
+        for (name, site) in &self.sites {
+            if site.unsaved_pages != 0 {
+                let key = (Arc::clone(name), CYCLE_PAGES);
+                batch.counters.insert(key, site.unsaved_pages);
+            }
+        }
+        batch.in_flight = Some(self.leases.keys().copied().collect());
+        for (id, queue) in &self.queues {
+            if queue.dirty {
+                batch.hosts.push(queue.host.clone());
+            }
+            let leaving = queue.will_rest(&committed) && {
+                let drained = queue.len() == 0 && queue.is_complete();
+                let long =
+                    queue.host.not_before_ms > now_ms + LONG_REST_MS || queue.leased > LONG_TURN;
+                drained || queue.limited || (self.crowded && long)
+            };
+            if leaving {
+                let floor_ms = if queue.limited {
+                    HELD_MS - 1
+                } else {
+                    queue.host.not_before_ms
+                };
+                batch.settle.push((*id, floor_ms));
+            }
+        }
+    }
+
+    /// Brings memory in line with what was written.
+    fn settle(&mut self, batch: &Batch, done: &Committed, now_ms: i64) {
+        let size = self.config.queue_batch;
+        for (host, id) in std::mem::take(&mut self.hold) {
+            if let Some(queue) = self.queues.get_mut(&host) {
+                queue.put_down(id);
+            }
+        }
+        for queue in self.queues.values_mut() {
+            queue.dirty = false;
+        }
+        for site in self.sites.values_mut() {
+            site.unsaved_pages = 0;
+        }
+        let mut touched = HashSet::new();
+        for page in &batch.pages {
+            if let Some(queue) = self.queues.get_mut(&page.host) {
+                queue.put_down(page.id);
+                if let Some(due_ms) = page.visit.due_ms {
+                    let (rank, id) = (page.visit.rank, page.id);
+                    queue.add(DueUrl { rank, due_ms, id }, size, now_ms);
+                    touched.insert(page.host);
+                }
+            } else if let Some(due_ms) = page.visit.due_ms {
+                self.activate_ms = self.activate_ms.min(due_ms);
+            }
+        }
+        for (host, _) in &done.settled {
+            self.queues.remove(host);
+        }
+        for url in &done.inserted {
+            let due = DueUrl {
+                rank: url.rank,
+                due_ms: url.due_ms,
+                id: url.id,
+            };
+            match self.queues.get_mut(&url.host) {
+                Some(queue) => {
+                    queue.add(due, size, now_ms);
+                    touched.insert(url.host);
+                }
+                None => self.activate_ms = self.activate_ms.min(url.due_ms),
+            }
+        }
+        self.seen
+            .advance(done.inserted.last().map_or(0, |url| url.id));
+        for (_, due_ms) in &done.settled {
+            self.activate_ms = self.activate_ms.min(due_ms.unwrap_or(HELD_MS));
+        }
+        if self.crowded && !done.settled.is_empty() {
+            self.activate_ms = now_ms;
+        }
+        for host in touched {
+            self.wake(host, now_ms);
+        }
+    }
+
+    /// A host that waits in no heap has something due again.
+    fn wake(&mut self, host: crate::store::HostId, now_ms: i64) {
+        let Some(queue) = self.queues.get(&host) else {
+            return;
+        };
+        let at_ms = if queue.has_due() {
+            now_ms
+        } else {
+            queue.refresh_ms()
+        };
+        self.enqueue(host, at_ms);
+    }
+
+    /// New URLs of a site, for a batch: its seeds.
+    pub fn seeds(site: &Arc<str>, uris: &[crate::uri::CrawlUri]) -> Vec<NewUrl> {
+        uris.iter()
+            .map(|uri| NewUrl::seed(uri.clone(), site))
+            .collect()
+    }
+}

@@ -1,0 +1,97 @@
+//! Why a host waits, in numbers and words. In: the frontier's memory and the store. Out: [`Explanation`], [`Stats`].
+
+use super::config::Config;
+use super::leasing::Frontier;
+use super::politeness::{self, Cause};
+use crate::store::{HostRecord, Reader, StoreError};
+
+/// What holds a host, for `taojin why` and the status page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// Its record.
+    pub host: HostRecord,
+    /// Delay between two fetches from it, in milliseconds, without backoff.
+    pub delay_ms: i64,
+    /// Where that delay comes from.
+    pub delay_cause: Cause,
+    /// It is not asked before this.
+    pub next_fetch_ms: Option<i64>,
+    /// Why not sooner.
+    pub cause: Cause,
+    /// Due URLs that are counted (at most 10,000).
+    pub due: usize,
+    /// Time that the due URLs take at this delay, in milliseconds.
+    pub eta_ms: i64,
+}
+
+/// Due URLs counted for an explanation; more is "many".
+const COUNTED: usize = 10_000;
+
+impl Explanation {
+    /// What the store knows of the host, without a daemon.
+    pub fn of(
+        store: &Reader,
+        config: &Config,
+        authority: &str,
+        site_delay_ms: Option<i64>,
+        now_ms: i64,
+    ) -> Result<Option<Self>, StoreError> {
+        let Some(host) = store.host(authority)? else {
+            return Ok(None);
+        };
+        let (delay_ms, delay_cause) = politeness::delay(config, &host, site_delay_ms);
+        let due = store.due(host.id, now_ms, COUNTED)?.len();
+        let next_due = store.next_due(host.id, None)?;
+        let held = host.not_before_ms > now_ms;
+        let cause = if held {
+            Cause::from_code(host.cause)
+        } else if host
+            .next_due_ms
+            .is_some_and(|t| t >= crate::store::HELD_MS - 1)
+        {
+            Cause::CycleLimit
+        } else {
+            Cause::None
+        };
+        Ok(Some(Explanation {
+            delay_ms,
+            delay_cause,
+            next_fetch_ms: next_due.map(|due| due.max(host.not_before_ms)),
+            cause,
+            due,
+            eta_ms: delay_ms.saturating_mul(i64::try_from(due).unwrap_or(i64::MAX)),
+            host,
+        }))
+    }
+}
+
+/// Numbers of the running frontier.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Stats {
+    /// Hosts in memory.
+    pub active_hosts: usize,
+    /// Due URLs in memory.
+    pub queued: usize,
+    /// Leases that have not ended.
+    pub in_flight: usize,
+    /// Links for which the filter alone was enough.
+    pub seen_without_store: u64,
+    /// Links that the store was asked about.
+    pub seen_with_store: u64,
+    /// False positives of the filter, found out by the store.
+    pub seen_false_positives: u64,
+}
+
+impl Frontier {
+    /// Numbers for metrics and the status page.
+    pub fn stats(&self) -> Stats {
+        Stats {
+            active_hosts: self.queues.len(),
+            queued: self.queues.values().map(super::queue::Queue::len).sum(),
+            in_flight: self.leases.len(),
+            seen_without_store: self.seen.without_store,
+            seen_with_store: self.seen.with_store,
+            seen_false_positives: self.seen.false_positives,
+        }
+    }
+}

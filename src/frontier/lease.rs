@@ -1,0 +1,84 @@
+//! What passes between the frontier and the fetch tasks.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use crate::store::UrlRecord;
+
+/// The right to fetch one URL now. Ends with [`Frontier::finished`](super::Frontier::finished) or
+/// [`Frontier::release`](super::Frontier::release).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// What is known of the URL.
+    pub record: UrlRecord,
+    /// Name of the work queue that it came from.
+    pub queue: Arc<str>,
+    /// When it was given.
+    pub leased_ms: i64,
+    /// The address that counts it as a connection, if the host's address was known.
+    pub(super) ip: Option<IpAddr>,
+}
+
+/// What the crawl loop does next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// Fetch this.
+    Fetch(Box<Lease>),
+    /// Nothing may be fetched before this time, unless a fetch ends earlier.
+    Wait {
+        /// When to ask again.
+        until_ms: i64,
+        /// Some URL is due already and waits for its host; else the next one becomes due at `until_ms`.
+        due: bool,
+    },
+    /// Nothing is due and nothing will be without new URLs, a new cycle or the end of a fetch.
+    Idle,
+}
+
+/// How a fetch ended, as far as the host is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FetchOutcome {
+    /// The server answered: any status but those below.
+    Answered,
+    /// 429 or 503: it asked for less.
+    Throttled,
+    /// 5xx other than 503.
+    ServerError,
+    /// No connection, no name, no TLS.
+    Unreachable,
+    /// The connection broke or timed out on the way.
+    Broken,
+    /// The host was not asked for the page (robots.txt, address guard): no delay follows.
+    NotAsked,
+}
+
+/// What the frontier wants to know of a fetch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FetchReport {
+    /// How it ended.
+    pub outcome: FetchOutcome,
+    /// Time from request to the end of the body.
+    pub elapsed_ms: i64,
+    /// `Retry-After`, as a length of time.
+    pub retry_after_ms: Option<i64>,
+    /// `Crawl-delay` of the host's robots.txt, when it is known.
+    pub crawl_delay_ms: Option<i64>,
+    /// The address connected to.
+    pub ip: Option<IpAddr>,
+    /// The error in words.
+    pub error: Option<String>,
+}
+
+impl FetchReport {
+    /// A report without extras.
+    pub fn new(outcome: FetchOutcome, elapsed_ms: i64) -> Self {
+        FetchReport {
+            outcome,
+            elapsed_ms,
+            retry_after_ms: None,
+            crawl_delay_ms: None,
+            ip: None,
+            error: None,
+        }
+    }
+}

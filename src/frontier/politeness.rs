@@ -1,0 +1,270 @@
+//! When a host may be asked again, and why not sooner. In: the record of a host, how a fetch ended, the time. Out:
+//! the changed record. One record a host and one an address, outside the queues.
+//!
+//! delay = clamp(factor × last fetch time, min, max) ± jitter, at least robots' `Crawl-delay` and the site's own
+//! delay; 429/503: `Retry-After`, else 60 s × 2ⁿ; no connection: 15 min × 2ⁿ; 20 errors in a row: parked.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use super::config::Config;
+use super::lease::{FetchOutcome, FetchReport};
+use crate::store::HostRecord;
+
+/// Doubling more often than this leads beyond any limit.
+const MAX_LEVEL: u8 = 20;
+
+/// Addresses remembered; above it those at rest are forgotten.
+const MAX_ADDRESSES: usize = 10_000;
+
+/// Why a host is not asked sooner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord)]
+pub enum Cause {
+    /// It may be asked now.
+    #[default]
+    None = 0,
+    /// The usual delay, by the time that its last page took.
+    Delay = 1,
+    /// `Crawl-delay` of its robots.txt.
+    CrawlDelay = 2,
+    /// The delay that the site's settings ask for.
+    SiteDelay = 3,
+    /// It answered with `Retry-After`.
+    RetryAfter = 4,
+    /// It answered 429 or 503.
+    Throttled = 5,
+    /// It could not be reached.
+    Unreachable = 6,
+    /// Too many errors in a row.
+    Parked = 7,
+    /// Another host at the same address was asked just now.
+    SharedAddress = 8,
+    /// All connections that it may have are in use.
+    Connections = 9,
+    /// It had its pages of this cycle.
+    CycleLimit = 10,
+}
+
+impl Cause {
+    /// In words, for `taojin why` and the status page.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Cause::None => "nothing holds it",
+            Cause::Delay => "usual delay between two pages",
+            Cause::CrawlDelay => "Crawl-delay of robots.txt",
+            Cause::SiteDelay => "delay set for the site",
+            Cause::RetryAfter => "Retry-After of the server",
+            Cause::Throttled => "server answered 429 or 503, backing off",
+            Cause::Unreachable => "could not be reached, backing off",
+            Cause::Parked => "parked after too many errors in a row",
+            Cause::SharedAddress => "another host at the same address was asked just now",
+            Cause::Connections => "all allowed connections are in use",
+            Cause::CycleLimit => "page limit of this cycle reached",
+        }
+    }
+
+    /// Backoffs are kept when a shorter delay would follow.
+    fn is_backoff(self) -> bool {
+        matches!(
+            self,
+            Cause::RetryAfter | Cause::Throttled | Cause::Unreachable | Cause::Parked
+        )
+    }
+
+    pub(super) fn from_code(code: u8) -> Self {
+        match code {
+            1 => Cause::Delay,
+            2 => Cause::CrawlDelay,
+            3 => Cause::SiteDelay,
+            4 => Cause::RetryAfter,
+            5 => Cause::Throttled,
+            6 => Cause::Unreachable,
+            7 => Cause::Parked,
+            8 => Cause::SharedAddress,
+            9 => Cause::Connections,
+            10 => Cause::CycleLimit,
+            _ => Cause::None,
+        }
+    }
+}
+
+/// The delay in force between two fetches from a host, with its cause, without backoff. `site_delay_ms` is what the
+/// site's settings ask for.
+pub(super) fn delay(
+    config: &Config,
+    host: &HostRecord,
+    site_delay_ms: Option<i64>,
+) -> (i64, Cause) {
+    let low = config.min_delay_ms.max(0);
+    let slow = (config.delay_factor * host.elapsed_ms.max(0) as f64) as i64;
+    let usual = slow.clamp(low, config.max_delay_ms.max(low));
+    let mut found = (jittered(config, host, usual), Cause::Delay);
+    if let Some(asked) = site_delay_ms.filter(|d| *d > found.0) {
+        found = (asked, Cause::SiteDelay);
+    }
+    let robots = host
+        .crawl_delay_ms
+        .map(|d| d.clamp(0, config.max_crawl_delay_ms.max(0)));
+    if let Some(asked) = robots.filter(|d| *d > found.0) {
+        found = (asked, Cause::CrawlDelay);
+    }
+    found
+}
+
+/// Same host and same number of fetches, same jitter: a run can be repeated.
+fn jittered(config: &Config, host: &HostRecord, delay_ms: i64) -> i64 {
+    let mut seed = [0u8; 16];
+    seed[..8].copy_from_slice(&host.id.to_le_bytes());
+    seed[8..].copy_from_slice(&host.fetched.to_le_bytes());
+    let unit = (xxhash_rust::xxh3::xxh3_64(&seed) >> 11) as f64 / (1u64 << 53) as f64;
+    let share = config.jitter.clamp(0.0, 1.0) * (2.0 * unit - 1.0);
+    delay_ms + (delay_ms as f64 * share) as i64
+}
+
+/// Enters the end of a fetch into the record of its host.
+pub(super) fn record_fetch(
+    config: &Config,
+    host: &mut HostRecord,
+    report: &FetchReport,
+    site_delay_ms: Option<i64>,
+    now_ms: i64,
+) {
+    if report.outcome == FetchOutcome::NotAsked {
+        return;
+    }
+    host.fetched += 1;
+    host.elapsed_ms = report.elapsed_ms.max(0);
+    if report.crawl_delay_ms.is_some() {
+        host.crawl_delay_ms = report.crawl_delay_ms;
+    }
+    if report.ip.is_some() {
+        host.ip = report.ip;
+    }
+    let (delay_ms, cause) = delay(config, host, site_delay_ms);
+    match report.outcome {
+        FetchOutcome::Answered => answered(config, host, now_ms),
+        FetchOutcome::Throttled => throttled(config, host, report, now_ms),
+        FetchOutcome::Unreachable => {
+            failed(config, host, report, now_ms);
+            back_off(
+                config,
+                host,
+                config.connect_backoff_ms,
+                Cause::Unreachable,
+                now_ms,
+            );
+        }
+        FetchOutcome::ServerError | FetchOutcome::Broken => failed(config, host, report, now_ms),
+        FetchOutcome::NotAsked => {}
+    }
+    hold(host, now_ms + delay_ms, cause, now_ms);
+}
+
+fn answered(config: &Config, host: &mut HostRecord, now_ms: i64) {
+    host.errors = 0;
+    let reached_again = Cause::from_code(host.cause) == Cause::Unreachable;
+    let quiet = host
+        .trouble_ms
+        .is_none_or(|t| now_ms - t >= config.forgive_after_ms);
+    if reached_again || quiet {
+        host.backoff_level = 0;
+        host.trouble_ms = None;
+    }
+}
+
+fn throttled(config: &Config, host: &mut HostRecord, report: &FetchReport, now_ms: i64) {
+    host.last_error.clone_from(&report.error);
+    match report.retry_after_ms {
+        Some(asked) => {
+            let until_ms = now_ms + asked.clamp(0, config.max_retry_after_ms.max(0));
+            hold(host, until_ms, Cause::RetryAfter, now_ms);
+            host.trouble_ms = Some(until_ms.max(host.trouble_ms.unwrap_or(until_ms)));
+        }
+        None => back_off(
+            config,
+            host,
+            config.throttle_backoff_ms,
+            Cause::Throttled,
+            now_ms,
+        ),
+    }
+}
+
+fn failed(config: &Config, host: &mut HostRecord, report: &FetchReport, now_ms: i64) {
+    host.errors = host.errors.saturating_add(1);
+    host.last_error.clone_from(&report.error);
+    if config.park_after_errors > 0 && host.errors >= config.park_after_errors {
+        hold(host, now_ms + config.park_ms.max(0), Cause::Parked, now_ms);
+    }
+}
+
+/// Doubles the rest. Several fetches that were under way when the trouble began count once.
+fn back_off(config: &Config, host: &mut HostRecord, first_ms: i64, cause: Cause, now_ms: i64) {
+    let forgiven = host
+        .trouble_ms
+        .is_some_and(|t| now_ms - t >= config.forgive_after_ms);
+    if forgiven {
+        host.backoff_level = 0;
+    }
+    let resting = host.not_before_ms > now_ms && Cause::from_code(host.cause) == cause;
+    if resting {
+        return;
+    }
+    let factor = 1i64 << host.backoff_level.min(MAX_LEVEL);
+    let rest_ms = first_ms
+        .max(0)
+        .saturating_mul(factor)
+        .min(config.max_backoff_ms.max(0));
+    host.backoff_level = (host.backoff_level + 1).min(MAX_LEVEL);
+    host.trouble_ms = Some(now_ms + rest_ms);
+    hold(host, now_ms + rest_ms, cause, now_ms);
+}
+
+/// The later of two times holds, with its cause; a backoff that still runs keeps its name.
+fn hold(host: &mut HostRecord, until_ms: i64, cause: Cause, now_ms: i64) {
+    let running = host.not_before_ms > now_ms && Cause::from_code(host.cause).is_backoff();
+    if host.not_before_ms > until_ms && running {
+        return;
+    }
+    host.not_before_ms = until_ms;
+    host.cause = cause as u8;
+}
+
+/// What is remembered of an address while the program runs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Address {
+    pub(super) in_flight: u32,
+    pub(super) not_before_ms: i64,
+}
+
+/// The addresses that fetches went to.
+#[derive(Debug, Default)]
+pub(super) struct Addresses {
+    by_ip: HashMap<IpAddr, Address>,
+}
+
+impl Addresses {
+    pub(super) fn get(&self, ip: IpAddr) -> Option<&Address> {
+        self.by_ip.get(&ip)
+    }
+
+    pub(super) fn begin(&mut self, ip: IpAddr, now_ms: i64) {
+        if self.by_ip.len() >= MAX_ADDRESSES {
+            self.by_ip
+                .retain(|_, a| a.in_flight > 0 || a.not_before_ms > now_ms);
+        }
+        self.by_ip.entry(ip).or_default().in_flight += 1;
+    }
+
+    pub(super) fn end(&mut self, ip: IpAddr) {
+        if let Some(address) = self.by_ip.get_mut(&ip) {
+            address.in_flight = address.in_flight.saturating_sub(1);
+        }
+    }
+
+    /// No other host at this address is asked before `until_ms`.
+    pub(super) fn rest(&mut self, ip: IpAddr, until_ms: i64) {
+        let address = self.by_ip.entry(ip).or_default();
+        address.not_before_ms = address.not_before_ms.max(until_ms);
+    }
+}

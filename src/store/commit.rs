@@ -1,0 +1,350 @@
+//! The one transaction of the crawl. In: a [`Batch`]. Out: a [`Committed`] after it is durable, or an error after
+//! which nothing of it is there and the same batch may be tried again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rusqlite::{CachedStatement, Connection, OptionalExtension, TransactionBehavior, params};
+
+use super::batch::{Batch, Committed, DocOp, FinishedPage, HELD_MS, Inserted, NewUrl};
+use super::error::StoreError;
+use super::open::{Caches, Store};
+use super::record::{HostId, HostRecord, SiteId, UrlId, UrlState};
+use super::urls::earliest_due;
+
+/// Ids kept by name; above it the cache starts anew. About 100 bytes each.
+const CACHE_HOSTS: usize = 100_000;
+
+const INSERT_URL: &str = "INSERT INTO url (host_id, hash, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms) \
+     VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (host_id, hash) DO NOTHING";
+
+const UPDATE_URL: &str = "UPDATE url SET state = ?2, class = ?3, due_ms = ?4, rank = ?5, interval_ms = ?6, status = ?7, etag = ?8, \
+     last_modified = ?9, digest = ?10, fetched_ms = ?11, changed_ms = ?12, not_found_since_ms = ?13, unchanged = ?14, \
+     errors = ?15, documented = ?16, target = ?17, error = ?18, crashes = 0 WHERE id = ?1";
+
+const UPDATE_HOST: &str = "UPDATE host SET not_before_ms = ?2, cause = ?3, backoff_level = ?4, trouble_ms = ?5, errors = ?6, \
+     last_error = ?7, crawl_delay_ms = ?8, elapsed_ms = ?9, ip = ?10, fetched = ?11, cycle_ms = ?12, cycle_pages = ?13 \
+     WHERE id = ?1";
+
+impl Store {
+    /// Writes the batch in one durable transaction. `now_ms` is the finding time of new URLs and the due time of
+    /// those that name none.
+    pub fn commit(&mut self, batch: &Batch, now_ms: i64) -> Result<Committed, StoreError> {
+        let (mut caches, seq) = (std::mem::take(&mut self.caches), self.outbox_seq);
+        if caches.hosts.len() > CACHE_HOSTS || caches.host_sites.len() > CACHE_HOSTS {
+            caches = Caches::default();
+        }
+        let mut write = || -> rusqlite::Result<Committed> {
+            let tx = self
+                .connection()
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut writing = Writing::new(&tx, &mut caches, seq, now_ms)?;
+            let done = writing.run(batch)?;
+            drop(writing);
+            tx.commit()?;
+            Ok(done)
+        };
+        let done = write().map_err(|e| self.fail(e))?;
+        self.outbox_seq = done.outbox_seq;
+        self.caches = caches;
+        Ok(done)
+    }
+}
+
+/// The statements and tallies of one open transaction.
+struct Writing<'a> {
+    conn: &'a Connection,
+    caches: &'a mut Caches,
+    insert_url: CachedStatement<'a>,
+    now_ms: i64,
+    done: Committed,
+    due: HashMap<HostId, i64>,
+    counters: HashMap<SiteId, HashMap<&'static str, i64>>,
+}
+
+impl<'a> Writing<'a> {
+    fn new(
+        conn: &'a Connection,
+        caches: &'a mut Caches,
+        outbox_seq: i64,
+        now_ms: i64,
+    ) -> rusqlite::Result<Self> {
+        Ok(Writing {
+            conn,
+            caches,
+            insert_url: conn.prepare_cached(INSERT_URL)?,
+            now_ms,
+            done: Committed {
+                outbox_seq,
+                ..Committed::default()
+            },
+            due: HashMap::new(),
+            counters: HashMap::new(),
+        })
+    }
+
+    fn run(&mut self, batch: &Batch) -> rusqlite::Result<Committed> {
+        for page in &batch.pages {
+            self.finish(page)?;
+            for link in &page.outlinks {
+                self.insert(link, Some(page.id))?;
+            }
+        }
+        for url in &batch.urls {
+            self.insert(url, url.via)?;
+        }
+        for host in &batch.hosts {
+            self.update_host(host)?;
+        }
+        for id in &batch.hold {
+            self.conn
+                .prepare_cached("UPDATE url SET due_ms = ?2 WHERE id = ?1 AND due_ms IS NOT NULL")?
+                .execute([*id, HELD_MS])?;
+        }
+        self.wake_hosts()?;
+        self.settle(&batch.settle)?;
+        if let Some(ids) = &batch.in_flight {
+            self.replace_in_flight(ids)?;
+        }
+        if let Some(seq) = batch.trim_outbox {
+            self.conn
+                .prepare_cached("DELETE FROM outbox WHERE seq <= ?1")?
+                .execute([seq])?;
+        }
+        for ((site, name), amount) in &batch.counters {
+            let site = site_id(self.conn, self.caches, site)?;
+            *self
+                .counters
+                .entry(site)
+                .or_default()
+                .entry(name)
+                .or_default() += amount;
+        }
+        self.write_counters()?;
+        Ok(std::mem::take(&mut self.done))
+    }
+
+    fn finish(&mut self, page: &FinishedPage) -> rusqlite::Result<()> {
+        let before = self
+            .conn
+            .prepare_cached("SELECT site_id, state, documented FROM url WHERE id = ?1")?
+            .query_row([page.id], |row| {
+                Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, bool>(2)?))
+            })
+            .optional()?;
+        // A site that was removed while the page was on its way leaves nothing to finish.
+        let Some((site, state, documented)) = before else {
+            return Ok(());
+        };
+        let v = &page.visit;
+        self.conn.prepare_cached(UPDATE_URL)?.execute(params![
+            page.id,
+            v.state as i64,
+            v.class as i64,
+            v.due_ms,
+            v.rank,
+            v.interval_ms,
+            v.status,
+            v.etag,
+            v.last_modified,
+            v.digest.map(u64::cast_signed),
+            v.fetched_ms,
+            v.changed_ms,
+            v.not_found_since_ms,
+            v.unchanged,
+            v.errors,
+            v.documented,
+            v.target,
+            v.error,
+        ])?;
+        if let Some(due_ms) = v.due_ms {
+            self.wake(page.host, due_ms);
+        }
+        let tally = self.counters.entry(site).or_default();
+        *tally.entry(UrlState::from_code(state).name()).or_default() -= 1;
+        *tally.entry(v.state.name()).or_default() += 1;
+        *tally.entry("documents").or_default() += i64::from(v.documented) - i64::from(documented);
+        if let Some(op) = &page.document {
+            self.put_document(page.fingerprint, op)?;
+        }
+        Ok(())
+    }
+
+    fn put_document(&mut self, fingerprint: u64, op: &DocOp) -> rusqlite::Result<()> {
+        self.done.outbox_seq += 1;
+        let doc = match op {
+            DocOp::Upsert(json) => Some(json.as_slice()),
+            DocOp::Delete => None,
+        };
+        self.conn
+            .prepare_cached("INSERT INTO outbox (seq, fingerprint, doc) VALUES (?1, ?2, ?3)")?
+            .execute(params![
+                self.done.outbox_seq,
+                fingerprint.cast_signed(),
+                doc
+            ])?;
+        // The highest number outlives its row, so that numbers never come twice.
+        self.conn
+            .prepare_cached(
+                "INSERT INTO meta (name, value) VALUES ('outbox_seq', ?1) \
+                 ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            )?
+            .execute([self.done.outbox_seq])?;
+        Ok(())
+    }
+
+    fn insert(&mut self, url: &NewUrl, via: Option<UrlId>) -> rusqlite::Result<()> {
+        let site = site_id(self.conn, self.caches, &url.site)?;
+        let host = host_id(self.conn, self.caches, url.uri.authority())?;
+        let hash = url.uri.fingerprint();
+        let due_ms = url.due_ms.unwrap_or(self.now_ms);
+        let added = self.insert_url.execute(params![
+            host,
+            hash.cast_signed(),
+            url.uri.as_str(),
+            site,
+            url.class as i64,
+            url.rank,
+            due_ms,
+            url.hops,
+            url.redirects,
+            via,
+            self.now_ms,
+        ])?;
+        if added == 0 {
+            self.done.known += 1;
+            return Ok(());
+        }
+        let id = self.conn.last_insert_rowid();
+        if self.caches.host_sites.insert((site, host)) {
+            self.conn
+                .prepare_cached(
+                    "INSERT INTO host_site (site_id, host_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                )?
+                .execute([site, host])?;
+        }
+        let tally = self.counters.entry(site).or_default();
+        *tally.entry("urls").or_default() += 1;
+        *tally.entry(UrlState::New.name()).or_default() += 1;
+        self.wake(host, due_ms);
+        self.done.inserted.push(Inserted {
+            id,
+            host,
+            site,
+            hash,
+            rank: url.rank,
+            due_ms,
+        });
+        Ok(())
+    }
+
+    fn update_host(&mut self, host: &HostRecord) -> rusqlite::Result<()> {
+        self.conn.prepare_cached(UPDATE_HOST)?.execute(params![
+            host.id,
+            host.not_before_ms,
+            host.cause,
+            host.backoff_level,
+            host.trouble_ms,
+            host.errors,
+            host.last_error,
+            host.crawl_delay_ms,
+            host.elapsed_ms,
+            host.ip.map(|ip| ip.to_string()),
+            host.fetched,
+            host.cycle_ms,
+            host.cycle_pages,
+        ])?;
+        Ok(())
+    }
+
+    fn wake(&mut self, host: HostId, due_ms: i64) {
+        let earliest = self.due.entry(host).or_insert(due_ms);
+        *earliest = due_ms.min(*earliest);
+    }
+
+    fn wake_hosts(&mut self) -> rusqlite::Result<()> {
+        let mut update = self.conn.prepare_cached(
+            "UPDATE host SET next_due_ms = ?2 WHERE id = ?1 AND (next_due_ms IS NULL OR next_due_ms > ?2)",
+        )?;
+        for (host, due_ms) in self.due.drain() {
+            update.execute([host, due_ms])?;
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self, hosts: &[(HostId, i64)]) -> rusqlite::Result<()> {
+        let mut update = self
+            .conn
+            .prepare_cached("UPDATE host SET next_due_ms = ?2 WHERE id = ?1")?;
+        for &(host, floor_ms) in hosts {
+            let due_ms = earliest_due(self.conn, host, None)?.map(|due| due.max(floor_ms));
+            update.execute(params![host, due_ms])?;
+            self.done.settled.push((host, due_ms));
+        }
+        Ok(())
+    }
+
+    fn replace_in_flight(&mut self, ids: &[UrlId]) -> rusqlite::Result<()> {
+        self.conn
+            .prepare_cached("DELETE FROM in_flight")?
+            .execute([])?;
+        let mut insert = self
+            .conn
+            .prepare_cached("INSERT INTO in_flight (url_id) VALUES (?1) ON CONFLICT DO NOTHING")?;
+        for id in ids {
+            insert.execute([id])?;
+        }
+        Ok(())
+    }
+
+    fn write_counters(&mut self) -> rusqlite::Result<()> {
+        let mut add = self.conn.prepare_cached(
+            "INSERT INTO counter (site_id, name, value) VALUES (?1, ?2, ?3) \
+             ON CONFLICT (site_id, name) DO UPDATE SET value = counter.value + excluded.value",
+        )?;
+        for (site, tally) in &self.counters {
+            for (name, amount) in tally.iter().filter(|(_, amount)| **amount != 0) {
+                add.execute(params![site, name, amount])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Row number of a site by name, made if missing.
+pub(super) fn site_id(
+    conn: &Connection,
+    caches: &mut Caches,
+    name: &Arc<str>,
+) -> rusqlite::Result<SiteId> {
+    if let Some(&id) = caches.sites.get(name) {
+        return Ok(id);
+    }
+    conn.prepare_cached("INSERT INTO site (name) VALUES (?1) ON CONFLICT DO NOTHING")?
+        .execute([name])?;
+    let id = conn
+        .prepare_cached("SELECT id FROM site WHERE name = ?1")?
+        .query_row([name], |row| row.get(0))?;
+    caches.sites.insert(Arc::clone(name), id);
+    Ok(id)
+}
+
+fn host_id(conn: &Connection, caches: &mut Caches, authority: &str) -> rusqlite::Result<HostId> {
+    if let Some(&id) = caches.hosts.get(authority) {
+        return Ok(id);
+    }
+    let found = conn
+        .prepare_cached("SELECT id FROM host WHERE authority = ?1")?
+        .query_row([authority], |row| row.get(0))
+        .optional()?;
+    let id = match found {
+        Some(id) => id,
+        None => {
+            conn.prepare_cached("INSERT INTO host (authority) VALUES (?1)")?
+                .execute([authority])?;
+            conn.last_insert_rowid()
+        }
+    };
+    caches.hosts.insert(authority.into(), id);
+    Ok(id)
+}

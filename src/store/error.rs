@@ -1,0 +1,108 @@
+//! What can go wrong with the store. In: errors of SQLite and of the file system. Out: [`StoreError`] with the
+//! file and the mend in its message.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// Why the store cannot be opened, read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another process holds the writing side.
+    #[error(
+        "{dir} is in use by another taojin (pid {pid}): stop it first, or choose another --data-dir"
+    )]
+    Locked {
+        /// The data directory.
+        dir: PathBuf,
+        /// What the lock file says of the holder; `unknown` if it says nothing.
+        pid: String,
+    },
+    /// There is no database to read.
+    #[error(
+        "no crawl data at {path}: run `taojin crawl` or `taojin run` first, or name the right --data-dir"
+    )]
+    Missing {
+        /// The database file that was looked for.
+        path: PathBuf,
+    },
+    /// The file is not our database, or its pages are damaged.
+    #[error(
+        "{path} is damaged or not a taojin store ({detail}): move it away and crawl again, or rescue it with \
+         `sqlite3 {path} .recover | sqlite3 rescued.sqlite`"
+    )]
+    Damaged {
+        /// The database file.
+        path: PathBuf,
+        /// What SQLite says.
+        detail: String,
+    },
+    /// The database was written by a newer program.
+    #[error(
+        "{path} has store version {found}, this program knows up to {known}: install the newer taojin again"
+    )]
+    Newer {
+        /// The database file.
+        path: PathBuf,
+        /// Version in the file.
+        found: i64,
+        /// Newest version this program can read.
+        known: i64,
+    },
+    /// A reader met a database of an older version, which only the writing side may migrate.
+    #[error(
+        "{path} has store version {found}, this program reads {known}: start `taojin run` once to migrate it"
+    )]
+    Older {
+        /// The database file.
+        path: PathBuf,
+        /// Version in the file.
+        found: i64,
+        /// Version of this program.
+        known: i64,
+    },
+    /// The disk is full; the transaction was rolled back and may be tried again.
+    #[error("no space left for {path}: free some, nothing was lost")]
+    Full {
+        /// The database file.
+        path: PathBuf,
+    },
+    /// The file system refused.
+    #[error("cannot use {path}: {source}")]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// Anything else that SQLite reports.
+    #[error("store {path}: {source}")]
+    Sql {
+        /// The database file.
+        path: PathBuf,
+        /// The reason.
+        source: rusqlite::Error,
+    },
+}
+
+impl StoreError {
+    /// Sorts an error of SQLite by what the operator can do about it.
+    pub(super) fn sql(path: &Path, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged {
+                path,
+                detail: source.to_string(),
+            },
+            Some(ErrorCode::DiskFull) => StoreError::Full { path },
+            _ => StoreError::Sql { path, source },
+        }
+    }
+
+    pub(super) fn io(path: &Path, source: std::io::Error) -> Self {
+        StoreError::Io {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Opening the store. In: the data directory. Out: [`Store`], the one writing side, or [`Reader`], any number of
+//! which may stand beside it in this or another process. Never waits for a lock that another daemon holds.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::StoreError;
+use super::record::{HostId, SiteId};
+use super::schema;
+
+/// The database inside the data directory.
+const DATABASE: &str = "crawl.sqlite";
+
+/// Held by the process that writes.
+const LOCK: &str = "taojin.lock";
+
+/// Page cache of a connection in KiB: enough for the inner pages of 10 million URLs, small against the index.
+const CACHE_KIB: i64 = 24 * 1024;
+
+/// Pages in the WAL before they move into the database: rarer than SQLite's 1,000, since a commit of 256 pages
+/// dirties several hundred, and the fsync of a checkpoint is the dearest thing that a commit can meet.
+const CHECKPOINT_PAGES: i64 = 8_000;
+
+/// The WAL file is cut back to this after a checkpoint.
+const WAL_BYTES: i64 = 64 << 20;
+
+/// A reader that meets a lock waits this long; writers never hold one for longer than a commit.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Statements kept compiled.
+const STATEMENTS: usize = 64;
+
+/// A connection that reads. All queries of the store are methods of it; [`Store`] has them too.
+#[derive(Debug)]
+pub struct Reader {
+    pub(super) conn: Connection,
+    pub(super) path: PathBuf,
+    pub(super) site_names: RefCell<HashMap<SiteId, Arc<str>>>,
+}
+
+impl Reader {
+    /// Opens the database of `dir` for reading only, beside a daemon or without one.
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        let path = dir.join(DATABASE);
+        if !path.try_exists().map_err(|e| StoreError::io(&path, e))? {
+            return Err(StoreError::Missing { path });
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let reader = Self::connect(path, flags)?;
+        let found = schema::version(&reader.conn, &reader.path)?;
+        if found == 0 {
+            return Err(StoreError::Missing { path: reader.path });
+        }
+        if found < schema::VERSION {
+            return Err(StoreError::Older {
+                path: reader.path,
+                found,
+                known: schema::VERSION,
+            });
+        }
+        Ok(reader)
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn connect(path: PathBuf, flags: OpenFlags) -> Result<Self, StoreError> {
+        let conn =
+            Connection::open_with_flags(&path, flags).map_err(|e| StoreError::sql(&path, e))?;
+        conn.busy_timeout(BUSY)
+            .map_err(|e| StoreError::sql(&path, e))?;
+        conn.set_prepared_statement_cache_capacity(STATEMENTS);
+        conn.pragma_update(None, "cache_size", -CACHE_KIB)
+            .map_err(|e| StoreError::sql(&path, e))?;
+        Ok(Reader {
+            conn,
+            path,
+            site_names: RefCell::default(),
+        })
+    }
+
+    pub(super) fn fail(&self, source: rusqlite::Error) -> StoreError {
+        StoreError::sql(&self.path, source)
+    }
+}
+
+/// The writing side. One process has it; dropping it releases the lock.
+#[derive(Debug)]
+pub struct Store {
+    reader: Reader,
+    pub(super) caches: Caches,
+    pub(super) outbox_seq: i64,
+    dir: PathBuf,
+    _lock: File,
+}
+
+/// Ids that were read or made; emptied when a transaction fails, since it may have made some of them.
+#[derive(Debug, Default)]
+pub(super) struct Caches {
+    pub(super) hosts: HashMap<Box<str>, HostId>,
+    pub(super) sites: HashMap<Arc<str>, SiteId>,
+    pub(super) host_sites: HashSet<(SiteId, HostId)>,
+}
+
+impl Deref for Store {
+    type Target = Reader;
+
+    fn deref(&self) -> &Reader {
+        &self.reader
+    }
+}
+
+impl Store {
+    /// Takes the lock of `dir` (made if missing) and opens or creates its database, migrating an older one.
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        std::fs::create_dir_all(dir).map_err(|e| StoreError::io(dir, e))?;
+        let lock = lock(dir)?;
+        let path = dir.join(DATABASE);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut reader = Reader::connect(path, flags)?;
+        schema::version(&reader.conn, &reader.path)?;
+        configure(&reader.conn).map_err(|e| reader.fail(e))?;
+        schema::migrate(&mut reader.conn, &reader.path)?;
+        let mut store = Store {
+            reader,
+            caches: Caches::default(),
+            outbox_seq: 0,
+            dir: dir.to_owned(),
+            _lock: lock,
+        };
+        store.outbox_seq = store.last_outbox_seq()?;
+        Ok(store)
+    }
+
+    /// A second connection that only reads.
+    pub fn reader(&self) -> Result<Reader, StoreError> {
+        Reader::open(&self.dir)
+    }
+
+    /// The data directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(super) fn connection(&mut self) -> &mut Connection {
+        &mut self.reader.conn
+    }
+}
+
+fn configure(conn: &Connection) -> rusqlite::Result<()> {
+    conn.pragma_update(None, "journal_mode", "wal")?;
+    conn.pragma_update(None, "synchronous", "full")?;
+    conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+    conn.pragma_update(None, "journal_size_limit", WAL_BYTES)
+}
+
+fn lock(dir: &Path) -> Result<File, StoreError> {
+    let path = dir.join(LOCK);
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(|e| StoreError::io(&path, e))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut pid = String::new();
+            let read = (&mut file).take(20).read_to_string(&mut pid);
+            if read.is_err() || pid.trim().is_empty() {
+                pid = "unknown".to_owned();
+            }
+            return Err(StoreError::Locked {
+                dir: dir.to_owned(),
+                pid: pid.trim().to_owned(),
+            });
+        }
+        Err(TryLockError::Error(e)) => return Err(StoreError::io(&path, e)),
+    }
+    let stamp = |file: &mut File| {
+        file.set_len(0)?;
+        file.rewind()?;
+        writeln!(file, "{}", std::process::id())
+    };
+    stamp(&mut file).map_err(|e| StoreError::io(&path, e))?;
+    Ok(file)
+}

@@ -1,0 +1,160 @@
+//! The tables, and how an older database becomes a newer one. In: a connection. Out: the same at [`VERSION`].
+//!
+//! Rows of `url` are appended in the order of finding and have a small number; the only index that random
+//! fingerprints hit is `url_key`, 25 bytes a URL. That keeps the pages a commit dirties few, also when one host
+//! has millions of URLs. Keys are host-local, so that the links of one page fall on few pages of the index.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::error::StoreError;
+
+/// `PRAGMA application_id`: "TaoJ".
+pub(super) const APPLICATION_ID: i64 = 0x5461_6F4A;
+
+/// Version of the tables that this program reads and writes.
+pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
+
+/// Step `i` leads from version `i` to `i + 1`.
+const MIGRATIONS: &[&str] = &[V1];
+
+const V1: &str = "
+CREATE TABLE meta (
+  name TEXT PRIMARY KEY,
+  value BIGINT NOT NULL
+);
+CREATE TABLE site (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  paused INTEGER NOT NULL DEFAULT 0,
+  last_cycle_ms BIGINT,
+  cycles BIGINT NOT NULL DEFAULT 0
+);
+CREATE TABLE host (
+  id INTEGER PRIMARY KEY,
+  authority TEXT NOT NULL UNIQUE,
+  next_due_ms BIGINT,
+  not_before_ms BIGINT NOT NULL DEFAULT 0,
+  cause INTEGER NOT NULL DEFAULT 0,
+  backoff_level INTEGER NOT NULL DEFAULT 0,
+  trouble_ms BIGINT,
+  errors INTEGER NOT NULL DEFAULT 0,
+  last_error TEXT,
+  crawl_delay_ms BIGINT,
+  elapsed_ms BIGINT NOT NULL DEFAULT 0,
+  ip TEXT,
+  fetched BIGINT NOT NULL DEFAULT 0,
+  cycle_ms BIGINT NOT NULL DEFAULT 0,
+  cycle_pages BIGINT NOT NULL DEFAULT 0
+);
+CREATE INDEX host_due ON host (next_due_ms) WHERE next_due_ms IS NOT NULL;
+CREATE TABLE host_site (
+  host_id BIGINT NOT NULL,
+  site_id BIGINT NOT NULL,
+  PRIMARY KEY (site_id, host_id)
+);
+CREATE TABLE url (
+  id INTEGER PRIMARY KEY,
+  host_id BIGINT NOT NULL,
+  hash BIGINT NOT NULL,
+  url TEXT NOT NULL,
+  site_id BIGINT NOT NULL,
+  class INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  rank INTEGER NOT NULL,
+  due_ms BIGINT,
+  hops INTEGER NOT NULL,
+  redirects INTEGER NOT NULL,
+  via BIGINT,
+  first_seen_ms BIGINT NOT NULL,
+  crashes INTEGER NOT NULL DEFAULT 0,
+  interval_ms BIGINT NOT NULL DEFAULT 0,
+  status INTEGER,
+  etag TEXT,
+  last_modified TEXT,
+  digest BIGINT,
+  fetched_ms BIGINT,
+  changed_ms BIGINT,
+  not_found_since_ms BIGINT,
+  unchanged INTEGER NOT NULL DEFAULT 0,
+  errors INTEGER NOT NULL DEFAULT 0,
+  documented INTEGER NOT NULL DEFAULT 0,
+  target TEXT,
+  error TEXT
+);
+CREATE UNIQUE INDEX url_key ON url (host_id, hash);
+CREATE INDEX url_due ON url (host_id, rank, due_ms) WHERE due_ms IS NOT NULL;
+CREATE INDEX url_hub ON url (site_id, class) WHERE class < 4;
+CREATE TABLE in_flight (
+  url_id INTEGER PRIMARY KEY
+);
+CREATE TABLE outbox (
+  seq INTEGER PRIMARY KEY,
+  fingerprint BIGINT NOT NULL,
+  doc BLOB
+);
+CREATE TABLE counter (
+  site_id BIGINT NOT NULL,
+  name TEXT NOT NULL,
+  value BIGINT NOT NULL,
+  PRIMARY KEY (site_id, name)
+);
+";
+
+/// Version of the open database; an error if the file is not ours.
+pub(super) fn version(conn: &Connection, path: &Path) -> Result<i64, StoreError> {
+    let read = |name: &str| {
+        conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0))
+            .map_err(|e| StoreError::sql(path, e))
+    };
+    let (application, version) = (read("application_id")?, read("user_version")?);
+    if application == APPLICATION_ID && version > VERSION {
+        return Err(StoreError::Newer {
+            path: path.to_owned(),
+            found: version,
+            known: VERSION,
+        });
+    }
+    let empty = application == 0 && version == 0;
+    if application != APPLICATION_ID && !empty {
+        return Err(foreign(path));
+    }
+    if empty && has_tables(conn, path)? {
+        return Err(foreign(path));
+    }
+    Ok(version)
+}
+
+/// Brings the database to [`VERSION`], each step in its own transaction.
+pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let from = version(conn, path)?;
+    for (step, sql) in (0i64..).zip(MIGRATIONS) {
+        if step < from {
+            continue;
+        }
+        let apply = || -> rusqlite::Result<()> {
+            let tx = conn.unchecked_transaction()?;
+            tx.execute_batch(sql)?;
+            tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+            tx.pragma_update(None, "user_version", step + 1)?;
+            tx.commit()
+        };
+        apply().map_err(|e| StoreError::sql(path, e))?;
+    }
+    Ok(())
+}
+
+fn has_tables(conn: &Connection, path: &Path) -> Result<bool, StoreError> {
+    conn.query_row("SELECT EXISTS (SELECT 1 FROM sqlite_master)", [], |row| {
+        row.get(0)
+    })
+    .map_err(|e| StoreError::sql(path, e))
+}
+
+fn foreign(path: &Path) -> StoreError {
+    StoreError::Damaged {
+        path: path.to_owned(),
+        detail: "another program's SQLite database".to_owned(),
+    }
+}

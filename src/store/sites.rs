@@ -1,0 +1,242 @@
+//! Sites as the store knows them: cycles, pausing, forgetting. In: a site's name. Out: records and how many URLs
+//! were touched. Settings of sites are not kept here.
+
+use std::sync::Arc;
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::batch::HELD_MS;
+use super::commit::site_id;
+use super::error::StoreError;
+use super::open::{Reader, Store};
+use super::record::{SiteId, SiteRecord};
+use super::urls::RANKS;
+
+const COLUMNS: &str = "id, name, paused, last_cycle_ms, cycles";
+
+/// URLs deleted in one transaction, so that a big site does not fill the WAL.
+const FORGET_BATCH: i64 = 5_000;
+
+impl Reader {
+    /// A site by name.
+    pub fn site(&self, name: &str) -> Result<Option<SiteRecord>, StoreError> {
+        self.conn
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM site WHERE name = ?1"))
+            .and_then(|mut s| s.query_row([name], site_record).optional())
+            .map_err(|e| self.fail(e))
+    }
+
+    /// All sites by name.
+    pub fn sites(&self) -> Result<Vec<SiteRecord>, StoreError> {
+        self.conn
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM site ORDER BY name"))
+            .and_then(|mut s| {
+                s.query_map([], site_record)?
+                    .collect::<rusqlite::Result<Vec<SiteRecord>>>()
+            })
+            .map_err(|e| self.fail(e))
+    }
+
+    /// Name of a site; empty if it was forgotten.
+    pub fn site_name(&self, id: SiteId) -> Result<Arc<str>, StoreError> {
+        if let Some(name) = self.site_names.borrow().get(&id) {
+            return Ok(Arc::clone(name));
+        }
+        let name = self
+            .conn
+            .prepare_cached("SELECT name FROM site WHERE id = ?1")
+            .and_then(|mut s| s.query_row([id], |row| row.get::<_, String>(0)).optional())
+            .map_err(|e| self.fail(e))?;
+        let Some(name) = name else {
+            return Ok(Arc::from(""));
+        };
+        let name: Arc<str> = Arc::from(name);
+        self.site_names.borrow_mut().insert(id, Arc::clone(&name));
+        Ok(name)
+    }
+}
+
+impl Store {
+    /// Row number of a site, made if missing.
+    pub fn add_site(&mut self, name: &Arc<str>) -> Result<SiteId, StoreError> {
+        let mut caches = std::mem::take(&mut self.caches);
+        let id = site_id(&self.conn, &mut caches, name).map_err(|e| self.fail(e))?;
+        self.caches = caches;
+        Ok(id)
+    }
+
+    /// Starts a cycle: the seeds, hubs, feeds and sitemaps of the site whose interval has passed become due with
+    /// `rank`. How many are due now that were not.
+    pub fn begin_cycle(
+        &mut self,
+        name: &Arc<str>,
+        rank: u8,
+        now_ms: i64,
+    ) -> Result<usize, StoreError> {
+        let site = self.add_site(name)?;
+        let run = |conn: &rusqlite::Connection| -> rusqlite::Result<usize> {
+            let tx = conn.unchecked_transaction()?;
+            // A seed is asked for in every cycle; the others may have a longer interval when they bring nothing.
+            let due = tx.execute(
+                "UPDATE url SET due_ms = ?2, rank = ?3 WHERE site_id = ?1 AND class < 4 AND state <> 3 \
+                 AND (due_ms IS NULL OR due_ms > ?2) \
+                 AND (class = 0 OR fetched_ms IS NULL OR fetched_ms + interval_ms <= ?2)",
+                params![site, now_ms, rank],
+            )?;
+            tx.execute(
+                "UPDATE site SET last_cycle_ms = ?2, cycles = cycles + 1, paused = 0 WHERE id = ?1",
+                params![site, now_ms],
+            )?;
+            tx.execute(
+                "DELETE FROM counter WHERE site_id = ?1 AND name = 'cycle_pages'",
+                [site],
+            )?;
+            resume(&tx, site, now_ms)?;
+            wake_hosts(&tx, site, now_ms)?;
+            tx.commit()?;
+            Ok(due)
+        };
+        run(&self.conn).map_err(|e| self.fail(e))
+    }
+
+    /// Makes the articles of a site due at once (`recrawl everything`). How many.
+    pub fn recheck_articles(
+        &mut self,
+        name: &Arc<str>,
+        rank: u8,
+        now_ms: i64,
+    ) -> Result<usize, StoreError> {
+        let site = self.add_site(name)?;
+        let run = |conn: &rusqlite::Connection| -> rusqlite::Result<usize> {
+            let tx = conn.unchecked_transaction()?;
+            let due = tx.execute(
+                "UPDATE url SET due_ms = ?2, rank = ?3 WHERE site_id = ?1 AND class = 4 AND due_ms > ?2 \
+                 AND host_id IN (SELECT host_id FROM host_site WHERE site_id = ?1)",
+                params![site, now_ms, rank],
+            )?;
+            wake_hosts(&tx, site, now_ms)?;
+            tx.commit()?;
+            Ok(due)
+        };
+        run(&self.conn).map_err(|e| self.fail(e))
+    }
+
+    /// Marks a site as paused or not. Pausing holds no URL by itself: the frontier holds those of sites that it was
+    /// not given. Resuming makes held URLs due again.
+    pub fn pause_site(
+        &mut self,
+        name: &Arc<str>,
+        paused: bool,
+        now_ms: i64,
+    ) -> Result<(), StoreError> {
+        let site = self.add_site(name)?;
+        let run = |conn: &rusqlite::Connection| -> rusqlite::Result<()> {
+            let tx = conn.unchecked_transaction()?;
+            tx.execute(
+                "UPDATE site SET paused = ?2 WHERE id = ?1",
+                params![site, paused],
+            )?;
+            if !paused && resume(&tx, site, now_ms)? > 0 {
+                wake_hosts(&tx, site, now_ms)?;
+            }
+            tx.commit()
+        };
+        run(&self.conn).map_err(|e| self.fail(e))
+    }
+
+    /// Forgets a site with all its URLs and asks the index to drop their documents. How many URLs it had. Works in
+    /// several transactions; after a crash in between call it again.
+    pub fn forget_site(&mut self, name: &str) -> Result<usize, StoreError> {
+        let Some(site) = self.site(name)? else {
+            return Ok(0);
+        };
+        let mut forgotten = 0;
+        loop {
+            let (count, seq) =
+                forget_some(&self.conn, site.id, self.outbox_seq).map_err(|e| self.fail(e))?;
+            self.outbox_seq = seq;
+            forgotten += count;
+            if count == 0 {
+                break;
+            }
+        }
+        let end = |conn: &rusqlite::Connection| -> rusqlite::Result<()> {
+            let tx = conn.unchecked_transaction()?;
+            tx.execute("DELETE FROM host_site WHERE site_id = ?1", [site.id])?;
+            tx.execute("DELETE FROM counter WHERE site_id = ?1", [site.id])?;
+            tx.execute("DELETE FROM site WHERE id = ?1", [site.id])?;
+            tx.commit()
+        };
+        end(&self.conn).map_err(|e| self.fail(e))?;
+        self.caches = super::open::Caches::default();
+        self.site_names.borrow_mut().clear();
+        Ok(forgotten)
+    }
+}
+
+/// Makes the held URLs of a site due. How many.
+fn resume(conn: &rusqlite::Connection, site: SiteId, now_ms: i64) -> rusqlite::Result<usize> {
+    let mut update = conn.prepare_cached(
+        "UPDATE url SET due_ms = ?2 WHERE site_id = ?1 AND rank = ?3 AND due_ms = ?4 AND due_ms IS NOT NULL \
+         AND host_id IN (SELECT host_id FROM host_site WHERE site_id = ?1)",
+    )?;
+    let mut resumed = 0;
+    for rank in 0..RANKS {
+        resumed += update.execute(params![site, now_ms, rank, HELD_MS])?;
+    }
+    Ok(resumed)
+}
+
+/// The hosts of a site may have URLs due at `now_ms`.
+fn wake_hosts(conn: &rusqlite::Connection, site: SiteId, now_ms: i64) -> rusqlite::Result<()> {
+    conn.execute(
+        "UPDATE host SET next_due_ms = ?2 WHERE (next_due_ms IS NULL OR next_due_ms > ?2) \
+         AND id IN (SELECT host_id FROM host_site WHERE site_id = ?1)",
+        params![site, now_ms],
+    )?;
+    Ok(())
+}
+
+/// Deletes some URLs of a site, with a delete in the outbox for each that has a document.
+fn forget_some(
+    conn: &rusqlite::Connection,
+    site: SiteId,
+    mut seq: i64,
+) -> rusqlite::Result<(usize, i64)> {
+    let tx = conn.unchecked_transaction()?;
+    let doomed: Vec<(i64, i64, bool)> = tx
+        .prepare_cached(
+            "SELECT id, hash, documented FROM url WHERE site_id = ?1 AND host_id IN \
+             (SELECT host_id FROM host_site WHERE site_id = ?1) LIMIT ?2",
+        )?
+        .query_map([site, FORGET_BATCH], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    for (id, hash, documented) in &doomed {
+        tx.prepare_cached("DELETE FROM url WHERE id = ?1")?
+            .execute([id])?;
+        if *documented {
+            seq += 1;
+            tx.prepare_cached("INSERT INTO outbox (seq, fingerprint, doc) VALUES (?1, ?2, NULL)")?
+                .execute([seq, *hash])?;
+        }
+    }
+    tx.execute(
+        "INSERT INTO meta (name, value) VALUES ('outbox_seq', ?1) \
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        [seq],
+    )?;
+    tx.commit()?;
+    Ok((doomed.len(), seq))
+}
+
+fn site_record(row: &Row<'_>) -> rusqlite::Result<SiteRecord> {
+    Ok(SiteRecord {
+        id: row.get(0)?,
+        name: Arc::from(row.get_ref(1)?.as_str()?),
+        paused: row.get(2)?,
+        last_cycle_ms: row.get(3)?,
+        cycles: row.get(4)?,
+    })
+}
