@@ -215,6 +215,8 @@ fn moment(
     days(value, rules.utc_offset_minutes)
         .ok()
         .or_else(|| moment_ms(value))
+        // A day of a year without web pages is still a day.
+        .or_else(|| moment_ms(&format!("{value}T00:00:00Z")))
         .or_else(|| period_ms(value).map(|period| rules.now_ms.saturating_sub(period)))
         .ok_or_else(|| ParamError::Date {
             name,

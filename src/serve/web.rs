@@ -18,6 +18,7 @@ use super::results_page::ResultsPage;
 use super::state::{Failure, Server};
 use super::status_page::StatusPage;
 use super::view::{Chrome, ErrorPage, HomePage, kept, link};
+use crate::index::Sort;
 
 const STYLE: &str = include_str!("pages/taojin.css");
 const SCRIPT: &str = include_str!("pages/taojin.js");
@@ -61,6 +62,13 @@ pub(crate) async fn search(
     if params.text.is_empty() && !params.filtered() {
         return home(c, &params);
     }
+    // Without words there is no relevance.
+    let sort = if params.text.is_empty() {
+        Sort::Date
+    } else {
+        params.sort
+    };
+    let params = Params { sort, ..params };
     match server.search(params.wanted(true)).await {
         Ok((found, took_ms)) => page(
             &ResultsPage::new(c, &params, found, took_ms, &server.config),
@@ -157,13 +165,21 @@ pub(crate) fn wants_html(headers: &HeaderMap) -> bool {
 /// What can be understood of a query string; a page that is not a search does not fail because of it.
 fn lenient(raw: &str, server: &Server) -> Params {
     Params::parse(raw, &server.rules(false)).unwrap_or_else(|_| {
-        let lang = url::form_urlencoded::parse(raw.as_bytes())
-            .find(|(name, _)| name == "lang")
-            .and_then(|(_, value)| Lang::named(&value));
-        Params {
-            lang,
-            ..Params::default()
+        let mut params = Params::default();
+        for (name, value) in url::form_urlencoded::parse(raw.as_bytes()) {
+            match name.as_ref() {
+                "lang" => params.lang = Lang::named(&value),
+                "q" => {
+                    params.text = value
+                        .trim()
+                        .chars()
+                        .take(server.config.query_chars)
+                        .collect()
+                }
+                _ => {}
+            }
         }
+        params
     })
 }
 

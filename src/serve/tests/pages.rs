@@ -202,6 +202,20 @@ async fn errors_are_pages_for_people() {
 }
 
 #[tokio::test]
+async fn a_refused_search_keeps_its_words() {
+    let page = visit("/?q=%E6%B2%B9%E4%BB%B7&since=never&lang=en").await;
+    assert_eq!(page.status, StatusCode::BAD_REQUEST);
+    assert!(page.body.contains("value=\"油价\"") && page.body.contains("since must be a day"));
+}
+
+#[tokio::test]
+async fn filters_without_words_list_the_newest() {
+    let page = visit("/?site=%E7%94%B2%E7%AB%99").await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(page.body.contains("aria-current=\"true\">日期<"));
+}
+
+#[tokio::test]
 async fn the_operator_sees_sites_hosts_and_errors() {
     let page = visit("/status").await;
     assert_eq!(page.status, StatusCode::OK);

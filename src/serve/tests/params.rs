@@ -50,6 +50,7 @@ fn days_are_whole_and_periods_end_now() {
     assert_eq!(range("since=2026-05-10T00:00:00+08:00"), (Some(0), None));
     assert_eq!(range("since=2026-05-10T00:00:00%2B08:00"), (Some(0), None));
     assert_eq!(range("since=&until="), (None, None));
+    assert!(range("since=1066-10-14&until=3812-07-02").0.unwrap() < 0);
     for bad in [
         "since=d",
         "since=7",
