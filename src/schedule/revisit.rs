@@ -1,0 +1,367 @@
+//! What follows from a visit. In: the record of a URL, what came of the visit, the time. Out: the record's next
+//! state, with the time of the next visit, and whether its document leaves the index.
+//!
+//! Hubs wait for the next cycle of their site, and longer the longer they brought nothing. Articles are looked at
+//! again after an interval that shrinks when they change and grows when they do not. 410, or 404 twice a day apart,
+//! ends a URL; no failure of the server ever does.
+
+use serde::{Deserialize, Serialize};
+
+use crate::store::{UrlClass, UrlRecord, UrlState, Visit};
+
+const HOUR_MS: i64 = 3_600_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
+/// Most corrections to a news article come within a day.
+const FIRST_MS: i64 = DAY_MS;
+/// More often than hourly, a page is a hub.
+const MIN_MS: i64 = HOUR_MS;
+/// A deletion is noticed within a month.
+const MAX_MS: i64 = 30 * DAY_MS;
+const GROW: f64 = 1.5;
+const SHRINK: f64 = 0.5;
+/// Two answers 404 must lie this far apart before a page is taken for gone.
+const GONE_AFTER_MS: i64 = DAY_MS;
+/// First pause after a failed visit; doubles.
+const RETRY_MS: i64 = 10 * 60_000;
+/// A page that always fails is asked for once a week.
+const MAX_RETRY_MS: i64 = 7 * DAY_MS;
+/// And given up after half a year of that.
+const GIVE_UP_ERRORS: u32 = 30;
+/// A refusal (robots.txt) is looked at again after this.
+const REFUSED_MS: i64 = 7 * DAY_MS;
+/// A list page that has not changed for a month is read once a week.
+const HUB_MAX_MS: i64 = 7 * DAY_MS;
+/// Share of the time since its last change that a hub may wait.
+const HUB_SHARE: i64 = 4;
+
+/// Settings of the revisit policy, as `[revisit]` in the configuration.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Whether articles are looked at again at all.
+    pub articles: bool,
+    /// First interval of an article, in milliseconds.
+    pub first_ms: i64,
+    /// Shortest interval of an article, in milliseconds.
+    pub min_ms: i64,
+    /// Longest interval of an article, in milliseconds.
+    pub max_ms: i64,
+    /// The interval is multiplied by this when the page did not change.
+    pub grow: f64,
+    /// And by this when it did.
+    pub shrink: f64,
+    /// Two answers 404 at least this far apart delete a page, in milliseconds.
+    pub gone_after_ms: i64,
+    /// First pause after a failed visit, doubled each time, in milliseconds.
+    pub retry_ms: i64,
+    /// Longest pause after failed visits, in milliseconds.
+    pub max_retry_ms: i64,
+    /// Failed visits in a row after which a page is given up.
+    pub give_up_errors: u32,
+    /// Longest interval of a list page that brings nothing new, in milliseconds.
+    pub hub_max_ms: i64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            articles: true,
+            first_ms: FIRST_MS,
+            min_ms: MIN_MS,
+            max_ms: MAX_MS,
+            grow: GROW,
+            shrink: SHRINK,
+            gone_after_ms: GONE_AFTER_MS,
+            retry_ms: RETRY_MS,
+            max_retry_ms: MAX_RETRY_MS,
+            give_up_errors: GIVE_UP_ERRORS,
+            hub_max_ms: HUB_MAX_MS,
+        }
+    }
+}
+
+/// What the extractor takes a page for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageKind {
+    /// A detail page.
+    Article,
+    /// A list page.
+    Hub,
+    /// A feed.
+    Feed,
+    /// A sitemap.
+    Sitemap,
+    /// An error page with status 200: counts as 404.
+    Error,
+    /// None of these.
+    Other,
+}
+
+/// What came of a visit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// A page.
+    Page {
+        /// Status of the answer.
+        status: u16,
+        /// What it is.
+        kind: PageKind,
+        /// Articles: digest of the extracted text. Hubs, feeds, sitemaps: digest of the links.
+        digest: Option<u64>,
+        /// `ETag` of the answer.
+        etag: Option<String>,
+        /// `Last-Modified` of the answer, as sent.
+        last_modified: Option<String>,
+        /// A document of it goes into the index.
+        documented: bool,
+    },
+    /// 304.
+    NotModified,
+    /// A redirect, not followed here.
+    Redirect {
+        /// Status of the answer.
+        status: u16,
+        /// Where it leads.
+        target: String,
+    },
+    /// 4xx. 404 and 410 can end the page.
+    ClientError(u16),
+    /// 5xx or 429.
+    ServerError {
+        /// Status of the answer.
+        status: u16,
+        /// `Retry-After`, as a length of time.
+        retry_after_ms: Option<i64>,
+    },
+    /// No answer, or one that broke off: the reason.
+    NoAnswer(String),
+    /// Not asked for: robots.txt, address guard, scope. The reason.
+    Refused(String),
+}
+
+/// What follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revisit {
+    /// The next state of the record.
+    pub visit: Visit,
+    /// The page's text or links are not what they were (true for a first visit).
+    pub changed: bool,
+    /// The page had a document, and it leaves the index.
+    pub delete: bool,
+}
+
+/// What follows from a visit that ended at `now_ms`.
+pub fn revisit(config: &Config, record: &UrlRecord, outcome: &Outcome, now_ms: i64) -> Revisit {
+    let mut next = Revisit {
+        visit: record.visit.clone(),
+        changed: false,
+        delete: false,
+    };
+    next.visit.fetched_ms = Some(now_ms);
+    next.visit.error = None;
+    match outcome {
+        Outcome::Page { .. } => page(config, &mut next, outcome, now_ms),
+        Outcome::NotModified => {
+            next.visit.status = Some(304);
+            reached(&mut next.visit);
+            unchanged(config, &mut next.visit, now_ms);
+        }
+        Outcome::Redirect { status, target } => {
+            redirect(config, &mut next, *status, target, now_ms);
+        }
+        Outcome::ClientError(status) => client_error(config, &mut next, *status, now_ms),
+        Outcome::ServerError {
+            status,
+            retry_after_ms,
+        } => {
+            next.visit.status = Some(*status);
+            failed(config, &mut next.visit, &format!("status {status}"), now_ms);
+            let earliest = now_ms + retry_after_ms.unwrap_or(0).clamp(0, MAX_RETRY_MS);
+            next.visit.due_ms = next.visit.due_ms.map(|due| due.max(earliest));
+        }
+        Outcome::NoAnswer(error) => {
+            next.visit.status = None;
+            failed(config, &mut next.visit, error, now_ms);
+        }
+        Outcome::Refused(reason) => {
+            next.visit.state = UrlState::Refused;
+            next.visit.error = Some(reason.clone());
+            next.visit.due_ms = Some(now_ms + REFUSED_MS);
+            // It was not visited: the state of its last visit stands.
+            next.visit.fetched_ms = record.visit.fetched_ms;
+        }
+    }
+    next
+}
+
+fn reached(visit: &mut Visit) {
+    visit.state = UrlState::Fetched;
+    visit.errors = 0;
+    visit.not_found_since_ms = None;
+    visit.target = None;
+}
+
+fn page(config: &Config, next: &mut Revisit, outcome: &Outcome, now_ms: i64) {
+    let Outcome::Page {
+        status,
+        kind,
+        digest,
+        etag,
+        last_modified,
+        documented,
+    } = outcome
+    else {
+        return;
+    };
+    next.visit.status = Some(*status);
+    if *kind == PageKind::Error {
+        missing(config, next, "error page", now_ms);
+        return;
+    }
+    reached(&mut next.visit);
+    let visit = &mut next.visit;
+    visit.class = class_after(visit.class, *kind);
+    visit.etag.clone_from(etag);
+    visit.last_modified.clone_from(last_modified);
+    next.delete = visit.documented && !documented;
+    visit.documented = *documented;
+    // A change of digest is one, and so is the first visit; pages without a digest cannot be told.
+    next.changed = visit.changed_ms.is_none() || visit.digest != *digest;
+    visit.digest = *digest;
+    if next.changed {
+        changed(config, visit, now_ms);
+    } else {
+        unchanged(config, visit, now_ms);
+    }
+}
+
+/// Seeds, feeds and sitemaps are what they were named; others follow what was found.
+fn class_after(before: UrlClass, kind: PageKind) -> UrlClass {
+    match (before, kind) {
+        (UrlClass::Seed, _) => UrlClass::Seed,
+        (_, PageKind::Feed) => UrlClass::Feed,
+        (_, PageKind::Sitemap) => UrlClass::Sitemap,
+        (_, PageKind::Hub) => UrlClass::Hub,
+        (_, PageKind::Article) => UrlClass::Article,
+        (UrlClass::Article | UrlClass::Hub, _) => before,
+        _ => UrlClass::Unknown,
+    }
+}
+
+fn changed(config: &Config, visit: &mut Visit, now_ms: i64) {
+    let first = visit.changed_ms.is_none();
+    visit.changed_ms = Some(now_ms);
+    visit.unchanged = 0;
+    visit.interval_ms = if first || visit.interval_ms <= 0 {
+        config.first_ms
+    } else {
+        scaled(config, visit.interval_ms, config.shrink)
+    };
+    plan(config, visit, now_ms);
+}
+
+fn unchanged(config: &Config, visit: &mut Visit, now_ms: i64) {
+    visit.unchanged = visit.unchanged.saturating_add(1);
+    let before = if visit.interval_ms > 0 {
+        visit.interval_ms
+    } else {
+        config.first_ms
+    };
+    visit.interval_ms = scaled(config, before, config.grow);
+    plan(config, visit, now_ms);
+}
+
+fn scaled(config: &Config, interval_ms: i64, factor: f64) -> i64 {
+    let scaled = (interval_ms as f64 * factor) as i64;
+    scaled.clamp(
+        config.min_ms.max(1),
+        config.max_ms.max(config.min_ms).max(1),
+    )
+}
+
+/// Sets the next visit of a page that was reached.
+fn plan(config: &Config, visit: &mut Visit, now_ms: i64) {
+    if visit.class.is_hub() {
+        let quiet_ms = now_ms - visit.changed_ms.unwrap_or(now_ms);
+        visit.interval_ms = (quiet_ms / HUB_SHARE).clamp(0, config.hub_max_ms.max(0));
+        visit.due_ms = None;
+    } else if config.articles {
+        visit.due_ms = Some(now_ms + visit.interval_ms);
+    } else {
+        visit.due_ms = None;
+    }
+}
+
+fn redirect(config: &Config, next: &mut Revisit, status: u16, target: &str, now_ms: i64) {
+    let visit = &mut next.visit;
+    let same = visit.state == UrlState::Redirect && visit.target.as_deref() == Some(target);
+    reached(visit);
+    visit.state = UrlState::Redirect;
+    visit.status = Some(status);
+    visit.target = Some(target.to_owned());
+    // What the address itself once held is no longer there.
+    next.delete = visit.documented;
+    visit.documented = false;
+    visit.digest = None;
+    visit.etag = None;
+    visit.last_modified = None;
+    if same {
+        unchanged(config, visit, now_ms);
+    } else {
+        next.changed = true;
+        changed(config, visit, now_ms);
+    }
+}
+
+fn client_error(config: &Config, next: &mut Revisit, status: u16, now_ms: i64) {
+    next.visit.status = Some(status);
+    match status {
+        410 => gone(next),
+        404 => missing(config, next, "status 404", now_ms),
+        _ => failed(config, &mut next.visit, &format!("status {status}"), now_ms),
+    }
+}
+
+/// 404, or a page that says so: gone when it said so a day before.
+fn missing(config: &Config, next: &mut Revisit, reason: &str, now_ms: i64) {
+    let since_ms = *next.visit.not_found_since_ms.get_or_insert(now_ms);
+    if now_ms - since_ms >= config.gone_after_ms {
+        gone(next);
+        return;
+    }
+    let visit = &mut next.visit;
+    visit.state = UrlState::Failed;
+    visit.error = Some(reason.to_owned());
+    visit.due_ms = Some(since_ms + config.gone_after_ms);
+}
+
+fn gone(next: &mut Revisit) {
+    let visit = &mut next.visit;
+    next.delete = visit.documented;
+    visit.documented = false;
+    visit.digest = None;
+    visit.etag = None;
+    visit.last_modified = None;
+    visit.due_ms = None;
+    // A seed is asked for in every cycle, whatever it answered.
+    visit.state = if visit.class == UrlClass::Seed {
+        UrlState::Failed
+    } else {
+        UrlState::Gone
+    };
+}
+
+fn failed(config: &Config, visit: &mut Visit, error: &str, now_ms: i64) {
+    visit.state = UrlState::Failed;
+    visit.error = Some(error.to_owned());
+    visit.not_found_since_ms = None;
+    let doublings = visit.errors.min(20);
+    visit.errors = visit.errors.saturating_add(1);
+    let pause_ms = config
+        .retry_ms
+        .max(0)
+        .saturating_mul(1 << doublings)
+        .min(config.max_retry_ms.max(0));
+    let given_up = visit.errors >= config.give_up_errors && !visit.class.is_hub();
+    visit.due_ms = (!given_up).then_some(now_ms + pause_ms);
+}
