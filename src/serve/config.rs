@@ -107,8 +107,14 @@ impl Config {
                 self.window, self.limit_max
             ));
         }
-        if self.time_limit_ms == 0 || self.idle_ms == 0 {
-            found.push("time_limit_ms and idle_ms must be 1 or more".to_owned());
+        if self.time_limit_ms == 0 {
+            found.push("time_limit_ms = 0 would refuse everything; take 1 or more".to_owned());
+        }
+        if self.idle_ms <= self.time_limit_ms {
+            found.push(format!(
+                "idle_ms = {} must be more than time_limit_ms = {}, else clients are hung up on while they wait",
+                self.idle_ms, self.time_limit_ms
+            ));
         }
         if let Err(reason) = public_path(&self.public_url) {
             found.push(format!("public_url = {:?}: {reason}", self.public_url));

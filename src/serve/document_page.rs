@@ -56,8 +56,12 @@ impl DocumentPage {
                 .unwrap_or_else(|| Lang::Zh.tag().to_owned()),
             url: outward(&document.url),
             address: address(&document.url),
+            // A site that names itself as its source says nothing new.
+            source: document
+                .source
+                .filter(|source| document.site.as_ref() != Some(source))
+                .unwrap_or_default(),
             site: document.site.unwrap_or_default(),
-            source: document.source.unwrap_or_default(),
             author: document.author.unwrap_or_default(),
             published: document.published.as_deref().and_then(day),
             paragraphs: head.iter().skip(1).map(Html::marked).collect(),

@@ -27,15 +27,11 @@ struct Description;
 pub(crate) fn document(config: &Config) -> String {
     let mut document = serde_json::to_value(Description::openapi())
         .expect("the description holds strings and numbers only");
-    let server = if config.public_url.is_empty() {
-        "/"
-    } else {
-        &config.public_url
+    let server = match config.public_url.trim_end_matches('/') {
+        "" => "/",
+        url => url,
     };
-    document["servers"] = json!([{ "url": server.trim_end_matches('/') }]);
-    if config.public_url.is_empty() {
-        document["servers"] = json!([{ "url": "/" }]);
-    }
+    document["servers"] = json!([{ "url": server }]);
     let parameters = document.pointer_mut("/paths/~1api~1search/get/parameters");
     if let Some(Value::Array(parameters)) = parameters {
         for parameter in parameters {

@@ -12,7 +12,8 @@ use axum::middleware::map_response;
 use axum::response::Response;
 use axum::routing::get;
 use tokio::net::TcpListener;
-use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
+use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 use super::listen::Guarded;
 use super::state::{ServeState, Shared};
@@ -22,6 +23,9 @@ use super::{api, web};
 const STOP_GRACE: Duration = Duration::from_secs(5);
 /// How often the histograms' samples are folded, so that they do not grow while nobody reads `/metrics`.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
+
+/// Shorter answers fit into one packet anyway.
+const COMPRESS_FROM_BYTES: u16 = 1_024;
 
 /// Headers of every answer. Scripts, styles and the mark come from our own fixed paths and nothing else is loaded;
 /// no page can be framed; no original site learns what was searched.
@@ -130,8 +134,15 @@ pub fn router(state: ServeState) -> Router {
         .fallback(api::not_found)
         .method_not_allowed_fallback(api::wrong_method)
         .with_state(server)
-        .layer(CompressionLayer::new())
+        .layer(compression())
         .layer(map_response(secured))
+}
+
+/// gzip for answers that are long enough to gain by it, at the level that costs a search least.
+fn compression() -> CompressionLayer<impl Predicate> {
+    CompressionLayer::new()
+        .quality(CompressionLevel::Fastest)
+        .compress_when(DefaultPredicate::new().and(SizeAbove::new(COMPRESS_FROM_BYTES)))
 }
 
 async fn secured(mut response: Response) -> Response {

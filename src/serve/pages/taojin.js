@@ -18,7 +18,7 @@
   });
 
   // The empty home page is for typing; on a phone the keyboard would cover it.
-  if (box && box.value === "" && document.querySelector("main.home") && matchMedia("(pointer: fine)").matches) {
+  if (box && box.value === "" && document.querySelector("main.home") && !matchMedia("(pointer: coarse)").matches) {
     box.focus();
   }
 
