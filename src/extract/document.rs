@@ -3,20 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a page is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A detail page: one text with a title.
-    Article,
-    /// A list or directory page: its worth is its links.
-    Hub,
-    /// An error page, whatever its status code says.
-    Error,
-    /// None of these.
-    #[default]
-    Other,
-}
+pub use crate::page::Kind;
 
 /// What a link seems to lead to, judged from its place and its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

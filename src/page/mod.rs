@@ -4,9 +4,28 @@
 //! A subtree is the slice `nodes[i..nodes[i].end]`; text and attribute values live in one arena; tag paths
 //! are interned. Every later algorithm works on this array by index.
 
+mod attr;
+mod builder;
+mod config;
+mod decode;
+mod end_tags;
+mod evidence;
+mod formatting;
+mod kind;
+mod markup;
+mod quirks;
+mod start_tags;
 mod tag;
+mod tag_path;
+mod text;
+mod tree;
 
-pub use tag::{Attr, Tag};
+pub use attr::Attr;
+pub use builder::{Builder, Hints};
+pub use config::Config;
+pub use kind::Kind;
+pub use tag::Tag;
+pub use tag_path::TagPath;
 
 use crate::uri::CrawlUri;
 
@@ -44,17 +63,6 @@ struct Span {
 struct Attribute {
     name: Attr,
     value: Span,
-}
-
-/// One interned tag path: the path of the parent element plus the element's own tag.
-#[derive(Debug, Clone, Copy)]
-pub struct TagPath {
-    /// Path without the last tag; the root's path is its own parent.
-    pub parent: PathId,
-    /// The last tag.
-    pub tag: Tag,
-    /// Number of tags on the path.
-    pub len: u16,
 }
 
 /// How the charset was found, surest first.

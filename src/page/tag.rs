@@ -1,39 +1,482 @@
-//! Element and attribute names as small numbers.
+//! Element and attribute names as small numbers. In: the bytes of a name as the page spells it. Out: a [`Tag`] or
+//! an [`Attr`]. Never allocates.
+
+use std::fmt;
 
 /// An element name. Known HTML names have constants; every other name is [`Tag::OTHER`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag(pub u16);
 
+const VOID: u16 = 1;
+const BLOCK: u16 = 1 << 1;
+const HEADING: u16 = 1 << 2;
+const INVISIBLE: u16 = 1 << 3;
+/// "Special" of the HTML standard: an end tag of an ordinary element never reaches over one.
+const SPECIAL: u16 = 1 << 4;
+/// Formatting elements of the HTML standard: reopened in the next block when left open.
+const FORMATTING: u16 = 1 << 5;
+/// A start tag closes an open paragraph.
+const CLOSES_P: u16 = 1 << 6;
+/// Boundary of the standard's "has an element in scope".
+const SCOPE: u16 = 1 << 7;
+/// The standard's "generate implied end tags".
+const IMPLIED_END: u16 = 1 << 8;
+/// Belongs into the head when it comes before the body.
+const HEAD: u16 = 1 << 9;
+/// A start tag of it ends SVG or MathML content.
+const BREAKOUT: u16 = 1 << 10;
+/// Inline element that shows something although it holds no text.
+const REPLACED: u16 = 1 << 11;
+/// An end tag of it closes up to the element when that is in scope (the block-like end tags of the standard).
+const CLOSES_SCOPE: u16 = 1 << 12;
+/// One of the table's own parts.
+const TABLE_PART: u16 = 1 << 13;
+
+const PLAIN_BLOCK: u16 = BLOCK | SPECIAL | CLOSES_P | CLOSES_SCOPE;
+const HEADLINE: u16 = BLOCK | HEADING | SPECIAL | CLOSES_P | BREAKOUT;
+const FORMAT: u16 = FORMATTING | BREAKOUT;
+
+/// Every known name with its properties; the index is the number of the tag.
+const TABLE: &[(&str, u16)] = &[
+    ("#text", 0),
+    ("unknown", 0),
+    ("html", BLOCK | SPECIAL | SCOPE),
+    ("head", BLOCK | SPECIAL | INVISIBLE | BREAKOUT),
+    ("title", SPECIAL | INVISIBLE | HEAD),
+    ("base", VOID | SPECIAL | INVISIBLE | HEAD),
+    ("link", VOID | SPECIAL | INVISIBLE | HEAD),
+    ("meta", VOID | SPECIAL | INVISIBLE | HEAD | BREAKOUT),
+    ("style", SPECIAL | INVISIBLE | HEAD),
+    ("script", SPECIAL | INVISIBLE | HEAD),
+    ("noscript", SPECIAL | INVISIBLE | HEAD),
+    ("template", SPECIAL | INVISIBLE | HEAD | SCOPE),
+    ("body", BLOCK | SPECIAL | BREAKOUT),
+    ("article", PLAIN_BLOCK),
+    ("section", PLAIN_BLOCK),
+    ("nav", PLAIN_BLOCK),
+    ("aside", PLAIN_BLOCK),
+    ("h1", HEADLINE),
+    ("h2", HEADLINE),
+    ("h3", HEADLINE),
+    ("h4", HEADLINE),
+    ("h5", HEADLINE),
+    ("h6", HEADLINE),
+    ("hgroup", PLAIN_BLOCK),
+    ("header", PLAIN_BLOCK),
+    ("footer", PLAIN_BLOCK),
+    ("address", PLAIN_BLOCK),
+    ("main", PLAIN_BLOCK),
+    ("p", BLOCK | SPECIAL | CLOSES_P | IMPLIED_END | BREAKOUT),
+    ("hr", VOID | BLOCK | SPECIAL | CLOSES_P | BREAKOUT),
+    ("pre", PLAIN_BLOCK | BREAKOUT),
+    ("blockquote", PLAIN_BLOCK | BREAKOUT),
+    ("ol", PLAIN_BLOCK | BREAKOUT),
+    ("ul", PLAIN_BLOCK | BREAKOUT),
+    ("menu", PLAIN_BLOCK | BREAKOUT),
+    ("li", BLOCK | SPECIAL | IMPLIED_END | BREAKOUT),
+    ("dl", PLAIN_BLOCK | BREAKOUT),
+    ("dt", BLOCK | SPECIAL | IMPLIED_END | BREAKOUT),
+    ("dd", BLOCK | SPECIAL | IMPLIED_END | BREAKOUT),
+    ("figure", PLAIN_BLOCK),
+    ("figcaption", PLAIN_BLOCK),
+    ("div", PLAIN_BLOCK | BREAKOUT),
+    ("center", PLAIN_BLOCK | BREAKOUT),
+    ("search", PLAIN_BLOCK),
+    ("a", FORMATTING),
+    ("em", FORMAT),
+    ("strong", FORMAT),
+    ("small", FORMAT),
+    ("s", FORMAT),
+    ("cite", 0),
+    ("q", 0),
+    ("dfn", 0),
+    ("abbr", 0),
+    ("ruby", BREAKOUT),
+    ("rb", IMPLIED_END),
+    ("rt", IMPLIED_END),
+    ("rtc", IMPLIED_END),
+    ("rp", IMPLIED_END),
+    ("data", 0),
+    ("time", 0),
+    ("code", FORMAT),
+    ("var", BREAKOUT),
+    ("samp", 0),
+    ("kbd", 0),
+    ("sub", BREAKOUT),
+    ("sup", BREAKOUT),
+    ("i", FORMAT),
+    ("b", FORMAT),
+    ("u", FORMAT),
+    ("mark", 0),
+    ("bdi", 0),
+    ("bdo", 0),
+    ("span", BREAKOUT),
+    ("br", VOID | SPECIAL | BREAKOUT),
+    ("wbr", VOID | SPECIAL),
+    ("ins", 0),
+    ("del", 0),
+    ("tt", FORMAT),
+    ("big", FORMAT),
+    ("font", FORMATTING),
+    ("strike", FORMAT),
+    ("nobr", FORMAT),
+    ("acronym", 0),
+    ("picture", 0),
+    ("source", VOID | SPECIAL),
+    ("img", VOID | SPECIAL | BREAKOUT | REPLACED),
+    ("iframe", SPECIAL | INVISIBLE),
+    ("embed", VOID | SPECIAL | BREAKOUT | REPLACED),
+    ("object", SPECIAL | SCOPE),
+    ("param", VOID | SPECIAL),
+    ("video", REPLACED),
+    ("audio", REPLACED),
+    ("track", VOID | SPECIAL),
+    ("map", 0),
+    ("area", VOID | SPECIAL),
+    ("svg", REPLACED),
+    ("math", REPLACED),
+    ("table", BLOCK | SPECIAL | SCOPE | BREAKOUT),
+    ("caption", BLOCK | SPECIAL | SCOPE | TABLE_PART),
+    ("colgroup", BLOCK | SPECIAL | TABLE_PART),
+    ("col", VOID | BLOCK | SPECIAL | TABLE_PART),
+    ("tbody", BLOCK | SPECIAL | TABLE_PART),
+    ("thead", BLOCK | SPECIAL | TABLE_PART),
+    ("tfoot", BLOCK | SPECIAL | TABLE_PART),
+    ("tr", BLOCK | SPECIAL | TABLE_PART),
+    ("td", BLOCK | SPECIAL | SCOPE | TABLE_PART),
+    ("th", BLOCK | SPECIAL | SCOPE | TABLE_PART),
+    ("form", BLOCK | SPECIAL | CLOSES_P),
+    ("label", 0),
+    ("input", VOID | SPECIAL | REPLACED),
+    ("button", SPECIAL | CLOSES_SCOPE | REPLACED),
+    ("select", SPECIAL | REPLACED),
+    ("datalist", 0),
+    ("optgroup", BLOCK | IMPLIED_END),
+    ("option", BLOCK | IMPLIED_END),
+    ("textarea", SPECIAL | REPLACED),
+    ("output", 0),
+    ("progress", REPLACED),
+    ("meter", REPLACED),
+    ("fieldset", PLAIN_BLOCK),
+    ("legend", BLOCK),
+    ("details", PLAIN_BLOCK),
+    ("summary", PLAIN_BLOCK),
+    ("dialog", PLAIN_BLOCK),
+    ("slot", 0),
+    ("canvas", REPLACED),
+    ("frameset", BLOCK | SPECIAL | INVISIBLE),
+    ("frame", VOID | SPECIAL | INVISIBLE),
+    ("noframes", SPECIAL | INVISIBLE | HEAD),
+    ("noembed", SPECIAL | INVISIBLE),
+    ("applet", SPECIAL | SCOPE),
+    ("marquee", SPECIAL | SCOPE),
+    ("xmp", BLOCK | SPECIAL | CLOSES_P),
+    ("plaintext", BLOCK | SPECIAL | CLOSES_P),
+    ("listing", PLAIN_BLOCK | BREAKOUT),
+    ("dir", PLAIN_BLOCK),
+    ("bgsound", VOID | SPECIAL | INVISIBLE | HEAD),
+    ("basefont", VOID | SPECIAL | INVISIBLE | HEAD),
+    ("keygen", VOID | SPECIAL),
+    ("image", VOID | REPLACED),
+    ("g", 0),
+    ("path", 0),
+    ("use", 0),
+    ("rect", 0),
+    ("circle", 0),
+    ("text", 0),
+    ("tspan", 0),
+    ("desc", 0),
+    ("foreignobject", 0),
+    ("mi", 0),
+    ("mo", 0),
+    ("mn", 0),
+    ("ms", 0),
+    ("mtext", 0),
+    ("mrow", 0),
+    ("annotation", 0),
+];
+
+/// Number of known tags.
+pub(super) const TAGS: usize = TABLE.len();
+
+/// Slots of the name table: a power of two well above the number of names keeps the probes short.
+const SLOTS: usize = 1024;
+const NAME_SLOTS: [u8; SLOTS] = name_slots();
+
+/// A name of up to eight bytes as one number, lower case; longer names fold their rest in (and are compared after).
+const fn pack(name: &[u8]) -> u64 {
+    let mut key = 0u64;
+    let mut i = 0;
+    while i < name.len() {
+        key = (key.rotate_left(8)) ^ (name[i] | 0x20) as u64;
+        i += 1;
+    }
+    key
+}
+
+const fn slot(key: u64) -> usize {
+    (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54) as usize
+}
+
+const fn name_slots() -> [u8; SLOTS] {
+    let mut slots = [0u8; SLOTS];
+    let mut i = 2;
+    while i < TABLE.len() {
+        let mut at = slot(pack(TABLE[i].0.as_bytes()));
+        while slots[at] != 0 {
+            at = (at + 1) % SLOTS;
+        }
+        slots[at] = i as u8;
+        i += 1;
+    }
+    slots
+}
+
+const fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// The number of a name of the table; used for the constants only.
+const fn known(name: &str) -> Tag {
+    let mut i = 0;
+    while i < TABLE.len() {
+        if same(TABLE[i].0.as_bytes(), name.as_bytes()) {
+            return Tag(i as u16);
+        }
+        i += 1;
+    }
+    panic!("not in the table of names")
+}
+
+#[expect(missing_docs, reason = "each is the HTML element of that name")]
 impl Tag {
     /// A text node.
     pub const TEXT: Tag = Tag(0);
     /// An element whose name is not in the table.
     pub const OTHER: Tag = Tag(1);
+    pub const HTML: Tag = known("html");
+    pub const HEAD: Tag = known("head");
+    pub const TITLE: Tag = known("title");
+    pub const BASE: Tag = known("base");
+    pub const LINK: Tag = known("link");
+    pub const META: Tag = known("meta");
+    pub const STYLE: Tag = known("style");
+    pub const SCRIPT: Tag = known("script");
+    pub const NOSCRIPT: Tag = known("noscript");
+    pub const TEMPLATE: Tag = known("template");
+    pub const BODY: Tag = known("body");
+    pub const ARTICLE: Tag = known("article");
+    pub const SECTION: Tag = known("section");
+    pub const NAV: Tag = known("nav");
+    pub const ASIDE: Tag = known("aside");
+    pub const H1: Tag = known("h1");
+    pub const H2: Tag = known("h2");
+    pub const H3: Tag = known("h3");
+    pub const H4: Tag = known("h4");
+    pub const H5: Tag = known("h5");
+    pub const H6: Tag = known("h6");
+    pub const HEADER: Tag = known("header");
+    pub const FOOTER: Tag = known("footer");
+    pub const ADDRESS: Tag = known("address");
+    pub const MAIN: Tag = known("main");
+    pub const P: Tag = known("p");
+    pub const HR: Tag = known("hr");
+    pub const PRE: Tag = known("pre");
+    pub const BLOCKQUOTE: Tag = known("blockquote");
+    pub const OL: Tag = known("ol");
+    pub const UL: Tag = known("ul");
+    pub const LI: Tag = known("li");
+    pub const DL: Tag = known("dl");
+    pub const DT: Tag = known("dt");
+    pub const DD: Tag = known("dd");
+    pub const FIGURE: Tag = known("figure");
+    pub const FIGCAPTION: Tag = known("figcaption");
+    pub const DIV: Tag = known("div");
+    pub const CENTER: Tag = known("center");
+    pub const A: Tag = known("a");
+    pub const EM: Tag = known("em");
+    pub const STRONG: Tag = known("strong");
+    pub const SMALL: Tag = known("small");
+    pub const CITE: Tag = known("cite");
+    pub const RUBY: Tag = known("ruby");
+    pub const RB: Tag = known("rb");
+    pub const RT: Tag = known("rt");
+    pub const RTC: Tag = known("rtc");
+    pub const RP: Tag = known("rp");
+    pub const TIME: Tag = known("time");
+    pub const CODE: Tag = known("code");
+    pub const I: Tag = known("i");
+    pub const B: Tag = known("b");
+    pub const U: Tag = known("u");
+    pub const SPAN: Tag = known("span");
+    pub const BR: Tag = known("br");
+    pub const WBR: Tag = known("wbr");
+    pub const FONT: Tag = known("font");
+    pub const NOBR: Tag = known("nobr");
+    pub const SOURCE: Tag = known("source");
+    pub const IMG: Tag = known("img");
+    pub const IFRAME: Tag = known("iframe");
+    pub const EMBED: Tag = known("embed");
+    pub const OBJECT: Tag = known("object");
+    pub const PARAM: Tag = known("param");
+    pub const VIDEO: Tag = known("video");
+    pub const AUDIO: Tag = known("audio");
+    pub const TRACK: Tag = known("track");
+    pub const AREA: Tag = known("area");
+    pub const SVG: Tag = known("svg");
+    pub const MATH: Tag = known("math");
+    pub const TABLE: Tag = known("table");
+    pub const CAPTION: Tag = known("caption");
+    pub const COLGROUP: Tag = known("colgroup");
+    pub const COL: Tag = known("col");
+    pub const TBODY: Tag = known("tbody");
+    pub const THEAD: Tag = known("thead");
+    pub const TFOOT: Tag = known("tfoot");
+    pub const TR: Tag = known("tr");
+    pub const TD: Tag = known("td");
+    pub const TH: Tag = known("th");
+    pub const FORM: Tag = known("form");
+    pub const LABEL: Tag = known("label");
+    pub const INPUT: Tag = known("input");
+    pub const BUTTON: Tag = known("button");
+    pub const SELECT: Tag = known("select");
+    pub const OPTGROUP: Tag = known("optgroup");
+    pub const OPTION: Tag = known("option");
+    pub const TEXTAREA: Tag = known("textarea");
+    pub const FRAMESET: Tag = known("frameset");
+    pub const FRAME: Tag = known("frame");
+    pub const NOFRAMES: Tag = known("noframes");
+    pub const NOEMBED: Tag = known("noembed");
+    pub const APPLET: Tag = known("applet");
+    pub const MARQUEE: Tag = known("marquee");
+    pub const XMP: Tag = known("xmp");
+    pub const PLAINTEXT: Tag = known("plaintext");
+    pub const LISTING: Tag = known("listing");
+    pub const KEYGEN: Tag = known("keygen");
+    pub const IMAGE: Tag = known("image");
+    pub const DESC: Tag = known("desc");
+    pub const FOREIGN_OBJECT: Tag = known("foreignobject");
+    pub const MI: Tag = known("mi");
+    pub const MO: Tag = known("mo");
+    pub const MN: Tag = known("mn");
+    pub const MS: Tag = known("ms");
+    pub const MTEXT: Tag = known("mtext");
 }
 
-/// An attribute that is kept while parsing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "each is the HTML attribute of that name")]
-pub enum Attr {
-    Id,
-    Class,
-    Name,
-    Property,
-    Itemprop,
-    Content,
-    HttpEquiv,
-    Charset,
-    Href,
-    Src,
-    DataSrc,
-    Alt,
-    Title,
-    Rel,
-    Type,
-    Datetime,
-    Style,
-    Hidden,
-    Role,
-    AriaHidden,
-    Lang,
+impl Tag {
+    /// The tag of a name in any case; [`Tag::OTHER`] when the table does not have it.
+    pub fn from_name(name: &[u8]) -> Tag {
+        let mut at = slot(pack(name));
+        loop {
+            let index = NAME_SLOTS[at];
+            if index == 0 {
+                return Tag::OTHER;
+            }
+            if TABLE[index as usize]
+                .0
+                .as_bytes()
+                .eq_ignore_ascii_case(name)
+            {
+                return Tag(u16::from(index));
+            }
+            at = (at + 1) % SLOTS;
+        }
+    }
+
+    /// The name in lower case; `#text` and `unknown` for the two that are no HTML names.
+    pub fn name(self) -> &'static str {
+        TABLE.get(self.0 as usize).map_or("unknown", |row| row.0)
+    }
+
+    const fn has(self, flag: u16) -> bool {
+        (self.0 as usize) < TABLE.len() && TABLE[self.0 as usize].1 & flag != 0
+    }
+
+    /// Has no content and no end tag (`<br>`, `<img>` …).
+    pub const fn is_void(self) -> bool {
+        self.has(VOID)
+    }
+
+    /// Starts and ends a line of text when shown.
+    pub const fn is_block(self) -> bool {
+        self.has(BLOCK)
+    }
+
+    /// Flows inside a line of text; a text node does too.
+    pub const fn is_inline(self) -> bool {
+        !self.has(BLOCK)
+    }
+
+    /// One of `<h1>` … `<h6>`.
+    pub const fn is_heading(self) -> bool {
+        self.has(HEADING)
+    }
+
+    /// Never shown, with all that it holds: the head and what belongs there, scripts, styles, templates, frames.
+    pub const fn is_invisible(self) -> bool {
+        self.has(INVISIBLE)
+    }
+
+    /// Shows something of its own although it may hold no text (pictures, players, form controls).
+    pub const fn is_replaced(self) -> bool {
+        self.has(REPLACED)
+    }
+
+    pub(super) const fn is_special(self) -> bool {
+        self.has(SPECIAL)
+    }
+
+    pub(super) const fn is_formatting(self) -> bool {
+        self.has(FORMATTING)
+    }
+
+    pub(super) const fn closes_p(self) -> bool {
+        self.has(CLOSES_P)
+    }
+
+    pub(super) const fn is_scope(self) -> bool {
+        self.has(SCOPE)
+    }
+
+    pub(super) const fn has_implied_end(self) -> bool {
+        self.has(IMPLIED_END)
+    }
+
+    pub(super) const fn belongs_in_head(self) -> bool {
+        self.has(HEAD)
+    }
+
+    pub(super) const fn breaks_out(self) -> bool {
+        self.has(BREAKOUT)
+    }
+
+    pub(super) const fn closes_scope(self) -> bool {
+        self.has(CLOSES_SCOPE)
+    }
+
+    pub(super) const fn is_table_part(self) -> bool {
+        self.has(TABLE_PART)
+    }
+}
+
+impl fmt::Debug for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }

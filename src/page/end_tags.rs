@@ -1,0 +1,312 @@
+//! What an end tag does to the open elements. Stray end tags change nothing.
+
+use super::Tag;
+use super::tree::{Context, Phase, Tree};
+
+impl Tree {
+    /// An end tag.
+    pub(super) fn end_tag(&mut self, name: &[u8]) {
+        if self.is_full() {
+            return;
+        }
+        let tag = Tag::from_name(name);
+        self.text.skip_newline = false;
+        if tag.is_block() {
+            self.break_line();
+        } else {
+            self.settle_space();
+        }
+        if self.phase < Phase::Body && !self.is_open(Tag::TEMPLATE) {
+            self.end_before_body(tag);
+            return;
+        }
+        if self.leave_overflow() {
+            return;
+        }
+        if self.phase == Phase::Frameset {
+            if self.current_tag() == tag && self.stack.len() > 1 {
+                self.pop();
+            }
+            return;
+        }
+        if self.current().is_some_and(|open| open.foreign) && self.end_foreign(tag) {
+            return;
+        }
+        self.end_in_context(tag, super::start_tags::name_hash(tag, name));
+    }
+
+    fn end_before_body(&mut self, tag: Tag) {
+        if self.current_tag() == tag && tag != Tag::HTML && tag != Tag::HEAD {
+            self.pop();
+        } else if tag == Tag::HEAD && self.phase == Phase::Head {
+            self.pop_to(1);
+            self.phase = Phase::AfterHead;
+        }
+    }
+
+    fn end_foreign(&mut self, tag: Tag) -> bool {
+        for at in (0..self.stack.len()).rev() {
+            let open = self.stack[at];
+            if !open.foreign {
+                return false;
+            }
+            if open.tag == tag {
+                self.pop_to(at);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn end_in_context(&mut self, tag: Tag, hash: u32) {
+        // Each turn either handles the tag or closes at least one element.
+        loop {
+            match self.context() {
+                Context::Body => break,
+                Context::Cell | Context::Caption => match tag {
+                    Tag::TD | Tag::TH | Tag::CAPTION => {
+                        self.close_cell(tag);
+                        return;
+                    }
+                    Tag::TABLE | Tag::TBODY | Tag::THEAD | Tag::TFOOT | Tag::TR => {
+                        if self.table_scope(tag).is_none() {
+                            return;
+                        }
+                        match self.innermost_cell() {
+                            Some(at) => {
+                                self.pop_to(at);
+                                self.formatting.clear_to_marker();
+                            }
+                            None => return,
+                        }
+                    }
+                    Tag::COL | Tag::COLGROUP => return,
+                    _ => break,
+                },
+                Context::Table | Context::TableBody | Context::Row => {
+                    if tag.is_table_part() || tag == Tag::TABLE {
+                        self.close_table_part(tag);
+                        return;
+                    }
+                    break;
+                }
+                Context::ColumnGroup => {
+                    if tag == Tag::COL {
+                        return;
+                    }
+                    self.close_top(Tag::COLGROUP);
+                    if tag == Tag::COLGROUP {
+                        return;
+                    }
+                }
+                Context::Select => match tag {
+                    Tag::SELECT => {
+                        self.close_select();
+                        return;
+                    }
+                    Tag::OPTION | Tag::OPTGROUP => {
+                        self.end_option(tag);
+                        return;
+                    }
+                    Tag::TEMPLATE => break,
+                    _ if tag.is_table_part() || tag == Tag::TABLE => {
+                        if self.table_scope(tag).is_none() {
+                            return;
+                        }
+                        self.close_select();
+                    }
+                    _ => {
+                        if self.current_tag() == tag {
+                            self.pop();
+                        }
+                        return;
+                    }
+                },
+            }
+        }
+        self.end_in_body(tag, hash);
+    }
+
+    fn end_option(&mut self, tag: Tag) {
+        if tag == Tag::OPTGROUP
+            && self.current_tag() == Tag::OPTION
+            && self.stack.len() > 1
+            && self.stack[self.stack.len() - 2].tag == Tag::OPTGROUP
+        {
+            self.pop();
+        }
+        if self.current_tag() == tag {
+            self.pop();
+        }
+    }
+
+    fn innermost_cell(&self) -> Option<usize> {
+        self.stack
+            .iter()
+            .rposition(|open| matches!(open.tag, Tag::TD | Tag::TH | Tag::CAPTION))
+    }
+
+    fn close_top(&mut self, tag: Tag) {
+        match self.stack.iter().rposition(|open| open.tag == tag) {
+            Some(at) => self.pop_to(at),
+            None => {
+                self.pop();
+            }
+        }
+    }
+
+    fn close_cell(&mut self, tag: Tag) {
+        if let Some(at) = self.table_scope(tag) {
+            self.pop_to(at);
+            self.formatting.clear_to_marker();
+        }
+    }
+
+    fn close_table_part(&mut self, tag: Tag) {
+        if matches!(
+            tag,
+            Tag::TD | Tag::TH | Tag::CAPTION | Tag::COL | Tag::COLGROUP
+        ) {
+            return;
+        }
+        if let Some(at) = self.table_scope(tag) {
+            self.pop_to(at);
+        }
+    }
+
+    /// Stack index of an element in table scope.
+    fn table_scope(&self, tag: Tag) -> Option<usize> {
+        if !self.is_open(tag) {
+            return None;
+        }
+        for at in (0..self.stack.len()).rev() {
+            let open = self.stack[at].tag;
+            if open == tag {
+                return Some(at);
+            }
+            if matches!(open, Tag::TABLE | Tag::HTML | Tag::TEMPLATE) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Stack index of the innermost element that is wanted and in scope; `extra` bounds the scope further.
+    pub(super) fn scope_position(
+        &self,
+        wanted: impl Fn(Tag) -> bool,
+        extra: impl Fn(Tag) -> bool,
+    ) -> Option<usize> {
+        for at in (0..self.stack.len()).rev() {
+            let open = self.stack[at];
+            if wanted(open.tag) && !open.foreign {
+                return Some(at);
+            }
+            let holds_html = matches!(open.tag, Tag::FOREIGN_OBJECT | Tag::DESC);
+            if open.tag.is_scope() || holds_html || extra(open.tag) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Closes elements whose end tag may be left out, but for one tag.
+    pub(super) fn imply_ends(&mut self, keep: Option<Tag>) {
+        while let Some(open) = self.current() {
+            if !open.tag.has_implied_end() || keep == Some(open.tag) {
+                return;
+            }
+            self.pop();
+        }
+    }
+
+    /// Closes an open paragraph.
+    pub(super) fn close_p(&mut self) {
+        if !self.is_open(Tag::P) {
+            return;
+        }
+        if let Some(at) = self.scope_position(|t| t == Tag::P, |t| t == Tag::BUTTON) {
+            self.pop_to(at);
+        }
+    }
+
+    fn end_in_body(&mut self, tag: Tag, hash: u32) {
+        match tag {
+            Tag::BODY | Tag::HTML | Tag::HEAD => {}
+            Tag::P => self.close_p(),
+            Tag::BR => {
+                self.break_line();
+                self.reopen_formatting();
+                self.insert_void(Tag::BR, b"");
+            }
+            Tag::FORM => self.end_form(),
+            Tag::LI => self.end_scoped(tag, |t| matches!(t, Tag::OL | Tag::UL)),
+            Tag::TEMPLATE => self.end_template(),
+            Tag::APPLET | Tag::MARQUEE | Tag::OBJECT => {
+                if self.is_open(tag) && self.scope_position(|t| t == tag, |_| false).is_some() {
+                    self.end_scoped(tag, |_| false);
+                    self.formatting.clear_to_marker();
+                }
+            }
+            _ if tag.is_heading() => {
+                if let Some(at) = self.scope_position(Tag::is_heading, |_| false) {
+                    self.pop_to(at);
+                }
+            }
+            _ if tag.is_formatting() => self.end_formatting(tag),
+            _ if tag.closes_scope() || matches!(tag, Tag::DT | Tag::DD) => {
+                self.end_scoped(tag, |_| false);
+            }
+            _ => self.end_ordinary(tag, hash),
+        }
+    }
+
+    fn end_scoped(&mut self, tag: Tag, extra: impl Fn(Tag) -> bool) {
+        if self.is_open(tag)
+            && let Some(at) = self.scope_position(|t| t == tag, extra)
+        {
+            self.pop_to(at);
+        }
+    }
+
+    fn end_form(&mut self) {
+        let Some(form) = self.form.take() else {
+            return;
+        };
+        if self.scope_position(|t| t == Tag::FORM, |_| false).is_none() {
+            return;
+        }
+        self.imply_ends(None);
+        if let Some(at) = self.stack.iter().rposition(|open| open.node == form) {
+            self.remove_open(at);
+        }
+    }
+
+    fn end_template(&mut self) {
+        if let Some(at) = self
+            .stack
+            .iter()
+            .rposition(|open| open.tag == Tag::TEMPLATE)
+        {
+            self.pop_to(at);
+            self.formatting.clear_to_marker();
+        }
+    }
+
+    /// End tag of an element without rules of its own: closes the nearest, unless a special element lies between.
+    pub(super) fn end_ordinary(&mut self, tag: Tag, hash: u32) {
+        if !self.is_open(tag) {
+            return;
+        }
+        for at in (0..self.stack.len()).rev() {
+            let open = self.stack[at];
+            if open.tag == tag && open.name_hash == hash {
+                self.pop_to(at);
+                return;
+            }
+            if open.tag.is_special() {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What bytes say of their charset. In: a stretch of a page. Out: counts, declarations, a guess.
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+/// How far bytes look like UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Utf8Evidence {
+    /// Valid sequences of two or more bytes.
+    pub(super) sequences: usize,
+    /// Of them, sequences of three or more bytes, which other charsets hardly ever form.
+    pub(super) long_sequences: usize,
+    /// Bytes that do not belong to a valid sequence.
+    pub(super) errors: usize,
+}
+
+impl Utf8Evidence {
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        let mut evidence = Self::default();
+        for chunk in bytes.utf8_chunks() {
+            for char in chunk.valid().chars() {
+                evidence.sequences += usize::from(!char.is_ascii());
+                evidence.long_sequences += usize::from(char.len_utf8() > 2);
+            }
+            evidence.errors += usize::from(!chunk.invalid().is_empty());
+        }
+        // The stretch may end inside a sequence.
+        if evidence.errors > 0 && ends_split(bytes) {
+            evidence.errors -= 1;
+        }
+        evidence
+    }
+
+    /// UTF-8, against a declaration of something else if there is one: then one or two short sequences are no
+    /// proof, since double-byte charsets form them by chance. A page that is UTF-8 but for a few broken bytes still
+    /// is.
+    pub(super) fn says_utf8(self, against_declaration: bool) -> bool {
+        if self.errors * 20 > self.sequences {
+            return false;
+        }
+        !against_declaration || self.long_sequences >= 2 || self.sequences >= 8
+    }
+}
+
+fn ends_split(bytes: &[u8]) -> bool {
+    let tail = bytes
+        .get(bytes.len().saturating_sub(3)..)
+        .unwrap_or_default();
+    (0..tail.len()).any(|from| {
+        std::str::from_utf8(&tail[from..])
+            .is_err_and(|e| e.valid_up_to() == 0 && e.error_len().is_none())
+    })
+}
+
+/// UTF-16 without a byte order mark: markup in it has a zero in every other byte. `Some(true)` for little endian.
+pub(super) fn looks_utf16(bytes: &[u8]) -> Option<bool> {
+    let head = bytes.get(..bytes.len().min(256))?;
+    let zeros = |odd: usize| {
+        head.iter()
+            .skip(odd)
+            .step_by(2)
+            .filter(|b| **b == 0)
+            .count()
+    };
+    let (even, odd) = (zeros(0), zeros(1));
+    let half = head.len() / 2;
+    if half < 8 {
+        return None;
+    }
+    if odd * 2 > half && even * 20 < half {
+        return Some(true);
+    }
+    (even * 2 > half && odd * 20 < half).then_some(false)
+}
+
+/// The charset that a `<meta>` (or an XML declaration) in these bytes names, as the HTML standard's prescan finds
+/// it: UTF-16 there means UTF-8, since the bytes could be read.
+pub(super) fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
+    let mut rest = bytes;
+    while let Some(at) = rest.iter().position(|&b| b == b'<') {
+        rest = rest.get(at + 1..)?;
+        if rest.starts_with(b"!--") {
+            let end = rest.windows(3).skip(1).position(|w| w == b"-->")?;
+            rest = rest.get(end + 4..)?;
+            continue;
+        }
+        if rest.starts_with(b"?xml") && at == 0 && bytes.len() == rest.len() + 1 {
+            let end = rest.iter().position(|&b| b == b'>').unwrap_or(rest.len());
+            let declaration = rest.get(..end).unwrap_or_default();
+            if let Some(found) = label_after(declaration, b"encoding") {
+                return Some(found);
+            }
+        }
+        if rest
+            .get(..4)
+            .is_some_and(|name| name.eq_ignore_ascii_case(b"meta"))
+        {
+            let end = rest.iter().position(|&b| b == b'>')?;
+            let tag = rest.get(4..end).unwrap_or_default();
+            if let Some(found) = label_after(tag, b"charset") {
+                return Some(found);
+            }
+        }
+    }
+    None
+}
+
+/// The label after `word` and `=` in the bytes of a tag, quoted or not.
+fn label_after(tag: &[u8], word: &[u8]) -> Option<&'static Encoding> {
+    let mut from = 0;
+    loop {
+        let at = from
+            + tag
+                .get(from..)?
+                .windows(word.len())
+                .position(|w| w.eq_ignore_ascii_case(word))?;
+        from = at + word.len();
+        let rest = tag.get(from..)?.trim_ascii_start();
+        let Some(rest) = rest.strip_prefix(b"=") else {
+            continue;
+        };
+        let rest = rest.trim_ascii_start();
+        let rest = rest
+            .strip_prefix(b"\"")
+            .or_else(|| rest.strip_prefix(b"'"))
+            .unwrap_or(rest);
+        let end = rest
+            .iter()
+            .position(|&b| {
+                matches!(b, b'"' | b'\'' | b';' | b'>' | b'/') || b.is_ascii_whitespace()
+            })
+            .unwrap_or(rest.len());
+        let Some(encoding) = Encoding::for_label(rest.get(..end)?) else {
+            continue;
+        };
+        let utf16 = encoding == UTF_16LE || encoding == UTF_16BE;
+        return Some(if utf16 { UTF_8 } else { encoding });
+    }
+}
+
+/// Statistical guess among the charsets that are not UTF-8.
+pub(super) fn guess(bytes: &[u8], tld: Option<&[u8]>) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(bytes, true);
+    detector.guess(tld, Utf8Detection::Deny)
+}

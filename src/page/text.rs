@@ -1,0 +1,230 @@
+//! Text on its way into the arena. In: raw text in pieces. Out: text nodes with white space collapsed and entities
+//! decoded. Never allocates for text without an entity.
+
+use super::Tag;
+use super::markup::is_space;
+use super::tree::{Phase, Tree};
+
+/// What the next piece of text has to know of what stands before it.
+#[derive(Debug, Default)]
+pub(super) struct TextState {
+    /// White space was seen and is owed if something of the same line follows.
+    owed_space: bool,
+    /// Nothing of the current line has been shown yet, so white space shows nothing.
+    line_shows: bool,
+    /// Arena offset where the raw text of the last text node begins that is not decoded yet.
+    raw_from: Option<u32>,
+    has_entity: bool,
+    /// Content that comes now is moved out of the table it stands in.
+    pub(super) fostering: bool,
+    /// The first line break after `<pre>` is not shown.
+    pub(super) skip_newline: bool,
+}
+
+/// What the tokenizer says of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextKind {
+    /// Ordinary text: entities are decoded.
+    Data,
+    /// Script, style, CDATA and the like: as it stands.
+    Raw,
+}
+
+impl Tree {
+    /// A piece of text.
+    pub(super) fn characters(&mut self, raw: &[u8], kind: TextKind) {
+        if self.is_full() {
+            return;
+        }
+        let mut raw = raw;
+        if self.text.skip_newline {
+            self.text.skip_newline = false;
+            raw = raw.strip_prefix(b"\r").unwrap_or(raw);
+            raw = raw.strip_prefix(b"\n").unwrap_or(raw);
+        }
+        match self.current_tag() {
+            Tag::STYLE | Tag::IFRAME | Tag::NOEMBED | Tag::NOFRAMES => return,
+            Tag::SCRIPT => {
+                if self.keeps_script() {
+                    self.append_verbatim(raw, TextKind::Raw);
+                }
+                return;
+            }
+            Tag::NOSCRIPT | Tag::XMP | Tag::PLAINTEXT if kind == TextKind::Raw => {
+                self.append_verbatim(raw, TextKind::Raw);
+                return;
+            }
+            Tag::TITLE => return self.append(raw, kind),
+            Tag::TEXTAREA => return self.append_verbatim(raw, kind),
+            _ => {}
+        }
+        let blank = raw.iter().all(|&b| is_space(b));
+        if blank && !self.keeps_space() {
+            self.text.owed_space = true;
+            return;
+        }
+        if self.phase == Phase::Frameset {
+            return;
+        }
+        if self.phase < Phase::Body {
+            if blank {
+                return;
+            }
+            self.open_body(b"");
+        }
+        self.text.fostering = self.context().is_table();
+        self.reopen_formatting();
+        if self.keeps_space() {
+            self.append_verbatim(raw, kind);
+        } else {
+            self.append(raw, kind);
+        }
+        self.text.fostering = false;
+    }
+
+    /// The current script is one that holds data about the page.
+    fn keeps_script(&self) -> bool {
+        let Some(open) = self.current() else {
+            return false;
+        };
+        let span = self.nodes[open.node as usize].span;
+        let range = span.start as usize..(span.start + span.len) as usize;
+        let attributes = self.attributes.get(range).unwrap_or_default();
+        attributes.iter().any(|attribute| {
+            attribute.name == super::Attr::Type && {
+                let from = attribute.value.start as usize;
+                let value = self.arena.get(from..from + attribute.value.len as usize);
+                value.is_some_and(|v| v.trim_ascii().eq_ignore_ascii_case(b"application/ld+json"))
+            }
+        })
+    }
+
+    fn keeps_space(&self) -> bool {
+        self.is_open(Tag::PRE) || self.is_open(Tag::LISTING) || self.is_open(Tag::TEXTAREA)
+    }
+
+    /// Goes on with the last node when it is a text of the same parent that has just been written.
+    fn open_text(&mut self) -> bool {
+        let end = self.arena.len() as u32;
+        let Some(parent) = self.insertion_parent() else {
+            return false;
+        };
+        let goes_on = self.nodes.last().is_some_and(|last| {
+            last.tag == Tag::TEXT
+                && last.parent == parent.node
+                && last.span.start + last.span.len == end
+        });
+        if !goes_on && self.push_text(end).is_none() {
+            return false;
+        }
+        self.text.raw_from.get_or_insert(end);
+        true
+    }
+
+    fn close_piece(&mut self) {
+        let end = self.arena.len() as u32;
+        if let Some(last) = self.nodes.last_mut() {
+            last.span.len = end - last.span.start;
+        }
+    }
+
+    fn append_verbatim(&mut self, raw: &[u8], kind: TextKind) {
+        if !self.open_text() {
+            return;
+        }
+        self.text.has_entity |= kind == TextKind::Data && raw.contains(&b'&');
+        self.arena.extend_from_slice(raw);
+        self.text.line_shows = raw.last() != Some(&b'\n');
+        self.text.owed_space = false;
+        self.close_piece();
+    }
+
+    fn append(&mut self, raw: &[u8], kind: TextKind) {
+        if !self.open_text() {
+            return;
+        }
+        self.text.has_entity |= kind == TextKind::Data && raw.contains(&b'&');
+        let mut space = self.text.owed_space;
+        let mut shows = self.text.line_shows;
+        let mut rest = raw;
+        while let Some(&first) = rest.first() {
+            if is_space(first) {
+                space = true;
+                rest = rest.get(1..).unwrap_or_default();
+                continue;
+            }
+            if space && shows {
+                self.arena.push(b' ');
+            }
+            space = false;
+            shows = true;
+            let len = plain_len(rest);
+            let (plain, tail) = rest.split_at(len);
+            self.arena.extend_from_slice(plain);
+            rest = tail;
+        }
+        self.text.owed_space = space;
+        self.text.line_shows = shows;
+        self.close_piece();
+    }
+
+    /// The text node is complete: entities can be decoded.
+    pub(super) fn finish_text(&mut self) {
+        let Some(from) = self.text.raw_from.take() else {
+            return;
+        };
+        if std::mem::take(&mut self.text.has_entity) {
+            let from = from as usize;
+            let raw = self.arena.get(from..).unwrap_or_default();
+            let decoded = match htmlize::unescape_bytes_in(raw, htmlize::Context::General) {
+                std::borrow::Cow::Owned(decoded) => decoded,
+                std::borrow::Cow::Borrowed(_) => return,
+            };
+            self.arena.truncate(from);
+            self.arena.extend_from_slice(&decoded);
+            self.close_piece();
+        }
+    }
+
+    /// A block begins or ends, or a line break: what white space was owed is not shown.
+    pub(super) fn break_line(&mut self) {
+        self.text.owed_space = false;
+        self.text.line_shows = false;
+    }
+
+    /// An inline element begins or ends: white space before it stands outside (or inside) of it.
+    pub(super) fn settle_space(&mut self) {
+        if !self.text.owed_space {
+            return;
+        }
+        self.text.owed_space = false;
+        if !self.text.line_shows || self.phase != Phase::Body || self.context().is_table() {
+            return;
+        }
+        if self.open_text() {
+            self.arena.push(b' ');
+            self.close_piece();
+            self.finish_text();
+        }
+    }
+
+    /// Something that is no text but takes its place in the line.
+    pub(super) fn show_in_line(&mut self) {
+        self.text.line_shows = true;
+    }
+}
+
+/// Length of the beginning that can be copied as it stands: single blanks between other characters are fine.
+fn plain_len(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] <= b' ' && is_space(bytes[at]) {
+            let next_shows = bytes.get(at + 1).is_some_and(|&b| !is_space(b));
+            if bytes[at] != b' ' || !next_shows {
+                return at;
+            }
+        }
+        at += 1;
+    }
+    at
+}

@@ -1,0 +1,342 @@
+//! The open elements and the array that grows. In: tags and texts in the order of the page. Out: nodes in document
+//! order with the parents that a browser would give them. Never recurses; each step is bounded by the depth limit.
+//!
+//! The rules are those of the HTML standard's tree construction, kept to what moves text between elements. Two things
+//! are told differently, since the array only grows at its end: content that a browser moves before a table closes
+//! the table here and a second table of the same path goes on after it; and the ends of subtrees are computed when
+//! the page is finished.
+
+use super::attr::Attr;
+use super::config::Config;
+use super::formatting::Formatting;
+use super::markup::{Attributes, Markup, Tags};
+use super::tag::TAGS;
+use super::tag_path::PathTable;
+use super::text::TextState;
+use super::{Attribute, Node, NodeId, PathId, Span, Tag};
+
+/// Which rules hold for what comes next; decided by the innermost element that changes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Context {
+    Body,
+    Table,
+    TableBody,
+    Row,
+    Cell,
+    Caption,
+    ColumnGroup,
+    Select,
+}
+
+impl Context {
+    /// Inside a table but not inside a cell or caption: other content does not belong here.
+    pub(super) fn is_table(self) -> bool {
+        matches!(self, Context::Table | Context::TableBody | Context::Row)
+    }
+}
+
+/// How far the page has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) enum Phase {
+    #[default]
+    Start,
+    Head,
+    AfterHead,
+    Body,
+    Frameset,
+}
+
+/// An open element.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Open {
+    pub(super) tag: Tag,
+    pub(super) context: Context,
+    /// In SVG or MathML.
+    pub(super) foreign: bool,
+    pub(super) node: NodeId,
+    pub(super) path: PathId,
+    /// Tells unknown names apart; 0 for a known tag.
+    pub(super) name_hash: u32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    pub(super) nodes: Vec<Node>,
+    pub(super) arena: Vec<u8>,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) paths: PathTable,
+    pub(super) stack: Vec<Open>,
+    /// How many elements of each tag are open, so that most questions of scope need no search.
+    pub(super) open: Vec<u32>,
+    pub(super) formatting: Formatting,
+    pub(super) text: TextState,
+    pub(super) phase: Phase,
+    pub(super) quirks: Option<bool>,
+    /// The open form, which forbids another.
+    pub(super) form: Option<NodeId>,
+    /// Elements that were not put on the stack because it is full.
+    overflow: u32,
+    /// Stack index from which the elements were interrupted by content moved out of a table.
+    pub(super) stale_from: Option<usize>,
+    pub(super) limits: Config,
+    pub(super) truncated: Option<&'static str>,
+}
+
+impl Tree {
+    pub(super) fn new(limits: Config) -> Self {
+        Self {
+            open: vec![0; TAGS],
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// A run of tags, as it stands in the page.
+    pub(super) fn markup(&mut self, run: &[u8]) {
+        if self.is_full() {
+            return;
+        }
+        self.finish_text();
+        for markup in Tags::new(run) {
+            match markup {
+                Markup::Start {
+                    name,
+                    attributes,
+                    self_closing,
+                } => self.start_tag(name, attributes, self_closing),
+                Markup::End { name } => self.end_tag(name),
+                Markup::Doctype(rest) => self.doctype(rest),
+            }
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.nodes.len() >= self.limits.max_nodes
+    }
+
+    fn doctype(&mut self, rest: &[u8]) {
+        if self.phase == Phase::Start && self.quirks.is_none() {
+            self.quirks = Some(super::quirks::doctype_asks_for_quirks(rest));
+        }
+    }
+
+    /// A page without a doctype is in quirks mode.
+    pub(super) fn is_quirky(&self) -> bool {
+        self.quirks.unwrap_or(true)
+    }
+
+    pub(super) fn current(&self) -> Option<Open> {
+        self.stack.last().copied()
+    }
+
+    pub(super) fn current_tag(&self) -> Tag {
+        self.stack.last().map_or(Tag::OTHER, |open| open.tag)
+    }
+
+    pub(super) fn context(&self) -> Context {
+        self.stack.last().map_or(Context::Body, |open| open.context)
+    }
+
+    pub(super) fn is_open(&self, tag: Tag) -> bool {
+        self.open[tag.0 as usize] > 0
+    }
+
+    /// Appends a node under the current element (or where content of a table is moved to).
+    fn push_node(&mut self, tag: Tag, parent: Option<Open>, span: Span) -> NodeId {
+        let id = self.nodes.len() as NodeId;
+        let path = match parent {
+            Some(open) if tag == Tag::TEXT => open.path,
+            Some(open) => self.paths.intern(Some(open.path), tag),
+            None => self.paths.intern(None, tag),
+        };
+        let (parent_id, depth) = match parent {
+            Some(open) => (open.node, self.nodes[open.node as usize].depth + 1),
+            None => (id, 0),
+        };
+        self.nodes.push(Node {
+            tag,
+            depth,
+            parent: parent_id,
+            end: id + 1,
+            path,
+            span,
+        });
+        if self.nodes.len() == self.limits.max_nodes {
+            self.truncated = Some("nodes");
+        }
+        id
+    }
+
+    /// Appends a text node under the place where content goes now.
+    pub(super) fn push_text(&mut self, start: u32) -> Option<NodeId> {
+        let parent = self.insertion_parent()?;
+        Some(self.push_node(Tag::TEXT, Some(parent), Span { start, len: 0 }))
+    }
+
+    /// Element under which content goes now: the current one, but for content that may not stand in a table the
+    /// table's parent.
+    pub(super) fn insertion_parent(&mut self) -> Option<Open> {
+        let current = self.current()?;
+        if self.fosters(current) {
+            let table = self.stack.iter().rposition(|open| open.tag == Tag::TABLE)?;
+            self.stale_from = Some(self.stale_from.map_or(table, |stale| stale.min(table)));
+            return self.fresh(table.checked_sub(1)?);
+        }
+        self.fresh(self.stack.len() - 1)
+    }
+
+    fn fosters(&self, current: Open) -> bool {
+        self.foster_content()
+            && matches!(
+                current.tag,
+                Tag::TABLE | Tag::TBODY | Tag::THEAD | Tag::TFOOT | Tag::TR
+            )
+    }
+
+    fn foster_content(&self) -> bool {
+        self.text.fostering
+    }
+
+    /// The open element at `index`; when its subtree was interrupted, a second element of the same path goes on.
+    fn fresh(&mut self, index: usize) -> Option<Open> {
+        if let Some(stale) = self.stale_from
+            && stale <= index
+        {
+            for at in stale..=index {
+                let parent = at.checked_sub(1).map(|p| self.stack[p]);
+                let span = self.nodes[self.stack[at].node as usize].span;
+                let node = self.push_node(self.stack[at].tag, parent, span);
+                self.stack[at].node = node;
+            }
+            self.stale_from = (index + 1 < self.stack.len()).then_some(index + 1);
+        }
+        self.stack.get(index).copied()
+    }
+
+    /// Appends an element and makes it the current one.
+    pub(super) fn insert(&mut self, tag: Tag, name_hash: u32, attributes: &[u8]) -> NodeId {
+        let span = self.keep_attributes(attributes);
+        self.insert_with_span(tag, name_hash, span)
+    }
+
+    pub(super) fn insert_with_span(&mut self, tag: Tag, name_hash: u32, span: Span) -> NodeId {
+        let parent = self.insertion_parent();
+        let node = self.push_node(tag, parent, span);
+        if self.stack.len() >= self.limits.max_depth {
+            self.overflow += 1;
+            self.truncated.get_or_insert("depth");
+            return node;
+        }
+        let outer = self.context();
+        let context = match tag {
+            Tag::TABLE => Context::Table,
+            Tag::TBODY | Tag::THEAD | Tag::TFOOT => Context::TableBody,
+            Tag::TR => Context::Row,
+            Tag::TD | Tag::TH => Context::Cell,
+            Tag::CAPTION => Context::Caption,
+            Tag::COLGROUP => Context::ColumnGroup,
+            Tag::SELECT => Context::Select,
+            Tag::TEMPLATE => Context::Body,
+            _ => outer,
+        };
+        self.stack.push(Open {
+            tag,
+            context,
+            foreign: false,
+            node,
+            path: self.nodes[node as usize].path,
+            name_hash,
+        });
+        self.open[tag.0 as usize] += 1;
+        node
+    }
+
+    /// Appends an element that holds nothing.
+    pub(super) fn insert_void(&mut self, tag: Tag, attributes: &[u8]) {
+        let span = self.keep_attributes(attributes);
+        let parent = self.insertion_parent();
+        self.push_node(tag, parent, span);
+    }
+
+    /// An end tag of an element that did not fit on the stack.
+    pub(super) fn leave_overflow(&mut self) -> bool {
+        let was_over = self.overflow > 0;
+        self.overflow = self.overflow.saturating_sub(1);
+        was_over
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Open> {
+        let open = self.stack.pop()?;
+        self.open[open.tag.0 as usize] -= 1;
+        if self
+            .stale_from
+            .is_some_and(|stale| stale >= self.stack.len())
+        {
+            self.stale_from = None;
+        }
+        Some(open)
+    }
+
+    /// Closes everything from stack index `index` on.
+    pub(super) fn pop_to(&mut self, index: usize) {
+        while self.stack.len() > index {
+            self.pop();
+        }
+    }
+
+    /// Takes one element out of the stack; what is open inside stays open.
+    pub(super) fn remove_open(&mut self, index: usize) {
+        let open = self.stack.remove(index);
+        self.open[open.tag.0 as usize] -= 1;
+        self.stale_from = match self.stale_from {
+            Some(stale) if stale > index => Some(stale - 1),
+            other => other.filter(|stale| *stale < self.stack.len()),
+        };
+    }
+
+    fn keep_attributes(&mut self, raw: &[u8]) -> Span {
+        let start = self.attributes.len() as u32;
+        for (name, value) in Attributes::new(raw) {
+            if let Some(name) = Attr::from_name(name) {
+                let value = self.keep_value(value);
+                self.attributes.push(Attribute { name, value });
+            }
+        }
+        Span {
+            start,
+            len: self.attributes.len() as u32 - start,
+        }
+    }
+
+    fn keep_value(&mut self, raw: &[u8]) -> Span {
+        let limit = if raw.starts_with(b"data:") {
+            DATA_URL_BYTES
+        } else {
+            self.limits.max_attribute_bytes
+        };
+        let raw = cut_at_char(raw, limit);
+        let start = self.arena.len() as u32;
+        if raw.contains(&b'&') {
+            let value = htmlize::unescape_bytes_in(raw, htmlize::Context::Attribute);
+            self.arena.extend_from_slice(&value);
+        } else {
+            self.arena.extend_from_slice(raw);
+        }
+        Span {
+            start,
+            len: self.arena.len() as u32 - start,
+        }
+    }
+}
+
+/// A picture in an attribute is no address; its beginning tells its type.
+const DATA_URL_BYTES: usize = 32;
+
+/// The longest beginning of at most `limit` bytes that does not split a UTF-8 character.
+fn cut_at_char(bytes: &[u8], limit: usize) -> &[u8] {
+    let mut end = limit.min(bytes.len());
+    while end < bytes.len() && end > 0 && bytes[end] & 0xC0 == 0x80 {
+        end -= 1;
+    }
+    bytes.get(..end).unwrap_or_default()
+}
