@@ -1,0 +1,193 @@
+//! A newspaper on HTML5: semantic elements, Open Graph, RSS, a long copyright notice under every text.
+
+use super::super::phrases::Genre;
+use super::super::world::Planted;
+use super::{Shelf, View, clock, escape, join};
+
+fn page(view: &View<'_>, title: &str, head: &str, main: &str) -> String {
+    let site = view.site();
+    let nav = join(&view.sections(), |(href, name)| {
+        format!("<li><a href=\"{href}\">{name}</a></li>")
+    });
+    let hot = join(&view.hot(8), |article| {
+        format!(
+            "<li><a href=\"{}\" title=\"{t}\">{t}</a></li>\n",
+            article.path,
+            t = escape(&article.title)
+        )
+    });
+    format!(
+        r#"<!DOCTYPE html>
+<html lang="zh-CN">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<link rel="stylesheet" href="/style.css">
+<link rel="alternate" type="application/rss+xml" title="{name}" href="{rss}">
+{head}</head>
+<body>
+<header class="masthead"><a class="logo" href="/">{name}</a><p class="slogan">面向海洋 记录能源</p>
+<nav class="channel"><ul><li><a href="/">首页</a></li>{nav}</ul>
+<form action="/search" method="get"><input name="q" placeholder="搜索">{search}</form></nav></header>
+<div class="wrap">
+<main>
+{main}</main>
+<aside class="sidebar">
+<section class="hot-list"><h3>热点排行</h3><ol>
+{hot}</ol></section>
+<section class="subscribe"><h3>订阅</h3><p><a href="/rss.xml">RSS</a>{report}</p></section>
+</aside>
+</div>
+<footer class="copyright">
+<p>凡本网注明“来源：{name}”的所有文字、图片和音视频稿件，版权均属{name}社所有，任何媒体、网站或个人未经本网协议授权，不得转载、链接、转贴或以其他方式复制发表。</p>
+<p>已经本网协议授权的媒体、网站，在下载使用时必须注明“稿件来源：{name}”，违者本网将依法追究责任；本网未注明来源的稿件均为转载稿，转载出于传递更多信息之目的，并不意味着赞同其观点或证实其内容的真实性。</p>
+<p>主办单位：{name}社　地址：滨海新城能源大道8号　新闻热线：0000-8866000　{admin}</p>
+<p>Copyright © 2009-2026 {name} 版权所有 网站地图 渤ICP备00000001号</p>
+</footer>
+</body>
+</html>
+"#,
+        name = site.title,
+        rss = site.url("/rss.xml"),
+        search = view.bait(r#"<a href="/search?q=%E6%B2%B9%E7%94%B0">热搜：油田</a>"#),
+        report = view.bait(r#" <a href="/files/annual-report.pdf">年度报告（PDF）</a>"#),
+        admin = view.bait(
+            r#"<a href="/admin/login">管理入口</a> <a href="/admin/stat?day=1">访问统计</a>"#
+        ),
+    )
+}
+
+pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
+    let site = view.site();
+    let section = &site.sections[article.section];
+    let title = escape(&article.title);
+    let author = article.author.clone().unwrap_or_default();
+    let head = format!(
+        "<meta property=\"og:type\" content=\"article\">\n<meta property=\"og:title\" content=\"{title}\">\n\
+         <meta property=\"og:url\" content=\"{url}\">\n<meta property=\"article:published_time\" content=\"{published}\">\n\
+         <link rel=\"canonical\" href=\"{url}\">\n",
+        url = site.url(&article.path),
+        published = article.published,
+    );
+    let text = join(&view.paragraphs(article), |paragraph| {
+        format!("<p>　　{paragraph}</p>\n")
+    });
+    let picture = if article.genre == Genre::Picture || article.index % 4 == 0 {
+        format!(
+            "<p class=\"pic\"><img src=\"/img/{}.svg\" alt=\"{title}\" width=\"640\" height=\"360\"></p>\n",
+            article.index
+        )
+    } else {
+        String::new()
+    };
+    let related = join(&view.related(article, 6), |other| {
+        format!(
+            "<li><a href=\"{}\">{}</a></li>\n",
+            other.path,
+            escape(&other.title)
+        )
+    });
+    let main = format!(
+        r#"<div class="crumb">当前位置：<a href="/">首页</a> &gt; <a href="/{key}/">{section}</a> &gt; 正文</div>
+<article class="detail">
+<h1>{title}</h1>
+<div class="info"><span class="time">{time}</span> <span class="source">来源：{source}</span> <span class="author">{role}：{author}</span></div>
+<div class="share">分享到：<a href="javascript:;">微信</a> <a href="javascript:;">微博</a> <a href="{path}?print=1" rel="nofollow">打印本页</a></div>
+<div class="article-content" id="content">
+{picture}{text}</div>
+<div class="editor">责任编辑：{editor}</div>
+</article>
+<section class="related"><h3>相关新闻</h3><ul>
+{related}</ul></section>
+{comments}"#,
+        key = section.key,
+        section = section.title,
+        time = clock(article.published_ms, "%Y-%m-%d %H:%M"),
+        source = article.source.as_deref().unwrap_or(site.title),
+        role = if article.genre == Genre::Picture {
+            "摄影"
+        } else {
+            "作者"
+        },
+        path = article.path,
+        editor = ["周默", "秦岭月", "杜若", "石小满"][article.index % 4],
+        comments = comments(view, article),
+    );
+    page(view, &format!("{title} - {}", site.title), &head, &main)
+}
+
+fn comments(view: &View<'_>, article: &Planted) -> String {
+    let remarks = view.remarks(article);
+    if remarks.is_empty() {
+        return String::new();
+    }
+    let items = join(&remarks, |remark| {
+        format!(
+            "<div class=\"comment-item\"><span class=\"nick\">{}</span> <span class=\"ctime\">{}</span>\n<p class=\"ctext\">{}</p>\
+             <span class=\"op\"><a href=\"javascript:;\">回复</a> <a href=\"javascript:;\">顶[3]</a></span></div>\n",
+            remark.author,
+            clock(remark.published_ms, "%Y-%m-%d %H:%M"),
+            escape(&remark.text),
+        )
+    });
+    format!(
+        "<section class=\"comments\"><h3>网友评论（{}条）</h3>\n{items}</section>\n",
+        remarks.len()
+    )
+}
+
+pub(super) fn list(view: &View<'_>, shelf: &Shelf<'_>) -> String {
+    let site = view.site();
+    let section = &site.sections[shelf.section];
+    let items = join(&view.shelf(shelf), |article| item(article));
+    let numbers = join(&view.pages(shelf), |(number, href)| {
+        format!("<a href=\"{href}\">{number}</a> ")
+    });
+    let next = view.next_page(shelf).map_or_else(String::new, |href| {
+        format!("<a class=\"next\" href=\"{href}\">下一页</a>")
+    });
+    let main = format!(
+        "<div class=\"crumb\">当前位置：<a href=\"/\">首页</a> &gt; {name}</div>\n<h2 class=\"column\">{name}</h2>\n<ul class=\"news-list\">\n{items}</ul>\n\
+         <div class=\"pager\">第{page}页 共{pages}页 {numbers}{next}</div>\n",
+        name = section.title,
+        page = shelf.page,
+        pages = shelf.pages,
+    );
+    page(
+        view,
+        &format!("{} - {}", section.title, site.title),
+        "",
+        &main,
+    )
+}
+
+pub(super) fn home(view: &View<'_>) -> String {
+    let site = view.site();
+    let items = join(&view.newest(10), |article| item(article));
+    let columns = join(&view.sections(), |(href, name)| {
+        format!("<h2 class=\"column\"><a href=\"{href}\">{name}</a></h2>\n")
+    });
+    let main = format!(
+        "<h2 class=\"column\">最新报道</h2>\n<ul class=\"news-list\">\n{items}</ul>\n{columns}\
+         {old}\n",
+        old = view.bait(
+            r#"<p class="old">往期回顾：<a href="/kantan/2019/0101/1001.html">2019年新年献词</a> <a href="/haiyang/2020/0512/2002.html">2020年海洋装备专辑</a></p>"#
+        ),
+    );
+    page(
+        view,
+        &format!("{} - 渤海湾油气新闻门户", site.title),
+        "",
+        &main,
+    )
+}
+
+fn item(article: &Planted) -> String {
+    format!(
+        "<li><a href=\"{}\">{}</a><span class=\"date\">{}</span></li>\n",
+        article.path,
+        escape(&article.title),
+        clock(article.published_ms, "%Y-%m-%d"),
+    )
+}
