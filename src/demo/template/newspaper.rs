@@ -73,7 +73,7 @@ pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
     let text = join(&view.paragraphs(article), |paragraph| {
         format!("<p>　　{paragraph}</p>\n")
     });
-    let picture = if article.genre == Genre::Picture || article.index % 4 == 0 {
+    let picture = if article.genre == Genre::Picture || article.index.is_multiple_of(4) {
         format!(
             "<p class=\"pic\"><img src=\"/img/{}.svg\" alt=\"{title}\" width=\"640\" height=\"360\"></p>\n",
             article.index

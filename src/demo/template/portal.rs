@@ -57,7 +57,7 @@ pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
     let title = escape(&article.title);
     let paragraphs = view.paragraphs(article);
     // Half the articles come from an editor that breaks lines, half from one that opens paragraphs and forgets them.
-    let text = if article.index % 2 == 0 {
+    let text = if article.index.is_multiple_of(2) {
         paragraphs
             .iter()
             .map(|text| format!("　　{text}"))
