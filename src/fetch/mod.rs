@@ -1,1 +1,21 @@
-//! (in work)
+//! Getting pages over the network. In: a [`Request`] for one address. Out: its body in chunks while they arrive,
+//! and a [`Fetched`] that says how it ended. Also what a site's robots.txt allows. Never parses HTML, never
+//! follows a redirect, never decides what is fetched next or when.
+
+mod client;
+mod decode;
+mod guard;
+mod head;
+mod limits;
+mod network;
+mod outcome;
+mod resolve;
+#[cfg(test)]
+mod tests;
+
+pub use client::{FetchError, Fetched, Fetcher, Request, Sink, Want};
+pub use guard::{Guard, Refusal};
+pub use head::{ContentClass, Head};
+pub use limits::{Config, HostAddress};
+pub use network::Network;
+pub use outcome::{Failure, Outcome, Unwanted};

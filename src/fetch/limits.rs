@@ -1,0 +1,137 @@
+//! The settings of fetching: who we say we are, how long we wait, how much we take. In: the `[fetch]` table of
+//! the configuration. Out: [`Config`]. Never does I/O.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
+use serde::{Deserialize, Serialize};
+
+use super::network::Network;
+
+/// Names the program; an operator should add where to complain.
+const USER_AGENT: &str = concat!("taojin/", env!("CARGO_PKG_VERSION"));
+/// Chinese pages first where a server has several languages.
+const ACCEPT_LANGUAGE: &str = "zh-CN,zh;q=0.9,en;q=0.5,*;q=0.3";
+/// A server that does not take a connection in this time is down or drops us.
+const CONNECT_TIMEOUT_MS: u64 = 10_000;
+/// Slow servers pause, dead ones stay silent.
+const IDLE_TIMEOUT_MS: u64 = 30_000;
+/// Bounds a server that sends a byte now and then.
+const WHOLE_TIMEOUT_MS: u64 = 60_000;
+/// The system resolver alone would wait up to half a minute.
+const DNS_TIMEOUT_MS: u64 = 5_000;
+/// The largest honest article pages are below 2 MiB of HTML.
+const MAX_BODY_BYTES: u64 = 4 << 20;
+/// Text seldom compresses better than 20:1; bombs reach 1,000:1.
+const MAX_RATIO: u64 = 100;
+/// RFC 9309 §2.4: no longer than a day.
+const ROBOTS_TTL_MS: i64 = 24 * 3_600_000;
+/// RFC 9309 §2.3.1.2 for robots.txt; browsers follow 20, honest pages need two.
+const MAX_REDIRECTS: u32 = 5;
+/// A server that asks for more than a day is served by the next visit.
+const MAX_RETRY_AFTER_MS: i64 = 24 * 3_600_000;
+
+/// Settings of fetching, table `[fetch]`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// What is sent as User-Agent. Name a page or mail address where operators of sites can reach you, for
+    /// example `taojin/0.1.0 (+https://news.example/crawler)`.
+    pub user_agent: String,
+    /// The name that is looked up in robots.txt; when empty, the letters at the start of `user_agent`.
+    pub robots_agent: String,
+    /// What is sent as Accept-Language.
+    pub accept_language: String,
+    /// Longest wait for a connection including TLS, in milliseconds.
+    pub connect_timeout_ms: u64,
+    /// Longest silence while waiting for an answer or its next bytes, in milliseconds.
+    pub idle_timeout_ms: u64,
+    /// Longest time for one fetch from first to last byte, in milliseconds.
+    pub whole_timeout_ms: u64,
+    /// Longest wait for the name server, in milliseconds.
+    pub dns_timeout_ms: u64,
+    /// Largest body taken, after decompression, in bytes.
+    pub max_body_bytes: u64,
+    /// Largest decompressed size for one byte received; more is a decompression bomb.
+    pub max_ratio: u64,
+    /// How many redirects in a row are followed for one page.
+    pub max_redirects: u32,
+    /// Longest `Retry-After` that is obeyed, in milliseconds.
+    pub max_retry_after_ms: i64,
+    /// How long a robots.txt is used before it is asked for again, in milliseconds.
+    pub robots_ttl_ms: i64,
+    /// Ranges that may be fetched though they are not public, for example `["10.0.0.0/8"]` for an intranet.
+    pub allow_addresses: Vec<Network>,
+    /// Addresses of hosts that the name server is not asked for, as in curl's `--resolve`:
+    /// `{ "news.example" = "127.0.0.1:8080" }`; the port is optional. They pass the same guard.
+    pub hosts: BTreeMap<String, HostAddress>,
+    /// Proxy for all requests, for example `http://proxy.example:3128`. The proxy then resolves names, so only
+    /// addresses written in URLs are guarded here. Proxy variables of the environment are ignored.
+    pub proxy: Option<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            user_agent: USER_AGENT.to_owned(),
+            robots_agent: String::new(),
+            accept_language: ACCEPT_LANGUAGE.to_owned(),
+            connect_timeout_ms: CONNECT_TIMEOUT_MS,
+            idle_timeout_ms: IDLE_TIMEOUT_MS,
+            whole_timeout_ms: WHOLE_TIMEOUT_MS,
+            dns_timeout_ms: DNS_TIMEOUT_MS,
+            max_body_bytes: MAX_BODY_BYTES,
+            max_ratio: MAX_RATIO,
+            max_redirects: MAX_REDIRECTS,
+            max_retry_after_ms: MAX_RETRY_AFTER_MS,
+            robots_ttl_ms: ROBOTS_TTL_MS,
+            allow_addresses: Vec::new(),
+            hosts: BTreeMap::new(),
+            proxy: None,
+        }
+    }
+}
+
+impl Config {
+    /// The product token that robots.txt groups are matched with (RFC 9309 §2.2.1).
+    pub fn robots_token(&self) -> &str {
+        if !self.robots_agent.is_empty() {
+            return &self.robots_agent;
+        }
+        let token = |c: char| c.is_ascii_alphabetic() || matches!(c, '-' | '_');
+        let end = self.user_agent.find(|c| !token(c));
+        end.and_then(|end| self.user_agent.get(..end))
+            .unwrap_or(&self.user_agent)
+    }
+
+    /// Whether `user_agent` says where its operator can be reached; crawling strangers' sites without is rude.
+    pub fn names_contact(&self) -> bool {
+        self.user_agent.contains("://") || self.user_agent.contains('@')
+    }
+}
+
+/// Where a host of [`Config::hosts`] is: an address, or an address and port; port 0 is the URL's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct HostAddress(pub SocketAddr);
+
+impl TryFrom<String> for HostAddress {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let address = text.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, 0));
+        address
+            .or_else(|_| text.parse())
+            .map(HostAddress)
+            .map_err(|_| format!("{text} is not an address like 127.0.0.1 or 127.0.0.1:8080"))
+    }
+}
+
+impl From<HostAddress> for String {
+    fn from(HostAddress(address): HostAddress) -> Self {
+        match address.port() {
+            0 => address.ip().to_string(),
+            _ => address.to_string(),
+        }
+    }
+}

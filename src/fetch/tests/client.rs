@@ -1,0 +1,527 @@
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::server::{Server, Step, http, uri};
+use crate::fetch::{Config, Failure, FetchError, Fetched, Fetcher, Head, Outcome, Request, Sink};
+use crate::fetch::{Refusal, Unwanted};
+
+const PAGE: &str = "http://h.example/page";
+const HTML: &str = "Content-Type: text/html; charset=utf-8\r\n";
+
+async fn fetch(server: &Server) -> (Fetched, Vec<u8>) {
+    let mut body = Vec::new();
+    let request = Request::page(uri(PAGE), 0);
+    let fetched = server.fetcher().fetch(&request, &mut body).await;
+    (fetched, body)
+}
+
+async fn outcome(server: &Server) -> Outcome {
+    fetch(server).await.0.outcome
+}
+
+async fn outcome_of_steps(steps: Vec<Step>) -> Outcome {
+    outcome(&Server::start(move |_| steps.clone()).await).await
+}
+
+fn unreachable(failure: Failure) -> Outcome {
+    Outcome::Unreachable(failure)
+}
+
+#[tokio::test]
+async fn broken_answers_are_told_apart() {
+    use Failure::{Decode, Protocol, Reset, Timeout, Truncated};
+    let send = |bytes: &[u8]| Step::Send(bytes.to_vec());
+    let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 9\r\n\r\n";
+    let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n";
+    let rows = [
+        (vec![Step::Hang], Timeout),
+        (vec![send(b"HTTP/1.1 200"), Step::Hang], Timeout),
+        (vec![send(head), send(b"1234"), Step::Hang], Timeout),
+        (vec![], Reset),
+        (vec![Step::Reset], Reset),
+        (vec![send(b"HTTP/1.1 200 OK\r\nContent-Ty")], Reset),
+        (vec![send(head), send(b"1234")], Truncated),
+        (vec![send(head), send(b"1234"), Step::Reset], Truncated),
+        (vec![send(chunked)], Truncated),
+        (vec![send(chunked), send(b"zz\r\n")], Truncated),
+        (vec![send(b"SSH-2.0-OpenSSH_9.2\r\n"), Step::Hang], Protocol),
+        (vec![send(b"\x00\x01\x02\x03\r\n\r\n")], Protocol),
+        (
+            vec![send(b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nx")],
+            Protocol,
+        ),
+        (
+            vec![send(&http(
+                "200 OK",
+                "Content-Encoding: gzip\r\n",
+                b"not gzip at all",
+            ))],
+            Decode,
+        ),
+        (
+            vec![send(&http(
+                "200 OK",
+                "Content-Encoding: br\r\n",
+                &[0xff; 64],
+            ))],
+            Decode,
+        ),
+        (
+            vec![send(&http(
+                "200 OK",
+                "Content-Encoding: zstd\r\n",
+                b"not zstd at all",
+            ))],
+            Decode,
+        ),
+        (
+            vec![send(&http("200 OK", "Content-Encoding: lzma\r\n", b"x"))],
+            Decode,
+        ),
+        (
+            vec![send(&http(
+                "200 OK",
+                "Content-Encoding: gzip, gzip\r\n",
+                b"x",
+            ))],
+            Decode,
+        ),
+    ];
+    for (i, (steps, failure)) in rows.into_iter().enumerate() {
+        assert_eq!(
+            outcome_of_steps(steps).await,
+            unreachable(failure),
+            "row {i}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn hosts_out_of_reach_are_told_apart() {
+    let server = Server::always(http("200 OK", HTML, b"x")).await;
+    let mut config = server.config();
+    // a port that was just given back
+    let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let closed = free.local_addr().unwrap().to_string();
+    drop(free);
+    config
+        .hosts
+        .insert("closed.example".to_owned(), closed.try_into().unwrap());
+    let to_server = server.address.to_string().try_into().unwrap();
+    config.hosts.insert(
+        "private.example".to_owned(),
+        "10.1.2.3".to_owned().try_into().unwrap(),
+    );
+    config.hosts.insert("plain.example".to_owned(), to_server);
+    let fetcher = Fetcher::new(config).unwrap();
+    let end = async |text: &str| {
+        let request = Request::page(uri(text), 0);
+        fetcher.fetch(&request, &mut Vec::new()).await.outcome
+    };
+    assert_eq!(
+        end("http://closed.example/").await,
+        unreachable(Failure::Connect)
+    );
+    assert_eq!(
+        end("https://plain.example/").await,
+        unreachable(Failure::Tls)
+    );
+    let refused = Refusal::Address("10.1.2.3".parse().unwrap(), "private");
+    assert_eq!(
+        end("http://private.example/").await,
+        Outcome::Refused(refused)
+    );
+    let refused = Refusal::Address("169.254.169.254".parse().unwrap(), "link-local");
+    assert_eq!(
+        end("http://2852039166/latest").await,
+        Outcome::Refused(refused)
+    );
+    let port = server.address.port();
+    let refused = Refusal::Address("::1".parse().unwrap(), "loopback");
+    assert_eq!(
+        end(&format!("http://[::1]:{port}/")).await,
+        Outcome::Refused(refused)
+    );
+    assert_eq!(
+        end("http://h.example:22/").await,
+        Outcome::Refused(Refusal::Port(22))
+    );
+    // `.invalid` has no address anywhere (RFC 2606), with and without a name server
+    assert_eq!(
+        end("http://nowhere.invalid/").await,
+        unreachable(Failure::Dns)
+    );
+    assert_eq!(
+        end(&format!("http://127.0.0.1:{port}/")).await,
+        Outcome::Page
+    );
+}
+
+#[tokio::test]
+async fn without_leave_a_name_that_resolves_to_loopback_is_refused() {
+    let server = Server::always(http("200 OK", HTML, b"secret")).await;
+    let config = Config {
+        allow_addresses: Vec::new(),
+        ..server.config()
+    };
+    let fetcher = Fetcher::new(config).unwrap();
+    for host in ["h.example", "localhost"] {
+        let text = format!("http://{host}:{}/", server.address.port());
+        let fetched = fetcher
+            .fetch(&Request::page(uri(&text), 0), &mut Vec::new())
+            .await;
+        assert!(
+            matches!(
+                fetched.outcome,
+                Outcome::Refused(Refusal::Address(_, "loopback"))
+            ),
+            "{host}: {:?}",
+            fetched.outcome
+        );
+    }
+    assert!(server.asked().is_empty(), "not one byte may have been sent");
+}
+
+#[tokio::test]
+async fn statuses_become_outcomes() {
+    let to = |text: &str, permanent| Outcome::Redirect {
+        to: uri(text),
+        permanent,
+    };
+    let busy = |retry_after_ms| Outcome::Busy { retry_after_ms };
+    let rows = [
+        ("200 OK", "", Outcome::Page),
+        ("203 OK", HTML, Outcome::Page),
+        ("204 No Content", "", Outcome::Page),
+        (
+            "200 OK",
+            "Content-Type: image/png\r\n",
+            Outcome::Unwanted(Unwanted::ContentType),
+        ),
+        (
+            "301 Moved",
+            "Location: /new\r\n",
+            to("http://h.example/new", true),
+        ),
+        (
+            "308 Moved",
+            "Location: //o.example\r\n",
+            to("http://o.example/", true),
+        ),
+        ("302 Found", "Location: page\r\n", to(PAGE, false)),
+        (
+            "307 Found",
+            "Location: https://h.example/\r\n",
+            to("https://h.example/", false),
+        ),
+        ("302 Found", "", Outcome::Unwanted(Unwanted::Redirect)),
+        (
+            "302 Found",
+            "Location: file:///etc/passwd\r\n",
+            Outcome::Unwanted(Unwanted::Redirect),
+        ),
+        ("304 Not Modified", "", Outcome::ServerError),
+        ("300 Choices", "", Outcome::ServerError),
+        ("401 Unauthorized", "", Outcome::Denied),
+        ("403 Forbidden", "", Outcome::Denied),
+        ("451 Legal", "", Outcome::Denied),
+        ("404 Not Found", HTML, Outcome::NotFound),
+        ("410 Gone", "", Outcome::Gone),
+        ("408 Timeout", "", Outcome::ServerError),
+        ("429 Too Many", "", busy(None)),
+        ("429 Too Many", "Retry-After: 7\r\n", busy(Some(7_000))),
+        (
+            "429 Too Many",
+            "Retry-After: Thu, 01 Jan 1970 00:01:00 GMT\r\n",
+            busy(Some(60_000)),
+        ),
+        (
+            "503 Busy",
+            "Retry-After: 999999999\r\n",
+            busy(Some(86_400_000)),
+        ),
+        ("500 Oops", "Retry-After: 7\r\n", Outcome::ServerError),
+        ("599 Odd", "", Outcome::ServerError),
+        ("999 LinkedIn", "", Outcome::ServerError),
+    ];
+    for (status, headers, want) in rows {
+        let server = Server::always(http(status, headers, b"")).await;
+        assert_eq!(outcome(&server).await, want, "{status} {headers}");
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_loop_is_one_request_here() {
+    let server = Server::always(http("302 Found", "Location: /page\r\n", b"")).await;
+    assert!(matches!(outcome(&server).await, Outcome::Redirect { .. }));
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_known_page_is_asked_for_with_its_conditions() {
+    let headers = "ETag: \"v2\"\r\nLast-Modified: Tue, 14 Nov 2023 22:13:20 GMT\r\n";
+    let server = Server::always(http("304 Not Modified", headers, b"")).await;
+    let request = Request {
+        etag: Some("W/\"v1\"".to_owned()),
+        last_modified: Some("Mon, 13 Nov 2023 00:00:00 GMT".to_owned()),
+        ..Request::page(uri(PAGE), 0)
+    };
+    let fetched = server.fetcher().fetch(&request, &mut Vec::new()).await;
+    assert_eq!(fetched.outcome, Outcome::NotModified);
+    assert_eq!(fetched.head.etag.as_deref(), Some("\"v2\""));
+    let asked = server.asked().remove(0).to_ascii_lowercase();
+    for line in [
+        "get /page http/1.1\r\n",
+        "if-none-match: w/\"v1\"\r\n",
+        "if-modified-since: mon, 13 nov 2023 00:00:00 gmt\r\n",
+        "host: h.example\r\n",
+        "user-agent: taojin/",
+        "accept-language: zh-cn",
+        "accept-encoding: gzip, br, zstd, deflate\r\n",
+    ] {
+        assert!(asked.contains(line), "{line} in {asked}");
+    }
+    assert!(!asked.contains("cookie") && !asked.contains("referer"));
+    // a value that no server of good will sent cannot break the request
+    let request = Request {
+        etag: Some("a\r\nX-Injected: 1".to_owned()),
+        ..Request::page(uri(PAGE), 0)
+    };
+    server.fetcher().fetch(&request, &mut Vec::new()).await;
+    assert!(!server.asked()[1].contains("X-Injected"));
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zlib(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn encoded(coding: &str, body: &[u8]) -> Vec<u8> {
+    http(
+        "200 OK",
+        &format!("{HTML}Content-Encoding: {coding}\r\n"),
+        body,
+    )
+}
+
+/// 石油 three times as a stored block of brotli (RFC 7932 §9.2).
+const BROTLI: &[u8] = &[
+    0x8b, 0x08, 0x80, 0xe7, 0x9f, 0xb3, 0xe6, 0xb2, 0xb9, 0xe7, 0x9f, 0xb3, 0xe6, 0xb2, 0xb9, 0xe7,
+    0x9f, 0xb3, 0xe6, 0xb2, 0xb9, 0x03,
+];
+
+#[tokio::test]
+async fn every_coding_gives_the_page_and_its_size_on_the_wire() {
+    let page = "石油".repeat(3).into_bytes();
+    let zlib = zlib(&page);
+    let raw = zlib[2..zlib.len() - 4].to_vec();
+    let mut padded = gzip(&page);
+    padded.extend_from_slice(b"trailing garbage");
+    let zstd = zstd::encode_all(page.as_slice(), 3).unwrap();
+    for (coding, bytes) in [
+        ("identity", page.clone()),
+        ("gzip", gzip(&page)),
+        ("X-GZIP", padded),
+        ("deflate", zlib),
+        ("deflate", raw),
+        ("br", BROTLI.to_vec()),
+        ("zstd", zstd),
+    ] {
+        let server = Server::always(encoded(coding, &bytes)).await;
+        let (fetched, body) = fetch(&server).await;
+        assert_eq!(fetched.outcome, Outcome::Page, "{coding}");
+        assert_eq!(body, page, "{coding}");
+        assert_eq!(fetched.wire_bytes, bytes.len() as u64, "{coding}");
+        assert_eq!(fetched.body_bytes, page.len() as u64, "{coding}");
+        assert!(fetched.whole);
+        assert_eq!(fetched.remote, Some("127.0.0.1".parse().unwrap()));
+        assert_eq!(fetched.head.charset(), Some("utf-8"));
+    }
+}
+
+#[tokio::test]
+async fn a_compressed_page_cut_short_is_no_page() {
+    let page = "石油".repeat(3000).into_bytes();
+    let zstd = zstd::encode_all(page.as_slice(), 3).unwrap();
+    for (coding, whole) in [
+        ("gzip", gzip(&page)),
+        ("deflate", zlib(&page)),
+        ("br", BROTLI.to_vec()),
+        ("zstd", zstd),
+    ] {
+        // the declared length is that of the cut body: only the coding knows
+        let cut = &whole[..whole.len() - 5];
+        let server = Server::always(encoded(coding, cut)).await;
+        let end = outcome(&server).await;
+        assert_eq!(end, unreachable(Failure::Truncated), "{coding}");
+    }
+    let empty = Server::always(encoded("gzip", b"")).await;
+    assert_eq!(
+        outcome(&empty).await,
+        Outcome::Page,
+        "an empty body has no coding"
+    );
+}
+
+#[tokio::test]
+async fn bombs_and_giants_are_stopped_early() {
+    let zeros = vec![0u8; 20 << 20];
+    let zstd = zstd::encode_all(zeros.as_slice(), 3).unwrap();
+    for (coding, bomb) in [("gzip", gzip(&zeros)), ("zstd", zstd)] {
+        let server = Server::always(encoded(coding, &bomb)).await;
+        let (fetched, body) = fetch(&server).await;
+        assert_eq!(
+            fetched.outcome,
+            Outcome::Unwanted(Unwanted::Bomb),
+            "{coding}"
+        );
+        assert!(
+            body.len() <= 4 << 20,
+            "{coding}: {} bytes came through",
+            body.len()
+        );
+    }
+    // honest but repetitive: below the floor the ratio does not count
+    let server = Server::always(encoded("gzip", &gzip(&zeros[..500 << 10]))).await;
+    assert_eq!(outcome(&server).await, Outcome::Page);
+    let too_large = Outcome::Unwanted(Unwanted::TooLarge);
+    let declared = b"HTTP/1.1 200 OK\r\nContent-Length: 999999999999\r\n\r\n".to_vec();
+    assert_eq!(outcome(&Server::always(declared).await).await, too_large);
+    let mut endless = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".to_vec();
+    endless.extend_from_slice(&zeros);
+    let (fetched, body) = fetch(&Server::always(endless).await).await;
+    assert_eq!(fetched.outcome, too_large);
+    assert!(body.len() as u64 <= Config::default().max_body_bytes);
+    let server = Server::always(http("200 OK", "", b"12345")).await;
+    for (limit, want) in [(4, too_large), (5, Outcome::Page)] {
+        let request = Request {
+            max_body_bytes: Some(limit),
+            ..Request::any(uri(PAGE), 0)
+        };
+        let fetched = server.fetcher().fetch(&request, &mut Vec::new()).await;
+        assert_eq!(fetched.outcome, want);
+    }
+}
+
+#[tokio::test]
+async fn huge_headers_end_the_fetch() {
+    let line = format!("X-Long: {}\r\n", "a".repeat(2 << 20));
+    let many = "X-Many: a\r\n".repeat(5_000);
+    for headers in [line, many] {
+        let server = Server::always(http("200 OK", &headers, b"x")).await;
+        assert!(matches!(outcome(&server).await, Outcome::Unreachable(_)));
+    }
+    let fine = "X-Many: a\r\n".repeat(150);
+    assert_eq!(
+        outcome(&Server::always(http("200 OK", &fine, b"x")).await).await,
+        Outcome::Page
+    );
+}
+
+/// Stops after a number of bytes.
+struct Enough {
+    left: usize,
+    began: bool,
+}
+
+impl Sink for Enough {
+    fn begin(&mut self, head: &Head) {
+        assert_eq!((head.status, self.began), (200, false));
+        self.began = true;
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        assert!(self.began, "the header comes first");
+        self.left = self.left.saturating_sub(bytes.len());
+        if self.left == 0 {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[tokio::test]
+async fn a_sink_that_has_enough_ends_the_fetch() {
+    let steps = vec![
+        Step::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n".to_vec()),
+        Step::Send(vec![b'x'; 1000]),
+        Step::Hang,
+    ];
+    let server = Server::start(move |_| steps.clone()).await;
+    let fetcher = Arc::new(server.fetcher());
+    // the daemon spawns fetches: their future must be Send
+    let fetched = tokio::spawn(async move {
+        let mut sink = Enough {
+            left: 1000,
+            began: false,
+        };
+        fetcher.fetch(&Request::page(uri(PAGE), 0), &mut sink).await
+    })
+    .await
+    .unwrap();
+    assert_eq!((fetched.outcome, fetched.whole), (Outcome::Page, false));
+    assert_eq!(fetched.body_bytes, 1000);
+}
+
+#[test]
+fn a_wrong_setting_names_its_key() {
+    let config = Config {
+        user_agent: "a\nb".to_owned(),
+        ..Config::default()
+    };
+    let error = Fetcher::new(config).err().unwrap();
+    assert!(matches!(error, FetchError::HeaderText("user_agent", _)));
+    assert!(error.to_string().contains("fetch.user_agent"));
+    let config = Config {
+        proxy: Some("no proxy".to_owned()),
+        ..Config::default()
+    };
+    let error = Fetcher::new(config).err().unwrap();
+    assert!(error.to_string().contains("fetch.proxy"), "{error}");
+}
+
+#[test]
+fn settings_are_read_and_checked() {
+    let config: Config = toml::from_str(
+        "allow_addresses = ['127.0.0.0/8']\nhosts = { 'a.example' = '127.0.0.1', 'b.example' = '[::1]:81' }",
+    )
+    .unwrap();
+    assert_eq!(config.hosts.len(), 2);
+    let again: Config = toml::from_str(&toml::to_string(&config).unwrap()).unwrap();
+    assert_eq!(again, config);
+    for wrong in [
+        "colour = 1",
+        "allow_addresses = ['localhost']",
+        "hosts = { 'a.example' = 'b.example' }",
+    ] {
+        assert!(toml::from_str::<Config>(wrong).is_err(), "{wrong}");
+    }
+    let agent = |user_agent: &str, robots_agent: &str| {
+        let config = Config {
+            user_agent: user_agent.to_owned(),
+            robots_agent: robots_agent.to_owned(),
+            ..Config::default()
+        };
+        (config.robots_token().to_owned(), config.names_contact())
+    };
+    assert_eq!(
+        agent("taojin/0.1 (+https://a.example)", ""),
+        ("taojin".to_owned(), true)
+    );
+    assert_eq!(
+        agent("Oil-News_bot", ""),
+        ("Oil-News_bot".to_owned(), false)
+    );
+    assert_eq!(
+        agent("x/1 mail@a.example", "taojin"),
+        ("taojin".to_owned(), true)
+    );
+}

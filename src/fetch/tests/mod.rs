@@ -1,0 +1,6 @@
+//! Failure paths first; the network is loopback, the servers are ours and misbehave on request.
+
+mod client;
+mod guard;
+mod head;
+mod server;
