@@ -4,7 +4,8 @@
 use chrono::{DateTime, Datelike, FixedOffset, Timelike};
 
 use super::grammar::{Facts, person};
-use super::phrases::{ASIDES, Genre, REMARKS, REPLIES};
+use super::phrases::{ASIDES, Genre, PLANT_REPLIES, REMARKS, WELL_REPLIES};
+use super::regions::Regions;
 use super::rng::Rng;
 use super::vocabulary::NICKNAMES;
 
@@ -50,18 +51,18 @@ pub(super) fn beijing(ms: i64) -> DateTime<FixedOffset> {
 /// Headline and writer.
 pub(super) fn headline(brief: &Brief<'_>) -> (String, String) {
     let mut facts = facts(brief);
-    let title = title(brief, &mut facts);
+    let (title, _) = headline_and_lead(brief, &mut facts);
     (title, facts.get("reporter"))
 }
 
 /// The paragraphs; `updates` later additions stand at the end.
 pub(super) fn paragraphs(brief: &Brief<'_>, updates: u32) -> Vec<String> {
     let mut facts = facts(brief);
-    title(brief, &mut facts);
+    let (_, lead) = headline_and_lead(brief, &mut facts);
     let mut out = match brief.genre {
-        Genre::Picture => vec![one(&mut facts, brief.genre.phrases().leads)],
-        Genre::Interview => interview(brief, &mut facts),
-        _ => report(brief, &mut facts),
+        Genre::Picture => vec![facts.fill(lead)],
+        Genre::Interview => interview(brief, lead, &mut facts),
+        _ => report(brief, lead, &mut facts),
     };
     for number in 0..updates {
         let mut facts = self::facts(&Brief {
@@ -76,12 +77,12 @@ pub(super) fn paragraphs(brief: &Brief<'_>, updates: u32) -> Vec<String> {
 /// Up to `count` comments in the order of time, none saying what another one says.
 pub(super) fn remarks(brief: &Brief<'_>, count: usize) -> Vec<Remark> {
     let mut facts = facts(brief);
-    title(brief, &mut facts);
+    headline_and_lead(brief, &mut facts);
     let mut rng = Rng::of(brief.seed, &[0xC0]);
-    let pool = if brief.genre == Genre::Question {
-        REPLIES
-    } else {
-        REMARKS
+    let pool = match brief.genre {
+        Genre::PlantQuestion => PLANT_REPLIES,
+        Genre::WellQuestion => WELL_REPLIES,
+        _ => REMARKS,
     };
     let order = shuffled(&mut rng, pool.len());
     let mut at_ms = brief.published_ms;
@@ -120,11 +121,22 @@ fn facts(brief: &Brief<'_>) -> Facts {
     facts.set("day", format!("{}月{}日", day.month(), day.day()));
     let reporter = person(&mut facts.rng);
     facts.set("reporter", reporter);
+    let regions = match brief.genre {
+        Genre::Offshore => Regions::Sea,
+        Genre::Shale => Regions::Shale,
+        _ => Regions::Land,
+    };
+    facts.settle_region(regions);
     facts
 }
 
-fn title(brief: &Brief<'_>, facts: &mut Facts) -> String {
-    one(facts, brief.genre.phrases().titles)
+/// The headline, filled, and the phrase that begins the text under it.
+fn headline_and_lead(brief: &Brief<'_>, facts: &mut Facts) -> (String, &'static str) {
+    let phrases = brief.genre.phrases();
+    let at = facts.rng.index(phrases.titles.len());
+    let (title, lead) = phrases.titles.get(at).copied().unwrap_or_default();
+    let lead = phrases.leads.get(lead).copied().unwrap_or_default();
+    (facts.fill(title), lead)
 }
 
 fn one(facts: &mut Facts, of: &[&str]) -> String {
@@ -157,11 +169,12 @@ fn dateline(brief: &Brief<'_>, facts: &mut Facts) -> String {
 }
 
 /// Lead, particulars with voices and background between them, a last word.
-fn report(brief: &Brief<'_>, facts: &mut Facts) -> Vec<String> {
+fn report(brief: &Brief<'_>, lead: &str, facts: &mut Facts) -> Vec<String> {
     let phrases = brief.genre.phrases();
     let mut first = dateline(brief, facts);
-    first.push_str(&one(facts, phrases.leads));
-    let wanted = usize::try_from(facts.rng.between(3, 8)).unwrap_or(4);
+    first.push_str(&facts.fill(lead));
+    let fewest = if brief.genre == Genre::Policy { 5 } else { 3 };
+    let wanted = usize::try_from(facts.rng.between(fewest, 8)).unwrap_or(4);
     let mut queue = middle(brief, facts).into_iter();
     let mut out = Vec::with_capacity(wanted);
     if length(&first) < PARAGRAPH_FLOOR_CHARS {
@@ -189,7 +202,7 @@ fn report(brief: &Brief<'_>, facts: &mut Facts) -> Vec<String> {
         }
     }
     let mut last = one(facts, phrases.closings);
-    if length(&last) < PARAGRAPH_FLOOR_CHARS {
+    if brief.genre != Genre::Policy && length(&last) < PARAGRAPH_FLOOR_CHARS {
         let before = out.last_mut().expect("the first paragraph is there");
         if length(before) + length(&last) <= PARAGRAPH_CHARS {
             before.push_str(&last);
@@ -261,21 +274,18 @@ fn number_items(brief: &Brief<'_>, paragraphs: Vec<String>) -> Vec<String> {
         .collect()
 }
 
-/// Questions and answers.
-fn interview(brief: &Brief<'_>, facts: &mut Facts) -> Vec<String> {
+/// Questions, each followed by its answer.
+fn interview(brief: &Brief<'_>, lead: &str, facts: &mut Facts) -> Vec<String> {
     let phrases = brief.genre.phrases();
-    let mut out = vec![one(facts, phrases.leads)];
-    let answers = shuffled(&mut facts.rng, phrases.facts.len());
-    let questions = shuffled(&mut facts.rng, phrases.quotes.len());
-    let rounds = usize::try_from(facts.rng.between(2, 3)).unwrap_or(2);
-    for (question, answer) in questions.into_iter().zip(answers).take(rounds) {
-        out.extend(
-            phrases
-                .quotes
-                .get(question)
-                .map(|phrase| facts.fill(phrase)),
-        );
-        out.extend(phrases.facts.get(answer).map(|phrase| facts.fill(phrase)));
+    let mut out = vec![facts.fill(lead)];
+    let rounds = usize::try_from(facts.rng.between(2, 4)).unwrap_or(2);
+    for at in shuffled(&mut facts.rng, phrases.quotes.len())
+        .into_iter()
+        .take(rounds)
+    {
+        for said in [phrases.quotes, phrases.facts] {
+            out.extend(said.get(at).map(|phrase| facts.fill(phrase)));
+        }
     }
     out.push(one(facts, phrases.closings));
     out

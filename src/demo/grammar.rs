@@ -11,6 +11,7 @@
 //!
 //! A slot nobody knows stays as it is, braces and all: the tests look for braces.
 
+use super::regions::Regions;
 use super::rng::Rng;
 use super::vocabulary::{self, GIVEN, SURNAMES, WELLS};
 
@@ -33,6 +34,19 @@ impl Facts {
     pub(super) fn set(&mut self, name: &str, value: impl Into<String>) {
         self.kept.retain(|(known, _)| known != name);
         self.kept.push((name.to_owned(), value.into()));
+    }
+
+    /// Settles basin, formation and province together, since rocks have their place.
+    pub(super) fn settle_region(&mut self, regions: Regions) {
+        let of = regions.table();
+        let Some(region) = of.get(self.rng.index(of.len())) else {
+            return;
+        };
+        let formation = self.rng.pick(region.formations);
+        let province = self.rng.pick(region.provinces);
+        self.set("basin", region.basin);
+        self.set("formation", formation);
+        self.set("province", province);
     }
 
     /// The word settled for `name`, settling it now if it is new.

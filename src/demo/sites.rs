@@ -2,6 +2,7 @@
 //! In: the port they are served on. Out: [`SampleSite`]s. All of them are invented.
 
 use super::phrases::Genre;
+use crate::schedule::Site;
 
 /// How a site builds its pages. Each has structure, class names, dates and title suffix of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -53,6 +54,19 @@ pub struct SampleSite {
 }
 
 impl SampleSite {
+    /// The settings with which the crawler visits this site, as a file of `sites.d` would hold them.
+    pub fn settings(&self) -> Site {
+        Site {
+            name: self.name.to_owned(),
+            seeds: self.seeds.clone(),
+            feeds: feed_path(self.template)
+                .map(|path| self.url(path))
+                .into_iter()
+                .collect(),
+            ..Site::default()
+        }
+    }
+
     /// The absolute address of a path on this site.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.authority)
@@ -91,6 +105,15 @@ pub(super) fn home(template: Template) -> &'static str {
         Template::Portal => "/index.htm",
         Template::Forum => "/forum.php",
         _ => "/",
+    }
+}
+
+/// Path of the feed, where a site has one.
+pub(super) fn feed_path(template: Template) -> Option<&'static str> {
+    match template {
+        Template::Newspaper => Some("/rss.xml"),
+        Template::Blog => Some("/feed/"),
+        _ => None,
     }
 }
 
@@ -222,12 +245,12 @@ const FORUM: &[Section] = &[
     Section {
         key: "12",
         title: "炼化装置",
-        genres: &[Genre::Question],
+        genres: &[Genre::PlantQuestion],
     },
     Section {
         key: "27",
         title: "钻采现场",
-        genres: &[Genre::Question],
+        genres: &[Genre::WellQuestion],
     },
 ];
 

@@ -6,9 +6,6 @@ pub(super) fn table(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
         "company" => COMPANIES,
         "field" => FIELDS,
-        "basin" => BASINS,
-        "formation" => FORMATIONS,
-        "province" => PROVINCES,
         "coast" => COASTS,
         "city" => CITIES,
         "terminal" => TERMINALS,
@@ -69,51 +66,6 @@ const FIELDS: &[&str] = &[
     "麒麟坝气田",
     "望海台油田",
     "野马泉油田",
-];
-
-const BASINS: &[&str] = &[
-    "四川盆地",
-    "鄂尔多斯盆地",
-    "塔里木盆地",
-    "准噶尔盆地",
-    "渤海湾盆地",
-    "松辽盆地",
-    "柴达木盆地",
-    "珠江口盆地",
-    "吐哈盆地",
-    "琼东南盆地",
-];
-
-const FORMATIONS: &[&str] = &[
-    "龙马溪组",
-    "延长组长7段",
-    "须家河组",
-    "沙河街组三段",
-    "奥陶系",
-    "茅口组",
-    "三工河组",
-    "筇竹寺组",
-    "石炭系",
-    "东营组",
-    "栖霞组",
-    "五峰组",
-];
-
-const PROVINCES: &[&str] = &[
-    "四川",
-    "新疆",
-    "陕西",
-    "内蒙古",
-    "山东",
-    "河北",
-    "广东",
-    "浙江",
-    "江苏",
-    "重庆",
-    "甘肃",
-    "辽宁",
-    "海南",
-    "湖北",
 ];
 
 const COASTS: &[&str] = &[
@@ -290,12 +242,12 @@ const BUREAUS: &[&str] = &[
 
 const WEATHER: &[&str] = &[
     "寒潮",
-    "持续强降雨",
-    "大风降温",
-    "台风外围云系",
+    "强降雨",
+    "大风",
+    "台风",
     "暴雪",
-    "罕见低温",
-    "沙尘天气",
+    "低温冰冻",
+    "沙尘暴",
     "大雾",
 ];
 

@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use chrono::Timelike;
+
 use super::composer::{self, Brief, Remark, beijing};
 use super::phrases::Genre;
 use super::planting;
@@ -202,7 +204,11 @@ impl World {
         let mut rng = Rng::of(self.seed, &[7, index as u64]);
         let section = rng.index(medium.sections.len());
         let jitter_ms = as_ms(rng.index(180)) * MINUTE_MS;
-        let published_ms = (around_ms - jitter_ms).div_euclid(MINUTE_MS) * MINUTE_MS;
+        let mut published_ms = (around_ms - jitter_ms).div_euclid(MINUTE_MS) * MINUTE_MS;
+        if self.round == 1 && beijing(published_ms).hour() < 6 {
+            // Editors sleep: what would come out at night came out the evening before.
+            published_ms -= 7 * HOUR_MS;
+        }
         let genres = medium.sections[section].genres;
         let mut brief = Brief {
             genre: genres[rng.index(genres.len())],

@@ -4,20 +4,26 @@ use super::Phrases;
 
 pub(super) const PIPELINE: Phrases = Phrases {
     titles: &[
-        "{pipeline}{city}段主体焊接完工",
-        "{pipeline}全线贯通 年输气能力{capacity=60..320}亿立方米",
-        "{company}完成{pipeline}{mileage=86..640}公里内检测",
-        "{pipeline}穿越工程告捷 {length=1.2..6.8}公里隧道提前贯通",
-        "{weather}过后 {pipeline}{city}站恢复正常输气",
-        "{pipeline}首次实现天然气掺氢{ratio=3..12}%试验运行",
+        ("{pipeline}{city}段主体焊接完工", 0),
+        ("{pipeline}全线贯通 年输气能力{capacity=60..320}亿立方米", 1),
+        ("{company}完成{pipeline}{mileage=86..640}公里内检测", 3),
+        (
+            "{pipeline}穿越工程告捷 {length=1.2..6.8}公里隧道提前贯通",
+            2,
+        ),
+        ("{weather}过后 {pipeline}{city}站恢复正常输气", 4),
+        ("{pipeline}首次实现天然气掺氢{ratio=3..12}%试验运行", 5),
     ],
     leads: &[
         "{day}，{pipeline}{city}段最后一道焊口完成探伤检测，标志着这条全长{mileage=86..640}公里的管道主体线路焊接全部完工。",
         "{company}{day}消息，{pipeline}全线贯通并开始分段置换，投产后年输气能力可达{capacity=60..320}亿立方米，沿线{4..9}个地市受益。",
         "历时{14..31}个月，{pipeline}控制性工程{day}取得重要进展，{length=1.2..6.8}公里的穿越段比计划提前{12..48}天贯通。",
+        "{day}，{company}完成{pipeline}{mileage=86..640}公里的智能内检测，检测器在{city}站顺利收球，数据完整率达到{97..99}%。",
+        "{weather}过后，{pipeline}{city}站受损的供电线路和监控设备{day}全部修复，管道恢复正常输气，日输量回升到{1200..5600}万立方米。",
+        "{day}，{pipeline}{city}段掺氢比例升至{ratio=3..12}%，并稳定运行{72..240}小时，这是{company}首次在长输管道上开展掺氢试验。",
     ],
     facts: &[
-        "这条管道管径{813..1219}毫米，设计压力{8..12}兆帕，沿线设站场{5..14}座、阀室{18..46}座。",
+        "这条管道管径{813|1016|1219}毫米，设计压力{8|10|12}兆帕，沿线设站场{5..14}座、阀室{18..46}座。",
         "施工单位在山区段推广全自动焊接，单机组日焊口数由{7..9}道提高到{14..22}道，一次合格率{98.1..99.7}%。",
         "穿越段地质条件复杂，断层破碎带多达{6..19}处，{person}和同事们每掘进{5..15}米就要做一次超前预报。",
         "内检测器以每秒{1.2..2.8}米的速度在管内行走，共采集壁厚、凹陷和焊缝异常数据{3.1..9.6}TB，识别出需要开挖验证的点{12..57}处。",
@@ -31,7 +37,7 @@ pub(super) const PIPELINE: Phrases = Phrases {
     ],
     quotes: &[
         "“管道埋在地下看不见，但每一道焊口都有档案，终身可追溯。”{company}{role}{person2}说。",
-        "“互联互通的意义不只是多一条路，而是让气可以双向流动。”{institute}{person2}分析认为。",
+        "“互联互通的意义不只是多一条路，而是让气可以双向流动。”{institute}{person3}分析认为。",
         "“最难的是那段{60..85}度的陡坡，管子要靠索道一根一根送上去。”机组长{person}回忆。",
     ],
     closings: &[
@@ -43,17 +49,29 @@ pub(super) const PIPELINE: Phrases = Phrases {
 
 pub(super) const LNG: Phrases = Phrases {
     titles: &[
-        "{terminal}年接卸量突破{tons=320..980}万吨",
-        "{ship}靠泊{terminal} 带来{country}液化天然气{cargo=6.2..9.8}万吨",
-        "{terminal}二期{tanks=2..6}座储罐升顶成功",
-        "{company}与{country}签订LNG长期购销协议 期限{years=8..20}年",
-        "{terminal}外输量创新高 日供气{supply=1800..4600}万立方米",
-        "{terminal}首次完成LNG船夜间离泊",
+        ("{terminal}年接卸量突破{tons=320..980}万吨", 1),
+        (
+            "{ship}靠泊{terminal} 带来{country}液化天然气{cargo=6.2..9.8}万吨",
+            0,
+        ),
+        ("{terminal}二期{tanks=2..6}座储罐升顶成功", 2),
+        (
+            "{company}与{country}签订LNG长期购销协议 期限{years=8..20}年",
+            3,
+        ),
+        (
+            "{terminal}外输量创新高 日供气{supply=1800..4600}万立方米",
+            4,
+        ),
+        ("{terminal}首次完成LNG船夜间离泊", 5),
     ],
     leads: &[
         "{day}，装载{cargo=6.2..9.8}万吨液化天然气的{ship}平稳靠泊{terminal}，这是该接收站今年接卸的第{28..118}船资源，货源来自{country}。",
         "记者{day}从{company}获悉，{terminal}今年累计接卸液化天然气{tons=320..980}万吨，同比增长{6..31}%，外输量连续{3..9}个月保持增长。",
-        "{day}，{terminal}二期工程{tanks=2..6}座{16..27}万立方米储罐全部完成气压升顶，项目由此进入内罐安装阶段。",
+        "{day}，{terminal}二期工程{tanks=2..6}座{16|20|22|27}万立方米储罐全部完成气压升顶，项目由此进入内罐安装阶段。",
+        "{day}，{company}与{country}一家能源企业签订液化天然气长期购销协议，约定在{years=8..20}年内每年供应{60..300}万吨，资源将主要在{terminal}接卸。",
+        "随着气温走低，{terminal}外输量{day}升至{supply=1800..4600}万立方米，刷新投产以来的最高纪录，比去年同日增加{8..36}%。",
+        "{day}凌晨，完成卸货的{ship}在{3..5}艘拖轮协助下驶离{terminal}，这是该接收站投产以来首次实施LNG船夜间离泊。",
     ],
     facts: &[
         "{terminal}设计年接卸能力{600..1200}万吨，配套{1..3}座专用泊位，可停靠{8..26}万立方米的各型运输船。",
@@ -70,7 +88,7 @@ pub(super) const LNG: Phrases = Phrases {
     ],
     quotes: &[
         "“LNG接收站是冬季保供的压舱石，罐里有货，心里才不慌。”{company}{role}{person2}说。",
-        "“长协的好处是价格波动小，缺点是灵活性不够，所以要长短结合。”{institute}分析师{person2}认为。",
+        "“长协的好处是价格波动小，缺点是灵活性不够，所以要长短结合。”{institute}分析师{person3}认为。",
         "“夜间离泊对拖轮配合要求很高，我们在模拟器上练了{16..40}遍。”船务主管{person}告诉记者。",
     ],
     closings: &[
@@ -82,17 +100,23 @@ pub(super) const LNG: Phrases = Phrases {
 
 pub(super) const STORAGE: Phrases = Phrases {
     titles: &[
-        "{storage}提前{days=6..24}天完成年度注气任务",
-        "{storage}启动采气 日调峰能力{peak=1200..4800}万立方米",
-        "{company}{storage}扩容工程投产 工作气量增至{work=8..46}亿立方米",
-        "{storage}{wells=6..28}口注采井完钻",
-        "从枯竭气藏到城市气罐：{storage}建库{years=5..16}年记",
-        "{province}首座盐穴储气库群开工建设",
+        ("{storage}提前{days=6..24}天完成年度注气任务", 0),
+        ("{storage}启动采气 日调峰能力{peak=1200..4800}万立方米", 1),
+        (
+            "{company}{storage}扩容工程投产 工作气量增至{work=8..46}亿立方米",
+            2,
+        ),
+        ("{storage}{wells=6..28}口注采井完钻", 3),
+        ("从枯竭气藏到城市气罐：{storage}建库{years=5..16}年记", 4),
+        ("{province}首座盐穴储气库群开工建设", 5),
     ],
     leads: &[
         "{day}，{storage}最后一台注气压缩机停机，今年注气{volume=6.2..38.6}亿立方米的任务比计划提前{days=6..24}天完成。",
         "随着{weather}到来，{storage}{day}打开采气井口，当日采气{640..2300}万立方米，正式进入冬季采气周期。",
         "{company}{day}宣布，{storage}扩容工程投产，工作气量由{3..7}亿立方米增加到{work=8..46}亿立方米，成为{province}调峰能力最大的储气库之一。",
+        "{day}，随着{well}顺利完钻，{storage}{wells=6..28}口新注采井全部完成钻井施工，全面转入完井和地面配套阶段。",
+        "从{basin}边缘一座枯竭的老气藏，到冬季保供的城市气罐，{storage}走过了{years=5..16}年，{day}，记者走进库区探访它的前世今生。",
+        "{day}，{province}首座盐穴储气库群在{city}开工建设，项目计划造腔{12..36}口，全部建成后工作气量可达{5..18}亿立方米，由{company}负责运营。",
     ],
     facts: &[
         "{storage}由枯竭气藏改建而成，目的层为{formation}，埋深{1600..4300}米，圈闭密封性经过{3..9}轮注采检验。",
@@ -109,7 +133,7 @@ pub(super) const STORAGE: Phrases = Phrases {
     ],
     quotes: &[
         "“储气库就像天然气的银行，夏天存、冬天取。”{company}{role}{person2}打了个比方。",
-        "“注得进、存得住、采得出，三句话里最难的是存得住。”{institute}{person2}说，盖层和断层的动态密封性要一直盯下去。",
+        "“注得进、存得住、采得出，三句话里最难的是存得住。”{institute}{person3}说，盖层和断层的动态密封性要一直盯下去。",
         "“提前注满心里踏实，可冬天的考验才刚刚开始。”站长{person}说。",
     ],
     closings: &[

@@ -4,18 +4,19 @@ use super::Phrases;
 
 pub(super) const DRILLING: Phrases = Phrases {
     titles: &[
-        "{basin}{well}获高产工业油流",
-        "{company}{field}{well}测试日产油{oil=38..186}立方米",
-        "{well}钻至{depth=4200..8600}米 {basin}深层勘探再下一城",
-        "{field}{formation}勘探取得新突破",
-        "{company}刷新{basin}钻井最深纪录",
-        "{field}滚动扩边新增探明储量{reserve=820..6400}万吨",
+        ("{basin}{well}获高产工业油流", 0),
+        ("{company}{field}{well}测试日产油{oil=38..186}立方米", 2),
+        ("{well}钻至{depth=4200..8600}米 {basin}深层勘探再下一城", 3),
+        ("{field}{formation}勘探取得新突破", 0),
+        ("{company}刷新{basin}钻井最深纪录", 1),
+        ("{field}滚动扩边新增探明储量{reserve=820..6400}万吨", 4),
     ],
     leads: &[
         "{day}，{company}部署在{basin}的重点探井{well}传来捷报，该井在{formation}试油获得日产原油{oil=38..186}立方米、天然气{gas=1.2..9.8}万立方米的高产油气流。",
         "{company}{day}宣布，位于{basin}的{well}顺利完钻，完钻井深{depth=4200..8600}米，创下{field}同类型井最深纪录。",
         "记者{day}从{company}获悉，{field}{well}经酸化压裂后用{4..9}毫米油嘴求产，折日产油{oil=38..186}立方米，展现出{formation}良好的勘探前景。",
         "经过{96..178}天的连续施工，{well}{day}钻达设计井深{depth=4200..8600}米，为{basin}{formation}的整体评价提供了关键依据。",
+        "{day}，{company}{field}传来消息，今年滚动扩边落实含油面积{6..48}平方千米，新增探明地质储量{reserve=820..6400}万吨，{well}等一批评价井功不可没。",
     ],
     facts: &[
         "{well}是{company}今年在{basin}部署的{3..14}口风险探井之一，钻探目的是落实{formation}的含油气性和储层展布规律。",
@@ -44,17 +45,34 @@ pub(super) const DRILLING: Phrases = Phrases {
 
 pub(super) const SHALE: Phrases = Phrases {
     titles: &[
-        "{company}页岩气水平井{well}测试日产气{rate=21..96}万立方米",
-        "{province}页岩气水平井压裂段数创新高 {well}完成{stages=28..52}段施工",
-        "{basin}深层页岩气开发提速 {platformwell=4..12}口水平井平台投产",
-        "{well}水平段长突破{length=2400..4200}米 页岩气钻井再提效",
-        "川南页岩气水平井单井成本降至{cost=3900..5600}万元",
-        "{formation}页岩气水平井评价见成效 {company}优选{sweet=2..6}个甜点区",
+        (
+            "{company}页岩气水平井{well}测试日产气{rate=21..96}万立方米",
+            0,
+        ),
+        (
+            "{province}页岩气水平井压裂段数创新高 {well}完成{stages=28..52}段施工",
+            0,
+        ),
+        (
+            "{basin}深层页岩气开发提速 {platformwell=4..12}口水平井平台投产",
+            2,
+        ),
+        (
+            "{well}水平段长突破{length=2400..4200}米 页岩气钻井再提效",
+            1,
+        ),
+        ("川南页岩气水平井单井成本降至{cost=3900..5600}万元", 3),
+        (
+            "{formation}页岩气水平井评价见成效 {company}优选{sweet=2..6}个甜点区",
+            4,
+        ),
     ],
     leads: &[
         "{day}，{company}页岩气水平井{well}完成{stages=28..52}段压裂后开井测试，日产天然气{rate=21..96}万立方米，为{basin}深层页岩气开发再添一口高产井。",
         "记者从{company}了解到，{well}{day}顺利完钻，水平段长{length=2400..4200}米，优质页岩储层钻遇率达{92.1..99.8}%，刷新了{basin}页岩气水平井的多项纪录。",
         "{province}境内的页岩气产能建设正在提速，{day}，{company}一座{platformwell=4..12}口水平井平台全部投产，日产气合计达到{128..460}万立方米。",
+        "{day}，{company}公布最新成本数据，通过批量钻井和压裂提效，川南页岩气水平井单井综合成本降至{cost=3900..5600}万元，{well}等{6..20}口井的工期均创新低。",
+        "{day}，{company}完成{formation}页岩气水平井的阶段评价，依据{18..76}口井的生产数据优选出{sweet=2..6}个甜点区，为下一轮井位部署提供了依据。",
     ],
     facts: &[
         "该井目的层为{formation}，垂深{3500..4900}米，压力系数{1.6..2.2}，属于典型的深层高压页岩气藏。",
@@ -71,7 +89,7 @@ pub(super) const SHALE: Phrases = Phrases {
     ],
     quotes: &[
         "“页岩气水平井打得准是前提，压得开才是关键。”{company}{role}{person2}说，“现在我们对每一簇的进液情况都心中有数。”",
-        "“深层页岩气埋藏深、应力高，套变和压窜是两只拦路虎。”{institute}研究员{person2}表示，优化井距和施工顺序是当前最有效的办法。",
+        "“深层页岩气埋藏深、应力高，套变和压窜是两只拦路虎。”{institute}研究员{person3}表示，优化井距和施工顺序是当前最有效的办法。",
         "“同样的平台，以前要干一年半，现在不到十个月。”平台长{person}对记者说。",
     ],
     closings: &[
@@ -83,17 +101,22 @@ pub(super) const SHALE: Phrases = Phrases {
 
 pub(super) const OFFSHORE: Phrases = Phrases {
     titles: &[
-        "{platform}完成海上安装 {field}进入投产倒计时",
-        "{company}海上{well}试油成功 日产油{oil=260..980}立方米",
-        "{field}海上二期项目投产 高峰日产油{peak=1800..7600}吨",
-        "{weather}来袭 {platform}有序完成人员撤离",
-        "{distance=32..168}公里海底管缆铺设完工 {field}实现岸电供应",
-        "深水井{well}完钻 作业水深{water=480..1560}米",
+        ("{platform}完成海上安装 {field}进入投产倒计时", 0),
+        ("{company}海上{well}试油成功 日产油{oil=260..980}立方米", 2),
+        ("{field}海上二期项目投产 高峰日产油{peak=1800..7600}吨", 1),
+        ("{weather}来袭 {platform}有序完成人员撤离", 3),
+        (
+            "{distance=32..168}公里海底管缆铺设完工 {field}实现岸电供应",
+            4,
+        ),
+        ("深水井{well}完钻 作业水深{water=480..1560}米", 2),
     ],
     leads: &[
         "{day}，随着最后一个模块精准就位，{company}{platform}完成海上安装，{field}开发项目由建造阶段全面转入联合调试阶段。",
         "{company}{day}对外发布，{field}海上开发项目投产，共部署生产井{12..46}口，预计高峰日产油{peak=1800..7600}吨。",
         "在作业水深{water=480..1560}米的海域，{company}自营深水井{well}{day}顺利完钻，测试日产油{oil=260..980}立方米。",
+        "受{weather}影响，{day}，{company}{platform}启动三级应急响应，{60..210}名作业人员分{3..8}批乘直升机和守护船有序撤离到陆地。",
+        "{day}，随着最后一段海缆登陆，{field}{distance=32..168}公里海底管缆全部铺设完工，{platform}首次用上来自陆地的绿色岸电。",
     ],
     facts: &[
         "{platform}总重{4200..17600}吨，由{3..6}层甲板组成，可同时满足{60..160}人生活和油气水三相处理的需要。",

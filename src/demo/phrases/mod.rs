@@ -1,5 +1,6 @@
 //! What the sample world has to say: phrases with slots, by genre. Our own sentences, written for this purpose.
 
+mod forum;
 mod gas;
 mod ground;
 mod market;
@@ -8,7 +9,8 @@ mod plant;
 mod public;
 mod shared;
 
-pub(super) use shared::{ASIDES, REMARKS, REPLIES};
+pub(super) use forum::{PLANT_REPLIES, WELL_REPLIES};
+pub(super) use shared::{ASIDES, REMARKS};
 
 /// What an article is about, and so what it sounds like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,21 +45,23 @@ pub enum Genre {
     Frontline,
     /// A blogger's thoughts on pipelines.
     Essay,
-    /// A question put to a forum.
-    Question,
+    /// A question about a plant, put to a forum.
+    PlantQuestion,
+    /// A question about a well, put to a forum.
+    WellQuestion,
     /// A photograph and one sentence.
     Picture,
 }
 
 /// The phrases of one genre.
 pub(super) struct Phrases {
-    /// Headlines.
-    pub(super) titles: &'static [&'static str],
+    /// Headlines, each with the index of the lead that tells the same story.
+    pub(super) titles: &'static [(&'static str, usize)],
     /// First sentences: who, what, where.
     pub(super) leads: &'static [&'static str],
     /// Particulars, each used once an article.
     pub(super) facts: &'static [&'static str],
-    /// What somebody says; a question of the reporter in an interview.
+    /// What somebody says; in an interview the questions, each in the place of its answer.
     pub(super) quotes: &'static [&'static str],
     /// Last sentences.
     pub(super) closings: &'static [&'static str],
@@ -82,7 +86,8 @@ impl Genre {
             Self::Interview => &public::INTERVIEW,
             Self::Frontline => &people::FRONTLINE,
             Self::Essay => &people::ESSAY,
-            Self::Question => &people::QUESTION,
+            Self::PlantQuestion => &forum::PLANT_QUESTION,
+            Self::WellQuestion => &forum::WELL_QUESTION,
             Self::Picture => &people::PICTURE,
         }
     }
@@ -91,7 +96,7 @@ impl Genre {
     pub(super) fn has_dateline(self) -> bool {
         !matches!(
             self,
-            Self::Policy | Self::Essay | Self::Question | Self::Picture
+            Self::Policy | Self::Essay | Self::PlantQuestion | Self::WellQuestion | Self::Picture
         )
     }
 }

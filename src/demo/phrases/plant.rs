@@ -4,17 +4,23 @@ use super::Phrases;
 
 pub(super) const REFINERY: Phrases = Phrases {
     titles: &[
-        "{refinery}{unit}一次开车成功",
-        "{refinery}{days=38..66}天完成四年一度大检修",
-        "{refinery}{unit}连续运行{run=800..2100}天",
-        "{refinery}航煤产量突破{jet=86..320}万吨",
-        "减油增化见实效 {refinery}化工品收率提高{gain=3..14}个百分点",
-        "{refinery}高端聚烯烃新产品通过用户认证",
+        ("{refinery}{unit}一次开车成功", 0),
+        ("{refinery}{days=38..66}天完成四年一度大检修", 1),
+        ("{refinery}{unit}连续运行{run=800..2100}天", 2),
+        ("{refinery}航煤产量突破{jet=86..320}万吨", 3),
+        (
+            "减油增化见实效 {refinery}化工品收率提高{gain=3..14}个百分点",
+            4,
+        ),
+        ("{refinery}高端聚烯烃新产品通过用户认证", 5),
     ],
     leads: &[
         "{day}，{refinery}{unit}产出合格产品，装置一次开车成功，标志着企业转型升级项目取得阶段性成果。",
         "历时{days=38..66}天，{refinery}{day}完成四年一度的大检修，{19..46}套装置陆续恢复生产，共消除各类缺陷{1200..4600}项。",
         "记者{day}从{refinery}了解到，该公司{unit}已连续安全运行{run=800..2100}天，创出同类装置长周期运行的新纪录。",
+        "{day}，{refinery}今年航空煤油产量突破{jet=86..320}万吨，同比增长{8..36}%，产品直供{4..11}座机场。",
+        "记者{day}从{refinery}获悉，通过优化原料和装置结构，该公司化工品收率较年初提高{gain=3..14}个百分点，成品油收率相应下降。",
+        "{day}，{refinery}两个高端聚烯烃牌号通过下游龙头用户认证，将用于{医用输液袋|汽车保险杠|光伏胶膜|锂电隔膜}的生产。",
     ],
     facts: &[
         "该装置设计加工能力每年{60..420}万吨，采用自主开发的{工艺包|催化剂|分离流程}，能耗比老装置低{12..29}%。",
@@ -30,7 +36,7 @@ pub(super) const REFINERY: Phrases = Phrases {
     ],
     quotes: &[
         "“开车那天夜里，控制室里没有一个人坐着。”{refinery}{role}{person2}回忆。",
-        "“炼厂不能只盯着规模，要看每一滴油最后变成了什么。”{institute}专家{person2}说。",
+        "“炼厂不能只盯着规模，要看每一滴油最后变成了什么。”{institute}专家{person3}说。",
         "“检修就像给装置做手术，螺栓松一圈都可能出大事。”检修项目负责人{person}表示。",
     ],
     closings: &[
@@ -42,17 +48,26 @@ pub(super) const REFINERY: Phrases = Phrases {
 
 pub(super) const SAFETY: Phrases = Phrases {
     titles: &[
-        "{company}开展井控突发险情实战演练",
-        "{refinery}启动百日安全专项整治 首周查改隐患{hazard=120..680}项",
-        "{weather}预警升级 {company}{sites=26..140}座场站落实防御措施",
-        "{tool}上岗 {field}泄漏响应时间缩短到{minutes=3..9}分钟",
-        "{company}连续{safe=1200..5200}天无上报事故",
-        "{pipeline}{city}段举行多部门联合应急演练",
+        ("{company}开展井控突发险情实战演练", 0),
+        (
+            "{refinery}启动百日安全专项整治 首周查改隐患{hazard=120..680}项",
+            1,
+        ),
+        (
+            "{weather}预警升级 {company}{sites=26..140}座场站落实防御措施",
+            2,
+        ),
+        ("{tool}上岗 {field}泄漏响应时间缩短到{minutes=3..9}分钟", 3),
+        ("{company}连续{safe=1200..5200}天无上报事故", 4),
+        ("{pipeline}{city}段举行多部门联合应急演练", 5),
     ],
     leads: &[
         "{day}，{company}在{field}组织井控突发险情实战演练，{160..520}名员工和{18..56}台套装备参加，全程没有脚本，险情由导调组随机给出。",
         "为吸取近期行业事故教训，{refinery}{day}启动为期100天的安全专项整治，首周查出隐患{hazard=120..680}项，当场整改{61..92}%。",
         "气象部门{day}发布{weather}预警后，{company}立即启动应急响应，{sites=26..140}座场站按照清单逐项落实防御措施。",
+        "{day}，{tool}在{field}正式上岗，覆盖{26..140}座场站和{120..860}口井，从发现微量泄漏到人员到场的时间缩短到{minutes=3..9}分钟。",
+        "截至{day}，{company}已连续{safe=1200..5200}天没有发生上报事故，总结经验时，干部员工提到最多的是“较真”两个字。",
+        "{day}，{pipeline}{city}段举行第三方施工致泄漏联合应急演练，{company}与消防、医疗、环保等{6..12}个部门同台处置。",
     ],
     facts: &[
         "演练模拟{well}起钻时发生溢流、防喷器关井后管汇刺漏，当班人员在{2..6}分钟内完成关井，抢险队{25..48}分钟后抵达现场。",
@@ -80,17 +95,19 @@ pub(super) const SAFETY: Phrases = Phrases {
 
 pub(super) const TECHNOLOGY: Phrases = Phrases {
     titles: &[
-        "{tech}技术在{field}推广{wells=36..280}口井",
-        "{company}自主研制的{tech}装备通过鉴定",
-        "{field}建成智能油田 {count=860..5200}口井实现无人值守",
-        "攻克“卡脖子”难题 {tech}工具国产化率达{rate=82..97}%",
-        "大模型走进{field} 单井诊断只要{seconds=8..45}秒",
-        "{institute}发布{tech}最新成果",
+        ("{tech}技术在{field}推广{wells=36..280}口井", 0),
+        ("{company}自主研制的{tech}装备通过鉴定", 1),
+        ("{field}建成智能油田 {count=860..5200}口井实现无人值守", 2),
+        ("攻克“卡脖子”难题 {tech}工具国产化率达{rate=82..97}%", 1),
+        ("大模型走进{field} 单井诊断只要{seconds=8..45}秒", 3),
+        ("{institute}发布{tech}最新成果", 4),
     ],
     leads: &[
         "{day}，{company}在{field}召开{tech}技术现场会，这项技术已推广应用{wells=36..280}口井，累计增油{2.6..31.8}万吨。",
         "由{company}与{institute}联合研制的{tech}装备{day}通过专家鉴定，核心部件国产化率达到{rate=82..97}%。",
         "{field}智能油田建设{day}通过验收，{count=860..5200}口油水井实现无人值守，井场巡检由每天{2..4}次改为按需触发。",
+        "{day}，油气生产大模型在{field}上线运行，单井工况诊断由{20..45}分钟缩短到{seconds=8..45}秒，采油工在手机上就能看到处置建议。",
+        "{institute}{day}发布{tech}最新研究成果，该成果在{company}{field}的{6..24}口井完成验证，平均提效{14..39}%。",
     ],
     facts: &[
         "过去这类工具长期依赖进口，单套价格高达{600..2400}万元，维修周期动辄{3..8}个月，现场经常“等米下锅”。",
@@ -107,7 +124,7 @@ pub(super) const TECHNOLOGY: Phrases = Phrases {
     quotes: &[
         "“核心技术买不来，等不来，只能自己一个坑一个坑地填。”项目首席{person2}说。",
         "“以前靠耳朵听、用手摸，现在手机一响就知道哪口井不舒服。”采油工{person}说。",
-        "“数据多不等于懂油藏，模型必须听得懂地质家的话。”{institute}教授{person2}提醒。",
+        "“数据多不等于懂油藏，模型必须听得懂地质家的话。”{institute}教授{person3}提醒。",
     ],
     closings: &[
         "下一步，{company}计划把{tech}推广到{3..7}个油气田，形成年服务{260..900}口井的能力。",

@@ -71,6 +71,18 @@ fn hubs_change_when_something_new_is_on_them() {
 }
 
 #[test]
+fn every_site_has_settings_that_the_crawler_takes() {
+    let world = world();
+    for site in &world.sites {
+        let settings = site.settings();
+        assert_eq!(settings.check(), Ok(()), "{}", site.name);
+        for feed in &settings.feeds {
+            assert_eq!(get(&world, feed).status, 200, "{feed}");
+        }
+    }
+}
+
+#[test]
 fn charsets_are_declared_rightly_wrongly_or_not_at_all() {
     let world = world();
     for article in &world.articles {
