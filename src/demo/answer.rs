@@ -179,12 +179,11 @@ impl World {
             } else {
                 ""
             };
-            let Body::Bytes(bytes) = &answer.body else {
-                return answer;
+            let hash = match &answer.body {
+                Body::Bytes(bytes) => fnv(bytes),
+                Body::Endless => 0,
             };
-            answer = answer
-                .clone()
-                .with("etag", format!("{mark}\"{:016x}\"", fnv(bytes)));
+            answer = answer.with("etag", format!("{mark}\"{hash:016x}\""));
         }
         if matches!(
             template,

@@ -15,6 +15,7 @@ use futures_util::stream;
 use tokio::net::TcpListener;
 
 use super::answer::{Answer, Ask, Body};
+use super::traps::{Trap, TrapKind};
 use super::world::World;
 
 /// How long a slow page takes its time.
@@ -111,6 +112,46 @@ impl Server {
     /// The requests since the log was last cleared, oldest first.
     pub fn log_of_hits(&self) -> Vec<Hit> {
         self.log().hits.clone()
+    }
+
+    /// The traps that were stepped into more often than a good crawler would since the log was last cleared, and how
+    /// often. A session trap counts the requests for the page that was asked for most, whatever its session number.
+    pub fn sprung(&self) -> Vec<(Trap, u32)> {
+        let traps = self.world().traps.clone();
+        let hits = self.log_of_hits();
+        let count = |trap: &Trap| {
+            let inside = hits
+                .iter()
+                .filter(|hit| trap.holds(&hit.authority, &hit.target));
+            if trap.kind != TrapKind::Session {
+                return inside.count();
+            }
+            let mut pages: HashMap<&str, usize> = HashMap::new();
+            for hit in inside {
+                let path = hit
+                    .target
+                    .split_once('?')
+                    .map_or(hit.target.as_str(), |(path, _)| path);
+                *pages.entry(path).or_default() += 1;
+            }
+            pages.into_values().max().unwrap_or(0)
+        };
+        traps
+            .into_iter()
+            .map(|trap| {
+                let count = u32::try_from(count(&trap)).unwrap_or(u32::MAX);
+                (trap, count)
+            })
+            .filter(|(trap, count)| *count > trap.most_hits)
+            .collect()
+    }
+
+    /// Requests for hosts that are not of this world, since the log was last cleared: each one is a failure.
+    pub fn strangers(&self) -> Vec<Hit> {
+        self.log_of_hits()
+            .into_iter()
+            .filter(|hit| hit.status == 421)
+            .collect()
     }
 
     /// Requests since the start.

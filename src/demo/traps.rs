@@ -44,10 +44,26 @@ pub struct Trap {
     pub authority: String,
     /// What the paths and queries in it begin with.
     pub prefix: String,
-    /// Most requests a good crawler sends into it in one round, all its addresses taken together.
+    /// What they contain besides; nothing in particular if empty.
+    pub mark: &'static str,
+    /// Most requests a good crawler sends into it in one round, all its addresses taken together (of a session trap, to the page asked for most).
     pub most_hits: u32,
     /// Whether a document may come out of it.
     pub indexable: bool,
+}
+
+impl Trap {
+    /// Whether a path and query of a host (with port) lies in the trap.
+    pub fn holds(&self, authority: &str, target: &str) -> bool {
+        self.authority == authority
+            && target.starts_with(&self.prefix)
+            && target.contains(self.mark)
+    }
+
+    /// The trap's own address, for messages.
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.authority, self.prefix)
+    }
 }
 
 /// Months a crawler may look at before it must have seen that there is no end: 20 hops in each direction and the start.
@@ -68,6 +84,7 @@ pub(super) fn traps(world: &World) -> Vec<Trap> {
     let rows: &[(Template, Kind, &str, u32, bool)] = &[
         (Template::Newspaper, Kind::Refused, "/admin/", 0, false),
         (Template::Newspaper, Kind::Refused, "/search", 0, false),
+        (Template::Newspaper, Kind::Refused, "/", 0, false),
         (
             Template::Newspaper,
             Kind::Gone,
@@ -129,7 +146,7 @@ pub(super) fn traps(world: &World) -> Vec<Trap> {
         (Template::Blog, Kind::Refused, "/drafts/", 0, false),
         (Template::Blog, Kind::Private, "/out/meta-data", 1, false),
         (Template::Blog, Kind::Private, "/out/loopback", 1, false),
-        (Template::Forum, Kind::Session, "/thread-", u32::MAX, true),
+        (Template::Forum, Kind::Session, "/thread-", 1, true),
         (Template::Agency, Kind::SoftError, "/article?id=1", 1, false),
         (
             Template::Agency,
@@ -149,6 +166,7 @@ pub(super) fn traps(world: &World) -> Vec<Trap> {
                 kind,
                 authority: site.authority.clone(),
                 prefix: prefix.to_owned(),
+                mark: if prefix == "/" { "?print=" } else { "" },
                 most_hits,
                 indexable,
             })

@@ -84,14 +84,19 @@ fn walk(world: &World) -> HashSet<String> {
 }
 
 fn forbidden(world: &World, address: &str) -> bool {
-    world.traps.iter().any(|trap| {
-        let below = address.starts_with(&format!("http://{}{}", trap.authority, trap.prefix));
-        below
-            && matches!(
+    let rest = address.trim_start_matches("http://");
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let target = format!("/{path}");
+    world
+        .traps
+        .iter()
+        .filter(|trap| trap.holds(authority, &target))
+        .any(|trap| {
+            matches!(
                 trap.kind,
                 TrapKind::Refused | TrapKind::Calendar | TrapKind::GrowingPath | TrapKind::Loop
             )
-    })
+        })
 }
 
 fn unreached<'a>(world: &'a World, reached: &HashSet<String>) -> Vec<&'a Planted> {
@@ -132,8 +137,10 @@ fn each_trap_is_baited_and_answers_as_it_should() {
         }
     }
     for trap in &world.traps {
-        let place = format!("http://{}{}", trap.authority, trap.prefix);
-        assert!(linked.contains(&place), "nothing links to {place}");
+        let baited = linked
+            .lines()
+            .any(|link| link.starts_with(&trap.url()) && link.contains(trap.mark));
+        assert!(baited, "nothing links to {}", trap.url());
     }
     for address in super::super::PRIVATE_LINKS {
         let host = url::Url::parse(address)

@@ -224,6 +224,28 @@ async fn the_server_answers_by_host_counts_and_stops() {
     assert_eq!(server.total(), 5);
     let statuses: Vec<u16> = server.log_of_hits().iter().map(|hit| hit.status).collect();
     assert_eq!(statuses, [429, 200, 200, 200, 421]);
+    assert_eq!(server.strangers().len(), 1);
+    assert_eq!(server.sprung(), []);
+    let paper_article = server.world().articles[0].path.clone();
+    ask(port, &paper, &format!("{paper_article}?print=1")).await;
+    ask(
+        port,
+        &format!("petro-forum.example:{port}"),
+        "/thread-1-1-1.html?sid=1",
+    )
+    .await;
+    ask(
+        port,
+        &format!("petro-forum.example:{port}"),
+        "/thread-1-1-1.html?sid=2",
+    )
+    .await;
+    let sprung: Vec<(TrapKind, u32)> = server
+        .sprung()
+        .into_iter()
+        .map(|(trap, count)| (trap.kind, count))
+        .collect();
+    assert_eq!(sprung, [(TrapKind::Refused, 1), (TrapKind::Session, 2)]);
     server.clear_log();
     assert_eq!(server.hits_below(&format!("http://{agency}/")), 0);
     server.advance(NOW_MS + 3_600_000);
