@@ -245,7 +245,9 @@ impl Fetcher {
                 .min(self.config.max_body_bytes),
             max_ratio: self.config.max_ratio,
         };
-        if head.content_length.is_some_and(|l| l > limits.max_bytes) {
+        // a sink for any type may be content with a beginning
+        let too_large = head.content_length.is_some_and(|l| l > limits.max_bytes);
+        if too_large && request.want == Want::Page {
             fetched.outcome = Outcome::Unwanted(Unwanted::TooLarge);
             return;
         }

@@ -10,6 +10,8 @@ mod limits;
 mod network;
 mod outcome;
 mod resolve;
+mod robots;
+mod robots_cache;
 #[cfg(test)]
 mod tests;
 
@@ -19,3 +21,5 @@ pub use head::{ContentClass, Head};
 pub use limits::{Config, HostAddress};
 pub use network::Network;
 pub use outcome::{Failure, Outcome, Unwanted};
+pub use robots::{MAX_ROBOTS_BYTES, Robots, Rule};
+pub use robots_cache::{Access, RobotsCache, Verdict};

@@ -202,7 +202,7 @@ fn drop_final_dot(url: &mut Url) -> Result<(), UriError> {
 }
 
 fn canonical_path(url: &mut Url) {
-    let path = percent::normalize(url.path());
+    let path = percent::canonical_escapes(url.path());
     let path = strip::sessions_from_path(&path);
     if path != url.path() {
         let path = path.into_owned();
@@ -212,7 +212,7 @@ fn canonical_path(url: &mut Url) {
 
 fn canonical_query(url: &mut Url) {
     let Some(query) = url.query() else { return };
-    let normal = percent::normalize(query);
+    let normal = percent::canonical_escapes(query);
     let mut kept = String::with_capacity(normal.len());
     for parameter in normal.split('&').filter(|p| !p.is_empty()) {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));

@@ -10,3 +10,4 @@ mod tests;
 
 pub use canonicalize::{CrawlUri, MAX_URI_BYTES, UriError};
 pub use fingerprint::{QueueHash, elf, hf, hfip};
+pub use percent::canonical_escapes;

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
-/// Brings the percent-encoding of a path or query into its one canonical spelling.
-pub(super) fn normalize(text: &str) -> Cow<'_, str> {
+/// Brings the percent-encoding of a path or query, or a part of one, into its one canonical spelling.
+pub fn canonical_escapes(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     if bytes.iter().all(|&b| is_allowed(b)) {
         return Cow::Borrowed(text);

@@ -3,4 +3,6 @@
 mod client;
 mod guard;
 mod head;
+mod robots;
+mod robots_cache;
 mod server;

@@ -1,0 +1,488 @@
+use proptest::prelude::*;
+
+use super::server::uri;
+use crate::fetch::{MAX_ROBOTS_BYTES, Robots};
+
+/// robots.txt, agent, path, allowed.
+type Case = (&'static str, &'static str, &'static str, bool);
+
+fn check(cases: &[Case]) {
+    for &(file, agent, path, allowed) in cases {
+        let robots = Robots::parse(file.as_bytes(), agent);
+        let page = format!("http://h.example{path}");
+        let written = robots.decide_written(&page);
+        assert_eq!(
+            written.is_ok(),
+            allowed,
+            "{file:?} {agent} {path}: {written:?}"
+        );
+        let canonical = robots.decide(&uri(&page));
+        assert_eq!(
+            canonical.is_ok(),
+            allowed,
+            "{file:?} {agent} {path}: {canonical:?}"
+        );
+    }
+}
+
+#[test]
+fn files_without_a_rule_for_us_allow_everything() {
+    check(&[
+        ("", "taojin", "/", true),
+        ("\n\n# nothing\n", "taojin", "/", true),
+        ("disallow: /\n", "taojin", "/", true),
+        ("user-agent: other\ndisallow: /\n", "taojin", "/", true),
+        ("user-agent: taojin\ndisallow:\n", "taojin", "/", true),
+        ("user-agent: *\nnoindex: /\n", "taojin", "/", true),
+        (
+            "<html><body>404: not found</body></html>",
+            "taojin",
+            "/",
+            true,
+        ),
+        (
+            "user-agent: *\ndisallow: /\n\nuser-agent: taojin\nallow: /x\n",
+            "taojin",
+            "/y",
+            true,
+        ),
+        ("user-agent: taojin disallow: /\n", "taojin", "/", true),
+        ("user-agent: *\nplease disallow: /\n", "taojin", "/", true),
+        ("user-agent: *\ndisallow / now\n", "taojin", "/", true),
+    ]);
+}
+
+#[test]
+fn groups_are_found_by_the_product_token_and_merged() {
+    check(&[
+        ("user-agent: TaoJin\ndisallow: /\n", "taojin", "/", false),
+        (
+            "user-agent: taojin/0.1 (x)\ndisallow: /\n",
+            "taojin",
+            "/",
+            false,
+        ),
+        (
+            "user-agent: taojin news\ndisallow: /\n",
+            "taojin",
+            "/",
+            false,
+        ),
+        ("user-agent: taojinnews\ndisallow: /\n", "taojin", "/", true),
+        ("user-agent: tao\ndisallow: /\n", "taojin", "/", true),
+        ("user-agent: * x\ndisallow: /\n", "taojin", "/", false),
+        ("user-agent: *x\ndisallow: /\n", "taojin", "/", true),
+        (
+            "user-agent: a\nuser-agent: taojin\ndisallow: /\n",
+            "taojin",
+            "/",
+            false,
+        ),
+        // two groups of one agent count as one, whatever stands between
+        (
+            "user-agent: taojin\ndisallow: /a\nuser-agent: b\ndisallow: /\nuser-agent: taojin\ndisallow: /b\n",
+            "taojin",
+            "/b",
+            false,
+        ),
+        (
+            "user-agent: taojin\ndisallow: /a\nuser-agent: b\ndisallow: /\nuser-agent: taojin\ndisallow: /b\n",
+            "taojin",
+            "/a",
+            false,
+        ),
+        (
+            "user-agent: taojin\ndisallow: /a\nuser-agent: b\ndisallow: /\nuser-agent: taojin\ndisallow: /b\n",
+            "taojin",
+            "/c",
+            true,
+        ),
+        // the group of all counts only without one of our own
+        (
+            "user-agent: *\ndisallow: /\nuser-agent: taojin\ndisallow: /a\n",
+            "taojin",
+            "/b",
+            true,
+        ),
+        (
+            "user-agent: taojin\ndisallow: /a\nuser-agent: *\ndisallow: /\n",
+            "taojin",
+            "/b",
+            true,
+        ),
+        (
+            "user-agent: taojin\ndisallow: /a\nuser-agent: *\ndisallow: /\n",
+            "other",
+            "/b",
+            false,
+        ),
+        // lines of other protocols do not end a group's list of agents
+        (
+            "user-agent: taojin\nsitemap: /s.xml\nuser-agent: *\ndisallow: /\n",
+            "taojin",
+            "/",
+            false,
+        ),
+        (
+            "user-agent: taojin\ncrawl-delay: 5\nfoo: bar\nuser-agent: b\ndisallow: /\n",
+            "taojin",
+            "/",
+            false,
+        ),
+        (
+            "user-agent: a\ndisallow:\nuser-agent: b\ndisallow: /\n",
+            "a",
+            "/",
+            true,
+        ),
+    ]);
+}
+
+#[test]
+fn the_longest_match_decides_and_allow_wins_a_tie() {
+    check(&[
+        (
+            "user-agent: *\nallow: /p\ndisallow: /\n",
+            "taojin",
+            "/page",
+            true,
+        ),
+        (
+            "user-agent: *\nallow: /folder\ndisallow: /folder\n",
+            "taojin",
+            "/folder/page",
+            true,
+        ),
+        (
+            "user-agent: *\ndisallow: /folder\nallow: /folder\n",
+            "taojin",
+            "/folder/page",
+            true,
+        ),
+        (
+            "user-agent: *\nallow: /page\ndisallow: /*.htm\n",
+            "taojin",
+            "/page.htm",
+            false,
+        ),
+        (
+            "user-agent: *\nallow: /$\ndisallow: /\n",
+            "taojin",
+            "/",
+            true,
+        ),
+        (
+            "user-agent: *\nallow: /$\ndisallow: /\n",
+            "taojin",
+            "/page.htm",
+            false,
+        ),
+        (
+            "user-agent: *\nallow: /a/index.html\ndisallow: /a/\n",
+            "taojin",
+            "/a/",
+            true,
+        ),
+        (
+            "user-agent: *\nallow: /a/index.html\ndisallow: /a/\n",
+            "taojin",
+            "/a/b",
+            false,
+        ),
+        (
+            "user-agent: *\nallow: /a/index.php\ndisallow: /a/\n",
+            "taojin",
+            "/a/",
+            false,
+        ),
+        (
+            "user-agent: *\ndisallow: /\nallow: /a\nallow: /a/b\ndisallow: /a/bc\n",
+            "taojin",
+            "/a/bcd",
+            false,
+        ),
+    ]);
+}
+
+#[test]
+fn patterns_know_two_special_characters() {
+    check(&[
+        (
+            "user-agent: *\ndisallow: /a*b\n",
+            "taojin",
+            "/aXXbYY",
+            false,
+        ),
+        (
+            "user-agent: *\ndisallow: /a*b$\n",
+            "taojin",
+            "/aXbYb",
+            false,
+        ),
+        ("user-agent: *\ndisallow: /a*b$\n", "taojin", "/aXbY", true),
+        (
+            "user-agent: *\ndisallow: *.gif$\n",
+            "taojin",
+            "/a/b.gif",
+            false,
+        ),
+        (
+            "user-agent: *\ndisallow: *.gif$\n",
+            "taojin",
+            "/a/b.gif?c",
+            true,
+        ),
+        ("user-agent: *\ndisallow: /*?\n", "taojin", "/a?b", false),
+        ("user-agent: *\ndisallow: /*?\n", "taojin", "/a", true),
+        ("user-agent: *\ndisallow: /a$b\n", "taojin", "/a$b", false),
+        ("user-agent: *\ndisallow: /a$b\n", "taojin", "/a", true),
+        ("user-agent: *\ndisallow: /a***b\n", "taojin", "/ab", false),
+        (
+            "user-agent: *\ndisallow: /*aba*ba$\n",
+            "taojin",
+            "/abba",
+            true,
+        ),
+        ("user-agent: *\ndisallow: a\n", "taojin", "/a", true),
+        ("user-agent: *\ndisallow: *a\n", "taojin", "/a", false),
+        ("user-agent: *\ndisallow: /A\n", "taojin", "/a", true),
+        ("user-agent: *\ndisallow: $\n", "taojin", "/", true),
+    ]);
+}
+
+#[test]
+fn escapes_meet_in_one_spelling() {
+    check(&[
+        (
+            "user-agent: *\ndisallow: /石油\n",
+            "taojin",
+            "/%E7%9F%B3%E6%B2%B9",
+            false,
+        ),
+        (
+            "user-agent: *\ndisallow: /%e7%9f%b3\n",
+            "taojin",
+            "/%E7%9F%B3%E6%B2%B9",
+            false,
+        ),
+        (
+            "user-agent: *\ndisallow: /a%2fb\n",
+            "taojin",
+            "/a%2Fb",
+            false,
+        ),
+        ("user-agent: *\ndisallow: /a%2Fb\n", "taojin", "/a/b", true),
+    ]);
+    // an address in canonical form meets what a literal comparison misses (RFC 9309 §2.2.2)
+    for (pattern, path) in [
+        ("/%7Euser", "/~user"),
+        ("/%62%61%7A", "/baz"),
+        ("/file-%2A.html", "/file-*.html"),
+        ("/foo-%24", "/foo-$"),
+        ("/a b", "/a%20b"),
+        ("/a|b", "/a%7Cb"),
+        ("/90%off", "/90%25off"),
+    ] {
+        let file = format!("user-agent: *\ndisallow: {pattern}");
+        let robots = Robots::parse(file.as_bytes(), "taojin");
+        let page = uri(&format!("http://h.example{path}"));
+        assert!(robots.decide(&page).is_err(), "{pattern} {page}");
+    }
+    // an escaped star is a star, not a wildcard
+    let robots = Robots::parse(b"user-agent: *\ndisallow: /a%2Ab", "taojin");
+    assert!(robots.decide(&uri("http://h.example/aXb")).is_ok());
+}
+
+#[test]
+fn lines_are_read_as_sloppily_as_they_are_written() {
+    check(&[
+        ("\u{feff}user-agent: *\ndisallow: /\n", "taojin", "/", false),
+        ("user-agent: *\rdisallow: /\r", "taojin", "/", false),
+        ("user-agent: *\r\ndisallow: /", "taojin", "/", false),
+        (
+            "User-Agent : * # us\n\tDISALLOW\t:\t/ # all\n",
+            "taojin",
+            "/",
+            false,
+        ),
+        ("useragent: *\ndisalow: /\n", "taojin", "/", false),
+        ("user agent: *\ndissallow: /\n", "taojin", "/", false),
+        ("user-agent *\ndisallow /\n", "taojin", "/", false),
+        ("user-agents: *\ndisallowed: /\n", "taojin", "/", false),
+    ]);
+    let partial_mark = b"\xef\xbbuser-agent: *\ndisallow: /";
+    assert!(
+        Robots::parse(partial_mark, "taojin")
+            .decide_written("/")
+            .is_err()
+    );
+    let text = "user-agent: *\ndisallow: /\n";
+    let little: Vec<u8> = "\u{feff}"
+        .encode_utf16()
+        .chain(text.encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let big: Vec<u8> = "\u{feff}"
+        .encode_utf16()
+        .chain(text.encode_utf16())
+        .flat_map(u16::to_be_bytes)
+        .collect();
+    assert!(
+        Robots::parse(&little, "taojin")
+            .decide_written("/")
+            .is_err()
+    );
+    assert!(Robots::parse(&big, "taojin").decide_written("/").is_err());
+    // a line is cut where the reference cuts it, and the rest is no line of its own
+    let long = format!("user-agent: *\ndisallow: /{}/qux\n", "x".repeat(20_000));
+    let robots = Robots::parse(long.as_bytes(), "taojin");
+    let path = |n: usize| format!("http://h.example/{}", "x".repeat(n));
+    assert!(
+        robots
+            .decide_written(&path(16_663 - "disallow: /".len()))
+            .is_err()
+    );
+    assert!(
+        robots
+            .decide_written(&path(16_662 - "disallow: /".len()))
+            .is_ok()
+    );
+}
+
+#[test]
+fn any_text_has_a_path() {
+    let robots = Robots::parse(
+        b"user-agent: *\ndisallow: /a\ndisallow: /?q\ndisallow: /;p",
+        "taojin",
+    );
+    for url in [
+        "/a",
+        "//h.example/a",
+        "http://h.example/a",
+        "h.example/a",
+        "http://h.example?q",
+        "h.example;p",
+        "http://h.example/a#b",
+        "x/a?u=http://b/c",
+    ] {
+        assert!(robots.decide_written(url).is_err(), "{url}");
+    }
+    for url in [
+        "",
+        "/",
+        "h.example",
+        "http://h.example",
+        "http://h.example#/a",
+        "#",
+        "a",
+        "://",
+        "//",
+    ] {
+        assert!(robots.decide_written(url).is_ok(), "{url}");
+    }
+}
+
+#[test]
+fn the_rule_that_decided_is_named_with_its_line() {
+    let file = "# hello\r\n\r\nuser-agent: *\r\nallow: /a\r\ndisallow: /\r\ndisallow: /\r\nallow: /b/index.htm";
+    let robots = Robots::parse(file.as_bytes(), "taojin");
+    let rule = |path: &str| match robots.decide(&uri(&format!("http://h.example{path}"))) {
+        Ok(rule) => rule.map(|r| (r.allow, r.pattern.as_str(), r.line)),
+        Err(rule) => Some((rule.allow, rule.pattern.as_str(), rule.line)),
+    };
+    assert_eq!(rule("/a/b"), Some((true, "/a", 4)));
+    assert_eq!(rule("/x"), Some((false, "/", 5)));
+    assert_eq!(rule("/b/"), Some((true, "/b/$", 7)));
+    assert_eq!(Robots::default().decide_written("/"), Ok(None));
+}
+
+#[test]
+fn delays_and_sitemaps_are_found() {
+    let delay = |file: &str| Robots::parse(file.as_bytes(), "taojin").crawl_delay_ms();
+    assert_eq!(delay("user-agent: *\ncrawl-delay: 2.5\n"), Some(2_500));
+    assert_eq!(
+        delay("user-agent: *\nCrawl-Delay: 5s\ndisallow: /a\n"),
+        Some(5_000)
+    );
+    assert_eq!(delay("user-agent: *\ncrawl-delay: soon\n"), None);
+    assert_eq!(delay("user-agent: *\ncrawl-delay: -1\n"), None);
+    assert_eq!(
+        delay("user-agent: *\ncrawl-delay: 99999999999999999999999\n"),
+        Some(86_400_000)
+    );
+    assert_eq!(delay("crawl-delay: 5\n"), None, "belongs to nobody");
+    assert_eq!(
+        delay("user-agent: *\ncrawl-delay: 9\ndisallow: /\nuser-agent: taojin\ncrawl-delay: 2\n"),
+        Some(2_000)
+    );
+    let file = "Sitemap: /s.xml\nuser-agent: x\nsite-map: https://c.example/t.xml\nsitemap: s.xml\nsitemap: ftp://h.example/\nsitemap:\n";
+    let base = uri("http://h.example/robots.txt");
+    let sitemaps = Robots::parse(file.as_bytes(), "taojin").sitemaps(&base);
+    let texts: Vec<_> = sitemaps.iter().map(|s| s.as_str()).collect();
+    assert_eq!(
+        texts[..2],
+        ["http://h.example/s.xml", "https://c.example/t.xml"]
+    );
+}
+
+#[test]
+fn a_file_over_the_limit_ends_with_its_last_whole_line() {
+    let mut file = b"user-agent: *\n".to_vec();
+    while file.len() < MAX_ROBOTS_BYTES - 12 {
+        file.extend_from_slice(b"disallow: /a\n");
+    }
+    file.extend_from_slice(b"disallow: /bbbbbbbbbbbbbbbbbbb\ndisallow: /c\n");
+    let robots = Robots::parse(&file, "taojin");
+    let decide = |path: &str| robots.decide_written(path).is_ok();
+    assert!(!decide("/a"));
+    assert!(decide("/b") && decide("/bbbbbbbbbbbbbbbbbbb") && decide("/c"));
+    assert!(robots.heap_bytes() < 1_000, "doubles are kept once");
+}
+
+/// The reference's way: all positions of the path that the pattern so far may have reached.
+fn matches_by_positions(pattern: &[u8], path: &[u8]) -> bool {
+    let mut reached = vec![0];
+    for (i, &p) in pattern.iter().enumerate() {
+        match p {
+            b'$' if i + 1 == pattern.len() => return reached.contains(&path.len()),
+            b'*' => {
+                reached =
+                    (reached.first().copied().unwrap_or(path.len() + 1)..=path.len()).collect()
+            }
+            _ => {
+                reached.retain(|&at| path.get(at) == Some(&p));
+                reached.iter_mut().for_each(|at| *at += 1);
+            }
+        }
+    }
+    !reached.is_empty()
+}
+
+proptest! {
+    #[test]
+    fn patterns_match_as_in_the_reference(pattern in "/[ab*$/]{0,9}", path in "/[ab$/]{0,12}") {
+        let file = format!("user-agent: *\ndisallow: {pattern}\n");
+        let robots = Robots::parse(file.as_bytes(), "taojin");
+        let want = matches_by_positions(pattern.as_bytes(), path.as_bytes());
+        prop_assert_eq!(robots.decide_written(&format!("h.example{path}")).is_err(), want);
+    }
+
+    #[test]
+    fn any_bytes_are_a_file(bytes in proptest::collection::vec(any::<u8>(), 0..300), url in "\\PC{0,40}") {
+        let robots = Robots::parse(&bytes, "taojin");
+        let _ = robots.decide_written(&url);
+    }
+
+    #[test]
+    fn any_lines_are_a_file(
+        lines in proptest::collection::vec("(user-agent|disallow|allow|sitemap|crawl-delay|x)[: ]{0,2}([*/a%$?#é]|taojin|index.htm|%4){0,6}[\r\n]{1,2}", 0..12),
+        path in "/([a*$%/]|index){0,6}",
+    ) {
+        let robots = Robots::parse(lines.concat().as_bytes(), "taojin");
+        let page = uri(&format!("http://h.example{path}"));
+        if let Err(rule) = robots.decide(&page) {
+            prop_assert!(!rule.allow && rule.line as usize <= 2 * lines.len());
+        }
+        let _ = robots.sitemaps(&page);
+    }
+}

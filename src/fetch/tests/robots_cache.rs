@@ -1,0 +1,223 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::server::{Server, Step, http, uri};
+use crate::fetch::{Access, Fetcher, RobotsCache, Verdict};
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// A server whose robots.txt can be exchanged: an index into a list of answers.
+async fn switched(answers: Vec<Vec<u8>>) -> (Server, Arc<AtomicUsize>) {
+    let switch = Arc::new(AtomicUsize::new(0));
+    let at = Arc::clone(&switch);
+    let server = Server::start(move |_| match answers.get(at.load(Ordering::SeqCst)) {
+        Some(answer) => vec![Step::Send(answer.clone())],
+        None => vec![Step::Reset],
+    })
+    .await;
+    (server, switch)
+}
+
+fn file(body: &str) -> Vec<u8> {
+    http(
+        "200 OK",
+        "Content-Type: text/plain\r\nETag: \"1\"\r\n",
+        body.as_bytes(),
+    )
+}
+
+async fn ask(cache: &RobotsCache, fetcher: &Fetcher, path: &str, now_ms: i64) -> Verdict {
+    cache
+        .verdict(fetcher, &uri(&format!("http://h.example{path}")), now_ms)
+        .await
+}
+
+async fn access_after(answer: Vec<u8>, path: &str) -> Access {
+    let server = Server::always(answer).await;
+    ask(&RobotsCache::new(), &server.fetcher(), path, 0)
+        .await
+        .access
+}
+
+#[tokio::test]
+async fn what_cannot_be_had_refuses_and_what_is_not_there_allows() {
+    let unreachable = |retry_at_ms, word| Access::Unreachable { retry_at_ms, word };
+    for (status, headers, want) in [
+        ("500 Oops", "", unreachable(60_000, "server-error")),
+        (
+            "503 Busy",
+            "Retry-After: 7200\r\n",
+            unreachable(2 * HOUR_MS, "busy"),
+        ),
+        (
+            "429 Too Many",
+            "Retry-After: 1\r\n",
+            unreachable(60_000, "busy"),
+        ),
+        (
+            "301 Moved",
+            "Location: http://127.0.0.1:22/\r\n",
+            unreachable(60_000, "refused-address"),
+        ),
+        ("404 Not Found", "", Access::Allowed(None)),
+        ("410 Gone", "", Access::Allowed(None)),
+        ("401 Who", "", Access::Allowed(None)),
+        ("403 No", "", Access::Allowed(None)),
+        ("408 Slow", "", Access::Allowed(None)),
+        ("301 Moved", "", Access::Allowed(None)),
+        (
+            "301 Moved",
+            "Location: /robots.txt\r\n",
+            Access::Allowed(None),
+        ),
+    ] {
+        let body = b"user-agent: *\ndisallow: /";
+        assert_eq!(
+            access_after(http(status, headers, body), "/").await,
+            want,
+            "{status} {headers}"
+        );
+    }
+    let (server, switch) = switched(Vec::new()).await;
+    switch.store(9, Ordering::SeqCst);
+    let verdict = ask(&RobotsCache::new(), &server.fetcher(), "/", 5).await;
+    assert_eq!(verdict.access, unreachable(60_005, "reset"));
+}
+
+#[tokio::test]
+async fn a_file_is_asked_for_once_a_day_however_many_ask() {
+    let (server, _) = switched(vec![file(
+        "user-agent: *\ndisallow: /no\ncrawl-delay: 3\nsitemap: /s.xml",
+    )])
+    .await;
+    let (fetcher, cache) = (Arc::new(server.fetcher()), Arc::new(RobotsCache::new()));
+    let tasks: Vec<_> = (0..20)
+        .map(|i| {
+            let (fetcher, cache) = (Arc::clone(&fetcher), Arc::clone(&cache));
+            tokio::spawn(async move { ask(&cache, &fetcher, &format!("/{i}"), 0).await })
+        })
+        .collect();
+    let mut requests = 0;
+    for task in tasks {
+        let verdict = task.await.unwrap();
+        assert_eq!(verdict.access, Access::Allowed(None));
+        assert_eq!(verdict.crawl_delay_ms, Some(3_000));
+        assert_eq!(verdict.sitemaps[0].as_str(), "http://h.example/s.xml");
+        requests += verdict.requests;
+    }
+    assert_eq!((requests, server.asked().len()), (1, 1));
+    let refused = ask(&cache, &fetcher, "/no", 24 * HOUR_MS - 1).await;
+    assert!(
+        matches!(&refused.access, Access::Refused(rule) if rule.line == 2),
+        "{refused:?}"
+    );
+    assert_eq!(refused.requests, 0);
+    assert_eq!(ask(&cache, &fetcher, "/no", 24 * HOUR_MS).await.requests, 1);
+    assert!(
+        server.asked()[1]
+            .to_ascii_lowercase()
+            .contains("if-none-match: \"1\"")
+    );
+    cache.forget(&uri("http://h.example/x"));
+    assert!(cache.is_empty());
+    assert_eq!(ask(&cache, &fetcher, "/no", 24 * HOUR_MS).await.requests, 1);
+}
+
+#[tokio::test]
+async fn a_stale_file_stands_in_while_its_server_fails() {
+    let (server, switch) = switched(vec![
+        file("user-agent: *\ndisallow: /no"),
+        http("500 Oops", "", b""),
+        http("304 Not Modified", "", b""),
+        file("user-agent: *\ndisallow: /other"),
+    ])
+    .await;
+    let (fetcher, cache) = (server.fetcher(), RobotsCache::new());
+    let allowed = async |path: &str, now_ms| {
+        ask(&cache, &fetcher, path, now_ms)
+            .await
+            .access
+            .is_allowed()
+    };
+    assert!(!allowed("/no", 0).await);
+    switch.store(1, Ordering::SeqCst);
+    let mut now_ms = 24 * HOUR_MS;
+    assert!(!allowed("/no", now_ms).await && allowed("/yes", now_ms).await);
+    assert_eq!(
+        server.asked().len(),
+        2,
+        "the failure is remembered for a minute"
+    );
+    // 1, 2, 4 … minutes
+    for wait_ms in [60_000, 120_000, 240_000] {
+        assert!(!allowed("/no", now_ms + wait_ms - 1).await);
+        now_ms += wait_ms;
+        let before = server.asked().len();
+        assert!(!allowed("/no", now_ms).await);
+        assert_eq!(server.asked().len(), before + 1);
+    }
+    switch.store(2, Ordering::SeqCst);
+    now_ms += HOUR_MS;
+    assert!(!allowed("/no", now_ms).await, "confirmed");
+    switch.store(1, Ordering::SeqCst);
+    now_ms += 31 * 24 * HOUR_MS;
+    let verdict = ask(&cache, &fetcher, "/yes", now_ms).await;
+    assert!(
+        matches!(verdict.access, Access::Unreachable { .. }),
+        "a month is too old: {verdict:?}"
+    );
+    switch.store(3, Ordering::SeqCst);
+    now_ms += HOUR_MS;
+    assert!(allowed("/no", now_ms).await && !allowed("/other", now_ms).await);
+}
+
+#[tokio::test]
+async fn redirects_are_followed_five_times() {
+    for (hops, allowed) in [(5, false), (6, true)] {
+        let server = Server::start(move |path| {
+            let n: usize = path.strip_prefix("/hop").map_or(0, |n| n.parse().unwrap());
+            vec![Step::Send(if n == hops {
+                file("user-agent: *\ndisallow: /")
+            } else {
+                http("302 Found", &format!("Location: /hop{}\r\n", n + 1), b"")
+            })]
+        })
+        .await;
+        let verdict = ask(&RobotsCache::new(), &server.fetcher(), "/", 0).await;
+        assert_eq!(verdict.access.is_allowed(), allowed, "{hops} hops");
+        assert_eq!(verdict.requests, 6);
+    }
+}
+
+#[tokio::test]
+async fn of_an_endless_file_the_beginning_counts() {
+    let mut endless =
+        b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\nuser-agent: *\ndisallow: /\n"
+            .to_vec();
+    endless.resize(600 << 10, b'\n');
+    let steps = vec![Step::Send(endless), Step::Hang];
+    let server = Server::start(move |_| steps.clone()).await;
+    let verdict = ask(&RobotsCache::new(), &server.fetcher(), "/", 0).await;
+    assert!(matches!(verdict.access, Access::Refused(_)), "{verdict:?}");
+}
+
+#[tokio::test]
+async fn each_authority_has_its_own_file() {
+    let server = Server::always(file("user-agent: *\ndisallow: /")).await;
+    let (fetcher, cache) = (server.fetcher(), RobotsCache::new());
+    let port = server.address.port();
+    for text in [
+        "http://h.example/a".to_owned(),
+        format!("http://h.example:{port}/a"),
+        format!("http://127.0.0.1:{port}/"),
+    ] {
+        assert!(
+            !cache
+                .verdict(&fetcher, &uri(&text), 0)
+                .await
+                .access
+                .is_allowed()
+        );
+    }
+    assert_eq!((cache.len(), server.asked().len()), (3, 3));
+}
