@@ -7,8 +7,9 @@ use super::{Shelf, View, clock, escape, join};
 
 /// A link as this visitor gets it.
 fn href(view: &View<'_>, path: &str) -> String {
-    let sid = Rng::of(view.nonce, &[0x51D]).next();
-    format!("{path}?sid={sid:016x}")
+    let mut rng = Rng::of(view.nonce, &[0x51D]);
+    let (high, low) = (rng.next(), rng.next());
+    format!("{path}?sid={high:016x}{low:016x}")
 }
 
 fn page(view: &View<'_>, title: &str, main: &str) -> String {

@@ -1,5 +1,6 @@
 //! The sample web is itself the ground truth of other tests, so it is tested hard.
 
+mod addresses;
 mod graph;
 mod serving;
 mod text;
