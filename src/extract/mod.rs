@@ -1,6 +1,177 @@
-//! From a page to a document. In: a [`crate::page::Page`]. Out: a [`Document`]: title, time, author, body, links.
+//! From a page to a document. In: a [`Page`]. Out: a [`Document`]: title, time, author, body, links.
 //! Never does I/O, never fails: a bad page is a document of kind `error` or `other`.
 
+mod author;
+mod body;
+mod date;
+mod date_text;
 mod document;
+mod features;
+mod head;
+mod headline;
+mod jsonld;
+mod language;
+pub mod learn;
+mod likeness;
+mod lines;
+mod marks;
+mod measure;
+mod months;
+mod odds;
+mod outline;
+pub mod path_ratio;
+mod phrases;
+mod render;
+mod second;
+pub mod smooth;
+mod stamp;
+#[cfg(test)]
+mod tests;
+mod title;
+
+use serde::{Deserialize, Serialize};
 
 pub use document::{Comment, Document, Kind, Link, LinkKind};
+pub use stamp::{Clock, Stamp};
+
+use crate::page::Page;
+use head::Head;
+use outline::Outline;
+
+/// Time zone of Chinese pages that name none, in minutes east of UTC.
+const CHINA_OFFSET_MIN: i32 = 8 * 60;
+
+/// What is known of a page besides its bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Context<'a> {
+    /// When the page was fetched, Unix milliseconds: relative times are told from it, and nothing is
+    /// published after the day that follows it.
+    pub now_ms: i64,
+    /// Time zone of times that name none, in minutes east of UTC. Without one, Chinese pages and `.cn` hosts
+    /// get +08:00.
+    pub default_offset_min: Option<i32>,
+    /// Name of the site in the configuration.
+    pub site: Option<&'a str>,
+    /// Value of the `X-Robots-Tag` header.
+    pub robots_header: Option<&'a str>,
+}
+
+/// Fewest tokens that are called a text when nothing else speaks for it.
+pub const MIN_TOKENS: u32 = 25;
+
+/// Settings of the extraction.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Texts with fewer tokens (CJK characters or words) are kept only with little confidence.
+    pub min_tokens: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            min_tokens: MIN_TOKENS,
+        }
+    }
+}
+
+/// The document of a page. See [`extract_with`] for settings.
+pub fn extract(page: &Page, context: &Context<'_>) -> Document {
+    extract_with(page, context, &Config::default())
+}
+
+/// The document of a page, with settings.
+pub fn extract_with(page: &Page, context: &Context<'_>, config: &Config) -> Document {
+    let head = Head::of(page);
+    let outline = Outline::of(page, false);
+    let language = language::language_of(head.language, &sample(page, &outline));
+    let clock = clock_of(page, context, language.as_deref(), head.language);
+    let guess = headline::first_guess(page, &outline, &head);
+    let body = body::main_text(page, &outline, guess, config);
+    let title = headline::headline(page, &outline, &head, &body);
+    let place = date::Place {
+        title: title.line,
+        body_start: body.lines.first().copied(),
+        body_end: body.lines.last().map_or(0, |l| l + 1),
+    };
+    let (published, _) = date::choose(page, &outline, &head, place, &clock);
+    let (author, source) = author::names(page, &outline, &head, place);
+    let lines: Vec<_> = body.lines.iter().map(|i| outline.lines[*i]).collect();
+    let url = page
+        .url
+        .as_ref()
+        .map(|u| u.as_str().to_owned())
+        .unwrap_or_default();
+    let header = |directive| {
+        context
+            .robots_header
+            .is_some_and(|h| head::has_directive(h, directive))
+    };
+    Document {
+        canonical: canonical(page, &head).filter(|c| *c != url),
+        url,
+        site: context.site.map(str::to_owned),
+        title: title.text,
+        published: published.map(|s| s.iso(&clock)),
+        author,
+        source,
+        text: render::body_text(page, &lines),
+        comments: Vec::new(),
+        links: Vec::new(),
+        kind: Kind::Article,
+        method: body.method.to_owned(),
+        charset: page.charset.to_owned(),
+        language,
+        confidence: body.confidence,
+        noindex: head.asks("noindex") || header("noindex"),
+        nofollow: head.asks("nofollow") || header("nofollow"),
+    }
+}
+
+/// Text of the longest lines, for the guess of the language.
+fn sample(page: &Page, outline: &Outline) -> String {
+    const ENOUGH: usize = 4_000;
+    let mut out = String::new();
+    let long = outline.lines.iter().filter(|l| outline::is_prose(l));
+    for line in long {
+        render::line_text(page, line, &mut out);
+        if out.len() > ENOUGH {
+            return out;
+        }
+    }
+    for line in outline.lines.iter().take(200) {
+        render::line_text(page, line, &mut out);
+        if out.len() > ENOUGH {
+            break;
+        }
+    }
+    out
+}
+
+fn canonical(page: &Page, head: &Head<'_>) -> Option<String> {
+    let reference = head.canonical?;
+    let parsed = match &page.url {
+        Some(url) => url.join(reference),
+        None => crate::uri::CrawlUri::parse(reference),
+    };
+    parsed.ok().map(|u| u.as_str().to_owned())
+}
+
+fn clock_of(
+    page: &Page,
+    context: &Context<'_>,
+    language: Option<&str>,
+    declared: Option<&str>,
+) -> Clock {
+    let host = page.url.as_ref().map(|u| u.host()).unwrap_or_default();
+    let chinese = language == Some("zh") || host.ends_with(".cn");
+    let american = declared.is_some_and(|d| d.eq_ignore_ascii_case("en-us"))
+        || !(host.ends_with(".uk") || host.ends_with(".au"));
+    Clock {
+        now_ms: context.now_ms,
+        offset_min: context
+            .default_offset_min
+            .or(chinese.then_some(CHINA_OFFSET_MIN)),
+        month_first: language == Some("en") && american,
+    }
+}

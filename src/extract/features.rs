@@ -1,0 +1,418 @@
+//! What is known of a line before it is judged. In: an [`Outline`]. Out: one row of numbers a line, each with
+//! a name that a person can read. Never judges: the weights are in `weights`.
+
+use super::lines::Line;
+use super::marks::Marks;
+use super::measure::ends_sentence;
+use super::outline::{Outline, Sum, is_prose};
+use super::path_ratio::{Leaf, Mode, PathSum, path_sums};
+use super::phrases::{Phrase, phrase_of};
+use super::render::line_text;
+use crate::page::{Page, Tag};
+
+/// Number of features of a line.
+pub(super) const COUNT: usize = 120;
+
+/// A line's features.
+pub(super) type Row = [f32; COUNT];
+
+/// Names of the marks, in the order of their bits.
+const MARKS: [&str; 23] = [
+    "in nav",
+    "in header",
+    "in footer",
+    "in aside",
+    "in comments",
+    "in related",
+    "in share",
+    "in promo",
+    "in about",
+    "in author card",
+    "in body",
+    "in declared body",
+    "in caption",
+    "in title",
+    "in lead",
+    "in form",
+    "in legal",
+    "in article",
+    "in main",
+    "in list",
+    "in table",
+    "in quote",
+    "in popup",
+];
+
+/// Names of the phrases, in order.
+const PHRASES: [(Phrase, &str); 12] = [
+    (Phrase::Footer, "says footer"),
+    (Phrase::Related, "says related"),
+    (Phrase::Editor, "says editor"),
+    (Phrase::OriginalTitle, "says original title"),
+    (Phrase::Tools, "says tools"),
+    (Phrase::Comments, "says comments"),
+    (Phrase::Source, "says source"),
+    (Phrase::Promo, "says promo"),
+    (Phrase::Legal, "says legal"),
+    (Phrase::Paging, "says paging"),
+    (Phrase::Tags, "says tags"),
+    (Phrase::Crumbs, "says crumbs"),
+];
+
+/// What several features need, computed once a page.
+#[derive(Debug)]
+pub(super) struct View<'a> {
+    /// The page.
+    pub page: &'a Page,
+    /// Its lines.
+    pub outline: &'a Outline,
+    /// What each line says that is not text.
+    pub phrases: Vec<Option<Phrase>>,
+    /// Whether each line ends as a sentence does.
+    pub ends: Vec<bool>,
+    /// Line of the headline.
+    pub title: Option<usize>,
+    paths: Vec<PathSum>,
+    path_linked: Vec<u32>,
+    path_max: f32,
+    footer_from: usize,
+}
+
+impl<'a> View<'a> {
+    /// Looks at every line once. `title` is the line of the headline, if it was found.
+    pub(super) fn of(page: &'a Page, outline: &'a Outline, title: Option<usize>) -> Self {
+        let mut text = String::new();
+        let mut phrases = Vec::with_capacity(outline.lines.len());
+        let mut ends = Vec::with_capacity(outline.lines.len());
+        for line in &outline.lines {
+            text.clear();
+            line_text(page, line, &mut text);
+            phrases.push(phrase_of(&text));
+            ends.push(ends_sentence(&text));
+        }
+        let leaves: Vec<Leaf> = outline
+            .lines
+            .iter()
+            .map(|l| Leaf {
+                path: l.path,
+                chars: l.all.tokens,
+                marks: l.all.marks,
+            })
+            .collect();
+        let paths = path_sums(&leaves);
+        let mut path_linked = vec![0; paths.len()];
+        for line in &outline.lines {
+            path_linked[line.path as usize] += line.linked.tokens;
+        }
+        let path_max = paths.iter().map(|p| p.chars).max().unwrap_or(0).max(1) as f32;
+        let last_prose = outline.lines.iter().rposition(is_prose).unwrap_or(0);
+        let footer_from = phrases
+            .iter()
+            .position(|p| *p == Some(Phrase::Footer))
+            .filter(|at| at * 2 > last_prose)
+            .unwrap_or(phrases.len());
+        Self {
+            page,
+            outline,
+            phrases,
+            ends,
+            title,
+            paths,
+            path_linked,
+            path_max,
+            footer_from,
+        }
+    }
+
+    /// Features of line `i`.
+    pub(super) fn row(&self, i: usize) -> Row {
+        let mut cells = Cells::default();
+        self.fill(i, &mut cells);
+        cells.row
+    }
+
+    /// Names of the features, in the order of the row.
+    pub(super) fn names(&self, i: usize) -> Vec<&'static str> {
+        let mut cells = Cells::with_names();
+        self.fill(i, &mut cells);
+        cells.names.unwrap_or_default()
+    }
+
+    fn fill(&self, i: usize, cells: &mut Cells) {
+        let line = &self.outline.lines[i];
+        own(cells, line, self.ends[i]);
+        tag(cells, self.page.node(line.block).tag);
+        self.neighbours(cells, i);
+        self.path(cells, line);
+        self.surroundings(cells, i);
+        marks(cells, line);
+        self.phrase(cells, i);
+        self.place(cells, i);
+    }
+
+    fn neighbours(&self, cells: &mut Cells, i: usize) {
+        const NAMES: [[&str; 6]; 4] = [
+            [
+                "no line before",
+                "before: tokens",
+                "before: linked",
+                "before: same path",
+                "before: marks",
+                "before: ends sentence",
+            ],
+            [
+                "no line after",
+                "after: tokens",
+                "after: linked",
+                "after: same path",
+                "after: marks",
+                "after: ends sentence",
+            ],
+            [
+                "no 2nd before",
+                "2nd before: tokens",
+                "2nd before: linked",
+                "2nd before: same path",
+                "2nd before: marks",
+                "2nd before: ends sentence",
+            ],
+            [
+                "no 2nd after",
+                "2nd after: tokens",
+                "2nd after: linked",
+                "2nd after: same path",
+                "2nd after: marks",
+                "2nd after: ends sentence",
+            ],
+        ];
+        let lines = &self.outline.lines;
+        for (step, names) in [-1isize, 1, -2, 2].into_iter().zip(NAMES) {
+            let at = i.checked_add_signed(step).filter(|j| *j < lines.len());
+            let other = at.map(|j| &lines[j]);
+            cells.flag(names[0], at.is_none());
+            cells.put(names[1], other.map_or(0.0, |o| log(plain(o))));
+            cells.put(names[2], other.map_or(0.0, link_share));
+            cells.flag(names[3], other.is_some_and(|o| o.path == lines[i].path));
+            cells.put(
+                names[4],
+                other.map_or(0.0, |o| (o.all.marks as f32).min(8.0) / 8.0),
+            );
+            cells.flag(names[5], at.is_some_and(|j| self.ends[j]));
+        }
+    }
+
+    fn path(&self, cells: &mut Cells, line: &Line) {
+        let path = &self.paths[line.path as usize];
+        let linked = self.path_linked[line.path as usize] as f32 / path.chars.max(1) as f32;
+        cells.put("path: TPR", log(path.tpr() as f32));
+        cells.put("path: PPR", (path.ppr() as f32).min(8.0) / 8.0);
+        cells.put("path: linked", linked);
+        cells.put("path: ETPR", log(path.etpr(Mode::Fixed) as f32) / 4.0);
+        cells.put(
+            "path: share of the greatest",
+            path.chars as f32 / self.path_max,
+        );
+        cells.put(
+            "path: share of the page",
+            path.chars as f32 / self.outline.total().tokens.max(1) as f32,
+        );
+        cells.put("path: texts", log(path.texts as f32));
+    }
+
+    fn surroundings(&self, cells: &mut Cells, i: usize) {
+        const NAMES: [[&str; 6]; 3] = [
+            [
+                "block: prose",
+                "block: linked",
+                "block: share of prose",
+                "block: prose rate",
+                "block: lines",
+                "block: mean line",
+            ],
+            [
+                "parent: prose",
+                "parent: linked",
+                "parent: share of prose",
+                "parent: prose rate",
+                "parent: lines",
+                "parent: mean line",
+            ],
+            [
+                "grandparent: prose",
+                "grandparent: linked",
+                "grandparent: share of prose",
+                "grandparent: prose rate",
+                "grandparent: lines",
+                "grandparent: mean line",
+            ],
+        ];
+        let line = &self.outline.lines[i];
+        let total = self.outline.total();
+        let mut node = line.block;
+        for names in NAMES {
+            let sum = self.outline.sum(self.outline.range(self.page, node));
+            cells.put(names[0], log(sum.prose as f32));
+            cells.put(names[1], sum.linked as f32 / sum.tokens.max(1) as f32);
+            cells.put(names[2], sum.prose as f32 / total.prose.max(1) as f32);
+            cells.put(names[3], prose_rate(sum));
+            cells.put(names[4], log(sum.lines as f32));
+            cells.put(names[5], log(sum.tokens as f32 / sum.lines.max(1) as f32));
+            node = self.page.node(node).parent;
+        }
+    }
+
+    fn phrase(&self, cells: &mut Cells, i: usize) {
+        let here = self.phrases[i];
+        for (kind, name) in PHRASES {
+            cells.flag(name, here == Some(kind));
+        }
+        // A heading such as 相关阅读 speaks of the lines below it.
+        let above = (1..=8)
+            .filter_map(|n| i.checked_sub(n))
+            .find(|j| self.phrases[*j] == Some(Phrase::Related));
+        cells.put(
+            "below a related heading",
+            above.map_or(0.0, |j| 1.0 / (i - j) as f32),
+        );
+        cells.flag("after the footer begins", i > self.footer_from);
+        let comments = (1..=4)
+            .filter_map(|n| i.checked_sub(n))
+            .any(|j| self.phrases[j] == Some(Phrase::Comments));
+        cells.flag("below a comments heading", comments);
+    }
+
+    fn place(&self, cells: &mut Cells, i: usize) {
+        let n = self.outline.lines.len().max(1) as f32;
+        cells.put("place in page", i as f32 / n);
+        cells.flag("no headline", self.title.is_none());
+        cells.flag("before headline", self.title.is_some_and(|t| i < t));
+        cells.flag("headline", self.title == Some(i));
+        cells.put(
+            "below headline",
+            self.title.map_or(0.0, |t| i.saturating_sub(t) as f32 / n),
+        );
+        cells.flag(
+            "just below headline",
+            self.title.is_some_and(|t| i > t && i - t <= 3),
+        );
+        cells.put("page: prose", log(self.outline.total().prose as f32) / 8.0);
+    }
+}
+
+/// Cells of a row while it is filled.
+#[derive(Debug)]
+pub(super) struct Cells {
+    /// The values.
+    pub row: Row,
+    at: usize,
+    /// Names, when they are wanted.
+    pub names: Option<Vec<&'static str>>,
+}
+
+impl Default for Cells {
+    fn default() -> Self {
+        Self {
+            row: [0.0; COUNT],
+            at: 0,
+            names: None,
+        }
+    }
+}
+
+impl Cells {
+    /// Cells that keep the names too.
+    pub(super) fn with_names() -> Self {
+        Self {
+            names: Some(Vec::new()),
+            ..Self::default()
+        }
+    }
+
+    /// The next value.
+    pub(super) fn put(&mut self, name: &'static str, value: f32) {
+        if let Some(cell) = self.row.get_mut(self.at) {
+            *cell = value;
+        }
+        if let Some(names) = &mut self.names {
+            names.push(name);
+        }
+        self.at += 1;
+    }
+
+    /// The next value: 1 or 0.
+    pub(super) fn flag(&mut self, name: &'static str, on: bool) {
+        self.put(name, f32::from(u8::from(on)));
+    }
+}
+
+/// `ln(1 + x)`, 0 for 0.
+pub(super) fn log(x: f32) -> f32 {
+    x.max(0.0).ln_1p()
+}
+
+fn plain(line: &Line) -> f32 {
+    line.all.tokens.saturating_sub(line.linked.tokens) as f32
+}
+
+/// Share of the line's tokens that are inside links.
+pub(super) fn link_share(line: &Line) -> f32 {
+    line.linked.tokens as f32 / line.all.tokens.max(1) as f32
+}
+
+fn prose_rate(sum: Sum) -> f32 {
+    sum.prose as f32 / sum.tokens.max(1) as f32
+}
+
+fn own(cells: &mut Cells, line: &Line, ends: bool) {
+    let tokens = line.all.tokens;
+    cells.put("bias", 1.0);
+    cells.put("tokens", log(plain(line)));
+    cells.flag("1-2 tokens", tokens <= 2);
+    cells.flag("3-6 tokens", (3..=6).contains(&tokens));
+    cells.flag("7-14 tokens", (7..=14).contains(&tokens));
+    cells.flag("15-30 tokens", (15..=30).contains(&tokens));
+    cells.flag("over 60 tokens", tokens > 60);
+    cells.put("linked", link_share(line));
+    cells.flag("one link", line.linked.tokens == tokens && tokens > 0);
+    cells.flag("several links", line.links > 1);
+    cells.put("marks", (line.all.marks as f32).min(8.0) / 8.0);
+    cells.put("mark rate", line.all.marks as f32 / tokens.max(4) as f32);
+    cells.flag("ends sentence", ends);
+    cells.flag("short but ends sentence", ends && tokens < 12);
+    cells.put("numbers", line.all.numbers as f32 / tokens.max(1) as f32);
+    cells.put(
+        "bars",
+        (line.all.bars as f32 / tokens.max(1) as f32).min(1.0),
+    );
+    cells.flag("after br", line.after_break);
+    cells.put("CJK", line.all.cjk as f32 / tokens.max(1) as f32);
+}
+
+fn tag(cells: &mut Cells, tag: Tag) {
+    cells.flag("p", tag == Tag::P);
+    cells.flag("li", matches!(tag, Tag::LI | Tag::DD | Tag::DT));
+    cells.flag("td", matches!(tag, Tag::TD | Tag::TH));
+    cells.flag("h1", tag == Tag::H1);
+    cells.flag("h2", tag == Tag::H2);
+    cells.flag(
+        "h3-h6",
+        tag.is_heading() && tag != Tag::H1 && tag != Tag::H2,
+    );
+    cells.flag("quote or pre", matches!(tag, Tag::BLOCKQUOTE | Tag::PRE));
+}
+
+fn marks(cells: &mut Cells, line: &Line) {
+    for (bit, name) in MARKS.iter().enumerate() {
+        cells.flag(name, line.marks.any(Marks(1 << bit)));
+    }
+    let against = line.marks.any(Marks::AGAINST);
+    cells.put(
+        "marked against: its share of prose",
+        if against { line.marked_share } else { 0.0 },
+    );
+    let comment = line.marks.any(Marks::COMMENT);
+    cells.put(
+        "in comments: their share of prose",
+        if comment { line.marked_share } else { 0.0 },
+    );
+}

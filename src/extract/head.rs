@@ -1,0 +1,247 @@
+//! What the head of a page (and its structured data) says. In: a [`Page`]. Out: a [`Head`]. One pass over the
+//! array; nothing is judged here.
+
+use super::jsonld::{self, JsonLd};
+use crate::page::{Attr, NodeId, Page, Tag};
+
+/// Names of meta elements that hold the time of first publication, surest first.
+const PUBLISHED: &[&str] = &[
+    "article:published_time",
+    "og:published_time",
+    "og:article:published_time",
+    "article:create_at",
+    "apub:time",
+    "_pubtime",
+    "datepublished",
+    "publishdate",
+    "pubdate",
+    "publish_date",
+    "publish-date",
+    "publish_time",
+    "publication_date",
+    "published_time",
+    "article_date_original",
+    "originalpublicationdate",
+    "dc.date.issued",
+    "dcterms.issued",
+    "dc.date.created",
+    "dcterms.created",
+    "dcterms.date",
+    "dc.date",
+    "dcterms.available",
+    "parsely-pub-date",
+    "sailthru.date",
+    "cxenseparse:recs:publishtime",
+    "cxenseparse:publishtime",
+    "rnews:datepublished",
+    "article.published",
+    "published-date",
+    "date.release",
+    "releasedate",
+    "release_date",
+    "og:release_date",
+    "video:release_date",
+    "bt:pubdate",
+    "prism.publicationdate",
+    "citation_publication_date",
+    "citation_date",
+    "article:published",
+    "article-published",
+    "weibo:article:create_at",
+    "created",
+    "datecreated",
+    "date",
+    "eprints.date",
+    "pub_date",
+];
+
+/// Names of meta elements that hold the writer, surest first.
+const AUTHORS: &[&str] = &[
+    "author",
+    "article:author_name",
+    "byl",
+    "parsely-author",
+    "sailthru.author",
+    "dc.creator",
+    "dcterms.creator",
+    "citation_author",
+    "article:author",
+    "og:article:author",
+    "contentauthor",
+    "cxenseparse:author",
+    "bt:author",
+];
+
+/// One name-value pair of a meta element.
+#[derive(Debug, Clone, Copy)]
+struct Meta<'a> {
+    name: &'a str,
+    value: &'a str,
+}
+
+/// Head data; text is as the page has it.
+#[derive(Debug, Default)]
+pub(super) struct Head<'a> {
+    /// Text of `<title>`.
+    pub title: String,
+    /// `og:title`, `twitter:title`, `dc.title` and the like, in that order of trust.
+    pub titles: Vec<&'a str>,
+    /// `og:site_name`, `application-name`.
+    pub site_name: Option<&'a str>,
+    /// Publication times in order of trust, with the name they came from.
+    pub published: Vec<(&'a str, &'a str)>,
+    /// Times of the last change.
+    pub modified: Vec<&'a str>,
+    /// Writers.
+    pub authors: Vec<&'a str>,
+    /// Media source.
+    pub source: Option<&'a str>,
+    /// `rel=canonical`, `og:url`.
+    pub canonical: Option<&'a str>,
+    /// `meta name=robots` and the like.
+    pub robots: Vec<&'a str>,
+    /// `html lang`, `content-language`, `og:locale`.
+    pub language: Option<&'a str>,
+    /// `og:type`.
+    pub og_type: Option<&'a str>,
+    /// JSON-LD.
+    pub json: JsonLd,
+}
+
+impl<'a> Head<'a> {
+    /// Reads the head data of `page`, wherever they stand in it.
+    pub(super) fn of(page: &'a Page) -> Self {
+        let mut head = Head::default();
+        let mut metas: Vec<Meta<'a>> = Vec::new();
+        for (at, node) in page.nodes().iter().enumerate() {
+            let id = at as NodeId;
+            match node.tag {
+                Tag::META => head.meta(page, id, &mut metas),
+                Tag::HTML => head.language = page.attr(id, Attr::Lang).or(head.language),
+                Tag::TITLE if head.title.is_empty() && !in_svg(page, id) => {
+                    head.title = children_text(page, id);
+                }
+                Tag::LINK if has_word(page.attr(id, Attr::Rel), "canonical") => {
+                    head.canonical = head.canonical.or(page.attr(id, Attr::Href));
+                }
+                Tag::SCRIPT => {
+                    for child in page.children(id) {
+                        jsonld::read(page.text(child), &mut head.json);
+                    }
+                }
+                _ => {}
+            }
+        }
+        head.sort(&metas);
+        head
+    }
+
+    fn meta(&mut self, page: &'a Page, id: NodeId, metas: &mut Vec<Meta<'a>>) {
+        let Some(value) = page
+            .attr(id, Attr::Content)
+            .map(str::trim)
+            .filter(|v| !v.is_empty())
+        else {
+            return;
+        };
+        for attr in [Attr::Property, Attr::Name, Attr::Itemprop, Attr::HttpEquiv] {
+            if let Some(name) = page.attr(id, attr) {
+                metas.push(Meta {
+                    name: name.trim(),
+                    value,
+                });
+            }
+        }
+    }
+
+    fn sort(&mut self, metas: &[Meta<'a>]) {
+        let all = |name: &'static str| {
+            metas
+                .iter()
+                .filter(move |m| m.name.eq_ignore_ascii_case(name))
+                .map(|m| m.value)
+        };
+        let first = |name: &'static str| all(name).next();
+        for name in [
+            "og:title",
+            "twitter:title",
+            "headline",
+            "parsely-title",
+            "sailthru.title",
+            "dc.title",
+            "dcterms.title",
+            "citation_title",
+            "title",
+            "articletitle",
+        ] {
+            self.titles.extend(all(name));
+        }
+        self.site_name = first("og:site_name")
+            .or_else(|| first("application-name"))
+            .or_else(|| first("sitename"));
+        for name in PUBLISHED {
+            self.published.extend(all(name).map(|v| (*name, v)));
+        }
+        for name in [
+            "article:modified_time",
+            "og:updated_time",
+            "datemodified",
+            "last-modified",
+            "lastmod",
+            "dcterms.modified",
+            "revised",
+        ] {
+            self.modified.extend(all(name));
+        }
+        for name in AUTHORS {
+            self.authors.extend(all(name));
+        }
+        self.source = first("source")
+            .or_else(|| first("article:source"))
+            .or_else(|| first("contentsource"));
+        self.canonical = self.canonical.or_else(|| first("og:url"));
+        for name in ["robots", "taojin", "googlebot"] {
+            self.robots.extend(all(name));
+        }
+        self.language = self
+            .language
+            .filter(|l| !l.is_empty())
+            .or_else(|| first("content-language"))
+            .or_else(|| first("og:locale"));
+        self.og_type = first("og:type");
+    }
+
+    /// True if the page asks for `directive` (`noindex`, `nofollow`) or for `none`.
+    pub(super) fn asks(&self, directive: &str) -> bool {
+        self.robots
+            .iter()
+            .any(|value| has_directive(value, directive))
+    }
+}
+
+/// True if a robots value holds the directive, or `none`, which stands for all.
+pub(super) fn has_directive(value: &str, directive: &str) -> bool {
+    value
+        .split([',', ';', ':'])
+        .map(str::trim)
+        .any(|d| d.eq_ignore_ascii_case(directive) || d.eq_ignore_ascii_case("none"))
+}
+
+fn has_word(value: Option<&str>, word: &str) -> bool {
+    value.is_some_and(|v| {
+        v.split_ascii_whitespace()
+            .any(|w| w.eq_ignore_ascii_case(word))
+    })
+}
+
+fn in_svg(page: &Page, id: NodeId) -> bool {
+    page.ancestors(id).any(|a| page.node(a).tag == Tag::SVG)
+}
+
+fn children_text(page: &Page, id: NodeId) -> String {
+    let mut out = String::new();
+    for child in page.children(id) {
+        out.push_str(page.text(child));
+    }
+    out.split_whitespace().collect::<Vec<_>>().join(" ")
+}

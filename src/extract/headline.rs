@@ -1,0 +1,134 @@
+//! Where the headline stands. In: headings of the page and its head data. Out: the headline, its line. The
+//! choice itself is in [`super::title`].
+
+use super::body::Body;
+use super::head::Head;
+use super::likeness::{likeness, normal_form};
+use super::marks::Marks;
+use super::outline::Outline;
+use super::render::element_text;
+use super::title::{self, Candidate, Evidence, Origin};
+use crate::page::{Attr, NodeId, Page, Tag};
+
+/// Most headings looked at.
+const MAX_HEADINGS: usize = 120;
+/// Likeness from which a heading is taken for the headline before the text is known.
+const SURE: f64 = 0.75;
+
+/// The headline.
+#[derive(Debug, Default)]
+pub(super) struct Headline {
+    /// Its text.
+    pub text: Option<String>,
+    /// Line where it stands in the page, if it does.
+    pub line: Option<usize>,
+}
+
+/// Headings and elements that call themselves title, in document order.
+fn headings<'a>(
+    page: &'a Page,
+    outline: &'a Outline,
+) -> impl Iterator<Item = (NodeId, Origin)> + 'a {
+    let named = outline
+        .marked
+        .iter()
+        .filter(|m| m.marks.any(Marks::TITLE))
+        .map(|m| m.node);
+    let tags = page
+        .nodes()
+        .iter()
+        .enumerate()
+        .filter(|(_, n)| n.tag.is_heading())
+        .map(|(i, _)| i as NodeId);
+    let mut all: Vec<NodeId> = named.chain(tags).take(2 * MAX_HEADINGS).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.into_iter().map(move |id| {
+        let itemprop = page
+            .attr(id, Attr::Itemprop)
+            .is_some_and(|p| p.eq_ignore_ascii_case("headline"));
+        let origin = match page.node(id).tag {
+            Tag::H1 => Origin::H1,
+            _ if itemprop => Origin::Itemprop,
+            _ => Origin::Heading,
+        };
+        (id, origin)
+    })
+}
+
+/// The line that is most like a part of `<title>`, before the text is known.
+pub(super) fn first_guess(page: &Page, outline: &Outline, head: &Head<'_>) -> Option<usize> {
+    let parts = title::Parts::of(&head.title);
+    let forms: Vec<Vec<char>> = parts
+        .heads
+        .iter()
+        .chain(&parts.tails)
+        .map(|s| normal_form(s))
+        .collect();
+    let mut best: Option<(f64, usize)> = None;
+    for (id, _) in headings(page, outline).take(MAX_HEADINGS) {
+        let range = outline.range(page, id);
+        if range.is_empty() || range.len() > 4 {
+            continue;
+        }
+        let form = normal_form(&element_text(page, id));
+        let score = forms.iter().map(|f| likeness(&form, f)).fold(0.0, f64::max);
+        if form.len() >= 4 && score >= SURE && best.is_none_or(|b| score > b.0) {
+            best = Some((score, range.start));
+        }
+    }
+    best.map(|b| b.1)
+}
+
+/// The headline, now that the text is known.
+pub(super) fn headline(page: &Page, outline: &Outline, head: &Head<'_>, body: &Body) -> Headline {
+    let anchor = body.lines.first().copied().unwrap_or(0);
+    let mut candidates = Vec::new();
+    let mut places: Vec<(String, usize)> = Vec::new();
+    for (id, origin) in headings(page, outline).take(MAX_HEADINGS) {
+        let range = outline.range(page, id);
+        if range.is_empty() || range.len() > 4 {
+            continue;
+        }
+        let text = element_text(page, id);
+        let distance = range.start.abs_diff(anchor) as u32;
+        places.push((text.clone(), range.start));
+        candidates.push(Candidate {
+            text,
+            origin,
+            distance,
+            score: 0.0,
+        });
+    }
+    if let Some(text) = &head.json.headline {
+        candidates.push(Candidate {
+            text: text.clone(),
+            origin: Origin::JsonLd,
+            distance: 0,
+            score: 0.0,
+        });
+    }
+    for (i, text) in head.titles.iter().enumerate() {
+        candidates.push(Candidate {
+            text: (*text).to_owned(),
+            origin: Origin::Meta,
+            distance: i as u32,
+            score: 0.0,
+        });
+    }
+    let evidence = Evidence {
+        title: &head.title,
+        site_name: head.site_name,
+        candidates,
+    };
+    let (text, _) = title::choose(evidence);
+    let line = text.as_ref().and_then(|t| {
+        let form = normal_form(t);
+        places
+            .iter()
+            .filter(|(p, _)| likeness(&normal_form(p), &form) >= SURE)
+            .min_by_key(|(_, line)| line.abs_diff(anchor))
+            .map(|(_, line)| *line)
+    });
+    Headline { text, line }
+}

@@ -1,0 +1,185 @@
+//! JSON-LD of a page. In: the text of `application/ld+json` scripts. Out: what they say of the article.
+//! Broken JSON is read by pattern; nothing is ever trusted alone.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::Value;
+
+/// Deepest nesting walked.
+const MAX_DEPTH: u32 = 12;
+/// Longest script read, in bytes.
+const MAX_BYTES: usize = 1 << 20;
+
+/// What the scripts say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct JsonLd {
+    /// `headline`, or `name` of an article.
+    pub headline: Option<String>,
+    /// `datePublished`.
+    pub published: Option<String>,
+    /// `dateCreated`, `uploadDate`.
+    pub created: Option<String>,
+    /// `dateModified`.
+    pub modified: Option<String>,
+    /// Names of `author`.
+    pub authors: Vec<String>,
+    /// Name of `publisher`.
+    pub publisher: Option<String>,
+    /// `articleBody`, only for cross-checks.
+    pub body: Option<String>,
+    /// Whether the values came from a type that is an article.
+    pub article: bool,
+}
+
+static DATE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#""datePublished"\s*:\s*"([^"]{6,40})""#).expect("a constant pattern")
+});
+static HEADLINE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#""headline"\s*:\s*"([^"\\]{4,300})""#).expect("a constant pattern")
+});
+
+/// Adds what one script says; values of an article win over those of other types.
+pub(super) fn read(script: &str, into: &mut JsonLd) {
+    let script = script
+        .trim()
+        .trim_start_matches("<!--")
+        .trim_end_matches("-->");
+    let script = script.trim().trim_end_matches(';');
+    if script.len() > MAX_BYTES {
+        return;
+    }
+    // Raw line breaks inside strings are the most common error of hand-made templates.
+    let value: Option<Value> = serde_json::from_str(script)
+        .or_else(|_| serde_json::from_str(&script.replace(['\n', '\r', '\t'], " ")))
+        .ok();
+    match value {
+        Some(value) => walk(&value, 0, into),
+        None => {
+            let take = |regex: &Regex| regex.captures(script).map(|c| c[1].to_owned());
+            into.published = into.published.take().or_else(|| take(&DATE));
+            into.headline = into.headline.take().or_else(|| take(&HEADLINE));
+        }
+    }
+}
+
+fn walk(value: &Value, depth: u32, into: &mut JsonLd) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    match value {
+        Value::Array(items) => items.iter().for_each(|v| walk(v, depth + 1, into)),
+        Value::Object(object) => {
+            let article = is_article(object.get("@type"));
+            let page = is_page(object.get("@type"));
+            if article || page || object.contains_key("datePublished") {
+                take(object, article, into);
+            }
+            for key in [
+                "@graph",
+                "mainEntity",
+                "mainEntityOfPage",
+                "itemListElement",
+                "hasPart",
+                "@list",
+            ] {
+                if let Some(inner) = object.get(key).filter(|v| !v.is_string()) {
+                    walk(inner, depth + 1, into);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn types(value: Option<&Value>) -> impl Iterator<Item = &str> {
+    let (one, many) = match value {
+        Some(Value::String(s)) => (Some(s.as_str()), None),
+        Some(Value::Array(items)) => (None, Some(items)),
+        _ => (None, None),
+    };
+    one.into_iter()
+        .chain(many.into_iter().flatten().filter_map(Value::as_str))
+}
+
+fn is_article(kind: Option<&Value>) -> bool {
+    types(kind).any(|t| {
+        let t = t.rsplit('/').next().unwrap_or(t);
+        t.ends_with("Article")
+            || t.ends_with("Posting")
+            || matches!(
+                t,
+                "Report"
+                    | "Review"
+                    | "Question"
+                    | "Recipe"
+                    | "BlogPost"
+                    | "CreativeWork"
+                    | "VideoObject"
+            )
+    })
+}
+
+fn is_page(kind: Option<&Value>) -> bool {
+    types(kind).any(|t| t.ends_with("Page") || t == "Product")
+}
+
+fn take(object: &serde_json::Map<String, Value>, article: bool, into: &mut JsonLd) {
+    if into.article && !article {
+        return;
+    }
+    if article && !into.article {
+        *into = JsonLd {
+            article: true,
+            ..JsonLd::default()
+        };
+    }
+    let text = |key: &str| {
+        object
+            .get(key)
+            .and_then(Value::as_str)
+            .map(str::trim)
+            .filter(|s| !s.is_empty())
+    };
+    let keep = |slot: &mut Option<String>, value: Option<&str>| {
+        if slot.is_none() {
+            *slot = value.map(str::to_owned);
+        }
+    };
+    keep(
+        &mut into.headline,
+        text("headline").or_else(|| text("name").filter(|_| article)),
+    );
+    keep(&mut into.published, text("datePublished"));
+    keep(
+        &mut into.created,
+        text("dateCreated").or_else(|| text("uploadDate")),
+    );
+    keep(&mut into.modified, text("dateModified"));
+    keep(&mut into.body, text("articleBody"));
+    if into.authors.is_empty() {
+        names(
+            object.get("author").or_else(|| object.get("creator")),
+            0,
+            &mut into.authors,
+        );
+    }
+    if into.publisher.is_none() {
+        let mut publisher = Vec::new();
+        names(object.get("publisher"), 0, &mut publisher);
+        into.publisher = publisher.into_iter().next();
+    }
+}
+
+fn names(value: Option<&Value>, depth: u32, into: &mut Vec<String>) {
+    match value {
+        Some(Value::String(s)) if !s.trim().is_empty() && !s.starts_with("http") => {
+            into.push(s.trim().to_owned())
+        }
+        Some(Value::Array(items)) if depth < 3 => {
+            items.iter().for_each(|v| names(Some(v), depth + 1, into))
+        }
+        Some(Value::Object(object)) if depth < 3 => names(object.get("name"), depth + 1, into),
+        _ => {}
+    }
+}

@@ -1,0 +1,295 @@
+//! What an element says of itself: its name, role, class and id words. In: an element. Out: [`Marks`].
+//! Never looks at text; a mark is a hint that is weighed against the text later.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::page::{Attr, NodeId, Page, Tag};
+
+/// A set of hints, inherited by what is inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Marks(pub u32);
+
+impl Marks {
+    /// Menus, breadcrumbs, pagination.
+    pub(super) const NAV: Marks = Marks(1);
+    /// Head of the page or of the site.
+    pub(super) const HEADER: Marks = Marks(1 << 1);
+    /// Foot of the page or of the site.
+    pub(super) const FOOTER: Marks = Marks(1 << 2);
+    /// Beside the text: side columns, widgets.
+    pub(super) const ASIDE: Marks = Marks(1 << 3);
+    /// Readers' comments and the box to write one.
+    pub(super) const COMMENT: Marks = Marks(1 << 4);
+    /// Other articles: related, hot, recommended, next and previous.
+    pub(super) const RELATED: Marks = Marks(1 << 5);
+    /// Share bars, buttons, social media.
+    pub(super) const SHARE: Marks = Marks(1 << 6);
+    /// Advertisements, sponsors, subscription boxes.
+    pub(super) const PROMO: Marks = Marks(1 << 7);
+    /// Date, source, editor, tags: about the text, not of it.
+    pub(super) const ABOUT: Marks = Marks(1 << 8);
+    /// Author cards.
+    pub(super) const AUTHOR: Marks = Marks(1 << 9);
+    /// Calls itself the text: content, article, entry.
+    pub(super) const BODY: Marks = Marks(1 << 10);
+    /// Declared to be the text: `itemprop=articleBody` and its kin.
+    pub(super) const DECLARED: Marks = Marks(1 << 11);
+    /// Caption of a picture.
+    pub(super) const CAPTION: Marks = Marks(1 << 12);
+    /// Headline.
+    pub(super) const TITLE: Marks = Marks(1 << 13);
+    /// Lead or summary above the text.
+    pub(super) const LEAD: Marks = Marks(1 << 14);
+    /// Inside a form or form control.
+    pub(super) const FORM: Marks = Marks(1 << 15);
+    /// Copyright and licence notes.
+    pub(super) const LEGAL: Marks = Marks(1 << 16);
+    /// Inside an `article` element.
+    pub(super) const ARTICLE: Marks = Marks(1 << 17);
+    /// Inside a `main` element or `role=main`.
+    pub(super) const MAIN: Marks = Marks(1 << 18);
+    /// Inside a list.
+    pub(super) const LIST: Marks = Marks(1 << 19);
+    /// Inside a table.
+    pub(super) const TABLE: Marks = Marks(1 << 20);
+    /// Inside a quotation.
+    pub(super) const QUOTE: Marks = Marks(1 << 21);
+    /// Cookie and consent banners, pop-ups, dialogs.
+    pub(super) const POPUP: Marks = Marks(1 << 22);
+
+    /// All hints against being text.
+    pub(super) const AGAINST: Marks = Marks(
+        Self::NAV.0
+            | Self::HEADER.0
+            | Self::FOOTER.0
+            | Self::ASIDE.0
+            | Self::COMMENT.0
+            | Self::RELATED.0
+            | Self::SHARE.0
+            | Self::PROMO.0
+            | Self::LEGAL.0
+            | Self::FORM.0
+            | Self::POPUP.0,
+    );
+
+    /// True if any of `other` is set.
+    pub(super) fn any(self, other: Marks) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Both sets.
+    #[must_use]
+    pub(super) fn with(self, other: Marks) -> Marks {
+        Marks(self.0 | other.0)
+    }
+
+    /// The set less `other`.
+    #[must_use]
+    pub(super) fn without(self, other: Marks) -> Marks {
+        Marks(self.0 & !other.0)
+    }
+}
+
+/// Word stems of class and id values, Chinese sites' pinyin and habits among them, with what they hint at.
+/// `^`, `$` stand for the bounds of a word (a change of case, a digit or a sign).
+const STEMS: &[(&str, Marks)] = &[
+    (
+        r"breadcrumb|crumbs?|pagination|paginat|pager|page-?nav|menu|navbar|navigation|nav$|^nav|toc$|^toc|skip-?link|sitemap|weizhi|mianbao|dangqian|location$",
+        Marks::NAV,
+    ),
+    (
+        r"masthead|site-?header|page-?header|topbar|top-?bar|banner|^head$|^header$|^hd$|^top$|toolbar",
+        Marks::HEADER,
+    ),
+    (
+        r"foot|footer|colophon|bottom-?bar|^ft$|^bottom$",
+        Marks::FOOTER,
+    ),
+    (
+        r"side-?bar|sidebar|aside|^side|side$|rail$|^rail|right-?col|col-?right|left-?col|widget|^right$|gadget",
+        Marks::ASIDE,
+    ),
+    (
+        r"comment|disqus|^reply|replies|respond$|pinglun|^cmt|cmt$|gentie|tie-area|livefyre|^talkback|liuyan|discussion",
+        Marks::COMMENT,
+    ),
+    (
+        r"relat|recommend|^hot|hot-?list|hotnews|popular|trending|most-?read|most-?view|ranking|^rank|rank$|tuijian|xiangguan|^xgxw|paihang|more-?news|more-?stories|more-?from|see-?also|also-?read|read-?more|readmore|read-?next|up-?next|next-?article|prev-?next|post-?nav|teaser|suggest|yarpp|outbrain|taboola|zergnet|you-?may|youmay|latest|guess|feed-?list|news-?list|list-?news|kandian|rel-?news|about-?news",
+        Marks::RELATED,
+    ),
+    (
+        r"share|sharing|social|addthis|jiathis|bdsharebuttonbox|bshare|fenxiang|follow-?us|sns|qrcode|qr-?code|erweima|weixin|weibo|twitter|facebook|whatsapp|like-?button|digg|zan$|reaction|print-?mail",
+        Marks::SHARE,
+    ),
+    (
+        r"^ads?$|^ads?-|-ads?$|^adv$|advert|^advertis|adsense|adbox|ad-?wrap|ad-?area|ad-?slot|guanggao|^gg$|sponsor|promo|newsletter|subscri|sign-?up|signup|paywall|^donat|call-?to-?action|^cta|app-?download|download-?app|^dfp|marketing|affiliate",
+        Marks::PROMO,
+    ),
+    (
+        r"meta$|^meta|byline|dateline|timestamp|post-?info|pub-?info|publish-?info|article-?info|pub-?time|publish-?time|post-?time|^time$|^date$|pubdate|laiyuan|source$|^source|^info$|info-?bar|editor$|bianji|zebian|ep-?editor|^tags?$|tag-?list|post-?tags|article-?tags|keywords?$|categories|entry-?utility|reading-?time|views?$|hits$|read-?count",
+        Marks::ABOUT,
+    ),
+    (
+        r"author|writer|about-?the|bio$|^bio|zuozhe|profile|contributor|account-?card|gzh",
+        Marks::AUTHOR,
+    ),
+    (
+        r"article-?body|article-?content|article-?text|story-?body|story-?content|body-?content|post-?body|post-?content|entry-?content|news-?content|content-?body|content-?text|rich-?text|main-?text|text-?content|content-?main|^content$|^cont$|^article$|articletext|zhengwen|neirong|trs-?editor|trs-?view|artibody|art-?body|news-?text|newstext|^endtext|^post$|^entry$|rm-?txt|text-?con|show-?text|text-?main|hentry|js-?content|wenzhang|detail-?content|con-?text|vsb-?content|article-?detail|news-?detail|news-?body|article-?main|article-?con$|markdown|prose|wysiwyg|story-?text|body-?text|bodytext|body-?copy|field-?body|article__body",
+        Marks::BODY,
+    ),
+    (
+        r"caption|img-?desc|pic-?desc|pictext|tuzhu|img-?note|photo-?credit",
+        Marks::CAPTION,
+    ),
+    (
+        r"headline|^title$|article-?title|post-?title|entry-?title|news-?title|biaoti|^h1$|main-?title|story-?title",
+        Marks::TITLE,
+    ),
+    (
+        r"^lead$|^lede|summary|^intro$|^excerpt|standfirst|abstract|zhaiyao|daodu|subhead|sub-?title|^dek$|teaser-?text|article-?desc",
+        Marks::LEAD,
+    ),
+    (
+        r"copyright|^legal|disclaim|licen[cs]e|banquan|statement|shengming|declare$|terms-?of",
+        Marks::LEGAL,
+    ),
+    (
+        r"cookie|consent|gdpr|modal|popup|pop-?up|overlay|dialog|lightbox|tooltip|drop-?down|hidden$|^hidden|login|sign-?in|register|search-?form|search-?box|newsletter-?form",
+        Marks::POPUP,
+    ),
+];
+
+static WORDS: LazyLock<Regex> = LazyLock::new(|| {
+    let groups: Vec<String> = STEMS
+        .iter()
+        .map(|(stems, _)| {
+            let bounded: Vec<String> = stems.split('|').map(bounded).collect();
+            format!("({})", bounded.join("|"))
+        })
+        .collect();
+    Regex::new(&format!("(?i){}", groups.join("|")))
+        .expect("the stems are constants that a test compiles")
+});
+
+/// A stem as a pattern: `-?` lets `-`, `_` or nothing stand between its parts.
+fn bounded(stem: &str) -> String {
+    let inner = stem
+        .trim_start_matches('^')
+        .trim_end_matches('$')
+        .replace("-?", "[-_]?");
+    let head = if stem.starts_with('^') {
+        r"(?:\b|_)"
+    } else {
+        ""
+    };
+    let tail = if stem.ends_with('$') { r"(?:\b|_)" } else { "" };
+    format!("{head}{inner}{tail}")
+}
+
+/// Hints of a class or id value.
+pub(super) fn marks_of_words(value: &str) -> Marks {
+    let mut marks = Marks::default();
+    for captures in WORDS.captures_iter(value).take(16) {
+        for (at, (_, mark)) in STEMS.iter().enumerate() {
+            if captures.get(at + 1).is_some() {
+                marks = marks.with(*mark);
+            }
+        }
+    }
+    marks
+}
+
+/// True if the element says that it is not shown.
+pub(super) fn is_hidden(page: &Page, id: NodeId) -> bool {
+    if page.attr(id, Attr::Hidden).is_some() {
+        return true;
+    }
+    page.attr(id, Attr::Style).is_some_and(|style| {
+        let mut rest = style;
+        while let Some((before, after)) = rest.split_once(':') {
+            let name = before.rsplit(';').next().unwrap_or_default().trim();
+            let value = after.trim_start();
+            let is = |word: &str| {
+                value
+                    .get(..word.len())
+                    .is_some_and(|v| v.eq_ignore_ascii_case(word))
+            };
+            if (name.eq_ignore_ascii_case("display") && is("none"))
+                || (name.eq_ignore_ascii_case("visibility") && is("hidden"))
+            {
+                return true;
+            }
+            rest = after;
+        }
+        false
+    })
+}
+
+/// The element's own marks: by name, role, `itemprop`, class and id.
+pub(super) fn element_marks(page: &Page, id: NodeId) -> Marks {
+    let tag = page.node(id).tag;
+    if tag == Tag::HTML || tag == Tag::BODY {
+        // Their classes describe the whole site.
+        return Marks::default();
+    }
+    let mut marks = marks_of_tag(tag);
+    if let Some(role) = page.attr(id, Attr::Role) {
+        marks = marks.with(marks_of_role(role));
+    }
+    if let Some(prop) = page.attr(id, Attr::Itemprop) {
+        marks = marks.with(marks_of_itemprop(prop));
+    }
+    for name in [Attr::Class, Attr::Id] {
+        if let Some(value) = page.attr(id, name) {
+            marks = marks.with(marks_of_words(value));
+        }
+    }
+    marks
+}
+
+fn marks_of_tag(tag: Tag) -> Marks {
+    match tag {
+        Tag::NAV => Marks::NAV,
+        Tag::HEADER => Marks::HEADER,
+        Tag::FOOTER => Marks::FOOTER,
+        Tag::ASIDE => Marks::ASIDE,
+        Tag::FORM => Marks::FORM,
+        Tag::FIGCAPTION => Marks::CAPTION,
+        Tag::ARTICLE => Marks::ARTICLE,
+        Tag::MAIN => Marks::MAIN,
+        Tag::BLOCKQUOTE => Marks::QUOTE,
+        Tag::TABLE => Marks::TABLE,
+        Tag::UL | Tag::OL | Tag::DL => Marks::LIST,
+        Tag::H1 => Marks::TITLE,
+        _ => Marks::default(),
+    }
+}
+
+fn marks_of_role(role: &str) -> Marks {
+    match role {
+        "navigation" | "menu" | "menubar" | "toolbar" | "tablist" => Marks::NAV,
+        "banner" => Marks::HEADER,
+        "contentinfo" => Marks::FOOTER,
+        "complementary" => Marks::ASIDE,
+        "dialog" | "alertdialog" | "alert" => Marks::POPUP,
+        "search" | "form" => Marks::FORM,
+        "main" => Marks::MAIN,
+        "article" => Marks::ARTICLE,
+        _ => Marks::default(),
+    }
+}
+
+fn marks_of_itemprop(prop: &str) -> Marks {
+    match prop {
+        "articleBody" | "reviewBody" | "text" => Marks::DECLARED,
+        "headline" => Marks::TITLE,
+        "author" => Marks::AUTHOR,
+        "comment" => Marks::COMMENT,
+        "datePublished" | "dateModified" | "keywords" | "publisher" => Marks::ABOUT,
+        "description" => Marks::LEAD,
+        "caption" => Marks::CAPTION,
+        _ => Marks::default(),
+    }
+}

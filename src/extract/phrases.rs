@@ -1,0 +1,104 @@
+//! What a short line says that is not part of a text: 责任编辑, 相关阅读, ©, "Share this". In: the text of a
+//! line. Out: a [`Phrase`] or none. Only for lines that are short: a long one is prose whatever it says.
+
+use std::sync::LazyLock;
+
+use regex::RegexSet;
+
+/// Longest line that is looked at, in bytes.
+pub(super) const MAX_BYTES: usize = 400;
+
+/// Kinds of lines that are not text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phrase {
+    /// Copyright, licence, registration of the site: nothing below it is text.
+    Footer,
+    /// Heading of a list of other articles: the list below it is not text.
+    Related,
+    /// Editor, proof-reader, reporter's card.
+    Editor,
+    /// Original title of a reprint.
+    OriginalTitle,
+    /// Share, print, font size, read aloud, favourites.
+    Tools,
+    /// Number of comments, box to write one.
+    Comments,
+    /// Source and date line.
+    Source,
+    /// Invitation to click, subscribe, download an app, scan a code.
+    Promo,
+    /// Rights and liability notes under the text.
+    Legal,
+    /// Previous and next article, page numbers.
+    Paging,
+    /// Tags and categories.
+    Tags,
+    /// Where one is: 首页 > 新闻.
+    Crumbs,
+}
+
+const PATTERNS: &[(Phrase, &str)] = &[
+    (
+        Phrase::Footer,
+        r"(?i)版权所有|copyright|©|\(c\)\s*(19|20)\d\d|ICP[备证]|京公网安备|公网安备|主办单位|网站地图|备案号|增值电信|许可证|all rights reserved|alle rechte vorbehalten|互联网新闻信息服务|违法和不良信息|举报电话|举报邮箱|联系我们|关于我们.*(联系|招聘|广告)|privacy policy|terms of (use|service)",
+    ),
+    (
+        Phrase::Related,
+        r"(?i)^\W*(相关(阅读|新闻|文章|报道|链接|推荐|资讯|内容|专题|搜索|话题|稿件|热词)|延伸阅读|推荐阅读|热门(推荐|文章|新闻|阅读|评论|话题|专题|排行)|热点(推荐|新闻|专题|排行)|为您推荐|猜你喜欢|你可能(也|还)?(喜欢|感兴趣)|今日(热点|推荐|头条)|精彩推荐|更多(新闻|文章|精彩|推荐|阅读|内容|相关)|最新(文章|新闻|资讯|评论|更新)|编辑推荐|大家都在看|新闻排行|阅读排行|点击排行|排行榜|24小时热|本周热|图片新闻|精彩图集|推荐(新闻|图片|视频|文章)|看了又看|往期(回顾|精彩)|related (articles?|stories|posts|content|news|topics|links|coverage|reading)|more (from|on this|stories|news|in)|read (more|next|also)|see also|also read|recommended|you (might|may) (also )?(like|be interested)|most (read|popular|viewed|shared)|trending|popular (posts|now|stories)|latest (news|posts|stories)|up next|don't miss|editor'?s'? (picks?|choice)|top stories|mehr zum thema|lesen sie auch|das könnte sie|auch interessant|à lire aussi|lire aussi|sur le même sujet|te puede interesar|lea también|leia (também|mais)|leggi anche|関連記事|おすすめ|あわせて読みたい|관련\s?기사|인기\s?기사|читайте также|ilgili haberler|les også|læs også|läs (också|även|mer))",
+    ),
+    (
+        Phrase::Editor,
+        r"(?i)^\W*(责任编辑|责编|编辑|本文编辑|责任校对|校对|值班编辑|网络编辑|执行主编|主编|编审|监制|审核|审校|初审|复审|终审|作者系|图编|美编|制图|排版)\W*[：:丨|/]|^[\[【(（](责任编辑|责编|编辑)|责任编辑[：:]|(责任编辑|责编).{0,20}[\])）】]$|_(NF|NB|NN|N)\d{3,}|本文来源[：:]",
+    ),
+    (
+        Phrase::OriginalTitle,
+        r"^\W*(本?文?原标题|原题|原文标题)\W*[：:]",
+    ),
+    (
+        Phrase::Tools,
+        r"(?i)^\W*(分享(到|至|给)?|分享本文|收藏|打印|打印本文|关闭(窗口|本页)?|字号|字体|大\s*中\s*小|我要(评论|纠错|反馈)|纠错|点赞|举报|转发|扫一扫|复制链接|微信扫码|新浪微博|返回(顶部|首页|列表)|朗读|收听|听新闻|share( this| on| article)?|print( this)?|e-?mail( this)?|tweet|facebook|twitter|whatsapp|copy link|save|bookmark|listen( to)?|teilen|drucken|partager|imprimer|compartir|condividi|compartilhar|シェア|공유)\W*$|^\W*【?(打印|收藏|大|中|小|关闭|纠错|字号)(\W+(打印|收藏|大|中|小|关闭|纠错|字号))+",
+    ),
+    (
+        Phrase::Comments,
+        r"(?i)^\W*(\d+\s*(条|个)?(评论|跟贴|跟帖|回复|人参与)|(查看|全部|最新|精彩|热门|网友|我来|发表|参与|文明|登录后)\S{0,6}(评论|跟贴|跟帖|留言)|评论\W*(\(|（)?\d*|comments?\W*(\(?\d+\)?)?$|\d+ comments?|leave a (comment|reply)|post a comment|add a comment|view (all )?comments|join the (conversation|discussion)|log ?in to|sign in to)|(自律管理承诺书|跟帖评论|文明上网)",
+    ),
+    (
+        Phrase::Source,
+        r"(?i)^\W*(来源|稿源|消息来源|文章来源|信息来源|新闻来源|出处|转自|source|quelle|fonte|fuente)\W{0,2}[：:丨|]|^\W*(发布时间|发表时间|发布日期|更新时间|时间|日期|published|posted|updated|last updated|veröffentlicht|publié)\W{0,3}[：:]?\s*\D{0,6}(19|20)?\d\d\W",
+    ),
+    (
+        Phrase::Promo,
+        r"(?i)点击(进入|查看|下载|关注|这里|此处|图片|阅读|上方|下方).{0,16}$|(扫描|长按|识别).{0,8}二维码|扫码|关注.{0,12}(公众号|微信|微博)|下载.{0,10}(APP|客户端)|(APP|客户端).{0,6}下载|sign up (for|to)|subscribe (to|now|for|today)|newsletter|download (our|the) app|follow us|click here|join our|get the latest|加入.{0,6}(群|社区)|新浪(财经|新闻)?(APP|公众号)|打开.{0,8}(APP|客户端)|^\W*(advertisement|anzeige|publicité|publicidad|广告|reklama?|sponsored|annonse)\W*$|article continues below|continue reading|story continues",
+    ),
+    (
+        Phrase::Legal,
+        r"(?i)(免责声明|特别声明|郑重声明|版权声明|转载(请|须|需|声明)|未经.{0,14}(授权|许可|同意)|不代表.{0,14}(观点|立场)|仅供参考|侵权|投资者据此操作|风险自担|转载请注明|欢迎转载|(licensed|reproduced|republished) under|creative commons)",
+    ),
+    (
+        Phrase::Paging,
+        r"(?i)^\W*((上|下|前|后|首|末|尾)一?(页|篇|条|章|张|则)|(previous|next|prev|older|newer)( (article|post|page|story|entry))?|共\d+页)\W*",
+    ),
+    (
+        Phrase::Tags,
+        r"(?i)^\W*(标签|关键词|关键字|TAGS?|Filed under|Categories|Category|Topics?|Keywords?|Posted in|Tagged|Schlagw[oö]rter|Mots-clés|Etiquetas|分类)\W*[：:]|^#\S+(\s+#\S+)*$",
+    ),
+    (
+        Phrase::Crumbs,
+        r"(?i)^\W*(当前位置|您的位置|您现在的位置|所在位置|位置|you are here)\W*[：:]|^\W*(首页|home)\s*[>»/›]",
+    ),
+];
+
+static SET: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new(PATTERNS.iter().map(|(_, p)| *p))
+        .expect("the patterns are constants that a test compiles")
+});
+
+/// The first kind in the order of [`Phrase`] that the line matches.
+pub(super) fn phrase_of(text: &str) -> Option<Phrase> {
+    let text = text.trim();
+    if text.is_empty() || text.len() > MAX_BYTES {
+        return None;
+    }
+    let at = SET.matches(text).iter().next()?;
+    Some(PATTERNS[at].0)
+}

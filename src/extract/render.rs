@@ -1,0 +1,79 @@
+//! Lines as text. In: a line of a page. Out: its text with white space collapsed. Hidden and unreadable
+//! elements inside the line are left out.
+
+use super::lines::{Line, is_skipped};
+use super::marks::is_hidden;
+use crate::page::{NodeId, Page, Tag};
+
+/// Appends the text of nodes `first..end` to `out`, runs of white space as one space, trimmed.
+pub(super) fn node_text(page: &Page, first: NodeId, end: NodeId, out: &mut String) {
+    let start = out.len();
+    let mut gap = false;
+    let mut at = first;
+    while at < end {
+        let node = page.node(at);
+        if node.tag != Tag::TEXT {
+            let skip = is_skipped(node.tag) || is_hidden(page, at);
+            // A line never begins inside a skipped element, so its end lies before the end of the line.
+            at = if skip { node.end.max(at + 1) } else { at + 1 };
+            continue;
+        }
+        let text = page.text(at);
+        gap |= text.starts_with(char::is_whitespace);
+        for word in text.split(char::is_whitespace).filter(|w| !w.is_empty()) {
+            if gap && out.len() > start {
+                out.push(' ');
+            }
+            out.push_str(word);
+            gap = true;
+        }
+        gap = text.ends_with(char::is_whitespace);
+        at += 1;
+    }
+}
+
+/// Appends the text of a line.
+pub(super) fn line_text(page: &Page, line: &Line, out: &mut String) {
+    node_text(page, line.first, line.end, out);
+}
+
+/// The whole text of an element, visible or not, on one line.
+pub(super) fn element_text(page: &Page, id: NodeId) -> String {
+    let mut out = String::new();
+    node_text(page, id, page.node(id).end, &mut out);
+    out
+}
+
+/// Joins the lines into one text, one paragraph a line; cells of one table row stand on one line.
+pub(super) fn body_text(page: &Page, lines: &[Line]) -> String {
+    let mut out = String::new();
+    let mut row: Option<NodeId> = None;
+    for line in lines {
+        let this = row_of(page, line);
+        let joined = this.is_some() && this == row;
+        let start = out.len();
+        if start > 0 {
+            out.push_str(if joined { " | " } else { "\n" });
+        }
+        let text_start = out.len();
+        line_text(page, line, &mut out);
+        if out.len() == text_start {
+            out.truncate(start);
+        } else {
+            row = this;
+        }
+    }
+    out
+}
+
+/// The table row of a line that is a short cell.
+fn row_of(page: &Page, line: &Line) -> Option<NodeId> {
+    /// Longer cells are paragraphs of a layout table.
+    const CELL_TOKENS: u32 = 40;
+    if line.all.tokens > CELL_TOKENS {
+        return None;
+    }
+    page.ancestors(line.first)
+        .take(4)
+        .find(|id| page.node(*id).tag == Tag::TR)
+}

@@ -1,0 +1,5 @@
+//! Tests of the extraction, by part.
+
+mod dates;
+mod ratios;
+mod titles;

@@ -1,0 +1,96 @@
+use crate::extract::likeness::{common_substring, likeness, normal_form};
+use crate::extract::title::{Candidate, Evidence, Origin, Parts, choose};
+
+const TITLE: &str = "世界石油大会在京召开-中国石油新闻中心";
+
+fn alike(a: &str, b: &str) -> f64 {
+    likeness(&normal_form(a), &normal_form(b))
+}
+
+fn candidate(origin: Origin, text: &str) -> Candidate {
+    Candidate {
+        text: text.to_owned(),
+        origin,
+        distance: 0,
+        score: 0.0,
+    }
+}
+
+fn chosen(title: &str, site_name: Option<&str>, candidates: Vec<Candidate>) -> Option<String> {
+    choose(Evidence {
+        title,
+        site_name,
+        candidates,
+    })
+    .0
+}
+
+#[test]
+fn likeness_gives_the_worked_values() {
+    let near = |got: f64, want: f64| assert!((got - want).abs() < 5e-4, "{got} is not {want}");
+    near(alike("世界石油大会在京召开", TITLE), 10.0 / 19.0);
+    near(alike("世界石油大会在京召开", "世界石油大会在京召开"), 1.0);
+    near(alike("世界石油大会 在京召开", "世界石油大会在京召开"), 1.0);
+    near(alike("中国石油新闻中心", TITLE), 8.0 / 19.0);
+    near(alike("相关新闻", TITLE), 2.0 / 19.0);
+    near(alike("", ""), 1.0);
+    near(alike("", "石油"), 0.0);
+    assert_eq!(common_substring(&['a', 'b'], &['c']), 0);
+}
+
+#[test]
+fn normal_form_joins_chinese_and_drops_quotes() {
+    assert_eq!(
+        normal_form("“LNG  接收站”  投产 ＡＢ c")
+            .iter()
+            .collect::<String>(),
+        "lng接收站投产ab c"
+    );
+}
+
+#[test]
+fn a_heading_like_the_first_part_wins() {
+    let candidates = vec![
+        candidate(Origin::H1, "中国石油新闻中心"),
+        candidate(Origin::Heading, "世界石油大会在京召开"),
+        candidate(Origin::Heading, "相关新闻"),
+    ];
+    assert_eq!(
+        chosen(TITLE, None, candidates).as_deref(),
+        Some("世界石油大会在京召开")
+    );
+}
+
+#[test]
+fn without_a_heading_the_longest_part_that_is_not_the_site_stays() {
+    assert_eq!(
+        chosen(TITLE, None, vec![]).as_deref(),
+        Some("世界石油大会在京召开")
+    );
+    assert_eq!(
+        chosen(
+            "长庆油田产量创新高_国内油气_油气日报",
+            Some("油气日报"),
+            vec![]
+        )
+        .as_deref(),
+        Some("长庆油田产量创新高")
+    );
+    assert_eq!(
+        chosen("中国石油新闻中心", None, vec![]).as_deref(),
+        Some("中国石油新闻中心")
+    );
+    assert_eq!(chosen("", None, vec![]), None);
+}
+
+#[test]
+fn without_a_title_element_the_first_heading_counts() {
+    let h1 = vec![candidate(Origin::H1, "塔里木新井投产")];
+    assert_eq!(chosen("", None, h1).as_deref(), Some("塔里木新井投产"));
+}
+
+#[test]
+fn a_hyphen_inside_a_word_is_no_joint() {
+    let parts = Parts::of("5G-A 网络上线 - 通信日报");
+    assert_eq!(parts.parts, ["5G-A 网络上线", "通信日报"]);
+}
