@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use super::assign::{self, rank};
 use super::leasing::Frontier;
+use super::queue::Queue;
 use super::scope::Refusal;
-use crate::store::{Batch, Committed, DueUrl, HELD_MS, NewUrl, Store, StoreError, UrlClass};
+use crate::store::{Batch, Committed, DueUrl, HELD_MS, NewUrl, Store, StoreError, UrlClass, UrlId};
 
 /// A host whose rest is longer than this gives up its place in memory when others wait for one.
 const LONG_REST_MS: i64 = 60_000;
@@ -61,9 +62,22 @@ impl Frontier {
         Ok(report)
     }
 
-    /// Whether there is anything to write even without finished pages.
-    pub fn has_changes(&self) -> bool {
-        !self.hold.is_empty() || self.queues.values().any(|q| q.dirty)
+    /// Whether there is anything to write even without finished pages. When [`Frontier::next`] has nothing to fetch
+    /// and this is true, commit and ask again: hosts may have made room for others.
+    pub fn has_changes(&self, now_ms: i64) -> bool {
+        let nothing = HashSet::new();
+        !self.hold.is_empty()
+            || self
+                .queues
+                .values()
+                .any(|q| q.dirty || self.is_leaving(q, &nothing, now_ms))
+    }
+
+    /// Whether a host gives up its place in memory once these pages are committed.
+    fn is_leaving(&self, queue: &Queue, committed: &HashSet<UrlId>, now_ms: i64) -> bool {
+        let long = queue.host.not_before_ms > now_ms + LONG_REST_MS || queue.leased > LONG_TURN;
+        let done = !queue.has_due() || queue.limited || (self.crowded && long);
+        done && queue.will_rest(committed)
     }
 
     /// Leaves only links that are in scope and new.
@@ -161,7 +175,7 @@ impl Frontier {
             };
             if leaving {
                 let floor_ms = if queue.limited {
-                    HELD_MS - 1
+                    HELD_MS
                 } else {
                     queue.host.not_before_ms
                 };
@@ -223,21 +237,8 @@ impl Frontier {
             self.activate_ms = now_ms;
         }
         for host in touched {
-            self.wake(host, now_ms);
+            self.enqueue(host, now_ms);
         }
-    }
-
-    /// A host that waits in no heap has something due again.
-    fn wake(&mut self, host: crate::store::HostId, now_ms: i64) {
-        let Some(queue) = self.queues.get(&host) else {
-            return;
-        };
-        let at_ms = if queue.has_due() {
-            now_ms
-        } else {
-            queue.refresh_ms()
-        };
-        self.enqueue(host, at_ms);
     }
 
     /// New URLs of a site, for a batch: its seeds.

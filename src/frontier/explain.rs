@@ -45,10 +45,7 @@ impl Explanation {
         let held = host.not_before_ms > now_ms;
         let cause = if held {
             Cause::from_code(host.cause)
-        } else if host
-            .next_due_ms
-            .is_some_and(|t| t >= crate::store::HELD_MS - 1)
-        {
+        } else if host.next_due_ms.is_some_and(|t| t >= crate::store::HELD_MS) {
             Cause::CycleLimit
         } else {
             Cause::None

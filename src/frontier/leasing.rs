@@ -208,16 +208,22 @@ impl Frontier {
         if queue.limited || queue.in_flight >= self.config.connections_per_host.max(1) {
             return;
         }
+        let mut at_ms = at_ms.max(queue.host.not_before_ms);
+        if !queue.has_due() {
+            at_ms = at_ms.max(queue.refresh_ms());
+        }
+        if at_ms >= HELD_MS {
+            return;
+        }
         self.turn += 1;
         queue.ticket = self.turn;
-        let at_ms = at_ms.max(queue.host.not_before_ms);
         self.heap.push(Reverse((at_ms, self.turn, host)));
     }
 
     /// Brings hosts with due URLs into memory, as many as there is room for.
     fn activate(&mut self, store: &Reader, now_ms: i64) -> Result<(), StoreError> {
         let room = self.config.active_hosts.max(1);
-        let due = store.hosts_due(now_ms, self.queues.len() + room)?;
+        let due = store.hosts_due(now_ms, self.queues.len() + room + 1)?;
         self.crowded = false;
         for host in due {
             if self.queues.contains_key(&host) {
@@ -262,10 +268,7 @@ impl Frontier {
             };
             let Some(id) = queue.pop(store, batch, now_ms)? else {
                 // Nothing due: the next commit lets it go; until then it wakes up for what becomes due.
-                let wake_ms = queue.refresh_ms();
-                if wake_ms < HELD_MS {
-                    self.enqueue(host, wake_ms);
-                }
+                self.enqueue(host, now_ms);
                 return Ok(None);
             };
             let Some(record) = store.url(id)? else {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
 
+use super::batch::HELD_MS;
 use super::error::StoreError;
 use super::open::Reader;
 use super::record::{HostId, HostRecord};
@@ -55,9 +56,10 @@ impl Reader {
     pub fn next_host_due(&self, after_ms: i64) -> Result<Option<i64>, StoreError> {
         self.conn
             .prepare_cached(
-                "SELECT min(next_due_ms) FROM host WHERE next_due_ms > ?1 AND next_due_ms IS NOT NULL",
+                "SELECT min(next_due_ms) FROM host WHERE next_due_ms > ?1 AND next_due_ms < ?2 \
+                 AND next_due_ms IS NOT NULL",
             )
-            .and_then(|mut s| s.query_row([after_ms], |row| row.get(0)))
+            .and_then(|mut s| s.query_row([after_ms, HELD_MS], |row| row.get(0)))
             .map_err(|e| self.fail(e))
     }
 

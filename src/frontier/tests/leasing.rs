@@ -1,0 +1,284 @@
+//! Order, fairness, limits, crashes.
+
+use super::*;
+
+fn paths(fetched: &[(i64, String)]) -> Vec<&str> {
+    fetched
+        .iter()
+        .map(|(_, url)| url.split_once(".test").unwrap().1)
+        .collect()
+}
+
+#[test]
+fn an_empty_frontier_is_idle() {
+    let mut crawl = Crawl::new(Config::default());
+    assert_eq!(crawl.next(), Next::Idle);
+    assert_eq!(crawl.frontier.in_flight(), 0);
+}
+
+#[test]
+fn hubs_come_first_then_links_by_depth_in_the_order_of_finding() {
+    let mut crawl = Crawl::new(at_once());
+    let site: Arc<str> = Arc::from("s");
+    crawl.batch.urls = vec![
+        Crawl::link("http://a.test/deep", 5),
+        Crawl::link("http://a.test/second", 2),
+        Crawl::link("http://a.test/third", 2),
+        NewUrl::seed(uri("http://a.test/"), &site),
+        NewUrl {
+            class: UrlClass::Feed,
+            ..Crawl::link("http://a.test/feed", 9)
+        },
+    ];
+    crawl.commit();
+    let fetched = crawl.drain();
+    assert_eq!(
+        paths(&fetched),
+        ["/", "/feed", "/second", "/third", "/deep"]
+    );
+}
+
+#[test]
+fn a_link_of_a_hub_overtakes_a_backlog_that_is_in_memory() {
+    let mut crawl = Crawl::new(Config {
+        queue_batch: 4,
+        ..at_once()
+    });
+    let backlog: Vec<String> = (0..50).map(|i| format!("http://a.test/old/{i}")).collect();
+    crawl.batch.urls = backlog.iter().map(|t| Crawl::link(t, 6)).collect();
+    crawl.commit();
+    let lease = crawl.lease();
+    let fresh = vec![Crawl::link("http://a.test/fresh", 1)];
+    crawl.finish_with(&lease, &FetchReport::new(FetchOutcome::Answered, 1), fresh);
+    crawl.commit();
+    assert_eq!(crawl.lease().record.uri.as_str(), "http://a.test/fresh");
+}
+
+#[test]
+fn a_backlog_of_one_host_never_starves_another() {
+    let mut crawl = Crawl::new(at_once());
+    let big: Vec<String> = (0..300).map(|i| format!("http://big.test/{i}")).collect();
+    let mut all: Vec<&str> = big.iter().map(String::as_str).collect();
+    all.extend([
+        "http://small.test/1",
+        "http://small.test/2",
+        "http://small.test/3",
+    ]);
+    crawl.offer(&all);
+    let fetched = crawl.drain();
+    let small: Vec<usize> = (0..fetched.len())
+        .filter(|&i| fetched[i].1.starts_with("http://small"))
+        .collect();
+    assert_eq!(fetched.len(), 303);
+    assert!(small.iter().all(|&i| i < 8), "small host waited: {small:?}");
+}
+
+#[test]
+fn more_hosts_than_fit_in_memory_all_have_their_turn() {
+    let mut crawl = Crawl::new(Config {
+        active_hosts: 3,
+        ..at_once()
+    });
+    let urls: Vec<String> = (0..20)
+        .flat_map(|h| (0..5).map(move |p| format!("http://h{h}.test/{p}")))
+        .collect();
+    crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(crawl.drain().len(), 100);
+}
+
+#[test]
+fn a_lease_is_not_given_twice_before_its_commit() {
+    let mut crawl = Crawl::new(Config {
+        connections_per_host: 10,
+        queue_batch: 2,
+        ..at_once()
+    });
+    let urls: Vec<String> = (0..9).map(|i| format!("http://a.test/{i}")).collect();
+    crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+    let leases: Vec<Lease> = (0..9).map(|_| crawl.lease()).collect();
+    let mut ids: Vec<i64> = leases.iter().map(|l| l.record.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 9);
+    for lease in &leases {
+        crawl.finish(lease, &FetchReport::new(FetchOutcome::Answered, 1));
+    }
+    assert_eq!(crawl.next(), Next::Idle, "finished but not committed");
+    crawl.commit();
+    assert_eq!(crawl.next(), Next::Idle);
+}
+
+#[test]
+fn released_leases_are_due_again_at_once() {
+    let mut crawl = Crawl::new(at_once());
+    crawl.offer(&["http://a.test/1", "http://b.test/1"]);
+    let (one, two) = (crawl.lease(), crawl.lease());
+    assert_eq!(crawl.next(), Next::Idle);
+    crawl.frontier.release(&one, crawl.now_ms);
+    assert_eq!(crawl.lease().record.id, one.record.id);
+    crawl.frontier.release_all();
+    assert_eq!(crawl.frontier.in_flight(), 0);
+    let again = [crawl.lease().record.id, crawl.lease().record.id];
+    assert!(again.contains(&one.record.id) && again.contains(&two.record.id));
+}
+
+#[test]
+fn what_was_not_committed_is_fetched_again_after_a_crash_and_nothing_else() {
+    let mut crawl = Crawl::new(at_once());
+    crawl.offer(&["http://a.test/1", "http://b.test/1", "http://c.test/1"]);
+    let first = crawl.lease();
+    crawl.finish(&first, &FetchReport::new(FetchOutcome::Answered, 1));
+    let (second, _third) = (crawl.lease(), crawl.lease());
+    crawl.commit();
+    crawl.finish(&second, &FetchReport::new(FetchOutcome::Answered, 1));
+    let mut crawl = crawl.reopen();
+    let again = crawl.drain();
+    assert_eq!(again.len(), 2);
+    assert!(
+        again
+            .iter()
+            .all(|(_, url)| *url != first.record.uri.as_str())
+    );
+    assert_eq!(crawl.reopen().drain().len(), 0);
+}
+
+#[test]
+fn a_page_that_is_there_at_every_crash_goes_last_and_is_given_up_at_the_end() {
+    let mut crawl = Crawl::new(at_once());
+    crawl.offer(&["http://a.test/bad", "http://a.test/good"]);
+    let bad = crawl.lease();
+    assert!(bad.record.uri.as_str().ends_with("bad"));
+    for _ in 0..3 {
+        crawl.commit();
+        crawl = crawl.reopen();
+        let lease = crawl.lease();
+        if lease.record.id != bad.record.id {
+            assert_eq!(crawl.store.url(bad.record.id).unwrap().unwrap().crashes, 3);
+            crawl.finish(&lease, &FetchReport::new(FetchOutcome::Answered, 1));
+        }
+    }
+    for _ in 0..7 {
+        crawl.commit();
+        if let Next::Fetch(lease) = crawl.next() {
+            assert_eq!(lease.record.id, bad.record.id);
+        }
+        crawl.commit();
+        crawl = crawl.reopen();
+    }
+    assert_eq!(crawl.next(), Next::Idle);
+    let record = crawl.store.url(bad.record.id).unwrap().unwrap();
+    assert_eq!(record.visit.state, UrlState::Failed);
+}
+
+#[test]
+fn a_cycle_makes_hubs_due_again_and_articles_not() {
+    let mut crawl = Crawl::new(at_once());
+    let site: Arc<str> = Arc::from("s");
+    crawl.batch.urls = vec![
+        NewUrl::seed(uri("http://a.test/"), &site),
+        Crawl::link("http://a.test/article", 1),
+    ];
+    crawl.commit();
+    assert_eq!(crawl.drain().len(), 2);
+    crawl.now_ms += 3_600_000;
+    let due = crawl
+        .frontier
+        .begin_cycle(&mut crawl.store, &site, crawl.now_ms)
+        .unwrap();
+    assert_eq!(due, 1);
+    assert_eq!(paths(&crawl.drain()), ["/"]);
+    let record = crawl.store.site("s").unwrap().unwrap();
+    assert_eq!((record.cycles, record.last_cycle_ms.is_some()), (1, true));
+}
+
+#[test]
+fn pages_of_a_host_and_of_a_site_are_limited_until_the_next_cycle() {
+    for (of_host, of_site) in [(3, None), (1_000, Some(3))] {
+        let mut crawl = Crawl::new(Config {
+            pages_per_host_per_cycle: of_host,
+            ..at_once()
+        });
+        let site = SiteScope {
+            max_pages_per_cycle: of_site,
+            ..SiteScope::new("s", &["*.test"])
+        };
+        let name = Arc::clone(&site.name);
+        crawl
+            .frontier
+            .set_sites(&mut crawl.store, &[site], crawl.now_ms)
+            .unwrap();
+        let urls: Vec<String> = (0..5).map(|i| format!("http://a.test/{i}")).collect();
+        crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(crawl.drain().len(), 3);
+        crawl.now_ms += 1_000;
+        crawl
+            .frontier
+            .begin_cycle(&mut crawl.store, &name, crawl.now_ms)
+            .unwrap();
+        assert_eq!(crawl.drain().len(), 2, "the rest comes with the next cycle");
+    }
+}
+
+#[test]
+fn urls_of_a_site_that_is_taken_out_wait_until_it_comes_back() {
+    let mut crawl = Crawl::new(at_once());
+    crawl.offer(&["http://a.test/1", "http://a.test/2"]);
+    let other = SiteScope::new("other", &["b.test"]);
+    crawl
+        .frontier
+        .set_sites(&mut crawl.store, &[other], crawl.now_ms)
+        .unwrap();
+    assert_eq!(crawl.drain().len(), 0);
+    let site = SiteScope::new("s", &["*.test"]);
+    crawl
+        .frontier
+        .set_sites(&mut crawl.store, &[site], crawl.now_ms)
+        .unwrap();
+    assert_eq!(crawl.drain().len(), 2);
+}
+
+#[test]
+fn a_page_that_becomes_due_later_is_waited_for() {
+    let mut crawl = Crawl::new(at_once());
+    crawl.offer(&["http://a.test/1"]);
+    let lease = crawl.lease();
+    crawl.finish(&lease, &FetchReport::new(FetchOutcome::Answered, 1));
+    let due_ms = crawl.now_ms + 86_400_000;
+    crawl.batch.pages[0].visit.due_ms = Some(due_ms);
+    crawl.commit();
+    let wait = Next::Wait {
+        until_ms: due_ms,
+        due: false,
+    };
+    assert_eq!(crawl.next(), wait);
+    crawl.now_ms = due_ms;
+    assert_eq!(crawl.lease().record.id, lease.record.id);
+}
+
+#[test]
+fn queues_of_a_host_share_its_politeness() {
+    assert_eq!(queue_key(&uri("http://a.test/x"), 1), "a.test");
+    let keys: std::collections::BTreeSet<String> = (0..100)
+        .map(|i| queue_key(&uri(&format!("http://a.test/{i}")), 4))
+        .collect();
+    let expected = ["a.test", "a.test+1", "a.test+2", "a.test+3"];
+    assert_eq!(
+        keys.iter().map(String::as_str).collect::<Vec<_>>(),
+        expected
+    );
+    let mut crawl = Crawl::new(Config::default());
+    let site = SiteScope {
+        parallel_queues: 8,
+        ..SiteScope::new("s", &["*.test"])
+    };
+    crawl
+        .frontier
+        .set_sites(&mut crawl.store, &[site], crawl.now_ms)
+        .unwrap();
+    crawl.offer(&["http://a.test/1", "http://a.test/2", "http://a.test/3"]);
+    let _lease = crawl.lease();
+    assert!(
+        !matches!(crawl.next(), Next::Fetch(_)),
+        "one connection a host"
+    );
+}

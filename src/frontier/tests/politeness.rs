@@ -1,0 +1,263 @@
+//! Delays, backoff, connections: by host and by address.
+
+use super::*;
+use crate::store::HostRecord;
+
+const SECOND: i64 = 1_000;
+const MINUTE: i64 = 60 * SECOND;
+const HOUR: i64 = 60 * MINUTE;
+
+fn exact() -> Config {
+    Config {
+        jitter: 0.0,
+        ..Config::default()
+    }
+}
+
+fn report(outcome: FetchOutcome) -> FetchReport {
+    FetchReport::new(outcome, 100)
+}
+
+/// Ends one fetch of `host` after the rest it had, and gives (rest that follows, cause).
+fn rest(
+    config: &Config,
+    host: &mut HostRecord,
+    report: &FetchReport,
+    site: Option<i64>,
+) -> (i64, Cause) {
+    let now_ms = host.not_before_ms.max(1_800_000_000_000);
+    super::super::politeness::record_fetch(config, host, report, site, now_ms);
+    (host.not_before_ms - now_ms, Cause::from_code(host.cause))
+}
+
+#[test]
+fn the_delay_follows_the_fetch_time_within_limits() {
+    for (elapsed_ms, delay_ms) in [
+        (0, 1_000),
+        (100, 1_000),
+        (400, 2_000),
+        (5_000, 25_000),
+        (60_000, 30_000),
+    ] {
+        let mut host = HostRecord::default();
+        let answer = FetchReport::new(FetchOutcome::Answered, elapsed_ms);
+        assert_eq!(
+            rest(&exact(), &mut host, &answer, None),
+            (delay_ms, Cause::Delay),
+            "after {elapsed_ms} ms"
+        );
+    }
+}
+
+#[test]
+fn jitter_stays_within_its_share_and_repeats() {
+    let config = Config::default();
+    let answer = FetchReport::new(FetchOutcome::Answered, 1_000);
+    let run = || -> Vec<i64> {
+        let mut host = HostRecord {
+            id: 7,
+            ..HostRecord::default()
+        };
+        (0..200)
+            .map(|_| rest(&config, &mut host, &answer, None).0)
+            .collect()
+    };
+    let delays = run();
+    assert_eq!(delays, run());
+    assert!(delays.iter().all(|d| (4_500..=5_500).contains(d)));
+    assert!(delays.iter().min() < Some(&4_700) && delays.iter().max() > Some(&5_300));
+}
+
+#[test]
+fn robots_and_site_delays_are_obeyed_to_their_limits() {
+    let answer = |crawl_delay_ms| FetchReport {
+        crawl_delay_ms,
+        ..report(FetchOutcome::Answered)
+    };
+    let mut host = HostRecord::default();
+    let first = rest(&exact(), &mut host, &answer(Some(7_000)), None);
+    assert_eq!(first, (7_000, Cause::CrawlDelay));
+    let kept = rest(&exact(), &mut host, &answer(None), None);
+    assert_eq!(kept, (7_000, Cause::CrawlDelay), "robots.txt is remembered");
+    let site = rest(&exact(), &mut host, &answer(None), Some(9_000));
+    assert_eq!(site, (9_000, Cause::SiteDelay));
+    let long = rest(&exact(), &mut host, &answer(Some(HOUR)), None);
+    assert_eq!(long, (300 * SECOND, Cause::CrawlDelay));
+    let negative = rest(&exact(), &mut host, &answer(Some(-5)), None);
+    assert_eq!(negative, (SECOND, Cause::Delay));
+}
+
+#[test]
+fn throttling_doubles_and_is_forgiven_after_a_quiet_time() {
+    let (config, mut host) = (exact(), HostRecord::default());
+    let throttled = report(FetchOutcome::Throttled);
+    for factor in [1, 2, 4, 8] {
+        let expected = (factor * MINUTE, Cause::Throttled);
+        assert_eq!(rest(&config, &mut host, &throttled, None), expected);
+    }
+    // An answer soon after does not forgive.
+    rest(&config, &mut host, &report(FetchOutcome::Answered), None);
+    let soon = rest(&config, &mut host, &throttled, None);
+    assert_eq!(soon, (16 * MINUTE, Cause::Throttled));
+    host.not_before_ms += 31 * MINUTE;
+    rest(&config, &mut host, &report(FetchOutcome::Answered), None);
+    assert_eq!(host.backoff_level, 0);
+    let anew = rest(&config, &mut host, &throttled, None);
+    assert_eq!(anew, (MINUTE, Cause::Throttled));
+}
+
+#[test]
+fn backoff_ends_at_a_day() {
+    let (config, mut host) = (exact(), HostRecord::default());
+    let mut last = 0;
+    for _ in 0..40 {
+        last = rest(&config, &mut host, &report(FetchOutcome::Throttled), None).0;
+    }
+    assert_eq!(last, 24 * HOUR);
+}
+
+#[test]
+fn retry_after_is_obeyed_to_a_day() {
+    for (asked, given) in [
+        (0, SECOND),
+        (90 * SECOND, 90 * SECOND),
+        (HOUR, HOUR),
+        (72 * HOUR, 24 * HOUR),
+        (i64::MAX, 24 * HOUR),
+    ] {
+        let mut host = HostRecord::default();
+        let throttled = FetchReport {
+            retry_after_ms: Some(asked),
+            ..report(FetchOutcome::Throttled)
+        };
+        assert_eq!(rest(&exact(), &mut host, &throttled, None).0, given);
+    }
+}
+
+#[test]
+fn requests_that_were_under_way_count_as_one_throttling() {
+    let (config, mut host) = (exact(), HostRecord::default());
+    let now_ms = 1_800_000_000_000;
+    for _ in 0..5 {
+        let throttled = report(FetchOutcome::Throttled);
+        super::super::politeness::record_fetch(&config, &mut host, &throttled, None, now_ms);
+    }
+    assert_eq!(host.not_before_ms, now_ms + MINUTE);
+    // A good answer to one of them does not end the rest.
+    let good = report(FetchOutcome::Answered);
+    super::super::politeness::record_fetch(&config, &mut host, &good, None, now_ms);
+    assert_eq!(host.not_before_ms, now_ms + MINUTE);
+    assert_eq!(Cause::from_code(host.cause), Cause::Throttled);
+}
+
+#[test]
+fn an_unreachable_host_rests_longer_and_longer_until_it_answers() {
+    let (config, mut host) = (exact(), HostRecord::default());
+    for factor in [1, 2, 4] {
+        let expected = (factor * 15 * MINUTE, Cause::Unreachable);
+        let gone = report(FetchOutcome::Unreachable);
+        assert_eq!(rest(&config, &mut host, &gone, None), expected);
+    }
+    let answer = rest(&config, &mut host, &report(FetchOutcome::Answered), None);
+    assert_eq!(answer, (SECOND, Cause::Delay));
+    assert_eq!((host.errors, host.backoff_level), (0, 0));
+}
+
+#[test]
+fn a_host_is_parked_after_twenty_errors_in_a_row() {
+    let (config, mut host) = (exact(), HostRecord::default());
+    for n in 1..20 {
+        let (_, cause) = rest(&config, &mut host, &report(FetchOutcome::ServerError), None);
+        assert_eq!(cause, Cause::Delay, "error {n}");
+    }
+    let parked = rest(&config, &mut host, &report(FetchOutcome::Broken), None);
+    assert_eq!(parked, (24 * HOUR, Cause::Parked));
+    let again = rest(&config, &mut host, &report(FetchOutcome::ServerError), None);
+    assert_eq!(again.1, Cause::Parked, "one look a day");
+    rest(&config, &mut host, &report(FetchOutcome::Answered), None);
+    let (_, cause) = rest(&config, &mut host, &report(FetchOutcome::ServerError), None);
+    assert_eq!(cause, Cause::Delay, "an answer ends it");
+}
+
+#[test]
+fn a_host_that_was_not_asked_needs_no_rest() {
+    let (config, mut host) = (exact(), HostRecord::default());
+    rest(&config, &mut host, &report(FetchOutcome::NotAsked), None);
+    assert_eq!(host, HostRecord::default());
+}
+
+#[test]
+fn one_connection_and_one_delay_for_each_host() {
+    let mut crawl = Crawl::new(exact());
+    crawl.offer(&["http://a.test/1", "http://a.test/2", "http://b.test/1"]);
+    let first = crawl.lease();
+    let second = crawl.lease();
+    assert_ne!(first.record.host, second.record.host);
+    assert_eq!(crawl.next(), Next::Idle, "both hosts are busy");
+    crawl.finish(&first, &report(FetchOutcome::Answered));
+    let wait = Next::Wait {
+        until_ms: crawl.now_ms + SECOND,
+        due: true,
+    };
+    assert_eq!(crawl.next(), wait);
+    crawl.now_ms += SECOND;
+    assert_eq!(crawl.lease().record.uri.as_str(), "http://a.test/2");
+}
+
+#[test]
+fn hosts_on_one_address_share_its_connection_and_its_rest() {
+    let mut crawl = Crawl::new(exact());
+    crawl.offer(&[
+        "http://a.test/1",
+        "http://a.test/2",
+        "http://b.test/1",
+        "http://b.test/2",
+    ]);
+    let ip = "192.0.2.1".parse().ok();
+    let answer = FetchReport {
+        ip,
+        ..report(FetchOutcome::Answered)
+    };
+    for _ in 0..2 {
+        let lease = crawl.lease();
+        crawl.finish(&lease, &answer);
+    }
+    crawl.now_ms += 2 * SECOND;
+    let lease = crawl.lease();
+    assert_eq!(crawl.next(), Next::Idle, "the address is busy");
+    crawl.finish(&lease, &answer);
+    let wait = Next::Wait {
+        until_ms: crawl.now_ms + SECOND,
+        due: true,
+    };
+    assert_eq!(crawl.next(), wait, "and rests");
+    crawl.now_ms += SECOND;
+    let last = crawl.lease();
+    assert_ne!(last.record.host, lease.record.host);
+}
+
+#[test]
+fn backoff_outlives_a_crash_and_is_explained() {
+    let mut crawl = Crawl::new(exact());
+    crawl.offer(&["http://a.test/1", "http://a.test/2"]);
+    let lease = crawl.lease();
+    let throttled = FetchReport {
+        retry_after_ms: Some(HOUR),
+        error: Some("status 429".to_owned()),
+        ..report(FetchOutcome::Throttled)
+    };
+    crawl.finish(&lease, &throttled);
+    crawl.commit();
+    let until_ms = crawl.now_ms + HOUR;
+    let mut crawl = crawl.reopen();
+    assert!(matches!(crawl.next(), Next::Wait { until_ms: u, .. } if u == until_ms));
+    let why = Explanation::of(&crawl.store, &exact(), "a.test", None, crawl.now_ms)
+        .unwrap()
+        .unwrap();
+    assert_eq!(why.cause, Cause::RetryAfter);
+    assert_eq!(why.next_fetch_ms, Some(until_ms));
+    assert_eq!((why.due, why.delay_ms), (1, SECOND));
+    assert_eq!(why.host.last_error.as_deref(), Some("status 429"));
+    let nobody = Explanation::of(&crawl.store, &exact(), "b.test", None, crawl.now_ms);
+    assert_eq!(nobody.unwrap(), None);
+}

@@ -1,0 +1,145 @@
+//! What belongs to a site, and the traps.
+
+use super::*;
+
+fn check(site: &SiteScope, text: &str) -> Result<(), Refusal> {
+    Scope::new(site).unwrap().check(&uri(text), 1, 0)
+}
+
+#[test]
+fn hosts_are_exact_with_port_or_a_whole_domain() {
+    let site = SiteScope::new("s", &["www.a.cn", "*.b.cn", "c.cn:8080"]);
+    for good in [
+        "http://www.a.cn/",
+        "https://b.cn/",
+        "http://x.y.b.cn/",
+        "http://c.cn:8080/",
+    ] {
+        assert_eq!(check(&site, good), Ok(()), "{good}");
+    }
+    for bad in [
+        "http://a.cn/",
+        "http://xb.cn/",
+        "http://b.cn.evil.com/",
+        "http://c.cn/",
+        "http://www.a.cn.evil.com/",
+    ] {
+        assert_eq!(check(&site, bad), Err(Refusal::Host), "{bad}");
+    }
+}
+
+#[test]
+fn paths_are_included_and_excluded_by_prefix_glob_and_expression() {
+    let site = SiteScope {
+        include: ["/news/", "/a/*/list", r"~^/\d{4}/"]
+            .map(str::to_owned)
+            .into(),
+        exclude: ["/news/print/", "*.pdf"].map(str::to_owned).into(),
+        ..SiteScope::new("s", &["a.cn"])
+    };
+    for good in [
+        "http://a.cn/news/1",
+        "http://a.cn/a/b/c/list",
+        "http://a.cn/2026/x",
+    ] {
+        assert_eq!(check(&site, good), Ok(()), "{good}");
+    }
+    for (bad, why) in [
+        ("http://a.cn/about", Refusal::NotIncluded),
+        ("http://a.cn/a/list/x", Refusal::NotIncluded),
+        ("http://a.cn/news/print/1", Refusal::Excluded),
+        ("http://a.cn/news/1.pdf", Refusal::Excluded),
+    ] {
+        assert_eq!(check(&site, bad), Err(why), "{bad}");
+    }
+    let scope = Scope::new(&site).unwrap();
+    assert_eq!(
+        scope.check(&uri("http://a.cn/"), 0, 0),
+        Ok(()),
+        "a seed needs no pattern"
+    );
+}
+
+#[test]
+fn a_bad_pattern_is_named_with_its_site() {
+    for (pattern, reason) in [("~[", "unclosed"), ("news", "begins with /")] {
+        let site = SiteScope {
+            include: vec![pattern.to_owned()],
+            ..SiteScope::new("cnpc", &["a.cn"])
+        };
+        let message = Scope::new(&site).unwrap_err().to_string();
+        assert!(
+            message.contains("cnpc") && message.contains(reason),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn traps_are_recognised_by_their_form() {
+    let site = SiteScope {
+        max_url_bytes: 1_000,
+        ..SiteScope::new("s", &["a.cn"])
+    };
+    let deep = format!("http://a.cn/{}", "x1/y2/z3/".repeat(7));
+    let long = format!("http://a.cn/{}", "x".repeat(1_500));
+    let query = format!("http://a.cn/?q={}", "x".repeat(600));
+    let segments: String = (0..21).map(|i| format!("s{i}/")).collect();
+    let segments = format!("http://a.cn/{segments}");
+    for (bad, why) in [
+        (deep.as_str(), Refusal::PathSegments),
+        (segments.as_str(), Refusal::PathSegments),
+        (long.as_str(), Refusal::Length),
+        (query.as_str(), Refusal::Query),
+        ("http://a.cn/a/b/a/b/a/b/a/b", Refusal::RepeatedSegments),
+        ("http://a.cn/?p=1&p=2&p=3&p=4", Refusal::Query),
+        ("http://a.cn/cal/2087/03/", Refusal::Calendar),
+        ("http://a.cn/cal/1873/12", Refusal::Calendar),
+        ("http://a.cn/events?year=2190", Refusal::Calendar),
+        ("http://a.cn/events?date=2190-01-01", Refusal::Calendar),
+        (
+            "http://a.cn/events?calendar_day=21900101",
+            Refusal::Calendar,
+        ),
+    ] {
+        assert_eq!(check(&site, bad), Err(why), "{bad}");
+    }
+    for good in [
+        "http://a.cn/2026/11/03/c_1127.htm",
+        "http://a.cn/news/news/news",
+        "http://a.cn/article/2087.html",
+        "http://a.cn/id/4087/",
+        "http://a.cn/list?year=2024&page=3",
+        "http://a.cn/?ids[]=1&ids[]=2&ids[]=3&ids[]=4",
+        "http://a.cn/p/3000/2",
+    ] {
+        assert_eq!(check(&site, good), Ok(()), "{good}");
+    }
+}
+
+#[test]
+fn hops_and_redirects_are_bounded() {
+    let scope = Scope::new(&SiteScope::new("s", &["a.cn"])).unwrap();
+    let page = uri("http://a.cn/x");
+    assert_eq!(scope.check(&page, 20, 5), Ok(()));
+    assert_eq!(scope.check(&page, 21, 0), Err(Refusal::Hops));
+    assert_eq!(scope.check(&page, 1, 6), Err(Refusal::Redirects));
+}
+
+#[test]
+fn refused_links_are_counted_and_not_kept() {
+    let mut crawl = Crawl::new(at_once());
+    let report = crawl.offer(&[
+        "http://a.test/1",
+        "http://elsewhere.com/",
+        "http://a.test/c/2190/01/",
+    ]);
+    assert_eq!(report.new_urls, 1);
+    assert_eq!(report.refused.get(&Refusal::Host), Some(&1));
+    assert_eq!(report.refused.get(&Refusal::Calendar), Some(&1));
+    let mut other = Crawl::link("http://a.test/2", 1);
+    other.site = Arc::from("nobody");
+    crawl.batch.urls = vec![other];
+    let report = crawl.commit();
+    assert_eq!(report.refused.get(&Refusal::UnknownSite), Some(&1));
+}

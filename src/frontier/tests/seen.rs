@@ -1,0 +1,85 @@
+//! The filter in front of the exact set.
+
+use super::*;
+
+#[test]
+fn links_are_new_once() {
+    let mut crawl = Crawl::new(at_once());
+    let first = crawl.offer(&["http://a.test/1", "http://a.test/2", "http://a.test/1"]);
+    assert_eq!((first.new_urls, first.seen), (2, 1));
+    let second = crawl.offer(&["http://a.test/2", "http://a.test/3"]);
+    assert_eq!((second.new_urls, second.seen), (1, 1));
+    let asked = crawl.frontier.seen().with_store;
+    crawl.offer(&["http://a.test/2"]);
+    assert_eq!(
+        crawl.frontier.seen().with_store,
+        asked,
+        "confirmed links cost no look-up"
+    );
+}
+
+#[test]
+fn new_links_are_counted_for_the_page_they_were_found_on() {
+    let mut crawl = Crawl::new(at_once());
+    crawl.offer(&["http://a.test/1", "http://b.test/1"]);
+    for (links, _) in [
+        (vec!["http://a.test/x", "http://a.test/y"], 2),
+        (vec!["http://a.test/x"], 0),
+    ] {
+        let lease = crawl.lease();
+        let links = links.iter().map(|t| Crawl::link(t, 2)).collect();
+        crawl.finish_with(&lease, &FetchReport::new(FetchOutcome::Answered, 1), links);
+    }
+    let report = crawl.commit();
+    assert_eq!(report.new_by_page, [2, 0]);
+    let found = crawl
+        .store
+        .lookup(&uri("http://a.test/x"))
+        .unwrap()
+        .unwrap();
+    let via = crawl.store.url(found.via.unwrap()).unwrap().unwrap();
+    assert!(via.uri.as_str().ends_with("/1"));
+}
+
+#[test]
+fn a_filter_that_takes_everything_for_seen_loses_nothing() {
+    let mut crawl = Crawl::new(Config {
+        seen_error: 1.0,
+        seen_capacity: 1,
+        ..at_once()
+    });
+    let urls: Vec<String> = (0..2_000)
+        .map(|i| format!("http://h{}.test/{i}", i % 7))
+        .collect();
+    for chunk in urls.chunks(100) {
+        crawl.offer(&chunk.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    assert!(
+        crawl.frontier.seen().false_positives > 0,
+        "the test must force some"
+    );
+    assert_eq!(crawl.drain().len(), 2_000);
+}
+
+#[test]
+fn false_positives_stay_below_the_total_that_was_asked_for() {
+    let mut seen = Seen::new(0.001, 1_000);
+    let hash = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (i << 7);
+    for i in 0..50_000 {
+        seen.insert(hash(i));
+    }
+    assert!((0..50_000).all(|i| seen.contains(hash(i))));
+    let wrong = (50_000..150_000)
+        .filter(|i| seen.contains(hash(*i)))
+        .count();
+    assert!(wrong <= 100, "{wrong} of 100,000 is more than a thousandth");
+}
+
+#[test]
+fn the_filter_is_the_same_after_a_crash() {
+    let mut crawl = Crawl::new(at_once());
+    crawl.offer(&["http://a.test/1", "http://a.test/2"]);
+    let mut crawl = crawl.reopen();
+    let report = crawl.offer(&["http://a.test/1", "http://a.test/2", "http://a.test/3"]);
+    assert_eq!((report.new_urls, report.seen), (1, 2));
+}
