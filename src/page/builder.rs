@@ -6,7 +6,7 @@
 //! whether the next piece is text or a comment, all the rest are tags. Start and end tags, stray ones too, are
 //! therefore read where they stand, and the structure is built by our own rules (`tree`).
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lol_html::html_content::{Comment, Doctype, TextChunk, TextType};
@@ -45,12 +45,14 @@ const COMMENT: u8 = 3;
 /// gives a sink back.
 struct Sink {
     next: Arc<AtomicU8>,
+    progress: Arc<AtomicBool>,
     tree: Tree,
     finished: Arc<Mutex<Option<Tree>>>,
 }
 
 impl OutputSink for Sink {
     fn handle_chunk(&mut self, chunk: &[u8]) {
+        self.progress.store(true, Ordering::Relaxed);
         match self.next.swap_if_set() {
             MARKUP if !chunk.is_empty() => self.tree.markup(chunk),
             DATA => self.tree.characters(chunk, TextKind::Data),
@@ -93,6 +95,12 @@ pub struct Builder {
 /// The tokenizer with its sink; `None` after an error, which it does not survive.
 struct Parser {
     rewriter: Option<HtmlRewriter<'static, Sink>>,
+    /// Set by the sink when something came through.
+    progress: Arc<AtomicBool>,
+    /// Bytes of a tag or comment that the tokenizer holds because its end has not come. It reads them again with
+    /// each write, so writes grow with them: that keeps the work linear.
+    stuck_bytes: usize,
+    waiting: String,
     finished: Arc<Mutex<Option<Tree>>>,
     failed: bool,
 }
@@ -101,8 +109,10 @@ impl Parser {
     fn new(limits: &Config) -> Self {
         let next = Arc::new(AtomicU8::new(MARKUP));
         let finished = Arc::new(Mutex::new(None));
+        let progress = Arc::new(AtomicBool::new(false));
         let sink = Sink {
             next: Arc::clone(&next),
+            progress: Arc::clone(&progress),
             tree: Tree::new(limits.clone()),
             finished: Arc::clone(&finished),
         };
@@ -135,21 +145,45 @@ impl Parser {
             .append_document_content_handler(handlers);
         Self {
             rewriter: Some(HtmlRewriter::new(settings, sink)),
+            progress,
+            stuck_bytes: 0,
+            waiting: String::new(),
             finished,
             failed: false,
         }
     }
 
     fn write(&mut self, text: &str) {
-        if let Some(rewriter) = &mut self.rewriter
-            && rewriter.write(text.as_bytes()).is_err()
-        {
+        if self.stuck_bytes == 0 {
+            self.write_now(text);
+            return;
+        }
+        self.waiting.push_str(text);
+        if self.waiting.len() >= self.stuck_bytes {
+            let text = std::mem::take(&mut self.waiting);
+            self.write_now(&text);
+        }
+    }
+
+    fn write_now(&mut self, text: &str) {
+        let Some(rewriter) = &mut self.rewriter else {
+            return;
+        };
+        self.progress.store(false, Ordering::Relaxed);
+        if rewriter.write(text.as_bytes()).is_err() {
             self.rewriter = None;
             self.failed = true;
+        }
+        if self.progress.load(Ordering::Relaxed) {
+            self.stuck_bytes = 0;
+        } else {
+            self.stuck_bytes += text.len();
         }
     }
 
     fn finish(mut self) -> Tree {
+        let rest = std::mem::take(&mut self.waiting);
+        self.write_now(&rest);
         if let Some(rewriter) = self.rewriter.take() {
             self.failed |= rewriter.end().is_err();
         }

@@ -1,5 +1,5 @@
 //! Formatting elements that were left open (`<b>`, `<font>`, `<a>` …) and go on in the next block, as the HTML
-//! standard's list of active formatting elements and its adoption agency have it.
+//! standard's list of active formatting elements has it.
 
 use super::tree::{Open, Tree};
 use super::{NodeId, Span, Tag};
@@ -10,7 +10,7 @@ const MAX_ENTRIES: usize = 32;
 const MAX_EQUAL: usize = 3;
 
 #[derive(Debug, Clone, Copy)]
-enum Entry {
+pub(super) enum Entry {
     /// Boundary: a cell, caption, object or template.
     Marker,
     Element {
@@ -22,7 +22,7 @@ enum Entry {
 /// The list of active formatting elements.
 #[derive(Debug, Default)]
 pub(super) struct Formatting {
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
 }
 
 impl Formatting {
@@ -38,20 +38,20 @@ impl Formatting {
         }
     }
 
-    fn position(&self, node: NodeId) -> Option<usize> {
+    pub(super) fn position(&self, node: NodeId) -> Option<usize> {
         self.entries
             .iter()
             .rposition(|e| matches!(e, Entry::Element { open, .. } if open.node == node))
     }
 
-    fn remove(&mut self, node: NodeId) {
+    pub(super) fn remove(&mut self, node: NodeId) {
         if let Some(at) = self.position(node) {
             self.entries.remove(at);
         }
     }
 
     /// The last entry of this tag after the last marker.
-    fn last_of(&self, tag: Tag) -> Option<Open> {
+    pub(super) fn last_of(&self, tag: Tag) -> Option<Open> {
         for entry in self.entries.iter().rev() {
             match entry {
                 Entry::Marker => return None,
@@ -113,7 +113,7 @@ impl Tree {
             .unwrap_or_default()
     }
 
-    fn stack_position(&self, node: NodeId) -> Option<usize> {
+    pub(super) fn stack_position(&self, node: NodeId) -> Option<usize> {
         self.stack.iter().rposition(|open| open.node == node)
     }
 
@@ -150,37 +150,6 @@ impl Tree {
             if let Some(at) = self.stack_position(open.node) {
                 self.remove_open(at);
             }
-        }
-    }
-
-    /// End tag of a formatting element: the adoption agency of the standard.
-    pub(super) fn end_formatting(&mut self, tag: Tag) {
-        if let Some(current) = self.current()
-            && current.tag == tag
-            && self.formatting.position(current.node).is_none()
-        {
-            self.pop();
-            return;
-        }
-        let Some(open) = self.formatting.last_of(tag) else {
-            self.end_ordinary(tag, 0);
-            return;
-        };
-        let Some(at) = self.stack_position(open.node) else {
-            self.formatting.remove(open.node);
-            return;
-        };
-        if self
-            .scope_position(|t| t == tag, |_| false)
-            .is_none_or(|p| p < at)
-        {
-            return;
-        }
-        self.formatting.remove(open.node);
-        let block = (at + 1..self.stack.len()).find(|&i| self.stack[i].tag.is_special());
-        match block {
-            None => self.pop_to(at),
-            Some(_) => self.remove_open(at),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! A subtree is the slice `nodes[i..nodes[i].end]`; text and attribute values live in one arena; tag paths
 //! are interned. Every later algorithm works on this array by index.
 
+mod adoption;
 mod attr;
 mod builder;
 mod config;
@@ -12,6 +13,7 @@ mod end_tags;
 mod evidence;
 mod formatting;
 mod kind;
+mod links;
 mod markup;
 mod quirks;
 mod start_tags;
@@ -19,13 +21,16 @@ mod tag;
 mod tag_path;
 mod text;
 mod tree;
+mod walk;
 
 pub use attr::Attr;
 pub use builder::{Builder, Hints};
 pub use config::Config;
 pub use kind::Kind;
+pub use links::{LinkRole, RawLink, base, links};
 pub use tag::Tag;
 pub use tag_path::TagPath;
+pub use walk::char_count;
 
 use crate::uri::CrawlUri;
 
@@ -137,6 +142,30 @@ impl Page {
             .iter()
             .find(|a| a.name == name)
             .map(|a| self.slice(a.value))
+    }
+
+    /// The kept attributes of an element in the order of the page, entities decoded.
+    pub fn attributes_of(&self, id: NodeId) -> impl Iterator<Item = (Attr, &str)> {
+        let node = self.node(id);
+        let span = if node.tag == Tag::TEXT {
+            Span::default()
+        } else {
+            node.span
+        };
+        let range = span.start as usize..(span.start + span.len) as usize;
+        self.attributes
+            .get(range)
+            .unwrap_or_default()
+            .iter()
+            .map(|attribute| (attribute.name, self.slice(attribute.value)))
+    }
+
+    /// Bytes of memory that the page takes, without its address.
+    pub fn memory_bytes(&self) -> usize {
+        self.nodes.capacity() * size_of::<Node>()
+            + self.arena.capacity()
+            + self.attributes.capacity() * size_of::<Attribute>()
+            + self.paths.capacity() * size_of::<TagPath>()
     }
 
     /// Child nodes in order.

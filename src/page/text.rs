@@ -61,6 +61,9 @@ impl Tree {
         let blank = raw.iter().all(|&b| is_space(b));
         if blank && !self.keeps_space() {
             self.text.owed_space = true;
+            if self.phase == Phase::Body && !self.context().is_table() {
+                self.reopen_formatting();
+            }
             return;
         }
         if self.phase == Phase::Frameset {

@@ -6,6 +6,7 @@
 //! the table here and a second table of the same path goes on after it; and the ends of subtrees are computed when
 //! the page is finished.
 
+use super::adoption::MOVED_NODES;
 use super::attr::Attr;
 use super::config::Config;
 use super::formatting::Formatting;
@@ -80,12 +81,15 @@ pub(super) struct Tree {
     pub(super) stale_from: Option<usize>,
     pub(super) limits: Config,
     pub(super) truncated: Option<&'static str>,
+    /// Nodes that may still be moved by formatting that ends inside a block.
+    pub(super) movable: usize,
 }
 
 impl Tree {
     pub(super) fn new(limits: Config) -> Self {
         Self {
             open: vec![0; TAGS],
+            movable: MOVED_NODES,
             limits,
             ..Self::default()
         }

@@ -1,0 +1,202 @@
+//! Formatting that ends inside a block it began outside of (`<b><p>x</b>y`): the HTML standard's adoption agency.
+//! In: the end tag. Out: the block stands beside the formatting element, and a second formatting element inside the
+//! block holds what it held so far. This is the one place where nodes are inserted before others; the work is bounded.
+
+use super::formatting::Entry;
+use super::tree::{Open, Tree};
+use super::{NodeId, Tag};
+
+/// The standard's limit of rounds for one end tag.
+const MAX_ROUNDS: usize = 8;
+/// The standard's limit of formatting elements between the two that are kept.
+const MAX_BETWEEN: usize = 3;
+/// Nodes that may be moved while one page is parsed; past this the formatting element just ends. Real pages stay
+/// below a hundredth of it.
+pub(super) const MOVED_NODES: usize = 1 << 20;
+
+/// How node numbers change when `before` nodes are put in front of the block and one behind it.
+#[derive(Clone, Copy)]
+struct Shift {
+    block: NodeId,
+    before: NodeId,
+}
+
+impl Shift {
+    fn apply(self, node: NodeId) -> NodeId {
+        match node.cmp(&self.block) {
+            std::cmp::Ordering::Less => node,
+            std::cmp::Ordering::Equal => node + self.before,
+            std::cmp::Ordering::Greater => node + self.before + 1,
+        }
+    }
+}
+
+impl Tree {
+    /// End tag of a formatting element.
+    pub(super) fn end_formatting(&mut self, tag: Tag) {
+        if let Some(current) = self.current()
+            && current.tag == tag
+            && self.formatting.position(current.node).is_none()
+        {
+            self.pop();
+            return;
+        }
+        for round in 0..MAX_ROUNDS {
+            let Some(open) = self.formatting.last_of(tag) else {
+                if round == 0 {
+                    self.end_ordinary(tag, 0);
+                }
+                return;
+            };
+            let Some(at) = self.stack_position(open.node) else {
+                self.formatting.remove(open.node);
+                return;
+            };
+            let inside = at + 1..self.stack.len();
+            if inside.clone().any(|i| self.stack[i].tag.is_scope()) {
+                return;
+            }
+            let Some(block) = { inside }.find(|&i| self.stack[i].tag.is_special()) else {
+                self.pop_to(at);
+                self.formatting.remove(open.node);
+                return;
+            };
+            let moved = self.nodes.len() - self.stack[block].node as usize;
+            if moved > self.movable || self.stale_from.is_some() || at == 0 || self.is_full() {
+                self.formatting.remove(open.node);
+                self.remove_open(at);
+                return;
+            }
+            self.movable -= moved;
+            self.adopt(at, block);
+        }
+    }
+
+    /// One round: `at` is the stack index of the formatting element, `block` that of the block inside it.
+    fn adopt(&mut self, at: usize, block: usize) {
+        let kept = self.keep_between(at, block);
+        let formatting = self.stack[at];
+        let opened = self.stack[block];
+        let shift = Shift {
+            block: opened.node,
+            before: kept.len() as NodeId,
+        };
+        self.move_nodes(at, &kept, shift);
+        for entry in &mut self.formatting.entries {
+            if let Entry::Element { open, .. } = entry {
+                open.node = shift.apply(open.node);
+            }
+        }
+        self.form = self.form.map(|node| shift.apply(node));
+        let first_new = shift.block;
+        let clone = |open: Open, node: NodeId| Open { node, ..open };
+        let mut stack: Vec<Open> = self.stack[..at].to_vec();
+        for (i, open) in kept.iter().enumerate() {
+            stack.push(clone(*open, first_new + i as NodeId));
+        }
+        stack.push(clone(opened, shift.apply(opened.node)));
+        let inner = Open {
+            context: opened.context,
+            ..clone(formatting, shift.apply(opened.node) + 1)
+        };
+        stack.push(inner);
+        for open in &self.stack[block + 1..] {
+            stack.push(clone(*open, shift.apply(open.node)));
+        }
+        for open in &self.stack {
+            self.open[open.tag.0 as usize] -= 1;
+        }
+        for open in &mut stack {
+            self.open[open.tag.0 as usize] += 1;
+            open.path = self.nodes[open.node as usize].path;
+        }
+        self.stack = stack;
+        self.relist(formatting.node, &kept, shift, inner);
+    }
+
+    /// The formatting elements between the two that are opened again around the block; the others close.
+    fn keep_between(&mut self, at: usize, block: usize) -> Vec<Open> {
+        let mut kept = Vec::new();
+        for (count, i) in (at + 1..block).rev().enumerate() {
+            let open = self.stack[i];
+            if self.formatting.position(open.node).is_none() {
+                continue;
+            }
+            if count >= MAX_BETWEEN {
+                self.formatting.remove(open.node);
+            } else {
+                kept.push(open);
+            }
+        }
+        kept.reverse();
+        kept
+    }
+
+    fn move_nodes(&mut self, at: usize, kept: &[Open], shift: Shift) {
+        let block = shift.block as usize;
+        let mut tail = self.nodes.split_off(block);
+        let mut parent = self.stack[at - 1].node;
+        for open in kept {
+            let copy = self.nodes[open.node as usize];
+            parent = self.append_copy(copy, parent);
+        }
+        let inner = self.nodes[self.stack[at].node as usize];
+        let mut moved = tail.drain(..);
+        if let Some(node) = moved.next() {
+            parent = self.append_copy(node, parent);
+            parent = self.append_copy(inner, parent);
+        }
+        for node in moved {
+            let under = if node.parent == shift.block {
+                parent
+            } else {
+                shift.apply(node.parent)
+            };
+            self.append_copy(node, under);
+        }
+    }
+
+    fn append_copy(&mut self, mut node: super::Node, parent: NodeId) -> NodeId {
+        let id = self.nodes.len() as NodeId;
+        let above = self.nodes[parent as usize];
+        node.parent = parent;
+        node.depth = above.depth + 1;
+        node.end = id + 1;
+        node.path = if node.tag == Tag::TEXT {
+            above.path
+        } else {
+            self.paths.intern(Some(above.path), node.tag)
+        };
+        self.nodes.push(node);
+        id
+    }
+
+    /// The new elements take their places in the list of active formatting elements.
+    fn relist(&mut self, old: NodeId, kept: &[Open], shift: Shift, inner: Open) {
+        for (i, open) in kept.iter().enumerate() {
+            if let Some(at) = self.formatting.position(open.node)
+                && let Entry::Element { open, .. } = &mut self.formatting.entries[at]
+            {
+                open.node = shift.block + i as NodeId;
+            }
+        }
+        let span = self.nodes[inner.node as usize].span;
+        let entry = Entry::Element { open: inner, span };
+        let Some(at) = self.formatting.position(old) else {
+            return;
+        };
+        let nearest = shift.block + shift.before;
+        let behind = nearest
+            .checked_sub(1)
+            .filter(|_| !kept.is_empty())
+            .and_then(|node| self.formatting.position(node));
+        match behind {
+            Some(behind) => {
+                self.formatting.entries.insert(behind + 1, entry);
+                let old_at = if at > behind { at + 1 } else { at };
+                self.formatting.entries.remove(old_at);
+            }
+            None => self.formatting.entries[at] = entry,
+        }
+    }
+}

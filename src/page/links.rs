@@ -1,0 +1,244 @@
+//! The addresses that a page names. In: a [`Page`]. Out: [`RawLink`]s, resolved and canonical, each address once and
+//! in document order. Never judges what a link leads to: that takes the text around it.
+
+use std::collections::HashMap;
+
+use super::{Attr, Node, NodeId, Page, Tag};
+use crate::uri::CrawlUri;
+
+/// What part of a page names the address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkRole {
+    /// `<a>` or `<area>`: for readers to follow.
+    Anchor,
+    /// `<frame>` or `<iframe>`: shown inside the page.
+    Frame,
+    /// `<meta http-equiv=refresh>`: the page sends its readers on.
+    Refresh,
+    /// `rel=next` or `rel=prev`: another part of the same text or list.
+    Part,
+    /// `rel=alternate` of an RSS or Atom type.
+    Feed,
+    /// `rel=canonical`: the page's own name for itself.
+    Canonical,
+}
+
+/// One address that the page names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawLink {
+    /// Resolved against the page (and its `<base>`), canonical.
+    pub url: CrawlUri,
+    /// Text of the link in one line, else the picture's alternative text, else the title attribute.
+    pub text: String,
+    /// What names it; the first if several do.
+    pub role: LinkRole,
+    /// Every link to this address says `rel=nofollow` (or `ugc`, `sponsored`).
+    pub nofollow: bool,
+    /// The first element that names it.
+    pub node: NodeId,
+}
+
+/// The addresses of a page, at most `limit` of them.
+///
+/// Only http and https; references into the page itself are no links. An address that is named several times keeps
+/// its first place and gets the first text that is not empty, since pictures often link before headlines do.
+pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
+    let mut found = Found {
+        base: base(page),
+        by_reference: HashMap::new(),
+        by_url: HashMap::new(),
+        links: Vec::new(),
+    };
+    for (id, node) in page.nodes().iter().enumerate() {
+        let id = id as NodeId;
+        if let Some((reference, role)) = reference(page, id, node) {
+            found.add(page, id, reference, role, limit);
+        }
+    }
+    found.links
+}
+
+/// The address that references are resolved against: `<base href>` if it is usable, else the page's own.
+pub fn base(page: &Page) -> Option<CrawlUri> {
+    let tag = page
+        .nodes()
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| node.tag == Tag::BASE)
+        .find_map(|(id, _)| page.attr(id as NodeId, Attr::Href));
+    let from_tag = tag.and_then(|href| match &page.url {
+        Some(url) => url.join(href).ok(),
+        None => CrawlUri::parse(href).ok(),
+    });
+    from_tag.or_else(|| page.url.clone())
+}
+
+fn reference<'p>(page: &'p Page, id: NodeId, node: &Node) -> Option<(&'p str, LinkRole)> {
+    match node.tag {
+        Tag::A | Tag::AREA => {
+            let role = match page.attr(id, Attr::Rel) {
+                Some(rel) if has_word(rel, &["next", "prev"]) => LinkRole::Part,
+                _ => LinkRole::Anchor,
+            };
+            Some((page.attr(id, Attr::Href)?, role))
+        }
+        Tag::IFRAME | Tag::FRAME => Some((page.attr(id, Attr::Src)?, LinkRole::Frame)),
+        Tag::LINK => Some((page.attr(id, Attr::Href)?, link_role(page, id)?)),
+        Tag::META => {
+            let equiv = page.attr(id, Attr::HttpEquiv)?;
+            if !equiv.eq_ignore_ascii_case("refresh") {
+                return None;
+            }
+            Some((
+                refresh_target(page.attr(id, Attr::Content)?)?,
+                LinkRole::Refresh,
+            ))
+        }
+        _ => None,
+    }
+}
+
+fn link_role(page: &Page, id: NodeId) -> Option<LinkRole> {
+    let rel = page.attr(id, Attr::Rel)?;
+    if has_word(rel, &["canonical"]) {
+        return Some(LinkRole::Canonical);
+    }
+    if has_word(rel, &["next", "prev"]) {
+        return Some(LinkRole::Part);
+    }
+    let kind = page.attr(id, Attr::Type).unwrap_or_default();
+    let is_feed = ["application/rss+xml", "application/atom+xml"]
+        .iter()
+        .any(|feed| kind.trim().eq_ignore_ascii_case(feed));
+    (is_feed && has_word(rel, &["alternate", "feed"])).then_some(LinkRole::Feed)
+}
+
+/// The address in `5; url=/next`; quotes and the word `url` may be missing.
+fn refresh_target(content: &str) -> Option<&str> {
+    let (_, rest) = content.split_once([';', ','])?;
+    let rest = rest.trim();
+    let after_word = rest
+        .get(..3)
+        .filter(|word| word.eq_ignore_ascii_case("url"))
+        .and_then(|_| rest.get(3..))
+        .and_then(|r| r.trim_start().strip_prefix('='));
+    let target = after_word.unwrap_or(rest).trim();
+    let target = target.trim_matches(['"', '\'']).trim();
+    (!target.is_empty()).then_some(target)
+}
+
+fn has_word(list: &str, words: &[&str]) -> bool {
+    list.split_ascii_whitespace()
+        .any(|word| words.iter().any(|w| word.eq_ignore_ascii_case(w)))
+}
+
+/// References that name no page: into this page, or for another program.
+fn names_a_page(reference: &str) -> bool {
+    let Some(first) = reference.chars().next() else {
+        return false;
+    };
+    if first == '#' {
+        return false;
+    }
+    let scheme = reference.split(['/', '?', '#']).next().unwrap_or_default();
+    match scheme.split_once(':') {
+        Some((scheme, _)) => {
+            scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
+        }
+        None => true,
+    }
+}
+
+struct Found<'p> {
+    base: Option<CrawlUri>,
+    /// Spelling in the page → index in `links`, to resolve each but once; `None` when it names no page.
+    by_reference: HashMap<&'p str, Option<usize>>,
+    by_url: HashMap<u64, usize>,
+    links: Vec<RawLink>,
+}
+
+impl<'p> Found<'p> {
+    fn add(
+        &mut self,
+        page: &'p Page,
+        id: NodeId,
+        reference: &'p str,
+        role: LinkRole,
+        limit: usize,
+    ) {
+        let reference = reference.trim();
+        let known = self.by_reference.get(reference).copied();
+        let at = match known {
+            Some(at) => at,
+            None => {
+                let at = self.resolve(page, id, reference, role, limit);
+                self.by_reference.insert(reference, at);
+                at
+            }
+        };
+        let Some(link) = at.and_then(|at| self.links.get_mut(at)) else {
+            return;
+        };
+        let nofollow = page
+            .attr(id, Attr::Rel)
+            .is_some_and(|rel| has_word(rel, &["nofollow", "ugc", "sponsored"]));
+        link.nofollow &= nofollow;
+        if link.text.is_empty() {
+            link.text = link_text(page, id);
+        }
+    }
+
+    /// Index of the link with this reference's address, added when it is new.
+    fn resolve(
+        &mut self,
+        page: &Page,
+        id: NodeId,
+        reference: &str,
+        role: LinkRole,
+        limit: usize,
+    ) -> Option<usize> {
+        if !names_a_page(reference) {
+            return None;
+        }
+        let url = match &self.base {
+            Some(base) => base.join(reference).ok()?,
+            None => CrawlUri::parse(reference).ok()?,
+        };
+        if role == LinkRole::Anchor && page.url.as_ref() == Some(&url) {
+            return None;
+        }
+        let fingerprint = url.fingerprint();
+        if let Some(at) = self.by_url.get(&fingerprint) {
+            return Some(*at);
+        }
+        if self.links.len() >= limit {
+            return None;
+        }
+        let at = self.links.len();
+        self.by_url.insert(fingerprint, at);
+        self.links.push(RawLink {
+            url,
+            text: String::new(),
+            role,
+            nofollow: true,
+            node: id,
+        });
+        Some(at)
+    }
+}
+
+/// What a reader sees of a link.
+fn link_text(page: &Page, id: NodeId) -> String {
+    let text = page.inline_text(id);
+    if !text.is_empty() {
+        return text;
+    }
+    let image = page
+        .subtree(id)
+        .filter_map(|at| page.attr(at, Attr::Alt))
+        .find(|alt| !alt.trim().is_empty());
+    let label = image
+        .or_else(|| page.attr(id, Attr::Title))
+        .unwrap_or_default();
+    label.trim().to_owned()
+}

@@ -1,0 +1,219 @@
+//! Reading a page: which text is shown, where its lines break, how long it is. In: a [`Page`] and a range of nodes.
+//! Out: node numbers, counts, text for people. Never recurses; one pass over the range.
+
+use std::ops::Range;
+
+use super::{Attr, NodeId, Page, Tag};
+
+impl Page {
+    /// The page's `<body>` (or the root when it has none); `None` for an empty page.
+    pub fn body(&self) -> Option<NodeId> {
+        if self.nodes().is_empty() {
+            return None;
+        }
+        let body = self.children(0).find(|&id| self.node(id).tag == Tag::BODY);
+        Some(body.unwrap_or(0))
+    }
+
+    /// The element itself asks not to be shown: the `hidden` attribute, or `display: none` or `visibility: hidden`
+    /// in its own style. Style sheets are not read.
+    pub fn is_hidden(&self, id: NodeId) -> bool {
+        self.attributes_of(id).any(|(name, value)| match name {
+            Attr::Hidden => !value.eq_ignore_ascii_case("until-found"),
+            Attr::Style => style_hides(value),
+            _ => false,
+        })
+    }
+
+    /// The element is hidden from screen readers only. Often said of what is well seen, so it is no proof.
+    pub fn is_aria_hidden(&self, id: NodeId) -> bool {
+        self.attr(id, Attr::AriaHidden)
+            .is_some_and(|value| value.eq_ignore_ascii_case("true"))
+    }
+
+    /// The whole subtree shows nothing: an invisible tag or a hidden element.
+    pub fn is_skipped(&self, id: NodeId) -> bool {
+        self.node(id).tag.is_invisible() || self.is_hidden(id)
+    }
+
+    /// Nodes of the range that are shown, in order: invisible and hidden subtrees are left out whole. The range
+    /// should be one of siblings, as [`Page::subtree`] gives it.
+    pub fn shown(&self, range: Range<NodeId>) -> impl Iterator<Item = NodeId> + '_ {
+        let end = range.end.min(self.nodes().len() as NodeId);
+        let mut next = range.start;
+        std::iter::from_fn(move || {
+            while next < end {
+                let id = next;
+                if self.node(id).tag != Tag::TEXT && self.is_skipped(id) {
+                    next = self.node(id).end;
+                } else {
+                    next += 1;
+                    return Some(id);
+                }
+            }
+            None
+        })
+    }
+
+    /// The shown text nodes of the range, in order.
+    pub fn shown_texts(&self, range: Range<NodeId>) -> impl Iterator<Item = NodeId> + '_ {
+        self.shown(range)
+            .filter(|&id| self.node(id).tag == Tag::TEXT)
+    }
+
+    /// Characters of a text node without white space at its ends.
+    pub fn text_chars(&self, id: NodeId) -> usize {
+        char_count(self.text(id))
+    }
+
+    /// The nearest block element around a node (the root at last).
+    pub fn block_of(&self, id: NodeId) -> NodeId {
+        self.ancestors(id)
+            .find(|&above| self.node(above).tag.is_block())
+            .unwrap_or(0)
+    }
+
+    /// Text of the range for reading: blocks and `<br>` begin lines, cells of a row are parted by a tab, inline
+    /// elements join. Lines are trimmed, none is empty; form controls are left out.
+    pub fn visible_text(&self, range: Range<NodeId>) -> String {
+        let mut lines = Lines::default();
+        let mut block_end = range.start;
+        let mut skip_to = range.start;
+        for id in self.shown(range) {
+            if id < skip_to {
+                continue;
+            }
+            let node = self.node(id);
+            if id >= block_end {
+                block_end = NodeId::MAX;
+                lines.break_with(self.separator(id));
+            }
+            match node.tag {
+                Tag::TEXT => {
+                    lines.text(self.text(id));
+                    block_end = self.node(self.block_of(id)).end;
+                }
+                Tag::BR => lines.break_with('\n'),
+                Tag::SELECT | Tag::TEXTAREA | Tag::RP => skip_to = node.end,
+                Tag::TD | Tag::TH => lines.break_with(self.separator(id)),
+                tag if tag.is_block() => lines.break_with('\n'),
+                _ => {}
+            }
+        }
+        lines.finish()
+    }
+
+    /// What parts a node from the text before it: cells of one row stand in one line.
+    fn separator(&self, id: NodeId) -> char {
+        let node = self.node(id);
+        let cell = matches!(node.tag, Tag::TD | Tag::TH);
+        // The first cell directly follows its row.
+        if cell && node.parent + 1 != id {
+            '\t'
+        } else {
+            '\n'
+        }
+    }
+
+    /// Text of a subtree in one line, for titles and links; shown or not.
+    pub fn inline_text(&self, id: NodeId) -> String {
+        let mut text = String::new();
+        for at in self.subtree(id) {
+            let node = self.node(at);
+            match node.tag {
+                Tag::TEXT => push_collapsed(&mut text, self.text(at)),
+                Tag::BR => push_collapsed(&mut text, " "),
+                tag if tag.is_block() => push_collapsed(&mut text, " "),
+                _ => {}
+            }
+        }
+        let len = text.trim_end().len();
+        text.truncate(len);
+        text
+    }
+}
+
+/// Characters (Unicode scalar values) of a text without white space at its ends; a run of white space counts once.
+pub fn char_count(text: &str) -> usize {
+    let mut count = 0;
+    let mut space = false;
+    for char in text.trim().chars() {
+        let is_space = char.is_whitespace();
+        count += usize::from(!(is_space && space));
+        space = is_space;
+    }
+    count
+}
+
+fn style_hides(style: &str) -> bool {
+    style.split(';').any(|rule| {
+        let Some((property, value)) = rule.split_once(':') else {
+            return false;
+        };
+        let value = value.trim().split(['!', ' ']).next().unwrap_or_default();
+        let property = property.trim();
+        (property.eq_ignore_ascii_case("display") && value.eq_ignore_ascii_case("none"))
+            || (property.eq_ignore_ascii_case("visibility") && value.eq_ignore_ascii_case("hidden"))
+    })
+}
+
+/// Not seen and not white space, but found between characters: zero-width space and byte order mark.
+fn is_nothing(char: char) -> bool {
+    matches!(char, '\u{200B}' | '\u{FEFF}')
+}
+
+fn push_collapsed(out: &mut String, text: &str) {
+    for char in text.chars() {
+        if char.is_whitespace() {
+            if !out.is_empty() && !out.ends_with(' ') {
+                out.push(' ');
+            }
+        } else if !is_nothing(char) {
+            out.push(char);
+        }
+    }
+}
+
+/// Lines as they grow.
+#[derive(Default)]
+struct Lines {
+    out: String,
+    /// What has to come before the next character, if anything.
+    pending: Option<char>,
+}
+
+impl Lines {
+    /// A line break is stronger than a tab, and a tab than a blank.
+    fn break_with(&mut self, separator: char) {
+        let rank = |c: Option<char>| match c {
+            Some('\n') => 3,
+            Some('\t') => 2,
+            Some(_) => 1,
+            None => 0,
+        };
+        if rank(Some(separator)) > rank(self.pending) {
+            self.pending = Some(separator);
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        for char in text.chars() {
+            if char == '\n' {
+                self.break_with('\n');
+            } else if char.is_whitespace() {
+                self.break_with(' ');
+            } else if !is_nothing(char) {
+                if let Some(separator) = self.pending.take()
+                    && !self.out.is_empty()
+                {
+                    self.out.push(separator);
+                }
+                self.out.push(char);
+            }
+        }
+    }
+
+    fn finish(self) -> String {
+        self.out
+    }
+}
