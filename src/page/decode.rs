@@ -279,7 +279,10 @@ fn utf8(carry: &mut Vec<u8>, block: &[u8], last: bool, out: &mut dyn FnMut(&str)
 fn emit(text: &str, out: &mut dyn FnMut(&str)) {
     let mut rest = text;
     while rest.len() > SLICE_BYTES {
-        let (head, tail) = rest.split_at(rest.floor_char_boundary(SLICE_BYTES));
+        let boundary = (0..=SLICE_BYTES)
+            .rev()
+            .find(|&at| rest.is_char_boundary(at));
+        let (head, tail) = rest.split_at(boundary.unwrap_or(rest.len()));
         out(head);
         rest = tail;
     }

@@ -29,10 +29,7 @@ impl PathTable {
             self.grow();
         }
         let mut at = self.slot(parent, tag);
-        loop {
-            let Some(id) = self.slots[at].checked_sub(1) else {
-                break;
-            };
+        while let Some(id) = self.slots[at].checked_sub(1) {
             let path = self.paths[id as usize];
             let path_parent = (path.len > 1).then_some(path.parent);
             if path.tag == tag && path_parent == parent {
