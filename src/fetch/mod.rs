@@ -12,6 +12,7 @@ mod outcome;
 mod resolve;
 mod robots;
 mod robots_cache;
+mod robots_reader;
 #[cfg(test)]
 mod tests;
 

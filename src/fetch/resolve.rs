@@ -13,6 +13,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::guard::Guard;
 use super::limits::Config;
+use crate::uri::CrawlUri;
 
 /// No host needs more; a hostile name server may send thousands.
 const MAX_ADDRESSES: usize = 16;
@@ -29,7 +30,7 @@ impl Resolver {
         let hosts = config.hosts.iter();
         Self {
             guard,
-            hosts: Arc::new(hosts.map(|(n, a)| (n.to_ascii_lowercase(), a.0)).collect()),
+            hosts: Arc::new(hosts.map(|(name, a)| (canonical_name(name), a.0)).collect()),
             timeout: Duration::from_millis(config.dns_timeout_ms),
         }
     }
@@ -57,6 +58,12 @@ impl Resolve for Resolver {
             }
         })
     }
+}
+
+/// The name as it will be asked for: in lower case, Chinese names in ASCII.
+fn canonical_name(name: &str) -> String {
+    let uri = CrawlUri::parse(&format!("http://{name}/"));
+    uri.map_or_else(|_| name.to_ascii_lowercase(), |uri| uri.host().to_owned())
 }
 
 async fn look_up(name: &str, timeout: Duration) -> io::Result<Vec<SocketAddr>> {

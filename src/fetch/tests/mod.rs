@@ -1,8 +1,10 @@
 //! Failure paths first; the network is loopback, the servers are ours and misbehave on request.
 
+mod body;
 mod client;
 mod guard;
 mod head;
 mod robots;
 mod robots_cache;
+mod robots_reader;
 mod server;

@@ -1,0 +1,186 @@
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::client::{HTML, PAGE, fetch, outcome};
+use super::server::{Server, Step, http, uri};
+use crate::fetch::{Config, Failure, Head, Outcome, Request, Sink, Unwanted};
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zlib(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn encoded(coding: &str, body: &[u8]) -> Vec<u8> {
+    http(
+        "200 OK",
+        &format!("{HTML}Content-Encoding: {coding}\r\n"),
+        body,
+    )
+}
+
+/// 石油 three times as a stored block of brotli (RFC 7932 §9.2).
+const BROTLI: &[u8] = &[
+    0x8b, 0x08, 0x80, 0xe7, 0x9f, 0xb3, 0xe6, 0xb2, 0xb9, 0xe7, 0x9f, 0xb3, 0xe6, 0xb2, 0xb9, 0xe7,
+    0x9f, 0xb3, 0xe6, 0xb2, 0xb9, 0x03,
+];
+
+#[tokio::test]
+async fn every_coding_gives_the_page_and_its_size_on_the_wire() {
+    let page = "石油".repeat(3).into_bytes();
+    let zlib = zlib(&page);
+    let raw = zlib[2..zlib.len() - 4].to_vec();
+    let mut padded = gzip(&page);
+    padded.extend_from_slice(b"trailing garbage");
+    let zstd = zstd::encode_all(page.as_slice(), 3).unwrap();
+    for (coding, bytes) in [
+        ("identity", page.clone()),
+        ("gzip", gzip(&page)),
+        ("X-GZIP", padded),
+        ("deflate", zlib),
+        ("deflate", raw),
+        ("br", BROTLI.to_vec()),
+        ("zstd", zstd),
+    ] {
+        let server = Server::always(encoded(coding, &bytes)).await;
+        let (fetched, body) = fetch(&server).await;
+        assert_eq!(fetched.outcome, Outcome::Page, "{coding}");
+        assert_eq!(body, page, "{coding}");
+        assert_eq!(fetched.wire_bytes, bytes.len() as u64, "{coding}");
+        assert_eq!(fetched.body_bytes, page.len() as u64, "{coding}");
+        assert!(fetched.whole);
+        assert_eq!(fetched.remote, Some("127.0.0.1".parse().unwrap()));
+        assert_eq!(fetched.head.charset(), Some("utf-8"));
+    }
+}
+
+#[tokio::test]
+async fn a_compressed_page_cut_short_is_no_page() {
+    let page = "石油".repeat(3000).into_bytes();
+    let zstd = zstd::encode_all(page.as_slice(), 3).unwrap();
+    for (coding, whole) in [
+        ("gzip", gzip(&page)),
+        ("deflate", zlib(&page)),
+        ("br", BROTLI.to_vec()),
+        ("zstd", zstd),
+    ] {
+        // the declared length is that of the cut body: only the coding knows
+        let cut = &whole[..whole.len() - 5];
+        let server = Server::always(encoded(coding, cut)).await;
+        let end = outcome(&server).await;
+        assert_eq!(end, Outcome::Unreachable(Failure::Truncated), "{coding}");
+    }
+    let empty = Server::always(encoded("gzip", b"")).await;
+    assert_eq!(
+        outcome(&empty).await,
+        Outcome::Page,
+        "an empty body has no coding"
+    );
+}
+
+#[tokio::test]
+async fn bombs_and_giants_are_stopped_early() {
+    let zeros = vec![0u8; 20 << 20];
+    let zstd = zstd::encode_all(zeros.as_slice(), 3).unwrap();
+    for (coding, bomb) in [("gzip", gzip(&zeros)), ("zstd", zstd)] {
+        let server = Server::always(encoded(coding, &bomb)).await;
+        let (fetched, body) = fetch(&server).await;
+        assert_eq!(
+            fetched.outcome,
+            Outcome::Unwanted(Unwanted::Bomb),
+            "{coding}"
+        );
+        assert!(
+            body.len() <= 4 << 20,
+            "{coding}: {} bytes came through",
+            body.len()
+        );
+    }
+    // honest but repetitive: below the floor the ratio does not count
+    let server = Server::always(encoded("gzip", &gzip(&zeros[..500 << 10]))).await;
+    assert_eq!(outcome(&server).await, Outcome::Page);
+    let too_large = Outcome::Unwanted(Unwanted::TooLarge);
+    let declared = b"HTTP/1.1 200 OK\r\nContent-Length: 999999999999\r\n\r\n".to_vec();
+    assert_eq!(outcome(&Server::always(declared).await).await, too_large);
+    let mut endless = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".to_vec();
+    endless.extend_from_slice(&zeros);
+    let (fetched, body) = fetch(&Server::always(endless).await).await;
+    assert_eq!(fetched.outcome, too_large);
+    assert!(body.len() as u64 <= Config::default().max_body_bytes);
+    let server = Server::always(http("200 OK", "", b"12345")).await;
+    for (limit, want) in [(4, too_large), (5, Outcome::Page)] {
+        let request = Request {
+            max_body_bytes: Some(limit),
+            ..Request::any(uri(PAGE), 0)
+        };
+        let fetched = server.fetcher().fetch(&request, &mut Vec::new()).await;
+        assert_eq!(fetched.outcome, want);
+    }
+}
+
+#[tokio::test]
+async fn huge_headers_end_the_fetch() {
+    let line = format!("X-Long: {}\r\n", "a".repeat(2 << 20));
+    let many = "X-Many: a\r\n".repeat(5_000);
+    for headers in [line, many] {
+        let server = Server::always(http("200 OK", &headers, b"x")).await;
+        assert!(matches!(outcome(&server).await, Outcome::Unreachable(_)));
+    }
+    let fine = "X-Many: a\r\n".repeat(150);
+    assert_eq!(
+        outcome(&Server::always(http("200 OK", &fine, b"x")).await).await,
+        Outcome::Page
+    );
+}
+
+/// Stops after a number of bytes.
+struct Enough {
+    left: usize,
+    began: bool,
+}
+
+impl Sink for Enough {
+    fn begin(&mut self, head: &Head) {
+        assert_eq!((head.status, self.began), (200, false));
+        self.began = true;
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        assert!(self.began, "the header comes first");
+        self.left = self.left.saturating_sub(bytes.len());
+        if self.left == 0 {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[tokio::test]
+async fn a_sink_that_has_enough_ends_the_fetch() {
+    let steps = vec![
+        Step::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n".to_vec()),
+        Step::Send(vec![b'x'; 1000]),
+        Step::Hang,
+    ];
+    let server = Server::start(move |_| steps.clone()).await;
+    let fetcher = Arc::new(server.fetcher());
+    // the daemon spawns fetches: their future must be Send
+    let fetched = tokio::spawn(async move {
+        let mut sink = Enough {
+            left: 1000,
+            began: false,
+        };
+        fetcher.fetch(&Request::page(uri(PAGE), 0), &mut sink).await
+    })
+    .await
+    .unwrap();
+    assert_eq!((fetched.outcome, fetched.whole), (Outcome::Page, false));
+    assert_eq!(fetched.body_bytes, 1000);
+}

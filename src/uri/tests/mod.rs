@@ -1,0 +1,4 @@
+//! Failure paths first, then tables, then the property that canonical text is a fixed point.
+
+mod canonicalize;
+mod fingerprint;
