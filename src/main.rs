@@ -1,3 +1,7 @@
-//! The `taojin` command.
+//! The `taojin` command: parses the arguments, runs the sub-command, turns its result into an exit code.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    taojin::cli::main()
+}

@@ -1,1 +1,155 @@
-//! (in work)
+//! The command line. In: arguments. Out: results on stdout, progress and logs on stderr, exit code 0 (done),
+//! 1 (failed) or 2 (usage or configuration). Each sub-command has a file of its own; none holds an algorithm.
+
+mod check;
+mod completions;
+mod crawl;
+mod demo;
+mod extract;
+mod import;
+mod logging;
+mod output;
+mod robots;
+mod run;
+mod search;
+mod serve;
+mod site;
+mod status;
+mod why;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::config::{self, ConfigError, Loaded};
+use anyhow::Context as _;
+
+/// 淘金 Taojin: crawl the sites of one field, extract what they say, search it.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 110, disable_help_subcommand = true)]
+struct Cli {
+    /// Configuration file [default: /etc/taojin/taojin.toml, else config/taojin.toml]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Folder of the store, the index and the logs; overrides the configuration
+    #[arg(long, global = true, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// More detail in the log (-v debug, -vv trace)
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Crawl, index and search the bundled sample web on loopback
+    Demo(demo::Args),
+    /// Run the daemon: crawl each site on its schedule, index and serve
+    Run,
+    /// One pass over the due or the named sites, then exit
+    Crawl(crawl::Args),
+    /// Search the index
+    Search(search::Args),
+    /// Extract documents from files, URLs or standard input
+    Extract(extract::Args),
+    /// Put documents, as `extract --json` writes them, into the index
+    Import(import::Args),
+    /// Serve the HTTP API and the web page over an existing index, no crawling
+    Serve(serve::Args),
+    /// Add, list or remove sites
+    Site(site::Args),
+    /// Say which URLs a robots.txt allows, and by which rule
+    Robots(robots::Args),
+    /// Say what the crawler knows of a URL or host: state, delay and its cause, next fetch
+    Why(why::Args),
+    /// Check the configuration and say when each site is crawled next
+    Check(check::Args),
+    /// Show what the crawler has and does
+    Status(status::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+}
+
+/// A mistake of the caller: one line, exit code 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Usage(pub(crate) String);
+
+/// What every sub-command gets.
+struct Context {
+    config: Option<PathBuf>,
+    data_dir: Option<PathBuf>,
+}
+
+impl Context {
+    fn load(&self) -> Result<Loaded, ConfigError> {
+        config::load(self.config.as_deref(), self.data_dir.as_deref())
+    }
+}
+
+/// Parses the arguments, runs the sub-command and gives the exit code.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    logging::init(cli.verbose, matches!(cli.command, Command::Run));
+    let context = Context {
+        config: cli.config,
+        data_dir: cli.data_dir,
+    };
+    match dispatch(&context, cli.command) {
+        Ok(code) => code,
+        Err(error) => {
+            output::error(&one_line(&error));
+            ExitCode::from(if is_usage(&error) { 2 } else { 1 })
+        }
+    }
+}
+
+fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Demo(args) => demo::run(context, &args),
+        Command::Run => run::run(context),
+        Command::Crawl(args) => crawl::run(context, &args),
+        Command::Search(args) => search::run(context, &args),
+        Command::Extract(args) => extract::run(context, &args),
+        Command::Import(args) => import::run(context, &args),
+        Command::Serve(args) => serve::run(context, &args),
+        Command::Site(args) => site::run(context, &args),
+        Command::Robots(args) => robots::run(context, &args),
+        Command::Why(args) => why::run(context, &args),
+        Command::Check(args) => check::run(context, &args),
+        Command::Status(args) => status::run(context, &args),
+        Command::Completions(args) => completions::run(&args),
+    }
+}
+
+/// Mistakes of the caller, of the configuration and of the place (data folder in use, port taken) exit with 2.
+fn is_usage(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .any(|cause| cause.is::<Usage>() || cause.is::<ConfigError>())
+}
+
+fn one_line(error: &anyhow::Error) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !parts.iter().any(|p| p.contains(&cause)) {
+            parts.push(cause);
+        }
+    }
+    parts
+        .join(": ")
+        .lines()
+        .map(str::trim)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The runtime of commands that use the network.
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("the runtime cannot be started")
+}

@@ -14,7 +14,7 @@ const DEEPEST: u8 = 8;
 /// Rank of pages that are asked for in every cycle.
 pub(super) const HUB_RANK: u8 = 0;
 /// Rank of articles that are looked at again.
-const RECHECK_RANK: u8 = DEEPEST + 4;
+pub(super) const RECHECK_RANK: u8 = DEEPEST + 4;
 /// Rank of pages that were in flight when the program crashed.
 pub(super) const SUSPECT_RANK: u8 = RANKS - 1;
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::assign::{self, HUB_RANK, SUSPECT_RANK, queue_key};
+use super::assign::{self, HUB_RANK, RECHECK_RANK, SUSPECT_RANK, queue_key};
 use super::config::Config;
 use super::lease::{FetchReport, Lease, Next};
 use super::politeness::{self, Addresses};
@@ -138,6 +138,18 @@ impl Frontier {
             site.cycle_pages = 0;
             site.unsaved_pages = 0;
         }
+        self.reconsider();
+        Ok(due)
+    }
+
+    /// Makes every known article of a site due now. How many.
+    pub fn recheck_articles(
+        &mut self,
+        store: &mut Store,
+        site: &Arc<str>,
+        now_ms: i64,
+    ) -> Result<usize, StoreError> {
+        let due = store.recheck_articles(site, RECHECK_RANK, now_ms)?;
         self.reconsider();
         Ok(due)
     }

@@ -176,8 +176,11 @@ pub fn revisit(config: &Config, record: &UrlRecord, outcome: &Outcome, now_ms: i
         } => {
             next.visit.status = Some(*status);
             failed(config, &mut next.visit, &format!("status {status}"), now_ms);
-            let earliest = now_ms + retry_after_ms.unwrap_or(0).clamp(0, MAX_RETRY_MS);
-            next.visit.due_ms = next.visit.due_ms.map(|due| due.max(earliest));
+            // The server knows best when to ask again; the host's politeness keeps to it as well.
+            if let Some(wait_ms) = retry_after_ms {
+                let asked_ms = now_ms + wait_ms.clamp(&0, &MAX_RETRY_MS);
+                next.visit.due_ms = next.visit.due_ms.map(|_| asked_ms);
+            }
         }
         Outcome::NoAnswer(error) => {
             next.visit.status = None;

@@ -1,0 +1,122 @@
+//! `taojin crawl`: one pass, then the end.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{Context, Usage, output, runtime};
+use crate::daemon::{self, LogLine, Mode, Options, Summary};
+
+/// Arguments of `crawl`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only this site, due or not (may be given several times)
+    #[arg(long, value_name = "NAME")]
+    site: Vec<String>,
+    /// Also ask for every known article again, due or not; unchanged ones cost a 304
+    #[arg(long)]
+    recheck: bool,
+    /// One JSON object with the counts
+    #[arg(long)]
+    json: bool,
+}
+
+/// Crawls the due or the named sites once.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    if loaded.sites.iter().all(|s| !s.enabled) {
+        let dir = loaded.config.sites_dir.display().to_string();
+        return Err(Usage(format!(
+            "no site to crawl in {dir}; add one with: taojin site add URL"
+        ))
+        .into());
+    }
+    for name in &args.site {
+        if !loaded.sites.iter().any(|s| s.name == *name && s.enabled) {
+            let names: Vec<&str> = loaded.sites.iter().map(|s| s.name.as_str()).collect();
+            let near = crate::config::nearest(name, &names)
+                .map(|n| format!("; did you mean {n}?"))
+                .unwrap_or_default();
+            return Err(Usage(format!(
+                "--site {name}: no enabled site has this name{near}"
+            ))
+            .into());
+        }
+    }
+    let bar = progress_bar();
+    let shown = bar.clone();
+    let options = Options {
+        mode: Mode::Pass {
+            sites: args.site.clone(),
+            recheck: args.recheck,
+        },
+        progress: Some(Box::new(move |line| show(&shown, line))),
+        listener: None,
+        reload: None,
+    };
+    let summary = runtime()?
+        .block_on(async { daemon::run(&loaded, options, super::run::stop_signal()?).await })?;
+    bar.finish_and_clear();
+    if args.json {
+        output::json(&summary)?;
+    } else {
+        report(&summary).iter().for_each(|line| output::line(line));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A line that says what is fetched right now; hidden when stderr is no terminal.
+pub(super) fn progress_bar() -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} pages {per_sec}  {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}
+
+pub(super) fn show(bar: &ProgressBar, line: &LogLine) {
+    bar.inc(1);
+    bar.set_message(format!("{} {}", line.outcome, output::printable(&line.url)));
+}
+
+/// The summary in a few lines for a person.
+pub(super) fn report(summary: &Summary) -> Vec<String> {
+    let seconds = Duration::from_millis(summary.elapsed_ms.unsigned_abs()).as_secs_f64();
+    let mut lines = vec![
+        format!(
+            "{} visits in {seconds:.1} s, {:.1} MB",
+            summary.visits,
+            summary.bytes as f64 / 1e6
+        ),
+        format!(
+            "documents: {} new, {} changed, {} unchanged, {} deleted",
+            summary.documents_new,
+            summary.documents_changed,
+            summary.documents_unchanged,
+            summary.documents_deleted
+        ),
+        format!(
+            "links: {} new, {} known",
+            summary.new_urls, summary.seen_links
+        ),
+    ];
+    let list = |counts: &std::collections::BTreeMap<String, u64>| {
+        counts
+            .iter()
+            .map(|(word, n)| format!("{word} {n}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    if !summary.outcomes.is_empty() {
+        lines.push(format!("answers: {}", list(&summary.outcomes)));
+    }
+    if !summary.reasons.is_empty() {
+        lines.push(format!("reasons: {}", list(&summary.reasons)));
+    }
+    if !summary.refused_links.is_empty() {
+        lines.push(format!("links refused: {}", list(&summary.refused_links)));
+    }
+    lines
+}

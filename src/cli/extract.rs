@@ -1,0 +1,139 @@
+//! `taojin extract`: documents from files, URLs or standard input, one JSON object a line or as text.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+
+use super::{Context, Usage, output, runtime};
+use crate::config::Config;
+use crate::daemon::now_ms;
+use crate::extract::{self, Document};
+use crate::fetch::{Fetcher, Outcome, Request};
+use crate::page::{Hints, Page};
+use crate::uri::CrawlUri;
+
+/// Arguments of `extract`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// HTML files, http(s) URLs or - for standard input
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<String>,
+    /// Address that a file was saved from: resolves its links and dates
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Extracts each input; goes on after one that cannot be read and then exits with 1.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    // Files need no configuration: a broken one must not stop a developer from looking at a page.
+    let config = if context.config.is_some() {
+        context.load()?.config
+    } else {
+        Config::default()
+    };
+    let url = match &args.url {
+        Some(text) => Some(CrawlUri::parse(text).map_err(|e| Usage(format!("--url {text}: {e}")))?),
+        None => None,
+    };
+    let mut failed = 0;
+    for input in &args.inputs {
+        match read(&config, input, url.clone()) {
+            Ok(document) if args.json => output::json(&document)?,
+            Ok(document) => print(&document),
+            Err(error) => {
+                failed += 1;
+                output::note(&format!("{input}: {error:#}"));
+            }
+        }
+    }
+    match failed {
+        0 => Ok(ExitCode::SUCCESS),
+        n if n == args.inputs.len() => Err(Usage("no input could be read".to_owned()).into()),
+        _ => Ok(ExitCode::FAILURE),
+    }
+}
+
+fn read(config: &Config, input: &str, url: Option<CrawlUri>) -> anyhow::Result<Document> {
+    if input.starts_with("http://") || input.starts_with("https://") {
+        return fetch(config, &CrawlUri::parse(input)?);
+    }
+    let limit = config.page.max_decoded_bytes as u64 + 1;
+    let mut bytes = Vec::new();
+    if input == "-" {
+        io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
+    } else {
+        File::open(Path::new(input))?
+            .take(limit)
+            .read_to_end(&mut bytes)?;
+    }
+    Ok(document(config, &bytes, url, None))
+}
+
+fn fetch(config: &Config, uri: &CrawlUri) -> anyhow::Result<Document> {
+    let fetcher = Fetcher::new(config.fetch.clone())?;
+    let mut body: Vec<u8> = Vec::new();
+    let fetched =
+        runtime()?.block_on(fetcher.fetch(&Request::page(uri.clone(), now_ms()), &mut body));
+    match &fetched.outcome {
+        Outcome::Page => Ok(document(
+            config,
+            &body,
+            Some(uri.clone()),
+            fetched.head.charset(),
+        )),
+        Outcome::Redirect { to, .. } => Err(anyhow::anyhow!("redirects to {to}")),
+        Outcome::Refused(refusal) => Err(anyhow::anyhow!("{refusal}")),
+        other => Err(anyhow::anyhow!("{}", other.word()))
+            .context(format!("status {}", fetched.head.status)),
+    }
+}
+
+fn document(
+    config: &Config,
+    bytes: &[u8],
+    url: Option<CrawlUri>,
+    charset: Option<&str>,
+) -> Document {
+    let hints = Hints {
+        url,
+        charset: charset.map(str::to_owned),
+        limits: config.page.clone(),
+    };
+    let page = Page::parse(bytes, hints);
+    let context = extract::Context {
+        now_ms: now_ms(),
+        ..Default::default()
+    };
+    extract::extract_with(&page, &context, &config.extract)
+}
+
+fn print(document: &Document) {
+    let field = |name: &str, value: &Option<String>| {
+        if let Some(value) = value {
+            output::line(&format!("{name:10} {}", output::printable(value)));
+        }
+    };
+    field("title", &document.title);
+    field("published", &document.published);
+    field("author", &document.author);
+    field("source", &document.source);
+    output::line(&format!(
+        "{:10} {:?}, {}, confidence {:.2}",
+        "kind", document.kind, document.method, document.confidence
+    ));
+    output::line(&format!("{:10} {}", "charset", document.charset));
+    output::line(&format!("{:10} {}\n", "links", document.links.len()));
+    for paragraph in document.text.lines() {
+        output::line(&output::printable(paragraph));
+    }
+    for comment in &document.comments {
+        output::line(&format!("\n> {}", output::printable(&comment.text)));
+    }
+    output::line("");
+}

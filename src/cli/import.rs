@@ -1,0 +1,117 @@
+//! `taojin import`: documents, one JSON object a line, straight into the index.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::{Context, Usage, output};
+use crate::analyze::Analyzer;
+use crate::extract::Document;
+use crate::index::{Entry, Writer};
+use crate::uri::CrawlUri;
+
+/// A longer line is not a document that we wrote.
+const MAX_LINE_BYTES: u64 = 64 << 20;
+/// Documents between two commits: what an interruption costs is at most this.
+const COMMIT_DOCUMENTS: u64 = 5_000;
+
+/// Arguments of `import`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Files of documents as `extract --json` writes them; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// One JSON object with the counts
+    #[arg(long)]
+    json: bool,
+}
+
+/// Adds the documents; a document with the same URL is replaced.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    let analyzer = Analyzer::new(&loaded.lexicons()?);
+    std::fs::create_dir_all(&loaded.config.data_dir)?;
+    let mut import = Import {
+        writer: Writer::open(&loaded.index_dir(), &analyzer, &loaded.config.index)?,
+        imported: 0,
+        skipped: 0,
+    };
+    for path in &args.files {
+        if path.as_os_str() == "-" {
+            import.read("standard input", io::stdin().lock())?;
+        } else {
+            let file = File::open(path).map_err(|e| Usage(format!("{}: {e}", path.display())))?;
+            import.read(&path.display().to_string(), BufReader::new(file))?;
+        }
+    }
+    let seq = import.writer.last_seq();
+    import.writer.commit(seq)?;
+    if args.json {
+        output::json(
+            &serde_json::json!({ "imported": import.imported, "skipped": import.skipped }),
+        )?;
+    } else {
+        output::line(&format!(
+            "{} documents imported, {} lines skipped",
+            import.imported, import.skipped
+        ));
+    }
+    Ok(if import.skipped == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+struct Import {
+    writer: Writer,
+    imported: u64,
+    skipped: u64,
+}
+
+impl Import {
+    fn read(&mut self, name: &str, mut lines: impl BufRead) -> anyhow::Result<()> {
+        let mut line = Vec::new();
+        for number in 1.. {
+            line.clear();
+            let got = io::Read::take(&mut lines, MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
+            if got == 0 {
+                return Ok(());
+            }
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            match self.add(&line) {
+                Ok(()) => self.imported += 1,
+                Err(error) => {
+                    self.skipped += 1;
+                    output::note(&format!("{name}:{number}: skipped: {error}"));
+                }
+            }
+            if self.imported % COMMIT_DOCUMENTS == COMMIT_DOCUMENTS - 1 {
+                let seq = self.writer.last_seq();
+                self.writer.commit(seq)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, line: &[u8]) -> anyhow::Result<()> {
+        let document: Document = serde_json::from_slice(line)?;
+        let uri = CrawlUri::parse(&document.url)?;
+        let seq = self.writer.last_seq();
+        let fetched_ms = crate::daemon::now_ms();
+        let document = Document {
+            links: Vec::new(),
+            ..document
+        };
+        self.writer.upsert(&Entry {
+            fingerprint: uri.fingerprint(),
+            seq,
+            fetched_ms,
+            document: &document,
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! The only place that writes to the terminal: results to stdout, everything else to stderr.
+
+use std::io::{self, IsTerminal, Write};
+
+use serde::Serialize;
+
+/// One line of result on stdout. A closed pipe (`| head`) ends the program quietly.
+pub(crate) fn line(text: &str) {
+    let mut out = io::stdout().lock();
+    if writeln!(out, "{text}").is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// One JSON object on one line of stdout.
+pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
+    line(&serde_json::to_string(value)?);
+    Ok(())
+}
+
+/// One line for a person on stderr.
+pub(crate) fn note(text: &str) {
+    // Nothing can be done when stderr is gone.
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// The one line that says why the program failed.
+pub(crate) fn error(text: &str) {
+    let (red, off) = if io::stderr().is_terminal() {
+        ("\x1b[31m", "\x1b[0m")
+    } else {
+        ("", "")
+    };
+    note(&format!("{red}taojin:{off} {text}"));
+}
+
+/// Whether stdout is a terminal that may show colours.
+pub(crate) fn colours() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// Start of bold text.
+pub(crate) const BOLD: &str = "\x1b[1m";
+const DIM: &str = "\x1b[2m";
+const MARK: &str = "\x1b[33;1m";
+const OFF: &str = "\x1b[0m";
+
+/// Colours for stdout, or none.
+pub(crate) struct Paint {
+    on: bool,
+}
+
+impl Paint {
+    /// Colours if stdout is a terminal.
+    pub(crate) fn new() -> Self {
+        Self { on: colours() }
+    }
+
+    /// Less important text.
+    pub(crate) fn dim(&self, text: &str) -> String {
+        if self.on {
+            format!("{DIM}{text}{OFF}")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// Text in `style` with its marks standing out; without colours the marks are 【】.
+    pub(crate) fn marked(&self, text: &crate::serve::Marked, style: &str) -> String {
+        let mut out = String::new();
+        for (part, is_marked) in parts(text) {
+            let part = printable(part);
+            match (is_marked, self.on) {
+                (true, true) => out.push_str(&format!("{OFF}{MARK}{part}{OFF}")),
+                (true, false) => out.push_str(&format!("【{part}】")),
+                (false, true) => out.push_str(&format!("{style}{part}")),
+                (false, false) => out.push_str(&part),
+            }
+        }
+        if self.on { out + OFF } else { out }
+    }
+}
+
+/// Text from the web must not steer the terminal: control characters become spaces.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+/// The text in pieces: what is marked and what is not.
+fn parts(text: &crate::serve::Marked) -> Vec<(&str, bool)> {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    for mark in &text.marks {
+        parts.extend(text.text.get(at..mark.start).map(|t| (t, false)));
+        parts.extend(text.text.get(mark.clone()).map(|t| (t, true)));
+        at = mark.end;
+    }
+    parts.extend(text.text.get(at..).map(|t| (t, false)));
+    parts.retain(|(text, _)| !text.is_empty());
+    parts
+}

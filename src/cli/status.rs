@@ -1,0 +1,95 @@
+//! `taojin status`: what the crawler has and does, beside a running daemon or without one.
+
+use std::process::ExitCode;
+
+use super::{Context, Usage, output};
+use crate::daemon::StatusBoard;
+use crate::index::IndexError;
+use crate::serve::Status;
+
+/// Arguments of `status`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// One JSON object, as GET /api/status answers
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the status.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    if !loaded.config.data_dir.is_dir() {
+        let dir = loaded.config.data_dir.display();
+        return Err(Usage(format!(
+            "data_dir {dir}: there is no such directory; nothing was crawled yet"
+        ))
+        .into());
+    }
+    let documents = match super::search::open(&loaded) {
+        Ok(reader) => reader.num_docs()?,
+        Err(error) if matches!(error.downcast_ref(), Some(IndexError::Missing(_))) => 0,
+        Err(error) => return Err(error),
+    };
+    let status = StatusBoard::of(&loaded, None).read(documents)?;
+    if args.json {
+        output::json(&status)?;
+    } else {
+        print(&status);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(status: &Status) {
+    let mb = |bytes: u64| bytes as f64 / 1e6;
+    output::line(&format!(
+        "documents  {} ({} on their way)",
+        status.documents, status.outbox_lag
+    ));
+    let u = &status.urls;
+    output::line(&format!(
+        "urls       {} waiting, {} fetched, {} refused, {} failed, {} gone",
+        u.waiting, u.fetched, u.refused, u.failed, u.gone
+    ));
+    output::line(&format!(
+        "disk       index {:.1} MB, store {:.1} MB, free {:.1} GB",
+        mb(status.disk.index_bytes),
+        mb(status.disk.store_bytes),
+        mb(status.disk.free_bytes) / 1e3
+    ));
+    for site in &status.sites {
+        output::line(&format!(
+            "site       {}: {} documents, {} urls waiting, last cycle {}, next {}",
+            site.name,
+            site.documents,
+            site.urls.waiting,
+            time(site.last_cycle_ms),
+            time(site.next_cycle_ms)
+        ));
+    }
+    for host in &status.hosts {
+        let error = host
+            .last_error
+            .as_deref()
+            .map(output::printable)
+            .unwrap_or_default();
+        output::line(&format!(
+            "host       {}: {}, next fetch {}, {error}",
+            host.host,
+            host.state,
+            time(host.next_fetch_ms)
+        ));
+    }
+}
+
+/// A moment in local time, or a dash.
+pub(super) fn time(ms: Option<i64>) -> String {
+    ms.and_then(chrono::DateTime::from_timestamp_millis)
+        .map_or_else(
+            || "-".to_owned(),
+            |t| {
+                t.with_timezone(&chrono::Local)
+                    .format("%Y-%m-%d %H:%M:%S")
+                    .to_string()
+            },
+        )
+}

@@ -1,0 +1,198 @@
+//! `taojin why`: what the crawler knows of a URL or host.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::status::time;
+use super::{Context, Usage, output};
+use crate::daemon::now_ms;
+use crate::frontier::{Explanation, Scope};
+use crate::store::{Reader, UrlRecord};
+use crate::uri::CrawlUri;
+
+/// Arguments of `why`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A URL, or a host name
+    #[arg(value_name = "URL")]
+    url: String,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The answer of `why --json`. The names are stable.
+#[derive(Debug, Default, Serialize)]
+struct Answer {
+    /// Canonical form of what was asked.
+    url: String,
+    /// Site that the URL belongs to.
+    site: Option<String>,
+    /// `unknown`, `new`, `fetched`, `redirect`, `gone`, `failed`, `refused`.
+    state: String,
+    class: Option<String>,
+    status: Option<u16>,
+    fetched_ms: Option<i64>,
+    next_due_ms: Option<i64>,
+    in_index: bool,
+    target: Option<String>,
+    error: Option<String>,
+    /// Why the URL is not crawled, when a rule refuses it.
+    refused_by: Option<String>,
+    host: Option<Host>,
+}
+
+#[derive(Debug, Serialize)]
+struct Host {
+    host: String,
+    delay_ms: i64,
+    delay_cause: String,
+    next_fetch_ms: Option<i64>,
+    wait_cause: String,
+    due: usize,
+    queue_eta_ms: i64,
+    errors_in_a_row: u32,
+    last_error: Option<String>,
+}
+
+/// Explains a URL or a host.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    let reader = Reader::open(&loaded.config.data_dir)?;
+    let has_scheme = args.url.contains("://");
+    let text = if has_scheme {
+        args.url.clone()
+    } else {
+        format!("http://{}/", args.url)
+    };
+    let uri = CrawlUri::parse(&text).map_err(|e| Usage(format!("{}: {e}", args.url)))?;
+    let mut answer = Answer {
+        url: uri.to_string(),
+        state: "unknown".to_owned(),
+        ..Answer::default()
+    };
+    if has_scheme {
+        match reader.lookup(&uri)? {
+            Some(record) => describe(&mut answer, &record),
+            None => answer.refused_by = refusal(&loaded.sites, &uri),
+        }
+    }
+    let host = Explanation::of(
+        &reader,
+        &loaded.config.frontier,
+        uri.authority(),
+        None,
+        now_ms(),
+    )?;
+    answer.host = host.map(|e| Host {
+        host: e.host.authority.to_string(),
+        delay_ms: e.delay_ms,
+        delay_cause: e.delay_cause.describe().to_owned(),
+        next_fetch_ms: e.next_fetch_ms,
+        wait_cause: e.cause.describe().to_owned(),
+        due: e.due,
+        queue_eta_ms: e.eta_ms,
+        errors_in_a_row: e.host.errors,
+        last_error: e.host.last_error.clone(),
+    });
+    if args.json {
+        output::json(&answer)?;
+    } else {
+        print(&answer, has_scheme);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(answer: &mut Answer, record: &UrlRecord) {
+    let visit = &record.visit;
+    answer.site = Some(record.site.to_string());
+    visit.state.name().clone_into(&mut answer.state);
+    answer.class = Some(visit.class.name().to_owned());
+    answer.status = visit.status;
+    answer.fetched_ms = visit.fetched_ms;
+    answer.next_due_ms = visit.due_ms;
+    answer.in_index = visit.documented;
+    answer.target.clone_from(&visit.target);
+    answer.error.clone_from(&visit.error);
+}
+
+/// Which rule keeps an unknown URL out of every site, if one does.
+fn refusal(sites: &[crate::schedule::Site], uri: &CrawlUri) -> Option<String> {
+    let mut reasons = Vec::new();
+    for site in sites.iter().filter(|s| s.enabled) {
+        match Scope::new(&crate::daemon::scope(site)).map(|scope| scope.check(uri, 1, 0)) {
+            Ok(Ok(())) => return None,
+            Ok(Err(refusal)) => reasons.push(format!("site {}: {}", site.name, refusal.name())),
+            Err(error) => reasons.push(format!("site {}: {error}", site.name)),
+        }
+    }
+    Some(if reasons.is_empty() {
+        "no site is configured".to_owned()
+    } else {
+        reasons.join("; ")
+    })
+}
+
+fn print(answer: &Answer, is_url: bool) {
+    let line =
+        |name: &str, value: &str| output::line(&format!("{name:12} {}", output::printable(value)));
+    if is_url {
+        line("url", &answer.url);
+        match (&*answer.state, &answer.refused_by) {
+            ("unknown", Some(rule)) => line("state", &format!("never taken up: {rule}")),
+            ("unknown", None) => line(
+                "state",
+                "in scope, but no page that was fetched links to it",
+            ),
+            (state, _) => line("state", state),
+        }
+        if let Some(site) = &answer.site {
+            line("site", site);
+            line("class", answer.class.as_deref().unwrap_or("-"));
+            line(
+                "status",
+                &answer.status.map_or("-".to_owned(), |s| s.to_string()),
+            );
+            line("fetched", &time(answer.fetched_ms));
+            line("next", &time(answer.next_due_ms));
+            line("in index", if answer.in_index { "yes" } else { "no" });
+        }
+        for (name, value) in [("stands at", &answer.target), ("error", &answer.error)] {
+            if let Some(value) = value {
+                line(name, value);
+            }
+        }
+    }
+    let Some(host) = &answer.host else {
+        line("host", "nothing was fetched from it");
+        return;
+    };
+    line("host", &host.host);
+    line(
+        "delay",
+        &format!(
+            "{:.1} s ({})",
+            host.delay_ms as f64 / 1000.0,
+            host.delay_cause
+        ),
+    );
+    line(
+        "next fetch",
+        &format!("{} ({})", time(host.next_fetch_ms), host.wait_cause),
+    );
+    line(
+        "queue",
+        &format!(
+            "{} due, about {:.0} s",
+            host.due,
+            host.queue_eta_ms as f64 / 1000.0
+        ),
+    );
+    if let Some(error) = &host.last_error {
+        line(
+            "last error",
+            &format!("{error} ({} in a row)", host.errors_in_a_row),
+        );
+    }
+}

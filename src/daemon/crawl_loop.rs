@@ -1,0 +1,322 @@
+//! The crawl loop: one thread that owns the frontier and the writing side of the store. In: finished pages, new
+//! site settings, the clock. Out: leases to the fetch tasks, one durable transaction for each group of finished
+//! pages, a line in the crawl log for each. Never fetches and never parses.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::time::{Duration, Instant};
+
+use super::crawl_log::CrawlLog;
+use super::settle::{self, Finished};
+use super::site_run::{self, SiteRun};
+use super::summary::Summary;
+use super::{Mode, Progress, Shared, now_ms};
+use crate::config::CrawlConfig;
+use crate::frontier::{Frontier, Lease, Next, SiteScope};
+use crate::schedule::{self, Site};
+use crate::serve::metrics;
+use crate::store::{Batch, Store};
+
+/// Pages in one transaction at most.
+const BATCH_PAGES: usize = 256;
+/// A finished page is durable after this time at the latest.
+const BATCH_MS: i64 = 200;
+/// The loop turns at least this often: schedules, the watchdog.
+const TURN: Duration = Duration::from_millis(500);
+/// Pause before a failed transaction (full disk) is tried again.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// What reaches the loop from outside.
+pub(super) enum Event {
+    /// A lease has ended.
+    Finished(Box<Finished>),
+    /// The sites have changed.
+    Sites(Vec<Site>),
+    /// Wind down.
+    Stop,
+}
+
+/// The loop's state.
+pub(super) struct CrawlLoop {
+    pub(super) store: Store,
+    pub(super) frontier: Frontier,
+    pub(super) config: CrawlConfig,
+    pub(super) revisit: schedule::Config,
+    pub(super) mode: Mode,
+    pub(super) sites: BTreeMap<Arc<str>, SiteRun>,
+    pub(super) events: Receiver<Event>,
+    pub(super) leases: tokio::sync::mpsc::Sender<Lease>,
+    pub(super) index_poke: SyncSender<()>,
+    pub(super) log: CrawlLog,
+    pub(super) shared: Arc<Shared>,
+    pub(super) progress: Option<Progress>,
+    pub(super) summary: Summary,
+    pub(super) batch: Batch,
+    pub(super) batch_since_ms: i64,
+    pub(super) stop_at: Option<Instant>,
+}
+
+impl CrawlLoop {
+    /// Turns until told to stop, or until the pass is done.
+    pub(super) fn run(mut self) -> anyhow::Result<Summary> {
+        self.begin_pass()?;
+        loop {
+            let now = now_ms();
+            self.shared.beat(now);
+            self.begin_due_cycles(now)?;
+            let next = self.hand_out(now)?;
+            if self.commit_is_due(now, &next) {
+                self.commit(now)?;
+                continue;
+            }
+            if self.is_done(&next, now) {
+                break;
+            }
+            match self.events.recv_timeout(self.patience(&next, now)) {
+                Ok(event) => self.take(event)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            while let Ok(event) = self.events.try_recv() {
+                self.take(event)?;
+            }
+        }
+        self.frontier.release_all();
+        self.commit(now_ms())?;
+        self.summary.finish(now_ms());
+        Ok(self.summary)
+    }
+
+    /// Starts the cycles that a single pass asks for.
+    fn begin_pass(&mut self) -> anyhow::Result<()> {
+        let Mode::Pass { sites, recheck } = &self.mode else {
+            return Ok(());
+        };
+        let (named, recheck) = (sites.clone(), *recheck);
+        let now = now_ms();
+        for name in self.sites.keys().cloned().collect::<Vec<_>>() {
+            let wanted = match named.is_empty() {
+                true => self.sites[&name].is_due(now),
+                false => named.iter().any(|n| **n == *name),
+            };
+            if wanted {
+                self.begin_cycle(&name, now)?;
+            }
+            if wanted && recheck {
+                self.frontier
+                    .recheck_articles(&mut self.store, &name, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the cycles whose time has come; only the daemon does.
+    fn begin_due_cycles(&mut self, now: i64) -> anyhow::Result<()> {
+        if self.stop_at.is_some() || self.mode != Mode::Forever {
+            return Ok(());
+        }
+        let due: Vec<Arc<str>> = self
+            .sites
+            .iter()
+            .filter(|(_, s)| s.is_due(now))
+            .map(|(n, _)| Arc::clone(n))
+            .collect();
+        for name in due {
+            self.begin_cycle(&name, now)?;
+        }
+        Ok(())
+    }
+
+    fn begin_cycle(&mut self, name: &Arc<str>, now: i64) -> anyhow::Result<()> {
+        let Some(site) = self.sites.get_mut(name) else {
+            return Ok(());
+        };
+        site.begun(now);
+        self.batch.urls.extend(site.entry_urls());
+        self.batch.count(name, "cycles", 1);
+        // The seeds must be there before the cycle makes them due.
+        self.commit(now)?;
+        let due = self.frontier.begin_cycle(&mut self.store, name, now)?;
+        tracing::info!(site = %name, due, "cycle begins");
+        Ok(())
+    }
+
+    /// Hands out leases until a limit is reached; gives what the frontier says then.
+    fn hand_out(&mut self, now: i64) -> anyhow::Result<Next> {
+        loop {
+            let full = self.frontier.in_flight() >= self.config.max_connections;
+            let lagging = self.shared.outbox_lag() > self.config.max_outbox;
+            if self.stop_at.is_some() || full || lagging {
+                return Ok(Next::Wait {
+                    until_ms: now + 1000,
+                    due: true,
+                });
+            }
+            match self.frontier.next(&self.store, now)? {
+                Next::Fetch(lease) => {
+                    // The channel has room for every connection, so this fails only when the fetch side is gone.
+                    if let Err(refused) = self.leases.try_send(*lease) {
+                        self.frontier.release(&refused.into_inner(), now);
+                        return Ok(Next::Idle);
+                    }
+                }
+                other => return Ok(other),
+            }
+        }
+    }
+
+    fn take(&mut self, event: Event) -> anyhow::Result<()> {
+        let now = now_ms();
+        match event {
+            Event::Finished(finished) => self.take_finished(*finished, now),
+            Event::Sites(sites) => self.take_sites(&sites, now)?,
+            Event::Stop => {
+                let grace = Duration::from_millis(self.config.stop_grace_ms);
+                self.stop_at.get_or_insert_with(|| Instant::now() + grace);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_finished(&mut self, finished: Finished, now: i64) {
+        self.frontier
+            .finished(&finished.lease, &finished.report, now);
+        let site = Arc::clone(&finished.lease.record.site);
+        let settled = settle::settle(finished, &self.revisit, now);
+        if self.batch.pages.is_empty() {
+            self.batch_since_ms = now;
+        }
+        self.batch.count(&site, "fetches", 1);
+        if settled.line.document == Some("unchanged") || settled.line.outcome == "not_modified" {
+            self.batch.count(&site, "unchanged", 1);
+        }
+        ::metrics::counter!(metrics::FETCHES_TOTAL, "outcome" => settled.line.outcome).increment(1);
+        ::metrics::counter!(metrics::FETCH_BYTES_TOTAL).increment(settled.line.bytes);
+        ::metrics::histogram!(metrics::FETCH_SECONDS)
+            .record(Duration::from_millis(settled.line.elapsed_ms.unsigned_abs()).as_secs_f64());
+        ::metrics::counter!(metrics::OUTLINKS_TOTAL).increment(settled.line.outlinks as u64);
+        if settled.page.document.is_some() {
+            ::metrics::counter!(metrics::DOCUMENTS_TOTAL).increment(1);
+        }
+        self.log.write(&settled.line);
+        self.summary.add(&settled.line);
+        if let Some(progress) = &mut self.progress {
+            progress(&settled.line);
+        }
+        self.batch.pages.push(settled.page);
+    }
+
+    /// Takes up the sites of a new configuration. Sites that are gone keep their URLs, which wait.
+    pub(super) fn take_sites(&mut self, sites: &[Site], now: i64) -> anyhow::Result<()> {
+        self.commit(now)?;
+        let scopes: Vec<SiteScope> = sites
+            .iter()
+            .filter(|s| s.enabled)
+            .map(site_run::scope)
+            .collect();
+        self.frontier.set_sites(&mut self.store, &scopes, now)?;
+        let before = std::mem::take(&mut self.sites);
+        for site in sites.iter().filter(|s| s.enabled) {
+            let record = self.store.site(&site.name)?;
+            let run = SiteRun::new(site.clone(), record.and_then(|r| r.last_cycle_ms), now)?;
+            if before.get(run.name()).is_none_or(|b| b.site != run.site) {
+                tracing::info!(site = %run.name(), next_ms = run.next_ms(), "site taken up");
+            }
+            self.sites.insert(Arc::clone(run.name()), run);
+        }
+        for name in before.keys().filter(|n| !self.sites.contains_key(*n)) {
+            tracing::info!(site = %name, "site no longer crawled");
+        }
+        self.shared.set_next_cycles(
+            self.sites
+                .values()
+                .map(|s| (s.site.name.clone(), s.next_ms()))
+                .collect(),
+        );
+        Ok(())
+    }
+
+    fn commit_is_due(&self, now: i64, next: &Next) -> bool {
+        let pages = self.batch.pages.len();
+        let old = pages > 0 && now - self.batch_since_ms >= BATCH_MS;
+        // With nothing else to do, waiting would only delay the links that were just found.
+        let idle = pages > 0 && self.frontier.in_flight() == 0 && !matches!(next, Next::Fetch(_));
+        pages >= BATCH_PAGES || old || idle
+    }
+
+    /// Makes everything so far durable. A transaction that fails is tried again until it works or the daemon stops.
+    fn commit(&mut self, now: i64) -> anyhow::Result<()> {
+        if self.batch.pages.is_empty() && self.batch.urls.is_empty() && !self.frontier.has_changes()
+        {
+            self.log.flush();
+            return Ok(());
+        }
+        self.batch.trim_outbox = i64::try_from(self.shared.indexed()).ok().filter(|s| *s > 0);
+        let report = loop {
+            match self.frontier.commit(&mut self.store, &mut self.batch, now) {
+                Ok(report) => break report,
+                Err(error) if self.stop_at.is_some_and(|t| Instant::now() >= t) => {
+                    return Err(error.into());
+                }
+                Err(error) => {
+                    tracing::error!(%error, "pages cannot be stored, trying again");
+                    self.shared.beat(now_ms());
+                    std::thread::sleep(RETRY);
+                    self.stop_if_told();
+                }
+            }
+        };
+        self.summary.committed(&report);
+        self.shared
+            .set_outbox(u64::try_from(report.outbox_seq).unwrap_or_default());
+        ::metrics::gauge!(metrics::OUTBOX_LAG).set(self.shared.outbox_lag() as f64);
+        self.batch = Batch::default();
+        self.log.flush();
+        // A full channel means that the indexer has been poked already.
+        let _ = self.index_poke.try_send(());
+        Ok(())
+    }
+
+    /// Looks for a stop while a transaction is retried; finished pages that arrive meanwhile join the next batch.
+    fn stop_if_told(&mut self) {
+        while let Ok(event) = self.events.try_recv() {
+            match event {
+                Event::Stop => {
+                    self.stop_at.get_or_insert_with(Instant::now);
+                }
+                Event::Finished(finished) => self.frontier.release(&finished.lease, now_ms()),
+                Event::Sites(_) => tracing::warn!("reload ignored while pages cannot be stored"),
+            }
+        }
+    }
+
+    fn is_done(&self, next: &Next, now: i64) -> bool {
+        let busy = self.frontier.in_flight() > 0;
+        if let Some(at) = self.stop_at {
+            return !busy || Instant::now() >= at;
+        }
+        if busy || self.mode == Mode::Forever {
+            return false;
+        }
+        match next {
+            Next::Idle | Next::Wait { due: false, .. } => true,
+            Next::Wait { until_ms, .. } => {
+                until_ms - now > i64::try_from(self.config.pass_patience_ms).unwrap_or(i64::MAX)
+            }
+            Next::Fetch(_) => false,
+        }
+    }
+
+    /// How long to wait for an event.
+    fn patience(&self, next: &Next, now: i64) -> Duration {
+        let mut until = now + i64::try_from(TURN.as_millis()).unwrap_or(i64::MAX);
+        if let Next::Wait { until_ms, .. } = next {
+            until = until.min(*until_ms);
+        }
+        if !self.batch.pages.is_empty() {
+            until = until.min(self.batch_since_ms + BATCH_MS);
+        }
+        Duration::from_millis((until - now).max(1).unsigned_abs())
+    }
+}

@@ -1,0 +1,90 @@
+//! One site while it is crawled: its settings and when its next cycle is due. Time is passed in.
+
+use std::sync::Arc;
+
+use crate::frontier::SiteScope;
+use crate::schedule::{Cron, Site};
+use crate::store::{NewUrl, UrlClass};
+use crate::uri::CrawlUri;
+
+/// A site that is being crawled.
+pub(super) struct SiteRun {
+    /// Its settings.
+    pub(super) site: Site,
+    name: Arc<str>,
+    schedule: Cron,
+    next_ms: Option<i64>,
+}
+
+impl SiteRun {
+    /// A site whose last cycle began at `last_cycle_ms`. One that was never crawled, or whose time came while the
+    /// daemon was down, is due at once.
+    pub(super) fn new(site: Site, last_cycle_ms: Option<i64>, now_ms: i64) -> anyhow::Result<Self> {
+        let schedule = site.cron()?;
+        let next_ms = match last_cycle_ms {
+            None => Some(now_ms),
+            Some(last) => schedule.next_after(last),
+        };
+        let name = Arc::from(site.name.as_str());
+        Ok(Self {
+            site,
+            name,
+            schedule,
+            next_ms,
+        })
+    }
+
+    /// Its name.
+    pub(super) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// When the next cycle begins; none if the schedule has no further time.
+    pub(super) fn next_ms(&self) -> Option<i64> {
+        self.next_ms
+    }
+
+    /// Whether a cycle should begin now.
+    pub(super) fn is_due(&self, now_ms: i64) -> bool {
+        self.next_ms.is_some_and(|t| t <= now_ms)
+    }
+
+    /// A cycle has begun.
+    pub(super) fn begun(&mut self, now_ms: i64) {
+        self.next_ms = self.schedule.next_after(now_ms);
+    }
+
+    /// Seeds, feeds and sitemaps of the settings, as new URLs; known ones are dropped later.
+    pub(super) fn entry_urls(&self) -> Vec<NewUrl> {
+        let Ok(entries) = self.site.addresses() else {
+            return Vec::new();
+        };
+        let of = |uris: Vec<CrawlUri>, class: UrlClass| {
+            uris.into_iter().map(move |uri| NewUrl {
+                class,
+                ..NewUrl::seed(uri, &self.name)
+            })
+        };
+        let lists =
+            of(entries.feeds, UrlClass::Feed).chain(of(entries.sitemaps, UrlClass::Sitemap));
+        of(entries.seeds, UrlClass::Seed).chain(lists).collect()
+    }
+}
+
+/// The rules of a site as the frontier takes them.
+pub(crate) fn scope(site: &Site) -> SiteScope {
+    SiteScope {
+        name: Arc::from(site.name.as_str()),
+        hosts: site.hosts(),
+        include: site.scope.include.clone(),
+        exclude: site.scope.exclude.clone(),
+        max_hops: site.scope.max_hops,
+        max_redirects: site.scope.max_redirects,
+        max_path_segments: site.scope.max_path_segments,
+        max_repeated_segments: site.scope.max_repeated_segments,
+        max_url_bytes: site.scope.max_url_bytes,
+        delay_ms: site.delay_ms,
+        max_pages_per_cycle: site.max_pages_per_cycle,
+        parallel_queues: site.parallel_queues,
+    }
+}

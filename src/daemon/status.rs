@@ -1,0 +1,206 @@
+//! What the operator sees at a glance. In: the store, the index and, beside a running daemon, what its threads tell
+//! each other. Out: a [`Status`]. Opens its own reading connection for each question; never writes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Shared, now_ms};
+use crate::config::Loaded;
+use crate::frontier::{self, Cause, Explanation};
+use crate::schedule::Site;
+use crate::serve::{
+    Activity, DiskUse, HostStatus, QueueCounts, SiteStatus, Status, StatusSource, UrlCounts,
+};
+use crate::store::{Counts, HostRecord, Reader, SiteCounts};
+
+/// Hosts in trouble that are shown.
+const HOSTS: usize = 24;
+
+/// What a [`Status`] is made from.
+#[derive(Clone)]
+pub struct StatusBoard {
+    data_dir: PathBuf,
+    index_dir: PathBuf,
+    sites: Vec<Site>,
+    frontier: frontier::Config,
+    /// Present beside a running daemon.
+    shared: Option<Arc<Shared>>,
+    started_ms: i64,
+}
+
+impl StatusBoard {
+    /// The board of this configuration; `shared` when the daemon runs in this process.
+    pub fn of(loaded: &Loaded, shared: Option<Arc<Shared>>) -> Self {
+        Self {
+            data_dir: loaded.config.data_dir.clone(),
+            index_dir: loaded.index_dir(),
+            sites: loaded.sites.clone(),
+            frontier: loaded.config.frontier.clone(),
+            shared,
+            started_ms: now_ms(),
+        }
+    }
+
+    /// The state of this moment. `documents` gives how many can be found, in all and by site.
+    pub fn read(&self, documents: u64) -> anyhow::Result<Status> {
+        let now = now_ms();
+        let mut status = Status {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            now_ms: now,
+            started_ms: self.started_ms,
+            activity: if self.shared.is_some() {
+                Activity::Running
+            } else {
+                Activity::ReadOnly
+            },
+            documents,
+            disk: self.disk(),
+            ..Status::default()
+        };
+        let reader = match Reader::open(&self.data_dir) {
+            Ok(reader) => reader,
+            // An index that was only imported has no store.
+            Err(crate::store::StoreError::Missing { .. }) => return Ok(status),
+            Err(error) => return Err(error.into()),
+        };
+        let counts = reader.counts()?;
+        status.outbox_lag = match &self.shared {
+            Some(shared) => shared.outbox_lag(),
+            None => u64::try_from(counts.outbox).unwrap_or_default(),
+        };
+        status.urls = urls(&totals(&counts));
+        status.sites = self.sites(&reader, &counts)?;
+        status.hosts = self.hosts(&reader, now)?;
+        status.queues = QueueCounts {
+            queues: u64::try_from(counts.hosts).unwrap_or_default(),
+            ready: reader.hosts_due(now, 10_000)?.len() as u64,
+            waiting: status.hosts.iter().filter(|h| h.state != "parked").count() as u64,
+            parked: status.hosts.iter().filter(|h| h.state == "parked").count() as u64,
+            due: status.sites.iter().map(|s| s.due).sum(),
+        };
+        Ok(status)
+    }
+
+    fn sites(&self, reader: &Reader, counts: &Counts) -> anyhow::Result<Vec<SiteStatus>> {
+        let next = self
+            .shared
+            .as_ref()
+            .map(|s| s.next_cycles())
+            .unwrap_or_default();
+        let mut list = Vec::new();
+        for site in &self.sites {
+            let record = reader.site(&site.name)?;
+            let last_cycle_ms = record.and_then(|r| r.last_cycle_ms);
+            let planned = || {
+                let schedule = site.cron().ok()?;
+                last_cycle_ms.and_then(|last| schedule.next_after(last))
+            };
+            let counted = counts.sites.get(&site.name).cloned().unwrap_or_default();
+            list.push(SiteStatus {
+                name: site.name.clone(),
+                last_cycle_ms,
+                next_cycle_ms: next.get(&site.name).copied().unwrap_or_else(planned),
+                documents: number(&counted, "documents"),
+                urls: urls(&counted),
+                due: number(&counted, "new"),
+                errors: number(&counted, "failed"),
+                last_error: None,
+            });
+        }
+        Ok(list)
+    }
+
+    fn hosts(&self, reader: &Reader, now: i64) -> anyhow::Result<Vec<HostStatus>> {
+        let mut list = Vec::new();
+        for host in reader.hosts_in_trouble(now, HOSTS)? {
+            let explained = Explanation::of(reader, &self.frontier, &host.authority, None, now)?;
+            list.push(host_status(&host, explained.as_ref()));
+        }
+        Ok(list)
+    }
+
+    fn disk(&self) -> DiskUse {
+        DiskUse {
+            index_bytes: folder_bytes(&self.index_dir),
+            store_bytes: file_bytes(&self.data_dir.join("crawl.sqlite"))
+                + file_bytes(&self.data_dir.join("crawl.sqlite-wal")),
+            free_bytes: free_bytes(&self.data_dir),
+        }
+    }
+}
+
+/// The board as the server asks it.
+pub fn status_source(
+    board: StatusBoard,
+    documents: impl Fn() -> u64 + Send + Sync + 'static,
+) -> StatusSource {
+    Arc::new(move || board.read(documents()).map_err(|e| format!("{e:#}")))
+}
+
+fn host_status(host: &HostRecord, explained: Option<&Explanation>) -> HostStatus {
+    let cause = explained
+        .map(|e| e.cause.describe().to_owned())
+        .unwrap_or_default();
+    HostStatus {
+        host: host.authority.to_string(),
+        state: explained.map_or("", |e| state(e.cause)).to_owned(),
+        delay_ms: explained.map_or(0, |e| e.delay_ms.unsigned_abs()),
+        cause,
+        next_fetch_ms: explained.and_then(|e| e.next_fetch_ms),
+        queued: explained.map_or(0, |e| e.due as u64),
+        last_error: host.last_error.clone(),
+    }
+}
+
+fn state(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Parked => "parked",
+        Cause::RetryAfter | Cause::Throttled | Cause::Unreachable => "backing off",
+        Cause::CycleLimit => "limited",
+        _ => "slow",
+    }
+}
+
+fn totals(counts: &Counts) -> SiteCounts {
+    let mut sum = SiteCounts::new();
+    for (name, value) in counts.sites.values().flatten() {
+        *sum.entry(name.clone()).or_default() += value;
+    }
+    sum
+}
+
+fn urls(counts: &SiteCounts) -> UrlCounts {
+    UrlCounts {
+        waiting: number(counts, "new"),
+        in_flight: 0,
+        fetched: number(counts, "fetched"),
+        refused: number(counts, "refused"),
+        failed: number(counts, "failed"),
+        gone: number(counts, "gone"),
+    }
+}
+
+fn number(counts: &SiteCounts, name: &str) -> u64 {
+    counts
+        .get(name)
+        .map_or(0, |n| u64::try_from(*n).unwrap_or_default())
+}
+
+fn file_bytes(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |m| m.len())
+}
+
+fn folder_bytes(dir: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return 0;
+    };
+    entries
+        .flatten()
+        .map(|e| e.metadata().map_or(0, |m| m.len()))
+        .sum()
+}
+
+/// Free bytes of the file system under `dir`; 0 when it cannot be told.
+fn free_bytes(dir: &Path) -> u64 {
+    fs4::available_space(dir).unwrap_or(0)
+}

@@ -1,0 +1,84 @@
+//! What a crawl did, for a person and for `--json`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::crawl_log::LogLine;
+use crate::frontier::CommitReport;
+
+/// Counts of one crawl. The JSON form is stable.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// URLs asked for, or refused before asking.
+    pub visits: u64,
+    /// Visits by outcome, as in the crawl log.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Why visits were refused or failed.
+    pub reasons: BTreeMap<String, u64>,
+    /// Documents new to the index.
+    pub documents_new: u64,
+    /// Documents whose text has changed.
+    pub documents_changed: u64,
+    /// Articles fetched whole whose text has not changed.
+    pub documents_unchanged: u64,
+    /// Documents taken out of the index.
+    pub documents_deleted: u64,
+    /// URLs found that were not known.
+    pub new_urls: u64,
+    /// Links that were known already.
+    pub seen_links: u64,
+    /// Links refused by the rules of their site, by rule.
+    pub refused_links: BTreeMap<String, u64>,
+    /// Decoded bytes.
+    pub bytes: u64,
+    /// Length of the crawl in milliseconds.
+    pub elapsed_ms: i64,
+    #[serde(skip)]
+    started_ms: i64,
+}
+
+impl Summary {
+    pub(super) fn begin(now_ms: i64) -> Self {
+        Self {
+            started_ms: now_ms,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn finish(&mut self, now_ms: i64) {
+        self.elapsed_ms = now_ms - self.started_ms;
+    }
+
+    pub(super) fn add(&mut self, line: &LogLine) {
+        self.visits += 1;
+        self.bytes += line.bytes;
+        *self.outcomes.entry(line.outcome.to_owned()).or_default() += 1;
+        if let Some(reason) = &line.reason {
+            *self.reasons.entry(reason.clone()).or_default() += 1;
+        }
+        match line.document {
+            Some("new") => self.documents_new += 1,
+            Some("changed") => self.documents_changed += 1,
+            Some("unchanged") => self.documents_unchanged += 1,
+            Some("deleted") => self.documents_deleted += 1,
+            _ => {}
+        }
+    }
+
+    pub(super) fn committed(&mut self, report: &CommitReport) {
+        self.new_urls += report.new_urls as u64;
+        self.seen_links += report.seen as u64;
+        for (refusal, count) in &report.refused {
+            *self
+                .refused_links
+                .entry(refusal.name().to_owned())
+                .or_default() += *count as u64;
+        }
+    }
+
+    /// Visits with this outcome.
+    pub fn outcome(&self, word: &str) -> u64 {
+        self.outcomes.get(word).copied().unwrap_or_default()
+    }
+}
