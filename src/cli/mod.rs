@@ -23,6 +23,10 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::config::{self, ConfigError, Loaded};
+use crate::fetch::FetchError;
+use crate::index::IndexError;
+use crate::serve::BindError;
+use crate::store::StoreError;
 use anyhow::Context as _;
 
 /// 淘金 Taojin: crawl the sites of one field, extract what they say, search it.

@@ -1,4 +1,6 @@
 //! Integration tests: one binary.
 
 mod config;
+mod kill;
 mod layout;
+mod world;
