@@ -8,7 +8,7 @@
 
 use std::str::FromStr;
 
-use chrono::{DateTime, Duration, LocalResult, TimeZone, Utc};
+use chrono::{DateTime, Duration, LocalResult, Offset, TimeZone, Utc};
 use chrono_tz::Tz;
 use cron::{Schedule, TimeUnitSpec};
 
@@ -155,10 +155,20 @@ impl Cron {
                     && (every_hour || !self.is_second(at))
             })
             .map(|at| at.timestamp_millis());
-        [regular, self.skipped(schedule, now)]
+        let repeated = self.repeated(schedule, now).filter(|_| every_hour);
+        [regular, repeated, self.skipped(schedule, now)]
             .into_iter()
             .flatten()
             .min()
+    }
+
+    /// The next run as if the clock were not set back meanwhile: in an hour that comes twice, its second time.
+    fn repeated(&self, schedule: &Schedule, now: DateTime<Utc>) -> Option<i64> {
+        let offset = now.with_timezone(&self.zone).offset().fix();
+        let at = schedule.after(&now.with_timezone(&offset)).next()?;
+        schedule
+            .includes(at.with_timezone(&self.zone))
+            .then(|| at.timestamp_millis())
     }
 
     /// The second of two equal times of day.

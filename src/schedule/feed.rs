@@ -75,6 +75,7 @@ fn rescue(text: &str, base: &CrawlUri) -> Vec<DatedLink> {
     let config = reader.config_mut();
     config.check_end_names = false;
     config.allow_unmatched_ends = true;
+    config.allow_dangling_amp = true;
     let (mut found, mut field, mut inside) = (Vec::new(), String::new(), false);
     let (mut link, mut date) = (String::new(), String::new());
     loop {

@@ -62,6 +62,7 @@ fn read_xml(text: &str, base: &CrawlUri) -> Sitemap {
     let config = reader.config_mut();
     config.check_end_names = false;
     config.allow_unmatched_ends = true;
+    config.allow_dangling_amp = true;
     let mut open: Vec<String> = Vec::new();
     let mut entry: Option<Entry> = None;
     loop {

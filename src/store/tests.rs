@@ -1,1 +1,497 @@
-//! Tests of the store.
+//! Tests of the store: failure first.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::*;
+use crate::uri::CrawlUri;
+
+const NOW: i64 = 1_800_000_000_000;
+
+fn uri(text: &str) -> CrawlUri {
+    CrawlUri::parse(text).unwrap()
+}
+
+fn site() -> Arc<str> {
+    Arc::from("s")
+}
+
+fn link(text: &str) -> NewUrl {
+    NewUrl::link(uri(text), &site(), 1)
+}
+
+fn offer(store: &mut Store, texts: &[&str]) -> Committed {
+    let batch = Batch {
+        urls: texts.iter().map(|t| link(t)).collect(),
+        ..Batch::default()
+    };
+    store.commit(&batch, NOW).unwrap()
+}
+
+/// A visit of `text` that found a document and one link.
+fn visited(store: &Store, text: &str, outlink: &str, document: DocOp) -> FinishedPage {
+    let record = store.lookup(&uri(text)).unwrap().unwrap();
+    FinishedPage {
+        id: record.id,
+        host: record.host,
+        fingerprint: record.uri.fingerprint(),
+        visit: Visit {
+            state: UrlState::Fetched,
+            class: UrlClass::Article,
+            due_ms: Some(NOW + 1_000),
+            rank: 12,
+            interval_ms: 86_400_000,
+            status: Some(200),
+            etag: Some("\"1\"".to_owned()),
+            last_modified: Some("Tue, 03 Nov 2026 00:00:00 GMT".to_owned()),
+            digest: Some(u64::MAX),
+            fetched_ms: Some(NOW),
+            changed_ms: Some(NOW),
+            not_found_since_ms: None,
+            unchanged: 3,
+            errors: 0,
+            documented: document != DocOp::Delete,
+            target: None,
+            error: None,
+        },
+        outlinks: vec![link(outlink)],
+        document: Some(document),
+    }
+}
+
+fn commit_pages(store: &mut Store, pages: Vec<FinishedPage>) -> Committed {
+    let batch = Batch {
+        pages,
+        ..Batch::default()
+    };
+    store.commit(&batch, NOW).unwrap()
+}
+
+fn copy_of(dir: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for name in ["crawl.sqlite", "crawl.sqlite-wal"] {
+        if dir.join(name).exists() {
+            std::fs::copy(dir.join(name), copy.path().join(name)).unwrap();
+        }
+    }
+    copy
+}
+
+#[test]
+fn a_second_writer_is_refused_by_name_and_the_lock_ends_with_the_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let message = Store::open(dir.path()).unwrap_err().to_string();
+    let pid = std::process::id().to_string();
+    assert!(
+        message.contains("in use") && message.contains(&pid),
+        "{message}"
+    );
+    drop(store);
+    Store::open(dir.path()).unwrap();
+}
+
+#[test]
+fn a_reader_needs_a_database_and_none_is_made_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let error = Reader::open(dir.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Missing { .. }), "{error}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn files_that_are_no_store_of_ours_are_named_and_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("crawl.sqlite");
+    std::fs::write(
+        &path,
+        "this is not a database, but it is long enough to be one".repeat(99),
+    )
+    .unwrap();
+    let before = std::fs::read(&path).unwrap();
+    for error in [
+        Store::open(dir.path()).unwrap_err(),
+        Reader::open(dir.path()).unwrap_err(),
+    ] {
+        assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+        assert!(error.to_string().contains("crawl.sqlite"));
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    std::fs::remove_file(&path).unwrap();
+    let foreign = rusqlite::Connection::open(&path).unwrap();
+    foreign
+        .execute_batch("CREATE TABLE diary (day TEXT)")
+        .unwrap();
+    drop(foreign);
+    let error = Store::open(dir.path()).unwrap_err();
+    assert!(error.to_string().contains("another program"), "{error}");
+}
+
+#[test]
+fn a_newer_store_asks_for_the_newer_program() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    store.conn.pragma_update(None, "user_version", 99).unwrap();
+    drop(store);
+    let error = Store::open(dir.path()).unwrap_err();
+    assert!(
+        matches!(error, StoreError::Newer { found: 99, .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_record_comes_back_as_it_was_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    offer(&mut store, &["http://a.cn/1"]);
+    let new = store.lookup(&uri("http://a.cn/1")).unwrap().unwrap();
+    assert_eq!(
+        (new.visit.state, new.first_seen_ms, &*new.site),
+        (UrlState::New, NOW, "s")
+    );
+    assert_eq!(new.visit.due_ms, Some(NOW));
+    let page = visited(
+        &store,
+        "http://a.cn/1",
+        "http://b.cn/2",
+        DocOp::Upsert(b"{}".to_vec()),
+    );
+    let done = commit_pages(&mut store, vec![page.clone()]);
+    assert_eq!(done.inserted.len(), 1);
+    let record = store.url(new.id).unwrap().unwrap();
+    assert_eq!(record.visit, page.visit);
+    let found = store.lookup(&uri("http://b.cn/2")).unwrap().unwrap();
+    assert_eq!(found.via, Some(new.id));
+    assert_eq!(store.lookup(&uri("http://c.cn/")).unwrap(), None);
+    assert_eq!(store.host("b.cn").unwrap().unwrap().next_due_ms, Some(NOW));
+}
+
+#[test]
+fn urls_are_added_once_and_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    let first = offer(
+        &mut store,
+        &["http://a.cn/1", "http://a.cn/2", "http://a.cn/1"],
+    );
+    assert_eq!((first.inserted.len(), first.known), (2, 1));
+    let second = offer(&mut store, &["http://a.cn/2"]);
+    assert_eq!((second.inserted.len(), second.known), (0, 1));
+    let page = visited(
+        &store,
+        "http://a.cn/1",
+        "http://a.cn/2",
+        DocOp::Upsert(b"{}".to_vec()),
+    );
+    commit_pages(&mut store, vec![page]);
+    let counts = store.counts().unwrap();
+    let all: Vec<i64> = ["urls", "new", "fetched", "documents"]
+        .iter()
+        .map(|name| counts.total(name))
+        .collect();
+    assert_eq!(all, [2, 1, 1, 1]);
+    assert_eq!((counts.hosts, counts.outbox), (1, 1));
+}
+
+#[test]
+fn due_urls_come_by_rank_then_time_then_finding() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    let mut batch = Batch::default();
+    for (text, rank, due_ms) in [
+        ("http://a.cn/late", 1, NOW + 5),
+        ("http://a.cn/second", 1, NOW - 1),
+        ("http://a.cn/third", 1, NOW - 1),
+        ("http://a.cn/last", 12, NOW - 100),
+        ("http://a.cn/first", 0, NOW),
+        ("http://a.cn/held", 0, HELD_MS),
+    ] {
+        batch.urls.push(NewUrl {
+            rank,
+            due_ms: Some(due_ms),
+            ..link(text)
+        });
+    }
+    store.commit(&batch, NOW).unwrap();
+    let host = store.host_id("a.cn").unwrap().unwrap();
+    let due = store.due(host, NOW, 10).unwrap();
+    let names: Vec<String> = due
+        .iter()
+        .map(|d| {
+            store
+                .url(d.id)
+                .unwrap()
+                .unwrap()
+                .uri
+                .url()
+                .path()
+                .to_owned()
+        })
+        .collect();
+    assert_eq!(names, ["/first", "/second", "/third", "/last"]);
+    assert_eq!(store.due(host, NOW, 2).unwrap(), due[..2]);
+    assert_eq!(store.next_due(host, Some(NOW)).unwrap(), Some(NOW + 5));
+    assert_eq!(store.hosts_due(NOW, 10).unwrap(), [host]);
+    assert_eq!(store.hosts_due(NOW - 101, 10).unwrap(), []);
+}
+
+#[test]
+fn outbox_numbers_rise_and_never_come_twice() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    offer(&mut store, &["http://a.cn/1", "http://a.cn/2"]);
+    let write = |store: &mut Store, text: &str, op: DocOp| {
+        let page = visited(store, text, "http://a.cn/1", op);
+        commit_pages(store, vec![page]).outbox_seq
+    };
+    assert_eq!(
+        write(&mut store, "http://a.cn/1", DocOp::Upsert(b"{}".to_vec())),
+        1
+    );
+    assert_eq!(write(&mut store, "http://a.cn/2", DocOp::Delete), 2);
+    let rows = store.outbox_after(0, 10).unwrap();
+    assert_eq!(rows.iter().map(|r| r.seq).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(rows[0].op, DocOp::Upsert(b"{}".to_vec()));
+    assert_eq!(
+        (rows[1].fingerprint, &rows[1].op),
+        (uri("http://a.cn/2").fingerprint(), &DocOp::Delete)
+    );
+    assert_eq!(store.outbox_after(1, 10).unwrap().len(), 1);
+    let trim = Batch {
+        trim_outbox: Some(2),
+        ..Batch::default()
+    };
+    store.commit(&trim, NOW).unwrap();
+    assert!(store.outbox_after(0, 10).unwrap().is_empty());
+    drop(store);
+    let mut store = Store::open(dir.path()).unwrap();
+    assert_eq!(write(&mut store, "http://a.cn/1", DocOp::Delete), 3);
+}
+
+#[test]
+fn a_reader_sees_commits_and_holds_up_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    let reader = store.reader().unwrap();
+    assert_eq!(reader.counts().unwrap().total("urls"), 0);
+    offer(&mut store, &["http://a.cn/1"]);
+    assert_eq!(reader.counts().unwrap().total("urls"), 1);
+    assert!(reader.lookup(&uri("http://a.cn/1")).unwrap().is_some());
+    assert_eq!(&*reader.url(1).unwrap().unwrap().site, "s");
+    drop(store);
+    let alone = Reader::open(dir.path()).unwrap();
+    assert_eq!(alone.counts().unwrap().total("urls"), 1);
+}
+
+#[test]
+fn a_full_disk_loses_nothing_and_the_same_batch_goes_in_later() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    offer(&mut store, &["http://a.cn/1"]);
+    let before = store.counts().unwrap();
+    let limit = |store: &Store, pages: i64| {
+        store
+            .conn
+            .pragma_update_and_check(None, "max_page_count", pages, |row| row.get::<_, i64>(0))
+            .unwrap();
+    };
+    limit(&store, 1);
+    let texts: Vec<String> = (0..500).map(|i| format!("http://new{i}.cn/")).collect();
+    let mut page = visited(
+        &store,
+        "http://a.cn/1",
+        "http://a.cn/x",
+        DocOp::Upsert(vec![b' '; 50_000]),
+    );
+    page.outlinks = texts.iter().map(|t| link(t)).collect();
+    let batch = Batch {
+        pages: vec![page],
+        ..Batch::default()
+    };
+    let error = store.commit(&batch, NOW).unwrap_err();
+    assert!(matches!(error, StoreError::Full { .. }), "{error}");
+    assert_eq!(store.counts().unwrap(), before);
+    limit(&store, 1 << 30);
+    let done = store.commit(&batch, NOW).unwrap();
+    assert_eq!((done.inserted.len(), done.outbox_seq), (500, 1));
+    let found = store.lookup(&uri("http://new7.cn/")).unwrap();
+    assert!(found.is_some());
+}
+
+/// Loss of power: the log ends anywhere. What is there is the state after some commit, and no commit that ended
+/// before the cut is missing.
+#[test]
+fn a_log_that_is_cut_anywhere_gives_the_state_after_a_commit() {
+    let dir = tempfile::tempdir().unwrap();
+    let wal = dir.path().join("crawl.sqlite-wal");
+    let mut store = Store::open(dir.path()).unwrap();
+    offer(&mut store, &["http://a.cn/0"]);
+    let mut ends = vec![std::fs::metadata(&wal).unwrap().len()];
+    for i in 0..3 {
+        let (text, outlink) = (format!("http://a.cn/{i}"), format!("http://a.cn/{}", i + 1));
+        let page = visited(&store, &text, &outlink, DocOp::Upsert(vec![b'x'; 100]));
+        commit_pages(&mut store, vec![page]);
+        ends.push(std::fs::metadata(&wal).unwrap().len());
+    }
+    assert!(
+        ends.windows(2).all(|w| w[0] < w[1]),
+        "each commit must append: {ends:?}"
+    );
+    let (first, last) = (ends[0], ends[3]);
+    // All cuts near the end of a frame, where headers and checksums lie, and a net over the rest.
+    let frame = 4096 + 24;
+    let near = |cut: u64| (cut - 32) % frame <= 26 || (cut - 32) % frame >= frame - 2;
+    let cuts = (first..=last).filter(|c| near(*c) || c % 211 == 0 || last - c < 40);
+    for cut in cuts {
+        let copy = copy_of(dir.path());
+        let file = std::fs::OpenOptions::new()
+            .write(true)
+            .open(copy.path().join("crawl.sqlite-wal"))
+            .unwrap();
+        file.set_len(cut).unwrap();
+        drop(file);
+        let store = Store::open(copy.path()).unwrap();
+        let commits = ends.iter().filter(|end| **end <= cut).count() - 1;
+        let urls = store.counts().unwrap().total("urls");
+        assert_eq!(
+            usize::try_from(urls).unwrap(),
+            commits + 1,
+            "cut at {cut} of {ends:?}"
+        );
+        assert_eq!(store.outbox_after(0, 10).unwrap().len(), commits);
+        assert_eq!(store.outbox_seq, i64::try_from(commits).unwrap());
+        assert!(
+            store
+                .lookup(&uri(&format!("http://a.cn/{commits}")))
+                .unwrap()
+                .is_some()
+        );
+    }
+}
+
+#[test]
+fn a_process_that_dies_leaves_its_commits() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    offer(&mut store, &["http://a.cn/1"]);
+    let page = visited(&store, "http://a.cn/1", "http://a.cn/2", DocOp::Delete);
+    let batch = Batch {
+        pages: vec![page],
+        in_flight: Some(vec![1]),
+        ..Batch::default()
+    };
+    store.commit(&batch, NOW).unwrap();
+    // The copy is what a killed process leaves: nothing was closed.
+    let copy = copy_of(dir.path());
+    let mut after = Store::open(copy.path()).unwrap();
+    assert_eq!(after.counts().unwrap(), store.counts().unwrap());
+    assert_eq!(after.recover(3, 10, 15).unwrap(), [1]);
+    assert_eq!(after.url(1).unwrap().unwrap().crashes, 1);
+    assert_eq!(after.recover(3, 10, 15).unwrap(), []);
+}
+
+#[test]
+fn a_cycle_makes_due_what_waits_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    let mut batch = Batch::default();
+    for (text, class) in [
+        ("http://a.cn/", UrlClass::Seed),
+        ("http://a.cn/quiet", UrlClass::Hub),
+        ("http://a.cn/busy", UrlClass::Hub),
+        ("http://a.cn/gone", UrlClass::Hub),
+        ("http://a.cn/x", UrlClass::Article),
+    ] {
+        batch.urls.push(NewUrl {
+            class,
+            ..link(text)
+        });
+    }
+    store.commit(&batch, NOW).unwrap();
+    let mut pages = Vec::new();
+    for (text, class, state, interval_ms) in [
+        ("http://a.cn/", UrlClass::Seed, UrlState::Failed, 999_999),
+        (
+            "http://a.cn/quiet",
+            UrlClass::Hub,
+            UrlState::Fetched,
+            999_999,
+        ),
+        ("http://a.cn/busy", UrlClass::Hub, UrlState::Fetched, 0),
+        ("http://a.cn/gone", UrlClass::Hub, UrlState::Gone, 0),
+        ("http://a.cn/x", UrlClass::Article, UrlState::Fetched, 0),
+    ] {
+        let mut page = visited(&store, text, "http://a.cn/", DocOp::Delete);
+        page.visit.class = class;
+        page.visit.state = state;
+        page.visit.interval_ms = interval_ms;
+        page.visit.due_ms = None;
+        pages.push(page);
+    }
+    commit_pages(&mut store, pages);
+    assert_eq!(store.begin_cycle(&site(), 0, NOW + 1_000).unwrap(), 2);
+    let host = store.host_id("a.cn").unwrap().unwrap();
+    let due = store.due(host, NOW + 1_000, 10).unwrap();
+    assert_eq!(due.iter().map(|d| d.id).collect::<Vec<_>>(), [1, 3]);
+    let record = store.site("s").unwrap().unwrap();
+    assert_eq!(
+        (record.cycles, record.last_cycle_ms),
+        (1, Some(NOW + 1_000))
+    );
+    assert_eq!(store.recheck_articles(&site(), 12, NOW + 2_000).unwrap(), 0);
+}
+
+#[test]
+fn a_forgotten_site_leaves_nothing_but_deletes_for_the_index() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    offer(&mut store, &["http://a.cn/1", "http://a.cn/2"]);
+    let other: Arc<str> = Arc::from("other");
+    let batch = Batch {
+        urls: vec![NewUrl::link(uri("http://a.cn/kept"), &other, 1)],
+        ..Batch::default()
+    };
+    store.commit(&batch, NOW).unwrap();
+    let page = visited(
+        &store,
+        "http://a.cn/1",
+        "http://a.cn/2",
+        DocOp::Upsert(b"{}".to_vec()),
+    );
+    commit_pages(&mut store, vec![page]);
+    assert_eq!(store.forget_site("s").unwrap(), 2);
+    assert_eq!(store.forget_site("s").unwrap(), 0);
+    let rows = store.outbox_after(1, 10).unwrap();
+    assert_eq!(rows.len(), 1);
+    assert_eq!((rows[0].seq, &rows[0].op), (2, &DocOp::Delete));
+    assert!(store.lookup(&uri("http://a.cn/1")).unwrap().is_none());
+    assert!(store.lookup(&uri("http://a.cn/kept")).unwrap().is_some());
+    let names: Vec<String> = store
+        .sites()
+        .unwrap()
+        .iter()
+        .map(|s| s.name.to_string())
+        .collect();
+    assert_eq!(names, ["other"]);
+    offer(&mut store, &["http://a.cn/1"]);
+    assert!(store.lookup(&uri("http://a.cn/1")).unwrap().is_some());
+}
+
+#[test]
+fn a_page_of_a_forgotten_site_that_comes_home_late_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    offer(&mut store, &["http://a.cn/1"]);
+    let mut page = visited(
+        &store,
+        "http://a.cn/1",
+        "http://a.cn/2",
+        DocOp::Upsert(b"{}".to_vec()),
+    );
+    page.outlinks.clear();
+    store.forget_site("s").unwrap();
+    let done = commit_pages(&mut store, vec![page]);
+    assert_eq!(done.outbox_seq, 0);
+    assert!(store.outbox_after(0, 10).unwrap().is_empty());
+}

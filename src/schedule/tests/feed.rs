@@ -1,0 +1,68 @@
+//! Feeds, good and bad.
+
+use super::*;
+
+fn read(text: &str) -> Vec<(String, Option<i64>)> {
+    read_feed(text.as_bytes(), &uri("http://a.cn/feed/"))
+        .unwrap()
+        .into_iter()
+        .map(|l| (l.uri.to_string(), l.date_ms))
+        .collect()
+}
+
+#[test]
+fn rss_atom_and_json_give_links_with_dates() {
+    let day = Some(at("2026-11-03T08:00:00+08:00"));
+    let rss = "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>t</title><link>http://a.cn/</link>\
+        <item><title>x</title><link>http://a.cn/1</link><pubDate>Tue, 03 Nov 2026 08:00:00 +0800</pubDate></item>\
+        <item><title>y</title><link>http://a.cn/1</link></item>\
+        <item><title>z</title><guid>http://a.cn/2</guid></item></channel></rss>";
+    assert_eq!(
+        read(rss),
+        [
+            ("http://a.cn/1".to_owned(), day),
+            ("http://a.cn/2".to_owned(), None)
+        ]
+    );
+    let atom = "<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>t</title><id>i</id>\
+        <entry><id>urn:1</id><title>x</title><link rel=\"edit\" href=\"/edit\"/><link href=\"/1\"/>\
+        <updated>2026-11-03T08:00:00+08:00</updated></entry></feed>";
+    assert_eq!(read(atom), [("http://a.cn/1".to_owned(), day)]);
+    let json = r#"{"version":"https://jsonfeed.org/version/1.1","title":"t","items":[{"id":"1",
+        "url":"http://a.cn/1","content_text":"x","date_published":"2026-11-03T08:00:00+08:00"}]}"#;
+    assert_eq!(read(json), [("http://a.cn/1".to_owned(), day)]);
+}
+
+#[test]
+fn gbk_feeds_are_decoded() {
+    let text = "<?xml version=\"1.0\" encoding=\"GBK\"?><rss version=\"2.0\"><channel><title>石油</title>\
+        <item><title>新闻</title><link>http://a.cn/新闻</link></item></channel></rss>";
+    let (bytes, _, _) = encoding_rs::GBK.encode(text);
+    let links = read_feed(&bytes, &uri("http://a.cn/")).unwrap();
+    assert_eq!(links[0].uri, uri("http://a.cn/%E6%96%B0%E9%97%BB"));
+}
+
+#[test]
+fn a_damaged_feed_gives_the_links_that_can_be_read() {
+    let cut = "<rss version=\"2.0\"><channel><item><link>http://a.cn/1?a=1&b=2</link></item>\
+        <item><title>AT&T <b>x</title><link>http://a.cn/2</link><pubDate>2026-11-03</pubDate>";
+    let links = read(cut);
+    assert_eq!(links.len(), 2, "{links:?}");
+    assert_eq!(
+        links[1],
+        ("http://a.cn/2".to_owned(), Some(at("2026-11-03T00:00:00Z")))
+    );
+}
+
+#[test]
+fn a_page_is_no_feed() {
+    for text in [
+        "",
+        "<html><body><a href=\"/x\">x</a></body></html>",
+        "{}",
+        "hello",
+    ] {
+        let error = read_feed(text.as_bytes(), &uri("http://a.cn/")).unwrap_err();
+        assert!(error.to_string().starts_with("not a feed"), "{text}");
+    }
+}

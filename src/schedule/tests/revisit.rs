@@ -1,0 +1,251 @@
+//! What follows from a visit.
+
+use super::*;
+use crate::schedule::{Config, Outcome, PageKind};
+use crate::store::{UrlClass, UrlRecord, UrlState, Visit};
+
+const HOUR: i64 = 3_600_000;
+const DAY: i64 = 24 * HOUR;
+const NOW: i64 = 1_800_000_000_000;
+
+fn record(class: UrlClass) -> UrlRecord {
+    UrlRecord {
+        id: 1,
+        host: 1,
+        uri: uri("http://a.cn/x"),
+        site: "s".into(),
+        hops: 1,
+        redirects: 0,
+        via: None,
+        first_seen_ms: NOW,
+        crashes: 0,
+        visit: Visit {
+            class,
+            due_ms: Some(NOW),
+            ..Visit::default()
+        },
+    }
+}
+
+fn page(kind: PageKind, digest: u64) -> Outcome {
+    Outcome::Page {
+        status: 200,
+        kind,
+        digest: Some(digest),
+        etag: Some(format!("\"{digest}\"")),
+        last_modified: None,
+        documented: kind == PageKind::Article,
+    }
+}
+
+/// Goes through the outcomes, each at the time that the one before asked for (hubs: a day later).
+fn go(mut record: UrlRecord, outcomes: &[Outcome]) -> Vec<(Revisit, i64)> {
+    let mut now = NOW;
+    outcomes
+        .iter()
+        .map(|outcome| {
+            let next = revisit(&Config::default(), &record, outcome, now);
+            record.visit = next.visit.clone();
+            let done = (next, now);
+            now = record.visit.due_ms.unwrap_or(now + DAY);
+            done
+        })
+        .collect()
+}
+
+fn wait(step: &(Revisit, i64)) -> Option<i64> {
+    step.0.visit.due_ms.map(|due| due - step.1)
+}
+
+#[test]
+fn articles_come_back_sooner_when_they_change_and_later_when_they_do_not() {
+    let article = |digest| page(PageKind::Article, digest);
+    let steps = go(
+        record(UrlClass::Unknown),
+        &[
+            article(1),
+            article(1),
+            Outcome::NotModified,
+            article(2),
+            article(3),
+        ],
+    );
+    let waits: Vec<Option<i64>> = steps.iter().map(wait).collect();
+    assert_eq!(
+        waits,
+        [24, 36, 54, 27]
+            .map(|h| Some(h * HOUR))
+            .into_iter()
+            .chain([Some(27 * HOUR / 2)])
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(steps[0].0.visit.class, UrlClass::Article);
+    let changed: Vec<bool> = steps.iter().map(|s| s.0.changed).collect();
+    assert_eq!(changed, [true, false, false, true, true]);
+    assert!(steps.iter().all(|s| !s.0.delete && s.0.visit.documented));
+}
+
+#[test]
+fn intervals_stay_between_an_hour_and_thirty_days() {
+    let same: Vec<Outcome> = (0..20).map(|_| page(PageKind::Article, 1)).collect();
+    let steps = go(record(UrlClass::Article), &same);
+    assert_eq!(wait(steps.last().unwrap()), Some(30 * DAY));
+    let other: Vec<Outcome> = (0..20).map(|i| page(PageKind::Article, i)).collect();
+    let steps = go(record(UrlClass::Article), &other);
+    assert_eq!(wait(steps.last().unwrap()), Some(HOUR));
+}
+
+#[test]
+fn hubs_wait_for_the_cycle_and_longer_when_they_bring_nothing() {
+    let same: Vec<Outcome> = (0..60).map(|_| page(PageKind::Hub, 1)).collect();
+    let steps = go(record(UrlClass::Unknown), &same);
+    assert!(steps.iter().all(|s| s.0.visit.due_ms.is_none()));
+    assert_eq!(steps[0].0.visit.class, UrlClass::Hub);
+    assert_eq!(steps[0].0.visit.interval_ms, 0, "the next cycle visits it");
+    assert_eq!(steps[8].0.visit.interval_ms, 2 * DAY);
+    assert_eq!(
+        steps[59].0.visit.interval_ms,
+        7 * DAY,
+        "at least once a week"
+    );
+    let fresh = go(
+        record(UrlClass::Hub),
+        &[page(PageKind::Hub, 1), page(PageKind::Hub, 2)],
+    );
+    assert_eq!(fresh[1].0.visit.interval_ms, 0);
+}
+
+#[test]
+fn seeds_feeds_and_sitemaps_keep_their_class() {
+    for (class, kind, expected) in [
+        (UrlClass::Seed, PageKind::Article, UrlClass::Seed),
+        (UrlClass::Unknown, PageKind::Feed, UrlClass::Feed),
+        (UrlClass::Unknown, PageKind::Sitemap, UrlClass::Sitemap),
+        (UrlClass::Article, PageKind::Other, UrlClass::Article),
+        (UrlClass::Hub, PageKind::Article, UrlClass::Article),
+        (UrlClass::Unknown, PageKind::Other, UrlClass::Unknown),
+    ] {
+        let steps = go(record(class), &[page(kind, 1)]);
+        assert_eq!(steps[0].0.visit.class, expected, "{class:?} {kind:?}");
+    }
+}
+
+#[test]
+fn gone_and_twice_not_found_a_day_apart_delete_the_document() {
+    let mut documented = record(UrlClass::Article);
+    documented.visit.documented = true;
+    for last in [Outcome::ClientError(404), page(PageKind::Error, 9)] {
+        let steps = go(documented.clone(), &[Outcome::ClientError(404), last]);
+        assert_eq!(wait(&steps[0]), Some(DAY));
+        assert!(!steps[0].0.delete && steps[0].0.visit.documented);
+        assert!(steps[1].0.delete && !steps[1].0.visit.documented);
+        assert_eq!(steps[1].0.visit.state, UrlState::Gone);
+        assert_eq!(steps[1].0.visit.due_ms, None);
+    }
+    let steps = go(documented.clone(), &[Outcome::ClientError(410)]);
+    assert!(steps[0].0.delete);
+    // Back again in between: the count starts anew.
+    let back = [
+        Outcome::ClientError(404),
+        page(PageKind::Article, 1),
+        Outcome::ClientError(404),
+    ];
+    assert!(go(documented, &back).iter().all(|s| !s.0.delete));
+}
+
+#[test]
+fn two_not_founds_within_a_day_are_one() {
+    let mut record = record(UrlClass::Article);
+    record.visit.documented = true;
+    record.visit.not_found_since_ms = Some(NOW - HOUR);
+    let next = revisit(&Config::default(), &record, &Outcome::ClientError(404), NOW);
+    assert!(!next.delete);
+    assert_eq!(next.visit.due_ms, Some(NOW + 23 * HOUR));
+}
+
+#[test]
+fn failures_of_the_server_never_delete() {
+    let mut documented = record(UrlClass::Article);
+    documented.visit.documented = true;
+    let server = Outcome::ServerError {
+        status: 500,
+        retry_after_ms: None,
+    };
+    for outcome in [
+        server,
+        Outcome::NoAnswer("timed out".into()),
+        Outcome::ClientError(403),
+    ] {
+        let steps = go(documented.clone(), &vec![outcome; 40]);
+        assert!(steps.iter().all(|s| !s.0.delete && s.0.visit.documented));
+        let waits: Vec<i64> = steps.iter().filter_map(wait).collect();
+        assert_eq!(waits[..4], [10, 20, 40, 80].map(|m| m * 60_000));
+        assert_eq!(*waits.iter().max().unwrap(), 7 * DAY);
+        assert_eq!(steps[39].0.visit.due_ms, None, "given up in the end");
+    }
+    let asked = Outcome::ServerError {
+        status: 429,
+        retry_after_ms: Some(5 * HOUR),
+    };
+    assert_eq!(
+        wait(&go(record(UrlClass::Article), &[asked])[0]),
+        Some(5 * HOUR)
+    );
+}
+
+#[test]
+fn a_redirect_takes_the_document_away_and_is_followed_again_later() {
+    let mut documented = record(UrlClass::Article);
+    documented.visit.documented = true;
+    let to = |target: &str| Outcome::Redirect {
+        status: 301,
+        target: target.to_owned(),
+    };
+    let steps = go(
+        documented,
+        &[
+            to("http://a.cn/y"),
+            to("http://a.cn/y"),
+            to("http://a.cn/z"),
+        ],
+    );
+    assert!(steps[0].0.delete && !steps[1].0.delete);
+    assert_eq!(steps[0].0.visit.state, UrlState::Redirect);
+    assert_eq!(steps[0].0.visit.target.as_deref(), Some("http://a.cn/y"));
+    let waits: Vec<Option<i64>> = steps.iter().map(wait).collect();
+    assert_eq!(waits, [24, 36, 18].map(|h| Some(h * HOUR)));
+}
+
+#[test]
+fn a_refusal_is_no_visit() {
+    let mut visited = record(UrlClass::Article);
+    visited.visit.fetched_ms = Some(NOW - DAY);
+    visited.visit.documented = true;
+    let steps = go(visited, &[Outcome::Refused("robots.txt".into())]);
+    let visit = &steps[0].0.visit;
+    assert_eq!(visit.state, UrlState::Refused);
+    assert_eq!(visit.fetched_ms, Some(NOW - DAY));
+    assert_eq!(wait(&steps[0]), Some(7 * DAY));
+    assert!(!steps[0].0.delete);
+}
+
+#[test]
+fn a_gone_seed_is_asked_again_in_the_next_cycle() {
+    let steps = go(record(UrlClass::Seed), &[Outcome::ClientError(410)]);
+    assert_eq!(steps[0].0.visit.state, UrlState::Failed);
+}
+
+#[test]
+fn articles_need_no_second_visit_when_the_operator_says_so() {
+    let config = Config {
+        articles: false,
+        ..Config::default()
+    };
+    let next = revisit(
+        &config,
+        &record(UrlClass::Unknown),
+        &page(PageKind::Article, 1),
+        NOW,
+    );
+    assert_eq!(next.visit.due_ms, None);
+}
