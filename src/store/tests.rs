@@ -233,7 +233,7 @@ fn due_urls_come_by_rank_then_time_then_finding() {
     assert_eq!(store.due(host, NOW, 2).unwrap(), due[..2]);
     assert_eq!(store.next_due(host, Some(NOW)).unwrap(), Some(NOW + 5));
     assert_eq!(store.hosts_due(NOW, 10).unwrap(), [host]);
-    assert_eq!(store.hosts_due(NOW - 101, 10).unwrap(), []);
+    assert!(store.hosts_due(NOW - 101, 10).unwrap().is_empty());
 }
 
 #[test]
@@ -339,10 +339,11 @@ fn a_log_that_is_cut_anywhere_gives_the_state_after_a_commit() {
         "each commit must append: {ends:?}"
     );
     let (first, last) = (ends[0], ends[3]);
-    // All cuts near the end of a frame, where headers and checksums lie, and a net over the rest.
+    // In the last commit all cuts near the ends of frames, where headers and checksums lie; a net over the rest.
     let frame = 4096 + 24;
     let near = |cut: u64| (cut - 32) % frame <= 26 || (cut - 32) % frame >= frame - 2;
-    let cuts = (first..=last).filter(|c| near(*c) || c % 211 == 0 || last - c < 40);
+    let cuts =
+        (first..=last).filter(|c| (*c >= ends[2] && near(*c)) || c % 509 == 0 || last - c < 40);
     for cut in cuts {
         let copy = copy_of(dir.path());
         let file = std::fs::OpenOptions::new()
@@ -388,7 +389,7 @@ fn a_process_that_dies_leaves_its_commits() {
     assert_eq!(after.counts().unwrap(), store.counts().unwrap());
     assert_eq!(after.recover(3, 10, 15).unwrap(), [1]);
     assert_eq!(after.url(1).unwrap().unwrap().crashes, 1);
-    assert_eq!(after.recover(3, 10, 15).unwrap(), []);
+    assert!(after.recover(3, 10, 15).unwrap().is_empty());
 }
 
 #[test]
