@@ -128,11 +128,19 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Mistakes of the caller, of the configuration and of the place (data folder in use, port taken) exit with 2.
+/// Mistakes of the caller, of the configuration and of the place (data folder in use, port taken, index of another
+/// version) exit with 2: trying again changes nothing.
 fn is_usage(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .any(|cause| cause.is::<Usage>() || cause.is::<ConfigError>())
+    error.chain().any(|cause| {
+        let store = cause.downcast_ref::<StoreError>();
+        let index = cause.downcast_ref::<IndexError>();
+        store.is_some_and(|e| !matches!(e, StoreError::Full { .. } | StoreError::Sql { .. }))
+            || index.is_some_and(|e| !matches!(e, IndexError::Failed { .. }))
+            || cause.is::<Usage>()
+            || cause.is::<ConfigError>()
+            || cause.is::<BindError>()
+            || cause.is::<FetchError>()
+    })
 }
 
 fn one_line(error: &anyhow::Error) -> String {

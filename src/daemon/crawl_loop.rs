@@ -247,7 +247,9 @@ impl CrawlLoop {
 
     /// Makes everything so far durable. A transaction that fails is tried again until it works or the daemon stops.
     fn commit(&mut self, now: i64) -> anyhow::Result<()> {
-        if self.batch.pages.is_empty() && self.batch.urls.is_empty() && !self.frontier.has_changes(now)
+        if self.batch.pages.is_empty()
+            && self.batch.urls.is_empty()
+            && !self.frontier.has_changes(now)
         {
             self.log.flush();
             return Ok(());

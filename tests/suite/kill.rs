@@ -47,14 +47,33 @@ fn every_page_is_there_once_after_thirty_kills() {
         let _ = crawl.kill();
         crawl.wait().expect("its end");
     }
-    assert!(killed > KILLS / 2, "only {killed} kills hit a running crawl");
-    let last = home.taojin(&["crawl", "--json"]).output().expect("taojin runs");
-    assert!(last.status.success(), "{}", String::from_utf8_lossy(&last.stderr));
+    assert!(
+        killed > KILLS / 2,
+        "only {killed} kills hit a running crawl"
+    );
+    let last = home
+        .taojin(&["crawl", "--json"])
+        .output()
+        .expect("taojin runs");
+    assert!(
+        last.status.success(),
+        "{}",
+        String::from_utf8_lossy(&last.stderr)
+    );
 
     let indexed = home.indexed();
     let planted = web.planted();
-    let lost: Vec<_> = planted.iter().filter(|url| !indexed.contains_key(*url)).collect();
+    let lost: Vec<_> = planted
+        .iter()
+        .filter(|url| !indexed.contains_key(*url))
+        .collect();
     let twice: Vec<_> = indexed.iter().filter(|(_, n)| **n > 1).collect();
-    assert!(lost.is_empty(), "{} of {} lost: {lost:?}", lost.len(), planted.len());
+    assert!(
+        lost.is_empty(),
+        "{} of {} lost, the first {:?}",
+        lost.len(),
+        planted.len(),
+        lost.first()
+    );
     assert!(twice.is_empty(), "twice: {twice:?}");
 }

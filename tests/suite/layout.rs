@@ -15,7 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("frontier", &["uri", "store"]),
     ("fetch", &["uri"]),
     ("index", &["uri", "extract", "analyze"]),
-    ("serve", &["index", "store", "analyze"]),
+    ("serve", &["extract", "index", "store", "analyze"]),
     (
         "config",
         &[

@@ -1,5 +1,6 @@
 //! Integration tests: one binary.
 
+mod cli;
 mod config;
 mod kill;
 mod layout;

@@ -34,8 +34,15 @@ impl Web {
             .expect("a free port");
         let port = listener.local_addr().expect("an address").port();
         let server = Server::new(make(port));
-        runtime.spawn(demo::serve(Arc::clone(&server), listener, std::future::pending()));
-        Self { server, _runtime: runtime }
+        runtime.spawn(demo::serve(
+            Arc::clone(&server),
+            listener,
+            std::future::pending(),
+        ));
+        Self {
+            server,
+            _runtime: runtime,
+        }
     }
 
     /// Address in the index → how often it is there, for every article that should be found.
@@ -43,9 +50,15 @@ impl Web {
         let world = self.server.world();
         let url = |site: usize, path: &str| {
             let text = world.sites[site].url(path);
-            CrawlUri::parse(&text).expect("planted addresses are good").to_string()
+            CrawlUri::parse(&text)
+                .expect("planted addresses are good")
+                .to_string()
         };
-        world.articles.iter().map(|a| url(a.site, &a.path)).collect()
+        world
+            .articles
+            .iter()
+            .map(|a| url(a.site, &a.path))
+            .collect()
     }
 }
 
@@ -90,14 +103,21 @@ impl Home {
     /// The program with this configuration.
     pub(crate) fn taojin(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_taojin"));
-        command.arg("--config").arg(self.dir.path().join("taojin.toml")).args(args);
+        command
+            .arg("--config")
+            .arg(self.dir.path().join("taojin.toml"))
+            .args(args);
         command
     }
 
     /// Address → how often it is in the index.
     pub(crate) fn indexed(&self) -> BTreeMap<String, usize> {
-        let reader = Reader::open(&self.data_dir().join("index"), &Analyzer::new(&[]), &index::Config::default())
-            .expect("the index opens");
+        let reader = Reader::open(
+            &self.data_dir().join("index"),
+            &Analyzer::new(&[]),
+            &index::Config::default(),
+        )
+        .expect("the index opens");
         let mut found = BTreeMap::new();
         reader
             .for_each(|stored| {
