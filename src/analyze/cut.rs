@@ -1,16 +1,13 @@
 //! Cutting. In: text in normal form. Out: spans of it, in order of their place: grams (CJK bigrams, whole Latin
-//! and digit runs) and words (dictionary words, domain terms and their parts). Places are counted in
-//! characters, so that a phrase of grams is the literal text. Never looks at what a word means.
+//! and digit runs) and words (dictionary words and domain terms). Places are counted in characters, so that a
+//! phrase of grams is the literal text. Never looks at what a word means.
 //!
-//! Every CJK character starts a gram: the bigram with the next CJK character, or itself alone at the end of a
-//! run. So a literal text of two or more characters is a chain of grams at known distances, and one character is
-//! a prefix of grams. A character right behind a Latin or digit run is a gram of its own as well, so that
-//! `Brent原` is found in `Brent原油`.
+//! Each two neighbouring CJK characters are a gram, a CJK character without such a neighbour is one alone. So a
+//! literal text of two or more characters is a chain of grams at known distances, and one character is the
+//! begin or the end of grams. A CJK character right beside a Latin or digit run is a gram of its own as well, so
+//! that `Brent原` is found in `Brent原油`.
 
 use super::dictionary::Dictionary;
-
-/// Longest word (in characters) whose parts are looked up; longer ones are titles of works and the like.
-const MAX_PARTS_OF: usize = 16;
 
 /// A piece of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +18,7 @@ pub struct Word {
     pub end: usize,
     /// Place of the first character, counted in characters.
     pub place: usize,
-    /// A dictionary word inside a longer one, or the letters or digits of a mixed run.
+    /// Stands inside or beside another gram: the letters of a mixed run, a character next to one.
     pub part: bool,
 }
 
@@ -47,7 +44,7 @@ fn is_run(c: char) -> bool {
 pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
     out.clear();
     let mut chars = text.char_indices().enumerate().peekable();
-    let mut after_run = false;
+    let (mut after_cjk, mut beside_run) = (false, false);
     while let Some((place, (start, c))) = chars.next() {
         let mut word = Word {
             start,
@@ -58,13 +55,17 @@ pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
         if is_cjk(c) {
             let next = chars.peek().map(|&(_, (_, next))| next);
             if let Some(next) = next.filter(|&next| is_cjk(next)) {
-                if after_run {
+                if beside_run {
                     out.push(Word { part: true, ..word });
                 }
                 word.end += next.len_utf8();
+                out.push(word);
+            } else if !after_cjk {
+                out.push(word);
+            } else if next.is_some_and(is_run) {
+                out.push(Word { part: true, ..word });
             }
-            out.push(word);
-            after_run = false;
+            (after_cjk, beside_run) = (true, false);
         } else if is_run(c) {
             while let Some(&(_, (i, next))) = chars.peek() {
                 if !is_run(next) {
@@ -74,9 +75,9 @@ pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
                 chars.next();
             }
             push_run(text, word, out);
-            after_run = true;
+            (after_cjk, beside_run) = (false, true);
         } else {
-            after_run = false;
+            (after_cjk, beside_run) = (false, false);
         }
     }
 }
@@ -119,41 +120,44 @@ fn push_run(text: &str, run: Word, out: &mut Vec<Word>) {
 pub enum GramPhrase<'t> {
     /// Nothing that can be searched: no letter, digit or ideograph.
     Nothing,
-    /// One CJK character: every gram that begins with it.
-    Prefix(&'t str),
+    /// One CJK character: every gram that begins or ends with it.
+    Single(&'t str),
     /// Grams at these places, counted in characters.
     Chain(Vec<(usize, &'t str)>),
 }
 
-/// The grams of a literal text. A document that contains the text has them at the same distances.
+/// The grams of a literal text. A document that contains the text has them at the same distances. Single CJK
+/// characters at the ends of the text are left out where they may go on in the document.
 pub fn gram_phrase(text: &str) -> GramPhrase<'_> {
     let text = text.trim();
     let mut all = Vec::new();
     grams(text, &mut all);
     all.retain(|word| !word.part);
-    let mut chain: Vec<Word> = Vec::with_capacity(all.len());
-    for &word in &all {
-        let single = is_single(word.of(text));
-        let last = word.end == text.len();
-        let before = chain.last();
-        // The last character of a run is in the bigram before it, unless the run is that character alone.
-        let covered = single && before.is_some_and(|before| before.end == word.end);
-        // At the end of the text it may go on in the document: then it is a gram only behind a run.
-        let open = single && last && before.is_none_or(|before| before.end != word.start);
-        if open && all.len() == 1 {
-            return GramPhrase::Prefix(word.of(text));
-        }
-        if !covered && !open {
-            chain.push(word);
+    if let [only] = all.as_slice()
+        && is_single(only.of(text))
+    {
+        return GramPhrase::Single(only.of(text));
+    }
+    let mut chain = Vec::with_capacity(all.len());
+    for (index, word) in all.iter().enumerate() {
+        let before = index.checked_sub(1).and_then(|i| all.get(i));
+        let beside = before.is_some_and(|before| before.end == word.start)
+            || all
+                .get(index + 1)
+                .is_some_and(|next| next.start == word.end);
+        let inner = word.start > 0 && word.end < text.len();
+        if !is_single(word.of(text)) || beside || inner {
+            chain.push((word.place, word.of(text)));
         }
     }
-    if chain.is_empty() {
-        return GramPhrase::Nothing;
+    match (chain.is_empty(), all.first()) {
+        (true, None) => GramPhrase::Nothing,
+        (true, Some(first)) => GramPhrase::Single(first.of(text)),
+        (false, _) => GramPhrase::Chain(chain),
     }
-    GramPhrase::Chain(chain.iter().map(|w| (w.place, w.of(text))).collect())
 }
 
-fn is_single(gram: &str) -> bool {
+pub(crate) fn is_single(gram: &str) -> bool {
     let mut chars = gram.chars();
     chars.next().is_some_and(is_cjk) && chars.next().is_none()
 }
@@ -169,10 +173,9 @@ pub fn whole_grams(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// All words of a text with their parts, for the index and for queries: `out` is cleared first.
+/// All words of a text: dictionary words, domain terms, and whole Latin and digit runs. `out` is cleared first.
 pub(crate) fn words(text: &str, dictionary: &Dictionary, out: &mut Vec<Word>) {
     out.clear();
-    let mut run: Option<Word> = None;
     for token in dictionary.jieba().cut(text, false) {
         let word = Word {
             start: token.byte_start,
@@ -180,70 +183,30 @@ pub(crate) fn words(text: &str, dictionary: &Dictionary, out: &mut Vec<Word>) {
             place: token.start,
             part: false,
         };
-        let (mut any_cjk, mut any_run) = (false, false);
-        for c in token.word.chars() {
-            any_cjk |= is_cjk(c);
-            any_run |= is_run(c);
-        }
-        if any_run && !any_cjk && token.word.chars().all(is_run) {
+        let cjk = token.word.chars().any(is_cjk);
+        let run = !cjk && token.word.chars().all(is_run);
+        match out.last_mut() {
             // Letters outside ASCII arrive one by one: join what belongs together.
-            match &mut run {
-                Some(run) if run.end == word.start => run.end = word.end,
-                _ => {
-                    flush_run(text, &mut run, out);
-                    run = Some(word);
-                }
+            Some(last) if run && last.end == word.start && !last.of(text).chars().any(is_cjk) => {
+                last.end = word.end;
             }
-            continue;
+            _ if cjk || run => out.push(word),
+            _ => {}
         }
-        flush_run(text, &mut run, out);
-        if any_cjk {
-            out.push(word);
-            let length = token.end - token.start;
-            if (3..=MAX_PARTS_OF).contains(&length) {
-                push_parts(token.word, word, dictionary, out);
-            }
-        }
-    }
-    flush_run(text, &mut run, out);
-}
-
-fn flush_run(text: &str, run: &mut Option<Word>, out: &mut Vec<Word>) {
-    if let Some(run) = run.take() {
-        push_run(text, run, out);
     }
 }
 
-/// Dictionary words of two or more characters inside a longer word.
-fn push_parts(word: &str, whole: Word, dictionary: &Dictionary, out: &mut Vec<Word>) {
-    let mut bounds = [0usize; MAX_PARTS_OF + 1];
-    let mut count = 0;
-    for (slot, (i, _)) in bounds.iter_mut().zip(word.char_indices()) {
-        *slot = i;
-        count += 1;
-    }
-    if let Some(slot) = bounds.get_mut(count) {
-        *slot = word.len();
-    }
-    for first in 0..count {
-        for last in first + 2..=count {
-            if last - first == count {
-                continue;
-            }
-            let (Some(&from), Some(&to)) = (bounds.get(first), bounds.get(last)) else {
-                continue;
-            };
-            if word
-                .get(from..to)
-                .is_some_and(|part| dictionary.jieba().has_word(part))
-            {
-                out.push(Word {
-                    start: whole.start + from,
-                    end: whole.start + to,
-                    place: whole.place + first,
-                    part: true,
-                });
-            }
+/// Single CJK characters that are words of their own, for the index: `out` is cleared first.
+pub(crate) fn singles(text: &str, dictionary: &Dictionary, out: &mut Vec<Word>) {
+    out.clear();
+    for token in dictionary.jieba().cut(text, false) {
+        if is_single(token.word) {
+            out.push(Word {
+                start: token.byte_start,
+                end: token.byte_end,
+                place: token.start,
+                part: false,
+            });
         }
     }
 }

@@ -65,13 +65,12 @@ impl Dictionary {
         self.terms.len()
     }
 
-    /// Names the set of domain terms: equal sets have equal versions, in any run of the program. Documents carry
-    /// the version they were cut with.
+    /// Names the set of domain terms: equal sets have equal versions, in any run of the program.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// Cuts a text in normal form into words, each followed by its parts.
+    /// Cuts a text in normal form into words.
     pub fn words(&self, text: &str) -> Vec<Word> {
         let mut out = Vec::new();
         cut::words(text, self, &mut out);

@@ -10,12 +10,13 @@ mod stop_words;
 mod tests;
 mod tokenizer;
 
+pub(crate) use cut::is_single;
 pub use cut::{GramPhrase, Word, gram_phrase, is_cjk, whole_grams};
 pub use dictionary::{Analyzer, Dictionary};
 pub use lexicon::{BUILTIN_LEXICONS, Lexicon, LexiconError, Term};
 pub use normalize::{Normalized, normalize};
 pub use stop_words::is_stop_word;
-pub use tokenizer::{GRAMS, WORDS, tokenizers};
+pub use tokenizer::{GRAMS, SINGLES, tokenizers};
 
 use serde::{Deserialize, Serialize};
 

@@ -1,14 +1,17 @@
 //! The two tokenizers of the index. In: text that already is in normal form. Out: tokens of [`super::cut`] as
 //! tantivy wants them, their positions counted in characters. Never normalises: the writer does that once for
 //! both fields.
+//!
+//! Grams hold every word of two or more characters, in any lexicon, as a pair or a phrase of pairs. What they do
+//! not hold is a single character that is a word of its own (`油 价`): that is the second tokenizer's work.
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 
 use super::cut::{self, Word};
 use super::dictionary::Analyzer;
 
-/// Name of the tokenizer that cuts into words and their parts.
-pub const WORDS: &str = "words";
+/// Name of the tokenizer that finds single CJK characters that are words of their own.
+pub const SINGLES: &str = "singles";
 /// Name of the tokenizer that cuts into grams.
 pub const GRAMS: &str = "grams";
 
@@ -19,8 +22,8 @@ const MAX_TOKEN_BYTES: usize = 128;
 pub fn tokenizers(analyzer: &Analyzer) -> TokenizerManager {
     let manager = TokenizerManager::default();
     manager.register(
-        WORDS,
-        WordTokenizer {
+        SINGLES,
+        SingleTokenizer {
             analyzer: analyzer.clone(),
             words: Vec::new(),
         },
@@ -30,16 +33,16 @@ pub fn tokenizers(analyzer: &Analyzer) -> TokenizerManager {
 }
 
 #[derive(Clone)]
-struct WordTokenizer {
+struct SingleTokenizer {
     analyzer: Analyzer,
     words: Vec<Word>,
 }
 
-impl Tokenizer for WordTokenizer {
+impl Tokenizer for SingleTokenizer {
     type TokenStream<'a> = Words<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Words<'a> {
-        cut::words(text, &self.analyzer.dictionary(), &mut self.words);
+        cut::singles(text, &self.analyzer.dictionary(), &mut self.words);
         Words::new(text, &self.words)
     }
 }

@@ -1,29 +1,31 @@
-//! From a [`Query`] to what tantivy runs. Plain words become BM25 over words plus BM25 over grams, quoted text a
-//! phrase of grams. Never fails: text without a searchable character matches nothing.
+//! From a [`Query`] to what tantivy runs: groups, fields, phrases and filters. Quoted text is a phrase of grams.
+//! Never fails: text without a searchable character matches nothing.
 
 use tantivy::Term;
 use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur as Must,
-    PhrasePrefixQuery, PhraseQuery, Query as TantivyQuery, RangeQuery, TermQuery,
+    PhrasePrefixQuery, PhraseQuery, Query as TantivyQuery, RangeQuery, RegexQuery, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 
 use super::Config;
+use super::plain::Demand;
 use super::query::{Clause, Filter, Group, Occur, Query, Target};
 use super::schema::{Fields, TextPair};
 use super::writer::host_of;
-use crate::analyze::{Dictionary, GramPhrase, gram_phrase, normalize, whole_grams};
+use crate::analyze::{Dictionary, GramPhrase, gram_phrase, normalize};
 
-type Boxed = Box<dyn TantivyQuery>;
+pub(super) type Boxed = Box<dyn TantivyQuery>;
 
-/// Most distinct terms of one plain text: what follows says little and costs time.
-const MAX_TERMS: usize = 256;
+/// Most grams of one text: what follows says little and costs time.
+pub(super) const MAX_TERMS: usize = 256;
 
 /// What the builder needs to know.
 pub(super) struct Builder<'a> {
     pub(super) fields: &'a Fields,
     pub(super) dictionary: &'a Dictionary,
     pub(super) config: &'a Config,
+    pub(super) demand: Demand,
 }
 
 impl Builder<'_> {
@@ -95,68 +97,18 @@ impl Builder<'_> {
     }
 
     /// The texts a target covers, with their weights.
-    fn texts(&self, target: Target) -> impl Iterator<Item = (TextPair, f32)> {
+    pub(super) fn texts(&self, target: Target) -> impl Iterator<Item = (TextPair, f32)> {
         let title = (self.fields.title, self.config.title_boost);
         let body = (target == Target::Anywhere).then_some((self.fields.body, 1.0));
         std::iter::once(title).chain(body)
     }
 
-    /// Words and grams of a text, any of them enough, each scored by BM25.
-    fn plain(&self, text: &str, target: Target) -> Option<Boxed> {
-        let normal = normalize(text);
-        let mut any: Vec<Boxed> = Vec::new();
-        let weighted = self.weighted_terms(&normal);
-        for (pair, boost) in self.texts(target) {
-            for (term, weight, gram) in &weighted {
-                let field = if *gram { pair.grams } else { pair.words };
-                any.push(boosted(term_query(field, term), weight * boost));
-            }
-        }
-        if let GramPhrase::Prefix(single) = gram_phrase(&normal) {
-            for (pair, _) in self.texts(target) {
-                any.push(prefix(pair.grams, single));
-            }
-        }
-        one_of(any)
-    }
-
-    /// Distinct words, parts and grams with their weights; the flag tells grams.
-    fn weighted_terms(&self, normal: &str) -> Vec<(String, f32, bool)> {
-        let mut terms: Vec<(String, f32, bool)> = Vec::new();
-        let mut add = |text: &str, weight: f32, gram: bool| {
-            if weight <= 0.0 {
-                return;
-            }
-            let known = terms.iter_mut().find(|(t, _, g)| *g == gram && t == text);
-            if let Some((_, known, _)) = known {
-                *known = known.max(weight);
-            } else if terms.len() < MAX_TERMS {
-                terms.push((text.to_owned(), weight, gram));
-            }
-        };
-        for word in self.dictionary.words(normal) {
-            let text = word.of(normal);
-            let weight = if word.part {
-                self.config.part_boost
-            } else if self.dictionary.is_term(text) {
-                self.config.term_boost
-            } else {
-                1.0
-            };
-            add(text, weight, false);
-        }
-        for gram in whole_grams(normal) {
-            add(gram, self.config.gram_boost, true);
-        }
-        terms
-    }
-
     /// The very characters of a text in one field.
-    fn literal(&self, text: &str, field: Field) -> Option<Boxed> {
+    pub(super) fn literal(&self, text: &str, field: Field) -> Option<Boxed> {
         let normal = normalize(text);
         let chain = match gram_phrase(&normal) {
             GramPhrase::Nothing => return None,
-            GramPhrase::Prefix(single) => return Some(prefix(field, single)),
+            GramPhrase::Single(single) => return Some(one_character(field, single)),
             GramPhrase::Chain(chain) => chain,
         };
         if let [(_, gram)] = chain.as_slice() {
@@ -197,30 +149,35 @@ impl Builder<'_> {
     }
 }
 
-fn term_query(field: Field, text: &str) -> Boxed {
+pub(super) fn term_query(field: Field, text: &str) -> Boxed {
     let term = Term::from_field_text(field, text);
     Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
 }
 
-fn prefix(field: Field, text: &str) -> Boxed {
-    let mut prefix =
-        PhrasePrefixQuery::new_with_offset(vec![(0, Term::from_field_text(field, text))]);
-    prefix.set_max_expansions(u32::MAX);
-    Box::new(prefix)
+/// Every gram that begins or ends with a character.
+pub(super) fn one_character(field: Field, text: &str) -> Boxed {
+    let term = Term::from_field_text(field, text);
+    let mut begins = PhrasePrefixQuery::new_with_offset(vec![(0, term)]);
+    begins.set_max_expansions(u32::MAX);
+    let begins: Boxed = Box::new(begins);
+    match RegexQuery::from_pattern(&format!(".{text}"), field) {
+        Ok(ends) => Box::new(BooleanQuery::union(vec![begins, Box::new(ends)])),
+        Err(_) => begins,
+    }
 }
 
-fn boosted(query: Boxed, boost: f32) -> Boxed {
+pub(super) fn boosted(query: Boxed, boost: f32) -> Boxed {
     if (boost - 1.0).abs() < f32::EPSILON {
         return query;
     }
     Box::new(BoostQuery::new(query, boost))
 }
 
-fn unscored(query: Boxed) -> Boxed {
+pub(super) fn unscored(query: Boxed) -> Boxed {
     Box::new(ConstScoreQuery::new(query, 0.0))
 }
 
-fn one_of(mut any: Vec<Boxed>) -> Option<Boxed> {
+pub(super) fn one_of(mut any: Vec<Boxed>) -> Option<Boxed> {
     match any.len() {
         0 => None,
         1 => any.pop(),

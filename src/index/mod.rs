@@ -4,6 +4,7 @@
 
 mod clauses;
 mod date;
+mod plain;
 mod query;
 mod reader;
 mod schema;
@@ -65,12 +66,12 @@ const DEFAULT_THREADS: usize = 1;
 const DEFAULT_UTC_OFFSET_MINUTES: i32 = 480;
 /// A title says in a few words what the text says in many.
 const DEFAULT_TITLE_BOOST: f32 = 2.0;
-/// Grams find what words miss, words rank what grams flood: equal parts measured best.
-const DEFAULT_GRAM_BOOST: f32 = 1.0;
-/// A part of a word says less than the word.
-const DEFAULT_PART_BOOST: f32 = 0.5;
 /// A term of the domain says more than a common word.
 const DEFAULT_TERM_BOOST: f32 = 1.5;
+/// The typed text as it stands is what a person means by a name.
+const DEFAULT_PHRASE_BOOST: f32 = 1.0;
+/// Documents with all words come first, whatever one rare word weighs.
+const DEFAULT_ALL_WORDS_BONUS: f32 = 2.0;
 
 /// How the index is kept and how it ranks.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -84,12 +85,12 @@ pub struct Config {
     pub utc_offset_minutes: i32,
     /// Weight of a hit in the title against one in the text.
     pub title_boost: f32,
-    /// Weight of character grams against words.
-    pub gram_boost: f32,
-    /// Weight of a word inside a longer word of the query.
-    pub part_boost: f32,
     /// Weight of a term of the lexicons against other words.
     pub term_boost: f32,
+    /// Weight of a short text found exactly as typed; 0 switches the look-up off.
+    pub phrase_boost: f32,
+    /// What a document gains that has all words of a short query.
+    pub all_words_bonus: f32,
 }
 
 impl Default for Config {
@@ -99,9 +100,9 @@ impl Default for Config {
             threads: DEFAULT_THREADS,
             utc_offset_minutes: DEFAULT_UTC_OFFSET_MINUTES,
             title_boost: DEFAULT_TITLE_BOOST,
-            gram_boost: DEFAULT_GRAM_BOOST,
-            part_boost: DEFAULT_PART_BOOST,
             term_boost: DEFAULT_TERM_BOOST,
+            phrase_boost: DEFAULT_PHRASE_BOOST,
+            all_words_bonus: DEFAULT_ALL_WORDS_BONUS,
         }
     }
 }

@@ -16,6 +16,7 @@ use tantivy::{
 };
 
 use super::clauses::Builder;
+use super::plain::Demand;
 use super::query::{Query, Sort};
 use super::schema::{Fields, PUBLISHED_FIELD};
 use super::sites::SiteCounts;
@@ -28,6 +29,9 @@ use crate::extract::Document;
 const META_FILE: &str = "meta.json";
 /// Decompressed blocks of documents kept for the next hit, about 32 KB each.
 const CACHED_BLOCKS: usize = 64;
+
+/// With fewer hits than this a query of plain words demands less.
+const FEW_HITS: usize = 10;
 
 /// A document as the index keeps it: everything but its links.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -147,12 +151,17 @@ impl Reader {
     pub fn search(&self, query: &Query) -> Result<Found, IndexError> {
         let started = Instant::now();
         let searcher = self.searcher()?;
-        let built = self.build(query);
         let limit = query.limit.min(Query::MAX_LIMIT);
         let offset = query.offset.min(Query::MAX_WINDOW - limit);
-        let (total, ranked) = self
-            .rank(&searcher, built.as_ref(), query.sort, offset, limit)
-            .map_err(|e| self.failed(e))?;
+        let rank = |demand| {
+            let built = self.build(query, demand);
+            self.rank(&searcher, built.as_ref(), query.sort, offset, limit)
+                .map_err(|e| self.failed(e))
+        };
+        let (mut total, mut ranked) = rank(Demand::Words)?;
+        if total < FEW_HITS && !query.words.trim().is_empty() {
+            (total, ranked) = rank(Demand::Pairs)?;
+        }
         let mut documents = Vec::with_capacity(ranked.len());
         for (score, address) in ranked {
             let stored = self.load(&searcher, address)?;
@@ -191,7 +200,7 @@ impl Reader {
     pub fn sites(&self, query: &Query) -> Result<Vec<SiteCount>, IndexError> {
         let searcher = self.searcher()?;
         let counts = searcher
-            .search(self.build(query).as_ref(), &SiteCounts)
+            .search(self.build(query, Demand::Words).as_ref(), &SiteCounts)
             .map_err(|e| self.failed(e))?;
         Ok(counts
             .into_iter()
@@ -247,11 +256,12 @@ impl Reader {
         &self.config
     }
 
-    fn build(&self, query: &Query) -> Box<dyn TantivyQuery> {
+    fn build(&self, query: &Query, demand: Demand) -> Box<dyn TantivyQuery> {
         Builder {
             fields: &self.fields,
             dictionary: &self.analyzer.dictionary(),
             config: &self.config,
+            demand,
         }
         .build(query)
     }

@@ -4,7 +4,7 @@ use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
 
-use crate::analyze::{GRAMS, WORDS};
+use crate::analyze::{GRAMS, SINGLES};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old
 /// documents would be found differently from new ones.
@@ -17,11 +17,13 @@ pub(super) const PUBLISHED_FIELD: &str = "published";
 /// Name of the fast field with the site.
 pub(super) const SITE_FIELD: &str = "site";
 
-/// A text is indexed twice: as words, which rank well, and as grams, which find every substring.
+/// A text is indexed twice. No word of a lexicon is in the index as such: a word is a gram or a phrase of grams,
+/// so a new term finds old documents at once, and nothing has to be indexed again when a lexicon changes.
+/// Words of three and more characters as terms of their own were measured: they rank no better.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextPair {
-    /// Words and their parts, with frequencies. No positions: phrases are the grams' work.
-    pub(super) words: Field,
+    /// Single characters that are words, with frequencies.
+    pub(super) singles: Field,
     /// Grams with positions.
     pub(super) grams: Field,
 }
@@ -32,7 +34,6 @@ pub(super) struct Fields {
     pub(super) schema: Schema,
     pub(super) fingerprint: Field,
     pub(super) seq: Field,
-    pub(super) lexicon: Field,
     pub(super) fetched: Field,
     pub(super) published: Field,
     pub(super) site: Field,
@@ -49,13 +50,12 @@ pub(super) struct Fields {
 impl Fields {
     pub(super) fn new() -> Self {
         let mut schema = Schema::builder();
-        let words = text(WORDS, IndexRecordOption::WithFreqs);
+        let singles = text(SINGLES, IndexRecordOption::WithFreqs);
         let grams = text(GRAMS, IndexRecordOption::WithFreqsAndPositions);
-        let name = text(GRAMS, IndexRecordOption::WithFreqsAndPositions).set_fieldnorms(false);
+        let name = grams.clone();
         Self {
             fingerprint: schema.add_u64_field("fingerprint", INDEXED | FAST),
             seq: schema.add_u64_field("seq", FAST),
-            lexicon: schema.add_u64_field("lexicon", FAST),
             fetched: schema.add_i64_field("fetched", FAST),
             published: schema.add_i64_field(PUBLISHED_FIELD, FAST),
             site: schema.add_text_field(SITE_FIELD, STRING | FAST),
@@ -63,11 +63,11 @@ impl Fields {
             kind: schema.add_text_field("kind", STRING),
             url: schema.add_text_field("url", name.clone()),
             title: TextPair {
-                words: schema.add_text_field("title_words", words.clone()),
+                singles: schema.add_text_field("title_singles", singles.clone()),
                 grams: schema.add_text_field("title_grams", grams.clone()),
             },
             body: TextPair {
-                words: schema.add_text_field("body_words", words),
+                singles: schema.add_text_field("body_singles", singles),
                 grams: schema.add_text_field("body_grams", grams),
             },
             author: schema.add_text_field("author", name.clone()),
@@ -84,17 +84,4 @@ fn text(tokenizer: &str, option: IndexRecordOption) -> TextOptions {
             .set_tokenizer(tokenizer)
             .set_index_option(option),
     )
-}
-
-trait WithoutNorms {
-    fn set_fieldnorms(self, on: bool) -> Self;
-}
-
-impl WithoutNorms for TextOptions {
-    fn set_fieldnorms(self, on: bool) -> Self {
-        let Some(indexing) = self.get_indexing_options().cloned() else {
-            return self;
-        };
-        self.set_indexing_options(indexing.set_fieldnorms(on))
-    }
 }

@@ -56,7 +56,6 @@ pub struct Writer {
     dir: PathBuf,
     inner: IndexWriter<TantivyDocument>,
     fields: Fields,
-    analyzer: Analyzer,
     utc_offset_minutes: i32,
     last_seq: u64,
 }
@@ -86,7 +85,6 @@ impl Writer {
             dir: dir.to_owned(),
             inner,
             fields,
-            analyzer: analyzer.clone(),
             utc_offset_minutes: config.utc_offset_minutes,
             last_seq,
         })
@@ -158,7 +156,6 @@ impl Writer {
         let mut out = TantivyDocument::new();
         out.add_u64(fields.fingerprint, fingerprint);
         out.add_u64(fields.seq, seq);
-        out.add_u64(fields.lexicon, self.analyzer.dictionary().version());
         out.add_i64(fields.fetched, fetched_ms);
         if let Some(published) = &document.published
             && let Some(ms) = parse_published(published, self.utc_offset_minutes)
@@ -175,11 +172,11 @@ impl Writer {
         out.add_text(fields.url, normalize(&document.url));
         if let Some(title) = &document.title {
             let title = normalize(title);
-            out.add_text(fields.title.words, &title);
+            out.add_text(fields.title.singles, &title);
             out.add_text(fields.title.grams, &title);
         }
         let body = normalize(head(&document.text, MAX_INDEXED_BYTES));
-        out.add_text(fields.body.words, &body);
+        out.add_text(fields.body.singles, &body);
         out.add_text(fields.body.grams, &body);
         if let Some(author) = &document.author {
             out.add_text(fields.author, normalize(author));
