@@ -31,7 +31,7 @@ const META_FILE: &str = "meta.json";
 const CACHED_BLOCKS: usize = 64;
 
 /// With fewer hits than this a query of plain words demands less.
-const FEW_HITS: usize = 10;
+const FEW_HITS: u64 = 10;
 
 /// A document as the index keeps it: everything but its links.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -159,7 +159,7 @@ impl Reader {
                 .map_err(|e| self.failed(e))
         };
         let (mut total, mut ranked) = rank(Demand::Words)?;
-        if total < FEW_HITS && !query.words.trim().is_empty() {
+        if demands_less(query, total as u64) {
             (total, ranked) = rank(Demand::Pairs)?;
         }
         let mut documents = Vec::with_capacity(ranked.len());
@@ -199,9 +199,16 @@ impl Reader {
     /// How many of the documents that fit each site has, most first. Page and order of the query do not matter.
     pub fn sites(&self, query: &Query) -> Result<Vec<SiteCount>, IndexError> {
         let searcher = self.searcher()?;
-        let counts = searcher
-            .search(self.build(query, Demand::Words).as_ref(), &SiteCounts)
-            .map_err(|e| self.failed(e))?;
+        let count = |demand| {
+            searcher
+                .search(self.build(query, demand).as_ref(), &SiteCounts)
+                .map_err(|e| self.failed(e))
+        };
+        let mut counts = count(Demand::Words)?;
+        let total: u64 = counts.iter().map(|(_, count)| count).sum();
+        if demands_less(query, total) {
+            counts = count(Demand::Pairs)?;
+        }
         Ok(counts
             .into_iter()
             .map(|(site, documents)| SiteCount { site, documents })
@@ -317,6 +324,10 @@ impl Reader {
             cause: error.to_string(),
         }
     }
+}
+
+fn demands_less(query: &Query, hits: u64) -> bool {
+    hits < FEW_HITS && !query.words.trim().is_empty()
 }
 
 fn stamp(dir: &Path) -> Result<Stamp, IndexError> {
