@@ -4,4 +4,5 @@ mod cli;
 mod config;
 mod kill;
 mod layout;
+mod sample_pages;
 mod world;
