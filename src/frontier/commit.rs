@@ -57,6 +57,7 @@ impl Frontier {
         self.add_hosts(batch, now_ms);
         let done = store.commit(batch, now_ms)?;
         self.settle(batch, &done, now_ms);
+        self.seen.save(store.dir(), false);
         report.new_urls = done.inserted.len();
         report.outbox_seq = done.outbox_seq;
         Ok(report)

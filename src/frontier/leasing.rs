@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::assign::{self, HUB_RANK, RECHECK_RANK, SUSPECT_RANK, queue_key};
+use super::assign::{self, SUSPECT_RANK, queue_key};
 use super::config::Config;
 use super::lease::{FetchReport, Lease, Next};
 use super::politeness::{self, Addresses};
 use super::queue::Queue;
-use super::scope::{Scope, ScopeError, SiteScope};
 use super::seen::Seen;
+use super::sites::Site;
 use crate::store::{HELD_MS, HostId, Reader, Store, StoreError, UrlId, UrlRecord};
 
 /// A page that was being fetched at this many crashes in a row goes last.
@@ -44,22 +44,13 @@ pub struct Frontier {
     pub(super) hold: Vec<(HostId, UrlId)>,
 }
 
-/// A site in the frontier.
-#[derive(Debug)]
-pub(super) struct Site {
-    pub(super) scope: Arc<Scope>,
-    pub(super) last_cycle_ms: i64,
-    pub(super) cycle_pages: i64,
-    /// Part of `cycle_pages` that is not in the store yet.
-    pub(super) unsaved_pages: i64,
-}
-
 impl Frontier {
     /// Opens the frontier over a store: the filter of seen URLs is loaded or rebuilt, pages that were in flight at a
     /// crash are noted.
     pub fn open(store: &mut Store, config: Config) -> Result<Self, StoreError> {
         store.recover(SUSPECT_CRASHES, POISON_CRASHES, SUSPECT_RANK)?;
-        let seen = Seen::open(store, config.seen_error, config.seen_capacity)?;
+        let dir = store.dir().to_owned();
+        let seen = Seen::open(store, &dir, config.seen_error, config.seen_capacity)?;
         Ok(Frontier {
             config,
             sites: HashMap::new(),
@@ -76,95 +67,14 @@ impl Frontier {
         })
     }
 
+    /// Saves what makes the next start quick. For the end of the daemon, after the last commit.
+    pub fn close(&mut self, store: &Store) {
+        self.seen.save(store.dir(), true);
+    }
+
     /// The settings in force.
     pub fn config(&self) -> &Config {
         &self.config
-    }
-
-    /// Takes up the sites that are crawled from now on. URLs of other sites are held until their site comes back;
-    /// nothing changes if a pattern is wrong.
-    pub fn set_sites(
-        &mut self,
-        store: &mut Store,
-        sites: &[SiteScope],
-        now_ms: i64,
-    ) -> Result<(), SetSitesError> {
-        let scopes = sites
-            .iter()
-            .map(Scope::new)
-            .collect::<Result<Vec<Scope>, ScopeError>>()?;
-        let counts = store.counts()?;
-        let mut taken = HashMap::new();
-        for scope in scopes {
-            let name = Arc::clone(&scope.rules().name);
-            let known = store.site(&name)?;
-            if known.as_ref().is_none_or(|site| site.paused) {
-                store.pause_site(&name, false, now_ms)?;
-            }
-            let pages = counts.sites.get(&*name).and_then(|c| c.get("cycle_pages"));
-            let site = Site {
-                scope: Arc::new(scope),
-                last_cycle_ms: known.and_then(|site| site.last_cycle_ms).unwrap_or(0),
-                cycle_pages: pages.copied().unwrap_or(0),
-                unsaved_pages: 0,
-            };
-            taken.insert(name, site);
-        }
-        for site in store.sites()? {
-            if !taken.contains_key(&site.name) && !site.paused {
-                store.pause_site(&site.name, true, now_ms)?;
-            }
-        }
-        self.sites = taken;
-        self.reconsider();
-        Ok(())
-    }
-
-    /// The rules of a site, to be asked in fetch tasks (redirects).
-    pub fn scope(&self, site: &str) -> Option<Arc<Scope>> {
-        self.sites.get(site).map(|s| Arc::clone(&s.scope))
-    }
-
-    /// Starts a cycle of a site: its hubs become due. How many.
-    pub fn begin_cycle(
-        &mut self,
-        store: &mut Store,
-        site: &Arc<str>,
-        now_ms: i64,
-    ) -> Result<usize, StoreError> {
-        let due = store.begin_cycle(site, HUB_RANK, now_ms)?;
-        if let Some(site) = self.sites.get_mut(site) {
-            site.last_cycle_ms = now_ms;
-            site.cycle_pages = 0;
-            site.unsaved_pages = 0;
-        }
-        self.reconsider();
-        Ok(due)
-    }
-
-    /// Makes every known article of a site due now. How many.
-    pub fn recheck_articles(
-        &mut self,
-        store: &mut Store,
-        site: &Arc<str>,
-        now_ms: i64,
-    ) -> Result<usize, StoreError> {
-        let due = store.recheck_articles(site, RECHECK_RANK, now_ms)?;
-        self.reconsider();
-        Ok(due)
-    }
-
-    /// Reads the store again for all hosts: what was held or limited may be due now.
-    fn reconsider(&mut self) {
-        let hosts: Vec<HostId> = self.queues.keys().copied().collect();
-        for host in hosts {
-            if let Some(queue) = self.queues.get_mut(&host) {
-                queue.limited = false;
-                queue.invalidate();
-            }
-            self.enqueue(host, i64::MIN);
-        }
-        self.activate_ms = i64::MIN;
     }
 
     /// The next URL to fetch, if there is one now. Call again until it says to wait; give each lease back with
@@ -470,15 +380,4 @@ enum Gate {
     Open,
     Hold,
     Limit,
-}
-
-/// Why sites could not be taken up.
-#[derive(Debug, thiserror::Error)]
-pub enum SetSitesError {
-    /// A pattern is wrong.
-    #[error(transparent)]
-    Scope(#[from] ScopeError),
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }

@@ -12,10 +12,12 @@ mod config;
 mod explain;
 mod lease;
 mod leasing;
+mod pack;
 mod politeness;
 mod queue;
 mod scope;
 mod seen;
+mod sites;
 mod trap;
 
 #[cfg(test)]
@@ -26,7 +28,8 @@ pub use commit::CommitReport;
 pub use config::Config;
 pub use explain::{Explanation, Stats};
 pub use lease::{FetchOutcome, FetchReport, Lease, Next};
-pub use leasing::{Frontier, SetSitesError};
+pub use leasing::Frontier;
 pub use politeness::Cause;
 pub use scope::{Refusal, Scope, ScopeError, SiteScope};
 pub use seen::Seen;
+pub use sites::SetSitesError;

@@ -5,10 +5,26 @@
 //! stage i has error p₀ rⁱ with r = 0.8515625, so the total stays below p₀ / (1 − r) = 6.74 p₀. The crate's
 //! `desired_error` is p₀, the first stage's: it is derived from the total that is wanted. Before the filter, a
 //! small table of fingerprints that were found in the store answers for the links that every page of a site has.
+//!
+//! The filter is saved beside the store now and then, with the row that it is complete to; at the start the rows
+//! after it are added. A file that is missing, damaged or of another store costs a rebuild, never a page.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
 
 use growable_bloom_filter::GrowableBloom;
+use xxhash_rust::xxh3::xxh3_64;
 
+use super::pack;
 use crate::store::{Reader, StoreError, UrlId};
+
+/// Beside the database.
+const FILE: &str = "seen.filter";
+/// First bytes of the file; changes with its layout.
+const MAGIC: u64 = u64::from_le_bytes(*b"TJSEEN01");
+/// The filter is saved after this many new URLs, or a sixteenth of all: adding the rest takes well below a second.
+const SAVE_AFTER: i64 = 200_000;
 
 /// Tightening ratio of the crate.
 const TIGHTENING: f64 = 0.851_562_5;
@@ -23,6 +39,9 @@ pub struct Seen {
     confirmed: Vec<u64>,
     /// Row of the store up to which the filter is complete.
     upto: UrlId,
+    /// The same for the saved file.
+    saved: UrlId,
+    error: f64,
     /// URLs that the filter knew and the store did not: false positives, found out and kept.
     pub false_positives: u64,
     /// URLs that the filter did not know and the store did: the filter lagged behind.
@@ -41,6 +60,8 @@ impl Seen {
             filter: GrowableBloom::new(first, capacity.max(64)),
             confirmed: vec![0; CONFIRMED_SLOTS],
             upto: 0,
+            saved: 0,
+            error,
             false_positives: 0,
             missed: 0,
             without_store: 0,
@@ -48,9 +69,38 @@ impl Seen {
         }
     }
 
-    /// The filter for a store.
-    pub(super) fn open(store: &Reader, error: f64, capacity: usize) -> Result<Self, StoreError> {
-        Seen::rebuild(store, error, capacity)
+    /// The filter for a store: from its file and the rows after it, else from all rows.
+    pub(super) fn open(
+        store: &Reader,
+        dir: &Path,
+        error: f64,
+        capacity: usize,
+    ) -> Result<Self, StoreError> {
+        let mut seen = Seen::new(error, capacity);
+        match load(&dir.join(FILE), error) {
+            Ok((filter, upto)) if upto <= store.last_url()? => {
+                seen.filter = filter;
+                (seen.upto, seen.saved) = (upto, upto);
+            }
+            Ok(_) => tracing::info!("filter of seen URLs is of another store, built anew"),
+            Err(reason) => tracing::debug!(%reason, "filter of seen URLs is built anew"),
+        }
+        seen.catch_up(store)?;
+        Ok(seen)
+    }
+
+    /// Saves the filter if it has grown enough since the last time, or `always`. A failure costs the next start
+    /// some time and is only logged.
+    pub(super) fn save(&mut self, dir: &Path, always: bool) {
+        let grown = self.upto - self.saved;
+        let enough = grown >= SAVE_AFTER.max(self.upto / 16) || (always && grown > 0);
+        if !enough {
+            return;
+        }
+        match write(&dir.join(FILE), &self.filter, self.upto, self.error) {
+            Ok(()) => self.saved = self.upto,
+            Err(error) => tracing::warn!(%error, "filter of seen URLs could not be saved"),
+        }
     }
 
     /// Fills the filter from the store.
@@ -93,6 +143,48 @@ impl Seen {
     pub(super) fn advance(&mut self, upto: UrlId) {
         self.upto = self.upto.max(upto);
     }
+}
+
+/// Layout: magic, row, error, length, filter, xxh3 of the filter; numbers little-endian.
+fn write(path: &Path, filter: &GrowableBloom, upto: UrlId, error: f64) -> std::io::Result<()> {
+    let fresh = path.with_extension("new");
+    let packed = pack::to_bytes(filter).map_err(std::io::Error::other)?;
+    let mut file = BufWriter::new(File::create(&fresh)?);
+    file.write_all(&MAGIC.to_le_bytes())?;
+    file.write_all(&upto.to_le_bytes())?;
+    file.write_all(&error.to_le_bytes())?;
+    file.write_all(&packed)?;
+    file.write_all(&xxh3_64(&packed).to_le_bytes())?;
+    file.into_inner()
+        .map_err(std::io::IntoInnerError::into_error)?
+        .sync_all()?;
+    fs::rename(&fresh, path)?;
+    // The new name is durable with its directory.
+    path.parent()
+        .map_or(Ok(()), |dir| File::open(dir)?.sync_all())
+}
+
+fn load(path: &Path, error: f64) -> Result<(GrowableBloom, UrlId), String> {
+    let bytes = fs::read(path).map_err(|e| e.to_string())?;
+    let number = |at: usize| -> Result<u64, String> {
+        let bytes = bytes.get(at..at + 8).ok_or("too short")?;
+        Ok(u64::from_le_bytes(
+            bytes.try_into().map_err(|_| "too short")?,
+        ))
+    };
+    if number(0)? != MAGIC {
+        return Err("of another version".to_owned());
+    }
+    if f64::from_bits(number(16)?).to_bits() != error.to_bits() {
+        return Err("made for another error".to_owned());
+    }
+    let end = bytes.len().checked_sub(8).ok_or("too short")?;
+    let packed = bytes.get(24..end).ok_or("too short")?;
+    if number(end)? != xxh3_64(packed) {
+        return Err("damaged".to_owned());
+    }
+    let filter = pack::from_bytes(packed).map_err(|e| e.to_string())?;
+    Ok((filter, number(8)?.cast_signed()))
 }
 
 fn slot(hash: u64) -> usize {

@@ -142,24 +142,28 @@ impl Reader {
             .map_err(|e| self.fail(e))
     }
 
-    /// Calls `each` with the fingerprint of every URL found after row `after`, in the order of finding; the last
-    /// row number seen (or `after`).
+    /// Calls `each` with the fingerprint of every URL found after row `after`; the last row number (or `after`).
     pub fn fingerprints(
         &self,
         after: UrlId,
         mut each: impl FnMut(u64),
     ) -> Result<UrlId, StoreError> {
         let mut read = || -> rusqlite::Result<UrlId> {
-            let mut last = after;
-            let mut select = self
-                .conn
-                .prepare_cached("SELECT id, hash FROM url WHERE id > ?1 ORDER BY id")?;
-            let mut rows = select.query([after])?;
+            let tx = self.conn.unchecked_transaction()?;
+            let last =
+                tx.query_row("SELECT coalesce(max(id), 0) FROM url", [], |row| row.get(0))?;
+            // All of them stand in an index a tenth as large as the table.
+            let (sql, from): (_, &[&dyn rusqlite::ToSql]) = if after == 0 {
+                ("SELECT hash FROM url INDEXED BY url_key", &[])
+            } else {
+                ("SELECT hash FROM url WHERE id > ?1", &[&after])
+            };
+            let mut select = tx.prepare(sql)?;
+            let mut rows = select.query(from)?;
             while let Some(row) = rows.next()? {
-                last = row.get(0)?;
-                each(row.get::<_, i64>(1)?.cast_unsigned());
+                each(row.get::<_, i64>(0)?.cast_unsigned());
             }
-            Ok(last)
+            Ok(after.max(last))
         };
         read().map_err(|e| self.fail(e))
     }

@@ -83,3 +83,57 @@ fn the_filter_is_the_same_after_a_crash() {
     let report = crawl.offer(&["http://a.test/1", "http://a.test/2", "http://a.test/3"]);
     assert_eq!((report.new_urls, report.seen), (1, 2));
 }
+
+#[test]
+fn the_saved_filter_is_loaded_and_completed() {
+    let mut crawl = Crawl::new(at_once());
+    crawl.offer(&["http://a.test/1", "http://a.test/2"]);
+    crawl.frontier.close(&crawl.store);
+    let file = crawl.store.dir().join("seen.filter");
+    assert!(file.exists());
+    // Found after the file was written, and not saved again.
+    crawl.offer(&["http://a.test/3"]);
+    let mut crawl = crawl.reopen();
+    let report = crawl.offer(&["http://a.test/1", "http://a.test/3", "http://a.test/4"]);
+    assert_eq!((report.new_urls, report.seen), (1, 2));
+    assert_eq!(crawl.frontier.seen().false_positives, 0);
+    // Each way of being wrong costs a rebuild.
+    let good = std::fs::read(&file).unwrap();
+    let mut flipped = good.clone();
+    flipped[40] ^= 1;
+    for bytes in [
+        &[],
+        &good[..20],
+        &good[..good.len() - 1],
+        flipped.as_slice(),
+        b"TJSEEN99",
+    ] {
+        std::fs::write(&file, bytes).unwrap();
+        crawl = crawl.reopen();
+        let report = crawl.offer(&["http://a.test/1", "http://a.test/4"]);
+        assert_eq!(
+            (report.new_urls, report.seen),
+            (0, 2),
+            "{} bytes",
+            bytes.len()
+        );
+    }
+}
+
+#[test]
+fn a_packed_filter_comes_back_the_same_or_not_at_all() {
+    let mut filter = growable_bloom_filter::GrowableBloom::new(0.01, 10);
+    for i in 0..500u64 {
+        filter.insert(i);
+    }
+    let bytes = super::super::pack::to_bytes(&filter).unwrap();
+    let again: growable_bloom_filter::GrowableBloom =
+        super::super::pack::from_bytes(&bytes).unwrap();
+    assert_eq!(again, filter);
+    for end in 0..bytes.len() {
+        let cut =
+            super::super::pack::from_bytes::<growable_bloom_filter::GrowableBloom>(&bytes[..end]);
+        assert!(cut.is_err(), "{end} of {} bytes", bytes.len());
+    }
+    assert!(super::super::pack::to_bytes(&"text").is_err());
+}

@@ -1,0 +1,118 @@
+//! The sites that are crawled at present. In: their rules, the beginning of a cycle. Out: which URLs may be leased.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::assign::{HUB_RANK, RECHECK_RANK};
+use super::leasing::Frontier;
+use super::scope::{Scope, ScopeError, SiteScope};
+use crate::store::{HostId, Store, StoreError};
+
+/// A site in the frontier.
+#[derive(Debug)]
+pub(super) struct Site {
+    pub(super) scope: Arc<Scope>,
+    pub(super) last_cycle_ms: i64,
+    pub(super) cycle_pages: i64,
+    /// Part of `cycle_pages` that is not in the store yet.
+    pub(super) unsaved_pages: i64,
+}
+
+impl Frontier {
+    /// Takes up the sites that are crawled from now on. URLs of other sites are held until their site comes back;
+    /// nothing changes if a pattern is wrong.
+    pub fn set_sites(
+        &mut self,
+        store: &mut Store,
+        sites: &[SiteScope],
+        now_ms: i64,
+    ) -> Result<(), SetSitesError> {
+        let scopes = sites
+            .iter()
+            .map(Scope::new)
+            .collect::<Result<Vec<Scope>, ScopeError>>()?;
+        let counts = store.counts()?;
+        let mut taken = HashMap::new();
+        for scope in scopes {
+            let name = Arc::clone(&scope.rules().name);
+            let known = store.site(&name)?;
+            if known.as_ref().is_none_or(|site| site.paused) {
+                store.pause_site(&name, false, now_ms)?;
+            }
+            let pages = counts.sites.get(&*name).and_then(|c| c.get("cycle_pages"));
+            let site = Site {
+                scope: Arc::new(scope),
+                last_cycle_ms: known.and_then(|site| site.last_cycle_ms).unwrap_or(0),
+                cycle_pages: pages.copied().unwrap_or(0),
+                unsaved_pages: 0,
+            };
+            taken.insert(name, site);
+        }
+        for site in store.sites()? {
+            if !taken.contains_key(&site.name) && !site.paused {
+                store.pause_site(&site.name, true, now_ms)?;
+            }
+        }
+        self.sites = taken;
+        self.reconsider();
+        Ok(())
+    }
+
+    /// The rules of a site, to be asked in fetch tasks (redirects).
+    pub fn scope(&self, site: &str) -> Option<Arc<Scope>> {
+        self.sites.get(site).map(|s| Arc::clone(&s.scope))
+    }
+
+    /// Starts a cycle of a site: its hubs become due. How many.
+    pub fn begin_cycle(
+        &mut self,
+        store: &mut Store,
+        site: &Arc<str>,
+        now_ms: i64,
+    ) -> Result<usize, StoreError> {
+        let due = store.begin_cycle(site, HUB_RANK, now_ms)?;
+        if let Some(site) = self.sites.get_mut(site) {
+            site.last_cycle_ms = now_ms;
+            site.cycle_pages = 0;
+            site.unsaved_pages = 0;
+        }
+        self.reconsider();
+        Ok(due)
+    }
+
+    /// Makes every known article of a site due now. How many.
+    pub fn recheck_articles(
+        &mut self,
+        store: &mut Store,
+        site: &Arc<str>,
+        now_ms: i64,
+    ) -> Result<usize, StoreError> {
+        let due = store.recheck_articles(site, RECHECK_RANK, now_ms)?;
+        self.reconsider();
+        Ok(due)
+    }
+
+    /// Reads the store again for all hosts: what was held or limited may be due now.
+    pub(super) fn reconsider(&mut self) {
+        let hosts: Vec<HostId> = self.queues.keys().copied().collect();
+        for host in hosts {
+            if let Some(queue) = self.queues.get_mut(&host) {
+                queue.limited = false;
+                queue.invalidate();
+            }
+            self.enqueue(host, i64::MIN);
+        }
+        self.activate_ms = i64::MIN;
+    }
+}
+
+/// Why sites could not be taken up.
+#[derive(Debug, thiserror::Error)]
+pub enum SetSitesError {
+    /// A pattern is wrong.
+    #[error(transparent)]
+    Scope(#[from] ScopeError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
