@@ -30,6 +30,10 @@ pub(crate) struct Args {
 /// Adds the documents; a document with the same URL is replaced.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
+    // Before anything is made on disk.
+    for path in args.files.iter().filter(|p| p.as_os_str() != "-") {
+        File::open(path).map_err(|e| Usage(format!("{}: {e}", path.display())))?;
+    }
     let analyzer = Analyzer::new(&loaded.lexicons()?);
     std::fs::create_dir_all(&loaded.config.data_dir)?;
     let mut import = Import {
