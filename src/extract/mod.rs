@@ -14,6 +14,7 @@ mod language;
 pub mod learn;
 mod likeness;
 mod lines;
+mod links;
 mod marks;
 mod measure;
 mod months;
@@ -58,6 +59,8 @@ pub struct Context<'a> {
 
 /// Fewest tokens that are called a text when nothing else speaks for it.
 pub const MIN_TOKENS: u32 = 25;
+/// As Heritrix and Nutch cap it: more links on one page are a trap or a map of a whole site.
+pub const MAX_OUTLINKS: usize = 512;
 
 /// Settings of the extraction.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -65,12 +68,15 @@ pub const MIN_TOKENS: u32 = 25;
 pub struct Config {
     /// Texts with fewer tokens (CJK characters or words) are kept only with little confidence.
     pub min_tokens: u32,
+    /// Links of one page that are kept and followed.
+    pub max_outlinks: usize,
 }
 
 impl Default for Config {
     fn default() -> Self {
         Self {
             min_tokens: MIN_TOKENS,
+            max_outlinks: MAX_OUTLINKS,
         }
     }
 }
@@ -117,7 +123,7 @@ pub fn extract_with(page: &Page, context: &Context<'_>, config: &Config) -> Docu
         source,
         text: render::body_text(page, &lines),
         comments: Vec::new(),
-        links: Vec::new(),
+        links: links::links(page, config.max_outlinks),
         kind: Kind::Article,
         method: body.method.to_owned(),
         charset: page.charset.to_owned(),
