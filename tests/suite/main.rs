@@ -2,6 +2,7 @@
 
 mod cli;
 mod config;
+mod daemon;
 mod kill;
 mod layout;
 mod sample_pages;

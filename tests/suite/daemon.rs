@@ -1,0 +1,184 @@
+//! The daemon as systemd sees it: it becomes ready, takes up sites on SIGHUP, refuses a second one on the same data,
+//! and stops on SIGTERM with everything durable.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::UnixDatagram;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use taojin::demo::World;
+
+use crate::world::{Home, NOW_MS, Web};
+
+/// Longest wait for anything: far above what it takes, so that only a hang fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running daemon; killed if the test fails.
+struct Daemon {
+    child: Child,
+    address: SocketAddr,
+    notices: UnixDatagram,
+}
+
+impl Daemon {
+    fn start(home: &Home) -> Self {
+        let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = free.local_addr().expect("its address");
+        drop(free);
+        let config = home.path().join("taojin.toml");
+        let text = fs::read_to_string(&config).expect("taojin.toml");
+        fs::write(&config, text.replace("127.0.0.1:0", &address.to_string())).expect("taojin.toml");
+        let socket = home.path().join("notify");
+        let notices = UnixDatagram::bind(&socket).expect("a socket");
+        notices
+            .set_read_timeout(Some(PATIENCE))
+            .expect("a time-out");
+        let child = home
+            .taojin(&["run"])
+            .env("NOTIFY_SOCKET", &socket)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("taojin starts");
+        Self {
+            child,
+            address,
+            notices,
+        }
+    }
+
+    /// Waits until systemd would be told this.
+    fn wait_for_notice(&self, wanted: &str) {
+        let mut buffer = [0u8; 4096];
+        loop {
+            let length = self
+                .notices
+                .recv(&mut buffer)
+                .unwrap_or_else(|e| panic!("no {wanted}: {e}"));
+            if String::from_utf8_lossy(&buffer[..length]).contains(wanted) {
+                return;
+            }
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill")
+            .args([name, &id])
+            .status()
+            .expect("kill runs");
+        assert!(sent.success());
+    }
+
+    fn get(&self, target: &str) -> String {
+        let mut stream = TcpStream::connect(self.address).expect("the daemon listens");
+        write!(
+            stream,
+            "GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        )
+        .expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
+    }
+
+    fn documents(&self) -> u64 {
+        let answer = self.get("/api/search?q=&limit=1");
+        let json = answer.split("\r\n\r\n").nth(1).unwrap_or_default();
+        let json: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
+        json["total"].as_u64().unwrap_or_default()
+    }
+
+    fn wait_for_documents(&self, at_least: u64) {
+        let until = Instant::now() + PATIENCE;
+        while self.documents() < at_least {
+            assert!(
+                Instant::now() < until,
+                "{} documents, {at_least} expected",
+                self.documents()
+            );
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Exit code, when it ends by itself.
+    fn wait(&mut self) -> Option<i32> {
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until {
+            if let Some(status) = self.child.try_wait().expect("its state") {
+                return status.code();
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        panic!("the daemon did not stop");
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // An error means that it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_site_added_on_the_fly_is_crawled_and_the_stop_is_clean() {
+    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 60));
+    let home = Home::new(
+        &web,
+        "min_delay_ms = 1\nmax_delay_ms = 1\nconnections_per_ip = 12",
+    );
+    let sites = home.path().join("sites.d");
+    let late = fs::read_dir(&sites)
+        .expect("sites.d")
+        .next()
+        .expect("a site")
+        .expect("readable")
+        .path();
+    let kept = fs::read_to_string(&late).expect("a site file");
+    fs::remove_file(&late).expect("removed");
+
+    let mut daemon = Daemon::start(&home);
+    daemon.wait_for_notice("READY=1");
+    daemon.wait_for_documents(10);
+    let second = home.taojin(&["crawl"]).output().expect("taojin runs");
+    assert_eq!(
+        second.status.code(),
+        Some(2),
+        "a second writer must be refused"
+    );
+    let line = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(
+        line.contains("another") && line.trim().lines().count() == 1,
+        "{line}"
+    );
+
+    // A mistake in a file changes nothing; the right file is taken up.
+    fs::write(&late, "seds = []\n").expect("written");
+    daemon.signal("-HUP");
+    thread::sleep(Duration::from_millis(300));
+    fs::write(&late, kept).expect("written");
+    daemon.signal("-HUP");
+    daemon.wait_for_documents(60);
+    assert!(daemon.get("/healthz").starts_with("HTTP/1.1 200"));
+    assert!(daemon.get("/metrics").contains("taojin_fetches_total"));
+    assert!(
+        home.taojin(&["status", "--json"])
+            .output()
+            .expect("taojin runs")
+            .status
+            .success()
+    );
+
+    daemon.signal("-TERM");
+    daemon.wait_for_notice("STOPPING=1");
+    assert_eq!(daemon.wait(), Some(0));
+    let indexed = home.indexed();
+    for url in web.planted() {
+        assert_eq!(indexed.get(&url), Some(&1), "{url}");
+    }
+}
