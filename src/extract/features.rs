@@ -11,7 +11,7 @@ use super::render::line_text;
 use crate::page::{Page, Tag};
 
 /// Number of features of a line.
-pub(super) const COUNT: usize = 120;
+pub(super) const COUNT: usize = 128;
 
 /// A line's features.
 pub(super) type Row = [f32; COUNT];
@@ -76,6 +76,8 @@ pub(super) struct View<'a> {
     path_linked: Vec<u32>,
     path_max: f32,
     footer_from: usize,
+    /// Line ranges of the elements around the headline, innermost first.
+    around_title: Vec<std::ops::Range<usize>>,
 }
 
 impl<'a> View<'a> {
@@ -121,6 +123,12 @@ impl<'a> View<'a> {
             path_linked,
             path_max,
             footer_from,
+            around_title: title.map_or_else(Vec::new, |t| {
+                let first = outline.lines[t].first;
+                page.ancestors(first)
+                    .map(|a| outline.range(page, a))
+                    .collect()
+            }),
         }
     }
 
@@ -295,6 +303,16 @@ impl<'a> View<'a> {
             "just below headline",
             self.title.is_some_and(|t| i > t && i - t <= 3),
         );
+        let level = self.around_title.iter().position(|r| r.contains(&i));
+        cells.put(
+            "levels up to headline",
+            level.map_or(0.0, |l| log(l as f32)),
+        );
+        let share = level.map_or(0.0, |l| {
+            let prose = self.outline.sum(self.around_title[l].clone()).prose;
+            prose as f32 / self.outline.total().prose.max(1) as f32
+        });
+        cells.put("share of prose as near to headline", share);
         cells.put("page: prose", log(self.outline.total().prose as f32) / 8.0);
     }
 }

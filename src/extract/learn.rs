@@ -31,8 +31,9 @@ impl Prepared {
     /// Reads the lines of a page.
     pub fn of(page: &Page) -> Self {
         let head = Head::of(page);
-        let outline = Outline::of(page, false);
+        let mut outline = Outline::of(page, false);
         let title = headline::first_guess(page, &outline, &head);
+        outline.spread_marks(page, title);
         Self { outline, title }
     }
 
@@ -72,5 +73,45 @@ impl Prepared {
     }
 }
 
+/// Lines to keep and the F1 to be expected; see the body stage.
+pub fn select(tokens: &[u32], odds: &[f32]) -> (Vec<usize>, f32) {
+    body::select(tokens, odds)
+}
+
 /// Number of cells of a row; those without a name stay 0.
 pub const CELLS: usize = COUNT;
+
+/// First odds, second odds and kept lines with the committed weights.
+pub fn odds(page: &Page, prepared: &Prepared) -> (Vec<f32>, Vec<f32>, Vec<usize>) {
+    let view = View::of(page, &prepared.outline, prepared.title);
+    let first = super::odds::first(&view);
+    let container = body::container(page, &prepared.outline, &first);
+    let second = super::odds::second(&second::Second::of(&view, &first, container), first.len());
+    let tokens: Vec<u32> = prepared
+        .outline
+        .lines
+        .iter()
+        .map(|l| l.all.tokens)
+        .collect();
+    let lines = body::select(&tokens, &second).0;
+    (first, second, lines)
+}
+
+impl Prepared {
+    /// Where line `i` stands: the tags above it with their classes.
+    pub fn about(&self, page: &Page, i: usize) -> String {
+        let line = &self.outline.lines[i];
+        let mut out = format!("m{:x} ", line.marks.0);
+        for id in page.ancestors(line.first).take(5) {
+            out.push_str(page.node(id).tag.name());
+            for a in [crate::page::Attr::Id, crate::page::Attr::Class] {
+                if let Some(v) = page.attr(id, a) {
+                    out.push('.');
+                    out.extend(v.chars().take(24));
+                }
+            }
+            out.push('<');
+        }
+        out
+    }
+}

@@ -1,126 +1,100 @@
-//! Links with a guess of where they lead. In: a [`Page`]. Out: [`Link`]s in document order. The guess is made from the
-//! link's text and the shape of its address alone; the crawler follows all of them and learns what they are.
+//! What the links of a page lead to. In: the raw links and where they stand. Out: [`Link`]s with a kind.
+//! Never fetches; a kind is a guess from text, place and address.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::document::{Link, LinkKind};
+use super::marks::Marks;
+use super::measure::Measure;
+use super::outline::Outline;
 use crate::page::{self, LinkRole, Page, RawLink};
-use crate::uri::CrawlUri;
 
-/// Headlines are longer than the names of sections.
-const HEADLINE_CHARS: usize = 8;
-/// Digits in a row that number an article or are its date.
-const NUMBER_DIGITS: usize = 4;
-/// What turns the pages of a list.
-const TURNING: &[&str] = &[
-    "下一页",
-    "上一页",
-    "下页",
-    "上页",
-    "首页",
-    "尾页",
-    "末页",
-    "更多",
-    "更多>>",
-    "more",
-    "next",
-    "previous",
-    "prev",
-    "older",
-    "newer",
-    ">",
-    ">>",
-    "»",
-    "›",
-    "<",
-    "<<",
-    "«",
-    "‹",
-];
+/// Longest link text kept, in characters.
+const MAX_TEXT: usize = 200;
+/// A link text of this many tokens is a headline.
+const HEADLINE_TOKENS: u32 = 8;
 
-/// The links of a page, at most `limit`, without its canonical address and what is shown inside it.
-pub(super) fn links(page: &Page, limit: usize) -> Vec<Link> {
-    let raw = page::links(page, limit);
-    let followed = raw
+fn compiled(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is a constant that a test compiles")
+}
+
+static PAGING: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?i)^\W*(上一?页|下一?页|首页|末页|尾页|前页|后页|第\s*\d+\s*页|\d{1,4}|更多|更多>*|查看更多|more|next( page)?|prev(ious)?( page)?|older( posts)?|newer( posts)?|first|last|»|›|>|>>|«)\W*$",
+    )
+});
+/// Paths of detail pages: a date, a long number, a document name with a number, a slug of several words.
+static DETAIL: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?i)(/(19|20)\d{2}[-/_]?[01]?\d([-/_]?[0-3]?\d)?[/_-][^/]*[^/]|/[a-z_-]*\d{4,}[^/]*(\.s?html?|\.php|\.jsp|\.aspx?)?$|/(t|c|doc|art|content|detail|article|news|info|post|thread|p|a|show|item|id)[-_/]?[\da-f-]{4,}|[?&](id|aid|tid|newsid|articleid|docid|p)=\d{2,}|/[^/]+-[^/]+-[^/]+-[^/]+/?$|/[^/]*[a-z\d][^/]*\.s?html?$)",
+    )
+});
+static LIST: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?i)(/$|/(index|list|default|node|channel|home|category|tag|tags|topics?|section|page|archives?|author)[-_\d]*([./]|$)|[?&](page|p|pn|pageno|start|offset)=\d+$|/(index|list)[-_]\d+\.s?html?$)",
+    )
+});
+static USELESS: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?i)(\.(jpe?g|png|gif|webp|svg|ico|css|js|zip|rar|7z|exe|apk|dmg|mp[34]|avi|mov|pdf|docx?|xlsx?|pptx?)$|/(login|logout|signin|signup|register|passport|user|account|cart|search|share|print|feedback|about|contact|privacy|terms|help|download)([/.?]|$)|[?&](share|replytocom|print)=)",
+    )
+});
+
+/// The links of a page with their kinds, at most `limit`.
+pub(super) fn links(page: &Page, outline: &Outline, limit: usize) -> Vec<Link> {
+    page::links(page, limit)
         .into_iter()
-        .filter(|l| !matches!(l.role, LinkRole::Canonical));
-    followed
-        .map(|link| Link {
-            kind: kind(&link),
-            url: link.url.as_str().to_owned(),
-            text: link.text,
-            nofollow: link.nofollow,
+        .filter(|raw| raw.role != LinkRole::Canonical)
+        .map(|raw| Link {
+            kind: kind(page, outline, &raw),
+            text: raw.text.chars().take(MAX_TEXT).collect(),
+            nofollow: raw.nofollow,
+            url: raw.url.as_str().to_owned(),
         })
         .collect()
 }
 
-fn kind(link: &RawLink) -> LinkKind {
-    match link.role {
-        LinkRole::Feed => LinkKind::Feed,
-        LinkRole::Part => LinkKind::Hub,
-        _ if turns_pages(&link.text) => LinkKind::Hub,
-        _ if is_numbered(&link.url) => LinkKind::Article,
-        _ if link.text.chars().count() >= HEADLINE_CHARS && !is_directory(&link.url) => {
-            LinkKind::Article
-        }
-        _ if is_directory(&link.url) => LinkKind::Hub,
-        _ => LinkKind::Other,
+fn kind(page: &Page, outline: &Outline, raw: &RawLink) -> LinkKind {
+    match raw.role {
+        LinkRole::Feed => return LinkKind::Feed,
+        LinkRole::Part => return LinkKind::Hub,
+        LinkRole::Refresh | LinkRole::Frame | LinkRole::Canonical => return LinkKind::Other,
+        LinkRole::Anchor => {}
+    }
+    let path = raw.url.path_and_query();
+    if USELESS.is_match(path) {
+        return LinkKind::Other;
+    }
+    let elsewhere = page
+        .url
+        .as_ref()
+        .is_some_and(|own| site(own.host()) != site(raw.url.host()));
+    let tokens = Measure::of(&raw.text).tokens;
+    let marks = outline
+        .lines
+        .get(outline.line_at(raw.node))
+        .map(|l| l.marks)
+        .unwrap_or_default();
+    let menu =
+        marks.any(Marks::NAV.with(Marks::HEADER).with(Marks::FOOTER)) && tokens < HEADLINE_TOKENS;
+    let detail = DETAIL.is_match(path);
+    let list = path == "/" || LIST.is_match(path);
+    let pages_on = PAGING.is_match(&raw.text);
+    let headline = tokens >= HEADLINE_TOKENS;
+    match () {
+        () if pages_on && !elsewhere => LinkKind::Hub,
+        () if detail && (headline || (!menu && !list)) => LinkKind::Article,
+        () if headline && !list && !menu => LinkKind::Article,
+        () if elsewhere => LinkKind::Other,
+        () if list || menu || (tokens > 0 && tokens <= 6 && !detail) => LinkKind::Hub,
+        () => LinkKind::Other,
     }
 }
 
-/// `下一页`, `»`, or a page number.
-fn turns_pages(text: &str) -> bool {
-    let text = text.trim().to_lowercase();
-    let is_number = !text.is_empty() && text.len() <= 3 && text.bytes().all(|b| b.is_ascii_digit());
-    is_number || TURNING.contains(&text.as_str())
-}
-
-/// The last segment or the query holds a number or a date, as articles have it.
-fn is_numbered(uri: &CrawlUri) -> bool {
-    let last = uri.path_and_query().rsplit('/').next().unwrap_or_default();
-    let digits = last
-        .split(|c: char| !c.is_ascii_digit())
-        .map(str::len)
-        .max();
-    digits.unwrap_or(0) >= NUMBER_DIGITS
-}
-
-/// The address of a directory, or of its index.
-fn is_directory(uri: &CrawlUri) -> bool {
-    let last = uri.path_and_query().rsplit('/').next().unwrap_or_default();
-    last.is_empty()
-        || last.starts_with("index")
-        || last.starts_with("list")
-        || last.starts_with("default")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::page::Hints;
-
-    #[test]
-    fn links_are_told_apart_by_text_and_address() {
-        let html = r#"<link rel="alternate" type="application/rss+xml" href="/rss.xml"><link rel=canonical href=/x>
-            <a href="/news/">新闻</a><a href="/news/2016/0509/100123.html">世界石油大会在京召开</a>
-            <a href="/news/list_2.html">下一页</a><a href="/about">关于我们</a><a href="?page=3">3</a>
-            <a href="/a/well-drilled-in-the-north">Well drilled in the north</a>"#;
-        let hints = Hints {
-            url: CrawlUri::parse("http://a.example/").ok(),
-            ..Hints::default()
-        };
-        let found: Vec<_> = links(&Page::parse(html.as_bytes(), hints), 100)
-            .into_iter()
-            .map(|l| (l.url.replace("http://a.example", ""), l.kind))
-            .collect();
-        let expected = [
-            ("/rss.xml", LinkKind::Feed),
-            ("/news/", LinkKind::Hub),
-            ("/news/2016/0509/100123.html", LinkKind::Article),
-            ("/news/list_2.html", LinkKind::Hub),
-            ("/about", LinkKind::Other),
-            ("/?page=3", LinkKind::Hub),
-            ("/a/well-drilled-in-the-north", LinkKind::Article),
-        ];
-        let expected: Vec<_> = expected.map(|(u, k)| (u.to_owned(), k)).into();
-        assert_eq!(found, expected);
-    }
+/// The registered part of a host: hosts of one site share it.
+fn site(host: &str) -> &str {
+    let domain = psl::domain_str(host);
+    domain.unwrap_or(host)
 }

@@ -10,6 +10,7 @@ mod features;
 mod head;
 mod headline;
 mod jsonld;
+mod kind;
 mod language;
 pub mod learn;
 mod likeness;
@@ -29,6 +30,7 @@ mod stamp;
 #[cfg(test)]
 mod tests;
 mod title;
+mod weights;
 
 use serde::{Deserialize, Serialize};
 
@@ -89,10 +91,11 @@ pub fn extract(page: &Page, context: &Context<'_>) -> Document {
 /// The document of a page, with settings.
 pub fn extract_with(page: &Page, context: &Context<'_>, config: &Config) -> Document {
     let head = Head::of(page);
-    let outline = Outline::of(page, false);
+    let mut outline = Outline::of(page, false);
     let language = language::language_of(head.language, &sample(page, &outline));
     let clock = clock_of(page, context, language.as_deref(), head.language);
     let guess = headline::first_guess(page, &outline, &head);
+    outline.spread_marks(page, guess);
     let body = body::main_text(page, &outline, guess, config);
     let title = headline::headline(page, &outline, &head, &body);
     let place = date::Place {
@@ -103,6 +106,16 @@ pub fn extract_with(page: &Page, context: &Context<'_>, config: &Config) -> Docu
     let (published, _) = date::choose(page, &outline, &head, place, &clock);
     let (author, source) = author::names(page, &outline, &head, place);
     let lines: Vec<_> = body.lines.iter().map(|i| outline.lines[*i]).collect();
+    let links = links::links(page, &outline, config.max_outlinks);
+    let kind = kind::kind(&kind::Evidence {
+        page,
+        outline: &outline,
+        head: &head,
+        title: title.text.as_deref(),
+        body: &body.lines,
+        confidence: body.confidence,
+        links: &links,
+    });
     let url = page
         .url
         .as_ref()
@@ -123,8 +136,8 @@ pub fn extract_with(page: &Page, context: &Context<'_>, config: &Config) -> Docu
         source,
         text: render::body_text(page, &lines),
         comments: Vec::new(),
-        links: links::links(page, config.max_outlinks),
-        kind: Kind::Article,
+        links,
+        kind,
         method: body.method.to_owned(),
         charset: page.charset.to_owned(),
         language,

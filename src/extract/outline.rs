@@ -69,14 +69,12 @@ impl Outline {
             sum.marks += line.all.marks;
             sums.push(sum);
         }
-        let mut outline = Self {
+        Self {
             lines,
             marked,
             before,
             sums,
-        };
-        outline.spread_marks(page);
-        outline
+        }
     }
 
     /// Range of lines that begin inside the subtree of `node`.
@@ -110,7 +108,10 @@ impl Outline {
         self.before.get(node as usize).copied().unwrap_or_default() as usize
     }
 
-    fn spread_marks(&mut self, page: &Page) {
+    /// Spreads the marks of elements to the lines they cover; `title` is the line of the headline, if it was
+    /// found. A large element that does not hold the headline may well be a long list of comments or of other
+    /// articles, so its marks stand.
+    pub(super) fn spread_marks(&mut self, page: &Page, title: Option<usize>) {
         let prose = self.total().prose.max(1) as f32;
         let mut open: Vec<(NodeId, Marks, f32)> = Vec::new();
         let mut next = 0;
@@ -118,8 +119,9 @@ impl Outline {
             let first = self.lines[at].first;
             while let Some(marked) = self.marked.get(next).filter(|m| m.node < first) {
                 next += 1;
-                let share = self.sum(self.range(page, marked.node)).prose as f32 / prose;
-                let own = if share > TRUSTED_SHARE {
+                let range = self.range(page, marked.node);
+                let share = self.sum(range.clone()).prose as f32 / prose;
+                let own = if share > TRUSTED_SHARE && title.is_none_or(|t| range.contains(&t)) {
                     marked
                         .marks
                         .without(Marks::AGAINST.with(Marks::AUTHOR).with(Marks::ABOUT))
