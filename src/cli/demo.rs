@@ -1,6 +1,5 @@
 //! `taojin demo`: the whole way on the bundled sample web, on loopback, without a configuration.
 
-use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -158,20 +157,13 @@ async fn round(loaded: &Loaded, name: &str, recheck: bool) -> anyhow::Result<Sum
 
 /// What a round did, for a person.
 fn tell(summary: &Summary) {
-    let list = |counts: &BTreeMap<String, u64>| {
-        counts
-            .iter()
-            .map(|(word, n)| format!("{n} {word}"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
     let seconds = summary.elapsed_ms as f64 / 1000.0;
     output::line(&format!(
-        "fetched      {} pages, {} not modified, {} redirects, {:.1} MB in {seconds:.1} s",
+        "fetched      {} pages ({:.1} MB), {} not modified, {} redirects, in {seconds:.1} s",
         summary.outcome("ok"),
+        summary.bytes as f64 / 1e6,
         summary.outcome("not_modified"),
         summary.outcome("redirect"),
-        summary.bytes as f64 / 1e6
     ));
     output::line(&format!(
         "articles     {} new, {} changed, {} unchanged, {} deleted",
@@ -180,11 +172,13 @@ fn tell(summary: &Summary) {
         summary.documents_unchanged,
         summary.documents_deleted
     ));
-    if !summary.reasons.is_empty() {
-        output::line(&format!("refused      {}", list(&summary.reasons)));
+    let heads = std::iter::once("refused").chain(std::iter::repeat(""));
+    for (head, (reason, count)) in heads.zip(&summary.reasons) {
+        output::line(&format!("{head:12} {count:>3} x {reason}"));
     }
-    if !summary.refused_links.is_empty() {
-        output::line(&format!("links left   {}", list(&summary.refused_links)));
+    let heads = std::iter::once("links left").chain(std::iter::repeat(""));
+    for (head, (rule, count)) in heads.zip(&summary.refused_links) {
+        output::line(&format!("{head:12} {count:>3} x {rule}"));
     }
 }
 

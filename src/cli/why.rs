@@ -123,7 +123,7 @@ fn refusal(sites: &[crate::schedule::Site], uri: &CrawlUri) -> Option<String> {
     for site in sites.iter().filter(|s| s.enabled) {
         match Scope::new(&crate::daemon::scope(site)).map(|scope| scope.check(uri, 1, 0)) {
             Ok(Ok(())) => return None,
-            Ok(Err(refusal)) => reasons.push(format!("site {}: {}", site.name, refusal.name())),
+            Ok(Err(refusal)) => reasons.push(format!("site {}: {}", site.name, refusal.describe())),
             Err(error) => reasons.push(format!("site {}: {error}", site.name)),
         }
     }

@@ -28,7 +28,7 @@ pub struct Summary {
     pub new_urls: u64,
     /// Links that were known already.
     pub seen_links: u64,
-    /// Links refused by the rules of their site, by rule.
+    /// Links refused by the rules of their site, by rule in words.
     pub refused_links: BTreeMap<String, u64>,
     /// Decoded bytes.
     pub bytes: u64,
@@ -72,7 +72,7 @@ impl Summary {
         for (refusal, count) in &report.refused {
             *self
                 .refused_links
-                .entry(refusal.name().to_owned())
+                .entry(refusal.describe().to_owned())
                 .or_default() += *count as u64;
         }
     }

@@ -167,7 +167,7 @@ async fn fetch(tools: &Tools, record: &UrlRecord) -> Visited {
     if cut && visited.outcome == "ok" {
         visited.reason = Some("too-large: cut off at the limit".to_owned());
     } else if visited.reason.is_none()
-        && !matches!(fetched.outcome, Outcome::Page | Outcome::NotModified)
+        && !matches!(visited.outcome, "ok" | "not_modified" | "redirect")
     {
         visited.reason = Some(reason(&fetched));
     }

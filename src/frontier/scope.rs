@@ -90,6 +90,23 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// In words, for a person.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Refusal::Host => "host of no site",
+            Refusal::Excluded => "excluded by the site's scope",
+            Refusal::NotIncluded => "not included in the site's scope",
+            Refusal::Hops => "too many links from a seed",
+            Refusal::Redirects => "too many redirects",
+            Refusal::PathSegments => "path too deep",
+            Refusal::RepeatedSegments => "path repeats itself",
+            Refusal::Length => "address too long",
+            Refusal::Query => "query grows without end",
+            Refusal::Calendar => "calendar without end",
+            Refusal::UnknownSite => "site is not crawled",
+        }
+    }
+
     /// Name of the counter and in `taojin why`.
     pub fn name(self) -> &'static str {
         match self {

@@ -6,4 +6,5 @@ mod daemon;
 mod kill;
 mod layout;
 mod sample_pages;
+mod site_add;
 mod world;
