@@ -132,7 +132,7 @@ pub fn gram_phrase(text: &str) -> GramPhrase<'_> {
     let text = text.trim();
     let mut all = Vec::new();
     grams(text, &mut all);
-    all.retain(|word| !word.part);
+    let all = smallest(&all, text);
     if let [only] = all.as_slice()
         && is_single(only.of(text))
     {
@@ -155,6 +155,24 @@ pub fn gram_phrase(text: &str) -> GramPhrase<'_> {
         (true, Some(first)) => GramPhrase::Single(first.of(text)),
         (false, _) => GramPhrase::Chain(chain),
     }
+}
+
+/// The grams that a longer text around this one has as well: of a mixed run its letters and its digits, because
+/// the run may go on (`su` in `su7`), and no single characters beside a run that a pair covers.
+fn smallest(all: &[Word], text: &str) -> Vec<Word> {
+    let cjk = |word: &Word| word.of(text).chars().next().is_some_and(is_cjk);
+    let kept = |(index, word): (usize, &Word)| {
+        let split = all
+            .get(index + 1)
+            .is_some_and(|next| next.part && next.start == word.start);
+        let keep = if cjk(word) {
+            !word.part
+        } else {
+            word.part || !split
+        };
+        keep.then_some(*word)
+    };
+    all.iter().enumerate().filter_map(kept).collect()
 }
 
 pub(crate) fn is_single(gram: &str) -> bool {

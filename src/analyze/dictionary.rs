@@ -31,7 +31,7 @@ impl Dictionary {
         for line in VARIANTS.lines() {
             let variant = line.split('#').next().unwrap_or_default().trim();
             let normal = normalize(variant);
-            if !normal.is_empty() && !jieba.has_word(&normal) {
+            if normal != variant {
                 jieba.add_word(&normal, None, None);
             }
         }

@@ -1,1 +1,206 @@
+use std::sync::LazyLock;
 
+use proptest::prelude::*;
+use unicode_normalization::UnicodeNormalization;
+
+use super::*;
+
+static DICTIONARY: LazyLock<Dictionary> =
+    LazyLock::new(|| Dictionary::new(&[Lexicon::builtin("oil-gas").unwrap()]));
+
+/// Texts that are hard on a normal form: scripts, marks, width, invisible characters.
+fn odd_text() -> impl Strategy<Value = String> {
+    let odd = "[a-zA-Z0-9石油頁岩氣著乾瞭，。！　 \\-\u{300}\u{301}\u{3099}\u{FF9E}\u{FF76}\u{200B}\u{FE0F}\u{AD}\
+               ＡＢｃ１①㎡ﬁİßςΣ가\u{1100}\u{1161}\u{11A8}👩\u{200D}🚀\n\t]{0,24}";
+    prop_oneof![odd.prop_map(|s: String| s), any::<String>()]
+}
+
+#[test]
+fn one_spelling() {
+    for (text, normal) in [
+        ("石油", "石油"),
+        ("頁岩氣開發", "页岩气开发"),
+        ("ＣＯ２驅油", "co2驱油"),
+        ("小米SU7", "小米su7"),
+        ("Brent原油", "brent原油"),
+        ("瞭解乾隆著作", "了解干隆着作"),
+        ("ｶﾞｽ", "ガス"),
+        ("é", "é"),
+        ("天\u{200B}然\u{AD}气", "天然气"),
+        ("a \u{3000}\n b", "a b"),
+        ("100㎡", "100m2"),
+        ("“油价”，涨！", "“油价”,涨!"),
+        ("", ""),
+    ] {
+        assert_eq!(normalize(text), normal, "{text}");
+        assert_eq!(Normalized::new(text).text(), normal, "{text}");
+    }
+}
+
+#[test]
+fn places_are_found_again() {
+    let text = "Ａ：頁岩氣，\u{200B}㎡油";
+    let normal = Normalized::new(text);
+    let of = |part: &str| {
+        let start = normal.text().find(part).unwrap();
+        let range = normal.original(start, start + part.len());
+        text.get(range).unwrap()
+    };
+    assert_eq!(of("a"), "Ａ");
+    assert_eq!(of("页岩气"), "頁岩氣");
+    assert_eq!(of("m"), "㎡");
+    assert_eq!(of("2油"), "㎡油");
+    assert_eq!(normal.original(0, 0), 0..0);
+}
+
+proptest! {
+    #[test]
+    fn offsets_stand_on_characters_and_rise(text in odd_text()) {
+        let normal = Normalized::new(&text);
+        prop_assert_eq!(normal.text(), normalize(&text));
+        let ends: Vec<usize> = normal.text().char_indices().map(|(i, _)| i).chain([normal.text().len()]).collect();
+        let mut before = 0;
+        for pair in ends.windows(2) {
+            let range = normal.original(pair[0], pair[1]);
+            prop_assert!(text.get(range.clone()).is_some_and(|part| !part.is_empty()), "{range:?}");
+            prop_assert!(range.start >= before);
+            before = range.start;
+            // What a character came from has that character in its own normal form.
+            let part = normalize(&text[range]).into_owned();
+            let c = &normal.text()[pair[0]..pair[1]];
+            prop_assert!(part.contains(c), "{part:?} lacks {c:?}");
+        }
+    }
+
+    #[test]
+    fn normal_form_is_final_and_composed(text in odd_text()) {
+        let once = normalize(&text).into_owned();
+        prop_assert!(!once.contains("  "));
+        let lower: String = text.nfkc().flat_map(char::to_lowercase).collect();
+        prop_assert_eq!(once.chars().filter(|c| c.is_ascii_alphanumeric()).count(),
+            lower.chars().filter(|c| c.is_ascii_alphanumeric()).count());
+    }
+
+    #[test]
+    fn a_part_has_the_same_form_alone(a in "[石油頁岩a-z0-9，。]{0,9}", b in "[頁氣A-Z著，。]{1,9}", c in "[乾隆x，]{0,9}") {
+        let whole = normalize(&format!("{a}{b}{c}")).into_owned();
+        prop_assert!(whole.contains(normalize(&b).as_ref()));
+    }
+
+    #[test]
+    fn grams_cover_every_letter(text in odd_text()) {
+        let normal = normalize(&text);
+        let mut words = Vec::new();
+        cut::grams(&normal, &mut words);
+        let mut covered = vec![false; normal.len()];
+        for word in &words {
+            prop_assert!(normal.get(word.start..word.end).is_some());
+            prop_assert_eq!(normal[..word.start].chars().count(), word.place);
+            covered[word.start..word.end].fill(true);
+        }
+        for (i, c) in normal.char_indices() {
+            prop_assert_eq!(covered[i], is_cjk(c) || c.is_alphanumeric(), "{}", c);
+        }
+        for word in DICTIONARY.words(&normal) {
+            prop_assert!(normal.get(word.start..word.end).is_some());
+        }
+    }
+}
+
+fn grams_of(text: &str) -> Vec<(usize, &str)> {
+    let mut words = Vec::new();
+    cut::grams(text, &mut words);
+    words.iter().map(|w| (w.place, w.of(text))).collect()
+}
+
+#[test]
+fn grams_of_mixed_texts() {
+    assert_eq!(grams_of("石油气"), [(0, "石油"), (1, "油气")]);
+    assert_eq!(
+        grams_of("小米su7"),
+        [(0, "小米"), (1, "米"), (2, "su7"), (2, "su"), (4, "7")]
+    );
+    assert_eq!(
+        grams_of("9-1油田"),
+        [(0, "9"), (2, "1"), (3, "油"), (3, "油田")]
+    );
+    assert_eq!(grams_of("油 价"), [(0, "油"), (2, "价")]);
+    assert_eq!(grams_of("，。-!"), []);
+    assert_eq!(grams_of("naïve"), [(0, "naïve")]);
+}
+
+#[test]
+fn literal_texts_as_grams() {
+    use GramPhrase::{Chain, Nothing, Single};
+    assert_eq!(gram_phrase("，。"), Nothing);
+    assert_eq!(gram_phrase("油"), Single("油"));
+    assert_eq!(gram_phrase("（油"), Single("油"));
+    assert_eq!(gram_phrase("油,气"), Single("油"));
+    assert_eq!(gram_phrase("石油"), Chain(vec![(0, "石油")]));
+    assert_eq!(gram_phrase("brent原"), Chain(vec![(0, "brent"), (5, "原")]));
+    assert_eq!(
+        gram_phrase("小米su7"),
+        Chain(vec![(0, "小米"), (2, "su"), (4, "7")])
+    );
+    assert_eq!(whole_grams("小米su7"), ["小米", "su7"]);
+    assert_eq!(gram_phrase("油,天然"), Chain(vec![(2, "天然")]));
+    assert_eq!(
+        gram_phrase("油田,气,co2"),
+        Chain(vec![(0, "油田"), (3, "气"), (5, "co"), (7, "2")])
+    );
+}
+
+#[test]
+fn domain_terms_stay_whole() {
+    let words = |text: &'static str| -> Vec<&'static str> {
+        DICTIONARY.words(text).iter().map(|w| w.of(text)).collect()
+    };
+    assert_eq!(words("旋转导向系统国产化"), ["旋转导向系统", "国产化"]);
+    assert_eq!(words("co2驱油与lng接收站"), ["co2驱油", "与", "lng接收站"]);
+    assert_eq!(words("flng船"), ["flng", "船"]);
+    assert_eq!(words("着名油田"), ["着名", "油田"]);
+    assert_eq!(words("café，原油"), ["café", "原油"]);
+}
+
+#[test]
+fn lexicons() {
+    let lexicon = Lexicon::parse(
+        "t",
+        "\u{FEFF}頁岩氣 n # 注\n\n# 只有注释\n页岩气\nChristmas Tree\nＬＮＧ船\tnz\n",
+    )
+    .unwrap();
+    let terms: Vec<(&str, Option<&str>)> = lexicon
+        .terms()
+        .map(|t| (t.text.as_str(), t.tag.as_deref()))
+        .collect();
+    assert_eq!(
+        terms,
+        [
+            ("页岩气", Some("n")),
+            ("christmas tree", None),
+            ("lng船", Some("nz"))
+        ]
+    );
+    let long = "油".repeat(33);
+    assert_eq!(
+        Lexicon::parse("t", &format!("油\n{long}"))
+            .unwrap_err()
+            .to_string(),
+        "lexicon t, line 2: a term of more than 32 characters"
+    );
+    assert!(Lexicon::builtin("nothing").is_err());
+    assert!(Lexicon::builtin("oil-gas").unwrap().terms().count() >= 300);
+}
+
+#[test]
+fn a_dictionary_can_be_replaced() {
+    let analyzer = Analyzer::new(&[]);
+    let before = analyzer.dictionary();
+    let lexicon = Lexicon::parse("t", "顺北八十四斜井").unwrap();
+    analyzer.clone().replace(Dictionary::new(&[lexicon]));
+    let after = analyzer.dictionary();
+    assert_ne!(before.version(), after.version());
+    assert_eq!(after.words("顺北八十四斜井").len(), 1);
+    assert!(before.words("顺北八十四斜井").len() > 1);
+    assert!(after.is_term("顺北八十四斜井") && !before.is_term("顺北八十四斜井"));
+}

@@ -7,6 +7,7 @@ mod date;
 mod plain;
 mod query;
 mod reader;
+mod rebuild;
 mod schema;
 mod sites;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use date::parse_published;
 pub use query::{Clause, Filter, Group, Occur, Query, Sort, Target};
 pub use reader::{Found, FoundDocument, Reader, SiteCount, StoredDocument};
+pub use rebuild::rebuild;
 pub use schema::FORMAT;
 pub use writer::{Entry, Writer};
 

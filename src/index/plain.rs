@@ -198,7 +198,7 @@ fn unit_text<'t>(normal: &'t str, words: &[Word], index: usize) -> &'t str {
 
 /// Whether a text is one term of the gram field.
 fn is_one_gram(text: &str) -> bool {
-    matches!(gram_phrase(text), GramPhrase::Chain(chain) if chain.len() == 1)
+    whole_grams(text).len() == 1
 }
 
 /// Notes a text with its weight; of two weights the greater one.

@@ -140,8 +140,11 @@ impl Writer {
         let ids = self.inner.index().searchable_segment_ids();
         let ids = ids.map_err(|e| self.failed(e))?;
         if ids.len() > 1 {
-            let merged = self.inner.merge(&ids).wait();
-            merged.map_err(|e| self.failed(e))?;
+            match self.inner.merge(&ids).wait() {
+                // Some of them are being merged already.
+                Ok(_) | Err(TantivyError::InvalidArgument(_)) => {}
+                Err(e) => return Err(self.failed(e)),
+            }
         }
         let collected = self.inner.garbage_collect_files().wait();
         collected.map(|_| ()).map_err(|e| self.failed(e))

@@ -4,6 +4,8 @@ mod api;
 mod listen;
 mod pages;
 mod params;
+mod query;
+mod snippet;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,0 +1,75 @@
+//! Rebuilding. In: an index of any format. Out: the same documents in an index of this format, in its place.
+//! Never needs the pages again: the index keeps its documents whole.
+
+use std::path::Path;
+
+use tantivy::directory::MmapDirectory;
+use tantivy::schema::Value;
+use tantivy::{Index, ReloadPolicy, TantivyDocument};
+
+use super::schema::STORED_FIELD;
+use super::writer::unreadable;
+use super::{Config, Entry, IndexError, StoredDocument, Writer};
+use crate::analyze::Analyzer;
+
+/// Indexes the stored documents of `dir` anew and puts the result in its place; returns how many. Until the last
+/// moment the old index stays as it is; a run that was broken off can simply be repeated.
+pub fn rebuild(dir: &Path, analyzer: &Analyzer, config: &Config) -> Result<u64, IndexError> {
+    if !dir.join("meta.json").exists() {
+        return Err(IndexError::Missing(dir.to_owned()));
+    }
+    let (fresh, old) = (dir.with_extension("new"), dir.with_extension("old"));
+    for left_over in [&fresh, &old] {
+        if left_over.exists() {
+            std::fs::remove_dir_all(left_over).map_err(|e| unreadable(left_over, e))?;
+        }
+    }
+    let mut writer = Writer::open(&fresh, analyzer, config)?;
+    let (count, seq) = copy(dir, &mut writer)?;
+    writer.commit(seq)?;
+    writer.close()?;
+    std::fs::rename(dir, &old)
+        .and_then(|()| std::fs::rename(&fresh, dir))
+        .and_then(|()| std::fs::remove_dir_all(&old))
+        .map_err(|e| unreadable(dir, e))?;
+    Ok(count)
+}
+
+/// Adds all documents of the old index; how many, and the sequence number it had reached.
+fn copy(dir: &Path, writer: &mut Writer) -> Result<(u64, u64), IndexError> {
+    let broken = |e: &dyn std::fmt::Display| unreadable(dir, e);
+    let directory = MmapDirectory::open(dir).map_err(|e| broken(&e))?;
+    let index = Index::open(directory).map_err(|e| broken(&e))?;
+    let field = index.schema().get_field(STORED_FIELD);
+    let field = field.map_err(|e| broken(&e))?;
+    let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
+    let reader: tantivy::IndexReader = reader.try_into().map_err(|e| broken(&e))?;
+    let (mut count, mut last) = (0, noted_seq(&index));
+    for segment in reader.searcher().segment_readers() {
+        let store = segment.get_store_reader(1).map_err(|e| broken(&e))?;
+        for document in store.iter::<TantivyDocument>(segment.alive_bitset()) {
+            let document = document.map_err(|e| broken(&e))?;
+            let bytes = document.get_first(field).and_then(|value| value.as_bytes());
+            let stored: StoredDocument =
+                serde_json::from_slice(bytes.unwrap_or_default()).map_err(|e| broken(&e))?;
+            writer.upsert(&Entry {
+                fingerprint: stored.fingerprint,
+                seq: stored.seq,
+                fetched_ms: stored.fetched_ms,
+                document: &stored.document,
+            })?;
+            count += 1;
+            last = last.max(stored.seq);
+        }
+    }
+    Ok((count, last))
+}
+
+/// What the last commit noted, whatever its format.
+fn noted_seq(index: &Index) -> u64 {
+    let payload = index.load_metas().ok().and_then(|meta| meta.payload);
+    payload
+        .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
+        .and_then(|value| value.get("seq")?.as_u64())
+        .unwrap_or(0)
+}

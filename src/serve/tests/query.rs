@@ -1,0 +1,151 @@
+use proptest::prelude::*;
+
+use crate::index::{Clause, Occur, Target};
+use crate::serve::query::{QueryError, parse, parse_range, parse_since, parse_until};
+
+const DAY_MS: i64 = 86_400_000;
+/// 2026-11-05, midnight in Beijing.
+const NOV_5_MS: i64 = 1_793_808_000_000;
+
+fn groups(text: &str) -> Vec<(Occur, Vec<(Target, String, bool)>)> {
+    let of = |c: &Clause| (c.target, c.text.clone(), c.literal);
+    let query = parse(text, 480).query;
+    query
+        .groups
+        .iter()
+        .map(|g| (g.occur, g.any.iter().map(of).collect()))
+        .collect()
+}
+
+#[test]
+fn plain_text_stays_plain() {
+    for text in [
+        "页岩气 开发",
+        "9-1油田",
+        "https://a.example/x?y=1:2",
+        "C++",
+        "a - b",
+        "\"未闭合",
+        "foo:bar",
+        "OR",
+        "油价 OR",
+        "-",
+        "--x",
+        "：",
+        "title:",
+    ] {
+        let parsed = parse(text, 480);
+        assert_eq!(parsed.query.words, text, "{text}");
+        assert!(parsed.query.groups.is_empty(), "{text}");
+        assert!(parsed.notes.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn phrases_fields_and_refusals() {
+    use Occur::{Must, Without};
+    let any = Target::Anywhere;
+    let one =
+        |occur, target, text: &str, literal| (occur, vec![(target, text.to_owned(), literal)]);
+    for (text, group) in [
+        ("\"海洋石油 122\"", one(Must, any, "海洋石油 122", true)),
+        ("“海洋石油”", one(Must, any, "海洋石油", true)),
+        ("-钻井", one(Without, any, "钻井", false)),
+        ("-\"招聘 启事\"", one(Without, any, "招聘 启事", true)),
+        ("title:油价", one(Must, Target::Title, "油价", false)),
+        (
+            "标题：\"油价 上涨\"",
+            one(Must, Target::Title, "油价 上涨", true),
+        ),
+        (
+            "site:cnpc.com.cn",
+            one(Must, Target::Site, "cnpc.com.cn", false),
+        ),
+        ("-author:张三", one(Without, Target::Author, "张三", false)),
+        ("来源：新华社", one(Must, Target::Source, "新华社", false)),
+    ] {
+        assert_eq!(groups(text), [group], "{text}");
+        assert_eq!(parse(text, 480).query.words, "", "{text}");
+    }
+    let mixed = parse("中石油\"页岩气 田\"-招聘 产量", 480).query;
+    assert_eq!(mixed.words, "中石油 产量");
+    assert_eq!(mixed.groups.len(), 2);
+}
+
+#[test]
+fn either_or() {
+    let any = |text: &str| (Target::Anywhere, text.to_owned(), false);
+    assert_eq!(
+        groups("LNG OR 液化天然气 OR 天然气"),
+        [(
+            Occur::Must,
+            vec![any("LNG"), any("液化天然气"), any("天然气")]
+        )]
+    );
+    let query = parse("进口 LNG | 管道气 价格", 480).query;
+    assert_eq!(query.words, "进口 价格");
+    assert_eq!(query.groups.len(), 1);
+    assert_eq!(query.groups[0].any.len(), 2);
+}
+
+#[test]
+fn dates() {
+    let filter = parse("油价 since:2026-11-05 until:2026/11/5", 480)
+        .query
+        .filter;
+    assert_eq!(filter.since_ms, Some(NOV_5_MS));
+    assert_eq!(filter.until_ms, Some(NOV_5_MS + DAY_MS));
+    assert_eq!(parse_since("2026年11月", 480), Ok(NOV_5_MS - 4 * DAY_MS));
+    assert_eq!(parse_until("2026-11", 480), Ok(NOV_5_MS + 26 * DAY_MS));
+    assert_eq!(parse_since("２０２６", 480), parse_since("2026-01-01", 480));
+    for wrong in [
+        "2026-13-01",
+        "2026-02-30",
+        "gestern",
+        "",
+        "20261105",
+        "2026-1-1-1",
+        "99999999999",
+        "-5",
+    ] {
+        assert_eq!(
+            parse_since(wrong, 480),
+            Err(QueryError::Date(wrong.to_owned())),
+            "{wrong}"
+        );
+    }
+    let parsed = parse("油价 since:昨天", 480);
+    assert_eq!(parsed.query.words, "油价 since:昨天");
+    assert_eq!(
+        parsed.notes,
+        ["since:昨天: \"昨天\" is not a date: write 2026-11-05, 2026-11 or 2026; searched as text"]
+    );
+    assert_eq!(
+        parse_range(Some("2026-11-06"), Some("2026-11-05"), 480)
+            .unwrap_err()
+            .to_string(),
+        "since 2026-11-06 is after until 2026-11-05"
+    );
+    assert_eq!(parse_range(None, Some(" "), 480), Ok((None, None)));
+}
+
+proptest! {
+    #[test]
+    fn no_text_is_an_error(text in any::<String>(), odd in "[ \"“”「」:：\\-|a油ORtitlesncu0-9/.]{0,60}") {
+        for text in [text, odd] {
+            let parsed = parse(&text, 480);
+            prop_assert!(parsed.query.groups.len() <= 32);
+            prop_assert!(parsed.query.words.len() <= text.len());
+            for clause in parsed.query.groups.iter().flat_map(|g| &g.any) {
+                prop_assert!(!clause.text.trim().is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn long_queries_are_cut_and_that_is_said() {
+    let parsed = parse(&"石油 ".repeat(1_000), 480);
+    assert!(parsed.query.words.chars().count() <= 300);
+    assert_eq!(parsed.notes.len(), 1);
+}
