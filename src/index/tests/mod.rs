@@ -115,6 +115,20 @@ fn a_later_entry_replaces_an_earlier_one() {
     assert!(reader.document(1).unwrap().is_none());
 }
 
+fn dated(n: u64, site: &str, published: Option<&str>) -> Document {
+    Document {
+        site: Some(site.to_owned()),
+        published: published.map(str::to_owned),
+        author: Some("李明".to_owned()),
+        source: Some("新华社".to_owned()),
+        ..document(
+            &format!("https://news.oil.example/{n}"),
+            "油价",
+            "国际油价上涨",
+        )
+    }
+}
+
 #[test]
 fn filters_fields_and_order() {
     let dir = tempfile::tempdir().unwrap();

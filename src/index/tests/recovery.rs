@@ -157,17 +157,3 @@ fn an_index_of_another_format_is_rebuilt() {
         "no folder is left over"
     );
 }
-
-fn dated(n: u64, site: &str, published: Option<&str>) -> Document {
-    Document {
-        site: Some(site.to_owned()),
-        published: published.map(str::to_owned),
-        author: Some("李明".to_owned()),
-        source: Some("新华社".to_owned()),
-        ..document(
-            &format!("https://news.oil.example/{n}"),
-            "油价",
-            "国际油价上涨",
-        )
-    }
-}
