@@ -66,8 +66,8 @@ proptest! {
             prop_assert!(range.start >= before);
             before = range.start;
             // What a character came from has that character in its own normal form.
-            let part = normalize(&text[range]).into_owned();
-            let c = &normal.text()[pair[0]..pair[1]];
+            let part = normalize(text.get(range).unwrap()).into_owned();
+            let c = normal.text().get(pair[0]..pair[1]).unwrap();
             prop_assert!(part.contains(c), "{part:?} lacks {c:?}");
         }
     }
@@ -95,7 +95,7 @@ proptest! {
         let mut covered = vec![false; normal.len()];
         for word in &words {
             prop_assert!(normal.get(word.start..word.end).is_some());
-            prop_assert_eq!(normal[..word.start].chars().count(), word.place);
+            prop_assert_eq!(normal.get(..word.start).unwrap().chars().count(), word.place);
             covered[word.start..word.end].fill(true);
         }
         for (i, c) in normal.char_indices() {

@@ -7,7 +7,10 @@ const DAY_MS: i64 = 86_400_000;
 /// 2026-11-05, midnight in Beijing.
 const NOV_5_MS: i64 = 1_793_808_000_000;
 
-fn groups(text: &str) -> Vec<(Occur, Vec<(Target, String, bool)>)> {
+/// A group as it was understood: target, text and literal of each alternative.
+type Understood = (Occur, Vec<(Target, String, bool)>);
+
+fn groups(text: &str) -> Vec<Understood> {
     let of = |c: &Clause| (c.target, c.text.clone(), c.literal);
     let query = parse(text, 480).query;
     query
