@@ -62,7 +62,11 @@ impl Tree {
                 return;
             };
             let moved = self.nodes.len() - self.stack[block].node as usize;
-            if moved > self.movable || self.stale_from.is_some() || at == 0 || self.is_full() {
+            if moved > self.movable
+                || at == 0
+                || self.stack[at - 1..].iter().any(|o| o.stale)
+                || self.is_full()
+            {
                 self.formatting.remove(open.node);
                 self.remove_open(at);
                 return;

@@ -4,21 +4,29 @@
 //! A subtree is the slice `nodes[i..nodes[i].end]`; text and attribute values live in one arena; tag paths
 //! are interned. Every later algorithm works on this array by index.
 
+mod address;
 mod adoption;
 mod attr;
 mod builder;
 mod config;
 mod decode;
 mod end_tags;
+mod error_page;
 mod evidence;
+mod foreign;
 mod formatting;
 mod kind;
 mod links;
 mod markup;
 mod quirks;
+mod shape;
 mod start_tags;
+mod table_rules;
 mod tag;
 mod tag_path;
+mod tag_table;
+#[cfg(test)]
+mod tests;
 mod text;
 mod tree;
 mod walk;
@@ -26,8 +34,9 @@ mod walk;
 pub use attr::Attr;
 pub use builder::{Builder, Hints};
 pub use config::Config;
-pub use kind::Kind;
+pub use kind::{Kind, KindSigns, kind, signs};
 pub use links::{LinkRole, RawLink, base, links};
+pub use shape::Shape;
 pub use tag::Tag;
 pub use tag_path::TagPath;
 pub use walk::char_count;
@@ -64,7 +73,7 @@ struct Span {
 }
 
 /// One kept attribute of an element; names outside [`Attr`] are dropped while parsing.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Attribute {
     name: Attr,
     value: Span,
@@ -89,7 +98,7 @@ pub enum CharsetSource {
 }
 
 /// A parsed page.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
     /// Address the page was fetched from, when known; references are resolved against it (and `<base>`).
     pub url: Option<CrawlUri>,

@@ -1,9 +1,8 @@
 //! What a start tag does to the open elements: implied ends, implied html, head and body, tables, forms, SVG.
 
-use super::attr::Attr;
-use super::markup::Attributes;
+use super::Tag;
+use super::table_rules::Turn;
 use super::tree::{Context, Phase, Tree};
-use super::{NodeId, Tag};
 
 /// FNV-1a over the lower-case name: tells elements with unknown names apart.
 pub(super) fn name_hash(tag: Tag, name: &[u8]) -> u32 {
@@ -113,7 +112,7 @@ impl Tree {
         false
     }
 
-    fn insert_head_element(&mut self, tag: Tag, attributes: &[u8]) {
+    pub(super) fn insert_head_element(&mut self, tag: Tag, attributes: &[u8]) {
         if tag.is_void() {
             self.insert_void(tag, attributes);
         } else {
@@ -150,170 +149,6 @@ impl Tree {
             }
             Tag::FRAME => self.insert_void(tag, attributes),
             _ => {}
-        }
-    }
-
-    fn start_in_cell(&mut self, tag: Tag) -> Turn {
-        if !tag.is_table_part() {
-            return Turn::AsBody;
-        }
-        let cell = |t| matches!(t, Tag::TD | Tag::TH | Tag::CAPTION);
-        match self.stack.iter().rposition(|open| cell(open.tag)) {
-            Some(at) => {
-                self.pop_to(at);
-                self.formatting.clear_to_marker();
-                Turn::Again
-            }
-            None => Turn::Done,
-        }
-    }
-
-    /// Closes what is open inside the innermost of these tags.
-    fn clear_to(&mut self, keep: &[Tag]) {
-        while let Some(open) = self.current() {
-            if keep.contains(&open.tag) || matches!(open.tag, Tag::HTML | Tag::TEMPLATE) {
-                return;
-            }
-            self.pop();
-        }
-    }
-
-    fn start_in_table(&mut self, tag: Tag, attributes: &[u8]) -> Turn {
-        let sections = [Tag::TBODY, Tag::THEAD, Tag::TFOOT];
-        let context = self.context();
-        match tag {
-            Tag::TD | Tag::TH => {
-                match context {
-                    Context::Row => self.clear_to(&[Tag::TR]),
-                    Context::TableBody => self.clear_to(&sections),
-                    _ => self.clear_to(&[Tag::TABLE]),
-                }
-                if context == Context::Table {
-                    self.insert(Tag::TBODY, 0, b"");
-                }
-                if context != Context::Row {
-                    self.insert(Tag::TR, 0, b"");
-                }
-                self.insert(tag, 0, attributes);
-                self.formatting.push_marker();
-                Turn::Done
-            }
-            Tag::TR => {
-                if context == Context::Row {
-                    self.clear_to(&[Tag::TR]);
-                    self.pop();
-                    return Turn::Again;
-                }
-                if context == Context::TableBody {
-                    self.clear_to(&sections);
-                } else {
-                    self.clear_to(&[Tag::TABLE]);
-                    self.insert(Tag::TBODY, 0, b"");
-                }
-                self.insert(tag, 0, attributes);
-                Turn::Done
-            }
-            Tag::TBODY | Tag::THEAD | Tag::TFOOT | Tag::CAPTION | Tag::COLGROUP | Tag::COL => {
-                self.clear_to(&[Tag::TABLE]);
-                if tag == Tag::COL {
-                    self.insert(Tag::COLGROUP, 0, b"");
-                    return Turn::Again;
-                }
-                self.insert(tag, 0, attributes);
-                if tag == Tag::CAPTION {
-                    self.formatting.push_marker();
-                }
-                Turn::Done
-            }
-            Tag::TABLE => self.start_table_in_table(),
-            Tag::STYLE | Tag::SCRIPT | Tag::TEMPLATE => {
-                self.insert_head_element(tag, attributes);
-                Turn::Done
-            }
-            Tag::INPUT if is_hidden_input(attributes) => {
-                self.insert_void(tag, attributes);
-                Turn::Done
-            }
-            Tag::FORM => {
-                if self.form.is_none() {
-                    let node = self.insert(tag, 0, attributes);
-                    self.form = Some(node);
-                    if self.current().is_some_and(|open| open.node == node) {
-                        self.pop();
-                    }
-                }
-                Turn::Done
-            }
-            _ => Turn::AsBody,
-        }
-    }
-
-    fn start_table_in_table(&mut self) -> Turn {
-        match self.stack.iter().rposition(|open| open.tag == Tag::TABLE) {
-            Some(at) => {
-                self.pop_to(at);
-                Turn::Again
-            }
-            None => Turn::Done,
-        }
-    }
-
-    fn start_in_column_group(&mut self, tag: Tag, attributes: &[u8]) -> Turn {
-        if tag == Tag::COL {
-            self.insert_void(tag, attributes);
-            return Turn::Done;
-        }
-        if tag == Tag::TEMPLATE {
-            self.insert_head_element(tag, attributes);
-            return Turn::Done;
-        }
-        self.clear_to(&[Tag::COLGROUP]);
-        self.pop();
-        Turn::Again
-    }
-
-    fn start_in_select(&mut self, tag: Tag, attributes: &[u8]) -> Turn {
-        match tag {
-            Tag::OPTION | Tag::OPTGROUP | Tag::HR => {
-                if self.current_tag() == Tag::OPTION {
-                    self.pop();
-                }
-                if tag != Tag::OPTION && self.current_tag() == Tag::OPTGROUP {
-                    self.pop();
-                }
-                if tag == Tag::HR {
-                    self.insert_void(tag, attributes);
-                } else {
-                    self.insert(tag, 0, attributes);
-                }
-                Turn::Done
-            }
-            Tag::SCRIPT | Tag::TEMPLATE => {
-                self.insert_head_element(tag, attributes);
-                Turn::Done
-            }
-            Tag::SELECT | Tag::INPUT | Tag::KEYGEN | Tag::TEXTAREA => {
-                self.close_select();
-                if tag == Tag::SELECT {
-                    Turn::Done
-                } else {
-                    Turn::Again
-                }
-            }
-            _ if tag.is_table_part() || tag == Tag::TABLE => {
-                self.close_select();
-                Turn::Again
-            }
-            _ => Turn::Done,
-        }
-    }
-
-    pub(super) fn close_select(&mut self) {
-        match self.stack.iter().rposition(|open| open.tag == Tag::SELECT) {
-            Some(at) => self.pop_to(at),
-            None => {
-                self.pop();
-            }
         }
     }
 
@@ -371,61 +206,6 @@ impl Tree {
         }
     }
 
-    fn enter_foreign(&mut self, node: NodeId, self_closing: bool) {
-        if let Some(open) = self.stack.last_mut()
-            && open.node == node
-        {
-            open.foreign = true;
-            open.context = Context::Body;
-            if self_closing {
-                self.pop();
-            }
-        }
-    }
-
-    /// In SVG or MathML: true when the tag is handled, false when it ends that content or stands in a part of it
-    /// that holds HTML.
-    fn foreign_start(
-        &mut self,
-        tag: Tag,
-        hash: u32,
-        attributes: &[u8],
-        self_closing: bool,
-    ) -> bool {
-        let font = tag == Tag::FONT
-            && Attributes::new(attributes).any(|(name, _)| {
-                [&b"color"[..], b"face", b"size"]
-                    .iter()
-                    .any(|n| name.eq_ignore_ascii_case(n))
-            });
-        if tag.breaks_out() || font {
-            while self.current().is_some_and(|open| open.foreign) {
-                self.pop();
-            }
-            return false;
-        }
-        let node = self.insert(tag, hash, attributes);
-        let Some(open) = self.stack.last_mut().filter(|open| open.node == node) else {
-            return true;
-        };
-        let holds_html = matches!(
-            tag,
-            Tag::FOREIGN_OBJECT
-                | Tag::DESC
-                | Tag::MI
-                | Tag::MO
-                | Tag::MN
-                | Tag::MS
-                | Tag::MTEXT
-                | Tag::TITLE
-        );
-        open.foreign = !holds_html;
-        if self_closing {
-            self.pop();
-        }
-        true
-    }
-
     fn close_list_item(&mut self, items: &[Tag]) {
         if !items.iter().any(|tag| self.is_open(*tag)) {
             return;
@@ -449,22 +229,6 @@ impl Tree {
             self.pop_to(at);
         }
     }
-}
-
-/// What a table's rules made of a tag.
-enum Turn {
-    /// Handled.
-    Done,
-    /// Something was closed: look again.
-    Again,
-    /// To be handled as in the body.
-    AsBody,
-}
-
-fn is_hidden_input(attributes: &[u8]) -> bool {
-    Attributes::new(attributes).any(|(name, value)| {
-        Attr::from_name(name) == Some(Attr::Type) && value.eq_ignore_ascii_case(b"hidden")
-    })
 }
 
 /// Elements that do not reopen left-open formatting although they do not close a paragraph.

@@ -42,6 +42,9 @@ impl Tree {
             raw = raw.strip_prefix(b"\r").unwrap_or(raw);
             raw = raw.strip_prefix(b"\n").unwrap_or(raw);
         }
+        if raw.is_empty() {
+            return;
+        }
         match self.current_tag() {
             Tag::STYLE | Tag::IFRAME | Tag::NOEMBED | Tag::NOFRAMES => return,
             Tag::SCRIPT => {
@@ -54,7 +57,14 @@ impl Tree {
                 self.append_verbatim(raw, TextKind::Raw);
                 return;
             }
-            Tag::TITLE => return self.append(raw, kind),
+            Tag::TITLE => {
+                if raw.iter().all(|&b| is_space(b)) {
+                    self.text.owed_space = true;
+                } else {
+                    self.append(raw, kind);
+                }
+                return;
+            }
             Tag::TEXTAREA => return self.append_verbatim(raw, kind),
             _ => {}
         }

@@ -58,6 +58,8 @@ pub(super) struct Open {
     pub(super) path: PathId,
     /// Tells unknown names apart; 0 for a known tag.
     pub(super) name_hash: u32,
+    /// Part of a table that content was moved out of: its node takes no more children.
+    pub(super) stale: bool,
 }
 
 #[derive(Debug, Default)]
@@ -77,8 +79,6 @@ pub(super) struct Tree {
     pub(super) form: Option<NodeId>,
     /// Elements that were not put on the stack because it is full.
     overflow: u32,
-    /// Stack index from which the elements were interrupted by content moved out of a table.
-    pub(super) stale_from: Option<usize>,
     pub(super) limits: Config,
     pub(super) truncated: Option<&'static str>,
     /// Nodes that may still be moved by formatting that ends inside a block.
@@ -181,38 +181,43 @@ impl Tree {
     /// table's parent.
     pub(super) fn insertion_parent(&mut self) -> Option<Open> {
         let current = self.current()?;
-        if self.fosters(current) {
-            let table = self.stack.iter().rposition(|open| open.tag == Tag::TABLE)?;
-            self.stale_from = Some(self.stale_from.map_or(table, |stale| stale.min(table)));
-            return self.fresh(table.checked_sub(1)?);
+        let table = || self.stack.iter().rposition(|open| open.tag == Tag::TABLE);
+        if self.fosters(current)
+            && let Some(table) = table().filter(|table| *table > 0)
+        {
+            for open in self.stack.iter_mut().skip(table) {
+                open.stale = true;
+            }
+            return self.fresh(table - 1);
         }
         self.fresh(self.stack.len() - 1)
     }
 
     fn fosters(&self, current: Open) -> bool {
-        self.foster_content()
+        self.text.fostering
+            && !current.foreign
             && matches!(
                 current.tag,
                 Tag::TABLE | Tag::TBODY | Tag::THEAD | Tag::TFOOT | Tag::TR
             )
     }
 
-    fn foster_content(&self) -> bool {
-        self.text.fostering
-    }
-
     /// The open element at `index`; when its subtree was interrupted, a second element of the same path goes on.
     fn fresh(&mut self, index: usize) -> Option<Open> {
-        if let Some(stale) = self.stale_from
-            && stale <= index
-        {
-            for at in stale..=index {
-                let parent = at.checked_sub(1).map(|p| self.stack[p]);
-                let span = self.nodes[self.stack[at].node as usize].span;
-                let node = self.push_node(self.stack[at].tag, parent, span);
-                self.stack[at].node = node;
-            }
-            self.stale_from = (index + 1 < self.stack.len()).then_some(index + 1);
+        if !self.stack.get(index)?.stale {
+            return self.stack.get(index).copied();
+        }
+        let from = (0..index)
+            .rev()
+            .find(|&at| !self.stack[at].stale)
+            .map_or(0, |at| at + 1);
+        for at in from..=index {
+            let parent = at.checked_sub(1).map(|above| self.stack[above]);
+            let span = self.nodes[self.stack[at].node as usize].span;
+            let node = self.push_node(self.stack[at].tag, parent, span);
+            let open = &mut self.stack[at];
+            (open.node, open.path) = (node, self.nodes[node as usize].path);
+            open.stale = false;
         }
         self.stack.get(index).copied()
     }
@@ -250,6 +255,7 @@ impl Tree {
             node,
             path: self.nodes[node as usize].path,
             name_hash,
+            stale: false,
         });
         self.open[tag.0 as usize] += 1;
         node
@@ -272,12 +278,6 @@ impl Tree {
     pub(super) fn pop(&mut self) -> Option<Open> {
         let open = self.stack.pop()?;
         self.open[open.tag.0 as usize] -= 1;
-        if self
-            .stale_from
-            .is_some_and(|stale| stale >= self.stack.len())
-        {
-            self.stale_from = None;
-        }
         Some(open)
     }
 
@@ -292,10 +292,6 @@ impl Tree {
     pub(super) fn remove_open(&mut self, index: usize) {
         let open = self.stack.remove(index);
         self.open[open.tag.0 as usize] -= 1;
-        self.stale_from = match self.stale_from {
-            Some(stale) if stale > index => Some(stale - 1),
-            other => other.filter(|stale| *stale < self.stack.len()),
-        };
     }
 
     fn keep_attributes(&mut self, raw: &[u8]) -> Span {

@@ -16,13 +16,22 @@ impl Page {
     }
 
     /// The element itself asks not to be shown: the `hidden` attribute, or `display: none` or `visibility: hidden`
-    /// in its own style. Style sheets are not read.
+    /// in its own style. Style sheets are not read. Never the whole body: pages that hide it show it by script.
     pub fn is_hidden(&self, id: NodeId) -> bool {
+        if matches!(self.node(id).tag, Tag::HTML | Tag::BODY) {
+            return false;
+        }
         self.attributes_of(id).any(|(name, value)| match name {
-            Attr::Hidden => !value.eq_ignore_ascii_case("until-found"),
+            Attr::Hidden => !value.eq_ignore_ascii_case("until-found") && !self.is_streamed(id),
             Attr::Style => style_hides(value),
             _ => false,
         })
+    }
+
+    /// React sends late parts of a page in hidden elements of this name and shows them by script.
+    fn is_streamed(&self, id: NodeId) -> bool {
+        self.attr(id, Attr::Id)
+            .is_some_and(|name| name.starts_with("S:"))
     }
 
     /// The element is hidden from screen readers only. Often said of what is well seen, so it is no proof.

@@ -1,0 +1,64 @@
+//! SVG and MathML inside a page. In: tags. Out: nodes that keep those names to themselves; HTML that is no part of a
+//! drawing ends it.
+
+use super::markup::Attributes;
+use super::tree::{Context, Tree};
+use super::{NodeId, Tag};
+
+impl Tree {
+    pub(super) fn enter_foreign(&mut self, node: NodeId, self_closing: bool) {
+        if let Some(open) = self.stack.last_mut()
+            && open.node == node
+        {
+            open.foreign = true;
+            open.context = Context::Body;
+            if self_closing {
+                self.pop();
+            }
+        }
+    }
+
+    /// In SVG or MathML: true when the tag is handled, false when it ends that content or stands in a part of it
+    /// that holds HTML.
+    pub(super) fn foreign_start(
+        &mut self,
+        tag: Tag,
+        hash: u32,
+        attributes: &[u8],
+        self_closing: bool,
+    ) -> bool {
+        let font = tag == Tag::FONT
+            && Attributes::new(attributes).any(|(name, _)| {
+                [&b"color"[..], b"face", b"size"]
+                    .iter()
+                    .any(|n| name.eq_ignore_ascii_case(n))
+            });
+        if tag.breaks_out() || font {
+            while self.current().is_some_and(|open| open.foreign) {
+                self.pop();
+            }
+            return false;
+        }
+        let node = self.insert(tag, hash, attributes);
+        let Some(open) = self.stack.last_mut().filter(|open| open.node == node) else {
+            return true;
+        };
+        let holds_html = matches!(
+            tag,
+            Tag::FOREIGN_OBJECT
+                | Tag::DESC
+                | Tag::MI
+                | Tag::MO
+                | Tag::MN
+                | Tag::MS
+                | Tag::MTEXT
+                | Tag::TITLE
+        );
+        open.foreign = !holds_html;
+        open.context = Context::Body;
+        if self_closing {
+            self.pop();
+        }
+        true
+    }
+}

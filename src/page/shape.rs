@@ -1,0 +1,149 @@
+//! Measures of a page as a whole: how much of it is prose and how much is links. In: a [`Page`]. Out: a [`Shape`].
+//! Never looks at the words, only at their lengths, marks and places.
+
+use std::collections::HashMap;
+
+use super::{Attr, NodeId, Page, Tag};
+
+/// A block is prose from this many units of text that is no link …
+const PROSE_UNITS: u32 = 200;
+/// … or with a sentence mark from this many.
+const SENTENCE_UNITS: u32 = 100;
+/// A link with so much text reads like a headline.
+const HEADLINE_UNITS: u32 = 60;
+
+/// How a page divides into prose and links. Lengths are in units: ten for a character outside ASCII, four for one
+/// inside, so that a Chinese and an English text that say the same measure about the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Shape {
+    /// Shown text.
+    pub text: u32,
+    /// Of it, text inside links.
+    pub link_text: u32,
+    /// Links with text, pictures left out.
+    pub links: u32,
+    /// Links whose text is as long as a headline.
+    pub headlines: u32,
+    /// Longest text of one block outside links.
+    pub longest: u32,
+    /// Text of blocks that read like prose.
+    pub prose: u32,
+    /// Blocks that read like prose.
+    pub prose_blocks: u32,
+    /// Most prose under one parent.
+    pub column: u32,
+    /// Ends of sentences (。！？ and their ASCII forms) outside links.
+    pub sentences: u32,
+}
+
+impl Shape {
+    /// Measures the shown part of a page.
+    pub fn of(page: &Page) -> Shape {
+        let Some(body) = page.body() else {
+            return Shape::default();
+        };
+        let mut measuring = Measuring::default();
+        let mut link_end = 0;
+        let mut link_units = 0;
+        for id in page.shown(page.subtree(body)) {
+            let node = page.node(id);
+            if id >= link_end && link_units > 0 {
+                measuring.link(link_units);
+                link_units = 0;
+            }
+            match node.tag {
+                Tag::A if page.attr(id, Attr::Href).is_some() => link_end = node.end.max(link_end),
+                Tag::TEXT => {
+                    let (units, sentences) = measure(page.text(id));
+                    if id < link_end {
+                        link_units += units;
+                    }
+                    measuring.text(page, id, units, sentences, id < link_end);
+                }
+                _ => {}
+            }
+        }
+        if link_units > 0 {
+            measuring.link(link_units);
+        }
+        measuring.finish(page)
+    }
+
+    /// Share of the text that is inside links, 0 to 1; 0 for a page without text.
+    pub fn link_share(&self) -> f64 {
+        f64::from(self.link_text) / f64::from(self.text.max(1))
+    }
+}
+
+#[derive(Default)]
+struct Measuring {
+    shape: Shape,
+    columns: HashMap<NodeId, u32>,
+    block: NodeId,
+    plain: u32,
+    linked: u32,
+    sentences: u32,
+}
+
+impl Measuring {
+    fn link(&mut self, units: u32) {
+        self.shape.links += 1;
+        self.shape.headlines += u32::from(units >= HEADLINE_UNITS);
+    }
+
+    fn text(&mut self, page: &Page, id: NodeId, units: u32, sentences: u32, in_link: bool) {
+        let block = page.block_of(id);
+        if block != self.block {
+            self.close_block(page);
+            self.block = block;
+        }
+        self.shape.text += units;
+        if in_link {
+            self.shape.link_text += units;
+            self.linked += units;
+        } else {
+            self.plain += units;
+            self.sentences += sentences;
+        }
+    }
+
+    fn close_block(&mut self, page: &Page) {
+        let shape = &mut self.shape;
+        shape.longest = shape.longest.max(self.plain);
+        shape.sentences += self.sentences;
+        let is_long = self.plain >= PROSE_UNITS;
+        let is_sentence = self.sentences > 0 && self.plain >= SENTENCE_UNITS;
+        if (is_long || is_sentence) && self.plain > self.linked {
+            shape.prose += self.plain;
+            shape.prose_blocks += 1;
+            let parent = page.node(self.block).parent;
+            *self.columns.entry(parent).or_default() += self.plain;
+        }
+        (self.plain, self.linked, self.sentences) = (0, 0, 0);
+    }
+
+    fn finish(mut self, page: &Page) -> Shape {
+        self.close_block(page);
+        self.shape.column = self.columns.values().copied().max().unwrap_or(0);
+        self.shape
+    }
+}
+
+/// Units of a text and the sentences that end in it.
+fn measure(text: &str) -> (u32, u32) {
+    let (mut units, mut sentences) = (0u32, 0);
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        if char.is_whitespace() {
+            continue;
+        }
+        units = units.saturating_add(if char.is_ascii() { 4 } else { 10 });
+        let ends = match char {
+            '。' | '！' | '？' => true,
+            '.' | '!' | '?' => chars.peek().is_none_or(|next| next.is_whitespace()),
+            _ => false,
+        };
+        sentences += u32::from(ends);
+    }
+    (units, sentences)
+}

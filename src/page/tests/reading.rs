@@ -1,0 +1,163 @@
+//! Visible text, links and kinds.
+
+use super::{page, page_at};
+use crate::page::{Kind, LinkRole, NodeId, Page, Tag, char_count, kind, links};
+
+fn all(page: &Page) -> std::ops::Range<NodeId> {
+    0..page.nodes().len() as NodeId
+}
+
+#[test]
+fn text_for_reading_has_a_line_for_each_block() {
+    let page = page(
+        "<head><title>t</title></head><h1>标题</h1><p>一 <b>二</b>三<br>四</p>五<ul><li>六<li>七</ul>\
+         <table><tr><th>a<th>b<tr><td>c<td>d</table><pre>x\n y</pre><script>no</script><p hidden>no\
+         <p style='color:red; DISPLAY : none !important'>no<p>\u{3000}\u{3000}八&nbsp;九\u{200b}",
+    );
+    assert_eq!(
+        page.visible_text(all(&page)),
+        "标题\n一 二三\n四\n五\n六\n七\na\tb\nc\td\nx\ny\n八 九"
+    );
+    assert_eq!(page.visible_text(0..0), "");
+}
+
+#[test]
+fn hidden_is_what_says_so_itself() {
+    let page = page(
+        "<body style='visibility:hidden'><p aria-hidden=true>a<p hidden>b<div hidden id=S:0>c</div>",
+    );
+    let texts: Vec<&str> = page
+        .shown_texts(all(&page))
+        .map(|id| page.text(id))
+        .collect();
+    assert_eq!(texts, ["a", "c"]);
+    let p = page.nodes().iter().position(|n| n.tag == Tag::P).unwrap() as NodeId;
+    assert!(page.is_aria_hidden(p) && !page.is_hidden(p));
+}
+
+#[test]
+fn characters_are_counted_without_outer_and_repeated_white_space() {
+    for (text, count) in [
+        ("", 0),
+        (" \n", 0),
+        (" 中 文 ", 3),
+        ("a  b", 3),
+        ("\u{3000}中", 1),
+    ] {
+        assert_eq!(char_count(text), count, "{text:?}");
+    }
+}
+
+#[test]
+fn links_are_resolved_once_each_in_order() {
+    let page = page_at(
+        "http://news.example.com/a/index.html",
+        "<head><base href=/b/><link rel='alternate' type=application/rss+xml href=/feed.xml>\
+         <link rel=canonical href=http://news.example.com/c><link rel=stylesheet href=x.css>\
+         <meta http-equiv=Refresh content='5; URL=\"/moved\"'></head>\
+         <a href=one.html><img src=i alt=' 图 '></a> <a href='/b/one.html#part'>再</a>\
+         <a href=two.html><b>一</b>\n二</a><a href=two.html rel='nofollow'>x</a>\
+         <a href=three rel='NoFollow noopener'></a><a href=four rel=next>下一页</a>\
+         <a href=javascript:void(0)>j</a><a href=mailto:a@b.c>m</a><a href=#top>t</a><a name=n>n</a>\
+         <a href=ftp://x/>f</a><a href=''>e</a><iframe src=//other.example.org/f></iframe><area href=five alt=五>",
+    );
+    let links = links(&page, 100);
+    let got: Vec<(String, &str, LinkRole, bool)> = links
+        .iter()
+        .map(|l| (l.url.to_string(), l.text.as_str(), l.role, l.nofollow))
+        .collect();
+    let at = |path: &str| format!("http://news.example.com{path}");
+    let expected = [
+        (at("/feed.xml"), "", LinkRole::Feed, false),
+        (at("/c"), "", LinkRole::Canonical, false),
+        (at("/moved"), "", LinkRole::Refresh, false),
+        (at("/b/one.html"), "图", LinkRole::Anchor, false),
+        (at("/b/two.html"), "一 二", LinkRole::Anchor, false),
+        (at("/b/three"), "", LinkRole::Anchor, true),
+        (at("/b/four"), "下一页", LinkRole::Part, false),
+        (
+            "http://other.example.org/f".to_owned(),
+            "",
+            LinkRole::Frame,
+            false,
+        ),
+        (at("/b/five"), "五", LinkRole::Anchor, false),
+    ];
+    assert_eq!(got, expected);
+}
+
+#[test]
+fn links_stop_at_the_limit_and_need_an_address_to_resolve_against() {
+    let html: String = (0..50).map(|i| format!("<a href=/{i}>{i}</a>")).collect();
+    let page_with = page_at("http://a.example/", &html);
+    assert_eq!(links(&page_with, 7).len(), 7);
+    assert!(links(&page(&html), 7).is_empty());
+    let absolute = page("<a href=https://a.example/x>x</a>");
+    assert_eq!(links(&absolute, 7)[0].url.as_str(), "https://a.example/x");
+}
+
+fn menu(items: usize, text: &str) -> String {
+    (0..items)
+        .map(|i| format!("<li><a href=/c/{i}.shtml>{text}{i}</a></li>"))
+        .collect()
+}
+
+const FOOTER: &str = "<div class=footer><p>版权所有：某某新闻网站有限公司，未经书面授权禁止转载、摘编、复制或建立镜像，\
+    如有违反，追究法律责任。本网站所载信息仅供参考，不构成任何投资建议。</p><p>网络视听许可证 京ICP备00000000号，\
+    违法和不良信息举报电话：010-00000000，举报邮箱：report@example.com，欢迎广大网友监督。</p></div>";
+
+#[test]
+fn a_picture_story_over_a_long_footer_is_an_article() {
+    let html = format!(
+        "<title>塔里木油田夜间施工现场灯火通明_图片_石油新闻</title><ul>{}</ul><h1>塔里木油田夜间施工现场灯火通明</h1>\
+         <span>2019-09-07 13:43</span><p><img src=a.jpg></p><p>图为施工现场。</p>{FOOTER}",
+        menu(20, "要闻")
+    );
+    let page = page_at("http://a.example/2019/09/07/0015.shtml", &html);
+    assert_eq!(kind(&page, Some(200)), Kind::Article);
+}
+
+#[test]
+fn lists_are_hubs_and_long_texts_articles() {
+    let html = format!(
+        "<title>石油新闻</title><h1>新闻中心</h1><ul>{}</ul>{FOOTER}",
+        menu(60, "某油田今年产量创下历史新高纪录")
+    );
+    for url in [
+        "http://a.example/",
+        "http://a.example/news/list_2.html",
+        "http://a.example/news/",
+    ] {
+        assert_eq!(kind(&page_at(url, &html), Some(200)), Kind::Hub, "{url}");
+    }
+    let text =
+        "<p>今年以来，油田坚持效益优先，产量稳步增长，安全生产形势平稳，各项指标好于去年同期。</p>"
+            .repeat(8);
+    let html = format!(
+        "<title>油田产量稳步增长</title><ul>{}</ul><div>{text}</div>",
+        menu(15, "要闻")
+    );
+    assert_eq!(kind(&page(&html), None), Kind::Article);
+}
+
+#[test]
+fn errors_are_told_by_status_or_by_what_they_say() {
+    let missing =
+        "<title>404 - 页面不存在</title><p>抱歉，您访问的页面不存在。<a href=/>返回首页</a>";
+    assert_eq!(kind(&page(missing), Some(200)), Kind::Error);
+    let quiet = "<title>石油新闻网</title><p>您访问的页面已被删除，5 秒后返回首页。";
+    assert_eq!(kind(&page(quiet), None), Kind::Error);
+    assert_eq!(kind(&page("<p>x"), Some(503)), Kind::Error);
+    let text = "<p>法院今天判决，网站显示“404 页面不存在”不构成违约，原告的全部诉讼请求被驳回，案件受理费由原告负担。</p>".repeat(6);
+    let news = format!("<title>“404 页面不存在”案宣判</title><div>{text}</div>");
+    assert_eq!(kind(&page(&news), Some(200)), Kind::Article);
+}
+
+#[test]
+fn pages_without_anything_are_other() {
+    assert_eq!(kind(&page(""), None), Kind::Other);
+    assert_eq!(
+        kind(&page("<script>x()</script><div id=app></div>"), None),
+        Kind::Other
+    );
+}
