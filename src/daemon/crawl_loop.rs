@@ -84,6 +84,7 @@ impl CrawlLoop {
         }
         self.frontier.release_all();
         self.commit(now_ms())?;
+        self.frontier.close(&self.store);
         self.summary.finish(now_ms());
         Ok(self.summary)
     }
@@ -241,7 +242,8 @@ impl CrawlLoop {
         let pages = self.batch.pages.len();
         let old = pages > 0 && now - self.batch_since_ms >= BATCH_MS;
         // With nothing else to do, waiting would only delay the links that were just found.
-        let idle = pages > 0 && self.frontier.in_flight() == 0 && !matches!(next, Next::Fetch(_));
+        let changes = pages > 0 || self.frontier.has_changes(now);
+        let idle = changes && self.frontier.in_flight() == 0 && !matches!(next, Next::Fetch(_));
         pages >= BATCH_PAGES || old || idle
     }
 
