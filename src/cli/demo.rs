@@ -12,6 +12,7 @@ use crate::demo::{self, SHOWCASE, Server, World};
 use crate::fetch;
 use crate::schedule::Site;
 use crate::serve;
+use crate::store;
 
 /// The world of the demo: always the same one.
 const SEED: u64 = 20_160_509;
@@ -131,12 +132,17 @@ async fn crawl_twice(server: &Arc<Server>, loaded: &Loaded) -> anyhow::Result<()
     output::line("\nthe sample web moves on: new articles come out, some are changed");
     let second = round(loaded, "round 2", true).await?;
     tell(&second);
+    let known = store::Reader::open(&loaded.config.data_dir)?
+        .counts()?
+        .total("urls");
+    let asked = i64::try_from(second.visits).unwrap_or(i64::MAX);
     output::line(&format!(
-        "increment    {} new, {} changed; {} of {} visits answered 304, nothing else was fetched again",
+        "increment    {} new, {} changed; of {known} known addresses {} answered 304, {} came whole, {} were not asked for",
         second.documents_new,
         second.documents_changed,
         second.outcome("not_modified"),
-        second.visits
+        second.outcome("ok"),
+        (known - asked).max(0),
     ));
     Ok(())
 }
