@@ -5,6 +5,7 @@ mod config;
 mod daemon;
 mod kill;
 mod layout;
+mod same_documents;
 mod sample_pages;
 mod site_add;
 mod world;
