@@ -63,12 +63,21 @@ fn read(context: &Context, source: &str) -> anyhow::Result<Vec<u8>> {
         Config::default()
     };
     let fetcher = Fetcher::new(config.fetch)?;
-    let mut body: Vec<u8> = Vec::new();
-    let fetched = runtime()?.block_on(fetcher.fetch(&Request::any(uri, now_ms()), &mut body));
-    match fetched.outcome {
-        Outcome::Page => Ok(body),
-        // Without a file everything is allowed (RFC 9309 section 2.3.1.3).
-        Outcome::NotFound | Outcome::Gone | Outcome::Denied => Ok(Vec::new()),
-        other => Err(anyhow::anyhow!("{source}: {}", other.word())),
+    runtime()?.block_on(fetch(&fetcher, uri))
+}
+
+/// Follows redirects as far as the crawler does.
+async fn fetch(fetcher: &Fetcher, mut uri: CrawlUri) -> anyhow::Result<Vec<u8>> {
+    for _ in 0..=fetcher.config().max_redirects {
+        let mut body: Vec<u8> = Vec::new();
+        let request = Request::any(uri.clone(), now_ms());
+        match fetcher.fetch(&request, &mut body).await.outcome {
+            Outcome::Page => return Ok(body),
+            Outcome::Redirect { to, .. } => uri = to,
+            // without a file everything is allowed (RFC 9309 section 2.3.1.3)
+            Outcome::NotFound | Outcome::Gone | Outcome::Denied => return Ok(Vec::new()),
+            other => anyhow::bail!("{uri}: {}", other.word()),
+        }
     }
+    anyhow::bail!("{uri}: too many redirects, the crawler takes it for no file at all")
 }

@@ -11,8 +11,9 @@ use tokio::time::Instant;
 
 use super::decode::{self, BodyLimits, Decoder};
 use super::guard::Guard;
-use super::head::{Asked, ContentClass, Head};
+use super::head::{Asked, ContentClass, Head, encoding};
 use super::limits::Config;
+use super::message::{request_head, response_head};
 use super::outcome::{self, Failure, Outcome, Unwanted};
 use super::resolve::Resolver;
 use crate::uri::CrawlUri;
@@ -101,6 +102,18 @@ pub trait Sink: Send {
     /// Comes once before the first chunk, only when a body will follow.
     fn begin(&mut self, _head: &Head) {}
 
+    /// Whether [`Sink::heads`] and [`Sink::wire`] are wanted; only archives need them.
+    fn wants_wire(&self) -> bool {
+        false
+    }
+
+    /// Comes once for every answer: the headers of request and answer in the form of HTTP/1.1, without
+    /// `Transfer-Encoding`, since the bytes that follow carry none.
+    fn heads(&mut self, _request: Vec<u8>, _response: Vec<u8>) {}
+
+    /// Takes the next bytes of the body as they came, before decompression.
+    fn wire(&mut self, _bytes: &[u8]) {}
+
     /// Takes the next decoded bytes, in order; `Break` ends the fetch here, as if the body were over.
     fn chunk(&mut self, bytes: &[u8]) -> ControlFlow<()>;
 }
@@ -132,7 +145,7 @@ pub struct Fetched {
 }
 
 impl Fetched {
-    fn new(outcome: Outcome) -> Self {
+    pub(super) fn new(outcome: Outcome) -> Self {
         Self {
             outcome,
             head: Head::default(),
@@ -148,6 +161,8 @@ impl Fetched {
 /// Fetches pages; cheap to share by reference, keeps connections for the next page of a host.
 pub struct Fetcher {
     client: Client,
+    /// What is sent with every request.
+    headers: HeaderMap,
     guard: Guard,
     config: Config,
 }
@@ -158,15 +173,18 @@ impl Fetcher {
         // an error says that another fetcher of this process was first
         let _ = rustls::crypto::ring::default_provider().install_default();
         let guard = Guard::new(&config.allow_addresses);
-        let client = match builder(&config, &guard)?.build() {
+        let headers = headers(&config)?;
+        let client = match builder(&config, &headers, &guard)?.build() {
             Ok(client) => client,
             Err(error) => {
                 tracing::warn!(%error, "no CA certificates: https pages cannot be fetched");
-                builder(&config, &guard)?.tls_certs_only([]).build()?
+                let builder = builder(&config, &headers, &guard)?;
+                builder.tls_certs_only([]).build()?
             }
         };
         Ok(Self {
             client,
+            headers,
             guard,
             config,
         })
@@ -189,20 +207,9 @@ impl Fetcher {
         if let Err(refusal) = self.guard.check_uri(&request.uri) {
             return Fetched::new(Outcome::Refused(refusal));
         }
-        let mut get = self.client.get(request.uri.url().clone());
-        let conditions = [
-            (header::IF_NONE_MATCH, &request.etag),
-            (header::IF_MODIFIED_SINCE, &request.last_modified),
-        ];
-        for (name, value) in conditions {
-            let value = value
-                .as_deref()
-                .map(|v| HeaderValue::from_bytes(v.as_bytes()));
-            if let Some(Ok(value)) = value {
-                get = get.header(name, value);
-            }
-        }
-        let response = match get.send().await {
+        let conditions = conditions(request);
+        let get = self.client.get(request.uri.url().clone());
+        let response = match get.headers(conditions.clone()).send().await {
             Ok(response) => response,
             Err(error) => return Fetched::new(outcome::of_error(&error, false)),
         };
@@ -212,6 +219,13 @@ impl Fetcher {
             && let Err(refusal) = self.guard.check(address)
         {
             return Fetched::new(Outcome::Refused(refusal));
+        }
+        if sink.wants_wire() {
+            let headers = self.headers.iter().chain(&conditions);
+            sink.heads(
+                request_head(&request.uri, headers),
+                response_head(&response),
+            );
         }
         let asked = Asked {
             uri: &request.uri,
@@ -256,17 +270,21 @@ impl Fetcher {
             return;
         };
         sink.begin(head);
-        let mut deliver = |bytes: &[u8]| sink.chunk(bytes).is_continue();
+        let wants_wire = sink.wants_wire();
         let end = loop {
             match response.chunk().await {
                 Ok(Some(wire)) => {
                     fetched.wire_bytes += wire.len() as u64;
+                    if wants_wire {
+                        sink.wire(&wire);
+                    }
+                    let mut deliver = |bytes: &[u8]| sink.chunk(bytes).is_continue();
                     match decoder.feed(&wire, &mut deliver) {
                         Ok(true) => {}
                         end => break end,
                     }
                 }
-                Ok(None) => break decoder.finish(&mut deliver),
+                Ok(None) => break decoder.finish(&mut |bytes| sink.chunk(bytes).is_continue()),
                 Err(error) => break Err(outcome::of_error(&error, true)),
             }
         };
@@ -278,15 +296,8 @@ impl Fetcher {
     }
 }
 
-/// All codings of the body as one text; stacked ones (`gzip, br`) are none we know.
-fn encoding(headers: &HeaderMap) -> String {
-    let values = headers.get_all(header::CONTENT_ENCODING).iter();
-    let texts: Vec<_> = values.filter_map(|v| v.to_str().ok()).collect();
-    texts.join(",")
-}
-
 /// What the header alone decides; `Page` if the body is still to come.
-fn of_head(head: &Head, request: &Request) -> Outcome {
+pub(super) fn of_head(head: &Head, request: &Request) -> Outcome {
     let conditional = request.etag.is_some() || request.last_modified.is_some();
     let retry_after_ms = head.retry_after_ms;
     match head.status {
@@ -318,16 +329,45 @@ fn may_be_page(class: ContentClass) -> bool {
     )
 }
 
-fn builder(config: &Config, guard: &Guard) -> Result<ClientBuilder, FetchError> {
-    let mut headers = HeaderMap::new();
-    headers.insert(header::ACCEPT, HeaderValue::from_static(ACCEPT));
-    let encodings = HeaderValue::from_static(decode::ACCEPT_ENCODING);
-    headers.insert(header::ACCEPT_ENCODING, encodings);
+fn headers(config: &Config) -> Result<HeaderMap, FetchError> {
     let language = header_text("accept_language", &config.accept_language)?;
+    let mut headers = HeaderMap::new();
+    headers.insert(
+        header::USER_AGENT,
+        header_text("user_agent", &config.user_agent)?,
+    );
+    headers.insert(header::ACCEPT, HeaderValue::from_static(ACCEPT));
+    headers.insert(
+        header::ACCEPT_ENCODING,
+        HeaderValue::from_static(decode::ACCEPT_ENCODING),
+    );
     headers.insert(header::ACCEPT_LANGUAGE, language);
+    Ok(headers)
+}
+
+fn conditions(request: &Request) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in [
+        (header::IF_NONE_MATCH, &request.etag),
+        (header::IF_MODIFIED_SINCE, &request.last_modified),
+    ] {
+        let value = value
+            .as_deref()
+            .map(|v| HeaderValue::from_bytes(v.as_bytes()));
+        if let Some(Ok(value)) = value {
+            headers.insert(name, value);
+        }
+    }
+    headers
+}
+
+fn builder(
+    config: &Config,
+    headers: &HeaderMap,
+    guard: &Guard,
+) -> Result<ClientBuilder, FetchError> {
     let mut builder = Client::builder()
-        .default_headers(headers)
-        .user_agent(header_text("user_agent", &config.user_agent)?)
+        .default_headers(headers.clone())
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .referer(false)

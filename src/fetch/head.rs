@@ -117,6 +117,13 @@ impl Head {
     }
 }
 
+/// All codings of the body as one text; stacked ones (`gzip, br`) are none we know.
+pub(super) fn encoding(headers: &HeaderMap) -> String {
+    let values = headers.get_all(header::CONTENT_ENCODING).iter();
+    let texts: Vec<_> = values.filter_map(|v| v.to_str().ok()).collect();
+    texts.join(",")
+}
+
 /// What a header is read against.
 pub(super) struct Asked<'a> {
     pub(super) uri: &'a CrawlUri,

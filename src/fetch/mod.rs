@@ -7,14 +7,18 @@ mod decode;
 mod guard;
 mod head;
 mod limits;
+mod message;
 mod network;
 mod outcome;
+mod replay;
 mod resolve;
 mod robots;
 mod robots_cache;
 mod robots_reader;
 #[cfg(test)]
 mod tests;
+mod warc;
+mod warc_reader;
 
 pub use client::{FetchError, Fetched, Fetcher, Request, Sink, Want};
 pub use guard::{Guard, Refusal};
@@ -22,5 +26,8 @@ pub use head::{ContentClass, Head};
 pub use limits::{Config, HostAddress};
 pub use network::Network;
 pub use outcome::{Failure, Outcome, Unwanted};
+pub use replay::replay;
 pub use robots::{MAX_ROBOTS_BYTES, Robots, Rule};
 pub use robots_cache::{Access, RobotsCache, Verdict};
+pub use warc::{Archive, Exchange};
+pub use warc_reader::{Record, WarcError, WarcReader};

@@ -8,3 +8,4 @@ mod robots;
 mod robots_cache;
 mod robots_reader;
 mod server;
+mod warc;
