@@ -7,10 +7,12 @@
 //! In: a configuration, what to do, a future that ends when it is to stop. Out: a [`Summary`]. Stops front to back:
 //! no new leases, requests under way get a grace, one last transaction, the index catches up.
 
+mod body;
 mod crawl_log;
 mod crawl_loop;
 mod indexer;
 mod settle;
+mod shared;
 mod site_run;
 mod status;
 mod summary;
@@ -19,9 +21,8 @@ mod visit;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -32,6 +33,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 pub use crawl_log::LogLine;
+pub use shared::Shared;
 pub(crate) use site_run::scope;
 pub use status::{StatusBoard, status_source};
 pub use summary::Summary;
@@ -48,11 +50,9 @@ use crawl_log::CrawlLog;
 use crawl_loop::{CrawlLoop, Event};
 use indexer::Indexer;
 use settle::Finished;
+use shared::STUCK_MS;
 use visit::Tools;
 
-/// A crawl loop that has not turned for this long is stuck: systemd is no longer told that all is well. A commit on
-/// a slow disk takes a second or two.
-const STUCK_MS: i64 = 45_000;
 /// Room for events beyond one for each connection.
 const SPARE_EVENTS: usize = 64;
 
@@ -94,59 +94,6 @@ impl Options {
             listener: None,
             reload: None,
         }
-    }
-}
-
-/// What the threads tell each other beside the channels.
-#[derive(Debug, Default)]
-pub struct Shared {
-    beat_ms: AtomicI64,
-    outbox_seq: AtomicU64,
-    indexed_seq: AtomicU64,
-    next_cycles: Mutex<BTreeMap<String, Option<i64>>>,
-}
-
-impl Shared {
-    fn beat(&self, now_ms: i64) {
-        self.beat_ms.store(now_ms, Ordering::Relaxed);
-    }
-
-    fn is_stuck(&self, now_ms: i64) -> bool {
-        now_ms - self.beat_ms.load(Ordering::Relaxed) > STUCK_MS
-    }
-
-    fn set_outbox(&self, seq: u64) {
-        self.outbox_seq.store(seq, Ordering::Relaxed);
-    }
-
-    fn set_indexed(&self, seq: u64) {
-        self.indexed_seq.store(seq, Ordering::Relaxed);
-    }
-
-    fn indexed(&self) -> u64 {
-        self.indexed_seq.load(Ordering::Relaxed)
-    }
-
-    /// Documents stored that the index has not committed.
-    pub fn outbox_lag(&self) -> u64 {
-        self.outbox_seq
-            .load(Ordering::Relaxed)
-            .saturating_sub(self.indexed())
-    }
-
-    fn set_next_cycles(&self, cycles: BTreeMap<String, Option<i64>>) {
-        *self
-            .next_cycles
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = cycles;
-    }
-
-    /// When each site's next cycle begins, Unix milliseconds.
-    pub fn next_cycles(&self) -> BTreeMap<String, Option<i64>> {
-        self.next_cycles
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
     }
 }
 

@@ -1,14 +1,13 @@
 //! One visit: from a lease to what the crawl loop needs to know. In: a lease. Out: [`Visited`] with the document and
 //! the outlinks. Asks robots.txt, fetches, parses while the body arrives, extracts. Never touches the store.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::body::{Body, Form};
 use super::now_ms;
 use crate::extract::{self, Document, Kind, LinkKind};
 use crate::fetch::{
-    Access, ContentClass, Failure, Fetched, Fetcher, Head, Outcome, Request, RobotsCache, Sink,
-    Unwanted, Verdict, Want,
+    Access, Failure, Fetched, Fetcher, Head, Outcome, Request, RobotsCache, Unwanted, Verdict, Want,
 };
 use crate::frontier::{FetchOutcome, FetchReport, Lease};
 use crate::page;
@@ -215,70 +214,6 @@ fn redirect(record: &UrlRecord, to: &CrawlUri) -> Visited {
     visited
 }
 
-/// The body while it arrives.
-struct Body {
-    limits: page::Config,
-    url: CrawlUri,
-    is_list: bool,
-    form: Form,
-}
-
-/// What the body turned out to be.
-enum Form {
-    /// No byte yet: the head alone does not say.
-    Open,
-    /// HTML, parsed as it comes.
-    Html(Box<page::Builder>),
-    /// A feed or sitemap, kept.
-    List(Vec<u8>),
-}
-
-impl Body {
-    fn new(limits: &page::Config, record: &UrlRecord, is_list: bool) -> Self {
-        Self {
-            limits: limits.clone(),
-            url: record.uri.clone(),
-            is_list,
-            form: Form::Open,
-        }
-    }
-
-    fn html(&self, charset: Option<&str>) -> Form {
-        Form::Html(Box::new(page::Builder::new(page::Hints {
-            url: Some(self.url.clone()),
-            charset: charset.map(str::to_owned),
-            limits: self.limits.clone(),
-        })))
-    }
-}
-
-impl Sink for Body {
-    fn begin(&mut self, head: &Head) {
-        self.form = match head.class {
-            _ if self.is_list => Form::List(Vec::new()),
-            ContentClass::Html => self.html(head.charset()),
-            ContentClass::Feed => Form::List(Vec::new()),
-            // Decided by the first bytes; these types seldom come with a charset worth keeping.
-            _ => Form::Open,
-        };
-    }
-
-    fn chunk(&mut self, bytes: &[u8]) -> ControlFlow<()> {
-        if matches!(self.form, Form::Open) {
-            self.form = match looks_like_list(bytes) {
-                true => Form::List(Vec::new()),
-                false => self.html(None),
-            };
-        }
-        match &mut self.form {
-            Form::Html(builder) => builder.feed(bytes),
-            Form::List(kept) => kept.extend_from_slice(bytes),
-            Form::Open => {}
-        }
-        ControlFlow::Continue(())
-    }
-}
-
 fn read(tools: &Tools, record: &UrlRecord, head: &Head, form: Form) -> Visited {
     match form {
         Form::Html(builder) => read_page(tools, record, head, *builder),
@@ -381,22 +316,6 @@ fn read_list(record: &UrlRecord, bytes: &[u8]) -> Visited {
 fn sitemap(record: &UrlRecord, bytes: &[u8]) -> (Vec<DatedLink>, Vec<DatedLink>) {
     let found = schedule::read_sitemap(bytes, &record.uri);
     (found.pages, found.sitemaps)
-}
-
-/// Whether a body of undeclared type begins like a feed or sitemap.
-fn looks_like_list(bytes: &[u8]) -> bool {
-    let head = bytes.get(..bytes.len().min(512)).unwrap_or_default();
-    let has = |word: &[u8]| head.windows(word.len()).any(|w| w == word);
-    head.starts_with(&[0x1f, 0x8b])
-        || [
-            &b"<rss"[..],
-            b"<feed",
-            b"<rdf:RDF",
-            b"<urlset",
-            b"<sitemapindex",
-        ]
-        .iter()
-        .any(|word| has(word))
 }
 
 fn outlink(record: &UrlRecord, url: &str, kind: LinkKind) -> Option<NewUrl> {

@@ -30,16 +30,16 @@ fn document(world: &World, article: &Planted) -> Document {
         asked_before: 1,
         ..Ask::default()
     };
-    let answer = world.answer(&ask).unwrap();
+    let answer = world.answer(&ask).expect("planted pages are answered");
     let Body::Bytes(bytes) = &answer.body else {
         panic!("{url} is endless")
     };
-    let content_type = answer.header("content-type").unwrap();
+    let content_type = answer.header("content-type").expect("a content type");
     let hints = Hints {
         charset: content_type
             .split_once("charset=")
             .map(|(_, label)| label.to_owned()),
-        url: Some(CrawlUri::parse(&url).unwrap()),
+        url: Some(CrawlUri::parse(&url).expect("planted addresses are good")),
         ..Hints::default()
     };
     let context = Context {

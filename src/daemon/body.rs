@@ -1,0 +1,89 @@
+//! A body while it arrives: parsed as a page, or kept when it is a feed or a sitemap. In: chunks. Out: [`Form`]. Never
+//! holds a page whole.
+
+use std::ops::ControlFlow;
+
+use crate::fetch::{ContentClass, Head, Sink};
+use crate::page;
+use crate::store::UrlRecord;
+use crate::uri::CrawlUri;
+
+/// The body while it arrives.
+pub(super) struct Body {
+    limits: page::Config,
+    url: CrawlUri,
+    is_list: bool,
+    pub(super) form: Form,
+}
+
+/// What the body turned out to be.
+pub(super) enum Form {
+    /// No byte yet: the head alone does not say.
+    Open,
+    /// HTML, parsed as it comes.
+    Html(Box<page::Builder>),
+    /// A feed or sitemap, kept.
+    List(Vec<u8>),
+}
+
+impl Body {
+    pub(super) fn new(limits: &page::Config, record: &UrlRecord, is_list: bool) -> Self {
+        Self {
+            limits: limits.clone(),
+            url: record.uri.clone(),
+            is_list,
+            form: Form::Open,
+        }
+    }
+
+    fn html(&self, charset: Option<&str>) -> Form {
+        Form::Html(Box::new(page::Builder::new(page::Hints {
+            url: Some(self.url.clone()),
+            charset: charset.map(str::to_owned),
+            limits: self.limits.clone(),
+        })))
+    }
+}
+
+impl Sink for Body {
+    fn begin(&mut self, head: &Head) {
+        self.form = match head.class {
+            _ if self.is_list => Form::List(Vec::new()),
+            ContentClass::Html => self.html(head.charset()),
+            ContentClass::Feed => Form::List(Vec::new()),
+            // Decided by the first bytes; these types seldom come with a charset worth keeping.
+            _ => Form::Open,
+        };
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        if matches!(self.form, Form::Open) {
+            self.form = match looks_like_list(bytes) {
+                true => Form::List(Vec::new()),
+                false => self.html(None),
+            };
+        }
+        match &mut self.form {
+            Form::Html(builder) => builder.feed(bytes),
+            Form::List(kept) => kept.extend_from_slice(bytes),
+            Form::Open => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Whether a body of undeclared type begins like a feed or sitemap.
+fn looks_like_list(bytes: &[u8]) -> bool {
+    let head = bytes.get(..bytes.len().min(512)).unwrap_or_default();
+    let has = |word: &[u8]| head.windows(word.len()).any(|w| w == word);
+    head.starts_with(&[0x1f, 0x8b])
+        || [
+            &b"<rss"[..],
+            b"<feed",
+            b"<rdf:RDF",
+            b"<urlset",
+            b"<sitemapindex",
+        ]
+        .iter()
+        .any(|word| has(word))
+}

@@ -1,0 +1,63 @@
+//! What the threads of the daemon tell each other beside the channels: that the crawl loop turns, how far the index
+//! is behind, when the next cycles begin. Never waits.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// A crawl loop that has not turned for this long is stuck: systemd is no longer told that all is well. A commit on
+/// a slow disk takes a second or two.
+pub(super) const STUCK_MS: i64 = 45_000;
+
+/// What the threads tell each other beside the channels.
+#[derive(Debug, Default)]
+pub struct Shared {
+    beat_ms: AtomicI64,
+    outbox_seq: AtomicU64,
+    indexed_seq: AtomicU64,
+    next_cycles: Mutex<BTreeMap<String, Option<i64>>>,
+}
+
+impl Shared {
+    pub(super) fn beat(&self, now_ms: i64) {
+        self.beat_ms.store(now_ms, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_stuck(&self, now_ms: i64) -> bool {
+        now_ms - self.beat_ms.load(Ordering::Relaxed) > STUCK_MS
+    }
+
+    pub(super) fn set_outbox(&self, seq: u64) {
+        self.outbox_seq.store(seq, Ordering::Relaxed);
+    }
+
+    pub(super) fn set_indexed(&self, seq: u64) {
+        self.indexed_seq.store(seq, Ordering::Relaxed);
+    }
+
+    pub(super) fn indexed(&self) -> u64 {
+        self.indexed_seq.load(Ordering::Relaxed)
+    }
+
+    /// Documents stored that the index has not committed.
+    pub fn outbox_lag(&self) -> u64 {
+        self.outbox_seq
+            .load(Ordering::Relaxed)
+            .saturating_sub(self.indexed())
+    }
+
+    pub(super) fn set_next_cycles(&self, cycles: BTreeMap<String, Option<i64>>) {
+        *self
+            .next_cycles
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = cycles;
+    }
+
+    /// When each site's next cycle begins, Unix milliseconds.
+    pub fn next_cycles(&self) -> BTreeMap<String, Option<i64>> {
+        self.next_cycles
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
