@@ -5,7 +5,6 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::DatedLink;
-use super::sitemap::reference;
 use super::xml;
 use crate::uri::CrawlUri;
 
@@ -100,7 +99,7 @@ fn rescue(text: &str, base: &CrawlUri) -> Vec<DatedLink> {
             Ok(Event::Text(part)) if inside => add(&field, &part, &mut link, &mut date),
             Ok(Event::CData(part)) if inside => add(&field, &part, &mut link, &mut date),
             Ok(Event::GeneralRef(part)) if inside => {
-                add(&field, &reference(&part), &mut link, &mut date);
+                add(&field, &xml::reference(&part), &mut link, &mut date);
             }
             Ok(Event::Eof) | Err(_) => break,
             Ok(_) => {}

@@ -1,4 +1,4 @@
-//! Sitemaps (sitemaps.org 0.9, index files, Google's news extension, plain text lists, gzip). In: the bytes. Out: the
+//! Sitemaps (sitemaps.org 0.9, index files, Google's news extension, plain text lists, feeds, gzip). In: the bytes. Out: the
 //! links with their dates. Never fails: what can be read is read.
 
 use quick_xml::Reader;
@@ -36,6 +36,10 @@ pub fn read_sitemap(bytes: &[u8], base: &CrawlUri) -> Sitemap {
         read_lines(&text, base)
     };
     found.truncated |= cut;
+    if found.pages.is_empty() && found.sitemaps.is_empty() && found.bad == 0 {
+        // The protocol allows a feed as a sitemap.
+        found.pages = super::read_feed(bytes, base).unwrap_or_default();
+    }
     found
 }
 
@@ -51,6 +55,8 @@ fn read_lines(text: &str, base: &CrawlUri) -> Sitemap {
 #[derive(Default)]
 struct Entry {
     loc: String,
+    /// Text outside of any field: the address, in files whose author forgot `<loc>`.
+    bare: String,
     lastmod: String,
     published: String,
     is_sitemap: bool,
@@ -97,7 +103,7 @@ fn read_xml(text: &str, base: &CrawlUri) -> Sitemap {
             }
             Ok(Event::Text(part)) => append(&mut entry, &open, &part),
             Ok(Event::CData(part)) => append(&mut entry, &open, &part),
-            Ok(Event::GeneralRef(part)) => append(&mut entry, &open, &reference(&part)),
+            Ok(Event::GeneralRef(part)) => append(&mut entry, &open, &xml::reference(&part)),
             Ok(Event::Eof) => break,
             Ok(_) => {}
             Err(_) => {
@@ -113,21 +119,6 @@ fn read_xml(text: &str, base: &CrawlUri) -> Sitemap {
     found
 }
 
-/// An entity as text; unknown ones stay as they are.
-pub(super) fn reference(part: &quick_xml::events::BytesRef<'_>) -> String {
-    if let Ok(Some(c)) = part.resolve_char_ref() {
-        return c.to_string();
-    }
-    match &**part {
-        "amp" => "&".to_owned(),
-        "lt" => "<".to_owned(),
-        "gt" => ">".to_owned(),
-        "quot" => "\"".to_owned(),
-        "apos" => "'".to_owned(),
-        other => format!("&{other};"),
-    }
-}
-
 fn local(name: &str) -> String {
     name.to_ascii_lowercase()
 }
@@ -140,6 +131,7 @@ fn append(entry: &mut Option<Entry>, open: &[String], part: &str) {
         "loc" => &mut entry.loc,
         "lastmod" => &mut entry.lastmod,
         "publication_date" => &mut entry.published,
+        "url" | "sitemap" => &mut entry.bare,
         _ => return,
     };
     field.push_str(part);
@@ -149,7 +141,11 @@ impl Sitemap {
     fn close(&mut self, entry: Option<Entry>, base: &CrawlUri) {
         let Some(entry) = entry else { return };
         let date_ms = xml::date_ms(&entry.lastmod).or_else(|| xml::date_ms(&entry.published));
-        self.add(&entry.loc, date_ms, entry.is_sitemap, base);
+        let address = match entry.loc.trim() {
+            "" => entry.bare.trim(),
+            loc => loc,
+        };
+        self.add(address, date_ms, entry.is_sitemap, base);
     }
 
     fn add(&mut self, loc: &str, date_ms: Option<i64>, is_sitemap: bool, base: &CrawlUri) {

@@ -35,6 +35,21 @@ pub(super) fn text(bytes: &[u8]) -> (String, bool) {
     (clean, cut)
 }
 
+/// An entity as text; unknown ones stay as they are.
+pub(super) fn reference(part: &quick_xml::events::BytesRef<'_>) -> String {
+    if let Ok(Some(c)) = part.resolve_char_ref() {
+        return c.to_string();
+    }
+    match &**part {
+        "amp" => "&".to_owned(),
+        "lt" => "<".to_owned(),
+        "gt" => ">".to_owned(),
+        "quot" => "\"".to_owned(),
+        "apos" => "'".to_owned(),
+        other => format!("&{other};"),
+    }
+}
+
 /// `encoding` of the XML declaration, unless the bytes prove to be UTF-8.
 fn declared(raw: &[u8]) -> Option<&'static Encoding> {
     let head = raw.get(..200).unwrap_or(raw);

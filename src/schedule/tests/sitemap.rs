@@ -57,6 +57,17 @@ fn an_index_names_further_sitemaps() {
 }
 
 #[test]
+fn addresses_without_loc_and_feeds_are_taken_too() {
+    let found =
+        read("<sitemapindex><sitemap>\n http://a.cn/s.xml?a=1&amp;b=2\n</sitemap></sitemapindex>");
+    assert_eq!(addresses(&found.sitemaps), ["http://a.cn/s.xml?a=1&b=2"]);
+    let found = read(
+        "<rss version=\"2.0\"><channel><title>t</title><item><link>http://a.cn/1</link></item></channel></rss>",
+    );
+    assert_eq!(addresses(&found.pages), ["http://a.cn/1"]);
+}
+
+#[test]
 fn packed_text_and_lists_are_read() {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packer.write_all(PLAIN.as_bytes()).unwrap();
