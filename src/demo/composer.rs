@@ -127,6 +127,10 @@ fn facts(brief: &Brief<'_>) -> Facts {
         _ => Regions::Land,
     };
     facts.settle_region(regions);
+    if matches!(brief.genre, Genre::Offshore | Genre::Lng) {
+        let port = facts.get("port");
+        facts.set("city", port);
+    }
     facts
 }
 

@@ -8,6 +8,7 @@ pub(super) fn table(name: &str) -> Option<&'static [&'static str]> {
         "field" => FIELDS,
         "coast" => COASTS,
         "city" => CITIES,
+        "port" => PORTS,
         "terminal" => TERMINALS,
         "storage" => STORAGES,
         "pipeline" => PIPELINES,
@@ -91,6 +92,10 @@ const CITIES: &[&str] = &[
     "濮阳",
     "敦煌",
     "荆州",
+];
+
+const PORTS: &[&str] = &[
+    "宁波", "舟山", "唐山", "湛江", "天津", "青岛", "钦州", "深圳", "大连", "洋浦",
 ];
 
 const TERMINALS: &[&str] = &[

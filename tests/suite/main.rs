@@ -3,6 +3,7 @@
 mod cli;
 mod config;
 mod daemon;
+mod demo;
 mod kill;
 mod layout;
 mod same_documents;

@@ -1,0 +1,340 @@
+//! The sample web crawled by the real program, twice: every planted article found once, every trap avoided, and in the
+//! second round little more than what is new.
+
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use taojin::analyze::Analyzer;
+use taojin::demo::{
+    CHANGED_PER_ROUND, Genre, Hit, Manner, NEW_PER_ROUND, Planted, Template, Way, World,
+};
+use taojin::extract::Document;
+use taojin::index::{self, Reader};
+
+use crate::world::{Home, Web};
+
+/// The demo has to be done in a minute, in a build without optimization too.
+const LIMIT: Duration = Duration::from_secs(60);
+/// Decoded bytes after which a page is cut off.
+const PAGE_BYTES: u64 = 4 << 20;
+/// What may have been on its way when the page without end was cut off: socket buffers on both sides.
+const ON_ITS_WAY_BYTES: u64 = 12 << 20;
+/// The sample web takes any load; the traps are about what is fetched, not how fast.
+const FRONTIER: &str = "min_delay_ms = 0\nmax_delay_ms = 0\nconnections_per_host = 4\nconnections_per_ip = 16\nthrottle_backoff_ms = 200";
+
+/// What went wrong, all of it, so that one run tells everything.
+#[derive(Default)]
+struct Faults(Vec<String>);
+
+impl Faults {
+    fn check(&mut self, good: bool, what: impl FnOnce() -> String) {
+        if !good {
+            self.0.push(what());
+        }
+    }
+
+    fn none(self, round: &str) {
+        assert!(
+            self.0.is_empty(),
+            "{round}: {} faults\n{}",
+            self.0.len(),
+            self.0.join("\n")
+        );
+    }
+}
+
+struct Round {
+    summary: serde_json::Value,
+    hits: Vec<Hit>,
+    documents: BTreeMap<String, Vec<Document>>,
+}
+
+fn crawl(home: &Home, web: &Web, extra: &[&str]) -> Round {
+    web.server.clear_log();
+    let names: Vec<String> = web
+        .server
+        .world()
+        .sites
+        .iter()
+        .map(|site| site.name.to_owned())
+        .collect();
+    let mut args = vec!["crawl", "--json"];
+    for name in &names {
+        args.extend(["--site", name]);
+    }
+    args.extend(extra);
+    let started = Instant::now();
+    let done = home
+        .taojin(&args)
+        .stderr(Stdio::piped())
+        .output()
+        .expect("taojin runs");
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    assert!(
+        started.elapsed() < LIMIT,
+        "the crawl took {:?}",
+        started.elapsed()
+    );
+    Round {
+        summary: serde_json::from_slice(&done.stdout).expect("a summary"),
+        hits: web.server.log_of_hits(),
+        documents: documents(home),
+    }
+}
+
+fn documents(home: &Home) -> BTreeMap<String, Vec<Document>> {
+    let dir = home.data_dir().join("index");
+    let reader = Reader::open(&dir, &Analyzer::new(&[]), &index::Config::default())
+        .expect("the index opens");
+    let mut out: BTreeMap<String, Vec<Document>> = BTreeMap::new();
+    reader
+        .for_each(|stored| {
+            out.entry(stored.document.url.clone())
+                .or_default()
+                .push(stored.document);
+            true
+        })
+        .expect("the index can be read");
+    out
+}
+
+/// Every planted article is in the index once, with its title and day; nothing else is but what a trap may leave.
+fn found_once(world: &World, round: &Round, faults: &mut Faults) {
+    for article in &world.articles {
+        let url = world.url(article);
+        let found = round.documents.get(&url).map_or(&[][..], Vec::as_slice);
+        faults.check(found.len() == 1, || {
+            format!(
+                "{} times in the index: {url} {:?} {:?}",
+                found.len(),
+                article.way,
+                article.encoding
+            )
+        });
+        let Some(document) = found.first() else {
+            continue;
+        };
+        faults.check(document.title.as_deref() == Some(&article.title), || {
+            format!("{url}: title {:?}", document.title)
+        });
+        let day = article.published.get(..10);
+        faults.check(
+            document
+                .published
+                .as_deref()
+                .and_then(|date| date.get(..10))
+                == day,
+            || format!("{url}: date {:?}", document.published),
+        );
+        if article.genre == Genre::Picture {
+            let sentence = world.paragraphs(article).join("\n");
+            faults.check(document.text == sentence, || {
+                format!("{url}: the picture's text is {:?}", document.text)
+            });
+        }
+    }
+    for url in round.documents.keys() {
+        let planted = world
+            .articles
+            .iter()
+            .any(|article| world.url(article) == *url);
+        let rest = url.trim_start_matches("http://");
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let target = format!("/{path}");
+        let from_trap = world
+            .traps
+            .iter()
+            .any(|trap| trap.indexable && trap.holds(authority, &target));
+        faults.check(planted || from_trap, || {
+            format!("in the index, but never planted: {url}")
+        });
+    }
+}
+
+/// Traps, strangers, politeness.
+fn behaved(web: &Web, round: &Round, faults: &mut Faults) {
+    for (trap, count) in web.server.sprung() {
+        faults.check(false, || {
+            format!(
+                "{:?} {}: {count} requests of at most {}",
+                trap.kind,
+                trap.url(),
+                trap.most_hits
+            )
+        });
+    }
+    for hit in web.server.strangers() {
+        faults.check(false, || {
+            format!("asked for {}{}", hit.authority, hit.target)
+        });
+    }
+    let world = web.server.world();
+    for site in &world.sites {
+        let robots = round
+            .hits
+            .iter()
+            .filter(|hit| hit.authority == site.authority && hit.target == "/robots.txt")
+            .count();
+        faults.check(robots == 1, || {
+            format!("robots.txt of {} asked for {robots} times", site.name)
+        });
+        let first = round
+            .hits
+            .iter()
+            .find(|hit| hit.authority == site.authority)
+            .map(|hit| hit.target.as_str());
+        faults.check(first == Some("/robots.txt"), || {
+            format!("{}: {first:?} came before robots.txt", site.name)
+        });
+    }
+}
+
+/// How often the article's page was asked for, whatever stood in its query.
+fn asked(world: &World, article: &Planted, round: &Round) -> usize {
+    let authority = &world.site_of(article).authority;
+    let alike = |hit: &&Hit| {
+        let session = hit
+            .target
+            .strip_prefix(&article.path)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with("?sid="));
+        hit.authority == *authority && session
+    };
+    round.hits.iter().filter(alike).count()
+}
+
+fn first_round(web: &Web, round: &Round) {
+    let mut faults = Faults::default();
+    let world = web.server.world();
+    found_once(&world, round, &mut faults);
+    for article in &world.articles {
+        let times = asked(&world, article, round);
+        let expected = if article.manner == Manner::Throttled {
+            2
+        } else {
+            1
+        };
+        faults.check(times == expected, || {
+            format!("{} asked for {times} times", world.url(article))
+        });
+        if article.manner == Manner::Throttled {
+            let at: Vec<u64> = round
+                .hits
+                .iter()
+                .filter(|hit| hit.target == article.path)
+                .map(|hit| hit.at_ms)
+                .collect();
+            let rest = at.last().zip(at.first()).map(|(last, first)| last - first);
+            faults.check(rest >= Some(1000), || {
+                format!("Retry-After of a second, asked again after {rest:?} ms")
+            });
+        }
+        if article.way == Way::Redirects {
+            for alias in &article.aliases {
+                let times = round.hits.iter().filter(|hit| hit.target == *alias).count();
+                faults.check(times == 1, || format!("{alias} asked for {times} times"));
+            }
+        }
+    }
+    let bytes = web.server.endless_bytes();
+    faults.check(
+        bytes >= PAGE_BYTES && bytes < PAGE_BYTES + ON_ITS_WAY_BYTES,
+        || format!("{bytes} bytes taken of the page without end"),
+    );
+    drop(world);
+    behaved(web, round, &mut faults);
+    faults.none("first round");
+}
+
+fn second_round(web: &Web, round: &Round, before: &Round) {
+    let mut faults = Faults::default();
+    let world = web.server.world();
+    found_once(&world, round, &mut faults);
+    let count = |key: &str| {
+        round
+            .summary
+            .get(key)
+            .and_then(serde_json::Value::as_u64)
+            .unwrap_or(u64::MAX)
+    };
+    faults.check(count("documents_new") == NEW_PER_ROUND as u64, || {
+        format!("{} new", count("documents_new"))
+    });
+    faults.check(
+        count("documents_changed") == CHANGED_PER_ROUND as u64,
+        || format!("{} changed", count("documents_changed")),
+    );
+    faults.check(count("documents_deleted") == 0, || {
+        format!("{} deleted", count("documents_deleted"))
+    });
+    for article in world
+        .articles
+        .iter()
+        .filter(|article| article.changed_round == Some(2))
+    {
+        let url = world.url(article);
+        let text = |round: &Round| {
+            round
+                .documents
+                .get(&url)
+                .and_then(|found| found.first())
+                .map(|document| document.text.clone())
+                .unwrap_or_default()
+        };
+        let added = world.paragraphs(article).pop().unwrap_or_default();
+        faults.check(
+            text(round).contains(&added) && !text(before).contains(&added),
+            || format!("{url}: what was added is not in the index"),
+        );
+    }
+    // The forum's server knows no conditions; all others do.
+    for article in world
+        .articles
+        .iter()
+        .filter(|article| article.round == 1 && article.changed_round.is_none())
+    {
+        if world.site_of(article).template == Template::Forum {
+            continue;
+        }
+        let authority = &world.site_of(article).authority;
+        for hit in round
+            .hits
+            .iter()
+            .filter(|hit| hit.target == article.path && hit.authority == *authority)
+        {
+            faults.check(hit.status == 304, || {
+                format!("{} fetched again: {}", world.url(article), hit.status)
+            });
+        }
+    }
+    let unchanged = round.hits.iter().filter(|hit| hit.status == 304).count();
+    faults.check(unchanged * 2 > round.hits.len(), || {
+        format!("{unchanged} of {} answers were 304", round.hits.len())
+    });
+    drop(world);
+    behaved(web, round, &mut faults);
+    faults.none("second round");
+}
+
+#[test]
+fn the_sample_web_is_found_once_without_falling_into_its_traps() {
+    let web = Web::start(|port| World::generate(20_161_109, now_ms(), port));
+    let home = Home::new(&web, FRONTIER);
+    let first = crawl(&home, &web, &[]);
+    first_round(&web, &first);
+    web.server.advance(now_ms());
+    let second = crawl(&home, &web, &["--recheck"]);
+    second_round(&web, &second, &first);
+}
+
+/// The program reads the real clock, so the world has to stand at it.
+fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .expect("after 1970");
+    i64::try_from(since.as_millis()).expect("before the year 292 million")
+}
