@@ -24,6 +24,8 @@ pub(super) enum Form {
     Html(Box<page::Builder>),
     /// A feed or sitemap, kept.
     List(Vec<u8>),
+    /// Undeclared, and no text by its first bytes: not read on.
+    Binary,
 }
 
 impl Body {
@@ -58,15 +60,17 @@ impl Sink for Body {
 
     fn chunk(&mut self, bytes: &[u8]) -> ControlFlow<()> {
         if matches!(self.form, Form::Open) {
-            self.form = match looks_like_list(bytes) {
-                true => Form::List(Vec::new()),
-                false => self.html(None),
+            self.form = match bytes {
+                list if looks_like_list(list) => Form::List(Vec::new()),
+                binary if looks_binary(binary) => Form::Binary,
+                _ => self.html(None),
             };
         }
         match &mut self.form {
             Form::Html(builder) => builder.feed(bytes),
             Form::List(kept) => kept.extend_from_slice(bytes),
             Form::Open => {}
+            Form::Binary => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
     }
@@ -86,4 +90,29 @@ fn looks_like_list(bytes: &[u8]) -> bool {
         ]
         .iter()
         .any(|word| has(word))
+}
+
+/// Whether a body of undeclared type is no text: it has a control byte that text never has (the "binary data bytes"
+/// of the WHATWG's MIME sniffing) and no byte order mark that would explain it.
+fn looks_binary(bytes: &[u8]) -> bool {
+    let head = bytes.get(..bytes.len().min(512)).unwrap_or_default();
+    let utf16 = head.starts_with(&[0xfe, 0xff]) || head.starts_with(&[0xff, 0xfe]);
+    let never = |byte: &u8| matches!(byte, 0x00..=0x08 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
+    !utf16 && head.iter().any(never)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::looks_binary;
+
+    #[test]
+    fn programs_are_told_from_pages_without_a_type() {
+        assert!(looks_binary(b"MZ\x90\x00\x03\x00"));
+        assert!(looks_binary(b"PK\x03\x04"));
+        let (gbk, _, _) = encoding_rs::GBK.encode("<p>页岩气\t水平井\r\n");
+        assert!(!looks_binary(&gbk));
+        assert!(!looks_binary("\u{feff}<p>储气库".as_bytes()));
+        assert!(!looks_binary(b"\xff\xfe<\x00p\x00>\x00"));
+        assert!(!looks_binary(b""));
+    }
 }

@@ -219,6 +219,7 @@ fn read(tools: &Tools, record: &UrlRecord, head: &Head, form: Form) -> Visited {
         Form::Html(builder) => read_page(tools, record, head, *builder),
         Form::List(bytes) => read_list(record, &bytes),
         Form::Open => Visited::nothing("ok", Some("empty body".to_owned())),
+        Form::Binary => Visited::nothing("unwanted", Some("content-type: no text".to_owned())),
     }
 }
 

@@ -17,9 +17,11 @@ const GOOD_TEXT: f64 = 0.9;
 const MISSES: &[(Template, &str, usize)] = &[
     (Template::Agency, "author", 29),
     (Template::Agency, "source", 36),
+    (Template::Agency, "text", 20),
     (Template::Forum, "author", 24),
     (Template::Newspaper, "author", 13),
     (Template::Portal, "author", 38),
+    (Template::Portal, "text", 8),
 ];
 
 fn document(world: &World, article: &Planted) -> Document {
