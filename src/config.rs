@@ -228,6 +228,9 @@ impl Config {
         if self.crawl.max_outbox == 0 {
             return Err("crawl.max_outbox = 0: nothing could be indexed; use 1 or more".to_owned());
         }
+        if let Some(problem) = self.serve.problems().first() {
+            return Err(format!("serve.{problem}"));
+        }
         Ok(())
     }
 }

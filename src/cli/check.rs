@@ -45,6 +45,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         Some(file) => output::line(&format!("configuration  {} is right", file.display())),
         None => output::line("configuration  none found, all values are defaults"),
     }
+    if !loaded.config.fetch.names_contact() {
+        output::line("note           fetch.user_agent names no address where sites can reach you");
+    }
     output::line(&format!(
         "data           {}",
         loaded.config.data_dir.display()

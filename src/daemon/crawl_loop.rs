@@ -135,6 +135,7 @@ impl CrawlLoop {
         };
         site.begun(now);
         self.batch.urls.extend(site.entry_urls());
+        self.tell_next_cycles();
         self.batch.count(name, "cycles", 1);
         // The seeds must be there before the cycle makes them due.
         self.commit(now)?;
@@ -229,13 +230,21 @@ impl CrawlLoop {
         for name in before.keys().filter(|n| !self.sites.contains_key(*n)) {
             tracing::info!(site = %name, "site no longer crawled");
         }
-        self.shared.set_next_cycles(
-            self.sites
-                .values()
-                .map(|s| (s.site.name.clone(), s.next_ms()))
-                .collect(),
-        );
+        let rules = self
+            .sites
+            .values()
+            .map(|s| (s.site.name.clone(), site_run::rules(&s.site, now)));
+        self.shared.set_rules(rules.collect());
+        self.tell_next_cycles();
         Ok(())
+    }
+
+    fn tell_next_cycles(&self) {
+        let cycles = self
+            .sites
+            .values()
+            .map(|s| (s.site.name.clone(), s.next_ms()));
+        self.shared.set_next_cycles(cycles.collect());
     }
 
     fn commit_is_due(&self, now: i64, next: &Next) -> bool {

@@ -151,6 +151,7 @@ pub async fn run(
         robots: RobotsCache::new(),
         page: loaded.config.page.clone(),
         extract: loaded.config.extract.clone(),
+        shared: Arc::clone(&shared),
     });
 
     let indexing = spawn_thread("indexer", move || indexer.run(&poked))?;

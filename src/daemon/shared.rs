@@ -9,6 +9,15 @@ use std::sync::{Mutex, PoisonError};
 /// a slow disk takes a second or two.
 pub(super) const STUCK_MS: i64 = 45_000;
 
+/// What a visit must know of its site.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SiteRules {
+    /// Minutes east of UTC of times on its pages that name no zone.
+    pub(super) utc_offset_min: Option<i32>,
+    /// Whether the sitemaps that robots.txt names are read.
+    pub(super) robots_sitemaps: bool,
+}
+
 /// What the threads tell each other beside the channels.
 #[derive(Debug, Default)]
 pub struct Shared {
@@ -16,6 +25,7 @@ pub struct Shared {
     outbox_seq: AtomicU64,
     indexed_seq: AtomicU64,
     next_cycles: Mutex<BTreeMap<String, Option<i64>>>,
+    rules: Mutex<BTreeMap<String, SiteRules>>,
 }
 
 impl Shared {
@@ -59,5 +69,15 @@ impl Shared {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    pub(super) fn set_rules(&self, rules: BTreeMap<String, SiteRules>) {
+        *self.rules.lock().unwrap_or_else(PoisonError::into_inner) = rules;
+    }
+
+    /// The rules of a site; none if it is no longer crawled.
+    pub(super) fn rules(&self, site: &str) -> Option<SiteRules> {
+        let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        rules.get(site).copied()
     }
 }

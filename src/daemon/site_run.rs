@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Offset};
+
+use super::shared::SiteRules;
 use crate::frontier::SiteScope;
 use crate::schedule::{Cron, Site};
 use crate::store::{NewUrl, UrlClass};
@@ -68,6 +71,19 @@ impl SiteRun {
         let lists =
             of(entries.feeds, UrlClass::Feed).chain(of(entries.sitemaps, UrlClass::Sitemap));
         of(entries.seeds, UrlClass::Seed).chain(lists).collect()
+    }
+}
+
+/// What visits must know of a site. A zone with summer time counts as it stands at `now_ms`.
+pub(super) fn rules(site: &Site, now_ms: i64) -> SiteRules {
+    let zone = site.cron().ok().map(|cron| cron.zone());
+    let now = DateTime::from_timestamp_millis(now_ms);
+    let offset = zone
+        .zip(now)
+        .map(|(zone, now)| now.with_timezone(&zone).offset().fix());
+    SiteRules {
+        utc_offset_min: offset.map(|o| o.local_minus_utc() / 60),
+        robots_sitemaps: site.robots_sitemaps,
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::body::{Body, Form};
-use super::now_ms;
+use super::{Shared, now_ms};
 use crate::extract::{self, Document, Kind, LinkKind};
 use crate::fetch::{
     Access, Failure, Fetched, Fetcher, Head, Outcome, Request, RobotsCache, Unwanted, Verdict, Want,
@@ -24,6 +24,7 @@ pub(super) struct Tools {
     pub(super) robots: RobotsCache,
     pub(super) page: page::Config,
     pub(super) extract: extract::Config,
+    pub(super) shared: Arc<Shared>,
 }
 
 /// What became of a visit.
@@ -73,13 +74,13 @@ pub(super) async fn visit(tools: &Tools, lease: &Lease) -> (Visited, FetchReport
         Some(refused) => refused,
         None => fetch(tools, record).await,
     };
-    let sitemaps = verdict
-        .sitemaps
-        .iter()
-        .filter(|_| record.visit.class == UrlClass::Seed);
-    visited
-        .outlinks
-        .extend(sitemaps.map(|uri| child(record, uri.clone(), UrlClass::Sitemap)));
+    let rules = tools.shared.rules(&record.site);
+    if record.visit.class == UrlClass::Seed && rules.is_some_and(|r| r.robots_sitemaps) {
+        let named = verdict.sitemaps.iter();
+        visited
+            .outlinks
+            .extend(named.map(|uri| child(record, uri.clone(), UrlClass::Sitemap)));
+    }
     let mut report = report(&visited);
     report.crawl_delay_ms = crawl_delay_ms;
     (visited, report)
@@ -228,6 +229,10 @@ fn read_page(tools: &Tools, record: &UrlRecord, head: &Head, builder: page::Buil
     let context = extract::Context {
         now_ms: now_ms(),
         site: Some(&record.site),
+        default_offset_min: tools
+            .shared
+            .rules(&record.site)
+            .and_then(|r| r.utc_offset_min),
         ..Default::default()
     };
     let mut document = extract::extract_with(&page, &context, &tools.extract);
