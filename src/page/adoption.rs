@@ -53,10 +53,10 @@ impl Tree {
                 return;
             };
             let inside = at + 1..self.stack.len();
-            if inside.clone().any(|i| self.stack[i].tag.is_scope()) {
+            if inside.clone().any(|i| self.stack[i].is_scope()) {
                 return;
             }
-            let Some(block) = { inside }.find(|&i| self.stack[i].tag.is_special()) else {
+            let Some(block) = { inside }.find(|&i| self.stack[i].is_special()) else {
                 self.pop_to(at);
                 self.formatting.remove(open.node);
                 return;

@@ -45,6 +45,12 @@ impl Tree {
     }
 
     fn end_foreign(&mut self, tag: Tag) -> bool {
+        if matches!(tag, Tag::P | Tag::BR) {
+            while self.current().is_some_and(|open| open.foreign) {
+                self.pop();
+            }
+            return false;
+        }
         for at in (0..self.stack.len()).rev() {
             let open = self.stack[at];
             if !open.foreign {
@@ -99,45 +105,9 @@ impl Tree {
                         return;
                     }
                 }
-                Context::Select => match tag {
-                    Tag::SELECT => {
-                        self.close_select();
-                        return;
-                    }
-                    Tag::OPTION | Tag::OPTGROUP => {
-                        self.end_option(tag);
-                        return;
-                    }
-                    Tag::TEMPLATE => break,
-                    _ if tag.is_table_part() || tag == Tag::TABLE => {
-                        if self.table_scope(tag).is_none() {
-                            return;
-                        }
-                        self.close_select();
-                    }
-                    _ => {
-                        if self.current_tag() == tag {
-                            self.pop();
-                        }
-                        return;
-                    }
-                },
             }
         }
         self.end_in_body(tag, hash);
-    }
-
-    fn end_option(&mut self, tag: Tag) {
-        if tag == Tag::OPTGROUP
-            && self.current_tag() == Tag::OPTION
-            && self.stack.len() > 1
-            && self.stack[self.stack.len() - 2].tag == Tag::OPTGROUP
-        {
-            self.pop();
-        }
-        if self.current_tag() == tag {
-            self.pop();
-        }
     }
 
     fn innermost_cell(&self) -> Option<usize> {
@@ -202,8 +172,7 @@ impl Tree {
             if wanted(open.tag) && !open.foreign {
                 return Some(at);
             }
-            let holds_html = matches!(open.tag, Tag::FOREIGN_OBJECT | Tag::DESC);
-            if open.tag.is_scope() || holds_html || extra(open.tag) {
+            if open.is_scope() || (extra(open.tag) && !open.foreign) {
                 return None;
             }
         }
@@ -233,7 +202,20 @@ impl Tree {
     fn end_in_body(&mut self, tag: Tag, hash: u32) {
         match tag {
             Tag::BODY | Tag::HTML | Tag::HEAD => {}
-            Tag::P => self.close_p(),
+            Tag::P => {
+                if self.is_open(Tag::P)
+                    && self
+                        .scope_position(|t| t == Tag::P, |t| t == Tag::BUTTON)
+                        .is_some()
+                {
+                    self.close_p();
+                } else {
+                    // A stray end is an empty paragraph: it parts lines.
+                    self.text.fostering = self.context().is_table();
+                    self.insert_void(Tag::P, b"");
+                    self.text.fostering = false;
+                }
+            }
             Tag::BR => {
                 self.break_line();
                 self.reopen_formatting();
@@ -304,7 +286,7 @@ impl Tree {
                 self.pop_to(at);
                 return;
             }
-            if open.tag.is_special() {
+            if open.is_special() {
                 return;
             }
         }

@@ -56,7 +56,6 @@ impl Tree {
                     self.start_in_table(tag, attributes)
                 }
                 Context::ColumnGroup => self.start_in_column_group(tag, attributes),
-                Context::Select => self.start_in_select(tag, attributes),
             };
             match handled {
                 Turn::Done => return,
@@ -163,12 +162,16 @@ impl Tree {
             Tag::FORM if self.form.is_some() && !self.is_open(Tag::TEMPLATE) => return,
             Tag::LI => self.close_list_item(&[Tag::LI]),
             Tag::DT | Tag::DD => self.close_list_item(&[Tag::DT, Tag::DD]),
-            Tag::A | Tag::NOBR => self.close_same_formatting(tag),
+            Tag::A => self.close_same_formatting(tag),
+            Tag::NOBR if self.in_scope(tag) => self.close_same_formatting(tag),
             Tag::BUTTON => self.close_button(),
-            Tag::OPTION | Tag::OPTGROUP if self.current_tag() == Tag::OPTION => {
-                self.pop();
+            Tag::SELECT | Tag::INPUT => {
+                if self.close_select() && tag == Tag::SELECT {
+                    return;
+                }
             }
-            Tag::RB | Tag::RTC | Tag::RP | Tag::RT if self.is_open(Tag::RUBY) => {
+            Tag::OPTION | Tag::OPTGROUP => self.close_option(tag),
+            Tag::RB | Tag::RTC | Tag::RP | Tag::RT if self.in_scope(Tag::RUBY) => {
                 let keep = matches!(tag, Tag::RP | Tag::RT).then_some(Tag::RTC);
                 self.imply_ends(keep);
             }
@@ -177,6 +180,9 @@ impl Tree {
         let table_closes_p = tag == Tag::TABLE && !self.is_quirky();
         if tag.closes_p() || matches!(tag, Tag::LI | Tag::DT | Tag::DD) || table_closes_p {
             self.close_p();
+        }
+        if tag == Tag::HR && self.select_position().is_some() {
+            self.imply_ends(None);
         }
         if tag.is_heading() && self.current_tag().is_heading() {
             self.pop();
@@ -211,14 +217,43 @@ impl Tree {
             return;
         }
         for at in (0..self.stack.len()).rev() {
-            let tag = self.stack[at].tag;
-            if items.contains(&tag) {
+            let open = self.stack[at];
+            let tag = open.tag;
+            if items.contains(&tag) && !open.foreign {
                 self.pop_to(at);
                 return;
             }
-            if tag.is_special() && !matches!(tag, Tag::ADDRESS | Tag::DIV | Tag::P) {
+            if open.is_special() && !matches!(tag, Tag::ADDRESS | Tag::DIV | Tag::P) {
                 return;
             }
+        }
+    }
+
+    fn in_scope(&self, tag: Tag) -> bool {
+        self.is_open(tag) && self.scope_position(|t| t == tag, |_| false).is_some()
+    }
+
+    fn select_position(&self) -> Option<usize> {
+        if !self.is_open(Tag::SELECT) {
+            return None;
+        }
+        self.scope_position(|t| t == Tag::SELECT, |_| false)
+    }
+
+    /// Closes the select that is in scope; false when there is none.
+    fn close_select(&mut self) -> bool {
+        let select = self.select_position();
+        if let Some(at) = select {
+            self.pop_to(at);
+        }
+        select.is_some()
+    }
+
+    fn close_option(&mut self, tag: Tag) {
+        if self.select_position().is_some() {
+            self.imply_ends((tag == Tag::OPTION).then_some(Tag::OPTGROUP));
+        } else if self.current_tag() == Tag::OPTION {
+            self.pop();
         }
     }
 

@@ -1,4 +1,4 @@
-//! Start tags inside tables and selects, where only some elements may stand. In: a tag. Out: whether it is handled,
+//! Start tags inside tables, where only some elements may stand. In: a tag. Out: whether it is handled,
 //! something was closed so that it has to be looked at again, or it counts as content of the body.
 
 use super::Tag;
@@ -140,50 +140,5 @@ impl Tree {
         self.clear_to(&[Tag::COLGROUP]);
         self.pop();
         Turn::Again
-    }
-
-    pub(super) fn start_in_select(&mut self, tag: Tag, attributes: &[u8]) -> Turn {
-        match tag {
-            Tag::OPTION | Tag::OPTGROUP | Tag::HR => {
-                if self.current_tag() == Tag::OPTION {
-                    self.pop();
-                }
-                if tag != Tag::OPTION && self.current_tag() == Tag::OPTGROUP {
-                    self.pop();
-                }
-                if tag == Tag::HR {
-                    self.insert_void(tag, attributes);
-                } else {
-                    self.insert(tag, 0, attributes);
-                }
-                Turn::Done
-            }
-            Tag::SCRIPT | Tag::TEMPLATE => {
-                self.insert_head_element(tag, attributes);
-                Turn::Done
-            }
-            Tag::SELECT | Tag::INPUT | Tag::KEYGEN | Tag::TEXTAREA => {
-                self.close_select();
-                if tag == Tag::SELECT {
-                    Turn::Done
-                } else {
-                    Turn::Again
-                }
-            }
-            _ if tag.is_table_part() || tag == Tag::TABLE => {
-                self.close_select();
-                Turn::Again
-            }
-            _ => Turn::Done,
-        }
-    }
-
-    pub(super) fn close_select(&mut self) {
-        match self.stack.iter().rposition(|open| open.tag == Tag::SELECT) {
-            Some(at) => self.pop_to(at),
-            None => {
-                self.pop();
-            }
-        }
     }
 }

@@ -142,7 +142,7 @@ pub(super) const TABLE: &[(&str, u16)] = &[
     ("label", 0),
     ("input", VOID | SPECIAL | REPLACED),
     ("button", SPECIAL | CLOSES_SCOPE | REPLACED),
-    ("select", SPECIAL | REPLACED),
+    ("select", SPECIAL | REPLACED | SCOPE | CLOSES_SCOPE),
     ("datalist", 0),
     ("optgroup", BLOCK | IMPLIED_END),
     ("option", BLOCK | IMPLIED_END),

@@ -26,7 +26,6 @@ pub(super) enum Context {
     Cell,
     Caption,
     ColumnGroup,
-    Select,
 }
 
 impl Context {
@@ -60,6 +59,19 @@ pub(super) struct Open {
     pub(super) name_hash: u32,
     /// Part of a table that content was moved out of: its node takes no more children.
     pub(super) stale: bool,
+}
+
+impl Open {
+    /// "Special" of the standard: elements of a drawing are not, whatever their name.
+    pub(super) fn is_special(&self) -> bool {
+        !self.foreign && self.tag.is_special()
+    }
+
+    /// Boundary of a scope.
+    pub(super) fn is_scope(&self) -> bool {
+        let holds_html = matches!(self.tag, Tag::FOREIGN_OBJECT | Tag::DESC);
+        !self.foreign && (self.tag.is_scope() || holds_html)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -244,7 +256,6 @@ impl Tree {
             Tag::TD | Tag::TH => Context::Cell,
             Tag::CAPTION => Context::Caption,
             Tag::COLGROUP => Context::ColumnGroup,
-            Tag::SELECT => Context::Select,
             Tag::TEMPLATE => Context::Body,
             _ => outer,
         };
