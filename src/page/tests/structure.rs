@@ -173,7 +173,7 @@ fn a_form_ends_without_ending_what_is_open_inside() {
 #[test]
 fn stray_end_tags_change_nothing() {
     check("a</div></span></li></td>b", &["html.body ab"]);
-    check("<div>a</p>b</div>", &["html.body.div ab"]);
+    check("<div>a</span>b</div>", &["html.body.div ab"]);
     check("<h2>a</h3>b", &["html.body.h2 a", "html.body b"]);
     check(
         "<x-a>a<x-b>b</x-a>c",
@@ -183,6 +183,13 @@ fn stray_end_tags_change_nothing() {
             "html.body c",
         ],
     );
+}
+
+#[test]
+fn a_stray_end_of_a_paragraph_parts_lines() {
+    let page = page("<div>a</p>b</div>");
+    assert_eq!(page.visible_text(0..page.nodes().len() as u32), "a\nb");
+    assert_eq!(page.nodes().iter().filter(|n| n.tag == Tag::P).count(), 1);
 }
 
 #[test]
