@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use super::{Context, Usage, output};
 use crate::analyze::Analyzer;
 use crate::extract::Document;
-use crate::index::{Entry, Writer};
+use crate::index::{Entry, Writer, rebuild};
 use crate::uri::CrawlUri;
 
 /// A longer line is not a document that we wrote.
@@ -20,8 +20,11 @@ const COMMIT_DOCUMENTS: u64 = 5_000;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Files of documents as `extract --json` writes them; - is standard input
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "rebuild", value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// First index again what the index already keeps: for an index of another version of taojin
+    #[arg(long)]
+    rebuild: bool,
     /// One JSON object with the counts
     #[arg(long)]
     json: bool,
@@ -36,6 +39,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     }
     let analyzer = Analyzer::new(&loaded.lexicons()?);
     std::fs::create_dir_all(&loaded.config.data_dir)?;
+    if args.rebuild {
+        let kept = rebuild(&loaded.index_dir(), &analyzer, &loaded.config.index)?;
+        tracing::info!(documents = kept, "indexed again");
+    }
     let mut import = Import {
         writer: Writer::open(&loaded.index_dir(), &analyzer, &loaded.config.index)?,
         imported: 0,

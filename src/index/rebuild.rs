@@ -5,12 +5,15 @@ use std::path::Path;
 
 use tantivy::directory::MmapDirectory;
 use tantivy::schema::Value;
-use tantivy::{Index, ReloadPolicy, TantivyDocument};
+use tantivy::{Index, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError};
 
 use super::schema::STORED_FIELD;
 use super::writer::unreadable;
 use super::{Config, Entry, IndexError, StoredDocument, Writer};
 use crate::analyze::Analyzer;
+
+/// Least memory a writer takes; this one writes nothing.
+const GUARD_BYTES: usize = 16 << 20;
 
 /// Indexes the stored documents of `dir` anew and puts the result in its place; returns how many. Until the last
 /// moment the old index stays as it is; a run that was broken off can simply be repeated.
@@ -42,6 +45,14 @@ fn copy(dir: &Path, writer: &mut Writer) -> Result<(u64, u64), IndexError> {
     let index = Index::open(directory).map_err(|e| broken(&e))?;
     let field = index.schema().get_field(STORED_FIELD);
     let field = field.map_err(|e| broken(&e))?;
+    // Held while copying, so that nothing writes to what is being replaced.
+    let guard: IndexWriter =
+        index
+            .writer_with_num_threads(1, GUARD_BYTES)
+            .map_err(|e| match e {
+                TantivyError::LockFailure(_, _) => IndexError::Locked(dir.to_owned()),
+                e => broken(&e),
+            })?;
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
     let reader: tantivy::IndexReader = reader.try_into().map_err(|e| broken(&e))?;
     let (mut count, mut last) = (0, noted_seq(&index));
@@ -62,6 +73,7 @@ fn copy(dir: &Path, writer: &mut Writer) -> Result<(u64, u64), IndexError> {
             last = last.max(stored.seq);
         }
     }
+    drop(guard);
     Ok((count, last))
 }
 

@@ -147,6 +147,11 @@ fn an_index_of_another_format_is_rebuilt() {
     let meta = index.join("meta.json");
     let good = std::fs::read_to_string(&meta).unwrap();
     std::fs::write(&meta, good.replace("\\\"format\\\":1", "\\\"format\\\":0")).unwrap();
+    let busy = tantivy::Index::open_in_dir(&index).unwrap();
+    let busy: tantivy::IndexWriter = busy.writer_with_num_threads(1, 16 << 20).unwrap();
+    let refused = rebuild(&index, &ANALYZER, &config);
+    assert!(matches!(refused, Err(IndexError::Locked(_))), "{refused:?}");
+    drop(busy);
     assert_eq!(rebuild(&index, &ANALYZER, &config).unwrap(), 3);
     let reader = Reader::open(&index, &ANALYZER, &config).unwrap();
     assert_eq!(ids(&reader, &literal("日产原油")), [1, 2, 3]);
