@@ -2,12 +2,13 @@
 //! second round little more than what is new.
 
 use std::collections::BTreeMap;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use taojin::analyze::Analyzer;
 use taojin::demo::{
-    CHANGED_PER_ROUND, Genre, Hit, Manner, NEW_PER_ROUND, Planted, Template, Way, World,
+    ARTICLES, CHANGED_PER_ROUND, Genre, Hit, Manner, NEW_PER_ROUND, Planted, SHOWCASE, Template,
+    Way, World,
 };
 use taojin::extract::Document;
 use taojin::index::{self, Reader};
@@ -242,7 +243,7 @@ fn first_round(web: &Web, round: &Round) {
     }
     let bytes = web.server.endless_bytes();
     faults.check(
-        bytes >= PAGE_BYTES && bytes < PAGE_BYTES + ON_ITS_WAY_BYTES,
+        (PAGE_BYTES..PAGE_BYTES + ON_ITS_WAY_BYTES).contains(&bytes),
         || format!("{bytes} bytes taken of the page without end"),
     );
     drop(world);
@@ -329,6 +330,44 @@ fn the_sample_web_is_found_once_without_falling_into_its_traps() {
     web.server.advance(now_ms());
     let second = crawl(&home, &web, &["--recheck"]);
     second_round(&web, &second, &first);
+}
+
+#[test]
+fn the_demo_shows_both_rounds_and_three_searches() {
+    let started = Instant::now();
+    let done = Command::new(env!("CARGO_BIN_EXE_taojin"))
+        .args(["demo", "--once"])
+        .output()
+        .expect("taojin runs");
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(
+        done.status.success(),
+        "{said}{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    assert!(
+        started.elapsed() < LIMIT,
+        "the demo took {:?}",
+        started.elapsed()
+    );
+    for number in [ARTICLES, NEW_PER_ROUND, CHANGED_PER_ROUND] {
+        assert!(
+            said.contains(&number.to_string()),
+            "{number} is not in\n{said}"
+        );
+    }
+    for query in SHOWCASE {
+        let below = said
+            .split_once(&format!("'{query}'"))
+            .map_or("", |(_, below)| below);
+        let hits = below.lines().nth(1).unwrap_or_default();
+        let count: usize = hits
+            .split(' ')
+            .next()
+            .and_then(|count| count.parse().ok())
+            .unwrap_or_default();
+        assert!(count >= 3, "{query}: {hits}");
+    }
 }
 
 /// The program reads the real clock, so the world has to stand at it.
