@@ -241,11 +241,4 @@ impl Frontier {
             self.enqueue(host, now_ms);
         }
     }
-
-    /// New URLs of a site, for a batch: its seeds.
-    pub fn seeds(site: &Arc<str>, uris: &[crate::uri::CrawlUri]) -> Vec<NewUrl> {
-        uris.iter()
-            .map(|uri| NewUrl::seed(uri.clone(), site))
-            .collect()
-    }
 }
