@@ -15,6 +15,7 @@ pub mod cli;
 pub mod config;
 pub mod daemon;
 pub mod demo;
+pub mod eval;
 pub mod extract;
 pub mod fetch;
 pub mod frontier;

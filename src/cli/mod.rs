@@ -5,6 +5,7 @@ mod check;
 mod completions;
 mod crawl;
 mod demo;
+mod eval;
 mod extract;
 mod import;
 mod logging;
@@ -58,6 +59,8 @@ enum Command {
     Search(search::Args),
     /// Extract documents from files, URLs or standard input
     Extract(extract::Args),
+    /// Score the extraction on labelled pages, compare with an earlier run
+    Eval(eval::Args),
     /// Put documents, as `extract --json` writes them, into the index
     Import(import::Args),
     /// Serve the HTTP API and the web page over an existing index, no crawling
@@ -117,6 +120,7 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
         Command::Crawl(args) => crawl::run(context, &args),
         Command::Search(args) => search::run(context, &args),
         Command::Extract(args) => extract::run(context, &args),
+        Command::Eval(args) => eval::run(context, &args),
         Command::Import(args) => import::run(context, &args),
         Command::Serve(args) => serve::run(context, &args),
         Command::Site(args) => site::run(context, &args),

@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("fetch", &["uri"]),
     ("index", &["uri", "extract", "analyze"]),
     ("serve", &["extract", "index", "store", "analyze"]),
+    ("eval", &["uri", "page", "extract", "analyze"]),
     (
         "config",
         &[
