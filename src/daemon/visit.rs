@@ -17,6 +17,8 @@ use crate::uri::CrawlUri;
 
 /// A feed or sitemap of this size is cut off: the sitemap protocol allows 50 MB, which is a crawl of its own.
 const MAX_LIST_BYTES: u64 = 16 << 20;
+/// Confidence in the text from which a page that is no article is worth finding.
+const CLEAR_TEXT: f32 = 0.6;
 
 /// What every visit needs; shared by all fetch tasks.
 pub(super) struct Tools {
@@ -239,7 +241,7 @@ fn read_page(tools: &Tools, record: &UrlRecord, head: &Head, builder: page::Buil
     document.noindex |= head.noindex;
     document.nofollow |= head.nofollow;
     let mut visited = Visited::nothing("ok", None);
-    visited.kind = Some(document.kind);
+    visited.kind = Some(detail_kind(&document));
     let links = std::mem::take(&mut document.links);
     visited.digest = Some(match document.kind {
         Kind::Hub => digest(links.iter().map(|l| l.url.as_str())),
@@ -275,9 +277,18 @@ fn read_page(tools: &Tools, record: &UrlRecord, head: &Head, builder: page::Buil
 }
 
 /// Whether a document is worth being found: articles, and other pages with a text, unless they ask not to be.
+/// A thread or a page of a service is neither article nor list; where its text is clear it is crawled and
+/// searched as an article is.
+fn detail_kind(document: &Document) -> Kind {
+    match document.kind {
+        Kind::Other if document.confidence >= CLEAR_TEXT => Kind::Article,
+        kind => kind,
+    }
+}
+
 fn is_indexed(document: &Document) -> bool {
     let has_text = !document.text.is_empty();
-    !document.noindex && has_text && document.kind == Kind::Article
+    !document.noindex && has_text && detail_kind(document) == Kind::Article
 }
 
 /// Whether `canonical` names the same page as `uri` in another spelling: same host but for `www.` and scheme, and the

@@ -8,14 +8,21 @@
 
 use super::Config;
 use super::features::View;
+use super::likeness::{likeness, normal_form};
 use super::odds;
-use super::outline::Outline;
+use super::outline::{Outline, is_prose};
+use super::phrases::{Phrase, phrase_of};
+use super::render::line_text;
 use super::second::Second;
 use crate::page::{NodeId, Page};
 
 /// A line counts for an element when it is likelier than this to be text: half of the F1 aimed at.
 const THETA: f32 = 0.45;
 
+/// Longest line that is looked at as a note about the text, in tokens.
+const NOTE_TOKENS: u32 = 60;
+/// Kept lines at the head of the text among which notes may stand below a first sentence.
+const HEAD_LINES: usize = 4;
 /// Lines below these odds are never kept, however poor the page.
 const FLOOR: f32 = -3.0;
 
@@ -129,4 +136,57 @@ pub(super) fn main_text(
         method: "ratio+blocks",
         confidence,
     }
+}
+
+/// Drops lines that are about the text: the headline itself, date and source, editor, share bar, notes of
+/// rights. Only short lines, and most kinds only above the first or below the last prose.
+pub(super) fn drop_notes(
+    page: &Page,
+    outline: &Outline,
+    headline: Option<&str>,
+    lines: &mut Vec<usize>,
+) {
+    let mut text = String::new();
+    let phrases: Vec<Option<Phrase>> = lines
+        .iter()
+        .map(|i| {
+            text.clear();
+            line_text(page, &outline.lines[*i], &mut text);
+            phrase_of(&text)
+        })
+        .collect();
+    let prose = |n: &usize| is_prose(&outline.lines[lines[*n]]) && phrases[*n].is_none();
+    let first = (0..lines.len())
+        .find(prose)
+        .map_or(usize::MAX, |n| lines[n]);
+    let last = (0..lines.len()).rev().find(prose).map_or(0, |n| lines[n]);
+    let headline = headline.map(normal_form);
+    let mut next = 0;
+    lines.retain(|i| {
+        let phrase = phrases[next];
+        next += 1;
+        let line = &outline.lines[*i];
+        if line.all.tokens > NOTE_TOKENS {
+            return true;
+        }
+        text.clear();
+        line_text(page, line, &mut text);
+        let outside = *i < first || *i > last || next <= HEAD_LINES;
+        let above = *i <= first;
+        if above
+            && headline
+                .as_ref()
+                .is_some_and(|h| likeness(h, &normal_form(&text)) > 0.9)
+        {
+            return false;
+        }
+        match phrase {
+            Some(Phrase::Editor | Phrase::Tools | Phrase::Paging) => false,
+            Some(
+                Phrase::Source | Phrase::Footer | Phrase::Comments | Phrase::Crumbs | Phrase::Tags,
+            ) => !outside,
+            Some(Phrase::Legal | Phrase::Related | Phrase::Promo) => !outside || *i < first,
+            Some(Phrase::OriginalTitle) | None => true,
+        }
+    });
 }

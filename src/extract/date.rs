@@ -23,6 +23,10 @@ const LINES_ABOVE: usize = 8;
 const LINES_BELOW: usize = 12;
 /// Longest line that is looked at for a date away from the headline, in bytes.
 const SHORT_LINE: usize = 160;
+/// Longest line whose dates are counted when nothing else is known, in tokens.
+const FREQUENT_TOKENS: u32 = 80;
+/// Linked tokens from which a line with a date is a link to another article.
+const TEASER_TOKENS: u32 = 9;
 /// Most candidates kept.
 const MAX_CANDIDATES: usize = 200;
 
@@ -35,10 +39,10 @@ pub(super) enum Origin {
     Meta,
     /// `itemprop=datePublished`, `time pubdate`.
     Declared,
-    /// `<time datetime>` near the headline.
-    Time,
     /// Text near the headline that is called the publication.
     Labelled,
+    /// `<time datetime>` near the headline.
+    Time,
     /// Year, month and day in the URL.
     Url,
     /// Text between headline and main text.
@@ -51,6 +55,8 @@ pub(super) enum Origin {
     Vague,
     /// The last lines of the text.
     Signature,
+    /// `<title>` or the description.
+    Head,
     /// The date that most short lines have.
     Frequent,
 }
@@ -102,6 +108,16 @@ pub(super) fn choose(
     all.extend(from_lines(page, outline, place, clock));
     if all.is_empty() {
         all.extend(of(Origin::JsonLd, value(&head.json.created)));
+    }
+    if all.is_empty() {
+        let texts = [Some(head.title.as_str()), head.description];
+        let first = |text: &str| {
+            find_dates(text, clock)
+                .into_iter()
+                .find(|f| f.form == Form::Full)
+        };
+        let found = texts.into_iter().flatten().find_map(first);
+        all.extend(of(Origin::Head, found.map(|f| f.stamp)));
     }
     if all.is_empty() {
         all.extend(of(Origin::Frequent, most_frequent(page, outline, clock)));
@@ -230,7 +246,11 @@ fn from_lines(page: &Page, outline: &Outline, place: Place, clock: &Clock) -> Ve
         let close = (from..to).contains(&i);
         let about = line.marks.any(Marks::ABOUT);
         let signature = i + 3 >= place.body_end && i < place.body_end + 4;
-        if line.all.numbers == 0 && line.all.cjk == 0 || !(close || about || signature) {
+        // Right under the headline a date is the headline's, whatever the box around both calls itself.
+        let under_title = place.title.is_some_and(|t| i > t && i <= t + 3);
+        // A headline that links and a date: another article.
+        let teaser = line.linked.tokens >= TEASER_TOKENS && !under_title;
+        if teaser || line.all.numbers == 0 && line.all.cjk == 0 || !(close || about || signature) {
             continue;
         }
         text.clear();
@@ -238,14 +258,17 @@ fn from_lines(page: &Page, outline: &Outline, place: Place, clock: &Clock) -> Ve
         if text.len() > 4 * SHORT_LINE || (text.len() > SHORT_LINE && !close) {
             continue;
         }
-        let elsewhere = line.marks.any(
-            Marks::COMMENT
-                .with(Marks::RELATED)
-                .with(Marks::ASIDE)
-                .with(Marks::NAV),
-        );
+        let elsewhere = !under_title
+            && line.marks.any(
+                Marks::COMMENT
+                    .with(Marks::RELATED)
+                    .with(Marks::ASIDE)
+                    .with(Marks::NAV),
+            );
         let in_text = place.body_start.is_some_and(|b| i >= b) && line.all.tokens > 30;
         for found in find_dates(&text, clock) {
+            // A text may begin with its date: `01.02.2022 | …`.
+            let in_text = in_text && !(found.at < 6 && place.body_start == Some(i));
             if let Some(origin) = origin_of(
                 &found,
                 close && !elsewhere,
@@ -295,7 +318,7 @@ fn most_frequent(page: &Page, outline: &Outline, clock: &Clock) -> Option<Stamp>
         .lines
         .iter()
         .enumerate()
-        .filter(|(_, l)| l.all.numbers > 0 && l.all.tokens < 40)
+        .filter(|(_, l)| l.all.numbers > 0 && l.all.tokens < FREQUENT_TOKENS)
     {
         text.clear();
         line_text(page, line, &mut text);

@@ -91,7 +91,7 @@ static TIME: LazyLock<Regex> = LazyLock::new(|| {
 });
 static PUBLISHED: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?i)发布|發佈|发表|發表|刊发|公開|掲載|配信|投稿|등록|입력|发稿|发文|publish|post(?:ed|é)|publi|veröffentlicht|erstellt|created|written|опубликован|yayın|inserito",
+        r"(?i)(?:^|[^\p{Han}]|首次|文章|新闻|稿件|信息|本文|原文|最初|正式)(?:发布|發佈|发表|發表|刊发|发稿|发文|推送)|公開|掲載|配信|投稿|등록|입력|publish|post(?:ed|é)|publi|veröffentlicht|erstellt|created|written|опубликован|yayın|inserito",
     )
 });
 static MODIFIED: LazyLock<Regex> = LazyLock::new(|| {
@@ -361,11 +361,17 @@ fn offset(text: &str) -> Option<i32> {
     (hours <= 14).then_some(sign * (hours * 60 + minutes))
 }
 
-/// What the last words before a date call it.
+/// What the words right before a date call it.
 fn label_before(before: &str) -> Label {
-    let start = before.char_indices().rev().nth(23).map_or(0, |(i, _)| i);
+    /// Characters that may stand between label and date: `发布时间：`, `Published on`.
+    const BETWEEN: usize = 10;
+    let start = before.char_indices().rev().nth(29).map_or(0, |(i, _)| i);
     let near = before.get(start..).unwrap_or_default();
-    let last = |regex: &Regex| regex.find_iter(near).last().map(|m| m.start());
+    let last = |regex: &Regex| {
+        let end = regex.find_iter(near).last()?.end();
+        let between = near.get(end..).unwrap_or_default();
+        (between.chars().count() <= BETWEEN).then_some(end)
+    };
     match (last(&PUBLISHED), last(&MODIFIED)) {
         (None, None) => Label::None,
         (published, modified) if published >= modified => Label::Published,

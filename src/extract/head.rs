@@ -102,6 +102,8 @@ pub(super) struct Head<'a> {
     pub robots: Vec<&'a str>,
     /// `html lang`, `content-language`, `og:locale`.
     pub language: Option<&'a str>,
+    /// `description`, `og:description`.
+    pub description: Option<&'a str>,
     /// `og:type`.
     pub og_type: Option<&'a str>,
     /// JSON-LD.
@@ -208,6 +210,7 @@ impl<'a> Head<'a> {
             .filter(|l| !l.is_empty())
             .or_else(|| first("content-language"))
             .or_else(|| first("og:locale"));
+        self.description = first("description").or_else(|| first("og:description"));
         self.og_type = first("og:type");
     }
 

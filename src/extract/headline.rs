@@ -22,6 +22,8 @@ pub(super) struct Headline {
     pub text: Option<String>,
     /// Line where it stands in the page, if it does.
     pub line: Option<usize>,
+    /// What it was chosen from, best first.
+    pub candidates: Vec<Candidate>,
 }
 
 /// Headings and elements that call themselves title, in document order.
@@ -119,9 +121,10 @@ pub(super) fn headline(page: &Page, outline: &Outline, head: &Head<'_>, body: &B
     let evidence = Evidence {
         title: &head.title,
         site_name: head.site_name,
+        host: page.url.as_ref().map(|u| u.host()),
         candidates,
     };
-    let (text, _) = title::choose(evidence);
+    let (text, candidates) = title::choose(evidence);
     let line = text.as_ref().and_then(|t| {
         let form = normal_form(t);
         places
@@ -130,5 +133,9 @@ pub(super) fn headline(page: &Page, outline: &Outline, head: &Head<'_>, body: &B
             .min_by_key(|(_, line)| line.abs_diff(anchor))
             .map(|(_, line)| *line)
     });
-    Headline { text, line }
+    Headline {
+        text,
+        line,
+        candidates,
+    }
 }

@@ -143,7 +143,8 @@ fn take(object: &serde_json::Map<String, Value>, article: bool, into: &mut JsonL
     };
     let keep = |slot: &mut Option<String>, value: Option<&str>| {
         if slot.is_none() {
-            *slot = value.map(str::to_owned);
+            // Templates escape their JSON as if it were HTML.
+            *slot = value.map(|v| htmlize::unescape(v).trim().to_owned());
         }
     };
     keep(

@@ -115,3 +115,8 @@ impl Prepared {
         out
     }
 }
+
+/// Text of `<title>`.
+pub fn page_title(page: &Page) -> String {
+    Head::of(page).title
+}

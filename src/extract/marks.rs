@@ -132,7 +132,7 @@ const STEMS: &[(&str, Marks)] = &[
         Marks::ABOUT,
     ),
     (
-        r"author|writer|about-?the|bio$|^bio|zuozhe|profile|contributor|account-?card|gzh",
+        r"author|authi|user-?name|writer|about-?the|bio$|^bio|zuozhe|profile|contributor|account-?card|gzh",
         Marks::AUTHOR,
     ),
     (

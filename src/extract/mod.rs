@@ -10,7 +10,6 @@ mod features;
 mod head;
 mod headline;
 mod jsonld;
-mod kind;
 mod language;
 pub mod learn;
 mod likeness;
@@ -30,14 +29,16 @@ mod stamp;
 #[cfg(test)]
 mod tests;
 mod title;
+mod trace;
 mod weights;
 
 use serde::{Deserialize, Serialize};
 
 pub use document::{Comment, Document, Kind, Link, LinkKind};
 pub use stamp::{Clock, Stamp};
+pub use trace::{DateTrace, LineTrace, TitleTrace, Trace};
 
-use crate::page::Page;
+use crate::page::{self, Page};
 use head::Head;
 use outline::Outline;
 
@@ -90,60 +91,101 @@ pub fn extract(page: &Page, context: &Context<'_>) -> Document {
 
 /// The document of a page, with settings.
 pub fn extract_with(page: &Page, context: &Context<'_>, config: &Config) -> Document {
-    let head = Head::of(page);
-    let mut outline = Outline::of(page, false);
-    let language = language::language_of(head.language, &sample(page, &outline));
-    let clock = clock_of(page, context, language.as_deref(), head.language);
-    let guess = headline::first_guess(page, &outline, &head);
-    outline.spread_marks(page, guess);
-    let body = body::main_text(page, &outline, guess, config);
-    let title = headline::headline(page, &outline, &head, &body);
-    let place = date::Place {
-        title: title.line,
-        body_start: body.lines.first().copied(),
-        body_end: body.lines.last().map_or(0, |l| l + 1),
-    };
-    let (published, _) = date::choose(page, &outline, &head, place, &clock);
-    let (author, source) = author::names(page, &outline, &head, place);
-    let lines: Vec<_> = body.lines.iter().map(|i| outline.lines[*i]).collect();
-    let links = links::links(page, &outline, config.max_outlinks);
-    let kind = kind::kind(&kind::Evidence {
+    let reading = Reading::of(page, context, config);
+    reading.document(page, context, config)
+}
+
+/// The document of a page and why it came out so.
+pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document, Trace) {
+    let reading = Reading::of(page, context, config);
+    let trace = trace::trace(
         page,
-        outline: &outline,
-        head: &head,
-        title: title.text.as_deref(),
-        body: &body.lines,
-        confidence: body.confidence,
-        links: &links,
-    });
-    let url = page
-        .url
-        .as_ref()
-        .map(|u| u.as_str().to_owned())
-        .unwrap_or_default();
-    let header = |directive| {
-        context
-            .robots_header
-            .is_some_and(|h| head::has_directive(h, directive))
-    };
-    Document {
-        canonical: canonical(page, &head).filter(|c| *c != url),
-        url,
-        site: context.site.map(str::to_owned),
-        title: title.text,
-        published: published.map(|s| s.iso(&clock)),
-        author,
-        source,
-        text: render::body_text(page, &lines),
-        comments: Vec::new(),
-        links,
-        kind,
-        method: body.method.to_owned(),
-        charset: page.charset.to_owned(),
-        language,
-        confidence: body.confidence,
-        noindex: head.asks("noindex") || header("noindex"),
-        nofollow: head.asks("nofollow") || header("nofollow"),
+        &reading.outline,
+        reading.guess,
+        &reading.body,
+        &reading.headline.candidates,
+        &reading.dates,
+        &reading.clock,
+    );
+    (reading.document(page, context, config), trace)
+}
+
+/// Everything that was found out about a page.
+struct Reading<'a> {
+    head: Head<'a>,
+    outline: Outline,
+    language: Option<String>,
+    clock: Clock,
+    guess: Option<usize>,
+    body: body::Body,
+    headline: headline::Headline,
+    place: date::Place,
+    published: Option<Stamp>,
+    dates: Vec<date::Candidate>,
+}
+
+impl<'a> Reading<'a> {
+    fn of(page: &'a Page, context: &Context<'_>, config: &Config) -> Self {
+        let head = Head::of(page);
+        let mut outline = Outline::of(page, false);
+        let language = language::language_of(head.language, &sample(page, &outline));
+        let clock = clock_of(page, context, language.as_deref(), head.language);
+        let guess = headline::first_guess(page, &outline, &head);
+        outline.spread_marks(page, guess);
+        let mut body = body::main_text(page, &outline, guess, config);
+        let headline = headline::headline(page, &outline, &head, &body);
+        body::drop_notes(page, &outline, headline.text.as_deref(), &mut body.lines);
+        let place = date::Place {
+            title: headline.line,
+            body_start: body.lines.first().copied(),
+            body_end: body.lines.last().map_or(0, |l| l + 1),
+        };
+        let (published, dates) = date::choose(page, &outline, &head, place, &clock);
+        Self {
+            head,
+            outline,
+            language,
+            clock,
+            guess,
+            body,
+            headline,
+            place,
+            published,
+            dates,
+        }
+    }
+
+    fn document(self, page: &Page, context: &Context<'_>, config: &Config) -> Document {
+        let (author, source) = author::names(page, &self.outline, &self.head, self.place);
+        let links = links::links(page, &self.outline, config.max_outlinks);
+        let url = page
+            .url
+            .as_ref()
+            .map(|u| u.as_str().to_owned())
+            .unwrap_or_default();
+        let asks = |directive| {
+            let header = context.robots_header;
+            self.head.asks(directive) || header.is_some_and(|h| head::has_directive(h, directive))
+        };
+        Document {
+            canonical: canonical(page, &self.head).filter(|c| *c != url),
+            url,
+            site: context.site.map(str::to_owned),
+            published: self.published.map(|s| s.iso(&self.clock)),
+            author,
+            source,
+            text: render::body_text(page, &self.outline, &self.body.lines),
+            comments: Vec::new(),
+            links,
+            kind: page::kind(page, None),
+            method: self.body.method.to_owned(),
+            charset: page.charset.to_owned(),
+            confidence: self.body.confidence,
+            noindex: asks("noindex"),
+            nofollow: asks("nofollow"),
+            title: self.headline.text,
+            language: self.language,
+        }
     }
 }
 

@@ -25,3 +25,18 @@ fn weigh(row: &[f32], weights: &[(&str, f32)]) -> f32 {
         .map(|(value, (_, weight))| value * weight)
         .sum()
 }
+
+/// What each feature adds to the odds of line `i`: those of the line alone, then those of its page.
+pub(super) fn reasons(view: &View<'_>, second: &Second<'_>, i: usize) -> Vec<(&'static str, f32)> {
+    let (alone, together) = (view.row(i), second.cells(i).row);
+    let pairs =
+        |row: &[f32], weights: &'static [(&'static str, f32)]| -> Vec<(&'static str, f32)> {
+            row.iter()
+                .zip(weights)
+                .map(|(v, (name, w))| (*name, v * w))
+                .collect()
+        };
+    let mut all = pairs(&alone, FIRST);
+    all.extend(pairs(&together, SECOND));
+    all
+}

@@ -121,7 +121,9 @@ impl Outline {
                 next += 1;
                 let range = self.range(page, marked.node);
                 let share = self.sum(range.clone()).prose as f32 / prose;
-                let own = if share > TRUSTED_SHARE && title.is_none_or(|t| range.contains(&t)) {
+                let holds_title = title.is_some_and(|t| range.contains(&t));
+                let wide = share > TRUSTED_SHARE && (holds_title || title.is_none());
+                let own = if wide {
                     marked
                         .marks
                         .without(Marks::AGAINST.with(Marks::AUTHOR).with(Marks::ABOUT))

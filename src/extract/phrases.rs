@@ -64,7 +64,7 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
     (
         Phrase::Source,
-        r"(?i)^\W*(来源|稿源|消息来源|文章来源|信息来源|新闻来源|出处|转自|source|quelle|fonte|fuente)\W{0,2}[：:丨|]|^\W*(发布时间|发表时间|发布日期|更新时间|时间|日期|published|posted|updated|last updated|veröffentlicht|publié)\W{0,3}[：:]?\s*\D{0,6}(19|20)?\d\d\W",
+        r"(?i)^\W*(来源|稿源|消息来源|文章来源|信息来源|新闻来源|出处|转自|source|quelle|fonte|fuente)\W{0,2}[：:丨|]|^\W*(发布时间|发表时间|发布日期|更新时间|时间|日期|发表于|发布于|published|posted|updated|last updated|veröffentlicht|publié)\W{0,3}[：:]?\s*\D{0,6}(19|20)?\d\d\W|^\W*(19|20)\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}日?[^。！？]{0,60}(来源|作者|记者|阅读|字体|字号|浏览|点击|编辑)|^\W*(19|20)\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}日?\s*(\d{1,2}[:：]\d\d([:：]\d\d)?)?\W*$",
     ),
     (
         Phrase::Promo,
@@ -72,7 +72,7 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
     (
         Phrase::Legal,
-        r"(?i)(免责声明|特别声明|郑重声明|版权声明|转载(请|须|需|声明)|未经.{0,14}(授权|许可|同意)|不代表.{0,14}(观点|立场)|仅供参考|侵权|投资者据此操作|风险自担|转载请注明|欢迎转载|(licensed|reproduced|republished) under|creative commons)",
+        r"(?i)(免责声明|特别声明|郑重声明|版权声明|^\W*声明\W*[：:]|版权问题|转载(请|须|需|声明)|未经.{0,14}(授权|许可|同意)|不代表.{0,14}(观点|立场)|仅供参考|侵权|投资者据此操作|风险自担|转载请注明|欢迎转载|(licensed|reproduced|republished) under|creative commons)",
     ),
     (
         Phrase::Paging,

@@ -3,6 +3,7 @@
 
 use super::lines::{Line, is_skipped};
 use super::marks::is_hidden;
+use super::outline::Outline;
 use crate::page::{NodeId, Page, Tag};
 
 /// Appends the text of nodes `first..end` to `out`, runs of white space as one space, trimmed.
@@ -45,11 +46,11 @@ pub(super) fn element_text(page: &Page, id: NodeId) -> String {
 }
 
 /// Joins the lines into one text, one paragraph a line; cells of one table row stand on one line.
-pub(super) fn body_text(page: &Page, lines: &[Line]) -> String {
+pub(super) fn body_text(page: &Page, outline: &Outline, kept: &[usize]) -> String {
     let mut out = String::new();
     let mut row: Option<NodeId> = None;
-    for line in lines {
-        let this = row_of(page, line);
+    for line in kept.iter().map(|i| &outline.lines[*i]) {
+        let this = row_of(page, outline, line);
         let joined = this.is_some() && this == row;
         let start = out.len();
         if start > 0 {
@@ -66,14 +67,14 @@ pub(super) fn body_text(page: &Page, lines: &[Line]) -> String {
     out
 }
 
-/// The table row of a line that is a short cell.
-fn row_of(page: &Page, line: &Line) -> Option<NodeId> {
-    /// Longer cells are paragraphs of a layout table.
+/// The table row of a line that is all of a short cell. Cells with more lines are there for the layout.
+fn row_of(page: &Page, outline: &Outline, line: &Line) -> Option<NodeId> {
     const CELL_TOKENS: u32 = 40;
     if line.all.tokens > CELL_TOKENS {
         return None;
     }
-    page.ancestors(line.first)
-        .take(4)
-        .find(|id| page.node(*id).tag == Tag::TR)
+    let mut above = page.ancestors(line.first).take(6);
+    let cell = above.find(|id| matches!(page.node(*id).tag, Tag::TD | Tag::TH))?;
+    let row = above.next().filter(|id| page.node(*id).tag == Tag::TR)?;
+    (outline.range(page, cell).len() == 1).then_some(row)
 }

@@ -135,6 +135,8 @@ pub(super) struct Evidence<'a> {
     pub title: &'a str,
     /// Name of the site, where the page says it.
     pub site_name: Option<&'a str>,
+    /// Host of the page, where it is known.
+    pub host: Option<&'a str>,
     /// Candidates without scores, in document order within an origin.
     pub candidates: Vec<Candidate>,
 }
@@ -142,68 +144,189 @@ pub(super) struct Evidence<'a> {
 /// The headline and the candidates it was chosen from, best first.
 pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>) {
     let parts = Parts::of(evidence.title);
-    let forms = parts.forms();
-    let site = evidence.site_name.map(normal_form);
-    let last = parts
-        .parts
-        .last()
-        .filter(|_| parts.parts.len() > 1)
-        .map(|s| normal_form(s));
+    let site = Site::of(&evidence);
     let mut candidates = evidence.candidates;
     for candidate in &mut candidates {
-        let form = normal_form(&candidate.text);
-        let is_site = site.as_ref() == Some(&form);
-        let too_long = candidate.text.chars().count() > MAX_CHARS;
-        candidate.score = if is_site || too_long || form.len() < 2 {
-            0.0
-        } else {
-            forms.iter().map(|f| likeness(&form, f)).fold(0.0, f64::max)
-        };
-        if last.as_ref() == Some(&form) && candidate.origin != Origin::JsonLd {
-            // Site names stand last; a headline that stands last is found by another candidate or part.
-            candidate.score *= 0.5;
-        }
-        if form.len() < MIN_CHARS {
-            candidate.score *= 0.8;
-        }
+        candidate.text = site.without_suffix(&candidate.text);
+        candidate.score = score(candidate, &parts, &site);
     }
+    let lone = lone_heading(&candidates, &parts, &site);
     let untitled = parts.whole.is_empty();
-    let mut accepted: Vec<Candidate> = candidates
+    let accepted: Vec<Candidate> = candidates
         .iter()
-        .filter(|c| c.score >= ACCEPT || (untitled && c.origin <= Origin::JsonLd))
-        .cloned()
+        .enumerate()
+        .filter(|(i, c)| {
+            c.score >= ACCEPT || (untitled && c.origin <= Origin::JsonLd) || lone == Some(*i)
+        })
+        .map(|(_, c)| c.clone())
         .collect();
-    accepted.sort_by(|a, b| {
-        let rank = |c: &Candidate| (c.origin, c.distance);
-        rank(a).cmp(&rank(b)).then(b.score.total_cmp(&a.score))
-    });
-    if let Some(best) = accepted.first() {
-        return (Some(best.text.clone()), accepted);
+    let ranked = by_votes(accepted);
+    if let Some(best) = ranked.first() {
+        return (Some(best.text.clone()), ranked);
     }
-    let fallback = part_of_title(&parts, site.as_deref())
+    let fallback = part_of_title(&parts, &site)
         .map(|text| (text, Origin::Part))
         .or_else(|| {
             candidates
                 .first()
                 .map(|c| (c.text.clone(), Origin::Fallback))
         });
-    match fallback {
-        Some((text, origin)) => {
-            let chosen = Candidate {
-                text: text.clone(),
-                origin,
-                distance: 0,
-                score: 0.0,
-            };
-            candidates.insert(0, chosen);
-            (Some(text), candidates)
+    let Some((text, origin)) = fallback else {
+        return (None, candidates);
+    };
+    let chosen = Candidate {
+        text: text.clone(),
+        origin,
+        distance: 0,
+        score: 0.0,
+    };
+    candidates.insert(0, chosen);
+    (Some(text), candidates)
+}
+
+/// Likeness of a candidate to the best part of `<title>`, less for what looks like the site's name.
+fn score(candidate: &Candidate, parts: &Parts, site: &Site) -> f64 {
+    let form = normal_form(&candidate.text);
+    if site.is(&form) || candidate.text.chars().count() > MAX_CHARS || form.len() < 2 {
+        return 0.0;
+    }
+    let best = parts
+        .forms()
+        .iter()
+        .map(|f| likeness(&form, f))
+        .fold(0.0, f64::max);
+    let last = parts.parts.last().filter(|_| parts.parts.len() > 1);
+    // Site names stand last; a headline that stands last is found by another candidate or part.
+    let suspect =
+        candidate.origin != Origin::JsonLd && last.is_some_and(|l| normal_form(l) == form);
+    let short = form.len() < MIN_CHARS;
+    best * if suspect { 0.5 } else { 1.0 } * if short { 0.8 } else { 1.0 }
+}
+
+/// The only `h1` of the page when it stands right above the text: it is the headline even if `<title>` was
+/// written for search engines.
+fn lone_heading(candidates: &[Candidate], parts: &Parts, site: &Site) -> Option<usize> {
+    /// Lines between headline and text: kicker, date, writer, picture.
+    const NEAR: u32 = 12;
+    let is_h1 = |c: &&Candidate| c.origin == Origin::H1;
+    if candidates.iter().filter(is_h1).count() != 1 {
+        return None;
+    }
+    let at = candidates.iter().position(|c| c.origin == Origin::H1)?;
+    let candidate = &candidates[at];
+    let form = normal_form(&candidate.text);
+    let long = form.len()
+        >= if form.iter().any(|c| super::likeness::is_cjk(*c)) {
+            6
+        } else {
+            12
+        };
+    // A heading that is a part of the title and was not accepted is the name of site or section.
+    let named = site.is(&form) || parts.parts.iter().any(|p| normal_form(p) == form);
+    (candidate.distance <= NEAR && long && !named && candidate.score > 0.0).then_some(at)
+}
+
+/// Candidates by how many origins say the same, the more trusted origin first among equals.
+fn by_votes(mut accepted: Vec<Candidate>) -> Vec<Candidate> {
+    accepted.sort_by(|a, b| {
+        let rank = |c: &Candidate| (c.origin, c.distance);
+        rank(a).cmp(&rank(b)).then(b.score.total_cmp(&a.score))
+    });
+    let forms: Vec<Vec<char>> = accepted.iter().map(|c| normal_form(&c.text)).collect();
+    let mut first_of_origin: Vec<usize> = Vec::new();
+    for (i, candidate) in accepted.iter().enumerate() {
+        if !first_of_origin
+            .iter()
+            .any(|j| accepted[*j].origin == candidate.origin)
+        {
+            first_of_origin.push(i);
         }
-        None => (None, candidates),
+    }
+    let votes = |i: usize| -> f64 {
+        let same = first_of_origin.iter().filter(|j| forms[**j] == forms[i]);
+        same.map(|j| weight(accepted[*j].origin)).sum()
+    };
+    let best = first_of_origin
+        .iter()
+        .copied()
+        .reduce(|best, i| if votes(i) > votes(best) { i } else { best });
+    if let Some(best) = best {
+        accepted[..=best].rotate_right(1);
+    }
+    accepted
+}
+
+/// What the word of an origin is worth.
+fn weight(origin: Origin) -> f64 {
+    match origin {
+        Origin::JsonLd => 1.3,
+        Origin::H1 => 1.2,
+        Origin::Itemprop | Origin::Meta => 1.0,
+        Origin::Heading | Origin::Part | Origin::Fallback => 0.3,
     }
 }
 
+/// What is known of the site's name.
+struct Site {
+    name: Option<Vec<char>>,
+    /// Letters and digits of the host's registered label.
+    host: Option<String>,
+}
+
+impl Site {
+    fn of(evidence: &Evidence<'_>) -> Self {
+        Self {
+            name: evidence.site_name.map(normal_form),
+            host: evidence
+                .host
+                .and_then(|h| psl::domain_str(h))
+                .and_then(|d| d.split('.').next())
+                .map(letters),
+        }
+    }
+
+    fn is(&self, form: &[char]) -> bool {
+        self.name.as_deref() == Some(form)
+    }
+
+    /// True if a part of a title names the site.
+    fn named_by(&self, part: &str) -> bool {
+        let form = normal_form(part);
+        let letters = letters(part);
+        let host = self.host.as_ref().is_some_and(|h| {
+            letters.len() >= 3
+                && (h.contains(&letters) || (h.len() >= 4 && letters.contains(h.as_str())))
+        });
+        host || self
+            .name
+            .as_ref()
+            .is_some_and(|n| likeness(n, &form) > ACCEPT)
+    }
+
+    /// The text without the site's name behind a joint.
+    fn without_suffix(&self, text: &str) -> String {
+        let text = text.trim().trim_matches(['\u{200b}', '\u{feff}']).trim();
+        let parts = Parts::of(text);
+        let Some(last) = parts.parts.last().filter(|_| parts.parts.len() > 1) else {
+            return text.to_owned();
+        };
+        let head = parts.heads.get(1).filter(|h| h.chars().count() > MIN_CHARS);
+        match head {
+            Some(head) if self.named_by(last) => head.clone(),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+fn letters(text: &str) -> String {
+    text.chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
+}
+
 /// The title without the site's name: the longest part that is not it, else the whole.
-fn part_of_title(parts: &Parts, site: Option<&[char]>) -> Option<String> {
+fn part_of_title(parts: &Parts, site: &Site) -> Option<String> {
     let length = |s: &String| {
         s.chars()
             .map(|c| if super::likeness::is_cjk(c) { 2 } else { 1 })
@@ -212,7 +335,7 @@ fn part_of_title(parts: &Parts, site: Option<&[char]>) -> Option<String> {
     let best = parts
         .parts
         .iter()
-        .filter(|p| site.is_none_or(|s| normal_form(p) != s))
+        .filter(|p| !site.named_by(p))
         .rev()
         .max_by_key(|p| length(p))
         .filter(|p| p.chars().count() >= MIN_CHARS);

@@ -20,6 +20,7 @@ fn chosen(title: &str, site_name: Option<&str>, candidates: Vec<Candidate>) -> O
     choose(Evidence {
         title,
         site_name,
+        host: Some("www.oilnews.example"),
         candidates,
     })
     .0
@@ -93,4 +94,43 @@ fn without_a_title_element_the_first_heading_counts() {
 fn a_hyphen_inside_a_word_is_no_joint() {
     let parts = Parts::of("5G-A 网络上线 - 通信日报");
     assert_eq!(parts.parts, ["5G-A 网络上线", "通信日报"]);
+}
+
+#[test]
+fn what_most_origins_say_wins() {
+    let candidates = vec![
+        candidate(Origin::H1, "独家：西气东输四线全线贯通"),
+        candidate(Origin::JsonLd, "西气东输四线全线贯通"),
+        candidate(Origin::Meta, "西气东输四线全线贯通"),
+    ];
+    assert_eq!(
+        chosen("独家：西气东输四线全线贯通_油气日报", None, candidates).as_deref(),
+        Some("西气东输四线全线贯通")
+    );
+}
+
+#[test]
+fn a_lone_heading_above_the_text_beats_a_title_for_search_engines() {
+    let candidates = vec![candidate(Origin::H1, "千方气田的最后一口井")];
+    assert_eq!(
+        chosen(
+            "气田开发动态：千方气田2019年产量数据一览-油气日报",
+            None,
+            candidates
+        )
+        .as_deref(),
+        Some("千方气田的最后一口井")
+    );
+}
+
+#[test]
+fn the_site_behind_a_joint_is_cut_off() {
+    let meta = vec![candidate(
+        Origin::Meta,
+        "North well comes on stream | Oil News",
+    )];
+    assert_eq!(
+        chosen("North well comes on stream | Oil News", None, meta).as_deref(),
+        Some("North well comes on stream")
+    );
 }
