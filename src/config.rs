@@ -45,6 +45,8 @@ pub struct Config {
     pub revisit: schedule::Config,
     /// How pages are fetched.
     pub fetch: fetch::Config,
+    /// Archives of what was fetched.
+    pub warc: fetch::WarcConfig,
     /// Limits of one page.
     pub page: page::Config,
     /// How documents are taken out of pages.
@@ -66,6 +68,7 @@ impl Default for Config {
             frontier: frontier::Config::default(),
             revisit: schedule::Config::default(),
             fetch: fetch::Config::default(),
+            warc: fetch::WarcConfig::default(),
             page: page::Config::default(),
             extract: extract::Config::default(),
             analyze: analyze::Config::default(),
@@ -300,6 +303,15 @@ impl Loaded {
     /// Folder of the search index.
     pub fn index_dir(&self) -> PathBuf {
         self.config.data_dir.join("index")
+    }
+
+    /// Folder of the archives.
+    pub fn warc_dir(&self) -> PathBuf {
+        let dir = &self.config.warc.dir;
+        match dir.as_os_str().is_empty() {
+            true => self.config.data_dir.join("warc"),
+            false => dir.clone(),
+        }
     }
 
     /// Folder of the crawl log.

@@ -1,11 +1,13 @@
 //! `taojin crawl`: one pass, then the end.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Context, Usage, output, runtime};
+use crate::config::Loaded;
 use crate::daemon::{self, LogLine, Mode, Options, Summary};
 
 /// Arguments of `crawl`.
@@ -17,6 +19,9 @@ pub(crate) struct Args {
     /// Also ask for every known article again, due or not; unchanged ones cost a 304
     #[arg(long)]
     recheck: bool,
+    /// Take the pages of these WARC or ARC files instead of asking any server (files may follow one another)
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["site", "recheck"])]
+    warc: Vec<PathBuf>,
     /// One JSON object with the counts
     #[arg(long)]
     json: bool,
@@ -25,6 +30,36 @@ pub(crate) struct Args {
 /// Crawls the due or the named sites once.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
+    let mode = mode(&loaded, args)?;
+    let bar = progress_bar();
+    let shown = bar.clone();
+    let options = Options {
+        progress: Some(Box::new(move |line| show(&shown, line))),
+        ..Options::quiet(mode)
+    };
+    let summary = runtime()?
+        .block_on(async { daemon::run(&loaded, options, super::run::stop_signal()?).await })?;
+    bar.finish_and_clear();
+    if args.json {
+        output::json(&summary)?;
+    } else {
+        report(&summary).iter().for_each(|line| output::line(line));
+    }
+    summary.problems.iter().for_each(|p| output::note(p));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is to be crawled; a mistake of the caller is found here, before anything begins.
+fn mode(loaded: &Loaded, args: &Args) -> anyhow::Result<Mode> {
+    if !args.warc.is_empty() {
+        for file in &args.warc {
+            std::fs::File::open(file)
+                .map_err(|e| Usage(format!("--warc {}: {e}", file.display())))?;
+        }
+        return Ok(Mode::Replay {
+            files: args.warc.clone(),
+        });
+    }
     if loaded.sites.iter().all(|s| !s.enabled) {
         let dir = loaded.config.sites_dir.display().to_string();
         return Err(Usage(format!(
@@ -44,26 +79,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             .into());
         }
     }
-    let bar = progress_bar();
-    let shown = bar.clone();
-    let options = Options {
-        mode: Mode::Pass {
-            sites: args.site.clone(),
-            recheck: args.recheck,
-        },
-        progress: Some(Box::new(move |line| show(&shown, line))),
-        listener: None,
-        reload: None,
-    };
-    let summary = runtime()?
-        .block_on(async { daemon::run(&loaded, options, super::run::stop_signal()?).await })?;
-    bar.finish_and_clear();
-    if args.json {
-        output::json(&summary)?;
-    } else {
-        report(&summary).iter().for_each(|line| output::line(line));
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(Mode::Pass {
+        sites: args.site.clone(),
+        recheck: args.recheck,
+    })
 }
 
 /// A line that says what is fetched right now; hidden when stderr is no terminal.

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 
 use super::{Context, Usage, output, runtime};
 use crate::config::Config;
-use crate::daemon::now_ms;
+use crate::daemon::{self, now_ms};
 use crate::extract::{self, Document};
 use crate::fetch::{Fetcher, Outcome, Request};
 use crate::page::{Hints, Page};
@@ -18,7 +18,7 @@ use crate::uri::CrawlUri;
 /// Arguments of `extract`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// HTML files, http(s) URLs or - for standard input
+    /// HTML, WARC or ARC files, http(s) URLs or - for standard input
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<String>,
     /// Address that a file was saved from: resolves its links and dates
@@ -43,6 +43,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     };
     let mut failed = 0;
     for input in &args.inputs {
+        if is_archive(input) {
+            failed += usize::from(!archive(&config, Path::new(input), args.json)?);
+            continue;
+        }
         match read(&config, input, url.clone()) {
             Ok(document) if args.json => output::json(&document)?,
             Ok(document) => print(&document),
@@ -56,6 +60,42 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         0 => Ok(ExitCode::SUCCESS),
         n if n == args.inputs.len() => Err(Usage("no input could be read".to_owned()).into()),
         _ => Ok(ExitCode::FAILURE),
+    }
+}
+
+/// Whether a file is a WARC or ARC file, by its first bytes; pages are not taken compressed.
+fn is_archive(input: &str) -> bool {
+    if input == "-" || input.contains("://") {
+        return false;
+    }
+    let mut head = Vec::new();
+    let read = File::open(input).and_then(|file| file.take(11).read_to_end(&mut head));
+    let begins = |mark: &[u8]| head.starts_with(mark);
+    read.is_ok() && (begins(b"WARC/") || begins(b"filedesc://") || begins(&[0x1f, 0x8b]))
+}
+
+/// The documents of an archive; false if it cannot be read at all.
+fn archive(config: &Config, path: &Path, json: bool) -> anyhow::Result<bool> {
+    let mut wrong = None;
+    let read = daemon::documents_of_archive(path, config, |document| {
+        let printed = if json {
+            output::json(&document)
+        } else {
+            print(&document);
+            Ok(())
+        };
+        printed.inspect_err(|e| wrong = Some(e.to_string()))
+    });
+    match read {
+        Ok(problem) => {
+            problem.iter().for_each(|p| output::note(p));
+            Ok(true)
+        }
+        Err(error) if wrong.is_some() => Err(error),
+        Err(error) => {
+            output::note(&format!("{}: {error:#}", path.display()));
+            Ok(false)
+        }
     }
 }
 

@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 
 use crate::fetch::{ContentClass, Head, Sink};
 use crate::page;
-use crate::store::UrlRecord;
 use crate::uri::CrawlUri;
 
 /// The body while it arrives.
@@ -29,10 +28,10 @@ pub(super) enum Form {
 }
 
 impl Body {
-    pub(super) fn new(limits: &page::Config, record: &UrlRecord, is_list: bool) -> Self {
+    pub(super) fn new(limits: &page::Config, url: CrawlUri, is_list: bool) -> Self {
         Self {
             limits: limits.clone(),
-            url: record.uri.clone(),
+            url,
             is_list,
             form: Form::Open,
         }

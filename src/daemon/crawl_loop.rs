@@ -8,12 +8,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use super::crawl_log::CrawlLog;
+use super::replay::Replay;
 use super::settle::{self, Finished};
 use super::site_run::{self, SiteRun};
 use super::summary::Summary;
+use super::visit::Work;
 use super::{Mode, Progress, Shared, now_ms};
 use crate::config::CrawlConfig;
-use crate::frontier::{Frontier, Lease, Next, SiteScope};
+use crate::frontier::{Frontier, Next, SiteScope};
 use crate::schedule::{self, Site};
 use crate::serve::metrics;
 use crate::store::{Batch, Store};
@@ -40,13 +42,15 @@ pub(super) enum Event {
 /// The loop's state.
 pub(super) struct CrawlLoop {
     pub(super) store: Store,
+    /// Archives that the pages come from, instead of the network.
+    pub(super) replay: Option<Replay>,
     pub(super) frontier: Frontier,
     pub(super) config: CrawlConfig,
     pub(super) revisit: schedule::Config,
     pub(super) mode: Mode,
     pub(super) sites: BTreeMap<Arc<str>, SiteRun>,
     pub(super) events: Receiver<Event>,
-    pub(super) leases: tokio::sync::mpsc::Sender<Lease>,
+    pub(super) leases: tokio::sync::mpsc::Sender<Work>,
     pub(super) index_poke: SyncSender<()>,
     pub(super) log: CrawlLog,
     pub(super) shared: Arc<Shared>,
@@ -146,6 +150,9 @@ impl CrawlLoop {
 
     /// Hands out leases until a limit is reached; gives what the frontier says then.
     fn hand_out(&mut self, now: i64) -> anyhow::Result<Next> {
+        if self.replay.is_some() {
+            return Ok(self.hand_out_archived(now));
+        }
         loop {
             let full = self.frontier.in_flight() >= self.config.max_connections;
             let lagging = self.shared.outbox_lag() > self.config.max_outbox;
@@ -158,8 +165,12 @@ impl CrawlLoop {
             match self.frontier.next(&self.store, now)? {
                 Next::Fetch(lease) => {
                     // The channel has room for every connection, so this fails only when the fetch side is gone.
-                    if let Err(refused) = self.leases.try_send(*lease) {
-                        self.frontier.release(&refused.into_inner(), now);
+                    let work = Work {
+                        lease: *lease,
+                        archived: None,
+                    };
+                    if let Err(refused) = self.leases.try_send(work) {
+                        self.frontier.release(&refused.into_inner().lease, now);
                         return Ok(Next::Idle);
                     }
                 }
@@ -171,7 +182,10 @@ impl CrawlLoop {
     fn take(&mut self, event: Event) -> anyhow::Result<()> {
         let now = now_ms();
         match event {
-            Event::Finished(finished) => self.take_finished(*finished, now),
+            Event::Finished(finished) => match &mut self.replay {
+                Some(replay) => replay.take(*finished),
+                None => self.take_finished(*finished, now)?,
+            },
             Event::Sites(sites) => self.take_sites(&sites, now)?,
             Event::Stop => {
                 let grace = Duration::from_millis(self.config.stop_grace_ms);
@@ -181,11 +195,15 @@ impl CrawlLoop {
         Ok(())
     }
 
-    fn take_finished(&mut self, finished: Finished, now: i64) {
+    pub(super) fn take_finished(&mut self, finished: Finished, now: i64) -> anyhow::Result<()> {
         self.frontier
             .finished(&finished.lease, &finished.report, now);
         let site = Arc::clone(&finished.lease.record.site);
-        let settled = settle::settle(finished, &self.revisit, now);
+        let mut settled = settle::settle(finished, &self.revisit, now);
+        if self.replay.is_some() && !self.sites.contains_key(&site) {
+            // Nobody asked for a crawl of it: it stays as it was archived.
+            settled.page.visit.due_ms = None;
+        }
         if self.batch.pages.is_empty() {
             self.batch_since_ms = now;
         }
@@ -207,6 +225,7 @@ impl CrawlLoop {
             progress(&settled.line);
         }
         self.batch.pages.push(settled.page);
+        Ok(())
     }
 
     /// Takes up the sites of a new configuration. Sites that are gone keep their URLs, which wait.
@@ -248,16 +267,24 @@ impl CrawlLoop {
     }
 
     fn commit_is_due(&self, now: i64, next: &Next) -> bool {
-        let pages = self.batch.pages.len();
+        let arrived = self.replay.as_ref().map_or(0, Replay::arrived);
+        let pages = self.batch.pages.len() + arrived;
         let old = pages > 0 && now - self.batch_since_ms >= BATCH_MS;
         // With nothing else to do, waiting would only delay the links that were just found.
         let changes = pages > 0 || self.frontier.has_changes(now);
-        let idle = changes && self.frontier.in_flight() == 0 && !matches!(next, Next::Fetch(_));
+        let replaying = self.replay.as_ref().is_some_and(|r| r.in_flight > 0);
+        let idle = changes && self.frontier.in_flight() == 0 && !replaying;
+        let idle = idle && !matches!(next, Next::Fetch(_));
         pages >= BATCH_PAGES || old || idle
     }
 
     /// Makes everything so far durable. A transaction that fails is tried again until it works or the daemon stops.
     fn commit(&mut self, now: i64) -> anyhow::Result<()> {
+        self.settle_archived(now)?;
+        self.write_batch(now)
+    }
+
+    pub(super) fn write_batch(&mut self, now: i64) -> anyhow::Result<()> {
         if self.batch.pages.is_empty()
             && self.batch.urls.is_empty()
             && !self.frontier.has_changes(now)
@@ -305,7 +332,8 @@ impl CrawlLoop {
     }
 
     fn is_done(&self, next: &Next, now: i64) -> bool {
-        let busy = self.frontier.in_flight() > 0;
+        let replaying = self.replay.as_ref().is_some_and(Replay::is_busy);
+        let busy = self.frontier.in_flight() > 0 || replaying;
         if let Some(at) = self.stop_at {
             return !busy || Instant::now() >= at;
         }

@@ -7,10 +7,14 @@
 //! In: a configuration, what to do, a future that ends when it is to stop. Out: a [`Summary`]. Stops front to back:
 //! no new leases, requests under way get a grace, one last transaction, the index catches up.
 
+mod archive;
 mod body;
 mod crawl_log;
 mod crawl_loop;
 mod indexer;
+mod reading;
+mod replay;
+mod serving;
 mod settle;
 mod shared;
 mod site_run;
@@ -20,19 +24,20 @@ mod systemd;
 mod visit;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use futures_util::FutureExt;
-use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 pub use crawl_log::LogLine;
+pub use replay::documents_of_archive;
+pub use serving::serve_state;
 pub use shared::Shared;
 pub(crate) use site_run::scope;
 pub use status::{StatusBoard, status_source};
@@ -41,17 +46,19 @@ pub use summary::Summary;
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
 use crate::fetch::{Fetcher, RobotsCache};
-use crate::frontier::{Frontier, Lease};
-use crate::index::{Reader, Writer};
+use crate::frontier::{Frontier, Scope};
+use crate::index::Writer;
 use crate::schedule::Site;
-use crate::serve::{self, ServeState};
 use crate::store::{self, Store};
+use archive::WarcSink;
 use crawl_log::CrawlLog;
 use crawl_loop::{CrawlLoop, Event};
 use indexer::Indexer;
+use replay::Replay;
+use serving::start_server;
 use settle::Finished;
 use shared::STUCK_MS;
-use visit::Tools;
+use visit::{Tools, Work};
 
 /// Room for events beyond one for each connection.
 const SPARE_EVENTS: usize = 64;
@@ -70,6 +77,11 @@ pub enum Mode {
         sites: Vec<String>,
         /// Also ask for every known article again, due or not.
         recheck: bool,
+    },
+    /// The pages of these WARC or ARC files as if they were fetched now, then end. Asks no server anything.
+    Replay {
+        /// The files, in the order in which they are read.
+        files: Vec<PathBuf>,
     },
 }
 
@@ -130,10 +142,11 @@ pub async fn run(
     };
     let (events, inbox) = sync_channel(loaded.config.crawl.max_connections + SPARE_EVENTS);
     let (leases, work) = mpsc::channel(loaded.config.crawl.max_connections);
-    let forever = options.mode == Mode::Forever;
+    let mode = options.mode;
+    let forever = mode == Mode::Forever;
     let crawl = open_loop(
         loaded,
-        options.mode,
+        mode.clone(),
         store,
         Wiring {
             inbox,
@@ -146,17 +159,11 @@ pub async fn run(
         progress: options.progress,
         ..crawl
     };
-    let tools = Arc::new(Tools {
-        fetcher: Fetcher::new(loaded.config.fetch.clone())?,
-        robots: RobotsCache::new(),
-        page: loaded.config.page.clone(),
-        extract: loaded.config.extract.clone(),
-        shared: Arc::clone(&shared),
-    });
+    let tools = Arc::new(tools(loaded, &mode, &shared)?);
 
     let indexing = spawn_thread("indexer", move || indexer.run(&poked))?;
     let crawling = spawn_thread("crawl-loop", move || crawl.run())?;
-    let fetching = tokio::spawn(fetch_tasks(tools, work, events.clone()));
+    let fetching = tokio::spawn(fetch_tasks(Arc::clone(&tools), work, events.clone()));
     let reloading = options
         .reload
         .map(|r| tokio::spawn(forward_sites(r, events.clone())));
@@ -191,6 +198,9 @@ pub async fn run(
         task.abort();
     }
     let summary = join(crawling).await??;
+    if let Some(archive) = &tools.archive {
+        archive.close();
+    }
     // The loop held the other end of the poke channel; with it gone the indexer finishes.
     join(indexing).await?;
     drop(stop_serving);
@@ -203,7 +213,7 @@ pub async fn run(
 /// The ends of the channels that the crawl loop holds.
 struct Wiring {
     inbox: std::sync::mpsc::Receiver<Event>,
-    leases: mpsc::Sender<Lease>,
+    leases: mpsc::Sender<Work>,
     poke: SyncSender<()>,
     shared: Arc<Shared>,
 }
@@ -230,7 +240,16 @@ fn open_loop(
     wiring
         .shared
         .set_outbox(u64::try_from(store.last_outbox_seq()?).unwrap_or_default());
+    let replay = match &mode {
+        Mode::Replay { files } => Some(Replay::new(
+            files,
+            config.fetch.max_body_bytes,
+            scopes(&loaded.sites)?,
+        )),
+        _ => None,
+    };
     let mut crawl = CrawlLoop {
+        replay,
         store,
         frontier,
         config: config.crawl.clone(),
@@ -252,18 +271,43 @@ fn open_loop(
     Ok(crawl)
 }
 
+/// What the fetch tasks need; an archive only where pages come from the network.
+fn tools(loaded: &Loaded, mode: &Mode, shared: &Arc<Shared>) -> anyhow::Result<Tools> {
+    let config = &loaded.config;
+    let archived = config.warc.enabled && !matches!(mode, Mode::Replay { .. });
+    let dir = loaded.warc_dir();
+    let open = || {
+        WarcSink::open(&dir, config.warc.max_bytes)
+            .with_context(|| format!("archive in {} cannot be written", dir.display()))
+    };
+    Ok(Tools {
+        fetcher: Fetcher::new(config.fetch.clone())?,
+        robots: RobotsCache::new(),
+        page: config.page.clone(),
+        extract: config.extract.clone(),
+        shared: Arc::clone(shared),
+        archive: archived.then(open).transpose()?,
+    })
+}
+
+/// The sites in use and what belongs to them.
+fn scopes(sites: &[Site]) -> anyhow::Result<Vec<(Arc<str>, Arc<Scope>)>> {
+    let mut scopes = Vec::new();
+    for site in sites.iter().filter(|s| s.enabled) {
+        let rules = scope(site);
+        scopes.push((Arc::clone(&rules.name), Arc::new(Scope::new(&rules)?)));
+    }
+    Ok(scopes)
+}
+
 /// Starts a visit for each lease; ends when the loop drops its end.
-async fn fetch_tasks(
-    tools: Arc<Tools>,
-    mut work: mpsc::Receiver<Lease>,
-    events: SyncSender<Event>,
-) {
+async fn fetch_tasks(tools: Arc<Tools>, mut work: mpsc::Receiver<Work>, events: SyncSender<Event>) {
     let mut visits = JoinSet::new();
     loop {
         tokio::select! {
-            lease = work.recv() => match lease {
-                Some(lease) => {
-                    visits.spawn(one_visit(Arc::clone(&tools), lease, events.clone()));
+            next = work.recv() => match next {
+                Some(work) => {
+                    visits.spawn(one_visit(Arc::clone(&tools), work, events.clone()));
                 }
                 None => return,
             },
@@ -276,12 +320,12 @@ async fn fetch_tasks(
     }
 }
 
-async fn one_visit(tools: Arc<Tools>, lease: Lease, events: SyncSender<Event>) {
+async fn one_visit(tools: Arc<Tools>, work: Work, events: SyncSender<Event>) {
     // A page that brings the parser down is that page's fault: its lease must come back all the same.
-    let visit = std::panic::AssertUnwindSafe(visit::visit(&tools, &lease)).catch_unwind();
-    let (visited, report) = visit.await.unwrap_or_else(|_| visit::panicked(&lease));
+    let visit = std::panic::AssertUnwindSafe(visit::visit(&tools, &work)).catch_unwind();
+    let (visited, report) = visit.await.unwrap_or_else(|_| visit::panicked(&work.lease));
     let finished = Event::Finished(Box::new(Finished {
-        lease,
+        lease: work.lease,
         visited,
         report,
     }));
@@ -293,64 +337,6 @@ async fn forward_sites(mut reload: mpsc::Receiver<Vec<Site>>, events: SyncSender
     while let Some(sites) = reload.recv().await {
         let _ = events.try_send(Event::Sites(sites));
     }
-}
-
-type Serving = tokio::task::JoinHandle<std::io::Result<()>>;
-
-/// Serves beside the crawl, until the sender that is given back is dropped.
-fn start_server(
-    loaded: &Loaded,
-    listener: Option<tokio::net::TcpListener>,
-    analyzer: &Analyzer,
-    shared: &Arc<Shared>,
-) -> (Option<tokio::sync::oneshot::Sender<()>>, Option<Serving>) {
-    let Some(listener) = listener else {
-        return (None, None);
-    };
-    let board = StatusBoard::of(loaded, Some(Arc::clone(shared)));
-    let state = match serve_state(loaded, analyzer, board) {
-        Ok(state) => state,
-        Err(error) => {
-            tracing::error!(error = %error, "searches are not served");
-            return (None, None);
-        }
-    };
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let task = tokio::spawn(serve::serve(listener, state, async move {
-        // An error means that the sender was dropped, which is the sign.
-        let _ = stopped.await;
-    }));
-    (Some(stop), Some(task))
-}
-
-/// What a server over this data needs.
-pub fn serve_state(
-    loaded: &Loaded,
-    analyzer: &Analyzer,
-    board: StatusBoard,
-) -> anyhow::Result<ServeState> {
-    let reader = Arc::new(Reader::open(
-        &loaded.index_dir(),
-        analyzer,
-        &loaded.config.index,
-    )?);
-    let counted = Arc::clone(&reader);
-    Ok(ServeState {
-        config: loaded.config.serve.clone(),
-        source: reader,
-        status: status_source(board, move || counted.num_docs().unwrap_or_default()),
-        metrics: metrics_handle()?,
-    })
-}
-
-/// The process counts once, whoever asks first.
-fn metrics_handle() -> anyhow::Result<PrometheusHandle> {
-    static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
-    if let Some(handle) = HANDLE.get() {
-        return Ok(handle.clone());
-    }
-    let handle = serve::metrics::install()?;
-    Ok(HANDLE.get_or_init(|| handle).clone())
 }
 
 fn tick(shared: &Shared, forever: bool) {

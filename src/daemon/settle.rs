@@ -34,13 +34,15 @@ pub(super) struct Settled {
 pub(super) fn settle(finished: Finished, config: &schedule::Config, now_ms: i64) -> Settled {
     let Finished { lease, visited, .. } = finished;
     let record = &lease.record;
+    // A page from an archive was visited when it was archived.
+    let at_ms = visited.archived_ms.unwrap_or(now_ms);
     let outcome = outcome(&visited, record.visit.class);
-    let mut revisit = schedule::revisit(config, record, &outcome, now_ms);
+    let mut revisit = schedule::revisit(config, record, &outcome, at_ms);
     if let Some(target) = &visited.target {
         revisit.visit.target = Some(target.to_string());
     }
     let had_document = record.visit.documented;
-    let (document, said) = document(&visited, &revisit, had_document, now_ms);
+    let (document, said) = document(&visited, &revisit, had_document, at_ms);
     let line = line(&visited, &revisit, &lease, said, now_ms);
     let site = Arc::clone(&record.site);
     let mut outlinks = visited.outlinks;

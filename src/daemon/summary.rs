@@ -30,6 +30,10 @@ pub struct Summary {
     pub seen_links: u64,
     /// Links refused by the rules of their site, by rule in words.
     pub refused_links: BTreeMap<String, u64>,
+    /// Archived answers that are older than what was known of their page, and were left out.
+    pub archived_older: u64,
+    /// What was wrong beside the pages: archives that broke off.
+    pub problems: Vec<String>,
     /// Decoded bytes.
     pub bytes: u64,
     /// Length of the crawl in milliseconds.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +108,31 @@ impl Config {
     /// Whether `user_agent` says where its operator can be reached; crawling strangers' sites without is rude.
     pub fn names_contact(&self) -> bool {
         self.user_agent.contains("://") || self.user_agent.contains('@')
+    }
+}
+
+/// Large enough that a year's crawl is a few hundred files, small enough to be copied at once.
+const WARC_BYTES: u64 = 1 << 30;
+
+/// Settings of the archive, table `[warc]`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WarcConfig {
+    /// Whether every request and answer is kept in WARC files. Nothing deletes them: watch the disk.
+    pub enabled: bool,
+    /// Folder of the files; when empty, `warc` in the data folder.
+    pub dir: PathBuf,
+    /// Size in bytes at which a file is closed and the next one begun.
+    pub max_bytes: u64,
+}
+
+impl Default for WarcConfig {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            dir: PathBuf::new(),
+            max_bytes: WARC_BYTES,
+        }
     }
 }
 

@@ -23,7 +23,7 @@ mod warc_reader;
 pub use client::{FetchError, Fetched, Fetcher, Request, Sink, Want};
 pub use guard::{Guard, Refusal};
 pub use head::{ContentClass, Head};
-pub use limits::{Config, HostAddress};
+pub use limits::{Config, HostAddress, WarcConfig};
 pub use network::Network;
 pub use outcome::{Failure, Outcome, Unwanted};
 pub use replay::replay;

@@ -19,6 +19,18 @@ pub struct Lease {
     pub(super) ip: Option<IpAddr>,
 }
 
+impl Lease {
+    /// A lease of a page that comes from an archive: no host is asked, so the frontier knows nothing of it.
+    pub fn archived(record: UrlRecord, now_ms: i64) -> Self {
+        Lease {
+            record,
+            queue: Arc::from(""),
+            leased_ms: now_ms,
+            ip: None,
+        }
+    }
+}
+
 /// What the crawl loop does next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {

@@ -9,4 +9,5 @@ mod layout;
 mod same_documents;
 mod sample_pages;
 mod site_add;
+mod warc;
 mod world;

@@ -1,0 +1,175 @@
+//! What a body holds. In: a page, feed or sitemap that has arrived, and the record of its URL. Out: [`Visited`] with
+//! the document and the outlinks. Pure; never touches the network or the store.
+
+use std::sync::Arc;
+
+use super::body::Form;
+use super::visit::Visited;
+use crate::extract::{self, Document, Kind, LinkKind};
+use crate::fetch::Head;
+use crate::schedule::{self, DatedLink};
+use crate::store::{NewUrl, UrlClass, UrlRecord};
+use crate::uri::CrawlUri;
+
+/// Confidence in the text from which a page that is no article is worth finding.
+const CLEAR_TEXT: f32 = 0.6;
+
+pub(super) fn redirect(record: &UrlRecord, to: &CrawlUri) -> Visited {
+    let mut visited = Visited::nothing("redirect", None);
+    let class = match record.visit.class {
+        UrlClass::Article => UrlClass::Unknown,
+        class => class,
+    };
+    visited.outlinks.push(NewUrl {
+        redirects: record.redirects.saturating_add(1),
+        hops: record.hops,
+        ..child(record, to.clone(), class)
+    });
+    visited.target = Some(to.clone());
+    visited
+}
+
+/// A body that came whole (or whose beginning is enough).
+pub(super) fn read(
+    config: &extract::Config,
+    record: &UrlRecord,
+    head: &Head,
+    form: Form,
+    context: &extract::Context<'_>,
+) -> Visited {
+    match form {
+        Form::Html(builder) => {
+            let document = extract::extract_with(&builder.finish(), context, config);
+            read_page(record, head, document)
+        }
+        Form::List(bytes) => read_list(record, &bytes),
+        Form::Open => Visited::nothing("ok", Some("empty body".to_owned())),
+        Form::Binary => Visited::nothing("unwanted", Some("content-type: no text".to_owned())),
+    }
+}
+
+pub(super) fn read_page(record: &UrlRecord, head: &Head, mut document: Document) -> Visited {
+    document.noindex |= head.noindex;
+    document.nofollow |= head.nofollow;
+    let mut visited = Visited::nothing("ok", None);
+    visited.kind = Some(detail_kind(&document));
+    let links = std::mem::take(&mut document.links);
+    visited.digest = Some(match document.kind {
+        Kind::Hub => digest(links.iter().map(|l| l.url.as_str())),
+        _ => digest([
+            document.title.as_deref().unwrap_or_default(),
+            &document.text,
+        ]),
+    });
+    if !document.nofollow && document.kind != Kind::Error {
+        let followed = links.iter().filter(|l| !l.nofollow);
+        visited.outlinks = followed
+            .filter_map(|l| outlink(record, &l.url, l.kind))
+            .collect();
+    }
+    let canonical = document
+        .canonical
+        .as_deref()
+        .and_then(|c| CrawlUri::parse(c).ok());
+    match canonical.filter(|c| is_other_spelling(&record.uri, c)) {
+        // The page stands at its canonical address: that one is fetched and indexed instead.
+        Some(canonical) => {
+            visited.outlinks.push(NewUrl {
+                hops: record.hops,
+                ..child(record, canonical.clone(), UrlClass::Unknown)
+            });
+            visited.target = Some(canonical);
+            visited.reason = Some("canonical address elsewhere".to_owned());
+        }
+        None if is_indexed(&document) => visited.document = Some(document),
+        None => {}
+    }
+    visited
+}
+
+/// A thread or a page of a service is neither article nor list; where its text is clear it is crawled and
+/// searched as an article is.
+fn detail_kind(document: &Document) -> Kind {
+    match document.kind {
+        Kind::Other if document.confidence >= CLEAR_TEXT => Kind::Article,
+        kind => kind,
+    }
+}
+
+/// Whether a document is worth being found: articles, and other pages with a text, unless they ask not to be.
+pub(super) fn is_indexed(document: &Document) -> bool {
+    let has_text = !document.text.is_empty();
+    !document.noindex && has_text && detail_kind(document) == Kind::Article
+}
+
+/// Whether `canonical` names the same page as `uri` in another spelling: same host but for `www.` and scheme, and the
+/// same last path segment. A canonical address that is the home page of every article is a mistake of the site.
+pub(super) fn is_other_spelling(uri: &CrawlUri, canonical: &CrawlUri) -> bool {
+    let bare = |u: &CrawlUri| u.authority().trim_start_matches("www.").to_owned();
+    let last = |u: &CrawlUri| {
+        let path = u.url().path().trim_end_matches('/').to_owned();
+        path.rsplit('/').next().unwrap_or_default().to_owned()
+    };
+    uri != canonical
+        && bare(uri) == bare(canonical)
+        && !last(canonical).is_empty()
+        && last(uri) == last(canonical)
+}
+
+/// A feed or a sitemap. One that the bytes say is neither has no links.
+fn read_list(record: &UrlRecord, bytes: &[u8]) -> Visited {
+    let mut visited = Visited::nothing("ok", None);
+    visited.kind = Some(Kind::Hub);
+    let (pages, sitemaps) = match record.visit.class {
+        UrlClass::Sitemap => sitemap(record, bytes),
+        _ => match schedule::read_feed(bytes, &record.uri) {
+            Ok(links) => (links, Vec::new()),
+            Err(_) => sitemap(record, bytes),
+        },
+    };
+    visited.digest = Some(digest(
+        pages.iter().chain(&sitemaps).map(|l| l.uri.as_str()),
+    ));
+    let children = |links: Vec<DatedLink>, class: UrlClass| {
+        links
+            .into_iter()
+            .map(move |link| child(record, link.uri, class))
+    };
+    visited.outlinks = children(sitemaps, UrlClass::Sitemap)
+        .chain(children(pages, UrlClass::Unknown))
+        .collect();
+    visited
+}
+
+fn sitemap(record: &UrlRecord, bytes: &[u8]) -> (Vec<DatedLink>, Vec<DatedLink>) {
+    let found = schedule::read_sitemap(bytes, &record.uri);
+    (found.pages, found.sitemaps)
+}
+
+fn outlink(record: &UrlRecord, url: &str, kind: LinkKind) -> Option<NewUrl> {
+    let uri = CrawlUri::parse(url).ok()?;
+    let class = match kind {
+        LinkKind::Feed => UrlClass::Feed,
+        _ => UrlClass::Unknown,
+    };
+    Some(child(record, uri, class))
+}
+
+pub(super) fn child(record: &UrlRecord, uri: CrawlUri, class: UrlClass) -> NewUrl {
+    let site = Arc::clone(&record.site);
+    NewUrl {
+        class,
+        via: Some(record.id),
+        ..NewUrl::link(uri, &site, record.hops.saturating_add(1))
+    }
+}
+
+/// 64-bit digest of texts in order.
+fn digest<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
+    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    for part in parts {
+        hasher.update(part.as_bytes());
+        hasher.update(&[0]);
+    }
+    hasher.digest()
+}

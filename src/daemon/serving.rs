@@ -1,0 +1,69 @@
+//! Searches served beside the crawl. In: a listener. Out: a task that ends when its sign is dropped.
+
+use std::sync::{Arc, OnceLock};
+
+use metrics_exporter_prometheus::PrometheusHandle;
+
+use super::{Shared, StatusBoard, status_source};
+use crate::analyze::Analyzer;
+use crate::config::Loaded;
+use crate::index::Reader;
+use crate::serve::{self, ServeState};
+
+pub(super) type Serving = tokio::task::JoinHandle<std::io::Result<()>>;
+
+/// Serves beside the crawl, until the sender that is given back is dropped.
+pub(super) fn start_server(
+    loaded: &Loaded,
+    listener: Option<tokio::net::TcpListener>,
+    analyzer: &Analyzer,
+    shared: &Arc<Shared>,
+) -> (Option<tokio::sync::oneshot::Sender<()>>, Option<Serving>) {
+    let Some(listener) = listener else {
+        return (None, None);
+    };
+    let board = StatusBoard::of(loaded, Some(Arc::clone(shared)));
+    let state = match serve_state(loaded, analyzer, board) {
+        Ok(state) => state,
+        Err(error) => {
+            tracing::error!(error = %error, "searches are not served");
+            return (None, None);
+        }
+    };
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let task = tokio::spawn(serve::serve(listener, state, async move {
+        // An error means that the sender was dropped, which is the sign.
+        let _ = stopped.await;
+    }));
+    (Some(stop), Some(task))
+}
+
+/// What a server over this data needs.
+pub fn serve_state(
+    loaded: &Loaded,
+    analyzer: &Analyzer,
+    board: StatusBoard,
+) -> anyhow::Result<ServeState> {
+    let reader = Arc::new(Reader::open(
+        &loaded.index_dir(),
+        analyzer,
+        &loaded.config.index,
+    )?);
+    let counted = Arc::clone(&reader);
+    Ok(ServeState {
+        config: loaded.config.serve.clone(),
+        source: reader,
+        status: status_source(board, move || counted.num_docs().unwrap_or_default()),
+        metrics: metrics_handle()?,
+    })
+}
+
+/// The process counts once, whoever asks first.
+fn metrics_handle() -> anyhow::Result<PrometheusHandle> {
+    static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
+    if let Some(handle) = HANDLE.get() {
+        return Ok(handle.clone());
+    }
+    let handle = serve::metrics::install()?;
+    Ok(HANDLE.get_or_init(|| handle).clone())
+}
