@@ -29,6 +29,11 @@ const STOP_GRACE_MS: u64 = 4_000;
 /// `taojin crawl` does not wait for a host that is not ready within this time.
 const PASS_PATIENCE_MS: u64 = 60_000;
 
+/// Room that the store, the index and its merges need to end well.
+const MIN_FREE_BYTES: u64 = 2 << 30;
+/// Other programs of the machine fail as well when less is free.
+const MIN_FREE_PERCENT: u8 = 5;
+
 /// Everything in `taojin.toml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -94,6 +99,10 @@ pub struct CrawlConfig {
     pub stop_grace_ms: u64,
     /// `taojin crawl` leaves a host that is not ready within these milliseconds to the next pass.
     pub pass_patience_ms: u64,
+    /// Crawling pauses while fewer bytes than these are free under the data folder; 0 switches this off.
+    pub min_free_bytes: u64,
+    /// Crawling pauses while less than this share of that file system is free, in percent; 0 switches this off.
+    pub min_free_percent: u8,
 }
 
 impl Default for CrawlConfig {
@@ -105,6 +114,8 @@ impl Default for CrawlConfig {
             crawl_log_files: CRAWL_LOG_FILES,
             stop_grace_ms: STOP_GRACE_MS,
             pass_patience_ms: PASS_PATIENCE_MS,
+            min_free_bytes: MIN_FREE_BYTES,
+            min_free_percent: MIN_FREE_PERCENT,
         }
     }
 }
@@ -230,6 +241,12 @@ impl Config {
         }
         if self.crawl.max_outbox == 0 {
             return Err("crawl.max_outbox = 0: nothing could be indexed; use 1 or more".to_owned());
+        }
+        if self.crawl.min_free_percent > 99 {
+            let value = self.crawl.min_free_percent;
+            return Err(format!(
+                "crawl.min_free_percent = {value}: nothing would ever be crawled; use 0 to 99"
+            ));
         }
         if let Some(problem) = self.serve.problems().first() {
             return Err(format!("serve.{problem}"));

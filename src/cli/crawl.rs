@@ -46,7 +46,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         report(&summary).iter().for_each(|line| output::line(line));
     }
     summary.problems.iter().for_each(|p| output::note(p));
-    Ok(ExitCode::SUCCESS)
+    match summary.paused {
+        Some(why) => Err(anyhow::anyhow!("ended early: {why}")),
+        None => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// What is to be crawled; a mistake of the caller is found here, before anything begins.

@@ -112,6 +112,9 @@ pub(crate) fn settings(server: &Server, data_dir: std::path::PathBuf) -> Loaded 
         settings.scope.hosts = vec![site.authority.clone()];
         sites.push(settings);
     }
+    // It writes a few megabytes; a developer's disk may well be fuller than a server's.
+    config.crawl.min_free_bytes = 64 << 20;
+    config.crawl.min_free_percent = 0;
     config.frontier.min_delay_ms = 0;
     config.frontier.max_delay_ms = 0;
     config.frontier.connections_per_host = CONNECTIONS;

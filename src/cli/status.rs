@@ -45,6 +45,9 @@ fn print(status: &Status) {
         "documents  {} ({} on their way)",
         status.documents, status.outbox_lag
     ));
+    if !status.note.is_empty() {
+        output::line(&format!("note       {}", output::printable(&status.note)));
+    }
     let u = &status.urls;
     output::line(&format!(
         "urls       {} waiting, {} fetched, {} refused, {} failed, {} gone",

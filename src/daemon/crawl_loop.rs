@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use super::crawl_log::CrawlLog;
+use super::disk::DiskWatch;
 use super::replay::Replay;
 use super::settle::{self, Finished};
 use super::site_run::{self, SiteRun};
@@ -53,6 +54,7 @@ pub(super) struct CrawlLoop {
     pub(super) leases: tokio::sync::mpsc::Sender<Work>,
     pub(super) index_poke: SyncSender<()>,
     pub(super) log: CrawlLog,
+    pub(super) disk: DiskWatch,
     pub(super) shared: Arc<Shared>,
     pub(super) progress: Option<Progress>,
     pub(super) summary: Summary,
@@ -100,6 +102,9 @@ impl CrawlLoop {
         };
         let (named, recheck) = (sites.clone(), *recheck);
         let now = now_ms();
+        if self.is_paused(now) {
+            return Ok(());
+        }
         for name in self.sites.keys().cloned().collect::<Vec<_>>() {
             let wanted = match named.is_empty() {
                 true => self.sites[&name].is_due(now),
@@ -118,7 +123,7 @@ impl CrawlLoop {
 
     /// Starts the cycles whose time has come; only the daemon does.
     fn begin_due_cycles(&mut self, now: i64) -> anyhow::Result<()> {
-        if self.stop_at.is_some() || self.mode != Mode::Forever {
+        if self.stop_at.is_some() || self.mode != Mode::Forever || self.is_paused(now) {
             return Ok(());
         }
         let due: Vec<Arc<str>> = self
@@ -150,6 +155,16 @@ impl CrawlLoop {
 
     /// Hands out leases until a limit is reached; gives what the frontier says then.
     fn hand_out(&mut self, now: i64) -> anyhow::Result<Next> {
+        if self.is_paused(now) {
+            // The daemon waits for room; a single pass ends.
+            return Ok(match self.mode {
+                Mode::Forever => Next::Wait {
+                    until_ms: now + 1000,
+                    due: true,
+                },
+                _ => Next::Idle,
+            });
+        }
         if self.replay.is_some() {
             return Ok(self.hand_out_archived(now));
         }
@@ -177,6 +192,17 @@ impl CrawlLoop {
                 other => return Ok(other),
             }
         }
+    }
+
+    /// Whether the disk is too full for more.
+    fn is_paused(&mut self, now: i64) -> bool {
+        let low = self.disk.look(now).map(str::to_owned);
+        if low.is_some() {
+            self.summary.paused.clone_from(&low);
+        }
+        let paused = low.is_some();
+        self.shared.set_paused(low);
+        paused
     }
 
     fn take(&mut self, event: Event) -> anyhow::Result<()> {

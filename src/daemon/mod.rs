@@ -11,6 +11,7 @@ mod archive;
 mod body;
 mod crawl_log;
 mod crawl_loop;
+mod disk;
 mod indexer;
 mod reading;
 mod replay;
@@ -53,6 +54,7 @@ use crate::store::{self, Store};
 use archive::WarcSink;
 use crawl_log::CrawlLog;
 use crawl_loop::{CrawlLoop, Event};
+use disk::DiskWatch;
 use indexer::Indexer;
 use replay::Replay;
 use serving::start_server;
@@ -260,6 +262,7 @@ fn open_loop(
         leases: wiring.leases,
         index_poke: wiring.poke,
         log,
+        disk: DiskWatch::new(&config.data_dir, &config.crawl),
         shared: wiring.shared,
         progress: None,
         summary: Summary::begin(now_ms()),
@@ -346,10 +349,12 @@ fn tick(shared: &Shared, forever: bool) {
         systemd::alive();
     }
     if forever {
-        systemd::status(&format!(
-            "crawling, {} documents on their way to the index",
-            shared.outbox_lag()
-        ));
+        let state = shared.paused().map(|why| format!("paused: {why}"));
+        let lag = shared.outbox_lag();
+        systemd::status(
+            &state
+                .unwrap_or_else(|| format!("crawling, {lag} documents on their way to the index")),
+        );
     }
 }
 

@@ -26,6 +26,7 @@ pub struct Shared {
     indexed_seq: AtomicU64,
     next_cycles: Mutex<BTreeMap<String, Option<i64>>>,
     rules: Mutex<BTreeMap<String, SiteRules>>,
+    paused: Mutex<Option<String>>,
 }
 
 impl Shared {
@@ -69,6 +70,16 @@ impl Shared {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    pub(super) fn set_paused(&self, why: Option<String>) {
+        *self.paused.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    /// Why nothing is fetched at the moment, if crawling pauses.
+    pub fn paused(&self) -> Option<String> {
+        let paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
+        paused.clone()
     }
 
     pub(super) fn set_rules(&self, rules: BTreeMap<String, SiteRules>) {

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Shared, now_ms};
+use super::{Shared, disk, now_ms};
 use crate::config::Loaded;
 use crate::frontier::{self, Cause, Explanation};
 use crate::schedule::Site;
@@ -23,6 +23,7 @@ pub struct StatusBoard {
     index_dir: PathBuf,
     sites: Vec<Site>,
     frontier: frontier::Config,
+    limits: disk::Limits,
     /// Present beside a running daemon.
     shared: Option<Arc<Shared>>,
     started_ms: i64,
@@ -36,6 +37,7 @@ impl StatusBoard {
             index_dir: loaded.index_dir(),
             sites: loaded.sites.clone(),
             frontier: loaded.config.frontier.clone(),
+            limits: disk::Limits::of(&loaded.config.crawl),
             shared,
             started_ms: now_ms(),
         }
@@ -44,15 +46,13 @@ impl StatusBoard {
     /// The state of this moment. `documents` gives how many can be found, in all and by site.
     pub fn read(&self, documents: u64) -> anyhow::Result<Status> {
         let now = now_ms();
+        let (activity, note) = self.activity();
         let mut status = Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             now_ms: now,
             started_ms: self.started_ms,
-            activity: if self.shared.is_some() {
-                Activity::Running
-            } else {
-                Activity::ReadOnly
-            },
+            activity,
+            note,
             documents,
             disk: self.disk(),
             ..Status::default()
@@ -79,6 +79,21 @@ impl StatusBoard {
             due: status.sites.iter().map(|s| s.due).sum(),
         };
         Ok(status)
+    }
+
+    /// What the daemon does, and what the operator must know. Beside no daemon: what one would do.
+    fn activity(&self) -> (Activity, String) {
+        match &self.shared {
+            Some(shared) => match shared.paused() {
+                Some(why) => (Activity::Paused, why),
+                None => (Activity::Running, String::new()),
+            },
+            None => {
+                let room = disk::room(&self.data_dir);
+                let low = room.and_then(|(free, total)| self.limits.problem(free, total, false));
+                (Activity::ReadOnly, low.unwrap_or_default())
+            }
+        }
     }
 
     fn sites(&self, reader: &Reader, counts: &Counts) -> anyhow::Result<Vec<SiteStatus>> {

@@ -34,6 +34,9 @@ pub struct Summary {
     pub archived_older: u64,
     /// What was wrong beside the pages: archives that broke off.
     pub problems: Vec<String>,
+    /// Why the crawl ended before everything was fetched: the disk is too full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused: Option<String>,
     /// Decoded bytes.
     pub bytes: u64,
     /// Length of the crawl in milliseconds.

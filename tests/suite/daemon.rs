@@ -182,3 +182,45 @@ fn a_site_added_on_the_fly_is_crawled_and_the_stop_is_clean() {
         assert_eq!(indexed.get(&url), Some(&1), "{url}");
     }
 }
+
+#[test]
+fn a_full_disk_pauses_the_crawl_and_says_so() {
+    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
+    let config = home.path().join("taojin.toml");
+    let text = fs::read_to_string(&config).expect("taojin.toml");
+    let full = text.replace("min_free_bytes = 0", "min_free_bytes = 1000000000000000000");
+    fs::write(&config, full).expect("taojin.toml");
+
+    let pass = home.taojin(&["crawl"]).output().expect("taojin runs");
+    assert_eq!(pass.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&pass.stderr).into_owned();
+    assert!(
+        said.contains("disk low") && said.contains("crawl.min_free_bytes"),
+        "{said}"
+    );
+
+    let mut daemon = Daemon::start(&home);
+    daemon.wait_for_notice("READY=1");
+    let until = Instant::now() + PATIENCE;
+    let mut status = String::new();
+    while !status.contains("\"activity\":\"paused\"") {
+        assert!(Instant::now() < until, "{status}");
+        thread::sleep(Duration::from_millis(100));
+        status = daemon.get("/api/status");
+    }
+    assert!(status.contains("disk low"), "{status}");
+    assert_eq!(web.server.total(), 0, "pages were fetched onto a full disk");
+    daemon.signal("-TERM");
+    assert_eq!(daemon.wait(), Some(0));
+
+    // With room, the same data folder crawls what it had not.
+    fs::write(&config, text).expect("taojin.toml");
+    assert!(
+        home.taojin(&["crawl"])
+            .status()
+            .expect("taojin runs")
+            .success()
+    );
+    assert!(home.indexed().len() >= 20);
+}

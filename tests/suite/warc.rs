@@ -8,9 +8,9 @@ use taojin::demo::World;
 
 use crate::world::{Home, NOW_MS, Web};
 
-/// No politeness, and everything archived into files of 200 kB.
+/// No politeness, and everything archived into files of 40 kB.
 const ARCHIVED: &str = "min_delay_ms = 0\nmax_delay_ms = 0\nconnections_per_host = 4\nconnections_per_ip = 24\n\
-                        throttle_backoff_ms = 200\n[warc]\nenabled = true\nmax_bytes = 200000";
+                        throttle_backoff_ms = 200\n[warc]\nenabled = true\nmax_bytes = 40000";
 
 fn crawl(home: &Home, args: &[&str]) -> Value {
     let output = home.taojin(args).output().expect("taojin runs");

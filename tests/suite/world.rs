@@ -84,7 +84,7 @@ impl Home {
             fs::write(sites.join(format!("{}.toml", site.name)), text).expect("site file");
         }
         let config = format!(
-            "data_dir = {:?}\n[serve]\nlisten = \"127.0.0.1:0\"\n[frontier]\n{frontier}\n[fetch]\nallow_addresses = \
+            "data_dir = {:?}\n[crawl]\nmin_free_bytes = 0\nmin_free_percent = 0\n[serve]\nlisten = \"127.0.0.1:0\"\n[frontier]\n{frontier}\n[fetch]\nallow_addresses = \
              [\"127.0.0.0/8\"]\n[fetch.hosts]\n{hosts}",
             dir.path().join("data")
         );
