@@ -23,6 +23,7 @@ pub enum Attr {
     Rel,
     Type,
     Datetime,
+    /// Kept only when it can hide the element.
     Style,
     Hidden,
     Role,
@@ -33,34 +34,33 @@ pub enum Attr {
 impl Attr {
     /// The attribute of a name in any case, if it is one that is kept.
     pub fn from_name(name: &[u8]) -> Option<Attr> {
-        let mut lower = [0u8; 13];
-        let lower = lower.get_mut(..name.len())?;
-        lower.copy_from_slice(name);
-        lower.make_ascii_lowercase();
-        Some(match &*lower {
-            b"id" => Attr::Id,
-            b"class" => Attr::Class,
-            b"name" => Attr::Name,
-            b"property" => Attr::Property,
-            b"itemprop" => Attr::Itemprop,
-            b"content" => Attr::Content,
-            b"http-equiv" => Attr::HttpEquiv,
-            b"charset" => Attr::Charset,
-            b"href" => Attr::Href,
-            b"src" => Attr::Src,
-            b"data-src" => Attr::DataSrc,
-            b"data-original" => Attr::DataOriginal,
-            b"alt" => Attr::Alt,
-            b"title" => Attr::Title,
-            b"rel" => Attr::Rel,
-            b"type" => Attr::Type,
-            b"datetime" => Attr::Datetime,
-            b"style" => Attr::Style,
-            b"hidden" => Attr::Hidden,
-            b"role" => Attr::Role,
-            b"aria-hidden" => Attr::AriaHidden,
-            b"lang" | b"xml:lang" => Attr::Lang,
+        let first = name.first()? | 0x20;
+        let (known, attr) = match (name.len(), first) {
+            (2, b'i') => ("id", Attr::Id),
+            (3, b'a') => ("alt", Attr::Alt),
+            (3, b'r') => ("rel", Attr::Rel),
+            (3, b's') => ("src", Attr::Src),
+            (4, b'h') => ("href", Attr::Href),
+            (4, b'l') => ("lang", Attr::Lang),
+            (4, b'n') => ("name", Attr::Name),
+            (4, b'r') => ("role", Attr::Role),
+            (4, b't') => ("type", Attr::Type),
+            (5, b'c') => ("class", Attr::Class),
+            (5, b's') => ("style", Attr::Style),
+            (5, b't') => ("title", Attr::Title),
+            (6, b'h') => ("hidden", Attr::Hidden),
+            (7, b'c') if name[1] | 0x20 == b'h' => ("charset", Attr::Charset),
+            (7, b'c') => ("content", Attr::Content),
+            (8, b'd') if name[4] == b'-' => ("data-src", Attr::DataSrc),
+            (8, b'd') => ("datetime", Attr::Datetime),
+            (8, b'i') => ("itemprop", Attr::Itemprop),
+            (8, b'p') => ("property", Attr::Property),
+            (8, b'x') => ("xml:lang", Attr::Lang),
+            (10, b'h') => ("http-equiv", Attr::HttpEquiv),
+            (11, b'a') => ("aria-hidden", Attr::AriaHidden),
+            (13, b'd') => ("data-original", Attr::DataOriginal),
             _ => return None,
-        })
+        };
+        name.eq_ignore_ascii_case(known.as_bytes()).then_some(attr)
     }
 }

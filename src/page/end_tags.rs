@@ -212,14 +212,14 @@ impl Tree {
                 } else {
                     // A stray end is an empty paragraph: it parts lines.
                     self.text.fostering = self.context().is_table();
-                    self.insert_void(Tag::P, b"");
+                    self.insert_void(Tag::P, super::Span::default());
                     self.text.fostering = false;
                 }
             }
             Tag::BR => {
                 self.break_line();
                 self.reopen_formatting();
-                self.insert_void(Tag::BR, b"");
+                self.insert_void(Tag::BR, super::Span::default());
             }
             Tag::FORM => self.end_form(),
             Tag::LI => self.end_scoped(tag, |t| matches!(t, Tag::OL | Tag::UL)),

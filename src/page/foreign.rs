@@ -1,7 +1,7 @@
 //! SVG and MathML inside a page. In: tags. Out: nodes that keep those names to themselves; HTML that is no part of a
 //! drawing ends it.
 
-use super::markup::Attributes;
+use super::start_tags::StartTag;
 use super::tree::{Context, Tree};
 use super::{NodeId, Tag};
 
@@ -20,26 +20,15 @@ impl Tree {
 
     /// In SVG or MathML: true when the tag is handled, false when it ends that content or stands in a part of it
     /// that holds HTML.
-    pub(super) fn foreign_start(
-        &mut self,
-        tag: Tag,
-        hash: u32,
-        attributes: &[u8],
-        self_closing: bool,
-    ) -> bool {
-        let font = tag == Tag::FONT
-            && Attributes::new(attributes).any(|(name, _)| {
-                [&b"color"[..], b"face", b"size"]
-                    .iter()
-                    .any(|n| name.eq_ignore_ascii_case(n))
-            });
-        if tag.breaks_out() || font {
+    pub(super) fn foreign_start(&mut self, start: StartTag) -> bool {
+        let tag = start.tag;
+        if tag.breaks_out() || start.colored {
             while self.current().is_some_and(|open| open.foreign) {
                 self.pop();
             }
             return false;
         }
-        let node = self.insert(tag, hash, attributes);
+        let node = self.insert(tag, start.name_hash, start.attributes);
         let Some(open) = self.stack.last_mut().filter(|open| open.node == node) else {
             return true;
         };
@@ -56,7 +45,7 @@ impl Tree {
         );
         open.foreign = !holds_html;
         open.context = Context::Body;
-        if self_closing {
+        if start.self_closing {
             self.pop();
         }
         true

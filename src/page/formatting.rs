@@ -134,7 +134,7 @@ impl Tree {
             let Entry::Element { open, span } = self.formatting.entries[at] else {
                 continue;
             };
-            let node = self.insert_with_span(open.tag, open.name_hash, span);
+            let node = self.insert(open.tag, open.name_hash, span);
             let Some(open) = self.current().filter(|open| open.node == node) else {
                 return;
             };

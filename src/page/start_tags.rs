@@ -1,8 +1,8 @@
 //! What a start tag does to the open elements: implied ends, implied html, head and body, tables, forms, SVG.
 
-use super::Tag;
 use super::table_rules::Turn;
 use super::tree::{Context, Phase, Tree};
+use super::{Span, Tag};
 
 /// FNV-1a over the lower-case name: tells elements with unknown names apart.
 pub(super) fn name_hash(tag: Tag, name: &[u8]) -> u32 {
@@ -14,23 +14,42 @@ pub(super) fn name_hash(tag: Tag, name: &[u8]) -> u32 {
     })
 }
 
+/// A start tag whose attributes are kept already.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StartTag {
+    pub(super) tag: Tag,
+    /// See [`super::tree::Open::name_hash`].
+    pub(super) name_hash: u32,
+    /// Range in the attribute table.
+    pub(super) attributes: Span,
+    pub(super) self_closing: bool,
+    /// A `<font>` with an attribute of its own, which no drawing has.
+    pub(super) colored: bool,
+}
+
+pub(super) fn is_font_attribute(name: &[u8]) -> bool {
+    [&b"color"[..], b"face", b"size"]
+        .iter()
+        .any(|n| name.eq_ignore_ascii_case(n))
+}
+
 impl Tree {
-    /// A start tag.
-    pub(super) fn start_tag(&mut self, name: &[u8], attributes: &[u8], self_closing: bool) {
-        if self.is_full() {
-            return;
-        }
-        let tag = Tag::from_name(name);
-        let hash = name_hash(tag, name);
+    /// Settles what a start tag does to the text before it.
+    pub(super) fn begin_tag(&mut self, tag: Tag) {
         self.text.skip_newline = false;
         if tag.is_block() || tag == Tag::BR {
             self.break_line();
         } else {
             self.settle_space();
         }
-        if self.current().is_some_and(|open| open.foreign)
-            && self.foreign_start(tag, hash, attributes, self_closing)
-        {
+    }
+
+    /// A start tag.
+    pub(super) fn start_tag(&mut self, start: StartTag) {
+        let StartTag {
+            tag, attributes, ..
+        } = start;
+        if self.current().is_some_and(|open| open.foreign) && self.foreign_start(start) {
             return;
         }
         if self.phase < Phase::Body && !self.start_before_body(tag, attributes) {
@@ -40,13 +59,16 @@ impl Tree {
             self.start_in_frameset(tag, attributes);
             return;
         }
-        self.dispatch(tag, hash, attributes, self_closing);
+        self.dispatch(start);
         if tag.is_replaced() {
             self.show_in_line();
         }
     }
 
-    fn dispatch(&mut self, tag: Tag, hash: u32, attributes: &[u8], self_closing: bool) {
+    fn dispatch(&mut self, start: StartTag) {
+        let StartTag {
+            tag, attributes, ..
+        } = start;
         // Each turn either handles the tag or closes at least one element.
         loop {
             let handled = match self.context() {
@@ -64,14 +86,18 @@ impl Tree {
             }
         }
         self.text.fostering = self.context().is_table();
-        self.start_in_body(tag, hash, attributes, self_closing);
+        self.start_in_body(start);
         self.text.fostering = false;
     }
 
     /// Before the body: true when the tag still has to be handled as body content.
-    fn start_before_body(&mut self, tag: Tag, attributes: &[u8]) -> bool {
+    fn start_before_body(&mut self, tag: Tag, attributes: Span) -> bool {
         if self.stack.is_empty() {
-            let given = if tag == Tag::HTML { attributes } else { b"" };
+            let given = if tag == Tag::HTML {
+                attributes
+            } else {
+                Span::default()
+            };
             self.insert(Tag::HTML, 0, given);
         }
         match tag {
@@ -99,11 +125,11 @@ impl Tree {
             return true;
         }
         if !tag.belongs_in_head() {
-            self.open_body(b"");
+            self.open_body(Span::default());
             return true;
         }
         if self.phase == Phase::Start {
-            self.insert(Tag::HEAD, 0, b"");
+            self.insert(Tag::HEAD, 0, Span::default());
             self.phase = Phase::Head;
         }
         // What belongs in the head and comes after it goes under the root here; it shows nothing either way.
@@ -111,7 +137,7 @@ impl Tree {
         false
     }
 
-    pub(super) fn insert_head_element(&mut self, tag: Tag, attributes: &[u8]) {
+    pub(super) fn insert_head_element(&mut self, tag: Tag, attributes: Span) {
         if tag.is_void() {
             self.insert_void(tag, attributes);
         } else {
@@ -124,24 +150,24 @@ impl Tree {
 
     fn close_head(&mut self) {
         if self.stack.is_empty() {
-            self.insert(Tag::HTML, 0, b"");
+            self.insert(Tag::HTML, 0, Span::default());
         }
         if self.phase == Phase::Start {
-            self.insert(Tag::HEAD, 0, b"");
+            self.insert(Tag::HEAD, 0, Span::default());
         }
         self.pop_to(1);
         self.phase = Phase::AfterHead;
     }
 
     /// Ends the head and begins the body.
-    pub(super) fn open_body(&mut self, attributes: &[u8]) {
+    pub(super) fn open_body(&mut self, attributes: Span) {
         self.close_head();
         self.insert(Tag::BODY, 0, attributes);
         self.phase = Phase::Body;
         self.break_line();
     }
 
-    fn start_in_frameset(&mut self, tag: Tag, attributes: &[u8]) {
+    fn start_in_frameset(&mut self, tag: Tag, attributes: Span) {
         match tag {
             Tag::FRAMESET | Tag::NOFRAMES => {
                 self.insert(tag, 0, attributes);
@@ -151,7 +177,10 @@ impl Tree {
         }
     }
 
-    fn start_in_body(&mut self, tag: Tag, hash: u32, attributes: &[u8], self_closing: bool) {
+    fn start_in_body(&mut self, start: StartTag) {
+        let StartTag {
+            tag, attributes, ..
+        } = start;
         match tag {
             Tag::HTML | Tag::HEAD | Tag::BODY | Tag::FRAMESET | Tag::FRAME => return,
             _ if tag.is_table_part() => return,
@@ -190,16 +219,19 @@ impl Tree {
         if !tag.closes_p() && !plain_insert(tag) {
             self.reopen_formatting();
         }
-        self.insert_in_body(tag, hash, attributes, self_closing);
+        self.insert_in_body(start);
     }
 
-    fn insert_in_body(&mut self, tag: Tag, hash: u32, attributes: &[u8], self_closing: bool) {
+    fn insert_in_body(&mut self, start: StartTag) {
+        let StartTag {
+            tag, attributes, ..
+        } = start;
         if tag.is_void() {
             let tag = if tag == Tag::IMAGE { Tag::IMG } else { tag };
             self.insert_void(tag, attributes);
             return;
         }
-        let node = self.insert(tag, hash, attributes);
+        let node = self.insert(tag, start.name_hash, attributes);
         if tag.is_formatting() {
             self.push_formatting(node);
         }
@@ -207,7 +239,7 @@ impl Tree {
             Tag::APPLET | Tag::MARQUEE | Tag::OBJECT => self.formatting.push_marker(),
             Tag::PRE | Tag::LISTING | Tag::TEXTAREA => self.text.skip_newline = true,
             Tag::FORM => self.form = Some(node),
-            Tag::SVG | Tag::MATH => self.enter_foreign(node, self_closing),
+            Tag::SVG | Tag::MATH => self.enter_foreign(node, start.self_closing),
             _ => {}
         }
     }

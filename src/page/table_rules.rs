@@ -1,10 +1,9 @@
 //! Start tags inside tables, where only some elements may stand. In: a tag. Out: whether it is handled,
 //! something was closed so that it has to be looked at again, or it counts as content of the body.
 
-use super::Tag;
 use super::attr::Attr;
-use super::markup::Attributes;
 use super::tree::{Context, Tree};
+use super::{Span, Tag};
 
 /// What a table's rules made of a tag.
 pub(super) enum Turn {
@@ -14,12 +13,6 @@ pub(super) enum Turn {
     Again,
     /// To be handled as in the body.
     AsBody,
-}
-
-fn is_hidden_input(attributes: &[u8]) -> bool {
-    Attributes::new(attributes).any(|(name, value)| {
-        Attr::from_name(name) == Some(Attr::Type) && value.eq_ignore_ascii_case(b"hidden")
-    })
 }
 
 impl Tree {
@@ -48,7 +41,7 @@ impl Tree {
         }
     }
 
-    pub(super) fn start_in_table(&mut self, tag: Tag, attributes: &[u8]) -> Turn {
+    pub(super) fn start_in_table(&mut self, tag: Tag, attributes: Span) -> Turn {
         let sections = [Tag::TBODY, Tag::THEAD, Tag::TFOOT];
         let context = self.context();
         match tag {
@@ -59,10 +52,10 @@ impl Tree {
                     _ => self.clear_to(&[Tag::TABLE]),
                 }
                 if context == Context::Table {
-                    self.insert(Tag::TBODY, 0, b"");
+                    self.insert(Tag::TBODY, 0, Span::default());
                 }
                 if context != Context::Row {
-                    self.insert(Tag::TR, 0, b"");
+                    self.insert(Tag::TR, 0, Span::default());
                 }
                 self.insert(tag, 0, attributes);
                 self.formatting.push_marker();
@@ -78,7 +71,7 @@ impl Tree {
                     self.clear_to(&sections);
                 } else {
                     self.clear_to(&[Tag::TABLE]);
-                    self.insert(Tag::TBODY, 0, b"");
+                    self.insert(Tag::TBODY, 0, Span::default());
                 }
                 self.insert(tag, 0, attributes);
                 Turn::Done
@@ -86,7 +79,7 @@ impl Tree {
             Tag::TBODY | Tag::THEAD | Tag::TFOOT | Tag::CAPTION | Tag::COLGROUP | Tag::COL => {
                 self.clear_to(&[Tag::TABLE]);
                 if tag == Tag::COL {
-                    self.insert(Tag::COLGROUP, 0, b"");
+                    self.insert(Tag::COLGROUP, 0, Span::default());
                     return Turn::Again;
                 }
                 self.insert(tag, 0, attributes);
@@ -100,7 +93,7 @@ impl Tree {
                 self.insert_head_element(tag, attributes);
                 Turn::Done
             }
-            Tag::INPUT if is_hidden_input(attributes) => {
+            Tag::INPUT if self.is_hidden_input(attributes) => {
                 self.insert_void(tag, attributes);
                 Turn::Done
             }
@@ -128,7 +121,7 @@ impl Tree {
         }
     }
 
-    pub(super) fn start_in_column_group(&mut self, tag: Tag, attributes: &[u8]) -> Turn {
+    pub(super) fn start_in_column_group(&mut self, tag: Tag, attributes: Span) -> Turn {
         if tag == Tag::COL {
             self.insert_void(tag, attributes);
             return Turn::Done;
@@ -140,5 +133,10 @@ impl Tree {
         self.clear_to(&[Tag::COLGROUP]);
         self.pop();
         Turn::Again
+    }
+
+    fn is_hidden_input(&self, attributes: Span) -> bool {
+        self.kept_value(attributes, Attr::Type)
+            .is_some_and(|value| value.eq_ignore_ascii_case(b"hidden"))
     }
 }

@@ -83,7 +83,7 @@ impl Tree {
             if blank {
                 return;
             }
-            self.open_body(b"");
+            self.open_body(super::Span::default());
         }
         self.text.fostering = self.context().is_table();
         self.reopen_formatting();
@@ -101,15 +101,11 @@ impl Tree {
             return false;
         };
         let span = self.nodes[open.node as usize].span;
-        let range = span.start as usize..(span.start + span.len) as usize;
-        let attributes = self.attributes.get(range).unwrap_or_default();
-        attributes.iter().any(|attribute| {
-            attribute.name == super::Attr::Type && {
-                let from = attribute.value.start as usize;
-                let value = self.arena.get(from..from + attribute.value.len as usize);
-                value.is_some_and(|v| v.trim_ascii().eq_ignore_ascii_case(b"application/ld+json"))
-            }
-        })
+        self.kept_value(span, super::Attr::Type)
+            .is_some_and(|kind| {
+                kind.trim_ascii()
+                    .eq_ignore_ascii_case(b"application/ld+json")
+            })
     }
 
     fn keeps_space(&self) -> bool {

@@ -10,7 +10,8 @@ use super::adoption::MOVED_NODES;
 use super::attr::Attr;
 use super::config::Config;
 use super::formatting::Formatting;
-use super::markup::{Attributes, Markup, Tags};
+use super::markup::{Markup, TagEnd, Tags};
+use super::start_tags::{StartTag, is_font_attribute, name_hash};
 use super::tag::TAGS;
 use super::tag_path::PathTable;
 use super::text::TextState;
@@ -113,17 +114,42 @@ impl Tree {
             return;
         }
         self.finish_text();
-        for markup in Tags::new(run) {
+        let mut tags = Tags::new(run);
+        while let Some(markup) = tags.next() {
             match markup {
-                Markup::Start {
-                    name,
-                    attributes,
-                    self_closing,
-                } => self.start_tag(name, attributes, self_closing),
+                Markup::Start { name } => self.read_start_tag(name, &mut tags),
                 Markup::End { name } => self.end_tag(name),
                 Markup::Doctype(rest) => self.doctype(rest),
             }
         }
+    }
+
+    fn read_start_tag(&mut self, name: &[u8], tags: &mut Tags<'_>) {
+        let tag = Tag::from_name(name);
+        // White space that is owed belongs to the text before, so it comes before the values of attributes.
+        self.begin_tag(tag);
+        let start = self.attributes.len();
+        let mut colored = false;
+        let end = tags.attributes(|name, value| {
+            if let Some(name) = Attr::from_name(name) {
+                self.keep_attribute(name, value);
+            } else if tag == Tag::FONT {
+                colored |= is_font_attribute(name);
+            }
+        });
+        if end == TagEnd::Missing || self.is_full() {
+            return;
+        }
+        self.start_tag(StartTag {
+            tag,
+            name_hash: name_hash(tag, name),
+            attributes: Span {
+                start: start as u32,
+                len: (self.attributes.len() - start) as u32,
+            },
+            self_closing: end == TagEnd::SelfClosing,
+            colored,
+        });
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -235,12 +261,7 @@ impl Tree {
     }
 
     /// Appends an element and makes it the current one.
-    pub(super) fn insert(&mut self, tag: Tag, name_hash: u32, attributes: &[u8]) -> NodeId {
-        let span = self.keep_attributes(attributes);
-        self.insert_with_span(tag, name_hash, span)
-    }
-
-    pub(super) fn insert_with_span(&mut self, tag: Tag, name_hash: u32, span: Span) -> NodeId {
+    pub(super) fn insert(&mut self, tag: Tag, name_hash: u32, span: Span) -> NodeId {
         let parent = self.insertion_parent();
         let node = self.push_node(tag, parent, span);
         if self.stack.len() >= self.limits.max_depth {
@@ -273,8 +294,7 @@ impl Tree {
     }
 
     /// Appends an element that holds nothing.
-    pub(super) fn insert_void(&mut self, tag: Tag, attributes: &[u8]) {
-        let span = self.keep_attributes(attributes);
+    pub(super) fn insert_void(&mut self, tag: Tag, span: Span) {
         let parent = self.insertion_parent();
         self.push_node(tag, parent, span);
     }
@@ -305,18 +325,26 @@ impl Tree {
         self.open[open.tag.0 as usize] -= 1;
     }
 
-    fn keep_attributes(&mut self, raw: &[u8]) -> Span {
-        let start = self.attributes.len() as u32;
-        for (name, value) in Attributes::new(raw) {
-            if let Some(name) = Attr::from_name(name) {
-                let value = self.keep_value(value);
-                self.attributes.push(Attribute { name, value });
-            }
+    fn keep_attribute(&mut self, name: Attr, raw: &[u8]) {
+        // Styles are long; only those that can hide are of use.
+        if name == Attr::Style && !can_hide(raw) {
+            return;
         }
-        Span {
-            start,
-            len: self.attributes.len() as u32 - start,
-        }
+        let value = self.keep_value(raw);
+        self.attributes.push(Attribute { name, value });
+    }
+
+    /// The value of an attribute among those of a tag, as it is kept.
+    pub(super) fn kept_value(&self, attributes: Span, name: Attr) -> Option<&[u8]> {
+        let from = attributes.start as usize;
+        self.attributes
+            .get(from..from + attributes.len as usize)?
+            .iter()
+            .find(|attribute| attribute.name == name)
+            .and_then(|attribute| {
+                let from = attribute.value.start as usize;
+                self.arena.get(from..from + attribute.value.len as usize)
+            })
     }
 
     fn keep_value(&mut self, raw: &[u8]) -> Span {
@@ -350,4 +378,13 @@ fn cut_at_char(bytes: &[u8], limit: usize) -> &[u8] {
         end -= 1;
     }
     bytes.get(..end).unwrap_or_default()
+}
+
+fn can_hide(style: &[u8]) -> bool {
+    let names = |word: &[u8]| {
+        style
+            .windows(word.len())
+            .any(|w| w.eq_ignore_ascii_case(word))
+    };
+    names(b"none") || names(b"hidden")
 }
