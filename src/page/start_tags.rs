@@ -195,7 +195,8 @@ impl Tree {
             Tag::NOBR if self.in_scope(tag) => self.close_same_formatting(tag),
             Tag::BUTTON => self.close_button(),
             Tag::SELECT | Tag::INPUT => {
-                if self.close_select() && tag == Tag::SELECT {
+                let was_open = self.close_select();
+                if was_open && tag == Tag::SELECT {
                     return;
                 }
             }
