@@ -110,7 +110,7 @@ impl Import {
 
     fn add(&mut self, line: &[u8]) -> anyhow::Result<()> {
         let document: Document = serde_json::from_slice(line)?;
-        let uri = CrawlUri::parse(&document.url)?;
+        let fingerprint = identity(&document)?;
         let seq = self.writer.last_seq();
         let fetched_ms = crate::daemon::now_ms();
         let document = Document {
@@ -118,11 +118,22 @@ impl Import {
             ..document
         };
         self.writer.upsert(&Entry {
-            fingerprint: uri.fingerprint(),
+            fingerprint,
             seq,
             fetched_ms,
             document: &document,
         })?;
         Ok(())
     }
+}
+
+/// A document is its address; a saved file that was extracted without one is what it says.
+fn identity(document: &Document) -> anyhow::Result<u64> {
+    if !document.url.is_empty() {
+        return Ok(CrawlUri::parse(&document.url)?.fingerprint());
+    }
+    anyhow::ensure!(!document.text.is_empty(), "neither url nor text");
+    let title = document.title.as_deref().unwrap_or_default();
+    let said = format!("{title}\n{}", document.text);
+    Ok(xxhash_rust::xxh3::xxh3_64(said.as_bytes()))
 }

@@ -73,7 +73,7 @@ impl SampleSite {
     }
 }
 
-/// The media, served on `port` under names that end in `suffix` (`example`).
+/// The media, served on `port` under names that end in `suffix` (`localhost`).
 pub(super) fn sites(port: u16, suffix: &str) -> Vec<SampleSite> {
     MEDIA
         .iter()

@@ -19,8 +19,9 @@ pub const ARTICLES: usize = 192;
 pub const NEW_PER_ROUND: usize = 12;
 /// Articles that are changed in each later round.
 pub const CHANGED_PER_ROUND: usize = 5;
-/// Last part of the host names (RFC 2606 keeps it for examples).
-const SUFFIX: &str = "example";
+/// Last part of the host names: browsers find names below it on this machine (RFC 6761), so that a person can open
+/// the pages while they are served.
+const SUFFIX: &str = "localhost";
 
 pub(super) const MINUTE_MS: i64 = 60_000;
 pub(super) const HOUR_MS: i64 = 60 * MINUTE_MS;

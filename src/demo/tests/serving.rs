@@ -124,7 +124,7 @@ fn session_numbers_differ_from_request_to_request() {
         let path = seed.rsplit_once('/').unwrap().1;
         let target = format!("/{path}");
         let ask = Ask {
-            host: "petro-forum.example",
+            host: "petro-forum.localhost",
             target: &target,
             nonce,
             ..Ask::default()
@@ -201,7 +201,7 @@ async fn the_server_answers_by_host_counts_and_stops() {
             world.sites[0].authority.clone(),
         )
     };
-    let agency = format!("huadong-gas.example:{port}");
+    let agency = format!("huadong-gas.localhost:{port}");
     let first = ask(port, &agency, &throttled).await;
     assert!(
         first.starts_with("HTTP/1.1 429") && first.contains("retry-after: 1"),
@@ -230,13 +230,13 @@ async fn the_server_answers_by_host_counts_and_stops() {
     ask(port, &paper, &format!("{paper_article}?print=1")).await;
     ask(
         port,
-        &format!("petro-forum.example:{port}"),
+        &format!("petro-forum.localhost:{port}"),
         "/thread-1-1-1.html?sid=1",
     )
     .await;
     ask(
         port,
-        &format!("petro-forum.example:{port}"),
+        &format!("petro-forum.localhost:{port}"),
         "/thread-1-1-1.html?sid=2",
     )
     .await;
@@ -261,7 +261,7 @@ async fn the_endless_page_goes_on_until_the_client_leaves() {
     let server = Server::new(World::generate(7, NOW_MS, port));
     let serving = tokio::spawn(serve(server.clone(), listener, std::future::pending()));
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-    let request = format!("GET /data/history HTTP/1.1\r\nHost: huadong-gas.example:{port}\r\n\r\n");
+    let request = format!("GET /data/history HTTP/1.1\r\nHost: huadong-gas.localhost:{port}\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut taken = 0;
     let mut buffer = vec![0; 1 << 16];
