@@ -168,20 +168,11 @@ fn line(
         bytes: fetched.map_or(0, |f| f.body_bytes),
         elapsed_ms: fetched.map_or(0, |f| i64::try_from(f.elapsed_ms).unwrap_or(i64::MAX)),
         class: revisit.visit.class.name(),
-        kind: visited.kind.map(kind_name),
+        kind: visited.kind.map(Kind::name),
         hops: lease.record.hops,
         outlinks: visited.outlinks.len(),
         document,
         next: revisit.visit.due_ms.map(time),
-    }
-}
-
-fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Article => "article",
-        Kind::Hub => "hub",
-        Kind::Error => "error",
-        Kind::Other => "other",
     }
 }
 

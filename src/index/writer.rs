@@ -191,7 +191,7 @@ impl Writer {
         for place in places(site, &host) {
             out.add_text(fields.places, place);
         }
-        out.add_text(fields.kind, kind_name(document.kind));
+        out.add_text(fields.kind, document.kind.name());
         out.add_text(fields.url, normalize(&document.url));
         if let Some(title) = &document.title {
             let title = normalize(title);
@@ -222,15 +222,6 @@ fn head(text: &str, max_bytes: usize) -> &str {
         end -= 1;
     }
     text.get(..end).unwrap_or_default()
-}
-
-fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Article => "article",
-        Kind::Hub => "hub",
-        Kind::Error => "error",
-        Kind::Other => "other",
-    }
 }
 
 /// Host of an address in lower case, empty if it has none.

@@ -25,6 +25,18 @@ pub enum Kind {
     Other,
 }
 
+impl Kind {
+    /// The word that is printed, logged and indexed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Article => "article",
+            Kind::Hub => "hub",
+            Kind::Error => "error",
+            Kind::Other => "other",
+        }
+    }
+}
+
 /// The signs that decide, for explaining a decision. Points for an article are positive, for a hub negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KindSigns {
