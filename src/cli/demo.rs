@@ -10,7 +10,6 @@ use crate::config::{Config, Loaded};
 use crate::daemon::{self, Mode, Options, StatusBoard, Summary, now_ms};
 use crate::demo::{self, SHOWCASE, Server, World};
 use crate::fetch;
-use crate::schedule::Site;
 use crate::serve;
 use crate::store;
 
@@ -104,11 +103,7 @@ pub(crate) fn settings(server: &Server, data_dir: std::path::PathBuf) -> Loaded 
     for site in &server.world().sites {
         let here = fetch::HostAddress(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0));
         config.fetch.hosts.insert(site.host.clone(), here);
-        let mut settings = Site {
-            name: site.name.to_owned(),
-            seeds: site.seeds.clone(),
-            ..Site::default()
-        };
+        let mut settings = site.settings();
         settings.scope.hosts = vec![site.authority.clone()];
         sites.push(settings);
     }

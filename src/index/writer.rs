@@ -14,7 +14,7 @@ use super::reader::StoredDocument;
 use super::schema::{FORMAT, Fields};
 use super::{Config, IndexError};
 use crate::analyze::{Analyzer, normalize, tokenizers};
-use crate::extract::{Document, Kind};
+use crate::extract::Document;
 
 /// Least memory tantivy works with, in MB.
 const MIN_MEMORY_MB: usize = 16;
