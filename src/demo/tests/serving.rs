@@ -261,7 +261,8 @@ async fn the_endless_page_goes_on_until_the_client_leaves() {
     let server = Server::new(World::generate(7, NOW_MS, port));
     let serving = tokio::spawn(serve(server.clone(), listener, std::future::pending()));
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-    let request = format!("GET /data/history HTTP/1.1\r\nHost: huadong-gas.localhost:{port}\r\n\r\n");
+    let request =
+        format!("GET /data/history HTTP/1.1\r\nHost: huadong-gas.localhost:{port}\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut taken = 0;
     let mut buffer = vec![0; 1 << 16];
