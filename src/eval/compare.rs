@@ -113,7 +113,7 @@ fn changes(old: &PageScore, page: &PageScore) -> Vec<Change> {
     let hit = |right: bool| if right { 1.0 } else { 0.0 };
     let comments = |page: &PageScore| Tally::of([page]).row().comments_f1;
     let fields = [
-        ("text", old.text.map(|t| t.f1), page.text.map(|t| t.f1)),
+        ("text", old.text.map(|t| t.f1()), page.text.map(|t| t.f1())),
         ("title", old.title.map(hit), page.title.map(hit)),
         ("date", old.date.map(hit), page.date.map(hit)),
         ("comments", comments(old), comments(page)),

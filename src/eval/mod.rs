@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use clock::Unit;
 pub use compare::{Change, Difference, compare};
 pub use corpus::{EvalError, Gold, GoldComment, Set};
-pub use scores::{CommentScore, PageScore, Row, Tally, TextScore};
+pub use scores::{CommentScore, PageScore, Row, Tally};
 pub use table::{Report, SetReport, lines, report};
 pub use tokens::{BODY_SHINGLE, Bag, Numbers, Overlap, bare_title, day};
 

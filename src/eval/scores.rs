@@ -16,19 +16,6 @@ use crate::extract::{Document, Kind};
 /// Token F1 from which two comments are the same.
 const SAME_COMMENT: f64 = 0.9;
 
-/// How much of the main text came out.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct TextScore {
-    /// Share of shingles, of all in gold and extracted text, that are in both.
-    pub right: f64,
-    /// Share that is only in the extracted text.
-    pub extra: f64,
-    /// Share that is only in the gold.
-    pub missed: f64,
-    /// F1 of the page.
-    pub f1: f64,
-}
-
 /// Comments of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CommentScore {
@@ -51,9 +38,9 @@ pub struct PageScore {
     pub lang: String,
     /// Its HTML could not be read: everything counts as empty.
     pub missing: bool,
-    /// Main text.
+    /// Shingles of the main text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<TextScore>,
+    pub text: Option<Overlap>,
     /// The title is right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<bool>,
@@ -102,18 +89,10 @@ fn filled(field: &Option<String>) -> Option<&str> {
     field.as_deref().filter(|f| !f.is_empty())
 }
 
-fn text(gold: &str, extracted: &str) -> TextScore {
+fn text(gold: &str, extracted: &str) -> Overlap {
     let mut numbers = Numbers::default();
     let gold = Bag::of(gold, BODY_SHINGLE, &mut numbers);
-    let found = gold.overlap(&Bag::of(extracted, BODY_SHINGLE, &mut numbers));
-    let (_, _, f1) = found.rates();
-    let all = (found.right + found.extra + found.missed).max(1.0);
-    TextScore {
-        right: found.right / all,
-        extra: found.extra / all,
-        missed: found.missed / all,
-        f1,
-    }
+    gold.overlap(&Bag::of(extracted, BODY_SHINGLE, &mut numbers))
 }
 
 /// Each gold comment in turn takes the extracted one that is most like it, if it is like enough.
@@ -134,7 +113,7 @@ fn comments(gold: &Gold, document: Option<&Document>) -> Option<CommentScore> {
         let bag = Bag::of(comment.text(), 1, &mut numbers);
         let mut best: Option<(usize, f64)> = None;
         for (i, other) in left.iter().enumerate() {
-            let (_, _, f1) = bag.overlap(other).rates();
+            let f1 = bag.overlap(other).f1();
             if best.is_none_or(|(_, best)| f1 > best) {
                 best = Some((i, f1));
             }
@@ -201,10 +180,11 @@ impl Tally {
         self.missing += u32::from(page.missing);
         if let Some(text) = &page.text {
             self.texts += 1;
-            self.shares.right += text.right;
-            self.shares.extra += text.extra;
-            self.shares.missed += text.missed;
-            self.f1_sum += text.f1;
+            let shares = text.shares();
+            self.shares.right += shares.right;
+            self.shares.extra += shares.extra;
+            self.shares.missed += shares.missed;
+            self.f1_sum += text.f1();
         }
         self.title.add(page.title);
         self.date.add(page.date);

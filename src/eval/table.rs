@@ -100,7 +100,7 @@ fn worst_texts(pages: &[PageScore], count: usize) -> Vec<(f64, String)> {
     let three = |f1: f64| format!("{f1:.3}").parse().unwrap_or(f1);
     let mut texts: Vec<(f64, String)> = pages
         .iter()
-        .filter_map(|page| Some((three(page.text?.f1), page.id.clone())))
+        .filter_map(|page| Some((three(page.text?.f1()), page.id.clone())))
         .collect();
     texts.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
     texts.truncate(count);

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization as _;
 
 /// Tokens in a shingle of a body text.
@@ -92,7 +93,7 @@ impl Bag {
 }
 
 /// True positives, false positives and false negatives, counted or as shares.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Overlap {
     /// In both.
     pub right: f64,
@@ -124,6 +125,21 @@ impl Overlap {
             0.0
         };
         (precision, recall, f1)
+    }
+
+    /// The last of [`Overlap::rates`].
+    pub fn f1(&self) -> f64 {
+        self.rates().2
+    }
+
+    /// Counts as shares of their sum; all zero if there is nothing.
+    pub fn shares(&self) -> Self {
+        let sum = (self.right + self.extra + self.missed).max(1.0);
+        Self {
+            right: self.right / sum,
+            extra: self.extra / sum,
+            missed: self.missed / sum,
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod cli;
 mod config;
 mod daemon;
 mod demo;
+mod eval;
 mod kill;
 mod layout;
 mod same_documents;

@@ -1,0 +1,314 @@
+//! `taojin eval` on a small folder of hand-made labelled pages: table, JSON, predictions, the difference to an earlier
+//! run, and one line for each mistake.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+struct Corpus {
+    dir: tempfile::TempDir,
+}
+
+const TITLE: &str = "南缘盆地首口深层气井投入试采";
+const BODY: [&str; 4] = [
+    "本报讯 记者从勘探指挥部获悉，南缘盆地首口深层气井昨日投入试采，初期日产量稳定在二十万立方米左右，超过设计指标。",
+    "这口井设计井深六千八百米，钻井过程中先后穿越三套高压盐水层，施工队伍采用精细控压技术，全井没有发生一起复杂情况。",
+    "指挥部负责人说，试采为期三个月，期间将每日记录压力和产量，为编制开发方案提供依据，明年计划在同一构造再部署四口评价井。",
+    "当地居民冬季用气将首先得到保障，连接主干管网的支线长四十二公里，目前焊接已经完成，预计下月通过验收后投入运行。",
+];
+
+fn article(title: &str, day: &str, body: &[&str]) -> String {
+    let paragraphs: Vec<String> = body.iter().map(|p| format!("<p>{p}</p>")).collect();
+    format!(
+        "<!doctype html><html lang=zh><head><meta charset=utf-8><title>{title}_南缘日报</title></head><body>\
+         <div class=nav><a href=/>首页</a> <a href=/news/>新闻</a> <a href=/about/>关于</a></div>\
+         <div class=article><h1>{title}</h1><div class=info>{day} 10:20 来源：南缘日报</div>\
+         <div class=content>{}</div></div><div class=foot>南缘日报社 版权所有</div></body></html>",
+        paragraphs.join("\n")
+    )
+}
+
+fn list() -> String {
+    let items: Vec<String> = (1..40)
+        .map(|i| format!("<li><a href=/news/2020/{i}.html>第{i}条：油气田生产建设工作取得新的进展消息</a> 2020-03-{:02}</li>", i % 28 + 1))
+        .collect();
+    format!(
+        "<!doctype html><html lang=zh><head><meta charset=utf-8><title>新闻列表_南缘日报</title></head><body>\
+         <div class=nav><a href=/>首页</a></div><ul>{}</ul></body></html>",
+        items.join("\n")
+    )
+}
+
+fn address(id: &str) -> String {
+    format!("http://daily.example/{id}.html")
+}
+
+impl Corpus {
+    /// A set of three pages, one of them not there, and a set of one list. The gold is what the extraction gives, but for
+    /// what the tests are about: they judge the scoring, and stay as they are when the extraction gets better.
+    fn new() -> Self {
+        let corpus = Self {
+            dir: tempfile::tempdir().expect("temporary directory"),
+        };
+        corpus.page("news", "first", &article(TITLE, "2020-03-05", &BODY));
+        corpus.page("news", "wrong", &article(TITLE, "2020-03-05", &BODY));
+        corpus.page("pages", "list", &list());
+        let first = corpus.extracted("news", "first");
+        let gold = |id: &str, lang: &str, title: &Value, day: &str| {
+            json!({"id": id, "url": address(id), "lang": lang, "title": title, "published": day,
+                   "text": first["text"], "page_type": "article"})
+        };
+        corpus.gold(
+            "news",
+            &[
+                gold("first", "zh", &first["title"], "2020-03-05"),
+                gold("wrong", "zh", &json!("另一个标题"), "1999-01-01"),
+                gold("gone", "en", &first["title"], "2020-03-05"),
+            ],
+        );
+        corpus.gold(
+            "pages",
+            &[json!({"id": "list", "url": address("list"), "lang": "zh", "title": null})],
+        );
+        corpus
+    }
+
+    fn extracted(&self, set: &str, id: &str) -> Value {
+        let output = Command::new(env!("CARGO_BIN_EXE_taojin"))
+            .args(["extract", "--json", "--url", &address(id)])
+            .arg(self.html(set, id))
+            .output()
+            .expect("taojin runs");
+        serde_json::from_slice(&output.stdout).expect("a document")
+    }
+
+    fn html(&self, set: &str, id: &str) -> PathBuf {
+        self.path()
+            .join(set)
+            .join("html")
+            .join(format!("{id}.html"))
+    }
+
+    fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    fn gold(&self, set: &str, lines: &[Value]) {
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+        fs::write(self.path().join(set).join("gold.jsonl"), lines.join("\n")).expect("gold");
+    }
+
+    fn page(&self, set: &str, id: &str, html: &str) {
+        let file = self.html(set, id);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
+        fs::write(file, html).expect("page");
+    }
+
+    fn eval(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_taojin"))
+            .current_dir(self.path())
+            .arg("eval")
+            .args(args)
+            .output()
+            .expect("taojin runs")
+    }
+
+    fn done(&self, args: &[&str]) -> String {
+        let output = self.eval(args);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {errors}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    fn refused(&self, args: &[&str]) -> String {
+        let output = self.eval(args);
+        let line = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {line}");
+        assert_eq!(line.lines().count(), 1, "{args:?}: {line}");
+        assert!(output.stdout.is_empty(), "{args:?}: something on stdout");
+        line
+    }
+}
+
+#[test]
+fn the_rates_come_as_a_table_and_as_json() {
+    let corpus = Corpus::new();
+    let report: Value =
+        serde_json::from_str(&corpus.done(&[".", "--json", "--worst", "2"])).expect("JSON");
+    let news = &report["news"];
+    assert_eq!((&news["pages"], &news["missing"]), (&json!(3), &json!(1)));
+    assert_eq!(news["title"], json!(0.3333));
+    assert_eq!(news["date"], json!(0.3333));
+    // Two whole texts and one that is not there.
+    assert_eq!(news["page"], json!(0.6667));
+    assert_eq!(news["p"], json!(1.0));
+    assert_eq!(news["r"], json!(0.6667));
+    assert_eq!(news["f1"], json!(0.8));
+    assert_eq!(news["kind"], json!(0.6667));
+    assert_eq!(news["worst"], json!([[0.0, "gone"], [1.0, "first"]]));
+    assert_eq!(news["wrong"][0]["gold"], json!("另一个标题"));
+    assert!(
+        news["mb_per_s"].as_f64().is_some_and(|mb| mb > 0.0),
+        "{news}"
+    );
+    let is_hub = corpus.extracted("pages", "list")["kind"] == "hub";
+    assert_eq!(report["pages"]["kind"], json!(f64::from(u8::from(is_hub))));
+    assert_eq!(report["pages"].get("f1"), None);
+
+    let table = corpus.done(&[".", "--worst", "1", "--by-language"]);
+    let row = |name: &str| {
+        let line = table.lines().find(|l| l.starts_with(name));
+        let line = line.unwrap_or_else(|| panic!("no row {name} in {table}"));
+        line.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        row("news")[1..7],
+        ["3", "1", "0.8000", "1.0000", "0.6667", "0.6667"]
+    );
+    assert_eq!(row("  zh")[1..4], ["2", "0", "1.0000"]);
+    assert_eq!(row("pages")[3], "-");
+    assert_eq!(row("(all)")[1], "4");
+    assert!(table.contains("    0.000 gone\n"), "{table}");
+    assert!(
+        table.contains("title wrong: “") && table.contains("instead of “另一个标题”"),
+        "{table}"
+    );
+
+    let zh: Value =
+        serde_json::from_str(&corpus.done(&[".", "--json", "--lang", "zh", "--set", "news"]))
+            .expect("JSON");
+    assert_eq!(zh["news"]["pages"], json!(2));
+    assert_eq!(zh.get("pages"), None);
+}
+
+#[test]
+fn predictions_have_one_line_for_each_page() {
+    let corpus = Corpus::new();
+    let output = corpus.eval(&["news", "--predictions", "p.jsonl"]);
+    let missing = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(missing.contains("gone.html"), "{missing}");
+    let lines = fs::read_to_string(corpus.file("p.jsonl")).expect("predictions");
+    let first: Value = serde_json::from_str(lines.lines().next().expect("a line")).expect("JSON");
+    assert_eq!(lines.lines().count(), 2);
+    // One set alone is named after its folder.
+    assert_eq!(
+        (&first["set"], &first["id"]),
+        (&json!("news"), &json!("first"))
+    );
+    let document = corpus.extracted("news", "first");
+    for field in ["title", "published", "author", "text", "comments"] {
+        assert_eq!(first[field], document[field], "{field}");
+    }
+    let mut fields: Vec<&str> = first
+        .as_object()
+        .expect("object")
+        .keys()
+        .map(String::as_str)
+        .collect();
+    fields.sort_unstable();
+    assert_eq!(
+        fields,
+        [
+            "author",
+            "comments",
+            "id",
+            "published",
+            "set",
+            "text",
+            "title"
+        ]
+    );
+}
+
+#[test]
+fn a_run_is_held_against_an_earlier_one() {
+    let corpus = Corpus::new();
+    corpus.done(&[".", "--save", "before.jsonl"]);
+    corpus.page(
+        "news",
+        "first",
+        &article("换了标题的同一篇报道文章", "2020-03-05", &BODY[..2]),
+    );
+    corpus.page("news", "wrong", &article("另一个标题", "2020-03-05", &BODY));
+    let text = corpus.done(&[".", "--baseline", "before.jsonl"]);
+    assert!(
+        text.contains("-1.000  title    1.000 → 0.000  news/first"),
+        "{text}"
+    );
+    let worse_text = |l: &&str| l.starts_with("  -") && l.contains("  text ");
+    let line = text.lines().find(worse_text);
+    assert!(line.is_some_and(|l| l.ends_with("news/first")), "{text}");
+    assert!(
+        text.contains("better: 1\n  +1.000  title    0.000 → 1.000  news/wrong"),
+        "{text}"
+    );
+
+    let report: Value = serde_json::from_str(&corpus.done(&[
+        ".",
+        "--json",
+        "--baseline",
+        "before.jsonl",
+        "--set",
+        "news",
+    ]))
+    .expect("JSON");
+    let difference = &report["news"]["difference"];
+    assert_eq!(difference["before"]["title"], difference["now"]["title"]);
+    assert_eq!(difference["worse"][0]["id"], json!("first"));
+    assert_eq!(
+        difference["better"],
+        json!([{"id": "wrong", "field": "title", "before": 0.0, "now": 1.0}])
+    );
+}
+
+#[test]
+fn mistakes_are_one_line_and_exit_2() {
+    let corpus = Corpus::new();
+    fs::create_dir(corpus.file("empty")).expect("folder");
+    assert!(corpus.refused(&["empty"]).contains("no labelled pages"));
+    assert!(corpus.refused(&["nowhere"]).contains("nowhere"));
+    assert!(
+        corpus
+            .refused(&[".", "--set", "old"])
+            .contains("no set old; there are: news, pages")
+    );
+    assert!(
+        corpus
+            .refused(&[".", "--lang", "fr"])
+            .contains("no labelled page has lang fr")
+    );
+    assert!(
+        corpus
+            .refused(&[".", "--baseline", "news/gold.jsonl"])
+            .contains("gold.jsonl:1: not a run")
+    );
+    assert!(
+        corpus
+            .refused(&[".", "--baseline", "none.jsonl"])
+            .contains("none.jsonl")
+    );
+    assert!(
+        corpus
+            .refused(&[".", "--save", "no/folder"])
+            .contains("no/folder")
+    );
+    assert!(
+        corpus
+            .refused(&[".", "--predictions", "no/folder"])
+            .contains("no/folder")
+    );
+    fs::write(
+        corpus.file("news/gold.jsonl"),
+        "{\"id\": \"first\"}\n{\"id\": 7}\n",
+    )
+    .expect("gold");
+    assert!(corpus.refused(&["."]).contains("gold.jsonl:2: "));
+}
