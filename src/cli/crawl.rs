@@ -113,11 +113,20 @@ pub(super) fn report(summary: &Summary) -> Vec<String> {
             summary.bytes as f64 / 1e6
         ),
         format!(
-            "documents: {} new, {} changed, {} unchanged, {} deleted",
+            "documents: {} new, {} changed, {} unchanged, {} deleted, {} at another address",
             summary.documents_new,
             summary.documents_changed,
             summary.documents_unchanged,
-            summary.documents_deleted
+            summary.documents_deleted,
+            summary.documents_duplicate
+        ),
+        format!(
+            "fetches: {} wasted ({:.1} %), {} not modified; {} addresses wait, about {:.1} % of the articles found",
+            summary.wasted,
+            summary.wasted_share * 100.0,
+            summary.not_modified,
+            summary.waiting,
+            summary.recall_estimate * 100.0
         ),
         format!(
             "links: {} new, {} known",

@@ -68,6 +68,24 @@ fn print(status: &Status) {
             time(site.last_cycle_ms),
             time(site.next_cycle_ms)
         ));
+        let cycle = &site.cycle;
+        let age_h = site.mean_age_ms.map_or(0.0, |ms| ms as f64 / 3.6e6);
+        output::line(&format!(
+            "           last cycle: {} visits, {} new documents, {} wasted, {} not modified, {} failed; about {:.1} % of \
+             the articles found, documents looked at {age_h:.1} h ago on average",
+            cycle.visits,
+            cycle.new_documents,
+            cycle.wasted,
+            cycle.not_modified,
+            site.errors,
+            site.recall_estimate * 100.0
+        ));
+        if let Some(error) = &site.last_error {
+            output::line(&format!(
+                "           last error: {}",
+                output::printable(error)
+            ));
+        }
     }
     for host in &status.hosts {
         let error = host

@@ -8,7 +8,7 @@ use super::status::time;
 use super::{Context, Usage, output};
 use crate::daemon::now_ms;
 use crate::frontier::{Explanation, Scope};
-use crate::store::{Reader, UrlRecord};
+use crate::store::{HELD_MS, Reader, UrlRecord};
 use crate::uri::CrawlUri;
 
 /// Arguments of `why`.
@@ -38,6 +38,12 @@ struct Answer {
     in_index: bool,
     target: Option<String>,
     error: Option<String>,
+    /// Where it stands in the queue, in words.
+    queue: Option<String>,
+    /// The address whose document stands for this one too.
+    alias_of: Option<String>,
+    /// Addresses that its document stands for as well.
+    addresses: Vec<String>,
     /// Why the URL is not crawled, when a rule refuses it.
     refused_by: Option<String>,
     host: Option<Host>,
@@ -74,7 +80,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     };
     if has_scheme {
         match reader.lookup(&uri)? {
-            Some(record) => describe(&mut answer, &record),
+            Some(record) => {
+                describe(&mut answer, &record);
+                ties(&mut answer, &reader, &record)?;
+            }
             None => answer.refused_by = refusal(&loaded.sites, &uri),
         }
     }
@@ -104,6 +113,33 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn ties(answer: &mut Answer, reader: &Reader, record: &UrlRecord) -> anyhow::Result<()> {
+    let address = |id| anyhow::Ok(reader.url(id)?.map(|r| r.uri.to_string()));
+    if let Some(id) = record.visit.alias_of {
+        answer.alias_of = address(id)?;
+    }
+    for id in reader.aliases(record.id)? {
+        answer.addresses.extend(address(id)?);
+    }
+    Ok(())
+}
+
+/// Where a known URL stands in the queue.
+fn queue(record: &UrlRecord, now_ms: i64) -> String {
+    let class = record.visit.class;
+    match record.visit.due_ms {
+        None if class.is_hub() => "comes with the next cycle of its site".to_owned(),
+        None => "is not fetched again".to_owned(),
+        Some(HELD_MS..) => "held back until the next cycle of its site".to_owned(),
+        Some(due_ms) if due_ms <= now_ms => {
+            let since_s = (now_ms - due_ms) / 1000;
+            let rank = record.visit.rank;
+            format!("due for {since_s} s, rank {rank} of 0 (first) to 15; waits for its host")
+        }
+        Some(_) => "planned".to_owned(),
+    }
+}
+
 fn describe(answer: &mut Answer, record: &UrlRecord) {
     let visit = &record.visit;
     answer.site = Some(record.site.to_string());
@@ -115,6 +151,7 @@ fn describe(answer: &mut Answer, record: &UrlRecord) {
     answer.in_index = visit.documented;
     answer.target.clone_from(&visit.target);
     answer.error.clone_from(&visit.error);
+    answer.queue = Some(queue(record, now_ms()));
 }
 
 /// Which rule keeps an unknown URL out of every site, if one does.
@@ -158,11 +195,19 @@ fn print(answer: &Answer, is_url: bool) {
             line("next", &time(answer.next_due_ms));
             line("in index", if answer.in_index { "yes" } else { "no" });
         }
-        for (name, value) in [("stands at", &answer.target), ("error", &answer.error)] {
+        for (name, value) in [
+            ("queue", &answer.queue),
+            ("document at", &answer.alias_of),
+            ("stands at", &answer.target),
+            ("error", &answer.error),
+        ] {
             if let Some(value) = value {
                 line(name, value);
             }
         }
+    }
+    for address in &answer.addresses {
+        line("also at", address);
     }
     let Some(host) = &answer.host else {
         line("host", "nothing was fetched from it");

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::crawl_log::CrawlLog;
 use super::disk::DiskWatch;
 use super::replay::Replay;
-use super::settle::{self, Finished};
+use super::settle::{self, Finished, Settled};
 use super::site_run::{self, SiteRun};
 use super::summary::Summary;
 use super::visit::Work;
@@ -19,7 +19,7 @@ use crate::config::CrawlConfig;
 use crate::frontier::{Frontier, Next, SiteScope};
 use crate::schedule::{self, Site};
 use crate::serve::metrics;
-use crate::store::{Batch, Store};
+use crate::store::{Batch, Store, UrlState};
 
 /// Pages in one transaction at most.
 const BATCH_PAGES: usize = 256;
@@ -91,7 +91,8 @@ impl CrawlLoop {
         self.frontier.release_all();
         self.commit(now_ms())?;
         self.frontier.close(&self.store);
-        self.summary.finish(now_ms());
+        let counts = self.store.counts()?;
+        self.summary.finish(&counts, now_ms());
         Ok(self.summary)
     }
 
@@ -221,11 +222,12 @@ impl CrawlLoop {
         Ok(())
     }
 
-    pub(super) fn take_finished(&mut self, finished: Finished, now: i64) -> anyhow::Result<()> {
+    pub(super) fn take_finished(&mut self, mut finished: Finished, now: i64) -> anyhow::Result<()> {
+        let ties = self.ties(&mut finished, now)?;
         self.frontier
             .finished(&finished.lease, &finished.report, now);
         let site = Arc::clone(&finished.lease.record.site);
-        let mut settled = settle::settle(finished, &self.revisit, now);
+        let mut settled = settle::settle(finished, ties, &self.revisit, now);
         if self.replay.is_some() && !self.sites.contains_key(&site) {
             // Nobody asked for a crawl of it: it stays as it was archived.
             settled.page.visit.due_ms = None;
@@ -233,10 +235,7 @@ impl CrawlLoop {
         if self.batch.pages.is_empty() {
             self.batch_since_ms = now;
         }
-        self.batch.count(&site, "fetches", 1);
-        if settled.line.document == Some("unchanged") || settled.line.outcome == "not_modified" {
-            self.batch.count(&site, "unchanged", 1);
-        }
+        self.count(&site, &settled);
         ::metrics::counter!(metrics::FETCHES_TOTAL, "outcome" => settled.line.outcome).increment(1);
         ::metrics::counter!(metrics::FETCH_BYTES_TOTAL).increment(settled.line.bytes);
         ::metrics::histogram!(metrics::FETCH_SECONDS)
@@ -246,12 +245,39 @@ impl CrawlLoop {
             ::metrics::counter!(metrics::DOCUMENTS_TOTAL).increment(1);
         }
         self.log.write(&settled.line);
-        self.summary.add(&settled.line);
+        self.summary.add(&settled.line, settled.wasted);
         if let Some(progress) = &mut self.progress {
             progress(&settled.line);
         }
         self.batch.pages.push(settled.page);
         Ok(())
+    }
+
+    /// Counts for the status of a site: of all time, and of the cycle (`cycle_…`, set back when one begins).
+    fn count(&mut self, site: &Arc<str>, settled: &Settled) {
+        let line = &settled.line;
+        let failed = matches!(settled.page.visit.state, UrlState::Failed);
+        for (name, cycle_name, is_so) in [
+            ("fetches", "cycle_visits", true),
+            ("wasted", "cycle_wasted", settled.wasted),
+            (
+                "not_modified",
+                "cycle_not_modified",
+                line.outcome == "not_modified",
+            ),
+            ("new_documents", "cycle_new", line.document == Some("new")),
+            ("errors", "cycle_errors", failed),
+        ] {
+            if is_so {
+                self.batch.count(site, name, 1);
+                self.batch.count(site, cycle_name, 1);
+            }
+        }
+        if failed {
+            let reason = line.reason.as_deref().unwrap_or(line.outcome);
+            let error = format!("{}: {reason}", line.url);
+            self.batch.site_errors.insert(Arc::clone(site), error);
+        }
     }
 
     /// Takes up the sites of a new configuration. Sites that are gone keep their URLs, which wait.

@@ -12,6 +12,7 @@ mod body;
 mod crawl_log;
 mod crawl_loop;
 mod disk;
+mod freshness;
 mod indexer;
 mod reading;
 mod replay;
@@ -22,6 +23,7 @@ mod site_run;
 mod status;
 mod summary;
 mod systemd;
+mod ties;
 mod visit;
 
 use std::collections::BTreeMap;

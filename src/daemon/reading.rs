@@ -71,18 +71,16 @@ pub(super) fn read_page(record: &UrlRecord, head: &Head, mut document: Document)
         .canonical
         .as_deref()
         .and_then(|c| CrawlUri::parse(c).ok());
-    match canonical.filter(|c| is_other_spelling(&record.uri, c)) {
-        // The page stands at its canonical address: that one is fetched and indexed instead.
-        Some(canonical) => {
-            visited.outlinks.push(NewUrl {
-                hops: record.hops,
-                ..child(record, canonical.clone(), UrlClass::Unknown)
-            });
-            visited.target = Some(canonical);
-            visited.reason = Some("canonical address elsewhere".to_owned());
-        }
-        None if is_indexed(&document) => visited.document = Some(document),
-        None => {}
+    if let Some(canonical) = canonical.filter(|c| is_other_spelling(&record.uri, c)) {
+        // That address is fetched as well, and takes over once it has a document; until then this page keeps its own.
+        visited.outlinks.push(NewUrl {
+            hops: record.hops,
+            ..child(record, canonical.clone(), UrlClass::Unknown)
+        });
+        visited.target = Some(canonical);
+    }
+    if is_indexed(&document) {
+        visited.document = Some(document);
     }
     visited
 }

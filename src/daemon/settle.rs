@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::crawl_log::LogLine;
 use super::indexer::OutboxDocument;
+use super::ties::{Primary, Ties, content};
 use super::visit::Visited;
-use crate::extract::Kind;
+use crate::extract::{Document, Kind};
 use crate::fetch::{Fetched, Outcome};
 use crate::frontier::{FetchReport, Lease};
 use crate::schedule::{self, PageKind, Revisit};
-use crate::store::{DocOp, FinishedPage, UrlClass};
+use crate::store::{DocOp, FinishedPage, UrlClass, UrlRecord, UrlState};
 
 /// A lease that has ended.
 pub(super) struct Finished {
@@ -28,21 +29,33 @@ pub(super) struct Settled {
     pub(super) page: FinishedPage,
     /// For the crawl log.
     pub(super) line: LogLine,
+    /// The page came whole and said nothing that was not known.
+    pub(super) wasted: bool,
 }
 
 /// Decides with the revisit policy what becomes of the URL and of its document.
-pub(super) fn settle(finished: Finished, config: &schedule::Config, now_ms: i64) -> Settled {
+pub(super) fn settle(
+    finished: Finished,
+    ties: Ties,
+    config: &schedule::Config,
+    now_ms: i64,
+) -> Settled {
     let Finished { lease, visited, .. } = finished;
     let record = &lease.record;
     // A page from an archive was visited when it was archived.
     let at_ms = visited.archived_ms.unwrap_or(now_ms);
-    let outcome = outcome(&visited, record.visit.class);
+    let has_document = visited.document.is_some() && ties.primary.is_none();
+    let outcome = outcome(&visited, record.visit.class, has_document);
     let mut revisit = schedule::revisit(config, record, &outcome, at_ms);
-    if let Some(target) = &visited.target {
-        revisit.visit.target = Some(target.to_string());
+    tie(&mut revisit, &visited, record, ties.primary.as_ref(), at_ms);
+    if let Some(primary) = &ties.primary {
+        // Its document is looked after at the other address.
+        revisit.visit.due_ms = revisit.visit.due_ms.map(|_| at_ms + config.max_ms);
+        revisit.visit.target = Some(primary.uri.to_string());
     }
-    let had_document = record.visit.documented;
-    let (document, said) = document(&visited, &revisit, had_document, at_ms);
+    let other_document = other_document(&visited, record, ties.primary.as_ref(), at_ms);
+    let (document, said) = document(&visited, &revisit, record, &ties, at_ms);
+    let wasted = visited.outcome == "ok" && visited.digest.is_some() && !revisit.changed;
     let line = line(&visited, &revisit, &lease, said, now_ms);
     let site = Arc::clone(&record.site);
     let mut outlinks = visited.outlinks;
@@ -56,12 +69,61 @@ pub(super) fn settle(finished: Finished, config: &schedule::Config, now_ms: i64)
         visit: revisit.visit,
         outlinks,
         document,
+        other_document,
+        yielding: ties.yielding,
     };
-    Settled { page, line }
+    Settled { page, line, wasted }
+}
+
+/// Whose document stands for the page from now on, and where it stands.
+fn tie(
+    revisit: &mut Revisit,
+    visited: &Visited,
+    record: &UrlRecord,
+    primary: Option<&Primary>,
+    at_ms: i64,
+) {
+    let visit = &mut revisit.visit;
+    let before = &record.visit;
+    if visited.outcome == "not_modified" {
+        visit.target.clone_from(&before.target);
+        if before.digest.is_none() {
+            // What stood for it is gone, or it was never read whole: this 304 is to no question of ours.
+            (visit.etag, visit.last_modified) = (None, None);
+            visit.due_ms = Some(at_ms);
+        }
+        return;
+    }
+    if let Some(target) = &visited.target {
+        visit.target = Some(target.to_string());
+    }
+    let read = visited.outcome == "ok" && visited.kind != Some(Kind::Error);
+    if read || !matches!(visit.state, UrlState::Failed | UrlState::Refused) {
+        let same_text = primary.is_none_or(|p| p.same_text);
+        let said = visited.document.as_ref().map(content);
+        visit.content = said.filter(|_| same_text);
+        visit.alias_of = primary.map(|p| p.id);
+    }
+}
+
+/// The document at the other address, when this one has come to it.
+fn other_document(
+    visited: &Visited,
+    record: &UrlRecord,
+    primary: Option<&Primary>,
+    at_ms: i64,
+) -> Option<(u64, DocOp)> {
+    let primary = primary.filter(|p| p.same_text && record.visit.alias_of != Some(p.id))?;
+    let document = Document {
+        url: primary.uri.to_string(),
+        addresses: primary.addresses.clone(),
+        ..visited.document.clone()?
+    };
+    Some((primary.uri.fingerprint(), upsert(document, at_ms)))
 }
 
 /// The visit in the words of the revisit policy.
-fn outcome(visited: &Visited, class: UrlClass) -> schedule::Outcome {
+fn outcome(visited: &Visited, class: UrlClass, has_document: bool) -> schedule::Outcome {
     let reason = || {
         visited
             .reason
@@ -76,7 +138,7 @@ fn outcome(visited: &Visited, class: UrlClass) -> schedule::Outcome {
     };
     let status = fetched.head.status;
     match &fetched.outcome {
-        _ if visited.outcome == "ok" => page(visited, fetched, class),
+        _ if visited.outcome == "ok" => page(visited, fetched, class, has_document),
         Outcome::NotModified => schedule::Outcome::NotModified,
         Outcome::Redirect { to, .. } => schedule::Outcome::Redirect {
             status,
@@ -100,7 +162,12 @@ fn outcome(visited: &Visited, class: UrlClass) -> schedule::Outcome {
     }
 }
 
-fn page(visited: &Visited, fetched: &Fetched, class: UrlClass) -> schedule::Outcome {
+fn page(
+    visited: &Visited,
+    fetched: &Fetched,
+    class: UrlClass,
+    has_document: bool,
+) -> schedule::Outcome {
     let kind = match (visited.kind, class) {
         (Some(Kind::Hub), UrlClass::Feed) => PageKind::Feed,
         (Some(Kind::Hub), UrlClass::Sitemap) => PageKind::Sitemap,
@@ -115,7 +182,7 @@ fn page(visited: &Visited, fetched: &Fetched, class: UrlClass) -> schedule::Outc
         digest: visited.digest,
         etag: fetched.head.etag.clone(),
         last_modified: fetched.head.last_modified.clone(),
-        documented: visited.document.is_some(),
+        documented: has_document,
     }
 }
 
@@ -123,9 +190,14 @@ fn page(visited: &Visited, fetched: &Fetched, class: UrlClass) -> schedule::Outc
 fn document(
     visited: &Visited,
     revisit: &Revisit,
-    had_document: bool,
-    now_ms: i64,
+    record: &UrlRecord,
+    ties: &Ties,
+    at_ms: i64,
 ) -> (Option<DocOp>, Option<&'static str>) {
+    let had_document = record.visit.documented;
+    if ties.primary.is_some() {
+        return (revisit.delete.then_some(DocOp::Delete), Some("duplicate"));
+    }
     if revisit.delete {
         return (Some(DocOp::Delete), Some("deleted"));
     }
@@ -135,19 +207,26 @@ fn document(
             (visited.outcome == "not_modified" && had_document).then_some("unchanged"),
         );
     };
-    if had_document && !revisit.changed {
+    let same = record.visit.content == revisit.visit.content;
+    if had_document && !revisit.changed && same {
         return (None, Some("unchanged"));
     }
+    let word = if had_document { "changed" } else { "new" };
+    let document = Document {
+        addresses: ties.addresses.clone(),
+        ..document.clone()
+    };
+    (Some(upsert(document, at_ms)), Some(word))
+}
+
+fn upsert(document: Document, fetched_ms: i64) -> DocOp {
     let row = OutboxDocument {
-        fetched_ms: now_ms,
-        document: document.clone(),
+        fetched_ms,
+        document,
     };
     let json =
         serde_json::to_vec(&row).expect("a document of strings and numbers always serializes");
-    (
-        Some(DocOp::Upsert(json)),
-        Some(if had_document { "changed" } else { "new" }),
-    )
+    DocOp::Upsert(json)
 }
 
 fn line(

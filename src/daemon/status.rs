@@ -4,12 +4,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::freshness::Freshness;
 use super::{Shared, disk, now_ms};
 use crate::config::Loaded;
 use crate::frontier::{self, Cause, Explanation};
 use crate::schedule::Site;
 use crate::serve::{
-    Activity, DiskUse, HostStatus, QueueCounts, SiteStatus, Status, StatusSource, UrlCounts,
+    Activity, CycleCounts, DiskUse, HostStatus, QueueCounts, SiteStatus, Status, StatusSource,
+    UrlCounts,
 };
 use crate::store::{Counts, HostRecord, Reader, SiteCounts};
 
@@ -69,7 +71,7 @@ impl StatusBoard {
             None => u64::try_from(counts.outbox).unwrap_or_default(),
         };
         status.urls = urls(&totals(&counts));
-        status.sites = self.sites(&reader, &counts)?;
+        status.sites = self.sites(&reader, &counts, now)?;
         status.hosts = self.hosts(&reader, now)?;
         status.queues = QueueCounts {
             queues: u64::try_from(counts.hosts).unwrap_or_default(),
@@ -96,7 +98,7 @@ impl StatusBoard {
         }
     }
 
-    fn sites(&self, reader: &Reader, counts: &Counts) -> anyhow::Result<Vec<SiteStatus>> {
+    fn sites(&self, reader: &Reader, counts: &Counts, now: i64) -> anyhow::Result<Vec<SiteStatus>> {
         let next = self
             .shared
             .as_ref()
@@ -105,12 +107,14 @@ impl StatusBoard {
         let mut list = Vec::new();
         for site in &self.sites {
             let record = reader.site(&site.name)?;
-            let last_cycle_ms = record.and_then(|r| r.last_cycle_ms);
+            let last_cycle_ms = record.as_ref().and_then(|r| r.last_cycle_ms);
+            let last_error = record.and_then(|r| r.last_error);
             let planned = || {
                 let schedule = site.cron().ok()?;
                 last_cycle_ms.and_then(|last| schedule.next_after(last))
             };
             let counted = counts.sites.get(&site.name).cloned().unwrap_or_default();
+            let freshness = Freshness::of(&counted);
             list.push(SiteStatus {
                 name: site.name.clone(),
                 last_cycle_ms,
@@ -118,8 +122,16 @@ impl StatusBoard {
                 documents: number(&counted, "documents"),
                 urls: urls(&counted),
                 due: number(&counted, "new"),
-                errors: number(&counted, "failed"),
-                last_error: None,
+                errors: number(&counted, "cycle_errors"),
+                cycle: CycleCounts {
+                    visits: number(&counted, "cycle_visits"),
+                    new_documents: number(&counted, "cycle_new"),
+                    wasted: number(&counted, "cycle_wasted"),
+                    not_modified: number(&counted, "cycle_not_modified"),
+                },
+                recall_estimate: freshness.recall(),
+                mean_age_ms: freshness.mean_age_ms(now),
+                last_error,
             });
         }
         Ok(list)

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::crawl_log::LogLine;
+use super::freshness::{Freshness, share};
 use crate::frontier::CommitReport;
+use crate::store::Counts;
 
 /// Counts of one crawl. The JSON form is stable.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -22,6 +24,20 @@ pub struct Summary {
     pub documents_changed: u64,
     /// Articles fetched whole whose text has not changed.
     pub documents_unchanged: u64,
+    /// Pages that another address has the document of.
+    pub documents_duplicate: u64,
+    /// Visits that brought a whole page which said nothing new: what a perfect schedule would have saved.
+    pub wasted: u64,
+    /// `wasted` by `visits`.
+    pub wasted_share: f64,
+    /// Visits that were answered 304.
+    pub not_modified: u64,
+    /// Addresses that are known and were never visited.
+    pub waiting: u64,
+    /// Estimate of the new articles that were found: the share of all known addresses that have been visited.
+    pub recall_estimate: f64,
+    /// How long ago the documents were last looked at, on average, in milliseconds.
+    pub mean_age_ms: Option<i64>,
     /// Documents taken out of the index.
     pub documents_deleted: u64,
     /// URLs found that were not known.
@@ -53,11 +69,18 @@ impl Summary {
         }
     }
 
-    pub(super) fn finish(&mut self, now_ms: i64) {
+    pub(super) fn finish(&mut self, counts: &Counts, now_ms: i64) {
         self.elapsed_ms = now_ms - self.started_ms;
+        self.wasted_share = share(self.wasted, self.visits);
+        let sum: Freshness = counts.sites.values().map(Freshness::of).sum();
+        self.waiting = sum.waiting;
+        self.recall_estimate = sum.recall();
+        self.mean_age_ms = sum.mean_age_ms(now_ms);
     }
 
-    pub(super) fn add(&mut self, line: &LogLine) {
+    pub(super) fn add(&mut self, line: &LogLine, wasted: bool) {
+        self.wasted += u64::from(wasted);
+        self.not_modified += u64::from(line.outcome == "not_modified");
         self.visits += 1;
         self.bytes += line.bytes;
         *self.outcomes.entry(line.outcome.to_owned()).or_default() += 1;
@@ -69,6 +92,7 @@ impl Summary {
             Some("changed") => self.documents_changed += 1,
             Some("unchanged") => self.documents_unchanged += 1,
             Some("deleted") => self.documents_deleted += 1,
+            Some("duplicate") => self.documents_duplicate += 1,
             _ => {}
         }
     }

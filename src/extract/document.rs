@@ -57,6 +57,9 @@ pub struct Document {
     /// The page's own canonical URL (`rel=canonical`, `og:url`) where it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub canonical: Option<String>,
+    /// Other addresses at which the crawl found the same text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<String>,
     /// Name of the site in the configuration, if it came from one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,

@@ -168,6 +168,7 @@ impl<'a> Reading<'a> {
             self.head.asks(directive) || header.is_some_and(|h| head::has_directive(h, directive))
         };
         Document {
+            addresses: Vec::new(),
             canonical: canonical(page, &self.head).filter(|c| *c != url),
             url,
             site: context.site.map(str::to_owned),

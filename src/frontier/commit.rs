@@ -229,6 +229,15 @@ impl Frontier {
                 None => self.activate_ms = self.activate_ms.min(url.due_ms),
             }
         }
+        for &(host, due) in &done.released {
+            match self.queues.get_mut(&host) {
+                Some(queue) => {
+                    queue.add(due, size, now_ms);
+                    touched.insert(host);
+                }
+                None => self.activate_ms = self.activate_ms.min(due.due_ms),
+            }
+        }
         self.seen
             .advance(done.inserted.last().map_or(0, |url| url.id));
         for (_, due_ms) in &done.settled {

@@ -40,7 +40,8 @@ pub use source::{Found, FoundList, Marked, SearchSource, SourceError, Wanted};
 pub use source_index::ask;
 pub use state::ServeState;
 pub use status::{
-    Activity, DiskUse, HostStatus, QueueCounts, SiteStatus, Status, StatusSource, UrlCounts,
+    Activity, CycleCounts, DiskUse, HostStatus, QueueCounts, SiteStatus, Status, StatusSource,
+    UrlCounts,
 };
 
 /// The clock, in the unit of the whole project: Unix milliseconds.

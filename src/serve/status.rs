@@ -119,8 +119,28 @@ pub struct SiteStatus {
     pub due: u64,
     /// Failed fetches in the last cycle.
     pub errors: u64,
+    /// What the last cycle did.
+    pub cycle: CycleCounts,
+    /// Estimate of the new articles that were found: the share of all known addresses that have been visited, 0 to 1.
+    pub recall_estimate: f64,
+    /// How long ago the documents were last looked at, on average, in milliseconds.
+    pub mean_age_ms: Option<i64>,
     /// The last error, one line with the URL.
     pub last_error: Option<String>,
+}
+
+/// What one cycle of a site did, up to now or to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct CycleCounts {
+    /// Addresses visited.
+    pub visits: u64,
+    /// Documents that were new.
+    pub new_documents: u64,
+    /// Visits that brought a whole page which said nothing new.
+    pub wasted: u64,
+    /// Visits that were answered 304.
+    pub not_modified: u64,
 }
 
 /// State of one host that needs the operator's eye.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::record::{HostId, HostRecord, SiteId, UrlClass, UrlId, Visit};
+use super::urls::DueUrl;
 use crate::uri::CrawlUri;
 
 /// Due time of a URL that is held back until its site is crawled again: never, as a time.
@@ -78,6 +79,10 @@ pub struct FinishedPage {
     pub outlinks: Vec<NewUrl>,
     /// What goes into the outbox.
     pub document: Option<DocOp>,
+    /// A document at another address that changes with this visit: its fingerprint and what becomes of it.
+    pub other_document: Option<(u64, DocOp)>,
+    /// Pages whose documents give way to this page's, since it is their canonical address.
+    pub yielding: Vec<UrlId>,
 }
 
 /// Everything of one transaction. The crawl loop fills `pages`, `urls`, `trim_outbox` and `counters`; the frontier
@@ -92,6 +97,8 @@ pub struct Batch {
     pub trim_outbox: Option<i64>,
     /// Added to the counters of a site: `(site, counter name) → amount`.
     pub counters: BTreeMap<(Arc<str>, &'static str), i64>,
+    /// The last failed fetch of a site: address and reason.
+    pub site_errors: BTreeMap<Arc<str>, String>,
     /// Changed host records (frontier).
     pub hosts: Vec<HostRecord>,
     /// Hosts whose `next_due_ms` is to be computed anew from their due URLs, but no earlier than the time given
@@ -136,6 +143,8 @@ pub struct Committed {
     pub known: u64,
     /// Number of the last row ever put into the outbox; 0 if none was.
     pub outbox_seq: i64,
+    /// Pages that stood for a document that is gone or says something else now: due again.
+    pub released: Vec<(HostId, DueUrl)>,
     /// New `next_due_ms` of the hosts named in `settle`.
     pub settled: Vec<(HostId, Option<i64>)>,
 }

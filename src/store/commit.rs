@@ -4,12 +4,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::batch::{Batch, Committed, DocOp, FinishedPage, HELD_MS, Inserted, NewUrl};
 use super::error::StoreError;
 use super::open::{Caches, Store};
 use super::record::{HostId, HostRecord, SiteId, UrlId, UrlState};
+use super::twins;
 use super::urls::earliest_due;
 
 /// Ids kept by name; above it the cache starts anew. About 100 bytes each.
@@ -20,7 +21,7 @@ const INSERT_URL: &str = "INSERT INTO url (host_id, hash, url, site_id, class, s
 
 const UPDATE_URL: &str = "UPDATE url SET state = ?2, class = ?3, due_ms = ?4, rank = ?5, interval_ms = ?6, status = ?7, etag = ?8, \
      last_modified = ?9, digest = ?10, fetched_ms = ?11, changed_ms = ?12, not_found_since_ms = ?13, unchanged = ?14, \
-     errors = ?15, documented = ?16, target = ?17, error = ?18, crashes = 0 WHERE id = ?1";
+     errors = ?15, documented = ?16, target = ?17, error = ?18, content = ?19, alias_of = ?20, crashes = 0 WHERE id = ?1";
 
 const UPDATE_HOST: &str = "UPDATE host SET not_before_ms = ?2, cause = ?3, backoff_level = ?4, trouble_ms = ?5, errors = ?6, \
      last_error = ?7, crawl_delay_ms = ?8, elapsed_ms = ?9, ip = ?10, fetched = ?11, cycle_ms = ?12, cycle_pages = ?13 \
@@ -120,6 +121,12 @@ impl<'a> Writing<'a> {
                 .entry(name)
                 .or_default() += amount;
         }
+        for (site, error) in &batch.site_errors {
+            let site = site_id(self.conn, self.caches, site)?;
+            self.conn
+                .prepare_cached("UPDATE site SET last_error = ?2 WHERE id = ?1")?
+                .execute(params![site, error])?;
+        }
         self.write_counters()?;
         Ok(std::mem::take(&mut self.done))
     }
@@ -127,13 +134,13 @@ impl<'a> Writing<'a> {
     fn finish(&mut self, page: &FinishedPage) -> rusqlite::Result<()> {
         let before = self
             .conn
-            .prepare_cached("SELECT site_id, state, documented FROM url WHERE id = ?1")?
-            .query_row([page.id], |row| {
-                Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, bool>(2)?))
-            })
+            .prepare_cached(
+                "SELECT site_id, state, documented, content, fetched_ms FROM url WHERE id = ?1",
+            )?
+            .query_row([page.id], Before::read)
             .optional()?;
         // A site that was removed while the page was on its way leaves nothing to finish.
-        let Some((site, state, documented)) = before else {
+        let Some(before) = before else {
             return Ok(());
         };
         let v = &page.visit;
@@ -156,17 +163,55 @@ impl<'a> Writing<'a> {
             v.documented,
             v.target,
             v.error,
+            v.content.map(u64::cast_signed),
+            v.alias_of,
         ])?;
         if let Some(due_ms) = v.due_ms {
             self.wake(page.host, due_ms);
         }
-        let tally = self.counters.entry(site).or_default();
-        *tally.entry(UrlState::from_code(state).name()).or_default() -= 1;
+        let tally = self.counters.entry(before.site).or_default();
+        *tally
+            .entry(UrlState::from_code(before.state).name())
+            .or_default() -= 1;
         *tally.entry(v.state.name()).or_default() += 1;
-        *tally.entry("documents").or_default() += i64::from(v.documented) - i64::from(documented);
+        *tally.entry("documents").or_default() += i64::from(v.documented);
+        *tally.entry("checked_s").or_default() += checked_s(v.documented, v.fetched_ms);
+        *tally.entry("documents").or_default() -= i64::from(before.documented);
+        *tally.entry("checked_s").or_default() -= checked_s(before.documented, before.fetched_ms);
         if let Some(op) = &page.document {
             self.put_document(page.fingerprint, op)?;
         }
+        if let Some((fingerprint, op)) = &page.other_document {
+            self.put_document(*fingerprint, op)?;
+        }
+        for &id in &page.yielding {
+            self.give_way(id, page.id, before.site)?;
+        }
+        self.release(page, &before)
+    }
+
+    fn give_way(&mut self, id: UrlId, primary: UrlId, site: SiteId) -> rusqlite::Result<()> {
+        let Some(gave) = twins::give_way(self.conn, id, primary)? else {
+            return Ok(());
+        };
+        let tally = self.counters.entry(site).or_default();
+        *tally.entry("documents").or_default() -= 1;
+        *tally.entry("checked_s").or_default() -= checked_s(true, gave.fetched_ms);
+        self.put_document(gave.fingerprint, &DocOp::Delete)
+    }
+
+    /// Pages that stood for what this page's document was.
+    fn release(&mut self, page: &FinishedPage, before: &Before) -> rusqlite::Result<()> {
+        let content = page.visit.content.map(u64::cast_signed);
+        if !before.documented || (page.visit.documented && before.content == content) {
+            return Ok(());
+        }
+        let all = !page.visit.documented;
+        let released = twins::release(self.conn, page.id, before.content, all, self.now_ms)?;
+        for (host, due) in &released {
+            self.wake(*host, due.due_ms);
+        }
+        self.done.released.extend(released);
         Ok(())
     }
 
@@ -309,6 +354,33 @@ impl<'a> Writing<'a> {
         }
         Ok(())
     }
+}
+
+/// What a page was before its visit.
+struct Before {
+    site: SiteId,
+    state: i64,
+    documented: bool,
+    content: Option<i64>,
+    fetched_ms: Option<i64>,
+}
+
+impl Before {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Before {
+            site: row.get(0)?,
+            state: row.get(1)?,
+            documented: row.get(2)?,
+            content: row.get(3)?,
+            fetched_ms: row.get(4)?,
+        })
+    }
+}
+
+/// What a document adds to the sum of times at which documents were looked at, in seconds: in milliseconds the sum of
+/// ten million would overflow.
+fn checked_s(documented: bool, fetched_ms: Option<i64>) -> i64 {
+    fetched_ms.filter(|_| documented).unwrap_or_default() / 1000
 }
 
 /// Row number of a site by name, made if missing.

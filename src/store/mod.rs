@@ -17,6 +17,7 @@ mod outbox;
 mod record;
 mod schema;
 mod sites;
+mod twins;
 mod urls;
 
 #[cfg(test)]

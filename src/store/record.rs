@@ -147,6 +147,10 @@ pub struct Visit {
     pub errors: u32,
     /// Its document stands in the index.
     pub documented: bool,
+    /// Digest of all that its document says; also of a page that stands for the same document as another.
+    pub content: Option<u64>,
+    /// The page whose document stands for this one too: the same text at another address.
+    pub alias_of: Option<UrlId>,
     /// Redirect target, or the page's own canonical address where it differs.
     pub target: Option<String>,
     /// The last error in words.
@@ -191,6 +195,8 @@ pub struct SiteRecord {
     pub last_cycle_ms: Option<i64>,
     /// Number of cycles started.
     pub cycles: i64,
+    /// The last failed fetch: address and reason.
+    pub last_error: Option<String>,
 }
 
 /// What is remembered of a host between runs: politeness and its counters. Meaning belongs to the frontier.

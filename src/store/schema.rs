@@ -17,7 +17,7 @@ pub(super) const APPLICATION_ID: i64 = 0x5461_6F4A;
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` leads from version `i` to `i + 1`.
-const MIGRATIONS: &[&str] = &[V1];
+const MIGRATIONS: &[&str] = &[V1, V2];
 
 const V1: &str = "
 CREATE TABLE meta (
@@ -100,6 +100,19 @@ CREATE TABLE counter (
   value BIGINT NOT NULL,
   PRIMARY KEY (site_id, name)
 );
+";
+
+/// Documents that stand for several pages, their age, and the last error of each site.
+const V2: &str = "
+ALTER TABLE site ADD COLUMN last_error TEXT;
+ALTER TABLE url ADD COLUMN content BIGINT;
+ALTER TABLE url ADD COLUMN alias_of BIGINT;
+CREATE INDEX url_content ON url (site_id, content) WHERE documented = 1 AND content IS NOT NULL;
+CREATE INDEX url_alias ON url (alias_of) WHERE alias_of IS NOT NULL;
+CREATE INDEX url_canonical ON url (target) WHERE documented = 1 AND target IS NOT NULL;
+INSERT INTO counter (site_id, name, value)
+  SELECT site_id, 'checked_s', sum(fetched_ms / 1000) FROM url WHERE documented = 1 AND fetched_ms IS NOT NULL
+  GROUP BY site_id;
 ";
 
 /// Version of the open database; an error if the file is not ours.

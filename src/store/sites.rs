@@ -12,7 +12,7 @@ use super::open::{Reader, Store};
 use super::record::{SiteId, SiteRecord};
 use super::urls::RANKS;
 
-const COLUMNS: &str = "id, name, paused, last_cycle_ms, cycles";
+const COLUMNS: &str = "id, name, paused, last_cycle_ms, cycles, last_error";
 
 /// URLs deleted in one transaction, so that a big site does not fill the WAL.
 const FORGET_BATCH: i64 = 5_000;
@@ -88,7 +88,7 @@ impl Store {
                 params![site, now_ms],
             )?;
             tx.execute(
-                "DELETE FROM counter WHERE site_id = ?1 AND name = 'cycle_pages'",
+                "DELETE FROM counter WHERE site_id = ?1 AND name GLOB 'cycle_*'",
                 [site],
             )?;
             resume(&tx, site, now_ms)?;
@@ -238,5 +238,6 @@ fn site_record(row: &Row<'_>) -> rusqlite::Result<SiteRecord> {
         paused: row.get(2)?,
         last_cycle_ms: row.get(3)?,
         cycles: row.get(4)?,
+        last_error: row.get(5)?,
     })
 }

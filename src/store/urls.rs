@@ -15,7 +15,7 @@ pub const RANKS: u8 = 16;
 
 const COLUMNS: &str = "id, host_id, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms, crashes, \
      interval_ms, status, etag, last_modified, digest, fetched_ms, changed_ms, not_found_since_ms, unchanged, errors, \
-     documented, target, error";
+     documented, target, error, content, alias_of";
 
 /// A due URL without its record: what a work queue holds in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -264,6 +264,8 @@ fn url_record(row: &Row<'_>) -> rusqlite::Result<Option<UrlRecord>> {
             documented: row.get(23)?,
             target: row.get(24)?,
             error: row.get(25)?,
+            content: row.get::<_, Option<i64>>(26)?.map(i64::cast_unsigned),
+            alias_of: row.get(27)?,
         },
     }))
 }

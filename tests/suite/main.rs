@@ -3,12 +3,15 @@
 mod cli;
 mod config;
 mod daemon;
+mod deletion;
 mod demo;
+mod duplicates;
 mod eval;
 mod kill;
 mod layout;
 mod same_documents;
 mod sample_pages;
 mod site_add;
+mod small_web;
 mod warc;
 mod world;

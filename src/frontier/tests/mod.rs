@@ -105,6 +105,8 @@ impl Crawl {
             visit,
             outlinks,
             document: None,
+            other_document: None,
+            yielding: Vec::new(),
         });
     }
 

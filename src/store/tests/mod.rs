@@ -56,9 +56,13 @@ fn visited(store: &Store, text: &str, outlink: &str, document: DocOp) -> Finishe
             documented: document != DocOp::Delete,
             target: None,
             error: None,
+            content: Some(u64::MAX - 1),
+            alias_of: None,
         },
         outlinks: vec![link(outlink)],
         document: Some(document),
+        other_document: None,
+        yielding: Vec::new(),
     }
 }
 
