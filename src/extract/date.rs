@@ -268,7 +268,8 @@ fn from_lines(page: &Page, outline: &Outline, place: Place, clock: &Clock) -> Ve
         let in_text = place.body_start.is_some_and(|b| i >= b) && line.all.tokens > 30;
         for found in find_dates(&text, clock) {
             // A text may begin with its date: `01.02.2022 | …`.
-            let in_text = in_text && !(found.at < 6 && place.body_start == Some(i));
+            let begins = found.form == Form::Full && found.at < 6 && place.body_start == Some(i);
+            let in_text = in_text && !begins;
             if let Some(origin) = origin_of(
                 &found,
                 close && !elsewhere,

@@ -74,7 +74,9 @@ static NAME_DAY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 static MONTH_DAY: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(r"(\d{1,2})\s?月\s?(\d{1,2})\s?[日号號]|(\d{2})-(\d{2})\s+\d{1,2}:\d{2}")
+    compiled(
+        r"(\d{4}\s?[年./-]\s?)?(?:(\d{1,2})\s?月\s?(\d{1,2})\s?[日号號]|(\d{2})-(\d{2})(\s+\d{1,2}:\d{2}(?::\d{2})?))",
+    )
 });
 static RELATIVE: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
@@ -262,12 +264,20 @@ fn day_first(c: &Captures<'_>, clock: &Clock) -> Option<Stamp> {
 }
 
 fn month_day(c: &Captures<'_>, clock: &Clock) -> Option<Stamp> {
-    let base = if c.get(1).is_some() { 1 } else { 3 };
+    if c.get(1).is_some() {
+        // With a year before it, it is a full date, and if that is not plausible neither is this.
+        return None;
+    }
+    let base = if c.get(2).is_some() { 2 } else { 4 };
     let (month, day) = (number(c, base)?, number(c, base + 1)?);
     let year = clock.now().year();
-    Stamp::day(year, month, day)
+    let stamp = Stamp::day(year, month, day)
         .filter(|s| clock.plausible(s.date))
-        .or_else(|| Stamp::day(year - 1, month, day))
+        .or_else(|| Stamp::day(year - 1, month, day))?;
+    Some(match c.get(6) {
+        Some(time) => with_time(stamp, time.as_str()),
+        None => stamp,
+    })
 }
 
 fn relative(c: &Captures<'_>, clock: &Clock) -> Option<Stamp> {

@@ -9,6 +9,7 @@ mod duplicates;
 mod eval;
 mod kill;
 mod layout;
+mod pages;
 mod same_documents;
 mod sample_pages;
 mod site_add;
