@@ -41,9 +41,9 @@ pub struct SetReport {
     /// Its rates.
     #[serde(flatten)]
     pub row: Row,
-    /// Worst texts first: F1 and page.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub worst: Vec<(f64, String)>,
+    /// Worst texts first, if asked for: F1 and page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst: Option<Vec<(f64, String)>>,
     /// Wrong titles and dates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wrong: Vec<Wrong>,
@@ -86,7 +86,7 @@ pub fn report(
         let at = differences.iter().position(|d| d.set == *set);
         let whole = SetReport {
             row: Tally::of(pages).row(),
-            worst: worst_texts(pages, worst),
+            worst: (worst > 0).then(|| worst_texts(pages, worst)),
             wrong: wrong.map(|(_, wrong)| wrong.clone()).collect(),
             languages,
             difference: at.map(|at| differences.swap_remove(at)),
@@ -121,6 +121,7 @@ pub fn lines(run: &Run, report: &Report) -> Vec<String> {
             whole
                 .worst
                 .iter()
+                .flatten()
                 .map(|(f1, id)| format!("    {f1:.3} {id}")),
         );
         lines.extend(whole.wrong.iter().map(wrong_line));

@@ -90,7 +90,7 @@ fn rates_of_a_language_are_those_of_its_pages() {
     let worst = [(0.0, "e"), (0.4, "b"), (0.571, "a"), (1.0, "c")];
     assert_eq!(
         whole["x"].worst,
-        worst.map(|(f1, id)| (f1, id.to_owned())).to_vec()
+        Some(worst.map(|(f1, id)| (f1, id.to_owned())).to_vec())
     );
 }
 
