@@ -7,13 +7,17 @@
 //! are kept by their own odds and those of their neighbours and siblings.
 
 use super::Config;
+use super::author::author_of;
+use super::date_text::{Form, find_dates};
 use super::features::View;
 use super::likeness::{likeness, normal_form};
+use super::measure::ends_sentence;
 use super::odds;
 use super::outline::{Outline, is_prose};
 use super::phrases::{Phrase, phrase_of};
 use super::render::line_text;
 use super::second::Second;
+use super::stamp::Clock;
 use crate::page::{NodeId, Page};
 
 /// A line counts for an element when it is likelier than this to be text: half of the F1 aimed at.
@@ -23,6 +27,8 @@ const THETA: f32 = 0.45;
 const NOTE_TOKENS: u32 = 60;
 /// Kept lines at the head of the text among which notes may stand below a first sentence.
 const HEAD_LINES: usize = 4;
+/// Longest line of date and names above the text, in tokens.
+const BYLINE_TOKENS: u32 = 24;
 /// Lines below these odds are never kept, however poor the page.
 const FLOOR: f32 = -3.0;
 
@@ -144,6 +150,7 @@ pub(super) fn drop_notes(
     page: &Page,
     outline: &Outline,
     headline: Option<&str>,
+    clock: &Clock,
     lines: &mut Vec<usize>,
 ) {
     let mut text = String::new();
@@ -155,9 +162,18 @@ pub(super) fn drop_notes(
             phrase_of(&text)
         })
         .collect();
+    let bylines: Vec<bool> = (0..lines.len().min(HEAD_LINES))
+        .map(|n| {
+            let line = &outline.lines[lines[n]];
+            text.clear();
+            line_text(page, line, &mut text);
+            line.all.tokens <= BYLINE_TOKENS && is_byline(&text, clock)
+        })
+        .collect();
+    let byline = |n: usize| bylines.get(n) == Some(&true);
     let prose = |n: &usize| is_prose(&outline.lines[lines[*n]]) && phrases[*n].is_none();
     let first = (0..lines.len())
-        .find(prose)
+        .find(|n| prose(n) && !byline(*n))
         .map_or(usize::MAX, |n| lines[n]);
     let last = (0..lines.len()).rev().find(prose).map_or(0, |n| lines[n]);
     let headline = headline.map(normal_form);
@@ -180,6 +196,9 @@ pub(super) fn drop_notes(
         {
             return false;
         }
+        if *i < first && byline(next - 1) {
+            return false;
+        }
         match phrase {
             Some(Phrase::Editor | Phrase::Tools | Phrase::Paging) => false,
             Some(
@@ -189,4 +208,11 @@ pub(super) fn drop_notes(
             Some(Phrase::OriginalTitle) | None => true,
         }
     });
+}
+
+/// True for a line that gives the day or the writer and is no sentence.
+fn is_byline(text: &str, clock: &Clock) -> bool {
+    !ends_sentence(text)
+        && (author_of(text).is_some()
+            || find_dates(text, clock).iter().any(|d| d.form == Form::Full))
 }

@@ -150,7 +150,8 @@ impl Lines {
 /// True for elements whose text is never read.
 pub(super) fn is_skipped(tag: Tag) -> bool {
     // Of the replaced elements a picture has no text, and the others' text is for when they fail.
+    // Ruby annotations say again how the word before them sounds.
     tag.is_invisible()
         || (tag.is_replaced() && tag != Tag::IMG)
-        || matches!(tag, Tag::OBJECT | Tag::OPTGROUP)
+        || matches!(tag, Tag::OBJECT | Tag::OPTGROUP | Tag::RT | Tag::RP)
 }

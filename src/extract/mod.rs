@@ -134,7 +134,13 @@ impl<'a> Reading<'a> {
         outline.spread_marks(page, guess);
         let mut body = body::main_text(page, &outline, guess, config);
         let headline = headline::headline(page, &outline, &head, &body);
-        body::drop_notes(page, &outline, headline.text.as_deref(), &mut body.lines);
+        body::drop_notes(
+            page,
+            &outline,
+            headline.text.as_deref(),
+            &clock,
+            &mut body.lines,
+        );
         let place = date::Place {
             title: headline.line,
             body_start: body.lines.first().copied(),

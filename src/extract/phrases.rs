@@ -60,7 +60,7 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
     (
         Phrase::Comments,
-        r"(?i)^\W*(\d+\s*(条|个)?(评论|跟贴|跟帖|回复|人参与)|(查看|全部|最新|精彩|热门|网友|我来|发表|参与|文明|登录后)\S{0,6}(评论|跟贴|跟帖|留言)|评论\W*(\(|（)?\d*|comments?\W*(\(?\d+\)?)?$|\d+ comments?|leave a (comment|reply)|post a comment|add a comment|view (all )?comments|join the (conversation|discussion)|log ?in to|sign in to)|(自律管理承诺书|跟帖评论|文明上网)",
+        r"(?i)^\W*(我来说两句|\d+\s*(条|个)?(评论|跟贴|跟帖|回复|人参与)|(查看|全部|最新|精彩|热门|网友|我来|发表|参与|文明|登录后)\S{0,6}(评论|跟贴|跟帖|留言)|评论\W*(\(|（)?\d*|comments?\W*(\(?\d+\)?)?$|\d+ comments?|leave a (comment|reply)|post a comment|add a comment|view (all )?comments|join the (conversation|discussion)|log ?in to|sign in to)|(自律管理承诺书|跟帖评论|文明上网)",
     ),
     (
         Phrase::Source,
@@ -68,7 +68,7 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
     (
         Phrase::Promo,
-        r"(?i)点击(进入|查看|下载|关注|这里|此处|图片|阅读|上方|下方).{0,16}$|(扫描|长按|识别).{0,8}二维码|扫码|关注.{0,12}(公众号|微信|微博)|下载.{0,10}(APP|客户端)|(APP|客户端).{0,6}下载|sign up (for|to)|subscribe (to|now|for|today)|newsletter|download (our|the) app|follow us|click here|join our|get the latest|加入.{0,6}(群|社区)|新浪(财经|新闻)?(APP|公众号)|打开.{0,8}(APP|客户端)|^\W*(advertisement|anzeige|publicité|publicidad|广告|reklama?|sponsored|annonse)\W*$|article continues below|continue reading|story continues",
+        r"(?i)开通会员|仅对会员|点击(进入|查看|下载|关注|这里|此处|图片|阅读|上方|下方).{0,16}$|(扫描|长按|识别).{0,8}二维码|扫码|关注.{0,12}(公众号|微信|微博)|下载.{0,10}(APP|客户端)|(APP|客户端).{0,6}下载|sign up (for|to)|subscribe (to|now|for|today)|newsletter|download (our|the) app|follow us|click here|join our|get the latest|加入.{0,6}(群|社区)|新浪(财经|新闻)?(APP|公众号)|打开.{0,8}(APP|客户端)|^\W*(advertisement|anzeige|publicité|publicidad|广告|reklama?|sponsored|annonse)\W*$|article continues below|continue reading|story continues",
     ),
     (
         Phrase::Legal,
