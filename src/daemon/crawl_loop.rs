@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::crawl_log::CrawlLog;
 use super::disk::DiskWatch;
 use super::replay::Replay;
-use super::settle::{self, Finished, Settled};
+use super::settle::{self, Finished};
 use super::site_run::{self, SiteRun};
 use super::summary::Summary;
 use super::visit::Work;
@@ -19,7 +19,7 @@ use crate::config::CrawlConfig;
 use crate::frontier::{Frontier, Next, SiteScope};
 use crate::schedule::{self, Site};
 use crate::serve::metrics;
-use crate::store::{Batch, Store, UrlState};
+use crate::store::{Batch, Store};
 
 /// Pages in one transaction at most.
 const BATCH_PAGES: usize = 256;
@@ -235,15 +235,7 @@ impl CrawlLoop {
         if self.batch.pages.is_empty() {
             self.batch_since_ms = now;
         }
-        self.count(&site, &settled);
-        ::metrics::counter!(metrics::FETCHES_TOTAL, "outcome" => settled.line.outcome).increment(1);
-        ::metrics::counter!(metrics::FETCH_BYTES_TOTAL).increment(settled.line.bytes);
-        ::metrics::histogram!(metrics::FETCH_SECONDS)
-            .record(Duration::from_millis(settled.line.elapsed_ms.unsigned_abs()).as_secs_f64());
-        ::metrics::counter!(metrics::OUTLINKS_TOTAL).increment(settled.line.outlinks as u64);
-        if settled.page.document.is_some() {
-            ::metrics::counter!(metrics::DOCUMENTS_TOTAL).increment(1);
-        }
+        self.tally(&site, &settled);
         self.log.write(&settled.line);
         self.summary.add(&settled.line, settled.wasted);
         if let Some(progress) = &mut self.progress {
@@ -251,33 +243,6 @@ impl CrawlLoop {
         }
         self.batch.pages.push(settled.page);
         Ok(())
-    }
-
-    /// Counts for the status of a site: of all time, and of the cycle (`cycle_…`, set back when one begins).
-    fn count(&mut self, site: &Arc<str>, settled: &Settled) {
-        let line = &settled.line;
-        let failed = matches!(settled.page.visit.state, UrlState::Failed);
-        for (name, cycle_name, is_so) in [
-            ("fetches", "cycle_visits", true),
-            ("wasted", "cycle_wasted", settled.wasted),
-            (
-                "not_modified",
-                "cycle_not_modified",
-                line.outcome == "not_modified",
-            ),
-            ("new_documents", "cycle_new", line.document == Some("new")),
-            ("errors", "cycle_errors", failed),
-        ] {
-            if is_so {
-                self.batch.count(site, name, 1);
-                self.batch.count(site, cycle_name, 1);
-            }
-        }
-        if failed {
-            let reason = line.reason.as_deref().unwrap_or(line.outcome);
-            let error = format!("{}: {reason}", line.url);
-            self.batch.site_errors.insert(Arc::clone(site), error);
-        }
     }
 
     /// Takes up the sites of a new configuration. Sites that are gone keep their URLs, which wait.

@@ -23,6 +23,9 @@ mod site_run;
 mod status;
 mod summary;
 mod systemd;
+mod tally;
+#[cfg(test)]
+mod tests;
 mod ties;
 mod visit;
 

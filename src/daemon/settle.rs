@@ -55,7 +55,9 @@ pub(super) fn settle(
     }
     let other_document = other_document(&visited, record, ties.primary.as_ref(), at_ms);
     let (document, said) = document(&visited, &revisit, record, &ties, at_ms);
-    let wasted = visited.outcome == "ok" && visited.digest.is_some() && !revisit.changed;
+    let read = visited.outcome == "ok" && visited.digest.is_some();
+    let is_page = revisit.visit.state == UrlState::Fetched && !revisit.delete;
+    let wasted = read && is_page && !revisit.changed;
     let line = line(&visited, &revisit, &lease, said, now_ms);
     let site = Arc::clone(&record.site);
     let mut outlinks = visited.outlinks;

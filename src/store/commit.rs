@@ -2,12 +2,12 @@
 //! which nothing of it is there and the same batch may be tried again.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::batch::{Batch, Committed, DocOp, FinishedPage, HELD_MS, Inserted, NewUrl};
 use super::error::StoreError;
+use super::ids::{host_id, site_id};
 use super::open::{Caches, Store};
 use super::record::{HostId, HostRecord, SiteId, UrlId, UrlState};
 use super::twins;
@@ -381,42 +381,4 @@ impl Before {
 /// ten million would overflow.
 fn checked_s(documented: bool, fetched_ms: Option<i64>) -> i64 {
     fetched_ms.filter(|_| documented).unwrap_or_default() / 1000
-}
-
-/// Row number of a site by name, made if missing.
-pub(super) fn site_id(
-    conn: &Connection,
-    caches: &mut Caches,
-    name: &Arc<str>,
-) -> rusqlite::Result<SiteId> {
-    if let Some(&id) = caches.sites.get(name) {
-        return Ok(id);
-    }
-    conn.prepare_cached("INSERT INTO site (name) VALUES (?1) ON CONFLICT DO NOTHING")?
-        .execute([name])?;
-    let id = conn
-        .prepare_cached("SELECT id FROM site WHERE name = ?1")?
-        .query_row([name], |row| row.get(0))?;
-    caches.sites.insert(Arc::clone(name), id);
-    Ok(id)
-}
-
-fn host_id(conn: &Connection, caches: &mut Caches, authority: &str) -> rusqlite::Result<HostId> {
-    if let Some(&id) = caches.hosts.get(authority) {
-        return Ok(id);
-    }
-    let found = conn
-        .prepare_cached("SELECT id FROM host WHERE authority = ?1")?
-        .query_row([authority], |row| row.get(0))
-        .optional()?;
-    let id = match found {
-        Some(id) => id,
-        None => {
-            conn.prepare_cached("INSERT INTO host (authority) VALUES (?1)")?
-                .execute([authority])?;
-            conn.last_insert_rowid()
-        }
-    };
-    caches.hosts.insert(authority.into(), id);
-    Ok(id)
 }

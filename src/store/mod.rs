@@ -12,6 +12,7 @@ mod commit;
 mod counts;
 mod error;
 mod hosts;
+mod ids;
 mod open;
 mod outbox;
 mod record;

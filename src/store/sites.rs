@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::batch::HELD_MS;
-use super::commit::site_id;
 use super::error::StoreError;
+use super::ids::site_id;
 use super::open::{Reader, Store};
 use super::record::{SiteId, SiteRecord};
 use super::urls::RANKS;

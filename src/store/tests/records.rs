@@ -252,3 +252,115 @@ fn a_page_of_a_forgotten_site_that_comes_home_late_changes_nothing() {
     assert_eq!(done.outbox_seq, 0);
     assert!(store.outbox_after(0, 10).unwrap().is_empty());
 }
+
+#[test]
+fn a_store_of_the_first_version_is_brought_up_to_date() {
+    let dir = tempfile::tempdir().unwrap();
+    let conn = rusqlite::Connection::open(dir.path().join("crawl.sqlite")).unwrap();
+    conn.execute_batch(crate::store::schema::MIGRATIONS[0])
+        .unwrap();
+    conn.pragma_update(None, "application_id", crate::store::schema::APPLICATION_ID)
+        .unwrap();
+    conn.pragma_update(None, "user_version", 1).unwrap();
+    conn.execute_batch(
+        "INSERT INTO site (id, name) VALUES (1, 's');
+         INSERT INTO host (id, authority) VALUES (1, 'a.cn');
+         INSERT INTO url (host_id, hash, url, site_id, class, state, rank, hops, redirects, first_seen_ms, fetched_ms, documented)
+         VALUES (1, 5, 'http://a.cn/1', 1, 4, 1, 12, 1, 0, 0, 7000, 1), (1, 6, 'http://a.cn/2', 1, 4, 1, 12, 1, 0, 0, 9000, 1),
+                (1, 7, 'http://a.cn/3', 1, 4, 1, 12, 1, 0, 0, 9000, 0)",
+    )
+    .unwrap();
+    drop(conn);
+    let store = Store::open(dir.path()).unwrap();
+    assert_eq!(store.counts().unwrap().total("checked_s"), 16);
+    assert_eq!(store.site("s").unwrap().unwrap().last_error, None);
+    let record = store.url(1).unwrap().unwrap();
+    assert_eq!((record.visit.content, record.visit.alias_of), (None, None));
+}
+
+/// The page of `text` as a visit leaves it, with a document that says `content`, or as another's alias.
+fn tied(store: &Store, text: &str, content: Option<u64>, alias_of: Option<UrlId>) -> FinishedPage {
+    let op = DocOp::Upsert(b"{}".to_vec());
+    let mut page = visited(store, text, text, op);
+    page.visit.content = content;
+    page.visit.alias_of = alias_of;
+    page.visit.documented = alias_of.is_none() && content.is_some();
+    page
+}
+
+#[test]
+fn pages_that_stood_for_a_document_are_due_again_when_it_goes_or_changes() {
+    for (content, documented, released) in [
+        (Some(5), true, vec![]),
+        (Some(6), true, vec!["http://a.cn/2"]),
+        (None, false, vec!["http://a.cn/2", "http://a.cn/3"]),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = Store::open(dir.path()).unwrap();
+        offer(
+            &mut store,
+            &["http://a.cn/1", "http://a.cn/2", "http://a.cn/3"],
+        );
+        let first = store.lookup(&uri("http://a.cn/1")).unwrap().unwrap().id;
+        let pages = vec![
+            tied(&store, "http://a.cn/1", Some(5), None),
+            tied(&store, "http://a.cn/2", Some(5), Some(first)),
+            tied(&store, "http://a.cn/3", None, Some(first)),
+        ];
+        commit_pages(&mut store, pages);
+        assert_eq!(store.aliases(first).unwrap().len(), 2);
+        assert_eq!(store.twin("s", 5, &[]).unwrap(), Some(first));
+        assert_eq!(store.twin("s", 5, &[first]).unwrap(), None);
+        let mut page = tied(&store, "http://a.cn/1", content, None);
+        page.visit.documented = documented;
+        let done = commit_pages(&mut store, vec![page]);
+        let found: Vec<String> = done
+            .released
+            .iter()
+            .map(|(_, due)| store.url(due.id).unwrap().unwrap())
+            .inspect(|r| assert_eq!((r.visit.etag.as_ref(), r.visit.digest), (None, None)))
+            .map(|r| r.uri.to_string())
+            .collect();
+        assert_eq!(found, released, "{content:?}");
+        assert_eq!(store.aliases(first).unwrap().len(), 2 - released.len());
+    }
+}
+
+#[test]
+fn a_document_gives_way_with_all_that_it_stood_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    offer(
+        &mut store,
+        &["http://a.cn/1", "http://a.cn/2", "http://a.cn/3"],
+    );
+    let id = |store: &Store, text: &str| store.lookup(&uri(text)).unwrap().unwrap().id;
+    let first = id(&store, "http://a.cn/1");
+    let mut naming = tied(&store, "http://a.cn/1", Some(5), None);
+    naming.visit.target = Some("http://a.cn/3".to_owned());
+    let alias = tied(&store, "http://a.cn/2", Some(5), Some(first));
+    commit_pages(&mut store, vec![naming, alias]);
+    assert_eq!(store.naming(&uri("http://a.cn/3")).unwrap(), [first]);
+    let mut canonical = tied(&store, "http://a.cn/3", Some(6), None);
+    canonical.yielding = vec![first];
+    commit_pages(&mut store, vec![canonical]);
+    let third = id(&store, "http://a.cn/3");
+    assert_eq!(
+        store.aliases(third).unwrap(),
+        [first, id(&store, "http://a.cn/2")]
+    );
+    assert_eq!(
+        store.naming(&uri("http://a.cn/3")).unwrap(),
+        Vec::<UrlId>::new()
+    );
+    let counts = store.counts().unwrap();
+    assert_eq!(
+        (counts.total("documents"), counts.total("checked_s")),
+        (1, NOW / 1000)
+    );
+    let last = store.outbox_after(0, 10).unwrap().pop().unwrap();
+    assert_eq!(
+        (last.fingerprint, last.op),
+        (uri("http://a.cn/1").fingerprint(), DocOp::Delete)
+    );
+}

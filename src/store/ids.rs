@@ -1,0 +1,51 @@
+//! Row numbers of sites and hosts by name. Out: the number, of a row that is made if it is missing.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::open::Caches;
+use super::record::{HostId, SiteId};
+
+/// Row number of a site by name, made if missing.
+pub(super) fn site_id(
+    conn: &Connection,
+    caches: &mut Caches,
+    name: &Arc<str>,
+) -> rusqlite::Result<SiteId> {
+    if let Some(&id) = caches.sites.get(name) {
+        return Ok(id);
+    }
+    conn.prepare_cached("INSERT INTO site (name) VALUES (?1) ON CONFLICT DO NOTHING")?
+        .execute([name])?;
+    let id = conn
+        .prepare_cached("SELECT id FROM site WHERE name = ?1")?
+        .query_row([name], |row| row.get(0))?;
+    caches.sites.insert(Arc::clone(name), id);
+    Ok(id)
+}
+
+/// Row number of a host by its authority, made if missing.
+pub(super) fn host_id(
+    conn: &Connection,
+    caches: &mut Caches,
+    authority: &str,
+) -> rusqlite::Result<HostId> {
+    if let Some(&id) = caches.hosts.get(authority) {
+        return Ok(id);
+    }
+    let found = conn
+        .prepare_cached("SELECT id FROM host WHERE authority = ?1")?
+        .query_row([authority], |row| row.get(0))
+        .optional()?;
+    let id = match found {
+        Some(id) => id,
+        None => {
+            conn.prepare_cached("INSERT INTO host (authority) VALUES (?1)")?
+                .execute([authority])?;
+            conn.last_insert_rowid()
+        }
+    };
+    caches.hosts.insert(authority.into(), id);
+    Ok(id)
+}
