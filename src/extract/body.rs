@@ -131,12 +131,14 @@ pub(super) fn main_text(
     let second = odds::second(&Second::of(&view, &first, Some(best)), first.len());
     let tokens: Vec<u32> = outline.lines.iter().map(|l| l.all.tokens).collect();
     let (lines, expected) = select(&tokens, &second);
-    let kept: u32 = lines.iter().map(|i| tokens[*i]).sum();
-    let confidence = if kept < config.min_tokens {
-        expected * 0.5
-    } else {
-        expected
-    };
+    let kept = lines.iter().fold((0u32, 0u32), |sum, i| {
+        let line = &outline.lines[*i];
+        (sum.0 + line.all.tokens, sum.1 + line.linked.tokens)
+    });
+    // Kept links are a list, however clearly it stands out.
+    let plain = 1.0 - kept.1 as f32 / kept.0.max(1) as f32;
+    let short = if kept.0 < config.min_tokens { 0.5 } else { 1.0 };
+    let confidence = expected * plain * short;
     Body {
         lines,
         method: "ratio+blocks",

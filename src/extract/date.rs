@@ -249,7 +249,8 @@ fn from_lines(page: &Page, outline: &Outline, place: Place, clock: &Clock) -> Ve
         // Right under the headline a date is the headline's, whatever the box around both calls itself.
         let under_title = place.title.is_some_and(|t| i > t && i <= t + 3);
         // A headline that links and a date: another article.
-        let teaser = line.linked.tokens >= TEASER_TOKENS && !under_title;
+        let above_text = place.body_start.is_some_and(|b| i < b && i + 4 >= b);
+        let teaser = line.linked.tokens >= TEASER_TOKENS && !under_title && !above_text;
         if teaser || line.all.numbers == 0 && line.all.cjk == 0 || !(close || about || signature) {
             continue;
         }

@@ -3,10 +3,10 @@
 
 use super::body::Body;
 use super::head::Head;
-use super::likeness::{likeness, normal_form};
+use super::likeness::{Forms, normal_form};
 use super::marks::Marks;
 use super::outline::Outline;
-use super::render::element_text;
+use super::render::{element_text, line_text};
 use super::title::{self, Candidate, Evidence, Origin};
 use crate::page::{Attr, NodeId, Page, Tag};
 
@@ -61,12 +61,7 @@ fn headings<'a>(
 /// The line that is most like a part of `<title>`, before the text is known.
 pub(super) fn first_guess(page: &Page, outline: &Outline, head: &Head<'_>) -> Option<usize> {
     let parts = title::Parts::of(&head.title);
-    let forms: Vec<Vec<char>> = parts
-        .heads
-        .iter()
-        .chain(&parts.tails)
-        .map(|s| normal_form(s))
-        .collect();
+    let forms = parts.forms();
     let mut best: Option<(f64, usize)> = None;
     for (id, _) in headings(page, outline).take(MAX_HEADINGS) {
         let range = outline.range(page, id);
@@ -74,12 +69,13 @@ pub(super) fn first_guess(page: &Page, outline: &Outline, head: &Head<'_>) -> Op
             continue;
         }
         let form = normal_form(&element_text(page, id));
-        let score = forms.iter().map(|f| likeness(&form, f)).fold(0.0, f64::max);
+        let score = forms.best(&form);
         if form.len() >= 4 && score >= SURE && best.is_none_or(|b| score > b.0) {
             best = Some((score, range.start));
         }
     }
     best.map(|b| b.1)
+        .or_else(|| line_like(page, outline, &forms, outline.lines.len()))
 }
 
 /// The headline, now that the text is known.
@@ -126,16 +122,41 @@ pub(super) fn headline(page: &Page, outline: &Outline, head: &Head<'_>, body: &B
     };
     let (text, candidates) = title::choose(evidence);
     let line = text.as_ref().and_then(|t| {
-        let form = normal_form(t);
+        let form = Forms::of(std::iter::once(t.as_str()));
         places
             .iter()
-            .filter(|(p, _)| likeness(&normal_form(p), &form) >= SURE)
+            .filter(|(p, _)| form.best(&normal_form(p)) >= SURE)
             .min_by_key(|(_, line)| line.abs_diff(anchor))
             .map(|(_, line)| *line)
+    });
+    let line = line.or_else(|| {
+        let form = Forms::of(text.iter().map(String::as_str));
+        line_like(page, outline, &form, anchor + 2)
     });
     Headline {
         text,
         line,
         candidates,
     }
+}
+
+/// The line among the first `end` that is most like one of the forms: old pages set the headline in a `div` or
+/// a table cell.
+fn line_like(page: &Page, outline: &Outline, forms: &Forms, end: usize) -> Option<usize> {
+    const LINES: usize = 300;
+    const TOKENS: std::ops::Range<u32> = 4..60;
+    let mut best: Option<(f64, usize)> = None;
+    let mut text = String::new();
+    for (i, line) in outline.lines.iter().enumerate().take(end.min(LINES)) {
+        if !TOKENS.contains(&line.all.tokens) || line.linked.tokens == line.all.tokens {
+            continue;
+        }
+        text.clear();
+        line_text(page, line, &mut text);
+        let score = forms.best(&normal_form(&text));
+        if score >= SURE && best.is_none_or(|b| score > b.0) {
+            best = Some((score, i));
+        }
+    }
+    best.map(|b| b.1)
 }

@@ -1,6 +1,8 @@
 //! How alike two titles are. In: two short texts. Out: 0 to 1, or a text in the form that is compared.
 //! Never looks at the page.
 
+use std::collections::BTreeSet;
+
 use unicode_normalization::UnicodeNormalization;
 
 /// Longest title compared, in characters; the comparison is quadratic.
@@ -17,7 +19,17 @@ pub(super) fn is_cjk(c: char) -> bool {
 pub(super) fn normal_form(text: &str) -> Vec<char> {
     let mut out: Vec<char> = Vec::with_capacity(text.len().min(MAX_CHARS));
     let mut gap = false;
-    for c in text.nfkc().flat_map(char::to_lowercase) {
+    let ascii = text
+        .is_ascii()
+        .then(|| text.chars().map(|c| c.to_ascii_lowercase()));
+    let other = ascii
+        .is_none()
+        .then(|| text.nfkc().flat_map(char::to_lowercase));
+    for c in ascii
+        .into_iter()
+        .flatten()
+        .chain(other.into_iter().flatten())
+    {
         if out.len() >= MAX_CHARS {
             break;
         }
@@ -53,6 +65,57 @@ pub(super) fn likeness(a: &[char], b: &[char]) -> f64 {
         return 0.0;
     }
     common / (f64::from(super::smooth::edit_distance(a, b)) + common)
+}
+
+/// Normal forms that many texts are compared with.
+#[derive(Debug, Default)]
+pub(super) struct Forms {
+    forms: Vec<Vec<char>>,
+    /// Every run of [`RUN`] characters of any form, sorted.
+    runs: Vec<[char; RUN]>,
+}
+
+/// Two texts of twice this length that share no run of it are less alike than one half.
+const RUN: usize = 4;
+
+impl Forms {
+    /// The distinct normal forms of texts.
+    pub(super) fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+        let forms: Vec<Vec<char>> = texts
+            .map(normal_form)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        let mut runs: Vec<[char; RUN]> = forms
+            .iter()
+            .flat_map(|f| f.windows(RUN))
+            .filter_map(|w| <[char; RUN]>::try_from(w).ok())
+            .collect();
+        runs.sort_unstable();
+        runs.dedup();
+        Self { forms, runs }
+    }
+
+    /// The greatest likeness of `form` to one of the forms; 0 where it is sure to be below one half.
+    pub(super) fn best(&self, form: &[char]) -> f64 {
+        let shares = |w: &[char]| {
+            <[char; RUN]>::try_from(w).is_ok_and(|w| self.runs.binary_search(&w).is_ok())
+        };
+        if form.len() >= 2 * RUN && !form.windows(RUN).any(shares) {
+            return 0.0;
+        }
+        let mut best = 0.0f64;
+        for other in &self.forms {
+            if other == form {
+                return 1.0;
+            }
+            let (short, long) = (form.len().min(other.len()), form.len().max(other.len()));
+            if 2 * short > long {
+                best = best.max(likeness(form, other));
+            }
+        }
+        best
+    }
 }
 
 /// Length of the longest common substring, in characters.

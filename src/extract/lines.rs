@@ -1,7 +1,7 @@
 //! The page as lines: runs of text that no block boundary breaks. In: a [`Page`]. Out: [`Lines`] in document
 //! order with what was counted in each and the marks it inherits. Hidden and unreadable parts are left out.
 
-use super::marks::{Marks, element_marks, is_hidden};
+use super::marks::{MarkReader, Marks, is_hidden};
 use super::measure::Measure;
 use crate::page::{NodeId, Page, PathId, Tag};
 
@@ -67,6 +67,7 @@ impl Lines {
             block: 0,
             link: false,
         }];
+        let mut reader = MarkReader::default();
         let mut last_link = NodeId::MAX;
         let mut broken = true;
         let mut after_break = false;
@@ -128,7 +129,7 @@ impl Lines {
                 broken = true;
                 after_break = false;
             }
-            let marks = element_marks(page, at);
+            let marks = reader.marks(page, at);
             if marks != Marks::default() {
                 out.marked.push(Marked { node: at, marks });
             }

@@ -1,9 +1,10 @@
 //! What an element says of itself: its name, role, class and id words. In: an element. Out: [`Marks`].
 //! Never looks at text; a mark is a hint that is weighed against the text later.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::bytes::{RegexSet, RegexSetBuilder};
 
 use crate::page::{Attr, NodeId, Page, Tag};
 
@@ -161,15 +162,17 @@ const STEMS: &[(&str, Marks)] = &[
     ),
 ];
 
-static WORDS: LazyLock<Regex> = LazyLock::new(|| {
-    let groups: Vec<String> = STEMS
-        .iter()
-        .map(|(stems, _)| {
-            let bounded: Vec<String> = stems.split('|').map(bounded).collect();
-            format!("({})", bounded.join("|"))
-        })
-        .collect();
-    Regex::new(&format!("(?i){}", groups.join("|")))
+/// Room for the automaton; the default is so small that it is thrown away and built again all the time.
+const DFA_BYTES: usize = 2 << 20;
+
+static WORDS: LazyLock<RegexSet> = LazyLock::new(|| {
+    let groups = STEMS.iter().map(|(stems, _)| {
+        let bounded: Vec<String> = stems.split('|').map(bounded).collect();
+        format!("(?i-u){}", bounded.join("|"))
+    });
+    RegexSetBuilder::new(groups)
+        .dfa_size_limit(DFA_BYTES)
+        .build()
         .expect("the stems are constants that a test compiles")
 });
 
@@ -189,16 +192,17 @@ fn bounded(stem: &str) -> String {
 }
 
 /// Hints of a class or id value.
-pub(super) fn marks_of_words(value: &str) -> Marks {
-    let mut marks = Marks::default();
-    for captures in WORDS.captures_iter(value).take(16) {
-        for (at, (_, mark)) in STEMS.iter().enumerate() {
-            if captures.get(at + 1).is_some() {
-                marks = marks.with(*mark);
-            }
-        }
-    }
-    marks
+fn marks_of_words(value: &str) -> Marks {
+    let found = WORDS.matches(value.as_bytes());
+    found
+        .iter()
+        .fold(Marks::default(), |marks, at| marks.with(STEMS[at].1))
+}
+
+/// Reads the marks of elements and remembers those of class and id values, which repeat all over a page.
+#[derive(Debug, Default)]
+pub(super) struct MarkReader {
+    by_value: HashMap<u64, Marks>,
 }
 
 /// True if the element says that it is not shown.
@@ -227,26 +231,34 @@ pub(super) fn is_hidden(page: &Page, id: NodeId) -> bool {
     })
 }
 
-/// The element's own marks: by name, role, `itemprop`, class and id.
-pub(super) fn element_marks(page: &Page, id: NodeId) -> Marks {
-    let tag = page.node(id).tag;
-    if tag == Tag::HTML || tag == Tag::BODY {
-        // Their classes describe the whole site.
-        return Marks::default();
-    }
-    let mut marks = marks_of_tag(tag);
-    if let Some(role) = page.attr(id, Attr::Role) {
-        marks = marks.with(marks_of_role(role));
-    }
-    if let Some(prop) = page.attr(id, Attr::Itemprop) {
-        marks = marks.with(marks_of_itemprop(prop));
-    }
-    for name in [Attr::Class, Attr::Id] {
-        if let Some(value) = page.attr(id, name) {
-            marks = marks.with(marks_of_words(value));
+impl MarkReader {
+    /// The element's own marks: by name, role, `itemprop`, class and id.
+    pub(super) fn marks(&mut self, page: &Page, id: NodeId) -> Marks {
+        let tag = page.node(id).tag;
+        if tag == Tag::HTML || tag == Tag::BODY {
+            // Their classes describe the whole site.
+            return Marks::default();
         }
+        let mut marks = marks_of_tag(tag);
+        for (name, value) in page.attributes_of(id) {
+            let more = match name {
+                Attr::Class | Attr::Id => self.words(value),
+                Attr::Role => marks_of_role(value),
+                Attr::Itemprop => marks_of_itemprop(value),
+                _ => continue,
+            };
+            marks = marks.with(more);
+        }
+        marks
     }
-    marks
+
+    fn words(&mut self, value: &str) -> Marks {
+        let key = xxhash_rust::xxh3::xxh3_64(value.as_bytes());
+        *self
+            .by_value
+            .entry(key)
+            .or_insert_with(|| marks_of_words(value))
+    }
 }
 
 fn marks_of_tag(tag: Tag) -> Marks {

@@ -6,6 +6,7 @@ mod body;
 mod date;
 mod date_text;
 mod document;
+mod fallback;
 mod features;
 mod head;
 mod headline;
@@ -92,7 +93,13 @@ pub fn extract(page: &Page, context: &Context<'_>) -> Document {
 /// The document of a page, with settings.
 pub fn extract_with(page: &Page, context: &Context<'_>, config: &Config) -> Document {
     let reading = Reading::of(page, context, config);
-    reading.document(page, context, config)
+    let kept = reading.tokens();
+    let json = reading.head.json.body.clone();
+    let mut document = reading.document(page, context, config);
+    if kept < config.min_tokens {
+        fallback::mend(&mut document, page, context, config, json);
+    }
+    document
 }
 
 /// The document of a page and why it came out so.
@@ -126,8 +133,13 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn of(page: &'a Page, context: &Context<'_>, config: &Config) -> Self {
+        Self::with(page, context, config, false)
+    }
+
+    /// With `hidden_too`, what the page hides is read as well.
+    fn with(page: &'a Page, context: &Context<'_>, config: &Config, hidden_too: bool) -> Self {
         let head = Head::of(page);
-        let mut outline = Outline::of(page, false);
+        let mut outline = Outline::of(page, hidden_too);
         let language = language::language_of(head.language, &sample(page, &outline));
         let clock = clock_of(page, context, language.as_deref(), head.language);
         let guess = headline::first_guess(page, &outline, &head);
@@ -159,6 +171,15 @@ impl<'a> Reading<'a> {
             published,
             dates,
         }
+    }
+
+    /// Tokens of the main text.
+    fn tokens(&self) -> u32 {
+        self.body
+            .lines
+            .iter()
+            .map(|i| self.outline.lines[*i].all.tokens)
+            .sum()
     }
 
     fn document(self, page: &Page, context: &Context<'_>, config: &Config) -> Document {

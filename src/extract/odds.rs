@@ -5,6 +5,9 @@ use super::features::View;
 use super::second::Second;
 use super::weights::{FIRST, SECOND};
 
+/// Weights are kept in thousandths.
+const UNIT: f32 = 0.001;
+
 /// Log-odds of every line, each judged alone.
 pub(super) fn first(view: &View<'_>) -> Vec<f32> {
     (0..view.outline.lines.len())
@@ -19,21 +22,22 @@ pub(super) fn second(second: &Second<'_>, lines: usize) -> Vec<f32> {
         .collect()
 }
 
-fn weigh(row: &[f32], weights: &[(&str, f32)]) -> f32 {
+fn weigh(row: &[f32], weights: &[(&str, i16)]) -> f32 {
     row.iter()
         .zip(weights)
-        .map(|(value, (_, weight))| value * weight)
-        .sum()
+        .map(|(value, (_, weight))| value * f32::from(*weight))
+        .sum::<f32>()
+        * UNIT
 }
 
 /// What each feature adds to the odds of line `i`: those of the line alone, then those of its page.
 pub(super) fn reasons(view: &View<'_>, second: &Second<'_>, i: usize) -> Vec<(&'static str, f32)> {
     let (alone, together) = (view.row(i), second.cells(i).row);
     let pairs =
-        |row: &[f32], weights: &'static [(&'static str, f32)]| -> Vec<(&'static str, f32)> {
+        |row: &[f32], weights: &'static [(&'static str, i16)]| -> Vec<(&'static str, f32)> {
             row.iter()
                 .zip(weights)
-                .map(|(v, (name, w))| (*name, v * w))
+                .map(|(v, (name, w))| (*name, v * f32::from(*w) * UNIT))
                 .collect()
         };
     let mut all = pairs(&alone, FIRST);

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::RegexSet;
+use regex::{RegexSet, RegexSetBuilder};
 
 /// Longest line that is looked at, in bytes.
 pub(super) const MAX_BYTES: usize = 400;
@@ -88,8 +88,13 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
 ];
 
+/// Room for the automaton; the default is so small that it is thrown away and built again all the time.
+const DFA_BYTES: usize = 4 << 20;
+
 static SET: LazyLock<RegexSet> = LazyLock::new(|| {
-    RegexSet::new(PATTERNS.iter().map(|(_, p)| *p))
+    RegexSetBuilder::new(PATTERNS.iter().map(|(_, p)| *p))
+        .dfa_size_limit(DFA_BYTES)
+        .build()
         .expect("the patterns are constants that a test compiles")
 });
 

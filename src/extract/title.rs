@@ -4,7 +4,7 @@
 //! A candidate is believed as far as it is like a part of `<title>` (ALGORITHMS: sim = LCS / (LD + LCS), on
 //! normal forms); a heading that is only the site's name is not.
 
-use super::likeness::{likeness, normal_form};
+use super::likeness::{Forms, likeness, normal_form};
 
 /// Least likeness to a part of `<title>`.
 const ACCEPT: f64 = 0.6;
@@ -91,13 +91,10 @@ impl Parts {
         out
     }
 
-    fn forms(&self) -> Vec<Vec<char>> {
-        self.heads
-            .iter()
-            .chain(&self.tails)
-            .chain(&self.parts)
-            .map(|s| normal_form(s))
-            .collect()
+    /// Normal forms of everything the title may be compared by.
+    pub(super) fn forms(&self) -> Forms {
+        let all = self.heads.iter().chain(&self.tails).chain(&self.parts);
+        Forms::of(all.map(String::as_str))
     }
 }
 
@@ -145,10 +142,11 @@ pub(super) struct Evidence<'a> {
 pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>) {
     let parts = Parts::of(evidence.title);
     let site = Site::of(&evidence);
+    let forms = parts.forms();
     let mut candidates = evidence.candidates;
     for candidate in &mut candidates {
         candidate.text = site.without_suffix(&candidate.text);
-        candidate.score = score(candidate, &parts, &site);
+        candidate.score = score(candidate, &parts, &forms, &site);
     }
     let lone = lone_heading(&candidates, &parts, &site);
     let untitled = parts.whole.is_empty();
@@ -185,16 +183,12 @@ pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>)
 }
 
 /// Likeness of a candidate to the best part of `<title>`, less for what looks like the site's name.
-fn score(candidate: &Candidate, parts: &Parts, site: &Site) -> f64 {
+fn score(candidate: &Candidate, parts: &Parts, forms: &Forms, site: &Site) -> f64 {
     let form = normal_form(&candidate.text);
     if site.is(&form) || candidate.text.chars().count() > MAX_CHARS || form.len() < 2 {
         return 0.0;
     }
-    let best = parts
-        .forms()
-        .iter()
-        .map(|f| likeness(&form, f))
-        .fold(0.0, f64::max);
+    let best = forms.best(&form);
     let last = parts.parts.last().filter(|_| parts.parts.len() > 1);
     // Site names stand last; a headline that stands last is found by another candidate or part.
     let suspect =
@@ -223,7 +217,7 @@ fn lone_heading(candidates: &[Candidate], parts: &Parts, site: &Site) -> Option<
         };
     // A heading that is a part of the title and was not accepted is the name of site or section.
     let named = site.is(&form) || parts.parts.iter().any(|p| normal_form(p) == form);
-    (candidate.distance <= NEAR && long && !named && candidate.score > 0.0).then_some(at)
+    (candidate.distance <= NEAR && long && !named).then_some(at)
 }
 
 /// Candidates by how many origins say the same, the more trusted origin first among equals.

@@ -1,0 +1,80 @@
+//! Where else a text may be when the page shows almost none. In: a document with hardly any text. Out: the
+//! same with the text of a `noscript` element, of hidden elements or of structured data. Never replaces a text
+//! that was found in plain sight.
+
+use super::document::Document;
+use super::measure::Measure;
+use super::render::body_text;
+use super::{Config, Context, Reading};
+use crate::page::{Hints, NodeId, Page, Tag};
+
+/// Smallest `noscript` content that may be a whole page, in bytes; smaller ones hold counters and pictures.
+const NOSCRIPT_BYTES: usize = 600;
+/// A text found elsewhere must have this many times the tokens of what the page shows.
+const MUCH_MORE: u32 = 3;
+/// What confidence is left when a text was not in plain sight.
+const TRUST: f32 = 0.7;
+
+/// Looks for a text elsewhere. `json` is `articleBody` of the structured data.
+pub(super) fn mend(
+    document: &mut Document,
+    page: &Page,
+    context: &Context<'_>,
+    config: &Config,
+    json: Option<String>,
+) {
+    let enough = (Measure::of(&document.text).tokens * MUCH_MORE).max(config.min_tokens);
+    if let Some((text, confidence)) = from_noscript(page, context, config, enough) {
+        (document.text, document.confidence) = (text, confidence * TRUST);
+        "noscript".clone_into(&mut document.method);
+        return;
+    }
+    let hidden = Reading::with(page, context, config, true);
+    if hidden.tokens() >= enough && hidden.body.confidence > 0.5 {
+        document.text = body_text(page, &hidden.outline, &hidden.body.lines);
+        document.confidence = hidden.body.confidence * TRUST;
+        "hidden".clone_into(&mut document.method);
+        return;
+    }
+    if let Some(text) = json.filter(|t| Measure::of(t).tokens >= enough) {
+        document.text = plain(&text);
+        document.confidence = TRUST * TRUST;
+        "json-ld".clone_into(&mut document.method);
+    }
+}
+
+/// The text of the longest `noscript` element of the body: forums put the whole page there for readers without
+/// scripts.
+fn from_noscript(
+    page: &Page,
+    context: &Context<'_>,
+    config: &Config,
+    enough: u32,
+) -> Option<(String, f32)> {
+    let longest = page
+        .nodes()
+        .iter()
+        .enumerate()
+        .filter(|(_, n)| n.tag == Tag::NOSCRIPT)
+        .flat_map(|(id, _)| page.children(id as NodeId))
+        .map(|id| page.text(id))
+        .max_by_key(|text| text.len())
+        .filter(|text| text.len() >= NOSCRIPT_BYTES)?;
+    let hints = Hints {
+        url: page.url.clone(),
+        charset: Some("utf-8".to_owned()),
+        ..Hints::default()
+    };
+    let inner = Page::parse(longest.as_bytes(), hints);
+    let reading = Reading::of(&inner, context, config);
+    (reading.tokens() >= enough).then(|| {
+        let text = body_text(&inner, &reading.outline, &reading.body.lines);
+        (text, reading.body.confidence)
+    })
+}
+
+/// Text that may hold markup, as paragraphs.
+fn plain(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
+    lines.collect::<Vec<_>>().join("\n")
+}
