@@ -249,9 +249,15 @@ fn places<'a>(site: &'a str, host: &'a str) -> Vec<std::borrow::Cow<'a, str>> {
 }
 
 pub(super) fn unreadable(dir: &Path, cause: impl std::fmt::Display) -> IndexError {
+    let cause = cause.to_string();
+    // Readers lock the folder for a moment as well, so that files are not taken away under them.
+    let cause = match cause.contains("PermissionDenied") {
+        true => "permission denied; run it as the user that the index belongs to (sudo)".to_owned(),
+        false => cause,
+    };
     IndexError::Unreadable {
         dir: dir.to_owned(),
-        cause: cause.to_string(),
+        cause,
     }
 }
 
