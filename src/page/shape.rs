@@ -1,5 +1,5 @@
 //! Measures of a page as a whole: how much of it is prose and how much is links. In: a [`Page`]. Out: a [`Shape`].
-//! Never looks at the words, only at their lengths, marks and places.
+//! Looks at lengths, marks and places, and at words only to leave copyright notices out of the prose.
 
 use std::collections::HashMap;
 
@@ -9,6 +9,17 @@ use super::{Attr, NodeId, Page, Tag};
 const PROSE_UNITS: u32 = 200;
 /// … or with a sentence mark from this many.
 const SENTENCE_UNITS: u32 = 100;
+/// What copyright notices say and articles hardly ever: such a block is no prose, however long it is.
+const LEGAL: [&str; 8] = [
+    "版权所有",
+    "Copyright",
+    "©",
+    "ICP备",
+    "授权的媒体",
+    "稿件来源",
+    "转载稿",
+    "依法追究",
+];
 /// A link with so much text reads like a headline.
 const HEADLINE_UNITS: u32 = 60;
 
@@ -83,6 +94,8 @@ struct Measuring {
     plain: u32,
     linked: u32,
     sentences: u32,
+    /// The block is a copyright notice.
+    legal: bool,
 }
 
 impl Measuring {
@@ -104,6 +117,8 @@ impl Measuring {
         } else {
             self.plain += units;
             self.sentences += sentences;
+            self.legal |=
+                units >= SENTENCE_UNITS && LEGAL.iter().any(|words| page.text(id).contains(words));
         }
     }
 
@@ -113,13 +128,13 @@ impl Measuring {
         shape.sentences += self.sentences;
         let is_long = self.plain >= PROSE_UNITS;
         let is_sentence = self.sentences > 0 && self.plain >= SENTENCE_UNITS;
-        if (is_long || is_sentence) && self.plain > self.linked {
+        if (is_long || is_sentence) && self.plain > self.linked && !self.legal {
             shape.prose += self.plain;
             shape.prose_blocks += 1;
             let parent = page.node(self.block).parent;
             *self.columns.entry(parent).or_default() += self.plain;
         }
-        (self.plain, self.linked, self.sentences) = (0, 0, 0);
+        (self.plain, self.linked, self.sentences, self.legal) = (0, 0, 0, false);
     }
 
     fn finish(mut self, page: &Page) -> Shape {
