@@ -12,7 +12,7 @@ use crate::store::{NewUrl, UrlClass, UrlRecord};
 use crate::uri::CrawlUri;
 
 /// Confidence in the text from which a page that is no article is worth finding.
-const CLEAR_TEXT: f32 = 0.6;
+const CLEAR_TEXT: f32 = 0.7;
 
 pub(super) fn redirect(record: &UrlRecord, to: &CrawlUri) -> Visited {
     let mut visited = Visited::nothing("redirect", None);

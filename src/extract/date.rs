@@ -30,6 +30,22 @@ const TEASER_TOKENS: u32 = 9;
 /// Most candidates kept.
 const MAX_CANDIDATES: usize = 200;
 
+/// Names of meta elements that do not say which date they mean.
+const WEAK_META: &[&str] = &[
+    "date",
+    "dc.date",
+    "dcterms.date",
+    "created",
+    "datecreated",
+    "eprints.date",
+    "citation_date",
+    "release_date",
+    "og:release_date",
+    "video:release_date",
+    "date.release",
+    "releasedate",
+];
+
 /// Where a date comes from, in order of trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Origin {
@@ -47,6 +63,10 @@ pub(super) enum Origin {
     Url,
     /// Text between headline and main text.
     Near,
+    /// A value that a script calls the time of publication.
+    Script,
+    /// A meta element that may as well mean the last change or the day of an event: `date`, `DC.date`.
+    WeakMeta,
     /// An element elsewhere that calls itself date or source.
     About,
     /// `<time datetime>` elsewhere.
@@ -98,12 +118,14 @@ pub(super) fn choose(
         .or(head.canonical)
         .unwrap_or_default();
     all.extend(of(Origin::JsonLd, value(&head.json.published)));
-    all.extend(
-        head.published
-            .iter()
-            .filter_map(|(_, v)| of(Origin::Meta, parse_value(v, clock))),
-    );
+    all.extend(head.published.iter().filter_map(|(name, v)| {
+        let weak = WEAK_META.contains(name);
+        let origin = if weak { Origin::WeakMeta } else { Origin::Meta };
+        of(origin, parse_value(v, clock))
+    }));
     all.extend(of(Origin::Url, from_url(url, clock)));
+    let script = head.scripts.iter().find_map(|s| from_script(s, clock));
+    all.extend(of(Origin::Script, script));
     all.extend(from_elements(page, outline, place, clock));
     all.extend(from_lines(page, outline, place, clock));
     if all.is_empty() {
@@ -143,6 +165,30 @@ fn with_time_of(best: Candidate, all: &[Candidate]) -> Stamp {
         }
     }
     stamp
+}
+
+static IN_SCRIPT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?:publish_?time|publish_?date|pub_?time|pub_?date|datePublished)["']?\s*[:=]\s*["']?([\d][\dT:+./ -]{8,30})|["']((?:1\d{9}(?:\d{3})?)|20\d\d-\d\d-\d\d[^"']{0,20})["']"#)
+        .expect("a constant pattern")
+});
+
+/// The value that follows the name, else the first quoted date or Unix time beside it; of several that fall on
+/// one day the one with a time of day.
+fn from_script(script: &str, clock: &Clock) -> Option<Stamp> {
+    let values = IN_SCRIPT.captures_iter(script).filter_map(|c| {
+        let named = c.get(1).is_some();
+        let value = c.get(1).or(c.get(2))?.as_str();
+        Some((named, parse_value(value, clock)?))
+    });
+    let values: Vec<(bool, Stamp)> = values.take(8).collect();
+    let best = values.iter().find(|v| v.0).map(|v| v.1);
+    // Without a name the bare day is what the page shows; a Unix time beside it may be that of the server.
+    let day = values.iter().find(|v| v.1.time.is_none()).map(|v| v.1);
+    let best = best.or(day).or_else(|| values.first().map(|v| v.1))?;
+    let timed = values
+        .iter()
+        .find(|v| v.1.date == best.date && v.1.time.is_some());
+    Some(timed.map_or(best, |v| v.1))
 }
 
 static IN_URL: LazyLock<Regex> = LazyLock::new(|| {

@@ -1,6 +1,7 @@
 //! What is known of a line before it is judged. In: an [`Outline`]. Out: one row of numbers a line, each with
 //! a name that a person can read. Never judges: the weights are in `weights`.
 
+use super::cells::{Cells, Row, log};
 use super::lines::Line;
 use super::marks::Marks;
 use super::measure::ends_sentence;
@@ -9,12 +10,6 @@ use super::path_ratio::{Leaf, Mode, PathSum, path_sums};
 use super::phrases::{Phrase, phrase_of};
 use super::render::line_text;
 use crate::page::{Page, Tag};
-
-/// Number of features of a line.
-pub(super) const COUNT: usize = 128;
-
-/// A line's features.
-pub(super) type Row = [f32; COUNT];
 
 /// Names of the marks, in the order of their bits.
 const MARKS: [&str; 23] = [
@@ -317,57 +312,6 @@ impl<'a> View<'a> {
     }
 }
 
-/// Cells of a row while it is filled.
-#[derive(Debug)]
-pub(super) struct Cells {
-    /// The values.
-    pub row: Row,
-    at: usize,
-    /// Names, when they are wanted.
-    pub names: Option<Vec<&'static str>>,
-}
-
-impl Default for Cells {
-    fn default() -> Self {
-        Self {
-            row: [0.0; COUNT],
-            at: 0,
-            names: None,
-        }
-    }
-}
-
-impl Cells {
-    /// Cells that keep the names too.
-    pub(super) fn with_names() -> Self {
-        Self {
-            names: Some(Vec::new()),
-            ..Self::default()
-        }
-    }
-
-    /// The next value.
-    pub(super) fn put(&mut self, name: &'static str, value: f32) {
-        if let Some(cell) = self.row.get_mut(self.at) {
-            *cell = value;
-        }
-        if let Some(names) = &mut self.names {
-            names.push(name);
-        }
-        self.at += 1;
-    }
-
-    /// The next value: 1 or 0.
-    pub(super) fn flag(&mut self, name: &'static str, on: bool) {
-        self.put(name, f32::from(u8::from(on)));
-    }
-}
-
-/// `ln(1 + x)`, 0 for 0.
-pub(super) fn log(x: f32) -> f32 {
-    x.max(0.0).ln_1p()
-}
-
 fn plain(line: &Line) -> f32 {
     line.all.tokens.saturating_sub(line.linked.tokens) as f32
 }
@@ -427,6 +371,10 @@ fn marks(cells: &mut Cells, line: &Line) {
     cells.put(
         "marked against: its share of prose",
         if against { line.marked_share } else { 0.0 },
+    );
+    cells.flag(
+        "marked against, and no text before it",
+        against && line.marked_alone,
     );
     let comment = line.marks.any(Marks::COMMENT);
     cells.put(

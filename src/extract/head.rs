@@ -108,6 +108,8 @@ pub(super) struct Head<'a> {
     pub og_type: Option<&'a str>,
     /// JSON-LD.
     pub json: JsonLd,
+    /// Parts of other scripts that name the time of publication.
+    pub scripts: Vec<&'a str>,
 }
 
 impl<'a> Head<'a> {
@@ -127,8 +129,13 @@ impl<'a> Head<'a> {
                     head.canonical = head.canonical.or(page.attr(id, Attr::Href));
                 }
                 Tag::SCRIPT => {
+                    let data = is_json_ld(page.attr(id, Attr::Type));
                     for child in page.children(id) {
-                        jsonld::read(page.text(child), &mut head.json);
+                        if data {
+                            jsonld::read(page.text(child), &mut head.json);
+                        } else {
+                            head.scripts.push(page.text(child));
+                        }
                     }
                 }
                 _ => {}
@@ -235,6 +242,10 @@ fn has_word(value: Option<&str>, word: &str) -> bool {
         v.split_ascii_whitespace()
             .any(|w| w.eq_ignore_ascii_case(word))
     })
+}
+
+fn is_json_ld(kind: Option<&str>) -> bool {
+    kind.is_some_and(|k| k.trim().eq_ignore_ascii_case("application/ld+json"))
 }
 
 fn in_svg(page: &Page, id: NodeId) -> bool {

@@ -1,7 +1,8 @@
 //! What the weights are learned from. In: a page. Out: the rows of its lines. Used by the learner only; the
 //! weights it makes are a committed table.
 
-use super::features::{COUNT, Row, View};
+use super::cells::{COUNT, Row};
+use super::features::View;
 use super::head::Head;
 use super::headline;
 use super::outline::Outline;

@@ -31,6 +31,8 @@ pub(super) struct Line {
     pub marks: Marks,
     /// Share of the page's prose in the innermost element marked against being text.
     pub marked_share: f32,
+    /// That element holds most of the page's prose, and there is none between the headline and it.
+    pub marked_alone: bool,
 }
 
 /// An element with marks of its own.
@@ -52,99 +54,153 @@ pub(super) struct Lines {
 }
 
 /// An open element that matters to the texts inside it.
+#[derive(Debug, Clone, Copy)]
 struct Open {
     end: NodeId,
     block: NodeId,
-    link: bool,
+    /// End of the link around it, 0 outside links.
+    link: NodeId,
 }
 
 impl Lines {
     /// The lines of `page`. Elements that the page hides are looked at only with `hidden_too`.
     pub(super) fn of(page: &Page, hidden_too: bool) -> Self {
-        let mut out = Self::default();
-        let mut open = vec![Open {
-            end: NodeId::MAX,
-            block: 0,
-            link: false,
-        }];
-        let mut reader = MarkReader::default();
-        let mut last_link = NodeId::MAX;
-        let mut broken = true;
-        let mut after_break = false;
+        let mut walk = Walk::new(page);
         let mut at: NodeId = 0;
-        let nodes = page.nodes();
-        while let Some(node) = nodes.get(at as usize) {
-            while open.last().is_some_and(|o| o.end <= at) {
-                // Leaving a block ends the line, though the text after it may share its parent block.
-                let left = open.pop().expect("the loop saw it");
-                broken |= open.last().is_some_and(|o| o.block != left.block);
-            }
-            let top = open.last().expect("the first entry never ends");
+        while let Some(node) = page.nodes().get(at as usize) {
+            walk.leave(at);
             if node.tag == Tag::TEXT {
-                let all = Measure::of(page.text(at));
-                if all == Measure::default() {
-                    at += 1;
-                    continue;
+                if !walk.text(at) {
+                    break;
                 }
-                if broken || out.lines.is_empty() {
-                    if out.lines.len() >= MAX_LINES {
-                        break;
-                    }
-                    out.lines.push(Line {
-                        first: at,
-                        end: at,
-                        block: top.block,
-                        path: page.node(top.block).path,
-                        all: Measure::default(),
-                        linked: Measure::default(),
-                        links: 0,
-                        after_break,
-                        marks: Marks::default(),
-                        marked_share: 0.0,
-                    });
-                    last_link = NodeId::MAX;
-                }
-                (broken, after_break) = (false, false);
-                let line = out.lines.last_mut().expect("one was just there or pushed");
-                line.end = at + 1;
-                line.all.add(all);
-                if top.link {
-                    line.linked.add(all);
-                    let link = open.iter().rfind(|o| o.link).map_or(0, |o| o.end);
-                    line.links = line.links.saturating_add(u16::from(link != last_link));
-                    last_link = link;
-                }
-                at += 1;
-                continue;
-            }
-            if is_skipped(node.tag) || (!hidden_too && is_hidden(page, at)) {
+            } else if is_skipped(node.tag) || (!hidden_too && is_hidden(page, at)) {
                 at = node.end;
                 continue;
-            }
-            let block = node.tag.is_block();
-            if node.tag == Tag::BR || node.tag == Tag::HR {
-                broken = true;
-                after_break = true;
-            } else if block {
-                broken = true;
-                after_break = false;
-            }
-            let marks = reader.marks(page, at);
-            if marks != Marks::default() {
-                out.marked.push(Marked { node: at, marks });
-            }
-            let link = node.tag == Tag::A;
-            if (block || link) && node.end > at + 1 {
-                let entry = Open {
-                    end: node.end,
-                    block: if block { at } else { top.block },
-                    link: top.link || link,
-                };
-                open.push(entry);
+            } else {
+                walk.element(at);
             }
             at += 1;
         }
-        out
+        walk.out
+    }
+}
+
+/// The state of the pass over the page.
+struct Walk<'a> {
+    page: &'a Page,
+    out: Lines,
+    /// Open blocks and links; the first entry stands for the page and never ends.
+    open: Vec<Open>,
+    reader: MarkReader,
+    /// The next text begins a line.
+    broken: bool,
+    /// A `br` stands before it.
+    after_break: bool,
+    /// End of the last link that was counted.
+    last_link: NodeId,
+}
+
+impl<'a> Walk<'a> {
+    fn new(page: &'a Page) -> Self {
+        Self {
+            page,
+            out: Lines::default(),
+            open: vec![Open {
+                end: NodeId::MAX,
+                block: 0,
+                link: 0,
+            }],
+            reader: MarkReader::default(),
+            broken: true,
+            after_break: false,
+            last_link: 0,
+        }
+    }
+
+    fn top(&self) -> Open {
+        *self.open.last().expect("the first entry never ends")
+    }
+
+    /// Closes what ends before node `at`. Leaving a block ends the line, though the text after it may share its
+    /// parent block.
+    fn leave(&mut self, at: NodeId) {
+        while self.top().end <= at {
+            let left = self.top();
+            self.open.pop();
+            self.broken |= self.top().block != left.block;
+        }
+    }
+
+    /// Adds a text to the line or begins one; false when there are too many.
+    fn text(&mut self, at: NodeId) -> bool {
+        let all = Measure::of(self.page.text(at));
+        if all == Measure::default() {
+            return true;
+        }
+        let top = self.top();
+        if self.broken {
+            if self.out.lines.len() >= MAX_LINES {
+                return false;
+            }
+            self.out.lines.push(self.new_line(at, top.block));
+            self.last_link = 0;
+        }
+        (self.broken, self.after_break) = (false, false);
+        let line = self
+            .out
+            .lines
+            .last_mut()
+            .expect("one was just there or pushed");
+        line.end = at + 1;
+        line.all.add(all);
+        if top.link != 0 {
+            line.linked.add(all);
+            line.links = line
+                .links
+                .saturating_add(u16::from(top.link != self.last_link));
+            self.last_link = top.link;
+        }
+        true
+    }
+
+    fn new_line(&self, at: NodeId, block: NodeId) -> Line {
+        Line {
+            first: at,
+            end: at,
+            block,
+            path: self.page.node(block).path,
+            all: Measure::default(),
+            linked: Measure::default(),
+            links: 0,
+            after_break: self.after_break,
+            marks: Marks::default(),
+            marked_share: 0.0,
+            marked_alone: false,
+        }
+    }
+
+    /// Notes what an element does to the lines and its marks.
+    fn element(&mut self, at: NodeId) {
+        let node = self.page.node(at);
+        let block = node.tag.is_block();
+        let broken = node.tag == Tag::BR || node.tag == Tag::HR;
+        if broken || block {
+            self.broken = true;
+            self.after_break = broken;
+        }
+        let marks = self.reader.marks(self.page, at);
+        if marks != Marks::default() {
+            self.out.marked.push(Marked { node: at, marks });
+        }
+        let link = node.tag == Tag::A;
+        if (block || link) && node.end > at + 1 {
+            let top = self.top();
+            self.open.push(Open {
+                end: node.end,
+                block: if block { at } else { top.block },
+                link: if link { node.end } else { top.link },
+            });
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod author;
 mod body;
+mod cells;
 mod date;
 mod date_text;
 mod document;

@@ -8,6 +8,9 @@ use crate::page::{NodeId, Page};
 /// A mark against being text is not believed of an element that holds more than this share of the page's
 /// prose: it names the layout, not the part.
 const TRUSTED_SHARE: f32 = 0.5;
+/// Prose between the headline and such an element from which it is believed: there the text is, and the
+/// element is a long list of comments or of other articles.
+const OTHER_TEXT: u32 = 30;
 /// Tokens from which a line with few links counts as prose.
 const PROSE_TOKENS: u32 = 12;
 
@@ -109,11 +112,10 @@ impl Outline {
     }
 
     /// Spreads the marks of elements to the lines they cover; `title` is the line of the headline, if it was
-    /// found. A large element that does not hold the headline may well be a long list of comments or of other
-    /// articles, so its marks stand.
+    /// found.
     pub(super) fn spread_marks(&mut self, page: &Page, title: Option<usize>) {
         let prose = self.total().prose.max(1) as f32;
-        let mut open: Vec<(NodeId, Marks, f32)> = Vec::new();
+        let mut open: Vec<(NodeId, Marks, f32, bool)> = Vec::new();
         let mut next = 0;
         for at in 0..self.lines.len() {
             let first = self.lines[at].first;
@@ -121,8 +123,10 @@ impl Outline {
                 next += 1;
                 let range = self.range(page, marked.node);
                 let share = self.sum(range.clone()).prose as f32 / prose;
-                let holds_title = title.is_some_and(|t| range.contains(&t));
-                let wide = share > TRUSTED_SHARE && (holds_title || title.is_none());
+                let holds_title = title.is_none_or(|t| range.contains(&t));
+                let wide = share > TRUSTED_SHARE && holds_title;
+                let between = title.map_or(0..0, |t| t.min(range.start)..range.start);
+                let alone = share > TRUSTED_SHARE && self.sum(between).prose < OTHER_TEXT;
                 let own = if wide {
                     marked
                         .marks
@@ -134,19 +138,22 @@ impl Outline {
                 while open.last().is_some_and(|o| o.0 <= marked.node) {
                     open.pop();
                 }
-                let (above, outer) = open.last().map(|o| (o.1, o.2)).unwrap_or_default();
-                let share = if own.any(Marks::AGAINST) {
-                    share
+                let (above, outer, outer_alone) =
+                    open.last().map(|o| (o.1, o.2, o.3)).unwrap_or_default();
+                let against = own.any(Marks::AGAINST);
+                let (share, alone) = if against {
+                    (share, alone)
                 } else {
-                    outer
+                    (outer, outer_alone)
                 };
-                open.push((end, above.with(own), share));
+                open.push((end, above.with(own), share, alone));
             }
             while open.last().is_some_and(|o| o.0 <= first) {
                 open.pop();
             }
-            let (marks, share) = open.last().map(|o| (o.1, o.2)).unwrap_or_default();
-            (self.lines[at].marks, self.lines[at].marked_share) = (marks, share);
+            let (marks, share, alone) = open.last().map(|o| (o.1, o.2, o.3)).unwrap_or_default();
+            let line = &mut self.lines[at];
+            (line.marks, line.marked_share, line.marked_alone) = (marks, share, alone);
         }
     }
 }

@@ -35,6 +35,8 @@ pub(super) enum Phrase {
     Tags,
     /// Where one is: 首页 > 新闻.
     Crumbs,
+    /// Files that belong to the text.
+    Attachment,
 }
 
 const PATTERNS: &[(Phrase, &str)] = &[
@@ -85,6 +87,10 @@ const PATTERNS: &[(Phrase, &str)] = &[
     (
         Phrase::Crumbs,
         r"(?i)^\W*(当前位置|您的位置|您现在的位置|所在位置|位置|you are here)\W*[：:]|^\W*(首页|home)\s*[>»/›]",
+    ),
+    (
+        Phrase::Attachment,
+        r"(?i)^\W*(附件|附表|附图|attachments?|download pdf)\W*\d*\W*[：:.．、]",
     ),
 ];
 

@@ -2,7 +2,8 @@
 //! Out: one more row of numbers a line. Never judges: the weights are in `weights`.
 
 use super::body::{Container, probability};
-use super::features::{Cells, View, link_share, log};
+use super::cells::{Cells, log};
+use super::features::{View, link_share};
 use super::marks::Marks;
 use super::outline::is_prose;
 use super::phrases::Phrase;
@@ -28,6 +29,8 @@ pub(super) struct Second<'a> {
     core_parent: NodeId,
     core_path: u32,
     body: Option<std::ops::Range<usize>>,
+    /// Share of tokens · p outside comments.
+    beside_comments: f32,
 }
 
 impl<'a> Second<'a> {
@@ -64,9 +67,11 @@ impl<'a> Second<'a> {
             core_parent: 0,
             core_path: u32::MAX,
             body: None,
+            beside_comments: 0.0,
         };
         out.find_core();
         out.find_body();
+        out.weigh_comments();
         out
     }
 
@@ -109,6 +114,19 @@ impl<'a> Second<'a> {
                 (best, self.body) = (value, Some(range));
             }
         }
+    }
+
+    fn weigh_comments(&mut self) {
+        let (mut inside, mut beside) = (0.0, 0.0);
+        for (line, odds) in self.view.outline.lines.iter().zip(self.odds) {
+            let mass = line.all.tokens as f32 * probability(*odds);
+            if line.marks.any(Marks::COMMENT) {
+                inside += mass;
+            } else {
+                beside += mass;
+            }
+        }
+        self.beside_comments = beside / (inside + beside).max(1.0);
     }
 
     fn mass_of(&self, range: std::ops::Range<usize>) -> (f32, f32) {
@@ -189,6 +207,19 @@ impl<'a> Second<'a> {
         cells.flag("just before core", (1..=2).contains(&before) && inside);
         cells.flag("just after core", (1..=2).contains(&after) && inside);
         cells.flag("no core", self.core.is_none());
+        cells.put("levels up to core", log(self.levels_to_core(i) as f32));
+    }
+
+    /// Elements to climb from the line until the one that holds the core's parent.
+    fn levels_to_core(&self, i: usize) -> usize {
+        const MOST: usize = 12;
+        let page = self.view.page;
+        let (core, end) = (self.core_parent, page.node(self.core_parent).end);
+        let first = self.view.outline.lines[i].first;
+        page.ancestors(first)
+            .take(MOST)
+            .position(|a| a <= core && page.node(a).end >= end)
+            .unwrap_or(MOST)
     }
 
     /// The child of the container around the line: its mean p and its share of the container's text.
@@ -221,7 +252,14 @@ impl<'a> Second<'a> {
         cells.put("linked", link_share(line));
         cells.put("linked inside", if inside { link_share(line) } else { 0.0 });
         cells.flag("marked against", line.marks.any(Marks::AGAINST));
-        cells.flag("in comments", line.marks.any(Marks::COMMENT));
+        let comment = line.marks.any(Marks::COMMENT);
+        cells.flag("in comments", comment);
+        let beside = if comment { self.beside_comments } else { 0.0 };
+        cells.put("in comments: share of text beside them", beside);
+        cells.flag(
+            "in comments beside a text",
+            comment && self.beside_comments > 0.3,
+        );
         cells.flag("about", line.marks.any(Marks::ABOUT.with(Marks::AUTHOR)));
         cells.flag("headline", self.view.title == Some(i));
         let phrase = self.view.phrases[i];

@@ -1,0 +1,58 @@
+//! A row of features while it is filled. In: values with names, in order. Out: a [`Row`]. Never judges.
+
+/// Number of features of a line.
+pub(super) const COUNT: usize = 128;
+
+/// A line's features.
+pub(super) type Row = [f32; COUNT];
+
+/// Cells of a row while it is filled.
+#[derive(Debug)]
+pub(super) struct Cells {
+    /// The values.
+    pub row: Row,
+    at: usize,
+    /// Names, when they are wanted.
+    pub names: Option<Vec<&'static str>>,
+}
+
+impl Default for Cells {
+    fn default() -> Self {
+        Self {
+            row: [0.0; COUNT],
+            at: 0,
+            names: None,
+        }
+    }
+}
+
+impl Cells {
+    /// Cells that keep the names too.
+    pub(super) fn with_names() -> Self {
+        Self {
+            names: Some(Vec::new()),
+            ..Self::default()
+        }
+    }
+
+    /// The next value.
+    pub(super) fn put(&mut self, name: &'static str, value: f32) {
+        if let Some(cell) = self.row.get_mut(self.at) {
+            *cell = value;
+        }
+        if let Some(names) = &mut self.names {
+            names.push(name);
+        }
+        self.at += 1;
+    }
+
+    /// The next value: 1 or 0.
+    pub(super) fn flag(&mut self, name: &'static str, on: bool) {
+        self.put(name, f32::from(u8::from(on)));
+    }
+}
+
+/// `ln(1 + x)`, 0 for 0.
+pub(super) fn log(x: f32) -> f32 {
+    x.max(0.0).ln_1p()
+}
