@@ -209,17 +209,13 @@ pub(crate) async fn not_found(
     .into_response()
 }
 
-/// 405: everything here is only read.
+/// 405; axum adds what is allowed instead.
 pub(crate) async fn wrong_method(method: Method) -> Response {
-    let mut response = Problem::new(
+    Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,
-        format!("{method} is not allowed here; everything is read with GET"),
+        format!("{method} is not allowed here; see the allow header"),
     )
-    .into_response();
-    response
-        .headers_mut()
-        .insert(header::ALLOW, header::HeaderValue::from_static("GET, HEAD"));
-    response
+    .into_response()
 }
 
 fn operator_only(server: &Server) -> Result<(), Problem> {

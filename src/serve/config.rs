@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use super::query::MAX_QUERY_CHARS;
+use super::token::{Secret, TOKEN_CHARS_MIN};
 use crate::index::Query;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,9 @@ pub struct Config {
     /// Whether `/status`, `/api/status` and `/metrics` are answered. They show site names, errors and disk use:
     /// switch them off, or close them in the proxy, before the server is opened to strangers.
     pub operator_pages: bool,
+    /// The operator's token, 20 characters or more (`openssl rand -hex 20`): whoever has it may change something over
+    /// HTTP, as `Authorization: Bearer TOKEN` or by signing in at `/login`. Empty: nothing can be changed over HTTP.
+    pub token: Secret,
 }
 
 impl Default for Config {
@@ -72,6 +76,7 @@ impl Default for Config {
             connections: DEFAULT_CONNECTIONS,
             idle_ms: DEFAULT_IDLE_MS,
             operator_pages: true,
+            token: Secret::default(),
         }
     }
 }
@@ -114,6 +119,13 @@ impl Config {
             found.push(format!(
                 "idle_ms = {} must be more than time_limit_ms = {}, else clients are hung up on while they wait",
                 self.idle_ms, self.time_limit_ms
+            ));
+        }
+        let chars = self.token.reveal().chars().count();
+        let graphic = self.token.reveal().chars().all(|c| c.is_ascii_graphic());
+        if !self.token.is_empty() && (chars < TOKEN_CHARS_MIN || !graphic) {
+            found.push(format!(
+                "token must have {TOKEN_CHARS_MIN} printable ASCII characters or more without spaces; make one with: openssl rand -hex 20"
             ));
         }
         if let Err(reason) = public_path(&self.public_url) {

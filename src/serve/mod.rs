@@ -1,5 +1,6 @@
 //! Search for people and machines. In: HTTP requests. Out: the web page, the JSON API, status and figures. Only
-//! reads: nothing here can write to the index, and nothing reaches the file system.
+//! reads: nothing here can write to the index, and nothing reaches the file system. A handler that changes something
+//! hands that to the daemon's side, and only for an operator (see `token`).
 
 pub mod metrics;
 pub mod query;
@@ -9,12 +10,15 @@ mod answer;
 mod api;
 mod config;
 mod document_page;
+mod form;
 mod highlight;
 mod html;
 mod labels;
 mod lang;
 mod listen;
+mod login;
 mod openapi;
+mod operator_labels;
 mod param_error;
 mod params;
 mod problem;
@@ -25,6 +29,7 @@ mod source_index;
 mod state;
 mod status;
 mod status_page;
+mod token;
 mod view;
 mod web;
 
@@ -43,6 +48,7 @@ pub use status::{
     Activity, CycleCounts, DiskUse, HostStatus, QueueCounts, SiteStatus, Status, StatusSource,
     UrlCounts,
 };
+pub use token::{Secret, signature};
 
 /// The clock, in the unit of the whole project: Unix milliseconds.
 fn now_ms() -> i64 {

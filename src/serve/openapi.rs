@@ -32,6 +32,9 @@ pub(crate) fn document(config: &Config) -> String {
         url => url,
     };
     document["servers"] = json!([{ "url": server }]);
+    document["components"]["securitySchemes"] = json!({
+        "token": { "type": "http", "scheme": "bearer", "description": "serve.token of the configuration." },
+    });
     let parameters = document.pointer_mut("/paths/~1api~1search/get/parameters");
     if let Some(Value::Array(parameters)) = parameters {
         for parameter in parameters {

@@ -7,17 +7,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::map_response;
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 use tokio::net::TcpListener;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
+use super::form::FORM_BYTES_MAX;
 use super::listen::Guarded;
 use super::state::{ServeState, Shared};
-use super::{api, web};
+use super::{api, login, web};
 
 /// After the stop signal, running answers have this long to end; a client that holds its line is left behind.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -36,7 +38,8 @@ const SECURITY_HEADERS: [(HeaderName, &str); 7] = [
     ),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
-    (header::REFERRER_POLICY, "no-referrer"),
+    // Not no-referrer: with that, browsers send no Origin either, by which changes from other sites are told.
+    (header::REFERRER_POLICY, "same-origin"),
     (
         HeaderName::from_static("permissions-policy"),
         "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
@@ -121,6 +124,8 @@ pub fn router(state: ServeState) -> Router {
         .route("/", get(web::search))
         .route("/doc/{id}", get(web::document))
         .route("/status", get(web::status))
+        .route("/login", get(login::form).post(login::sign_in))
+        .route("/logout", post(login::sign_out))
         .route("/assets/taojin.css", get(web::style))
         .route("/assets/taojin.js", get(web::script))
         .route("/assets/mark.svg", get(web::mark))
@@ -134,6 +139,7 @@ pub fn router(state: ServeState) -> Router {
         .fallback(api::not_found)
         .method_not_allowed_fallback(api::wrong_method)
         .with_state(server)
+        .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .layer(compression())
         .layer(map_response(secured))
 }

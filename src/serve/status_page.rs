@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use super::labels::OperatorLabels;
 use super::lang::grouped;
+use super::operator_labels::OperatorLabels;
 use super::status::{Activity, Status};
 use super::view::Chrome;
 

@@ -28,6 +28,8 @@ pub(crate) struct Chrome {
     pub(crate) switch: String,
     pub(crate) documents: Option<u64>,
     pub(crate) operator: bool,
+    /// Whether the reader is signed in; none where nobody can be.
+    pub(crate) signed_in: Option<bool>,
 }
 
 /// A link to choose, perhaps with a count.

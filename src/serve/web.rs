@@ -1,11 +1,11 @@
-//! Handlers for people. In: a request of a browser. Out: a page, without script if need be. Never a write.
+//! Handlers for people. In: a request of a browser. Out: a page, without script if need be. Never a change.
 
 use std::sync::LazyLock;
 
 use askama::Template;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Response};
 
 use super::config::PAGE_HITS;
@@ -15,8 +15,9 @@ use super::now_ms;
 use super::param_error::ParamError;
 use super::params::Params;
 use super::results_page::ResultsPage;
-use super::state::{Failure, Server};
+use super::state::{Failure, Server, Shared};
 use super::status_page::StatusPage;
+use super::token::{Operator, Refusal};
 use super::view::{Chrome, ErrorPage, HomePage, kept, link};
 use crate::index::Sort;
 
@@ -163,7 +164,7 @@ pub(crate) fn wants_html(headers: &HeaderMap) -> bool {
 }
 
 /// What can be understood of a query string; a page that is not a search does not fail because of it.
-fn lenient(raw: &str, server: &Server) -> Params {
+pub(crate) fn lenient(raw: &str, server: &Shared) -> Params {
     Params::parse(raw, &server.rules(false)).unwrap_or_else(|_| {
         let mut params = Params::default();
         for (name, value) in url::form_urlencoded::parse(raw.as_bytes()) {
@@ -183,7 +184,7 @@ fn lenient(raw: &str, server: &Server) -> Params {
     })
 }
 
-fn chrome(server: &Server, params: &Params, headers: &HeaderMap, path: &str) -> Chrome {
+pub(crate) fn chrome(server: &Shared, params: &Params, headers: &HeaderMap, path: &str) -> Chrome {
     let accepted = headers
         .get(header::ACCEPT_LANGUAGE)
         .and_then(|value| value.to_str().ok());
@@ -210,12 +211,34 @@ fn chrome(server: &Server, params: &Params, headers: &HeaderMap, path: &str) -> 
         switch: link(&server.base, path, &other.query_string()),
         documents: Some(server.documents()),
         operator: server.config.operator_pages,
+        signed_in: match Operator::prove(server, &Method::GET, headers, now_ms()) {
+            Err(Refusal::Closed) => None,
+            proof => Some(proof.is_ok()),
+        },
     }
 }
 
-fn missing(c: Chrome) -> Response {
+pub(crate) fn missing(c: Chrome) -> Response {
     let (heading, text) = (c.t.not_found, c.t.not_found_text.to_owned());
     failure(c, StatusCode::NOT_FOUND, heading, text)
+}
+
+/// A page for whoever may not do this.
+pub(crate) fn refused(
+    server: &Shared,
+    refusal: Refusal,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Response {
+    let params = lenient(uri.query().unwrap_or_default(), server);
+    let c = chrome(server, &params, headers, "/");
+    let (status, text) = match refusal {
+        Refusal::Closed => (StatusCode::FORBIDDEN, c.t.operator.closed_text),
+        Refusal::Unknown => (StatusCode::UNAUTHORIZED, c.t.operator.signed_out_text),
+        Refusal::Foreign => (StatusCode::FORBIDDEN, c.t.operator.foreign_text),
+    };
+    let heading = c.t.operator.refused_heading;
+    failure(c, status, heading, text.to_owned())
 }
 
 fn broken(c: Chrome, error: &Failure) -> Response {
@@ -243,7 +266,7 @@ fn failure(c: Chrome, status: StatusCode, heading: &'static str, text: String) -
     )
 }
 
-fn page(template: &impl Template, status: StatusCode) -> Response {
+pub(crate) fn page(template: &impl Template, status: StatusCode) -> Response {
     match template.render() {
         Ok(html) => {
             let mut response = (status, Html(html)).into_response();

@@ -6,6 +6,7 @@ mod pages;
 mod params;
 mod query;
 mod snippet;
+mod token;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
