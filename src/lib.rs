@@ -23,5 +23,6 @@ pub mod index;
 pub mod page;
 pub mod schedule;
 pub mod serve;
+pub mod similarity;
 pub mod store;
 pub mod uri;

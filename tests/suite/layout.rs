@@ -10,6 +10,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("analyze", &[]),
     ("page", &["uri"]),
     ("store", &["uri"]),
+    ("similarity", &["page"]),
     ("extract", &["uri", "page", "analyze"]),
     ("schedule", &["uri", "store"]),
     ("frontier", &["uri", "store"]),
