@@ -21,12 +21,12 @@ pub(super) fn weighted(a: &Skeleton, b: &Skeleton, weight: impl Fn(u16) -> f64) 
         |tree: &Skeleton| -> Vec<f64> { tree.depths.iter().map(|d| weight(*d)).collect() };
     let (of_a, of_b) = (weights(&a), weights(&b));
     let mut row = vec![0.0f64; b.len() + 1];
-    for i in 0..a.len() {
+    for (i, weight) in of_a.iter().enumerate() {
         let mut diagonal = 0.0;
         for j in 0..b.len() {
             let above = row[j + 1];
             let same = a.labels[i] == b.labels[j] && a.depths[i] == b.depths[j];
-            let matched = if same { diagonal + of_a[i] } else { 0.0 };
+            let matched = if same { diagonal + weight } else { 0.0 };
             row[j + 1] = above.max(row[j]).max(matched);
             diagonal = above;
         }
