@@ -16,6 +16,7 @@ pub mod config;
 pub mod daemon;
 pub mod demo;
 pub mod eval;
+pub mod export;
 pub mod extract;
 pub mod fetch;
 pub mod frontier;

@@ -47,6 +47,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         writer: Writer::open(&loaded.index_dir(), &analyzer, &loaded.config.index)?,
         imported: 0,
         skipped: 0,
+        not_before_ms: 0,
     };
     for path in &args.files {
         if path.as_os_str() == "-" {
@@ -79,6 +80,8 @@ struct Import {
     writer: Writer,
     imported: u64,
     skipped: u64,
+    /// What is imported next counts as later than all that was committed, also within one millisecond: exports go by it.
+    not_before_ms: i64,
 }
 
 impl Import {
@@ -103,6 +106,7 @@ impl Import {
             if self.imported % COMMIT_DOCUMENTS == COMMIT_DOCUMENTS - 1 {
                 let seq = self.writer.last_seq();
                 self.writer.commit(seq)?;
+                self.not_before_ms = crate::daemon::now_ms().max(self.not_before_ms) + 1;
             }
         }
         Ok(())
@@ -112,7 +116,7 @@ impl Import {
         let document: Document = serde_json::from_slice(line)?;
         let fingerprint = identity(&document)?;
         let seq = self.writer.last_seq();
-        let fetched_ms = crate::daemon::now_ms();
+        let fetched_ms = crate::daemon::now_ms().max(self.not_before_ms);
         let document = Document {
             links: Vec::new(),
             ..document

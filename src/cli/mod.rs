@@ -6,6 +6,7 @@ mod completions;
 mod crawl;
 mod demo;
 mod eval;
+mod export;
 mod extract;
 mod import;
 mod logging;
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::config::{self, ConfigError, Loaded};
+use crate::export::MarkError;
 use crate::fetch::FetchError;
 use crate::index::IndexError;
 use crate::serve::BindError;
@@ -63,6 +65,8 @@ enum Command {
     Eval(eval::Args),
     /// Put documents, as `extract --json` writes them, into the index
     Import(import::Args),
+    /// Write documents, or a query's hits, as JSON lines or Parquet for other programs
+    Export(export::Args),
     /// Serve the HTTP API and the web page over an existing index, no crawling
     Serve(serve::Args),
     /// Add, list or remove sites
@@ -122,6 +126,7 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
         Command::Extract(args) => extract::run(context, &args),
         Command::Eval(args) => eval::run(context, &args),
         Command::Import(args) => import::run(context, &args),
+        Command::Export(args) => export::run(context, &args),
         Command::Serve(args) => serve::run(context, &args),
         Command::Site(args) => site::run(context, &args),
         Command::Robots(args) => robots::run(context, &args),
@@ -144,6 +149,10 @@ fn is_usage(error: &anyhow::Error) -> bool {
             || cause.is::<ConfigError>()
             || cause.is::<BindError>()
             || cause.is::<FetchError>()
+            || matches!(
+                cause.downcast_ref(),
+                Some(MarkError::Other(_) | MarkError::Foreign { .. })
+            )
     })
 }
 

@@ -8,6 +8,7 @@ mod plain;
 mod query;
 mod reader;
 mod rebuild;
+mod scan;
 mod schema;
 mod sites;
 #[cfg(test)]
@@ -22,6 +23,7 @@ pub use date::parse_published;
 pub use query::{Clause, Filter, Group, Occur, Query, Sort, Target};
 pub use reader::{Found, FoundDocument, Reader, SiteCount, StoredDocument};
 pub use rebuild::rebuild;
+pub use scan::Watermark;
 pub use schema::FORMAT;
 pub use writer::{Entry, Writer};
 

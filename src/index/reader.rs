@@ -116,7 +116,7 @@ struct Stamp {
 pub struct Reader {
     dir: PathBuf,
     inner: IndexReader,
-    fields: Fields,
+    pub(super) fields: Fields,
     analyzer: Analyzer,
     config: Config,
     seen: Mutex<Stamp>,
@@ -263,7 +263,7 @@ impl Reader {
         &self.config
     }
 
-    fn build(&self, query: &Query, demand: Demand) -> Box<dyn TantivyQuery> {
+    pub(super) fn build(&self, query: &Query, demand: Demand) -> Box<dyn TantivyQuery> {
         Builder {
             fields: &self.fields,
             dictionary: &self.analyzer.dictionary(),
@@ -298,7 +298,11 @@ impl Reader {
         }
     }
 
-    fn load(&self, searcher: &Searcher, at: DocAddress) -> Result<StoredDocument, IndexError> {
+    pub(super) fn load(
+        &self,
+        searcher: &Searcher,
+        at: DocAddress,
+    ) -> Result<StoredDocument, IndexError> {
         let document: TantivyDocument = searcher.doc(at).map_err(|e| self.failed(e))?;
         let bytes = document
             .get_first(self.fields.document)
@@ -308,7 +312,7 @@ impl Reader {
     }
 
     /// The newest state: reloads when the index was committed since the last look.
-    fn searcher(&self) -> Result<Searcher, IndexError> {
+    pub(super) fn searcher(&self) -> Result<Searcher, IndexError> {
         let now = stamp(&self.dir)?;
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if *seen != now {
@@ -318,7 +322,7 @@ impl Reader {
         Ok(self.inner.searcher())
     }
 
-    fn failed(&self, error: impl std::fmt::Display) -> IndexError {
+    pub(super) fn failed(&self, error: impl std::fmt::Display) -> IndexError {
         IndexError::Failed {
             dir: self.dir.clone(),
             cause: error.to_string(),
@@ -326,7 +330,7 @@ impl Reader {
     }
 }
 
-fn demands_less(query: &Query, hits: u64) -> bool {
+pub(super) fn demands_less(query: &Query, hits: u64) -> bool {
     hits < FEW_HITS && !query.words.trim().is_empty()
 }
 

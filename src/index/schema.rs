@@ -14,6 +14,10 @@ pub const FORMAT: u32 = 1;
 pub(super) const STORED_FIELD: &str = "document";
 /// Name of the fast field with the time of publication.
 pub(super) const PUBLISHED_FIELD: &str = "published";
+/// Name of the fast field with the number in the outbox.
+pub(super) const SEQ_FIELD: &str = "seq";
+/// Name of the fast field with the time of fetching.
+pub(super) const FETCHED_FIELD: &str = "fetched";
 /// Name of the fast field with the site.
 pub(super) const SITE_FIELD: &str = "site";
 
@@ -55,8 +59,8 @@ impl Fields {
         let name = grams.clone();
         Self {
             fingerprint: schema.add_u64_field("fingerprint", INDEXED | FAST),
-            seq: schema.add_u64_field("seq", FAST),
-            fetched: schema.add_i64_field("fetched", FAST),
+            seq: schema.add_u64_field(SEQ_FIELD, FAST),
+            fetched: schema.add_i64_field(FETCHED_FIELD, FAST),
             published: schema.add_i64_field(PUBLISHED_FIELD, FAST),
             site: schema.add_text_field(SITE_FIELD, STRING | FAST),
             places: schema.add_text_field("places", STRING),

@@ -42,7 +42,7 @@ pub use highlight::Highlighter;
 pub use problem::{PROBLEM_JSON, Problem};
 pub use router::{BindError, bind, router, serve};
 pub use source::{Found, FoundList, Marked, SearchSource, SourceError, Wanted};
-pub use source_index::ask;
+pub use source_index::{ask, understood};
 pub use state::ServeState;
 pub use status::{
     Activity, CycleCounts, DiskUse, HostStatus, QueueCounts, SiteStatus, Status, StatusSource,

@@ -36,7 +36,8 @@ pub fn ask(reader: &Reader, wanted: &Wanted) -> Result<(FoundList, Vec<String>),
     Ok((list, notes))
 }
 
-fn understood(reader: &Reader, wanted: &Wanted) -> Parsed {
+/// The query for the index that a search stands for, and what should be said about it.
+pub fn understood(reader: &Reader, wanted: &Wanted) -> Parsed {
     let mut parsed = parse(&wanted.text, reader.config().utc_offset_minutes);
     let query = &mut parsed.query;
     query.filter.sites.clone_from(&wanted.sites);

@@ -17,6 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("fetch", &["uri"]),
     ("index", &["uri", "extract", "analyze"]),
     ("serve", &["extract", "index", "store", "analyze"]),
+    ("export", &["extract", "index"]),
     ("eval", &["uri", "page", "extract", "analyze"]),
     (
         "config",
@@ -38,6 +39,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("lol_html::", &["page/builder"]),
     ("tantivy::", &["index/", "analyze/tokenizer"]),
     ("rusqlite::", &["store/"]),
+    ("parquet::", &["export/"]),
     (
         "async fn",
         &["fetch/", "serve/", "daemon/", "demo/", "cli/"],

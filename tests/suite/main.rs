@@ -7,6 +7,7 @@ mod deletion;
 mod demo;
 mod duplicates;
 mod eval;
+mod export;
 mod kill;
 mod layout;
 mod pages;

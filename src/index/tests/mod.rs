@@ -1,4 +1,5 @@
 mod recovery;
+mod scan;
 
 use std::sync::LazyLock;
 

@@ -1,0 +1,130 @@
+use super::*;
+
+fn put(writer: &mut Writer, fingerprint: u64, seq: u64, fetched_ms: i64, text: &str) {
+    let document = document("https://a.example/", "标题", text);
+    writer
+        .upsert(&Entry {
+            fingerprint,
+            seq,
+            fetched_ms,
+            document: &document,
+        })
+        .unwrap();
+}
+
+fn scanned(reader: &Reader, query: &Query, after: Watermark) -> (Vec<u64>, Watermark) {
+    let mut found = Vec::new();
+    let reached = reader
+        .scan(query, true, after, |stored| {
+            found.push(stored.fingerprint);
+            true
+        })
+        .unwrap();
+    found.sort_unstable();
+    (found, reached)
+}
+
+#[test]
+fn each_scan_gives_what_came_after_the_last() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let all = Query::default();
+    assert_eq!(
+        scanned(&reader, &all, Watermark::default()),
+        (vec![], Watermark::default())
+    );
+    for at in 1..=50 {
+        put(&mut writer, at, at, 1_000, "页岩气开发");
+    }
+    writer.commit(50).unwrap();
+    let (found, mark) = scanned(&reader, &all, Watermark::default());
+    assert_eq!(found, (1..=50).collect::<Vec<u64>>());
+    assert_eq!(scanned(&reader, &all, mark), (vec![], mark));
+
+    // A changed document, a new one, one that is taken out, and an import: no new number, but a later time.
+    put(&mut writer, 7, 51, 2_000, "页岩油开发");
+    put(&mut writer, 60, 52, 2_000, "煤层气开发");
+    writer.delete(8);
+    writer.commit(53).unwrap();
+    put(&mut writer, 61, 53, 2_001, "页岩油产量");
+    writer.commit(53).unwrap();
+    let (found, later) = scanned(&reader, &all, mark);
+    assert_eq!(found, [7, 60, 61]);
+    assert_eq!(
+        scanned(&reader, &literal("页岩油"), mark),
+        (vec![7, 61], later)
+    );
+    assert_eq!(scanned(&reader, &all, Watermark::default()).0.len(), 51);
+    assert_eq!(reader.watermark().unwrap(), later);
+    assert_eq!(scanned(&reader, &all, later).0, [0; 0]);
+}
+
+#[test]
+fn a_scan_that_is_broken_off_stays_where_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    for at in 1..=5 {
+        put(&mut writer, at, at, 1_000, "页岩气开发");
+    }
+    writer.commit(5).unwrap();
+    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let start = Watermark {
+        seq: 2,
+        fetched_ms: 1_000,
+    };
+    let mut count = 0;
+    let end = reader.scan(&Query::default(), true, start, |_| {
+        count += 1;
+        count < 2
+    });
+    assert_eq!((end.unwrap(), count), (start, 2));
+}
+
+#[test]
+fn only_a_loose_scan_widens_a_query_of_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    put(&mut writer, 1, 1, 1_000, "输气管道投产");
+    put(&mut writer, 2, 2, 1_000, "管道工人");
+    writer.commit(2).unwrap();
+    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let mut query = Query::plain("输气管道");
+    query.limit = 10;
+    let searched = ids(&reader, &query);
+    let mut loose = Vec::new();
+    let each = |stored: StoredDocument| {
+        loose.push(stored.fingerprint);
+        true
+    };
+    reader
+        .scan(&query, false, Watermark::default(), each)
+        .unwrap();
+    loose.sort_unstable();
+    assert_eq!(loose, searched);
+    assert_eq!(scanned(&reader, &query, Watermark::default()).0, [1]);
+}
+
+#[test]
+fn the_latest_come_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    for at in 1..=30 {
+        put(
+            &mut writer,
+            at,
+            at,
+            1_000 + at.cast_signed() * 7 % 31,
+            "页岩气",
+        );
+    }
+    writer.commit(30).unwrap();
+    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let latest = reader.latest(&literal("页岩"), 5).unwrap();
+    let times: Vec<i64> = latest.iter().map(|stored| stored.fetched_ms).collect();
+    assert_eq!(times, [1_030, 1_029, 1_028, 1_027, 1_026]);
+}
