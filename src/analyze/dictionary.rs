@@ -60,6 +60,11 @@ impl Dictionary {
         self.terms.contains(word)
     }
 
+    /// All domain terms, in no order.
+    pub fn terms(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().map(String::as_str)
+    }
+
     /// Number of domain terms.
     pub fn term_count(&self) -> usize {
         self.terms.len()

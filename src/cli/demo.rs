@@ -192,16 +192,11 @@ fn search(loaded: &Loaded) -> anyhow::Result<()> {
         output::line(&format!("\n$ taojin search '{query}'"));
         let wanted = serve::Wanted {
             text: query.to_owned(),
-            sites: Vec::new(),
-            since_ms: None,
-            until_ms: None,
-            by_date: false,
             limit: HITS,
-            offset: 0,
-            count_sites: false,
+            ..serve::Wanted::default()
         };
         let started = std::time::Instant::now();
-        let (found, _) = serve::ask(&reader, &wanted)?;
+        let found = serve::ask(&reader, &wanted)?;
         super::search::print(&found, started.elapsed().as_secs_f64() * 1000.0, 0);
     }
     Ok(())

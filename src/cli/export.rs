@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use super::{Context, Usage, output};
 use crate::export::{self, Draft, Mark, Sink};
 use crate::index::{Reader, Watermark};
-use crate::serve::{self, Wanted};
+use crate::serve::{self, Calendar, Wanted};
 
 /// Arguments of `export`.
 #[derive(Debug, clap::Args)]
@@ -123,21 +123,22 @@ fn write<W: Write + Send>(
 }
 
 fn wanted(args: &Args, reader: &Reader) -> anyhow::Result<Wanted> {
-    let (since_ms, until_ms) = serve::query::parse_range(
-        args.since.as_deref(),
-        args.until.as_deref(),
-        reader.config().utc_offset_minutes,
-    )
-    .map_err(|e| Usage(e.to_string()))?;
+    let calendar = Calendar {
+        utc_offset_minutes: reader.config().utc_offset_minutes,
+        now_ms: crate::daemon::now_ms(),
+    };
+    let (since_ms, until_ms) = calendar
+        .range(args.since.as_deref(), args.until.as_deref())
+        .map_err(|e| Usage(e.to_string()))?;
     Ok(Wanted {
         text: args.query.clone(),
         sites: args.site.clone(),
         since_ms,
         until_ms,
-        by_date: false,
         limit: 0,
         offset: 0,
-        count_sites: false,
+        now_ms: calendar.now_ms,
+        ..Wanted::default()
     })
 }
 

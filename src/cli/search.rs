@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use super::{Context, Usage, output};
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
-use crate::index::Reader;
-use crate::serve::{self, FoundList, SearchAnswer, Wanted};
+use crate::index::{self, Reader};
+use crate::serve::{self, Calendar, FoundList, SearchAnswer, Wanted};
 
 /// Hits shown when nothing is said.
 const DEFAULT_LIMIT: usize = 10;
@@ -29,6 +29,12 @@ pub(crate) struct Args {
     /// Order of the hits
     #[arg(long, value_enum, default_value_t = Sort::Relevance)]
     sort: Sort,
+    /// Age that halves a score with --sort both (24h, 7d, 6m, 1y)
+    #[arg(long, value_name = "PERIOD")]
+    half_life: Option<String>,
+    /// Every reprint as a hit of its own (always so with --json)
+    #[arg(long)]
+    reprints: bool,
     /// Number of hits
     #[arg(long, default_value_t = DEFAULT_LIMIT)]
     limit: usize,
@@ -46,6 +52,8 @@ enum Sort {
     Relevance,
     /// Newest first
     Date,
+    /// Best match first, but a score halves with each half-life of age
+    Both,
 }
 
 /// Searches the index of the data directory.
@@ -59,32 +67,58 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         ))
         .into());
     }
-    let (since_ms, until_ms) = serve::query::parse_range(
-        args.since.as_deref(),
-        args.until.as_deref(),
-        reader.config().utc_offset_minutes,
-    )
-    .map_err(|e| Usage(e.to_string()))?;
+    let calendar = Calendar {
+        utc_offset_minutes: reader.config().utc_offset_minutes,
+        now_ms: crate::daemon::now_ms(),
+    };
+    let (since_ms, until_ms) = calendar
+        .range(args.since.as_deref(), args.until.as_deref())
+        .map_err(|e| Usage(e.to_string()))?;
+    let half_life_ms = args.half_life.as_deref().map(half_life).transpose()?;
     let wanted = Wanted {
         text: quoted(&args.query),
         sites: args.site.clone(),
         since_ms,
         until_ms,
-        by_date: args.sort == Sort::Date,
+        sort: args.sort.into(),
+        half_life_ms,
+        now_ms: calendar.now_ms,
+        grouped: !args.json && !args.reprints,
         limit: args.limit,
         offset: args.offset,
-        count_sites: false,
+        ..Wanted::default()
     };
     let started = std::time::Instant::now();
-    let (found, notes) = serve::ask(&reader, &wanted)?;
+    let found = serve::ask(&reader, &wanted)?;
     let took_ms = started.elapsed().as_secs_f64() * 1000.0;
     if args.json {
-        output::json(&SearchAnswer::new(found, took_ms))?;
+        output::json(&SearchAnswer::new(found, took_ms, false))?;
     } else {
-        notes.iter().for_each(|note| output::note(note));
+        found.notes.iter().for_each(|note| output::note(note));
         print(&found, took_ms, args.offset);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+impl From<Sort> for index::Sort {
+    fn from(sort: Sort) -> Self {
+        match sort {
+            Sort::Relevance => Self::Relevance,
+            Sort::Date => Self::Date,
+            Sort::Both => Self::Both,
+        }
+    }
+}
+
+fn half_life(text: &str) -> Result<i64, Usage> {
+    let wrong = || {
+        Usage(format!(
+            "--half-life {text}: write a period: 24h, 7d, 6m, 1y"
+        ))
+    };
+    serve::period_ms(text)
+        .filter(|&ms| ms > 0)
+        .ok_or_else(wrong)
 }
 
 /// The index of the data directory, open for searching.
@@ -106,6 +140,9 @@ fn quoted(words: &[String]) -> String {
 pub(super) fn print(found: &FoundList, took_ms: f64, offset: usize) {
     let paint = output::Paint::new();
     output::line(&format!("{} hits in {took_ms:.1} ms", found.total));
+    if let Some(other) = &found.did_you_mean {
+        output::line(&format!("Did you mean: {other}"));
+    }
     for (rank, hit) in found.hits.iter().enumerate() {
         let title = paint.marked(&hit.title, output::BOLD);
         let published = hit
@@ -117,6 +154,10 @@ pub(super) fn print(found: &FoundList, took_ms: f64, offset: usize) {
         let facts: Vec<&str> = facts.into_iter().filter(|f| !f.is_empty()).collect();
         output::line(&format!("\n{:>3}. {title}", offset + rank + 1));
         output::line(&format!("     {}", paint.dim(&facts.join("  "))));
+        if hit.duplicates > 0 {
+            let more = format!("and {} reprints (--reprints shows them)", hit.duplicates);
+            output::line(&format!("     {}", paint.dim(&more)));
+        }
         if !hit.snippet.text.is_empty() {
             output::line(&format!("     {}", paint.marked(&hit.snippet, "")));
         }

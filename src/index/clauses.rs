@@ -138,6 +138,11 @@ impl Builder<'_> {
         let mut all = Vec::new();
         let sites: Vec<Boxed> = filter.sites.iter().filter_map(|s| self.site(s)).collect();
         all.extend(one_of(sites));
+        all.extend(
+            filter
+                .group
+                .map(|group| unscored(group_query(self.fields, group))),
+        );
         if filter.since_ms.is_some() || filter.until_ms.is_some() {
             use std::ops::Bound::{Excluded, Included, Unbounded};
             let term = |ms| Term::from_field_i64(self.fields.published, ms);
@@ -147,6 +152,12 @@ impl Builder<'_> {
         }
         all
     }
+}
+
+/// The documents of one group of reprints.
+pub(super) fn group_query(fields: &Fields, group: u64) -> Boxed {
+    let term = Term::from_field_u64(fields.group, group);
+    Box::new(TermQuery::new(term, IndexRecordOption::Basic))
 }
 
 pub(super) fn term_query(field: Field, text: &str) -> Boxed {

@@ -3,14 +3,22 @@
 //! HTML; the only place beside the tokenizers that knows tantivy.
 
 mod clauses;
+mod correction;
 mod date;
+mod days;
+mod groups;
+mod pinyin;
 mod plain;
 mod query;
 mod reader;
 mod rebuild;
+mod related;
 mod scan;
 mod schema;
+mod search;
 mod sites;
+mod suggest;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -20,11 +28,14 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use date::parse_published;
+pub use days::{DateCount, DateUnit, Dates};
 pub use query::{Clause, Filter, Group, Occur, Query, Sort, Target};
-pub use reader::{Found, FoundDocument, Reader, SiteCount, StoredDocument};
+pub use reader::{Reader, StoredDocument};
 pub use rebuild::rebuild;
 pub use scan::Watermark;
 pub use schema::FORMAT;
+pub use search::{Facets, Found, FoundDocument, SiteCount};
+pub use suggest::{Suggested, Suggestion};
 pub use writer::{Entry, Writer};
 
 /// Why the index cannot be opened, written or searched.
@@ -77,6 +88,9 @@ const DEFAULT_PHRASE_BOOST: f32 = 1.0;
 /// Documents with all words come first, whatever one rare word weighs.
 const DEFAULT_ALL_WORDS_BONUS: f32 = 2.0;
 
+/// A month: what is older than that is background to a daily press, not news.
+const DEFAULT_HALF_LIFE_DAYS: u32 = 30;
+
 /// How the index is kept and how it ranks.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -95,6 +109,8 @@ pub struct Config {
     pub phrase_boost: f32,
     /// What a document gains that has all words of a short query.
     pub all_words_bonus: f32,
+    /// In the order `both`, the age in days at which a score is halved.
+    pub half_life_days: u32,
 }
 
 impl Default for Config {
@@ -107,6 +123,7 @@ impl Default for Config {
             term_boost: DEFAULT_TERM_BOOST,
             phrase_boost: DEFAULT_PHRASE_BOOST,
             all_words_bonus: DEFAULT_ALL_WORDS_BONUS,
+            half_life_days: DEFAULT_HALF_LIFE_DAYS,
         }
     }
 }

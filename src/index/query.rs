@@ -56,6 +56,8 @@ pub struct Filter {
     pub since_ms: Option<i64>,
     /// Published before this time, Unix milliseconds.
     pub until_ms: Option<i64>,
+    /// Only the reprints of one text (see [`super::FoundDocument::group`]).
+    pub group: Option<u64>,
 }
 
 /// Order of the results.
@@ -66,6 +68,8 @@ pub enum Sort {
     Relevance,
     /// Latest publication first, undated documents last.
     Date,
+    /// Best first, but a score halves with each half-life of the document's age.
+    Both,
 }
 
 /// A whole question.
@@ -79,6 +83,14 @@ pub struct Query {
     pub filter: Filter,
     /// Order.
     pub sort: Sort,
+    /// What time it is, Unix milliseconds: ages for [`Sort::Both`] count from here.
+    pub now_ms: i64,
+    /// Age at which a score is halved, for [`Sort::Both`]; 0 or less: the configured one.
+    pub half_life_ms: i64,
+    /// As a person wants to read it: reprints as one hit, and not all of the first page from one site.
+    pub grouped: bool,
+    /// Whether [`super::Found::facets`] are wanted.
+    pub facets: bool,
     /// Results to skip.
     pub offset: usize,
     /// Results wanted.
@@ -123,6 +135,10 @@ impl Default for Query {
             groups: Vec::new(),
             filter: Filter::default(),
             sort: Sort::default(),
+            now_ms: 0,
+            half_life_ms: 0,
+            grouped: false,
+            facets: false,
             offset: 0,
             limit: Self::DEFAULT_LIMIT,
         }

@@ -1,25 +1,20 @@
-//! Searching. In: a [`Query`]. Out: the stored documents that fit, ranked. Sees every commit at once, also one of
-//! another process, because it looks at the time stamp of the index before each search. Never writes.
+//! An index open for reading. Out: documents by their identity, all documents, counts and sizes; `search` asks
+//! for ranked ones. Sees every commit at once, also one of another process, because it looks at the time stamp of
+//! the index before each look. Never writes.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use tantivy::collector::{Count, TopDocs};
+use tantivy::collector::TopDocs;
 use tantivy::directory::MmapDirectory;
-use tantivy::query::{AllQuery, Query as TantivyQuery, TermQuery};
+use tantivy::query::{AllQuery, TermQuery};
 use tantivy::schema::{IndexRecordOption, Value};
-use tantivy::{
-    DocAddress, Index, IndexReader, Order, ReloadPolicy, Searcher, TantivyDocument, Term,
-};
+use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
 
-use super::clauses::Builder;
-use super::plain::Demand;
-use super::query::{Query, Sort};
-use super::schema::{Fields, PUBLISHED_FIELD};
-use super::sites::SiteCounts;
+use super::schema::Fields;
+use super::terms::Terms;
 use super::writer::{check_format, host_of, unreadable};
 use super::{Config, Entry, IndexError};
 use crate::analyze::{Analyzer, tokenizers};
@@ -29,9 +24,6 @@ use crate::extract::Document;
 const META_FILE: &str = "meta.json";
 /// Decompressed blocks of documents kept for the next hit, about 32 KB each.
 const CACHED_BLOCKS: usize = 64;
-
-/// With fewer hits than this a query of plain words demands less.
-const FEW_HITS: u64 = 10;
 
 /// A document as the index keeps it: everything but its links.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,35 +66,6 @@ impl StoredDocument {
     }
 }
 
-/// A document that fits a query.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FoundDocument {
-    /// BM25 score, 0 when sorted by date.
-    pub score: f32,
-    /// The document.
-    pub stored: StoredDocument,
-}
-
-/// Documents of one site.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SiteCount {
-    /// Name of the site, or its host.
-    pub site: String,
-    /// How many documents.
-    pub documents: u64,
-}
-
-/// The answer to a query.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// Documents that fit, all pages together.
-    pub total: usize,
-    /// Time of the search.
-    pub took: Duration,
-    /// The page that was asked for.
-    pub documents: Vec<FoundDocument>,
-}
-
 /// What tells one commit from the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
@@ -120,6 +83,7 @@ pub struct Reader {
     analyzer: Analyzer,
     config: Config,
     seen: Mutex<Stamp>,
+    pub(super) terms: Mutex<Option<Arc<Terms>>>,
 }
 
 impl Reader {
@@ -144,33 +108,7 @@ impl Reader {
             analyzer: analyzer.clone(),
             config: config.clone(),
             seen: Mutex::new(seen),
-        })
-    }
-
-    /// Finds documents. `limit` and `offset` are cut to [`Query::MAX_LIMIT`] and [`Query::MAX_WINDOW`].
-    pub fn search(&self, query: &Query) -> Result<Found, IndexError> {
-        let started = Instant::now();
-        let searcher = self.searcher()?;
-        let limit = query.limit.min(Query::MAX_LIMIT);
-        let offset = query.offset.min(Query::MAX_WINDOW - limit);
-        let rank = |demand| {
-            let built = self.build(query, demand);
-            self.rank(&searcher, built.as_ref(), query.sort, offset, limit)
-                .map_err(|e| self.failed(e))
-        };
-        let (mut total, mut ranked) = rank(Demand::Words)?;
-        if demands_less(query, total as u64) {
-            (total, ranked) = rank(Demand::Pairs)?;
-        }
-        let mut documents = Vec::with_capacity(ranked.len());
-        for (score, address) in ranked {
-            let stored = self.load(&searcher, address)?;
-            documents.push(FoundDocument { score, stored });
-        }
-        Ok(Found {
-            total,
-            took: started.elapsed(),
-            documents,
+            terms: Mutex::new(None),
         })
     }
 
@@ -194,25 +132,6 @@ impl Reader {
             Ok(fingerprint) if id.len() == 16 => self.document(fingerprint),
             _ => Ok(None),
         }
-    }
-
-    /// How many of the documents that fit each site has, most first. Page and order of the query do not matter.
-    pub fn sites(&self, query: &Query) -> Result<Vec<SiteCount>, IndexError> {
-        let searcher = self.searcher()?;
-        let count = |demand| {
-            searcher
-                .search(self.build(query, demand).as_ref(), &SiteCounts)
-                .map_err(|e| self.failed(e))
-        };
-        let mut counts = count(Demand::Words)?;
-        let total: u64 = counts.iter().map(|(_, count)| count).sum();
-        if demands_less(query, total) {
-            counts = count(Demand::Pairs)?;
-        }
-        Ok(counts
-            .into_iter()
-            .map(|(site, documents)| SiteCount { site, documents })
-            .collect())
     }
 
     /// Documents in the index.
@@ -263,41 +182,6 @@ impl Reader {
         &self.config
     }
 
-    pub(super) fn build(&self, query: &Query, demand: Demand) -> Box<dyn TantivyQuery> {
-        Builder {
-            fields: &self.fields,
-            dictionary: &self.analyzer.dictionary(),
-            config: &self.config,
-            demand,
-        }
-        .build(query)
-    }
-
-    fn rank(
-        &self,
-        searcher: &Searcher,
-        query: &dyn TantivyQuery,
-        sort: Sort,
-        offset: usize,
-        limit: usize,
-    ) -> tantivy::Result<(usize, Vec<(f32, DocAddress)>)> {
-        if limit == 0 {
-            return Ok((searcher.search(query, &Count)?, Vec::new()));
-        }
-        let top = TopDocs::with_limit(limit).and_offset(offset);
-        match sort {
-            Sort::Relevance => {
-                let (ranked, total) = searcher.search(query, &(top.order_by_score(), Count))?;
-                Ok((total, ranked))
-            }
-            Sort::Date => {
-                let by_date = top.order_by_fast_field::<i64>(PUBLISHED_FIELD, Order::Desc);
-                let (ranked, total) = searcher.search(query, &(by_date, Count))?;
-                Ok((total, ranked.into_iter().map(|(_, at)| (0.0, at)).collect()))
-            }
-        }
-    }
-
     pub(super) fn load(
         &self,
         searcher: &Searcher,
@@ -328,10 +212,6 @@ impl Reader {
             cause: error.to_string(),
         }
     }
-}
-
-pub(super) fn demands_less(query: &Query, hits: u64) -> bool {
-    hits < FEW_HITS && !query.words.trim().is_empty()
 }
 
 fn stamp(dir: &Path) -> Result<Stamp, IndexError> {

@@ -10,8 +10,9 @@ use tantivy::{DocSet, Order, Searcher, SegmentReader, TERMINATED};
 use super::IndexError;
 use super::plain::Demand;
 use super::query::Query;
-use super::reader::{Reader, StoredDocument, demands_less};
+use super::reader::{Reader, StoredDocument};
 use super::schema::{FETCHED_FIELD, SEQ_FIELD};
+use super::search::demands_less;
 
 /// How far an earlier run came. A document that is written or changed later has a higher number in the outbox, or, if
 /// it was imported, a later time.
@@ -52,7 +53,7 @@ impl Reader {
         let mut built = self.build(query, Demand::Words);
         if !strict {
             let total = searcher.search(built.as_ref(), &Count);
-            if demands_less(query, total.map_err(|e| self.failed(e))? as u64) {
+            if demands_less(query, total.map_err(|e| self.failed(e))?) {
                 built = self.build(query, Demand::Pairs);
             }
         }

@@ -8,7 +8,7 @@ use crate::analyze::{GRAMS, SINGLES};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old
 /// documents would be found differently from new ones.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Name of the field that keeps the document; a rebuild reads it from indexes of any format.
 pub(super) const STORED_FIELD: &str = "document";
@@ -16,6 +16,10 @@ pub(super) const STORED_FIELD: &str = "document";
 pub(super) const PUBLISHED_FIELD: &str = "published";
 /// Name of the fast field with the number in the outbox.
 pub(super) const SEQ_FIELD: &str = "seq";
+/// Name of the fast field with the group of reprints.
+pub(super) const GROUP_FIELD: &str = "group";
+/// Name of the fast field that says whether a document names no other medium as its source.
+pub(super) const ORIGINAL_FIELD: &str = "original";
 /// Name of the fast field with the time of fetching.
 pub(super) const FETCHED_FIELD: &str = "fetched";
 /// Name of the fast field with the site.
@@ -48,6 +52,8 @@ pub(super) struct Fields {
     pub(super) body: TextPair,
     pub(super) author: Field,
     pub(super) source: Field,
+    pub(super) group: Field,
+    pub(super) original: Field,
     pub(super) document: Field,
 }
 
@@ -76,6 +82,8 @@ impl Fields {
             },
             author: schema.add_text_field("author", name.clone()),
             source: schema.add_text_field("source", name),
+            group: schema.add_u64_field(GROUP_FIELD, INDEXED | FAST),
+            original: schema.add_bool_field(ORIGINAL_FIELD, FAST),
             document: schema.add_bytes_field(STORED_FIELD, STORED),
             schema: schema.build(),
         }

@@ -191,6 +191,7 @@ impl Writer {
         for place in places(site, &host) {
             out.add_text(fields.places, place);
         }
+        out.add_bool(fields.original, is_original(document, site));
         out.add_text(fields.kind, document.kind.name());
         out.add_text(fields.url, normalize(&document.url));
         if let Some(title) = &document.title {
@@ -215,8 +216,16 @@ impl Writer {
     }
 }
 
+/// Whether a document names no other medium than its own site as its source.
+fn is_original(document: &Document, site: &str) -> bool {
+    let source = document.source.as_deref().unwrap_or_default();
+    let (source, site) = (normalize(source), normalize(site));
+    let own = !site.is_empty() && (source.contains(&*site) || site.contains(&*source));
+    source.trim().is_empty() || own
+}
+
 /// The first bytes of a text, cut at a character.
-fn head(text: &str, max_bytes: usize) -> &str {
+pub(super) fn head(text: &str, max_bytes: usize) -> &str {
     let mut end = max_bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::html::Html;
+use super::params::group_code;
 use super::source::{Found, FoundList};
 use crate::extract::Document;
+use crate::index::{DateCount, DateUnit, Dates, Suggested, Suggestion};
 
 /// Answer of `/api/search`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -18,6 +20,74 @@ pub struct SearchAnswer {
     pub took_ms: f64,
     /// The hits asked for, in order.
     pub hits: Vec<SearchHit>,
+    /// Counts of the whole result, with `facets=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub facets: Option<FacetsAnswer>,
+    /// A query that finds something, when no document has the words of this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub did_you_mean: Option<String>,
+    /// Remarks on the query, for example what was searched as text although it looks like a date.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Counts of a whole result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FacetsAnswer {
+    /// Documents by site, most first; the filter by site does not count here.
+    pub sites: Vec<SiteCountAnswer>,
+    /// Documents by date of publication, earliest first, without gaps; undated ones are left out.
+    pub dates: DatesAnswer,
+    /// Terms that the best hits have in common, best first.
+    pub related: Vec<String>,
+}
+
+/// Documents of one site.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SiteCountAnswer {
+    /// Name of the site; a value for `site`.
+    pub site: String,
+    /// Documents of it that match.
+    pub documents: u64,
+}
+
+/// Documents by date.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DatesAnswer {
+    /// What each count stands for: `day`, `month` or `year`, by the span of the result.
+    pub unit: String,
+    /// The counts.
+    pub counts: Vec<DateCountAnswer>,
+}
+
+/// Documents of one day, month or year.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DateCountAnswer {
+    /// First day of it, ISO 8601.
+    #[schema(format = Date)]
+    pub start: String,
+    /// Documents published in it.
+    pub documents: u64,
+}
+
+/// Answer of `/api/suggest`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SuggestAnswer {
+    /// Terms first, those with most documents first, then titles, latest first.
+    pub suggestions: Vec<SuggestionAnswer>,
+}
+
+/// What a text that is being typed may become.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SuggestionAnswer {
+    /// Text for the query box.
+    pub text: String,
+    /// `term` of a lexicon or `title` of a document.
+    pub kind: String,
+    /// Documents that have the term; 1 for a title.
+    pub documents: u64,
+    /// Id for `/api/docs/{id}`, for a title.
+    pub id: Option<String>,
 }
 
 /// One hit of a search.
@@ -36,8 +106,14 @@ pub struct SearchHit {
     pub published: Option<String>,
     /// The best part of the text as HTML: escaped, with the matches in `<mark>`.
     pub snippet: String,
-    /// BM25 over words and character pairs; only comparable within one answer.
+    /// BM25 over words and character pairs, halved with each half-life of age for `sort=both`; only comparable
+    /// within one answer.
     pub score: f32,
+    /// What the document shares with its reprints: a value for `group`. Null for texts too short to tell.
+    #[schema(pattern = "^[0-9a-f]{16}$")]
+    pub group: Option<String>,
+    /// How many other matching documents are reprints of the same text.
+    pub duplicates: u64,
 }
 
 /// Answer of `/api/docs/{id}`.
@@ -77,11 +153,58 @@ pub struct CommentAnswer {
 }
 
 impl SearchAnswer {
-    pub(crate) fn new(found: FoundList, took_ms: f64) -> SearchAnswer {
+    /// The form of hits; `facets` says whether counts were asked for.
+    pub(crate) fn new(found: FoundList, took_ms: f64, facets: bool) -> SearchAnswer {
         SearchAnswer {
             total: found.total,
+            facets: facets.then(|| FacetsAnswer {
+                sites: found.sites.into_iter().map(SiteCountAnswer::from).collect(),
+                dates: DatesAnswer::from(found.dates),
+                related: found.related,
+            }),
+            did_you_mean: found.did_you_mean,
+            notes: found.notes,
             took_ms: (took_ms * 100.0).round() / 100.0,
             hits: found.hits.into_iter().map(SearchHit::from).collect(),
+        }
+    }
+}
+
+impl From<(String, u64)> for SiteCountAnswer {
+    fn from((site, documents): (String, u64)) -> SiteCountAnswer {
+        SiteCountAnswer { site, documents }
+    }
+}
+
+impl From<Dates> for DatesAnswer {
+    fn from(dates: Dates) -> DatesAnswer {
+        let count = |count: DateCount| DateCountAnswer {
+            start: count.start.to_string(),
+            documents: count.documents,
+        };
+        DatesAnswer {
+            unit: match dates.unit {
+                DateUnit::Day => "day",
+                DateUnit::Month => "month",
+                DateUnit::Year => "year",
+            }
+            .to_owned(),
+            counts: dates.counts.into_iter().map(count).collect(),
+        }
+    }
+}
+
+impl From<Suggestion> for SuggestionAnswer {
+    fn from(suggestion: Suggestion) -> SuggestionAnswer {
+        SuggestionAnswer {
+            text: suggestion.text,
+            kind: match suggestion.kind {
+                Suggested::Term => "term",
+                Suggested::Title => "title",
+            }
+            .to_owned(),
+            documents: suggestion.documents,
+            id: suggestion.id,
         }
     }
 }
@@ -95,6 +218,8 @@ impl From<Found> for SearchHit {
             site: hit.site,
             published: hit.published,
             snippet: Html::marked(&hit.snippet).into_string(),
+            group: hit.group.map(group_code),
+            duplicates: hit.duplicates,
             // JSON has no infinity; a score of a search without words is none.
             score: if hit.score.is_finite() {
                 hit.score

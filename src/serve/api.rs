@@ -6,17 +6,16 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 
-use super::answer::{DocumentAnswer, SearchAnswer};
+use super::answer::{DocumentAnswer, SearchAnswer, SuggestAnswer, SuggestionAnswer};
 use super::lang::Lang;
 use super::metrics::SEARCHES_TOTAL;
-use super::param_error::ParamError;
+use super::param_error::{ParamError, echo};
 use super::params::Params;
 use super::problem::Problem;
 use super::source::Wanted;
 use super::state::{Failure, Server};
 use super::status::Status;
 use super::web;
-use crate::index::Sort;
 
 impl From<ParamError> for Problem {
     fn from(error: ParamError) -> Problem {
@@ -40,17 +39,21 @@ impl From<Failure> for Problem {
 }
 
 impl Params {
-    /// The search that is asked for.
-    pub(crate) fn wanted(&self, count_sites: bool) -> Wanted {
+    /// The search that is asked for; `grouped` unless the parameters say.
+    pub(crate) fn wanted(&self, facets: bool, grouped: bool) -> Wanted {
         Wanted {
             text: self.text.clone(),
             sites: self.sites.clone(),
             since_ms: self.since_ms,
             until_ms: self.until_ms,
-            by_date: self.sort == Sort::Date,
+            sort: self.sort,
+            half_life_ms: self.half_life_ms,
+            now_ms: self.now_ms,
+            group: self.group,
+            grouped: self.grouped.unwrap_or(grouped),
             limit: self.limit,
             offset: self.offset,
-            count_sites,
+            facets,
         }
     }
 }
@@ -70,7 +73,11 @@ impl Params {
         ("site" = Option<Vec<String>>, Query, description = "Only these sites: repeated or separated by commas."),
         ("since" = Option<String>, Query, description = "Published on or after this day (UTC+8), moment or period before now.", example = "2026-05-01"),
         ("until" = Option<String>, Query, description = "Published up to the end of this day (UTC+8), or before this moment.", example = "2026-05-31"),
-        ("sort" = Option<String>, Query, description = "Order of the hits: best first or newest first."),
+        ("sort" = Option<String>, Query, description = "Order of the hits: best first, newest first, or both: best first, but a score halves with each half-life of age."),
+        ("half_life" = Option<String>, Query, description = "Age that halves a score for `sort=both`.", example = "7d"),
+        ("group" = Option<String>, Query, description = "Only the reprints of one text, the original or earliest first: the `group` of a hit."),
+        ("grouped" = Option<bool>, Query, description = "As the web page shows hits: reprints as one hit, the original or earliest for all, and not more than three of the first ten hits from one site if others are nearly as good. `total` still counts every document."),
+        ("facets" = Option<bool>, Query, description = "Count the result by site and date and name related terms."),
         ("limit" = Option<u32>, Query, description = "Most hits to return."),
         ("offset" = Option<u32>, Query, description = "Hits to pass over."),
     ),
@@ -87,8 +94,46 @@ pub(crate) async fn search(
 ) -> Result<Json<SearchAnswer>, Problem> {
     let params = Params::parse(&raw.unwrap_or_default(), &server.rules(true))
         .inspect_err(|_| metrics::counter!(SEARCHES_TOTAL, "outcome" => "refused").increment(1))?;
-    let (found, took_ms) = server.search(params.wanted(false)).await?;
-    Ok(Json(SearchAnswer::new(found, took_ms)))
+    let wanted = params.wanted(params.facets, false);
+    let (found, took_ms) = server.search(wanted).await?;
+    Ok(Json(SearchAnswer::new(found, took_ms, params.facets)))
+}
+
+/// Complete a query.
+///
+/// Terms of the lexicons that begin with what was typed, in characters, syllables or first letters (`页岩`,
+/// `yeyan`, `yyq`), and titles that contain it. Only what finds documents is suggested.
+#[utoipa::path(
+    get,
+    path = "/api/suggest",
+    operation_id = "suggest",
+    tag = "search",
+    params(("q" = Option<String>, Query, description = "What was typed so far.")),
+    responses(
+        (status = 200, description = "Suggestions, perhaps none.", body = SuggestAnswer),
+        (status = 400, description = "A parameter is unknown, repeated or too long.", body = Problem, content_type = "application/problem+json"),
+        (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn suggest(
+    State(server): State<Server>,
+    RawQuery(raw): RawQuery,
+) -> Result<Json<SuggestAnswer>, Problem> {
+    let raw = raw.unwrap_or_default();
+    let mut names = url::form_urlencoded::parse(raw.as_bytes()).map(|(name, _)| name);
+    if let Some(name) = names.find(|name| name != "q") {
+        let detail = format!("there is no parameter \"{}\"; known is q", echo(&name));
+        return Err(Problem::parameter(&echo(&name), detail));
+    }
+    let params = Params::parse(&raw, &server.rules(true))?;
+    let suggestions = server.suggest(params.text).await?;
+    Ok(Json(SuggestAnswer {
+        suggestions: suggestions
+            .into_iter()
+            .map(SuggestionAnswer::from)
+            .collect(),
+    }))
 }
 
 /// One document, whole.

@@ -9,6 +9,7 @@ pub mod snippet;
 mod answer;
 mod api;
 mod config;
+mod dates;
 mod document_page;
 mod form;
 mod highlight;
@@ -36,8 +37,12 @@ mod web;
 #[cfg(test)]
 mod tests;
 
-pub use answer::{CommentAnswer, DocumentAnswer, SearchAnswer, SearchHit};
+pub use answer::{
+    CommentAnswer, DateCountAnswer, DatesAnswer, DocumentAnswer, FacetsAnswer, SearchAnswer,
+    SearchHit, SiteCountAnswer, SuggestAnswer, SuggestionAnswer,
+};
 pub use config::Config;
+pub use dates::{Calendar, DateError, period_ms};
 pub use highlight::Highlighter;
 pub use problem::{PROBLEM_JSON, Problem};
 pub use router::{BindError, bind, router, serve};

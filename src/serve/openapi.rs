@@ -15,7 +15,7 @@ use super::params::SITE_CHARS_MAX;
         description = "Search over what Taojin has crawled. Everything is read with GET; errors are RFC 9457 problem documents; long answers are compressed for clients that say they take gzip.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
-    paths(api::search, api::document, api::status, api::health, api::metrics_text, api::openapi),
+    paths(api::search, api::suggest, api::document, api::status, api::health, api::metrics_text, api::openapi),
     tags(
         (name = "search", description = "Hits and documents."),
         (name = "operation", description = "State of the server."),
@@ -35,9 +35,10 @@ pub(crate) fn document(config: &Config) -> String {
     document["components"]["securitySchemes"] = json!({
         "token": { "type": "http", "scheme": "bearer", "description": "serve.token of the configuration." },
     });
-    let parameters = document.pointer_mut("/paths/~1api~1search/get/parameters");
-    if let Some(Value::Array(parameters)) = parameters {
-        for parameter in parameters {
+    for path in ["search", "suggest"] {
+        let parameters = document.pointer_mut(&format!("/paths/~1api~1{path}/get/parameters"));
+        let parameters = parameters.and_then(Value::as_array_mut);
+        for parameter in parameters.into_iter().flatten() {
             let name = parameter["name"].as_str().unwrap_or_default().to_owned();
             if let Some(schema) = search_parameter(&name, config) {
                 parameter["schema"] = schema;
@@ -64,8 +65,13 @@ fn search_parameter(name: &str, config: &Config) -> Option<Value> {
         }),
         "since" | "until" => json!({ "anyOf": [date, moment, period, blank] }),
         "sort" => {
-            json!({ "type": "string", "enum": ["relevance", "date", ""], "default": "relevance" })
+            json!({ "type": "string", "enum": ["relevance", "date", "both", ""], "default": "relevance" })
         }
+        "half_life" => json!({ "anyOf": [
+            { "type": "string", "pattern": "^[1-9][0-9]{0,3}[hdwmy]$" }, blank,
+        ] }),
+        "group" => json!({ "anyOf": [{ "type": "string", "pattern": "^[0-9a-f]{16}$" }, blank] }),
+        "grouped" | "facets" => json!({ "type": "boolean", "default": false }),
         "limit" => json!({
             "type": "integer", "minimum": 1, "maximum": config.limit_max,
             "default": DEFAULT_LIMIT.min(config.limit_max),

@@ -6,8 +6,19 @@ use super::lang::Lang;
 /// Characters of a refused value that an error message repeats.
 const ECHO_CHARS: usize = 40;
 /// Names that a search of the web page knows; the API knows all but the last.
-pub(crate) const NAMES: [&str; 8] = [
-    "q", "site", "since", "until", "sort", "limit", "offset", "lang",
+pub(crate) const NAMES: [&str; 12] = [
+    "q",
+    "site",
+    "since",
+    "until",
+    "sort",
+    "half_life",
+    "group",
+    "grouped",
+    "facets",
+    "limit",
+    "offset",
+    "lang",
 ];
 
 /// What is wrong with a query string.
@@ -26,8 +37,14 @@ pub(crate) enum ParamError {
         min: usize,
         max: usize,
     },
-    /// Not one of the two orders.
+    /// Not one of the orders.
     Sort { value: String },
+    /// Not a period of more than nothing.
+    HalfLife { value: String },
+    /// Not the id of a group of reprints.
+    Group { value: String },
+    /// Neither yes nor no.
+    Flag { name: &'static str, value: String },
     /// More sites than one query may name.
     Sites { max: usize },
     /// No site can have such a name.
@@ -47,8 +64,11 @@ impl ParamError {
             ParamError::TooLong { .. } => "q",
             ParamError::Backwards => "until",
             ParamError::Sort { .. } => "sort",
+            ParamError::HalfLife { .. } => "half_life",
+            ParamError::Group { .. } => "group",
             ParamError::Sites { .. } | ParamError::SiteName { .. } => "site",
             ParamError::Date { name, .. }
+            | ParamError::Flag { name, .. }
             | ParamError::Number { name, .. }
             | ParamError::Oversize { name, .. }
             | ParamError::Repeated { name } => name,
@@ -82,7 +102,16 @@ impl ParamError {
                 format!("{name} must be a whole number from {min} to {max}, not \"{value}\"")
             }
             ParamError::Sort { value } => {
-                format!("sort must be relevance or date, not \"{value}\"")
+                format!("sort must be relevance, date or both, not \"{value}\"")
+            }
+            ParamError::HalfLife { value } => {
+                format!("half_life must be a period (24h, 7d, 6m, 1y), not \"{value}\"")
+            }
+            ParamError::Group { value } => {
+                format!("group must be the 16 hexadecimal digits of a hit's group, not \"{value}\"")
+            }
+            ParamError::Flag { name, value } => {
+                format!("{name} must be true or false, not \"{value}\"")
             }
             ParamError::Sites { max } => format!("at most {max} sites can be named"),
             ParamError::SiteName { max } => {
@@ -95,7 +124,7 @@ impl ParamError {
             ParamError::Unknown { name } => {
                 format!(
                     "there is no parameter \"{name}\"; known are {}",
-                    NAMES[..7].join(", ")
+                    NAMES[..NAMES.len() - 1].join(", ")
                 )
             }
         }
@@ -119,7 +148,14 @@ impl ParamError {
                 format!("{name} 应是 {min} 到 {max} 的整数，而不是“{value}”。")
             }
             ParamError::Sort { value } => {
-                format!("排序只有 relevance 和 date 两种，没有“{value}”。")
+                format!("排序只有 relevance、date 和 both 三种，没有“{value}”。")
+            }
+            ParamError::HalfLife { value } => {
+                format!("半衰期“{value}”看不懂，请写成 24h、7d、6m、1y 这样的时段。")
+            }
+            ParamError::Group { value } => format!("没有“{value}”这样的转载组编号。"),
+            ParamError::Flag { name, value } => {
+                format!("{name} 只能是 true 或 false，而不是“{value}”。")
             }
             ParamError::Sites { max } => format!("一次最多选 {max} 个站点。"),
             ParamError::SiteName { max } => format!("站点名最多 {max} 个字符。"),

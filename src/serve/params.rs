@@ -1,12 +1,10 @@
 //! Query parameters of a search. In: the raw query string. Out: [`Params`] within the limits, or the one parameter
 //! at fault. Never looks at the index; never refuses odd words, only odd numbers, dates and lengths.
 
-use chrono::DateTime;
-
 use super::config::{Config, DEFAULT_LIMIT, SITES_MAX};
+use super::dates::{Calendar, period_ms};
 use super::lang::Lang;
 use super::param_error::{NAMES, ParamError, echo};
-use super::query::{QueryError, parse_since, parse_until};
 use crate::index::Sort;
 
 /// Longest value of a parameter other than `q` and `site`, in characters.
@@ -30,6 +28,18 @@ pub(crate) struct Params {
     /// Last moment, Unix milliseconds, exclusive.
     pub(crate) until_ms: Option<i64>,
     pub(crate) sort: Sort,
+    /// `half_life` as written, for links.
+    pub(crate) half_life: Option<String>,
+    /// Age that halves a score, milliseconds; none: the configured one.
+    pub(crate) half_life_ms: Option<i64>,
+    /// Only the reprints of one text.
+    pub(crate) group: Option<u64>,
+    /// Reprints as one hit and a shared first page, if it was said.
+    pub(crate) grouped: Option<bool>,
+    /// Whether counts are wanted beside the hits.
+    pub(crate) facets: bool,
+    /// What time it is, Unix milliseconds.
+    pub(crate) now_ms: i64,
     pub(crate) limit: usize,
     pub(crate) offset: usize,
     /// Language asked for by `?lang=`; links keep it.
@@ -54,6 +64,7 @@ impl Params {
     pub(crate) fn parse(raw: &str, rules: &Rules<'_>) -> Result<Params, ParamError> {
         let mut params = Params {
             limit: DEFAULT_LIMIT.min(rules.config.limit_max),
+            now_ms: rules.now_ms,
             ..Params::default()
         };
         let mut given = [false; NAMES.len()];
@@ -119,16 +130,31 @@ impl Params {
             });
         }
         let config = rules.config;
+        let calendar = Calendar {
+            utc_offset_minutes: rules.utc_offset_minutes,
+            now_ms: rules.now_ms,
+        };
+        let date = || ParamError::Date {
+            name,
+            value: echo(value),
+        };
         match name {
             "since" if !value.is_empty() => {
-                self.since_ms = Some(moment(name, value, rules, parse_since)?);
+                self.since_ms = Some(calendar.since(value).map_err(|_| date())?);
                 self.since = Some(value.to_owned());
             }
             "until" if !value.is_empty() => {
-                self.until_ms = Some(moment(name, value, rules, parse_until)?);
+                self.until_ms = Some(calendar.until(value).map_err(|_| date())?);
                 self.until = Some(value.to_owned());
             }
             "sort" => self.sort = sort(value)?,
+            "half_life" if !value.is_empty() => {
+                self.half_life_ms = Some(half_life_ms(value)?);
+                self.half_life = Some(value.to_owned());
+            }
+            "group" if !value.is_empty() => self.group = Some(group(value)?),
+            "grouped" => self.grouped = Some(flag(name, value)?),
+            "facets" => self.facets = flag(name, value)?,
             "limit" => self.limit = number(name, value, 1, config.limit_max)?,
             "offset" => self.offset = number(name, value, 0, config.offset_max())?,
             "lang" => self.lang = Lang::named(value),
@@ -144,7 +170,10 @@ impl Params {
 
     /// Whether anything narrows the search but its words.
     pub(crate) fn filtered(&self) -> bool {
-        !self.sites.is_empty() || self.since.is_some() || self.until.is_some()
+        !self.sites.is_empty()
+            || self.since.is_some()
+            || self.until.is_some()
+            || self.group.is_some()
     }
 
     /// The query string that asks for this search again, without `limit`; defaults are left out.
@@ -165,6 +194,15 @@ impl Params {
         if self.sort != Sort::default() {
             out.append_pair("sort", sort_code(self.sort));
         }
+        if let Some(half_life) = &self.half_life {
+            out.append_pair("half_life", half_life);
+        }
+        if let Some(group) = self.group {
+            out.append_pair("group", &group_code(group));
+        }
+        if let Some(grouped) = self.grouped {
+            out.append_pair("grouped", if grouped { "true" } else { "false" });
+        }
         if self.offset > 0 {
             out.append_pair("offset", &self.offset.to_string());
         }
@@ -180,13 +218,45 @@ pub(crate) fn sort_code(sort: Sort) -> &'static str {
     match sort {
         Sort::Relevance => "relevance",
         Sort::Date => "date",
+        Sort::Both => "both",
     }
+}
+
+/// The value of `group` in links and answers: 16 hexadecimal digits.
+pub(crate) fn group_code(group: u64) -> String {
+    format!("{group:016x}")
+}
+
+fn group(value: &str) -> Result<u64, ParamError> {
+    let digits = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+    match u64::from_str_radix(value, 16) {
+        Ok(group) if value.len() == 16 && value.bytes().all(digits) => Ok(group),
+        _ => Err(ParamError::Group { value: echo(value) }),
+    }
+}
+
+fn flag(name: &'static str, value: &str) -> Result<bool, ParamError> {
+    match value {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(ParamError::Flag {
+            name,
+            value: echo(value),
+        }),
+    }
+}
+
+fn half_life_ms(value: &str) -> Result<i64, ParamError> {
+    period_ms(value)
+        .filter(|&ms| ms > 0)
+        .ok_or_else(|| ParamError::HalfLife { value: echo(value) })
 }
 
 fn sort(value: &str) -> Result<Sort, ParamError> {
     match value {
         "" | "relevance" => Ok(Sort::Relevance),
         "date" => Ok(Sort::Date),
+        "both" => Ok(Sort::Both),
         _ => Err(ParamError::Sort { value: echo(value) }),
     }
 }
@@ -203,48 +273,4 @@ fn number(name: &'static str, value: &str, min: usize, max: usize) -> Result<usi
             max,
         }),
     }
-}
-
-/// One end of a day, month or year as `days` reads it; a moment itself; or that long before now.
-fn moment(
-    name: &'static str,
-    value: &str,
-    rules: &Rules<'_>,
-    days: impl Fn(&str, i32) -> Result<i64, QueryError>,
-) -> Result<i64, ParamError> {
-    days(value, rules.utc_offset_minutes)
-        .ok()
-        .or_else(|| moment_ms(value))
-        // A day of a year without web pages is still a day.
-        .or_else(|| moment_ms(&format!("{value}T00:00:00Z")))
-        .or_else(|| period_ms(value).map(|period| rules.now_ms.saturating_sub(period)))
-        .ok_or_else(|| ParamError::Date {
-            name,
-            value: echo(value),
-        })
-}
-
-/// RFC 3339; a `+` that a form turned into a space is taken back.
-fn moment_ms(value: &str) -> Option<i64> {
-    DateTime::parse_from_rfc3339(&value.replace(' ', "+"))
-        .ok()
-        .map(|t| t.timestamp_millis())
-}
-
-/// `24h`, `7d`, `4w`, `6m`, `1y`: hours, days, weeks, months of 30 and years of 365 days.
-fn period_ms(value: &str) -> Option<i64> {
-    let unit = value.chars().last()?;
-    let hours = match unit {
-        'h' => 1,
-        'd' => 24,
-        'w' => 24 * 7,
-        'm' => 24 * 30,
-        'y' => 24 * 365,
-        _ => return None,
-    };
-    let number = value.strip_suffix(unit)?;
-    if number.is_empty() || number.len() > 4 || !number.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
-    number.parse::<i64>().ok().map(|n| n * hours * 3_600_000)
 }

@@ -1,6 +1,5 @@
 //! The query language. In: what a person typed. Out: a [`Query`] for the index, and notes on what was taken as
-//! text although it looks like syntax. Never fails: odd text is searched literally. Options that a person gives
-//! one by one (`--since`) have their own strict readers.
+//! text although it looks like syntax. Never fails: odd text is searched literally.
 //!
 //! ```text
 //! 页岩气 开发            words: documents with all of them first
@@ -8,11 +7,10 @@
 //! -钻井  -"招聘启事"     without
 //! LNG OR 液化天然气      one of both is enough
 //! title:油价             in the title        site:cnpc.com.cn  author:张三  source:新华社  url:2026/11
-//! since:2026-11-01 until:2026-11-05   published on these days and between; also 2026-11 and 2026
+//! since:2026-11-01 until:2026-11-05   published on these days and between; also 2026-11, 2026 and 7d
 //! ```
 
-use chrono::{Datelike, Days, FixedOffset, Months, NaiveDate, TimeZone};
-
+use super::dates::{Calendar, DateError};
 use crate::index::{Clause, Group, Occur, Query, Target};
 
 /// Longest query in characters; the rest is left out.
@@ -27,17 +25,6 @@ pub struct Parsed {
     pub query: Query,
     /// Remarks for the person, each a sentence without a full stop.
     pub notes: Vec<String>,
-}
-
-/// Why an option of a search cannot be understood.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum QueryError {
-    /// Not a date.
-    #[error("{0:?} is not a date: write 2026-11-05, 2026-11 or 2026")]
-    Date(String),
-    /// The first day is after the last.
-    #[error("since {0} is after until {1}")]
-    Order(String, String),
 }
 
 /// One blank-separated piece of a query.
@@ -58,15 +45,15 @@ enum Field {
     Until,
 }
 
-/// Reads a query. Dates without offset are of `utc_offset_minutes`.
-pub fn parse(typed: &str, utc_offset_minutes: i32) -> Parsed {
+/// Reads a query, its dates by `calendar`.
+pub fn parse(typed: &str, calendar: &Calendar) -> Parsed {
     let mut parser = Parser {
         parsed: Parsed {
             query: Query::default(),
             notes: Vec::new(),
         },
         words: Vec::new(),
-        utc_offset_minutes,
+        calendar,
     };
     let (text, rest) = match typed.char_indices().nth(MAX_QUERY_CHARS) {
         Some((cut, _)) => typed.split_at_checked(cut).unwrap_or((typed, "")),
@@ -92,102 +79,23 @@ pub fn parse(typed: &str, utc_offset_minutes: i32) -> Parsed {
     parser.parsed
 }
 
-/// First moment of a day, month or year, Unix milliseconds.
-pub fn parse_since(text: &str, utc_offset_minutes: i32) -> Result<i64, QueryError> {
-    span(text, utc_offset_minutes)
-        .map(|(first, _)| first)
-        .ok_or_else(|| QueryError::Date(text.to_owned()))
-}
-
-/// First moment after a day, month or year, Unix milliseconds.
-pub fn parse_until(text: &str, utc_offset_minutes: i32) -> Result<i64, QueryError> {
-    span(text, utc_offset_minutes)
-        .map(|(_, after)| after)
-        .ok_or_else(|| QueryError::Date(text.to_owned()))
-}
-
-/// Both ends of a range given as options; an empty text is no limit.
-pub fn parse_range(
-    since: Option<&str>,
-    until: Option<&str>,
-    utc_offset_minutes: i32,
-) -> Result<(Option<i64>, Option<i64>), QueryError> {
-    let given = |text: Option<&str>| {
-        text.map(str::trim)
-            .filter(|t| !t.is_empty())
-            .map(str::to_owned)
-    };
-    let (since, until) = (given(since), given(until));
-    let first = since
-        .as_deref()
-        .map(|text| parse_since(text, utc_offset_minutes))
-        .transpose()?;
-    let after = until
-        .as_deref()
-        .map(|text| parse_until(text, utc_offset_minutes))
-        .transpose()?;
-    match (first, after) {
-        (Some(a), Some(b)) if a >= b => Err(QueryError::Order(
-            since.unwrap_or_default(),
-            until.unwrap_or_default(),
-        )),
-        range => Ok(range),
-    }
-}
-
-fn span(text: &str, utc_offset_minutes: i32) -> Option<(i64, i64)> {
-    let text: String = text
-        .trim()
-        .chars()
-        .map(|c| match c {
-            '０'..='９' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
-            '/' | '.' | '年' | '月' | '－' => '-',
-            c => c,
-        })
-        .collect();
-    let text = text.trim_end_matches('日').trim_end_matches('-');
-    let mut parts = text.split('-');
-    let number = |part: Option<&str>| -> Option<Option<u32>> {
-        match part {
-            None => Some(None),
-            Some(digits) if (1..=4).contains(&digits.len()) => digits.parse().ok().map(Some),
-            Some(_) => None,
-        }
-    };
-    let year = number(parts.next())??;
-    let (month, day) = (number(parts.next())?, number(parts.next())?);
-    if parts.next().is_some() || !(1900..=2999).contains(&year) {
-        return None;
-    }
-    let first = NaiveDate::from_ymd_opt(year.cast_signed(), month.unwrap_or(1), day.unwrap_or(1))?;
-    let after = match (month, day) {
-        (_, Some(_)) => first.checked_add_days(Days::new(1))?,
-        (Some(_), None) => first.checked_add_months(Months::new(1))?,
-        (None, None) => NaiveDate::from_ymd_opt(first.year() + 1, 1, 1)?,
-    };
-    let offset = FixedOffset::east_opt(utc_offset_minutes.checked_mul(60)?)?;
-    let ms = |date: NaiveDate| {
-        offset
-            .from_local_datetime(&date.and_hms_opt(0, 0, 0)?)
-            .single()
-            .map(|time| time.timestamp_millis())
-    };
-    Some((ms(first)?, ms(after)?))
-}
-
-struct Parser {
+struct Parser<'a> {
     parsed: Parsed,
     words: Vec<String>,
-    utc_offset_minutes: i32,
+    calendar: &'a Calendar,
 }
 
-impl Parser {
+impl Parser<'_> {
     fn piece(&mut self, piece: &Piece) {
         let filter = &mut self.parsed.query.filter;
         let date = match piece.field {
-            Some(Field::Since) if !piece.minus => parse_since(&piece.text, self.utc_offset_minutes)
+            Some(Field::Since) if !piece.minus => self
+                .calendar
+                .since(&piece.text)
                 .map(|ms| filter.since_ms = filter.since_ms.max(Some(ms))),
-            Some(Field::Until) if !piece.minus => parse_until(&piece.text, self.utc_offset_minutes)
+            Some(Field::Until) if !piece.minus => self
+                .calendar
+                .until(&piece.text)
                 .map(|ms| filter.until_ms = Some(filter.until_ms.map_or(ms, |old| old.min(ms)))),
             Some(Field::Target(_)) | None => {
                 let plain = piece.field.is_none() && !piece.quoted && !piece.minus;
@@ -206,7 +114,7 @@ impl Parser {
                 }
                 return;
             }
-            Some(_) => Err(QueryError::Date(piece.text.clone())),
+            Some(_) => Err(DateError::Date(piece.text.clone())),
         };
         if let Err(error) = date {
             let note = format!("{}: {error}; searched as text", piece.raw);

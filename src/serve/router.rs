@@ -131,6 +131,7 @@ pub fn router(state: ServeState) -> Router {
         .route("/assets/mark.svg", get(web::mark))
         .route("/robots.txt", get(api::robots))
         .route("/api/search", get(api::search))
+        .route("/api/suggest", get(api::suggest))
         .route("/api/docs/{id}", get(api::document))
         .route("/api/status", get(api::status))
         .route("/api/openapi.json", get(api::openapi))

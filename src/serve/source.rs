@@ -4,9 +4,10 @@
 use std::ops::Range;
 
 use crate::extract::Document;
+use crate::index::{Dates, Sort, Suggestion};
 
 /// One search, within the limits of the configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wanted {
     /// The query as typed, trimmed; empty: every document.
     pub text: String,
@@ -16,14 +17,23 @@ pub struct Wanted {
     pub since_ms: Option<i64>,
     /// Last moment of publication, Unix milliseconds, exclusive.
     pub until_ms: Option<i64>,
-    /// Newest first instead of best first.
-    pub by_date: bool,
+    /// Order of the hits.
+    pub sort: Sort,
+    /// Age that halves a score in the order [`Sort::Both`], in milliseconds; none: the configured one.
+    pub half_life_ms: Option<i64>,
+    /// What time it is, Unix milliseconds: for ages and for periods such as `since:7d`.
+    pub now_ms: i64,
+    /// Only the reprints of one text, the original or earliest first: a [`Found::group`].
+    pub group: Option<u64>,
+    /// As a person wants to read it: reprints as one hit, the original or earliest for all; and at most three of
+    /// the first ten hits from one site while another site has one that is nearly as good.
+    pub grouped: bool,
     /// Most hits to return.
     pub limit: usize,
     /// Hits to pass over.
     pub offset: usize,
-    /// Whether the counts by site are wanted: they cost a look at every hit.
-    pub count_sites: bool,
+    /// Whether counts by site and date and related terms are wanted: they cost a look at every hit.
+    pub facets: bool,
 }
 
 /// Text and the byte ranges of it that matched: on character bounds, in order, not overlapping. A range that is not
@@ -60,8 +70,12 @@ pub struct Found {
     pub published: Option<String>,
     /// The best part of the text.
     pub snippet: Marked,
-    /// BM25 of the two fields together.
+    /// BM25 of the two fields together, halved with each half-life in the order [`Sort::Both`].
     pub score: f32,
+    /// What it shares with its reprints; none for a text too short to tell.
+    pub group: Option<u64>,
+    /// How many other documents that match are reprints of the same text.
+    pub duplicates: u64,
 }
 
 /// Hits of one search.
@@ -74,6 +88,14 @@ pub struct FoundList {
     /// Matching documents by site, largest first, when asked for; the site filter itself does not count here, so
     /// that a reader sees what another site would give.
     pub sites: Vec<(String, u64)>,
+    /// Matching documents by date of publication, when asked for.
+    pub dates: Dates,
+    /// Terms that the best hits have in common, best first, when asked for.
+    pub related: Vec<String>,
+    /// A query that finds something, when no document has the words of this one.
+    pub did_you_mean: Option<String>,
+    /// Remarks on the query for the person, each a sentence without a full stop.
+    pub notes: Vec<String>,
 }
 
 /// Why a source gave no answer: one line for the log, not for the client.
@@ -85,6 +107,9 @@ pub struct SourceError(pub String);
 pub trait SearchSource: Send + Sync + 'static {
     /// Hits for a search. No text is an error: what is no syntax is searched literally.
     fn search(&self, wanted: &Wanted) -> Result<FoundList, SourceError>;
+
+    /// At most `limit` suggestions for a text that is being typed.
+    fn suggest(&self, typed: &str, limit: usize) -> Result<Vec<Suggestion>, SourceError>;
 
     /// The document with this id, if it is in the index.
     fn document(&self, id: &str) -> Result<Option<Document>, SourceError>;

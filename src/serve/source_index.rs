@@ -1,44 +1,46 @@
 //! The index as the source of the server and of the command line. In: a search as asked for. Out: hits with their
 //! marked titles and snippets. Never writes.
 
+use super::dates::Calendar;
 use super::highlight::Highlighter;
 use super::query::{Parsed, parse};
 use super::source::{Found, FoundList, Marked, SearchSource, SourceError, Wanted};
 use crate::extract::Document;
-use crate::index::{FoundDocument, IndexError, Query, Reader, Sort};
+use crate::index::{FoundDocument, IndexError, Reader, Sort, Suggestion};
 
 /// Width of a snippet: three lines of a phone, two of a desktop.
 const SNIPPET_COLUMNS: usize = 240;
 
-/// Searches the index: the hits, and what should be said about the query (see [`Parsed::notes`]).
-pub fn ask(reader: &Reader, wanted: &Wanted) -> Result<(FoundList, Vec<String>), IndexError> {
+/// Searches the index.
+pub fn ask(reader: &Reader, wanted: &Wanted) -> Result<FoundList, IndexError> {
     let Parsed { query, notes } = understood(reader, wanted);
     let highlighter = Highlighter::new(&query, &reader.analyzer().dictionary());
     let found = reader.search(&query)?;
-    let sites = if wanted.count_sites {
-        let mut query = query;
-        query.filter.sites.clear();
-        let counts = reader.sites(&query)?;
-        counts.into_iter().map(|c| (c.site, c.documents)).collect()
-    } else {
-        Vec::new()
-    };
-    let hits = found
-        .documents
-        .into_iter()
-        .map(|f| hit(f, &highlighter))
-        .collect();
-    let list = FoundList {
+    let did_you_mean = reader.correction(&query, found.strict)?;
+    let facets = found.facets.unwrap_or_default();
+    let sites = facets.sites.into_iter();
+    Ok(FoundList {
         total: found.total as u64,
-        hits,
-        sites,
-    };
-    Ok((list, notes))
+        hits: found
+            .documents
+            .into_iter()
+            .map(|f| hit(f, &highlighter))
+            .collect(),
+        sites: sites.map(|count| (count.site, count.documents)).collect(),
+        dates: facets.dates,
+        related: facets.related,
+        did_you_mean,
+        notes,
+    })
 }
 
 /// The query for the index that a search stands for, and what should be said about it.
 pub fn understood(reader: &Reader, wanted: &Wanted) -> Parsed {
-    let mut parsed = parse(&wanted.text, reader.config().utc_offset_minutes);
+    let calendar = Calendar {
+        utc_offset_minutes: reader.config().utc_offset_minutes,
+        now_ms: wanted.now_ms,
+    };
+    let mut parsed = parse(&wanted.text, &calendar);
     let query = &mut parsed.query;
     query.filter.sites.clone_from(&wanted.sites);
     query.filter.since_ms = query.filter.since_ms.max(wanted.since_ms);
@@ -46,12 +48,17 @@ pub fn understood(reader: &Reader, wanted: &Wanted) -> Parsed {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
     };
+    query.filter.group = wanted.group;
     // Without words there is nothing to rank by.
-    query.sort = if wanted.by_date || query.is_blank() {
+    query.sort = if query.is_blank() {
         Sort::Date
     } else {
-        Sort::Relevance
+        wanted.sort
     };
+    query.now_ms = wanted.now_ms;
+    query.half_life_ms = wanted.half_life_ms.unwrap_or_default();
+    query.grouped = wanted.grouped;
+    query.facets = wanted.facets;
     query.limit = wanted.limit;
     query.offset = wanted.offset;
     parsed
@@ -69,13 +76,18 @@ fn hit(found: FoundDocument, highlighter: &Highlighter) -> Found {
         site,
         published: document.published,
         score: found.score,
+        group: found.group,
+        duplicates: found.duplicates,
     }
 }
 
 impl SearchSource for Reader {
     fn search(&self, wanted: &Wanted) -> Result<FoundList, SourceError> {
-        let (list, _) = ask(self, wanted).map_err(|e| SourceError(e.to_string()))?;
-        Ok(list)
+        ask(self, wanted).map_err(|e| SourceError(e.to_string()))
+    }
+
+    fn suggest(&self, typed: &str, limit: usize) -> Result<Vec<Suggestion>, SourceError> {
+        Reader::suggest(self, typed, limit).map_err(|e| SourceError(e.to_string()))
     }
 
     fn document(&self, id: &str) -> Result<Option<Document>, SourceError> {
@@ -85,7 +97,11 @@ impl SearchSource for Reader {
     }
 
     fn mark(&self, query: &str, texts: &[&str]) -> Vec<Marked> {
-        let parsed: Query = parse(query, self.config().utc_offset_minutes).query;
+        let calendar = Calendar {
+            utc_offset_minutes: self.config().utc_offset_minutes,
+            now_ms: 0,
+        };
+        let parsed = parse(query, &calendar).query;
         let highlighter = Highlighter::new(&parsed, &self.analyzer().dictionary());
         texts.iter().map(|text| highlighter.mark(text)).collect()
     }

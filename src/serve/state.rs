@@ -16,6 +16,10 @@ use super::params::Rules;
 use super::source::{FoundList, Marked, SearchSource, SourceError, Wanted};
 use super::status::{Status, StatusSource};
 use crate::extract::Document;
+use crate::index::Suggestion;
+
+/// Suggestions of one answer: what fits above the keyboard of a phone.
+const SUGGESTIONS: usize = 8;
 
 /// All that a server can reach: nothing of it can be written to, and none of it is the file system.
 #[derive(Clone)]
@@ -82,6 +86,13 @@ impl Shared {
         result.map(|found| (found, took.as_secs_f64() * 1_000.0))
     }
 
+    /// What a text that is being typed may become.
+    pub(crate) async fn suggest(&self, typed: String) -> Result<Vec<Suggestion>, Failure> {
+        let source = Arc::clone(&self.source);
+        self.blocking(move || source.suggest(&typed, SUGGESTIONS))
+            .await
+    }
+
     /// The document with this id, if there is one.
     pub(crate) async fn document(&self, id: String) -> Result<Option<Document>, Failure> {
         if !is_id(&id) {
@@ -110,13 +121,8 @@ impl Shared {
         let source = Arc::clone(&self.source);
         let wanted = Wanted {
             text: "淘金".to_owned(),
-            sites: Vec::new(),
-            since_ms: None,
-            until_ms: None,
-            by_date: false,
             limit: 1,
-            offset: 0,
-            count_sites: false,
+            ..Wanted::default()
         };
         self.blocking(move || source.search(&wanted).map(drop))
             .await

@@ -70,7 +70,7 @@ pub(crate) async fn search(
         params.sort
     };
     let params = Params { sort, ..params };
-    match server.search(params.wanted(true)).await {
+    match server.search(params.wanted(true, true)).await {
         Ok((found, took_ms)) => page(
             &ResultsPage::new(c, &params, found, took_ms, &server.config),
             StatusCode::OK,

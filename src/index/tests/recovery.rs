@@ -99,7 +99,8 @@ fn broken_folders_are_named() {
             assert_eq!(error.to_string().lines().count(), 1, "{error}");
         }
     }
-    std::fs::write(&meta, good.replace("\\\"format\\\":1", "\\\"format\\\":0")).unwrap();
+    let format = |number: u32| format!("\\\"format\\\":{number}");
+    std::fs::write(&meta, good.replace(&format(FORMAT), &format(0))).unwrap();
     let error = open(&index).unwrap_err().to_string();
     assert!(
         error.contains("format 0") && error.contains("mend: "),
@@ -146,7 +147,8 @@ fn an_index_of_another_format_is_rebuilt() {
     drop(writer);
     let meta = index.join("meta.json");
     let good = std::fs::read_to_string(&meta).unwrap();
-    std::fs::write(&meta, good.replace("\\\"format\\\":1", "\\\"format\\\":0")).unwrap();
+    let format = |number: u32| format!("\\\"format\\\":{number}");
+    std::fs::write(&meta, good.replace(&format(FORMAT), &format(0))).unwrap();
     let busy = tantivy::Index::open_in_dir(&index).unwrap();
     let busy: tantivy::IndexWriter = busy.writer_with_num_threads(1, 16 << 20).unwrap();
     let refused = rebuild(&index, &ANALYZER, &config);

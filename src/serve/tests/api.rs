@@ -20,6 +20,8 @@ async fn search_answers_hits_with_escaped_snippets() {
     assert_eq!(
         keys,
         [
+            "duplicates",
+            "group",
             "id",
             "published",
             "score",
@@ -34,6 +36,42 @@ async fn search_answers_hits_with_escaped_snippets() {
         hits[0]["snippet"],
         "今日<mark>油价</mark>上涨。&lt;img src=x onerror=alert(1)&gt;\n\n第二段 &amp; <mark>油价</mark>。"
     );
+}
+
+#[tokio::test]
+async fn counts_come_only_when_asked_for() {
+    let facets = get("/api/search?q=x&facets=true").await.json()["facets"].clone();
+    assert_eq!(facets["sites"][0]["documents"], 1_300);
+    assert_eq!(facets["dates"]["unit"], "day");
+    assert!(facets["related"].as_array().unwrap().is_empty());
+    for quiet in ["/api/search?q=x", "/api/search?q=x&facets=false"] {
+        let answer = get(quiet).await.json();
+        assert!(answer.get("facets").is_none(), "{answer}");
+    }
+    for (bad, name) in [
+        ("facets=1", "facets"),
+        ("grouped=yes", "grouped"),
+        ("half_life=0d", "half_life"),
+        ("half_life=3", "half_life"),
+        ("group=xyz", "group"),
+        ("group=00000000000000FF", "group"),
+    ] {
+        let detail = get(&format!("/api/search?{bad}")).await.problem(400);
+        assert!(detail.starts_with(name), "{detail}");
+    }
+}
+
+#[tokio::test]
+async fn suggestions_take_what_was_typed_and_nothing_else() {
+    let answer = get("/api/suggest?q=%E6%B2%B9").await.json();
+    let all = answer["suggestions"].as_array().unwrap();
+    assert_eq!(all.len(), 8);
+    assert_eq!(all[0]["text"], "油0");
+    assert_eq!(all[0]["kind"], "term");
+    get("/api/suggest?q=x&limit=3").await.problem(400);
+    get(&format!("/api/suggest?q={}", "x".repeat(257)))
+        .await
+        .problem(400);
 }
 
 #[tokio::test]
@@ -119,7 +157,7 @@ async fn a_problem_names_the_parameter_and_repeats_little() {
     assert_eq!(
         detail,
         format!(
-            "sort must be relevance or date, not \"{}…\"",
+            "sort must be relevance, date or both, not \"{}…\"",
             "x".repeat(40)
         )
     );
@@ -320,6 +358,7 @@ async fn openapi_describes_what_the_server_does() {
             "/api/openapi.json",
             "/api/search",
             "/api/status",
+            "/api/suggest",
             "/healthz",
             "/metrics"
         ]
@@ -339,7 +378,7 @@ async fn openapi_describes_what_the_server_does() {
     assert_eq!(schema("q")["maxLength"], 256);
     assert_eq!(schema("limit")["maximum"], 100);
     assert_eq!(schema("offset")["maximum"], 9_900);
-    assert_eq!(parameters.len(), 7);
+    assert_eq!(parameters.len(), 11);
     assert!(parameters.iter().all(|p| p["required"] == false));
     for status in ["400", "500", "503"] {
         let content = &search["responses"][status]["content"][PROBLEM_JSON];

@@ -19,6 +19,7 @@ use tower::ServiceExt;
 
 use super::*;
 use crate::extract::{Comment, Document};
+use crate::index::{Suggested, Suggestion};
 
 /// Title that would do harm if it reached a page unescaped.
 const HOSTILE: &str = "<script>alert(\"1\")</script>油价 & 'x'";
@@ -103,18 +104,27 @@ impl SearchSource for Fake {
                 site: document.site,
                 published: document.published,
                 score: 1.5,
+                group: Some(at as u64),
+                duplicates: 0,
             }
         });
         let sites = vec![("甲站".to_owned(), 1_300), ("<b>乙</b>".to_owned(), 12)];
         Ok(FoundList {
             total: 25,
             hits: hits.collect(),
-            sites: if wanted.count_sites {
-                sites
-            } else {
-                Vec::new()
-            },
+            sites: if wanted.facets { sites } else { Vec::new() },
+            ..FoundList::default()
         })
+    }
+
+    fn suggest(&self, typed: &str, limit: usize) -> Result<Vec<Suggestion>, SourceError> {
+        let suggestion = |at| Suggestion {
+            text: format!("{typed}{at}"),
+            kind: Suggested::Term,
+            documents: 3,
+            id: None,
+        };
+        Ok((0..limit).map(suggestion).collect())
     }
 
     fn document(&self, id: &str) -> Result<Option<Document>, SourceError> {

@@ -1,18 +1,24 @@
 use proptest::prelude::*;
 
 use crate::index::{Clause, Occur, Target};
-use crate::serve::query::{QueryError, parse, parse_range, parse_since, parse_until};
+use crate::serve::dates::{Calendar, DateError};
+use crate::serve::query::parse;
 
 const DAY_MS: i64 = 86_400_000;
 /// 2026-11-05, midnight in Beijing.
 const NOV_5_MS: i64 = 1_793_808_000_000;
+
+const BEIJING: Calendar = Calendar {
+    utc_offset_minutes: 480,
+    now_ms: NOV_5_MS + DAY_MS,
+};
 
 /// A group as it was understood: target, text and literal of each alternative.
 type Understood = (Occur, Vec<(Target, String, bool)>);
 
 fn groups(text: &str) -> Vec<Understood> {
     let of = |c: &Clause| (c.target, c.text.clone(), c.literal);
-    let query = parse(text, 480).query;
+    let query = parse(text, &BEIJING).query;
     query
         .groups
         .iter()
@@ -37,7 +43,7 @@ fn plain_text_stays_plain() {
         "：",
         "title:",
     ] {
-        let parsed = parse(text, 480);
+        let parsed = parse(text, &BEIJING);
         assert_eq!(parsed.query.words, text, "{text}");
         assert!(parsed.query.groups.is_empty(), "{text}");
         assert!(parsed.notes.is_empty(), "{text}");
@@ -68,9 +74,9 @@ fn phrases_fields_and_refusals() {
         ("来源：新华社", one(Must, Target::Source, "新华社", false)),
     ] {
         assert_eq!(groups(text), [group], "{text}");
-        assert_eq!(parse(text, 480).query.words, "", "{text}");
+        assert_eq!(parse(text, &BEIJING).query.words, "", "{text}");
     }
-    let mixed = parse("中石油\"页岩气 田\"-招聘 产量", 480).query;
+    let mixed = parse("中石油\"页岩气 田\"-招聘 产量", &BEIJING).query;
     assert_eq!(mixed.words, "中石油 产量");
     assert_eq!(mixed.groups.len(), 2);
 }
@@ -85,7 +91,7 @@ fn either_or() {
             vec![any("LNG"), any("液化天然气"), any("天然气")]
         )]
     );
-    let query = parse("进口 LNG | 管道气 价格", 480).query;
+    let query = parse("进口 LNG | 管道气 价格", &BEIJING).query;
     assert_eq!(query.words, "进口 价格");
     assert_eq!(query.groups.len(), 1);
     assert_eq!(query.groups[0].any.len(), 2);
@@ -93,14 +99,14 @@ fn either_or() {
 
 #[test]
 fn dates() {
-    let filter = parse("油价 since:2026-11-05 until:2026/11/5", 480)
+    let filter = parse("油价 since:2026-11-05 until:2026/11/5", &BEIJING)
         .query
         .filter;
     assert_eq!(filter.since_ms, Some(NOV_5_MS));
     assert_eq!(filter.until_ms, Some(NOV_5_MS + DAY_MS));
-    assert_eq!(parse_since("2026年11月", 480), Ok(NOV_5_MS - 4 * DAY_MS));
-    assert_eq!(parse_until("2026-11", 480), Ok(NOV_5_MS + 26 * DAY_MS));
-    assert_eq!(parse_since("２０２６", 480), parse_since("2026-01-01", 480));
+    assert_eq!(BEIJING.since("2026年11月"), Ok(NOV_5_MS - 4 * DAY_MS));
+    assert_eq!(BEIJING.until("2026-11"), Ok(NOV_5_MS + 26 * DAY_MS));
+    assert_eq!(BEIJING.since("２０２６"), BEIJING.since("2026-01-01"));
     for wrong in [
         "2026-13-01",
         "2026-02-30",
@@ -112,31 +118,34 @@ fn dates() {
         "-5",
     ] {
         assert_eq!(
-            parse_since(wrong, 480),
-            Err(QueryError::Date(wrong.to_owned())),
+            BEIJING.since(wrong),
+            Err(DateError::Date(wrong.to_owned())),
             "{wrong}"
         );
     }
-    let parsed = parse("油价 since:昨天", 480);
+    let parsed = parse("油价 since:昨天", &BEIJING);
     assert_eq!(parsed.query.words, "油价 since:昨天");
     assert_eq!(
         parsed.notes,
-        ["since:昨天: \"昨天\" is not a date: write 2026-11-05, 2026-11 or 2026; searched as text"]
+        [
+            "since:昨天: \"昨天\" is not a date: write 2026-11-05, 2026-11, 2026, or 7d for the last seven days; searched as text"
+        ]
     );
     assert_eq!(
-        parse_range(Some("2026-11-06"), Some("2026-11-05"), 480)
+        BEIJING
+            .range(Some("2026-11-06"), Some("2026-11-05"))
             .unwrap_err()
             .to_string(),
         "since 2026-11-06 is after until 2026-11-05"
     );
-    assert_eq!(parse_range(None, Some(" "), 480), Ok((None, None)));
+    assert_eq!(BEIJING.range(None, Some(" ")), Ok((None, None)));
 }
 
 proptest! {
     #[test]
     fn no_text_is_an_error(text in any::<String>(), odd in "[ \"“”「」:：\\-|a油ORtitlesncu0-9/.]{0,60}") {
         for text in [text, odd] {
-            let parsed = parse(&text, 480);
+            let parsed = parse(&text, &BEIJING);
             prop_assert!(parsed.query.groups.len() <= 32);
             prop_assert!(parsed.query.words.len() <= text.len());
             for clause in parsed.query.groups.iter().flat_map(|g| &g.any) {
@@ -148,7 +157,7 @@ proptest! {
 
 #[test]
 fn long_queries_are_cut_and_that_is_said() {
-    let parsed = parse(&"石油 ".repeat(1_000), 480);
+    let parsed = parse(&"石油 ".repeat(1_000), &BEIJING);
     assert!(parsed.query.words.chars().count() <= 300);
     assert_eq!(parsed.notes.len(), 1);
 }

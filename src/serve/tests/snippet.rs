@@ -3,6 +3,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use crate::analyze::{Analyzer, Lexicon, normalize};
+use crate::serve::dates::Calendar;
 use crate::serve::query::parse;
 use crate::serve::snippet::ansi;
 use crate::serve::{Highlighter, Marked};
@@ -11,7 +12,11 @@ static ANALYZER: LazyLock<Analyzer> =
     LazyLock::new(|| Analyzer::new(&[Lexicon::builtin("oil-gas").unwrap()]));
 
 fn highlighter(query: &str) -> Highlighter {
-    Highlighter::new(&parse(query, 480).query, &ANALYZER.dictionary())
+    let calendar = Calendar {
+        utc_offset_minutes: 480,
+        now_ms: 0,
+    };
+    Highlighter::new(&parse(query, &calendar).query, &ANALYZER.dictionary())
 }
 
 fn marked(marked: &Marked) -> Vec<&str> {

@@ -1,0 +1,153 @@
+//! What was probably meant. In: a query that no document fits as it stands. Out: one that some do: misspelled words
+//! replaced by what sounds or looks like them, in the lexicons or in the nearest documents. Never replaces a word
+//! that some document has.
+
+use std::collections::HashMap;
+
+use super::query::{Occur, Query, Target};
+use super::reader::Reader;
+use super::suggest::literal;
+use super::{IndexError, pinyin};
+use crate::analyze::{is_cjk, normalize};
+
+/// Longest piece of a query that is corrected, in characters.
+const MAX_PIECE_CHARS: usize = 16;
+/// Pieces of a query that are corrected; a query with more is a text.
+const MAX_PIECES: usize = 4;
+/// Nearest documents in which a piece is looked for.
+const NEAREST: usize = 10;
+/// Characters of a document in which a piece is looked for.
+const HEAD_CHARS: usize = 2_000;
+impl Reader {
+    /// A query like this one that some document fits, if it can be told. `strict` says whether the query has
+    /// strict hits ([`super::Found::strict`]): then only words that sound like a term are replaced.
+    pub fn correction(&self, query: &Query, strict: bool) -> Result<Option<String>, IndexError> {
+        let typed = typed(query);
+        let pieces: Vec<&str> = typed.split_whitespace().collect();
+        if pieces.is_empty() || pieces.len() > MAX_PIECES {
+            return Ok(None);
+        }
+        let mut corrected = Vec::with_capacity(pieces.len());
+        let mut changed = false;
+        for piece in pieces {
+            let other = match piece.chars().count() <= MAX_PIECE_CHARS {
+                true => self.replaced(piece, strict)?,
+                false => None,
+            };
+            changed |= other.is_some();
+            corrected.push(other.unwrap_or_else(|| piece.to_owned()));
+        }
+        if changed {
+            return Ok(Some(corrected.join(" ")));
+        }
+        // Nothing is misspelled: perhaps the words stand apart.
+        let literal = query.groups.iter().flat_map(|group| &group.any);
+        let apart = !strict && literal.into_iter().any(|clause| clause.literal);
+        let plain = Query {
+            limit: 0,
+            filter: query.filter.clone(),
+            ..Query::plain(&typed)
+        };
+        Ok((apart && self.search(&plain)?.strict).then_some(typed))
+    }
+
+    fn count(&self, text: &str) -> Result<usize, IndexError> {
+        let query = Query {
+            limit: 0,
+            ..literal(text, Target::Anywhere)
+        };
+        Ok(self.search(&query)?.total)
+    }
+
+    /// What stands in documents where this piece should stand.
+    fn replaced(&self, piece: &str, strict: bool) -> Result<Option<String>, IndexError> {
+        let terms = self.terms();
+        let sounding = terms.sounding(piece);
+        if (strict && sounding.is_none()) || self.count(piece)? > 0 {
+            return Ok(None);
+        }
+        if let Some((part, text)) = sounding
+            && self.count(&part)? == 0
+            && self.count(&text)? > 0
+        {
+            return Ok(Some(text));
+        }
+        if strict {
+            return Ok(None);
+        }
+        match terms.like(piece) {
+            Some(term) if self.count(term)? > 0 => Ok(Some(term.to_owned())),
+            _ => self.replaced_by_documents(piece),
+        }
+    }
+
+    /// What most of the nearest documents have where the piece differs least from them.
+    fn replaced_by_documents(&self, piece: &str) -> Result<Option<String>, IndexError> {
+        let nearest = Query {
+            limit: NEAREST,
+            ..Query::plain(piece)
+        };
+        let length = piece.chars().count();
+        if length < 3 {
+            return Ok(None);
+        }
+        let mut votes: HashMap<String, (usize, usize)> = HashMap::new();
+        for found in self.search(&nearest)?.documents {
+            let title = found.stored.document.title.unwrap_or_default();
+            let text = format!("{title}\n{}", found.stored.document.text);
+            let chars: Vec<char> = normalize(&text).chars().take(HEAD_CHARS).collect();
+            let mut here: Option<(usize, String)> = None;
+            for part in chars.windows(length) {
+                let part: String = part.iter().collect();
+                if alike(&part, piece) {
+                    let distance = strsim::hamming(&part, piece).unwrap_or(length);
+                    if here.as_ref().is_none_or(|(least, _)| distance < *least) {
+                        here = Some((distance, part));
+                    }
+                }
+            }
+            if let Some((distance, part)) = here {
+                let (count, _) = votes.entry(part).or_insert((0, distance));
+                *count += 1;
+            }
+        }
+        let best = votes.into_iter().max_by_key(|(text, (count, distance))| {
+            (
+                *count,
+                std::cmp::Reverse(*distance),
+                std::cmp::Reverse(text.clone()),
+            )
+        });
+        Ok(best.map(|(text, _)| text))
+    }
+}
+
+/// What was typed, without fields, quotes and refused words.
+fn typed(query: &Query) -> String {
+    let clauses = query
+        .groups
+        .iter()
+        .filter(|group| group.occur == Occur::Must && group.any.len() == 1)
+        .flat_map(|group| &group.any)
+        .filter(|clause| matches!(clause.target, Target::Anywhere | Target::Title))
+        .map(|clause| clause.text.as_str());
+    let all: Vec<&str> = std::iter::once(query.words.as_str())
+        .chain(clauses)
+        .collect();
+    normalize(&all.join(" ")).trim().to_owned()
+}
+
+/// Of equal length and typed alike, or different in one character of three to five, in two of more.
+pub(super) fn alike(a: &str, b: &str) -> bool {
+    let cjk = |text: &str| text.chars().all(is_cjk);
+    let allowed = match a.chars().count() {
+        0..3 => 0,
+        3..6 => 1,
+        _ => 2,
+    };
+    let close = strsim::hamming(a, b).is_ok_and(|distance| distance <= allowed);
+    // Numbers and names that differ in a digit are different things.
+    let digits = |text: &str| -> Vec<char> { text.chars().filter(char::is_ascii_digit).collect() };
+    (cjk(a) && cjk(b) && pinyin::sound_alike(a, b))
+        || (close && !a.contains(' ') && digits(a) == digits(b))
+}

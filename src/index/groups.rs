@@ -1,0 +1,228 @@
+//! Reprints as one hit. In: ranked documents. Out: the same with one document for each group of reprints, the
+//! original or earliest one, and with the first page shared among sites. Never changes which documents fit.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use tantivy::collector::{Count, DocSetCollector};
+use tantivy::query::{BooleanQuery, Query as TantivyQuery};
+use tantivy::{DocAddress, Searcher, SegmentReader, Term};
+
+use super::IndexError;
+use super::clauses::group_query;
+use super::query::{Query, Sort, Target};
+use super::reader::Reader;
+use super::schema::{FETCHED_FIELD, GROUP_FIELD, ORIGINAL_FIELD, PUBLISHED_FIELD, SITE_FIELD};
+use super::search::{FoundDocument, Ranked, Ranking};
+
+const DAY_MS: i64 = 86_400_000;
+/// Documents that are ranked at least, so that the first pages hold still while one turns them.
+const LEAST_RANKED: usize = 60;
+/// Hits that are shared among sites.
+const FIRST_PAGE: usize = 10;
+/// Most hits of one site among them.
+const HITS_OF_A_SITE: usize = 3;
+/// Another site's hit moves up only if its score is this share of the one it passes: variety, not worse hits.
+const WORTH_SHARE: f32 = 0.6;
+
+/// What decides which reprint stands for the others: the least.
+type Precedence = (i64, bool, i64, i64, DocAddress);
+
+impl Reader {
+    /// Hits `page` of the result with each group of reprints as one hit.
+    pub(super) fn grouped(
+        &self,
+        searcher: &Searcher,
+        built: &dyn TantivyQuery,
+        query: &Query,
+        page: Range<usize>,
+    ) -> tantivy::Result<Ranking> {
+        let mut wanted = LEAST_RANKED.max(page.end * 2).min(Query::MAX_WINDOW);
+        loop {
+            let mut ranking = self.rank(searcher, built, query, 0, wanted)?;
+            let all = ranking.documents.len() < wanted || wanted >= Query::MAX_WINDOW;
+            let mut folded = fold(searcher, ranking.documents)?;
+            if folded.len() >= page.end || all {
+                if shares_sites(query) {
+                    share_first_page(searcher, &mut folded)?;
+                }
+                let end = page.end.min(folded.len());
+                folded.truncate(end);
+                folded.drain(..page.start.min(end));
+                ranking.documents = folded;
+                return Ok(ranking);
+            }
+            wanted = (wanted * 2).min(Query::MAX_WINDOW);
+        }
+    }
+
+    /// Reprints `page` of one text, the original or earliest first.
+    pub(super) fn members(
+        &self,
+        searcher: &Searcher,
+        built: &dyn TantivyQuery,
+        query: &Query,
+        page: Range<usize>,
+    ) -> tantivy::Result<Ranking> {
+        let mut ranking = self.rank(searcher, built, query, 0, 0)?;
+        let mut members = Vec::with_capacity(ranking.total);
+        for at in searcher.search(built, &DocSetCollector)? {
+            members.push(precedence(searcher, at)?);
+        }
+        members.sort_unstable();
+        let place = |(_, _, _, _, at)| Ranked {
+            score: 0.0,
+            at,
+            group: query.filter.group,
+        };
+        let shown = members.into_iter().skip(page.start).take(page.len());
+        ranking.documents = shown.map(place).collect();
+        Ok(ranking)
+    }
+
+    /// A ranked document as it is shown: with its reprints counted, and when they are one hit, the original of them.
+    pub(super) fn shown(
+        &self,
+        searcher: &Searcher,
+        built: &dyn TantivyQuery,
+        query: &Query,
+        ranked: Ranked,
+    ) -> Result<FoundDocument, IndexError> {
+        let failed = |e: tantivy::TantivyError| self.failed(e);
+        let group = match ranked.group {
+            Some(group) => Some(group),
+            None => group_of(searcher, ranked.at).map_err(failed)?,
+        };
+        let mut at = ranked.at;
+        let mut duplicates = 0;
+        if let Some(group) = group {
+            let term = Term::from_field_u64(self.fields.group, group);
+            if searcher.doc_freq(&term).map_err(failed)? > 1 {
+                let members: Vec<Box<dyn TantivyQuery>> =
+                    vec![group_query(&self.fields, group), built.box_clone()];
+                let members = BooleanQuery::intersection(members);
+                if query.grouped {
+                    let found = searcher
+                        .search(&members, &DocSetCollector)
+                        .map_err(failed)?;
+                    duplicates = found.len().saturating_sub(1);
+                    at = first_of(searcher, found).map_err(failed)?.unwrap_or(at);
+                } else {
+                    let found = searcher.search(&members, &Count).map_err(failed)?;
+                    duplicates = found.saturating_sub(1);
+                }
+            }
+        }
+        Ok(FoundDocument {
+            score: ranked.score,
+            group,
+            duplicates: duplicates as u64,
+            stored: self.load(searcher, at)?,
+        })
+    }
+}
+
+/// Looks up the groups and keeps of each the best document.
+fn fold(searcher: &Searcher, ranked: Vec<Ranked>) -> tantivy::Result<Vec<Ranked>> {
+    let mut seen: HashMap<u64, ()> = HashMap::with_capacity(ranked.len());
+    let mut folded = Vec::with_capacity(ranked.len());
+    for mut hit in ranked {
+        hit.group = group_of(searcher, hit.at)?;
+        if hit
+            .group
+            .is_none_or(|group| seen.insert(group, ()).is_none())
+        {
+            folded.push(hit);
+        }
+    }
+    Ok(folded)
+}
+
+fn group_of(searcher: &Searcher, at: DocAddress) -> tantivy::Result<Option<u64>> {
+    let column = segment(searcher, at)
+        .fast_fields()
+        .column_opt::<u64>(GROUP_FIELD)?;
+    Ok(column.and_then(|column| column.first(at.doc_id)))
+}
+
+/// The document that stands for the others.
+fn first_of(
+    searcher: &Searcher,
+    members: impl IntoIterator<Item = DocAddress>,
+) -> tantivy::Result<Option<DocAddress>> {
+    let mut best: Option<Precedence> = None;
+    for at in members {
+        let here = precedence(searcher, at)?;
+        if best.is_none_or(|best| here < best) {
+            best = Some(here);
+        }
+    }
+    Ok(best.map(|(_, _, _, _, at)| at))
+}
+
+/// The earliest day comes first (the day of its fetch where a document has no date), on one day a document that
+/// names no other source, then the earliest time.
+fn precedence(searcher: &Searcher, at: DocAddress) -> tantivy::Result<Precedence> {
+    let columns = segment(searcher, at).fast_fields();
+    let time = |name: &str| -> tantivy::Result<Option<i64>> {
+        let column = columns.column_opt::<i64>(name)?;
+        Ok(column.and_then(|column| column.first(at.doc_id)))
+    };
+    let original = columns.column_opt::<bool>(ORIGINAL_FIELD)?;
+    let original = original.and_then(|column| column.first(at.doc_id));
+    let fetched = time(FETCHED_FIELD)?.unwrap_or(i64::MAX);
+    let published = time(PUBLISHED_FIELD)?.unwrap_or(fetched);
+    let day = published.div_euclid(DAY_MS);
+    Ok((day, !original.unwrap_or(false), published, fetched, at))
+}
+
+/// Whether the first page should be shared: not when a site was asked for, nor when the date decides.
+fn shares_sites(query: &Query) -> bool {
+    let named = query
+        .groups
+        .iter()
+        .flat_map(|group| &group.any)
+        .any(|clause| matches!(clause.target, Target::Site | Target::Url));
+    query.sort != Sort::Date && query.filter.sites.is_empty() && !named
+}
+
+/// Moves hits of other sites up into the first page where one site has too many of it. What is moved down comes
+/// right behind the page, in its old order.
+fn share_first_page(searcher: &Searcher, hits: &mut Vec<Ranked>) -> tantivy::Result<()> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    let mut page: Vec<Ranked> = Vec::with_capacity(FIRST_PAGE);
+    let mut later: Vec<Ranked> = Vec::new();
+    let mut rest = std::mem::take(hits).into_iter();
+    for hit in rest.by_ref().take(LEAST_RANKED) {
+        let held_back = later.first().map_or(0.0, |first| first.score);
+        if page.len() == FIRST_PAGE || hit.score < held_back * WORTH_SHARE {
+            later.push(hit);
+            continue;
+        }
+        let count = counts.entry(site_of(searcher, hit.at)?).or_insert(0);
+        if *count < HITS_OF_A_SITE {
+            *count += 1;
+            page.push(hit);
+        } else {
+            later.push(hit);
+        }
+    }
+    page.append(&mut later);
+    page.extend(rest);
+    *hits = page;
+    Ok(())
+}
+
+fn site_of(searcher: &Searcher, at: DocAddress) -> tantivy::Result<String> {
+    let mut name = String::new();
+    if let Some(column) = segment(searcher, at).fast_fields().str(SITE_FIELD)?
+        && let Some(ordinal) = column.term_ords(at.doc_id).next()
+    {
+        column.ord_to_str(ordinal, &mut name)?;
+    }
+    Ok(name)
+}
+
+fn segment(searcher: &Searcher, at: DocAddress) -> &SegmentReader {
+    searcher.segment_reader(at.segment_ord)
+}

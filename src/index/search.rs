@@ -1,0 +1,274 @@
+//! Searching. In: a [`Query`]. Out: the stored documents that fit, ranked, with counts for filters. Never writes.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use tantivy::collector::{Count, TopDocs};
+use tantivy::query::Query as TantivyQuery;
+use tantivy::{DocAddress, DocId, Order, Score, Searcher, SegmentReader};
+
+use super::IndexError;
+use super::clauses::Builder;
+use super::days::{Dates, DayCounts};
+use super::plain::Demand;
+use super::query::{Query, Sort};
+use super::reader::{Reader, StoredDocument};
+use super::related::RELATED_DOCUMENTS;
+use super::schema::PUBLISHED_FIELD;
+use super::sites::SiteCounts;
+
+/// With fewer hits than this a query of plain words demands less.
+const FEW_HITS: usize = 10;
+const DAY_MS: i64 = 86_400_000;
+/// A document without a date counts as this many half-lives old: behind what is known to be recent, not lost.
+const UNDATED_HALF_LIVES: f32 = 4.0;
+
+/// A document that fits a query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundDocument {
+    /// BM25 score, halved with each half-life of age in the order `both`, 0 when sorted by date.
+    pub score: f32,
+    /// What it shares with its reprints: [`super::Filter::group`] finds them. None for texts too short to tell.
+    pub group: Option<u64>,
+    /// How many other documents that fit are reprints of the same text.
+    pub duplicates: u64,
+    /// The document.
+    pub stored: StoredDocument,
+}
+
+/// Documents of one site.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SiteCount {
+    /// Name of the site, or its host.
+    pub site: String,
+    /// How many documents.
+    pub documents: u64,
+}
+
+/// What can be said of a result as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Facets {
+    /// Documents by site, most first. The filter by site does not count here, so that one sees what another site
+    /// would give.
+    pub sites: Vec<SiteCount>,
+    /// Documents by date.
+    pub dates: Dates,
+    /// Terms that the best documents have in common, best first.
+    pub related: Vec<String>,
+}
+
+/// The answer to a query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Documents that fit, all pages together; reprints count one by one.
+    pub total: usize,
+    /// Whether some document has one of the words; otherwise the hits share only pairs of characters.
+    pub strict: bool,
+    /// Time of the search.
+    pub took: Duration,
+    /// The page that was asked for.
+    pub documents: Vec<FoundDocument>,
+    /// Counts, when they were asked for.
+    pub facets: Option<Facets>,
+}
+
+/// A document's place and score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Ranked {
+    pub(super) score: f32,
+    pub(super) at: DocAddress,
+    /// Group of reprints, once it was looked up.
+    pub(super) group: Option<u64>,
+}
+
+/// By site, and by day of the common era.
+pub(super) type Counts = (Vec<(String, u64)>, BTreeMap<i32, u64>);
+
+/// Part of all documents that fit, and how many those are.
+pub(super) struct Ranking {
+    pub(super) total: usize,
+    pub(super) documents: Vec<Ranked>,
+    pub(super) counts: Option<Counts>,
+}
+
+impl Reader {
+    /// Finds documents. `limit` and `offset` are cut to [`Query::MAX_LIMIT`] and [`Query::MAX_WINDOW`].
+    pub fn search(&self, query: &Query) -> Result<Found, IndexError> {
+        let started = Instant::now();
+        let searcher = self.searcher()?;
+        let mut built = self.build(query, Demand::Words);
+        let mut ranking = self.page(&searcher, built.as_ref(), query)?;
+        let strict = ranking.total > 0;
+        if demands_less(query, ranking.total) {
+            built = self.build(query, Demand::Pairs);
+            ranking = self.page(&searcher, built.as_ref(), query)?;
+        }
+        let mut documents = Vec::with_capacity(ranking.documents.len());
+        for ranked in &ranking.documents {
+            documents.push(self.shown(&searcher, built.as_ref(), query, *ranked)?);
+        }
+        let facets = match ranking.counts {
+            Some(counts) => Some(self.facets(&searcher, query, counts, strict)?),
+            None => None,
+        };
+        Ok(Found {
+            total: ranking.total,
+            strict,
+            took: started.elapsed(),
+            documents,
+            facets,
+        })
+    }
+
+    pub(super) fn build(&self, query: &Query, demand: Demand) -> Box<dyn TantivyQuery> {
+        Builder {
+            fields: &self.fields,
+            dictionary: &self.analyzer().dictionary(),
+            config: self.config(),
+            demand,
+        }
+        .build(query)
+    }
+
+    /// The page that was asked for.
+    fn page(
+        &self,
+        searcher: &Searcher,
+        built: &dyn TantivyQuery,
+        query: &Query,
+    ) -> Result<Ranking, IndexError> {
+        let limit = query.limit.min(Query::MAX_LIMIT);
+        let offset = query.offset.min(Query::MAX_WINDOW - limit);
+        let ranked = if query.filter.group.is_some() {
+            self.members(searcher, built, query, offset..offset + limit)
+        } else if query.grouped && limit > 0 {
+            self.grouped(searcher, built, query, offset..offset + limit)
+        } else {
+            self.rank(searcher, built, query, offset, limit)
+        };
+        ranked.map_err(|e| self.failed(e))
+    }
+
+    /// Documents `offset..offset + limit` in the order of the query.
+    pub(super) fn rank(
+        &self,
+        searcher: &Searcher,
+        built: &dyn TantivyQuery,
+        query: &Query,
+        offset: usize,
+        limit: usize,
+    ) -> tantivy::Result<Ranking> {
+        let counters = query.facets.then(|| self.counters());
+        if limit == 0 {
+            let (total, counts) = searcher.search(built, &(Count, counters))?;
+            let documents = Vec::new();
+            return Ok(Ranking {
+                total,
+                documents,
+                counts,
+            });
+        }
+        let top = TopDocs::with_limit(limit).and_offset(offset);
+        let (documents, total, counts) = match query.sort {
+            Sort::Relevance => {
+                let collectors = (top.order_by_score(), Count, counters);
+                let (ranked, total, counts) = searcher.search(built, &collectors)?;
+                (places(ranked, |score| score), total, counts)
+            }
+            Sort::Date => {
+                let by_date = top.order_by_fast_field::<i64>(PUBLISHED_FIELD, Order::Desc);
+                let collectors = (by_date, Count, counters);
+                let (ranked, total, counts) = searcher.search(built, &collectors)?;
+                (places(ranked, |_| 0.0), total, counts)
+            }
+            Sort::Both => {
+                let (now_ms, half_life_ms) = (query.now_ms, self.half_life_ms(query));
+                let both = top.tweak_score(move |segment: &SegmentReader| {
+                    let published = segment.fast_fields().i64(PUBLISHED_FIELD).ok();
+                    move |doc: DocId, score: Score| {
+                        let published = published.as_ref().and_then(|column| column.first(doc));
+                        score * freshness(published, now_ms, half_life_ms)
+                    }
+                });
+                let (ranked, total, counts) = searcher.search(built, &(both, Count, counters))?;
+                (places(ranked, |score| score), total, counts)
+            }
+        };
+        Ok(Ranking {
+            total,
+            documents,
+            counts,
+        })
+    }
+
+    fn counters(&self) -> (SiteCounts, DayCounts) {
+        let utc_offset_minutes = self.config().utc_offset_minutes;
+        (SiteCounts, DayCounts { utc_offset_minutes })
+    }
+
+    fn half_life_ms(&self, query: &Query) -> i64 {
+        match query.half_life_ms {
+            given if given > 0 => given,
+            _ => i64::from(self.config().half_life_days.max(1)) * DAY_MS,
+        }
+    }
+
+    fn facets(
+        &self,
+        searcher: &Searcher,
+        query: &Query,
+        (mut sites, days): Counts,
+        strict: bool,
+    ) -> Result<Facets, IndexError> {
+        let demand = if strict { Demand::Words } else { Demand::Pairs };
+        let mut first = Query {
+            limit: RELATED_DOCUMENTS,
+            offset: 0,
+            facets: false,
+            ..query.clone()
+        };
+        let built = self.build(&first, demand);
+        let best = self.rank(searcher, built.as_ref(), &first, 0, RELATED_DOCUMENTS);
+        let mut documents = Vec::with_capacity(RELATED_DOCUMENTS);
+        for ranked in best.map_err(|e| self.failed(e))?.documents {
+            documents.push(self.load(searcher, ranked.at)?);
+        }
+        if !query.filter.sites.is_empty() {
+            first.filter.sites.clear();
+            let built = self.build(&first, demand);
+            let counted = searcher.search(built.as_ref(), &SiteCounts);
+            sites = counted.map_err(|e| self.failed(e))?;
+        }
+        Ok(Facets {
+            sites: sites
+                .into_iter()
+                .map(|(site, documents)| SiteCount { site, documents })
+                .collect(),
+            dates: Dates::of(&days),
+            related: self.related(searcher, query, &documents),
+        })
+    }
+}
+
+/// Whether a query of plain words has so few strict hits that less should be demanded.
+pub(super) fn demands_less(query: &Query, hits: usize) -> bool {
+    hits < FEW_HITS && !query.words.trim().is_empty()
+}
+
+fn places<K>(ranked: Vec<(K, DocAddress)>, score: impl Fn(K) -> f32) -> Vec<Ranked> {
+    let place = |(key, at)| Ranked {
+        score: score(key),
+        at,
+        group: None,
+    };
+    ranked.into_iter().map(place).collect()
+}
+
+/// 2^(-age / half-life), 1 for what is dated in the future.
+fn freshness(published_ms: Option<i64>, now_ms: i64, half_life_ms: i64) -> f32 {
+    let half_lives = published_ms.map_or(UNDATED_HALF_LIVES, |published_ms| {
+        now_ms.saturating_sub(published_ms).max(0) as f32 / half_life_ms as f32
+    });
+    (-half_lives).exp2()
+}

@@ -1,0 +1,126 @@
+//! The terms of the lexicons as they are typed. In: a dictionary. Out: terms by what they begin with, sound like or
+//! look like. Made once for each dictionary; never looks at documents.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
+
+use super::correction::alike;
+use super::pinyin;
+use super::reader::Reader;
+use crate::analyze::{Dictionary, is_cjk};
+
+/// Longest term that is looked for by its sound, in characters.
+const MAX_SOUNDING_CHARS: usize = 10;
+/// Likeness (Jaro-Winkler) at which a Latin word is taken for another.
+const LEAST_LIKENESS: f64 = 0.88;
+
+/// A term and its syllables.
+#[derive(Debug)]
+struct Typed {
+    text: String,
+    syllables: String,
+}
+
+/// All terms of one dictionary.
+#[derive(Debug)]
+pub(super) struct Terms {
+    version: u64,
+    all: Vec<Typed>,
+    by_sound: HashMap<String, usize>,
+}
+
+impl Terms {
+    fn new(dictionary: &Dictionary) -> Self {
+        let mut texts: Vec<&str> = dictionary.terms().collect();
+        // Shorter ones first, and in the same order in every run.
+        texts.sort_unstable_by_key(|text| (text.len(), *text));
+        let all: Vec<Typed> = texts
+            .into_iter()
+            .map(|text| Typed {
+                text: text.to_owned(),
+                syllables: pinyin::syllables(text),
+            })
+            .collect();
+        let mut by_sound = HashMap::new();
+        for (index, term) in all.iter().enumerate() {
+            if term.text.chars().all(is_cjk) {
+                by_sound.entry(term.syllables.clone()).or_insert(index);
+            }
+        }
+        Self {
+            version: dictionary.version(),
+            all,
+            by_sound,
+        }
+    }
+
+    /// Terms that begin as typed (see [`pinyin::begins`]), then those that have the typed text inside.
+    pub(super) fn beginning(&self, typed: &str, most: usize) -> Vec<(bool, &str)> {
+        let begins = |term: &&Typed| pinyin::begins(&term.text, &term.syllables, typed);
+        let first = self.all.iter().filter(begins).map(|term| (true, term));
+        let inside = self
+            .all
+            .iter()
+            .filter(|term| !typed.is_ascii() && term.text.contains(typed) && !begins(term))
+            .map(|term| (false, term));
+        first
+            .chain(inside)
+            .filter(|(_, term)| term.text != typed)
+            .take(most)
+            .map(|(begins, term)| (begins, term.text.as_str()))
+            .collect()
+    }
+
+    /// The longest part of a text that sounds like a term without being it, and the text with the term in its
+    /// place.
+    pub(super) fn sounding(&self, text: &str) -> Option<(String, String)> {
+        let chars: Vec<char> = text.chars().collect();
+        for length in (2..=chars.len().min(MAX_SOUNDING_CHARS)).rev() {
+            for (at, part) in chars.windows(length).enumerate() {
+                if !part.iter().copied().all(is_cjk) {
+                    continue;
+                }
+                let part: String = part.iter().collect();
+                let term = self
+                    .by_sound
+                    .get(&pinyin::syllables(&part))
+                    .and_then(|&index| self.all.get(index))
+                    .filter(|term| pinyin::sound_alike(&term.text, &part));
+                let Some(term) = term else { continue };
+                if term.text == part {
+                    return None;
+                }
+                let before: String = chars.iter().take(at).collect();
+                let after: String = chars.iter().skip(at + length).collect();
+                return Some((part, format!("{before}{}{after}", term.text)));
+            }
+        }
+        None
+    }
+
+    /// A term that looks like the text: a character or two are others, or a letter is missing or too much.
+    pub(super) fn like(&self, text: &str) -> Option<&str> {
+        let latin = !text.chars().any(is_cjk);
+        let like = |term: &&str| {
+            let spelt = || latin && strsim::jaro_winkler(text, term) >= LEAST_LIKENESS;
+            *term != text && (alike(term, text) || spelt())
+        };
+        self.all.iter().map(|term| term.text.as_str()).find(like)
+    }
+}
+
+impl Reader {
+    /// The terms of the current dictionary.
+    pub(super) fn terms(&self) -> Arc<Terms> {
+        let dictionary = self.analyzer().dictionary();
+        let mut known = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.as_ref() {
+            Some(terms) if terms.version == dictionary.version() => Arc::clone(terms),
+            _ => {
+                let terms = Arc::new(Terms::new(&dictionary));
+                *known = Some(Arc::clone(&terms));
+                terms
+            }
+        }
+    }
+}

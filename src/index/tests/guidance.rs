@@ -1,0 +1,242 @@
+//! What stands beside hits: counts, related terms, other orders, suggestions, corrections.
+
+use super::*;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// An index of documents: site, day, title, text.
+fn index(documents: &[(&str, Option<&str>, &str, &str)]) -> (tempfile::TempDir, Reader) {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    for (n, (site, published, title, text)) in (1..).zip(documents) {
+        let url = format!("https://a.example/{n}");
+        let document = Document {
+            site: Some((*site).to_owned()),
+            published: published.map(str::to_owned),
+            ..document(&url, title, text)
+        };
+        add(&mut writer, n, &document);
+    }
+    writer.commit(1).unwrap();
+    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    (dir, reader)
+}
+
+fn order(reader: &Reader, query: &Query) -> Vec<u64> {
+    let found = reader.search(query).unwrap();
+    found
+        .documents
+        .iter()
+        .map(|d| d.stored.fingerprint)
+        .collect()
+}
+
+#[test]
+fn counts_cover_the_whole_result_and_other_sites() {
+    let (_dir, reader) = index(&[
+        ("甲", Some("2026-11-01"), "油价", "油价上涨"),
+        ("甲", Some("2026-11-01T23:30:00+08:00"), "油价", "油价下跌"),
+        ("乙", Some("2026-11-03"), "油价", "油价持平"),
+        ("丙", None, "油价", "油价未定"),
+        ("丙", Some("2026-11-02"), "煤价", "煤炭"),
+    ]);
+    let mut query = Query {
+        facets: true,
+        limit: 1,
+        ..Query::plain("油价")
+    };
+    query.filter.sites = vec!["甲".to_owned()];
+    let found = reader.search(&query).unwrap();
+    assert_eq!(found.total, 2);
+    let facets = found.facets.unwrap();
+    let sites: Vec<(&str, u64)> = facets
+        .sites
+        .iter()
+        .map(|s| (s.site.as_str(), s.documents))
+        .collect();
+    assert_eq!(sites, [("甲", 2), ("丙", 1), ("乙", 1)]);
+    query.filter.sites.clear();
+    let dates = reader.search(&query).unwrap().facets.unwrap().dates;
+    assert_eq!(dates.unit, DateUnit::Day);
+    let counts: Vec<(String, u64)> = dates
+        .counts
+        .iter()
+        .map(|c| (c.start.to_string(), c.documents))
+        .collect();
+    let expected = [("2026-11-01", 2), ("2026-11-02", 0), ("2026-11-03", 1)];
+    assert_eq!(counts, expected.map(|(day, n)| (day.to_owned(), n)));
+}
+
+#[test]
+fn a_long_span_is_counted_by_month_or_year() {
+    let unit = |first: &str, last: &str| {
+        let (_dir, reader) = index(&[
+            ("甲", Some(first), "油价", "油价上涨"),
+            ("甲", Some(last), "油价", "油价下跌"),
+        ]);
+        let query = Query {
+            facets: true,
+            ..Query::plain("油价")
+        };
+        let dates = reader.search(&query).unwrap().facets.unwrap().dates;
+        let total: u64 = dates.counts.iter().map(|c| c.documents).sum();
+        (dates.unit, dates.counts.len(), total)
+    };
+    assert_eq!(unit("2026-10-31", "2026-11-01"), (DateUnit::Day, 2, 2));
+    assert_eq!(unit("2025-11-30", "2026-11-01"), (DateUnit::Month, 13, 2));
+    assert_eq!(unit("2016-12-31", "2026-01-01"), (DateUnit::Year, 11, 2));
+    // A date that cannot be is no reason for a thousand bars.
+    assert_eq!(unit("1066-10-14", "2026-01-01"), (DateUnit::Year, 60, 1));
+}
+
+#[test]
+fn both_halves_a_score_with_each_half_life() {
+    let (_dir, reader) = index(&[
+        ("甲", Some("2026-10-01"), "油价", "油价油价"),
+        ("甲", Some("2026-11-05"), "快讯", "今日国内油价小幅波动"),
+        ("甲", None, "油价", "油价油价"),
+    ]);
+    let now_ms = parse_published("2026-11-05", 480).unwrap();
+    let mut query = Query {
+        now_ms,
+        ..Query::plain("油价")
+    };
+    assert_eq!(order(&reader, &query)[2], 2);
+    let plain = reader.search(&query).unwrap().documents[0].score;
+    query.sort = Sort::Both;
+    query.half_life_ms = 35 * DAY_MS;
+    let found = reader.search(&query).unwrap();
+    let score = |n: u64| {
+        let found = found.documents.iter();
+        let mut found = found.filter(|d| d.stored.fingerprint == n);
+        found.next().unwrap().score
+    };
+    assert!((score(1) / plain - 0.5).abs() < 0.01);
+    assert!((score(3) / plain - 0.0625).abs() < 0.01);
+    query.half_life_ms = 5 * DAY_MS;
+    assert_eq!(order(&reader, &query), [2, 3, 1]);
+}
+
+#[test]
+fn one_site_does_not_fill_the_first_page() {
+    let mut documents = vec![("甲", None, "油价", "油价上涨"); 12];
+    documents.extend([
+        ("乙", None, "油价", "油价上涨了"),
+        ("丙", None, "简讯", "煤价上涨，油价不变"),
+    ]);
+    let (_dir, reader) = index(&documents);
+    let mut query = Query {
+        limit: 20,
+        ..Query::plain("油价")
+    };
+    let plain = order(&reader, &query);
+    assert!(plain.iter().position(|&n| n == 13).unwrap() >= 10);
+    query.grouped = true;
+    let shared = order(&reader, &query);
+    assert_eq!(shared[3], 13, "{shared:?}");
+    // What is far worse does not move up.
+    assert_eq!(shared.last(), Some(&14));
+    let (mut a, mut b) = (plain, shared);
+    a.sort_unstable();
+    b.sort_unstable();
+    assert_eq!(a, b);
+}
+
+#[test]
+fn related_terms_are_those_of_the_result() {
+    let mut documents = Vec::new();
+    for _ in 0..5 {
+        documents.push((
+            "甲",
+            None,
+            "页岩气产量",
+            "涪陵页岩气田采用水力压裂技术，产量上升",
+        ));
+        documents.push(("甲", None, "快讯", "国际油价今日产量上升"));
+    }
+    let (_dir, reader) = index(&documents);
+    let query = Query {
+        facets: true,
+        ..Query::plain("页岩气")
+    };
+    let related = reader.search(&query).unwrap().facets.unwrap().related;
+    assert!(related.contains(&"水力压裂".to_owned()), "{related:?}");
+    assert!(
+        !related.iter().any(|term| term.contains("页岩气")),
+        "{related:?}"
+    );
+    let place = |word: &str| related.iter().position(|term| term == word);
+    assert!(
+        place("水力压裂") < place("产量").or(Some(99)),
+        "{related:?}"
+    );
+}
+
+#[test]
+fn suggestions_begin_as_typed_in_any_way() {
+    let (_dir, reader) = index(&[
+        (
+            "甲",
+            Some("2026-11-01"),
+            "页岩气产量创新高",
+            "页岩气与页岩油",
+        ),
+        ("甲", Some("2026-11-02"), "页岩气产量创新高", "页岩气"),
+        ("甲", Some("2026-11-03"), "油价上涨", "页岩气"),
+    ]);
+    let suggested = |typed: &str| -> Vec<(String, u64)> {
+        let all = reader.suggest(typed, 8).unwrap();
+        all.into_iter().map(|s| (s.text, s.documents)).collect()
+    };
+    let terms = [("页岩气", 3), ("页岩油", 1)].map(|(t, n)| (t.to_owned(), n));
+    for typed in ["yy", "YeYan", "页岩", "頁巖"] {
+        assert_eq!(suggested(typed)[..2], terms, "{typed}");
+    }
+    assert_eq!(suggested("页yq")[0].0, "页岩气");
+    assert_eq!(suggested("产量").last().unwrap().0, "页岩气产量创新高");
+    // One title once, and nothing without documents.
+    assert_eq!(suggested("创新高").len(), 1);
+    for typed in ["", "  ", "水力压裂", "zzzz", "\"", "*"] {
+        assert_eq!(suggested(typed), [], "{typed}");
+    }
+}
+
+#[test]
+fn what_nobody_wrote_is_corrected() {
+    let (_dir, reader) = index(&[
+        ("甲", None, "页岩气开发", "页岩气产量上升"),
+        (
+            "甲",
+            None,
+            "新能源汽车",
+            "新能源汽车销量上升，Brent原油下跌",
+        ),
+        ("甲", None, "快讯", "大庆油田投产"),
+    ]);
+    let corrected = |query: &Query| {
+        let found = reader.search(query).unwrap();
+        reader.correction(query, found.strict).unwrap()
+    };
+    let plain = |text: &str| corrected(&Query::plain(text));
+    assert_eq!(plain("叶岩气").as_deref(), Some("页岩气"));
+    assert_eq!(
+        corrected(&literal("新能原汽车")).as_deref(),
+        Some("新能源汽车")
+    );
+    // A phrase whose words stand apart.
+    assert_eq!(
+        corrected(&literal("页岩气 上升")).as_deref(),
+        Some("页岩气 上升")
+    );
+    for right in [
+        "zzzzqqqq",
+        "饕餮魑魅",
+        "",
+        "页岩气开发",
+        "销量产量",
+        "大庆油田",
+    ] {
+        assert_eq!(plain(right), None, "{right}");
+    }
+}
