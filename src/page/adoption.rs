@@ -64,7 +64,7 @@ impl Tree {
             let moved = self.nodes.len() - self.stack[block].node as usize;
             if moved > self.movable
                 || at == 0
-                || self.stack[at - 1..].iter().any(|o| o.stale)
+                || self.stack[at..].iter().any(|o| o.stale)
                 || self.is_full()
             {
                 self.formatting.remove(open.node);
@@ -139,7 +139,8 @@ impl Tree {
     fn move_nodes(&mut self, at: usize, kept: &[Open], shift: Shift) {
         let block = shift.block as usize;
         let mut tail = self.nodes.split_off(block);
-        let mut parent = self.stack[at - 1].node;
+        // Not the element before it on the stack, if it was moved out of a table.
+        let mut parent = self.nodes[self.stack[at].node as usize].parent;
         for open in kept {
             let copy = self.nodes[open.node as usize];
             parent = self.append_copy(copy, parent);

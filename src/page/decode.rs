@@ -4,10 +4,15 @@
 //! While all bytes are ASCII the question stays open, since every charset that pages use decodes them alike. From
 //! the first other byte on a bounded stretch is held back and then decides, together with what was declared.
 
-use encoding_rs::{Encoding, GB18030, GBK, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, GB18030, GBK, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 
 use super::CharsetSource;
-use super::evidence::{Utf8Evidence, guess, looks_utf16, prescan};
+use super::charset_name::lower_name;
+use super::evidence::{Utf8Evidence, guess, looks_utf16};
+use super::mixed::{
+    STRETCH_BYTES, Second, ends_stretch, may_be_utf8, others, utf8_text, without_utf8,
+};
+use super::prescan::prescan;
 
 /// Bytes held back from the first byte that is not ASCII: enough text to tell charsets apart.
 const HELD_BYTES: usize = 8 << 10;
@@ -24,10 +29,14 @@ enum State {
     /// The bytes from the first that is not ASCII.
     Held(Vec<u8>),
     Utf8 {
+        /// The beginning of a character, or of a stretch in another charset.
         carry: Vec<u8>,
+        second: Second,
     },
     Other {
         decoder: Box<encoding_rs::Decoder>,
+        /// The beginning of a stretch that may be UTF-8.
+        carry: Vec<u8>,
     },
 }
 
@@ -99,7 +108,7 @@ impl Decoder {
 
     fn iso_2022_jp(&self) -> bool {
         let declared = self.header.or(self.meta);
-        declared == Some(encoding_rs::ISO_2022_JP)
+        declared == Some(ISO_2022_JP)
     }
 
     /// Byte order marks and UTF-16 without one show in the first bytes.
@@ -136,10 +145,15 @@ impl Decoder {
         self.encoding = encoding;
         self.source = source;
         self.state = if encoding == UTF_8 {
-            State::Utf8 { carry: Vec::new() }
+            let declared = self.header.or(self.meta).filter(|e| *e != UTF_8);
+            State::Utf8 {
+                carry: Vec::new(),
+                second: Second::new(declared, self.tld.clone()),
+            }
         } else {
             State::Other {
                 decoder: Box::new(encoding.new_decoder_without_bom_handling()),
+                carry: Vec::new(),
             }
         };
     }
@@ -173,14 +187,19 @@ impl Decoder {
                 .next();
             return (UTF_8, source.unwrap_or(CharsetSource::Content));
         }
+        // Parts in UTF-8 say nothing of the rest, unless they are the greater part.
+        let (utf8, rest) = without_utf8(held);
+        if utf8 > others(&rest) {
+            return (UTF_8, CharsetSource::Content);
+        }
         let fits = |(e, _): &(&'static Encoding, CharsetSource)| {
-            *e != UTF_8 && e.is_ascii_compatible() && decodes(e, held)
+            *e != UTF_8 && e.is_ascii_compatible() && decodes(e, &rest)
         };
         if let Some(found) = [header, meta].into_iter().flatten().find(fits) {
             return found;
         }
-        let guessed = guess(held, self.tld.as_deref());
-        if declared.is_some_and(|(e, _)| e == encoding_rs::ISO_2022_JP) {
+        let guessed = guess(&rest, self.tld.as_deref());
+        if declared.is_some_and(|(e, _)| e == ISO_2022_JP) {
             return declared.unwrap_or((guessed, CharsetSource::Guess));
         }
         let source = if declared.is_some() {
@@ -193,85 +212,132 @@ impl Decoder {
 
     fn decoded(&mut self, block: &[u8], last: bool, out: &mut dyn FnMut(&str)) {
         match &mut self.state {
-            State::Utf8 { carry } => utf8(carry, block, last, out),
-            State::Other { decoder } => {
-                self.buffer.reserve(block.len() * 3 + 64);
-                let (_, read, _) = decoder.decode_to_string(block, &mut self.buffer, last);
-                // The buffer holds the longest possible result, so all is read at once.
-                debug_assert_eq!(read, block.len());
-                emit(&self.buffer, out);
-                self.buffer.clear();
+            State::Utf8 { carry, second } => utf8(carry, second, block, last, out),
+            State::Other { decoder, carry } => {
+                let mut legacy = Legacy {
+                    decoder,
+                    buffer: &mut self.buffer,
+                };
+                let encoding = self.encoding;
+                if encoding == UTF_16LE || encoding == UTF_16BE || encoding == ISO_2022_JP {
+                    legacy.write(block, last, out);
+                } else {
+                    legacy.write_mixed(carry, block, last, out);
+                }
             }
             State::Ascii | State::Held(_) => {}
         }
     }
 }
 
-/// Decodes UTF-8 without a copy; a character that is split over blocks waits in `carry`.
-fn utf8(carry: &mut Vec<u8>, block: &[u8], last: bool, out: &mut dyn FnMut(&str)) {
-    let mut rest = block;
-    if !carry.is_empty() {
-        // At most three bytes wait, so this is short.
-        let take = rest.len().min(4);
-        let (head, _) = rest.split_at(take);
-        let waiting = carry.len();
-        carry.extend_from_slice(head);
-        let used = match std::str::from_utf8(carry) {
-            Ok(text) => {
-                out(text);
-                carry.len()
-            }
-            Err(e) if e.valid_up_to() > 0 => {
-                let used = e.valid_up_to();
-                if let Ok(text) = std::str::from_utf8(&carry[..used]) {
-                    out(text);
-                }
-                used
-            }
-            Err(e) => match e.error_len() {
-                Some(len) => {
-                    out("\u{FFFD}");
-                    len
-                }
-                None if last => {
-                    out("\u{FFFD}");
-                    carry.len()
-                }
-                None => {
+/// A charset that is not UTF-8.
+struct Legacy<'a> {
+    decoder: &'a mut encoding_rs::Decoder,
+    buffer: &'a mut String,
+}
+
+impl Legacy<'_> {
+    fn write(&mut self, bytes: &[u8], last: bool, out: &mut dyn FnMut(&str)) {
+        self.buffer.reserve(bytes.len() * 3 + 64);
+        let (_, read, _) = self.decoder.decode_to_string(bytes, self.buffer, last);
+        // The buffer holds the longest possible result, so all is read at once.
+        debug_assert_eq!(read, bytes.len());
+        emit(self.buffer, out);
+        self.buffer.clear();
+    }
+
+    /// The same, but for stretches that are UTF-8.
+    fn write_mixed(
+        &mut self,
+        carry: &mut Vec<u8>,
+        block: &[u8],
+        last: bool,
+        out: &mut dyn FnMut(&str),
+    ) {
+        let joined = join(carry, block);
+        let bytes = joined.as_deref().unwrap_or(block);
+        let single_byte = self.decoder.encoding().is_single_byte();
+        let (mut done, mut at) = (0, 0);
+        while at < bytes.len() {
+            let rest = bytes.get(at..).unwrap_or_default();
+            at += Encoding::ascii_valid_up_to(rest);
+            let rest = bytes.get(at..).unwrap_or_default();
+            let end = rest.iter().position(|&b| ends_stretch(b));
+            let (stretch, _) = rest.split_at(end.unwrap_or(rest.len()));
+            if may_be_utf8(stretch, single_byte) {
+                if end.is_none() && !last && stretch.len() < STRETCH_BYTES {
+                    self.write(bytes.get(done..at).unwrap_or_default(), false, out);
+                    carry.extend_from_slice(rest);
                     return;
                 }
-            },
-        };
-        rest = rest.get(used.saturating_sub(waiting)..).unwrap_or_default();
-        carry.clear();
-    }
-    loop {
-        match std::str::from_utf8(rest) {
-            Ok(text) => {
-                emit(text, out);
-                return;
-            }
-            Err(e) => {
-                let (valid, bad) = rest.split_at(e.valid_up_to());
-                if let Ok(text) = std::str::from_utf8(valid) {
+                if let Some(text) = utf8_text(stretch, single_byte) {
+                    self.write(bytes.get(done..at).unwrap_or_default(), false, out);
                     emit(text, out);
-                }
-                match e.error_len() {
-                    Some(len) => {
-                        out("\u{FFFD}");
-                        rest = bad.get(len..).unwrap_or_default();
-                    }
-                    None if last => {
-                        out("\u{FFFD}");
-                        return;
-                    }
-                    None => {
-                        carry.extend_from_slice(bad);
-                        return;
-                    }
+                    done = at + stretch.len();
                 }
             }
+            at += stretch.len().max(1);
         }
+        self.write(bytes.get(done..).unwrap_or_default(), last, out);
+    }
+}
+
+/// What was carried over with the next block after it; `None` when nothing was.
+fn join(carry: &mut Vec<u8>, block: &[u8]) -> Option<Vec<u8>> {
+    if carry.is_empty() {
+        return None;
+    }
+    let mut joined = std::mem::take(carry);
+    joined.extend_from_slice(block);
+    Some(joined)
+}
+
+/// Decodes UTF-8 without a copy. A character that is split over blocks waits in `carry`, and so does a stretch with
+/// broken characters until it can be told whether it is in another charset.
+fn utf8(
+    carry: &mut Vec<u8>,
+    second: &mut Second,
+    block: &[u8],
+    last: bool,
+    out: &mut dyn FnMut(&str),
+) {
+    let joined = join(carry, block);
+    let mut rest = joined.as_deref().unwrap_or(block);
+    loop {
+        let error = match std::str::from_utf8(rest) {
+            Ok(text) => return emit(text, out),
+            Err(error) => error,
+        };
+        let (valid, bad) = rest.split_at(error.valid_up_to());
+        if error.error_len().is_none() && !last {
+            emit_valid(valid, out);
+            carry.extend_from_slice(bad);
+            return;
+        }
+        let start = valid
+            .iter()
+            .rposition(|&b| ends_stretch(b))
+            .map_or(0, |at| at + 1);
+        let end = bad.iter().position(|&b| ends_stretch(b));
+        let (before, from) = rest.split_at(start);
+        emit_valid(before, out);
+        if end.is_none() && !last && from.len() < STRETCH_BYTES {
+            carry.extend_from_slice(from);
+            return;
+        }
+        let len = end.map_or(from.len(), |at| at + valid.len() - start);
+        let (stretch, after) = from.split_at(len);
+        match second.decode(stretch, after) {
+            Some(text) => emit(&text, out),
+            None => emit(&String::from_utf8_lossy(stretch), out),
+        }
+        rest = after;
+    }
+}
+
+fn emit_valid(bytes: &[u8], out: &mut dyn FnMut(&str)) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        emit(text, out);
     }
 }
 
@@ -300,21 +366,4 @@ fn decodes(encoding: &'static Encoding, held: &[u8]) -> bool {
     let bad = text.chars().filter(|c| *c == '\u{FFFD}').count();
     let other = text.chars().filter(|c| !c.is_ascii()).count();
     bad * 20 <= other
-}
-
-fn lower_name(encoding: &'static Encoding) -> &'static str {
-    const NAMES: [(&Encoding, &str); 8] = [
-        (&encoding_rs::UTF_8_INIT, "utf-8"),
-        (&encoding_rs::GB18030_INIT, "gb18030"),
-        (&encoding_rs::BIG5_INIT, "big5"),
-        (&encoding_rs::SHIFT_JIS_INIT, "shift_jis"),
-        (&encoding_rs::EUC_KR_INIT, "euc-kr"),
-        (&encoding_rs::EUC_JP_INIT, "euc-jp"),
-        (&encoding_rs::UTF_16LE_INIT, "utf-16le"),
-        (&encoding_rs::UTF_16BE_INIT, "utf-16be"),
-    ];
-    NAMES
-        .iter()
-        .find(|(e, _)| *e == encoding)
-        .map_or_else(|| encoding.name(), |(_, name)| name)
 }

@@ -1,7 +1,7 @@
 //! What an end tag does to the open elements. Stray end tags change nothing.
 
 use super::Tag;
-use super::tree::{Context, Phase, Tree};
+use super::tree::{Context, Open, Phase, Tree};
 
 impl Tree {
     /// An end tag.
@@ -17,8 +17,10 @@ impl Tree {
             self.settle_space();
         }
         if self.phase < Phase::Body && !self.is_open(Tag::TEMPLATE) {
-            self.end_before_body(tag);
-            return;
+            if self.end_before_body(tag) {
+                return;
+            }
+            self.open_body(super::Span::default());
         }
         if self.leave_overflow() {
             return;
@@ -35,18 +37,21 @@ impl Tree {
         self.end_in_context(tag, super::start_tags::name_hash(tag, name));
     }
 
-    fn end_before_body(&mut self, tag: Tag) {
+    /// False when the tag is one that begins the body, oddly enough.
+    fn end_before_body(&mut self, tag: Tag) -> bool {
         if self.current_tag() == tag && tag != Tag::HTML && tag != Tag::HEAD {
             self.pop();
         } else if tag == Tag::HEAD && self.phase == Phase::Head {
-            self.pop_to(1);
-            self.phase = Phase::AfterHead;
+            self.end_head();
+        } else {
+            return !matches!(tag, Tag::BODY | Tag::HTML | Tag::BR);
         }
+        true
     }
 
     fn end_foreign(&mut self, tag: Tag) -> bool {
         if matches!(tag, Tag::P | Tag::BR) {
-            while self.current().is_some_and(|open| open.foreign) {
+            while self.current().as_ref().is_some_and(Open::is_drawing) {
                 self.pop();
             }
             return false;
@@ -97,32 +102,32 @@ impl Tree {
                     break;
                 }
                 Context::ColumnGroup => {
-                    if tag == Tag::COL {
+                    if tag == Tag::TEMPLATE {
+                        break;
+                    }
+                    if tag == Tag::COL || self.current_tag() != Tag::COLGROUP {
                         return;
                     }
-                    self.close_top(Tag::COLGROUP);
+                    self.pop();
                     if tag == Tag::COLGROUP {
                         return;
                     }
+                }
+                Context::Template => {
+                    if tag != Tag::TEMPLATE && self.current_tag() == Tag::TEMPLATE {
+                        return;
+                    }
+                    break;
                 }
             }
         }
         self.end_in_body(tag, hash);
     }
 
-    fn innermost_cell(&self) -> Option<usize> {
+    pub(super) fn innermost_cell(&self) -> Option<usize> {
         self.stack
             .iter()
-            .rposition(|open| matches!(open.tag, Tag::TD | Tag::TH | Tag::CAPTION))
-    }
-
-    fn close_top(&mut self, tag: Tag) {
-        match self.stack.iter().rposition(|open| open.tag == tag) {
-            Some(at) => self.pop_to(at),
-            None => {
-                self.pop();
-            }
-        }
+            .rposition(|open| !open.foreign && open.tag.is_cell())
     }
 
     fn close_cell(&mut self, tag: Tag) {
@@ -145,16 +150,16 @@ impl Tree {
     }
 
     /// Stack index of an element in table scope.
-    fn table_scope(&self, tag: Tag) -> Option<usize> {
+    pub(super) fn table_scope(&self, tag: Tag) -> Option<usize> {
         if !self.is_open(tag) {
             return None;
         }
         for at in (0..self.stack.len()).rev() {
-            let open = self.stack[at].tag;
-            if open == tag {
+            let open = self.stack[at];
+            if open.is_html(tag) {
                 return Some(at);
             }
-            if matches!(open, Tag::TABLE | Tag::HTML | Tag::TEMPLATE) {
+            if !open.foreign && matches!(open.tag, Tag::TABLE | Tag::HTML | Tag::TEMPLATE) {
                 return None;
             }
         }

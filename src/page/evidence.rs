@@ -1,7 +1,7 @@
-//! What bytes say of their charset. In: a stretch of a page. Out: counts, declarations, a guess.
+//! What bytes say of their charset. In: a stretch of a page. Out: counts, a guess.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::Encoding;
 
 /// How far bytes look like UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -71,71 +71,6 @@ pub(super) fn looks_utf16(bytes: &[u8]) -> Option<bool> {
         return Some(true);
     }
     (even * 2 > half && odd * 20 < half).then_some(false)
-}
-
-/// The charset that a `<meta>` (or an XML declaration) in these bytes names, as the HTML standard's prescan finds
-/// it: UTF-16 there means UTF-8, since the bytes could be read.
-pub(super) fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
-    let mut rest = bytes;
-    while let Some(at) = rest.iter().position(|&b| b == b'<') {
-        rest = rest.get(at + 1..)?;
-        if rest.starts_with(b"!--") {
-            let end = rest.windows(3).skip(1).position(|w| w == b"-->")?;
-            rest = rest.get(end + 4..)?;
-            continue;
-        }
-        if rest.starts_with(b"?xml") && at == 0 && bytes.len() == rest.len() + 1 {
-            let end = rest.iter().position(|&b| b == b'>').unwrap_or(rest.len());
-            let declaration = rest.get(..end).unwrap_or_default();
-            if let Some(found) = label_after(declaration, b"encoding") {
-                return Some(found);
-            }
-        }
-        if rest
-            .get(..4)
-            .is_some_and(|name| name.eq_ignore_ascii_case(b"meta"))
-        {
-            let end = rest.iter().position(|&b| b == b'>')?;
-            let tag = rest.get(4..end).unwrap_or_default();
-            if let Some(found) = label_after(tag, b"charset") {
-                return Some(found);
-            }
-        }
-    }
-    None
-}
-
-/// The label after `word` and `=` in the bytes of a tag, quoted or not.
-fn label_after(tag: &[u8], word: &[u8]) -> Option<&'static Encoding> {
-    let mut from = 0;
-    loop {
-        let at = from
-            + tag
-                .get(from..)?
-                .windows(word.len())
-                .position(|w| w.eq_ignore_ascii_case(word))?;
-        from = at + word.len();
-        let rest = tag.get(from..)?.trim_ascii_start();
-        let Some(rest) = rest.strip_prefix(b"=") else {
-            continue;
-        };
-        let rest = rest.trim_ascii_start();
-        let rest = rest
-            .strip_prefix(b"\"")
-            .or_else(|| rest.strip_prefix(b"'"))
-            .unwrap_or(rest);
-        let end = rest
-            .iter()
-            .position(|&b| {
-                matches!(b, b'"' | b'\'' | b';' | b'>' | b'/') || b.is_ascii_whitespace()
-            })
-            .unwrap_or(rest.len());
-        let Some(encoding) = Encoding::for_label(rest.get(..end)?) else {
-            continue;
-        };
-        let utf16 = encoding == UTF_16LE || encoding == UTF_16BE;
-        return Some(if utf16 { UTF_8 } else { encoding });
-    }
 }
 
 /// Statistical guess among the charsets that are not UTF-8.

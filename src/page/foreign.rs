@@ -2,7 +2,7 @@
 //! drawing ends it.
 
 use super::start_tags::StartTag;
-use super::tree::{Context, Tree};
+use super::tree::{Open, Tree};
 use super::{NodeId, Tag};
 
 impl Tree {
@@ -11,7 +11,6 @@ impl Tree {
             && open.node == node
         {
             open.foreign = true;
-            open.context = Context::Body;
             if self_closing {
                 self.pop();
             }
@@ -23,16 +22,19 @@ impl Tree {
     pub(super) fn foreign_start(&mut self, start: StartTag) -> bool {
         let tag = start.tag;
         if tag.breaks_out() || start.colored {
-            while self.current().is_some_and(|open| open.foreign) {
+            while self.current().as_ref().is_some_and(Open::is_drawing) {
                 self.pop();
             }
             return false;
         }
+        let context = self.context();
         let node = self.insert(tag, start.name_hash, start.attributes);
         let Some(open) = self.stack.last_mut().filter(|open| open.node == node) else {
             return true;
         };
-        let holds_html = matches!(
+        open.foreign = true;
+        open.context = context;
+        open.holds_html = matches!(
             tag,
             Tag::FOREIGN_OBJECT
                 | Tag::DESC
@@ -43,8 +45,6 @@ impl Tree {
                 | Tag::MTEXT
                 | Tag::TITLE
         );
-        open.foreign = !holds_html;
-        open.context = Context::Body;
         if start.self_closing {
             self.pop();
         }

@@ -119,6 +119,9 @@ impl Tree {
 
     /// Opens again what formatting was left open by the end of a block.
     pub(super) fn reopen_formatting(&mut self) {
+        if self.current().as_ref().is_some_and(Open::is_drawing) {
+            return;
+        }
         let entries = &self.formatting.entries;
         let mut from = entries.len();
         while let Some(Entry::Element { open, .. }) = from.checked_sub(1).map(|at| entries[at]) {

@@ -106,6 +106,8 @@ impl<'a> Tags<'a> {
                     slash = false;
                     let name = self.key();
                     let Some(value) = self.value() else {
+                        // What looks like tags after it is part of the value.
+                        self.rest = &[];
                         return TagEnd::Missing;
                     };
                     each(name, value);

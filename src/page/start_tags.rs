@@ -1,7 +1,7 @@
 //! What a start tag does to the open elements: implied ends, implied html, head and body, tables, forms, SVG.
 
 use super::table_rules::Turn;
-use super::tree::{Context, Phase, Tree};
+use super::tree::{Context, Open, Phase, Tree};
 use super::{Span, Tag};
 
 /// FNV-1a over the lower-case name: tells elements with unknown names apart.
@@ -49,7 +49,7 @@ impl Tree {
         let StartTag {
             tag, attributes, ..
         } = start;
-        if self.current().is_some_and(|open| open.foreign) && self.foreign_start(start) {
+        if self.current().as_ref().is_some_and(Open::is_drawing) && self.foreign_start(start) {
             return;
         }
         if self.phase < Phase::Body && !self.start_before_body(tag, attributes) {
@@ -78,6 +78,7 @@ impl Tree {
                     self.start_in_table(tag, attributes)
                 }
                 Context::ColumnGroup => self.start_in_column_group(tag, attributes),
+                Context::Template => self.start_in_template(tag),
             };
             match handled {
                 Turn::Done => return,
@@ -132,9 +133,22 @@ impl Tree {
             self.insert(Tag::HEAD, 0, Span::default());
             self.phase = Phase::Head;
         }
-        // What belongs in the head and comes after it goes under the root here; it shows nothing either way.
-        self.insert_head_element(tag, attributes);
+        if self.phase == Phase::AfterHead {
+            self.insert_into_closed_head(tag, attributes);
+        } else {
+            self.insert_head_element(tag, attributes);
+        }
         false
+    }
+
+    /// What belongs in the head and comes after its end still goes there: the body has not begun.
+    fn insert_into_closed_head(&mut self, tag: Tag, attributes: Span) {
+        let Some(head) = self.head.filter(|_| self.stack.len() == 1) else {
+            return self.insert_head_element(tag, attributes);
+        };
+        self.push_open(head);
+        self.insert_head_element(tag, attributes);
+        self.remove_open(1);
     }
 
     pub(super) fn insert_head_element(&mut self, tag: Tag, attributes: Span) {
@@ -154,6 +168,14 @@ impl Tree {
         }
         if self.phase == Phase::Start {
             self.insert(Tag::HEAD, 0, Span::default());
+        }
+        self.end_head();
+    }
+
+    /// The head is complete, though what belongs there may still come.
+    pub(super) fn end_head(&mut self) {
+        if self.phase < Phase::AfterHead {
+            self.head = self.stack.get(1).copied();
         }
         self.pop_to(1);
         self.phase = Phase::AfterHead;

@@ -20,8 +20,7 @@ impl Tree {
         if !tag.is_table_part() {
             return Turn::AsBody;
         }
-        let cell = |t| matches!(t, Tag::TD | Tag::TH | Tag::CAPTION);
-        match self.stack.iter().rposition(|open| cell(open.tag)) {
+        match self.innermost_cell() {
             Some(at) => {
                 self.pop_to(at);
                 self.formatting.clear_to_marker();
@@ -44,6 +43,9 @@ impl Tree {
     pub(super) fn start_in_table(&mut self, tag: Tag, attributes: Span) -> Turn {
         let sections = [Tag::TBODY, Tag::THEAD, Tag::TFOOT];
         let context = self.context();
+        if tag.is_table_part() && !self.may_begin_part(tag, context) {
+            return Turn::Done;
+        }
         match tag {
             Tag::TD | Tag::TH => {
                 match context {
@@ -111,8 +113,36 @@ impl Tree {
         }
     }
 
+    /// In a template of rows or cells there is no row or section around them that another part could follow.
+    fn may_begin_part(&self, tag: Tag, context: Context) -> bool {
+        match (context, tag) {
+            (_, Tag::TD | Tag::TH) | (Context::TableBody, Tag::TR) => true,
+            (Context::Row, _) => self.table_scope(Tag::TR).is_some(),
+            (Context::TableBody, _) => [Tag::TBODY, Tag::THEAD, Tag::TFOOT]
+                .iter()
+                .any(|&section| self.table_scope(section).is_some()),
+            _ => true,
+        }
+    }
+
+    /// The first tag in a template says which part of a page it is a template of.
+    pub(super) fn start_in_template(&mut self, tag: Tag) -> Turn {
+        let context = match tag {
+            _ if tag.belongs_in_head() => return Turn::AsBody,
+            Tag::CAPTION | Tag::COLGROUP | Tag::TBODY | Tag::TFOOT | Tag::THEAD => Context::Table,
+            Tag::COL => Context::ColumnGroup,
+            Tag::TR => Context::TableBody,
+            Tag::TD | Tag::TH => Context::Row,
+            _ => Context::Body,
+        };
+        if let Some(template) = self.stack.last_mut() {
+            template.context = context;
+        }
+        Turn::Again
+    }
+
     fn start_table_in_table(&mut self) -> Turn {
-        match self.stack.iter().rposition(|open| open.tag == Tag::TABLE) {
+        match self.table_scope(Tag::TABLE) {
             Some(at) => {
                 self.pop_to(at);
                 Turn::Again
@@ -130,7 +160,9 @@ impl Tree {
             self.insert_head_element(tag, attributes);
             return Turn::Done;
         }
-        self.clear_to(&[Tag::COLGROUP]);
+        if self.current_tag() != Tag::COLGROUP {
+            return Turn::Done;
+        }
         self.pop();
         Turn::Again
     }

@@ -280,6 +280,11 @@ impl Tag {
         self.has(CLOSES_SCOPE)
     }
 
+    /// Holds content of the body inside a table.
+    pub(super) const fn is_cell(self) -> bool {
+        matches!(self, Tag::TD | Tag::TH | Tag::CAPTION)
+    }
+
     pub(super) const fn is_table_part(self) -> bool {
         self.has(TABLE_PART)
     }

@@ -7,7 +7,7 @@ use regex::bytes::Regex;
 
 use super::Tag;
 use super::markup::is_space;
-use super::tree::{Phase, Tree};
+use super::tree::{Context, Phase, Tree};
 
 /// What the next piece of text has to know of what stands before it.
 #[derive(Debug, Default)]
@@ -60,6 +60,9 @@ impl Tree {
                 return;
             }
             Tag::NOSCRIPT | Tag::XMP | Tag::PLAINTEXT if kind == TextKind::Raw => {
+                if self.current_tag() == Tag::PLAINTEXT {
+                    self.reopen_formatting();
+                }
                 self.append_verbatim(raw, TextKind::Raw);
                 return;
             }
@@ -85,11 +88,17 @@ impl Tree {
         if self.phase == Phase::Frameset {
             return;
         }
-        if self.phase < Phase::Body {
+        if self.phase < Phase::Body && !self.is_open(Tag::TEMPLATE) {
             if blank {
                 return;
             }
             self.open_body(super::Span::default());
+        }
+        if self.context() == Context::ColumnGroup && !blank {
+            if self.current_tag() != Tag::COLGROUP {
+                return;
+            }
+            self.pop();
         }
         self.text.fostering = self.context().is_table();
         self.reopen_formatting();

@@ -27,6 +27,8 @@ pub(super) enum Context {
     Cell,
     Caption,
     ColumnGroup,
+    /// Directly in a template: the first tag decides what it is a template of.
+    Template,
 }
 
 impl Context {
@@ -52,8 +54,10 @@ pub(super) enum Phase {
 pub(super) struct Open {
     pub(super) tag: Tag,
     pub(super) context: Context,
-    /// In SVG or MathML.
+    /// Of SVG or MathML.
     pub(super) foreign: bool,
+    /// Of SVG or MathML, but what it holds is HTML.
+    pub(super) holds_html: bool,
     pub(super) node: NodeId,
     pub(super) path: PathId,
     /// Tells unknown names apart; 0 for a known tag.
@@ -63,15 +67,24 @@ pub(super) struct Open {
 }
 
 impl Open {
+    /// Tags inside of it belong to SVG or MathML.
+    pub(super) fn is_drawing(&self) -> bool {
+        self.foreign && !self.holds_html
+    }
+
+    /// This element of HTML.
+    pub(super) fn is_html(&self, tag: Tag) -> bool {
+        self.tag == tag && !self.foreign
+    }
+
     /// "Special" of the standard: elements of a drawing are not, whatever their name.
     pub(super) fn is_special(&self) -> bool {
-        !self.foreign && self.tag.is_special()
+        self.holds_html || (!self.foreign && self.tag.is_special())
     }
 
     /// Boundary of a scope.
     pub(super) fn is_scope(&self) -> bool {
-        let holds_html = matches!(self.tag, Tag::FOREIGN_OBJECT | Tag::DESC);
-        !self.foreign && (self.tag.is_scope() || holds_html)
+        self.holds_html || (!self.foreign && self.tag.is_scope())
     }
 }
 
@@ -88,6 +101,8 @@ pub(super) struct Tree {
     pub(super) text: TextState,
     pub(super) phase: Phase,
     pub(super) quirks: Option<bool>,
+    /// The head after its end, until the body begins.
+    pub(super) head: Option<Open>,
     /// The open form, which forbids another.
     pub(super) form: Option<NodeId>,
     /// Elements that were not put on the stack because it is full.
@@ -219,14 +234,16 @@ impl Tree {
     /// table's parent.
     pub(super) fn insertion_parent(&mut self) -> Option<Open> {
         let current = self.current()?;
-        let table = || self.stack.iter().rposition(|open| open.tag == Tag::TABLE);
+        let outer = |open: &Open| open.is_html(Tag::TABLE) || open.is_html(Tag::TEMPLATE);
         if self.fosters(current)
-            && let Some(table) = table().filter(|table| *table > 0)
+            && let Some(outer) = self.stack.iter().rposition(outer)
         {
-            for open in self.stack.iter_mut().skip(table) {
+            // A template holds what stands beside the parts of a table in it; a table never.
+            let parent = outer.saturating_sub(usize::from(self.stack[outer].tag == Tag::TABLE));
+            for open in self.stack.iter_mut().skip(parent + 1) {
                 open.stale = true;
             }
-            return self.fresh(table - 1);
+            return self.fresh(parent);
         }
         self.fresh(self.stack.len() - 1)
     }
@@ -277,20 +294,25 @@ impl Tree {
             Tag::TD | Tag::TH => Context::Cell,
             Tag::CAPTION => Context::Caption,
             Tag::COLGROUP => Context::ColumnGroup,
-            Tag::TEMPLATE => Context::Body,
+            Tag::TEMPLATE => Context::Template,
             _ => outer,
         };
-        self.stack.push(Open {
+        self.push_open(Open {
             tag,
             context,
             foreign: false,
+            holds_html: false,
             node,
             path: self.nodes[node as usize].path,
             name_hash,
             stale: false,
         });
-        self.open[tag.0 as usize] += 1;
         node
+    }
+
+    pub(super) fn push_open(&mut self, open: Open) {
+        self.stack.push(open);
+        self.open[open.tag.0 as usize] += 1;
     }
 
     /// Appends an element that holds nothing.

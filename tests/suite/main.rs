@@ -1,5 +1,7 @@
 //! Integration tests: one binary.
 
+mod browser;
+mod charsets;
 mod cli;
 mod config;
 mod daemon;
@@ -10,10 +12,18 @@ mod eval;
 mod export;
 mod kill;
 mod layout;
+mod outline;
 mod pages;
 mod same_documents;
 mod sample_pages;
 mod site_add;
 mod small_web;
+mod suites;
 mod warc;
 mod world;
+
+/// A line for who runs the tests with `--no-capture`.
+#[expect(clippy::print_stderr, reason = "a test's report")]
+fn say(line: &str) {
+    eprintln!("{line}");
+}

@@ -19,8 +19,8 @@ const MISSES: &[(Template, &str, usize)] = &[
     (Template::Forum, "text", 24),
 ];
 
-fn document(world: &World, article: &Planted) -> Document {
-    let url = world.url(article);
+/// The bytes of an article's page, and the charset that its header names.
+fn body(world: &World, article: &Planted) -> (Vec<u8>, Option<String>) {
     let ask = Ask {
         host: &world.site_of(article).host,
         target: &article.path,
@@ -28,14 +28,28 @@ fn document(world: &World, article: &Planted) -> Document {
         ..Ask::default()
     };
     let answer = world.answer(&ask).expect("planted pages are answered");
-    let Body::Bytes(bytes) = &answer.body else {
-        panic!("{url} is endless")
-    };
     let content_type = answer.header("content-type").expect("a content type");
+    let charset = content_type
+        .split_once("charset=")
+        .map(|(_, label)| label.to_owned());
+    let Body::Bytes(bytes) = answer.body else {
+        panic!("{} is endless", article.path)
+    };
+    (bytes, charset)
+}
+
+/// The pages of all articles of one world.
+pub(crate) fn bodies() -> Vec<(Vec<u8>, Option<String>)> {
+    let world = World::generate(2026, NOW_MS, 18080);
+    let articles = world.articles.iter();
+    articles.map(|article| body(&world, article)).collect()
+}
+
+fn document(world: &World, article: &Planted) -> Document {
+    let url = world.url(article);
+    let (bytes, charset) = body(world, article);
     let hints = Hints {
-        charset: content_type
-            .split_once("charset=")
-            .map(|(_, label)| label.to_owned()),
+        charset,
         url: Some(CrawlUri::parse(&url).expect("planted addresses are good")),
         ..Hints::default()
     };
@@ -43,7 +57,7 @@ fn document(world: &World, article: &Planted) -> Document {
         now_ms: NOW_MS,
         ..Context::default()
     };
-    extract(&Page::parse(bytes, hints), &context)
+    extract(&Page::parse(&bytes, hints), &context)
 }
 
 /// How much of the text came out, and nothing else: F1 over runs of four characters.
