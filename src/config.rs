@@ -62,6 +62,8 @@ pub struct Config {
     pub index: index::Config,
     /// The HTTP API and the web page.
     pub serve: serve::Config,
+    /// Topics that are followed: one block each.
+    pub follow: Vec<serve::Follow>,
 }
 
 impl Default for Config {
@@ -79,6 +81,7 @@ impl Default for Config {
             analyze: analyze::Config::default(),
             index: index::Config::default(),
             serve: serve::Config::default(),
+            follow: Vec::new(),
         }
     }
 }
@@ -250,6 +253,9 @@ impl Config {
         }
         if let Some(problem) = self.serve.problems().first() {
             return Err(format!("serve.{problem}"));
+        }
+        if let Some(problem) = serve::Follow::first_problem(&self.follow) {
+            return Err(format!("[[follow]] {problem}"));
         }
         Ok(())
     }

@@ -6,10 +6,16 @@ use super::{Context, Usage, output};
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
 use crate::index::{self, Reader};
-use crate::serve::{self, Calendar, FoundList, SearchAnswer, Wanted};
+use crate::serve::{self, Calendar, Found, FoundList, SearchAnswer, SearchHit, Wanted};
 
 /// Hits shown when nothing is said.
 const DEFAULT_LIMIT: usize = 10;
+/// How often `--follow` looks; the index commits twice a second.
+const FOLLOW_EVERY: std::time::Duration = std::time::Duration::from_millis(500);
+/// Hits printed after one look at most: nobody reads more.
+const FOLLOWED_AT_ONCE: usize = 1_000;
+/// Hits remembered as printed, 16 bytes each.
+const FOLLOWED_KEPT: usize = 1_000_000;
 
 /// Arguments of `search`.
 #[derive(Debug, clap::Args)]
@@ -41,7 +47,10 @@ pub(crate) struct Args {
     /// Hits to pass over
     #[arg(long, default_value_t = 0)]
     offset: usize,
-    /// One JSON object, as GET /api/search answers
+    /// Wait for new hits and print each as it comes, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["limit", "offset", "sort"])]
+    follow: bool,
+    /// One JSON object, as GET /api/search answers; with --follow one object for each new hit
     #[arg(long)]
     json: bool,
 }
@@ -88,6 +97,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         offset: args.offset,
         ..Wanted::default()
     };
+    if args.follow {
+        return follow(&reader, wanted, args.json);
+    }
     let started = std::time::Instant::now();
     let found = serve::ask(&reader, &wanted)?;
     let took_ms = started.elapsed().as_secs_f64() * 1000.0;
@@ -106,6 +118,37 @@ impl From<Sort> for index::Sort {
             Sort::Relevance => Self::Relevance,
             Sort::Date => Self::Date,
             Sort::Both => Self::Both,
+        }
+    }
+}
+
+/// Prints what comes until the program is stopped; a document that changes is printed once.
+fn follow(reader: &Reader, mut wanted: Wanted, json: bool) -> anyhow::Result<ExitCode> {
+    let mut after = reader.watermark()?;
+    let mut printed = std::collections::HashSet::new();
+    output::note("waiting for new hits - Ctrl-C ends");
+    loop {
+        std::thread::sleep(FOLLOW_EVERY);
+        wanted.now_ms = crate::daemon::now_ms();
+        let query = serve::understood(reader, &wanted).query;
+        let mut new = Vec::new();
+        let reached = reader.scan(&query, true, after, |stored| {
+            if printed.insert(stored.fingerprint) {
+                new.push(stored);
+            }
+            new.len() < FOLLOWED_AT_ONCE
+        })?;
+        let whole = new.len() < FOLLOWED_AT_ONCE;
+        after = if whole { reached } else { reader.watermark()? };
+        new.sort_by_key(|stored| (stored.seq, stored.fetched_ms));
+        for hit in serve::as_hits(reader, &wanted, new) {
+            match json {
+                true => output::json(&SearchHit::from(hit.found))?,
+                false => print_hit(&output::Paint::new(), &hit.found, "*"),
+            }
+        }
+        if printed.len() > FOLLOWED_KEPT {
+            printed.clear();
         }
     }
 }
@@ -144,22 +187,23 @@ pub(super) fn print(found: &FoundList, took_ms: f64, offset: usize) {
         output::line(&format!("Did you mean: {other}"));
     }
     for (rank, hit) in found.hits.iter().enumerate() {
-        let title = paint.marked(&hit.title, output::BOLD);
-        let published = hit
-            .published
-            .as_deref()
-            .and_then(|p| p.get(..10))
-            .unwrap_or("");
-        let facts = [published, hit.site.as_deref().unwrap_or(""), &hit.url];
-        let facts: Vec<&str> = facts.into_iter().filter(|f| !f.is_empty()).collect();
-        output::line(&format!("\n{:>3}. {title}", offset + rank + 1));
-        output::line(&format!("     {}", paint.dim(&facts.join("  "))));
+        print_hit(&paint, hit, &format!("{}.", offset + rank + 1));
         if hit.duplicates > 0 {
             let more = format!("and {} reprints (--reprints shows them)", hit.duplicates);
             output::line(&format!("     {}", paint.dim(&more)));
         }
-        if !hit.snippet.text.is_empty() {
-            output::line(&format!("     {}", paint.marked(&hit.snippet, "")));
-        }
+    }
+}
+
+fn print_hit(paint: &output::Paint, hit: &Found, mark: &str) {
+    let title = paint.marked(&hit.title, output::BOLD);
+    let published = hit.published.as_deref();
+    let published = published.and_then(|p| p.get(..10)).unwrap_or("");
+    let facts = [published, hit.site.as_deref().unwrap_or(""), &hit.url];
+    let facts: Vec<&str> = facts.into_iter().filter(|f| !f.is_empty()).collect();
+    output::line(&format!("\n{mark:>4} {title}"));
+    output::line(&format!("     {}", paint.dim(&facts.join("  "))));
+    if !hit.snippet.text.is_empty() {
+        output::line(&format!("     {}", paint.marked(&hit.snippet, "")));
     }
 }

@@ -12,6 +12,7 @@ mod body;
 mod crawl_log;
 mod crawl_loop;
 mod disk;
+mod following;
 mod freshness;
 mod indexer;
 mod reading;
@@ -28,6 +29,7 @@ mod tally;
 mod tests;
 mod ties;
 mod visit;
+mod webhook;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -147,6 +149,7 @@ pub async fn run(
         writer: Some(writer),
         shared: Arc::clone(&shared),
     };
+    let follows = store.follows()?;
     let (events, inbox) = sync_channel(loaded.config.crawl.max_connections + SPARE_EVENTS);
     let (leases, work) = mpsc::channel(loaded.config.crawl.max_connections);
     let mode = options.mode;
@@ -175,6 +178,10 @@ pub async fn run(
         .reload
         .map(|r| tokio::spawn(forward_sites(r, events.clone())));
     let (stop_serving, serving) = start_server(loaded, options.listener, &analyzer, &shared);
+    let following = match forever {
+        true => following::start(loaded, &analyzer, follows)?,
+        false => JoinSet::new(),
+    };
     if forever {
         systemd::ready(&format!(
             "crawling {} sites",
@@ -201,6 +208,8 @@ pub async fn run(
         }
     }
     fetching.abort();
+    // What is being sent now is sent again after the next start, unless its answer came.
+    drop(following);
     if let Some(task) = reloading {
         task.abort();
     }

@@ -53,6 +53,7 @@ pub fn serve_state(
     Ok(ServeState {
         config: loaded.config.serve.clone(),
         source: reader,
+        follows: loaded.config.follow.clone(),
         status: status_source(board, move || counted.num_docs().unwrap_or_default()),
         metrics: metrics_handle()?,
     })

@@ -35,12 +35,15 @@ pub const SEARCHES_TOTAL: &str = "taojin_searches_total";
 /// Histogram: seconds of one index commit.
 pub const COMMIT_SECONDS: &str = "taojin_commit_seconds";
 
+/// Counter, label `outcome`: tries to send new hits to a webhook (`ok`, `failed`, `given_up`).
+pub const WEBHOOKS_TOTAL: &str = "taojin_webhooks_total";
+
 /// Bounds of the buckets for times, in seconds: searches are around 0.001, fetches around 1.
 const SECONDS_BUCKETS: [f64; 14] = [
     0.000_5, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0,
 ];
 
-const COUNTERS: [(&str, Unit, &str); 6] = [
+const COUNTERS: [(&str, Unit, &str); 7] = [
     (FETCHES_TOTAL, Unit::Count, "fetches by outcome"),
     (
         FETCH_BYTES_TOTAL,
@@ -63,6 +66,11 @@ const COUNTERS: [(&str, Unit, &str); 6] = [
         "outlinks offered to the frontier",
     ),
     (SEARCHES_TOTAL, Unit::Count, "searches by outcome"),
+    (
+        WEBHOOKS_TOTAL,
+        Unit::Count,
+        "tries to send new hits to a webhook",
+    ),
 ];
 
 const GAUGES: [(&str, Unit, &str); 6] = [

@@ -11,6 +11,8 @@ mod api;
 mod config;
 mod dates;
 mod document_page;
+mod feed;
+mod follow;
 mod form;
 mod highlight;
 mod html;
@@ -43,11 +45,12 @@ pub use answer::{
 };
 pub use config::Config;
 pub use dates::{Calendar, DateError, period_ms};
+pub use follow::{Follow, message, next_try_ms};
 pub use highlight::Highlighter;
 pub use problem::{PROBLEM_JSON, Problem};
 pub use router::{BindError, bind, router, serve};
-pub use source::{Found, FoundList, Marked, SearchSource, SourceError, Wanted};
-pub use source_index::{ask, understood};
+pub use source::{Arrived, Found, FoundList, Marked, SearchSource, SourceError, Wanted};
+pub use source_index::{as_hits, ask, understood};
 pub use state::ServeState;
 pub use status::{
     Activity, CycleCounts, DiskUse, HostStatus, QueueCounts, SiteStatus, Status, StatusSource,

@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 use utoipa::OpenApi;
 
-use super::api;
 use super::config::{Config, DEFAULT_LIMIT, SITES_MAX};
 use super::params::SITE_CHARS_MAX;
+use super::{api, feed};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -15,9 +15,10 @@ use super::params::SITE_CHARS_MAX;
         description = "Search over what Taojin has crawled. Everything is read with GET; errors are RFC 9457 problem documents; long answers are compressed for clients that say they take gzip.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
-    paths(api::search, api::suggest, api::document, api::status, api::health, api::metrics_text, api::openapi),
+    paths(api::search, api::suggest, api::document, feed::followed, feed::atom, feed::json, api::status, api::health, api::metrics_text, api::openapi),
     tags(
         (name = "search", description = "Hits and documents."),
+        (name = "feeds", description = "What came last, for feed readers."),
         (name = "operation", description = "State of the server."),
     )
 )]
@@ -35,8 +36,8 @@ pub(crate) fn document(config: &Config) -> String {
     document["components"]["securitySchemes"] = json!({
         "token": { "type": "http", "scheme": "bearer", "description": "serve.token of the configuration." },
     });
-    for path in ["search", "suggest"] {
-        let parameters = document.pointer_mut(&format!("/paths/~1api~1{path}/get/parameters"));
+    for path in ["api~1search", "api~1suggest", "feed.atom", "feed.json"] {
+        let parameters = document.pointer_mut(&format!("/paths/~1{path}/get/parameters"));
         let parameters = parameters.and_then(Value::as_array_mut);
         for parameter in parameters.into_iter().flatten() {
             let name = parameter["name"].as_str().unwrap_or_default().to_owned();

@@ -19,7 +19,7 @@ use tower_http::compression::{CompressionLayer, CompressionLevel};
 use super::form::FORM_BYTES_MAX;
 use super::listen::Guarded;
 use super::state::{ServeState, Shared};
-use super::{api, login, web};
+use super::{api, feed, login, web};
 
 /// After the stop signal, running answers have this long to end; a client that holds its line is left behind.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -129,6 +129,9 @@ pub fn router(state: ServeState) -> Router {
         .route("/assets/taojin.css", get(web::style))
         .route("/assets/taojin.js", get(web::script))
         .route("/assets/mark.svg", get(web::mark))
+        .route("/feeds/{file}", get(feed::followed))
+        .route("/feed.atom", get(feed::atom))
+        .route("/feed.json", get(feed::json))
         .route("/robots.txt", get(api::robots))
         .route("/api/search", get(api::search))
         .route("/api/suggest", get(api::suggest))

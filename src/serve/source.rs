@@ -78,6 +78,19 @@ pub struct Found {
     pub duplicates: u64,
 }
 
+/// A hit as it came in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arrived {
+    /// The hit.
+    pub found: Found,
+    /// Named writer.
+    pub author: Option<String>,
+    /// When the page was fetched as it is now, Unix milliseconds.
+    pub fetched_ms: i64,
+    /// Publication, Unix milliseconds.
+    pub published_ms: Option<i64>,
+}
+
 /// Hits of one search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FoundList {
@@ -110,6 +123,9 @@ pub trait SearchSource: Send + Sync + 'static {
 
     /// At most `limit` suggestions for a text that is being typed.
     fn suggest(&self, typed: &str, limit: usize) -> Result<Vec<Suggestion>, SourceError>;
+
+    /// The hits that came or changed last, latest first; at most `wanted.limit`, the other pages do not matter.
+    fn latest(&self, wanted: &Wanted) -> Result<Vec<Arrived>, SourceError>;
 
     /// The document with this id, if it is in the index.
     fn document(&self, id: &str) -> Result<Option<Document>, SourceError>;

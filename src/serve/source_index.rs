@@ -4,9 +4,11 @@
 use super::dates::Calendar;
 use super::highlight::Highlighter;
 use super::query::{Parsed, parse};
-use super::source::{Found, FoundList, Marked, SearchSource, SourceError, Wanted};
+use super::source::{Arrived, Found, FoundList, Marked, SearchSource, SourceError, Wanted};
 use crate::extract::Document;
-use crate::index::{FoundDocument, IndexError, Reader, Sort, Suggestion};
+use crate::index::{
+    FoundDocument, IndexError, Reader, Sort, StoredDocument, Suggestion, parse_published,
+};
 
 /// Width of a snippet: three lines of a phone, two of a desktop.
 const SNIPPET_COLUMNS: usize = 240;
@@ -64,6 +66,33 @@ pub fn understood(reader: &Reader, wanted: &Wanted) -> Parsed {
     parsed
 }
 
+/// These documents as hits of a query, in their order.
+pub fn as_hits(reader: &Reader, wanted: &Wanted, documents: Vec<StoredDocument>) -> Vec<Arrived> {
+    let query = understood(reader, wanted).query;
+    let highlighter = Highlighter::new(&query, &reader.analyzer().dictionary());
+    let arrived = |stored| arrived(reader, stored, &highlighter);
+    documents.into_iter().map(arrived).collect()
+}
+
+fn arrived(reader: &Reader, stored: StoredDocument, highlighter: &Highlighter) -> Arrived {
+    let published = stored.document.published.as_deref();
+    let offset = reader.config().utc_offset_minutes;
+    Arrived {
+        fetched_ms: stored.fetched_ms,
+        published_ms: published.and_then(|text| parse_published(text, offset)),
+        author: stored.document.author.clone(),
+        found: hit(
+            FoundDocument {
+                score: 0.0,
+                group: None,
+                duplicates: 0,
+                stored,
+            },
+            highlighter,
+        ),
+    }
+}
+
 fn hit(found: FoundDocument, highlighter: &Highlighter) -> Found {
     let id = found.stored.id();
     let site = Some(found.stored.site()).filter(|site| !site.is_empty());
@@ -88,6 +117,13 @@ impl SearchSource for Reader {
 
     fn suggest(&self, typed: &str, limit: usize) -> Result<Vec<Suggestion>, SourceError> {
         Reader::suggest(self, typed, limit).map_err(|e| SourceError(e.to_string()))
+    }
+
+    fn latest(&self, wanted: &Wanted) -> Result<Vec<Arrived>, SourceError> {
+        let query = understood(self, wanted).query;
+        let latest = Reader::latest(self, &query, wanted.limit);
+        let latest = latest.map_err(|e| SourceError(e.to_string()))?;
+        Ok(as_hits(self, wanted, latest))
     }
 
     fn document(&self, id: &str) -> Result<Option<Document>, SourceError> {

@@ -9,11 +9,12 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::config::Config;
+use super::follow::Follow;
 use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
 use super::now_ms;
 use super::openapi;
 use super::params::Rules;
-use super::source::{FoundList, Marked, SearchSource, SourceError, Wanted};
+use super::source::{Arrived, FoundList, Marked, SearchSource, SourceError, Wanted};
 use super::status::{Status, StatusSource};
 use crate::extract::Document;
 use crate::index::Suggestion;
@@ -28,6 +29,8 @@ pub struct ServeState {
     pub config: Config,
     /// What is searched.
     pub source: Arc<dyn SearchSource>,
+    /// Topics that are followed: each has its feeds.
+    pub follows: Vec<Follow>,
     /// What `/status` shows.
     pub status: StatusSource,
     /// What `/metrics` shows.
@@ -49,6 +52,7 @@ pub(crate) struct Shared {
     pub(crate) base: String,
     pub(crate) openapi: String,
     pub(crate) metrics: PrometheusHandle,
+    pub(crate) follows: Vec<Follow>,
     source: Arc<dyn SearchSource>,
     status: StatusSource,
     running: Arc<Semaphore>,
@@ -64,6 +68,7 @@ impl Shared {
             openapi: openapi::document(&state.config),
             running: Arc::new(Semaphore::new(state.config.concurrent_searches)),
             config: state.config,
+            follows: state.follows,
             metrics: state.metrics,
             source: state.source,
             status: state.status,
@@ -91,6 +96,12 @@ impl Shared {
         let source = Arc::clone(&self.source);
         self.blocking(move || source.suggest(&typed, SUGGESTIONS))
             .await
+    }
+
+    /// The hits of a search that came last.
+    pub(crate) async fn latest(&self, wanted: Wanted) -> Result<Vec<Arrived>, Failure> {
+        let source = Arc::clone(&self.source);
+        self.blocking(move || source.latest(&wanted)).await
     }
 
     /// The document with this id, if there is one.

@@ -11,6 +11,7 @@ mod batch;
 mod commit;
 mod counts;
 mod error;
+mod follows;
 mod hosts;
 mod ids;
 mod open;
@@ -27,6 +28,7 @@ mod tests;
 pub use batch::{Batch, Committed, DocOp, FinishedPage, HELD_MS, Inserted, NewUrl};
 pub use counts::{Counts, SiteCounts};
 pub use error::StoreError;
+pub use follows::{Delivery, FollowMark, FollowRecord, Follows};
 pub use open::{Reader, Store};
 pub use outbox::OutboxRow;
 pub use record::{

@@ -69,6 +69,14 @@ impl Reader {
         Ok(reader)
     }
 
+    /// A second connection that writes, beside the [`Store`] of this process.
+    pub(super) fn writing(dir: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let reader = Self::connect(dir.join(DATABASE), flags)?;
+        configure(&reader.conn).map_err(|e| reader.fail(e))?;
+        Ok(reader)
+    }
+
     /// The database file.
     pub fn path(&self) -> &Path {
         &self.path

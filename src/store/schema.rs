@@ -17,7 +17,7 @@ pub(super) const APPLICATION_ID: i64 = 0x5461_6F4A;
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` leads from version `i` to `i + 1`.
-pub(super) const MIGRATIONS: &[&str] = &[V1, V2];
+pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3];
 
 const V1: &str = "
 CREATE TABLE meta (
@@ -113,6 +113,32 @@ CREATE INDEX url_canonical ON url (target) WHERE documented = 1 AND target IS NO
 INSERT INTO counter (site_id, name, value)
   SELECT site_id, 'checked_s', sum(fetched_ms / 1000) FROM url WHERE documented = 1 AND fetched_ms IS NOT NULL
   GROUP BY site_id;
+";
+
+/// What followers of topics were told.
+const V3: &str = "
+CREATE TABLE follow (
+  name TEXT PRIMARY KEY,
+  asked TEXT NOT NULL,
+  seq BIGINT NOT NULL,
+  fetched_ms BIGINT NOT NULL,
+  deliveries BIGINT NOT NULL DEFAULT 0,
+  told BIGINT NOT NULL DEFAULT 0,
+  given_up BIGINT NOT NULL DEFAULT 0,
+  tries INTEGER NOT NULL DEFAULT 0,
+  next_ms BIGINT NOT NULL DEFAULT 0,
+  told_ms BIGINT,
+  last_error TEXT
+);
+CREATE TABLE follow_hit (
+  id INTEGER PRIMARY KEY,
+  follow TEXT NOT NULL,
+  fingerprint BIGINT NOT NULL,
+  delivery BIGINT,
+  state INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX follow_hit_key ON follow_hit (follow, fingerprint);
+CREATE INDEX follow_hit_waiting ON follow_hit (follow, delivery) WHERE state = 0;
 ";
 
 /// Version of the open database; an error if the file is not ours.

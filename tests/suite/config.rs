@@ -24,16 +24,19 @@ fn keys(prefix: &str, value: &toml::Value, into: &mut BTreeSet<String>) {
     }
 }
 
-/// Keys of a file, those in comments of the form `# key = value` included.
+/// Keys of a file, those in comments of the form `# key = value` and `# [[block]]` included.
 fn keys_of_file(text: &str) -> BTreeSet<String> {
     let uncommented: String = text
         .lines()
-        .map(
-            |line| match line.strip_prefix("# ").filter(|l| is_assignment(l)) {
+        .map(|line| {
+            match line
+                .strip_prefix("# ")
+                .filter(|l| is_assignment(l) || l.starts_with("[["))
+            {
                 Some(assignment) => format!("{assignment}\n"),
                 None => format!("{line}\n"),
-            },
-        )
+            }
+        })
         .collect();
     let mut found = BTreeSet::new();
     keys(

@@ -10,6 +10,7 @@ mod demo;
 mod duplicates;
 mod eval;
 mod export;
+mod follow;
 mod kill;
 mod layout;
 mod outline;

@@ -359,12 +359,16 @@ async fn openapi_describes_what_the_server_does() {
             "/api/search",
             "/api/status",
             "/api/suggest",
+            "/feed.atom",
+            "/feed.json",
+            "/feeds/{file}",
             "/healthz",
             "/metrics"
         ]
     );
     for (path, item) in paths {
-        let answer = get(&path.replace("{id}", "0000000000000001")).await;
+        let path = path.replace("{id}", "0000000000000001");
+        let answer = get(&path.replace("{file}", "deep-sea.atom")).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}");
         let content = item["get"]["responses"]["200"]["content"]
             .as_object()

@@ -1,6 +1,8 @@
 //! The router, called in process over a source of invented documents.
 
 mod api;
+mod feed;
+mod follow;
 mod listen;
 mod pages;
 mod params;
@@ -127,6 +129,17 @@ impl SearchSource for Fake {
         Ok((0..limit).map(suggestion).collect())
     }
 
+    fn latest(&self, wanted: &Wanted) -> Result<Vec<Arrived>, SourceError> {
+        let hits = self.search(wanted)?.hits.into_iter();
+        let arrived = |(at, found): (i64, Found)| Arrived {
+            author: Some("李<i>四".to_owned()),
+            fetched_ms: 1_800_000_000_000 - at,
+            published_ms: found.published.as_ref().map(|_| 1_777_564_800_000),
+            found,
+        };
+        Ok((0..).zip(hits).map(arrived).collect())
+    }
+
     fn document(&self, id: &str) -> Result<Option<Document>, SourceError> {
         if id == "broken" {
             return Err(SourceError("/secret/path is gone".to_owned()));
@@ -173,6 +186,12 @@ fn state(config: Config) -> ServeState {
     ServeState {
         config,
         source: Arc::new(Fake::default()),
+        follows: vec![Follow {
+            name: "deep-sea".to_owned(),
+            title: "深海<b>".to_owned(),
+            query: "油价".to_owned(),
+            ..Follow::default()
+        }],
         status: Arc::new(fake_status),
         metrics: metrics::builder().unwrap().build_recorder().handle(),
     }

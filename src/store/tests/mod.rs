@@ -1,6 +1,7 @@
 //! Tests of the store: failure first.
 
 mod crash;
+mod follows;
 mod records;
 
 use std::path::Path;

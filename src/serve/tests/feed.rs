@@ -1,0 +1,134 @@
+use super::*;
+
+/// Reads a feed as a feed reader does.
+fn read(answer: &Answer) -> feed_rs::model::Feed {
+    feed_rs::parser::parse(answer.body.as_bytes()).unwrap()
+}
+
+#[tokio::test]
+async fn both_forms_say_the_same() {
+    for (path, kind) in [
+        (
+            "/feeds/deep-sea.atom",
+            "application/atom+xml; charset=utf-8",
+        ),
+        (
+            "/feeds/deep-sea.json",
+            "application/feed+json; charset=utf-8",
+        ),
+    ] {
+        let answer = get(path).await;
+        assert_eq!(answer.status, StatusCode::OK);
+        assert_eq!(answer.header("content-type"), kind);
+        let feed = read(&answer);
+        assert_eq!(feed.title.unwrap().content, "深海<b> · 淘金");
+        assert_eq!(feed.entries.len(), 25);
+        let hostile = &feed.entries[0];
+        assert_eq!(hostile.title.as_ref().unwrap().content, HOSTILE);
+        assert_eq!(hostile.id, "urn:taojin:document:0000000000000000");
+        // The address that would run script leads to our own text instead.
+        assert!(
+            hostile.links[0].href.ends_with("/doc/0000000000000000"),
+            "{:?}",
+            hostile.links
+        );
+        assert_eq!(hostile.authors[0].name.as_deref(), Some("李<i>四"));
+        assert!(
+            feed.entries[1].links[0]
+                .href
+                .starts_with("https://oil1.example/a?x=1&y=")
+        );
+        assert!(feed.entries[3].published.is_none());
+        let snippet = |entry: &feed_rs::model::Entry| {
+            let content = entry.content.as_ref().and_then(|c| c.body.clone());
+            content
+                .or_else(|| entry.summary.as_ref().map(|s| s.content.clone()))
+                .unwrap()
+        };
+        let snippet = snippet(hostile);
+        assert!(
+            snippet.contains("<mark>油价</mark>上涨。&lt;img"),
+            "{snippet}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn any_search_is_a_feed() {
+    let answer = get("/feed.atom?q=%E6%B2%B9%E4%BB%B7&site=a%26b").await;
+    let feed = read(&answer);
+    assert_eq!(feed.entries.len(), 25);
+    let own = feed
+        .links
+        .iter()
+        .find(|l| l.rel.as_deref() == Some("self"))
+        .unwrap();
+    assert!(
+        own.href
+            .ends_with("/feed.atom?q=%E6%B2%B9%E4%BB%B7&site=a%26b"),
+        "{}",
+        own.href
+    );
+    assert_eq!(read(&get("/feed.json").await).entries.len(), 25);
+    assert_eq!(read(&get("/feed.atom?q=nothing").await).entries.len(), 0);
+    get("/feed.json?limt=3").await.problem(400);
+    get("/feed.atom?q=broken").await.problem(500);
+}
+
+#[tokio::test]
+async fn an_unchanged_feed_is_not_sent_again() {
+    let first = get("/feeds/deep-sea.atom").await;
+    let tag = first.header("etag").to_owned();
+    let again = |tag: &str| {
+        Request::get("/feeds/deep-sea.atom")
+            .header("if-none-match", tag)
+            .body(Body::empty())
+            .unwrap()
+    };
+    let unchanged = ask(&app(), again(&format!("\"x\", W/{tag}"))).await;
+    assert_eq!(
+        (unchanged.status, unchanged.body.as_str()),
+        (StatusCode::NOT_MODIFIED, "")
+    );
+    assert_eq!(ask(&app(), again("\"x\"")).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn only_followed_topics_have_a_name() {
+    for path in [
+        "/feeds/none.atom",
+        "/feeds/deep-sea",
+        "/feeds/deep-sea.rss",
+        "/feeds/.atom",
+        "/feeds/%00.json",
+        "/feeds/%FF.json",
+    ] {
+        get(path).await.problem(404);
+    }
+}
+
+#[tokio::test]
+async fn addresses_are_whole_and_those_of_the_reader() {
+    let public = router(state(Config {
+        public_url: "https://search.example/taojin/".to_owned(),
+        ..Config::default()
+    }));
+    let request = |host: &str| {
+        Request::get("/feeds/deep-sea.json")
+            .header("host", host)
+            .body(Body::empty())
+            .unwrap()
+    };
+    let feed = ask(&public, request("10.0.0.1")).await.json();
+    assert_eq!(
+        feed["feed_url"],
+        "https://search.example/taojin/feeds/deep-sea.json"
+    );
+    let feed = ask(&app(), request("10.0.0.1:8080")).await.json();
+    assert_eq!(feed["feed_url"], "http://10.0.0.1:8080/feeds/deep-sea.json");
+    let feed = ask(&app(), request("a\"><b>/x")).await.json();
+    assert_eq!(
+        feed["feed_url"],
+        "http://127.0.0.1:8080/feeds/deep-sea.json"
+    );
+}

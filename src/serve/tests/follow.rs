@@ -1,0 +1,72 @@
+use super::*;
+
+fn follow(name: &str, query: &str, webhook: &str) -> Follow {
+    Follow {
+        name: name.to_owned(),
+        query: query.to_owned(),
+        webhook: webhook.to_owned(),
+        ..Follow::default()
+    }
+}
+
+#[test]
+fn mistakes_are_named() {
+    for (topic, part) in [
+        (follow("", "油", ""), "name = \"\""),
+        (follow("Deep Sea", "油", ""), "small letters"),
+        (follow("../x", "油", ""), "small letters"),
+        (follow("a", " ", ""), "query is empty"),
+        (follow("a", &"油".repeat(301), ""), "more than 300"),
+        (follow("a", "油", "hooks.example/x"), "http:// or https://"),
+        (
+            follow("a", "油", "file:///etc/passwd"),
+            "http:// or https://",
+        ),
+    ] {
+        let problem = topic.problem().unwrap();
+        assert!(
+            problem.contains(part),
+            "{problem:?} should contain {part:?}"
+        );
+    }
+    let fine = follow("deep-sea-2", "\"深海\" OR 深水", "http://127.0.0.1:9/x");
+    assert_eq!(fine.problem(), None);
+    let twice = [fine.clone(), follow("b", "气", ""), fine];
+    assert!(
+        Follow::first_problem(&twice)
+            .unwrap()
+            .contains("two topics")
+    );
+    assert_eq!(Follow::first_problem(&twice[..2]), None);
+}
+
+#[test]
+fn retries_rest_longer_and_end() {
+    let rests: Vec<i64> = (1..=12)
+        .map(|n| next_try_ms(n, None, 0).unwrap() / 1_000)
+        .collect();
+    assert_eq!(
+        rests,
+        [
+            10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 3_600, 3_600, 3_600
+        ]
+    );
+    assert_eq!(next_try_ms(1, Some(120_000), 5), Some(120_005));
+    assert_eq!(next_try_ms(1, Some(i64::MAX), 0), Some(3_600_000));
+    assert!(next_try_ms(39, None, 0).is_some());
+    assert_eq!(next_try_ms(40, None, 0), None);
+    assert_eq!(next_try_ms(u32::MAX, None, 0), None);
+}
+
+#[test]
+fn a_message_is_the_same_for_the_same_delivery() {
+    let topic = follow("deep-sea", "油价", "");
+    let hits = || Fake::default().latest(&topic.wanted(2, 0)).unwrap();
+    let text = message(&topic, 7, hits());
+    assert_eq!(text, message(&topic, 7, hits()));
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["delivery"], "deep-sea-7");
+    assert_eq!(value["title"], "油价");
+    assert_eq!(value["hits"].as_array().unwrap().len(), 2);
+    assert_eq!(value["hits"][1]["id"], "0000000000000001");
+}
