@@ -26,13 +26,15 @@ pub fn read_feed(bytes: &[u8], base: &CrawlUri) -> Result<Vec<DatedLink>, FeedEr
             .map_or(text.as_str(), |(_, body)| body),
         None => text.as_str(),
     };
+    // A second declaration, far from the beginning, makes the reader of the XML panic.
+    let body = body.replace("<?xml", "<?lmx");
     let parser = feed_rs::parser::Builder::new()
         .base_uri(Some(base.as_str()))
         .build();
     let mut links = match parser.parse(body.trim_start().as_bytes()) {
         Ok(feed) => entries(feed, base),
         Err(error) => {
-            let rescued = rescue(body, base);
+            let rescued = rescue(&body, base);
             if rescued.is_empty() {
                 return Err(FeedError(error.to_string()));
             }

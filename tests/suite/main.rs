@@ -11,6 +11,8 @@ mod duplicates;
 mod eval;
 mod export;
 mod follow;
+mod fuzz;
+mod hostile;
 mod kill;
 mod layout;
 mod outline;

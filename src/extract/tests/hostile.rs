@@ -1,75 +1,9 @@
-//! Any bytes end in a document, in linear time.
-
-use std::time::{Duration, Instant};
+//! Any bytes end in a document. How the time grows is measured by `benches/hostile.rs`.
 
 use proptest::prelude::*;
 
 use crate::extract::{Config, Context, explain, extract};
 use crate::page::{Hints, Page};
-
-fn took(html: &str) -> Duration {
-    let page = Page::parse(html.as_bytes(), Hints::default());
-    let start = Instant::now();
-    let _ = extract(&page, &Context::default());
-    start.elapsed()
-}
-
-/// Pages that grow with `n` in ways that have made extractors quadratic.
-fn hostile(n: usize) -> Vec<(&'static str, String)> {
-    let sentence = "长河油田注水试验见到成效，日产油量提高三成。";
-    vec![
-        (
-            "nested blocks",
-            format!("{}{sentence}", "<div class='content'>".repeat(n)),
-        ),
-        (
-            "blocks that each hold a text",
-            format!("<div>{sentence}").repeat(n / 4),
-        ),
-        (
-            "headings",
-            format!(
-                "<title>{sentence}</title>{}",
-                "<h1>长河油田见到成效的试验</h1>".repeat(n)
-            ),
-        ),
-        (
-            "links",
-            "<a href='/a/1.html'>长河油田注水试验</a> ".repeat(n),
-        ),
-        ("dates", "<p class='date'>2019-09-07 13:43</p>".repeat(n)),
-        ("one line", format!("<p>{}", sentence.repeat(n))),
-        (
-            "marks",
-            "<div class='comment-list related share'><p>x</p></div>".repeat(n),
-        ),
-        (
-            "table",
-            format!("<table>{}", "<tr><td>井号<td>日产".repeat(n)),
-        ),
-        (
-            "joints",
-            format!("<title>{}</title><p>{sentence}", "油-气_".repeat(n)),
-        ),
-    ]
-}
-
-#[test]
-fn time_grows_with_the_page_and_not_with_its_square() {
-    const N: usize = 4_000;
-    let pairs = hostile(N).into_iter().zip(hostile(4 * N));
-    for ((name, small), (_, large)) in pairs {
-        took(&small);
-        let least = |html: &str| (0..3).map(|_| took(html)).min().unwrap_or_default();
-        let (a, b) = (least(&small), least(&large));
-        // Four times the page: 4 is linear, 16 is quadratic. Short times are noise.
-        let bound = a.max(Duration::from_millis(20)) * 9;
-        assert!(
-            b <= bound,
-            "{name}: {a:?} for one, {b:?} for four times as much"
-        );
-    }
-}
 
 #[test]
 fn an_empty_page_is_a_document_without_anything() {

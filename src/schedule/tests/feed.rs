@@ -54,6 +54,24 @@ fn a_damaged_feed_gives_the_links_that_can_be_read() {
     );
 }
 
+/// The reader of the XML panics at one that names another charset.
+#[test]
+fn a_second_declaration_in_the_middle_is_passed_over() {
+    let decl = "<?xml version='1.0' encoding='gb2312'?>";
+    let filler = "<!-- x -->".repeat(2000);
+    let feed = format!(
+        "{decl}<rss version='2.0'><channel>{filler}{decl}<item><title>a</title><link>/a</link></item></channel></rss>"
+    );
+    assert_eq!(read(&feed).len(), 1);
+    assert!(
+        read_feed(
+            format!("{filler}<rss>{decl}").as_bytes(),
+            &uri("http://a.cn/")
+        )
+        .is_err()
+    );
+}
+
 #[test]
 fn a_page_is_no_feed() {
     for text in [

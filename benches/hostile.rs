@@ -1,0 +1,118 @@
+//! How the time for hostile pages grows with their size: bytes to page and bytes to document, at sizes that double.
+//!
+//! `cargo bench --bench hostile [-- NAME]` measures all kinds (or those whose name contains NAME) and ends with exit
+//! code 1 when doubling one costs more than 2.3 times as much. It counts processor time, so it can run on a busy machine.
+
+#[path = "../tests/suite/hostile/inputs.rs"]
+mod inputs;
+
+#[path = "cpu_time.rs"]
+mod cpu_time;
+
+use std::hint::black_box;
+use std::process::ExitCode;
+
+use taojin::extract::{Context, extract};
+use taojin::page::{Config, Hints, Page};
+
+/// 2026-11-20 10:00 in China.
+const NOW_MS: i64 = 1_795_140_000_000;
+/// Sizes in bytes, each double the one before. The last is a page at the default limit.
+const SIZES: [usize; 4] = [512 << 10, 1 << 20, 2 << 20, 4 << 20];
+/// Doubling may cost so much.
+const MOST: f64 = 2.3;
+/// Below this a time is noise.
+const LEAST_NS: u64 = 4_000_000;
+/// Runs of each; the fastest counts.
+const RUNS: usize = 5;
+
+fn hints() -> Hints {
+    let limits = Config {
+        max_decoded_bytes: 1 << 30,
+        ..Config::default()
+    };
+    Hints {
+        limits,
+        ..Hints::default()
+    }
+}
+
+/// Nanoseconds of the fastest run.
+fn fastest(mut run: impl FnMut()) -> u64 {
+    (0..RUNS)
+        .map(|_| {
+            let from = cpu_time::thread_ns();
+            run();
+            cpu_time::thread_ns() - from
+        })
+        .min()
+        .unwrap_or(0)
+}
+
+/// Largest growth over one doubling, among times that are long enough to be told.
+fn growth(times: &[u64]) -> f64 {
+    times
+        .windows(2)
+        .filter(|pair| pair[1] >= LEAST_NS)
+        .map(|pair| pair[1] as f64 / pair[0].max(LEAST_NS / 4) as f64)
+        .fold(0.0, f64::max)
+}
+
+fn main() -> ExitCode {
+    let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with("--"));
+    let mut worst: f64 = 0.0;
+    println!(
+        "{:36} {:>40} {:>40}",
+        "", "bytes to page, ms", "bytes to document, ms"
+    );
+    for (name, make) in inputs::INPUTS {
+        if wanted
+            .as_ref()
+            .is_some_and(|wanted| !name.contains(wanted.as_str()))
+        {
+            continue;
+        }
+        let (mut pages, mut documents) = (Vec::new(), Vec::new());
+        for size in SIZES {
+            let bytes = make(size);
+            pages.push(fastest(|| {
+                black_box(Page::parse(&bytes, hints()));
+            }));
+            let page = Page::parse(&bytes, hints());
+            let context = Context {
+                now_ms: NOW_MS,
+                ..Context::default()
+            };
+            let extraction = fastest(|| {
+                black_box(extract(&page, &context));
+            });
+            documents.push(pages.last().copied().unwrap_or(0) + extraction);
+        }
+        let both = [growth(&pages), growth(&documents)];
+        worst = worst.max(both[0]).max(both[1]);
+        let cells = |times: &[u64]| -> String {
+            times
+                .iter()
+                .map(|ns| format!("{:8.1}", *ns as f64 / 1e6))
+                .collect()
+        };
+        let mark = if both.iter().any(|g| *g > MOST) {
+            "  !"
+        } else {
+            ""
+        };
+        println!(
+            "{name:36} {} {:5.2}   {} {:5.2}{mark}",
+            cells(&pages),
+            both[0],
+            cells(&documents),
+            both[1]
+        );
+    }
+    println!("at most {worst:.2} times the time for twice the bytes");
+    if worst > MOST {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
