@@ -3,6 +3,8 @@
 //! `cargo bench --bench hostile [-- NAME]` measures all kinds (or those whose name contains NAME) and ends with exit
 //! code 1 when doubling one costs more than 2.3 times as much. It counts processor time, so it can run on a busy machine.
 
+#![expect(clippy::print_stdout, reason = "a report for a person")]
+
 #[path = "../tests/suite/hostile/inputs.rs"]
 mod inputs;
 

@@ -8,6 +8,8 @@
 //! `cargo bench --bench page` measures generated pages; with `TAOJIN_CORPUS=DIR` (`DIR/<set>/html/*.html`) the sets of
 //! [`SETS`] as well. It counts processor time. At the end the medians are printed as a table with their ratios.
 
+#![expect(clippy::print_stdout, reason = "a report for a person")]
+
 #[path = "cpu_time.rs"]
 mod cpu_time;
 
