@@ -87,6 +87,23 @@ fn print(status: &Status) {
             ));
         }
     }
+    for follow in &status.follows {
+        output::line(&format!(
+            "follow     {}: {} hits told, {} waiting, {} given up, last told {}",
+            follow.name,
+            follow.told,
+            follow.waiting,
+            follow.given_up,
+            time(follow.told_ms)
+        ));
+        if let Some(error) = &follow.last_error {
+            output::line(&format!(
+                "           last error: {}, next try {}",
+                output::printable(error),
+                time(follow.next_ms)
+            ));
+        }
+    }
     for host in &status.hosts {
         let error = host
             .last_error

@@ -10,10 +10,10 @@ use crate::config::Loaded;
 use crate::frontier::{self, Cause, Explanation};
 use crate::schedule::Site;
 use crate::serve::{
-    Activity, CycleCounts, DiskUse, HostStatus, QueueCounts, SiteStatus, Status, StatusSource,
-    UrlCounts,
+    Activity, CycleCounts, DiskUse, FollowStatus, HostStatus, QueueCounts, SiteStatus, Status,
+    StatusSource, UrlCounts,
 };
-use crate::store::{Counts, HostRecord, Reader, SiteCounts};
+use crate::store::{Counts, FollowRecord, HostRecord, Reader, SiteCounts};
 
 /// Hosts in trouble that are shown.
 const HOSTS: usize = 24;
@@ -26,6 +26,8 @@ pub struct StatusBoard {
     sites: Vec<Site>,
     frontier: frontier::Config,
     limits: disk::Limits,
+    /// Topics with a webhook.
+    followed: Vec<String>,
     /// Present beside a running daemon.
     shared: Option<Arc<Shared>>,
     started_ms: i64,
@@ -34,12 +36,15 @@ pub struct StatusBoard {
 impl StatusBoard {
     /// The board of this configuration; `shared` when the daemon runs in this process.
     pub fn of(loaded: &Loaded, shared: Option<Arc<Shared>>) -> Self {
+        let follow = loaded.config.follow.iter();
+        let hooked = follow.filter(|follow| !follow.webhook.is_empty());
         Self {
             data_dir: loaded.config.data_dir.clone(),
             index_dir: loaded.index_dir(),
             sites: loaded.sites.clone(),
             frontier: loaded.config.frontier.clone(),
             limits: disk::Limits::of(&loaded.config.crawl),
+            followed: hooked.map(|follow| follow.name.clone()).collect(),
             shared,
             started_ms: now_ms(),
         }
@@ -73,6 +78,7 @@ impl StatusBoard {
         status.urls = urls(&totals(&counts));
         status.sites = self.sites(&reader, &counts, now)?;
         status.hosts = self.hosts(&reader, now)?;
+        status.follows = self.follows(&reader)?;
         status.queues = QueueCounts {
             queues: u64::try_from(counts.hosts).unwrap_or_default(),
             ready: reader.hosts_due(now, 10_000)?.len() as u64,
@@ -96,6 +102,21 @@ impl StatusBoard {
                 (Activity::ReadOnly, low.unwrap_or_default())
             }
         }
+    }
+
+    fn follows(&self, reader: &Reader) -> anyhow::Result<Vec<FollowStatus>> {
+        let mut records = reader.follow_records()?;
+        records.retain(|record| self.followed.contains(&record.name));
+        let status = |record: FollowRecord| FollowStatus {
+            next_ms: (record.tries > 0).then_some(record.next_ms),
+            name: record.name,
+            waiting: record.waiting,
+            told: record.told,
+            given_up: record.given_up,
+            told_ms: record.told_ms,
+            last_error: record.last_error,
+        };
+        Ok(records.into_iter().map(status).collect())
     }
 
     fn sites(&self, reader: &Reader, counts: &Counts, now: i64) -> anyhow::Result<Vec<SiteStatus>> {

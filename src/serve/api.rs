@@ -84,6 +84,7 @@ impl Params {
     responses(
         (status = 200, description = "Hits, perhaps none.", body = SearchAnswer),
         (status = 400, description = "A parameter is unknown, repeated, malformed or out of range.", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
         (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
     )
@@ -112,6 +113,7 @@ pub(crate) async fn search(
     responses(
         (status = 200, description = "Suggestions, perhaps none.", body = SuggestAnswer),
         (status = 400, description = "A parameter is unknown, repeated or too long.", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
         (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
     )
@@ -146,6 +148,7 @@ pub(crate) async fn suggest(
     responses(
         (status = 200, description = "The document.", body = DocumentAnswer),
         (status = 404, description = "No document has this id.", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
         (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
     )
@@ -173,6 +176,7 @@ pub(crate) async fn document(
     responses(
         (status = 200, description = "The state.", body = Status),
         (status = 404, description = "Operator pages are switched off.", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The state could not be read.", body = Problem, content_type = "application/problem+json"),
         (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
     )
@@ -223,7 +227,10 @@ pub(crate) async fn metrics_text(State(server): State<Server>) -> Result<Respons
     path = "/api/openapi.json",
     operation_id = "openapi",
     tag = "operation",
-    responses((status = 200, description = "OpenAPI 3.1.", body = Object)),
+    responses(
+        (status = 200, description = "OpenAPI 3.1.", body = Object),
+        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
+    ),
 )]
 pub(crate) async fn openapi(State(server): State<Server>) -> Response {
     (

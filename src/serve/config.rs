@@ -22,6 +22,8 @@ pub(crate) const DEFAULT_TIME_LIMIT_MS: u64 = 5_000;
 pub(crate) const DEFAULT_CONCURRENT_SEARCHES: usize = 16;
 /// Open connections: enough for 64 busy clients with some to spare, far below the usual 1,024 descriptors.
 pub(crate) const DEFAULT_CONNECTIONS: usize = 512;
+/// Ten a second all the time, a hundred at once: more than any person or feed reader, less than a copying machine.
+pub(crate) const DEFAULT_REQUESTS_PER_MINUTE: u32 = 600;
 /// A client that sends nothing for this long is hung up on, between requests and in the middle of one.
 pub(crate) const DEFAULT_IDLE_MS: u64 = 30_000;
 
@@ -55,6 +57,12 @@ pub struct Config {
     pub connections: usize,
     /// Silence after which a client is hung up on, in milliseconds.
     pub idle_ms: u64,
+    /// Requests that one client (an IPv4 address, or a /64 of IPv6) may send a minute; one that sends more is answered
+    /// with 429 and Retry-After. 0: as many as it likes. `/healthz`, `/metrics` and this machine itself are exempt.
+    pub requests_per_minute: u32,
+    /// Header in which a proxy in front of the server names the client, for example `x-forwarded-for` (its last address
+    /// counts). Only with a proxy that sets it itself: otherwise clients could give themselves any name.
+    pub client_header: String,
     /// Whether `/status`, `/api/status` and `/metrics` are answered. They show site names, errors and disk use:
     /// switch them off, or close them in the proxy, before the server is opened to strangers.
     pub operator_pages: bool,
@@ -75,6 +83,8 @@ impl Default for Config {
             concurrent_searches: DEFAULT_CONCURRENT_SEARCHES,
             connections: DEFAULT_CONNECTIONS,
             idle_ms: DEFAULT_IDLE_MS,
+            requests_per_minute: DEFAULT_REQUESTS_PER_MINUTE,
+            client_header: String::new(),
             operator_pages: true,
             token: Secret::default(),
         }
@@ -119,6 +129,14 @@ impl Config {
             found.push(format!(
                 "idle_ms = {} must be more than time_limit_ms = {}, else clients are hung up on while they wait",
                 self.idle_ms, self.time_limit_ms
+            ));
+        }
+        if axum::http::HeaderName::try_from(&self.client_header).is_err()
+            && !self.client_header.is_empty()
+        {
+            found.push(format!(
+                "client_header = {:?} is no name of a header; write for example x-forwarded-for",
+                self.client_header
             ));
         }
         let chars = self.token.reveal().chars().count();

@@ -103,6 +103,34 @@ impl Lang {
         }
     }
 
+    /// Link to the reprints of a hit.
+    pub(crate) fn reprints(self, count: u64) -> String {
+        let grouped = grouped(count);
+        match (self, count) {
+            (Lang::Zh, _) => format!("另有 {grouped} 家转载"),
+            (Lang::En, 1) => "1 reprint".to_owned(),
+            (Lang::En, _) => format!("{grouped} reprints"),
+        }
+    }
+
+    /// Name of a bar of the chart.
+    pub(crate) fn bar(self, date: &str, count: u64) -> String {
+        let grouped = grouped(count);
+        match (self, count) {
+            (Lang::Zh, _) => format!("{date}：{grouped} 篇"),
+            (Lang::En, 1) => format!("{date}: 1 document"),
+            (Lang::En, _) => format!("{date}: {grouped} documents"),
+        }
+    }
+
+    /// What the chart shows, for those who do not see it.
+    pub(crate) fn chart(self, first: &str, last: &str, most: &str) -> String {
+        match self {
+            Lang::Zh => format!("{first} 至 {last} 的文档数，最多的是 {most}"),
+            Lang::En => format!("Documents from {first} to {last}; the most on {most}"),
+        }
+    }
+
     /// Heading above the comments.
     pub(crate) fn comments(self, count: usize) -> String {
         match (self, count) {
@@ -112,22 +140,36 @@ impl Lang {
         }
     }
 
+    /// A length of time in the largest unit that fits.
+    pub(crate) fn span(self, span_ms: i64) -> String {
+        let (number, zh, en) = largest_unit(span_ms);
+        match self {
+            Lang::Zh => format!("{number} {zh}"),
+            Lang::En => format!("{number} {en}"),
+        }
+    }
+
     /// A moment seen from another, in the largest unit that fits: `3 分钟前`, `in 2 h`.
     pub(crate) fn relative(self, then_ms: i64, now_ms: i64) -> String {
         let distance = then_ms.saturating_sub(now_ms);
-        let seconds = distance.unsigned_abs() / 1_000;
-        let (number, zh, en) = match seconds {
-            0..60 => (seconds, "秒", "s"),
-            60..3_600 => (seconds / 60, "分钟", "min"),
-            3_600..172_800 => (seconds / 3_600, "小时", "h"),
-            _ => (seconds / 86_400, "天", "d"),
-        };
+        let (number, zh, en) = largest_unit(distance);
         match (self, distance > 0) {
             (Lang::Zh, false) => format!("{number} {zh}前"),
             (Lang::Zh, true) => format!("{number} {zh}后"),
             (Lang::En, false) => format!("{number} {en} ago"),
             (Lang::En, true) => format!("in {number} {en}"),
         }
+    }
+}
+
+/// A length of time as a number of a unit, with the unit's names.
+fn largest_unit(span_ms: i64) -> (u64, &'static str, &'static str) {
+    let seconds = span_ms.unsigned_abs() / 1_000;
+    match seconds {
+        0..60 => (seconds, "秒", "s"),
+        60..3_600 => (seconds / 60, "分钟", "min"),
+        3_600..172_800 => (seconds / 3_600, "小时", "h"),
+        _ => (seconds / 86_400, "天", "d"),
     }
 }
 

@@ -8,6 +8,7 @@ pub mod snippet;
 
 mod answer;
 mod api;
+mod chart;
 mod config;
 mod dates;
 mod document_page;
@@ -18,6 +19,7 @@ mod highlight;
 mod html;
 mod labels;
 mod lang;
+mod limiter;
 mod listen;
 mod login;
 mod openapi;
@@ -53,8 +55,8 @@ pub use source::{Arrived, Found, FoundList, Marked, SearchSource, SourceError, W
 pub use source_index::{as_hits, ask, understood};
 pub use state::ServeState;
 pub use status::{
-    Activity, CycleCounts, DiskUse, HostStatus, QueueCounts, SiteStatus, Status, StatusSource,
-    UrlCounts,
+    Activity, CycleCounts, DiskUse, FollowStatus, HostStatus, QueueCounts, SiteStatus, Status,
+    StatusSource, UrlCounts,
 };
 pub use token::{Secret, signature};
 

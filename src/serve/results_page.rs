@@ -3,6 +3,7 @@
 
 use askama::Template;
 
+use super::chart::Chart;
 use super::config::{Config, PAGE_HITS};
 use super::html::Html;
 use super::labels::Labels;
@@ -26,6 +27,9 @@ pub(crate) struct HitView {
     published: Option<Day>,
     snippet: Html,
     cached: String,
+    id: String,
+    /// Link to the reprints, and how many there are.
+    reprints: Option<Choice>,
 }
 
 #[derive(Template)]
@@ -33,6 +37,12 @@ pub(crate) struct HitView {
 pub(crate) struct ResultsPage {
     c: Chrome,
     total: String,
+    notes: Vec<String>,
+    did_you_mean: Option<Choice>,
+    of_group: bool,
+    chart: Option<Chart>,
+    related: Vec<Choice>,
+    feed: String,
     first: usize,
     hits: Vec<HitView>,
     beyond: bool,
@@ -70,8 +80,26 @@ impl ResultsPage {
         let hits = found
             .hits
             .into_iter()
-            .map(|hit| hit_view(hit, &c, &doc_query))
+            .map(|hit| hit_view(hit, &c, params, &doc_query))
             .collect();
+        let again = |text: &String| Choice {
+            label: text.clone(),
+            href: c.search(&Params {
+                text: text.clone(),
+                offset: 0,
+                ..params.clone()
+            }),
+            chosen: false,
+            count: None,
+        };
+        let narrowed = |date: &str| {
+            c.search(&Params {
+                since: Some(date.to_owned()),
+                until: Some(date.to_owned()),
+                offset: 0,
+                ..params.clone()
+            })
+        };
         let unfiltered = Params {
             text: params.text.clone(),
             sort: params.sort,
@@ -94,15 +122,44 @@ impl ResultsPage {
             next: (next_offset < reachable && next_offset <= config.offset_max())
                 .then(|| at(next_offset)),
             total,
+            notes: found.notes,
+            did_you_mean: found.did_you_mean.as_ref().map(again),
+            of_group: params.group.is_some(),
+            chart: Chart::new(c.lang, &found.dates, narrowed),
+            related: found.related.iter().map(again).collect(),
+            feed: link(&c.base, "/feed.atom", &followed(params)),
             hits,
             c,
         }
     }
 }
 
-fn hit_view(hit: Found, c: &Chrome, doc_query: &str) -> HitView {
+/// The parameters that a feed of this search has.
+fn followed(params: &Params) -> String {
+    Params {
+        text: params.text.clone(),
+        sites: params.sites.clone(),
+        ..Params::default()
+    }
+    .query_string()
+}
+
+fn hit_view(hit: Found, c: &Chrome, params: &Params, doc_query: &str) -> HitView {
     let cached = link(&c.base, &format!("/doc/{}", hit.id), doc_query);
+    let reprints = hit.group.filter(|_| hit.duplicates > 0);
+    let reprints = reprints.map(|group| Choice {
+        label: c.lang.reprints(hit.duplicates),
+        href: c.search(&Params {
+            group: Some(group),
+            offset: 0,
+            ..params.clone()
+        }),
+        chosen: false,
+        count: None,
+    });
     HitView {
+        reprints,
+        id: hit.id.clone(),
         title: title(&hit.title, c.t),
         address: address(&hit.url),
         url: outward(&hit.url),
@@ -114,19 +171,23 @@ fn hit_view(hit: Found, c: &Chrome, doc_query: &str) -> HitView {
 }
 
 fn sorts(c: &Chrome, params: &Params) -> Vec<Choice> {
-    [(Sort::Relevance, c.t.relevance), (Sort::Date, c.t.date)]
-        .into_iter()
-        .map(|(sort, label)| Choice {
-            label: label.to_owned(),
-            href: c.search(&Params {
-                sort,
-                offset: 0,
-                ..params.clone()
-            }),
-            chosen: params.sort == sort,
-            count: None,
-        })
-        .collect()
+    [
+        (Sort::Relevance, c.t.relevance),
+        (Sort::Both, c.t.both),
+        (Sort::Date, c.t.date),
+    ]
+    .into_iter()
+    .map(|(sort, label)| Choice {
+        label: label.to_owned(),
+        href: c.search(&Params {
+            sort,
+            offset: 0,
+            ..params.clone()
+        }),
+        chosen: params.sort == sort,
+        count: None,
+    })
+    .collect()
 }
 
 fn period_names(labels: &Labels) -> [(Option<&'static str>, &'static str); 5] {
@@ -208,8 +269,10 @@ fn sites(c: &Chrome, params: &Params, counts: Vec<(String, u64)>) -> Vec<Choice>
 /// The filters in force in a few words, for the closed drawer on a phone.
 fn chosen(c: &Chrome, params: &Params) -> String {
     let mut words: Vec<String> = Vec::new();
-    if params.sort == Sort::Date {
-        words.push(c.t.date.to_owned());
+    match params.sort {
+        Sort::Relevance => {}
+        Sort::Both => words.push(c.t.both.to_owned()),
+        Sort::Date => words.push(c.t.date.to_owned()),
     }
     let period = period_names(c.t).into_iter().find(|(since, _)| {
         since.is_some() && *since == params.since.as_deref() && params.until.is_none()

@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, HeaderValue, header};
-use axum::middleware::map_response;
+use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::Response;
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
@@ -17,6 +17,7 @@ use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove}
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 use super::form::FORM_BYTES_MAX;
+use super::limiter::{Peer, limited};
 use super::listen::Guarded;
 use super::state::{ServeState, Shared};
 use super::{api, feed, login, web};
@@ -96,7 +97,11 @@ pub async fn serve(
         stopping.send_replace(true);
     };
     let guarded = Guarded::new(listener, &config);
-    let answering = axum::serve(guarded, router(state)).with_graceful_shutdown(signal);
+    let answering = axum::serve(
+        guarded,
+        router(state).into_make_service_with_connect_info::<Peer>(),
+    )
+    .with_graceful_shutdown(signal);
     let upkeep = async {
         loop {
             tokio::time::sleep(METRICS_UPKEEP).await;
@@ -142,6 +147,7 @@ pub fn router(state: ServeState) -> Router {
         .route("/metrics", get(api::metrics_text))
         .fallback(api::not_found)
         .method_not_allowed_fallback(api::wrong_method)
+        .layer(from_fn_with_state(Arc::clone(&server), limited))
         .with_state(server)
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .layer(compression())

@@ -10,6 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::config::Config;
 use super::follow::Follow;
+use super::limiter::Limiter;
 use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
 use super::now_ms;
 use super::openapi;
@@ -53,6 +54,7 @@ pub(crate) struct Shared {
     pub(crate) openapi: String,
     pub(crate) metrics: PrometheusHandle,
     pub(crate) follows: Vec<Follow>,
+    pub(crate) limiter: Limiter,
     source: Arc<dyn SearchSource>,
     status: StatusSource,
     running: Arc<Semaphore>,
@@ -67,6 +69,7 @@ impl Shared {
             base: state.config.link_base(),
             openapi: openapi::document(&state.config),
             running: Arc::new(Semaphore::new(state.config.concurrent_searches)),
+            limiter: Limiter::new(&state.config),
             config: state.config,
             follows: state.follows,
             metrics: state.metrics,

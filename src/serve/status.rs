@@ -53,6 +53,8 @@ pub struct Status {
     pub sites: Vec<SiteStatus>,
     /// Hosts that are slow, backing off or parked, worst first; at most a few dozen.
     pub hosts: Vec<HostStatus>,
+    /// Topics whose hits are sent to a webhook, by name.
+    pub follows: Vec<FollowStatus>,
 }
 
 /// How many URLs are in which state.
@@ -141,6 +143,26 @@ pub struct CycleCounts {
     pub wasted: u64,
     /// Visits that were answered 304.
     pub not_modified: u64,
+}
+
+/// How telling one topic's follower stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct FollowStatus {
+    /// Name in the configuration.
+    pub name: String,
+    /// Hits that wait to be told.
+    pub waiting: u64,
+    /// Hits that were told.
+    pub told: u64,
+    /// Hits that were given up: the receiver was away for too long.
+    pub given_up: u64,
+    /// When the last delivery succeeded.
+    pub told_ms: Option<i64>,
+    /// When the next try is due, if the last one failed.
+    pub next_ms: Option<i64>,
+    /// Why the last try failed.
+    pub last_error: Option<String>,
 }
 
 /// State of one host that needs the operator's eye.

@@ -64,6 +64,15 @@ impl StatusPage {
             .map_or_else(|| self.o.never.to_owned(), |ms| self.ago(ms))
     }
 
+    fn share(&self, share: &f64) -> String {
+        format!("{:.1} %", share * 100.0)
+    }
+
+    /// A length of time; a dash where there is none.
+    fn span(&self, span_ms: &Option<i64>) -> String {
+        span_ms.map_or_else(|| self.o.never.to_owned(), |ms| self.c.lang.span(ms))
+    }
+
     fn delay(&self, delay_ms: &u64) -> String {
         match *delay_ms {
             ms @ 0..1_000 => format!("{ms} ms"),

@@ -70,7 +70,10 @@ pub(crate) async fn search(
         params.sort
     };
     let params = Params { sort, ..params };
-    match server.search(params.wanted(true, true)).await {
+    match server
+        .search(params.wanted(true, params.group.is_none()))
+        .await
+    {
         Ok((found, took_ms)) => page(
             &ResultsPage::new(c, &params, found, took_ms, &server.config),
             StatusCode::OK,
@@ -221,6 +224,13 @@ pub(crate) fn chrome(server: &Shared, params: &Params, headers: &HeaderMap, path
 pub(crate) fn missing(c: Chrome) -> Response {
     let (heading, text) = (c.t.not_found, c.t.not_found_text.to_owned());
     failure(c, StatusCode::NOT_FOUND, heading, text)
+}
+
+/// A page for whoever asks too often.
+pub(crate) fn too_many(server: &Shared, headers: &HeaderMap) -> Response {
+    let c = chrome(server, &Params::default(), headers, "/");
+    let (heading, text) = (c.t.too_many, c.t.too_many_text.to_owned());
+    failure(c, StatusCode::TOO_MANY_REQUESTS, heading, text)
 }
 
 /// A page for whoever may not do this.

@@ -23,6 +23,7 @@ mod site_add;
 mod small_web;
 mod suites;
 mod warc;
+mod web_page;
 mod world;
 
 /// A line for who runs the tests with `--no-capture`.

@@ -3,6 +3,7 @@
 mod api;
 mod feed;
 mod follow;
+mod limiter;
 mod listen;
 mod pages;
 mod params;
