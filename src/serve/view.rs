@@ -52,6 +52,8 @@ pub(crate) struct HomePage {
     pub(crate) c: Chrome,
     pub(crate) exact: String,
     pub(crate) without: String,
+    /// Topics that are followed.
+    pub(crate) topics: Vec<Choice>,
 }
 
 #[derive(Template)]

@@ -10,6 +10,7 @@ use axum::response::{Html, IntoResponse, Response};
 
 use super::config::PAGE_HITS;
 use super::document_page::DocumentPage;
+use super::follow::Follow;
 use super::lang::Lang;
 use super::now_ms;
 use super::param_error::ParamError;
@@ -18,7 +19,7 @@ use super::results_page::ResultsPage;
 use super::state::{Failure, Server, Shared};
 use super::status_page::StatusPage;
 use super::token::{Operator, Refusal};
-use super::view::{Chrome, ErrorPage, HomePage, kept, link};
+use super::view::{Choice, Chrome, ErrorPage, HomePage, kept, link};
 use crate::index::Sort;
 
 const STYLE: &str = include_str!("pages/taojin.css");
@@ -61,7 +62,7 @@ pub(crate) async fn search(
     };
     let c = chrome(&server, &params, &headers, "/");
     if params.text.is_empty() && !params.filtered() {
-        return home(c, &params);
+        return home(c, &params, &server);
     }
     // Without words there is no relevance.
     let sort = if params.text.is_empty() {
@@ -82,7 +83,7 @@ pub(crate) async fn search(
     }
 }
 
-fn home(c: Chrome, params: &Params) -> Response {
+fn home(c: Chrome, params: &Params, server: &Shared) -> Response {
     let example = |text: &str| {
         let example = Params {
             text: text.to_owned(),
@@ -95,7 +96,25 @@ fn home(c: Chrome, params: &Params) -> Response {
         example(c.t.hint_exact_example),
         example(c.t.hint_without_example),
     );
-    page(&HomePage { exact, without, c }, StatusCode::OK)
+    let topic = |follow: &Follow| Choice {
+        label: follow.shown().to_owned(),
+        href: c.search(&Params {
+            text: follow.query.clone(),
+            sites: follow.sites.clone(),
+            sort: Sort::Date,
+            lang: params.lang,
+            ..Params::default()
+        }),
+        chosen: false,
+        count: None,
+    };
+    let home = HomePage {
+        topics: server.follows.iter().map(topic).collect(),
+        exact,
+        without,
+        c,
+    };
+    page(&home, StatusCode::OK)
 }
 
 /// `/doc/{id}`: the text of a document as it was crawled.

@@ -130,3 +130,41 @@ fn a_failed_export_leaves_no_file_and_moves_no_mark() {
     assert_eq!(date.status.code(), Some(2));
     assert!(!place.path("out").exists());
 }
+
+#[test]
+fn a_followed_search_prints_what_comes_and_nothing_else() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+
+    let place = Place::new();
+    place.import(&[(1, "页岩油产量上升"), (2, "天然气价格")]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_taojin"))
+        .arg("--config")
+        .arg(place.path("taojin.toml"))
+        .args(["search", "页岩油", "--follow", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("taojin starts");
+    let mut said = String::new();
+    let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+    stderr.read_line(&mut said).expect("a line");
+    assert!(said.contains("waiting for new hits"), "{said}");
+    place.import(&[
+        (1, "页岩油产量上升，再次更新"),
+        (3, "天然气产量"),
+        (4, "页岩油价格"),
+    ]);
+    let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let urls: Vec<String> = lines
+        .take(2)
+        .map(|line| {
+            let hit: serde_json::Value =
+                serde_json::from_str(&line.expect("a line")).expect("JSON");
+            hit["url"].as_str().expect("url").to_owned()
+        })
+        .collect();
+    child.kill().expect("killed");
+    child.wait().expect("its end");
+    assert_eq!(urls, ["https://a.example/1", "https://a.example/4"]);
+}

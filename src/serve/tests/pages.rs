@@ -30,6 +30,12 @@ async fn home_is_a_query_box() {
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.body.contains("role=\"search\"") && page.body.contains("lang=\"zh-CN\""));
     assert!(page.body.contains("已收录 25 篇文档"));
+    assert!(
+        page.body.contains("&sort=date\">深海&#60;b&#62;</a>")
+            || page.body.contains("sort=date\">深海&#60;b&#62;</a>"),
+        "{}",
+        page.body
+    );
     assert_escaped(&page);
 }
 
