@@ -53,7 +53,7 @@ pub struct Config {
     pub time_limit_ms: u64,
     /// Searches that run at the same time; others wait until their time limit.
     pub concurrent_searches: usize,
-    /// Connections open at the same time; others wait in the system's queue.
+    /// Connections open at the same time; others wait in the system's queue. A quarter of them at most from one client.
     pub connections: usize,
     /// Silence after which a client is hung up on, in milliseconds.
     pub idle_ms: u64,

@@ -1,5 +1,5 @@
-//! Connections within limits. In: a listening socket. Out: streams, at most so many at a time, each hung up on when
-//! its client stays silent too long. Never reads a request: that is the HTTP library's work.
+//! Connections within limits. In: a listening socket. Out: streams, at most so many at a time and not
+//! too many from one client, each hung up on when its client stays silent too long. Never reads a request: that is the HTTP library's work.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,11 +14,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::config::Config;
+use super::seats::{Seat, Seats};
 
 /// A listener that takes a connection only when there is room for it.
 pub(crate) struct Guarded {
     listener: TcpListener,
     room: Arc<Semaphore>,
+    seats: Option<Seats>,
     idle: Duration,
 }
 
@@ -27,6 +29,11 @@ impl Guarded {
         Guarded {
             listener,
             room: Arc::new(Semaphore::new(config.connections)),
+            // Behind a proxy, one address is many clients.
+            seats: config
+                .client_header
+                .is_empty()
+                .then(|| Seats::new(config.connections)),
             idle: Duration::from_millis(config.idle_ms),
         }
     }
@@ -41,11 +48,19 @@ impl axum::serve::Listener for Guarded {
             .acquire_owned()
             .await
             .expect("the semaphore is never closed");
-        // axum's own accept waits and tries again when the system is out of descriptors.
-        let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
+        let (stream, address, seat) = loop {
+            // axum's own accept waits and tries again when the system is out of descriptors.
+            let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
+            match self.seats.as_ref().map(|seats| seats.take(address.ip())) {
+                None => break (stream, address, None),
+                Some(Some(seat)) => break (stream, address, Some(seat)),
+                // This client has its share: hung up on without an answer.
+                Some(None) => drop(stream),
+            }
+        };
         // An answer in several writes must not wait for the client's acknowledgement; without it, it is only slower.
         stream.set_nodelay(true).ok();
-        (Watched::new(stream, self.idle, place), address)
+        (Watched::new(stream, self.idle, place, seat), address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -59,15 +74,22 @@ pub(crate) struct Watched {
     idle: Duration,
     alarm: Pin<Box<Sleep>>,
     _place: OwnedSemaphorePermit,
+    _seat: Option<Seat>,
 }
 
 impl Watched {
-    fn new(stream: TcpStream, idle: Duration, place: OwnedSemaphorePermit) -> Watched {
+    fn new(
+        stream: TcpStream,
+        idle: Duration,
+        place: OwnedSemaphorePermit,
+        seat: Option<Seat>,
+    ) -> Watched {
         Watched {
             stream,
             idle,
             alarm: Box::pin(sleep(idle)),
             _place: place,
+            _seat: seat,
         }
     }
 

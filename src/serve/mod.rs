@@ -29,6 +29,7 @@ mod params;
 mod problem;
 mod results_page;
 mod router;
+mod seats;
 mod source;
 mod source_index;
 mod state;

@@ -81,3 +81,21 @@ async fn connections_beyond_the_limit_wait() {
     assert!(answer.starts_with("HTTP/1.1 200 OK"));
     assert!(started.elapsed() >= Duration::from_millis(200));
 }
+
+#[test]
+fn one_client_has_a_quarter_of_the_connections() {
+    use crate::serve::seats::Seats;
+
+    let seats = Seats::new(10);
+    let greedy: std::net::IpAddr = "192.0.2.1".parse().unwrap();
+    let mut held: Vec<_> = (0..5).filter_map(|_| seats.take(greedy)).collect();
+    assert_eq!(held.len(), 3);
+    assert!(seats.take("::ffff:192.0.2.1".parse().unwrap()).is_none());
+    assert!(seats.take("192.0.2.2".parse().unwrap()).is_some());
+    held.pop();
+    let again = seats.take(greedy);
+    assert!(again.is_some() && seats.take(greedy).is_none());
+    // A proxy on this machine brings everybody.
+    let own: Vec<_> = (0..50).map(|_| seats.take([127, 0, 0, 1].into())).collect();
+    assert!(own.iter().all(Option::is_some));
+}
