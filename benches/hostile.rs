@@ -8,7 +8,7 @@
 #[path = "../tests/suite/hostile/inputs.rs"]
 mod inputs;
 
-#[path = "cpu_time.rs"]
+#[path = "cpu_time/mod.rs"]
 mod cpu_time;
 
 use std::hint::black_box;

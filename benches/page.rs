@@ -10,7 +10,7 @@
 
 #![expect(clippy::print_stdout, reason = "a report for a person")]
 
-#[path = "cpu_time.rs"]
+#[path = "cpu_time/mod.rs"]
 mod cpu_time;
 
 use std::hint::black_box;
