@@ -10,7 +10,7 @@ use super::Config;
 use super::author::author_of;
 use super::date_text::{Form, find_dates};
 use super::features::View;
-use super::likeness::{likeness, normal_form};
+use super::likeness::{likeness_from, normal_form};
 use super::marks::Marks;
 use super::measure::ends_sentence;
 use super::odds;
@@ -254,11 +254,7 @@ pub(super) fn drop_notes(
         line_text(page, line, &mut text);
         let outside = *i < first || *i > last || next <= HEAD_LINES;
         let above = *i <= first;
-        if above
-            && headline
-                .as_ref()
-                .is_some_and(|h| likeness(h, &normal_form(&text)) > 0.9)
-        {
+        if above && headline.as_ref().is_some_and(|h| repeats(h, &text)) {
             return false;
         }
         if *i < first && byline(next - 1) {
@@ -277,6 +273,15 @@ pub(super) fn drop_notes(
     if tokens < LEAST_TOKENS {
         lines.clear();
     }
+}
+
+/// True for a line that says the same as the headline.
+fn repeats(headline: &[char], text: &str) -> bool {
+    const SAME: f64 = 0.9;
+    let chars = text.chars().count();
+    // NFKC and dropped quotes do not change a length by more.
+    chars <= 4 * headline.len() + 16
+        && likeness_from(headline, &normal_form(text), usize::MAX, SAME).is_some()
 }
 
 /// True for a line that gives the day or the writer and is no sentence.

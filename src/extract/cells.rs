@@ -1,5 +1,7 @@
 //! A row of features while it is filled. In: values with names, in order. Out: a [`Row`]. Never judges.
 
+use std::sync::LazyLock;
+
 /// Number of features of a line.
 pub(super) const COUNT: usize = 128;
 
@@ -52,7 +54,17 @@ impl Cells {
     }
 }
 
+/// Numbers whose logarithm is kept; most are counts below it.
+const KEPT: usize = 512;
+
 /// `ln(1 + x)`, 0 for 0.
 pub(super) fn log(x: f32) -> f32 {
-    x.max(0.0).ln_1p()
+    static LOGS: LazyLock<Vec<f32>> =
+        LazyLock::new(|| (0..KEPT).map(|i| (i as f32).ln_1p()).collect());
+    let x = x.max(0.0);
+    let whole = x as usize;
+    match LOGS.get(whole) {
+        Some(log) if whole as f32 == x => *log,
+        _ => x.ln_1p(),
+    }
 }

@@ -72,6 +72,9 @@ const AUTHORS: &[&str] = &[
     "bt:author",
 ];
 
+/// More of a `<title>` is not looked at; what is longer is no title.
+const MAX_TITLE_CHARS: usize = 1000;
+
 /// One name-value pair of a meta element.
 #[derive(Debug, Clone, Copy)]
 struct Meta<'a> {
@@ -255,7 +258,7 @@ fn in_svg(page: &Page, id: NodeId) -> bool {
 fn children_text(page: &Page, id: NodeId) -> String {
     let mut out = String::new();
     for child in page.children(id) {
-        out.push_str(page.text(child));
+        out.extend(page.text(child).chars().take(MAX_TITLE_CHARS));
     }
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }

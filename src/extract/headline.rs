@@ -14,6 +14,8 @@ use crate::page::{Attr, NodeId, Page, Tag};
 const MAX_HEADINGS: usize = 120;
 /// Likeness from which a heading is taken for the headline before the text is known.
 const SURE: f64 = 0.75;
+/// A likeness up to this need not be known.
+const LEAST: f64 = 0.74;
 
 /// The headline.
 #[derive(Debug, Default)]
@@ -68,9 +70,9 @@ pub(super) fn first_guess(page: &Page, outline: &Outline, head: &Head<'_>) -> Op
         if range.is_empty() || range.len() > 4 {
             continue;
         }
-        let form = normal_form(&element_text(page, id));
-        let score = forms.best(&form);
-        if form.len() >= 4 && score >= SURE && best.is_none_or(|b| score > b.0) {
+        let text = element_text(page, id);
+        let score = forms.best_of(&text, LEAST).unwrap_or(0.0);
+        if score >= SURE && normal_form(&text).len() >= 4 && best.is_none_or(|b| score > b.0) {
             best = Some((score, range.start));
         }
     }
@@ -125,7 +127,7 @@ pub(super) fn headline(page: &Page, outline: &Outline, head: &Head<'_>, body: &B
         let form = Forms::of(std::iter::once(t.as_str()));
         places
             .iter()
-            .filter(|(p, _)| form.best(&normal_form(p)) >= SURE)
+            .filter(|(p, _)| form.best_of(p, LEAST).is_some_and(|score| score >= SURE))
             .min_by_key(|(_, line)| line.abs_diff(anchor))
             .map(|(_, line)| *line)
     });
@@ -153,7 +155,7 @@ fn line_like(page: &Page, outline: &Outline, forms: &Forms, end: usize) -> Optio
         }
         text.clear();
         line_text(page, line, &mut text);
-        let score = forms.best(&normal_form(&text));
+        let score = forms.best_of(&text, LEAST).unwrap_or(0.0);
         if score >= SURE && best.is_none_or(|b| score > b.0) {
             best = Some((score, i));
         }

@@ -17,34 +17,62 @@ pub(super) fn is_cjk(c: char) -> bool {
 /// The form that titles are compared in: NFKC, lower case, no quotes, one space between words and none
 /// beside a CJK character. Cut at 200 characters.
 pub(super) fn normal_form(text: &str) -> Vec<char> {
-    let mut out: Vec<char> = Vec::with_capacity(text.len().min(MAX_CHARS));
-    let mut gap = false;
-    let ascii = text
-        .is_ascii()
-        .then(|| text.chars().map(|c| c.to_ascii_lowercase()));
-    let other = ascii
-        .is_none()
-        .then(|| text.nfkc().flat_map(char::to_lowercase));
-    for c in ascii
-        .into_iter()
-        .flatten()
-        .chain(other.into_iter().flatten())
-    {
-        if out.len() >= MAX_CHARS {
-            break;
+    let mut form = Form::new(text.len());
+    if text.chars().all(|c| plain(c).is_some()) {
+        text.chars().filter_map(plain).all(|c| form.push(c));
+    } else {
+        text.nfkc()
+            .flat_map(char::to_lowercase)
+            .all(|c| form.push(c));
+    }
+    form.chars
+}
+
+/// NFKC and lower case of a character that does not depend on those beside it; none for the others, which are rare.
+fn plain(c: char) -> Option<char> {
+    match c {
+        '\0'..='\x7f' => Some(c.to_ascii_lowercase()),
+        '\u{4e00}'..='\u{9fff}' | '、' | '。' | '《'..='】' | '—' | '‘' | '’' | '“' | '”' | '·' => {
+            Some(c)
         }
-        if c.is_whitespace() {
-            gap = true;
-        } else if !is_quote(c) {
-            let between_words = !is_cjk(c) && out.last().is_some_and(|l| !is_cjk(*l));
-            if gap && between_words {
-                out.push(' ');
-            }
-            gap = false;
-            out.push(c);
+        '！'..='～' => {
+            char::from_u32(u32::from(c) - 0xFEE0).map(|half| half.to_ascii_lowercase())
+        }
+        _ => None,
+    }
+}
+
+/// A normal form while it grows.
+struct Form {
+    chars: Vec<char>,
+    gap: bool,
+}
+
+impl Form {
+    fn new(bytes: usize) -> Self {
+        Self {
+            chars: Vec::with_capacity(bytes.min(MAX_CHARS)),
+            gap: false,
         }
     }
-    out
+
+    /// Adds a character; false when there is no more room.
+    fn push(&mut self, c: char) -> bool {
+        if self.chars.len() >= MAX_CHARS {
+            return false;
+        }
+        if c.is_whitespace() {
+            self.gap = true;
+        } else if !is_quote(c) {
+            let between_words = !is_cjk(c) && self.chars.last().is_some_and(|l| !is_cjk(*l));
+            if self.gap && between_words {
+                self.chars.push(' ');
+            }
+            self.gap = false;
+            self.chars.push(c);
+        }
+        true
+    }
 }
 
 fn is_quote(c: char) -> bool {
@@ -52,19 +80,6 @@ fn is_quote(c: char) -> bool {
         c,
         '"' | '\'' | '“' | '”' | '‘' | '’' | '「' | '」' | '『' | '』' | '«' | '»' | '`'
     )
-}
-
-/// `LCS / (LD + LCS)` with the longest common substring and the Levenshtein distance, over characters:
-/// 1 only for equal texts, 0 when no character is shared. Two empty texts are equal.
-pub(super) fn likeness(a: &[char], b: &[char]) -> f64 {
-    if a.is_empty() && b.is_empty() {
-        return 1.0;
-    }
-    let common = f64::from(common_substring(a, b));
-    if common == 0.0 {
-        return 0.0;
-    }
-    common / (f64::from(super::smooth::edit_distance(a, b)) + common)
 }
 
 /// Normal forms that many texts are compared with.
@@ -96,26 +111,104 @@ impl Forms {
         Self { forms, runs }
     }
 
-    /// The greatest likeness of `form` to one of the forms; 0 where it is sure to be below one half.
-    pub(super) fn best(&self, form: &[char]) -> f64 {
-        let shares = |w: &[char]| {
-            <[char; RUN]>::try_from(w).is_ok_and(|w| self.runs.binary_search(&w).is_ok())
-        };
-        if form.len() >= 2 * RUN && !form.windows(RUN).any(shares) {
-            return 0.0;
+    /// The greatest likeness of a text to one of the forms, if it is greater than `least`, which is at least one half.
+    pub(super) fn best_of(&self, text: &str, least: f64) -> Option<f64> {
+        // NFKC, dropped quotes and blanks change a length by less than this, but for texts made to.
+        let chars = text.chars().count();
+        let fits = |form: &Vec<char>| chars <= 4 * form.len() + 16 && 4 * chars + 16 >= form.len();
+        if !self.forms.iter().any(fits) {
+            return None;
         }
-        let mut best = 0.0f64;
+        self.best(&normal_form(text), least)
+    }
+
+    /// The same for a normal form.
+    pub(super) fn best(&self, form: &[char], least: f64) -> Option<f64> {
+        if self
+            .forms
+            .binary_search_by(|f| f.as_slice().cmp(form))
+            .is_ok()
+        {
+            return Some(1.0);
+        }
+        let common = self.longest_common(form);
+        let mut best = None;
         for other in &self.forms {
-            if other == form {
-                return 1.0;
-            }
-            let (short, long) = (form.len().min(other.len()), form.len().max(other.len()));
-            if 2 * short > long {
-                best = best.max(likeness(form, other));
-            }
+            let least = best.unwrap_or(least);
+            best = likeness_from(form, other, common, least).or(best);
         }
         best
     }
+
+    /// No common substring with any of the forms is longer than this.
+    fn longest_common(&self, form: &[char]) -> usize {
+        if form.len() < 2 * RUN {
+            return form.len();
+        }
+        let (mut longest, mut hits) = (0, 0);
+        for run in form.windows(RUN) {
+            let is_hit =
+                <[char; RUN]>::try_from(run).is_ok_and(|run| self.runs.binary_search(&run).is_ok());
+            hits = if is_hit { hits + 1 } else { 0 };
+            longest = longest.max(hits);
+        }
+        if longest == 0 { 0 } else { longest + RUN - 1 }
+    }
+}
+
+/// `LCS / (LD + LCS)` with the longest common substring and the Levenshtein distance, over characters, where it is
+/// greater than `least`: 1 only for equal texts, none when no character is shared. `longest` is a bound on the common
+/// substring. What cannot be is not computed: `likeness > least` means `LD < LCS / least - LCS`.
+pub(super) fn likeness_from(a: &[char], b: &[char], longest: usize, least: f64) -> Option<f64> {
+    let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
+    let limit = |common: usize| (common as f64 / least - common as f64).ceil() as usize;
+    let bound = limit(short.min(longest));
+    if short == 0 || bound <= long - short {
+        return None;
+    }
+    let distance = distance_below(a, b, bound)?;
+    let common = f64::from(common_substring(a, b));
+    Some(common / (f64::from(distance) + common)).filter(|likeness| *likeness > least)
+}
+
+/// Levenshtein distance if it is below `limit`: only cells so near to the diagonal can take part (Ukkonen 1985).
+fn distance_below(a: &[char], b: &[char], limit: usize) -> Option<u32> {
+    let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let (a, b) = (a.get(head..)?, b.get(head..)?);
+    let tail = a
+        .iter()
+        .rev()
+        .zip(b.iter().rev())
+        .take_while(|(x, y)| x == y)
+        .count();
+    let (a, b) = (a.get(..a.len() - tail)?, b.get(..b.len() - tail)?);
+    let far = u32::try_from(limit).unwrap_or(u32::MAX);
+    let mut row: Vec<u32> = (0..=b.len() as u32).map(|d| d.min(far)).collect();
+    for (i, x) in a.iter().enumerate() {
+        let from = (i + 1).saturating_sub(limit).max(1);
+        let to = (i + 1).saturating_add(limit).min(b.len());
+        let mut diagonal = row[from - 1];
+        row[from - 1] = if from == 1 {
+            (i as u32 + 1).min(far)
+        } else {
+            far
+        };
+        let mut least = row[from - 1];
+        for j in from..=to {
+            let above = row[j];
+            let replaced = diagonal + u32::from(b[j - 1] != *x);
+            row[j] = replaced.min(above + 1).min(row[j - 1] + 1).min(far);
+            least = least.min(row[j]);
+            diagonal = above;
+        }
+        if least >= far {
+            return None;
+        }
+        if let Some(past) = row.get_mut(to + 1) {
+            *past = far;
+        }
+    }
+    row.last().copied().filter(|distance| *distance < far)
 }
 
 /// Length of the longest common substring, in characters.

@@ -21,11 +21,15 @@ pub(super) struct Measure {
 impl Measure {
     /// Counts of `text`.
     pub(super) fn of(text: &str) -> Self {
+        if text.is_ascii() {
+            return Self::of_ascii(text.as_bytes());
+        }
         let mut m = Self::default();
         let mut in_word = false;
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
-            if c.is_ascii_alphanumeric() || (!c.is_ascii() && !is_cjk(c) && c.is_alphanumeric()) {
+            let is_cjk = !c.is_ascii() && is_cjk(c);
+            if c.is_ascii_alphanumeric() || (!c.is_ascii() && !is_cjk && is_letter(c)) {
                 if !in_word {
                     m.tokens += 1;
                     m.numbers += u32::from(c.is_ascii_digit());
@@ -34,7 +38,7 @@ impl Measure {
                 continue;
             }
             in_word = false;
-            if is_cjk(c) {
+            if is_cjk {
                 m.tokens += 1;
                 m.cjk += 1;
                 continue;
@@ -56,6 +60,30 @@ impl Measure {
         m
     }
 
+    /// The same for text of ASCII alone.
+    fn of_ascii(text: &[u8]) -> Self {
+        let mut m = Self::default();
+        let mut in_word = false;
+        for (at, &b) in text.iter().enumerate() {
+            let is_word = b.is_ascii_alphanumeric();
+            if is_word && !in_word {
+                m.tokens += 1;
+                m.numbers += u32::from(b.is_ascii_digit());
+            }
+            in_word = is_word;
+            match b {
+                b',' | b'.' | b';' | b':' | b'?' | b'!' => {
+                    let next = text.get(at + 1);
+                    let ends = next.is_none_or(|n| !n.is_ascii_alphanumeric() && *n != b'/');
+                    m.marks += u32::from(ends);
+                }
+                b'|' | b'>' | b'/' => m.bars += 1,
+                _ => {}
+            }
+        }
+        m
+    }
+
     /// Adds the counts of the text that follows.
     pub(super) fn add(&mut self, other: Measure) {
         self.tokens += other.tokens;
@@ -64,6 +92,11 @@ impl Measure {
         self.bars += other.bars;
         self.cjk += other.cjk;
     }
+}
+
+/// A letter or digit outside ASCII. The block of dashes and curly quotes has none, and they are common.
+fn is_letter(c: char) -> bool {
+    !matches!(c, '\u{2010}'..='\u{206f}') && c.is_alphanumeric()
 }
 
 /// True if the text ends as a sentence does.

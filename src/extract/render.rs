@@ -20,6 +20,19 @@ pub(super) fn node_text(page: &Page, first: NodeId, end: NodeId, out: &mut Strin
             continue;
         }
         let text = page.text(at);
+        if is_tidy(text.as_bytes()) {
+            let words = text.trim_matches(' ');
+            gap |= text.starts_with(' ');
+            if !words.is_empty() {
+                if gap && out.len() > start {
+                    out.push(' ');
+                }
+                out.push_str(words);
+            }
+            gap = text.ends_with(' ');
+            at += 1;
+            continue;
+        }
         gap |= text.starts_with(char::is_whitespace);
         for word in text.split(char::is_whitespace).filter(|w| !w.is_empty()) {
             if gap && out.len() > start {
@@ -31,6 +44,33 @@ pub(super) fn node_text(page: &Page, first: NodeId, end: NodeId, out: &mut Strin
         gap = text.ends_with(char::is_whitespace);
         at += 1;
     }
+}
+
+/// No white space but single blanks, as nearly all texts of a page are: they can be taken whole.
+fn is_tidy(text: &[u8]) -> bool {
+    let mut before = 0;
+    for (at, &b) in text.iter().enumerate() {
+        let is_fine = match b {
+            b' ' => before != b' ',
+            0..=0x1F => false,
+            // White space outside ASCII begins with these.
+            0xC2 => !matches!(text.get(at + 1), Some(0x85 | 0xA0)),
+            0xE1 => false,
+            0xE2 => !matches!(text.get(at + 1), Some(0x80 | 0x81)) || is_mark(text.get(at + 2)),
+            0xE3 => text.get(at + 1) != Some(&0x80) || text.get(at + 2) != Some(&0x80),
+            _ => true,
+        };
+        if !is_fine {
+            return false;
+        }
+        before = b;
+    }
+    true
+}
+
+/// Third byte of the dashes, quotes and dots U+2010 to U+2027.
+fn is_mark(third: Option<&u8>) -> bool {
+    matches!(third, Some(0x90..=0x9E | 0xA0..=0xA7))
 }
 
 /// Appends the text of a line.

@@ -4,10 +4,12 @@
 //! A candidate is believed as far as it is like a part of `<title>` (ALGORITHMS: sim = LCS / (LD + LCS), on
 //! normal forms); a heading that is only the site's name is not.
 
-use super::likeness::{Forms, likeness, normal_form};
+use super::likeness::{Forms, likeness_from, normal_form};
 
 /// Least likeness to a part of `<title>`.
 const ACCEPT: f64 = 0.6;
+/// A likeness up to this need not be known.
+const LEAST: f64 = 0.59;
 /// Shortest headline, in characters of its normal form.
 const MIN_CHARS: usize = 4;
 /// Longest headline, in characters; longer headings are paragraphs in disguise.
@@ -188,7 +190,7 @@ fn score(candidate: &Candidate, parts: &Parts, forms: &Forms, site: &Site) -> f6
     if site.is(&form) || candidate.text.chars().count() > MAX_CHARS || form.len() < 2 {
         return 0.0;
     }
-    let best = forms.best(&form);
+    let best = forms.best(&form, LEAST).unwrap_or(0.0);
     let last = parts.parts.last().filter(|_| parts.parts.len() > 1);
     // Site names stand last; a headline that stands last is found by another candidate or part.
     let suspect =
@@ -294,7 +296,7 @@ impl Site {
         host || self
             .name
             .as_ref()
-            .is_some_and(|n| likeness(n, &form) > ACCEPT)
+            .is_some_and(|n| likeness_from(n, &form, usize::MAX, ACCEPT).is_some())
     }
 
     /// The text without the site's name behind a joint.

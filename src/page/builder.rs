@@ -6,7 +6,7 @@
 //! whether the next piece is text or a comment, all the rest are tags. Start and end tags, stray ones too, are
 //! therefore read where they stand, and the structure is built by our own rules (`tree`).
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lol_html::html_content::{Comment, Doctype, TextChunk, TextType};
@@ -15,6 +15,7 @@ use lol_html::{MemorySettings, OutputSink};
 
 use super::config::Config;
 use super::decode::Decoder;
+use super::long_tag::{Skip, long_tag};
 use super::text::TextKind;
 use super::tree::Tree;
 use super::{CharsetSource, Page};
@@ -24,6 +25,9 @@ use crate::uri::CrawlUri;
 const BLOCK_BYTES: usize = 16 << 10;
 /// The tokenizer holds a split tag or comment back whole; it may take as much as a page.
 const TOKENIZER_BYTES_EXTRA: usize = 1 << 20;
+/// A tag that is longer is left out: the tokenizer notes each attribute in some ten times as many bytes as it has.
+/// Pictures in attributes are shorter.
+const MAX_TAG_BYTES: usize = 3 << 19;
 
 /// What is known of a page besides its bytes.
 #[derive(Debug, Clone, Default)]
@@ -45,14 +49,15 @@ const COMMENT: u8 = 3;
 /// gives a sink back.
 struct Sink {
     next: Arc<AtomicU8>,
-    progress: Arc<AtomicBool>,
+    passed: Arc<AtomicUsize>,
     tree: Tree,
     finished: Arc<Mutex<Option<Tree>>>,
 }
 
 impl OutputSink for Sink {
     fn handle_chunk(&mut self, chunk: &[u8]) {
-        self.progress.store(true, Ordering::Relaxed);
+        let passed = self.passed.load(Ordering::Relaxed) + chunk.len();
+        self.passed.store(passed, Ordering::Relaxed);
         match self.next.swap_if_set() {
             MARKUP if !chunk.is_empty() => self.tree.markup(chunk),
             DATA => self.tree.characters(chunk, TextKind::Data),
@@ -92,93 +97,114 @@ pub struct Builder {
     parser: Parser,
 }
 
-/// The tokenizer with its sink; `None` after an error, which it does not survive.
+/// The tokenizer with its sink.
 struct Parser {
+    /// `None` after an error, which it does not survive.
     rewriter: Option<HtmlRewriter<'static, Sink>>,
-    /// Set by the sink when something came through.
-    progress: Arc<AtomicBool>,
-    /// Bytes of a tag or comment that the tokenizer holds because its end has not come. It reads them again with
-    /// each write, so writes grow with them: that keeps the work linear.
-    stuck_bytes: usize,
+    limits: Config,
+    /// Bytes that came through the tokenizer, counted by the sink.
+    passed: Arc<AtomicUsize>,
+    written: usize,
+    /// The beginning of a tag or comment whose end has not come; the tokenizer has it too. It reads it again with each
+    /// write, so writes grow with it: that keeps the work linear.
+    stuck: Vec<u8>,
     waiting: String,
+    /// Inside a tag that is left out; the quote it stands in, if in one.
+    skipping: Option<Skip>,
     finished: Arc<Mutex<Option<Tree>>>,
     failed: bool,
 }
 
 impl Parser {
     fn new(limits: &Config) -> Self {
-        let next = Arc::new(AtomicU8::new(MARKUP));
+        let passed = Arc::new(AtomicUsize::new(0));
         let finished = Arc::new(Mutex::new(None));
-        let progress = Arc::new(AtomicBool::new(false));
-        let sink = Sink {
-            next: Arc::clone(&next),
-            progress: Arc::clone(&progress),
-            tree: Tree::new(limits.clone()),
-            finished: Arc::clone(&finished),
-        };
-        let (text, comment, doctype) = (Arc::clone(&next), Arc::clone(&next), next);
-        let handlers = DocumentContentHandlers::default()
-            .text(move |chunk: &mut TextChunk<'_>| {
-                // The end of a text node is told by an empty chunk, which is not handed to the sink.
-                if !chunk.as_str().is_empty() {
-                    let kind = match chunk.text_type() {
-                        TextType::Data | TextType::RCData => DATA,
-                        _ => RAW,
-                    };
-                    text.store(kind, Ordering::Relaxed);
-                }
-                Ok(())
-            })
-            .comments(move |_: &mut Comment<'_>| {
-                comment.store(COMMENT, Ordering::Relaxed);
-                Ok(())
-            })
-            .doctype(move |_: &mut Doctype<'_>| {
-                doctype.store(MARKUP, Ordering::Relaxed);
-                Ok(())
-            });
-        let memory = MemorySettings::new()
-            .with_max_allowed_memory_usage(limits.max_decoded_bytes + TOKENIZER_BYTES_EXTRA);
-        let settings = Settings::new_send()
-            .with_strict(false)
-            .with_memory_settings(memory)
-            .append_document_content_handler(handlers);
+        let tree = Tree::new(limits.clone());
         Self {
-            rewriter: Some(HtmlRewriter::new(settings, sink)),
-            progress,
-            stuck_bytes: 0,
+            rewriter: Some(tokenizer(tree, limits, &passed, &finished)),
+            limits: limits.clone(),
+            passed,
+            written: 0,
+            stuck: Vec::new(),
             waiting: String::new(),
+            skipping: None,
             finished,
             failed: false,
         }
     }
 
     fn write(&mut self, text: &str) {
-        if self.stuck_bytes == 0 {
+        if self.stuck.is_empty() {
             self.write_now(text);
             return;
         }
         self.waiting.push_str(text);
-        if self.waiting.len() >= self.stuck_bytes {
+        if self.waiting.len() >= self.stuck.len() {
             let text = std::mem::take(&mut self.waiting);
             self.write_now(&text);
         }
     }
 
     fn write_now(&mut self, text: &str) {
-        let Some(rewriter) = &mut self.rewriter else {
-            return;
-        };
-        self.progress.store(false, Ordering::Relaxed);
-        if rewriter.write(text.as_bytes()).is_err() {
-            self.rewriter = None;
+        let mut rest = self.write_bytes(text.as_bytes());
+        while let Some(bytes) = rest {
+            rest = self.write_bytes(&bytes);
+        }
+    }
+
+    /// Hands bytes to the tokenizer; what it gives back stands after a tag that was left out and comes next.
+    fn write_bytes(&mut self, mut bytes: &[u8]) -> Option<Vec<u8>> {
+        if let Some(skip) = &mut self.skipping {
+            let end = skip.end(bytes)?;
+            self.skipping = None;
+            bytes = bytes.get(end..)?;
+        }
+        let failed = self.rewriter.as_mut()?.write(bytes).is_err();
+        self.written += bytes.len();
+        let passed = self.passed.load(Ordering::Relaxed);
+        let stuck = self.written.saturating_sub(passed);
+        match bytes.len().checked_sub(stuck) {
+            Some(from) => {
+                self.stuck.clear();
+                self.stuck.extend_from_slice(bytes.get(from..)?);
+            }
+            None => self.stuck.extend_from_slice(bytes),
+        }
+        let is_tag = self.stuck.get(1).is_some_and(u8::is_ascii_alphabetic);
+        if failed || (is_tag && self.stuck.len() > MAX_TAG_BYTES) {
+            return self.leave_out();
+        }
+        None
+    }
+
+    /// Leaves the tag out that the tokenizer is stuck in or failed at; another tokenizer goes on after it with the
+    /// same tree.
+    fn leave_out(&mut self) -> Option<Vec<u8>> {
+        let held = std::mem::take(&mut self.stuck);
+        self.rewriter = None;
+        let Some(at) = long_tag(&held) else {
             self.failed = true;
-        }
-        if self.progress.load(Ordering::Relaxed) {
-            self.stuck_bytes = 0;
-        } else {
-            self.stuck_bytes += text.len();
-        }
+            return None;
+        };
+        let mut tree = self.tree();
+        tree.truncated.get_or_insert("tag");
+        self.passed.store(0, Ordering::Relaxed);
+        self.written = at;
+        let next = tokenizer(tree, &self.limits, &self.passed, &self.finished);
+        let (before, tag) = held.split_at(at);
+        self.failed |= self.rewriter.insert(next).write(before).is_err();
+        let mut skip = Skip::default();
+        let Some(end) = skip.end(tag) else {
+            self.skipping = Some(skip);
+            return None;
+        };
+        tag.get(end..).map(<[u8]>::to_vec)
+    }
+
+    /// The tree that the sink gave back when it was dropped.
+    fn tree(&self) -> Tree {
+        let mut finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
+        finished.take().unwrap_or_default()
     }
 
     fn finish(mut self) -> Tree {
@@ -187,17 +213,56 @@ impl Parser {
         if let Some(rewriter) = self.rewriter.take() {
             self.failed |= rewriter.end().is_err();
         }
-        let mut tree = self
-            .finished
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-            .unwrap_or_default();
+        let mut tree = self.tree();
         if self.failed {
             tree.truncated.get_or_insert("tokenizer");
         }
         tree
     }
+}
+
+/// A tokenizer that hands everything on to `tree`.
+fn tokenizer(
+    tree: Tree,
+    limits: &Config,
+    passed: &Arc<AtomicUsize>,
+    finished: &Arc<Mutex<Option<Tree>>>,
+) -> HtmlRewriter<'static, Sink> {
+    let next = Arc::new(AtomicU8::new(MARKUP));
+    let sink = Sink {
+        next: Arc::clone(&next),
+        passed: Arc::clone(passed),
+        tree,
+        finished: Arc::clone(finished),
+    };
+    let (text, comment, doctype) = (Arc::clone(&next), Arc::clone(&next), next);
+    let handlers = DocumentContentHandlers::default()
+        .text(move |chunk: &mut TextChunk<'_>| {
+            // The end of a text node is told by an empty chunk, which is not handed to the sink.
+            if !chunk.as_str().is_empty() {
+                let kind = match chunk.text_type() {
+                    TextType::Data | TextType::RCData => DATA,
+                    _ => RAW,
+                };
+                text.store(kind, Ordering::Relaxed);
+            }
+            Ok(())
+        })
+        .comments(move |_: &mut Comment<'_>| {
+            comment.store(COMMENT, Ordering::Relaxed);
+            Ok(())
+        })
+        .doctype(move |_: &mut Doctype<'_>| {
+            doctype.store(MARKUP, Ordering::Relaxed);
+            Ok(())
+        });
+    let memory = MemorySettings::new()
+        .with_max_allowed_memory_usage(limits.max_decoded_bytes + TOKENIZER_BYTES_EXTRA);
+    let settings = Settings::new_send()
+        .with_strict(false)
+        .with_memory_settings(memory)
+        .append_document_content_handler(handlers);
+    HtmlRewriter::new(settings, sink)
 }
 
 impl Builder {

@@ -17,6 +17,14 @@ pub(super) struct Utf8Evidence {
 impl Utf8Evidence {
     pub(super) fn of(bytes: &[u8]) -> Self {
         let mut evidence = Self::default();
+        let valid = std::str::from_utf8(bytes).map_or_else(|e| e.valid_up_to(), str::len);
+        if bytes.len() - valid < 4 && (valid == bytes.len() || ends_split(bytes)) {
+            // All valid, but for what is cut off at the end: lead bytes can be counted.
+            let count = |least: u8| bytes.iter().take(valid).filter(|b| **b >= least).count();
+            evidence.sequences = count(0xC0);
+            evidence.long_sequences = count(0xE0);
+            return evidence;
+        }
         for chunk in bytes.utf8_chunks() {
             for char in chunk.valid().chars() {
                 evidence.sequences += usize::from(!char.is_ascii());

@@ -81,7 +81,7 @@ pub fn kind(page: &Page, status: Option<u16>) -> Kind {
     if declared == Some(Declared::Talk) || address_of_talk(page) {
         return Kind::Other;
     }
-    let sum = signs(page, &shape).sum();
+    let sum = signs_of(page, &shape, declared).sum();
     if sum > 0 {
         Kind::Article
     } else if shape.links >= HUB_LINKS && declared != Some(Declared::Product) {
@@ -93,6 +93,10 @@ pub fn kind(page: &Page, status: Option<u16>) -> Kind {
 
 /// The signs of a page of this shape.
 pub fn signs(page: &Page, shape: &Shape) -> KindSigns {
+    signs_of(page, shape, declared(page))
+}
+
+fn signs_of(page: &Page, shape: &Shape, declared: Option<Declared>) -> KindSigns {
     let prose = COLUMN_UNITS
         .iter()
         .find(|(units, _)| shape.column >= *units)
@@ -106,7 +110,7 @@ pub fn signs(page: &Page, shape: &Shape) -> KindSigns {
         () => 0,
     };
     KindSigns {
-        declared: match declared(page) {
+        declared: match declared {
             Some(Declared::Article) => 2,
             Some(Declared::Product) => -4,
             Some(Declared::Talk) | None => 0,
@@ -184,6 +188,9 @@ fn json_type(json: &str) -> Option<Declared> {
     found
 }
 
+/// Bytes of nine characters outside ASCII at least.
+const SHORTEST_BYTES: usize = 18;
+
 /// A line of the page outside links that the title contains, and that is long enough to be no site's name.
 fn headline_in_title(page: &Page) -> bool {
     let Some(title) = title(page) else {
@@ -203,14 +210,15 @@ fn headline_in_title(page: &Page) -> bool {
         if node.tag == Tag::A && page.attr(id, Attr::Href).is_some() {
             link_end = node.end.max(link_end);
         }
-        if node.tag != Tag::TEXT || id < link_end || page.text(id).len() > 400 {
+        if node.tag != Tag::TEXT || id < link_end {
             continue;
         }
-        let text: String = page
-            .text(id)
-            .chars()
-            .filter(|c| !c.is_whitespace())
-            .collect();
+        let text = page.text(id);
+        // Blanks are single, so a text in the title is not twice as long.
+        if !(SHORTEST_BYTES..=400.min(2 * title.len() + 2)).contains(&text.len()) {
+            continue;
+        }
+        let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         if enough(&text) && title.contains(&text) {
             return true;
         }
@@ -242,6 +250,9 @@ fn dates(page: &Page) -> usize {
 fn has_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     (0..bytes.len().saturating_sub(7)).any(|at| {
+        if !matches!(bytes[at], b'1' | b'2') {
+            return false;
+        }
         let Some(rest) = bytes.get(at..) else {
             return false;
         };

@@ -197,7 +197,8 @@ impl<'p> Found<'p> {
         role: LinkRole,
         limit: usize,
     ) -> Option<usize> {
-        if !names_a_page(reference) {
+        // A full list takes no more, so what another spelling means need not be known.
+        if !names_a_page(reference) || self.links.len() >= limit {
             return None;
         }
         let url = match &self.base {
@@ -210,9 +211,6 @@ impl<'p> Found<'p> {
         let fingerprint = url.fingerprint();
         if let Some(at) = self.by_url.get(&fingerprint) {
             return Some(*at);
-        }
-        if self.links.len() >= limit {
-            return None;
         }
         let at = self.links.len();
         self.by_url.insert(fingerprint, at);

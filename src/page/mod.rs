@@ -18,6 +18,7 @@ mod foreign;
 mod formatting;
 mod kind;
 mod links;
+mod long_tag;
 mod markup;
 mod mixed;
 mod prescan;

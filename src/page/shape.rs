@@ -2,6 +2,9 @@
 //! Looks at lengths, marks and places, and at words only to leave copyright notices out of the prose.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::{Attr, NodeId, Page, Tag};
 
@@ -10,16 +13,10 @@ const PROSE_UNITS: u32 = 200;
 /// … or with a sentence mark from this many.
 const SENTENCE_UNITS: u32 = 100;
 /// What copyright notices say and articles hardly ever: such a block is no prose, however long it is.
-const LEGAL: [&str; 8] = [
-    "版权所有",
-    "Copyright",
-    "©",
-    "ICP备",
-    "授权的媒体",
-    "稿件来源",
-    "转载稿",
-    "依法追究",
-];
+static LEGAL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new("版权所有|Copyright|©|ICP备|授权的媒体|稿件来源|转载稿|依法追究")
+        .expect("a constant pattern")
+});
 /// A link with so much text reads like a headline.
 const HEADLINE_UNITS: u32 = 60;
 
@@ -117,8 +114,7 @@ impl Measuring {
         } else {
             self.plain += units;
             self.sentences += sentences;
-            self.legal |=
-                units >= SENTENCE_UNITS && LEGAL.iter().any(|words| page.text(id).contains(words));
+            self.legal |= units >= SENTENCE_UNITS && LEGAL.is_match(page.text(id));
         }
     }
 
@@ -146,6 +142,9 @@ impl Measuring {
 
 /// Units of a text and the sentences that end in it.
 fn measure(text: &str) -> (u32, u32) {
+    if text.is_ascii() {
+        return measure_ascii(text.as_bytes());
+    }
     let (mut units, mut sentences) = (0u32, 0);
     let mut chars = text.chars().peekable();
     while let Some(char) = chars.next() {
@@ -161,4 +160,16 @@ fn measure(text: &str) -> (u32, u32) {
         sentences += u32::from(ends);
     }
     (units, sentences)
+}
+
+fn measure_ascii(text: &[u8]) -> (u32, u32) {
+    // White space of `char`, which the vertical tab is too.
+    let is_space = |b: &u8| b.is_ascii_whitespace() || *b == 0x0B;
+    let shown = text.iter().filter(|b| !is_space(b)).count();
+    let ends = |(at, b): &(usize, &u8)| {
+        matches!(b, b'.' | b'!' | b'?') && text.get(at + 1).is_none_or(is_space)
+    };
+    let sentences = text.iter().enumerate().filter(ends).count();
+    let units = u32::try_from(shown).unwrap_or(u32::MAX).saturating_mul(4);
+    (units, u32::try_from(sentences).unwrap_or(u32::MAX))
 }

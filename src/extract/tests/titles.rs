@@ -1,10 +1,10 @@
-use crate::extract::likeness::{common_substring, likeness, normal_form};
+use crate::extract::likeness::{common_substring, likeness_from, normal_form};
 use crate::extract::title::{Candidate, Evidence, Origin, Parts, choose};
 
 const TITLE: &str = "世界石油大会在京召开-中国石油新闻中心";
 
 fn alike(a: &str, b: &str) -> f64 {
-    likeness(&normal_form(a), &normal_form(b))
+    likeness_from(&normal_form(a), &normal_form(b), usize::MAX, 0.0).unwrap_or(0.0)
 }
 
 fn candidate(origin: Origin, text: &str) -> Candidate {
@@ -34,9 +34,25 @@ fn likeness_gives_the_worked_values() {
     near(alike("世界石油大会 在京召开", "世界石油大会在京召开"), 1.0);
     near(alike("中国石油新闻中心", TITLE), 8.0 / 19.0);
     near(alike("相关新闻", TITLE), 2.0 / 19.0);
-    near(alike("", ""), 1.0);
+    let (a, b) = (normal_form("世界石油大会"), normal_form("世界石油展会"));
+    near(alike("世界石油大会", "世界石油展会"), 4.0 / 5.0);
+    assert_eq!(likeness_from(&a, &b, usize::MAX, 0.8), None);
+    assert!(likeness_from(&a, &b, usize::MAX, 0.79).is_some());
     near(alike("", "石油"), 0.0);
     assert_eq!(common_substring(&['a', 'b'], &['c']), 0);
+}
+
+#[test]
+fn short_cuts_give_the_forms_of_unicode() {
+    use unicode_normalization::UnicodeNormalization;
+    for c in ('\0'..='\u{ffff}').filter(|c| !c.is_whitespace()) {
+        let text = format!("油{c}");
+        let whole: Vec<char> = normal_form(&format!("{text}é"));
+        let alone = normal_form(&text);
+        assert_eq!(whole.get(..alone.len()), Some(&alone[..]), "{c:?}");
+        let nfkc: String = text.nfkc().flat_map(char::to_lowercase).collect();
+        assert_eq!(normal_form(&nfkc), alone, "{c:?}");
+    }
 }
 
 #[test]

@@ -257,6 +257,24 @@ fn a_million_open_elements_and_a_huge_attribute_end() {
 }
 
 #[test]
+fn a_tag_without_measure_is_left_out_and_the_page_goes_on() {
+    for tag in [
+        "<p ".repeat(700_000) + "y>",
+        format!("<img alt=\"{}'>\" src=x>", "> ".repeat(1 << 20)),
+        format!("<img alt = '{}' title=\">\">", "x".repeat(2 << 20)),
+    ] {
+        let html = format!("<div>a{tag}b<i>c</i></div>d");
+        for size in [html.len(), 5000] {
+            let page = in_pieces(html.as_bytes(), &[size]);
+            assert_eq!(page.truncated, Some("tag"));
+            assert_sound(&page);
+            let joined: String = super::texts(&page).join("|");
+            assert_eq!(joined, "html.body.div ab|html.body.div.i c|html.body d");
+        }
+    }
+}
+
+#[test]
 fn a_builder_can_be_held_across_awaits() {
     fn is_send<T: Send>(_: &T) {}
     is_send(&Builder::new(Hints::default()));
