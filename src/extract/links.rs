@@ -15,6 +15,8 @@ use crate::page::{self, LinkRole, Page, RawLink};
 const MAX_TEXT: usize = 200;
 /// A link text of this many tokens is a headline.
 const HEADLINE_TOKENS: u32 = 8;
+/// A longer text is no "next page", whatever signs stand around it.
+const PAGING_BYTES: usize = 200;
 
 fn compiled(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is a constant that a test compiles")
@@ -67,10 +69,9 @@ fn kind(page: &Page, outline: &Outline, raw: &RawLink) -> LinkKind {
     if USELESS.is_match(path) {
         return LinkKind::Other;
     }
-    let elsewhere = page
-        .url
-        .as_ref()
-        .is_some_and(|own| site(own.host()) != site(raw.url.host()));
+    let own = page.url.as_ref().map(|url| url.host());
+    let elsewhere =
+        own.is_some_and(|own| own != raw.url.host() && site(own) != site(raw.url.host()));
     let tokens = Measure::of(&raw.text).tokens;
     let marks = outline
         .lines
@@ -79,12 +80,13 @@ fn kind(page: &Page, outline: &Outline, raw: &RawLink) -> LinkKind {
         .unwrap_or_default();
     let menu =
         marks.any(Marks::NAV.with(Marks::HEADER).with(Marks::FOOTER)) && tokens < HEADLINE_TOKENS;
+    if !elsewhere && raw.text.len() <= PAGING_BYTES && PAGING.is_match(&raw.text) {
+        return LinkKind::Hub;
+    }
+    let headline = tokens >= HEADLINE_TOKENS;
     let detail = DETAIL.is_match(path);
     let list = path == "/" || LIST.is_match(path);
-    let pages_on = PAGING.is_match(&raw.text);
-    let headline = tokens >= HEADLINE_TOKENS;
     match () {
-        () if pages_on && !elsewhere => LinkKind::Hub,
         () if detail && (headline || (!menu && !list)) => LinkKind::Article,
         () if headline && !list && !menu => LinkKind::Article,
         () if elsewhere => LinkKind::Other,
