@@ -24,6 +24,7 @@ mod odds;
 mod outline;
 pub mod path_ratio;
 mod phrases;
+mod posts;
 mod render;
 mod second;
 pub mod smooth;
@@ -40,6 +41,7 @@ pub use document::{Comment, Document, Kind, Link, LinkKind};
 pub use stamp::{Clock, Stamp};
 pub use trace::{DateTrace, LineTrace, TitleTrace, Trace};
 
+use crate::comments;
 use crate::page::{self, Page};
 use head::Head;
 use outline::Outline;
@@ -130,6 +132,7 @@ struct Reading<'a> {
     place: date::Place,
     published: Option<Stamp>,
     dates: Vec<date::Candidate>,
+    comments: comments::Found,
 }
 
 impl<'a> Reading<'a> {
@@ -146,6 +149,10 @@ impl<'a> Reading<'a> {
         let guess = headline::first_guess(page, &outline, &head);
         outline.spread_marks(page, guess);
         let mut body = body::main_text(page, &outline, guess, config);
+        let comments = posts::find(page, &outline);
+        if posts::settle(&outline, &comments, &mut body.lines) {
+            body.method = "posts";
+        }
         let headline = headline::headline(page, &outline, &head, &body);
         body::drop_notes(
             page,
@@ -171,6 +178,7 @@ impl<'a> Reading<'a> {
             place,
             published,
             dates,
+            comments,
         }
     }
 
@@ -204,7 +212,8 @@ impl<'a> Reading<'a> {
             author,
             source,
             text: render::body_text(page, &self.outline, &self.body.lines),
-            comments: Vec::new(),
+            comment_endpoints: comments::endpoints(page),
+            comments: posts::comments(self.comments, &self.clock),
             links,
             kind: page::kind(page, None),
             method: self.body.method.to_owned(),

@@ -9,6 +9,7 @@ mod adoption;
 mod attr;
 mod builder;
 mod charset_name;
+mod comment_source;
 mod config;
 mod decode;
 mod end_tags;
