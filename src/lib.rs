@@ -12,7 +12,6 @@
 
 pub mod analyze;
 pub mod cli;
-pub mod comments;
 pub mod config;
 pub mod daemon;
 pub mod demo;

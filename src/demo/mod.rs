@@ -18,7 +18,6 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod traps;
-pub mod trial;
 mod vocabulary;
 mod world;
 

@@ -3,7 +3,6 @@
 //! would do: JSON makes four bytes of each byte, and no binary format is among the dependencies.
 
 use std::fmt;
-use std::io::Write;
 
 use serde::de::{self, DeserializeOwned, DeserializeSeed, SeqAccess, Visitor};
 use serde::ser::{self, Impossible, Serialize};
@@ -36,9 +35,11 @@ fn unsupported<T>(what: &str) -> Result<T, PackError> {
     Err(PackError(format!("{what} cannot be packed")))
 }
 
-/// Writes a value as bytes; never holds them all.
-pub(super) fn write<T: Serialize>(value: &T, to: &mut dyn Write) -> Result<(), PackError> {
-    value.serialize(&mut Packer(to))
+/// Packs a value.
+pub(super) fn to_bytes<T: Serialize>(value: &T) -> Result<Vec<u8>, PackError> {
+    let mut packer = Packer(Vec::new());
+    value.serialize(&mut packer)?;
+    Ok(packer.0)
 }
 
 /// Unpacks a value; all bytes must be used.
@@ -52,23 +53,18 @@ pub(super) fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, PackErr
     }
 }
 
-struct Packer<'a>(&'a mut dyn Write);
+struct Packer(Vec<u8>);
 
-impl Packer<'_> {
+impl Packer {
     fn number(&mut self, value: u64) -> Result<(), PackError> {
-        self.bytes(&value.to_le_bytes())
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) -> Result<(), PackError> {
-        self.0
-            .write_all(bytes)
-            .map_err(|error| PackError(error.to_string()))
+        self.0.extend_from_slice(&value.to_le_bytes());
+        Ok(())
     }
 }
 
 type None = Impossible<(), PackError>;
 
-impl ser::Serializer for &mut Packer<'_> {
+impl ser::Serializer for &mut Packer {
     type Ok = ();
     type Error = PackError;
     type SerializeSeq = Self;
@@ -87,7 +83,8 @@ impl ser::Serializer for &mut Packer<'_> {
     }
     fn serialize_bytes(self, v: &[u8]) -> Result<(), PackError> {
         self.number(v.len() as u64)?;
-        self.bytes(v)
+        self.0.extend_from_slice(v);
+        Ok(())
     }
     fn serialize_seq(self, len: Option<usize>) -> Result<Self, PackError> {
         let Some(len) = len else {
@@ -197,7 +194,7 @@ impl ser::Serializer for &mut Packer<'_> {
     }
 }
 
-impl ser::SerializeSeq for &mut Packer<'_> {
+impl ser::SerializeSeq for &mut Packer {
     type Ok = ();
     type Error = PackError;
 
@@ -209,7 +206,7 @@ impl ser::SerializeSeq for &mut Packer<'_> {
     }
 }
 
-impl ser::SerializeStruct for &mut Packer<'_> {
+impl ser::SerializeStruct for &mut Packer {
     type Ok = ();
     type Error = PackError;
 

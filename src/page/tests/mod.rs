@@ -2,7 +2,6 @@
 
 mod any_bytes;
 mod charset;
-mod for_links;
 mod names;
 mod reading;
 mod structure;

@@ -2,7 +2,6 @@
 
 mod crash;
 mod follows;
-mod keys;
 mod records;
 
 use std::path::Path;
