@@ -92,6 +92,9 @@ impl Default for Config {
 pub struct CrawlConfig {
     /// Pages fetched at the same time, over all hosts.
     pub max_connections: usize,
+    /// Documents are taken out of pages and indexed. Without, the crawl only fetches and follows links: for archives
+    /// (`[warc]`) that are read later.
+    pub documents: bool,
     /// Documents that may wait for the index; above it no new page is fetched until the index has caught up.
     pub max_outbox: u64,
     /// Size in bytes at which the crawl log is rotated.
@@ -112,6 +115,7 @@ impl Default for CrawlConfig {
     fn default() -> Self {
         Self {
             max_connections: MAX_CONNECTIONS,
+            documents: true,
             max_outbox: MAX_OUTBOX,
             crawl_log_bytes: CRAWL_LOG_BYTES,
             crawl_log_files: CRAWL_LOG_FILES,

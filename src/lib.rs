@@ -12,6 +12,7 @@
 
 pub mod analyze;
 pub mod cli;
+pub mod comments;
 pub mod config;
 pub mod daemon;
 pub mod demo;

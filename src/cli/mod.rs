@@ -6,7 +6,6 @@ mod completions;
 mod crawl;
 mod demo;
 mod eval;
-mod explain;
 mod export;
 mod extract;
 mod import;

@@ -20,10 +20,9 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<ExitCode> {
         let (reload, sites) = mpsc::channel(1);
         let hangups = tokio::spawn(reload_on_hangup(loaded.config.sites_dir.clone(), reload));
         let options = Options {
-            mode: Mode::Forever,
-            progress: None,
             listener: Some(listener),
             reload: Some(sites),
+            ..Options::quiet(Mode::Forever)
         };
         let done = daemon::run(&loaded, options, stop_signal()?).await;
         hangups.abort();

@@ -180,7 +180,7 @@ async fn probe(loaded: &Loaded, seed: &CrawlUri) -> anyhow::Result<Probe> {
     let fetcher = Fetcher::new(loaded.config.fetch.clone())?;
     let robots = RobotsCache::new();
     let (uri, fetched, body) = follow(&fetcher, seed).await?;
-    let verdict = robots.verdict(&fetcher, &uri, now_ms()).await;
+    let verdict = robots.verdict(&fetcher, &uri, now_ms(), None).await;
     if !verdict.access.is_allowed() {
         return Err(Usage(format!(
             "{uri}: its robots.txt does not let {} in",

@@ -50,6 +50,18 @@ impl WarcSink {
         }
     }
 
+    /// Brings what was archived so far onto the disk, before the pages of it are committed.
+    pub(super) fn sync(&self) {
+        let unsynced = {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.archive.unsynced()
+        };
+        let synced = unsynced.and_then(|file| file.map_or(Ok(()), |file| file.sync_data()));
+        if let Err(error) = synced {
+            tracing::error!(%error, "archive cannot be brought onto the disk");
+        }
+    }
+
     /// Gives the present file its final name.
     pub(super) fn close(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

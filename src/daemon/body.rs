@@ -12,6 +12,8 @@ pub(super) struct Body {
     limits: page::Config,
     url: CrawlUri,
     is_list: bool,
+    /// No document is wanted.
+    links_only: bool,
     pub(super) form: Form,
 }
 
@@ -33,16 +35,29 @@ impl Body {
             limits: limits.clone(),
             url,
             is_list,
+            links_only: false,
             form: Form::Open,
         }
     }
 
+    /// One of which only the links are wanted.
+    pub(super) fn links_only(self) -> Self {
+        Self {
+            links_only: true,
+            ..self
+        }
+    }
+
     fn html(&self, charset: Option<&str>) -> Form {
-        Form::Html(Box::new(page::Builder::new(page::Hints {
+        let hints = page::Hints {
             url: Some(self.url.clone()),
             charset: charset.map(str::to_owned),
             limits: self.limits.clone(),
-        })))
+        };
+        Form::Html(Box::new(match self.links_only {
+            true => page::Builder::for_links(hints),
+            false => page::Builder::new(hints),
+        }))
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
+use super::archive::WarcSink;
 use super::crawl_log::CrawlLog;
 use super::disk::DiskWatch;
 use super::replay::Replay;
@@ -24,7 +25,7 @@ use crate::store::{Batch, Store};
 /// Pages in one transaction at most.
 const BATCH_PAGES: usize = 256;
 /// A finished page is durable after this time at the latest.
-const BATCH_MS: i64 = 200;
+const BATCH_AGE: Duration = Duration::from_millis(200);
 /// The loop turns at least this often: schedules, the watchdog.
 const TURN: Duration = Duration::from_millis(500);
 /// Pause before a failed transaction (full disk) is tried again.
@@ -45,6 +46,8 @@ pub(super) struct CrawlLoop {
     pub(super) store: Store,
     /// Archives that the pages come from, instead of the network.
     pub(super) replay: Option<Replay>,
+    /// Where the fetch tasks archive what they fetch.
+    pub(super) archive: Option<Arc<WarcSink>>,
     pub(super) frontier: Frontier,
     pub(super) config: CrawlConfig,
     pub(super) revisit: schedule::Config,
@@ -59,7 +62,8 @@ pub(super) struct CrawlLoop {
     pub(super) progress: Option<Progress>,
     pub(super) summary: Summary,
     pub(super) batch: Batch,
-    pub(super) batch_since_ms: i64,
+    /// When the first page of the batch came.
+    pub(super) batch_since: Option<Instant>,
     pub(super) stop_at: Option<Instant>,
 }
 
@@ -68,8 +72,11 @@ impl CrawlLoop {
     pub(super) fn run(mut self) -> anyhow::Result<Summary> {
         self.begin_pass()?;
         loop {
-            let now = now_ms();
-            self.shared.beat(now);
+            let now = self.shared.now_ms();
+            self.shared.beat(now_ms());
+            if self.shared.is_stopping() {
+                self.take(Event::Stop)?;
+            }
             self.begin_due_cycles(now)?;
             let next = self.hand_out(now)?;
             if self.commit_is_due(now, &next) {
@@ -89,10 +96,10 @@ impl CrawlLoop {
             }
         }
         self.frontier.release_all();
-        self.commit(now_ms())?;
+        self.commit(self.shared.now_ms())?;
         self.frontier.close(&self.store);
         let counts = self.store.counts()?;
-        self.summary.finish(&counts, now_ms());
+        self.summary.finish(&counts, self.shared.now_ms());
         Ok(self.summary)
     }
 
@@ -102,7 +109,7 @@ impl CrawlLoop {
             return Ok(());
         };
         let (named, recheck) = (sites.clone(), *recheck);
-        let now = now_ms();
+        let now = self.shared.now_ms();
         if self.is_paused(now) {
             return Ok(());
         }
@@ -207,7 +214,7 @@ impl CrawlLoop {
     }
 
     fn take(&mut self, event: Event) -> anyhow::Result<()> {
-        let now = now_ms();
+        let now = self.shared.now_ms();
         match event {
             Event::Finished(finished) => match &mut self.replay {
                 Some(replay) => replay.take(*finished),
@@ -226,15 +233,19 @@ impl CrawlLoop {
         let ties = self.ties(&mut finished, now)?;
         self.frontier
             .finished(&finished.lease, &finished.report, now);
-        let site = Arc::clone(&finished.lease.record.site);
+        let record = &finished.lease.record;
+        if let Some(outline) = finished.visited.outline
+            && record.visit.fetched_ms.is_none()
+        {
+            self.frontier.note_outline(&record.uri, outline);
+        }
+        let site = Arc::clone(&record.site);
         let mut settled = settle::settle(finished, ties, &self.revisit, now);
         if self.replay.is_some() && !self.sites.contains_key(&site) {
             // Nobody asked for a crawl of it: it stays as it was archived.
             settled.page.visit.due_ms = None;
         }
-        if self.batch.pages.is_empty() {
-            self.batch_since_ms = now;
-        }
+        self.batch_since.get_or_insert_with(Instant::now);
         self.tally(&site, &settled);
         self.log.write(&settled.line);
         self.summary.add(&settled.line, settled.wasted);
@@ -286,7 +297,7 @@ impl CrawlLoop {
     fn commit_is_due(&self, now: i64, next: &Next) -> bool {
         let arrived = self.replay.as_ref().map_or(0, Replay::arrived);
         let pages = self.batch.pages.len() + arrived;
-        let old = pages > 0 && now - self.batch_since_ms >= BATCH_MS;
+        let old = pages > 0 && self.batch_since.is_some_and(|t| t.elapsed() >= BATCH_AGE);
         // With nothing else to do, waiting would only delay the links that were just found.
         let changes = pages > 0 || self.frontier.has_changes(now);
         let replaying = self.replay.as_ref().is_some_and(|r| r.in_flight > 0);
@@ -309,6 +320,9 @@ impl CrawlLoop {
             self.log.flush();
             return Ok(());
         }
+        if let Some(archive) = &self.archive {
+            archive.sync();
+        }
         self.batch.trim_outbox = i64::try_from(self.shared.indexed()).ok().filter(|s| *s > 0);
         let report = loop {
             match self.frontier.commit(&mut self.store, &mut self.batch, now) {
@@ -329,6 +343,7 @@ impl CrawlLoop {
             .set_outbox(u64::try_from(report.outbox_seq).unwrap_or_default());
         ::metrics::gauge!(metrics::OUTBOX_LAG).set(self.shared.outbox_lag() as f64);
         self.batch = Batch::default();
+        self.batch_since = None;
         self.log.flush();
         // A full channel means that the indexer has been poked already.
         let _ = self.index_poke.try_send(());
@@ -342,7 +357,10 @@ impl CrawlLoop {
                 Event::Stop => {
                     self.stop_at.get_or_insert_with(Instant::now);
                 }
-                Event::Finished(finished) => self.frontier.release(&finished.lease, now_ms()),
+                Event::Finished(finished) => {
+                    let now = self.shared.now_ms();
+                    self.frontier.release(&finished.lease, now);
+                }
                 Event::Sites(_) => tracing::warn!("reload ignored while pages cannot be stored"),
             }
         }
@@ -368,13 +386,14 @@ impl CrawlLoop {
 
     /// How long to wait for an event.
     fn patience(&self, next: &Next, now: i64) -> Duration {
-        let mut until = now + i64::try_from(TURN.as_millis()).unwrap_or(i64::MAX);
+        let mut patience = TURN;
         if let Next::Wait { until_ms, .. } = next {
-            until = until.min(*until_ms);
+            let wait = self.shared.clock().real((until_ms - now).max(0));
+            patience = patience.min(wait);
         }
-        if !self.batch.pages.is_empty() {
-            until = until.min(self.batch_since_ms + BATCH_MS);
+        if let Some(since) = self.batch_since {
+            patience = patience.min(BATCH_AGE.saturating_sub(since.elapsed()));
         }
-        Duration::from_millis((until - now).max(1).unsigned_abs())
+        patience.max(Duration::from_millis(1))
     }
 }

@@ -9,9 +9,11 @@
 
 mod archive;
 mod body;
+mod clock;
 mod crawl_log;
 mod crawl_loop;
 mod disk;
+mod fetching;
 mod following;
 mod freshness;
 mod indexer;
@@ -39,10 +41,10 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use futures_util::FutureExt;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+pub use clock::Clock;
 pub use crawl_log::LogLine;
 pub use replay::documents_of_archive;
 pub use serving::serve_state;
@@ -53,19 +55,17 @@ pub use summary::Summary;
 
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
-use crate::fetch::{Fetcher, RobotsCache};
 use crate::frontier::{Frontier, Scope};
 use crate::index::Writer;
 use crate::schedule::Site;
 use crate::store::{self, Store};
-use archive::WarcSink;
 use crawl_log::CrawlLog;
 use crawl_loop::{CrawlLoop, Event};
 use disk::DiskWatch;
+use fetching::{SAVE_ROBOTS, fetch_tasks, save_robots, tools};
 use indexer::Indexer;
 use replay::Replay;
 use serving::start_server;
-use settle::Finished;
 use shared::STUCK_MS;
 use visit::{Tools, Work};
 
@@ -104,6 +104,8 @@ pub struct Options {
     pub listener: Option<tokio::net::TcpListener>,
     /// Sites to take up while running (SIGHUP).
     pub reload: Option<mpsc::Receiver<Vec<Site>>>,
+    /// What time it is for the crawl.
+    pub clock: Clock,
 }
 
 impl Options {
@@ -114,6 +116,7 @@ impl Options {
             progress: None,
             listener: None,
             reload: None,
+            clock: Clock::default(),
         }
     }
 }
@@ -136,7 +139,7 @@ pub async fn run(
     let store = Store::open(data_dir)?;
     let analyzer = Analyzer::new(&loaded.lexicons()?);
     let writer = Writer::open(&loaded.index_dir(), &analyzer, &loaded.config.index)?;
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(Shared::new(options.clock));
     shared.beat(now_ms());
     shared.set_indexed(writer.last_seq());
 
@@ -165,11 +168,12 @@ pub async fn run(
             shared: Arc::clone(&shared),
         },
     )?;
+    let tools = Arc::new(tools(loaded, &mode, &shared)?);
     let crawl = CrawlLoop {
         progress: options.progress,
+        archive: tools.archive.clone(),
         ..crawl
     };
-    let tools = Arc::new(tools(loaded, &mode, &shared)?);
 
     let indexing = spawn_thread("indexer", move || indexer.run(&poked))?;
     let crawling = spawn_thread("crawl-loop", move || crawl.run())?;
@@ -189,24 +193,7 @@ pub async fn run(
         ));
     }
 
-    let mut watch =
-        tokio::time::interval(systemd::watchdog_interval().unwrap_or(Duration::from_secs(10)));
-    tokio::pin!(shutdown);
-    let mut stopping = false;
-    while !crawling.is_finished() {
-        tokio::select! {
-            () = &mut shutdown, if !stopping => {
-                stopping = true;
-                systemd::stopping();
-                tracing::info!("stopping");
-                // A full channel is emptied by the loop at once; a closed one means it has ended.
-                let _ = events.try_send(Event::Stop);
-            }
-            _ = watch.tick() => tick(&shared, forever),
-            () = tokio::time::sleep(Duration::from_millis(50)), if stopping || !forever => {}
-            () = tokio::time::sleep(Duration::from_millis(500)) => {}
-        }
-    }
+    watch_over(&crawling, shutdown, &tools, data_dir, &events, forever).await;
     fetching.abort();
     // What is being sent now is sent again after the next start, unless its answer came.
     drop(following);
@@ -217,6 +204,7 @@ pub async fn run(
     if let Some(archive) = &tools.archive {
         archive.close();
     }
+    save_robots(&tools, data_dir);
     // The loop held the other end of the poke channel; with it gone the indexer finishes.
     join(indexing).await?;
     drop(stop_serving);
@@ -224,6 +212,39 @@ pub async fn run(
         task.await??;
     }
     Ok(summary)
+}
+
+/// Waits for the end of the crawl: passes the sign to stop on, tells systemd how it goes, saves what is worth it.
+async fn watch_over<T>(
+    crawling: &thread::JoinHandle<T>,
+    shutdown: impl Future<Output = ()>,
+    tools: &Tools,
+    data_dir: &Path,
+    events: &SyncSender<Event>,
+    forever: bool,
+) {
+    let shared = &tools.shared;
+    let mut watch =
+        tokio::time::interval(systemd::watchdog_interval().unwrap_or(Duration::from_secs(10)));
+    let mut save = tokio::time::interval_at(tokio::time::Instant::now() + SAVE_ROBOTS, SAVE_ROBOTS);
+    tokio::pin!(shutdown);
+    let mut stopping = false;
+    while !crawling.is_finished() {
+        tokio::select! {
+            () = &mut shutdown, if !stopping => {
+                stopping = true;
+                shared.set_stopping();
+                systemd::stopping();
+                tracing::info!("stopping");
+                // Wakes the loop up; with a full channel it is awake and sees the sign.
+                let _ = events.try_send(Event::Stop);
+            }
+            _ = watch.tick() => tick(shared, forever),
+            _ = save.tick() => save_robots(tools, data_dir),
+            () = tokio::time::sleep(Duration::from_millis(50)), if stopping || !forever => {}
+            () = tokio::time::sleep(Duration::from_millis(500)) => {}
+        }
+    }
 }
 
 /// The ends of the channels that the crawl loop holds.
@@ -241,6 +262,7 @@ fn open_loop(
     wiring: Wiring,
 ) -> anyhow::Result<CrawlLoop> {
     let config = &loaded.config;
+    let now = wiring.shared.now_ms();
     let log = CrawlLog::open(
         &loaded.log_dir(),
         config.crawl.crawl_log_bytes,
@@ -266,6 +288,7 @@ fn open_loop(
     };
     let mut crawl = CrawlLoop {
         replay,
+        archive: None,
         store,
         frontier,
         config: config.crawl.clone(),
@@ -279,32 +302,13 @@ fn open_loop(
         disk: DiskWatch::new(&config.data_dir, &config.crawl),
         shared: wiring.shared,
         progress: None,
-        summary: Summary::begin(now_ms()),
+        summary: Summary::begin(now),
         batch: store::Batch::default(),
-        batch_since_ms: 0,
+        batch_since: None,
         stop_at: None,
     };
-    crawl.take_sites(&loaded.sites, now_ms())?;
+    crawl.take_sites(&loaded.sites, now)?;
     Ok(crawl)
-}
-
-/// What the fetch tasks need; an archive only where pages come from the network.
-fn tools(loaded: &Loaded, mode: &Mode, shared: &Arc<Shared>) -> anyhow::Result<Tools> {
-    let config = &loaded.config;
-    let archived = config.warc.enabled && !matches!(mode, Mode::Replay { .. });
-    let dir = loaded.warc_dir();
-    let open = || {
-        WarcSink::open(&dir, config.warc.max_bytes)
-            .with_context(|| format!("archive in {} cannot be written", dir.display()))
-    };
-    Ok(Tools {
-        fetcher: Fetcher::new(config.fetch.clone())?,
-        robots: RobotsCache::new(),
-        page: config.page.clone(),
-        extract: config.extract.clone(),
-        shared: Arc::clone(shared),
-        archive: archived.then(open).transpose()?,
-    })
 }
 
 /// The sites in use and what belongs to them.
@@ -315,39 +319,6 @@ fn scopes(sites: &[Site]) -> anyhow::Result<Vec<(Arc<str>, Arc<Scope>)>> {
         scopes.push((Arc::clone(&rules.name), Arc::new(Scope::new(&rules)?)));
     }
     Ok(scopes)
-}
-
-/// Starts a visit for each lease; ends when the loop drops its end.
-async fn fetch_tasks(tools: Arc<Tools>, mut work: mpsc::Receiver<Work>, events: SyncSender<Event>) {
-    let mut visits = JoinSet::new();
-    loop {
-        tokio::select! {
-            next = work.recv() => match next {
-                Some(work) => {
-                    visits.spawn(one_visit(Arc::clone(&tools), work, events.clone()));
-                }
-                None => return,
-            },
-            Some(ended) = visits.join_next() => {
-                if let Err(error) = ended {
-                    tracing::error!(%error, "a visit did not end by itself");
-                }
-            }
-        }
-    }
-}
-
-async fn one_visit(tools: Arc<Tools>, work: Work, events: SyncSender<Event>) {
-    // A page that brings the parser down is that page's fault: its lease must come back all the same.
-    let visit = std::panic::AssertUnwindSafe(visit::visit(&tools, &work)).catch_unwind();
-    let (visited, report) = visit.await.unwrap_or_else(|_| visit::panicked(&work.lease));
-    let finished = Event::Finished(Box::new(Finished {
-        lease: work.lease,
-        visited,
-        report,
-    }));
-    // There is room for every connection; the channel is closed only when the crawl is over.
-    let _ = events.try_send(finished);
 }
 
 async fn forward_sites(mut reload: mpsc::Receiver<Vec<Site>>, events: SyncSender<Event>) {

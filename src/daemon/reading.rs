@@ -7,9 +7,13 @@ use super::body::Form;
 use super::visit::Visited;
 use crate::extract::{self, Document, Kind, LinkKind};
 use crate::fetch::Head;
+use crate::page::{self, Attr, LinkRole, Page, Tag};
 use crate::schedule::{self, DatedLink};
 use crate::store::{NewUrl, UrlClass, UrlRecord};
 use crate::uri::CrawlUri;
+
+/// Links followed from a page of which only the links are wanted; as the extractor has it.
+const MAX_LINKS: usize = 512;
 
 /// Confidence in the text from which a page that is no article is worth finding.
 const CLEAR_TEXT: f32 = 0.7;
@@ -29,23 +33,67 @@ pub(super) fn redirect(record: &UrlRecord, to: &CrawlUri) -> Visited {
     visited
 }
 
-/// A body that came whole (or whose beginning is enough).
+/// A body that came whole (or whose beginning is enough). Without `config` no document is taken out of it.
 pub(super) fn read(
-    config: &extract::Config,
+    config: Option<&extract::Config>,
     record: &UrlRecord,
     head: &Head,
     form: Form,
     context: &extract::Context<'_>,
 ) -> Visited {
     match form {
-        Form::Html(builder) => {
-            let document = extract::extract_with(&builder.finish(), context, config);
-            read_page(record, head, document)
-        }
+        Form::Html(builder) => match config {
+            Some(config) => {
+                let document = extract::extract_with(&builder.finish(), context, config);
+                read_page(record, head, document)
+            }
+            None => follow_page(record, head, &builder.finish()),
+        },
         Form::List(bytes) => read_list(record, &bytes),
         Form::Open => Visited::nothing("ok", Some("empty body".to_owned())),
         Form::Binary => Visited::nothing("unwanted", Some("content-type: no text".to_owned())),
     }
+}
+
+/// A page of which only the links are wanted.
+fn follow_page(record: &UrlRecord, head: &Head, page: &Page) -> Visited {
+    let mut visited = Visited::nothing("ok", None);
+    visited.kind = Some(Kind::Other);
+    let links = page::links(page, MAX_LINKS);
+    visited.digest = Some(digest(links.iter().map(|l| l.url.as_str())));
+    if !head.nofollow && !asks_not_to_follow(page) {
+        let followed = links.into_iter().filter(|l| !l.nofollow);
+        visited.outlinks = followed
+            .map(|link| {
+                let class = match link.role {
+                    LinkRole::Feed => UrlClass::Feed,
+                    _ => UrlClass::Unknown,
+                };
+                child(record, link.url, class)
+            })
+            .collect();
+    }
+    visited
+}
+
+/// `<meta name="robots" content="nofollow">`, or `none`.
+fn asks_not_to_follow(page: &Page) -> bool {
+    let nodes = page.nodes().iter().zip(0..);
+    let metas = nodes.filter(|(node, _)| node.tag == Tag::META);
+    let mut robots = metas.filter(|(_, id)| {
+        let name = page.attr(*id, Attr::Name).unwrap_or_default();
+        name.eq_ignore_ascii_case("robots")
+    });
+    robots.any(|(_, id)| {
+        let words = page.attr(id, Attr::Content).unwrap_or_default();
+        let is = |word: &str| {
+            matches!(
+                word.trim().to_ascii_lowercase().as_str(),
+                "nofollow" | "none"
+            )
+        };
+        words.split([',', ';', ':']).any(is)
+    })
 }
 
 pub(super) fn read_page(record: &UrlRecord, head: &Head, mut document: Document) -> Visited {
@@ -61,6 +109,7 @@ pub(super) fn read_page(record: &UrlRecord, head: &Head, mut document: Document)
             &document.text,
         ]),
     });
+    visited.outline = Some(outline(&document, &links));
     if !document.nofollow && document.kind != Kind::Error {
         let followed = links.iter().filter(|l| !l.nofollow);
         visited.outlinks = followed
@@ -160,6 +209,32 @@ pub(super) fn child(record: &UrlRecord, uri: CrawlUri, class: UrlClass) -> NewUr
         via: Some(record.id),
         ..NewUrl::link(uri, &site, record.hops.saturating_add(1))
     }
+}
+
+/// Characters of a text that its outline is made from, and links.
+const OUTLINE: usize = 2_000;
+
+/// Digest of what a page says without its numbers: the months of a calendar have the same.
+fn outline(document: &Document, links: &[extract::Link]) -> u64 {
+    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    let mut add = |text: &str| {
+        for piece in text.split(|c: char| c.is_ascii_digit()) {
+            hasher.update(piece.as_bytes());
+        }
+        hasher.update(&[0]);
+    };
+    add(document.title.as_deref().unwrap_or_default());
+    let end = document
+        .text
+        .char_indices()
+        .nth(OUTLINE)
+        .map_or(document.text.len(), |(at, _)| at);
+    add(document.text.get(..end).unwrap_or_default());
+    links
+        .iter()
+        .take(OUTLINE / 20)
+        .for_each(|link| add(&link.text));
+    hasher.digest()
 }
 
 /// 64-bit digest of texts in order.

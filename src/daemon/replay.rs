@@ -97,7 +97,7 @@ impl Replay {
         if !matches!(record.kind.as_str(), "response" | "resource") {
             return None;
         }
-        let uri = CrawlUri::parse(record.target.as_deref()?).ok()?;
+        let uri = target(&record)?;
         let takes = |scope: &Scope| scope.check(&uri, 0, 0).is_ok();
         let site = self.scopes.iter().find(|(_, scope)| takes(scope));
         let site = site.map_or(&self.other, |(name, _)| name);
@@ -236,7 +236,7 @@ pub fn documents_of_archive(
 }
 
 fn document(record: &Record, config: &Config) -> Option<Document> {
-    let uri = CrawlUri::parse(record.target.as_deref()?).ok()?;
+    let uri = target(record)?;
     let mut body = Body::new(&config.page, uri, false);
     let (_, fetched) = fetch::replay(record, &config.fetch, &mut body)?;
     let (Outcome::Page | Outcome::Unwanted(Unwanted::TooLarge), Form::Html(builder)) =
@@ -276,6 +276,12 @@ fn problem(path: &Path, reader: &WarcReader, error: Option<WarcError>) -> Option
 /// Whether an answer is none of a page, a redirect or an error of the server: an image, a script, a broken record.
 fn is_foreign(visited: &Visited) -> bool {
     visited.fetched.is_none() || visited.outcome == "unwanted"
+}
+
+/// The page that a record is of. What a crawler asked for its own sake is none.
+fn target(record: &Record) -> Option<CrawlUri> {
+    let uri = CrawlUri::parse(record.target.as_deref()?).ok()?;
+    (uri.url().path() != "/robots.txt").then_some(uri)
 }
 
 /// The record of an address before the store was asked.

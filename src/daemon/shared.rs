@@ -2,8 +2,10 @@
 //! is behind, when the next cycles begin. Never waits.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+use super::Clock;
 
 /// A crawl loop that has not turned for this long is stuck: systemd is no longer told that all is well. A commit on
 /// a slow disk takes a second or two.
@@ -27,9 +29,39 @@ pub struct Shared {
     next_cycles: Mutex<BTreeMap<String, Option<i64>>>,
     rules: Mutex<BTreeMap<String, SiteRules>>,
     paused: Mutex<Option<String>>,
+    stopping: AtomicBool,
+    clock: Clock,
 }
 
 impl Shared {
+    /// With the clock of a crawl.
+    pub fn new(clock: Clock) -> Self {
+        Self {
+            clock,
+            ..Self::default()
+        }
+    }
+
+    /// The time of the crawl, Unix milliseconds.
+    pub(super) fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
+    /// The crawl's clock.
+    pub(super) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    pub(super) fn set_stopping(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the daemon is winding down.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// The loop turns; by the system's clock.
     pub(super) fn beat(&self, now_ms: i64) {
         self.beat_ms.store(now_ms, Ordering::Relaxed);
     }

@@ -92,6 +92,7 @@ impl StatusBoard {
     /// What the daemon does, and what the operator must know. Beside no daemon: what one would do.
     fn activity(&self) -> (Activity, String) {
         match &self.shared {
+            Some(shared) if shared.is_stopping() => (Activity::Stopping, String::new()),
             Some(shared) => match shared.paused() {
                 Some(why) => (Activity::Paused, why),
                 None => (Activity::Running, String::new()),
@@ -196,6 +197,7 @@ fn host_status(host: &HostRecord, explained: Option<&Explanation>) -> HostStatus
         cause,
         next_fetch_ms: explained.and_then(|e| e.next_fetch_ms),
         queued: explained.map_or(0, |e| e.due as u64),
+        queue_eta_ms: explained.map_or(0, |e| e.eta_ms),
         last_error: host.last_error.clone(),
     }
 }

@@ -6,7 +6,7 @@
 use super::crawl_loop::CrawlLoop;
 use super::settle::Finished;
 use crate::extract::Document;
-use crate::store::{Reader, StoreError, UrlId, UrlRecord};
+use crate::store::{Reader, Store, StoreError, UrlId, UrlRecord};
 use crate::uri::CrawlUri;
 
 /// Other addresses of a document that are told with it.
@@ -86,7 +86,7 @@ impl CrawlLoop {
     }
 }
 
-fn find(store: &Reader, finished: &Finished, said: u64) -> Result<Ties, StoreError> {
+fn find(store: &Store, finished: &Finished, said: u64) -> Result<Ties, StoreError> {
     let record = &finished.lease.record;
     if let Some(canonical) = &finished.visited.target
         && let Some(primary) = store.lookup(canonical)?

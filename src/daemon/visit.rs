@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
+use super::Shared;
 use super::archive::WarcSink;
 use super::body::{Body, Form};
 use super::reading::{child, read, redirect};
 use super::replay::{self, Archived};
-use super::{Shared, now_ms};
 use crate::extract::{self, Document, Kind};
 use crate::fetch::{
     self, Access, Exchange, Failure, Fetched, Fetcher, Outcome, Request, RobotsCache, Unwanted,
@@ -27,10 +27,11 @@ pub(super) struct Tools {
     pub(super) fetcher: Fetcher,
     pub(super) robots: RobotsCache,
     pub(super) page: page::Config,
-    pub(super) extract: extract::Config,
+    /// None: documents are not wanted.
+    pub(super) extract: Option<extract::Config>,
     pub(super) shared: Arc<Shared>,
     /// Where everything that is fetched is archived, if it is.
-    pub(super) archive: Option<WarcSink>,
+    pub(super) archive: Option<Arc<WarcSink>>,
 }
 
 /// One visit to be made.
@@ -54,6 +55,8 @@ pub(super) struct Visited {
     pub(super) document: Option<Document>,
     /// Digest of the text (articles) or of the links (hubs).
     pub(super) digest: Option<u64>,
+    /// Digest of what the page says without its numbers.
+    pub(super) outline: Option<u64>,
     /// Links in page order.
     pub(super) outlinks: Vec<NewUrl>,
     /// Where the page stands instead: target of a redirect, or the canonical address.
@@ -71,6 +74,7 @@ impl Visited {
             kind: None,
             document: None,
             digest: None,
+            outline: None,
             outlinks: Vec::new(),
             target: None,
             archived_ms: None,
@@ -87,10 +91,7 @@ pub(super) async fn visit(tools: &Tools, work: &Work) -> (Visited, FetchReport) 
             replay::report(),
         );
     }
-    let verdict = tools
-        .robots
-        .verdict(&tools.fetcher, &record.uri, now_ms())
-        .await;
+    let verdict = ask_robots(tools, &record.uri).await;
     let crawl_delay_ms = verdict.crawl_delay_ms;
     let mut visited = match refusal(&verdict) {
         Some(refused) => refused,
@@ -106,6 +107,20 @@ pub(super) async fn visit(tools: &Tools, work: &Work) -> (Visited, FetchReport) 
     let mut report = report(&visited);
     report.crawl_delay_ms = crawl_delay_ms;
     (visited, report)
+}
+
+async fn ask_robots(tools: &Tools, uri: &CrawlUri) -> Verdict {
+    let now_ms = tools.shared.now_ms();
+    let asked = |uri: &CrawlUri, exchange: &Exchange<'_>, fetched: &Fetched| {
+        if let Some(archive) = &tools.archive {
+            archive.write(uri, exchange, fetched, now_ms);
+        }
+    };
+    let archive: Option<fetch::Archived<'_>> = tools.archive.is_some().then_some(&asked);
+    tools
+        .robots
+        .verdict(&tools.fetcher, uri, now_ms, archive)
+        .await
 }
 
 /// What is said of a page on which the program failed.
@@ -172,19 +187,22 @@ async fn fetch(tools: &Tools, record: &UrlRecord) -> Visited {
         last_modified: record.visit.last_modified.clone(),
         want: if is_list { Want::Any } else { Want::Page },
         max_body_bytes: is_list.then_some(MAX_LIST_BYTES),
-        ..Request::page(record.uri.clone(), now_ms())
+        ..Request::page(record.uri.clone(), tools.shared.now_ms())
     };
     let mut body = Body::new(&tools.page, record.uri.clone(), is_list);
+    if tools.extract.is_none() {
+        body = body.links_only();
+    }
     let fetched = match &tools.archive {
         None => tools.fetcher.fetch(&request, &mut body).await,
         Some(archive) => {
             let mut exchange = Exchange::new(&mut body);
             let fetched = tools.fetcher.fetch(&request, &mut exchange).await;
-            archive.write(&record.uri, &exchange, &fetched, now_ms());
+            archive.write(&record.uri, &exchange, &fetched, tools.shared.now_ms());
             fetched
         }
     };
-    judge(tools, record, fetched, body.form, now_ms())
+    judge(tools, record, fetched, body.form, tools.shared.now_ms())
 }
 
 /// The same from an archive: nothing is asked, neither the server nor robots.txt, which the archive's crawler asked.
@@ -215,10 +233,20 @@ fn judge(tools: &Tools, record: &UrlRecord, fetched: Fetched, form: Form, at_ms:
     // A page over the limit is still worth its beginning; anything else that broke off is not to be used.
     let cut = fetched.outcome == Outcome::Unwanted(Unwanted::TooLarge);
     let mut visited = match (&fetched.outcome, form) {
-        (Outcome::Page, form) => read(&tools.extract, record, &fetched.head, form, &context),
-        (Outcome::Unwanted(Unwanted::TooLarge), form @ Form::Html(_)) => {
-            read(&tools.extract, record, &fetched.head, form, &context)
-        }
+        (Outcome::Page, form) => read(
+            tools.extract.as_ref(),
+            record,
+            &fetched.head,
+            form,
+            &context,
+        ),
+        (Outcome::Unwanted(Unwanted::TooLarge), form @ Form::Html(_)) => read(
+            tools.extract.as_ref(),
+            record,
+            &fetched.head,
+            form,
+            &context,
+        ),
         (Outcome::Redirect { to, .. }, _) => redirect(record, to),
         (other, _) => Visited::nothing(word(other), None),
     };

@@ -18,6 +18,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod traps;
+pub mod trial;
 mod vocabulary;
 mod world;
 

@@ -4,7 +4,6 @@
 mod clock;
 mod compare;
 mod corpus;
-mod learn;
 mod scores;
 mod table;
 #[cfg(test)]
@@ -19,7 +18,6 @@ use serde::{Deserialize, Serialize};
 pub use clock::Unit;
 pub use compare::{Change, Difference, compare};
 pub use corpus::{EvalError, Gold, GoldComment, Set};
-pub use learn::learn;
 pub use scores::{CommentScore, PageScore, Row, Tally};
 pub use table::{Report, SetReport, lines, report};
 pub use tokens::{BODY_SHINGLE, Bag, Numbers, Overlap, bare_title, day};

@@ -12,6 +12,7 @@ fn stored(at: u64) -> StoredDocument {
         author: author.map(str::to_owned),
         published: None,
         text: text.to_owned(),
+        ..Comment::default()
     };
     StoredDocument {
         fingerprint: at,

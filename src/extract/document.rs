@@ -35,7 +35,7 @@ pub struct Link {
     pub nofollow: bool,
 }
 
-/// One comment of a reader.
+/// One comment of a reader, or one post of a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Comment {
     /// Who wrote it, as printed.
@@ -46,6 +46,12 @@ pub struct Comment {
     pub published: Option<String>,
     /// What it says.
     pub text: String,
+    /// Whom it answers, where the page tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<String>,
+    /// Votes for it, where the page counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub votes: Option<i64>,
 }
 
 /// What Taojin knows of a page: this is indexed, exported and answered.
@@ -75,6 +81,9 @@ pub struct Document {
     pub text: String,
     /// Readers' comments in page order.
     pub comments: Vec<Comment>,
+    /// Where the page loads comments from by script, as its scripts name it; they are not fetched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub comment_endpoints: Vec<String>,
     /// Links of the page.
     pub links: Vec<Link>,
     /// What the page is.

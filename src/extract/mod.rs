@@ -20,13 +20,11 @@ mod links;
 mod marks;
 mod measure;
 mod months;
-mod notes;
 mod odds;
 mod outline;
-mod page_signs;
-mod page_type;
 pub mod path_ratio;
 mod phrases;
+mod posts;
 mod render;
 mod second;
 pub mod smooth;
@@ -34,18 +32,16 @@ mod stamp;
 #[cfg(test)]
 mod tests;
 mod title;
-mod title_parts;
 mod trace;
-mod trees;
-#[rustfmt::skip]
 mod weights;
 
 use serde::{Deserialize, Serialize};
 
 pub use document::{Comment, Document, Kind, Link, LinkKind};
 pub use stamp::{Clock, Stamp};
-pub use trace::{DateTrace, LineTrace, NameTrace, PathTrace, TitleTrace, Trace};
+pub use trace::{DateTrace, LineTrace, TitleTrace, Trace};
 
+use crate::comments;
 use crate::page::{self, Page};
 use head::Head;
 use outline::Outline;
@@ -99,29 +95,29 @@ pub fn extract(page: &Page, context: &Context<'_>) -> Document {
 
 /// The document of a page, with settings.
 pub fn extract_with(page: &Page, context: &Context<'_>, config: &Config) -> Document {
-    Reading::of(page, context, config).mended(page, context, config)
+    let reading = Reading::of(page, context, config);
+    let kept = reading.tokens();
+    let json = reading.head.json.body.clone();
+    let mut document = reading.document(page, context, config);
+    if kept < config.min_tokens {
+        fallback::mend(&mut document, page, context, config, json);
+    }
+    document
 }
 
 /// The document of a page and why it came out so.
 pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document, Trace) {
     let reading = Reading::of(page, context, config);
-    let judged = page::judge(page, None);
-    let search = body::Search {
-        page,
-        outline: &reading.outline,
-        title: reading.guess,
-        head: &reading.head,
-        judged: &judged,
-    };
     let trace = trace::trace(
-        &search,
+        page,
+        &reading.outline,
+        reading.guess,
         &reading.body,
         &reading.headline.candidates,
         &reading.dates,
-        author::names(page, &reading.outline, &reading.head, reading.place, true),
         &reading.clock,
     );
-    (reading.mended(page, context, config), trace)
+    (reading.document(page, context, config), trace)
 }
 
 /// Everything that was found out about a page.
@@ -136,6 +132,7 @@ struct Reading<'a> {
     place: date::Place,
     published: Option<Stamp>,
     dates: Vec<date::Candidate>,
+    comments: comments::Found,
 }
 
 impl<'a> Reading<'a> {
@@ -151,30 +148,25 @@ impl<'a> Reading<'a> {
         let clock = clock_of(page, context, language.as_deref(), head.language);
         let guess = headline::first_guess(page, &outline, &head);
         outline.spread_marks(page, guess);
-        let judged = page::judge(page, None);
-        let search = body::Search {
-            page,
-            outline: &outline,
-            title: guess,
-            head: &head,
-            judged: &judged,
-        };
-        let mut body = body::main_text(&search, config);
+        let mut body = body::main_text(page, &outline, guess, config);
+        let comments = posts::find(page, &outline);
+        if posts::settle(&outline, &comments, &mut body.lines) {
+            body.method = "posts";
+        }
         let headline = headline::headline(page, &outline, &head, &body);
-        notes::drop_notes(page, &outline, &headline, &clock, &mut body);
+        body::drop_notes(
+            page,
+            &outline,
+            headline.text.as_deref(),
+            &clock,
+            &mut body.lines,
+        );
         let place = date::Place {
             title: headline.line,
             body_start: body.lines.first().copied(),
             body_end: body.lines.last().map_or(0, |l| l + 1),
         };
         let (published, dates) = date::choose(page, &outline, &head, place, &clock);
-        let published = published.map(|s| {
-            if is_british(page, &head) {
-                s.without_summer_time()
-            } else {
-                s
-            }
-        });
         Self {
             head,
             outline,
@@ -186,6 +178,7 @@ impl<'a> Reading<'a> {
             place,
             published,
             dates,
+            comments,
         }
     }
 
@@ -198,20 +191,8 @@ impl<'a> Reading<'a> {
             .sum()
     }
 
-    /// The document, with a text from elsewhere if the page shows next to none.
-    fn mended(self, page: &Page, context: &Context<'_>, config: &Config) -> Document {
-        let kept = self.tokens();
-        let json = self.head.json.body.clone();
-        let mut document = self.document(page, context, config);
-        if kept < config.min_tokens {
-            fallback::mend(&mut document, page, context, config, json);
-        }
-        document
-    }
-
     fn document(self, page: &Page, context: &Context<'_>, config: &Config) -> Document {
-        let names = author::names(page, &self.outline, &self.head, self.place, false);
-        let first = |names: Vec<NameTrace>| names.into_iter().next().map(|n| n.text);
+        let (author, source) = author::names(page, &self.outline, &self.head, self.place);
         let links = links::links(page, &self.outline, config.max_outlinks);
         let url = page
             .url
@@ -228,12 +209,13 @@ impl<'a> Reading<'a> {
             url,
             site: context.site.map(str::to_owned),
             published: self.published.map(|s| s.iso(&self.clock)),
-            author: first(names.authors),
-            source: first(names.sources),
+            author,
+            source,
             text: render::body_text(page, &self.outline, &self.body.lines),
-            comments: Vec::new(),
+            comment_endpoints: comments::endpoints(page),
+            comments: posts::comments(self.comments, &self.clock),
             links,
-            kind: self.body.kind,
+            kind: page::kind(page, None),
             method: self.body.method.to_owned(),
             charset: page.charset.to_owned(),
             confidence: self.body.confidence,
@@ -243,15 +225,6 @@ impl<'a> Reading<'a> {
             language: self.language,
         }
     }
-}
-
-/// True for pages of Britain, whose clocks show UTC but for the summer.
-fn is_british(page: &Page, head: &Head<'_>) -> bool {
-    let host = page.url.as_ref().map(|u| u.host()).unwrap_or_default();
-    let says = |tag: Option<&str>| {
-        tag.is_some_and(|t| t.eq_ignore_ascii_case("en-gb") || t.eq_ignore_ascii_case("en_gb"))
-    };
-    host.ends_with(".uk") || says(head.language) || says(head.locale)
 }
 
 /// Text of the longest lines, for the guess of the language.

@@ -15,6 +15,7 @@ mod resolve;
 mod robots;
 mod robots_cache;
 mod robots_reader;
+mod robots_saved;
 #[cfg(test)]
 mod tests;
 mod warc;
@@ -28,6 +29,6 @@ pub use network::Network;
 pub use outcome::{Failure, Outcome, Unwanted};
 pub use replay::replay;
 pub use robots::{MAX_ROBOTS_BYTES, Robots, Rule};
-pub use robots_cache::{Access, RobotsCache, Verdict};
+pub use robots_cache::{Access, Archived, RobotsCache, Verdict};
 pub use warc::{Archive, Exchange};
 pub use warc_reader::{Record, WarcError, WarcReader};

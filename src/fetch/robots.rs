@@ -12,6 +12,8 @@
 
 use std::cmp::Reverse;
 
+use serde::{Deserialize, Serialize};
+
 use super::robots_reader;
 use crate::uri::{self, CrawlUri};
 
@@ -19,7 +21,7 @@ use crate::uri::{self, CrawlUri};
 pub const MAX_ROBOTS_BYTES: usize = 500 << 10;
 
 /// One rule, as far as it concerns our agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
     /// Allow or Disallow.
     pub allow: bool,
@@ -30,7 +32,7 @@ pub struct Rule {
 }
 
 /// What a robots.txt says to one agent.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Robots {
     /// Rules with their escapes as written, the one that wins first.
     written: Vec<Rule>,

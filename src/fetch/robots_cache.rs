@@ -14,6 +14,7 @@ use tokio::sync::Mutex;
 use super::client::{Fetched, Fetcher, Request, Sink};
 use super::outcome::{Outcome, Unwanted};
 use super::robots::{MAX_ROBOTS_BYTES, Robots, Rule};
+use super::warc::Exchange;
 use crate::uri::CrawlUri;
 
 /// A crawl of more sites at once than this asks some twice a day.
@@ -44,6 +45,9 @@ pub struct Verdict {
     pub requests: u32,
 }
 
+/// Takes an exchange with a server for an archive.
+pub type Archived<'a> = &'a (dyn Fn(&CrawlUri, &Exchange<'_>, &Fetched) + Send + Sync);
+
 /// Allowed or not, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
@@ -69,28 +73,28 @@ impl Access {
 
 /// What is known of one file.
 #[derive(Default)]
-struct Known {
+pub(super) struct Known {
     /// The rules, once they were read; a file that is not there has none.
-    rules: Option<Rules>,
+    pub(super) rules: Option<Rules>,
     /// Until then nothing is asked again.
-    fresh_until_ms: i64,
+    pub(super) fresh_until_ms: i64,
     /// Failures in a row, and how the last one ended.
-    failures: u32,
-    word: &'static str,
+    pub(super) failures: u32,
+    pub(super) word: &'static str,
 }
 
-struct Rules {
-    robots: Robots,
-    sitemaps: Arc<[CrawlUri]>,
-    etag: Option<String>,
-    last_modified: Option<String>,
-    read_ms: i64,
+pub(super) struct Rules {
+    pub(super) robots: Robots,
+    pub(super) sitemaps: Arc<[CrawlUri]>,
+    pub(super) etag: Option<String>,
+    pub(super) last_modified: Option<String>,
+    pub(super) read_ms: i64,
 }
 
-struct Slot {
-    known: Arc<Mutex<Known>>,
-    bytes: usize,
-    used_ms: i64,
+pub(super) struct Slot {
+    pub(super) known: Arc<Mutex<Known>>,
+    pub(super) bytes: usize,
+    pub(super) used_ms: i64,
 }
 
 /// robots.txt files by authority, for one agent.
@@ -100,10 +104,10 @@ pub struct RobotsCache {
 }
 
 #[derive(Default)]
-struct Slots {
-    by_file: HashMap<String, Slot>,
+pub(super) struct Slots {
+    pub(super) by_file: HashMap<String, Slot>,
     /// The sum of all `Slot::bytes`.
-    bytes: usize,
+    pub(super) bytes: usize,
 }
 
 impl RobotsCache {
@@ -112,15 +116,22 @@ impl RobotsCache {
         Self::default()
     }
 
-    /// Says whether `uri` may be fetched at `now_ms`; asks for its robots.txt if none is known or it is a day old.
-    pub async fn verdict(&self, fetcher: &Fetcher, uri: &CrawlUri, now_ms: i64) -> Verdict {
+    /// Says whether `uri` may be fetched at `now_ms`; asks for its robots.txt if none is known or it is a day old, and
+    /// shows `archive` each exchange of that.
+    pub async fn verdict(
+        &self,
+        fetcher: &Fetcher,
+        uri: &CrawlUri,
+        now_ms: i64,
+        archive: Option<Archived<'_>>,
+    ) -> Verdict {
         let robots_txt = uri.robots_txt();
         let slot = self.slot(robots_txt.as_str(), now_ms);
         // who comes second waits here and finds the file read
         let mut known = slot.lock().await;
         let mut requests = 0;
         if now_ms >= known.fresh_until_ms {
-            requests = known.refresh(fetcher, &robots_txt, now_ms).await;
+            requests = known.refresh(fetcher, &robots_txt, now_ms, archive).await;
             self.account(robots_txt.as_str(), known.heap_bytes());
         }
         known.verdict(uri, now_ms, requests)
@@ -142,7 +153,7 @@ impl RobotsCache {
     }
 
     /// Never held across an await; a panic elsewhere leaves it whole enough for a cache.
-    fn locked(&self) -> MutexGuard<'_, Slots> {
+    pub(super) fn locked(&self) -> MutexGuard<'_, Slots> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -225,7 +236,7 @@ impl Known {
         }
     }
 
-    fn heap_bytes(&self) -> usize {
+    pub(super) fn heap_bytes(&self) -> usize {
         self.rules.as_ref().map_or(0, |rules| {
             let sitemaps: usize = rules.sitemaps.iter().map(|s| s.as_str().len() + 96).sum();
             rules.robots.heap_bytes() + sitemaps
@@ -233,7 +244,13 @@ impl Known {
     }
 
     /// Asks for the file; returns how many requests that took.
-    async fn refresh(&mut self, fetcher: &Fetcher, robots_txt: &CrawlUri, now_ms: i64) -> u32 {
+    async fn refresh(
+        &mut self,
+        fetcher: &Fetcher,
+        robots_txt: &CrawlUri,
+        now_ms: i64,
+        archive: Option<Archived<'_>>,
+    ) -> u32 {
         let mut requests = 0;
         let mut target = robots_txt.clone();
         let config = fetcher.config();
@@ -244,7 +261,15 @@ impl Known {
                 request.last_modified.clone_from(&rules.last_modified);
             }
             let mut file = File::default();
-            let fetched = fetcher.fetch(&request, &mut file).await;
+            let fetched = match archive {
+                None => fetcher.fetch(&request, &mut file).await,
+                Some(archive) => {
+                    let mut exchange = Exchange::new(&mut file);
+                    let fetched = fetcher.fetch(&request, &mut exchange).await;
+                    archive(&target, &exchange, &fetched);
+                    fetched
+                }
+            };
             requests += 1;
             match &fetched.outcome {
                 Outcome::Redirect { to, .. } if requests <= config.max_redirects => {

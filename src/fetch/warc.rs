@@ -83,6 +83,8 @@ struct Open {
     path: PathBuf,
     file: File,
     bytes: u64,
+    /// Some of it may not be on the disk.
+    unsynced: bool,
 }
 
 impl Archive {
@@ -154,6 +156,18 @@ impl Archive {
         self.append(&[response, request].concat(), now_ms)
     }
 
+    /// The present file, if some of it may not be on the disk: to be synced by the caller, without holding up those who
+    /// write. What was written before is on the disk then.
+    pub fn unsynced(&mut self) -> io::Result<Option<File>> {
+        match &mut self.open {
+            Some(open) if open.unsynced => {
+                open.unsynced = false;
+                open.file.try_clone().map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Closes the present file under its final name.
     pub fn close(&mut self) -> io::Result<()> {
         if let Some(open) = self.open.take() {
@@ -178,6 +192,7 @@ impl Archive {
         // after a failure (disk full) the file is left out: it is mended at the next start
         open.file.write_all(bytes)?;
         open.bytes += bytes.len() as u64;
+        open.unsynced = true;
         self.open = Some(open);
         Ok(())
     }
@@ -211,7 +226,12 @@ impl Archive {
         )?;
         file.write_all(&info)?;
         let bytes = info.len() as u64;
-        Ok(Open { path, file, bytes })
+        Ok(Open {
+            path,
+            file,
+            bytes,
+            unsynced: true,
+        })
     }
 
     /// A UUID of version 8 (RFC 9562): a hash of what is recorded, when, and the number of the record.

@@ -1,11 +1,12 @@
 //! Which queue a URL belongs to, which shard has the queue, and which URL of a host goes first.
 //!
-//! Queue key = authority, plus `+k` where a site asks for parallel queues (as `URIAuthorityBasedQueueAssignmentPolicy`
-//! of Heritrix 3 does). Politeness is counted per host and per address outside the queues, so that more queues
-//! never mean more load on a host.
+//! Queue key = authority, plus `+k` where a site asks for parallel queues: k by the first path segment, as
+//! `URIAuthorityBasedQueueAssignmentPolicy` of Heritrix 3 has it, so that the sections of a host take turns. Politeness
+//! is counted per host and per address outside the queues, so that more queues never mean more load on a host; and a
+//! host is never divided over shards, which could not know of each other's load.
 
 use crate::store::{RANKS, UrlClass, UrlState};
-use crate::uri::CrawlUri;
+use crate::uri::{CrawlUri, QueueHash};
 
 use super::config::Config;
 
@@ -21,15 +22,24 @@ pub(super) const SUSPECT_RANK: u8 = RANKS - 1;
 /// Name of the work queue of a URL; `parallel` (at least 1) is the number of queues of its host.
 pub fn queue_key(uri: &CrawlUri, parallel: u32) -> String {
     let authority = uri.authority();
-    match uri.fingerprint() % u64::from(parallel.max(1)) {
+    match lane(uri, parallel) {
         0 => authority.to_owned(),
         k => format!("{authority}+{k}"),
     }
 }
 
-/// Number of the shard that has this queue.
-pub fn shard(config: &Config, queue: &str) -> u32 {
-    config.queue_hash.shard(queue, config.shards)
+/// Which of the `parallel` queues of its host a URL is in: by its section, the first segment of its path.
+pub(super) fn lane(uri: &CrawlUri, parallel: u32) -> u32 {
+    let section = uri.url().path_segments().and_then(|mut s| s.next());
+    match section {
+        None | Some("") => 0,
+        Some(section) => QueueHash::Xxh3.shard(section, parallel),
+    }
+}
+
+/// Number of the shard that has the hosts of this authority.
+pub fn shard(config: &Config, authority: &str) -> u32 {
+    config.queue_hash.shard(authority, config.shards)
 }
 
 /// Place of a new URL among the due URLs of its host: hubs, then links on hubs, then the rest, each by depth.

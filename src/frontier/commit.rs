@@ -50,6 +50,10 @@ impl Frontier {
             pages: batch.pages.len(),
             ..CommitReport::default()
         };
+        if store.newest_url() > self.seen.upto() {
+            // Rows that did not come through here, such as those of archived pages.
+            self.seen.catch_up(store)?;
+        }
         self.sift(store, batch, &mut report)?;
         for page in &mut batch.pages {
             page.visit.rank = assign::revisit_rank(page.visit.class, page.visit.state);
@@ -108,12 +112,13 @@ impl Frontier {
                     report.seen += 1;
                     return false;
                 }
+                link.is_new = self.seen.insert(hash);
                 true
             });
         }
         for (_, links) in &lists {
-            let known = |link: &&NewUrl| self.seen.contains(link.uri.fingerprint());
-            doubtful.extend(links.iter().filter(known).map(|link| &link.uri));
+            let maybe_known = links.iter().filter(|link| !link.is_new);
+            doubtful.extend(maybe_known.map(|link| &link.uri));
         }
         self.seen.with_store += doubtful.len() as u64;
         let mut old = HashSet::new();
@@ -129,11 +134,13 @@ impl Frontier {
         let last = lists.len() - 1;
         for (i, (_, links)) in lists.into_iter().enumerate() {
             let before = links.len();
-            links.retain(|link| !old.contains(&link.uri.fingerprint()));
+            links.retain_mut(|link| {
+                let known = !link.is_new && old.contains(&link.uri.fingerprint());
+                // Whatever is left was looked up, or needed no look-up.
+                link.is_new = true;
+                !known
+            });
             report.seen += before - links.len();
-            for link in links.iter() {
-                self.seen.insert(link.uri.fingerprint());
-            }
             if i < last {
                 report.new_by_page.push(links.len());
             }
@@ -148,7 +155,16 @@ impl Frontier {
         } else {
             link.hops
         };
-        site.scope.check(&link.uri, hops, link.redirects)
+        site.scope.check(&link.uri, hops, link.redirects)?;
+        if self.config.shards > 1
+            && assign::shard(&self.config, link.uri.authority()) != self.config.shard
+        {
+            return Err(Refusal::OtherShard);
+        }
+        if hops > 0 && self.alike.is_trap(&link.uri) {
+            return Err(Refusal::Alike);
+        }
+        Ok(())
     }
 
     /// Adds what changed of hosts, and which of them leave memory.

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::assign::{self, SUSPECT_RANK, queue_key};
+use super::alike::Alike;
+use super::assign::{SUSPECT_RANK, queue_key};
 use super::config::Config;
 use super::lease::{FetchReport, Lease, Next};
 use super::politeness::{self, Addresses};
@@ -16,6 +17,7 @@ use super::queue::Queue;
 use super::seen::Seen;
 use super::sites::Site;
 use crate::store::{HELD_MS, HostId, Reader, Store, StoreError, UrlId, UrlRecord};
+use crate::uri::CrawlUri;
 
 /// A page that was being fetched at this many crashes in a row goes last.
 const SUSPECT_CRASHES: u8 = 3;
@@ -36,6 +38,7 @@ pub struct Frontier {
     waiting: HashMap<IpAddr, Vec<HostId>>,
     pub(super) leases: BTreeMap<UrlId, HostId>,
     pub(super) seen: Seen,
+    pub(super) alike: Alike,
     /// When the store may have hosts with due URLs that are not in memory.
     pub(super) activate_ms: i64,
     /// Hosts that were left in the store for want of room.
@@ -61,6 +64,7 @@ impl Frontier {
             waiting: HashMap::new(),
             leases: BTreeMap::new(),
             seen,
+            alike: Alike::default(),
             activate_ms: i64::MIN,
             crowded: false,
             hold: Vec::new(),
@@ -270,6 +274,7 @@ impl Frontier {
             queue.host.cycle_pages += 1;
             queue.in_flight += 1;
             queue.leased += 1;
+            queue.parallel = parallel;
             queue.dirty = true;
             ip = queue.host.ip;
         }
@@ -365,9 +370,10 @@ impl Frontier {
         &self.seen
     }
 
-    /// Shard of a URL's queue.
-    pub fn shard(&self, lease: &Lease) -> u32 {
-        assign::shard(&self.config, &lease.queue)
+    /// What pages look like, so that addresses whose pages hardly differ are not followed for ever. For the first visit
+    /// of a page; `outline` is a digest of what it says without its numbers.
+    pub fn note_outline(&mut self, uri: &CrawlUri, outline: u64) {
+        self.alike.note(uri, outline);
     }
 }
 

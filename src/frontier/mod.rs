@@ -6,6 +6,7 @@
 //! [`Frontier::commit`] makes the pages and their new links durable. A lease lives in memory only: until its commit
 //! the URL stays due in the store, so that a crash needs no repair.
 
+mod alike;
 mod assign;
 mod commit;
 mod config;

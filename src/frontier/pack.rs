@@ -3,6 +3,7 @@
 //! would do: JSON makes four bytes of each byte, and no binary format is among the dependencies.
 
 use std::fmt;
+use std::io::Write;
 
 use serde::de::{self, DeserializeOwned, DeserializeSeed, SeqAccess, Visitor};
 use serde::ser::{self, Impossible, Serialize};
@@ -35,11 +36,9 @@ fn unsupported<T>(what: &str) -> Result<T, PackError> {
     Err(PackError(format!("{what} cannot be packed")))
 }
 
-/// Packs a value.
-pub(super) fn to_bytes<T: Serialize>(value: &T) -> Result<Vec<u8>, PackError> {
-    let mut packer = Packer(Vec::new());
-    value.serialize(&mut packer)?;
-    Ok(packer.0)
+/// Writes a value as bytes; never holds them all.
+pub(super) fn write<T: Serialize>(value: &T, to: &mut dyn Write) -> Result<(), PackError> {
+    value.serialize(&mut Packer(to))
 }
 
 /// Unpacks a value; all bytes must be used.
@@ -53,18 +52,23 @@ pub(super) fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, PackErr
     }
 }
 
-struct Packer(Vec<u8>);
+struct Packer<'a>(&'a mut dyn Write);
 
-impl Packer {
+impl Packer<'_> {
     fn number(&mut self, value: u64) -> Result<(), PackError> {
-        self.0.extend_from_slice(&value.to_le_bytes());
-        Ok(())
+        self.bytes(&value.to_le_bytes())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<(), PackError> {
+        self.0
+            .write_all(bytes)
+            .map_err(|error| PackError(error.to_string()))
     }
 }
 
 type None = Impossible<(), PackError>;
 
-impl ser::Serializer for &mut Packer {
+impl ser::Serializer for &mut Packer<'_> {
     type Ok = ();
     type Error = PackError;
     type SerializeSeq = Self;
@@ -83,8 +87,7 @@ impl ser::Serializer for &mut Packer {
     }
     fn serialize_bytes(self, v: &[u8]) -> Result<(), PackError> {
         self.number(v.len() as u64)?;
-        self.0.extend_from_slice(v);
-        Ok(())
+        self.bytes(v)
     }
     fn serialize_seq(self, len: Option<usize>) -> Result<Self, PackError> {
         let Some(len) = len else {
@@ -194,7 +197,7 @@ impl ser::Serializer for &mut Packer {
     }
 }
 
-impl ser::SerializeSeq for &mut Packer {
+impl ser::SerializeSeq for &mut Packer<'_> {
     type Ok = ();
     type Error = PackError;
 
@@ -206,7 +209,7 @@ impl ser::SerializeSeq for &mut Packer {
     }
 }
 
-impl ser::SerializeStruct for &mut Packer {
+impl ser::SerializeStruct for &mut Packer<'_> {
     type Ok = ();
     type Error = PackError;
 

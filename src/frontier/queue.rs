@@ -4,13 +4,17 @@
 //! Invariant: every due URL of the host is in `ready`, in `hand`, or (unless `complete`) no earlier in the order
 //! (rank, due time, row) than all of `ready`. So the order is that of the store, whatever is added meanwhile.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
+use super::assign;
 use super::lease::Lease;
 use crate::store::{DueUrl, HELD_MS, HostRecord, Reader, StoreError, UrlId};
 
 /// `ready` may grow to this many batches by links that were just found, before the last go back to the store.
 const GROWTH: usize = 4;
+
+/// Each so many leases of a host one goes to what has waited longest, whatever its rank: what comes first is never all.
+const AGED_EVERY: u64 = 8;
 
 #[derive(Debug)]
 pub(super) struct Queue {
@@ -18,6 +22,11 @@ pub(super) struct Queue {
     pub(super) host: HostRecord,
     /// Due URLs in order.
     ready: BTreeSet<DueUrl>,
+    /// Those that have waited longest of what is in the store beyond `ready`, oldest first.
+    aged: VecDeque<DueUrl>,
+    /// Work queues that the host is divided into, and of which URLs it is known in which they are.
+    pub(super) parallel: u32,
+    lanes: HashMap<UrlId, u32>,
     /// Leased, or finished and not committed.
     hand: HashSet<UrlId>,
     /// Fetches under way.
@@ -43,6 +52,9 @@ impl Queue {
         Queue {
             host,
             ready: BTreeSet::new(),
+            aged: VecDeque::new(),
+            parallel: 1,
+            lanes: HashMap::new(),
             hand: HashSet::new(),
             in_flight: 0,
             leased: 0,
@@ -96,22 +108,70 @@ impl Queue {
         if self.stale || wanting || now_ms >= self.refresh_ms {
             self.refill(store, batch, now_ms)?;
         }
-        let Some(first) = self.ready.pop_first() else {
-            return Ok(None);
-        };
-        self.hand.insert(first.id);
-        Ok(Some(first.id))
+        loop {
+            let Some(id) = self.choose(store)? else {
+                return Ok(None);
+            };
+            // One that was released while it waited may stand in both lists.
+            if self.hand.insert(id) {
+                return Ok(Some(id));
+            }
+        }
+    }
+
+    /// Takes the next one out: the first in order, but now and then the oldest, and with several work queues each in
+    /// turn.
+    fn choose(&mut self, store: &Reader) -> Result<Option<UrlId>, StoreError> {
+        if self.leased % AGED_EVERY == AGED_EVERY - 1
+            && let Some(oldest) = self.aged.pop_front()
+        {
+            return Ok(Some(oldest.id));
+        }
+        if self.parallel > 1 {
+            let turn = u32::try_from(self.leased % u64::from(self.parallel)).unwrap_or(0);
+            for url in &self.ready {
+                let lane = match self.lanes.get(&url.id) {
+                    Some(lane) => *lane,
+                    None => {
+                        let uri = store.url(url.id)?.map(|record| record.uri);
+                        let lane = uri.map_or(0, |uri| assign::lane(&uri, self.parallel));
+                        self.lanes.insert(url.id, lane);
+                        lane
+                    }
+                };
+                if lane == turn {
+                    let url = *url;
+                    self.ready.remove(&url);
+                    self.lanes.remove(&url.id);
+                    return Ok(Some(url.id));
+                }
+            }
+        }
+        let first = self.ready.pop_first();
+        Ok(first.map(|url| url.id))
     }
 
     fn refill(&mut self, store: &Reader, batch: usize, now_ms: i64) -> Result<(), StoreError> {
         // What is in hand is due in the store still: ask for as much more.
-        let limit = batch.max(1) + self.hand.len();
+        let lanes = usize::try_from(self.parallel.max(1)).unwrap_or(1);
+        let limit = batch.max(1) * lanes + self.hand.len();
         let due = store.due(self.host.id, now_ms, limit)?;
         self.complete = due.len() < limit;
         self.ready = due
             .into_iter()
             .filter(|url| !self.hand.contains(&url.id))
             .collect();
+        self.lanes.clear();
+        self.aged.clear();
+        if let Some(last) = self.ready.last().filter(|_| !self.complete) {
+            let aged = batch.div_ceil(usize::try_from(AGED_EVERY).unwrap_or(8));
+            let oldest =
+                store.oldest_due(self.host.id, now_ms, last.rank + 1, aged + self.hand.len())?;
+            let free = oldest
+                .into_iter()
+                .filter(|url| !self.hand.contains(&url.id));
+            self.aged = free.take(aged).collect();
+        }
         self.refresh_ms = store
             .next_due(self.host.id, Some(now_ms))?
             .unwrap_or(HELD_MS);

@@ -85,6 +85,10 @@ pub enum Refusal {
     Query,
     /// A calendar that leads away from the present.
     Calendar,
+    /// Addresses of this form lead to pages that hardly differ.
+    Alike,
+    /// Another shard has this host.
+    OtherShard,
     /// The site is not among those that are crawled.
     UnknownSite,
 }
@@ -103,6 +107,8 @@ impl Refusal {
             Refusal::Length => "address too long",
             Refusal::Query => "query grows without end",
             Refusal::Calendar => "calendar without end",
+            Refusal::Alike => "many pages that hardly differ",
+            Refusal::OtherShard => "host of another shard",
             Refusal::UnknownSite => "site is not crawled",
         }
     }
@@ -120,6 +126,8 @@ impl Refusal {
             Refusal::Length => "refused.length",
             Refusal::Query => "refused.query",
             Refusal::Calendar => "refused.calendar",
+            Refusal::Alike => "refused.alike",
+            Refusal::OtherShard => "refused.other_shard",
             Refusal::UnknownSite => "refused.unknown_site",
         }
     }

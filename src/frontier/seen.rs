@@ -14,7 +14,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use growable_bloom_filter::GrowableBloom;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::pack;
 use crate::store::{Reader, StoreError, UrlId};
@@ -85,8 +85,18 @@ impl Seen {
             Ok(_) => tracing::info!("filter of seen URLs is of another store, built anew"),
             Err(reason) => tracing::debug!(%reason, "filter of seen URLs is built anew"),
         }
+        if seen.upto == 0 {
+            // One stage with room for all and a quarter more is filled in half the time of many small ones.
+            let known = usize::try_from(store.last_url()?).unwrap_or(0);
+            seen = Seen::new(error, capacity.max(known + known / 4));
+        }
         seen.catch_up(store)?;
         Ok(seen)
+    }
+
+    /// The row up to which the filter is complete.
+    pub(super) fn upto(&self) -> UrlId {
+        self.upto
     }
 
     /// Saves the filter if it has grown enough since the last time, or `always`. A failure costs the next start
@@ -134,9 +144,9 @@ impl Seen {
         self.confirmed[slot(hash)] = hash;
     }
 
-    /// Remembers it in the filter.
-    pub fn insert(&mut self, hash: u64) {
-        self.filter.insert(hash);
+    /// Remembers it in the filter; whether that had never met it.
+    pub fn insert(&mut self, hash: u64) -> bool {
+        self.filter.insert(hash)
     }
 
     /// The store has been written up to this row, all through [`Seen::insert`].
@@ -148,13 +158,17 @@ impl Seen {
 /// Layout: magic, row, error, length, filter, xxh3 of the filter; numbers little-endian.
 fn write(path: &Path, filter: &GrowableBloom, upto: UrlId, error: f64) -> std::io::Result<()> {
     let fresh = path.with_extension("new");
-    let packed = pack::to_bytes(filter).map_err(std::io::Error::other)?;
     let mut file = BufWriter::new(File::create(&fresh)?);
     file.write_all(&MAGIC.to_le_bytes())?;
     file.write_all(&upto.to_le_bytes())?;
     file.write_all(&error.to_le_bytes())?;
-    file.write_all(&packed)?;
-    file.write_all(&xxh3_64(&packed).to_le_bytes())?;
+    let mut packed = Checked {
+        file: &mut file,
+        sum: Xxh3::new(),
+    };
+    pack::write(filter, &mut packed).map_err(std::io::Error::other)?;
+    let sum = packed.sum.digest();
+    file.write_all(&sum.to_le_bytes())?;
     file.into_inner()
         .map_err(std::io::IntoInnerError::into_error)?
         .sync_all()?;
@@ -162,6 +176,24 @@ fn write(path: &Path, filter: &GrowableBloom, upto: UrlId, error: f64) -> std::i
     // The new name is durable with its directory.
     path.parent()
         .map_or(Ok(()), |dir| File::open(dir)?.sync_all())
+}
+
+/// Sums up what goes through to the file.
+struct Checked<'a> {
+    file: &'a mut BufWriter<File>,
+    sum: Xxh3,
+}
+
+impl Write for Checked<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.sum.update(bytes.get(..written).unwrap_or_default());
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
 }
 
 fn load(path: &Path, error: f64) -> Result<(GrowableBloom, UrlId), String> {

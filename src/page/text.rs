@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::Tag;
+use super::comment_source::comment_addresses;
 use super::markup::is_space;
 use super::tree::{Context, Phase, Tree};
 
@@ -54,8 +55,14 @@ impl Tree {
             Tag::SCRIPT => {
                 if self.keeps_script() {
                     self.append_verbatim(raw, TextKind::Raw);
-                } else if let Some(excerpt) = publication(raw) {
+                    return;
+                }
+                if let Some(excerpt) = publication(raw) {
                     self.append_verbatim(excerpt, TextKind::Raw);
+                }
+                let addresses = comment_addresses(raw);
+                if !addresses.is_empty() {
+                    self.append_verbatim(&addresses, TextKind::Raw);
                 }
                 return;
             }

@@ -39,7 +39,8 @@ pub(crate) struct ResultsPage {
     total: String,
     notes: Vec<String>,
     did_you_mean: Option<Choice>,
-    of_group: bool,
+    /// Out of the reprints of one report, back to the result they belong to.
+    ungrouped: Option<String>,
     chart: Option<Chart>,
     related: Vec<Choice>,
     feed: String,
@@ -124,7 +125,13 @@ impl ResultsPage {
             total,
             notes: found.notes,
             did_you_mean: found.did_you_mean.as_ref().map(again),
-            of_group: params.group.is_some(),
+            ungrouped: params.group.map(|_| {
+                c.search(&Params {
+                    group: None,
+                    offset: 0,
+                    ..params.clone()
+                })
+            }),
             chart: Chart::new(c.lang, &found.dates, narrowed),
             related: found.related.iter().map(again).collect(),
             feed: link(&c.base, "/feed.atom", &followed(params)),
@@ -146,7 +153,10 @@ fn followed(params: &Params) -> String {
 
 fn hit_view(hit: Found, c: &Chrome, params: &Params, doc_query: &str) -> HitView {
     let cached = link(&c.base, &format!("/doc/{}", hit.id), doc_query);
-    let reprints = hit.group.filter(|_| hit.duplicates > 0);
+    // On the page of the reprints themselves the link would lead nowhere new.
+    let reprints = hit
+        .group
+        .filter(|_| hit.duplicates > 0 && params.group.is_none());
     let reprints = reprints.map(|group| Choice {
         label: c.lang.reprints(hit.duplicates),
         href: c.search(&Params {

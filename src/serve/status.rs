@@ -181,6 +181,8 @@ pub struct HostStatus {
     pub next_fetch_ms: Option<i64>,
     /// URLs that wait for it.
     pub queued: u64,
+    /// Time that they take at this delay.
+    pub queue_eta_ms: i64,
     /// The last error.
     pub last_error: Option<String>,
 }

@@ -80,6 +80,16 @@ impl StatusPage {
         }
     }
 
+    /// A length of time, roughly.
+    fn roughly(&self, ms: &i64) -> String {
+        match *ms / 1_000 {
+            s @ ..120 => format!("{s} s"),
+            s @ 120..7_200 => format!("{} min", s / 60),
+            s @ 7_200..172_800 => format!("{} h", s / 3_600),
+            s => format!("{} d", s / 86_400),
+        }
+    }
+
     fn bytes(&self, bytes: &u64) -> String {
         const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
         let mut value = *bytes as f64;

@@ -29,6 +29,8 @@ pub struct NewUrl {
     pub due_ms: Option<i64>,
     /// Place among the due URLs of its host, set by the frontier.
     pub rank: u8,
+    /// The filter of the frontier is certain that no row has it: the table need not be asked. Set by the frontier.
+    pub is_new: bool,
 }
 
 impl NewUrl {
@@ -43,6 +45,7 @@ impl NewUrl {
             via: None,
             due_ms: None,
             rank: 0,
+            is_new: false,
         }
     }
 

@@ -8,6 +8,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, TransactionB
 use super::batch::{Batch, Committed, DocOp, FinishedPage, HELD_MS, Inserted, NewUrl};
 use super::error::StoreError;
 use super::ids::{host_id, site_id};
+use super::keys::{Keys, set_meta};
 use super::open::{Caches, Store};
 use super::record::{HostId, HostRecord, SiteId, UrlId, UrlState};
 use super::twins;
@@ -16,8 +17,8 @@ use super::urls::earliest_due;
 /// Ids kept by name; above it the cache starts anew. About 100 bytes each.
 const CACHE_HOSTS: usize = 100_000;
 
-const INSERT_URL: &str = "INSERT INTO url (host_id, hash, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms) \
-     VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (host_id, hash) DO NOTHING";
+const INSERT_URL: &str = "INSERT INTO url (id, host_id, hash, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8, ?9, ?10, ?11, ?12)";
 
 const UPDATE_URL: &str = "UPDATE url SET state = ?2, class = ?3, due_ms = ?4, rank = ?5, interval_ms = ?6, status = ?7, etag = ?8, \
      last_modified = ?9, digest = ?10, fetched_ms = ?11, changed_ms = ?12, not_found_since_ms = ?13, unchanged = ?14, \
@@ -32,6 +33,7 @@ impl Store {
     /// those that name none.
     pub fn commit(&mut self, batch: &Batch, now_ms: i64) -> Result<Committed, StoreError> {
         let (mut caches, seq) = (std::mem::take(&mut self.caches), self.outbox_seq);
+        let (mut keys, last_url) = (std::mem::take(&mut self.keys), self.last_url);
         if caches.hosts.len() > CACHE_HOSTS || caches.host_sites.len() > CACHE_HOSTS {
             caches = Caches::default();
         }
@@ -39,14 +41,22 @@ impl Store {
             let tx = self
                 .connection()
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut writing = Writing::new(&tx, &mut caches, seq, now_ms)?;
+            let mut writing = Writing::new(&tx, &mut caches, &mut keys, now_ms)?;
+            (writing.done.outbox_seq, writing.last_url) = (seq, last_url);
             let done = writing.run(batch)?;
             drop(writing);
             tx.commit()?;
             Ok(done)
         };
-        let done = write().map_err(|e| self.fail(e))?;
+        let result = write();
+        match &result {
+            Ok(_) => keys.settle(),
+            Err(_) => keys.undo(),
+        }
+        self.keys = keys;
+        let done = result.map_err(|e| self.fail(e))?;
         self.outbox_seq = done.outbox_seq;
+        self.last_url = done.inserted.last().map_or(last_url, |url| url.id);
         self.caches = caches;
         Ok(done)
     }
@@ -56,7 +66,9 @@ impl Store {
 struct Writing<'a> {
     conn: &'a Connection,
     caches: &'a mut Caches,
+    keys: &'a mut Keys,
     insert_url: CachedStatement<'a>,
+    last_url: UrlId,
     now_ms: i64,
     done: Committed,
     due: HashMap<HostId, i64>,
@@ -67,18 +79,17 @@ impl<'a> Writing<'a> {
     fn new(
         conn: &'a Connection,
         caches: &'a mut Caches,
-        outbox_seq: i64,
+        keys: &'a mut Keys,
         now_ms: i64,
     ) -> rusqlite::Result<Self> {
         Ok(Writing {
             conn,
             caches,
+            keys,
             insert_url: conn.prepare_cached(INSERT_URL)?,
+            last_url: 0,
             now_ms,
-            done: Committed {
-                outbox_seq,
-                ..Committed::default()
-            },
+            done: Committed::default(),
             due: HashMap::new(),
             counters: HashMap::new(),
         })
@@ -94,6 +105,10 @@ impl<'a> Writing<'a> {
         for url in &batch.urls {
             self.insert(url, url.via)?;
         }
+        if !self.done.inserted.is_empty() {
+            set_meta(self.conn, "url_id", self.last_url)?;
+        }
+        self.keys.write_next(self.conn)?;
         for host in &batch.hosts {
             self.update_host(host)?;
         }
@@ -229,13 +244,7 @@ impl<'a> Writing<'a> {
                 doc
             ])?;
         // The highest number outlives its row, so that numbers never come twice.
-        self.conn
-            .prepare_cached(
-                "INSERT INTO meta (name, value) VALUES ('outbox_seq', ?1) \
-                 ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            )?
-            .execute([self.done.outbox_seq])?;
-        Ok(())
+        set_meta(self.conn, "outbox_seq", self.done.outbox_seq)
     }
 
     fn insert(&mut self, url: &NewUrl, via: Option<UrlId>) -> rusqlite::Result<()> {
@@ -243,7 +252,18 @@ impl<'a> Writing<'a> {
         let host = host_id(self.conn, self.caches, url.uri.authority())?;
         let hash = url.uri.fingerprint();
         let due_ms = url.due_ms.unwrap_or(self.now_ms);
-        let added = self.insert_url.execute(params![
+        let known = match url.is_new {
+            true => self.keys.is_newest(hash),
+            false => self.keys.find(self.conn, hash)?.is_some(),
+        };
+        if known {
+            self.done.known += 1;
+            return Ok(());
+        }
+        self.last_url += 1;
+        let id = self.last_url;
+        self.insert_url.execute(params![
+            id,
             host,
             hash.cast_signed(),
             url.uri.as_str(),
@@ -256,11 +276,7 @@ impl<'a> Writing<'a> {
             via,
             self.now_ms,
         ])?;
-        if added == 0 {
-            self.done.known += 1;
-            return Ok(());
-        }
-        let id = self.conn.last_insert_rowid();
+        self.keys.add(hash, id);
         if self.caches.host_sites.insert((site, host)) {
             self.conn
                 .prepare_cached(

@@ -29,14 +29,6 @@ impl Reader {
             .map_err(|e| self.fail(e))
     }
 
-    /// Row number of a host.
-    pub fn host_id(&self, authority: &str) -> Result<Option<HostId>, StoreError> {
-        self.conn
-            .prepare_cached("SELECT id FROM host WHERE authority = ?1")
-            .and_then(|mut s| s.query_row([authority], |row| row.get(0)).optional())
-            .map_err(|e| self.fail(e))
-    }
-
     /// Hosts that may have URLs due at `now_ms`, longest overdue first.
     pub fn hosts_due(&self, now_ms: i64, limit: usize) -> Result<Vec<HostId>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);

@@ -8,12 +8,14 @@
 //! beside it. The SQL is plain, so that PostgreSQL can run it.
 
 mod batch;
+mod blocks;
 mod commit;
 mod counts;
 mod error;
 mod follows;
 mod hosts;
 mod ids;
+mod keys;
 mod open;
 mod outbox;
 mod record;

@@ -13,7 +13,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::StoreError;
-use super::record::{HostId, SiteId};
+use super::keys::{Keys, NEWEST};
+use super::record::{HostId, SiteId, UrlId};
 use super::schema;
 
 /// The database inside the data directory.
@@ -107,7 +108,10 @@ impl Reader {
 pub struct Store {
     reader: Reader,
     pub(super) caches: Caches,
+    pub(super) keys: Keys,
     pub(super) outbox_seq: i64,
+    /// The highest row number ever given to a URL.
+    pub(super) last_url: UrlId,
     dir: PathBuf,
     _lock: File,
 }
@@ -144,11 +148,15 @@ impl Store {
         let mut store = Store {
             reader,
             caches: Caches::default(),
+            keys: Keys::default(),
             outbox_seq: 0,
+            last_url: 0,
             dir: dir.to_owned(),
             _lock: lock,
         };
         store.outbox_seq = store.last_outbox_seq()?;
+        store.last_url = store.reader.last_url()?;
+        store.keys = Keys::load(&store.conn, NEWEST).map_err(|e| store.fail(e))?;
         Ok(store)
     }
 

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::batch::HELD_MS;
+use super::blocks;
 use super::error::StoreError;
 use super::ids::site_id;
+use super::keys::{Keys, NEWEST};
 use super::open::{Reader, Store};
 use super::record::{SiteId, SiteRecord};
 use super::urls::RANKS;
@@ -169,6 +171,7 @@ impl Store {
         };
         end(&self.conn).map_err(|e| self.fail(e))?;
         self.caches = super::open::Caches::default();
+        self.keys = Keys::load(&self.conn, NEWEST).map_err(|e| self.fail(e))?;
         self.site_names.borrow_mut().clear();
         Ok(forgotten)
     }
@@ -213,6 +216,8 @@ fn forget_some(
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?
         .collect::<rusqlite::Result<_>>()?;
+    let hashes: Vec<u64> = doomed.iter().map(|d| d.1.cast_unsigned()).collect();
+    blocks::remove(&tx, &hashes)?;
     for (id, hash, documented) in &doomed {
         tx.prepare_cached("DELETE FROM url WHERE id = ?1")?
             .execute([id])?;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::batch::HELD_MS;
+use super::blocks;
 use super::error::StoreError;
+use super::keys::{find_beside, watermark};
 use super::open::{Reader, Store};
 use super::record::{HostId, SiteId, UrlClass, UrlId, UrlRecord, UrlState, Visit};
 use crate::uri::CrawlUri;
@@ -16,6 +18,10 @@ pub const RANKS: u8 = 16;
 const COLUMNS: &str = "id, host_id, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms, crashes, \
      interval_ms, status, etag, last_modified, digest, fetched_ms, changed_ms, not_found_since_ms, unchanged, errors, \
      documented, target, error, content, alias_of";
+
+/// The first so many due URLs of a rank of a host.
+const DUE: &str = "SELECT due_ms, id FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 \
+     AND due_ms IS NOT NULL ORDER BY due_ms, id LIMIT ?4";
 
 /// A due URL without its record: what a work queue holds in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,11 +42,10 @@ impl Reader {
 
     /// The record of an address.
     pub fn lookup(&self, uri: &CrawlUri) -> Result<Option<UrlRecord>, StoreError> {
-        let Some(host) = self.host_id(uri.authority())? else {
-            return Ok(None);
-        };
-        let hash = uri.fingerprint().cast_signed();
-        self.url_where("host_id = ?1 AND hash = ?2", params![host, hash])
+        match find_beside(&self.conn, uri.fingerprint()).map_err(|e| self.fail(e))? {
+            Some(id) => self.url(id),
+            None => Ok(None),
+        }
     }
 
     fn url_where(
@@ -74,41 +79,11 @@ impl Reader {
         Ok(Some(record))
     }
 
-    /// Which of these addresses have a record, in the order asked. One read transaction.
-    pub fn known(&self, uris: &[&CrawlUri]) -> Result<Vec<bool>, StoreError> {
-        let ask = || -> Result<Vec<bool>, StoreError> {
-            let tx = self
-                .conn
-                .unchecked_transaction()
-                .map_err(|e| self.fail(e))?;
-            let mut find = tx
-                .prepare_cached("SELECT 1 FROM url WHERE host_id = ?1 AND hash = ?2")
-                .map_err(|e| self.fail(e))?;
-            let mut last: Option<(&str, Option<HostId>)> = None;
-            uris.iter()
-                .map(|uri| {
-                    let host = match last {
-                        Some((authority, id)) if authority == uri.authority() => id,
-                        _ => self.host_id(uri.authority())?,
-                    };
-                    last = Some((uri.authority(), host));
-                    let Some(host) = host else { return Ok(false) };
-                    find.exists(params![host, uri.fingerprint().cast_signed()])
-                        .map_err(|e| self.fail(e))
-                })
-                .collect()
-        };
-        ask()
-    }
-
     /// The first `limit` URLs of `host` due at `now_ms`, in order of rank, due time and finding.
     pub fn due(&self, host: HostId, now_ms: i64, limit: usize) -> Result<Vec<DueUrl>, StoreError> {
         let read = || -> rusqlite::Result<Vec<DueUrl>> {
             let mut found = Vec::new();
-            let mut select = self.conn.prepare_cached(
-                "SELECT due_ms, id FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 \
-                 AND due_ms IS NOT NULL ORDER BY due_ms, id LIMIT ?4",
-            )?;
+            let mut select = self.conn.prepare_cached(DUE)?;
             for rank in 0..RANKS {
                 let room = limit - found.len();
                 if room == 0 {
@@ -124,6 +99,32 @@ impl Reader {
                     });
                 }
             }
+            Ok(found)
+        };
+        read().map_err(|e| self.fail(e))
+    }
+
+    /// The `limit` URLs of `host` of rank `from` and above that have been due for longest at `now_ms`.
+    pub fn oldest_due(
+        &self,
+        host: HostId,
+        now_ms: i64,
+        from: u8,
+        limit: usize,
+    ) -> Result<Vec<DueUrl>, StoreError> {
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
+        let read = || -> rusqlite::Result<Vec<DueUrl>> {
+            let mut found = Vec::new();
+            let mut select = self.conn.prepare_cached(DUE)?;
+            for rank in from..RANKS {
+                let mut rows = select.query(params![host, rank, now_ms, most])?;
+                while let Some(row) = rows.next()? {
+                    let (due_ms, id) = (row.get(0)?, row.get(1)?);
+                    found.push(DueUrl { rank, due_ms, id });
+                }
+            }
+            found.sort_by_key(|url| (url.due_ms, url.id));
+            found.truncate(limit);
             Ok(found)
         };
         read().map_err(|e| self.fail(e))
@@ -150,33 +151,62 @@ impl Reader {
     ) -> Result<UrlId, StoreError> {
         let mut read = || -> rusqlite::Result<UrlId> {
             let tx = self.conn.unchecked_transaction()?;
-            let last =
-                tx.query_row("SELECT coalesce(max(id), 0) FROM url", [], |row| row.get(0))?;
-            // All of them stand in an index a tenth as large as the table.
-            let (sql, from): (_, &[&dyn rusqlite::ToSql]) = if after == 0 {
-                ("SELECT hash FROM url INDEXED BY url_key", &[])
-            } else {
-                ("SELECT hash FROM url WHERE id > ?1", &[&after])
-            };
-            let mut select = tx.prepare(sql)?;
-            let mut rows = select.query(from)?;
+            let mut from = after;
+            if after == 0 {
+                // Nearly all of them stand in blocks, a tenth as large as the rows.
+                blocks::for_each(&tx, &mut each)?;
+                from = watermark(&tx)?;
+            }
+            let mut select = tx.prepare("SELECT hash FROM url WHERE id > ?1")?;
+            let mut rows = select.query([from])?;
             while let Some(row) = rows.next()? {
                 each(row.get::<_, i64>(0)?.cast_unsigned());
             }
-            Ok(after.max(last))
+            Ok(after.max(last_url(&tx)?))
         };
         read().map_err(|e| self.fail(e))
     }
 
-    /// Row number of the URL found last; 0 if there is none.
+    /// The highest row number ever given to a URL; 0 if there is none.
     pub fn last_url(&self) -> Result<UrlId, StoreError> {
-        self.conn
-            .query_row("SELECT coalesce(max(id), 0) FROM url", [], |row| row.get(0))
-            .map_err(|e| self.fail(e))
+        last_url(&self.conn).map_err(|e| self.fail(e))
     }
 }
 
+fn last_url(conn: &Connection) -> rusqlite::Result<UrlId> {
+    conn.prepare_cached("SELECT coalesce(max(value), 0) FROM meta WHERE name = 'url_id'")?
+        .query_row([], |row| row.get(0))
+}
+
 impl Store {
+    /// The record of an address, quicker than beside the writing side.
+    pub fn lookup(&self, uri: &CrawlUri) -> Result<Option<UrlRecord>, StoreError> {
+        match self.find(uri).map_err(|e| self.fail(e))? {
+            Some(id) => self.url(id),
+            None => Ok(None),
+        }
+    }
+
+    /// Which of these addresses have a record, in the order asked. One read transaction.
+    pub fn known(&self, uris: &[&CrawlUri]) -> Result<Vec<bool>, StoreError> {
+        let ask = || -> rusqlite::Result<Vec<bool>> {
+            let _tx = self.conn.unchecked_transaction()?;
+            uris.iter()
+                .map(|uri| Ok(self.find(uri)?.is_some()))
+                .collect()
+        };
+        ask().map_err(|e| self.fail(e))
+    }
+
+    /// The highest row number ever given to a URL, from memory.
+    pub fn newest_url(&self) -> UrlId {
+        self.last_url
+    }
+
+    fn find(&self, uri: &CrawlUri) -> rusqlite::Result<Option<UrlId>> {
+        self.keys.find(&self.conn, uri.fingerprint())
+    }
+
     /// After an unclean stop: the URLs that were being fetched then. Each has its `crashes` raised by one; those at
     /// `suspect` crashes or more go to the end of their host with `rank`, those at `poison` or more are given up.
     pub fn recover(&mut self, suspect: u8, poison: u8, rank: u8) -> Result<Vec<UrlId>, StoreError> {

@@ -158,7 +158,7 @@ fn found_once(world: &World, round: &Round, faults: &mut Faults) {
 }
 
 /// Traps, strangers, politeness.
-fn behaved(web: &Web, round: &Round, faults: &mut Faults) {
+fn behaved(web: &Web, faults: &mut Faults) {
     for (trap, count) in web.server.sprung() {
         faults.check(false, || {
             format!(
@@ -174,6 +174,10 @@ fn behaved(web: &Web, round: &Round, faults: &mut Faults) {
             format!("asked for {}{}", hit.authority, hit.target)
         });
     }
+}
+
+/// Each host's robots.txt is asked for once, and before any page of it. It is known for a day, over restarts too.
+fn asked_robots_first(web: &Web, round: &Round, faults: &mut Faults) {
     let world = web.server.world();
     for site in &world.sites {
         let robots = round
@@ -212,6 +216,7 @@ fn first_round(web: &Web, round: &Round) {
     let mut faults = Faults::default();
     let world = web.server.world();
     found_once(&world, round, &mut faults);
+    asked_robots_first(web, round, &mut faults);
     for article in &world.articles {
         let times = asked(&world, article, round);
         let expected = if article.manner == Manner::Throttled {
@@ -247,7 +252,7 @@ fn first_round(web: &Web, round: &Round) {
         || format!("{bytes} bytes taken of the page without end"),
     );
     drop(world);
-    behaved(web, round, &mut faults);
+    behaved(web, &mut faults);
     faults.none("first round");
 }
 
@@ -317,7 +322,7 @@ fn second_round(web: &Web, round: &Round, before: &Round) {
         format!("{unchanged} of {} answers were 304", round.hits.len())
     });
     drop(world);
-    behaved(web, round, &mut faults);
+    behaved(web, &mut faults);
     faults.none("second round");
 }
 

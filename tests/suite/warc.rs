@@ -1,7 +1,8 @@
 //! A crawl that is archived, and the archive crawled and extracted again without any server: the same documents.
 
 use std::fs;
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use taojin::demo::World;
@@ -26,6 +27,16 @@ fn archives(home: &Home) -> Vec<PathBuf> {
     files
 }
 
+/// An archive unpacked, as far as it is text.
+fn text_of(file: &Path) -> String {
+    let packed = fs::File::open(file).expect("readable");
+    let mut bytes = Vec::new();
+    flate2::read::MultiGzDecoder::new(packed)
+        .read_to_end(&mut bytes)
+        .expect("whole members");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 #[test]
 fn an_archive_gives_the_documents_of_its_crawl_without_a_server() {
     let web = Web::start(|port| World::generate_sized(7, NOW_MS, port, 40));
@@ -38,6 +49,10 @@ fn an_archive_gives_the_documents_of_its_crawl_without_a_server() {
             .iter()
             .all(|f| f.extension().is_some_and(|e| e == "gz")),
         "a file was left open: {files:?}"
+    );
+    assert!(
+        files.iter().any(|f| text_of(f).contains("/robots.txt\r\n")),
+        "robots.txt is not archived"
     );
     let wanted = home.indexed();
 

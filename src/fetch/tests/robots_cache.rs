@@ -28,7 +28,12 @@ fn file(body: &str) -> Vec<u8> {
 
 async fn ask(cache: &RobotsCache, fetcher: &Fetcher, path: &str, now_ms: i64) -> Verdict {
     cache
-        .verdict(fetcher, &uri(&format!("http://h.example{path}")), now_ms)
+        .verdict(
+            fetcher,
+            &uri(&format!("http://h.example{path}")),
+            now_ms,
+            None,
+        )
         .await
 }
 
@@ -213,11 +218,46 @@ async fn each_authority_has_its_own_file() {
     ] {
         assert!(
             !cache
-                .verdict(&fetcher, &uri(&text), 0)
+                .verdict(&fetcher, &uri(&text), 0, None)
                 .await
                 .access
                 .is_allowed()
         );
     }
     assert_eq!((cache.len(), server.asked().len()), (3, 3));
+}
+
+#[tokio::test]
+async fn what_is_known_outlives_the_program_and_damage_costs_only_requests() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("robots.json");
+    let text = "User-agent: *\nDisallow: /secret\nCrawl-delay: 3\nSitemap: /map.xml\n";
+    let server = Server::always(file(text)).await;
+    let fetcher = server.fetcher();
+    let first = RobotsCache::new();
+    let before = ask(&first, &fetcher, "/secret/1", 0).await;
+    assert!(matches!(before.access, Access::Refused(_)) && before.requests == 1);
+    first.save(&path, "taojin").unwrap();
+
+    let second = RobotsCache::open(&path, "taojin");
+    let after = ask(&second, &fetcher, "/secret/1", 1_000).await;
+    assert_eq!(
+        after,
+        Verdict {
+            requests: 0,
+            ..before
+        }
+    );
+    let later = ask(&second, &fetcher, "/secret/1", 24 * HOUR_MS + 1).await;
+    assert_eq!(later.requests, 1, "a saved file lives no longer than a day");
+    assert_eq!(RobotsCache::open(&path, "another").len(), 0);
+
+    let good = std::fs::read(&path).unwrap();
+    for end in 0..good.len() {
+        std::fs::write(&path, &good[..end]).unwrap();
+        assert!(
+            RobotsCache::open(&path, "taojin").is_empty(),
+            "cut at {end}"
+        );
+    }
 }

@@ -1,5 +1,6 @@
 //! Tests of the frontier, on stores in temporary directories and with times that are made up.
 
+mod alike;
 mod leasing;
 mod politeness;
 mod property;

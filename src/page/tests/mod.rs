@@ -2,6 +2,7 @@
 
 mod any_bytes;
 mod charset;
+mod for_links;
 mod names;
 mod reading;
 mod structure;

@@ -61,6 +61,7 @@ fn fake_document(at: usize) -> Document {
             author: None,
             published: None,
             text: "</article>油价太高".to_owned(),
+            ..Comment::default()
         }],
         ..Document::default()
     }

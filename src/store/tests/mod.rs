@@ -2,6 +2,7 @@
 
 mod crash;
 mod follows;
+mod keys;
 mod records;
 
 use std::path::Path;

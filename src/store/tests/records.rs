@@ -76,7 +76,7 @@ fn due_urls_come_by_rank_then_time_then_finding() {
         });
     }
     store.commit(&batch, NOW).unwrap();
-    let host = store.host_id("a.cn").unwrap().unwrap();
+    let host = store.host("a.cn").unwrap().unwrap().id;
     let due = store.due(host, NOW, 10).unwrap();
     let names: Vec<String> = due
         .iter()
@@ -188,7 +188,7 @@ fn a_cycle_makes_due_what_waits_for_it() {
     }
     commit_pages(&mut store, pages);
     assert_eq!(store.begin_cycle(&site(), 0, NOW + 1_000).unwrap(), 2);
-    let host = store.host_id("a.cn").unwrap().unwrap();
+    let host = store.host("a.cn").unwrap().unwrap().id;
     let due = store.due(host, NOW + 1_000, 10).unwrap();
     assert_eq!(due.iter().map(|d| d.id).collect::<Vec<_>>(), [1, 3]);
     let record = store.site("s").unwrap().unwrap();
@@ -274,6 +274,9 @@ fn a_store_of_the_first_version_is_brought_up_to_date() {
     let store = Store::open(dir.path()).unwrap();
     assert_eq!(store.counts().unwrap().total("checked_s"), 16);
     assert_eq!(store.site("s").unwrap().unwrap().last_error, None);
+    // A fingerprint that the address does not have is still the one that the row was made with.
+    let row = super::super::keys::find_beside(&store.conn, 6).unwrap();
+    assert_eq!((row, store.newest_url()), (Some(2), 3));
     let record = store.url(1).unwrap().unwrap();
     assert_eq!((record.visit.content, record.visit.alias_of), (None, None));
 }

@@ -1,0 +1,72 @@
+//! What an element is called: its class and id words without numbers, or its tag path when it has none. In: an
+//! element. Out: one key for each name; elements of one kind share a key. Never compares texts.
+
+use crate::page::{Attr, NodeId, Page};
+
+/// Most words of one element that become keys.
+const MAX_WORDS: usize = 8;
+/// Longest word, in bytes, without its digits; the rest is cut off.
+const MAX_WORD: usize = 48;
+
+/// A number that elements of one kind share.
+pub(super) type Key = u64;
+
+/// Hash of a tag and a word whose digits are left out: `li#comment-12` and `li#comment-13` are of one kind.
+pub(super) fn key_of(tag: u16, word: &str) -> Key {
+    let mut buffer = [0u8; MAX_WORD + 2];
+    let mut len = 2;
+    buffer[..2].copy_from_slice(&tag.to_le_bytes());
+    for byte in word.bytes().filter(|b| !b.is_ascii_digit()).take(MAX_WORD) {
+        buffer[len] = byte.to_ascii_lowercase();
+        len += 1;
+    }
+    xxhash_rust::xxh3::xxh3_64(&buffer[..len])
+}
+
+/// Calls `each` with every key of an element.
+pub(super) fn keys(page: &Page, id: NodeId, mut each: impl FnMut(Key)) {
+    let node = page.node(id);
+    let mut named = false;
+    for (name, value) in page.attributes_of(id) {
+        match name {
+            Attr::Class => {
+                for word in value.split_ascii_whitespace().take(MAX_WORDS) {
+                    named = true;
+                    each(key_of(node.tag.0, word));
+                }
+            }
+            // An id without a number names one element of the page.
+            Attr::Id if value.bytes().any(|b| b.is_ascii_digit()) => {
+                named = true;
+                each(!key_of(node.tag.0, value));
+            }
+            _ => {}
+        }
+    }
+    if !named {
+        each(u64::from(node.path) << 20 | u64::from(node.tag.0));
+    }
+}
+
+/// The key that an element has inside a record: its tag and the first of its classes.
+pub(super) fn slot(page: &Page, id: NodeId, above: Key) -> Key {
+    let tag = page.node(id).tag.0;
+    let class = page.attr(id, Attr::Class).unwrap_or_default();
+    let word = class.split_ascii_whitespace().next().unwrap_or_default();
+    above.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ key_of(tag, word)
+}
+
+/// True when a class or id of the element, or what it is declared to be, has one of the words.
+pub(super) fn is_called(page: &Page, id: NodeId, words: &[&str]) -> bool {
+    let named = |value: &str| {
+        let bytes = value.as_bytes();
+        words.iter().any(|word| {
+            bytes
+                .windows(word.len())
+                .any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+        })
+    };
+    page.attributes_of(id).any(|(name, value)| {
+        matches!(name, Attr::Class | Attr::Id | Attr::Itemprop) && named(value)
+    })
+}

@@ -1,0 +1,242 @@
+//! Records that one key proposes, and what they are worth. In: elements of one kind. Out: a [`Proposal`]: its value is
+//! the text of its records, none counting for more than [`ENOUGH`], times the share of the text between the first and
+//! the last that they hold. A record may be a run of siblings (`dt` with `dd`, a row for the name and one for the text).
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::keys::{self, Key};
+use super::sums::Sums;
+use crate::page::{NodeId, Page, Tag};
+
+/// Characters from which a longer record is no better: a name, a time and a few words.
+const ENOUGH: u32 = 30;
+/// A record that holds most of the others is the list and not one of them when it has this many times the text of its
+/// median record.
+const LIST_FACTOR: u32 = 4;
+/// Text that such a list has at least.
+const LIST_TEXT: u32 = 120;
+/// Records of one proposal whose names are compared.
+const MAX_COMPARED: usize = 40;
+/// Nodes of a record whose names are compared, and levels of them.
+const NAMED_NODES: usize = 60;
+const NAMED_LEVELS: u16 = 4;
+/// Greater than any record; a single record counts the more the smaller it is.
+const SINGLE: u32 = u32::MAX / 2;
+/// Most that the text between two records counts.
+const MAX_GAP: u32 = 600;
+/// Groups with less than this are not looked at.
+const LEAST_VALUE: u32 = 8;
+/// A record is a run of siblings when these hold this many times what its first element does.
+const RUN_FACTOR: u32 = 2;
+
+/// Best first; of equals the larger, then the earlier.
+pub(super) fn rank(proposals: &mut [Proposal]) {
+    proposals.sort_by(|a, b| (b.value, b.extent, a.first()).cmp(&(a.value, a.extent, b.first())));
+}
+
+/// How alike records are made, 0 to 1: the mean share of a record's names that at least half of the records have.
+pub(super) fn conformity(page: &Page, records: &[Range<NodeId>]) -> f32 {
+    let kinds: Vec<HashSet<Key>> = records
+        .iter()
+        .take(MAX_COMPARED)
+        .map(|r| names_in(page, r))
+        .collect();
+    let mut counts: HashMap<Key, usize> = HashMap::new();
+    for key in kinds.iter().flatten() {
+        *counts.entry(*key).or_default() += 1;
+    }
+    let shares = kinds.iter().map(|names| {
+        let common = names
+            .iter()
+            .filter(|key| counts[*key] * 2 >= kinds.len())
+            .count();
+        common as f32 / names.len().max(1) as f32
+    });
+    shares.sum::<f32>() / kinds.len().max(1) as f32
+}
+
+/// Names of the upper elements of a record.
+fn names_in(page: &Page, record: &Range<NodeId>) -> HashSet<Key> {
+    let mut out = HashSet::new();
+    let depth = page.node(record.start).depth + NAMED_LEVELS;
+    let elements = record
+        .clone()
+        .take(NAMED_NODES)
+        .filter(|id| page.node(*id).tag != Tag::TEXT);
+    for id in elements.filter(|id| page.node(*id).depth <= depth) {
+        out.insert(keys::slot(page, id, 0));
+    }
+    out
+}
+
+/// Records that one key proposes.
+#[derive(Debug)]
+pub(super) struct Proposal {
+    /// In document order.
+    pub records: Vec<Range<NodeId>>,
+    /// What they are worth.
+    pub value: u32,
+    /// Nodes of all records.
+    pub extent: u32,
+}
+
+impl Proposal {
+    pub(super) fn first(&self) -> NodeId {
+        self.records.first().map_or(0, |r| r.start)
+    }
+}
+
+pub(super) fn proposal(
+    page: &Page,
+    sums: &Sums,
+    nodes: &[NodeId],
+    marked: &[NodeId],
+) -> Option<Proposal> {
+    let whole: Vec<Range<NodeId>> = nodes.iter().map(|id| page.subtree(*id)).collect();
+    let runs = runs(page, nodes);
+    let plain = weigh(sums, &whole, nodes, marked);
+    let joined = runs.map(|runs| weigh(sums, &runs, nodes, marked));
+    match (plain, joined.flatten()) {
+        (Some(plain), Some(joined)) if joined.own > plain.own.saturating_mul(RUN_FACTOR) => {
+            Some(joined.proposal)
+        }
+        (None, Some(joined)) => Some(joined.proposal),
+        (plain, _) => plain.map(|p| p.proposal),
+    }
+}
+
+struct Weighed {
+    proposal: Proposal,
+    /// Text of all records.
+    own: u32,
+}
+
+fn weigh(
+    sums: &Sums,
+    ranges: &[Range<NodeId>],
+    nodes: &[NodeId],
+    marked: &[NodeId],
+) -> Option<Weighed> {
+    let mut own: Vec<(u32, u32)> = ranges
+        .iter()
+        .map(|r| (sums.text(r), sums.times(r)))
+        .collect();
+    let totals = own.clone();
+    let mut open: Vec<usize> = Vec::new();
+    for at in 0..ranges.len() {
+        while open
+            .last()
+            .is_some_and(|top| ranges[*top].end <= ranges[at].start)
+        {
+            open.pop();
+        }
+        if let Some(top) = open.last() {
+            own[*top].0 = own[*top].0.saturating_sub(totals[at].0);
+            own[*top].1 = own[*top].1.saturating_sub(totals[at].1);
+        }
+        open.push(at);
+    }
+    let lists = lists(ranges, &own);
+    let mut out = Proposal {
+        records: Vec::new(),
+        value: 0,
+        extent: 0,
+    };
+    let mut sum = 0u32;
+    for (at, (text, times)) in own.into_iter().enumerate() {
+        let called = times == 0 && marked.binary_search(&nodes[at]).is_ok();
+        if text == 0 || (times == 0 && !called) || lists.contains(&at) {
+            continue;
+        }
+        let worth = text.min(ENOUGH);
+        out.value += if called { worth / 2 } else { worth };
+        out.extent += ranges[at].end - ranges[at].start;
+        sum += text;
+        out.records.push(ranges[at].clone());
+    }
+    if let [single] = out.records.as_slice() {
+        // What nothing repeats must be called a comment, and the smallest of such elements is one.
+        marked.binary_search(&single.start).ok()?;
+        out.extent = SINGLE - (single.end - single.start);
+    }
+    out.value = (out.value as f32 * coverage(sums, &out.records, sum)) as u32;
+    (out.value >= LEAST_VALUE).then_some(Weighed {
+        proposal: out,
+        own: sum,
+    })
+}
+
+/// Share of the text between the first and the last record that is in records. A gap counts for no more than
+/// [`MAX_GAP`]: a list of hot comments may stand far from the others.
+fn coverage(sums: &Sums, records: &[Range<NodeId>], own: u32) -> f32 {
+    let mut gaps = 0;
+    let mut end = records.first().map_or(0, |r| r.start);
+    for record in records {
+        if record.start > end {
+            gaps += sums.text(&(end..record.start)).min(MAX_GAP);
+        }
+        end = end.max(record.end);
+    }
+    own as f32 / (own + gaps).max(1) as f32
+}
+
+/// Indices of ranges that hold most of the others and much more text.
+fn lists(ranges: &[Range<NodeId>], own: &[(u32, u32)]) -> Vec<usize> {
+    let mut sizes: Vec<u32> = own.iter().map(|o| o.0).collect();
+    sizes.sort_unstable();
+    let median = sizes.get(sizes.len() / 2).copied().unwrap_or(0);
+    let limit = (median * LIST_FACTOR).max(LIST_TEXT);
+    (0..ranges.len())
+        .filter(|at| own[*at].0 > limit)
+        .filter(|at| {
+            let end = ranges[*at].end;
+            let inside = ranges.partition_point(|r| r.start < end) - at - 1;
+            inside * 2 > ranges.len() - 1
+        })
+        .collect()
+}
+
+/// The elements with the siblings that follow each up to the next of the kind; `None` when they are not siblings
+/// with others between them.
+fn runs(page: &Page, nodes: &[NodeId]) -> Option<Vec<Range<NodeId>>> {
+    if nodes.len() < 2 {
+        return None;
+    }
+    let mut out = Vec::with_capacity(nodes.len());
+    let mut between = u32::MAX;
+    for pair in nodes.windows(2) {
+        let (this, next) = (pair[0], pair[1]);
+        if page.node(this).parent != page.node(next).parent {
+            return None;
+        }
+        between = between.min(next - page.node(this).end);
+        out.push(this..next);
+    }
+    if between == 0 {
+        return None;
+    }
+    // The last run is as long as the shortest, in siblings.
+    let last = *nodes.last().expect("there are two");
+    let siblings = out.iter().map(|run| siblings(page, run)).min().unwrap_or(1);
+    let parent_end = page.node(page.node(last).parent).end;
+    let mut end = last;
+    for _ in 0..siblings {
+        if end >= parent_end {
+            break;
+        }
+        end = page.node(end).end;
+    }
+    out.push(last..end.min(parent_end));
+    Some(out)
+}
+
+fn siblings(page: &Page, run: &Range<NodeId>) -> usize {
+    let mut at = run.start;
+    let mut count = 0;
+    while at < run.end {
+        at = page.node(at).end;
+        count += 1;
+    }
+    count
+}

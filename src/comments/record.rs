@@ -1,0 +1,185 @@
+//! What a record is made of. In: the node ranges of a group and the ranges that other comments have inside them.
+//! Out: its texts as [`Piece`]s with the slot, line and link of each. Hidden parts and form controls are left out.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::keys::{self, Key};
+use super::sums::is_control;
+use crate::page::{NodeId, Page, Tag};
+
+/// Most pieces read of one record: a post of a thread may be long, a record of everything is none.
+const MAX_PIECES: usize = 4_000;
+
+/// One text node of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// The text node.
+    pub node: NodeId,
+    /// Where it stands in the record.
+    pub slot: Key,
+    /// Pieces of one line stand between the same block bounds.
+    pub line: u32,
+    /// It is inside a link.
+    pub linked: bool,
+    /// White space trimmed and joined.
+    pub text: String,
+    /// White space stood before it; after it.
+    pub gaps: (bool, bool),
+    /// Index of the element it is a child of in [`Record::elements`].
+    pub element: usize,
+}
+
+/// One element of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Element {
+    /// The element.
+    pub node: NodeId,
+    /// Where it stands in the record; the record itself has slot 0.
+    pub slot: Key,
+    /// Index of the element around it; the first is its own.
+    pub above: usize,
+}
+
+/// A record's own part.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Record {
+    /// All of it, holes included.
+    pub range: Range<NodeId>,
+    /// Its texts in order.
+    pub pieces: Vec<Piece>,
+    /// Its elements in order; the first stands for the record.
+    pub elements: Vec<Element>,
+}
+
+/// An open element while a record is read.
+struct Open {
+    end: NodeId,
+    slot: Key,
+    element: usize,
+    block: bool,
+}
+
+impl Record {
+    /// Reads `range`; `holes` maps the start of each range inside that is not its own to its end.
+    pub(super) fn read(
+        page: &Page,
+        range: Range<NodeId>,
+        holes: &BTreeMap<NodeId, NodeId>,
+    ) -> Self {
+        let mut out = Record {
+            range: range.clone(),
+            pieces: Vec::new(),
+            elements: vec![Element {
+                node: range.start,
+                slot: 0,
+                above: 0,
+            }],
+        };
+        let root = Open {
+            end: NodeId::MAX,
+            slot: 0,
+            element: 0,
+            block: true,
+        };
+        let mut open = vec![root];
+        let in_link = page
+            .ancestors(range.start)
+            .take(3)
+            .any(|a| page.node(a).tag == Tag::A);
+        let (mut line, mut link_end) = (0u32, if in_link { range.end } else { 0 });
+        let single = page.node(range.start).end >= range.end;
+        let mut at = range.start;
+        while at < range.end && out.pieces.len() < MAX_PIECES {
+            while open.last().is_some_and(|o| o.end <= at) {
+                line += u32::from(open.pop().is_some_and(|o| o.block));
+            }
+            let node = page.node(at);
+            if let Some(end) = holes.get(&at).filter(|_| at > range.start) {
+                line += 1;
+                at = (*end).max(at + 1);
+                continue;
+            }
+            if node.tag == Tag::TEXT {
+                let above = open.last().expect("the first never ends");
+                out.piece(page, at, above, line, at < link_end);
+                at += 1;
+                continue;
+            }
+            let form = node.tag == Tag::FORM && at > range.start;
+            if form || is_control(node.tag) || page.is_skipped(at) {
+                at = node.end;
+                continue;
+            }
+            let block = node.tag.is_block() || node.tag == Tag::BR || is_cell(node.tag);
+            line += u32::from(block);
+            if node.tag == Tag::A {
+                link_end = node.end;
+            }
+            if !(single && at == range.start) && node.end > at + 1 {
+                let above = open.last().expect("the first never ends");
+                let slot = keys::slot(page, at, above.slot);
+                out.elements.push(Element {
+                    node: at,
+                    slot,
+                    above: above.element,
+                });
+                let element = out.elements.len() - 1;
+                open.push(Open {
+                    end: node.end,
+                    slot,
+                    element,
+                    block,
+                });
+            }
+            at += 1;
+        }
+        out
+    }
+
+    fn piece(&mut self, page: &Page, node: NodeId, above: &Open, line: u32, linked: bool) {
+        let raw = page.text(node);
+        let mut text = String::with_capacity(raw.len());
+        for word in raw.split(|c: char| c.is_whitespace() || c == '\u{200B}' || c == '\u{FEFF}') {
+            if !word.is_empty() {
+                if !text.is_empty() {
+                    text.push(' ');
+                }
+                text.push_str(word);
+            }
+        }
+        if text.is_empty() {
+            if let Some(last) = self.pieces.last_mut().filter(|p| p.line == line) {
+                last.gaps.1 |= !raw.is_empty();
+            }
+            return;
+        }
+        let gaps = (
+            raw.starts_with(char::is_whitespace),
+            raw.ends_with(char::is_whitespace),
+        );
+        self.pieces.push(Piece {
+            node,
+            slot: above.slot,
+            line,
+            linked,
+            text,
+            gaps,
+            element: above.element,
+        });
+    }
+
+    /// The elements around a piece, innermost first, the record itself last.
+    pub(super) fn around(&self, piece: &Piece) -> impl Iterator<Item = usize> + '_ {
+        let mut next = Some(piece.element);
+        std::iter::from_fn(move || {
+            let at = next?;
+            next = (at != 0).then(|| self.elements[at].above);
+            Some(at)
+        })
+    }
+}
+
+fn is_cell(tag: Tag) -> bool {
+    matches!(tag, Tag::TD | Tag::TH | Tag::TR | Tag::TABLE | Tag::TBODY)
+}

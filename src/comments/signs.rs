@@ -1,0 +1,126 @@
+//! Signs of time in a page: the short texts and `<time>` elements that say when something was written. In: a
+//! [`Page`]. Out: [`TimeSign`]s in document order. Never resolves a time; one pass, long texts are not looked at.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::page::{Attr, NodeId, Page, Tag};
+
+/// Longest text that is looked at, in bytes: a line of name, place and time, not a paragraph.
+const MAX_BYTES: usize = 160;
+/// Most signs of one page; what follows is not looked at.
+const MAX_SIGNS: usize = 4_000;
+
+/// A place that says when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TimeSign {
+    /// The text node, or the `<time>` element.
+    pub node: NodeId,
+    /// Characters of its text that are not part of the time.
+    pub rest: u32,
+}
+
+static TIME: LazyLock<Regex> = LazyLock::new(|| {
+    let clock = r"(?:[T\s,]*(?:at|à|um|a las|kl\.?|上午|下午|晚上|凌晨)?\s*\d{1,2}[:：点时]\d{2}(?:[:：分]\d{2})?秒?(?:\s*[ap]\.?m\b\.?)?)?";
+    let forms = [
+        format!(r"(?:19|20)\d{{2}}\s?[-–/.年]\s?\d{{1,2}}\s?[-–/.月]\s?\d{{1,2}}(?:\s?[日号])?(?:\s*\p{{Han}}{{2,3}}日?\b)?{clock}"),
+        format!(r"\b\d{{1,2}}[-/.]\d{{1,2}}[-/.](?:19|20)?\d{{2}}\b{clock}"),
+        r"\b\d{1,2}[-/]\d{1,2}\s+\d{1,2}:\d{2}(?::\d{2})?".to_owned(),
+        format!(r"\d{{1,2}}\s?月\s?\d{{1,2}}\s?[日号]{clock}"),
+        format!(r"(?:(?:昨天|前天|今天|昨日|今日)(?:\s|\d|$)|\byesterday\b|\btoday\b|\bgestern\b|\bheute\b|\bhier\b|\bayer\b|\bhoy\b){clock}"),
+        r"刚刚|剛剛|刚才|\bjust now\b|\bmoments ago\b|たった今".to_owned(),
+        r"(?:\d{1,3}|半|几|一|两|二|三)\s*个?\s*(?:秒钟?|分钟?|分鐘|小时|小時|时间|時間|天|日|周|週|週間|星期|个?月|ヶ月|か月|年)\s*(?:之|以)?前".to_owned(),
+        r"(?:\d{1,3}|\ban?|\bone)\s*(?:sec(?:ond)?|min(?:ute)?|hr|hour|day|week|wk|month|mon|mo|year|yr)s?\.?(?:,\s*\d+\s*\w+)?\s+ago\b".to_owned(),
+        r"^\d{1,2}\s?(?:s|m|h|d|w|y|mo|min|hr|yr)s?\.?(?:\s+ago)?$".to_owned(),
+        r"\b(?:vor|il y a|hace|há|fa)\s+(?:\d{1,3}|einem|einer|un|une|um|uma)\s+\p{L}{3,9}|\d{1,3}\s*(?:초|분|시간|일|주|개월|년)\s*전|\d{1,3}\s+\p{L}{3,8}\s+(?:назад|fa|önce|atrás)\b".to_owned(),
+        format!(r"\b\p{{L}}{{3,9}}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+(?:(?:19|20)\d{{2}}|'\d{{2}}\b|(?:at\s+)?\d{{1,2}}:\d{{2}}){clock}"),
+        format!(r"\b\d{{1,2}}(?:st|nd|rd|th|\.)?[\s-]+(?:de\s+)?\p{{L}}{{3,10}}\.?,?[\s-]+(?:de\s+)?(?:(?:19|20)\d{{2}}\b|\d{{1,2}}:\d{{2}}){clock}"),
+        r"^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?\s+(?:\d{1,2}|'\d{2}|20\d{2})$".to_owned(),
+    ];
+    Regex::new(&format!("(?i){}", forms.join("|")))
+        .expect("the pattern is a constant that a test compiles")
+});
+
+/// The part of a text that says when, as a byte range; `None` when nothing does.
+pub(super) fn time_in(text: &str) -> Option<std::ops::Range<usize>> {
+    (text.len() <= MAX_BYTES && may_tell_time(text)).then_some(())?;
+    TIME.find(text).map(|found| found.range())
+}
+
+/// Cheap look that spares most texts the pattern: a digit, or the beginning of a word for a day.
+fn may_tell_time(text: &str) -> bool {
+    const FIRST: [&str; 7] = ["刚", "剛", "昨", "前", "今", "半", "た"];
+    text.bytes().any(|b| b.is_ascii_digit())
+        || FIRST.iter().any(|first| text.starts_with(first))
+        || text.ends_with("ago")
+        || text.get(..4).is_some_and(|word| {
+            ["yest", "just", "toda", "mome"]
+                .iter()
+                .any(|w| word.eq_ignore_ascii_case(w))
+        })
+}
+
+/// All signs of time of a page.
+pub(super) fn time_signs(page: &Page) -> Vec<TimeSign> {
+    let mut out = Vec::new();
+    let mut at: NodeId = 0;
+    while let Some(node) = page.nodes().get(at as usize) {
+        if out.len() >= MAX_SIGNS {
+            break;
+        }
+        if node.tag == Tag::TEXT {
+            if let Some(sign) = sign_of_text(page, at) {
+                out.push(sign);
+            }
+        } else if node.tag == Tag::TIME {
+            out.push(TimeSign { node: at, rest: 0 });
+            at = node.end;
+            continue;
+        } else if node.tag.is_invisible() {
+            at = node.end;
+            continue;
+        }
+        at += 1;
+    }
+    out
+}
+
+fn sign_of_text(page: &Page, at: NodeId) -> Option<TimeSign> {
+    let text = page.text(at);
+    if text.len() > 2 * MAX_BYTES {
+        return None;
+    }
+    let text = text.trim();
+    let range = time_in(text)?;
+    let rest = text.get(..range.start)?.chars().count() + text.get(range.end..)?.chars().count();
+    Some(TimeSign {
+        node: at,
+        rest: rest as u32,
+    })
+}
+
+/// What a sign says: the machine's form where the element has one, else the words.
+pub(super) fn printed(page: &Page, sign: NodeId) -> Option<String> {
+    let own = |id: NodeId| {
+        let values = [Attr::Datetime, Attr::Title, Attr::Content].map(|a| page.attr(id, a));
+        let told = values.into_iter().flatten().map(str::trim);
+        told.filter(|v| v.bytes().filter(u8::is_ascii_digit).count() >= 6)
+            .find(|v| time_in(v).is_some())
+            .map(str::to_owned)
+    };
+    let words = if page.node(sign).tag == Tag::TEXT {
+        page.text(sign).trim().to_owned()
+    } else {
+        page.inline_text(sign)
+    };
+    let elements = std::iter::once(sign).chain(page.ancestors(sign).take(2));
+    elements
+        .filter(|id| page.node(*id).tag != Tag::TEXT)
+        .find_map(own)
+        .or_else(|| {
+            let range = time_in(&words)?;
+            words.get(range).map(|w| w.trim().to_owned())
+        })
+        .or(Some(words).filter(|w| !w.is_empty() && w.len() <= MAX_BYTES))
+}

@@ -1,0 +1,171 @@
+//! Comments under a text, or posts of a thread. In: comment blocks. Out: [`Found`], with the first post apart when it
+//! is a record like its answers. Told by the address, by what the records are called, and by whether a text stands
+//! before them.
+
+use std::collections::HashSet;
+
+use super::{Block, Comment, Found, words};
+use crate::page::{NodeId, Page, Tag};
+
+/// Bytes of plain text in long pieces before the first record from which an article stands there.
+const ARTICLE_BYTES: usize = 180;
+/// Levels above a record whose element may hold its answers.
+const AROUND: usize = 2;
+/// Nodes of a record among which the headline is sought.
+const HEADLINE_NODES: usize = 60;
+/// Shortest piece that counts as such, in bytes.
+const PIECE_BYTES: usize = 45;
+
+/// Puts the blocks of a page in order.
+pub(super) fn arrange(page: &Page, blocks: Vec<Block>) -> Found {
+    let url = page.url.as_ref().map(|u| u.as_str()).unwrap_or_default();
+    let main = blocks
+        .iter()
+        .max_by_key(|b| b.comments.iter().map(|c| c.text.len()).sum::<usize>());
+    let Some(main) = main else {
+        return Found::default();
+    };
+    let first = main
+        .comments
+        .iter()
+        .map(|c| c.range.start)
+        .min()
+        .unwrap_or(0);
+    let signs = main.signs;
+    let forum = is_forum(url) || (signs.posts && may_be_forum(url));
+    let posts = signs.posts && main.comments.len() > 1;
+    let before = plain_bytes(page, first);
+    let named = main.comments.first().is_some_and(|c| c.author.is_some());
+    let opens = named
+        && before < ARTICLE_BYTES
+        && (signs.posts || !signs.called)
+        && !above_is_heading(page, first);
+    let thread = forum || opens || (posts && before < ARTICLE_BYTES);
+    let mut comments: Vec<Comment> = blocks.into_iter().flat_map(|b| b.comments).collect();
+    comments.retain(|c| (opens && c.range.start == first) || !has_headline(page, c));
+    comments.sort_by_key(|c| (c.range.start, std::cmp::Reverse(c.range.end)));
+    let opening = (opens && comments.len() > 1)
+        .then(|| comments.iter().position(|c| c.range.start == first))
+        .flatten()
+        .map(|at| comments.remove(at));
+    drop_repeated(&mut comments);
+    nest(page, &mut comments);
+    Found {
+        comments,
+        opening,
+        thread,
+    }
+}
+
+/// The record of the article itself: the page's headline stands in it.
+fn has_headline(page: &Page, comment: &Comment) -> bool {
+    let nodes = comment.range.clone().take(HEADLINE_NODES);
+    nodes
+        .into_iter()
+        .any(|id| page.node(id).tag == Tag::H1 && !page.inline_text(id).is_empty())
+}
+
+/// Hot comments are printed again among all: the first one stays.
+fn drop_repeated(comments: &mut Vec<Comment>) {
+    let mut seen = HashSet::new();
+    comments.retain(|c| seen.insert((c.author.clone(), c.time.clone(), c.text.clone())));
+}
+
+/// Tells each comment the one that it answers by its place: the one inside whose record it stands, or the first of the
+/// element in which it stands deeper.
+fn nest(page: &Page, comments: &mut [Comment]) {
+    let mut open: Vec<(usize, NodeId, u16)> = Vec::new();
+    for at in 0..comments.len() {
+        let range = comments[at].range.clone();
+        let depth = page.node(range.start).depth;
+        while open
+            .last()
+            .is_some_and(|top| top.1 <= range.start || top.2 >= depth)
+        {
+            open.pop();
+        }
+        comments[at].parent = open.last().map(|top| top.0);
+        if comments[at].reply_to.is_none() {
+            comments[at].reply_to = open.last().and_then(|top| comments[top.0].author.clone());
+        }
+        // What stands in the element around a record, but deeper, answers it.
+        let around = page
+            .ancestors(range.start)
+            .take(AROUND)
+            .map(|id| page.node(id).end);
+        open.push((at, around.fold(range.end, NodeId::max), depth));
+    }
+}
+
+/// Bytes of text outside links in long pieces between the headline (without one: the beginning) and a node.
+fn plain_bytes(page: &Page, end: NodeId) -> usize {
+    let mut sum = 0;
+    let headline = (0..end).rev().find(|id| page.node(*id).tag == Tag::H1);
+    let mut at = headline.map_or(page.body().unwrap_or(0), |id| page.node(id).end);
+    while at < end {
+        let node = page.node(at);
+        if node.tag == Tag::TEXT {
+            let len = page.text(at).trim().len();
+            sum += if len >= PIECE_BYTES { len } else { 0 };
+        } else if at > 0
+            && node.end <= end
+            && (node.tag == Tag::A || node.tag.is_heading() || page.is_skipped(at))
+        {
+            at = node.end;
+            continue;
+        }
+        at += 1;
+    }
+    sum
+}
+
+/// The text right before the records is a heading of comments: `3 条评论`, `Comments`.
+fn above_is_heading(page: &Page, start: NodeId) -> bool {
+    (0..start)
+        .rev()
+        .filter(|id| page.node(*id).tag == Tag::TEXT && !page.text(*id).trim().is_empty())
+        .take(2)
+        .any(|id| words::is_heading(page.text(id).trim()))
+}
+
+/// Addresses of forums and of sites of questions and answers.
+pub(super) fn is_forum(url: &str) -> bool {
+    const PARTS: [&str; 21] = [
+        "//bbs.",
+        "//forum.",
+        "//forums.",
+        "//club.",
+        "//tieba.",
+        "//ask.",
+        "//discuss.",
+        "/bbs/",
+        "/forum/",
+        "/forums/",
+        "forum.php",
+        "/threads/",
+        "/thread/",
+        "/thread-",
+        "viewthread",
+        "viewtopic",
+        "showthread",
+        "/topic/",
+        "/topics/",
+        "/questions/",
+        "/ubbthreads",
+    ];
+    PARTS.iter().any(|part| url.contains(part))
+}
+
+/// The same for words that other sites use too.
+fn may_be_forum(url: &str) -> bool {
+    const PARTS: [&str; 7] = [
+        "/t/",
+        "/d/",
+        "/question",
+        "/discussion",
+        "/comments/",
+        "/answer",
+        "//community.",
+    ];
+    PARTS.iter().any(|part| url.contains(part))
+}

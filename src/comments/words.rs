@@ -1,0 +1,252 @@
+//! The words of comment blocks: what classes are called and what buttons say. In: a short text. Out: whether it
+//! is a button, a count, a heading of comments. Never for long texts: a sentence may say anything.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// Parts of class and id values of a reader's name.
+pub(super) const AUTHOR: &[&str] = &[
+    "author", "user", "nick", "name", "poster", "screen", "uname", "writer", "owner", "byline",
+    "member", "authi", "who", "zuozhe",
+];
+/// Parts of class and id values near a name that are not the name.
+pub(super) const NOT_AUTHOR: &[&str] = &[
+    "avatar",
+    "level",
+    "badge",
+    "rank",
+    "location",
+    "count",
+    "reply-to",
+    "replyto",
+    "replied",
+    "quote",
+    "title",
+    "role",
+    "sign",
+    "area",
+    "desp",
+    "tag",
+    "address",
+    "desc",
+    "rep-",
+    "reputation",
+    "time",
+    "date",
+    "floor",
+    "like",
+    "vote",
+    "content",
+    "action",
+    "group",
+    "dateline",
+];
+/// Parts of class and id values of the text of a comment.
+pub(super) const CONTENT: &[&str] = &[
+    "content",
+    "body",
+    "text",
+    "txt",
+    "message",
+    "msg",
+    "t_f",
+    "cnt",
+    "detail",
+    "markdown",
+    "words",
+    "cont",
+    "prose",
+    "entry",
+    "description",
+];
+/// Parts of class and id values of what stands beside the text: the writer's card, buttons.
+pub(super) const BESIDE: &[&str] = &[
+    "user", "author", "avatar", "sign", "card", "profile", "member", "pls", "side", "meta",
+    "poster", "action", "tool", "footer", "info", "badge", "operat", "button", "btn", "opts",
+    "menu", "likes", "head",
+];
+/// Parts of class and id values of what a comment answers to, never of a part of its own text.
+pub(super) const ANSWERED: &[&str] = &[
+    "reply-to",
+    "replyto",
+    "in-reply",
+    "floor-tie",
+    "parent-comment",
+    "reply_quote",
+    "quote-comment",
+];
+/// Parts of class and id values of what a comment answers to.
+pub(super) const QUOTE: &[&str] = &[
+    "quote",
+    "reply-to",
+    "replyto",
+    "in-reply",
+    "parent-comment",
+    "floor-tie",
+    "refer",
+    "original",
+    "yinyong",
+];
+/// Parts of class and id values of posts of a thread, as opposed to comments under an article.
+pub(super) const POST: &[&str] = &[
+    "post", "answer", "thread", "topic", "floor", "message", "bbs",
+];
+/// Parts of class and id values of comments.
+pub(super) const COMMENT: &[&str] = &[
+    "comment",
+    "reply",
+    "replies",
+    "review",
+    "pinglun",
+    "cmt",
+    "gentie",
+    "liuyan",
+    "guestbook",
+    "feedback",
+    "answer",
+    "tie-",
+    "talkback",
+    "discuss",
+    "msgboard",
+    "respon",
+    "huifu",
+    "huida",
+    "dianping",
+    "gbook",
+];
+/// Parts of class and id values of places for votes.
+pub(super) const VOTES: &[&str] = &[
+    "like", "vote", "zan", "praise", "up", "digg", "score", "agree", "ding", "support", "thumb",
+    "u-num", "useful", "point", "heart", "upvote",
+];
+/// Parts of the same for votes against.
+pub(super) const VOTES_AGAINST: &[&str] = &[
+    "down", "dislike", "tread", "oppose", "against", "cai", "disagree", "boo",
+];
+
+fn compiled(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is a constant that a test compiles")
+}
+
+/// What buttons and labels of comments say, without signs and numbers around.
+const TOOLS: &str = "分享|分享到|分享至|收藏|取消收藏|鲜花|鸡蛋|臭鸡蛋|删除|编辑|修改|展开|\
+     展开全部|展开全文|展开更多|收起|收起回复|收起全文|更多|更多回复|更多评论|\
+     楼主|层主|置顶|置頂|倒序浏览|倒序看帖|正序浏览|发表|发表于|发表在|\
+     发表评论|发布|发布于|评论|评论道|评论于|我要评论|转发|转帖|加精|复制|\
+     复制链接|道具|评分|top|返回顶部|电梯直达|显示全部楼层|好评|中评|差评|喜欢|\
+     不喜欢|感谢|采纳|关注|私信|发消息|加好友|串个门|打招呼|主题|帖子|积分|精华|\
+     注册时间|最后登录|在线时间|登录|作者|博主|管理员|版主|游客|匿名|新浪微博|\
+     微信|微博|qq空间|朋友圈|说|说道|写道|评价|表情|图片|发送|提交|取消|最热|\
+     最新|只看楼主|全部|来自|回复于|操作|share|liked|up|down|vote|vote up|vote down|edit|edited|\
+     delete|perma|link|copy|copy link|flag|more|follow|unfollow|save|saved|award|give award|spam|translate|\
+     best answer|accepted answer|solution|solved|thank|thanks|thank you|helpful|not helpful|comment|comments|\
+     add comment|expand|collapse|hide|parent|thread|improve this answer|cite|post|posts|joined|location|author|\
+     admin|administrator|moderator|member|guest|mod|op|said|says|wrote|posted|posted by|posted on|answered|\
+     asked|commented|message|private message|website|profile|visit user profile|rank|point|points|reaction|\
+     reactions|react|options|menu|select|bookmark|subscribe|replies|log in|login|sign in|responder|citer|citar|\
+     compartir|melden|gefällt mir|on|at|by|created|modified|updated|new|score|like this";
+
+/// The same of buttons that only comments and posts have.
+const ANSWER_TOOLS: &str = "回复|回复此楼|回复本楼|回复ta|回复他|回复她|答复|回應|回覆|引用|举报|投诉|\
+     检举|点赞|首赞|赞|赞同|已赞|顶|踩|支持|反对|沙发|板凳|地板|藤椅|报纸|\
+     只看该作者|只看ta|只看他|只看此人|使用道具|有用|没用|没有用|条回复|\
+     查看回复|查看对话|查看全部回复|盖楼|reply|quote|report|report post|report abuse|\
+     report comment|report spam|like|likes|dislike|upvote|downvote|permalink|add a comment|répondre|antworten|\
+     zitieren|rispondi|返信|답글|log in to reply|reply to this";
+
+/// Beginnings of short texts that are buttons.
+const TOOL_BEGINNINGS: &str = "查看|展开|来自|ip属地|本楼|log in to|login to|sign in to|view all|view more|view entire|\
+     show more|load more|mark as|marked as|reply to|登录后|本帖最后由|last edited|edited by|该帖|\
+     此帖|join date|registered";
+
+/// What a number may count.
+const COUNTED: &str = "楼|樓|层|like|likes|reply|replies|vote|votes|point|points|comment|comments|share|shares|view|views|\
+     upvotes|answer|answers|post|posts|赞|人赞|人赞同|人支持|条回复|回复|条评论|评论|次|\
+     人|个|条|声望|阅读|浏览|k|万|th|st|nd|rd|people found this helpful";
+
+static TOOL_WORDS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| TOOLS.split('|').chain(ANSWER_TOOLS.split('|')).collect());
+static ANSWER_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| ANSWER_TOOLS.split('|').collect());
+static COUNTED_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| COUNTED.split('|').collect());
+
+/// A short text in lower case without signs at its ends and without the number before or behind it.
+fn core(text: &str) -> String {
+    let outer = |c: char| !c.is_alphanumeric() || c.is_ascii_digit();
+    let inner = text.trim_matches(outer);
+    // A number of ten thousands is `1.2万`.
+    let inner = if inner == "万" || inner == "k" || inner == "K" {
+        ""
+    } else {
+        inner
+    };
+    inner.to_lowercase()
+}
+
+static HEADING: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?i)^[\W_]*(?:\d+\s*)?(?:条|个|篇)?\s*(?:(?:全部|所有|最新|最热|热门|热|精彩|精选|网友|用户|读者|发表|文章|相关|共有?\s*\d+\s*条?|查看|我要|我来|参与|更多|已有\s*\d+\s*条)\s*)*(?:评论|短评|书评|影评|跟帖|跟贴|留言|回复|回帖|点评|回答|讨论|说两句|热评|神评论?)(?:\s*(?:区|列表|板|（?共?\s*\d+\s*条?）?|内容|专区))?[\W\d_]*$|^[\W_]*(?:\d[\d,.]*\s*)?(?:(?:all|latest|top|newest|reader|user|recent|show|best|featured)\s+)?(?:comments?|repl(?:y|ies)|answers?|responses?|reviews?|discussion|reactions|kommentare?|antworten|commentaires?|réponses|comentarios?|respuestas|comentários|respostas|commenti|risposte|コメント|댓글)(?:\s+(?:on|to)\b.{0,80}|\s+so far)?[\W\d_]*$|thoughts on [“\x22]",
+    )
+});
+
+/// A button or a label: 回复, 举报, Reply, 沙发.
+pub(super) fn is_tool(text: &str) -> bool {
+    if text.len() > 48 {
+        return false;
+    }
+    let core = core(text);
+    TOOL_WORDS.contains(core.as_str())
+        || TOOL_BEGINNINGS
+            .split('|')
+            .any(|first| core.starts_with(first))
+}
+
+/// A button that only comments and posts have.
+pub(super) fn is_answer_tool(text: &str) -> bool {
+    text.len() <= 40 && ANSWER_WORDS.contains(core(text).as_str())
+}
+
+/// A number alone, or one with what it counts; signs alone.
+pub(super) fn is_count(text: &str) -> bool {
+    if text.len() > 40 {
+        return false;
+    }
+    let core = core(text);
+    if core.is_empty() {
+        return !text.chars().any(is_pictograph);
+    }
+    text.bytes().any(|b| b.is_ascii_digit()) && COUNTED_WORDS.contains(core.as_str())
+}
+
+/// Emoji are a comment, signs are decoration.
+fn is_pictograph(char: char) -> bool {
+    matches!(u32::from(char), 0x1F300..=0x1FAFF | 0x2600..=0x27BF)
+}
+
+/// The heading of a list of comments.
+pub(super) fn is_heading(text: &str) -> bool {
+    text.len() <= 90 && HEADING.is_match(text)
+}
+
+/// The number of a count, `1.2万` and `3.4k` included; `None` for a text without one.
+pub(super) fn number(text: &str) -> Option<i64> {
+    let digits: String = text
+        .chars()
+        .skip_while(|c| !c.is_ascii_digit())
+        .take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ','))
+        .filter(|c| *c != ',')
+        .collect();
+    let value: f64 = digits.trim_end_matches('.').parse().ok()?;
+    let after = text
+        .rsplit(|c: char| c.is_ascii_digit())
+        .next()
+        .unwrap_or_default()
+        .trim_start();
+    let factor = match after.chars().next() {
+        Some('万' | '萬' | 'w' | 'W') => 10_000.0,
+        Some('千' | 'k' | 'K') => 1_000.0,
+        _ => 1.0,
+    };
+    (value < 1e12).then_some((value * factor) as i64)
+}

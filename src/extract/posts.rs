@@ -1,0 +1,116 @@
+//! Comments and posts beside the main text. In: what [`crate::comments`] found and the lines chosen for the text. Out:
+//! lines without comments, or, on a page that is a thread, with every post; the comments with their times resolved.
+//! Never looks for comments itself.
+
+use super::date_text::find_dates;
+use super::document::Comment;
+use super::marks::Marks;
+use super::outline::Outline;
+use super::stamp::Clock;
+use crate::comments::{self, Found};
+use crate::page::{NodeId, Page};
+
+/// Share of the chosen text that must be left when comments are taken out of it: with less, they are the text.
+const LEFT: f32 = 0.25;
+
+/// Longest line of a record that is not the comment's text and goes with it: name, time, buttons.
+const BESIDE_TOKENS: u32 = 15;
+
+/// The comments of a page.
+pub(super) fn find(page: &Page, outline: &Outline) -> Found {
+    let called = outline
+        .marked
+        .iter()
+        .filter(|m| m.marks.any(Marks::COMMENT));
+    let marked: Vec<NodeId> = called.map(|m| m.node).collect();
+    comments::find(page, &marked)
+}
+
+/// Puts the posts of a thread into the lines of the text, or takes comments out of them. True for a thread.
+pub(super) fn settle(outline: &Outline, found: &Found, lines: &mut Vec<usize>) -> bool {
+    if found.comments.is_empty() {
+        return false;
+    }
+    let tokens =
+        |lines: &[usize]| -> u32 { lines.iter().map(|i| outline.lines[*i].all.tokens).sum() };
+    let posts = post_lines(outline, found);
+    let inside: Vec<bool> = in_records(outline, found);
+    let mut rest = lines.clone();
+    // A record may hold more than the comment; of that only what is too short for a paragraph goes with it.
+    rest.retain(|i| {
+        posts.binary_search(i).is_err()
+            && (!inside[*i] || (!found.thread && outline.lines[*i].all.tokens > BESIDE_TOKENS))
+    });
+    let much = tokens(&rest) as f32 >= LEFT * tokens(lines) as f32;
+    if !found.thread {
+        if much {
+            *lines = rest;
+        }
+        return false;
+    }
+    let (Some(first), Some(last)) = (posts.first().copied(), posts.last().copied()) else {
+        return false;
+    };
+    // Above the posts stands the question they answer, below them the foot of the page.
+    let opened = found.opening.is_some();
+    rest.retain(|i| (*i < first && !opened) || (first..=last).contains(i));
+    rest.extend(posts);
+    rest.sort_unstable();
+    rest.dedup();
+    *lines = rest;
+    true
+}
+
+/// For each line whether it lies in the record of a comment.
+fn in_records(outline: &Outline, found: &Found) -> Vec<bool> {
+    let mut out = vec![false; outline.lines.len()];
+    let mut at = 0;
+    // Comments are in page order, those inside others after them: the furthest end counts.
+    let mut end = 0;
+    let mut records = found.opening.iter().chain(&found.comments).peekable();
+    while at < outline.lines.len() {
+        let line = &outline.lines[at];
+        while let Some(record) = records.next_if(|r| r.range.start <= line.first) {
+            end = end.max(record.range.end);
+        }
+        out[at] = line.first < end;
+        at += 1;
+    }
+    out
+}
+
+/// The lines of the posts' texts.
+fn post_lines(outline: &Outline, found: &Found) -> Vec<usize> {
+    let posts = found.opening.iter().chain(&found.comments);
+    let mut nodes: Vec<NodeId> = posts.flat_map(|p| p.nodes.iter().copied()).collect();
+    nodes.sort_unstable();
+    let mut next = nodes.iter().copied().peekable();
+    let mut out = Vec::new();
+    for (at, line) in outline.lines.iter().enumerate() {
+        while next.next_if(|n| *n < line.first).is_some() {}
+        if next.peek().is_some_and(|n| *n < line.end) {
+            out.push(at);
+        }
+    }
+    out
+}
+
+/// The comments for the document.
+pub(super) fn comments(found: Found, clock: &Clock) -> Vec<Comment> {
+    let out = found.comments.into_iter().map(|c| Comment {
+        author: c.author,
+        published: c.time.map(|time| resolved(&time, clock)),
+        text: c.text,
+        reply_to: c.reply_to,
+        votes: c.votes,
+    });
+    out.collect()
+}
+
+/// ISO 8601 where the time can be read, else as printed.
+fn resolved(time: &str, clock: &Clock) -> String {
+    match find_dates(time, clock).first() {
+        Some(found) => found.stamp.iso(clock),
+        None => time.to_owned(),
+    }
+}

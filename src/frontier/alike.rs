@@ -1,0 +1,95 @@
+//! Addresses of one form whose pages hardly differ: a calendar that walks on, a query that grows, a session in the path.
+//! In: the outline of each page when it is first visited. Out: whether more addresses of its form are worth following.
+//! Knows only forms, never a site's name for them; remembers a bounded number of forms, and nothing over a restart.
+
+use std::collections::HashMap;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::uri::CrawlUri;
+
+/// Pages of one form before anything is said of it: a calendar of a year and its days passes unnoticed.
+const LEAST_PAGES: u32 = 40;
+/// A form whose pages are fewer different ones than one in this many is a trap.
+const PAGES_PER_OUTLINE: u32 = 20;
+/// Different outlines remembered of a form; with more it is no trap for a long time.
+const MOST_OUTLINES: usize = 16;
+/// Forms remembered; above it those with few pages are forgotten.
+const MOST_FORMS: usize = 20_000;
+
+/// What the pages of each form look like.
+#[derive(Debug, Default)]
+pub(super) struct Alike {
+    forms: HashMap<u64, Form>,
+}
+
+#[derive(Debug, Default)]
+struct Form {
+    pages: u32,
+    outlines: Vec<u64>,
+    told: bool,
+}
+
+impl Form {
+    fn is_trap(&self) -> bool {
+        let different = u32::try_from(self.outlines.len()).unwrap_or(u32::MAX);
+        self.pages >= LEAST_PAGES && different.saturating_mul(PAGES_PER_OUTLINE) <= self.pages
+    }
+}
+
+impl Alike {
+    /// Takes note of a page.
+    pub(super) fn note(&mut self, uri: &CrawlUri, outline: u64) {
+        if self.forms.len() >= MOST_FORMS {
+            self.forms.retain(|_, form| form.pages >= LEAST_PAGES);
+        }
+        if self.forms.len() >= MOST_FORMS {
+            self.forms.clear();
+        }
+        let form = self.forms.entry(form_of(uri)).or_default();
+        form.pages = form.pages.saturating_add(1);
+        if form.outlines.len() < MOST_OUTLINES && !form.outlines.contains(&outline) {
+            form.outlines.push(outline);
+        }
+        if form.outlines.len() >= MOST_OUTLINES {
+            // Enough different ones: begin to count anew, in case the form turns into a trap later.
+            *form = Form::default();
+        }
+        if form.is_trap() && !form.told {
+            form.told = true;
+            tracing::warn!(url = %uri, pages = form.pages, "pages of this form hardly differ, no more of them are followed");
+        }
+    }
+
+    /// Whether addresses of this form have proved to lead nowhere.
+    pub(super) fn is_trap(&self, uri: &CrawlUri) -> bool {
+        !self.forms.is_empty() && self.forms.get(&form_of(uri)).is_some_and(Form::is_trap)
+    }
+}
+
+/// The address without its numbers and without the values of its query.
+fn form_of(uri: &CrawlUri) -> u64 {
+    let mut hasher = Xxh3::new();
+    hasher.update(uri.authority().as_bytes());
+    let target = uri.path_and_query();
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    for piece in path
+        .split(|c: char| c.is_ascii_digit())
+        .filter(|p| !p.is_empty())
+    {
+        hasher.update(piece.as_bytes());
+        hasher.update(b"#");
+    }
+    let mut keys: Vec<&str> = query
+        .split('&')
+        .map(|pair| pair.split_once('=').map_or(pair, |(key, _)| key))
+        .map(|key| key.trim_end_matches(|c: char| c.is_ascii_digit()))
+        .collect();
+    keys.sort_unstable();
+    keys.dedup();
+    for key in keys {
+        hasher.update(b"&");
+        hasher.update(key.as_bytes());
+    }
+    hasher.digest()
+}

@@ -1,0 +1,139 @@
+//! The exact set of known addresses: newest keys in memory, sorted ones on their way, old ones in the table.
+
+use std::collections::BTreeSet;
+
+use super::*;
+
+/// Keys in memory before they are sorted.
+const LIMIT: usize = 50;
+
+fn next(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+fn address(n: u64) -> String {
+    format!("http://h{}.cn/{n}", n % 5)
+}
+
+fn max_pages(store: &Store, pages: i64) {
+    store
+        .conn
+        .pragma_update_and_check(None, "max_page_count", pages, |row| row.get::<_, i64>(0))
+        .unwrap();
+}
+
+fn number(store: &Store, sql: &str) -> i64 {
+    store.conn.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Every address of the model and no other is known, to the writing side and beside it.
+fn check(store: &Store, model: &BTreeSet<u64>, most: u64) {
+    let uris: Vec<CrawlUri> = (0..most).map(|n| uri(&address(n))).collect();
+    let known = store.known(&uris.iter().collect::<Vec<_>>()).unwrap();
+    let expected: Vec<bool> = (0..most).map(|n| model.contains(&n)).collect();
+    assert_eq!(known, expected);
+    let reader = store.reader().unwrap();
+    for n in (0..most).step_by(17) {
+        let found = reader.lookup(&uri(&address(n))).unwrap();
+        assert_eq!(found.is_some(), model.contains(&n), "{n}");
+    }
+    let rows = number(store, "SELECT count(*) FROM url");
+    assert_eq!(rows, i64::try_from(model.len()).unwrap());
+}
+
+#[test]
+fn no_address_is_there_twice_or_lost_whatever_fails_in_between() {
+    let mut state = 0x5eed_u64;
+    let (mut dir, most) = (tempfile::tempdir().unwrap(), 1_500);
+    let mut store = Store::open(dir.path()).unwrap();
+    store.keys.limit = LIMIT;
+    let mut model = BTreeSet::new();
+    for round in 0..120 {
+        let offered: Vec<u64> = (0..next(&mut state) % 40)
+            .map(|_| next(&mut state) % most)
+            .collect();
+        let texts: Vec<String> = offered.iter().map(|n| address(*n)).collect();
+        let batch = Batch {
+            urls: texts.iter().map(|t| link(t)).collect(),
+            ..Batch::default()
+        };
+        if round % 7 == 3 {
+            max_pages(&store, 1);
+            let failed = store.commit(&batch, NOW).is_err();
+            max_pages(&store, 1 << 30);
+            if !failed {
+                model.extend(offered.iter().copied());
+            }
+        }
+        let before = model.len();
+        let done = store.commit(&batch, NOW).unwrap();
+        model.extend(offered);
+        assert_eq!(done.inserted.len(), model.len() - before);
+        if round % 10 == 9 {
+            // What a killed process leaves: nothing was closed.
+            let copy = copy_of(dir.path());
+            drop(store);
+            dir = copy;
+            store = Store::open(dir.path()).unwrap();
+            store.keys.limit = LIMIT;
+            check(&store, &model, most);
+        }
+    }
+    check(&store, &model, most);
+    let mut in_blocks = 0;
+    super::super::blocks::for_each(&store.conn, |_| in_blocks += 1).unwrap();
+    assert!(in_blocks > 500, "the test must fill blocks");
+    assert_eq!(store.forget_site("s").unwrap(), model.len());
+    check(&store, &BTreeSet::new(), most);
+}
+
+#[test]
+fn blocks_divide_and_give_back_every_row() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let tx = store.conn.unchecked_transaction().unwrap();
+    let (mut state, mut model) = (7, std::collections::BTreeMap::new());
+    for _ in 0..20 {
+        let mut new: Vec<(u64, UrlId)> =
+            (0..400).map(|i| (next(&mut state), i << 24 | 5)).collect();
+        new.extend(model.iter().take(9).map(|(hash, _)| (*hash, 1)));
+        new.sort_unstable();
+        new.dedup_by_key(|(hash, _)| *hash);
+        super::super::blocks::add(&store.conn, &new).unwrap();
+        for (hash, id) in new {
+            model.entry(hash).or_insert(id);
+        }
+    }
+    let gone: Vec<u64> = model.keys().copied().step_by(3).collect();
+    super::super::blocks::remove(&store.conn, &gone).unwrap();
+    model.retain(|hash, _| gone.binary_search(hash).is_err());
+    let mut found = Vec::new();
+    super::super::blocks::for_each(&store.conn, |hash| found.push(hash)).unwrap();
+    assert_eq!(found, model.keys().copied().collect::<Vec<_>>());
+    for (hash, id) in &model {
+        let at = super::super::blocks::find(&store.conn, *hash).unwrap();
+        assert_eq!(at, Some(*id));
+        let beside = super::super::blocks::find(&store.conn, hash ^ 1).unwrap();
+        assert_eq!(beside, model.get(&(hash ^ 1)).copied());
+    }
+    let longest = number(&store, "SELECT max(length(entries)) FROM seen");
+    tx.commit().unwrap();
+    assert!(longest <= 300 * 13 && number(&store, "SELECT count(*) FROM seen") > 20);
+}
+
+#[test]
+fn row_numbers_never_come_twice_even_when_the_last_rows_are_forgotten() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    let first = offer(&mut store, &["http://a.cn/1", "http://a.cn/2"]);
+    assert_eq!(store.forget_site("s").unwrap(), 2);
+    drop(store);
+    let mut store = Store::open(dir.path()).unwrap();
+    assert!(store.lookup(&uri("http://a.cn/1")).unwrap().is_none());
+    let second = offer(&mut store, &["http://a.cn/2", "http://a.cn/3"]);
+    assert_eq!(second.inserted.len(), 2);
+    assert!(second.inserted[0].id > first.inserted[1].id);
+}

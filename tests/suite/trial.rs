@@ -1,0 +1,101 @@
+//! A trial web that is being served, and a data folder with a configuration for it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+
+use taojin::analyze::Analyzer;
+use taojin::config::{self, Loaded};
+use taojin::demo::trial::{self, TrialPlan, TrialWeb};
+use taojin::index::{self, Reader};
+use taojin::uri::CrawlUri;
+
+/// The name of the one site that all hosts of the web belong to.
+pub(crate) const SITE: &str = "trial";
+
+/// The web, the folder.
+pub(crate) struct Trial {
+    pub(crate) web: Arc<TrialWeb>,
+    dir: tempfile::TempDir,
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl Trial {
+    /// Serves the web of this plan; `frontier` goes into that section, `more` to the end of `taojin.toml`.
+    pub(crate) fn new(plan: TrialPlan, frontier: &str, more: &str) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("runtime");
+        let (sockets, port) = runtime
+            .block_on(trial::bind(plan.hosts))
+            .expect("free addresses");
+        let web = Arc::new(TrialWeb::new(plan, port));
+        runtime.spawn(trial::serve(Arc::clone(&web), sockets));
+        let dir = tempfile::tempdir().expect("temporary directory");
+        let sites = dir.path().join("sites.d");
+        fs::create_dir(&sites).expect("sites.d");
+        let hosts = 0..web.plan().hosts;
+        let seeds: Vec<String> = hosts.clone().map(|h| web.seed_url(h)).collect();
+        let names: Vec<String> = hosts.map(|h| web.authority(h)).collect();
+        let site = format!(
+            "seeds = {seeds:?}\nschedule = \"@daily\"\ntime_zone = \"UTC\"\n[scope]\nhosts = {names:?}\n"
+        );
+        fs::write(sites.join(format!("{SITE}.toml")), site).expect("site file");
+        let config = format!(
+            "data_dir = {:?}\n[crawl]\nmin_free_bytes = 0\nmin_free_percent = 0\n[frontier]\n{frontier}\n[fetch]\n\
+             allow_addresses = [\"127.0.0.0/8\"]\n{more}",
+            dir.path().join("data")
+        );
+        fs::write(dir.path().join("taojin.toml"), config).expect("taojin.toml");
+        Self {
+            web,
+            dir,
+            _runtime: runtime,
+        }
+    }
+
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
+    /// The program with this configuration.
+    pub(crate) fn taojin(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taojin"));
+        command
+            .arg("--config")
+            .arg(self.dir.path().join("taojin.toml"))
+            .args(args);
+        command
+    }
+
+    /// The configuration, to crawl in this process.
+    pub(crate) fn loaded(&self) -> Loaded {
+        config::load(Some(&self.dir.path().join("taojin.toml")), None)
+            .expect("a good configuration")
+    }
+
+    /// Addresses of all articles that there are today.
+    pub(crate) fn articles(&self) -> Vec<String> {
+        let parse = |text: &String| CrawlUri::parse(text).expect("a good address").to_string();
+        self.web.articles().iter().map(parse).collect()
+    }
+
+    /// Address → how often it is in the index.
+    pub(crate) fn indexed(&self) -> BTreeMap<String, usize> {
+        let dir = self.data_dir().join("index");
+        let reader = Reader::open(&dir, &Analyzer::new(&[]), &index::Config::default())
+            .expect("the index opens");
+        let mut found = BTreeMap::new();
+        reader
+            .for_each(|stored| {
+                *found.entry(stored.document.url).or_insert(0) += 1;
+                true
+            })
+            .expect("the index can be read");
+        found
+    }
+}
