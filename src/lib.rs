@@ -27,4 +27,5 @@ pub mod schedule;
 pub mod serve;
 pub mod similarity;
 pub mod store;
+pub mod terms;
 pub mod uri;

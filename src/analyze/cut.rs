@@ -7,6 +7,8 @@
 //! begin or the end of grams. A CJK character right beside a Latin or digit run is a gram of its own as well, so
 //! that `Brent原` is found in `Brent原油`.
 
+use jieba_rs::Jieba;
+
 use super::dictionary::Dictionary;
 
 /// A piece of a text.
@@ -214,10 +216,11 @@ pub(crate) fn words(text: &str, dictionary: &Dictionary, out: &mut Vec<Word>) {
     }
 }
 
-/// Single CJK characters that are words of their own, for the index: `out` is cleared first.
-pub(crate) fn singles(text: &str, dictionary: &Dictionary, out: &mut Vec<Word>) {
+/// Single CJK characters that are words of their own, for the index: `out` is cleared first. The general dictionary
+/// alone tells them: what stands in the index must not depend on a lexicon, which changes.
+pub(crate) fn singles(text: &str, general: &Jieba, out: &mut Vec<Word>) {
     out.clear();
-    for token in dictionary.jieba().cut(text, false) {
+    for token in general.cut(text, false) {
         if is_single(token.word) {
             out.push(Word {
                 start: token.byte_start,

@@ -2,7 +2,7 @@
 //! that hands out the current one and can be given another while searches and indexing go on.
 
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use jieba_rs::Jieba;
 use xxhash_rust::xxh3::Xxh3;
@@ -17,41 +17,55 @@ const TERM_TAG: &str = "nz";
 /// Dictionary words whose normal form is another word: they are added in that form.
 const VARIANTS: &str = include_str!("../../index/variants.txt");
 
-/// The general dictionary and the terms of the lexicons. Building one takes some tenths of a second.
+/// Words of the text that the frequencies of the general dictionary were counted in.
+const GENERAL_WORDS: f64 = 60_101_967.0;
+
+/// The general dictionary in normal form, without a lexicon: what does not change while the program runs.
+static GENERAL: LazyLock<Arc<Jieba>> = LazyLock::new(|| {
+    let mut jieba = Jieba::new();
+    for line in VARIANTS.lines() {
+        let variant = line.split('#').next().unwrap_or_default().trim();
+        let normal = normalize(variant);
+        if normal != variant {
+            jieba.add_word(&normal, None, None);
+        }
+    }
+    Arc::new(jieba)
+});
+
+/// The general dictionary and the terms of the lexicons. The first one takes some tenths of a second, a later one
+/// some hundredths.
 pub struct Dictionary {
-    jieba: Jieba,
+    jieba: Arc<Jieba>,
     terms: HashSet<String>,
     version: u64,
 }
 
 impl Dictionary {
-    /// The general dictionary with the terms of these lexicons, later ones over earlier ones.
+    /// The general dictionary with the terms of these lexicons, later ones over earlier ones: a line `-term` takes
+    /// out a term of an earlier one.
     pub fn new(lexicons: &[Lexicon]) -> Self {
-        let mut jieba = Jieba::new();
-        for line in VARIANTS.lines() {
-            let variant = line.split('#').next().unwrap_or_default().trim();
-            let normal = normalize(variant);
-            if normal != variant {
-                jieba.add_word(&normal, None, None);
+        let mut terms: HashSet<String> = HashSet::new();
+        let mut tagged: Vec<(&str, &str)> = Vec::new();
+        for lexicon in lexicons {
+            for term in lexicon.terms() {
+                terms.insert(term.text.clone());
+                tagged.push((&term.text, term.tag.as_deref().unwrap_or(TERM_TAG)));
+            }
+            for removed in lexicon.removed() {
+                terms.remove(removed);
             }
         }
-        let mut terms = HashSet::new();
-        for term in lexicons.iter().flat_map(Lexicon::terms) {
-            // Latin and digit runs are words without a dictionary; adding them would cut longer runs.
-            if term.text.chars().any(cut::is_cjk) {
-                jieba.add_word(
-                    &term.text,
-                    None,
-                    Some(term.tag.as_deref().unwrap_or(TERM_TAG)),
-                );
-            }
-            terms.insert(term.text.clone());
+        let mut jieba = Arc::clone(&GENERAL);
+        // Latin and digit runs are words without a dictionary; adding them would cut longer runs.
+        let cut_whole = |text: &str| terms.contains(text) && text.chars().any(cut::is_cjk);
+        for (text, tag) in tagged.into_iter().filter(|(text, _)| cut_whole(text)) {
+            Arc::make_mut(&mut jieba).add_word(text, None, Some(tag));
         }
-        let version = version_of(&terms);
         Self {
             jieba,
+            version: version_of(&terms),
             terms,
-            version,
         }
     }
 
@@ -82,9 +96,37 @@ impl Dictionary {
         out
     }
 
+    /// Cuts a text in normal form into words with their part of speech (ICTCLAS), punctuation included.
+    pub fn tagged<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Tagged<'t>> {
+        let tags = self.jieba.tag(text, false).into_iter();
+        tags.map(|tag| Tagged {
+            text: tag.word,
+            start: tag.byte_start,
+            tag: tag.tag,
+        })
+    }
+
+    /// How often a word occurs among a million words of general text; none for what no dictionary has.
+    pub fn per_million(&self, word: &str) -> Option<f64> {
+        // The library tells the frequency of a word it has only through what it would suggest for it: one more.
+        let known = GENERAL.has_word(word);
+        known.then(|| (GENERAL.suggest_freq(word) as f64) * 1e6 / GENERAL_WORDS)
+    }
+
     pub(crate) fn jieba(&self) -> &Jieba {
         &self.jieba
     }
+}
+
+/// A word with its part of speech.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tagged<'t> {
+    /// The word, or a punctuation mark.
+    pub text: &'t str,
+    /// Its first byte.
+    pub start: usize,
+    /// Part of speech (ICTCLAS); `x` for what is no word, `eng` for Latin letters, `m` for digits.
+    pub tag: &'t str,
 }
 
 impl std::fmt::Debug for Dictionary {
@@ -126,6 +168,11 @@ impl Analyzer {
     pub fn dictionary(&self) -> Arc<Dictionary> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&current)
+    }
+
+    /// The part that is the same whatever the lexicons say.
+    pub(crate) fn general(&self) -> Arc<Jieba> {
+        Arc::clone(&GENERAL)
     }
 
     /// Puts another dictionary in place; what is being cut now is finished with the old one.

@@ -1,5 +1,6 @@
 //! Lexicons of a domain. In: text with one term a line, `#` starting a comment, an optional part-of-speech tag
-//! after a tab or space. Out: [`Lexicon`]. Never reads a file: who configures lexicons also opens them.
+//! after a tab or space; `-` before a term takes it out of the lexicons before this one. Out: [`Lexicon`], or the
+//! text with a term more or less. Never reads a file: who configures lexicons also opens them.
 
 use super::normalize::normalize;
 
@@ -48,18 +49,21 @@ pub struct Term {
 pub struct Lexicon {
     name: String,
     terms: Vec<Term>,
+    removed: Vec<String>,
 }
 
 impl Lexicon {
     /// Reads the text of a lexicon. Terms are normalised; of equal ones the first stays.
     pub fn parse(name: &str, text: &str) -> Result<Self, LexiconError> {
-        let mut terms = Vec::new();
+        let (mut terms, mut removals) = (Vec::new(), Vec::new());
         let mut seen = std::collections::HashSet::new();
         for (number, line) in text.trim_start_matches('\u{FEFF}').lines().enumerate() {
-            let line = line.split('#').next().unwrap_or_default().trim();
-            let (term, tag) = split_tag(line);
-            let term = normalize(term).trim().to_owned();
+            let (term, tag, removed) = entry(line);
             if term.is_empty() {
+                continue;
+            }
+            if removed {
+                removals.push(term);
                 continue;
             }
             if term.chars().count() > MAX_TERM_CHARS {
@@ -80,6 +84,7 @@ impl Lexicon {
         Ok(Self {
             name: name.to_owned(),
             terms,
+            removed: removals,
         })
     }
 
@@ -103,6 +108,75 @@ impl Lexicon {
     pub fn terms(&self) -> impl Iterator<Item = &Term> {
         self.terms.iter()
     }
+
+    /// Terms that it takes out of the lexicons before it, in normal form.
+    pub fn removed(&self) -> impl Iterator<Item = &str> {
+        self.removed.iter().map(String::as_str)
+    }
+}
+
+/// The text of a lexicon after a change: `add` are terms as a person writes them, `remove` and `without` terms in
+/// normal form. Lines of `remove` go; for a term of `without` a line `-term` is added, which takes it out of the
+/// lexicons before. Comments and the order of the other lines stay.
+pub fn edited(text: &str, add: &[&str], remove: &[&str], without: &[&str]) -> String {
+    let normal = |term: &str| normalize(term).trim().to_owned();
+    let added: Vec<String> = add.iter().map(|term| normal(term)).collect();
+    let mut present = std::collections::HashSet::new();
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        let (term, _, removed) = entry(line.trim_start_matches('\u{FEFF}'));
+        let goes = match removed {
+            true => added.contains(&term) || without.contains(&term.as_str()),
+            false => remove.contains(&term.as_str()),
+        };
+        if term.is_empty() || !goes {
+            out.push_str(line);
+            out.push('\n');
+        }
+        if !removed && !goes {
+            present.insert(term);
+        }
+    }
+    for (term, normal) in add.iter().zip(added) {
+        if !normal.is_empty() && present.insert(normal) {
+            out.push_str(term.trim());
+            out.push('\n');
+        }
+    }
+    for term in without {
+        out.push('-');
+        out.push_str(term);
+        out.push('\n');
+    }
+    out
+}
+
+/// Term in normal form, tag, and whether the line takes the term out.
+fn entry(line: &str) -> (String, Option<String>, bool) {
+    let line = line.split('#').next().unwrap_or_default().trim();
+    let (line, removed) = match line.strip_prefix('-') {
+        Some(rest) => (rest.trim_start(), true),
+        None => (line, false),
+    };
+    let (term, tag) = split_tag(line);
+    (normalize(term).trim().to_owned(), tag, removed)
+}
+
+/// Whether a text can stand in a lexicon as a term: short, one line, with a letter or ideograph, nothing that the
+/// format gives a meaning. What is wrong, if not.
+pub fn term_problem(term: &str) -> Option<&'static str> {
+    let normal = normalize(term);
+    let normal = normal.trim();
+    if normal.is_empty() || !normal.chars().any(char::is_alphanumeric) {
+        return Some("a term needs a letter, a digit or an ideograph");
+    }
+    if normal.chars().count() > MAX_TERM_CHARS {
+        return Some("a term has 32 characters at most");
+    }
+    if normal.starts_with('-') || term.contains(['#', '\n', '\r', '\t']) {
+        return Some("a term is one line without # and tabs and does not begin with -");
+    }
+    None
 }
 
 /// A tag is a short lower-case ASCII word after the last white space behind a term that is not ASCII, or after a

@@ -12,8 +12,8 @@ mod tokenizer;
 
 pub(crate) use cut::is_single;
 pub use cut::{GramPhrase, Word, gram_phrase, is_cjk, whole_grams};
-pub use dictionary::{Analyzer, Dictionary};
-pub use lexicon::{BUILTIN_LEXICONS, Lexicon, LexiconError, Term};
+pub use dictionary::{Analyzer, Dictionary, Tagged};
+pub use lexicon::{BUILTIN_LEXICONS, Lexicon, LexiconError, Term, edited, term_problem};
 pub use normalize::{Normalized, normalize};
 pub use stop_words::is_stop_word;
 pub use tokenizer::{GRAMS, SINGLES, tokenizers};

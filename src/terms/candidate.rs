@@ -1,0 +1,190 @@
+//! Candidates. In: a corpus. Out: every run of words that may be a term, with what was measured of it and its
+//! termhood. Never judges by one measure alone.
+
+use super::Config;
+use super::boilerplate::is_boilerplate;
+use super::context::{Freedom, freedom};
+use super::corpus::{Corpus, Word};
+use super::count::{ByHash, Count, Hash, count};
+use super::nesting::{Nested, c_values};
+use super::patterns::Pattern;
+use super::termhood::termhood;
+use crate::analyze::Dictionary;
+
+/// A candidate that stands at the edges of so many of its documents is a source line or a footer.
+const EDGE_SHARE: f64 = 0.6;
+/// In fewer documents the edge is chance.
+const EDGE_DOCUMENTS: u32 = 5;
+/// A candidate that is named as the source in so many of its occurrences is one.
+const SOURCE_SHARE: f64 = 0.25;
+
+/// What was measured of a candidate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// In normal form.
+    pub normal: String,
+    /// How likely it is a term, 0 to 1.
+    pub termhood: f64,
+    /// Occurrences, repeated sentences counted once.
+    pub occurrences: u32,
+    /// Texts that have it.
+    pub documents: u32,
+    /// Texts that have it more than once.
+    pub repeating: u32,
+    /// Most occurrences in one text.
+    pub most: u32,
+    /// C-value and nesting.
+    pub nested: Nested,
+    /// The smaller of the entropies of what stands before and behind it, in bits.
+    pub freedom: f64,
+    /// Share of its sides that touch a function word, a mark or the end of a sentence.
+    pub free_sides: f64,
+    /// Smallest pointwise mutual information over the places where it can be cut in two, in bits; none for one word.
+    pub cohesion: Option<f64>,
+    /// Mean of `log2(frequency here / frequency in general text)` over its words.
+    pub contrast: f64,
+    /// Words that it is cut into.
+    pub words: u8,
+    /// Characters.
+    pub chars: u32,
+    /// Part-of-speech pattern.
+    pub pattern: Pattern,
+    /// Whether the general dictionary has it: such a word is cut whole without a lexicon.
+    pub in_dictionary: bool,
+    /// Where it stands: positions in the corpus.
+    pub(super) samples: Vec<u32>,
+}
+
+/// Measures all candidates, in no order; none if `go_on` said no.
+pub(super) fn measure(
+    corpus: &Corpus,
+    dictionary: &Dictionary,
+    config: &Config,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Vec<Candidate>> {
+    let counts = count(corpus, config.min_count, go_on)?;
+    let mut kept: Vec<(u64, &Count)> = counts.iter().map(|(hash, count)| (*hash, count)).collect();
+    kept.sort_unstable_by_key(|(_, count)| (count.first, count.words));
+    let texts: Vec<String> = kept.iter().map(|(_, count)| text_of(corpus, count)).collect();
+    let named = texts.iter().zip(&kept);
+    let named: Vec<(&str, u32)> = named
+        .map(|(text, (_, count))| (text.as_str(), count.occurrences))
+        .collect();
+    let nested = c_values(&named, config.nesting);
+    let index_of: ByHash<u32> = (0u32..).zip(&kept).map(|(i, (hash, _))| (*hash, i)).collect();
+    let freedom = freedom(corpus, &index_of, go_on)?;
+    let general = General::new(corpus, dictionary);
+    let mut out = Vec::new();
+    for (((text, (_, count)), nested), freedom) in texts.iter().zip(&kept).zip(nested).zip(freedom) {
+        if is_boilerplate(text) || is_source(count) {
+            continue;
+        }
+        out.push(general.candidate(text, count, &counts, nested, freedom));
+    }
+    Some(out)
+}
+
+/// Whether it mostly stands where sources and footers stand, or is called one.
+fn is_source(count: &Count) -> bool {
+    let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole.max(1));
+    let edge = count.documents >= EDGE_DOCUMENTS && share(count.edges, count.documents) >= EDGE_SHARE;
+    edge || share(count.sources, count.occurrences) >= SOURCE_SHARE
+}
+
+fn words_of<'c>(corpus: &'c Corpus, count: &Count) -> impl Iterator<Item = &'c Word> {
+    let first = count.first as usize;
+    let tokens = corpus.tokens.get(first..first + usize::from(count.words));
+    tokens.unwrap_or_default().iter().map(|token| corpus.word(*token))
+}
+
+fn text_of(corpus: &Corpus, count: &Count) -> String {
+    words_of(corpus, count).map(|word| &*word.text).collect()
+}
+
+/// The corpus against general text.
+struct General<'a> {
+    corpus: &'a Corpus,
+    dictionary: &'a Dictionary,
+    /// Contrast of each word of the corpus.
+    contrast: Vec<f64>,
+}
+
+impl<'a> General<'a> {
+    fn new(corpus: &'a Corpus, dictionary: &'a Dictionary) -> Self {
+        let million = corpus.tokens.len().max(1) as f64 / 1e6;
+        let contrast = corpus.words.iter().map(|word| {
+            let general = dictionary.per_million(&word.text).unwrap_or(RARE_PER_MILLION);
+            (f64::from(word.count) / million / general.max(RARE_PER_MILLION)).log2()
+        });
+        Self {
+            contrast: contrast.collect(),
+            corpus,
+            dictionary,
+        }
+    }
+
+    fn candidate(
+        &self,
+        text: &str,
+        count: &Count,
+        counts: &ByHash<Count>,
+        nested: Nested,
+        freedom: Freedom,
+    ) -> Candidate {
+        let occurrences = f64::from(count.occurrences);
+        let mut candidate = Candidate {
+            normal: text.to_owned(),
+            termhood: 0.0,
+            occurrences: count.occurrences,
+            documents: count.documents,
+            repeating: count.repeating,
+            most: count.most,
+            nested,
+            freedom: freedom.left.min(freedom.right),
+            free_sides: f64::from(count.free_sides) / 2.0 / occurrences,
+            cohesion: self.cohesion(count, counts),
+            contrast: self.contrast(count),
+            words: count.words,
+            chars: u32::try_from(text.chars().count()).unwrap_or(u32::MAX),
+            pattern: count.pattern,
+            in_dictionary: self.dictionary.per_million(text).is_some(),
+            samples: count.samples.clone(),
+        };
+        candidate.termhood = termhood(&candidate);
+        candidate
+    }
+
+    fn contrast(&self, count: &Count) -> f64 {
+        let first = count.first as usize;
+        let tokens = self.corpus.tokens.get(first..first + usize::from(count.words));
+        let tokens = tokens.unwrap_or_default();
+        let sum: f64 = tokens
+            .iter()
+            .filter_map(|token| self.contrast.get(token.word as usize))
+            .sum();
+        sum / f64::from(count.words.max(1))
+    }
+
+    /// `min over a = xy of log2(p(a) / (p(x) p(y)))`: how much more often the parts meet than by chance.
+    fn cohesion(&self, count: &Count, counts: &ByHash<Count>) -> Option<f64> {
+        let words: Vec<&Word> = words_of(self.corpus, count).collect();
+        let tokens = self.corpus.tokens.len() as f64;
+        let occurrences = f64::from(count.occurrences);
+        let part = |words: &[&Word]| {
+            let hash = words.iter().fold(Hash::EMPTY, |hash, word| hash.join(word.hash));
+            let counted = counts.get(&hash.value).map(|count| count.occurrences);
+            let single = match words {
+                [word] => Some(word.count),
+                _ => None,
+            };
+            // A part that is no candidate itself occurs at least where the whole does.
+            f64::from(single.or(counted).unwrap_or(count.occurrences).max(1))
+        };
+        let cuts = (1..words.len()).filter_map(|cut| words.split_at_checked(cut));
+        cuts.map(|(left, right)| (occurrences * tokens / (part(left) * part(right))).log2())
+            .min_by(f64::total_cmp)
+    }
+}
+
+/// Words that no dictionary has count as this frequent in general text: the rarest that it has.
+const RARE_PER_MILLION: f64 = 1.0 / 60.0;

@@ -1,0 +1,205 @@
+//! Texts as numbers. In: texts. Out: their words, tagged, each sentence once, without boilerplate, and where each
+//! sentence came from. Never keeps more than it was allowed to read.
+
+use std::collections::{HashMap, HashSet};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::Text;
+use super::boilerplate::{names_source_after, names_source_before, prose};
+use super::count::Hash;
+use super::patterns::{Class, class_of};
+use super::sentences::sentences;
+use crate::analyze::{Dictionary, normalize};
+
+/// Shorter sentences are captions and headings, which repeat without being copied.
+const MIN_ONCE_CHARS: usize = 8;
+/// Longest word in bytes that can be part of a term: longer ones are encoded data.
+const MAX_WORD_BYTES: usize = 48;
+/// Documents between two questions to the caller.
+const ASK_EVERY: usize = 16;
+/// Characters at the begin and at the end of a longer text where source lines and footers stand.
+const EDGE_CHARS: (usize, usize) = (40, 60);
+/// Texts shorter than this have no edges: their begin is their matter.
+const EDGED_CHARS: usize = 400;
+
+/// A different word.
+#[derive(Debug)]
+pub(super) struct Word {
+    pub(super) text: Box<str>,
+    pub(super) hash: Hash,
+    pub(super) chars: u32,
+    /// How often it occurs.
+    pub(super) count: u32,
+    /// Makes a name before it the source of the text, or one after it.
+    pub(super) source: (bool, bool),
+}
+
+/// A place in a sentence.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token {
+    /// Index of the word.
+    pub(super) word: u32,
+    /// 0 for what stands in no term.
+    pub(super) class: Class,
+    /// Stands where source lines and footers stand.
+    pub(super) edge: bool,
+}
+
+/// Where a sentence came from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sentence {
+    /// Its first token.
+    pub(super) token: u32,
+    /// Index of the text.
+    pub(super) text: u32,
+    /// Number of the sentence in it; 0 is the title.
+    pub(super) number: u32,
+}
+
+/// The texts.
+#[derive(Debug, Default)]
+pub(super) struct Corpus {
+    pub(super) words: Vec<Word>,
+    pub(super) tokens: Vec<Token>,
+    pub(super) sentences: Vec<Sentence>,
+}
+
+impl Corpus {
+    /// The tokens of each sentence with the index of its text.
+    pub(super) fn runs(&self) -> impl Iterator<Item = (u32, usize, &[Token])> {
+        let ends = self.sentences.iter().skip(1).map(|s| s.token as usize);
+        let ends = ends.chain([self.tokens.len()]);
+        self.sentences.iter().zip(ends).map(|(sentence, end)| {
+            let start = sentence.token as usize;
+            (sentence.text, start, self.tokens.get(start..end).unwrap_or_default())
+        })
+    }
+
+    /// The sentence of a token.
+    pub(super) fn sentence_of(&self, token: u32) -> Option<Sentence> {
+        let after = self.sentences.partition_point(|s| s.token <= token);
+        self.sentences.get(after.checked_sub(1)?).copied()
+    }
+
+    pub(super) fn word(&self, token: Token) -> &Word {
+        let word = self.words.get(token.word as usize);
+        word.expect("every token names a word of the same corpus")
+    }
+}
+
+/// The title and the sentences of a text, with the number under which [`Sentence`] names each.
+pub(super) fn parts(text: &Text) -> impl Iterator<Item = (u32, &str)> {
+    let body = sentences(&text.text).into_iter();
+    let body = body.map(|range| text.text.get(range).unwrap_or_default());
+    (0u32..).zip([text.title.as_str()].into_iter().chain(body))
+}
+
+/// Reads texts until `max_chars` characters; none if `go_on` says no.
+pub(super) fn read(
+    texts: &[Text],
+    dictionary: &Dictionary,
+    max_chars: usize,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Corpus> {
+    let mut reading = Reading {
+        corpus: Corpus::default(),
+        ids: HashMap::new(),
+        seen: HashSet::new(),
+        dictionary,
+    };
+    let mut left = max_chars;
+    for (index, text) in (0u32..).zip(texts) {
+        if (index as usize).is_multiple_of(ASK_EVERY) && !go_on() {
+            return None;
+        }
+        let chars = text.text.chars().count();
+        let mut at = 0;
+        for (number, part) in parts(text) {
+            let here = part.chars().count();
+            let (begin, end) = EDGE_CHARS;
+            let edge = number > 0
+                && chars >= EDGED_CHARS
+                && (at + here <= begin || at + end >= chars);
+            reading.sentence(index, number, part, edge);
+            at += if number > 0 { here } else { 0 };
+        }
+        left = left.saturating_sub(chars);
+        if left == 0 {
+            break;
+        }
+    }
+    Some(reading.corpus)
+}
+
+struct Reading<'d> {
+    corpus: Corpus,
+    ids: HashMap<Box<str>, u32>,
+    seen: HashSet<u64>,
+    dictionary: &'d Dictionary,
+}
+
+impl Reading<'_> {
+    fn sentence(&mut self, text: u32, number: u32, part: &str, edge: bool) {
+        let normal = normalize(part);
+        let normal = prose(normal.trim());
+        if normal.is_empty() || !self.is_new(normal) {
+            return;
+        }
+        // Positions are 32 bits; a collection that large is cut off long before.
+        let Ok(token) = u32::try_from(self.corpus.tokens.len()) else {
+            return;
+        };
+        self.corpus.sentences.push(Sentence { token, text, number });
+        for tagged in self.dictionary.tagged(normal) {
+            if tagged.text == " " {
+                continue;
+            }
+            let ascii = tagged.text.is_ascii() && tagged.text.chars().all(char::is_alphanumeric);
+            let letters = tagged.text.chars().any(char::is_alphabetic);
+            let tag = match (ascii, letters) {
+                (true, true) => "eng",
+                (true, false) => "m",
+                _ => tagged.tag,
+            };
+            let class = match tagged.text.len() <= MAX_WORD_BYTES && letters {
+                true => class_of(tag),
+                false => 0,
+            };
+            let word = self.word(tagged.text);
+            self.corpus.tokens.push(Token { word, class, edge });
+        }
+    }
+
+    /// Whether the sentence was not read before: footers and reprints count once. Digits are not looked at.
+    fn is_new(&mut self, normal: &str) -> bool {
+        let mut hash = Xxh3::new();
+        let mut chars = 0;
+        for piece in normal.split(|c: char| c.is_ascii_digit()) {
+            hash.update(piece.as_bytes());
+            chars += piece.chars().count();
+        }
+        chars < MIN_ONCE_CHARS || self.seen.insert(hash.digest())
+    }
+
+    fn word(&mut self, text: &str) -> u32 {
+        if let Some(&id) = self.ids.get(text) {
+            if let Some(word) = self.corpus.words.get_mut(id as usize) {
+                word.count += 1;
+            }
+            return id;
+        }
+        // There are fewer words than tokens, which are counted in 32 bits.
+        let id = u32::try_from(self.corpus.words.len()).unwrap_or(u32::MAX);
+        self.corpus.words.push(Word {
+            text: text.into(),
+            hash: Hash::of(text),
+            chars: u32::try_from(text.chars().count()).unwrap_or(u32::MAX),
+            count: 1,
+            source: (names_source_before(text), names_source_after(text)),
+        });
+        self.ids.insert(text.into(), id);
+        id
+    }
+}
+

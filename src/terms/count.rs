@@ -1,0 +1,229 @@
+//! Counting. In: a corpus. Out: every run of words that fits a pattern and occurs often enough, with its counts.
+//! Two passes: the first counts into a fixed table of small counters, so that the second need only remember what can
+//! be frequent; most runs of words occur once and would fill the memory.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::corpus::{Corpus, Token};
+use super::patterns::{MAX_WORDS, Pattern};
+
+/// Longest candidate in characters.
+pub(super) const MAX_CHARS: u32 = 16;
+/// Characters of the shortest one: a single character is hardly ever a term, and never needs a lexicon.
+pub(super) const MIN_CHARS: u32 = 2;
+/// Places remembered of each candidate.
+pub(super) const SAMPLES: usize = 6;
+/// Sizes of the table of small counters.
+const SKETCH: (usize, usize) = (1 << 16, 1 << 26);
+/// Counters for each token.
+const SKETCH_SHARE: usize = 4;
+/// Sentences between two questions to the caller.
+const ASK_EVERY: usize = 1_024;
+
+/// Modulus of the hash: a Mersenne prime.
+const PRIME: u64 = (1 << 61) - 1;
+/// Base of the hash: any number far from 0 and from the modulus.
+const BASE: u64 = 0x0BF5_8476_D1CE_4E5B;
+
+/// Polynomial hash of a text (Rabin and Karp): that of two texts joined follows from theirs, so that a run of words
+/// has the hash of its letters, however they were cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Hash {
+    pub(super) value: u64,
+    power: u64,
+}
+
+impl Hash {
+    pub(super) const EMPTY: Self = Self { value: 0, power: 1 };
+
+    pub(super) fn of(text: &str) -> Self {
+        text.chars().fold(Self::EMPTY, |hash, c| {
+            hash.join(Self {
+                value: u64::from(c) + 1,
+                power: BASE,
+            })
+        })
+    }
+
+    pub(super) fn join(self, next: Self) -> Self {
+        Self {
+            value: (times(self.value, next.power) + next.value) % PRIME,
+            power: times(self.power, next.power),
+        }
+    }
+}
+
+fn times(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b) % u128::from(PRIME);
+    u64::try_from(product).expect("less than the modulus, which has 61 bits")
+}
+
+/// Hasher of keys that are hashes already.
+#[derive(Default)]
+pub(super) struct AsIs(u64);
+
+impl Hasher for AsIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        // The table looks at the highest bits too, of which a 61-bit number has few.
+        self.0 = value.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+pub(super) type ByHash<T> = HashMap<u64, T, BuildHasherDefault<AsIs>>;
+
+/// What is counted of a run of words.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Count {
+    pub(super) occurrences: u32,
+    pub(super) documents: u32,
+    /// Documents that have it more than once.
+    pub(super) repeating: u32,
+    /// Most occurrences in one document.
+    pub(super) most: u32,
+    /// Sides, of two for each occurrence, with a word or mark that stands in no term.
+    pub(super) free_sides: u32,
+    /// Documents in which it stands at an edge.
+    pub(super) edges: u32,
+    /// Occurrences beside a word that makes it the source of the text.
+    pub(super) sources: u32,
+    /// Where it first stands, and in how many words.
+    pub(super) first: u32,
+    pub(super) words: u8,
+    /// The pattern that most of its occurrences fit.
+    pub(super) pattern: Pattern,
+    votes: u32,
+    last_text: Option<u32>,
+    in_text: u32,
+    edge_in_text: bool,
+    pub(super) samples: Vec<u32>,
+}
+
+impl Count {
+    fn occur(&mut self, text: u32, run: &Run<'_>) {
+        self.occurrences += 1;
+        self.free_sides += u32::from(run.free.0) + u32::from(run.free.1);
+        self.sources += u32::from(run.source);
+        // Majority vote of Boyer and Moore: one counter finds what more than half of them fit.
+        if self.votes == 0 {
+            (self.pattern, self.words, self.first) = (run.pattern, run.words, run.token);
+        }
+        match self.pattern == run.pattern {
+            true => self.votes += 1,
+            false => self.votes -= 1,
+        }
+        if self.last_text == Some(text) {
+            self.in_text += 1;
+            self.repeating += u32::from(self.in_text == 2);
+            self.edges += u32::from(run.edge && !self.edge_in_text);
+            self.edge_in_text |= run.edge;
+        } else {
+            (self.last_text, self.in_text) = (Some(text), 1);
+            self.documents += 1;
+            self.edges += u32::from(run.edge);
+            self.edge_in_text = run.edge;
+            if self.samples.len() < SAMPLES {
+                self.samples.push(run.token);
+            }
+        }
+        self.most = self.most.max(self.in_text);
+    }
+}
+
+/// An occurrence.
+pub(super) struct Run<'c> {
+    pub(super) hash: u64,
+    pub(super) token: u32,
+    pub(super) words: u8,
+    pub(super) pattern: Pattern,
+    /// Whether what stands before and behind it stands in no term.
+    free: (bool, bool),
+    source: bool,
+    edge: bool,
+    pub(super) before: Option<&'c Token>,
+    pub(super) after: Option<&'c Token>,
+}
+
+/// Calls `each(text, run)` for all runs of words that fit a pattern; false if `go_on` said no.
+pub(super) fn for_each_run(
+    corpus: &Corpus,
+    go_on: &mut dyn FnMut() -> bool,
+    mut each: impl FnMut(u32, &Run<'_>),
+) -> bool {
+    for (number, (text, start, tokens)) in corpus.runs().enumerate() {
+        if number.is_multiple_of(ASK_EVERY) && !go_on() {
+            return false;
+        }
+        for (at, first) in tokens.iter().enumerate() {
+            let before = at.checked_sub(1).and_then(|i| tokens.get(i));
+            let (mut hash, mut chars, mut pattern) = (Hash::EMPTY, 0, Pattern::default());
+            for (words, token) in (1u8..).zip(tokens.get(at..).unwrap_or_default()) {
+                let word = corpus.word(*token);
+                chars += word.chars;
+                if token.class == 0 || chars > MAX_CHARS || usize::from(words) > MAX_WORDS {
+                    break;
+                }
+                hash = hash.join(word.hash);
+                pattern = pattern.with(token.class);
+                if chars < MIN_CHARS || pattern.weight().is_none() {
+                    continue;
+                }
+                let after = tokens.get(at + usize::from(words));
+                let is_free = |token: Option<&Token>| token.is_none_or(|t| t.class == 0);
+                let named = |token: Option<&Token>| token.map_or((false, false), |t| corpus.word(*t).source);
+                each(
+                    text,
+                    &Run {
+                        hash: hash.value,
+                        token: u32::try_from(start + at).unwrap_or(u32::MAX),
+                        words,
+                        pattern,
+                        free: (is_free(before), is_free(after)),
+                        source: named(after).0 || named(before).1,
+                        edge: first.edge,
+                        before,
+                        after,
+                    },
+                );
+            }
+        }
+    }
+    true
+}
+
+/// All runs that occur `min_count` times or more, by the hash of their letters; none if `go_on` said no.
+pub(super) fn count(
+    corpus: &Corpus,
+    min_count: u32,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<ByHash<Count>> {
+    let wanted = corpus.tokens.len().saturating_mul(SKETCH_SHARE);
+    let size = wanted.next_power_of_two().clamp(SKETCH.0, SKETCH.1);
+    let mut sketch = vec![0u8; size];
+    let slot = |hash: u64| usize::try_from(hash).unwrap_or_default() & (size - 1);
+    let done = for_each_run(corpus, go_on, |_, run| {
+        if let Some(counter) = sketch.get_mut(slot(run.hash)) {
+            *counter = counter.saturating_add(1);
+        }
+    });
+    let enough = u8::try_from(min_count).unwrap_or(u8::MAX);
+    let mut counts: ByHash<Count> = ByHash::default();
+    let done = done
+        && for_each_run(corpus, go_on, |text, run| {
+            if sketch.get(slot(run.hash)).is_some_and(|counter| *counter >= enough) {
+                counts.entry(run.hash).or_default().occur(text, run);
+            }
+        });
+    counts.retain(|_, count| count.occurrences >= min_count);
+    done.then_some(counts)
+}

@@ -1,0 +1,140 @@
+//! Domain terms by themselves. In: texts of one field, as they were extracted. Out: [`Found`] terms, best first, each
+//! with its [`Candidate::termhood`] and sentences that show its use. Never does I/O, never decides what is accepted.
+//!
+//! ```text
+//!  texts ─▶ sentences, each once, no boilerplate ─▶ tagged words ─▶ runs that fit a part-of-speech pattern
+//!        ─▶ counts ─▶ C-value (nesting) ─▶ cohesion, entropy left and right, contrast ─▶ termhood
+//! ```
+//!
+//! It stands apart from `analyze`, which every search runs through: this is a batch over a whole collection, and
+//! whoever reads one need not know the other.
+
+mod boilerplate;
+mod candidate;
+mod context;
+mod corpus;
+mod count;
+mod evidence;
+mod nesting;
+mod patterns;
+mod sentences;
+mod termhood;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+pub use candidate::Candidate;
+pub use evidence::Evidence;
+pub use nesting::{Nested, Nesting, c_values};
+pub use termhood::termhood;
+
+use crate::analyze::Dictionary;
+
+/// What stands in fewer places than this says little; with two there is hardly a context to measure.
+const DEFAULT_MIN_COUNT: u32 = 3;
+/// A reviewer reads some hundred terms, not more.
+const DEFAULT_MAX_TERMS: usize = 1_000;
+/// Some 10,000 articles: two minutes of one core and about 300 MB.
+const DEFAULT_MAX_CHARS: usize = 16_000_000;
+
+/// How domain terms are found, and what becomes of them.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// File of the terms that were accepted, one a line; you may edit it, it is read again within seconds. Relative
+    /// to this file; empty: `terms.txt` in the data folder.
+    pub lexicon: String,
+    /// Whether the daemon looks for new terms after each crawl. It works at most half of the time on one core.
+    pub after_crawl: bool,
+    /// New terms of at least this termhood (0 to 1) are accepted without being asked about, those that the general
+    /// dictionary already has left out. .5 to .7 are bold, .8 is careful. Left out: nothing is accepted by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accept_above: Option<f64>,
+    /// Times that a term must occur, reprints and repeated lines counted once.
+    pub min_count: u32,
+    /// Terms kept for review: the best ones.
+    pub max_terms: usize,
+    /// Characters of text that are looked at, newest documents first: this bounds time and memory.
+    pub max_chars: usize,
+    /// How occurrences inside longer terms are taken off: `frantzi` counts each only once, `raw` as it was first
+    /// written down for Chinese.
+    pub nesting: Nesting,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            lexicon: String::new(),
+            after_crawl: false,
+            accept_above: None,
+            min_count: DEFAULT_MIN_COUNT,
+            max_terms: DEFAULT_MAX_TERMS,
+            max_chars: DEFAULT_MAX_CHARS,
+            nesting: Nesting::default(),
+        }
+    }
+}
+
+impl Config {
+    /// What is wrong with the values, one line with the key's name; none when all is well.
+    pub fn problem(&self) -> Option<String> {
+        let share = self.accept_above;
+        if share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+            return Some(format!(
+                "accept_above = {}: termhood is a number from 0 to 1",
+                share.unwrap_or_default()
+            ));
+        }
+        let zero = [
+            ("min_count", self.min_count == 0),
+            ("max_terms", self.max_terms == 0),
+            ("max_chars", self.max_chars == 0),
+        ];
+        zero.iter()
+            .find(|(_, zero)| *zero)
+            .map(|(key, _)| format!("{key} = 0: nothing could be found; use 1 or more"))
+    }
+}
+
+/// A text to look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    /// What the reviewer is shown as its place: an address or an id.
+    pub document: String,
+    /// Headline, a sentence of its own.
+    pub title: String,
+    /// Main text.
+    pub text: String,
+}
+
+/// A term that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// As it is mostly written.
+    pub term: String,
+    /// What was measured of it.
+    pub candidate: Candidate,
+    /// Sentences that show its use.
+    pub evidence: Vec<Evidence>,
+}
+
+/// Finds the terms of `texts`, best first, [`Config::max_terms`] at most. `go_on` is asked often; when it says no,
+/// the search ends with none: the caller can slow it down or stop it there.
+pub fn discover(
+    texts: &[Text],
+    dictionary: &Dictionary,
+    config: &Config,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Vec<Found>> {
+    let corpus = corpus::read(texts, dictionary, config.max_chars, go_on)?;
+    let mut candidates = candidate::measure(&corpus, dictionary, config, go_on)?;
+    candidates.retain(|c| !dictionary.is_term(&c.normal));
+    // The order must not depend on that of a hash map.
+    candidates.sort_by(|a, b| {
+        let by_worth = b.termhood.total_cmp(&a.termhood);
+        by_worth.then_with(|| a.normal.cmp(&b.normal))
+    });
+    candidates.truncate(config.max_terms);
+    evidence::gather(texts, &corpus, candidates, go_on)
+}
