@@ -54,6 +54,8 @@ pub(crate) struct HomePage {
     pub(crate) without: String,
     /// Topics that are followed.
     pub(crate) topics: Vec<Choice>,
+    /// Their feeds.
+    pub(crate) feeds: Vec<Choice>,
 }
 
 #[derive(Template)]

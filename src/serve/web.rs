@@ -108,7 +108,14 @@ fn home(c: Chrome, params: &Params, server: &Shared) -> Response {
         chosen: false,
         count: None,
     };
+    let feed = |follow: &Follow| Choice {
+        label: follow.shown().to_owned(),
+        href: link(&c.base, &format!("/feeds/{}.atom", follow.name), ""),
+        chosen: false,
+        count: None,
+    };
     let home = HomePage {
+        feeds: server.follows.iter().map(feed).collect(),
         topics: server.follows.iter().map(topic).collect(),
         exact,
         without,

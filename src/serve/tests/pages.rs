@@ -31,6 +31,12 @@ async fn home_is_a_query_box() {
     assert!(page.body.contains("role=\"search\"") && page.body.contains("lang=\"zh-CN\""));
     assert!(page.body.contains("已收录 25 篇文档"));
     assert!(
+        page.body
+            .contains("title=\"深海&#60;b&#62;\" href=\"/feeds/deep-sea.atom\""),
+        "{}",
+        page.body
+    );
+    assert!(
         page.body.contains("&sort=date\">深海&#60;b&#62;</a>")
             || page.body.contains("sort=date\">深海&#60;b&#62;</a>"),
         "{}",

@@ -20,6 +20,8 @@ const ARROW_DOWN: &str = "\u{E015}";
 const ESCAPE: &str = "\u{E00C}";
 const TAB: &str = "\u{E004}";
 
+/// The operator's token.
+const TOKEN: &str = "0123456789abcdef0123";
 /// A text long enough to be told as a reprint.
 const REPORT: &str = "中国海油今天宣布，渤海湾的一口深井获得高产油气流，日产原油三百吨、天然气一千万立方米。\
     这口井完钻井深五千三百米，是今年以来渤海海域最重要的发现。专家认为，这一发现证实了深层潜山的勘探潜力，\
@@ -44,7 +46,7 @@ impl Server {
         let data = path("data");
         fs::write(
             path("taojin.toml"),
-            format!("data_dir = {data:?}\n[serve]\nlisten = \"{address}\"\n"),
+            format!("data_dir = {data:?}\n[serve]\nlisten = \"{address}\"\ntoken = \"{TOKEN}\"\n"),
         )
         .expect("taojin.toml");
         fs::write(path("in.jsonl"), documents()).expect("in.jsonl");
@@ -157,9 +159,14 @@ fn a_person_searches_filters_and_reads() {
     corrects_and_finds_nothing(&browser, &server);
     uses_only_the_keyboard(&browser, &server);
     fits_every_width(&browser, &server);
+    signs_in_and_out(&browser, &server);
     let complaints = browser.complaints();
     // Pages that were asked for wrongly on purpose complain of their status.
-    let meant = |text: &&String| text.contains("/nope") || text.contains("=yesterday");
+    let meant = |text: &&String| {
+        ["/nope", "=yesterday", "/login"]
+            .iter()
+            .any(|path| text.contains(path))
+    };
     let real: Vec<&String> = complaints.iter().filter(|c| !meant(c)).collect();
     assert!(real.is_empty(), "{real:?}");
 }
@@ -223,6 +230,30 @@ fn filters_by_date_and_site(browser: &Browser, server: &Server) {
     assert!(counted(browser) < all);
     let marked = browser.run("return document.querySelectorAll('.hits mark').length");
     assert!(marked.as_u64() > Some(0));
+}
+
+/// With the headers that a browser really sends: a page may not read the cookie, and other sites may not use it.
+fn signs_in_and_out(browser: &Browser, server: &Server) {
+    browser.resize(1200);
+    browser.go(&server.url("/login?next=/status"));
+    browser.write(&browser.find("[name=token]"), "wrong");
+    browser.press(ENTER);
+    assert!(
+        browser
+            .text(&browser.find("[role=alert]"))
+            .contains("口令不对")
+    );
+    browser.write(&browser.find("[name=token]"), TOKEN);
+    browser.press(ENTER);
+    browser.until("status page", || {
+        browser.address().ends_with("/status").then_some(())
+    });
+    assert_eq!(browser.run("return document.cookie"), "");
+    browser.click(&browser.find(".foot form button"));
+    let out = browser.until("sign-in link", || {
+        browser.all(".foot a[href='/login']").pop()
+    });
+    assert_eq!(browser.text(&out), "登录");
 }
 
 /// The number above the hits.
