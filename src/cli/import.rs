@@ -43,8 +43,16 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         let kept = rebuild(&loaded.index_dir(), &analyzer, &loaded.config.index)?;
         tracing::info!(documents = kept, "indexed again");
     }
+    let (writer, upgraded) =
+        Writer::open_or_upgrade(&loaded.index_dir(), &analyzer, &loaded.config.index)?;
+    if let Some(documents) = upgraded {
+        tracing::warn!(
+            documents,
+            "the index was of another version and has been made anew"
+        );
+    }
     let mut import = Import {
-        writer: Writer::open(&loaded.index_dir(), &analyzer, &loaded.config.index)?,
+        writer,
         imported: 0,
         skipped: 0,
         not_before_ms: 0,
@@ -59,6 +67,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     }
     let seq = import.writer.last_seq();
     import.writer.commit(seq)?;
+    import.writer.tidy()?;
+    import.writer.close()?;
     if args.json {
         output::json(
             &serde_json::json!({ "imported": import.imported, "skipped": import.skipped }),

@@ -4,7 +4,7 @@
 //! Nothing is lost and nothing is there twice: a row is forgotten only after the commit that holds it, and a
 //! document added again after a crash replaces itself.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -25,6 +25,8 @@ const ROWS: usize = 256;
 const COMMIT_AFTER: Duration = Duration::from_millis(500);
 /// Pause before the index is opened again after it failed (full disk, I/O error).
 const RETRY_AFTER: Duration = Duration::from_secs(5);
+/// Time without new documents after which the index is tidied.
+const TIDY_AFTER: Duration = Duration::from_secs(15);
 /// Time that a stopping daemon gives the index to catch up; the rest is done at the next start.
 const DRAIN: Duration = Duration::from_secs(3);
 
@@ -45,7 +47,25 @@ pub(super) struct Indexer {
     pub(super) reader: store::Reader,
     /// None only while the index is being opened again: it locks its folder.
     pub(super) writer: Option<Writer>,
+    /// Whether this is the daemon, not one pass of a crawl.
+    pub(super) forever: bool,
     pub(super) shared: std::sync::Arc<Shared>,
+}
+
+/// The index for writing; one of another version is made anew first.
+pub(super) fn open(
+    dir: &Path,
+    analyzer: &Analyzer,
+    config: &index::Config,
+) -> Result<Writer, index::IndexError> {
+    let (writer, upgraded) = Writer::open_or_upgrade(dir, analyzer, config)?;
+    if let Some(documents) = upgraded {
+        tracing::warn!(
+            documents,
+            "the index was of another version and has been made anew"
+        );
+    }
+    Ok(writer)
 }
 
 impl Indexer {
@@ -54,7 +74,7 @@ impl Indexer {
         let mut stopping = false;
         loop {
             let failed = match self.catch_up(poke, stopping) {
-                Ok(()) => return,
+                Ok(()) => return self.finish(),
                 Err(error) => error,
             };
             tracing::error!(error = %failed, "index failed, opening it again");
@@ -70,6 +90,8 @@ impl Indexer {
         let mut seq = self.writer()?.last_seq();
         let mut waiting_since: Option<Instant> = None;
         let mut deadline: Option<Instant> = None;
+        // What an earlier run left may be tidied as well.
+        let mut quiet_since = Some(Instant::now());
         loop {
             if !stopping {
                 let wait = waiting_since
@@ -88,10 +110,26 @@ impl Indexer {
             if waiting_since.is_some_and(|t| last || t.elapsed() >= COMMIT_AFTER) {
                 self.commit(seq)?;
                 waiting_since = None;
+                quiet_since = Some(Instant::now());
+            }
+            if quiet_since.is_some_and(|t| waiting_since.is_none() && t.elapsed() >= TIDY_AFTER) {
+                quiet_since = None;
+                self.writer()?.tidy()?;
             }
             if last {
                 return Ok(());
             }
+        }
+    }
+
+    /// Leaves a pass's index as small as it can be. The daemon, which is waited for when it stops, tidies while
+    /// nothing comes in.
+    fn finish(&mut self) {
+        let Some(mut writer) = self.writer.take().filter(|_| !self.forever) else {
+            return;
+        };
+        if let Err(error) = writer.tidy().and_then(|_| writer.close()) {
+            tracing::warn!(%error, "index could not be tidied");
         }
     }
 
@@ -152,7 +190,7 @@ impl Indexer {
             ) {
                 return false;
             }
-            match Writer::open(&self.dir, &self.analyzer, &self.config) {
+            match open(&self.dir, &self.analyzer, &self.config) {
                 Ok(writer) => {
                     self.writer = Some(writer);
                     return true;

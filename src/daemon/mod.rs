@@ -56,7 +56,6 @@ pub use summary::Summary;
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
 use crate::frontier::{Frontier, Scope};
-use crate::index::Writer;
 use crate::schedule::Site;
 use crate::store::{self, Store};
 use crawl_log::CrawlLog;
@@ -138,7 +137,7 @@ pub async fn run(
         .with_context(|| format!("data directory {} cannot be made", data_dir.display()))?;
     let store = Store::open(data_dir)?;
     let analyzer = Analyzer::new(&loaded.lexicons()?);
-    let writer = Writer::open(&loaded.index_dir(), &analyzer, &loaded.config.index)?;
+    let writer = indexer::open(&loaded.index_dir(), &analyzer, &loaded.config.index)?;
     let shared = Arc::new(Shared::new(options.clock));
     shared.beat(now_ms());
     shared.set_indexed(writer.last_seq());
@@ -150,6 +149,7 @@ pub async fn run(
         analyzer: analyzer.clone(),
         reader: store::Reader::open(data_dir)?,
         writer: Some(writer),
+        forever: options.mode == Mode::Forever,
         shared: Arc::clone(&shared),
     };
     let follows = store.follows()?;

@@ -9,10 +9,10 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 
 use super::Config;
+use super::entry::host_of;
 use super::plain::Demand;
 use super::query::{Clause, Filter, Group, Occur, Query, Target};
 use super::schema::{Fields, TextPair};
-use super::writer::host_of;
 use crate::analyze::{Dictionary, GramPhrase, gram_phrase, normalize};
 
 pub(super) type Boxed = Box<dyn TantivyQuery>;

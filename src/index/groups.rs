@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use tantivy::collector::{Count, DocSetCollector};
-use tantivy::query::{BooleanQuery, Query as TantivyQuery};
+use tantivy::query::{BooleanQuery, Query as TantivyQuery, TermQuery};
+use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, Searcher, SegmentReader, Term};
 
 use super::IndexError;
@@ -29,6 +30,17 @@ const WORTH_SHARE: f32 = 0.6;
 type Precedence = (i64, bool, i64, i64, DocAddress);
 
 impl Reader {
+    /// The group of reprints a document belongs to; none if it is not there or too short to tell.
+    pub fn group(&self, fingerprint: u64) -> Result<Option<u64>, IndexError> {
+        let searcher = self.searcher()?;
+        let term = Term::from_field_u64(self.fields.fingerprint, fingerprint);
+        let query = TermQuery::new(term, IndexRecordOption::Basic);
+        let found = searcher.search(&query, &DocSetCollector);
+        let at = found.map_err(|e| self.failed(e))?.into_iter().next();
+        at.map_or(Ok(None), |at| group_of(&searcher, at))
+            .map_err(|e| self.failed(e))
+    }
+
     /// Hits `page` of the result with each group of reprints as one hit.
     pub(super) fn grouped(
         &self,

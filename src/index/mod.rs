@@ -6,6 +6,8 @@ mod clauses;
 mod correction;
 mod date;
 mod days;
+mod entry;
+mod grouping;
 mod groups;
 mod pinyin;
 mod plain;
@@ -13,10 +15,12 @@ mod query;
 mod reader;
 mod rebuild;
 mod related;
+mod reprints;
 mod scan;
 mod schema;
 mod search;
 mod sites;
+mod sketch;
 mod suggest;
 mod terms;
 #[cfg(test)]
@@ -29,6 +33,7 @@ use serde::{Deserialize, Serialize};
 
 pub use date::parse_published;
 pub use days::{DateCount, DateUnit, Dates};
+pub use entry::Entry;
 pub use query::{Clause, Filter, Group, Occur, Query, Sort, Target};
 pub use reader::{Reader, StoredDocument};
 pub use rebuild::rebuild;
@@ -36,7 +41,7 @@ pub use scan::Watermark;
 pub use schema::FORMAT;
 pub use search::{Facets, Found, FoundDocument, SiteCount};
 pub use suggest::{Suggested, Suggestion};
-pub use writer::{Entry, Writer};
+pub use writer::Writer;
 
 /// Why the index cannot be opened, written or searched.
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +78,7 @@ pub enum IndexError {
     },
 }
 
-/// Memory of the indexing thread: about 3,000 news articles a segment; less makes more merges.
+/// Memory of the indexing thread: some 5,000 news articles a segment; less makes more merges.
 const DEFAULT_MEMORY_MB: usize = 64;
 /// One thread indexes 3,500 documents a second, more than a polite crawl brings.
 const DEFAULT_THREADS: usize = 1;

@@ -13,9 +13,10 @@ use tantivy::query::{AllQuery, TermQuery};
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
 
+use super::entry::host_of;
 use super::schema::Fields;
 use super::terms::Terms;
-use super::writer::{check_format, host_of, unreadable};
+use super::writer::{check_format, unreadable};
 use super::{Config, Entry, IndexError};
 use crate::analyze::{Analyzer, tokenizers};
 use crate::extract::Document;

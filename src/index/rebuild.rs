@@ -15,6 +15,9 @@ use crate::analyze::Analyzer;
 /// Least memory a writer takes; this one writes nothing.
 const GUARD_BYTES: usize = 16 << 20;
 
+/// Documents between two commits of the new index. A run that is broken off starts anew.
+const COMMIT_DOCUMENTS: u64 = 5_000;
+
 /// Indexes the stored documents of `dir` anew and puts the result in its place; returns how many. Until the last
 /// moment the old index stays as it is; a run that was broken off can simply be repeated.
 pub fn rebuild(dir: &Path, analyzer: &Analyzer, config: &Config) -> Result<u64, IndexError> {
@@ -30,6 +33,7 @@ pub fn rebuild(dir: &Path, analyzer: &Analyzer, config: &Config) -> Result<u64, 
     let mut writer = Writer::open(&fresh, analyzer, config)?;
     let (count, seq) = copy(dir, &mut writer)?;
     writer.commit(seq)?;
+    writer.tidy()?;
     writer.close()?;
     std::fs::rename(dir, &old)
         .and_then(|()| std::fs::rename(&fresh, dir))
@@ -70,6 +74,10 @@ fn copy(dir: &Path, writer: &mut Writer) -> Result<(u64, u64), IndexError> {
                 document: &stored.document,
             })?;
             count += 1;
+            if count % COMMIT_DOCUMENTS == 0 {
+                // Reprints are compared with what was committed.
+                writer.commit(0)?;
+            }
             last = last.max(stored.seq);
         }
     }

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use tantivy::{Searcher, Term};
 
+use super::entry::head;
 use super::query::Query;
 use super::reader::{Reader, StoredDocument};
-use super::writer::head;
 use crate::analyze::{Dictionary, is_cjk, is_stop_word, normalize, whole_grams};
 
 /// Best documents looked at: more would take the time of the search itself.

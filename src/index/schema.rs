@@ -16,6 +16,10 @@ pub(super) const STORED_FIELD: &str = "document";
 pub(super) const PUBLISHED_FIELD: &str = "published";
 /// Name of the fast field with the number in the outbox.
 pub(super) const SEQ_FIELD: &str = "seq";
+/// Name of the fast field with the identity of the page.
+pub(super) const FINGERPRINT_FIELD: &str = "fingerprint";
+/// Name of the fast field with the sketch that reprints are looked up by, several numbers a document.
+pub(super) const SKETCH_FIELD: &str = "sketch";
 /// Name of the fast field with the group of reprints.
 pub(super) const GROUP_FIELD: &str = "group";
 /// Name of the fast field that says whether a document names no other medium as its source.
@@ -54,6 +58,7 @@ pub(super) struct Fields {
     pub(super) source: Field,
     pub(super) group: Field,
     pub(super) original: Field,
+    pub(super) sketch: Field,
     pub(super) document: Field,
 }
 
@@ -64,7 +69,7 @@ impl Fields {
         let grams = text(GRAMS, IndexRecordOption::WithFreqsAndPositions);
         let name = grams.clone();
         Self {
-            fingerprint: schema.add_u64_field("fingerprint", INDEXED | FAST),
+            fingerprint: schema.add_u64_field(FINGERPRINT_FIELD, INDEXED | FAST),
             seq: schema.add_u64_field(SEQ_FIELD, FAST),
             fetched: schema.add_i64_field(FETCHED_FIELD, FAST),
             published: schema.add_i64_field(PUBLISHED_FIELD, FAST),
@@ -84,6 +89,7 @@ impl Fields {
             source: schema.add_text_field("source", name),
             group: schema.add_u64_field(GROUP_FIELD, INDEXED | FAST),
             original: schema.add_bool_field(ORIGINAL_FIELD, FAST),
+            sketch: schema.add_u64_field(SKETCH_FIELD, FAST),
             document: schema.add_bytes_field(STORED_FIELD, STORED),
             schema: schema.build(),
         }

@@ -7,14 +7,19 @@ use serde::{Deserialize, Serialize};
 use tantivy::directory::MmapDirectory;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::store::{Compressor, ZstdCompressor};
-use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, TantivyError, Term};
+use tantivy::{
+    Index, IndexSettings, IndexWriter, SegmentMeta, TantivyDocument, TantivyError, Term,
+};
 
-use super::date::parse_published;
-use super::reader::StoredDocument;
+use super::entry::Entry;
+use super::grouping::Grouping;
+use super::rebuild::rebuild;
+use super::reprints::Placed;
 use super::schema::{FORMAT, Fields};
+use super::sketch::{Sketch, letters};
 use super::{Config, IndexError};
-use crate::analyze::{Analyzer, normalize, tokenizers};
-use crate::extract::Document;
+use crate::analyze::{Analyzer, tokenizers};
+use crate::extract::Kind;
 
 /// Least memory tantivy works with, in MB.
 const MIN_MEMORY_MB: usize = 16;
@@ -33,8 +38,10 @@ const REPLACED_SHARE: f32 = 0.25;
 const SMALL_SEGMENT_DOCS: u32 = 1_000;
 /// So many segments of a size become one: fewer make more merges, more make slower searches.
 const MERGED_SEGMENTS: usize = 6;
-/// Longest text that is indexed, in bytes; what follows is kept but not found.
-const MAX_INDEXED_BYTES: usize = 2 << 20;
+
+/// Everything is merged into one when what stands outside the largest segment is more than one part in so many of
+/// it: each document is then written again a bounded number of times while an index grows.
+const WORTH_OF_REST: u64 = 8;
 
 /// What a commit says of itself.
 #[derive(Debug, Serialize, Deserialize)]
@@ -43,29 +50,33 @@ struct Payload {
     format: u32,
 }
 
-/// One document on its way into the index.
-#[derive(Debug, Clone, Copy)]
-pub struct Entry<'a> {
-    /// Identity: a later entry with the same fingerprint replaces this one.
-    pub fingerprint: u64,
-    /// Number in the outbox.
-    pub seq: u64,
-    /// When the page was fetched, Unix milliseconds.
-    pub fetched_ms: i64,
-    /// What to index.
-    pub document: &'a Document,
-}
-
 /// The one writer of an index. Dropping it without a commit forgets what came after the last one.
 pub struct Writer {
     dir: PathBuf,
     inner: IndexWriter<TantivyDocument>,
     fields: Fields,
+    grouping: Grouping,
     utc_offset_minutes: i32,
     last_seq: u64,
 }
 
 impl Writer {
+    /// Opens the index in `dir` for writing, or makes an empty one there. An index of another format is first made
+    /// anew out of its own documents, some 3,000 a second (see [`rebuild`]); the number of these is given as well.
+    pub fn open_or_upgrade(
+        dir: &Path,
+        analyzer: &Analyzer,
+        config: &Config,
+    ) -> Result<(Self, Option<u64>), IndexError> {
+        match Self::open(dir, analyzer, config) {
+            Err(IndexError::Format { .. }) => {
+                let documents = rebuild(dir, analyzer, config)?;
+                Ok((Self::open(dir, analyzer, config)?, Some(documents)))
+            }
+            opened => Ok((opened?, None)),
+        }
+    }
+
     /// Opens the index in `dir` for writing, or makes an empty one there.
     pub fn open(dir: &Path, analyzer: &Analyzer, config: &Config) -> Result<Self, IndexError> {
         std::fs::create_dir_all(dir).map_err(|e| unreadable(dir, e))?;
@@ -73,6 +84,7 @@ impl Writer {
         let mut index = open_or_create(dir, &fields)?;
         index.set_tokenizers(tokenizers(analyzer));
         let last_seq = check_format(dir, &index, &fields)?;
+        let grouping = Grouping::open(&index, &fields).map_err(|e| unreadable(dir, e))?;
         let memory_mb = config.memory_mb.clamp(MIN_MEMORY_MB, MAX_MEMORY_MB);
         let options = IndexWriterOptions::builder()
             .num_worker_threads(config.threads.max(1))
@@ -92,6 +104,7 @@ impl Writer {
             dir: dir.to_owned(),
             inner,
             fields,
+            grouping,
             utc_offset_minutes: config.utc_offset_minutes,
             last_seq,
         })
@@ -104,22 +117,70 @@ impl Writer {
 
     /// Adds a document, in place of an older one with the same fingerprint. Seen by readers after the commit.
     pub fn upsert(&mut self, entry: &Entry<'_>) -> Result<(), IndexError> {
-        self.delete(entry.fingerprint);
-        let document = self.convert(entry)?;
+        let body = entry.body();
+        let placed = match entry.document.kind {
+            // A list of headlines is nobody's reprint.
+            Kind::Hub => Ok(None),
+            _ => self.grouping.place(entry.fingerprint, &body),
+        };
+        let placed = placed.map_err(|e| self.failed(e))?;
+        self.replace(entry, &body, placed)
+    }
+
+    fn replace(
+        &mut self,
+        entry: &Entry<'_>,
+        body: &str,
+        placed: Option<Placed>,
+    ) -> Result<(), IndexError> {
+        self.inner.delete_term(self.identity(entry.fingerprint));
+        let document = entry.fields_of(&self.fields, body, self.utc_offset_minutes);
+        let mut document = document.map_err(|e| self.failed(e))?;
+        if let Some(Placed { group, sketch }) = placed {
+            document.add_u64(self.fields.group, group);
+            for four in sketch.packed() {
+                document.add_u64(self.fields.sketch, four);
+            }
+        }
         self.inner
             .add_document(document)
             .map(|_| ())
             .map_err(|e| self.failed(e))
     }
 
+    fn identity(&self, fingerprint: u64) -> Term {
+        Term::from_field_u64(self.fields.fingerprint, fingerprint)
+    }
+
     /// Takes a document out, if it is there.
     pub fn delete(&mut self, fingerprint: u64) {
-        self.inner
-            .delete_term(Term::from_field_u64(self.fields.fingerprint, fingerprint));
+        self.grouping.forget(fingerprint);
+        self.inner.delete_term(self.identity(fingerprint));
     }
 
     /// Makes everything so far durable and visible, and notes that the outbox is indexed up to `seq`.
     pub fn commit(&mut self, seq: u64) -> Result<(), IndexError> {
+        self.commit_once(seq)?;
+        let moved = self.grouping.committed().map_err(|e| self.failed(e))?;
+        if moved.is_empty() {
+            return Ok(());
+        }
+        // Two groups of reprints turned out to be one: rare, and few documents.
+        for (stored, group) in moved {
+            let entry = Entry {
+                fingerprint: stored.fingerprint,
+                seq: stored.seq,
+                fetched_ms: stored.fetched_ms,
+                document: &stored.document,
+            };
+            let body = entry.body();
+            let placed = Sketch::of(&letters(&body)).map(|sketch| Placed { group, sketch });
+            self.replace(&entry, &body, placed)?;
+        }
+        self.commit_once(seq)
+    }
+
+    fn commit_once(&mut self, seq: u64) -> Result<(), IndexError> {
         let payload = serde_json::to_string(&Payload {
             seq,
             format: FORMAT,
@@ -134,20 +195,28 @@ impl Writer {
         Ok(())
     }
 
-    /// Merges everything into one segment: the smallest and fastest form, for times when nothing comes in.
-    /// Waits for the end, about a second for 10,000 documents.
-    pub fn compact(&mut self) -> Result<(), IndexError> {
-        let ids = self.inner.index().searchable_segment_ids();
-        let ids = ids.map_err(|e| self.failed(e))?;
-        if ids.len() > 1 {
-            match self.inner.merge(&ids).wait() {
-                // Some of them are being merged already.
-                Ok(_) | Err(TantivyError::InvalidArgument(_)) => {}
-                Err(e) => return Err(self.failed(e)),
-            }
+    /// Begins to merge segments, for times when nothing comes in: into one where that is worth it, else the small
+    /// ones. One segment is the smallest and fastest form. The merge runs beside everything else, about a second
+    /// for 10,000 documents; [`Writer::close`] waits for it. Gives whether there was something to merge.
+    pub fn tidy(&mut self) -> Result<bool, IndexError> {
+        let segments = self.inner.index().searchable_segment_metas();
+        let mut segments = segments.map_err(|e| self.failed(e))?;
+        segments.sort_by_key(|segment| std::cmp::Reverse(segment.num_docs()));
+        let docs = |segments: &[SegmentMeta]| -> u64 {
+            segments.iter().map(|s| u64::from(s.num_docs())).sum()
+        };
+        let Some((largest, rest)) = segments.split_first() else {
+            return Ok(false);
+        };
+        let worth_it = docs(rest) * WORTH_OF_REST >= docs(std::slice::from_ref(largest));
+        let merged = if worth_it { &segments } else { rest };
+        if merged.len() < 2 {
+            return Ok(false);
         }
-        let collected = self.inner.garbage_collect_files().wait();
-        collected.map(|_| ()).map_err(|e| self.failed(e))
+        let ids: Vec<_> = merged.iter().map(SegmentMeta::id).collect();
+        // Nobody waits for it here; that some of them are being merged already is no error.
+        drop(self.inner.merge(&ids));
+        Ok(true)
     }
 
     /// Waits for running merges and closes the index. What was not committed is forgotten.
@@ -167,94 +236,6 @@ impl Writer {
             cause: error.to_string(),
         }
     }
-
-    fn convert(&self, entry: &Entry<'_>) -> Result<TantivyDocument, IndexError> {
-        let Entry {
-            fingerprint,
-            seq,
-            fetched_ms,
-            document,
-        } = *entry;
-        let fields = &self.fields;
-        let mut out = TantivyDocument::new();
-        out.add_u64(fields.fingerprint, fingerprint);
-        out.add_u64(fields.seq, seq);
-        out.add_i64(fields.fetched, fetched_ms);
-        if let Some(published) = &document.published
-            && let Some(ms) = parse_published(published, self.utc_offset_minutes)
-        {
-            out.add_i64(fields.published, ms);
-        }
-        let host = host_of(&document.url);
-        let site = document.site.as_deref().unwrap_or(&host);
-        out.add_text(fields.site, site);
-        for place in places(site, &host) {
-            out.add_text(fields.places, place);
-        }
-        out.add_bool(fields.original, is_original(document, site));
-        out.add_text(fields.kind, document.kind.name());
-        out.add_text(fields.url, normalize(&document.url));
-        if let Some(title) = &document.title {
-            let title = normalize(title);
-            out.add_text(fields.title.singles, &title);
-            out.add_text(fields.title.grams, &title);
-        }
-        let body = normalize(head(&document.text, MAX_INDEXED_BYTES));
-        out.add_text(fields.body.singles, &body);
-        out.add_text(fields.body.grams, &body);
-        if let Some(author) = &document.author {
-            out.add_text(fields.author, normalize(author));
-        }
-        if let Some(source) = &document.source {
-            out.add_text(fields.source, normalize(source));
-        }
-        let stored = StoredDocument::of(entry)
-            .to_json()
-            .map_err(|e| self.failed(e))?;
-        out.add_bytes(fields.document, &stored);
-        Ok(out)
-    }
-}
-
-/// Whether a document names no other medium than its own site as its source.
-fn is_original(document: &Document, site: &str) -> bool {
-    let source = document.source.as_deref().unwrap_or_default();
-    let (source, site) = (normalize(source), normalize(site));
-    let own = !site.is_empty() && (source.contains(&*site) || site.contains(&*source));
-    source.trim().is_empty() || own
-}
-
-/// The first bytes of a text, cut at a character.
-pub(super) fn head(text: &str, max_bytes: usize) -> &str {
-    let mut end = max_bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
-}
-
-/// Host of an address in lower case, empty if it has none.
-pub(super) fn host_of(url: &str) -> String {
-    url::Url::parse(url)
-        .ok()
-        .and_then(|url| url.host_str().map(str::to_lowercase))
-        .unwrap_or_default()
-}
-
-/// What `site:` finds a document by: the name, the host, and every domain above the host.
-fn places<'a>(site: &'a str, host: &'a str) -> Vec<std::borrow::Cow<'a, str>> {
-    let mut places = vec![normalize(site)];
-    let mut rest = host;
-    while rest.contains('.') {
-        if places.iter().all(|place| place != rest) {
-            places.push(rest.into());
-        }
-        rest = rest.split_once('.').map_or("", |(_, rest)| rest);
-    }
-    if !host.is_empty() && !host.contains('.') && places.iter().all(|place| place != host) {
-        places.push(host.into());
-    }
-    places
 }
 
 pub(super) fn unreadable(dir: &Path, cause: impl std::fmt::Display) -> IndexError {

@@ -1,5 +1,6 @@
 mod guidance;
 mod recovery;
+mod reprints;
 mod scan;
 
 use std::sync::LazyLock;

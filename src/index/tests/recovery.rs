@@ -56,9 +56,9 @@ fn an_uncommitted_tail_is_added_again() {
     add(&mut writer, 2, &text);
     add(&mut writer, 2, &text);
     writer.commit(2).unwrap();
-    writer.compact().unwrap();
     assert_eq!(writer.last_seq(), 2);
-    drop(writer);
+    assert!(writer.tidy().unwrap());
+    writer.close().unwrap();
     let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
     assert_eq!(reader.num_docs().unwrap(), 2);
     // A merge keeps what the commit before it noted.

@@ -1,0 +1,74 @@
+//! The figures of the search, over corpora that are not part of the program: ranking, literal recall, speed and size
+//! of the index, latency through HTTP, reprints; and beside them what tantivy's own words and bigrams give.
+//!
+//! ```sh
+//! cargo bench --bench search -- FOLDER [quality literal index latency clients reprints compare]
+//! ```
+//!
+//! FOLDER holds `news.jsonl.gz` (`{"id","text"}` a line), `*_ir.json` (`{"docs":{id:text},"queries":[[id,text,id or
+//! ids]]}`), `queries200_latency.txt` and `queries300_terms.txt`. Compare the lines of one run only.
+
+#![expect(clippy::print_stdout, reason = "figures are what it is run for")]
+
+mod clients;
+mod compare;
+mod corpus;
+mod indexing;
+mod quality;
+mod reprints;
+
+use std::path::Path;
+
+use taojin::analyze::{Analyzer, Lexicon};
+
+const PARTS: [&str; 7] = [
+    "quality", "literal", "index", "latency", "clients", "reprints", "compare",
+];
+
+fn main() {
+    let args: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| !a.starts_with("--"))
+        .collect();
+    let Some((folder, parts)) = args.split_first() else {
+        println!(
+            "usage: cargo bench --bench search -- FOLDER [{}]",
+            PARTS.join(" ")
+        );
+        return;
+    };
+    let folder = Path::new(folder);
+    let wanted = |part: &str| parts.is_empty() || parts.iter().any(|p| p == part);
+    let lexicon = Lexicon::builtin("oil-gas").expect("part of the program");
+    let analyzer = Analyzer::new(&[lexicon]);
+    let scratch = tempfile::tempdir().expect("a folder for indexes");
+    let news = corpus::news(folder);
+    if wanted("quality") {
+        quality::ranking(folder, scratch.path(), &analyzer, &news);
+    }
+    if ["index", "literal", "latency", "clients"]
+        .into_iter()
+        .any(wanted)
+    {
+        let dir = scratch.path().join("news");
+        indexing::build(&dir, &analyzer, &news);
+        if wanted("literal") {
+            quality::literal(folder, &dir, &analyzer, &news);
+        }
+        if wanted("latency") || wanted("clients") {
+            clients::measure(
+                folder,
+                &dir,
+                &analyzer,
+                wanted("latency"),
+                wanted("clients"),
+            );
+        }
+    }
+    if wanted("reprints") {
+        reprints::measure(scratch.path(), &analyzer, &news);
+    }
+    if wanted("compare") {
+        compare::measure(folder, scratch.path(), &news);
+    }
+}

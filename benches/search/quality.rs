@@ -1,0 +1,129 @@
+//! Ranking against judged questions, and whether literal search finds all.
+
+use std::path::Path;
+
+use taojin::analyze::Analyzer;
+use taojin::index::{Config, Entry, Query, Reader, Writer};
+use taojin::serve::Calendar;
+use taojin::serve::query::parse;
+
+use crate::corpus::{self, Question, Text};
+
+/// Documents that answer nothing, put beside the documents of a set.
+const NOISE: usize = 10_000;
+const BEIJING: Calendar = Calendar {
+    utc_offset_minutes: 480,
+    now_ms: 0,
+};
+
+/// Sum of nDCG@10 and MRR@10 over questions.
+#[derive(Default)]
+pub(crate) struct Scores {
+    ndcg: f64,
+    mrr: f64,
+    questions: f64,
+}
+
+impl Scores {
+    /// Takes the first ten documents that a question got.
+    pub(crate) fn add(&mut self, question: &Question, found: impl IntoIterator<Item = u64>) {
+        let gain = |at: usize| 1.0 / ((at + 2) as f64).log2();
+        let (mut gained, mut first) = (0.0, 0.0);
+        for (at, fingerprint) in found.into_iter().take(10).enumerate() {
+            if question.answers.contains(&fingerprint) {
+                gained += gain(at);
+                if first == 0.0 {
+                    first = 1.0 / (at + 1) as f64;
+                }
+            }
+        }
+        let ideal: f64 = (0..question.answers.len().min(10)).map(gain).sum();
+        self.ndcg += gained / ideal;
+        self.mrr += first;
+        self.questions += 1.0;
+    }
+
+    pub(crate) fn line(&self) -> String {
+        format!(
+            "nDCG@10 {:.4}  MRR@10 {:.4}",
+            self.ndcg / self.questions,
+            self.mrr / self.questions
+        )
+    }
+}
+
+/// Every `*_ir.json` of the folder: keyword sets alone, question sets with news as noise.
+pub(crate) fn ranking(folder: &Path, scratch: &Path, analyzer: &Analyzer, news: &[Text]) {
+    for (name, texts, questions) in sets(folder) {
+        let noise = if name.contains("_kw_") { 0 } else { NOISE };
+        let dir = scratch.join(&name);
+        write(&dir, analyzer, texts.iter().chain(news.iter().take(noise)));
+        let reader = Reader::open(&dir, analyzer, &Config::default()).expect("an index");
+        let mut scores = Scores::default();
+        for question in &questions {
+            let found = reader.search(&parse(&question.text, &BEIJING).query);
+            let found = found.expect("an answer").documents;
+            scores.add(question, found.iter().map(|d| d.stored.fingerprint));
+        }
+        println!("{name} (+ {noise} news): taojin {}", scores.line());
+    }
+}
+
+/// Name, texts and questions of each judged set.
+pub(crate) fn sets(folder: &Path) -> Vec<(String, Vec<Text>, Vec<Question>)> {
+    let mut paths: Vec<_> = std::fs::read_dir(folder)
+        .expect("a folder")
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    paths.retain(|path| path.to_string_lossy().ends_with("_ir.json"));
+    paths.sort();
+    let set = |path: &std::path::PathBuf| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let (texts, questions) = corpus::questions(path);
+        (name.into_owned(), texts, questions)
+    };
+    paths.iter().map(set).collect()
+}
+
+pub(crate) fn write<'t>(dir: &Path, analyzer: &Analyzer, texts: impl Iterator<Item = &'t Text>) {
+    let mut writer = Writer::open(dir, analyzer, &Config::default()).expect("a new index");
+    for (at, text) in texts.enumerate() {
+        let document = corpus::document(text);
+        let entry = Entry {
+            fingerprint: corpus::fingerprint(&text.id),
+            seq: at as u64,
+            fetched_ms: 0,
+            document: &document,
+        };
+        writer.upsert(&entry).expect("room on the disk");
+    }
+    writer.commit(1).expect("a commit");
+    writer.close().expect("an end");
+}
+
+/// Whether quoted terms find every document that contains them.
+pub(crate) fn literal(folder: &Path, dir: &Path, analyzer: &Analyzer, news: &[Text]) {
+    let reader = Reader::open(dir, analyzer, &Config::default()).expect("an index");
+    let (mut there, mut found) = (0, 0);
+    let terms = corpus::lines(&folder.join("queries300_terms.txt"));
+    for term in &terms {
+        let contains = news.iter().filter(|text| text.text.contains(term.as_str()));
+        let expected = contains.count();
+        let query = Query {
+            limit: 0,
+            ..parse(&format!("\"{term}\""), &BEIJING).query
+        };
+        let got = reader.search(&query).expect("an answer").total;
+        if got < expected {
+            println!("literal: {term:?} finds {got} of {expected}");
+        }
+        there += expected;
+        found += got.min(expected);
+    }
+    println!(
+        "literal: {} quoted terms find {found} of {there} documents: recall {:.4}",
+        terms.len(),
+        found as f64 / there as f64
+    );
+}

@@ -1,0 +1,140 @@
+//! Reprints and the index. In: documents as they are written. Out: the group of each. Reads texts that a new one
+//! seems to repeat from the last commit, and starts with what the index already holds. Never writes.
+
+use tantivy::collector::{DocSetCollector, TopDocs};
+use tantivy::query::{Query as TantivyQuery, TermQuery};
+use tantivy::schema::{Field, IndexRecordOption, Value};
+use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
+
+use super::clauses::group_query;
+use super::reader::StoredDocument;
+use super::reprints::{Placed, REMEMBERED, Reprints};
+use super::schema::{FINGERPRINT_FIELD, Fields, GROUP_FIELD, SEQ_FIELD, SKETCH_FIELD};
+use super::sketch::Sketch;
+use crate::analyze::normalize;
+
+/// Blocks of documents kept for the next look.
+const CACHED_BLOCKS: usize = 16;
+
+/// What is known of reprints while an index is written.
+pub(super) struct Grouping {
+    reprints: Reprints,
+    committed: IndexReader,
+    fields: Fields,
+    stale: bool,
+}
+
+impl Grouping {
+    /// Takes up the latest documents of an index.
+    pub(super) fn open(index: &Index, fields: &Fields) -> tantivy::Result<Self> {
+        let committed: IndexReader = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .doc_store_cache_num_blocks(CACHED_BLOCKS)
+            .try_into()?;
+        let mut reprints = Reprints::new(REMEMBERED);
+        recall(&committed.searcher(), &mut reprints)?;
+        Ok(Self {
+            reprints,
+            committed,
+            fields: fields.clone(),
+            stale: false,
+        })
+    }
+
+    /// The group of a document whose text is this in normal form; none for a text too short to tell.
+    pub(super) fn place(
+        &mut self,
+        fingerprint: u64,
+        normal: &str,
+    ) -> tantivy::Result<Option<Placed>> {
+        if self.stale {
+            self.committed.reload()?;
+            self.stale = false;
+        }
+        let searcher = self.committed.searcher();
+        let fields = &self.fields;
+        let read = |wanted| {
+            let stored = stored(&searcher, fields, wanted)?;
+            Some(normalize(&stored.document.text).into_owned())
+        };
+        Ok(self.reprints.place(fingerprint, normal, read))
+    }
+
+    /// A document is deleted, or comes again.
+    pub(super) fn forget(&mut self, fingerprint: u64) {
+        self.reprints.forget(fingerprint);
+    }
+
+    /// After a commit: documents of groups that turned out to be one with another, and the group they belong to.
+    pub(super) fn committed(&mut self) -> tantivy::Result<Vec<(StoredDocument, u64)>> {
+        self.stale = true;
+        let mut moved = Vec::new();
+        for (from, to) in self.reprints.committed() {
+            if std::mem::take(&mut self.stale) {
+                self.committed.reload()?;
+            }
+            let searcher = self.committed.searcher();
+            let members = group_query(&self.fields, from);
+            for at in searcher.search(&*members, &DocSetCollector)? {
+                let document: TantivyDocument = searcher.doc(at)?;
+                moved.extend(parsed(&document, self.fields.document).map(|stored| (stored, to)));
+            }
+        }
+        Ok(moved)
+    }
+}
+
+/// The document with this fingerprint, as it was committed last.
+fn stored(searcher: &Searcher, fields: &Fields, fingerprint: u64) -> Option<StoredDocument> {
+    let term = Term::from_field_u64(fields.fingerprint, fingerprint);
+    let query: Box<dyn TantivyQuery> = Box::new(TermQuery::new(term, IndexRecordOption::Basic));
+    let top = TopDocs::with_limit(1).order_by_score();
+    let (_, at) = searcher.search(&*query, &top).ok()?.into_iter().next()?;
+    let document: TantivyDocument = searcher.doc(at).ok()?;
+    parsed(&document, fields.document)
+}
+
+fn parsed(document: &TantivyDocument, field: Field) -> Option<StoredDocument> {
+    let bytes = document.get_first(field)?.as_bytes()?;
+    serde_json::from_slice(bytes).ok()
+}
+
+/// Remembers the latest documents of the index, the latest last.
+fn recall(searcher: &Searcher, reprints: &mut Reprints) -> tantivy::Result<()> {
+    let mut latest: Vec<(u64, DocAddress)> = Vec::new();
+    for (ordinal, segment) in (0..).zip(searcher.segment_readers()) {
+        let Some(seq) = segment.fast_fields().column_opt::<u64>(SEQ_FIELD)? else {
+            continue;
+        };
+        let alive = segment.doc_ids_alive();
+        latest
+            .extend(alive.map(|doc| (seq.first(doc).unwrap_or(0), DocAddress::new(ordinal, doc))));
+    }
+    latest.sort_unstable();
+    let skipped = latest.len().saturating_sub(REMEMBERED);
+    let mut columns = Vec::new();
+    for segment in searcher.segment_readers() {
+        let fields = segment.fast_fields();
+        columns.push((
+            fields.column_opt::<u64>(FINGERPRINT_FIELD)?,
+            fields.column_opt::<u64>(GROUP_FIELD)?,
+            fields.column_opt::<u64>(SKETCH_FIELD)?,
+        ));
+    }
+    for (_, at) in latest.into_iter().skip(skipped) {
+        let Some((Some(fingerprint), Some(group), Some(sketch))) =
+            columns.get(at.segment_ord as usize)
+        else {
+            continue;
+        };
+        let packed = sketch.values_for_doc(at.doc_id);
+        let (fingerprint, group) = (fingerprint.first(at.doc_id), group.first(at.doc_id));
+        if let (Some(fingerprint), Some(group), Some(sketch)) =
+            (fingerprint, group, Sketch::unpacked(packed))
+        {
+            reprints.remember(fingerprint, group, sketch);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! Reprints: what is one, what is not, and that nothing of it is forgotten.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::index::sketch::Sketch;
+
+/// Sentences that share no run of five letters with each other.
+const SENTENCES: [&str; 12] = [
+    "涪陵页岩气田今年以来累计生产天然气超过六十亿立方米。",
+    "气田开发公司在焦石坝区块部署了三十口加密井。",
+    "水力压裂所用的支撑剂全部实现了国产替代。",
+    "工程师介绍说井下微地震监测能看清裂缝走向。",
+    "返排液经过处理以后重新用于下一段施工。",
+    "附近的村庄去年冬天已经用上了管道燃气。",
+    "专家认为深层资源的规模动用仍需降低成本。",
+    "国家能源局将继续完善非常规油气的补贴办法。",
+    "同期川渝地区日供气量创下了新的纪录。",
+    "下游的化肥企业签订了为期十年的购销合同。",
+    "环保部门对平台噪声和甲烷逸散进行了抽查。",
+    "预计到年底还会有五座集气站建成投产。",
+];
+
+fn article(sentences: impl IntoIterator<Item = usize>) -> String {
+    sentences.into_iter().map(|at| SENTENCES[at]).collect()
+}
+
+/// Writes texts under their numbers and gives their groups.
+fn groups(texts: &[&str]) -> Vec<Option<u64>> {
+    let (dir, reader) = index(texts);
+    let all = (1..=texts.len() as u64).map(|n| reader.group(n).unwrap());
+    let all = all.collect();
+    drop(dir);
+    all
+}
+
+fn index(texts: &[&str]) -> (tempfile::TempDir, Reader) {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    for (n, text) in (1..).zip(texts) {
+        let url = format!("https://s{n}.example/{n}");
+        let document = Document {
+            published: Some(format!("2026-11-{:02}", 20 - n)),
+            ..document(&url, "页岩气", text)
+        };
+        add(&mut writer, n, &document);
+    }
+    writer.commit(1).unwrap();
+    writer.close().unwrap();
+    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    (dir, reader)
+}
+
+#[test]
+fn edited_texts_are_reprints_and_texts_on_the_same_event_are_not() {
+    let whole = article(0..12);
+    let shorter = format!("本报讯 {}", article([0, 1, 2, 4, 5, 6, 8, 9, 10, 11]));
+    let respelt: String = whole
+        .chars()
+        .enumerate()
+        .map(|(at, c)| if at % 7 == 3 { '某' } else { c })
+        .collect();
+    let traditional = whole
+        .replace('气', "氣")
+        .replace('国', "國")
+        .replace('产', "產");
+    let other = format!(
+        "{}而在鄂尔多斯盆地，致密砂岩储层的水平井也在加快部署，长庆油田的科研人员连续攻关，\
+         终于摸清了含水上升的规律。业内人士普遍看好后市，认为四季度需求仍有增长空间。",
+        article([0, 8, 11])
+    );
+    let found = groups(&[
+        &whole,
+        &shorter,
+        &respelt,
+        &traditional,
+        &other,
+        "页岩气增产",
+    ]);
+    assert!(found[0].is_some());
+    assert_eq!(found[1..4], [found[0]; 3]);
+    assert!(found[4].is_some());
+    assert_ne!(found[4], found[0]);
+    assert_eq!(found[5], None, "too short to tell");
+}
+
+#[test]
+fn reports_from_one_form_are_not_reprints() {
+    let report = |numbers: [u32; 8]| {
+        let [a, b, c, d, e, f, g, h] = numbers;
+        format!(
+            "截至当日收盘，该股报收于{a}元，换手率{b}，成交量{c}手，成交额{d}万元。资金流向数据方面，\
+             主力资金净流入{e}万元，游资资金净流出{f}万元，散户资金净流入{g}万元，融资余额{h}万元，\
+             更多行情请关注本站，投资有风险，入市需谨慎，本文不构成任何建议。"
+        )
+    };
+    let one = report([3110, 182, 4375, 13558, 4834, 7953, 3119, 90210]);
+    let two = report([775, 102, 11060, 85276, 32534, 72482, 39939, 10417]);
+    let reprint = one.replace("本文不构成任何建议", "转载请注明出处");
+    let found = groups(&[&one, &two, &reprint]);
+    assert_eq!(found[0], found[2]);
+    assert_ne!(found[0], found[1]);
+}
+
+#[test]
+fn a_reprint_is_known_after_a_commit_a_restart_and_a_rebuild() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let whole = document("https://a.example/1", "页岩气", &article(0..12));
+    let copy = document("https://b.example/2", "页岩气", &article(1..12));
+    for n in [1, 2] {
+        // Each in a process of its own.
+        let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+        add(&mut writer, n, if n == 1 { &whole } else { &copy });
+        writer.commit(n).unwrap();
+        writer.close().unwrap();
+    }
+    let both = || {
+        let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+        [1, 2].map(|n| reader.group(n).unwrap())
+    };
+    assert_eq!(both()[0], both()[1]);
+    assert!(both()[0].is_some());
+    rebuild(dir.path(), &ANALYZER, &config).unwrap();
+    assert_eq!(both()[0], both()[1]);
+    // What changes wholly leaves the group.
+    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    add(
+        &mut writer,
+        1,
+        &document(
+            "https://a.example/1",
+            "招聘",
+            &"现诚聘会计一名，待遇从优，有意者请致电本公司人事处面谈。".repeat(4),
+        ),
+    );
+    writer.commit(3).unwrap();
+    assert_ne!(both()[0], both()[1]);
+}
+
+#[test]
+fn two_groups_become_one_when_a_text_shows_that_they_are() {
+    let halves = [article(0..8), article(4..12)];
+    let whole = article(0..12);
+    let found = groups(&[&halves[0], &halves[1]]);
+    assert_ne!(found[0], found[1], "half of each is its own");
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    for (n, text) in [&halves[0], &halves[1], &whole].into_iter().enumerate() {
+        let n = n as u64 + 1;
+        add(
+            &mut writer,
+            n,
+            &document(&format!("https://a.example/{n}"), "页岩气", text),
+        );
+        writer.commit(n).unwrap();
+    }
+    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    assert_eq!(reader.num_docs().unwrap(), 3);
+    let all = [1, 2, 3].map(|n| reader.group(n).unwrap());
+    assert_eq!(all, [all[0]; 3]);
+    assert_eq!(reader.last_seq().unwrap(), 3);
+}
+
+#[test]
+fn one_hit_stands_for_all_and_the_earliest_stands_first() {
+    let whole = article(0..12);
+    let copies = [
+        whole.as_str(),
+        &article(0..11),
+        &article(1..12),
+        "焦石坝页岩气产量",
+    ];
+    let (_dir, reader) = index(&copies);
+    let mut query = Query::plain("焦石坝");
+    let plain = reader.search(&query).unwrap();
+    assert_eq!((plain.total, plain.documents.len()), (4, 4));
+    let group = plain.documents.iter().find(|d| d.stored.fingerprint == 1);
+    let group = group.unwrap().group;
+    for document in &plain.documents {
+        let expected = if document.stored.fingerprint == 4 {
+            0
+        } else {
+            2
+        };
+        assert_eq!(document.duplicates, expected);
+    }
+    query.grouped = true;
+    let grouped = reader.search(&query).unwrap();
+    assert_eq!((grouped.total, grouped.documents.len()), (4, 2));
+    // The third is dated earliest.
+    let mut shown: Vec<u64> = grouped
+        .documents
+        .iter()
+        .map(|d| d.stored.fingerprint)
+        .collect();
+    shown.sort_unstable();
+    assert_eq!(shown, [3, 4]);
+    // The second page goes on where the first ended.
+    (query.limit, query.offset) = (1, 1);
+    let second = reader.search(&query).unwrap().documents;
+    assert_eq!(second[0].stored, grouped.documents[1].stored);
+    // Opened up: the earliest first.
+    let mut expanded = Query::plain("焦石坝");
+    expanded.filter.group = group;
+    let found = reader.search(&expanded).unwrap();
+    assert_eq!(found.total, 3);
+    let order: Vec<u64> = found
+        .documents
+        .iter()
+        .map(|d| d.stored.fingerprint)
+        .collect();
+    assert_eq!(order, [3, 2, 1]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn sketches_survive_packing(letters in proptest::collection::vec(any::<char>(), 60..400)) {
+        let sketch = Sketch::of(&letters).unwrap();
+        prop_assert_eq!(Sketch::unpacked(sketch.packed()), Some(sketch));
+        prop_assert!(Sketch::unpacked(sketch.packed().skip(1)).is_none());
+        prop_assert!(sketch.shared(&sketch) > 0);
+    }
+}
