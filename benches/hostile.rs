@@ -23,8 +23,8 @@ const NOW_MS: i64 = 1_795_140_000_000;
 const SIZES: [usize; 4] = [512 << 10, 1 << 20, 2 << 20, 4 << 20];
 /// Doubling may cost so much.
 const MOST: f64 = 2.3;
-/// Below this a time is noise.
-const LEAST_NS: u64 = 4_000_000;
+/// Below this it counts most whether the process has used the memory before.
+const LEAST_NS: u64 = 10_000_000;
 /// Runs of each; the fastest counts.
 const RUNS: usize = 5;
 

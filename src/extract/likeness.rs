@@ -88,6 +88,20 @@ pub(super) struct Forms {
     forms: Vec<Vec<char>>,
     /// Every run of [`RUN`] characters of any form, sorted.
     runs: Vec<[char; RUN]>,
+    /// A bit for the hash of each run: most texts have none of them, and this is quicker to ask.
+    bits: Vec<u64>,
+}
+
+/// Bits for the hashes of runs; a title has some hundred.
+const BITS: usize = 4096;
+
+fn hash(run: &[char]) -> usize {
+    let mixed = run.iter().fold(0u32, |hash, c| {
+        (hash ^ u32::from(*c))
+            .wrapping_mul(0x9E37_79B1)
+            .rotate_left(5)
+    });
+    mixed as usize % BITS
 }
 
 /// Two texts of twice this length that share no run of it are less alike than one half.
@@ -108,7 +122,12 @@ impl Forms {
             .collect();
         runs.sort_unstable();
         runs.dedup();
-        Self { forms, runs }
+        let mut bits = vec![0; BITS / 64];
+        for run in &runs {
+            let at = hash(run);
+            bits[at / 64] |= 1 << (at % 64);
+        }
+        Self { forms, runs, bits }
     }
 
     /// The greatest likeness of a text to one of the forms, if it is greater than `least`, which is at least one half.

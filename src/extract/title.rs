@@ -146,9 +146,11 @@ pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>)
     let site = Site::of(&evidence);
     let forms = parts.forms();
     let mut candidates = evidence.candidates;
+    let last = parts.parts.last().filter(|_| parts.parts.len() > 1);
+    let last = last.map(|part| normal_form(part));
     for candidate in &mut candidates {
         candidate.text = site.without_suffix(&candidate.text);
-        candidate.score = score(candidate, &parts, &forms, &site);
+        candidate.score = score(candidate, last.as_deref(), &forms, &site);
     }
     let lone = lone_heading(&candidates, &parts, &site);
     let untitled = parts.whole.is_empty();
@@ -184,17 +186,16 @@ pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>)
     (Some(text), candidates)
 }
 
-/// Likeness of a candidate to the best part of `<title>`, less for what looks like the site's name.
-fn score(candidate: &Candidate, parts: &Parts, forms: &Forms, site: &Site) -> f64 {
+/// Likeness of a candidate to the best part of `<title>`, less for what looks like the site's name; `last` is the
+/// normal form of the last of several parts.
+fn score(candidate: &Candidate, last: Option<&[char]>, forms: &Forms, site: &Site) -> f64 {
     let form = normal_form(&candidate.text);
     if site.is(&form) || candidate.text.chars().count() > MAX_CHARS || form.len() < 2 {
         return 0.0;
     }
     let best = forms.best(&form, LEAST).unwrap_or(0.0);
-    let last = parts.parts.last().filter(|_| parts.parts.len() > 1);
     // Site names stand last; a headline that stands last is found by another candidate or part.
-    let suspect =
-        candidate.origin != Origin::JsonLd && last.is_some_and(|l| normal_form(l) == form);
+    let suspect = candidate.origin != Origin::JsonLd && last == Some(form.as_slice());
     let short = form.len() < MIN_CHARS;
     best * if suspect { 0.5 } else { 1.0 } * if short { 0.8 } else { 1.0 }
 }

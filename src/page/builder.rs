@@ -18,7 +18,7 @@ use lol_html::{MemorySettings, OutputSink};
 
 use super::config::Config;
 use super::decode::Decoder;
-use super::long_tag::{Skip, long_tag};
+use super::long_tag::{Skip, is_too_long, long_tag};
 use super::text::TextKind;
 use super::tree::Tree;
 use super::{CharsetSource, Page};
@@ -28,9 +28,6 @@ use crate::uri::CrawlUri;
 const BLOCK_BYTES: usize = 16 << 10;
 /// The tokenizer holds a split tag or comment back whole; it may take as much as a page.
 const TOKENIZER_BYTES_EXTRA: usize = 1 << 20;
-/// A tag that is longer is left out: the tokenizer notes each attribute in some ten times as many bytes as it has.
-/// Pictures in attributes are shorter.
-const MAX_TAG_BYTES: usize = 3 << 19;
 
 /// What is known of a page besides its bytes.
 #[derive(Debug, Clone, Default)]
@@ -146,7 +143,7 @@ impl Parser {
     }
 
     fn write(&mut self, text: &str) {
-        if self.stuck.is_empty() {
+        if self.waiting.is_empty() && text.len() >= self.stuck.len() {
             self.write_now(text);
             return;
         }
@@ -182,8 +179,7 @@ impl Parser {
             }
             None => self.stuck.extend_from_slice(bytes),
         }
-        let is_tag = self.stuck.get(1).is_some_and(u8::is_ascii_alphabetic);
-        if failed || (is_tag && self.stuck.len() > MAX_TAG_BYTES) {
+        if failed || is_too_long(&self.stuck) {
             return self.leave_out();
         }
         None
