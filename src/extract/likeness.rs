@@ -166,8 +166,14 @@ impl Forms {
         }
         let (mut longest, mut hits) = (0, 0);
         for run in form.windows(RUN) {
-            let is_hit =
-                <[char; RUN]>::try_from(run).is_ok_and(|run| self.runs.binary_search(&run).is_ok());
+            let at = hash(run);
+            let may_hit = self
+                .bits
+                .get(at / 64)
+                .is_some_and(|bits| bits >> (at % 64) & 1 == 1);
+            let is_hit = may_hit
+                && <[char; RUN]>::try_from(run)
+                    .is_ok_and(|run| self.runs.binary_search(&run).is_ok());
             hits = if is_hit { hits + 1 } else { 0 };
             longest = longest.max(hits);
         }
