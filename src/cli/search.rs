@@ -106,7 +106,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if args.json {
         output::json(&SearchAnswer::new(found, took_ms, false))?;
     } else {
-        found.notes.iter().for_each(|note| output::note(note));
+        for note in &found.notes {
+            output::note(&output::printable(&note.to_string()));
+        }
         print(&found, took_ms, args.offset);
     }
     Ok(ExitCode::SUCCESS)

@@ -163,7 +163,7 @@ impl SearchAnswer {
                 related: found.related,
             }),
             did_you_mean: found.did_you_mean,
-            notes: found.notes,
+            notes: found.notes.iter().map(ToString::to_string).collect(),
             took_ms: (took_ms * 100.0).round() / 100.0,
             hits: found.hits.into_iter().map(SearchHit::from).collect(),
         }

@@ -23,8 +23,24 @@ const MAX_GROUPS: usize = 32;
 pub struct Parsed {
     /// What to ask the index.
     pub query: Query,
-    /// Remarks for the person, each a sentence without a full stop.
-    pub notes: Vec<String>,
+    /// Remarks for the person.
+    pub notes: Vec<Note>,
+}
+
+/// What should be said about a query; printed in English, a sentence without a full stop.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Note {
+    /// The rest was left out.
+    #[error("only the first {MAX_QUERY_CHARS} characters were searched")]
+    Cut,
+    /// It looks like a date filter, but is no date.
+    #[error("{piece}: {error}; searched as text")]
+    NoDate {
+        /// As typed.
+        piece: String,
+        /// Why it is none.
+        error: DateError,
+    },
 }
 
 /// One blank-separated piece of a query.
@@ -60,8 +76,7 @@ pub fn parse(typed: &str, calendar: &Calendar) -> Parsed {
         None => (typed, ""),
     };
     if !rest.is_empty() {
-        let note = format!("only the first {MAX_QUERY_CHARS} characters were searched");
-        parser.parsed.notes.push(note);
+        parser.parsed.notes.push(Note::Cut);
     }
     let pieces = split(text);
     let mut at = 0;
@@ -117,9 +132,9 @@ impl Parser<'_> {
             Some(_) => Err(DateError::Date(piece.text.clone())),
         };
         if let Err(error) = date {
-            let note = format!("{}: {error}; searched as text", piece.raw);
-            self.parsed.notes.push(note);
             self.words.push(piece.raw.clone());
+            let piece = piece.raw.clone();
+            self.parsed.notes.push(Note::NoDate { piece, error });
         }
     }
 

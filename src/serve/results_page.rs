@@ -123,7 +123,7 @@ impl ResultsPage {
             next: (next_offset < reachable && next_offset <= config.offset_max())
                 .then(|| at(next_offset)),
             total,
-            notes: found.notes,
+            notes: found.notes.iter().map(|note| c.lang.note(note)).collect(),
             did_you_mean: found.did_you_mean.as_ref().map(again),
             ungrouped: params.group.map(|_| {
                 c.search(&Params {

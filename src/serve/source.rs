@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::query::Note;
 use crate::extract::Document;
 use crate::index::{Dates, Sort, Suggestion};
 
@@ -107,8 +108,8 @@ pub struct FoundList {
     pub related: Vec<String>,
     /// A query that finds something, when no document has the words of this one.
     pub did_you_mean: Option<String>,
-    /// Remarks on the query for the person, each a sentence without a full stop.
-    pub notes: Vec<String>,
+    /// Remarks on the query for the person.
+    pub notes: Vec<Note>,
 }
 
 /// Why a source gave no answer: one line for the log, not for the client.

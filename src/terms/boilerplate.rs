@@ -50,7 +50,10 @@ impl Lists {
 
 /// The sentence up to the first word after which only boilerplate comes (`责任编辑:`).
 pub(super) fn prose(sentence: &str) -> &str {
-    let ends = LISTS.rest.iter().filter_map(|word| sentence.find(word.as_str()));
+    let ends = LISTS
+        .rest
+        .iter()
+        .filter_map(|word| sentence.find(word.as_str()));
     let end = ends.min().unwrap_or(sentence.len());
     sentence.get(..end).unwrap_or(sentence)
 }

@@ -65,17 +65,24 @@ pub(super) fn measure(
     let counts = count(corpus, config.min_count, go_on)?;
     let mut kept: Vec<(u64, &Count)> = counts.iter().map(|(hash, count)| (*hash, count)).collect();
     kept.sort_unstable_by_key(|(_, count)| (count.first, count.words));
-    let texts: Vec<String> = kept.iter().map(|(_, count)| text_of(corpus, count)).collect();
+    let texts: Vec<String> = kept
+        .iter()
+        .map(|(_, count)| text_of(corpus, count))
+        .collect();
     let named = texts.iter().zip(&kept);
     let named: Vec<(&str, u32)> = named
         .map(|(text, (_, count))| (text.as_str(), count.occurrences))
         .collect();
     let nested = c_values(&named, config.nesting);
-    let index_of: ByHash<u32> = (0u32..).zip(&kept).map(|(i, (hash, _))| (*hash, i)).collect();
+    let index_of: ByHash<u32> = (0u32..)
+        .zip(&kept)
+        .map(|(i, (hash, _))| (*hash, i))
+        .collect();
     let freedom = freedom(corpus, &index_of, go_on)?;
     let general = General::new(corpus, dictionary);
     let mut out = Vec::new();
-    for (((text, (_, count)), nested), freedom) in texts.iter().zip(&kept).zip(nested).zip(freedom) {
+    for (((text, (_, count)), nested), freedom) in texts.iter().zip(&kept).zip(nested).zip(freedom)
+    {
         if is_boilerplate(text) || is_source(count) {
             continue;
         }
@@ -87,14 +94,18 @@ pub(super) fn measure(
 /// Whether it mostly stands where sources and footers stand, or is called one.
 fn is_source(count: &Count) -> bool {
     let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole.max(1));
-    let edge = count.documents >= EDGE_DOCUMENTS && share(count.edges, count.documents) >= EDGE_SHARE;
+    let edge =
+        count.documents >= EDGE_DOCUMENTS && share(count.edges, count.documents) >= EDGE_SHARE;
     edge || share(count.sources, count.occurrences) >= SOURCE_SHARE
 }
 
 fn words_of<'c>(corpus: &'c Corpus, count: &Count) -> impl Iterator<Item = &'c Word> {
     let first = count.first as usize;
     let tokens = corpus.tokens.get(first..first + usize::from(count.words));
-    tokens.unwrap_or_default().iter().map(|token| corpus.word(*token))
+    tokens
+        .unwrap_or_default()
+        .iter()
+        .map(|token| corpus.word(*token))
 }
 
 fn text_of(corpus: &Corpus, count: &Count) -> String {
@@ -113,7 +124,9 @@ impl<'a> General<'a> {
     fn new(corpus: &'a Corpus, dictionary: &'a Dictionary) -> Self {
         let million = corpus.tokens.len().max(1) as f64 / 1e6;
         let contrast = corpus.words.iter().map(|word| {
-            let general = dictionary.per_million(&word.text).unwrap_or(RARE_PER_MILLION);
+            let general = dictionary
+                .per_million(&word.text)
+                .unwrap_or(RARE_PER_MILLION);
             (f64::from(word.count) / million / general.max(RARE_PER_MILLION)).log2()
         });
         Self {
@@ -156,7 +169,10 @@ impl<'a> General<'a> {
 
     fn contrast(&self, count: &Count) -> f64 {
         let first = count.first as usize;
-        let tokens = self.corpus.tokens.get(first..first + usize::from(count.words));
+        let tokens = self
+            .corpus
+            .tokens
+            .get(first..first + usize::from(count.words));
         let tokens = tokens.unwrap_or_default();
         let sum: f64 = tokens
             .iter()
@@ -171,7 +187,9 @@ impl<'a> General<'a> {
         let tokens = self.corpus.tokens.len() as f64;
         let occurrences = f64::from(count.occurrences);
         let part = |words: &[&Word]| {
-            let hash = words.iter().fold(Hash::EMPTY, |hash, word| hash.join(word.hash));
+            let hash = words
+                .iter()
+                .fold(Hash::EMPTY, |hash, word| hash.join(word.hash));
             let counted = counts.get(&hash.value).map(|count| count.occurrences);
             let single = match words {
                 [word] => Some(word.count),

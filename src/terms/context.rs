@@ -33,7 +33,8 @@ pub(super) fn freedom(
         let Some(&index) = index_of.get(&run.hash) else {
             return;
         };
-        let (Some(seen), Some(alone)) = (seen.get_mut(index as usize), alone.get_mut(index as usize))
+        let (Some(seen), Some(alone)) =
+            (seen.get_mut(index as usize), alone.get_mut(index as usize))
         else {
             return;
         };

@@ -72,7 +72,11 @@ impl Corpus {
         let ends = ends.chain([self.tokens.len()]);
         self.sentences.iter().zip(ends).map(|(sentence, end)| {
             let start = sentence.token as usize;
-            (sentence.text, start, self.tokens.get(start..end).unwrap_or_default())
+            (
+                sentence.text,
+                start,
+                self.tokens.get(start..end).unwrap_or_default(),
+            )
         })
     }
 
@@ -118,9 +122,8 @@ pub(super) fn read(
         for (number, part) in parts(text) {
             let here = part.chars().count();
             let (begin, end) = EDGE_CHARS;
-            let edge = number > 0
-                && chars >= EDGED_CHARS
-                && (at + here <= begin || at + end >= chars);
+            let edge =
+                number > 0 && chars >= EDGED_CHARS && (at + here <= begin || at + end >= chars);
             reading.sentence(index, number, part, edge);
             at += if number > 0 { here } else { 0 };
         }
@@ -150,7 +153,11 @@ impl Reading<'_> {
         let Ok(token) = u32::try_from(self.corpus.tokens.len()) else {
             return;
         };
-        self.corpus.sentences.push(Sentence { token, text, number });
+        self.corpus.sentences.push(Sentence {
+            token,
+            text,
+            number,
+        });
         for tagged in self.dictionary.tagged(normal) {
             if tagged.text == " " {
                 continue;
@@ -202,4 +209,3 @@ impl Reading<'_> {
         id
     }
 }
-

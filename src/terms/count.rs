@@ -180,7 +180,9 @@ pub(super) fn for_each_run(
                 }
                 let after = tokens.get(at + usize::from(words));
                 let is_free = |token: Option<&Token>| token.is_none_or(|t| t.class == 0);
-                let named = |token: Option<&Token>| token.map_or((false, false), |t| corpus.word(*t).source);
+                let named = |token: Option<&Token>| {
+                    token.map_or((false, false), |t| corpus.word(*t).source)
+                };
                 each(
                     text,
                     &Run {
@@ -220,7 +222,10 @@ pub(super) fn count(
     let mut counts: ByHash<Count> = ByHash::default();
     let done = done
         && for_each_run(corpus, go_on, |text, run| {
-            if sketch.get(slot(run.hash)).is_some_and(|counter| *counter >= enough) {
+            if sketch
+                .get(slot(run.hash))
+                .is_some_and(|counter| *counter >= enough)
+            {
                 counts.entry(run.hash).or_default().occur(text, run);
             }
         });

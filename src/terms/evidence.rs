@@ -44,7 +44,8 @@ pub(super) fn gather(
         let mut forms: BTreeMap<String, usize> = BTreeMap::new();
         let mut evidence = Vec::new();
         for &token in &candidate.samples {
-            let Some((document, written, shown)) = occurrence(texts, corpus, token, &candidate.normal)
+            let Some((document, written, shown)) =
+                occurrence(texts, corpus, token, &candidate.normal)
             else {
                 continue;
             };
@@ -59,7 +60,9 @@ pub(super) fn gather(
             }
         }
         // Of equally frequent forms the first in the alphabet: capitals before small letters.
-        let most = forms.iter().max_by_key(|(form, count)| (**count, std::cmp::Reverse(*form)));
+        let most = forms
+            .iter()
+            .max_by_key(|(form, count)| (**count, std::cmp::Reverse(*form)));
         let term = most.map_or_else(|| candidate.normal.clone(), |(form, _)| form.clone());
         out.push(Found {
             term,
@@ -97,8 +100,15 @@ fn occurrence<'t>(
 /// The characters around a place of a sentence, and where the place is among them.
 fn around(sentence: &str, place: Range<usize>) -> Option<Shown> {
     let (before, after) = (sentence.get(..place.start)?, sentence.get(place.end..)?);
-    let from = before.char_indices().rev().nth(SIDE_CHARS - 1).map_or(0, |(i, _)| i);
-    let to = after.char_indices().nth(SIDE_CHARS).map_or(after.len(), |(i, _)| i);
+    let from = before
+        .char_indices()
+        .rev()
+        .nth(SIDE_CHARS - 1)
+        .map_or(0, |(i, _)| i);
+    let to = after
+        .char_indices()
+        .nth(SIDE_CHARS)
+        .map_or(after.len(), |(i, _)| i);
     let mut shown = String::new();
     if from > 0 {
         shown.push('…');

@@ -34,7 +34,10 @@ pub struct Nested {
 /// The C-values of candidates given as text and count, in the same order. Equal texts must not be given twice.
 pub fn c_values(candidates: &[(&str, u32)], nesting: Nesting) -> Vec<Nested> {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
-    let chars: Vec<Vec<char>> = candidates.iter().map(|(text, _)| text.chars().collect()).collect();
+    let chars: Vec<Vec<char>> = candidates
+        .iter()
+        .map(|(text, _)| text.chars().collect())
+        .collect();
     let length = |index: usize| chars.get(index).map_or(0, Vec::len);
     order.sort_by_key(|&index| std::cmp::Reverse(length(index)));
     let by_hash: ByHash<usize> = candidates
@@ -46,9 +49,15 @@ pub fn c_values(candidates: &[(&str, u32)], nesting: Nesting) -> Vec<Nested> {
     let mut within: Vec<(f64, u32)> = vec![(0.0, 0); candidates.len()];
     let mut out = vec![Nested::default(); candidates.len()];
     for index in order {
-        let count = candidates.get(index).map_or(0.0, |(_, count)| f64::from(*count));
+        let count = candidates
+            .get(index)
+            .map_or(0.0, |(_, count)| f64::from(*count));
         let (inside, holders) = within.get(index).copied().unwrap_or_default();
-        let mean = if holders == 0 { 0.0 } else { inside / f64::from(holders) };
+        let mean = if holders == 0 {
+            0.0
+        } else {
+            inside / f64::from(holders)
+        };
         if let Some(nested) = out.get_mut(index) {
             nested.c_value = (length(index).max(1) as f64).log2() * (count - mean);
             nested.share = if count > 0.0 { mean / count } else { 0.0 };

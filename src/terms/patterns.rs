@@ -18,7 +18,9 @@ static TABLE: LazyLock<Table> =
 pub(super) type Class = u8;
 
 /// A sequence of classes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub struct Pattern(u32);
 
 impl Pattern {

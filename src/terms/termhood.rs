@@ -58,7 +58,11 @@ pub fn termhood(candidate: &Candidate) -> f64 {
         + REPEATING * repeating
         + FREE_SIDES * candidate.free_sides
         + unity
-        + if candidate.in_dictionary { IN_DICTIONARY } else { 0.0 }
+        + if candidate.in_dictionary {
+            IN_DICTIONARY
+        } else {
+            0.0
+        }
         + COMMON * (candidate.contrast - 1.0).min(0.0)
         + length.map_or(LONGER, |(_, weight)| *weight)
         + candidate.pattern.weight().unwrap_or_default();

@@ -113,7 +113,15 @@ impl SearchSource for Fake {
             }
         });
         let sites = vec![("甲站".to_owned(), 1_300), ("<b>乙</b>".to_owned(), 12)];
+        let notes = match wanted.text.as_str() {
+            "noted" => vec![crate::serve::query::Note::NoDate {
+                piece: "since:<b>".to_owned(),
+                error: DateError::Date("<b>".to_owned()),
+            }],
+            _ => Vec::new(),
+        };
         Ok(FoundList {
+            notes,
             total: 25,
             hits: hits.collect(),
             sites: if wanted.facets { sites } else { Vec::new() },

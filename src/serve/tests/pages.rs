@@ -95,6 +95,19 @@ async fn a_hostile_query_stays_text_everywhere() {
 }
 
 #[tokio::test]
+async fn a_page_says_what_was_not_understood_in_the_readers_language() {
+    let chinese = visit("/?q=noted").await;
+    assert!(
+        chinese.body.contains("“since:&#60;b&#62;”里的日期看不懂"),
+        "{}",
+        chinese.body
+    );
+    assert_escaped(&chinese);
+    let english = visit("/?q=noted&lang=en").await;
+    assert!(english.body.contains("is not a date") && english.body.contains("searched as text"));
+}
+
+#[tokio::test]
 async fn pages_turn_and_end() {
     let first = visit("/?q=a&lang=en").await;
     assert!(

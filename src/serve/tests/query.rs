@@ -125,8 +125,9 @@ fn dates() {
     }
     let parsed = parse("油价 since:昨天", &BEIJING);
     assert_eq!(parsed.query.words, "油价 since:昨天");
+    let notes: Vec<String> = parsed.notes.iter().map(ToString::to_string).collect();
     assert_eq!(
-        parsed.notes,
+        notes,
         [
             "since:昨天: \"昨天\" is not a date: write 2026-11-05, 2026-11, 2026, or 7d for the last seven days; searched as text"
         ]
