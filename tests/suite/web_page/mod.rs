@@ -148,14 +148,14 @@ fn browser() -> Option<Browser> {
 }
 
 #[test]
-fn a_person_searches_filters_and_reads() {
+fn a_person_searches_filters_reads_and_expands() {
     let Some(browser) = browser() else {
         return;
     };
     let server = Server::start();
     types_and_takes_a_suggestion(&browser, &server);
     filters_by_date_and_site(&browser, &server);
-    opens_a_document(&browser, &server);
+    expands_reprints_and_opens_a_document(&browser, &server);
     corrects_and_finds_nothing(&browser, &server);
     uses_only_the_keyboard(&browser, &server);
     fits_every_width(&browser, &server);
@@ -267,8 +267,26 @@ fn counted(browser: &Browser) -> u64 {
     digits.parse().expect("a number")
 }
 
-fn opens_a_document(browser: &Browser, server: &Server) {
+fn expands_reprints_and_opens_a_document(browser: &Browser, server: &Server) {
     browser.go(&server.url("/?q=%E6%B8%A4%E6%B5%B7%E6%B7%B1%E4%BA%95"));
+    let more = browser.find("a.more");
+    assert_eq!(browser.text(&more), "另有 2 家转载");
+    assert_eq!(browser.all(".hits > li").len(), 1, "reprints are one hit");
+    browser.click(&more);
+    browser.find(".reprints li a");
+    let sites = browser
+        .run("return [...document.querySelectorAll('.reprints .site')].map(s => s.textContent)");
+    assert_eq!(sites, serde_json::json!(["能源报", "石油网"]));
+    let expanded =
+        browser.run("return document.querySelector('a.more').getAttribute('aria-expanded')");
+    assert_eq!(expanded, "true");
+    browser.click(&more);
+    let hidden = browser.run("return document.querySelector('.reprints').hidden");
+    assert_eq!(hidden, true);
+    // Without script the same link leads to a page of all three.
+    let link = browser.run("return document.querySelector('a.more').href");
+    browser.go(link.as_str().expect("an address"));
+    assert_eq!(browser.all(".hits > li").len(), 3);
     browser.click(&browser.find(".hits .meta a"));
     browser.until("document", || {
         browser.address().contains("/doc/").then_some(())
