@@ -6,16 +6,15 @@
 //! whether the next piece is text or a comment, all the rest are tags. Start and end tags, stray ones too, are
 //! therefore read where they stand, and the structure is built by our own rules (`tree`).
 
-use std::borrow::Cow;
+mod announce;
+
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lol_html::html_content::{Comment, Doctype, TextChunk, TextType};
-use lol_html::send::{
-    DocumentContentHandlers, Element, ElementContentHandlers, HtmlRewriter, Settings,
-};
+use lol_html::send::HtmlRewriter;
 use lol_html::{MemorySettings, OutputSink};
 
+use self::announce::{DATA, MARKUP, RAW, SKIPPED, announce_all, announce_naming};
 use super::config::Config;
 use super::decode::Decoder;
 use super::long_tag::{Skip, is_too_long, long_tag};
@@ -39,15 +38,6 @@ pub struct Hints {
     /// Limits.
     pub limits: Config,
 }
-
-const MARKUP: u8 = 0;
-const DATA: u8 = 1;
-const RAW: u8 = 2;
-const COMMENT: u8 = 3;
-const SKIPPED: u8 = 4;
-
-/// What names addresses.
-const NAMING: [&str; 7] = ["a", "area", "base", "frame", "iframe", "link", "meta"];
 
 /// Where the tokenizer's output goes. It hands the tree back when it is dropped, which is the only way lol_html
 /// gives a sink back.
@@ -260,48 +250,6 @@ fn tokenizer(
         .with_max_allowed_memory_usage(limits.max_decoded_bytes + TOKENIZER_BYTES_EXTRA);
     let settings = settings.with_strict(false).with_memory_settings(memory);
     HtmlRewriter::new(settings, sink)
-}
-
-/// Says of each text and comment what it is; all the rest is tags.
-fn announce_all(next: Arc<AtomicU8>) -> Settings<'static, 'static> {
-    let (text, comment, doctype) = (Arc::clone(&next), Arc::clone(&next), next);
-    let handlers = DocumentContentHandlers::default()
-        .text(move |chunk: &mut TextChunk<'_>| {
-            // The end of a text node is told by an empty chunk, which is not handed to the sink.
-            if !chunk.as_str().is_empty() {
-                let kind = match chunk.text_type() {
-                    TextType::Data | TextType::RCData => DATA,
-                    _ => RAW,
-                };
-                text.store(kind, Ordering::Relaxed);
-            }
-            Ok(())
-        })
-        .comments(move |_: &mut Comment<'_>| {
-            comment.store(COMMENT, Ordering::Relaxed);
-            Ok(())
-        })
-        .doctype(move |_: &mut Doctype<'_>| {
-            doctype.store(MARKUP, Ordering::Relaxed);
-            Ok(())
-        });
-    Settings::new_send().append_document_content_handler(handlers)
-}
-
-/// Says of each tag that may name an address that it does; all the rest is skipped. The tokenizer need not look into
-/// what no handler asks for.
-fn announce_naming(next: &Arc<AtomicU8>) -> Settings<'static, 'static> {
-    let mut settings = Settings::new_send();
-    for name in NAMING {
-        let next = Arc::clone(next);
-        let handler = ElementContentHandlers::default().element(move |_: &mut Element<'_, '_>| {
-            next.store(MARKUP, Ordering::Relaxed);
-            Ok(())
-        });
-        let selector = name.parse().expect("a name of an element is a selector");
-        settings = settings.append_element_content_handler((Cow::Owned(selector), handler));
-    }
-    settings
 }
 
 impl Builder {
