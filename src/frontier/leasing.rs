@@ -274,7 +274,11 @@ impl Frontier {
             queue.host.cycle_pages += 1;
             queue.in_flight += 1;
             queue.leased += 1;
-            queue.parallel = parallel;
+            if queue.parallel != parallel {
+                // More queues want more of the store in memory to choose from.
+                queue.parallel = parallel;
+                queue.invalidate();
+            }
             queue.dirty = true;
             ip = queue.host.ip;
         }
