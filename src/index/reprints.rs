@@ -22,7 +22,7 @@ const LEAST_SHARED: usize = 3;
 /// Most texts compared with a new one.
 const COMPARED: usize = 4;
 /// Share of the longer text that stands in the other.
-const SHARED: f64 = 0.63;
+const SHARED: f64 = 0.64;
 /// Runs of five that two reprints share at least: edits of a fifth of all letters leave a fifth of the runs.
 const LEAST_RUNS: f64 = 0.15;
 /// Letters that are compared one by one.
@@ -30,7 +30,7 @@ const COMPARED_LETTERS: usize = 4_000;
 /// Numbers from which on a text's numbers say something.
 const LEAST_NUMBERS: usize = 6;
 /// Share of the numbers that two texts have in common, against that of their runs: edits spoil both alike.
-const NUMBERS_SHARE: f64 = 0.85;
+const NUMBERS_SHARE: f64 = 0.7;
 /// Texts kept whole until they can be read from the index; after that many, sketches decide.
 const PENDING: usize = 8_192;
 /// Bins that decide where no text is at hand.

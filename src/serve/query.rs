@@ -7,6 +7,7 @@
 //! -钻井  -"招聘启事"     without
 //! LNG OR 液化天然气      one of both is enough
 //! title:油价             in the title        site:cnpc.com.cn  author:张三  source:新华社  url:2026/11
+//! date:2026-11  date:2026-11-01..2026-11-05
 //! since:2026-11-01 until:2026-11-05   published on these days and between; also 2026-11, 2026 and 7d
 //! ```
 
@@ -59,6 +60,7 @@ enum Field {
     Target(Target),
     Since,
     Until,
+    Date,
 }
 
 /// Reads a query, its dates by `calendar`.
@@ -102,16 +104,13 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn piece(&mut self, piece: &Piece) {
-        let filter = &mut self.parsed.query.filter;
         let date = match piece.field {
-            Some(Field::Since) if !piece.minus => self
-                .calendar
-                .since(&piece.text)
-                .map(|ms| filter.since_ms = filter.since_ms.max(Some(ms))),
-            Some(Field::Until) if !piece.minus => self
-                .calendar
-                .until(&piece.text)
-                .map(|ms| filter.until_ms = Some(filter.until_ms.map_or(ms, |old| old.min(ms)))),
+            Some(Field::Since) if !piece.minus => self.dates(&piece.text, ""),
+            Some(Field::Until) if !piece.minus => self.dates("", &piece.text),
+            Some(Field::Date) if !piece.minus => {
+                let (first, last) = ends(&piece.text);
+                self.dates(first, last)
+            }
             Some(Field::Target(_)) | None => {
                 let plain = piece.field.is_none() && !piece.quoted && !piece.minus;
                 if plain || self.parsed.query.groups.len() >= MAX_GROUPS {
@@ -138,6 +137,18 @@ impl Parser<'_> {
         }
     }
 
+    /// Narrows the time of publication; an empty end is no limit.
+    fn dates(&mut self, first: &str, last: &str) -> Result<(), DateError> {
+        let (since_ms, until_ms) = self.calendar.range(Some(first), Some(last))?;
+        let filter = &mut self.parsed.query.filter;
+        filter.since_ms = filter.since_ms.max(since_ms);
+        filter.until_ms = match (filter.until_ms, until_ms) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        Ok(())
+    }
+
     fn group(&mut self, alternatives: &[&Piece]) {
         if self.parsed.query.groups.len() >= MAX_GROUPS {
             self.words
@@ -149,6 +160,11 @@ impl Parser<'_> {
             any: alternatives.iter().map(|piece| clause(piece)).collect(),
         });
     }
+}
+
+/// First and last of `2026-11-01..2026-11-05`; one day, month or year is both.
+fn ends(range: &str) -> (&str, &str) {
+    range.split_once("..").unwrap_or((range, range))
 }
 
 fn clause(piece: &Piece) -> Clause {
@@ -166,8 +182,9 @@ fn clause(piece: &Piece) -> Clause {
 
 /// The pieces joined by OR from `at` on: one when there is no OR, or when it joins dates or refused words.
 fn alternatives(pieces: &[Piece], at: usize) -> Vec<&Piece> {
-    let joins =
-        |piece: &Piece| !piece.minus && !matches!(piece.field, Some(Field::Since | Field::Until));
+    let joins = |piece: &Piece| {
+        !piece.minus && !matches!(piece.field, Some(Field::Since | Field::Until | Field::Date))
+    };
     let mut found: Vec<&Piece> = pieces.get(at).into_iter().collect();
     let mut next = at + 1;
     while let (Some(or), Some(other)) = (pieces.get(next), pieces.get(next + 1)) {
@@ -286,6 +303,7 @@ fn take_field(text: &str) -> Option<(Field, &str)> {
         "url" | "inurl" => Field::Target(Target::Url),
         "since" => Field::Since,
         "until" => Field::Until,
+        "date" | "日期" => Field::Date,
         _ => return None,
     };
     Some((field, value))

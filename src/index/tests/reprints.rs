@@ -141,7 +141,7 @@ fn a_reprint_is_known_after_a_commit_a_restart_and_a_rebuild() {
 
 #[test]
 fn two_groups_become_one_when_a_text_shows_that_they_are() {
-    let halves = [article(0..8), article(4..12)];
+    let halves = [article(0..8), article(3..12)];
     let whole = article(0..12);
     let found = groups(&[&halves[0], &halves[1]]);
     assert_ne!(found[0], found[1], "half of each is its own");

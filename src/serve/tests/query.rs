@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use crate::index::{Clause, Occur, Target};
+use crate::index::{Clause, Filter, Occur, Target};
 use crate::serve::dates::{Calendar, DateError};
 use crate::serve::query::parse;
 
@@ -122,6 +122,25 @@ fn dates() {
             Err(DateError::Date(wrong.to_owned())),
             "{wrong}"
         );
+    }
+    let range = |text: &str| {
+        let filter = parse(text, &BEIJING).query.filter;
+        (filter.since_ms, filter.until_ms)
+    };
+    let day = (Some(NOV_5_MS), Some(NOV_5_MS + DAY_MS));
+    assert_eq!(range("油价 date:2026-11-05"), day);
+    assert_eq!(range("油价 日期：2026-11-05..2026/11/5"), day);
+    assert_eq!(range("油价 date:2026-11-05.."), (day.0, None));
+    assert_eq!(range("油价 date:..2026-11-05"), (None, day.1));
+    assert_eq!(range("油价 since:1d"), (Some(NOV_5_MS), None));
+    for wrong in [
+        "date:..",
+        "date:2026-11-06..2026-11-05",
+        "date:a..b",
+        "-date:2026",
+    ] {
+        let parsed = parse(wrong, &BEIJING);
+        assert_eq!(parsed.query.filter, Filter::default(), "{wrong}");
     }
     let parsed = parse("油价 since:昨天", &BEIJING);
     assert_eq!(parsed.query.words, "油价 since:昨天");
