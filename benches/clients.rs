@@ -119,6 +119,7 @@ async fn load(reader: Arc<Reader>) -> (Vec<Duration>, Duration) {
         .expect("a port");
     let address = listener.local_addr().expect("its address");
     let state = ServeState {
+        templates: None,
         config: Config::default(),
         source: reader,
         follows: Vec::new(),

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::schedule::Site;
-use crate::{analyze, extract, fetch, frontier, index, page, schedule, serve};
+use crate::{analyze, extract, fetch, frontier, index, page, schedule, serve, template};
 
 /// Where the installed daemon looks first.
 pub const SYSTEM_CONFIG: &str = "/etc/taojin/taojin.toml";
@@ -56,6 +56,8 @@ pub struct Config {
     pub page: page::Config,
     /// How documents are taken out of pages.
     pub extract: extract::Config,
+    /// Section `[templates]`.
+    pub templates: template::Config,
     /// How Chinese text is cut.
     pub analyze: analyze::Config,
     /// The search index.
@@ -78,6 +80,7 @@ impl Default for Config {
             warc: fetch::WarcConfig::default(),
             page: page::Config::default(),
             extract: extract::Config::default(),
+            templates: template::Config::default(),
             analyze: analyze::Config::default(),
             index: index::Config::default(),
             serve: serve::Config::default(),

@@ -27,5 +27,6 @@ pub mod schedule;
 pub mod serve;
 pub mod similarity;
 pub mod store;
+pub mod template;
 pub mod terms;
 pub mod uri;

@@ -47,6 +47,9 @@ pub(crate) struct Args {
     /// Rates of each language too
     #[arg(long)]
     by_language: bool,
+    /// Learn templates from every second page of each site, and compare with the ratio alone on the others
+    #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language"])]
+    templates: bool,
 }
 
 /// One extracted page, as tools that score predictions read it.
@@ -94,6 +97,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         page: config.page,
         extract: config.extract,
     };
+    if args.templates {
+        return halves(&sets, &choice, &extraction, &config.templates, args.json);
+    }
     let bar = progress_bar(pages);
     let mut missing = 0;
     let run = eval::run(&sets, &choice, &extraction, |page| {
@@ -127,6 +133,30 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         run.save(file).map_err(caller)?;
     }
     print(&run, args, baseline.as_ref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn halves(
+    sets: &[eval::Set],
+    choice: &Choice,
+    extraction: &Extraction,
+    config: &crate::template::Config,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let bar = ProgressBar::new_spinner();
+    let sites = eval::halves(sets, choice, extraction, config, |site| {
+        bar.set_message(site.to_owned());
+        bar.tick();
+    });
+    bar.finish_and_clear();
+    let sites = sites.map_err(caller)?;
+    if json {
+        output::json(&sites)?;
+    } else {
+        for line in eval::halves_lines(&sites) {
+            output::line(&output::printable(&line));
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -17,6 +17,7 @@ mod search;
 mod serve;
 mod site;
 mod status;
+mod templates;
 mod why;
 
 use std::path::PathBuf;
@@ -79,6 +80,8 @@ enum Command {
     Check(check::Args),
     /// Show what the crawler has and does
     Status(status::Args),
+    /// Learn, show and label the templates of sites
+    Templates(templates::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -133,6 +136,7 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
         Command::Why(args) => why::run(context, &args),
         Command::Check(args) => check::run(context, &args),
         Command::Status(args) => status::run(context, &args),
+        Command::Templates(args) => templates::run(context, &args),
         Command::Completions(args) => completions::run(&args),
     }
 }

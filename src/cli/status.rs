@@ -80,6 +80,20 @@ fn print(status: &Status) {
             site.errors,
             site.recall_estimate * 100.0
         ));
+        let t = &site.templates;
+        if t.used + t.waiting > 0 {
+            output::line(&format!(
+                "           templates: {} in use, {} articles with one, {} without, {} wait to be learned from",
+                t.used, t.matched, t.unmatched, t.waiting
+            ));
+        }
+        if let Some(note) = &t.note {
+            output::line(&format!(
+                "           templates: {} ({})",
+                output::printable(note),
+                time(t.note_ms)
+            ));
+        }
         if let Some(error) = &site.last_error {
             output::line(&format!(
                 "           last error: {}",

@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 use super::archive::WarcSink;
 use super::crawl_loop::Event;
 use super::settle::Finished;
+use super::templates::Templates;
 use super::visit::{self, Tools, Work};
 use super::{Mode, Shared};
 use crate::config::Loaded;
@@ -25,7 +26,12 @@ const ROBOTS_FILE: &str = "robots.json";
 pub(super) const SAVE_ROBOTS: Duration = Duration::from_secs(300);
 
 /// What the fetch tasks need; an archive only where pages come from the network.
-pub(super) fn tools(loaded: &Loaded, mode: &Mode, shared: &Arc<Shared>) -> anyhow::Result<Tools> {
+pub(super) fn tools(
+    loaded: &Loaded,
+    mode: &Mode,
+    shared: &Arc<Shared>,
+    templates: Templates,
+) -> anyhow::Result<Tools> {
     let config = &loaded.config;
     let archived = config.warc.enabled && !matches!(mode, Mode::Replay { .. });
     let dir = loaded.warc_dir();
@@ -40,6 +46,7 @@ pub(super) fn tools(loaded: &Loaded, mode: &Mode, shared: &Arc<Shared>) -> anyho
         page: config.page.clone(),
         extract: config.crawl.documents.then(|| config.extract.clone()),
         shared: Arc::clone(shared),
+        templates,
         archive: archived.then(open).transpose()?.map(Arc::new),
     })
 }

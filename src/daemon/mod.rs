@@ -17,6 +17,7 @@ mod fetching;
 mod following;
 mod freshness;
 mod indexer;
+mod learner;
 mod reading;
 mod replay;
 mod serving;
@@ -27,6 +28,8 @@ mod status;
 mod summary;
 mod systemd;
 mod tally;
+mod template_desk;
+mod templates;
 #[cfg(test)]
 mod tests;
 mod ties;
@@ -47,11 +50,13 @@ use tokio::task::JoinSet;
 pub use clock::Clock;
 pub use crawl_log::LogLine;
 pub use replay::documents_of_archive;
+pub(crate) use replay::pages_of_archive;
 pub use serving::serve_state;
 pub use shared::Shared;
 pub(crate) use site_run::scope;
 pub use status::{StatusBoard, status_source};
 pub use summary::Summary;
+pub(crate) use templates::{pack, unpack};
 
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
@@ -63,13 +68,18 @@ use crawl_loop::{CrawlLoop, Event};
 use disk::DiskWatch;
 use fetching::{SAVE_ROBOTS, fetch_tasks, save_robots, tools};
 use indexer::Indexer;
+use learner::Learner;
 use replay::Replay;
 use serving::start_server;
 use shared::STUCK_MS;
+use templates::{Seen, Templates};
 use visit::{Tools, Work};
 
 /// Room for events beyond one for each connection.
 const SPARE_EVENTS: usize = 64;
+
+/// Pages seen that wait for the learner; what comes while it learns and finds no room is not learned from.
+const SEEN_PAGES: usize = 256;
 
 /// Told of each fetch as it ends.
 pub type Progress = Box<dyn FnMut(&LogLine) + Send>;
@@ -168,7 +178,8 @@ pub async fn run(
             shared: Arc::clone(&shared),
         },
     )?;
-    let tools = Arc::new(tools(loaded, &mode, &shared)?);
+    let (learner, templates, seen) = learner(loaded);
+    let tools = Arc::new(tools(loaded, &mode, &shared, templates)?);
     let crawl = CrawlLoop {
         progress: options.progress,
         archive: tools.archive.clone(),
@@ -177,6 +188,7 @@ pub async fn run(
 
     let indexing = spawn_thread("indexer", move || indexer.run(&poked))?;
     let crawling = spawn_thread("crawl-loop", move || crawl.run())?;
+    let learning = spawn_thread("learner", move || learner.run())?;
     let fetching = tokio::spawn(fetch_tasks(Arc::clone(&tools), work, events.clone()));
     let reloading = options
         .reload
@@ -201,6 +213,9 @@ pub async fn run(
         task.abort();
     }
     let summary = join(crawling).await??;
+    // The learner empties its channel and ends; it is never more than a few pages behind.
+    let _ = tokio::task::spawn_blocking(move || seen.send(Seen::Stop)).await;
+    join(learning).await?;
     if let Some(archive) = &tools.archive {
         archive.close();
     }
@@ -309,6 +324,23 @@ fn open_loop(
     };
     crawl.take_sites(&loaded.sites, now)?;
     Ok(crawl)
+}
+
+/// The learner, what the fetch tasks need of templates, and the way to tell the learner that it is over.
+fn learner(loaded: &Loaded) -> (Learner, Templates, SyncSender<Seen>) {
+    let registry = Arc::default();
+    let (seen, inbox) = sync_channel(SEEN_PAGES);
+    let learner = Learner {
+        dir: loaded.config.data_dir.clone(),
+        config: loaded.config.templates.clone(),
+        inbox,
+        registry: Arc::clone(&registry),
+    };
+    let templates = Templates {
+        registry,
+        learner: loaded.config.templates.enabled.then(|| seen.clone()),
+    };
+    (learner, templates, seen)
 }
 
 /// The sites in use and what belongs to them.

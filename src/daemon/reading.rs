@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::body::Form;
-use super::visit::Visited;
+use super::visit::{Tools, Visited};
 use crate::extract::{self, Document, Kind, LinkKind};
 use crate::fetch::Head;
 use crate::page::{self, Attr, LinkRole, Page, Tag};
@@ -33,22 +33,25 @@ pub(super) fn redirect(record: &UrlRecord, to: &CrawlUri) -> Visited {
     visited
 }
 
-/// A body that came whole (or whose beginning is enough). Without `config` no document is taken out of it.
+/// A body that came whole (or whose beginning is enough). Where no documents are wanted, only its links.
 pub(super) fn read(
-    config: Option<&extract::Config>,
+    tools: &Tools,
     record: &UrlRecord,
     head: &Head,
     form: Form,
     context: &extract::Context<'_>,
 ) -> Visited {
     match form {
-        Form::Html(builder) => match config {
-            Some(config) => {
-                let document = extract::extract_with(&builder.finish(), context, config);
-                read_page(record, head, document)
+        Form::Html(builder) => {
+            let page = builder.finish();
+            match &tools.extract {
+                Some(config) => {
+                    let document = tools.templates.extract(&page, context, config);
+                    read_page(record, head, document)
+                }
+                None => follow_page(record, head, &page),
             }
-            None => follow_page(record, head, &builder.finish()),
-        },
+        }
         Form::List(bytes) => read_list(record, &bytes),
         Form::Open => Visited::nothing("ok", Some("empty body".to_owned())),
         Form::Binary => Visited::nothing("unwanted", Some("content-type: no text".to_owned())),

@@ -15,8 +15,9 @@ use super::settle::Finished;
 use super::visit::{Visited, Work};
 use crate::config::Config;
 use crate::extract::{self, Document};
-use crate::fetch::{self, Outcome, Record, Unwanted, WarcError, WarcReader};
+use crate::fetch::{self, Head, Outcome, Record, Unwanted, WarcError, WarcReader};
 use crate::frontier::{FetchOutcome, FetchReport, Lease, Next, Scope};
+use crate::page::Page;
 use crate::store::{Batch, HELD_MS, NewUrl, UrlRecord, Visit};
 use crate::uri::CrawlUri;
 
@@ -220,13 +221,33 @@ pub fn documents_of_archive(
     config: &Config,
     mut each: impl FnMut(Document) -> anyhow::Result<()>,
 ) -> anyhow::Result<Option<String>> {
+    pages_of_archive(path, config, |page, head, at_ms| {
+        let context = extract::Context {
+            now_ms: at_ms,
+            ..Default::default()
+        };
+        let mut document = extract::extract_with(&page, &context, &config.extract);
+        document.noindex |= head.noindex;
+        document.nofollow |= head.nofollow;
+        each(document)
+    })
+}
+
+/// The pages of an archive with the head of the answer and the time of the record, in order; as
+/// [`documents_of_archive`].
+pub(crate) fn pages_of_archive(
+    path: &Path,
+    config: &Config,
+    mut each: impl FnMut(Page, Head, i64) -> anyhow::Result<()>,
+) -> anyhow::Result<Option<String>> {
     let max_block_bytes = config.fetch.max_body_bytes.saturating_add(HEADER_BYTES);
     let mut reader = open(path, max_block_bytes)?;
     loop {
         match reader.read_record() {
             Ok(Some(record)) => {
-                if let Some(document) = document(&record, config) {
-                    each(document)?;
+                if let Some((page, head)) = page_of(&record, config) {
+                    let at_ms = record.date.as_deref().and_then(time);
+                    each(page, head, at_ms.unwrap_or_else(now_ms))?;
                 }
             }
             Ok(None) => return Ok(problem(path, &reader, None)),
@@ -235,7 +256,7 @@ pub fn documents_of_archive(
     }
 }
 
-fn document(record: &Record, config: &Config) -> Option<Document> {
+fn page_of(record: &Record, config: &Config) -> Option<(Page, Head)> {
     let uri = target(record)?;
     let mut body = Body::new(&config.page, uri, false);
     let (_, fetched) = fetch::replay(record, &config.fetch, &mut body)?;
@@ -244,14 +265,7 @@ fn document(record: &Record, config: &Config) -> Option<Document> {
     else {
         return None;
     };
-    let context = extract::Context {
-        now_ms: record.date.as_deref().and_then(time).unwrap_or_else(now_ms),
-        ..Default::default()
-    };
-    let mut document = extract::extract_with(&builder.finish(), &context, &config.extract);
-    document.noindex |= fetched.head.noindex;
-    document.nofollow |= fetched.head.nofollow;
-    Some(document)
+    Some((builder.finish(), fetched.head))
 }
 
 fn open(path: &Path, max_block_bytes: u64) -> anyhow::Result<WarcReader> {

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use metrics_exporter_prometheus::PrometheusHandle;
 
+use super::template_desk::Desk;
 use super::{Shared, StatusBoard, status_source};
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
@@ -56,6 +57,10 @@ pub fn serve_state(
         follows: loaded.config.follow.clone(),
         status: status_source(board, move || counted.num_docs().unwrap_or_default()),
         metrics: metrics_handle()?,
+        templates: Some(Arc::new(Desk {
+            dir: loaded.config.data_dir.clone(),
+            extract: loaded.config.extract.clone(),
+        })),
     })
 }
 

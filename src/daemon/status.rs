@@ -1,6 +1,7 @@
 //! What the operator sees at a glance. In: the store, the index and, beside a running daemon, what its threads tell
 //! each other. Out: a [`Status`]. Opens its own reading connection for each question; never writes.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::frontier::{self, Cause, Explanation};
 use crate::schedule::Site;
 use crate::serve::{
     Activity, CycleCounts, DiskUse, FollowStatus, HostStatus, QueueCounts, SiteStatus, Status,
-    StatusSource, UrlCounts,
+    StatusSource, TemplateStatus, UrlCounts,
 };
 use crate::store::{Counts, FollowRecord, HostRecord, Reader, SiteCounts};
 
@@ -126,6 +127,7 @@ impl StatusBoard {
             .as_ref()
             .map(|s| s.next_cycles())
             .unwrap_or_default();
+        let mut templates = template_status(reader)?;
         let mut list = Vec::new();
         for site in &self.sites {
             let record = reader.site(&site.name)?;
@@ -154,6 +156,7 @@ impl StatusBoard {
                 recall_estimate: freshness.recall(),
                 mean_age_ms: freshness.mean_age_ms(now),
                 last_error,
+                templates: templates.remove(&site.name).unwrap_or_default(),
             });
         }
         Ok(list)
@@ -176,6 +179,24 @@ impl StatusBoard {
             free_bytes: free_bytes(&self.data_dir),
         }
     }
+}
+
+/// Templates by site.
+fn template_status(reader: &Reader) -> anyhow::Result<BTreeMap<String, TemplateStatus>> {
+    let count = |n: i64| u64::try_from(n).unwrap_or_default();
+    let mut sites: BTreeMap<String, TemplateStatus> = BTreeMap::new();
+    for fit in reader.template_fits()? {
+        let site = sites.entry(fit.site).or_default();
+        (site.matched, site.unmatched) = (count(fit.matched), count(fit.unmatched));
+        (site.note, site.note_ms) = (fit.note, fit.note_ms);
+    }
+    for (site, waiting) in reader.waiting_counts()? {
+        sites.entry(site).or_default().waiting = count(waiting);
+    }
+    for (site, used) in reader.template_counts()? {
+        sites.entry(site).or_default().used = count(used);
+    }
+    Ok(sites)
 }
 
 /// The board as the server asks it.

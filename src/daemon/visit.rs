@@ -9,6 +9,7 @@ use super::archive::WarcSink;
 use super::body::{Body, Form};
 use super::reading::{child, read, redirect};
 use super::replay::{self, Archived};
+use super::templates::Templates;
 use crate::extract::{self, Document, Kind};
 use crate::fetch::{
     self, Access, Exchange, Failure, Fetched, Fetcher, Outcome, Request, RobotsCache, Unwanted,
@@ -30,6 +31,8 @@ pub(super) struct Tools {
     /// None: documents are not wanted.
     pub(super) extract: Option<extract::Config>,
     pub(super) shared: Arc<Shared>,
+    /// Templates of the sites.
+    pub(super) templates: Templates,
     /// Where everything that is fetched is archived, if it is.
     pub(super) archive: Option<Arc<WarcSink>>,
 }
@@ -233,20 +236,10 @@ fn judge(tools: &Tools, record: &UrlRecord, fetched: Fetched, form: Form, at_ms:
     // A page over the limit is still worth its beginning; anything else that broke off is not to be used.
     let cut = fetched.outcome == Outcome::Unwanted(Unwanted::TooLarge);
     let mut visited = match (&fetched.outcome, form) {
-        (Outcome::Page, form) => read(
-            tools.extract.as_ref(),
-            record,
-            &fetched.head,
-            form,
-            &context,
-        ),
-        (Outcome::Unwanted(Unwanted::TooLarge), form @ Form::Html(_)) => read(
-            tools.extract.as_ref(),
-            record,
-            &fetched.head,
-            form,
-            &context,
-        ),
+        (Outcome::Page, form) => read(tools, record, &fetched.head, form, &context),
+        (Outcome::Unwanted(Unwanted::TooLarge), form @ Form::Html(_)) => {
+            read(tools, record, &fetched.head, form, &context)
+        }
         (Outcome::Redirect { to, .. }, _) => redirect(record, to),
         (other, _) => Visited::nothing(word(other), None),
     };

@@ -140,6 +140,8 @@ pub struct World {
     pub round: u32,
     /// Pages are filled up with script to about this many bytes; 0 leaves them as they are.
     pub page_bytes: usize,
+    /// Sites whose pages look otherwise since a redesign.
+    pub(super) redesigned: HashSet<usize>,
     pub(super) now_ms: i64,
     pub(super) routes: Routes,
     titles: HashSet<String>,
@@ -172,6 +174,7 @@ impl World {
             traps: Vec::new(),
             round: 1,
             page_bytes: 0,
+            redesigned: HashSet::new(),
             now_ms,
             routes: Routes::default(),
             titles: HashSet::new(),
@@ -290,6 +293,28 @@ impl World {
             }
         }
         self.routes = Routes::of(self);
+    }
+
+    /// From now on the articles of a site are laid out as those of another house are.
+    pub fn redesign(&mut self, site: usize) {
+        self.redesigned.insert(site);
+    }
+
+    /// The site looks as it did at first.
+    pub fn undo_redesign(&mut self, site: usize) {
+        self.redesigned.remove(&site);
+    }
+
+    /// The page of an article as UTF-8 text, without what a server does to it.
+    pub fn article_html(&self, index: usize) -> String {
+        let article = &self.articles[index];
+        let view = super::template::View {
+            world: self,
+            index: article.site,
+            encoding: Encoding::Utf8,
+            nonce: 0,
+        };
+        super::template::article(&view, article)
     }
 
     /// The site of an article.

@@ -107,6 +107,8 @@ pub struct Gold {
     pub comments: Option<Vec<GoldComment>>,
     /// `article`, `list` or what else it is.
     pub page_type: Option<String>,
+    /// The site or template that it belongs to.
+    pub cluster: Option<String>,
     /// The labels do not fit the page: it is left out.
     pub bad_gold: Option<bool>,
 }

@@ -4,6 +4,7 @@
 mod clock;
 mod compare;
 mod corpus;
+mod halves;
 mod scores;
 mod table;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use clock::Unit;
 pub use compare::{Change, Difference, compare};
 pub use corpus::{EvalError, Gold, GoldComment, Set};
+pub use halves::{Halves, LEAST_PAGES, halves, halves_lines};
 pub use scores::{CommentScore, PageScore, Row, Tally};
 pub use table::{Report, SetReport, lines, report};
 pub use tokens::{BODY_SHINGLE, Bag, Numbers, Overlap, bare_title, day};
@@ -172,6 +174,14 @@ fn is_hub_set(set: &Set) -> Result<bool, EvalError> {
 }
 
 impl Extraction {
+    /// What is known of every page besides its bytes.
+    fn context(&self) -> extract::Context<'static> {
+        extract::Context {
+            now_ms: self.now_ms,
+            ..extract::Context::default()
+        }
+    }
+
     /// The document of a page, the nanoseconds that it took, and what they count.
     fn document(&self, html: &[u8], url: Option<&str>) -> (Document, u64, Unit) {
         let hints = Hints {
@@ -179,10 +189,7 @@ impl Extraction {
             charset: None,
             limits: self.page.clone(),
         };
-        let context = extract::Context {
-            now_ms: self.now_ms,
-            ..extract::Context::default()
-        };
+        let context = self.context();
         let span = clock::start();
         let page = Page::parse(html, hints);
         let document = extract::extract_with(&page, &context, &self.extract);

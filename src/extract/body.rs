@@ -10,6 +10,7 @@ use super::Config;
 use super::author::author_of;
 use super::date_text::{Form, find_dates};
 use super::features::View;
+use super::guided;
 use super::likeness::{likeness_from, normal_form};
 use super::marks::Marks;
 use super::measure::ends_sentence;
@@ -20,6 +21,7 @@ use super::render::line_text;
 use super::second::Second;
 use super::stamp::Clock;
 use crate::page::{NodeId, Page, Tag};
+use crate::template::Guide;
 
 /// A line counts for an element when it is likelier than this to be text: half of the F1 aimed at.
 const THETA: f32 = 0.45;
@@ -142,6 +144,7 @@ pub(super) fn main_text(
     outline: &Outline,
     title: Option<usize>,
     config: &Config,
+    guide: Option<Guide<'_>>,
 ) -> Body {
     let view = View::of(page, outline, title);
     let first = odds::first(&view);
@@ -152,8 +155,14 @@ pub(super) fn main_text(
         };
     };
     let second = odds::second(&Second::of(&view, &first, Some(best)), first.len());
-    let tokens: Vec<u32> = outline.lines.iter().map(|l| l.all.tokens).collect();
-    let (mut lines, expected) = select(&tokens, &second);
+    let (mut lines, expected, method) = match &guide {
+        Some(guide) => guided::choose(page, outline, &second, guide),
+        None => {
+            let tokens: Vec<u32> = outline.lines.iter().map(|l| l.all.tokens).collect();
+            let (lines, expected) = select(&tokens, &second);
+            (lines, expected, "ratio+blocks")
+        }
+    };
     complete(page, &view, &mut lines);
     let kept = lines.iter().fold((0u32, 0u32), |sum, i| {
         let line = &outline.lines[*i];
@@ -165,7 +174,7 @@ pub(super) fn main_text(
     let confidence = expected * plain * short;
     Body {
         lines,
-        method: "ratio+blocks",
+        method,
         confidence,
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn mend(
         "noscript".clone_into(&mut document.method);
         return;
     }
-    let hidden = Reading::with(page, context, config, true);
+    let hidden = Reading::with(page, context, config, true, None);
     if hidden.tokens() >= enough && hidden.body.confidence > 0.5 {
         document.text = body_text(page, &hidden.outline, &hidden.body.lines);
         document.confidence = hidden.body.confidence * TRUST;

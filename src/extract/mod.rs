@@ -9,6 +9,7 @@ mod date_text;
 mod document;
 mod fallback;
 mod features;
+mod guided;
 mod head;
 mod headline;
 mod jsonld;
@@ -38,11 +39,13 @@ mod weights;
 use serde::{Deserialize, Serialize};
 
 pub use document::{Comment, Document, Kind, Link, LinkKind};
+pub use guided::{extract_guided, observe};
 pub use stamp::{Clock, Stamp};
 pub use trace::{DateTrace, LineTrace, TitleTrace, Trace};
 
 use crate::comments;
 use crate::page::{self, Page};
+use crate::template::Guide;
 use head::Head;
 use outline::Outline;
 
@@ -95,10 +98,27 @@ pub fn extract(page: &Page, context: &Context<'_>) -> Document {
 
 /// The document of a page, with settings.
 pub fn extract_with(page: &Page, context: &Context<'_>, config: &Config) -> Document {
-    let reading = Reading::of(page, context, config);
+    finish(
+        Reading::of(page, context, config),
+        page,
+        context,
+        config,
+        None,
+    )
+}
+
+/// The document of what was read; looks elsewhere when there is almost no text, and asks the template for fields that
+/// are missing.
+fn finish(
+    reading: Reading<'_>,
+    page: &Page,
+    context: &Context<'_>,
+    config: &Config,
+    guide: Option<Guide<'_>>,
+) -> Document {
     let kept = reading.tokens();
     let json = reading.head.json.body.clone();
-    let mut document = reading.document(page, context, config);
+    let mut document = reading.document(page, context, config, guide);
     if kept < config.min_tokens {
         fallback::mend(&mut document, page, context, config, json);
     }
@@ -117,7 +137,7 @@ pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document
         &reading.dates,
         &reading.clock,
     );
-    (reading.document(page, context, config), trace)
+    (reading.document(page, context, config, None), trace)
 }
 
 /// Everything that was found out about a page.
@@ -137,18 +157,24 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn of(page: &'a Page, context: &Context<'_>, config: &Config) -> Self {
-        Self::with(page, context, config, false)
+        Self::with(page, context, config, false, None)
     }
 
     /// With `hidden_too`, what the page hides is read as well.
-    fn with(page: &'a Page, context: &Context<'_>, config: &Config, hidden_too: bool) -> Self {
+    fn with(
+        page: &'a Page,
+        context: &Context<'_>,
+        config: &Config,
+        hidden_too: bool,
+        guide: Option<Guide<'_>>,
+    ) -> Self {
         let head = Head::of(page);
         let mut outline = Outline::of(page, hidden_too);
         let language = language::language_of(head.language, &sample(page, &outline));
         let clock = clock_of(page, context, language.as_deref(), head.language);
         let guess = headline::first_guess(page, &outline, &head);
         outline.spread_marks(page, guess);
-        let mut body = body::main_text(page, &outline, guess, config);
+        let mut body = body::main_text(page, &outline, guess, config, guide);
         let comments = posts::find(page, &outline);
         if posts::settle(&outline, &comments, &mut body.lines) {
             body.method = "posts";
@@ -191,8 +217,19 @@ impl<'a> Reading<'a> {
             .sum()
     }
 
-    fn document(self, page: &Page, context: &Context<'_>, config: &Config) -> Document {
-        let (author, source) = author::names(page, &self.outline, &self.head, self.place);
+    /// Writer and media source.
+    fn names(&self, page: &Page) -> (Option<String>, Option<String>) {
+        author::names(page, &self.outline, &self.head, self.place)
+    }
+
+    fn document(
+        self,
+        page: &Page,
+        context: &Context<'_>,
+        config: &Config,
+        guide: Option<Guide<'_>>,
+    ) -> Document {
+        let (author, source) = self.names(page);
         let links = links::links(page, &self.outline, config.max_outlinks);
         let url = page
             .url
@@ -203,7 +240,7 @@ impl<'a> Reading<'a> {
             let header = context.robots_header;
             self.head.asks(directive) || header.is_some_and(|h| head::has_directive(h, directive))
         };
-        Document {
+        let mut document = Document {
             addresses: Vec::new(),
             canonical: canonical(page, &self.head).filter(|c| *c != url),
             url,
@@ -223,7 +260,11 @@ impl<'a> Reading<'a> {
             nofollow: asks("nofollow"),
             title: self.headline.text,
             language: self.language,
+        };
+        if let Some(guide) = guide {
+            guided::mend_fields(&mut document, page, &self.outline, &guide, &self.clock);
         }
+        document
     }
 }
 

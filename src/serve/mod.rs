@@ -35,6 +35,8 @@ mod source_index;
 mod state;
 mod status;
 mod status_page;
+mod template_desk;
+mod templates_page;
 mod token;
 mod view;
 mod web;
@@ -57,7 +59,10 @@ pub use source_index::{as_hits, ask, understood};
 pub use state::ServeState;
 pub use status::{
     Activity, CycleCounts, DiskUse, FollowStatus, HostStatus, QueueCounts, SiteStatus, Status,
-    StatusSource, UrlCounts,
+    StatusSource, TemplateStatus, UrlCounts,
+};
+pub use template_desk::{
+    Effect, Outcome, Proposal, RegionListed, TemplateDesk, TemplateListed, TemplateView,
 };
 pub use token::{Secret, signature};
 

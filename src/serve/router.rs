@@ -20,7 +20,7 @@ use super::form::FORM_BYTES_MAX;
 use super::limiter::{Peer, limited};
 use super::listen::Guarded;
 use super::state::{ServeState, Shared};
-use super::{api, feed, login, web};
+use super::{api, feed, login, templates_page, web};
 
 /// After the stop signal, running answers have this long to end; a client that holds its line is left behind.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -131,6 +131,12 @@ pub fn router(state: ServeState) -> Router {
         .route("/status", get(web::status))
         .route("/login", get(login::form).post(login::sign_in))
         .route("/logout", post(login::sign_out))
+        .route("/templates", get(templates_page::list))
+        .route(
+            "/templates/{id}",
+            get(templates_page::one).post(templates_page::change),
+        )
+        .route("/templates/{id}/page/{number}", get(templates_page::frame))
         .route("/assets/taojin.css", get(web::style))
         .route("/assets/taojin.js", get(web::script))
         .route("/assets/mark.svg", get(web::mark))
@@ -164,7 +170,10 @@ fn compression() -> CompressionLayer<impl Predicate> {
 async fn secured(mut response: Response) -> Response {
     let headers = response.headers_mut();
     for (name, value) in SECURITY_HEADERS {
-        headers.insert(name, HeaderValue::from_static(value));
+        // The template pages have a policy of their own.
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
     }
     headers
         .entry(header::CACHE_CONTROL)

@@ -17,6 +17,7 @@ use super::openapi;
 use super::params::Rules;
 use super::source::{Arrived, FoundList, Marked, SearchSource, SourceError, Wanted};
 use super::status::{Status, StatusSource};
+use super::template_desk::TemplateDesk;
 use crate::extract::Document;
 use crate::index::Suggestion;
 
@@ -36,6 +37,8 @@ pub struct ServeState {
     pub status: StatusSource,
     /// What `/metrics` shows.
     pub metrics: PrometheusHandle,
+    /// Where templates are looked at; none where there is no store.
+    pub templates: Option<Arc<dyn TemplateDesk>>,
 }
 
 /// Why a request got no answer.
@@ -57,6 +60,7 @@ pub(crate) struct Shared {
     pub(crate) limiter: Limiter,
     source: Arc<dyn SearchSource>,
     status: StatusSource,
+    templates: Option<Arc<dyn TemplateDesk>>,
     running: Arc<Semaphore>,
 }
 
@@ -75,6 +79,7 @@ impl Shared {
             metrics: state.metrics,
             source: state.source,
             status: state.status,
+            templates: state.templates,
         }
     }
 
@@ -155,6 +160,17 @@ impl Shared {
             utc_offset_minutes: self.source.utc_offset_minutes(),
             strict,
         }
+    }
+
+    /// Asks the desk of templates; none without one.
+    pub(crate) async fn templates<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&dyn TemplateDesk) -> Result<T, SourceError> + Send + 'static,
+    ) -> Result<Option<T>, Failure> {
+        let Some(desk) = self.templates.clone() else {
+            return Ok(None);
+        };
+        self.blocking(move || ask(desk.as_ref()).map(Some)).await
     }
 
     /// The status as the source gives it.

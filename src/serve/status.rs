@@ -103,6 +103,24 @@ pub struct DiskUse {
     pub free_bytes: u64,
 }
 
+/// Templates of a site.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct TemplateStatus {
+    /// Templates in use.
+    pub used: u64,
+    /// Articles without a template that wait to be learned from.
+    pub waiting: u64,
+    /// Articles that had a template.
+    pub matched: u64,
+    /// Articles that had none.
+    pub unmatched: u64,
+    /// What the operator should know: a redesign, a template that fits less well.
+    pub note: Option<String>,
+    /// Since when, Unix milliseconds.
+    pub note_ms: Option<i64>,
+}
+
 /// State of one site.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
@@ -129,6 +147,8 @@ pub struct SiteStatus {
     pub mean_age_ms: Option<i64>,
     /// The last error, one line with the URL.
     pub last_error: Option<String>,
+    /// What is known of its templates.
+    pub templates: TemplateStatus,
 }
 
 /// What one cycle of a site did, up to now or to the next.

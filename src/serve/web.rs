@@ -277,7 +277,7 @@ pub(crate) fn refused(
     failure(c, status, heading, text.to_owned())
 }
 
-fn broken(c: Chrome, error: &Failure) -> Response {
+pub(crate) fn broken(c: Chrome, error: &Failure) -> Response {
     match error {
         Failure::Busy => {
             let (heading, text) = (c.t.busy, c.t.busy_text.to_owned());

@@ -5,7 +5,7 @@
 use super::skeleton::Skeleton;
 
 /// Nodes of one tree: beyond it one pair takes longer than a page may.
-const MAX_NODES: usize = 400;
+const MAX_NODES: usize = 200;
 
 /// Similarity of two trees that are not empty.
 pub(super) fn similarity(a: &Skeleton, b: &Skeleton) -> f64 {

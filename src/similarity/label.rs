@@ -14,7 +14,7 @@ pub fn hash_text(text: &[u8]) -> u64 {
 }
 
 /// Two hashes as one; the order matters.
-pub(crate) fn mix(a: u64, b: u64) -> u64 {
+pub fn mix(a: u64, b: u64) -> u64 {
     let mut x = (a.rotate_left(23) ^ b)
         .wrapping_add(0x2545_F491_4F6C_DD1D)
         .wrapping_mul(0x9E37_79B9_7F4A_7C15);

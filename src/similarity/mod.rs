@@ -4,6 +4,7 @@
 //! The measures of the literature stand side by side, each in the form that its paper prints and, where that form has
 //! a fault, in a mended one; one law test runs over all of them.
 
+mod collection;
 mod combined_tree;
 mod edit_distance;
 mod fourier;
@@ -23,8 +24,9 @@ mod tree_path;
 mod weighted_lcs;
 mod weighted_tag;
 
+pub use collection::{COLLECTION_DISTANCE, collection_distances, names_and_paths};
 pub use edit_distance::edit_distance;
-pub use label::{hash_text, name_hash, name_of};
+pub use label::{hash_text, mix, name_hash, name_of};
 pub use lcs::lcs_len;
 pub use path_bag::{Bag, PathMatch, bag_similarity};
 pub use shingles::{Shingles, Sketch};
@@ -71,6 +73,8 @@ pub enum Measure {
     Fourier,
     /// Multisets of paths from the root to every node (Buttler 2004).
     Path(PathMatch),
+    /// Sets of paths from the root to every node: how often one occurs does not count.
+    PathSet,
     /// Shingles of paths in document order (Buttler 2004).
     PathShingles {
         /// Paths in one shingle.
@@ -82,12 +86,13 @@ pub enum Measure {
     },
 }
 
-/// The measure that parts templates: the winner of the bake-off among the cheap ones.
-pub const DEFAULT: Measure = Measure::Path(PathMatch::Binary);
+/// The measure of a page against its template: of the cheap ones that which parts layouts within a site. Collections of
+/// many sites are clustered by [`collection_distances`].
+pub const DEFAULT: Measure = Measure::PathSet;
 
 impl Measure {
     /// Every measure in every form.
-    pub const ALL: [Measure; 23] = [
+    pub const ALL: [Measure; 24] = [
         Measure::Lcs,
         Measure::WeightedLcs,
         Measure::TreeMatching,
@@ -108,6 +113,7 @@ impl Measure {
         Measure::Path(PathMatch::Binary),
         Measure::Path(PathMatch::Partial),
         Measure::Path(PathMatch::Weighted),
+        Measure::PathSet,
         Measure::PathShingles {
             window: 2,
             bag: false,
@@ -148,6 +154,7 @@ impl Measure {
             Measure::Path(PathMatch::Binary) => "path",
             Measure::Path(PathMatch::Partial) => "path-partial",
             Measure::Path(PathMatch::Weighted) => "path-weighted",
+            Measure::PathSet => "path-set",
             Measure::PathShingles { sketch: 1.., .. } => "shingles-sketch",
             Measure::PathShingles { bag: true, .. } => "shingles-bag",
             Measure::PathShingles { .. } => "shingles",
@@ -186,6 +193,7 @@ impl Measure {
             Measure::WeightedTag(mode) => weighted_tag::similarity(a, b, mode),
             Measure::Fourier => fourier::similarity(a, b),
             Measure::Path(matching) => path_bag::similarity(a, b, matching),
+            Measure::PathSet => path_bag::set_similarity(a, b),
             Measure::PathShingles {
                 window,
                 bag,

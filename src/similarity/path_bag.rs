@@ -119,6 +119,15 @@ pub(super) fn similarity(a: &Skeleton, b: &Skeleton, matching: PathMatch) -> f64
     2.0 * paired(trie, matching) / paths as f64
 }
 
+/// `2·|a ∩ b| / (|a| + |b|)` of the sets of paths: a list of three records is like one of thirty.
+pub(super) fn set_similarity(a: &Skeleton, b: &Skeleton) -> f64 {
+    let set = |tree: &Skeleton| {
+        let bag = Bag::of(tree.path_hashes());
+        Bag::counted(bag.counts().map(|(hash, _)| (hash, 1)).collect())
+    };
+    bag_similarity(&set(a), &set(b))
+}
+
 /// A path of either tree, and the paths that begin with it and have no partner yet: depths with counts, per tree.
 struct TrieNode {
     parent: u64,

@@ -13,8 +13,10 @@ pub enum Labels {
     /// Its tag alone, as the papers have it.
     Tags,
     /// Its tag with the stable words of class and id.
-    #[default]
     Names,
+    /// The same, and inline elements left out: they come and go with what an author writes.
+    #[default]
+    Blocks,
 }
 
 /// The elements of a subtree in document order.
@@ -41,14 +43,15 @@ impl Skeleton {
             while open.last().is_some_and(|(end, _)| *end <= at) {
                 skeleton.close(&mut open);
             }
-            if node.tag == Tag::TEXT {
+            let inline = labels == Labels::Blocks && !node.tag.is_block() && at != root;
+            if node.tag == Tag::TEXT || (inline && !node.tag.is_invisible()) {
                 at += 1;
             } else if node.tag.is_invisible() && at != root {
                 at = node.end;
             } else {
                 let label = match labels {
                     Labels::Tags => u64::from(node.tag.0),
-                    Labels::Names => name_hash(page, at),
+                    Labels::Names | Labels::Blocks => name_hash(page, at),
                 };
                 let own = skeleton.push(label, &open);
                 open.push((node.end, own));

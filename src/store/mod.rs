@@ -21,6 +21,7 @@ mod outbox;
 mod record;
 mod schema;
 mod sites;
+mod templates;
 mod twins;
 mod urls;
 
@@ -36,4 +37,5 @@ pub use outbox::OutboxRow;
 pub use record::{
     HostId, HostRecord, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord, UrlState, Visit,
 };
+pub use templates::{NewTemplate, TemplateFit, TemplatePage, TemplateRow, TemplateStore};
 pub use urls::{DueUrl, RANKS};

@@ -54,8 +54,22 @@ impl Reader {
         if !path.try_exists().map_err(|e| StoreError::io(&path, e))? {
             return Err(StoreError::Missing { path });
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let reader = Self::connect(path, flags)?;
+        Self::open_as(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+    }
+
+    /// The same for small changes that need no lock: templates.
+    pub(super) fn open_to_write(dir: &Path) -> Result<Self, StoreError> {
+        let path = dir.join(DATABASE);
+        if !path.try_exists().map_err(|e| StoreError::io(&path, e))? {
+            return Err(StoreError::Missing { path });
+        }
+        let reader = Self::open_as(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        configure(&reader.conn).map_err(|e| reader.fail(e))?;
+        Ok(reader)
+    }
+
+    fn open_as(path: PathBuf, flags: OpenFlags) -> Result<Self, StoreError> {
+        let reader = Self::connect(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         let found = schema::version(&reader.conn, &reader.path)?;
         if found == 0 {
             return Err(StoreError::Missing { path: reader.path });

@@ -17,7 +17,7 @@ pub(super) const APPLICATION_ID: i64 = 0x5461_6F4A;
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` leads from version `i` to `i + 1`.
-pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3, V4];
+pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5];
 
 const V1: &str = "
 CREATE TABLE meta (
@@ -149,6 +149,38 @@ CREATE TABLE seen (
 );
 DROP INDEX url_key;
 INSERT INTO meta (name, value) SELECT 'url_id', coalesce(max(id), 0) FROM url;
+";
+
+/// Templates, the pages they are learned from, how pages fit.
+const V5: &str = "
+CREATE TABLE template (
+  id INTEGER PRIMARY KEY,
+  site TEXT NOT NULL,
+  version BIGINT NOT NULL,
+  learned_ms BIGINT NOT NULL,
+  pages BIGINT NOT NULL,
+  disabled INTEGER NOT NULL DEFAULT 0,
+  data BLOB NOT NULL
+);
+CREATE INDEX template_site ON template (site, version);
+CREATE TABLE template_page (
+  id INTEGER PRIMARY KEY,
+  site TEXT NOT NULL,
+  template_id BIGINT,
+  url TEXT NOT NULL,
+  seen_ms BIGINT NOT NULL,
+  seen BLOB NOT NULL,
+  html BLOB
+);
+CREATE INDEX template_page_site ON template_page (site, template_id);
+CREATE INDEX template_page_template ON template_page (template_id) WHERE template_id IS NOT NULL;
+CREATE TABLE template_fit (
+  site TEXT PRIMARY KEY,
+  matched BIGINT NOT NULL,
+  unmatched BIGINT NOT NULL,
+  note TEXT,
+  note_ms BIGINT
+);
 ";
 
 /// Version of the open database; an error if the file is not ours.

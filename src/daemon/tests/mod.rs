@@ -2,6 +2,7 @@
 
 mod reading;
 mod settle;
+mod templates;
 
 use std::sync::Arc;
 

@@ -46,7 +46,7 @@ pub(super) struct View<'a> {
 
 /// An article's page.
 pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
-    match view.site().template {
+    match view.layout() {
         Template::Newspaper => newspaper::article(view, article),
         Template::Portal => portal::article(view, article),
         Template::Bulletin => bulletin::article(view, article),
@@ -93,6 +93,19 @@ pub(super) fn missing(view: &View<'_>, status: u16) -> String {
 }
 
 impl<'a> View<'a> {
+    /// The template that lays out the articles: that of another house after a redesign.
+    fn layout(&self) -> Template {
+        let own = self.site().template;
+        if !self.world.redesigned.contains(&self.index) {
+            return own;
+        }
+        match own {
+            Template::Newspaper => Template::Agency,
+            Template::Agency => Template::Portal,
+            _ => Template::Newspaper,
+        }
+    }
+
     /// The site.
     pub(super) fn site(&self) -> &'a SampleSite {
         &self.world.sites[self.index]

@@ -9,6 +9,7 @@ mod pages;
 mod params;
 mod query;
 mod snippet;
+mod templates;
 mod token;
 
 use std::sync::Arc;
@@ -204,6 +205,7 @@ fn state(config: Config) -> ServeState {
         }],
         status: Arc::new(fake_status),
         metrics: metrics::builder().unwrap().build_recorder().handle(),
+        templates: None,
     }
 }
 

@@ -103,3 +103,27 @@ fn a_skeleton_has_neither_text_nor_scripts() {
     assert_eq!(skeleton.len(), 3);
     assert_eq!(skeleton.depths(), [0, 1, 2]);
 }
+
+#[test]
+fn a_collection_is_weighed_by_what_is_rare() {
+    let page = |class: &str| {
+        let html = format!(
+            "<body><div class=frame><ul><li>a</li></ul></div><div class={class}><p>t</p></div></body>"
+        );
+        Page::parse(html.as_bytes(), Hints::default())
+    };
+    let bags: Vec<_> = ["story", "story", "photo", "photo"]
+        .map(|class| crate::similarity::names_and_paths(&page(class)))
+        .into();
+    let half = crate::similarity::collection_distances(&bags);
+    // Pairs 1-0, 2-0, 2-1, 3-0, 3-1, 3-2.
+    assert_eq!(half.len(), 6);
+    assert!(half[0] < 1e-6 && half[5] < 1e-6, "{half:?}");
+    assert!(half[1] > 0.5 && half[1] > half[0], "{half:?}");
+    assert!((half[1] - half[4]).abs() < 1e-6, "{half:?}");
+    assert!(crate::similarity::collection_distances(&[]).is_empty());
+    assert_eq!(
+        crate::similarity::collection_distances(&bags[..1]),
+        Vec::<f32>::new()
+    );
+}

@@ -1,0 +1,192 @@
+//! Templates against the ratio alone. In: labelled pages of several sites. Out: for each site, the scores of the second
+//! half of its pages without and with templates learned from the first half. The gold is never shown to the learner.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::corpus::{EvalError, Gold, Set};
+use super::scores::{PageScore, Row, Tally, round};
+use super::{Choice, Extraction};
+use crate::extract::{self, Document};
+use crate::page::{Hints, Page};
+use crate::template::{self, Guide, Keys, Library, Observation};
+use crate::uri::CrawlUri;
+
+/// Sites with fewer pages are left out: half of them shows nothing.
+pub const LEAST_PAGES: usize = 6;
+
+/// One site.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Halves {
+    /// Set of its pages.
+    pub set: String,
+    /// Host, or the label of the gold.
+    pub site: String,
+    /// Pages learned from.
+    pub learned_from: usize,
+    /// Templates learned.
+    pub templates: usize,
+    /// Pages of the other half that have a template.
+    pub assigned: usize,
+    /// The ratio alone.
+    pub ratio: Row,
+    /// With templates.
+    pub guided: Row,
+    /// Pages whose text is worse with a template: name, F1 before and after.
+    pub worse: Vec<(String, f64, f64)>,
+    /// Pages whose text a template has emptied.
+    pub lost: usize,
+}
+
+/// Judges every site of the chosen sets that has enough pages.
+pub fn halves(
+    sets: &[Set],
+    choice: &Choice,
+    extraction: &Extraction,
+    config: &template::Config,
+    mut progress: impl FnMut(&str),
+) -> Result<Vec<Halves>, EvalError> {
+    let mut all = Vec::new();
+    for set in sets {
+        let mut sites: BTreeMap<String, Vec<Gold>> = BTreeMap::new();
+        for gold in set.gold()? {
+            let gold = gold?;
+            if choice.takes(&gold) {
+                sites.entry(site_of(&gold, set)).or_default().push(gold);
+            }
+        }
+        for (site, pages) in sites {
+            if pages.len() >= LEAST_PAGES {
+                progress(&site);
+                all.push(one_site(set, &site, &pages, extraction, config));
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn site_of(gold: &Gold, set: &Set) -> String {
+    let host = gold
+        .url
+        .as_deref()
+        .and_then(|url| CrawlUri::parse(url).ok());
+    host.map(|uri| uri.host().to_owned())
+        .or_else(|| gold.cluster.clone())
+        .unwrap_or_else(|| set.name.clone())
+}
+
+fn one_site(
+    set: &Set,
+    site: &str,
+    pages: &[Gold],
+    extraction: &Extraction,
+    config: &template::Config,
+) -> Halves {
+    let context = extraction.context();
+    let first = pages.iter().step_by(2);
+    let seen: Vec<Observation> = first
+        .filter_map(|gold| {
+            let page = read(set, gold, extraction)?;
+            let keys = Keys::of(&page);
+            let (_, lines) = extract::observe(&page, &keys, &context, &extraction.extract);
+            Some(Observation::of(&page, &keys, lines))
+        })
+        .collect();
+    let learned = template::learn(&seen, config);
+    let templates = learned.templates.len();
+    let numbered = learned.templates.into_iter().map(std::sync::Arc::new);
+    let library = Library::new((1..).zip(numbered).collect(), config.max_distance);
+    let (mut ratio, mut guided) = (Tally::default(), Tally::default());
+    let (mut assigned, mut lost, mut worse) = (0, 0, Vec::new());
+    for gold in pages.iter().skip(1).step_by(2) {
+        let Some(page) = read(set, gold, extraction) else {
+            continue;
+        };
+        let keys = Keys::of(&page);
+        let found = library.assign(keys.set());
+        assigned += usize::from(found.is_some());
+        let guide = found
+            .as_ref()
+            .map(|a| Guide::new(&a.template, &keys, &page));
+        let of = |guide| extract::extract_guided(&page, &context, &extraction.extract, guide);
+        let (alone, with) = (of(None), of(guide));
+        lost += usize::from(is_lost(&alone, &with));
+        let score = |document| PageScore::of(&set.name, gold, Some(document), false);
+        let (before, after) = (score(&alone), score(&with));
+        let f1 = |score: &PageScore| score.text.map(|t| t.f1());
+        if let (Some(before), Some(after)) = (f1(&before), f1(&after))
+            && round(after) < round(before)
+        {
+            worse.push((gold.id.clone(), round(before), round(after)));
+        }
+        ratio.add(&before);
+        guided.add(&after);
+    }
+    Halves {
+        set: set.name.clone(),
+        site: site.to_owned(),
+        learned_from: seen.len(),
+        templates,
+        assigned,
+        ratio: ratio.row(),
+        guided: guided.row(),
+        worse,
+        lost,
+    }
+}
+
+fn read(set: &Set, gold: &Gold, extraction: &Extraction) -> Option<Page> {
+    let html = set
+        .html(&gold.id, extraction.page.max_decoded_bytes + 1)
+        .ok()?;
+    let hints = Hints {
+        url: gold
+            .url
+            .as_deref()
+            .and_then(|url| CrawlUri::parse(url).ok()),
+        charset: None,
+        limits: extraction.page.clone(),
+    };
+    Some(Page::parse(&html, hints))
+}
+
+fn is_lost(alone: &Document, with: &Document) -> bool {
+    !alone.text.is_empty() && with.text.is_empty()
+}
+
+/// The sites as a table, then the pages that are worse.
+pub fn halves_lines(all: &[Halves]) -> Vec<String> {
+    let width = all.iter().map(|h| h.set.len() + h.site.len() + 1).max();
+    let width = width.unwrap_or(0).max(20);
+    let mut lines = vec![format!(
+        "{:width$} {:>5} {:>5} {:>4} {:>5}  {:>15} {:>15} {:>15}",
+        "site", "learn", "test", "tpl", "with", "body", "title", "date"
+    )];
+    let pair = |before: Option<f64>, after: Option<f64>| match (before, after) {
+        (Some(before), Some(after)) => format!("{before:.4} → {after:.4}"),
+        _ => "-".to_owned(),
+    };
+    for h in all {
+        lines.push(format!(
+            "{:width$} {:>5} {:>5} {:>4} {:>5}  {:>15} {:>15} {:>15}",
+            format!("{}/{}", h.set, h.site),
+            h.learned_from,
+            h.ratio.pages,
+            h.templates,
+            h.assigned,
+            pair(h.ratio.page, h.guided.page),
+            pair(h.ratio.title, h.guided.title),
+            pair(h.ratio.date, h.guided.date),
+        ));
+    }
+    for h in all {
+        for (id, before, after) in &h.worse {
+            lines.push(format!("  worse {}/{id}: {before:.4} → {after:.4}", h.set));
+        }
+        if h.lost > 0 {
+            lines.push(format!("  lost {}: {} pages", h.site, h.lost));
+        }
+    }
+    lines
+}

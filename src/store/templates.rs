@@ -1,0 +1,362 @@
+//! Templates of sites and the pages they are learned from. In: bytes that the learner made. Out: the same, by site. Never
+//! looks into them.
+//!
+//! [`TemplateStore`] writes beside the daemon: its transactions are small, SQLite lets them wait for each other, and each
+//! raises a number that tells everybody else to read again. So a person can label a region while the daemon crawls.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+
+use super::error::StoreError;
+use super::open::Reader;
+
+const TEMPLATE: &str = "id, site, version, learned_ms, pages, disabled, data";
+
+/// One template as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateRow {
+    /// Its number, for commands and addresses.
+    pub id: i64,
+    /// Name of its site.
+    pub site: String,
+    /// Rises with each template of the site.
+    pub version: i64,
+    /// When it was learned, Unix milliseconds.
+    pub learned_ms: i64,
+    /// Pages it was learned from.
+    pub pages: i64,
+    /// Not used for extraction.
+    pub disabled: bool,
+    /// What was learned.
+    pub data: Vec<u8>,
+}
+
+/// A page that waits to be learned from, or a saved one of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplatePage {
+    /// Row number; 0 for a new one.
+    pub id: i64,
+    /// Its address.
+    pub url: String,
+    /// When it was fetched, Unix milliseconds.
+    pub seen_ms: i64,
+    /// What was observed of it.
+    pub seen: Vec<u8>,
+    /// The page itself, if it is one of the few that are kept for looking at.
+    pub html: Option<Vec<u8>>,
+}
+
+/// How the pages of a site fit its templates.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TemplateFit {
+    /// Name of the site.
+    pub site: String,
+    /// Articles that had a template.
+    pub matched: i64,
+    /// Articles that had none.
+    pub unmatched: i64,
+    /// What the operator should know: a redesign, a template that no longer fits.
+    pub note: Option<String>,
+    /// Since when, Unix milliseconds.
+    pub note_ms: Option<i64>,
+}
+
+impl Reader {
+    /// Templates of a site, or of all, in order of site and version.
+    pub fn templates(&self, site: Option<&str>) -> Result<Vec<TemplateRow>, StoreError> {
+        let sql = format!(
+            "SELECT {TEMPLATE} FROM template WHERE ?1 IS NULL OR site = ?1 ORDER BY site, version"
+        );
+        self.conn
+            .prepare_cached(&sql)
+            .and_then(|mut s| s.query_map([site], template)?.collect())
+            .map_err(|e| self.fail(e))
+    }
+
+    /// One template.
+    pub fn template(&self, id: i64) -> Result<Option<TemplateRow>, StoreError> {
+        let sql = format!("SELECT {TEMPLATE} FROM template WHERE id = ?1");
+        self.conn
+            .prepare_cached(&sql)
+            .and_then(|mut s| s.query_row([id], template).optional())
+            .map_err(|e| self.fail(e))
+    }
+
+    /// Pages of a site that wait to be learned from, oldest first.
+    pub fn waiting_pages(&self, site: &str) -> Result<Vec<TemplatePage>, StoreError> {
+        self.pages_where("site = ?1 AND template_id IS NULL", params![site])
+    }
+
+    /// Saved pages of a template, oldest first.
+    pub fn template_pages(&self, id: i64) -> Result<Vec<TemplatePage>, StoreError> {
+        self.pages_where("template_id = ?1 AND html IS NOT NULL", params![id])
+    }
+
+    /// Number of pages that wait, by site.
+    pub fn waiting_counts(&self) -> Result<Vec<(String, i64)>, StoreError> {
+        let sql = "SELECT site, count(*) FROM template_page WHERE template_id IS NULL GROUP BY site ORDER BY site";
+        self.conn
+            .prepare_cached(sql)
+            .and_then(|mut s| {
+                s.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                    .collect()
+            })
+            .map_err(|e| self.fail(e))
+    }
+
+    /// Number of templates in use, by site.
+    pub fn template_counts(&self) -> Result<Vec<(String, i64)>, StoreError> {
+        let sql =
+            "SELECT site, count(*) FROM template WHERE disabled = 0 GROUP BY site ORDER BY site";
+        self.conn
+            .prepare_cached(sql)
+            .and_then(|mut s| {
+                s.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                    .collect()
+            })
+            .map_err(|e| self.fail(e))
+    }
+
+    /// How the pages of each site fit.
+    pub fn template_fits(&self) -> Result<Vec<TemplateFit>, StoreError> {
+        let sql = "SELECT site, matched, unmatched, note, note_ms FROM template_fit ORDER BY site";
+        let fit = |row: &Row<'_>| {
+            Ok(TemplateFit {
+                site: row.get(0)?,
+                matched: row.get(1)?,
+                unmatched: row.get(2)?,
+                note: row.get(3)?,
+                note_ms: row.get(4)?,
+            })
+        };
+        self.conn
+            .prepare_cached(sql)
+            .and_then(|mut s| s.query_map([], fit)?.collect())
+            .map_err(|e| self.fail(e))
+    }
+
+    /// A number that rises with every change of templates.
+    pub fn template_revision(&self) -> Result<i64, StoreError> {
+        self.conn
+            .query_row(
+                "SELECT coalesce(max(value), 0) FROM meta WHERE name = 'template_revision'",
+                [],
+                |row| row.get(0),
+            )
+            .map_err(|e| self.fail(e))
+    }
+
+    fn pages_where(
+        &self,
+        condition: &str,
+        params: impl rusqlite::Params,
+    ) -> Result<Vec<TemplatePage>, StoreError> {
+        let sql = format!(
+            "SELECT id, url, seen_ms, seen, html FROM template_page WHERE {condition} ORDER BY id"
+        );
+        let page = |row: &Row<'_>| {
+            Ok(TemplatePage {
+                id: row.get(0)?,
+                url: row.get(1)?,
+                seen_ms: row.get(2)?,
+                seen: row.get(3)?,
+                html: row.get(4)?,
+            })
+        };
+        self.conn
+            .prepare_cached(&sql)
+            .and_then(|mut s| s.query_map(params, page)?.collect())
+            .map_err(|e| self.fail(e))
+    }
+}
+
+fn template(row: &Row<'_>) -> rusqlite::Result<TemplateRow> {
+    Ok(TemplateRow {
+        id: row.get(0)?,
+        site: row.get(1)?,
+        version: row.get(2)?,
+        learned_ms: row.get(3)?,
+        pages: row.get(4)?,
+        disabled: row.get(5)?,
+        data: row.get(6)?,
+    })
+}
+
+/// A new template and the waiting pages that belong to it; of these, `saved` stay for looking at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewTemplate {
+    /// Pages it was learned from.
+    pub pages: i64,
+    /// What was learned.
+    pub data: Vec<u8>,
+    /// Rows of its pages that are done with.
+    pub learned: Vec<i64>,
+    /// Rows of its pages that are kept.
+    pub saved: Vec<i64>,
+}
+
+/// The writing side of templates. Any number may stand beside the daemon.
+#[derive(Debug)]
+pub struct TemplateStore {
+    reader: Reader,
+}
+
+impl std::ops::Deref for TemplateStore {
+    type Target = Reader;
+
+    fn deref(&self) -> &Reader {
+        &self.reader
+    }
+}
+
+impl TemplateStore {
+    /// Opens the templates of the database in `dir`, which must be there and of this version.
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        let reader = Reader::open_to_write(dir)?;
+        Ok(Self { reader })
+    }
+
+    /// Adds a page that waits; the oldest ones of its site go when there are more than `most`, and only the first
+    /// `samples` of them keep their HTML.
+    pub fn add_page(
+        &mut self,
+        site: &str,
+        page: &TemplatePage,
+        most: usize,
+        samples: usize,
+    ) -> Result<i64, StoreError> {
+        let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+        self.write(|tx| {
+            let of_site = "FROM template_page WHERE site = ?1 AND template_id IS NULL";
+            tx.execute(
+                &format!("DELETE {of_site} AND url = ?2"),
+                params![site, page.url],
+            )?;
+            let saved: i64 = tx.query_row(
+                &format!("SELECT count(*) {of_site} AND html IS NOT NULL"),
+                [site],
+                |row| row.get(0),
+            )?;
+            let html = page.html.as_ref().filter(|_| saved < number(samples));
+            tx.execute(
+                "INSERT INTO template_page (site, url, seen_ms, seen, html) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![site, page.url, page.seen_ms, page.seen, html],
+            )?;
+            tx.execute(
+                &format!(
+                    "DELETE FROM template_page WHERE id IN (SELECT id {of_site} ORDER BY id DESC LIMIT -1 OFFSET ?2)"
+                ),
+                params![site, number(most)],
+            )?;
+            tx.query_row(&format!("SELECT count(*) {of_site}"), [site], |row| {
+                row.get(0)
+            })
+        })
+    }
+
+    /// Adds templates of a site; gives their numbers.
+    pub fn add(
+        &mut self,
+        site: &str,
+        templates: &[NewTemplate],
+        now_ms: i64,
+    ) -> Result<Vec<i64>, StoreError> {
+        self.write(|tx| {
+            let mut ids = Vec::with_capacity(templates.len());
+            for new in templates {
+                tx.execute(
+                    "INSERT INTO template (site, version, learned_ms, pages, data) VALUES (?1, \
+                     (SELECT coalesce(max(version), 0) + 1 FROM template WHERE site = ?1), ?2, ?3, ?4)",
+                    params![site, now_ms, new.pages, new.data],
+                )?;
+                let id = tx.last_insert_rowid();
+                for page in &new.saved {
+                    tx.execute(
+                        "UPDATE template_page SET template_id = ?2 WHERE id = ?1",
+                        [*page, id],
+                    )?;
+                }
+                for page in &new.learned {
+                    tx.execute("DELETE FROM template_page WHERE id = ?1", [*page])?;
+                }
+                ids.push(id);
+            }
+            raise(tx)?;
+            Ok(ids)
+        })
+    }
+
+    /// Replaces what a template says; false if there is none of this number.
+    pub fn replace(&mut self, id: i64, data: &[u8]) -> Result<bool, StoreError> {
+        self.change(
+            "UPDATE template SET data = ?2 WHERE id = ?1",
+            params![id, data],
+        )
+    }
+
+    /// Takes a template out of use or back into it; false if there is none of this number.
+    pub fn set_disabled(&mut self, id: i64, disabled: bool) -> Result<bool, StoreError> {
+        self.change(
+            "UPDATE template SET disabled = ?2 WHERE id = ?1",
+            params![id, disabled],
+        )
+    }
+
+    /// Deletes a template with its saved pages; false if there is none of this number.
+    pub fn delete(&mut self, id: i64) -> Result<bool, StoreError> {
+        self.write(|tx| {
+            tx.execute("DELETE FROM template_page WHERE template_id = ?1", [id])?;
+            let found = tx.execute("DELETE FROM template WHERE id = ?1", [id])?;
+            raise(tx)?;
+            Ok(found > 0)
+        })
+    }
+
+    /// Writes how the pages of sites fit.
+    pub fn set_fits(&mut self, fits: &[TemplateFit]) -> Result<(), StoreError> {
+        self.write(|tx| {
+            for fit in fits {
+                tx.execute(
+                    "INSERT INTO template_fit (site, matched, unmatched, note, note_ms) VALUES (?1, ?2, ?3, ?4, ?5) \
+                     ON CONFLICT (site) DO UPDATE SET matched = excluded.matched, unmatched = excluded.unmatched, \
+                     note = excluded.note, note_ms = excluded.note_ms",
+                    params![fit.site, fit.matched, fit.unmatched, fit.note, fit.note_ms],
+                )?;
+            }
+            Ok(())
+        })
+    }
+
+    fn change(&mut self, sql: &str, params: impl rusqlite::Params) -> Result<bool, StoreError> {
+        self.write(|tx| {
+            let found = tx.execute(sql, params)?;
+            raise(tx)?;
+            Ok(found > 0)
+        })
+    }
+
+    fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let done = (|| {
+            let tx = self
+                .reader
+                .conn
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = work(&tx)?;
+            tx.commit()?;
+            Ok(done)
+        })();
+        done.map_err(|e| self.reader.fail(e))
+    }
+}
+
+fn raise(tx: &Connection) -> rusqlite::Result<usize> {
+    tx.execute(
+        "INSERT INTO meta (name, value) VALUES ('template_revision', 1) \
+         ON CONFLICT (name) DO UPDATE SET value = value + 1",
+        [],
+    )
+}

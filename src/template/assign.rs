@@ -1,0 +1,199 @@
+//! A page and the templates of its site. In: the keys of a page. Out: the nearest template under the threshold, and
+//! through a [`Guide`] what it says of each line.
+
+use std::sync::Arc;
+
+use super::field::Field;
+use super::keys::{KeySet, Keys};
+use super::learn::Template;
+use crate::page::{NodeId, Page};
+
+/// Log-odds of a line whose place a person called body, or not body.
+const SAID: f32 = 12.0;
+/// Pages at which half of what was counted at a place is believed.
+const HALF_BELIEVED: f32 = 1.5;
+/// Log-odds against a line that says the same as on other pages.
+const REPEATED: f32 = -8.0;
+/// Log-odds against a place that says the same on every page.
+const CONSTANT: f32 = -3.0;
+/// Most that the counts of a place can say, in log-odds.
+const MOST: f32 = 4.0;
+
+/// The templates of one site that are in use.
+#[derive(Debug, Clone, Default)]
+pub struct Library {
+    templates: Vec<(i64, Arc<Template>)>,
+    max_distance: f32,
+}
+
+/// A page's template.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assigned {
+    /// Number of the template in the store.
+    pub id: i64,
+    /// The template.
+    pub template: Arc<Template>,
+    /// Distance of the page from its middle, 0 to 1.
+    pub distance: f32,
+    /// Share of its essential keys that the page lacks.
+    pub missing: f32,
+}
+
+impl Library {
+    /// The templates in use and the greatest distance of a page from its template.
+    pub fn new(templates: Vec<(i64, Arc<Template>)>, max_distance: f32) -> Self {
+        Self {
+            templates,
+            max_distance,
+        }
+    }
+
+    /// Greatest distance of a page that the template was learned from.
+    pub fn widest(&self, id: i64) -> Option<f32> {
+        let found = self.templates.iter().find(|(own, _)| *own == id);
+        found.map(|(_, template)| template.max_distance)
+    }
+
+    /// No template is known.
+    pub fn is_empty(&self) -> bool {
+        self.templates.is_empty()
+    }
+
+    /// The nearest template, if it is near enough; of equally near ones the first.
+    pub fn assign(&self, set: &KeySet) -> Option<Assigned> {
+        let (id, template, distance) = self
+            .templates
+            .iter()
+            .map(|(id, template)| (id, template, 1.0 - template.middle.similarity(set)))
+            .reduce(|best, next| if next.2 < best.2 { next } else { best })?;
+        (distance <= self.max_distance).then(|| {
+            let essential = template.essential.keys().len().max(1) as f32;
+            Assigned {
+                id: *id,
+                template: Arc::clone(template),
+                distance,
+                missing: 1.0 - template.essential.shared(set) as f32 / essential,
+            }
+        })
+    }
+}
+
+/// What a template says of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Prior {
+    /// Nothing.
+    Unknown,
+    /// Log-odds that it is main text, to be added to those of the extraction.
+    Odds(f32),
+    /// A person has called the place body.
+    Always,
+    /// A person has called the place something else.
+    Never,
+}
+
+impl Prior {
+    /// Log-odds to add.
+    pub fn odds(self) -> f32 {
+        match self {
+            Prior::Unknown => 0.0,
+            Prior::Odds(odds) => odds,
+            Prior::Always => SAID,
+            Prior::Never => -SAID,
+        }
+    }
+}
+
+/// A template and the page it is applied to.
+#[derive(Debug, Clone, Copy)]
+pub struct Guide<'a> {
+    /// The template.
+    pub template: &'a Template,
+    /// Keys of the page.
+    pub keys: &'a Keys,
+    /// First node and end of the block that holds the main text, if the page has it.
+    container: (NodeId, NodeId),
+    /// Log-odds of what stands in it.
+    pure: f32,
+}
+
+impl<'a> Guide<'a> {
+    /// Lays a template on a page.
+    pub fn new(template: &'a Template, keys: &'a Keys, page: &Page) -> Self {
+        let found = template.container.and_then(|(key, share)| {
+            let at = keys.first_of(key)?;
+            Some(((at, page.node(at).end), share))
+        });
+        let (container, share) = found.unwrap_or(((0, 0), 0.5));
+        let share = share.clamp(0.5, 0.97);
+        Self {
+            template,
+            keys,
+            container,
+            pure: (share / (1.0 - share)).ln(),
+        }
+    }
+
+    /// Log-odds that a line inside the container is main text because almost everything there is; 0 outside it, and for
+    /// places that say the same everywhere.
+    pub fn inside(&self, block: NodeId) -> f32 {
+        let within = self.container.0 < block && block < self.container.1;
+        let region = self.template.region(self.keys.fine(block));
+        if within && region.is_none_or(|r| !r.is_constant()) {
+            self.pure
+        } else {
+            0.0
+        }
+    }
+
+    /// What is known of the place of a line, whose innermost block is `block`.
+    pub fn place(&self, block: NodeId) -> Prior {
+        let key = self.keys.fine(block);
+        match self.template.labels.get(&key) {
+            Some(Field::Body) => return Prior::Always,
+            Some(_) => return Prior::Never,
+            None => {}
+        }
+        let shares = &self.template.shares;
+        if let Some(region) = self.template.region(key).filter(|r| r.pages >= 2) {
+            let mut odds = believed(region.kept, region.lines, region.pages);
+            if region.is_constant() {
+                odds = odds.min(CONSTANT);
+            }
+            return Prior::Odds(odds);
+        }
+        let coarse = self.keys.coarse(block);
+        let share = shares.binary_search_by_key(&coarse, |s| s.key).ok();
+        match share.and_then(|at| shares.get(at)).filter(|s| s.pages >= 2) {
+            Some(share) => Prior::Odds(believed(share.kept, share.lines, share.pages) / 2.0),
+            None => Prior::Unknown,
+        }
+    }
+
+    /// Whether the template's pages say the same somewhere: then the line belongs to the template, not to the page.
+    pub fn repeats(&self, text: u64) -> bool {
+        let repeated = &self.template.repeated;
+        repeated.binary_search_by_key(&text, |(t, _)| *t).is_ok()
+    }
+
+    /// Log-odds against a line that repeats.
+    pub fn against_repeated(&self) -> f32 {
+        REPEATED
+    }
+
+    /// The field at the block of a line.
+    pub fn field(&self, block: NodeId) -> Option<Field> {
+        self.template.field(self.keys.fine(block))
+    }
+
+    /// Whether a person said so.
+    pub fn is_said(&self, block: NodeId) -> bool {
+        self.template.labels.contains_key(&self.keys.fine(block))
+    }
+}
+
+/// Log-odds of the share kept, believed the more the more pages were seen.
+fn believed(kept: u32, lines: u32, pages: u32) -> f32 {
+    let share = (kept as f32 + 0.5) / (lines as f32 + 1.0);
+    let trust = pages as f32 / (pages as f32 + HALF_BELIEVED);
+    (trust * (share / (1.0 - share)).ln()).clamp(-MOST, MOST)
+}

@@ -1,0 +1,140 @@
+//! Where a node stands, as numbers that are the same on all pages of a template. In: a page. Out: for each node a fine key
+//! (names of all blocks from the root) and a coarse one (tags from the root, names of the two innermost blocks). Only
+//! blocks count: inline elements come and go with what an author writes.
+
+use crate::page::{NodeId, Page};
+use crate::similarity::{mix, name_hash};
+
+/// Set apart, so that a coarse key is never taken for a fine one.
+const COARSE: u64 = 0xC0A2;
+
+/// The keys of a page.
+#[derive(Debug, Clone, Default)]
+pub struct Keys {
+    fine: Vec<u64>,
+    coarse: Vec<u64>,
+    set: KeySet,
+}
+
+/// What the children of a node need of it.
+#[derive(Clone, Copy, Default)]
+struct Above {
+    tags: u64,
+    name: u64,
+}
+
+impl Keys {
+    /// The keys of every node; invisible parts have none.
+    pub fn of(page: &Page) -> Self {
+        let count = page.nodes().len();
+        let mut keys = Self {
+            fine: vec![0; count],
+            coarse: vec![0; count],
+            set: KeySet::default(),
+        };
+        let mut above = vec![Above::default(); count];
+        let mut set = Vec::with_capacity(count / 2);
+        let mut at = 0;
+        while at < count {
+            let node = page.nodes()[at];
+            let parent = node.parent as usize;
+            if node.tag.is_invisible() {
+                at = node.end as usize;
+                continue;
+            }
+            if node.tag.is_block() {
+                let name = name_hash(page, at as NodeId);
+                let tags = mix(above[parent].tags, u64::from(node.tag.0));
+                keys.coarse[at] = mix(mix(tags, name), mix(above[parent].name, COARSE));
+                keys.fine[at] = mix(keys.fine[parent], name);
+                above[at] = Above { tags, name };
+                set.push(keys.fine[at]);
+            } else if at > 0 {
+                keys.fine[at] = keys.fine[parent];
+                keys.coarse[at] = keys.coarse[parent];
+                above[at] = above[parent];
+            }
+            at += 1;
+        }
+        keys.set = KeySet::of(set);
+        keys
+    }
+
+    /// The first block with this fine key.
+    pub fn first_of(&self, key: u64) -> Option<NodeId> {
+        let at = self.fine.iter().position(|k| *k == key)?;
+        NodeId::try_from(at).ok()
+    }
+
+    /// Fine key of a node.
+    pub fn fine(&self, node: NodeId) -> u64 {
+        self.fine.get(node as usize).copied().unwrap_or_default()
+    }
+
+    /// Coarse key of a node.
+    pub fn coarse(&self, node: NodeId) -> u64 {
+        self.coarse.get(node as usize).copied().unwrap_or_default()
+    }
+
+    /// The different fine keys of the page.
+    pub fn set(&self) -> &KeySet {
+        &self.set
+    }
+}
+
+/// Different keys in rising order.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct KeySet {
+    keys: Vec<u64>,
+}
+
+impl KeySet {
+    /// The set of these keys.
+    pub fn of(mut keys: Vec<u64>) -> Self {
+        keys.sort_unstable();
+        keys.dedup();
+        Self { keys }
+    }
+
+    /// In rising order.
+    pub fn keys(&self) -> &[u64] {
+        &self.keys
+    }
+
+    /// Keys that stand in both.
+    pub fn shared(&self, other: &KeySet) -> usize {
+        let (a, b) = (&self.keys, &other.keys);
+        let (mut i, mut j, mut count) = (0, 0, 0);
+        while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+            count += usize::from(x == y);
+            (i, j) = (i + usize::from(x <= y), j + usize::from(y <= x));
+        }
+        count
+    }
+
+    /// `2·|a ∩ b| / (|a| + |b|)`; 1 for two empty sets.
+    pub fn similarity(&self, other: &KeySet) -> f32 {
+        let all = self.keys.len() + other.keys.len();
+        if all == 0 {
+            return 1.0;
+        }
+        2.0 * self.shared(other) as f32 / all as f32
+    }
+
+    /// Whether a key is in the set.
+    pub fn contains(&self, key: u64) -> bool {
+        self.keys.binary_search(&key).is_ok()
+    }
+}
+
+/// Hash of what a line says: white space and digits do not count, so that dates and counters do not hide what repeats.
+pub fn text_hash<'a>(texts: impl Iterator<Item = &'a str>) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    for byte in texts.flat_map(str::bytes) {
+        if !byte.is_ascii_whitespace() && !byte.is_ascii_digit() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    mix(hash, 0)
+}

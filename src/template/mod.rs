@@ -1,0 +1,37 @@
+//! Templates of a site, learned from its pages. In: [`Observation`]s, the simplified sequences of pages with the votes
+//! of the extraction, or the [`Keys`] of a page. Out: [`Template`]s: which nodes are essential and which optional, what
+//! repeats, which region holds which field; for a page the nearest template and what it says of each line. Never does
+//! I/O, never keeps a page.
+//!
+//! ```text
+//!  pages ─▶ observe ─▶ cluster (shared block paths) ─▶ align to the medoid ─▶ essential, optional nodes
+//!                          │                               merge repeats (+)
+//!                          └─▶ votes and entropy of each region ─▶ fields, boilerplate
+//! ```
+
+mod align;
+mod assign;
+pub mod chart;
+pub mod cluster;
+mod config;
+mod field;
+mod keys;
+mod learn;
+mod nodes;
+mod observation;
+mod regions;
+pub mod repeats;
+mod saved;
+pub mod suffix_tree;
+#[cfg(test)]
+mod tests;
+
+pub use assign::{Assigned, Guide, Library, Prior};
+pub use config::{Config, LEARN_AT, LEARN_SMALL_AT, MAX_DISTANCE, MAX_PENDING, MIN_PAGES, SAMPLES};
+pub use field::Field;
+pub use keys::{KeySet, Keys, text_hash};
+pub use learn::{Learned, Template, learn};
+pub use nodes::{Node, Piece, sequence_of};
+pub use observation::{Observation, ObservedLine, ObservedNode};
+pub use regions::{Region, Share};
+pub use saved::{frame, framed_html, saved_html};

@@ -1,0 +1,93 @@
+//! Merging of repeated records. In: a sequence of elements with depths. Out: the same with equal sibling subtrees kept
+//! once and marked `+`. Bottom up by hashes of subtrees, so that outer repeats that become equal by the merging of inner
+//! ones are merged too; linear in the length. The suffix tree of [`super::suffix_tree`] is the reference.
+
+use std::collections::HashMap;
+
+use crate::similarity::mix;
+
+/// One element of a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Token {
+    /// Hash of its name.
+    pub label: u64,
+    /// Depth; the root has 0.
+    pub depth: u16,
+    /// It stands for one or more equal siblings.
+    pub plus: bool,
+}
+
+/// A merged sequence, and for each of its tokens where it stood.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// What is left.
+    pub tokens: Vec<Token>,
+    /// Index of each in the sequence that was merged.
+    pub places: Vec<usize>,
+}
+
+/// For each element of a preorder sequence, one past the end of its subtree.
+pub fn ends(depths: &[u16]) -> Vec<usize> {
+    let mut ends = vec![depths.len(); depths.len()];
+    let mut open: Vec<usize> = Vec::new();
+    for (at, depth) in depths.iter().enumerate() {
+        while let Some(last) = open.last().copied()
+            && depths[last] >= *depth
+        {
+            ends[last] = at;
+            open.pop();
+        }
+        open.push(at);
+    }
+    ends
+}
+
+/// Merges equal siblings, from the leaves up.
+pub fn merge(sequence: &[Token]) -> Merged {
+    let depths: Vec<u16> = sequence.iter().map(|t| t.depth).collect();
+    let ends = ends(&depths);
+    let mut hashes = vec![0u64; sequence.len()];
+    let mut plus: Vec<bool> = sequence.iter().map(|t| t.plus).collect();
+    let mut dropped = vec![false; sequence.len()];
+    let mut first: HashMap<u64, usize> = HashMap::new();
+    for at in (0..sequence.len()).rev() {
+        first.clear();
+        let mut child = at + 1;
+        while child < ends[at] {
+            match first.get(&hashes[child]) {
+                Some(same) => {
+                    plus[*same] = true;
+                    dropped[child] = true;
+                }
+                None => {
+                    first.insert(hashes[child], child);
+                }
+            }
+            child = ends[child];
+        }
+        let mut hash = mix(sequence[at].label, 0x7EE);
+        let mut child = at + 1;
+        while child < ends[at] {
+            if !dropped[child] {
+                hash = mix(mix(hash, hashes[child]), u64::from(plus[child]));
+            }
+            child = ends[child];
+        }
+        hashes[at] = hash;
+    }
+    let mut merged = Merged::default();
+    let mut at = 0;
+    while at < sequence.len() {
+        if dropped[at] {
+            at = ends[at];
+            continue;
+        }
+        merged.tokens.push(Token {
+            plus: plus[at],
+            ..sequence[at]
+        });
+        merged.places.push(at);
+        at += 1;
+    }
+    merged
+}

@@ -1,0 +1,204 @@
+//! A page as HTML again. In: a [`Page`]. Out: markup that shows the same text in the same elements, without anything that
+//! runs, loads or leads elsewhere. Never copies markup: every byte is written anew from the tree.
+
+use super::assign::Guide;
+use super::field::Field;
+use crate::page::{Attr, NodeId, Page, Tag};
+
+/// Deepest element written; what lies below stands in its place.
+const MAX_DEPTH: u16 = 200;
+
+/// The page for keeping: reads back as the same tree, head data included.
+pub fn saved_html(page: &Page) -> String {
+    write(page, &mut |page, id, out| {
+        for (attr, value) in page.attributes_of(id) {
+            if let Some(name) = kept_name(attr) {
+                attribute(out, name, value);
+            }
+        }
+    })
+}
+
+/// The page for looking at: each block with text carries its region, its field and whether it is essential, and with
+/// `link` a link to it with the key of the region appended; no address of the page is left.
+pub fn framed_html(
+    page: &Page,
+    guide: &Guide<'_>,
+    chosen: &dyn Fn(NodeId) -> bool,
+    link: Option<&str>,
+) -> String {
+    let mut has_text = vec![false; page.nodes().len()];
+    for (id, node) in page.nodes().iter().enumerate() {
+        if node.tag == Tag::TEXT && !page.text(id as NodeId).trim().is_empty() {
+            has_text[page.block_of(id as NodeId) as usize] = true;
+        }
+    }
+    write(page, &mut |page, id, out| {
+        if !page.node(id).tag.is_block() || !has_text[id as usize] {
+            return;
+        }
+        let key = guide.keys.fine(id);
+        attribute(out, "data-region", &format!("{key:016x}"));
+        if let Some(field) = guide.template.field(key) {
+            attribute(out, "data-field", field.name());
+        }
+        if guide.template.labels.contains_key(&key) {
+            attribute(out, "data-said", "1");
+        }
+        let essential = guide.template.essential.contains(key);
+        let known = guide.template.region(key).is_some();
+        let part = match (essential, known) {
+            (true, _) => "essential",
+            (false, true) => "optional",
+            (false, false) => "unknown",
+        };
+        attribute(out, "data-part", part);
+        if chosen(id) {
+            attribute(out, "data-ratio", "1");
+        }
+        let place = guide
+            .template
+            .region(key)
+            .map_or(0.0, |r| guide.template.presence(r));
+        let name = guide.template.field(key).map_or("-", Field::name);
+        attribute(
+            out,
+            "title",
+            &format!("{name} · {part} · {:.0} %", place * 100.0),
+        );
+        if let Some(link) = link {
+            // A link of ours as the first thing in the block; the frame shows it as the name of the region.
+            out.push_str("><a class=\"tj\" target=\"_top\"");
+            attribute(out, "href", &format!("{link}{key:016x}#label"));
+            out.push('>');
+            escape(name, out);
+            out.push_str("</a");
+        }
+    })
+}
+
+fn kept_name(attr: Attr) -> Option<&'static str> {
+    Some(match attr {
+        Attr::Id => "id",
+        Attr::Class => "class",
+        Attr::Name => "name",
+        Attr::Property => "property",
+        Attr::Itemprop => "itemprop",
+        Attr::Content => "content",
+        Attr::Href => "href",
+        Attr::Alt => "alt",
+        Attr::Title => "title",
+        Attr::Rel => "rel",
+        Attr::Type => "type",
+        Attr::Datetime => "datetime",
+        Attr::Style => "style",
+        Attr::Hidden => "hidden",
+        Attr::Role => "role",
+        Attr::AriaHidden => "aria-hidden",
+        Attr::Lang => "lang",
+        _ => return None,
+    })
+}
+
+/// Elements that are never written: they run, load or cover.
+fn is_left_out(tag: Tag) -> bool {
+    let of_head = matches!(tag, Tag::HEAD | Tag::TITLE | Tag::META);
+    (tag.is_invisible() && !of_head)
+        || tag.is_replaced()
+        || matches!(
+            tag,
+            Tag::OBJECT | Tag::APPLET | Tag::NOFRAMES | Tag::NOEMBED
+        )
+}
+
+fn write(page: &Page, attributes: &mut dyn FnMut(&Page, NodeId, &mut String)) -> String {
+    let mut out = String::from("<!DOCTYPE html>\n");
+    let mut open: Vec<(NodeId, Tag)> = Vec::new();
+    let mut at: NodeId = 0;
+    while let Some(node) = page.nodes().get(at as usize) {
+        while let Some((end, tag)) = open.last().copied()
+            && end <= at
+        {
+            close(&mut out, tag);
+            open.pop();
+        }
+        if node.tag == Tag::TEXT {
+            escape(page.text(at), &mut out);
+        } else if is_left_out(node.tag) && at != 0 {
+            at = node.end;
+            continue;
+        } else if node.depth <= MAX_DEPTH {
+            let tag = match node.tag {
+                Tag::OTHER => Tag::SPAN,
+                // What browsers read without entities.
+                Tag::XMP | Tag::PLAINTEXT | Tag::LISTING => Tag::PRE,
+                tag => tag,
+            };
+            out.push('<');
+            out.push_str(tag.name());
+            attributes(page, at, &mut out);
+            out.push('>');
+            if !tag.is_void() {
+                open.push((node.end, tag));
+            }
+        }
+        at += 1;
+    }
+    while let Some((_, tag)) = open.pop() {
+        close(&mut out, tag);
+    }
+    out
+}
+
+fn close(out: &mut String, tag: Tag) {
+    out.push_str("</");
+    out.push_str(tag.name());
+    out.push('>');
+}
+
+fn attribute(out: &mut String, name: &str, value: &str) {
+    out.push(' ');
+    out.push_str(name);
+    out.push_str("=\"");
+    escape(value, out);
+    out.push('"');
+}
+
+fn escape(text: &str, out: &mut String) {
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+}
+
+/// A whole document for a sandboxed frame around a page made by [`framed_html`]: nothing may run or load, the regions are
+/// coloured.
+pub fn frame(page: &str) -> String {
+    let page = page.trim_start_matches("<!DOCTYPE html>\n");
+    format!("<!DOCTYPE html>\n{FRAME_HEAD}{page}")
+}
+
+/// Policy and colours of a frame.
+const FRAME_HEAD: &str = concat!(
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
+    "<meta name=\"viewport\" content=\"width=device-width\"><style>",
+    "body{font:15px/1.6 sans-serif;margin:.6em;overflow-wrap:anywhere}a{color:inherit}",
+    "[data-region]{outline:1px dashed #aaa;outline-offset:1px;margin:3px 0}",
+    "[data-part=essential]{outline-style:solid}[data-part=unknown]{outline-color:#eee}",
+    "[data-field=title]{background:#ffe9a8}[data-field=published]{background:#cfe8ff}",
+    "[data-field=author]{background:#e3d7ff}[data-field=source]{background:#d7f0ee}",
+    "[data-field=body]{background:#d9f2d0}[data-field=comments]{background:#ffdcc2}",
+    "[data-field=boilerplate]{background:#e4e4e4;color:#666}",
+    "[data-said]{outline:2px solid #b3261e}[data-ratio]{box-shadow:-4px 0 0 #2e7d32}",
+    "[data-region]:hover{outline:2px solid #1a56b0}",
+    "a.tj{font:11px sans-serif;background:#fff;color:#1a56b0;border:1px solid #1a56b0;border-radius:4px;",
+    "padding:1px 6px;margin-right:6px;text-decoration:none;opacity:.55}",
+    "[data-region]:hover>a.tj,a.tj:focus{opacity:1;background:#1a56b0;color:#fff}",
+    "</style>"
+);

@@ -1,0 +1,234 @@
+//! Learning on made pages of known layouts.
+
+use std::sync::Arc;
+
+use super::page;
+use crate::page::Page;
+use crate::template::{
+    Config, Field, Guide, Keys, Library, Observation, ObservedLine, Piece, Prior, learn, text_hash,
+};
+
+/// Article `n` of a layout with a list of varying length and a line that repeats inside the body.
+fn article(layout: &str, n: usize) -> Page {
+    let list: String = (0..=n % 4)
+        .map(|i| format!("<li>最新消息 {n} {i}</li>"))
+        .collect();
+    let note = if n.is_multiple_of(3) {
+        "<aside>专题</aside>"
+    } else {
+        ""
+    };
+    page(&format!(
+        "<body><header class=\"{layout}-top\"><div>首页</div></header><ul class=\"{layout}-list\">{list}</ul>\
+         <div class=\"{layout}-main\"><h1>标题 {n} 甲{n}</h1>{note}<div class=\"{layout}-text\"><p>第一段 {n} 说了{n}件事</p>\
+         <p>关注我们的公众号</p><p>第二段 {n} 又说了一件</p></div></div><footer>版权所有</footer></body>"
+    ))
+}
+
+/// What the extraction would say: text in the block that is called so, headline in h1.
+fn observe(page: &Page, n: usize) -> Observation {
+    let keys = Keys::of(page);
+    let lines = (0..page.nodes().len() as u32)
+        .filter(|id| !page.text(*id).trim().is_empty())
+        .map(|id| {
+            let block = page.block_of(id);
+            let above: Vec<_> = page.ancestors(id).collect();
+            let named = |part: &str| {
+                above.iter().any(|a| {
+                    page.attr(*a, crate::page::Attr::Class)
+                        .is_some_and(|c| c.ends_with(part))
+                })
+            };
+            let vote = if page.node(block).tag == crate::page::Tag::H1 {
+                Some(Field::Title)
+            } else if named("-text") {
+                Some(Field::Body)
+            } else {
+                None
+            };
+            ObservedLine {
+                key: keys.fine(block),
+                coarse: keys.coarse(block),
+                text: crate::similarity::hash_text(page.text(id).as_bytes()),
+                tokens: 8,
+                vote,
+            }
+        })
+        .collect();
+    Observation {
+        url: format!("http://a.test/{n}"),
+        ..Observation::of(page, &keys, lines)
+    }
+}
+
+fn pages(layout: &str, count: usize) -> Vec<Observation> {
+    (0..count)
+        .map(|n| observe(&article(layout, n), n))
+        .collect()
+}
+
+#[test]
+fn two_layouts_make_two_templates() {
+    let mut seen = pages("news", 12);
+    seen.extend(pages("photo", 6));
+    let learned = learn(&seen, &Config::default());
+    assert_eq!(learned.templates.len(), 2);
+    assert_eq!(
+        (learned.templates[0].pages, learned.templates[1].pages),
+        (12, 6)
+    );
+    assert!(learned.template_of[..12].iter().all(|t| *t == Some(0)));
+    assert!(learned.template_of[12..].iter().all(|t| *t == Some(1)));
+}
+
+#[test]
+fn too_few_pages_and_odd_ones_make_none() {
+    assert!(learn(&[], &Config::default()).templates.is_empty());
+    assert!(
+        learn(&pages("news", 2), &Config::default())
+            .templates
+            .is_empty()
+    );
+    let mut seen = pages("news", 5);
+    seen.push(observe(&page("<table><tr><td>别的</td></tr></table>"), 99));
+    let learned = learn(&seen, &Config::default());
+    assert_eq!(learned.templates.len(), 1);
+    assert_eq!(learned.template_of[5], None);
+}
+
+#[test]
+fn fields_are_named_without_labels() {
+    let learned = learn(&pages("news", 12), &Config::default());
+    let template = &learned.templates[0];
+    let of = |field: Field| -> Vec<_> {
+        let regions = template.regions.iter();
+        regions.filter(|r| r.field == Some(field)).collect()
+    };
+    assert_eq!(of(Field::Title).len(), 1);
+    assert_eq!(of(Field::Title)[0].pages, 12);
+    assert_eq!(of(Field::Body).len(), 1);
+    assert_eq!(of(Field::Body)[0].lines, 36);
+    // Header and footer say the same everywhere; the list and the note in the body do not stand alone.
+    assert!(of(Field::Boilerplate).len() >= 2);
+    assert!(of(Field::Title)[0].entropy > 0.9);
+}
+
+#[test]
+fn essential_optional_and_repeated_nodes() {
+    let learned = learn(&pages("news", 12), &Config::default());
+    let template = &learned.templates[0];
+    let name = |hash: u64| template.names.get(&hash).cloned().unwrap_or_default();
+    let essential: Vec<String> = template
+        .pieces
+        .iter()
+        .filter_map(|piece| match piece {
+            Piece::Essential(nodes) => Some(nodes),
+            Piece::Optional(_) => None,
+        })
+        .flatten()
+        .map(|n| format!("{}{}", name(n.name), if n.plus { "+" } else { "" }))
+        .collect();
+    assert!(
+        essential.contains(&"div.news-main".to_owned()),
+        "{essential:?}"
+    );
+    assert!(essential.contains(&"li+".to_owned()), "{essential:?}");
+    assert!(essential.contains(&"p+".to_owned()), "{essential:?}");
+    let optional = template.pieces.iter().any(|piece| match piece {
+        Piece::Optional(all) => all.iter().any(|(share, nodes)| {
+            (*share - 1.0 / 3.0).abs() < 0.01 && name(nodes[0].name) == "aside"
+        }),
+        Piece::Essential(_) => false,
+    });
+    assert!(optional, "{:?}", template.pieces);
+}
+
+#[test]
+fn a_page_goes_to_its_template_or_to_none() {
+    let mut seen = pages("news", 8);
+    seen.extend(pages("photo", 8));
+    let learned = learn(&seen, &Config::default());
+    let numbered = learned.templates.into_iter().map(Arc::new);
+    let library = Library::new((1..).zip(numbered).collect(), 0.5);
+    for (layout, id) in [("news", 1), ("photo", 2)] {
+        let keys = Keys::of(&article(layout, 77));
+        let found = library.assign(keys.set()).expect("a template");
+        assert_eq!(found.id, id);
+        assert!(found.distance < 0.2 && found.missing < 0.1, "{found:?}");
+    }
+    let other = Keys::of(&article("redesign", 3));
+    assert!(library.assign(other.set()).is_none());
+    assert!(Library::default().assign(other.set()).is_none());
+}
+
+#[test]
+fn a_guide_knows_places_and_what_repeats() {
+    let learned = learn(&pages("news", 12), &Config::default());
+    let fresh = article("news", 50);
+    let keys = Keys::of(&fresh);
+    let mut template = learned.templates[0].clone();
+    let block_of = |words: &str| {
+        let ids = 0..fresh.nodes().len() as u32;
+        let id = ids.into_iter().find(|id| fresh.text(*id).contains(words));
+        fresh.block_of(id.expect("it is there"))
+    };
+    let (text, footer) = (block_of("第一段"), block_of("版权"));
+    {
+        let guide = Guide::new(&template, &keys, &fresh);
+        assert!(guide.place(text).odds() > 1.0);
+        assert!(guide.place(footer).odds() < -1.0);
+        let note = crate::similarity::hash_text("关注我们的公众号".as_bytes());
+        assert!(guide.repeats(note));
+        assert!(!guide.repeats(crate::similarity::hash_text("第一段".as_bytes())));
+        assert_eq!(guide.place(9_999), Prior::Unknown);
+    }
+    // What a person says outweighs what was learned.
+    template.labels.insert(keys.fine(footer), Field::Body);
+    template.labels.insert(keys.fine(text), Field::Boilerplate);
+    let guide = Guide::new(&template, &keys, &fresh);
+    assert_eq!(
+        (guide.place(text), guide.place(footer)),
+        (Prior::Never, Prior::Always)
+    );
+    assert_eq!(guide.field(footer), Some(Field::Body));
+}
+
+#[test]
+fn copies_of_one_article_are_no_boilerplate() {
+    let mut seen = pages("news", 6);
+    // The same article at six more addresses, its lines long enough to be known again.
+    for n in 0..6 {
+        let mut copy = observe(&article("news", 3), 100 + n);
+        copy.lines.iter_mut().for_each(|l| l.tokens = 40);
+        seen.push(copy);
+    }
+    let learned = learn(&seen, &Config::default());
+    assert_eq!(learned.templates[0].pages, 7);
+    let text = crate::similarity::hash_text("第一段 3 说了3件事".as_bytes());
+    let repeats = &learned.templates[0].repeated;
+    let count = repeats.iter().find(|(t, _)| *t == text).map(|(_, n)| *n);
+    assert!(count.is_none_or(|n| n <= 2), "{count:?}");
+}
+
+#[test]
+fn the_order_of_pages_does_not_matter_for_what_is_found() {
+    let seen = pages("news", 9);
+    let mut turned = seen.clone();
+    turned.reverse();
+    let (a, b) = (
+        learn(&seen, &Config::default()),
+        learn(&turned, &Config::default()),
+    );
+    assert_eq!(a.templates[0].regions, b.templates[0].regions);
+    assert_eq!(a.templates[0].middle, b.templates[0].middle);
+    assert_eq!(a.templates[0].repeated, b.templates[0].repeated);
+    // And twice the same gives the same, whatever a hash map does.
+    assert_eq!(learn(&seen, &Config::default()), a);
+}
+
+#[test]
+fn digits_and_blanks_do_not_hide_what_repeats() {
+    let hash = |text: &'static str| text_hash(std::iter::once(text));
+    assert_eq!(hash("阅读 123 次"), hash("阅读4567次"));
+    assert_ne!(hash("阅读"), hash("评论"));
+}

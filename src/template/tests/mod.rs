@@ -1,0 +1,11 @@
+mod clusters;
+mod learning;
+mod saved;
+mod sequences;
+
+use crate::page::{Hints, Page};
+
+/// A page of HTML.
+fn page(html: &str) -> Page {
+    Page::parse(html.as_bytes(), Hints::default())
+}
