@@ -64,6 +64,13 @@ impl Formatting {
 }
 
 impl Tree {
+    /// Bounds the formatting inside an element that was just inserted, if there was room for it among the open ones.
+    pub(super) fn bound_formatting(&mut self, node: NodeId) {
+        if self.current().is_some_and(|open| open.node == node) {
+            self.formatting.push_marker();
+        }
+    }
+
     /// The formatting element that has just been inserted joins the list.
     pub(super) fn push_formatting(&mut self, node: NodeId) {
         let Some(open) = self.current().filter(|open| open.node == node) else {

@@ -155,9 +155,9 @@ impl Tree {
         if tag.is_void() {
             self.insert_void(tag, attributes);
         } else {
-            self.insert(tag, 0, attributes);
+            let node = self.insert(tag, 0, attributes);
             if tag == Tag::TEMPLATE {
-                self.formatting.push_marker();
+                self.bound_formatting(node);
             }
         }
     }
@@ -259,7 +259,7 @@ impl Tree {
             self.push_formatting(node);
         }
         match tag {
-            Tag::APPLET | Tag::MARQUEE | Tag::OBJECT => self.formatting.push_marker(),
+            Tag::APPLET | Tag::MARQUEE | Tag::OBJECT => self.bound_formatting(node),
             Tag::PRE | Tag::LISTING | Tag::TEXTAREA => self.text.skip_newline = true,
             Tag::FORM => self.form = Some(node),
             Tag::SVG | Tag::MATH => self.enter_foreign(node, start.self_closing),

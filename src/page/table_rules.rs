@@ -59,8 +59,8 @@ impl Tree {
                 if context != Context::Row {
                     self.insert(Tag::TR, 0, Span::default());
                 }
-                self.insert(tag, 0, attributes);
-                self.formatting.push_marker();
+                let node = self.insert(tag, 0, attributes);
+                self.bound_formatting(node);
                 Turn::Done
             }
             Tag::TR => {
@@ -84,9 +84,9 @@ impl Tree {
                     self.insert(Tag::COLGROUP, 0, Span::default());
                     return Turn::Again;
                 }
-                self.insert(tag, 0, attributes);
+                let node = self.insert(tag, 0, attributes);
                 if tag == Tag::CAPTION {
-                    self.formatting.push_marker();
+                    self.bound_formatting(node);
                 }
                 Turn::Done
             }
