@@ -191,7 +191,12 @@ pub(super) fn print(found: &FoundList, took_ms: f64, offset: usize) {
     for (rank, hit) in found.hits.iter().enumerate() {
         print_hit(&paint, hit, &format!("{}.", offset + rank + 1));
         if hit.duplicates > 0 {
-            let more = format!("and {} reprints (--reprints shows them)", hit.duplicates);
+            let word = if hit.duplicates == 1 {
+                "reprint"
+            } else {
+                "reprints"
+            };
+            let more = format!("and {} {word} (--reprints shows all)", hit.duplicates);
             output::line(&format!("     {}", paint.dim(&more)));
         }
     }
