@@ -35,6 +35,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("demo", ANY),
     ("cli", ANY),
     ("lib", ANY),
+    ("terms", &["analyze"]),
     ("main", &["cli"]),
 ];
 
