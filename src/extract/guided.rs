@@ -22,8 +22,6 @@ const LEAST_LEFT: f32 = 0.5;
 const LONGEST_REPEAT: u32 = 120;
 /// What is believed of the container's log-odds.
 const INSIDE: f32 = 1.3;
-/// Log-odds of a container in which links are part of the text as well: nine tenths of it were kept.
-const PURE: f32 = 2.2;
 /// Most that the past of a place inside the container says against it.
 const SHY: f32 = 1.0;
 /// Lines with more tokens name no date, writer or source.
@@ -115,14 +113,11 @@ pub(super) fn choose(
 }
 
 /// Log-odds of a line by the template: its place, and that of the container around it. The ratio is often shy of lists and
-/// short lines; where almost everything is main text, such a line is too, unless it is a caption, or a
-/// link where the container holds other things as well.
+/// short lines; where almost everything is main text, such a line is too, unless it is a caption.
 fn said(page: &Page, line: &Line, guide: &Guide<'_>) -> f32 {
     let place = guide.place(line.block).odds();
     let inside = guide.inside(line.block);
-    let linked = line.linked.tokens * 2 > line.all.tokens;
-    let list = linked && inside < PURE;
-    if inside <= 0.0 || list || guide.is_said(line.block) || in_figure(page, line) {
+    if inside <= 0.0 || guide.is_said(line.block) || in_figure(page, line) {
         return place;
     }
     place.max(-SHY) + INSIDE * inside

@@ -24,8 +24,7 @@ pub(super) fn html(
     );
     out.push_str(&format!(
         "<p>{} articles, {} templates. In the frames: title, time, writer, text and what repeats, in colours; what \
-         stands on every page has a whole line around it, what is optional a broken one; what the ratio alone chose has \
-         a bar at its left.</p>\n",
+         stands on every page has a whole line around it, what is optional a broken one.</p>\n",
         seen.len(),
         learned.templates.len()
     ));
