@@ -1,6 +1,8 @@
 //! Settings. In: `taojin.toml` and `sites.d/*.toml`. Out: [`Config`] and the sites, or one line that names the
 //! file, the line, the key and the mend. Each stage owns its own section's struct; no stage imports this file.
 
+mod lexicons;
+
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::schedule::Site;
-use crate::{analyze, extract, fetch, frontier, index, page, schedule, serve, template};
+use crate::{analyze, extract, fetch, frontier, index, page, schedule, serve, template, terms};
 
 /// Where the installed daemon looks first.
 pub const SYSTEM_CONFIG: &str = "/etc/taojin/taojin.toml";
@@ -60,6 +62,8 @@ pub struct Config {
     pub templates: template::Config,
     /// How Chinese text is cut.
     pub analyze: analyze::Config,
+    /// How domain terms are found.
+    pub terms: terms::Config,
     /// The search index.
     pub index: index::Config,
     /// The HTTP API and the web page.
@@ -82,6 +86,7 @@ impl Default for Config {
             extract: extract::Config::default(),
             templates: template::Config::default(),
             analyze: analyze::Config::default(),
+            terms: terms::Config::default(),
             index: index::Config::default(),
             serve: serve::Config::default(),
             follow: Vec::new(),
@@ -261,6 +266,9 @@ impl Config {
         if let Some(problem) = self.serve.problems().first() {
             return Err(format!("serve.{problem}"));
         }
+        if let Some(problem) = self.terms.problem() {
+            return Err(format!("terms.{problem}"));
+        }
         if let Some(problem) = serve::Follow::first_problem(&self.follow) {
             return Err(format!("[[follow]] {problem}"));
         }
@@ -310,26 +318,6 @@ fn unreadable(path: &Path, error: &std::io::Error) -> ConfigError {
 }
 
 impl Loaded {
-    /// The lexicons of `[analyze]` and of all sites, each once: built-in ones by name, others from their files
-    /// (relative to the configuration file).
-    pub fn lexicons(&self) -> Result<Vec<analyze::Lexicon>, ConfigError> {
-        let base = self
-            .file
-            .as_deref()
-            .and_then(Path::parent)
-            .unwrap_or(Path::new("."));
-        let mut names: Vec<&String> = self.config.analyze.lexicons.iter().collect();
-        names.extend(
-            self.sites
-                .iter()
-                .filter(|s| s.enabled)
-                .flat_map(|s| &s.lexicons),
-        );
-        names.sort();
-        names.dedup();
-        names.into_iter().map(|name| lexicon(base, name)).collect()
-    }
-
     /// Folder of the search index.
     pub fn index_dir(&self) -> PathBuf {
         self.config.data_dir.join("index")
@@ -348,15 +336,4 @@ impl Loaded {
     pub fn log_dir(&self) -> PathBuf {
         self.config.data_dir.join("log")
     }
-}
-
-/// A name with a dot or a slash is a file, any other a built-in lexicon.
-fn lexicon(base: &Path, name: &str) -> Result<analyze::Lexicon, ConfigError> {
-    let wrong = |e: analyze::LexiconError| ConfigError(format!("lexicons = [\"{name}\"]: {e}"));
-    if !name.contains(['.', '/']) {
-        return analyze::Lexicon::builtin(name).map_err(wrong);
-    }
-    let path = base.join(name);
-    let text = fs::read_to_string(&path).map_err(|e| unreadable(&path, &e))?;
-    analyze::Lexicon::parse(name, &text).map_err(wrong)
 }

@@ -197,7 +197,7 @@ pub fn whole_grams(text: &str) -> Vec<&str> {
 pub(crate) fn words(text: &str, dictionary: &Dictionary, out: &mut Vec<Word>) {
     out.clear();
     for token in dictionary.jieba().cut(text, false) {
-        let word = Word {
+        let mut word = Word {
             start: token.byte_start,
             end: token.byte_end,
             place: token.start,
@@ -209,6 +209,16 @@ pub(crate) fn words(text: &str, dictionary: &Dictionary, out: &mut Vec<Word>) {
             // Letters outside ASCII arrive one by one: join what belongs together.
             Some(last) if run && last.end == word.start && !last.of(text).chars().any(is_cjk) => {
                 last.end = word.end;
+            }
+            // A term that begins with letters (`lng船`) is not in a longer run of them (`flng船`).
+            Some(last) if cjk && last.end == word.start && last.of(text).chars().all(is_run) => {
+                let lead = token.word.chars().take_while(|c| is_run(*c));
+                for c in lead {
+                    word.start += c.len_utf8();
+                    word.place += 1;
+                }
+                last.end = word.start;
+                out.push(word);
             }
             _ if cjk || run => out.push(word),
             _ => {}

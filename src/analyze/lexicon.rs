@@ -115,12 +115,11 @@ impl Lexicon {
     }
 }
 
-/// The text of a lexicon after a change: `add` are terms as a person writes them, `remove` and `without` terms in
+/// The text of a lexicon after a change: `add` are lines with a term as a person writes it, `remove` and `without` terms in
 /// normal form. Lines of `remove` go; for a term of `without` a line `-term` is added, which takes it out of the
 /// lexicons before. Comments and the order of the other lines stay.
 pub fn edited(text: &str, add: &[&str], remove: &[&str], without: &[&str]) -> String {
-    let normal = |term: &str| normalize(term).trim().to_owned();
-    let added: Vec<String> = add.iter().map(|term| normal(term)).collect();
+    let added: Vec<String> = add.iter().map(|line| entry(line).0).collect();
     let mut present = std::collections::HashSet::new();
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {

@@ -204,3 +204,69 @@ fn a_dictionary_can_be_replaced() {
     assert!(before.words("顺北八十四斜井").len() > 1);
     assert!(after.is_term("顺北八十四斜井") && !before.is_term("顺北八十四斜井"));
 }
+
+#[test]
+fn a_lexicon_is_edited_and_its_comments_stay() {
+    let text = "# 井\n顺北八十四斜井\tnz # 新\n頁岩氣\n-原油\n";
+    let edit = |add: &[&str], remove: &[&str], without: &[&str]| edited(text, add, remove, without);
+    assert_eq!(edit(&[], &[], &[]), text);
+    assert_eq!(
+        edit(&["页岩气", "ＬＮＧ船"], &[], &[]),
+        format!("{text}ＬＮＧ船\n")
+    );
+    assert_eq!(edit(&["原油"], &[], &[]), text.replace("-原油", "原油"));
+    assert_eq!(
+        edit(&[], &["页岩气", "顺北八十四斜井"], &["天然气", "原油"]),
+        "# 井\n-天然气\n-原油\n"
+    );
+    assert_eq!(edited("a\n", &["b\tnz"], &[], &[]), "a\nb\tnz\n");
+    assert_eq!(
+        edited("\u{FEFF}油气", &["油气"], &[], &[]),
+        "\u{FEFF}油气\n"
+    );
+}
+
+#[test]
+fn a_later_lexicon_takes_terms_out() {
+    let first = Lexicon::parse("a", "顺北八十四斜井\n超深井").unwrap();
+    let second = Lexicon::parse("b", "- 超深井").unwrap();
+    let dictionary = Dictionary::new(&[first.clone(), second.clone()]);
+    assert!(dictionary.is_term("顺北八十四斜井") && !dictionary.is_term("超深井"));
+    assert!(Dictionary::new(&[second, first]).is_term("超深井"));
+}
+
+#[test]
+fn what_can_be_a_term() {
+    for fine in ["页岩油", "CO2驱油", "christmas tree", "9-1油田"] {
+        assert_eq!(term_problem(fine), None, "{fine}");
+    }
+    let long = "油".repeat(33);
+    for wrong in [
+        "",
+        " ",
+        "，。",
+        "-页岩油",
+        "页岩#油",
+        "页岩\n油",
+        "油\tn",
+        &long,
+    ] {
+        assert!(term_problem(wrong).is_some(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn frequencies_of_general_text() {
+    let dictionary = Dictionary::new(&[Lexicon::parse("t", "顺北八十四斜井").unwrap()]);
+    let (common, rare) = (
+        dictionary.per_million("中国"),
+        dictionary.per_million("页岩"),
+    );
+    assert!(common > rare && rare > Some(0.0), "{common:?} {rare:?}");
+    assert_eq!(dictionary.per_million("顺北八十四斜井"), None);
+    let tagged: Vec<(&str, &str)> = dictionary
+        .tagged("勘探石油,")
+        .map(|t| (t.text, t.tag))
+        .collect();
+    assert_eq!(tagged, [("勘探", "vn"), ("石油", "n"), (",", "x")]);
+}

@@ -18,6 +18,8 @@ mod serve;
 mod site;
 mod status;
 mod templates;
+mod terms;
+mod terms_input;
 mod why;
 
 use std::path::PathBuf;
@@ -82,6 +84,8 @@ enum Command {
     Status(status::Args),
     /// Learn, show and label the templates of sites
     Templates(templates::Args),
+    /// Find the terms of the field, review them, keep the lexicon
+    Terms(terms::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -137,6 +141,7 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
         Command::Check(args) => check::run(context, &args),
         Command::Status(args) => status::run(context, &args),
         Command::Templates(args) => templates::run(context, &args),
+        Command::Terms(args) => terms::run(context, &args),
         Command::Completions(args) => completions::run(&args),
     }
 }

@@ -23,6 +23,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         loaded.config.serve.listen = listen;
     }
     let analyzer = Analyzer::new(&loaded.lexicons()?);
+    let _watch = daemon::LexiconWatch::start(&loaded, &analyzer)?;
     let state = daemon::serve_state(&loaded, &analyzer, StatusBoard::of(&loaded, None))?;
     runtime()?.block_on(async {
         let listener = serve::bind(loaded.config.serve.listen).await?;

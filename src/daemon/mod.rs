@@ -18,6 +18,7 @@ mod following;
 mod freshness;
 mod indexer;
 mod learner;
+mod lexicon_watch;
 mod reading;
 mod replay;
 mod serving;
@@ -30,6 +31,8 @@ mod systemd;
 mod tally;
 mod template_desk;
 mod templates;
+mod term_desk;
+mod term_search;
 #[cfg(test)]
 mod tests;
 mod ties;
@@ -49,6 +52,7 @@ use tokio::task::JoinSet;
 
 pub use clock::Clock;
 pub use crawl_log::LogLine;
+pub use lexicon_watch::LexiconWatch;
 pub use replay::documents_of_archive;
 pub(crate) use replay::pages_of_archive;
 pub use serving::serve_state;
@@ -57,6 +61,8 @@ pub(crate) use site_run::scope;
 pub use status::{StatusBoard, status_source};
 pub use summary::Summary;
 pub(crate) use templates::{pack, unpack};
+pub use term_desk::{Facts, Kept, TermDesk};
+pub use term_search::{find_terms, texts_of_index};
 
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
@@ -73,6 +79,7 @@ use replay::Replay;
 use serving::start_server;
 use shared::STUCK_MS;
 use templates::{Seen, Templates};
+use term_search::TermSearch;
 use visit::{Tools, Work};
 
 /// Room for events beyond one for each connection.
@@ -190,13 +197,18 @@ pub async fn run(
     let crawling = spawn_thread("crawl-loop", move || crawl.run())?;
     let learning = spawn_thread("learner", move || learner.run())?;
     let fetching = tokio::spawn(fetch_tasks(Arc::clone(&tools), work, events.clone()));
+    let lexicons = LexiconWatch::start(loaded, &analyzer)?;
     let reloading = options
         .reload
-        .map(|r| tokio::spawn(forward_sites(r, events.clone())));
+        .map(|r| tokio::spawn(forward_sites(r, events.clone(), lexicons.sites())));
     let (stop_serving, serving) = start_server(loaded, options.listener, &analyzer, &shared);
     let following = match forever {
         true => following::start(loaded, &analyzer, follows)?,
         false => JoinSet::new(),
+    };
+    let looking = match forever {
+        true => TermSearch::start(loaded, &analyzer, &shared)?,
+        false => None,
     };
     if forever {
         systemd::ready(&format!(
@@ -222,6 +234,11 @@ pub async fn run(
     save_robots(&tools, data_dir);
     // The loop held the other end of the poke channel; with it gone the indexer finishes.
     join(indexing).await?;
+    drop(looking);
+    drop(lexicons);
+    if matches!(mode, Mode::Pass { .. }) {
+        term_search::after_pass(loaded, &analyzer).await;
+    }
     drop(stop_serving);
     if let Some(task) = serving {
         task.await??;
@@ -353,8 +370,14 @@ fn scopes(sites: &[Site]) -> anyhow::Result<Vec<(Arc<str>, Arc<Scope>)>> {
     Ok(scopes)
 }
 
-async fn forward_sites(mut reload: mpsc::Receiver<Vec<Site>>, events: SyncSender<Event>) {
+async fn forward_sites(
+    mut reload: mpsc::Receiver<Vec<Site>>,
+    events: SyncSender<Event>,
+    lexicons: std::sync::mpsc::Sender<Vec<Site>>,
+) {
     while let Some(sites) = reload.recv().await {
+        // Nobody listens any more only while the daemon stops.
+        let _ = lexicons.send(sites.clone());
         let _ = events.try_send(Event::Sites(sites));
     }
 }

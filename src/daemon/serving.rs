@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use super::template_desk::Desk;
-use super::{Shared, StatusBoard, status_source};
+use super::{Shared, StatusBoard, TermDesk, status_source};
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
 use crate::index::Reader;
@@ -55,6 +55,7 @@ pub fn serve_state(
         config: loaded.config.serve.clone(),
         source: reader,
         follows: loaded.config.follow.clone(),
+        terms: Some(Arc::new(TermDesk::of(loaded))),
         status: status_source(board, move || counted.num_docs().unwrap_or_default()),
         metrics: metrics_handle()?,
         templates: Some(Arc::new(Desk {

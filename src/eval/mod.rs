@@ -7,6 +7,7 @@ mod corpus;
 mod halves;
 mod scores;
 mod table;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -22,6 +23,7 @@ pub use corpus::{EvalError, Gold, GoldComment, Set};
 pub use halves::{Halves, LEAST_PAGES, halves, halves_lines};
 pub use scores::{CommentScore, PageScore, Row, Tally};
 pub use table::{Report, SetReport, lines, report};
+pub use terms::{TermTable, term_table};
 pub use tokens::{BODY_SHINGLE, Bag, Numbers, Overlap, bare_title, day};
 
 use crate::extract::{self, Document};

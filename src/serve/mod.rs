@@ -37,6 +37,7 @@ mod status;
 mod status_page;
 mod template_desk;
 mod templates_page;
+mod terms_page;
 mod token;
 mod view;
 mod web;
@@ -64,6 +65,7 @@ pub use status::{
 pub use template_desk::{
     Effect, Outcome, Proposal, RegionListed, TemplateDesk, TemplateListed, TemplateView,
 };
+pub use terms_page::{Review, ReviewList, ReviewTerm, TermReview};
 pub use token::{Secret, signature};
 
 /// The clock, in the unit of the whole project: Unix milliseconds.

@@ -20,7 +20,7 @@ use super::form::FORM_BYTES_MAX;
 use super::limiter::{Peer, limited};
 use super::listen::Guarded;
 use super::state::{ServeState, Shared};
-use super::{api, feed, login, templates_page, web};
+use super::{api, feed, login, templates_page, terms_page, web};
 
 /// After the stop signal, running answers have this long to end; a client that holds its line is left behind.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -129,6 +129,7 @@ pub fn router(state: ServeState) -> Router {
         .route("/", get(web::search))
         .route("/doc/{id}", get(web::document))
         .route("/status", get(web::status))
+        .route("/terms", get(terms_page::show).post(terms_page::decide))
         .route("/login", get(login::form).post(login::sign_in))
         .route("/logout", post(login::sign_out))
         .route("/templates", get(templates_page::list))

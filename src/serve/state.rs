@@ -18,6 +18,7 @@ use super::params::Rules;
 use super::source::{Arrived, FoundList, Marked, SearchSource, SourceError, Wanted};
 use super::status::{Status, StatusSource};
 use super::template_desk::TemplateDesk;
+use super::terms_page::{Review, Reviewed, TermReview};
 use crate::extract::Document;
 use crate::index::Suggestion;
 
@@ -33,6 +34,8 @@ pub struct ServeState {
     pub source: Arc<dyn SearchSource>,
     /// Topics that are followed: each has its feeds.
     pub follows: Vec<Follow>,
+    /// Where domain terms are decided about; none where there is nothing to decide.
+    pub terms: Option<Review>,
     /// What `/status` shows.
     pub status: StatusSource,
     /// What `/metrics` shows.
@@ -59,6 +62,7 @@ pub(crate) struct Shared {
     pub(crate) follows: Vec<Follow>,
     pub(crate) limiter: Limiter,
     source: Arc<dyn SearchSource>,
+    terms: Option<Review>,
     status: StatusSource,
     templates: Option<Arc<dyn TemplateDesk>>,
     running: Arc<Semaphore>,
@@ -78,6 +82,7 @@ impl Shared {
             follows: state.follows,
             metrics: state.metrics,
             source: state.source,
+            terms: state.terms,
             status: state.status,
             templates: state.templates,
         }
@@ -171,6 +176,18 @@ impl Shared {
             return Ok(None);
         };
         self.blocking(move || ask(desk.as_ref()).map(Some)).await
+    }
+
+    /// Asks or changes the review of terms; none where there is no review.
+    pub(crate) async fn review<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn TermReview) -> Result<T, String> + Send + 'static,
+    ) -> Reviewed<T> {
+        let Some(terms) = self.terms.clone() else {
+            return Ok(None);
+        };
+        let done = self.blocking(move || work(&*terms).map_err(SourceError));
+        done.await.map(Some)
     }
 
     /// The status as the source gives it.

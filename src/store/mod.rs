@@ -22,6 +22,7 @@ mod record;
 mod schema;
 mod sites;
 mod templates;
+mod terms;
 mod twins;
 mod urls;
 
@@ -38,4 +39,5 @@ pub use record::{
     HostId, HostRecord, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord, UrlState, Visit,
 };
 pub use templates::{NewTemplate, TemplateFit, TemplatePage, TemplateRow, TemplateStore};
+pub use terms::{TermCounts, TermList, TermMark, TermRecord, TermState};
 pub use urls::{DueUrl, RANKS};

@@ -34,7 +34,7 @@ const CHECKPOINT_PAGES: i64 = 8_000;
 const WAL_BYTES: i64 = 64 << 20;
 
 /// A reader that meets a lock waits this long; writers never hold one for longer than a commit.
-const BUSY: Duration = Duration::from_secs(5);
+pub(super) const BUSY: Duration = Duration::from_secs(5);
 
 /// Statements kept compiled.
 const STATEMENTS: usize = 64;

@@ -1,1 +1,234 @@
+use proptest::prelude::*;
 
+use super::boilerplate::{is_boilerplate, prose};
+use super::count::Hash;
+use super::patterns::{Pattern, class_of};
+use super::sentences::sentences;
+use super::*;
+use crate::analyze::Lexicon;
+
+fn values(candidates: &[(&str, u32)], nesting: Nesting) -> Vec<f64> {
+    let values = c_values(candidates, nesting).into_iter();
+    values
+        .map(|nested| (nested.c_value * 1e3).round() / 1e3)
+        .collect()
+}
+
+/// Counted by hand from the definitions: two levels of nesting.
+#[test]
+fn nested_occurrences_are_counted_once_or_in_every_longer_term() {
+    let candidates = [
+        ("世界石油大会", 20),
+        ("石油大会", 26),
+        ("世界石油", 23),
+        ("石油", 300),
+        ("大会", 60),
+    ];
+    assert_eq!(
+        values(&candidates, Nesting::Raw),
+        [51.699, 12.0, 6.0, 277.0, 37.0]
+    );
+    assert_eq!(
+        values(&candidates, Nesting::Frantzi),
+        [51.699, 12.0, 6.0, 290.333, 47.0]
+    );
+}
+
+#[test]
+fn a_term_that_only_stands_in_another_is_worth_nothing() {
+    let nested = c_values(&[("油气田", 7), ("油气", 7)], Nesting::Frantzi);
+    assert_eq!((nested[1].c_value, nested[1].share), (0.0, 1.0));
+    assert_eq!(nested[0].share, 0.0);
+    assert!(c_values(&[], Nesting::Raw).is_empty());
+}
+
+#[test]
+fn sentences_end_where_they_end() {
+    let text = "油价涨到80.5美元。见 www.a.cn 吗？Yes. 好\n完";
+    let parts: Vec<&str> = sentences(text).into_iter().map(|r| &text[r]).collect();
+    assert_eq!(
+        parts,
+        [
+            "油价涨到80.5美元。",
+            "见 www.a.cn 吗？",
+            "Yes.",
+            " 好\n",
+            "完"
+        ]
+    );
+    assert!(
+        sentences(&"油".repeat(5_000)).len() > 5,
+        "a text without an end is cut"
+    );
+}
+
+#[test]
+fn boilerplate_is_cut_off() {
+    assert_eq!(prose("油价上涨(责任编辑:王五)"), "油价上涨(");
+    assert_eq!(prose("页岩气开发提速"), "页岩气开发提速");
+    assert!(is_boilerplate("新华社记者") && is_boilerplate("个百分点"));
+    assert!(!is_boilerplate("基因编辑"));
+}
+
+#[test]
+fn patterns_are_read_from_the_file() {
+    let of = |tags: &[&str]| {
+        tags.iter()
+            .fold(Pattern::default(), |p, tag| p.with(class_of(tag)))
+    };
+    assert_eq!(of(&["n", "vn", "n"]).name(), "NMN");
+    assert!(of(&["n", "n"]).weight().is_some());
+    assert_eq!(of(&["n", "n", "n", "n", "n"]).weight(), None);
+    assert_eq!(class_of("uj"), 0);
+}
+
+fn text(document: usize, text: &str) -> Text {
+    Text {
+        document: format!("http://a.test/{document}"),
+        title: String::new(),
+        text: text.to_owned(),
+    }
+}
+
+/// Articles about shale gas, each with the footer of its site.
+fn articles() -> Vec<Text> {
+    let bodies = [
+        "水平井压裂液的配方决定了水平井压裂液的用量。涪陵的水平井压裂液已经国产化。",
+        "专家认为，水平井压裂液价格下跌。企业采购水平井压裂液，降低成本。",
+        "新的水平井压裂液投产了。关于水平井压裂液，监管部门提出要求。",
+        "环境部门检测水平井压裂液的成分。他们说水平井压裂液合格。",
+    ];
+    let footer = "责任编辑：王五 本网站由大洋传媒有限公司运营，大洋传媒许可证编号123。";
+    let all = bodies.iter().enumerate();
+    all.map(|(n, body)| text(n, &format!("{body}\n{footer}")))
+        .collect()
+}
+
+fn found(texts: &[Text], dictionary: &Dictionary) -> Vec<Found> {
+    let config = Config::default();
+    discover(texts, dictionary, &config, &mut || true).expect("nobody stops it")
+}
+
+#[test]
+fn a_term_is_found_with_its_evidence_and_footers_are_not() {
+    let found = found(&articles(), &Dictionary::new(&[]));
+    let names: Vec<&str> = found.iter().map(|found| found.term.as_str()).collect();
+    assert!(names.contains(&"水平井压裂液"), "{names:?}");
+    assert!(
+        !names.iter().any(|name| name.contains("大洋传媒")),
+        "{names:?}"
+    );
+    let term = found
+        .iter()
+        .find(|found| found.term == "水平井压裂液")
+        .unwrap();
+    assert_eq!(term.candidate.documents, 4);
+    assert_eq!(term.candidate.occurrences, 9);
+    assert_eq!(term.evidence.len(), 3);
+    for evidence in &term.evidence {
+        assert_eq!(
+            &evidence.sentence[evidence.mark.0..evidence.mark.1],
+            "水平井压裂液"
+        );
+        assert!(evidence.document.starts_with("http://a.test/"));
+    }
+    let order: Vec<f64> = found.iter().map(|found| found.candidate.termhood).collect();
+    assert!(order.is_sorted_by(|a, b| a >= b));
+}
+
+#[test]
+fn a_known_term_is_not_found_again_and_reprints_count_once() {
+    let lexicon = Lexicon::parse("t", "水平井压裂液").unwrap();
+    let known = found(&articles(), &Dictionary::new(&[lexicon]));
+    assert!(known.iter().all(|found| found.term != "水平井压裂液"));
+    let mut twice = articles();
+    twice.extend(articles());
+    let dictionary = Dictionary::new(&[]);
+    let count = |texts: &[Text]| {
+        let found = found(texts, &dictionary);
+        let term = found.iter().find(|found| found.term == "水平井压裂液");
+        term.map(|found| found.candidate.occurrences)
+    };
+    assert_eq!(count(&twice), count(&articles()));
+}
+
+#[test]
+fn terms_are_shown_as_they_are_written() {
+    let texts: Vec<Text> = (0..4)
+        .map(|n| {
+            text(
+                n,
+                &format!("第{n}座ＬＮＧ接收站开工。LNG接收站投产，建设LNG接收站。"),
+            )
+        })
+        .collect();
+    let found = found(&texts, &Dictionary::new(&[]));
+    let term = found
+        .iter()
+        .find(|found| found.candidate.normal == "lng接收站");
+    assert!(term.is_some_and(|found| found.term.ends_with("接收站") && found.term != "lng接收站"));
+}
+
+#[test]
+fn who_asks_can_stop_it() {
+    let mut asked = 0;
+    let stopped = discover(
+        &articles(),
+        &Dictionary::new(&[]),
+        &Config::default(),
+        &mut || {
+            asked += 1;
+            asked < 3
+        },
+    );
+    assert_eq!(stopped, None);
+    let config = Config {
+        max_chars: 1,
+        ..Config::default()
+    };
+    let found = discover(&articles(), &Dictionary::new(&[]), &config, &mut || true).unwrap();
+    assert!(!found.is_empty() && found.iter().all(|found| found.candidate.documents == 1));
+}
+
+#[test]
+fn settings_that_find_nothing_are_refused() {
+    assert_eq!(Config::default().problem(), None);
+    let bold = Config {
+        accept_above: Some(1.5),
+        ..Config::default()
+    };
+    assert!(
+        bold.problem()
+            .is_some_and(|problem| problem.contains("accept_above = 1.5"))
+    );
+    let none = Config {
+        min_count: 0,
+        ..Config::default()
+    };
+    assert!(
+        none.problem()
+            .is_some_and(|problem| problem.contains("min_count = 0"))
+    );
+}
+
+proptest! {
+    #[test]
+    fn a_hash_of_parts_is_that_of_the_whole(a in "\\PC{0,12}", b in "\\PC{0,12}") {
+        let joined = Hash::of(&a).join(Hash::of(&b));
+        prop_assert_eq!(joined, Hash::of(&format!("{a}{b}")));
+    }
+
+    #[test]
+    fn any_text_is_looked_at(texts in proptest::collection::vec("[油气田。，\n ａA1the\u{300}\u{200B}🚀\\PC]{0,80}", 0..6)) {
+        let texts: Vec<Text> = texts.iter().enumerate().map(|(n, t)| text(n, &t.repeat(3))).collect();
+        let config = Config { min_count: 1, ..Config::default() };
+        let found = discover(&texts, &Dictionary::new(&[]), &config, &mut || true).expect("nobody stops it");
+        for found in found {
+            prop_assert!((0.0..=1.0).contains(&found.candidate.termhood));
+            prop_assert!(found.candidate.occurrences >= 1);
+            for evidence in found.evidence {
+                prop_assert!(evidence.sentence.get(evidence.mark.0..evidence.mark.1).is_some());
+            }
+        }
+    }
+}

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("uri", &[]),
     ("analyze", &[]),
+    ("terms", &["analyze"]),
     ("page", &["uri"]),
     ("store", &["uri"]),
     ("similarity", &["page"]),
@@ -23,12 +24,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("index", &["uri", "extract", "analyze"]),
     ("serve", &["extract", "index", "store", "analyze"]),
     ("export", &["extract", "index"]),
-    ("eval", &["uri", "page", "template", "extract", "analyze"]),
+    (
+        "eval",
+        &["uri", "page", "template", "extract", "analyze", "terms"],
+    ),
     (
         "config",
         &[
             "page", "extract", "template", "analyze", "schedule", "frontier", "fetch", "index",
-            "serve",
+            "serve", "terms",
         ],
     ),
     ("daemon", ANY),

@@ -24,6 +24,7 @@ mod site_add;
 mod small_web;
 mod stop;
 mod suites;
+mod terms;
 mod trial;
 mod warc;
 mod web_page;

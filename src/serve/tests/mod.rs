@@ -10,6 +10,7 @@ mod params;
 mod query;
 mod snippet;
 mod templates;
+mod terms;
 mod token;
 
 use std::sync::Arc;
@@ -203,6 +204,7 @@ fn state(config: Config) -> ServeState {
             query: "油价".to_owned(),
             ..Follow::default()
         }],
+        terms: None,
         status: Arc::new(fake_status),
         metrics: metrics::builder().unwrap().build_recorder().handle(),
         templates: None,

@@ -4,6 +4,7 @@ mod crash;
 mod follows;
 mod keys;
 mod records;
+mod terms;
 
 use std::path::Path;
 use std::sync::Arc;
