@@ -120,6 +120,7 @@ async fn load(reader: Arc<Reader>) -> (Vec<Duration>, Duration) {
     let address = listener.local_addr().expect("its address");
     let state = ServeState {
         templates: None,
+        terms: None,
         config: Config::default(),
         source: reader,
         follows: Vec::new(),

@@ -132,7 +132,7 @@ impl Server {
         let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
         let from = body.find('{').expect("JSON");
         let to = body.rfind('}').expect("JSON");
-        total(&body[from..=to])
+        total(body.get(from..=to).expect("a JSON object"))
     }
 
     fn wait_for(&self, wanted: u64) {
