@@ -24,9 +24,30 @@ pub(crate) struct Args {
     /// Address that a file was saved from: resolves its links and dates
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// One JSON object a line
+    /// One JSON object a line; the same as --format json
     #[arg(long)]
     json: bool,
+    /// How documents are printed: xml is one <document> for each input
+    #[arg(long, value_enum, conflicts_with = "json", default_value_t)]
+    format: Format,
+}
+
+/// Forms of a printed document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum Format {
+    /// For reading
+    #[default]
+    Text,
+    /// One JSON object a line
+    Json,
+    /// One element for each document
+    Xml,
+}
+
+impl Args {
+    fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
 }
 
 /// Extracts each input; goes on after one that cannot be read and then exits with 1.
@@ -44,12 +65,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let mut failed = 0;
     for input in &args.inputs {
         if is_archive(input) {
-            failed += usize::from(!archive(&config, Path::new(input), args.json)?);
+            failed += usize::from(!archive(&config, Path::new(input), args.format())?);
             continue;
         }
         match read(&config, input, url.clone()) {
-            Ok(document) if args.json => output::json(&document)?,
-            Ok(document) => print(&document),
+            Ok(document) => show(&document, args.format())?,
             Err(error) => {
                 failed += 1;
                 output::note(&format!("{input}: {error:#}"));
@@ -75,16 +95,10 @@ fn is_archive(input: &str) -> bool {
 }
 
 /// The documents of an archive; false if it cannot be read at all.
-fn archive(config: &Config, path: &Path, json: bool) -> anyhow::Result<bool> {
+fn archive(config: &Config, path: &Path, format: Format) -> anyhow::Result<bool> {
     let mut wrong = None;
     let read = daemon::documents_of_archive(path, config, |document| {
-        let printed = if json {
-            output::json(&document)
-        } else {
-            print(&document);
-            Ok(())
-        };
-        printed.inspect_err(|e| wrong = Some(e.to_string()))
+        show(&document, format).inspect_err(|e| wrong = Some(e.to_string()))
     });
     match read {
         Ok(problem) => {
@@ -151,6 +165,15 @@ fn document(
         ..Default::default()
     };
     extract::extract_with(&page, &context, &config.extract)
+}
+
+fn show(document: &Document, format: Format) -> anyhow::Result<()> {
+    match format {
+        Format::Text => print(document),
+        Format::Json => return output::json(document),
+        Format::Xml => output::line(extract::to_xml(document).trim_end()),
+    }
+    Ok(())
 }
 
 fn print(document: &Document) {

@@ -35,12 +35,13 @@ pub(super) fn authors(
 ) -> Vec<Option<Writer>> {
     let mut votes: HashMap<Key, (f32, HashSet<&str>, usize)> = HashMap::new();
     let mut order: Vec<Key> = Vec::new();
+    let mut known: HashMap<Key, f32> = HashMap::new();
     let mut own: Vec<Vec<(usize, f32)>> = Vec::with_capacity(records.len());
     for (at, record) in records.iter().enumerate() {
         let mut seen = HashSet::new();
         let mut mine = Vec::new();
         for (index, piece) in record.pieces.iter().enumerate() {
-            let support = support(page, record, &roles[at], index, times[at]);
+            let support = support(page, record, &roles[at], index, times[at], &mut known);
             if support <= 0.0 {
                 continue;
             }
@@ -108,21 +109,8 @@ pub(super) fn usual_slot(records: &[Record], writers: &[Option<Writer>]) -> Opti
     counts.iter().find(|c| c.1 == most).map(|c| c.0)
 }
 
-/// How much speaks for a piece being the writer's name; 0 when it cannot be.
-fn support(page: &Page, record: &Record, roles: &[Role], index: usize, time: Option<usize>) -> f32 {
-    let piece = &record.pieces[index];
-    if roles[index] == Role::Time {
-        // `张三 发表于 2019-1-1`: name and time in one text.
-        let name = cleaned(&piece.text, true);
-        return if Some(index) == time && is_name(&name) && !words::is_tool(&name) {
-            LEAST_SUPPORT
-        } else {
-            0.0
-        };
-    }
-    if !matches!(roles[index], Role::Text | Role::Label | Role::Count) || !is_name(&piece.text) {
-        return 0.0;
-    }
+/// What the elements around a piece are called speaks for its being a name.
+fn called(page: &Page, record: &Record, piece: &Piece) -> f32 {
     let mut sum = 0.0;
     for (level, at) in record
         .around(piece)
@@ -144,6 +132,34 @@ fn support(page: &Page, record: &Record, roles: &[Role], index: usize, time: Opt
             sum += 2.0;
         }
     }
+    sum
+}
+
+/// How much speaks for a piece being the writer's name; 0 when it cannot be.
+fn support(
+    page: &Page,
+    record: &Record,
+    roles: &[Role],
+    index: usize,
+    time: Option<usize>,
+    known: &mut HashMap<Key, f32>,
+) -> f32 {
+    let piece = &record.pieces[index];
+    if roles[index] == Role::Time {
+        // `张三 发表于 2019-1-1`: name and time in one text.
+        let name = cleaned(&piece.text, true);
+        return if Some(index) == time && is_name(&name) && !words::is_tool(&name) {
+            LEAST_SUPPORT
+        } else {
+            0.0
+        };
+    }
+    if !matches!(roles[index], Role::Text | Role::Label | Role::Count) || !is_name(&piece.text) {
+        return 0.0;
+    }
+    let mut sum = *known
+        .entry(piece.slot)
+        .or_insert_with(|| called(page, record, piece));
     if let Some(time) = time {
         let same = record.pieces[time].line == piece.line;
         sum += if same && index < time {

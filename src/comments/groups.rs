@@ -17,11 +17,11 @@ use crate::page::{NodeId, Page, Tag};
 /// Most levels that a record stands above its sign.
 const MAX_LEVELS: usize = 28;
 /// Most groups of one page.
-const MAX_GROUPS: usize = 12;
+const MAX_GROUPS: usize = 10;
 /// Most records of one page.
 pub(super) const MAX_RECORDS: usize = 3_000;
 /// Proposals whose records are held against each other; the rest is poor anyway.
-const MOST_COMPARED: usize = 48;
+const MOST_COMPARED: usize = 14;
 /// Records from which a record with most of them is their list.
 const FEW_RECORDS: usize = 4;
 /// Own text that a record around others must have.

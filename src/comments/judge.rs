@@ -3,6 +3,7 @@
 //! no readers who speak.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use super::fields::Fields;
 use super::record::Record;
@@ -209,6 +210,32 @@ pub(super) fn is_comments(signs: &Signs, forum: bool) -> bool {
         && !one_voice
         && signs.variety > 0.3
         && evidence(signs, forum) >= enough
+}
+
+/// Records looked at for buttons before a group is read whole.
+const PROBED: usize = 4;
+
+/// False for a group that cannot be comments: nothing around it is called so, and its first records have no buttons.
+pub(super) fn may_speak(
+    page: &Page,
+    records: &[Range<NodeId>],
+    marked: &[NodeId],
+    forum: bool,
+) -> bool {
+    let Some(first) = records.first() else {
+        return false;
+    };
+    let around = std::iter::once(first.start).chain(page.ancestors(first.start).take(LEVELS));
+    let is_called =
+        |id: NodeId| marked.binary_search(&id).is_ok() || keys::is_called(page, id, words::COMMENT);
+    let mut nodes = records.iter().take(PROBED).flat_map(Clone::clone);
+    forum
+        || around
+            .filter(|id| !matches!(page.node(*id).tag, Tag::BODY | Tag::HTML))
+            .any(is_called)
+        || nodes
+            .any(|id| page.node(id).tag == Tag::TEXT && words::is_answer_tool(page.text(id).trim()))
+        || has_heading(page, first.start)
 }
 
 /// One of the texts right before a record is a heading of comments.

@@ -80,9 +80,10 @@ pub fn find(page: &Page, marked: &[NodeId]) -> Found {
         return Found::default();
     }
     let mut groups = groups::groups(page, &signs, marked);
-    for group in &mut groups {
-        siblings::join(page, group);
-    }
+    groups
+        .iter_mut()
+        .filter(|g| g.records.len() > 1)
+        .for_each(|g| siblings::join(page, g));
     let timed: HashSet<NodeId> = signs.iter().map(|s| s.node).collect();
     let blocks = accepted(page, &groups, &timed, marked);
     thread::arrange(page, blocks)
@@ -108,6 +109,9 @@ fn accepted(
     let mut out = Vec::new();
     let mut holes: BTreeMap<NodeId, NodeId> = BTreeMap::new();
     for group in groups.iter().rev() {
+        if !judge::may_speak(page, &group.records, marked, forum) {
+            continue;
+        }
         let mut around = holes.clone();
         around.extend(group.records.iter().map(|r| (r.start, r.end)));
         let read = |range: &Range<NodeId>| Record::read(page, range.clone(), &around);

@@ -17,9 +17,9 @@ const LIST_FACTOR: u32 = 4;
 /// Text that such a list has at least.
 const LIST_TEXT: u32 = 120;
 /// Records of one proposal whose names are compared.
-const MAX_COMPARED: usize = 40;
+const MAX_COMPARED: usize = 10;
 /// Nodes of a record whose names are compared, and levels of them.
-const NAMED_NODES: usize = 60;
+const NAMED_NODES: usize = 36;
 const NAMED_LEVELS: u16 = 4;
 /// Greater than any record; a single record counts the more the smaller it is.
 const SINGLE: u32 = u32::MAX / 2;

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 
 use crate::page::{Attr, NodeId, Page, Tag};
 
@@ -11,6 +11,9 @@ use crate::page::{Attr, NodeId, Page, Tag};
 const MAX_BYTES: usize = 160;
 /// Most signs of one page; what follows is not looked at.
 const MAX_SIGNS: usize = 4_000;
+
+/// Room for the automaton; the default is so small that it is thrown away and built again all the time.
+const DFA_BYTES: usize = 8 << 20;
 
 /// A place that says when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,23 +25,25 @@ pub(super) struct TimeSign {
 }
 
 static TIME: LazyLock<Regex> = LazyLock::new(|| {
-    let clock = r"(?:[T\s,]*(?:at|à|um|a las|kl\.?|上午|下午|晚上|凌晨)?\s*\d{1,2}[:：点时]\d{2}(?:[:：分]\d{2})?秒?(?:\s*[ap]\.?m\b\.?)?)?";
+    let clock = r"(?:[T\s,]*(?:at|à|um|a las|kl\.?|上午|下午|晚上|凌晨)?\s*[0-9]{1,2}[:：点时][0-9]{2}(?:[:：分][0-9]{2})?秒?(?:\s*[ap]\.?m(?-u:\b)\.?)?)?";
     let forms = [
-        format!(r"(?:19|20)\d{{2}}\s?[-–/.年]\s?\d{{1,2}}\s?[-–/.月]\s?\d{{1,2}}(?:\s?[日号])?(?:\s*\p{{Han}}{{2,3}}日?\b)?{clock}"),
-        format!(r"\b\d{{1,2}}[-/.]\d{{1,2}}[-/.](?:19|20)?\d{{2}}\b{clock}"),
-        r"\b\d{1,2}[-/]\d{1,2}\s+\d{1,2}:\d{2}(?::\d{2})?".to_owned(),
-        format!(r"\d{{1,2}}\s?月\s?\d{{1,2}}\s?[日号]{clock}"),
-        format!(r"(?:(?:昨天|前天|今天|昨日|今日)(?:\s|\d|$)|\byesterday\b|\btoday\b|\bgestern\b|\bheute\b|\bhier\b|\bayer\b|\bhoy\b){clock}"),
-        r"刚刚|剛剛|刚才|\bjust now\b|\bmoments ago\b|たった今".to_owned(),
-        r"(?:\d{1,3}|半|几|一|两|二|三)\s*个?\s*(?:秒钟?|分钟?|分鐘|小时|小時|时间|時間|天|日|周|週|週間|星期|个?月|ヶ月|か月|年)\s*(?:之|以)?前".to_owned(),
-        r"(?:\d{1,3}|\ban?|\bone)\s*(?:sec(?:ond)?|min(?:ute)?|hr|hour|day|week|wk|month|mon|mo|year|yr)s?\.?(?:,\s*\d+\s*\w+)?\s+ago\b".to_owned(),
-        r"^\d{1,2}\s?(?:s|m|h|d|w|y|mo|min|hr|yr)s?\.?(?:\s+ago)?$".to_owned(),
-        r"\b(?:vor|il y a|hace|há|fa)\s+(?:\d{1,3}|einem|einer|un|une|um|uma)\s+\p{L}{3,9}|\d{1,3}\s*(?:초|분|시간|일|주|개월|년)\s*전|\d{1,3}\s+\p{L}{3,8}\s+(?:назад|fa|önce|atrás)\b".to_owned(),
-        format!(r"\b\p{{L}}{{3,9}}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+(?:(?:19|20)\d{{2}}|'\d{{2}}\b|(?:at\s+)?\d{{1,2}}:\d{{2}}){clock}"),
-        format!(r"\b\d{{1,2}}(?:st|nd|rd|th|\.)?[\s-]+(?:de\s+)?\p{{L}}{{3,10}}\.?,?[\s-]+(?:de\s+)?(?:(?:19|20)\d{{2}}\b|\d{{1,2}}:\d{{2}}){clock}"),
-        r"^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?\s+(?:\d{1,2}|'\d{2}|20\d{2})$".to_owned(),
+        format!(r"(?:19|20)[0-9]{{2}}\s?[-–/.年]\s?[0-9]{{1,2}}\s?[-–/.月]\s?[0-9]{{1,2}}(?:\s?[日号])?(?:\s*\p{{Han}}{{2,3}}日?(?-u:\b))?{clock}"),
+        format!(r"(?-u:\b)[0-9]{{1,2}}[-/.][0-9]{{1,2}}[-/.](?:19|20)?[0-9]{{2}}(?-u:\b){clock}"),
+        r"(?-u:\b)[0-9]{1,2}[-/][0-9]{1,2}\s+[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?".to_owned(),
+        format!(r"[0-9]{{1,2}}\s?月\s?[0-9]{{1,2}}\s?[日号]{clock}"),
+        format!(r"(?:(?:昨天|前天|今天|昨日|今日)(?:\s|[0-9]|$)|(?-u:\b)yesterday(?-u:\b)|(?-u:\b)today(?-u:\b)|(?-u:\b)gestern(?-u:\b)|(?-u:\b)heute(?-u:\b)|(?-u:\b)hier(?-u:\b)|(?-u:\b)ayer(?-u:\b)|(?-u:\b)hoy(?-u:\b)){clock}"),
+        r"刚刚|剛剛|刚才|(?-u:\b)just now(?-u:\b)|(?-u:\b)moments ago(?-u:\b)|たった今".to_owned(),
+        r"(?:[0-9]{1,3}|半|几|一|两|二|三)\s*个?\s*(?:秒钟?|分钟?|分鐘|小时|小時|时间|時間|天|日|周|週|週間|星期|个?月|ヶ月|か月|年)\s*(?:之|以)?前".to_owned(),
+        r"(?:[0-9]{1,3}|(?-u:\b)an?|(?-u:\b)one)\s*(?:sec(?:ond)?|min(?:ute)?|hr|hour|day|week|wk|month|mon|mo|year|yr)s?\.?(?:,\s*[0-9]+\s*[a-z]+)?\s+ago(?-u:\b)".to_owned(),
+        r"^[0-9]{1,2}\s?(?:s|m|h|d|w|y|mo|min|hr|yr)s?\.?(?:\s+ago)?$".to_owned(),
+        r"(?-u:\b)(?:vor|il y a|hace|há|fa)\s+(?:[0-9]{1,3}|einem|einer|un|une|um|uma)\s+\p{L}{3,9}|[0-9]{1,3}\s*(?:초|분|시간|일|주|개월|년)\s*전|[0-9]{1,3}\s+\p{L}{3,8}\s+(?:назад|fa|önce|atrás)(?-u:\b)".to_owned(),
+        format!(r"(?-u:\b)\p{{L}}{{3,9}}\.?\s+[0-9]{{1,2}}(?:st|nd|rd|th)?,?\s+(?:(?:19|20)[0-9]{{2}}|'[0-9]{{2}}(?-u:\b)|(?:at\s+)?[0-9]{{1,2}}:[0-9]{{2}}){clock}"),
+        format!(r"(?-u:\b)[0-9]{{1,2}}(?:st|nd|rd|th|\.)?[\s-]+(?:de\s+)?\p{{L}}{{3,10}}\.?,?[\s-]+(?:de\s+)?(?:(?:19|20)[0-9]{{2}}(?-u:\b)|[0-9]{{1,2}}:[0-9]{{2}}){clock}"),
+        r"^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?\s+(?:[0-9]{1,2}|'[0-9]{2}|20[0-9]{2})$".to_owned(),
     ];
-    Regex::new(&format!("(?i){}", forms.join("|")))
+    RegexBuilder::new(&format!("(?i){}", forms.join("|")))
+        .dfa_size_limit(DFA_BYTES)
+        .build()
         .expect("the pattern is a constant that a test compiles")
 });
 
@@ -48,17 +53,62 @@ pub(super) fn time_in(text: &str) -> Option<std::ops::Range<usize>> {
     TIME.find(text).map(|found| found.range())
 }
 
-/// Cheap look that spares most texts the pattern: a digit, or the beginning of a word for a day.
+/// Cheap look that spares most texts the pattern: two numbers with a sign between, a year, a word of days and hours.
 fn may_tell_time(text: &str) -> bool {
-    const FIRST: [&str; 7] = ["刚", "剛", "昨", "前", "今", "半", "た"];
-    text.bytes().any(|b| b.is_ascii_digit())
-        || FIRST.iter().any(|first| text.starts_with(first))
+    let bytes = text.as_bytes();
+    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let mut digits = false;
+    for (at, byte) in bytes.iter().enumerate() {
+        if !byte.is_ascii_digit() {
+            continue;
+        }
+        digits = true;
+        let parts = matches!(bytes.get(at + 1), Some(b'-' | b'/' | b'.' | b':'));
+        let year = matches!(
+            (byte, bytes.get(at + 1)),
+            (b'1', Some(b'9')) | (b'2', Some(b'0'))
+        );
+        if (parts && digit(at + 2)) || (year && digit(at + 2) && digit(at + 3)) {
+            return true;
+        }
+    }
+    // Between a number and its unit stand other letters than these only in words for other things.
+    const UNITS: [&str; 16] = [
+        "前",
+        "月",
+        "ago",
+        "전",
+        "назад",
+        "önce",
+        "vor ",
+        "il y a",
+        "hace",
+        "há ",
+        " fa",
+        "atrás",
+        "昨",
+        "今",
+        "at ",
+        "'",
+    ];
+    const WORDS: [&str; 12] = [
+        "刚",
+        "剛",
+        "昨",
+        "前",
+        "今",
+        "半",
+        "たった",
+        "yest",
+        "Yest",
+        "just",
+        "Just",
+        "toda",
+    ];
+    (digits && (text.len() <= 6 || UNITS.iter().any(|unit| text.contains(unit))))
+        || WORDS.iter().any(|first| text.starts_with(first))
         || text.ends_with("ago")
-        || text.get(..4).is_some_and(|word| {
-            ["yest", "just", "toda", "mome"]
-                .iter()
-                .any(|w| word.eq_ignore_ascii_case(w))
-        })
+        || (bytes.len() <= 24 && text.starts_with(|c: char| c.is_ascii_alphabetic()) && digits)
 }
 
 /// All signs of time of a page.

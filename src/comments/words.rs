@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 
 /// Parts of class and id values of a reader's name.
 pub(super) const AUTHOR: &[&str] = &[
@@ -127,7 +127,10 @@ pub(super) const VOTES_AGAINST: &[&str] = &[
 ];
 
 fn compiled(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is a constant that a test compiles")
+    RegexBuilder::new(pattern)
+        .dfa_size_limit(8 << 20)
+        .build()
+        .expect("the pattern is a constant that a test compiles")
 }
 
 /// What buttons and labels of comments say, without signs and numbers around.
@@ -186,7 +189,7 @@ fn core(text: &str) -> String {
 
 static HEADING: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?i)^[\W_]*(?:\d+\s*)?(?:条|个|篇)?\s*(?:(?:全部|所有|最新|最热|热门|热|精彩|精选|网友|用户|读者|发表|文章|相关|共有?\s*\d+\s*条?|查看|我要|我来|参与|更多|已有\s*\d+\s*条)\s*)*(?:评论|短评|书评|影评|跟帖|跟贴|留言|回复|回帖|点评|回答|讨论|说两句|热评|神评论?)(?:\s*(?:区|列表|板|（?共?\s*\d+\s*条?）?|内容|专区))?[\W\d_]*$|^[\W_]*(?:\d[\d,.]*\s*)?(?:(?:all|latest|top|newest|reader|user|recent|show|best|featured)\s+)?(?:comments?|repl(?:y|ies)|answers?|responses?|reviews?|discussion|reactions|kommentare?|antworten|commentaires?|réponses|comentarios?|respuestas|comentários|respostas|commenti|risposte|コメント|댓글)(?:\s+(?:on|to)\b.{0,80}|\s+so far)?[\W\d_]*$|thoughts on [“\x22]",
+        r"(?i)^[\W_]*(?:\d+\s*)?(?:条|个|篇)?\s*(?:(?:全部|所有|最新|最热|热门|热|精彩|精选|网友|用户|读者|发表|文章|相关|共有?\s*\d+\s*条?|查看|我要|我来|参与|更多|已有\s*\d+\s*条)\s*)*(?:评论|短评|书评|影评|跟帖|跟贴|留言|回复|回帖|点评|回答|讨论|说两句|热评|神评论?)(?:\s*(?:区|列表|板|（?共?\s*\d+\s*条?）?|内容|专区))?[\W\d_]*$|^[\W_]*(?:\d[\d,.]*\s*)?(?:(?:all|latest|top|newest|reader|user|recent|show|best|featured)\s+)?(?:comments?|repl(?:y|ies)|answers?|responses?|reviews?|discussion|reactions|kommentare?|antworten|commentaires?|réponses|comentarios?|respuestas|comentários|respostas|commenti|risposte|コメント|댓글)(?:\s+(?:on|to)(?-u:\b).{0,80}|\s+so far)?[\W\d_]*$|thoughts on [“\x22]",
     )
 });
 

@@ -107,10 +107,12 @@ pub(super) fn read_page(record: &UrlRecord, head: &Head, mut document: Document)
     let links = std::mem::take(&mut document.links);
     visited.digest = Some(match document.kind {
         Kind::Hub => digest(links.iter().map(|l| l.url.as_str())),
-        _ => digest([
-            document.title.as_deref().unwrap_or_default(),
-            &document.text,
-        ]),
+        // A page on which readers go on talking is looked at again soon, though its text stays.
+        _ => {
+            let title = document.title.as_deref().unwrap_or_default();
+            let said = document.comments.iter().map(|c| c.text.as_str());
+            digest([title, &document.text].into_iter().chain(said))
+        }
     });
     visited.outline = Some(outline(&document, &links));
     if !document.nofollow && document.kind != Kind::Error {

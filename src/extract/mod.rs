@@ -35,13 +35,14 @@ mod tests;
 mod title;
 mod trace;
 mod weights;
-
+mod xml;
 use serde::{Deserialize, Serialize};
 
 pub use document::{Comment, Document, Kind, Link, LinkKind};
 pub use guided::{extract_guided, observe};
 pub use stamp::{Clock, Stamp};
 pub use trace::{DateTrace, LineTrace, TitleTrace, Trace};
+pub use xml::to_xml;
 
 use crate::comments;
 use crate::page::{self, Page};

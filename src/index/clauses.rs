@@ -82,7 +82,9 @@ impl Builder<'_> {
             Target::Author => self.literal(&clause.text, self.fields.author),
             Target::Source => self.literal(&clause.text, self.fields.source),
             Target::Url => self.literal(&clause.text, self.fields.url),
-            Target::Anywhere | Target::Title if clause.literal || occur == Occur::Without => {
+            Target::Anywhere | Target::Title | Target::Comments
+                if clause.literal || occur == Occur::Without =>
+            {
                 let any = self
                     .texts(clause.target)
                     .filter_map(|(pair, boost)| {
@@ -92,15 +94,25 @@ impl Builder<'_> {
                     .collect();
                 one_of(any)
             }
-            Target::Anywhere | Target::Title => self.plain(&clause.text, clause.target),
+            Target::Anywhere | Target::Title | Target::Comments => {
+                self.plain(&clause.text, clause.target)
+            }
         }
     }
 
     /// The texts a target covers, with their weights.
     pub(super) fn texts(&self, target: Target) -> impl Iterator<Item = (TextPair, f32)> {
-        let title = (self.fields.title, self.config.title_boost);
-        let body = (target == Target::Anywhere).then_some((self.fields.body, 1.0));
-        std::iter::once(title).chain(body)
+        let all = [
+            (self.fields.title, self.config.title_boost),
+            (self.fields.body, 1.0),
+            (self.fields.comments, 1.0),
+        ];
+        let covered = match target {
+            Target::Comments => 2..3,
+            Target::Anywhere => 0..2,
+            _ => 0..1,
+        };
+        covered.map(move |at| all[at])
     }
 
     /// The very characters of a text in one field.

@@ -8,6 +8,8 @@ pub enum Target {
     Anywhere,
     /// The title only.
     Title,
+    /// What readers say below the text.
+    Comments,
     /// The named writer.
     Author,
     /// The media source.

@@ -8,7 +8,7 @@ use crate::analyze::{GRAMS, SINGLES};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old
 /// documents would be found differently from new ones.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// Name of the field that keeps the document; a rebuild reads it from indexes of any format.
 pub(super) const STORED_FIELD: &str = "document";
@@ -54,6 +54,7 @@ pub(super) struct Fields {
     pub(super) url: Field,
     pub(super) title: TextPair,
     pub(super) body: TextPair,
+    pub(super) comments: TextPair,
     pub(super) author: Field,
     pub(super) source: Field,
     pub(super) group: Field,
@@ -82,8 +83,12 @@ impl Fields {
                 grams: schema.add_text_field("title_grams", grams.clone()),
             },
             body: TextPair {
-                singles: schema.add_text_field("body_singles", singles),
-                grams: schema.add_text_field("body_grams", grams),
+                singles: schema.add_text_field("body_singles", singles.clone()),
+                grams: schema.add_text_field("body_grams", grams.clone()),
+            },
+            comments: TextPair {
+                singles: schema.add_text_field("comments_singles", singles),
+                grams: schema.add_text_field("comments_grams", grams),
             },
             author: schema.add_text_field("author", name.clone()),
             source: schema.add_text_field("source", name),

@@ -150,6 +150,12 @@ pub struct CommentAnswer {
     pub published: Option<String>,
     /// What it says.
     pub text: String,
+    /// Whom it answers, where the page tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<String>,
+    /// Votes for it, where the page counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub votes: Option<i64>,
 }
 
 impl SearchAnswer {
@@ -249,6 +255,8 @@ impl DocumentAnswer {
                     author: c.author,
                     published: c.published,
                     text: c.text,
+                    reply_to: c.reply_to,
+                    votes: c.votes,
                 })
                 .collect(),
         }

@@ -14,6 +14,8 @@ use crate::extract::Document;
 pub(crate) struct CommentView {
     author: String,
     published: String,
+    reply_to: String,
+    votes: String,
     text: Html,
 }
 
@@ -72,6 +74,8 @@ impl DocumentPage {
                 .map(|(comment, text)| CommentView {
                     author: comment.author.unwrap_or_default(),
                     published: comment.published.unwrap_or_default(),
+                    reply_to: comment.reply_to.unwrap_or_default(),
+                    votes: comment.votes.map(|n| n.to_string()).unwrap_or_default(),
                     text: Html::marked(text),
                 })
                 .collect(),

@@ -8,6 +8,7 @@
 //! LNG OR 液化天然气      one of both is enough
 //! title:油价             in the title        site:cnpc.com.cn  author:张三  source:新华社  url:2026/11
 //! date:2026-11  date:2026-11-01..2026-11-05
+//! comments:涨价          in what readers say below the text
 //! since:2026-11-01 until:2026-11-05   published on these days and between; also 2026-11, 2026 and 7d
 //! ```
 
@@ -297,6 +298,7 @@ fn take_field(text: &str) -> Option<(Field, &str)> {
     }
     let field = match name.to_ascii_lowercase().as_str() {
         "title" | "标题" => Field::Target(Target::Title),
+        "comments" | "comment" | "评论" => Field::Target(Target::Comments),
         "site" | "站点" => Field::Target(Target::Site),
         "author" | "作者" => Field::Target(Target::Author),
         "source" | "来源" => Field::Target(Target::Source),

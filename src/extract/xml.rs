@@ -1,0 +1,104 @@
+//! A document as XML: one `document` element with its fields. In: a [`Document`]. Out: text, well-formed whatever the page
+//! held: what XML cannot hold is left out. Never pretty for its own sake: one field a line.
+
+use super::document::{Comment, Document};
+
+/// The document as one element. Fields without a value are left out; the text has one `p` for each paragraph.
+pub fn to_xml(document: &Document) -> String {
+    let mut out = String::from("<document>\n");
+    let mut field = |name: &str, value: Option<&str>| {
+        if let Some(value) = value.filter(|v| !v.is_empty()) {
+            out.push_str("  ");
+            element(&mut out, name, &[], value);
+        }
+    };
+    field("url", Some(&document.url));
+    field("canonical", document.canonical.as_deref());
+    field("site", document.site.as_deref());
+    field("title", document.title.as_deref());
+    field("published", document.published.as_deref());
+    field("author", document.author.as_deref());
+    field("source", document.source.as_deref());
+    field("language", document.language.as_deref());
+    field("kind", Some(document.kind.name()));
+    field("method", Some(&document.method));
+    field("charset", Some(&document.charset));
+    field("confidence", Some(&format!("{:.2}", document.confidence)));
+    list(&mut out, "text", document.text.lines(), |out, line| {
+        element(out, "p", &[], line);
+    });
+    list(&mut out, "comments", &document.comments, comment);
+    list(
+        &mut out,
+        "comment_endpoints",
+        &document.comment_endpoints,
+        |out, url| {
+            element(out, "url", &[], url);
+        },
+    );
+    list(&mut out, "links", &document.links, |out, link| {
+        element(out, "link", &[("url", Some(&link.url))], &link.text);
+    });
+    out.push_str("</document>\n");
+    out
+}
+
+fn comment(out: &mut String, comment: &Comment) {
+    let votes = comment.votes.map(|n| n.to_string());
+    let fields = [
+        ("author", comment.author.as_deref()),
+        ("published", comment.published.as_deref()),
+        ("reply_to", comment.reply_to.as_deref()),
+        ("votes", votes.as_deref()),
+    ];
+    element(out, "comment", &fields, &comment.text);
+}
+
+/// An element with one line for each item; nothing for no items.
+fn list<T>(
+    out: &mut String,
+    name: &str,
+    items: impl IntoIterator<Item = T>,
+    each: impl Fn(&mut String, T),
+) {
+    let mut items = items.into_iter().peekable();
+    if items.peek().is_none() {
+        return;
+    }
+    out.push_str(&format!("  <{name}>\n"));
+    for item in items {
+        out.push_str("    ");
+        each(out, item);
+    }
+    out.push_str(&format!("  </{name}>\n"));
+}
+
+fn element(out: &mut String, name: &str, attributes: &[(&str, Option<&str>)], text: &str) {
+    out.push('<');
+    out.push_str(name);
+    for (name, value) in attributes {
+        if let Some(value) = value {
+            out.push_str(&format!(" {name}=\""));
+            escape(out, value);
+            out.push('"');
+        }
+    }
+    out.push('>');
+    escape(out, text);
+    out.push_str(&format!("</{name}>\n"));
+}
+
+/// Text for content and attributes; characters that XML 1.0 forbids are left out.
+fn escape(out: &mut String, text: &str) {
+    for char in text.chars() {
+        match char {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\t' | '\n' | '\r' => out.push(char),
+            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {}
+            _ => out.push(char),
+        }
+    }
+}
