@@ -69,6 +69,13 @@ impl Entry<'_> {
         }
         out.add_text(fields.body.singles, body);
         out.add_text(fields.body.grams, body);
+        let mut left = MAX_INDEXED_BYTES;
+        for comment in &self.document.comments {
+            let text = normalize(head(&comment.text, left));
+            left = left.saturating_sub(comment.text.len());
+            out.add_text(fields.comments.singles, &text);
+            out.add_text(fields.comments.grams, &text);
+        }
         if let Some(author) = &document.author {
             out.add_text(fields.author, normalize(author));
         }
