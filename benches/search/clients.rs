@@ -19,6 +19,7 @@ const ROUNDS: usize = 3;
 pub(crate) fn measure(folder: &Path, dir: &Path, analyzer: &Analyzer, alone: bool, together: bool) {
     let reader = Reader::open(dir, analyzer, &Config::default()).expect("an index");
     let state = ServeState {
+        terms: None,
         templates: None,
         source: Arc::new(reader),
         status: Arc::new(|| Ok(Status::default())),

@@ -39,7 +39,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("demo", ANY),
     ("cli", ANY),
     ("lib", ANY),
-    ("terms", &["analyze"]),
     ("main", &["cli"]),
 ];
 
