@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use super::now_ms;
-use super::templates::{Registry, Seen, UnknownPage, libraries, pack, unpack};
+use super::templates::{MAX_MISSING, Registry, Seen, UnknownPage, libraries, pack, unpack};
 use crate::store::{NewTemplate, StoreError, TemplateFit, TemplatePage, TemplateStore};
 use crate::template::{self, Observation, learn};
 
@@ -173,6 +173,13 @@ impl Working {
     }
 
     fn unknown(&mut self, page: UnknownPage) -> Result<(), StoreError> {
+        // It may have been on its way while its template was learned.
+        let library = self.of.registry.of(&page.site);
+        let found = library.and_then(|l| l.assign(&page.seen.key_set()));
+        if let Some(found) = found.filter(|f| f.missing <= MAX_MISSING) {
+            self.fits(&page.site, found.id, found.distance, found.missing);
+            return Ok(());
+        }
         let config = self.of.config.clone();
         let row = TemplatePage {
             id: 0,

@@ -138,7 +138,7 @@ impl Counting {
             entropy: if pages < 2.0 {
                 1.0
             } else {
-                (entropy / pages.log2()).min(1.0)
+                (entropy / pages.log2()).clamp(0.0, 1.0)
             },
             ..self.region
         }
