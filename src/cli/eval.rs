@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{Context, Usage, output};
 use crate::config::Config;
 use crate::daemon::now_ms;
-use crate::eval::{self, Choice, EvalError, Extracted, Extraction, Run};
+use crate::eval::{self, Choice, EvalError, Extracted, Extraction, Run, Set};
 use crate::extract::Comment;
 
 /// Unreadable pages that are named; a table tells how many there are.
@@ -50,6 +50,10 @@ pub(crate) struct Args {
     /// Learn templates from every second page of each site, and compare with the ratio alone on the others
     #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language"])]
     templates: bool,
+    /// Instead of judging, learn the weights of the extraction from the pages: FILE is to replace
+    /// src/extract/weights.rs
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "predictions", "baseline", "save"])]
+    learn: Option<PathBuf>,
 }
 
 /// One extracted page, as tools that score predictions read it.
@@ -78,6 +82,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         worst: args.worst,
     };
     let (sets, pages) = eval::choose(&args.dir, &choice).map_err(caller)?;
+    if let Some(file) = &args.learn {
+        return learn(&sets, file);
+    }
     let baseline = args.baseline.as_deref().map(Run::load);
     let baseline = baseline.transpose().map_err(caller)?;
     let mut out = match &args.predictions {
@@ -157,6 +164,15 @@ fn halves(
             output::line(&output::printable(&line));
         }
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn learn(sets: &[Set], file: &Path) -> anyhow::Result<ExitCode> {
+    let mut out = create(file)?;
+    let no_text = || Usage("no labelled page has a text to learn from".to_owned());
+    let source = eval::learn(sets).map_err(caller)?.ok_or_else(no_text)?;
+    out.write_all(source.as_bytes())
+        .map_err(|e| anyhow::anyhow!("{}: {e}", file.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-use super::{Context, Usage, output, runtime};
+use super::{Context, Usage, explain, output, runtime};
 use crate::config::Config;
 use crate::daemon::{self, now_ms};
-use crate::extract::{self, Document};
+use crate::extract::{self, Document, Trace};
 use crate::fetch::{Fetcher, Outcome, Request};
 use crate::page::{Hints, Page};
 use crate::uri::CrawlUri;
@@ -30,6 +30,9 @@ pub(crate) struct Args {
     /// How documents are printed: xml is one <document> for each input
     #[arg(long, value_enum, conflicts_with = "json", default_value_t)]
     format: Format,
+    /// Say why: candidates for each field, tag paths with their ratios, the decision on every line
+    #[arg(long)]
+    explain: bool,
 }
 
 /// Forms of a printed document.
@@ -50,6 +53,35 @@ impl Args {
     }
 }
 
+/// A document, and why it came out so if that was asked for.
+struct Extracted {
+    document: Document,
+    trace: Option<Trace>,
+}
+
+/// What `--explain --json` prints: the document's fields and one more.
+#[derive(serde::Serialize)]
+struct Explained<'a> {
+    #[serde(flatten)]
+    document: &'a Document,
+    explain: &'a Trace,
+}
+
+impl Extracted {
+    fn show(&self, format: Format) -> anyhow::Result<()> {
+        let document = &self.document;
+        match (&self.trace, format) {
+            (Some(explain), Format::Json) => output::json(&Explained { document, explain })?,
+            (Some(trace), Format::Text) => {
+                print(document);
+                explain::print(document, trace);
+            }
+            _ => show(document, format)?,
+        }
+        Ok(())
+    }
+}
+
 /// Extracts each input; goes on after one that cannot be read and then exits with 1.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     // Files need no configuration: a broken one must not stop a developer from looking at a page.
@@ -65,11 +97,18 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let mut failed = 0;
     for input in &args.inputs {
         if is_archive(input) {
+            if args.explain {
+                return Err(Usage(format!("{input}: --explain takes pages, not archives")).into());
+            }
             failed += usize::from(!archive(&config, Path::new(input), args.format())?);
             continue;
         }
-        match read(&config, input, url.clone()) {
-            Ok(document) => show(&document, args.format())?,
+        let reading = Reading {
+            config: &config,
+            explain: args.explain,
+        };
+        match reading.read(input, url.clone()) {
+            Ok(extracted) => extracted.show(args.format())?,
             Err(error) => {
                 failed += 1;
                 output::note(&format!("{input}: {error:#}"));
@@ -113,58 +152,66 @@ fn archive(config: &Config, path: &Path, format: Format) -> anyhow::Result<bool>
     }
 }
 
-fn read(config: &Config, input: &str, url: Option<CrawlUri>) -> anyhow::Result<Document> {
-    if input.starts_with("http://") || input.starts_with("https://") {
-        return fetch(config, &CrawlUri::parse(input)?);
-    }
-    let limit = config.page.max_decoded_bytes as u64 + 1;
-    let mut bytes = Vec::new();
-    if input == "-" {
-        io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
-    } else {
-        File::open(Path::new(input))?
-            .take(limit)
-            .read_to_end(&mut bytes)?;
-    }
-    Ok(document(config, &bytes, url, None))
+/// How one page is read.
+struct Reading<'a> {
+    config: &'a Config,
+    explain: bool,
 }
 
-fn fetch(config: &Config, uri: &CrawlUri) -> anyhow::Result<Document> {
-    let fetcher = Fetcher::new(config.fetch.clone())?;
-    let mut body: Vec<u8> = Vec::new();
-    let fetched =
-        runtime()?.block_on(fetcher.fetch(&Request::page(uri.clone(), now_ms()), &mut body));
-    match &fetched.outcome {
-        Outcome::Page => Ok(document(
-            config,
-            &body,
-            Some(uri.clone()),
-            fetched.head.charset(),
-        )),
-        Outcome::Redirect { to, .. } => Err(anyhow::anyhow!("redirects to {to}")),
-        Outcome::Refused(refusal) => Err(anyhow::anyhow!("{refusal}")),
-        other => Err(anyhow::anyhow!("{}", other.word()))
-            .context(format!("status {}", fetched.head.status)),
+impl Reading<'_> {
+    fn read(&self, input: &str, url: Option<CrawlUri>) -> anyhow::Result<Extracted> {
+        if input.starts_with("http://") || input.starts_with("https://") {
+            return self.fetch(&CrawlUri::parse(input)?);
+        }
+        let limit = self.config.page.max_decoded_bytes as u64 + 1;
+        let mut bytes = Vec::new();
+        if input == "-" {
+            io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
+        } else {
+            File::open(Path::new(input))?
+                .take(limit)
+                .read_to_end(&mut bytes)?;
+        }
+        Ok(self.extract(&bytes, url, None))
     }
-}
 
-fn document(
-    config: &Config,
-    bytes: &[u8],
-    url: Option<CrawlUri>,
-    charset: Option<&str>,
-) -> Document {
-    let hints = Hints {
-        url,
-        charset: charset.map(str::to_owned),
-        limits: config.page.clone(),
-    };
-    let page = Page::parse(bytes, hints);
-    let context = extract::Context {
-        now_ms: now_ms(),
-        ..Default::default()
-    };
-    extract::extract_with(&page, &context, &config.extract)
+    fn fetch(&self, uri: &CrawlUri) -> anyhow::Result<Extracted> {
+        let fetcher = Fetcher::new(self.config.fetch.clone())?;
+        let mut body: Vec<u8> = Vec::new();
+        let fetched =
+            runtime()?.block_on(fetcher.fetch(&Request::page(uri.clone(), now_ms()), &mut body));
+        match &fetched.outcome {
+            Outcome::Page => Ok(self.extract(&body, Some(uri.clone()), fetched.head.charset())),
+            Outcome::Redirect { to, .. } => Err(anyhow::anyhow!("redirects to {to}")),
+            Outcome::Refused(refusal) => Err(anyhow::anyhow!("{refusal}")),
+            other => Err(anyhow::anyhow!("{}", other.word()))
+                .context(format!("status {}", fetched.head.status)),
+        }
+    }
+
+    fn extract(&self, bytes: &[u8], url: Option<CrawlUri>, charset: Option<&str>) -> Extracted {
+        let hints = Hints {
+            url,
+            charset: charset.map(str::to_owned),
+            limits: self.config.page.clone(),
+        };
+        let page = Page::parse(bytes, hints);
+        let context = extract::Context {
+            now_ms: now_ms(),
+            ..Default::default()
+        };
+        if self.explain {
+            let (document, trace) = extract::explain(&page, &context, &self.config.extract);
+            return Extracted {
+                document,
+                trace: Some(trace),
+            };
+        }
+        Extracted {
+            document: extract::extract_with(&page, &context, &self.config.extract),
+            trace: None,
+        }
+    }
 }
 
 fn show(document: &Document, format: Format) -> anyhow::Result<()> {

@@ -6,6 +6,7 @@ mod completions;
 mod crawl;
 mod demo;
 mod eval;
+mod explain;
 mod export;
 mod extract;
 mod import;

@@ -56,6 +56,15 @@ impl Paint {
         Self { on: colours() }
     }
 
+    /// A heading.
+    pub(crate) fn bold(&self, text: &str) -> String {
+        if self.on {
+            format!("{BOLD}{text}{OFF}")
+        } else {
+            text.to_owned()
+        }
+    }
+
     /// Less important text.
     pub(crate) fn dim(&self, text: &str) -> String {
         if self.on {

@@ -30,6 +30,11 @@ static DAY: LazyLock<Regex> = LazyLock::new(|| {
 static DIGIT: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\d").expect("a constant that a test compiles"));
 
+/// The tokens of a text.
+pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    TOKEN.find_iter(text).map(|token| token.as_str())
+}
+
 /// Up to four numbers of tokens; a text shorter than a shingle is one short shingle, padded with [`NONE`].
 type Shingle = [u32; BODY_SHINGLE];
 
@@ -48,11 +53,10 @@ impl Bag {
     /// Shingles of `size` tokens, 1 to [`BODY_SHINGLE`], of `text`. Bags can be compared if they share `numbers`.
     pub fn of<'a>(text: &'a str, size: usize, numbers: &mut Numbers<'a>) -> Self {
         let size = size.clamp(1, BODY_SHINGLE);
-        let tokens: Vec<u32> = TOKEN
-            .find_iter(text)
+        let tokens: Vec<u32> = tokens(text)
             .map(|token| {
                 let next = numbers.0.len() as u32;
-                *numbers.0.entry(token.as_str()).or_insert(next)
+                *numbers.0.entry(token).or_insert(next)
             })
             .collect();
         let shingle = |window: &[u32]| {

@@ -9,8 +9,10 @@ use super::date::Place;
 use super::head::Head;
 use super::lines::Line;
 use super::marks::Marks;
+use super::measure::Measure;
 use super::outline::Outline;
-use super::render::line_text;
+use super::render::{element_text, line_text};
+use super::trace::NameTrace;
 use crate::page::Page;
 
 /// Longest name, in characters.
@@ -32,6 +34,16 @@ static PHOTOGRAPHER: LazyLock<Regex> = LazyLock::new(|| {
         r"(?:^|[\s|丨【\[（(])(?:摄影|供图|图片)\s*[：:/丨|]\s*(\p{Han}{2,4})(?:\s|$|[）)】\]])",
     )
     .expect("a constant pattern")
+});
+/// Reporters in brackets, before the first sentence or behind the last: `（记者 宋一帆 通讯员 白薇）`.
+static REPORTER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"[（(](?:[^（）()]{0,12}?[\s　])?(?:本报|本网|本刊|本台|新华社|特约|见习|实习|首席|全媒体)*记者[\s　：:]*((?:\p{Han}{2,4}[、，,\s　]?){1,4}?)[\s　]*(?:(?:通讯员|实习生|摄影|文/图|图/文|摄|报道|编辑)[^（）()]{0,30})?[）)]")
+        .expect("a constant pattern")
+});
+/// A label that stands alone: the name is in the next cell.
+static LABEL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(?:(?:(文章|稿件|信息|新闻|消息|本文)?来\s*源|稿源)|(文章作者|作\s*者|撰稿|记者))\s*[：:]?$")
+        .expect("a constant pattern")
 });
 /// Words that begin the next field of an information line; a name ends before them.
 static NEXT_FIELD: LazyLock<Regex> = LazyLock::new(|| {
@@ -69,38 +81,86 @@ pub(super) fn clean(name: &str) -> Option<String> {
     ((1..=MAX_NAME).contains(&length) && !address).then(|| name.to_owned())
 }
 
-/// Writer and source of a page.
+/// Candidates for writer and source, the most trusted first.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// Of the writer.
+    pub authors: Vec<NameTrace>,
+    /// Of the source.
+    pub sources: Vec<NameTrace>,
+}
+
+/// Candidates for one name while they are looked for. Unless all are wanted, nothing is looked for once there is one.
+struct Search {
+    all: bool,
+    found: Vec<NameTrace>,
+}
+
+impl Search {
+    fn offer(&mut self, origin: &'static str, look: impl FnOnce() -> Option<String>) {
+        if self.all || self.found.is_empty() {
+            let text = look().and_then(|text| clean(&text));
+            self.found
+                .extend(text.map(|text| NameTrace { text, origin }));
+        }
+    }
+}
+
+/// Writer and source of a page; with `all`, every candidate rather than the first.
 pub(super) fn names(
     page: &Page,
     outline: &Outline,
     head: &Head<'_>,
     place: Place,
-) -> (Option<String>, Option<String>) {
-    let mut author = (!head.json.authors.is_empty()).then(|| head.json.authors.join(", "));
-    let mut source = head.source.and_then(clean);
+    all: bool,
+) -> Names {
+    let search = || Search {
+        all,
+        found: Vec::new(),
+    };
+    let (mut author, mut source, mut photographer) = (search(), search(), search());
+    let written = &head.json.authors;
+    author.offer("json-ld", || {
+        (!written.is_empty()).then(|| written.join(", "))
+    });
+    source.offer("meta", || head.source.and_then(clean));
     let anchor = place.title.or(place.body_start).unwrap_or(0);
     let start = place.body_start.unwrap_or(anchor).min(anchor + 40);
     let above = anchor.saturating_sub(6)..(start + 4).min(outline.lines.len());
     let below = place.body_end.saturating_sub(3)..(place.body_end + 6).min(outline.lines.len());
-    let mut photographer = None;
     let mut text = String::new();
-    for line in above.chain(below).filter_map(|i| outline.lines.get(i)) {
+    for line in above
+        .clone()
+        .chain(below)
+        .filter_map(|i| outline.lines.get(i))
+    {
         if line.all.tokens > MAX_TOKENS {
             continue;
         }
         text.clear();
         spaced_text(page, line, &mut text);
-        author = author.or_else(|| author_of(&text));
-        photographer = photographer.or_else(|| Some(PHOTOGRAPHER.captures(&text)?[1].to_owned()));
-        source = source.or_else(|| source_of(&text));
+        author.offer("label in a line", || author_of(&text));
+        photographer.offer("photographer", || {
+            Some(PHOTOGRAPHER.captures(&text)?[1].to_owned())
+        });
+        source.offer("label in a line", || source_of(&text));
     }
-    let author = author.or_else(|| head.authors.iter().find_map(|a| clean(a)));
-    let author = author.or_else(|| {
-        let near = anchor.saturating_sub(6)..(start + 4).min(outline.lines.len());
-        named_author(page, outline, near)
+    let (next_author, next_source) =
+        in_next_cells(page, outline, anchor.saturating_sub(6)..start + 1);
+    source.offer("label in the cell before", || next_source);
+    author.offer("label in the cell before", || next_author);
+    author.offer("reporter in brackets", || reporter(page, outline, place));
+    author.offer("meta", || head.authors.iter().find_map(|a| clean(a)));
+    author.offer("element that calls itself author", || {
+        named_author(page, outline, above)
     });
-    let author = author.or(photographer);
-    (author.and_then(|a| clean(&a)), source)
+    if author.all || author.found.is_empty() {
+        author.found.append(&mut photographer.found);
+    }
+    Names {
+        authors: author.found,
+        sources: source.found,
+    }
 }
 
 /// The text of a line with a space between its text nodes: fields of an information line often stand in
@@ -115,16 +175,92 @@ fn spaced_text(page: &Page, line: &Line, out: &mut String) {
     }
 }
 
+/// Reporters that the first or the last lines of the text name in brackets.
+fn reporter(page: &Page, outline: &Outline, place: Place) -> Option<String> {
+    const LAST_LINES: usize = 3;
+    /// A text names its reporters in its first words or in its last, in bytes.
+    const NEAR: usize = 160;
+    let first = place.body_start?;
+    let end = place.body_end.min(outline.lines.len());
+    let mut text = String::new();
+    let mut named = |i: usize, at_end: bool| -> Option<String> {
+        text.clear();
+        line_text(page, outline.lines.get(i)?, &mut text);
+        let found = REPORTER.captures_iter(&text).last()?;
+        let whole = found.get(0)?;
+        let near = if at_end {
+            whole.end() + 8 >= text.len()
+        } else {
+            whole.start() <= NEAR
+        };
+        near.then(|| clean(found.get(1)?.as_str().trim_end_matches(['、', '，', ','])))
+            .flatten()
+    };
+    let last = (end.saturating_sub(LAST_LINES).max(first)..end).rev();
+    named(first, false).or_else(|| last.into_iter().find_map(|i| named(i, true)))
+}
+
+/// Author and source whose labels stand in cells of their own.
+fn in_next_cells(
+    page: &Page,
+    outline: &Outline,
+    near: std::ops::Range<usize>,
+) -> (Option<String>, Option<String>) {
+    const CELL_TOKENS: u32 = 16;
+    let (mut author, mut source) = (None, None);
+    let (mut label, mut name) = (String::new(), String::new());
+    for i in near {
+        let (Some(line), Some(next)) = (outline.lines.get(i), outline.lines.get(i + 1)) else {
+            break;
+        };
+        if line.all.tokens > 4 || next.all.tokens > CELL_TOKENS || line.block == next.block {
+            continue;
+        }
+        label.clear();
+        line_text(page, line, &mut label);
+        let Some(found) = LABEL.captures(label.trim()) else {
+            continue;
+        };
+        name.clear();
+        line_text(page, next, &mut name);
+        let value = clean(&name).filter(|n| !n.ends_with(['：', ':']));
+        let slot = if found.get(2).is_some() {
+            &mut author
+        } else {
+            &mut source
+        };
+        *slot = slot.take().or(value);
+    }
+    (author, source)
+}
+
 /// The short text of an element near the headline that calls itself author.
 fn named_author(page: &Page, outline: &Outline, near: std::ops::Range<usize>) -> Option<String> {
     const NAME_TOKENS: u32 = 8;
-    let mut text = String::new();
-    near.filter_map(|i| outline.lines.get(i))
-        .filter(|l| l.marks.any(Marks::AUTHOR) && !l.marks.any(Marks::COMMENT.with(Marks::RELATED)))
-        .filter(|l| l.all.tokens <= NAME_TOKENS && l.all.numbers == 0 && l.all.marks == 0)
+    let elsewhere = Marks::COMMENT.with(Marks::RELATED).with(Marks::ASIDE);
+    let is_name =
+        |m: &Measure| (1..=NAME_TOKENS).contains(&m.tokens) && m.numbers == 0 && m.marks == 0;
+    let lines = near.clone().filter_map(|i| outline.lines.get(i));
+    let whole = lines
+        .filter(|l| l.marks.any(Marks::AUTHOR) && !l.marks.any(elsewhere))
+        .filter(|l| is_name(&l.all))
         .find_map(|l| {
-            text.clear();
+            let mut text = String::new();
             line_text(page, l, &mut text);
             clean(&text)
-        })
+        });
+    // A part of a line: `11月20日 08:15 · <span class="author">林思远</span>`.
+    let part = || {
+        let inside = outline.marked.iter().filter(|m| m.marks.any(Marks::AUTHOR));
+        inside
+            .filter(|m| near.contains(&outline.line_of(page, m.node)))
+            .filter(|m| {
+                let line = outline.lines.get(outline.line_of(page, m.node));
+                line.is_some_and(|l| !l.marks.any(elsewhere))
+            })
+            .map(|m| element_text(page, m.node))
+            .find(|text| is_name(&Measure::of(text)))
+            .and_then(|text| clean(&text))
+    };
+    whole.or_else(part)
 }

@@ -7,43 +7,35 @@
 //! are kept by their own odds and those of their neighbours and siblings.
 
 use super::Config;
-use super::author::author_of;
-use super::date_text::{Form, find_dates};
 use super::features::View;
 use super::guided;
-use super::likeness::{likeness_from, normal_form};
+use super::head::Head;
 use super::marks::Marks;
-use super::measure::ends_sentence;
-use super::odds;
+use super::odds::{self, First};
 use super::outline::{Outline, is_prose};
-use super::phrases::{Phrase, phrase_of};
-use super::render::line_text;
+use super::page_type::PageType;
+use super::phrases::Phrase;
 use super::second::Second;
-use super::stamp::Clock;
-use crate::page::{NodeId, Page, Tag};
+use crate::page::{Judged, Kind, NodeId, Page, Tag};
 use crate::template::Guide;
 
 /// A line counts for an element when it is likelier than this to be text: half of the F1 aimed at.
 const THETA: f32 = 0.45;
 
-/// Longest line that is looked at as a note about the text, in tokens.
-const NOTE_TOKENS: u32 = 60;
-/// Kept lines at the head of the text among which notes may stand below a first sentence.
-const HEAD_LINES: usize = 4;
-/// Longest line of date and names above the text, in tokens.
-const BYLINE_TOKENS: u32 = 24;
 /// Expected F1 from which a page is clear; this and the next two by cross-validation over sites.
 const CLEAR: f32 = 0.8;
 /// Odds that a line of a clear page must have before it counts as likely.
 const DOUBT: f32 = 0.3;
 /// Factor on the odds of a clear page.
 const SHARPER: f32 = 2.0;
-/// Fewer tokens than this are no text.
-const LEAST_TOKENS: u32 = 4;
 /// Longest cell of a data table, in tokens; longer ones are paragraphs of a layout.
 const CELL_TOKENS: u32 = 40;
 /// Most cells of a table that is completed.
 const TABLE_LINES: usize = 400;
+/// Fewest tokens of an item, on average, of a list that is completed.
+const ITEM_TOKENS: u32 = 4;
+/// Odds that such a list must have on average, and a line that stands between two of its kind.
+const STILL_DOUBTFUL: f32 = -1.5;
 /// Most attachments below a text.
 const ATTACHMENTS: usize = 20;
 /// Lines below these odds are never kept, however poor the page.
@@ -101,6 +93,8 @@ pub(super) struct Body {
     pub method: &'static str,
     /// 0 to 1.
     pub confidence: f32,
+    /// What the page is.
+    pub kind: Kind,
 }
 
 /// The lines to keep, and the F1 to be expected of them. A clear page is cut a second time with sharpened odds:
@@ -138,32 +132,72 @@ fn cut(tokens: &[u32], odds: &[f32]) -> (Vec<usize>, f32) {
     (lines, best.0)
 }
 
-/// The main text of a page. `title` is the line of the headline, if it was found.
-pub(super) fn main_text(
-    page: &Page,
-    outline: &Outline,
-    title: Option<usize>,
-    config: &Config,
-    guide: Option<Guide<'_>>,
-) -> Body {
-    let view = View::of(page, outline, title);
-    let first = odds::first(&view);
-    let Some(best) = container(page, outline, &first) else {
+/// What the main text is looked for with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Search<'a> {
+    /// The page.
+    pub page: &'a Page,
+    /// Its lines.
+    pub outline: &'a Outline,
+    /// Line of the headline, if it was found.
+    pub title: Option<usize>,
+    /// What the head says.
+    pub head: &'a Head<'a>,
+    /// What the page is by its shape and its address.
+    pub judged: &'a Judged,
+}
+
+/// All that was found out on the way to the lines of the main text.
+#[derive(Debug)]
+pub(super) struct Judgement {
+    /// Type of the page.
+    pub types: PageType,
+    /// Each line alone.
+    pub first: First,
+    /// The element that holds most of the text.
+    pub container: Option<Container>,
+    /// Log-odds of each line, all things considered.
+    pub odds: Vec<f32>,
+}
+
+impl Judgement {
+    /// Judges every line of a page.
+    pub(super) fn of(search: &Search<'_>, view: &View<'_>) -> Self {
+        let types = PageType::of(view, search.head, search.judged);
+        let first = First::of(view);
+        let container = container(search.page, search.outline, &first.odds);
+        let second = Second::of(view, &first.odds, container);
+        let odds = odds::second(&second, &first, &types);
+        Self {
+            types,
+            container,
+            odds,
+            first,
+        }
+    }
+}
+
+/// The main text of a page.
+pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<Guide<'_>>) -> Body {
+    let outline = search.outline;
+    let view = View::of(search.page, outline, search.title);
+    if outline.lines.is_empty() {
         return Body {
             method: "none",
+            kind: search.judged.kind,
             ..Body::default()
         };
-    };
-    let second = odds::second(&Second::of(&view, &first, Some(best)), first.len());
+    }
+    let judgement = Judgement::of(search, &view);
     let (mut lines, expected, method) = match &guide {
-        Some(guide) => guided::choose(page, outline, &second, guide),
+        Some(guide) => guided::choose(search.page, outline, &judgement.odds, guide),
         None => {
             let tokens: Vec<u32> = outline.lines.iter().map(|l| l.all.tokens).collect();
-            let (lines, expected) = select(&tokens, &second);
+            let (lines, expected) = select(&tokens, &judgement.odds);
             (lines, expected, "ratio+blocks")
         }
     };
-    complete(page, &view, &mut lines);
+    complete(search.page, &view, &judgement.odds, &mut lines);
     let kept = lines.iter().fold((0u32, 0u32), |sum, i| {
         let line = &outline.lines[*i];
         (sum.0 + line.all.tokens, sum.1 + line.linked.tokens)
@@ -171,18 +205,32 @@ pub(super) fn main_text(
     // Kept links are a list, however clearly it stands out.
     let plain = 1.0 - kept.1 as f32 / kept.0.max(1) as f32;
     let short = 0.5 + 0.5 * (kept.0 as f32 / (2 * config.min_tokens).max(1) as f32).min(1.0);
-    let confidence = expected * plain * short;
     Body {
         lines,
         method,
-        confidence,
+        confidence: expected * plain * short,
+        kind: judgement.types.kind(&view, search.judged.kind),
     }
 }
 
-/// Adds what belongs to kept lines though it does not read like text: the other rows of a table, attachments
-/// named right below. Drops what is too little to be one.
-fn complete(page: &Page, view: &View<'_>, lines: &mut Vec<usize>) {
+/// Adds what belongs to kept lines though it does not read like text: the other rows of a table, lists that stand
+/// among paragraphs, attachments named right below.
+fn complete(page: &Page, view: &View<'_>, odds: &[f32], lines: &mut Vec<usize>) {
     let outline = view.outline;
+    let mut more = other_rows(page, outline, lines);
+    more.extend(lists(page, outline, odds, lines));
+    more.extend(between(view, odds, lines));
+    if let Some(last) = lines.last().copied() {
+        let below = (last + 1..outline.lines.len()).take(ATTACHMENTS);
+        more.extend(below.take_while(|i| view.phrases[*i] == Some(Phrase::Attachment)));
+    }
+    lines.extend(more);
+    lines.sort_unstable();
+    lines.dedup();
+}
+
+/// Lines of the tables that hold a kept cell between kept paragraphs.
+fn other_rows(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize> {
     let prose = |i: &&usize| is_prose(&outline.lines[**i]);
     let first = lines.iter().find(prose).copied().unwrap_or(usize::MAX);
     let last = lines.iter().rfind(prose).copied().unwrap_or(0);
@@ -209,93 +257,55 @@ fn complete(page: &Page, view: &View<'_>, lines: &mut Vec<usize>) {
             }
         }
     }
-    if let Some(last) = lines.last().copied() {
-        let below = (last + 1..outline.lines.len()).take(ATTACHMENTS);
-        more.extend(below.take_while(|i| view.phrases[*i] == Some(Phrase::Attachment)));
+    more
+}
+
+/// Lines between two kept lines of the same kind, alone in their gap: a short verse of a poem, an answer of one word.
+fn between<'a>(
+    view: &'a View<'_>,
+    odds: &'a [f32],
+    lines: &'a [usize],
+) -> impl Iterator<Item = usize> + 'a {
+    let all = &view.outline.lines;
+    let parent = |i: usize| view.page.node(all[i].block).parent;
+    let gaps = lines
+        .windows(2)
+        .filter(|w| w[1] == w[0] + 2)
+        .map(|w| w[0] + 1);
+    gaps.filter(move |i| {
+        let (line, before, after) = (&all[*i], &all[i - 1], &all[i + 1]);
+        let alike = line.path == before.path && line.path == after.path;
+        let beside = parent(*i) == parent(i - 1) && parent(*i) == parent(i + 1);
+        let plain = line.links == 0 && view.phrases[*i].is_none() && line.marks == before.marks;
+        alike && beside && plain && odds[*i] > STILL_DOUBTFUL
+    })
+}
+
+/// Lines of the lists right below a kept paragraph, under the same parent, that hold words rather than links and are
+/// not much less likely than it.
+fn lists(page: &Page, outline: &Outline, odds: &[f32], lines: &[usize]) -> Vec<usize> {
+    let mut more = Vec::new();
+    for marked in outline.marked.iter().filter(|m| m.marks.any(Marks::LIST)) {
+        let range = outline.range(page, marked.node);
+        let above = range
+            .start
+            .checked_sub(1)
+            .filter(|i| lines.binary_search(i).is_ok());
+        let Some(above) = above.map(|i| outline.lines[i].block) else {
+            continue;
+        };
+        let sum = outline.sum(range.clone());
+        let wordy = sum.tokens >= ITEM_TOKENS * sum.lines && sum.linked * 4 < sum.tokens;
+        let sibling = page.node(marked.node).parent == page.node(above).parent;
+        let mean = odds
+            .get(range.clone())
+            .unwrap_or_default()
+            .iter()
+            .sum::<f32>()
+            / sum.lines.max(1) as f32;
+        if sibling && wordy && mean > STILL_DOUBTFUL && range.len() <= TABLE_LINES {
+            more.extend(range);
+        }
     }
-    lines.extend(more);
-    lines.sort_unstable();
-    lines.dedup();
-}
-
-/// Drops lines that are about the text: the headline itself, date and source, editor, share bar, notes of
-/// rights. Only short lines, and most kinds only above the first or below the last prose.
-pub(super) fn drop_notes(
-    page: &Page,
-    outline: &Outline,
-    headline: Option<&str>,
-    clock: &Clock,
-    lines: &mut Vec<usize>,
-) {
-    let mut text = String::new();
-    let phrases: Vec<Option<Phrase>> = lines
-        .iter()
-        .map(|i| {
-            text.clear();
-            line_text(page, &outline.lines[*i], &mut text);
-            phrase_of(&text)
-        })
-        .collect();
-    let bylines: Vec<bool> = (0..lines.len().min(HEAD_LINES))
-        .map(|n| {
-            let line = &outline.lines[lines[n]];
-            text.clear();
-            line_text(page, line, &mut text);
-            line.all.tokens <= BYLINE_TOKENS && is_byline(&text, clock)
-        })
-        .collect();
-    let byline = |n: usize| bylines.get(n) == Some(&true);
-    let prose = |n: &usize| is_prose(&outline.lines[lines[*n]]) && phrases[*n].is_none();
-    let first = (0..lines.len())
-        .find(|n| prose(n) && !byline(*n))
-        .map_or(usize::MAX, |n| lines[n]);
-    let last = (0..lines.len()).rev().find(prose).map_or(0, |n| lines[n]);
-    let headline = headline.map(normal_form);
-    let mut next = 0;
-    lines.retain(|i| {
-        let phrase = phrases[next];
-        next += 1;
-        let line = &outline.lines[*i];
-        if line.all.tokens > NOTE_TOKENS {
-            return true;
-        }
-        text.clear();
-        line_text(page, line, &mut text);
-        let outside = *i < first || *i > last || next <= HEAD_LINES;
-        let above = *i <= first;
-        if above && headline.as_ref().is_some_and(|h| repeats(h, &text)) {
-            return false;
-        }
-        if *i < first && byline(next - 1) {
-            return false;
-        }
-        match phrase {
-            Some(Phrase::Editor | Phrase::Tools | Phrase::Paging) => false,
-            Some(
-                Phrase::Source | Phrase::Footer | Phrase::Comments | Phrase::Crumbs | Phrase::Tags,
-            ) => !outside,
-            Some(Phrase::Legal | Phrase::Related | Phrase::Promo) => !outside || *i < first,
-            Some(Phrase::OriginalTitle | Phrase::Attachment) | None => true,
-        }
-    });
-    let tokens: u32 = lines.iter().map(|i| outline.lines[*i].all.tokens).sum();
-    if tokens < LEAST_TOKENS {
-        lines.clear();
-    }
-}
-
-/// True for a line that says the same as the headline.
-fn repeats(headline: &[char], text: &str) -> bool {
-    const SAME: f64 = 0.9;
-    let chars = text.chars().count();
-    // NFKC and dropped quotes do not change a length by more.
-    chars <= 4 * headline.len() + 16
-        && likeness_from(headline, &normal_form(text), usize::MAX, SAME).is_some()
-}
-
-/// True for a line that gives the day or the writer and is no sentence.
-fn is_byline(text: &str, clock: &Clock) -> bool {
-    !ends_sentence(text)
-        && (author_of(text).is_some()
-            || find_dates(text, clock).iter().any(|d| d.form == Form::Full))
+    more
 }

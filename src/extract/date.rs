@@ -81,6 +81,13 @@ pub(super) enum Origin {
     Frequent,
 }
 
+impl Origin {
+    /// Trust in the place, 1 for the first of the list, falling evenly.
+    pub(super) fn trust(self) -> f64 {
+        1.0 - self as u8 as f64 / (Origin::Frequent as u8 + 1) as f64
+    }
+}
+
 /// One candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Candidate {

@@ -65,7 +65,7 @@ static DAY_FIRST: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"(\d{1,2})\s?([-/.])\s?(\d{1,2})\s?[-/.]\s?(\d{4}|\d{2})"));
 static DAY_NAME: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(\d{1,2})(?:st|nd|rd|th|er|º|\.)?[\s-]+(?:de\s+|of\s+)?(\p{L}{3,12})\.?,?[\s-]*(?:de\s+|del\s+)?(\d{4})",
+        r"(\d{1,2})(?:st|nd|rd|th|er|º|\.)?[\s-]+(?:de\s+|of\s+)?(\p{L}{3,12})\.?[,،]?[\s-]*(?:de\s+|del\s+)?(\d{4})",
     )
 });
 static NAME_DAY: LazyLock<Regex> = LazyLock::new(|| {
@@ -107,7 +107,7 @@ static MODIFIED: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn find_dates(text: &str, clock: &Clock) -> Vec<Found> {
     let text = cut(text);
     if !text.bytes().any(|b| b.is_ascii_digit())
-        && !text.contains(['天', '日', '刚', '剛', '０', '１', '２'])
+        && !text.contains(['天', '日', '刚', '剛', '０', '１', '２', '٠', '١', '٢', '۲'])
         && !text.contains("esterday")
     {
         return Vec::new();
@@ -185,17 +185,23 @@ fn cut(text: &str) -> &str {
     text.get(..end.unwrap_or(0)).unwrap_or_default()
 }
 
+/// Full width forms as half width, Arabic and Persian digits as ASCII.
 fn half_width(text: &str) -> Cow<'_, str> {
-    if text.contains(|c: char| {
+    let eastern = |c: char| matches!(c, '\u{660}'..='\u{669}' | '\u{6f0}'..='\u{6f9}');
+    let wide = |c: char| {
         matches!(
             c,
             '\u{ff10}'..='\u{ff1a}' | '\u{ff0d}' | '\u{ff0f}' | '\u{3000}' | '\u{a0}'
         )
-    }) {
-        text.nfkc().collect::<String>().into()
-    } else {
-        text.into()
+    };
+    if !text.contains(|c| eastern(c) || wide(c)) {
+        return text.into();
     }
+    let digit = |c: char| match c {
+        c if eastern(c) => char::from_digit(u32::from(c) & 0xf, 10).unwrap_or(c),
+        c => c,
+    };
+    text.nfkc().map(digit).collect::<String>().into()
 }
 
 /// Adds what `read` makes of each match that no digit touches.

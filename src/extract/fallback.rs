@@ -1,17 +1,20 @@
 //! Where else a text may be when the page shows almost none. In: a document with hardly any text. Out: the
-//! same with the text of a `noscript` element, of hidden elements or of structured data. Never replaces a text
+//! same with the text of a `noscript` element, of hidden elements, of pictures or of structured data. Never replaces a text
 //! that was found in plain sight.
 
 use super::document::Document;
+use super::marks::Marks;
 use super::measure::Measure;
 use super::render::body_text;
 use super::{Config, Context, Reading};
-use crate::page::{Hints, NodeId, Page, Tag};
+use crate::page::{Attr, Hints, NodeId, Page, Tag};
 
 /// Smallest `noscript` content that may be a whole page, in bytes; smaller ones hold counters and pictures.
 const NOSCRIPT_BYTES: usize = 600;
 /// A text found elsewhere must have this many times the tokens of what the page shows.
 const MUCH_MORE: u32 = 3;
+/// Most pictures whose alternative texts are joined.
+const MAX_PICTURES: usize = 40;
 /// What confidence is left when a text was not in plain sight.
 const TRUST: f32 = 0.7;
 
@@ -34,6 +37,12 @@ pub(super) fn mend(
         document.text = body_text(page, &hidden.outline, &hidden.body.lines);
         document.confidence = hidden.body.confidence * TRUST;
         "hidden".clone_into(&mut document.method);
+        return;
+    }
+    if let Some(text) = from_pictures(page, &hidden, enough) {
+        document.text = text;
+        document.confidence = TRUST * TRUST;
+        "pictures".clone_into(&mut document.method);
         return;
     }
     if let Some(text) = json.filter(|t| Measure::of(t).tokens >= enough) {
@@ -71,6 +80,35 @@ fn from_noscript(
         let text = body_text(&inner, &reading.outline, &reading.body.lines);
         (text, reading.body.confidence)
     })
+}
+
+/// The alternative texts of the pictures right below the headline: a story told in one long picture.
+fn from_pictures(page: &Page, reading: &Reading<'_>, enough: u32) -> Option<String> {
+    /// Lines below the headline that a picture may stand behind.
+    const BELOW: usize = 6;
+    let title = reading.headline.line?;
+    let outline = &reading.outline;
+    let mut texts: Vec<&str> = Vec::new();
+    let from = outline.lines.get(title)?.first;
+    let pictures = page.nodes().iter().enumerate().skip(from as usize);
+    for (id, _) in pictures.filter(|(_, n)| n.tag == Tag::IMG) {
+        let id = id as NodeId;
+        if outline.line_at(id) > title + BELOW || texts.len() >= MAX_PICTURES {
+            break;
+        }
+        let marks = outline
+            .lines
+            .get(outline.line_at(id).saturating_sub(1))
+            .map(|l| l.marks);
+        let beside = marks.is_some_and(|m| m.any(Marks::AGAINST));
+        let alt = page.attr(id, Attr::Alt).unwrap_or_default().trim();
+        let is_text = Measure::of(alt).marks > 0;
+        if is_text && !beside && !texts.contains(&alt) {
+            texts.push(alt);
+        }
+    }
+    let text = texts.join("\n");
+    (Measure::of(&text).tokens >= enough).then_some(text)
 }
 
 /// Text that may hold markup, as paragraphs.

@@ -6,6 +6,7 @@ use super::lines::Line;
 use super::marks::Marks;
 use super::measure::ends_sentence;
 use super::outline::{Outline, Sum, is_prose};
+use super::page_signs::Signs;
 use super::path_ratio::{Leaf, Mode, PathSum, path_sums};
 use super::phrases::{Phrase, phrase_of};
 use super::render::line_text;
@@ -67,7 +68,10 @@ pub(super) struct View<'a> {
     pub ends: Vec<bool>,
     /// Line of the headline.
     pub title: Option<usize>,
-    paths: Vec<PathSum>,
+    /// What short lines say of the sort of the page.
+    pub signs: Signs,
+    /// Sums of each tag path.
+    pub paths: Vec<PathSum>,
     path_linked: Vec<u32>,
     path_max: f32,
     footer_from: usize,
@@ -81,11 +85,13 @@ impl<'a> View<'a> {
         let mut text = String::new();
         let mut phrases = Vec::with_capacity(outline.lines.len());
         let mut ends = Vec::with_capacity(outline.lines.len());
+        let mut signs = Signs::default();
         for line in &outline.lines {
             text.clear();
             line_text(page, line, &mut text);
             phrases.push(phrase_of(&text));
             ends.push(ends_sentence(&text));
+            signs.add(&text, &line.all);
         }
         let leaves: Vec<Leaf> = outline
             .lines
@@ -114,6 +120,7 @@ impl<'a> View<'a> {
             phrases,
             ends,
             title,
+            signs,
             paths,
             path_linked,
             path_max,

@@ -109,6 +109,10 @@ pub(super) struct Head<'a> {
     pub description: Option<&'a str>,
     /// `og:type`.
     pub og_type: Option<&'a str>,
+    /// `og:locale`.
+    pub locale: Option<&'a str>,
+    /// Program that made the page.
+    pub generator: Option<&'a str>,
     /// JSON-LD.
     pub json: JsonLd,
     /// Parts of other scripts that name the time of publication.
@@ -222,6 +226,8 @@ impl<'a> Head<'a> {
             .or_else(|| first("og:locale"));
         self.description = first("description").or_else(|| first("og:description"));
         self.og_type = first("og:type");
+        self.locale = first("og:locale");
+        self.generator = first("generator");
     }
 
     /// True if the page asks for `directive` (`noindex`, `nofollow`) or for `none`.

@@ -3,11 +3,12 @@
 
 use super::body::Body;
 use super::head::Head;
-use super::likeness::{Forms, normal_form};
+use super::likeness::{Forms, is_cjk, normal_form};
 use super::marks::Marks;
 use super::outline::Outline;
 use super::render::{element_text, line_text};
 use super::title::{self, Candidate, Evidence, Origin};
+use super::title_parts::Parts;
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Most headings looked at.
@@ -62,7 +63,7 @@ fn headings<'a>(
 
 /// The line that is most like a part of `<title>`, before the text is known.
 pub(super) fn first_guess(page: &Page, outline: &Outline, head: &Head<'_>) -> Option<usize> {
-    let parts = title::Parts::of(&head.title);
+    let parts = Parts::of(&head.title);
     let forms = parts.forms();
     let mut best: Option<(f64, usize)> = None;
     for (id, _) in headings(page, outline).take(MAX_HEADINGS) {
@@ -97,15 +98,14 @@ pub(super) fn headline(page: &Page, outline: &Outline, head: &Head<'_>, body: &B
             text,
             origin,
             distance,
-            score: 0.0,
+            ..Candidate::default()
         });
     }
     if let Some(text) = &head.json.headline {
         candidates.push(Candidate {
             text: text.clone(),
             origin: Origin::JsonLd,
-            distance: 0,
-            score: 0.0,
+            ..Candidate::default()
         });
     }
     for (i, text) in head.titles.iter().enumerate() {
@@ -113,9 +113,16 @@ pub(super) fn headline(page: &Page, outline: &Outline, head: &Head<'_>, body: &B
             text: (*text).to_owned(),
             origin: Origin::Meta,
             distance: i as u32,
-            score: 0.0,
+            ..Candidate::default()
         });
     }
+    candidates.extend(
+        line_in_title(page, outline, head, anchor).map(|text| Candidate {
+            text,
+            origin: Origin::Line,
+            ..Candidate::default()
+        }),
+    );
     let evidence = Evidence {
         title: &head.title,
         site_name: head.site_name,
@@ -140,6 +147,32 @@ pub(super) fn headline(page: &Page, outline: &Outline, head: &Head<'_>, body: &B
         line,
         candidates,
     }
+}
+
+/// The longest line right above the text that `<title>` contains: a headline without a name or a heading's tag,
+/// where the title has more around it than joints can tell.
+fn line_in_title(page: &Page, outline: &Outline, head: &Head<'_>, anchor: usize) -> Option<String> {
+    const ABOVE: usize = 12;
+    /// Shortest such line, Chinese characters counted twice.
+    const WIDTH: usize = 12;
+    let title = normal_form(&head.title);
+    let width = |form: &[char]| form.len() + form.iter().filter(|c| is_cjk(**c)).count();
+    let mut best: Option<(usize, String)> = None;
+    let mut text = String::new();
+    for line in outline.lines.get(anchor.saturating_sub(ABOVE)..=anchor)? {
+        if line.linked.tokens == line.all.tokens || line.all.tokens > 60 {
+            continue;
+        }
+        text.clear();
+        line_text(page, line, &mut text);
+        let form = normal_form(&text);
+        let longer = best.as_ref().is_none_or(|b| form.len() > b.0);
+        let half = 2 * width(&form) >= width(&title);
+        if width(&form) >= WIDTH && longer && half && title.windows(form.len()).any(|w| w == form) {
+            best = Some((form.len(), text.clone()));
+        }
+    }
+    best.map(|b| b.1)
 }
 
 /// The line among the first `end` that is most like one of the forms: old pages set the headline in a `div` or

@@ -11,6 +11,9 @@ const MAX_DEPTH: u32 = 12;
 /// Longest script read, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
+/// Most types kept.
+const MAX_TYPES: usize = 24;
+
 /// What the scripts say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct JsonLd {
@@ -28,6 +31,8 @@ pub(super) struct JsonLd {
     pub publisher: Option<String>,
     /// `articleBody`, only for cross-checks.
     pub body: Option<String>,
+    /// The types of the objects, at most [`MAX_TYPES`].
+    pub types: Vec<String>,
     /// Whether the values came from a type that is an article.
     pub article: bool,
 }
@@ -70,6 +75,10 @@ fn walk(value: &Value, depth: u32, into: &mut JsonLd) {
     match value {
         Value::Array(items) => items.iter().for_each(|v| walk(v, depth + 1, into)),
         Value::Object(object) => {
+            let room = MAX_TYPES.saturating_sub(into.types.len());
+            let named =
+                types(object.get("@type")).map(|t| t.rsplit('/').next().unwrap_or(t).to_owned());
+            into.types.extend(named.take(room));
             let article = is_article(object.get("@type"));
             let page = is_page(object.get("@type"));
             if article || page || object.contains_key("datePublished") {
@@ -131,6 +140,7 @@ fn take(object: &serde_json::Map<String, Value>, article: bool, into: &mut JsonL
     if article && !into.article {
         *into = JsonLd {
             article: true,
+            types: std::mem::take(&mut into.types),
             ..JsonLd::default()
         };
     }

@@ -1,24 +1,36 @@
-//! What the weights are learned from. In: a page. Out: the rows of its lines. Used by the learner only; the
-//! weights it makes are a committed table.
+//! What the weights are learned from. In: a page. Out: the rows of the page and of its lines. Used by the learner
+//! (`taojin eval --learn`) only; the weights it makes are a committed table.
 
+use super::body;
 use super::cells::{COUNT, Row};
 use super::features::View;
 use super::head::Head;
 use super::headline;
 use super::outline::Outline;
-use super::second;
-use super::{body, render};
-use crate::page::Page;
+use super::page_type;
+use super::render;
+use super::second::Second;
+use super::trees;
+use crate::page::{self, Page};
 
-/// One line for the learner.
-#[derive(Debug, Clone)]
-pub struct Sample {
-    /// Its text.
-    pub text: String,
-    /// Its tokens.
-    pub tokens: u32,
-    /// Its features.
-    pub row: Row,
+/// Number of cells of a row; those without a name stay 0.
+pub const CELLS: usize = COUNT;
+/// Names of the types of pages.
+pub const TYPES: [&str; page_type::TYPES] = page_type::NAMES;
+/// Questions of a tree.
+pub const DEPTH: usize = trees::DEPTH;
+/// Most features of a line alone that the trees may ask for.
+pub const MOST_KEPT: usize = super::odds::MOST_KEPT;
+
+/// Names of the features of pages, of lines alone, of lines together.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    /// Of a page.
+    pub page: Vec<&'static str>,
+    /// Of a line judged alone.
+    pub first: Vec<&'static str>,
+    /// Of a line judged with the others.
+    pub second: Vec<&'static str>,
 }
 
 /// A page with what the two passes need.
@@ -26,6 +38,8 @@ pub struct Sample {
 pub struct Prepared {
     outline: Outline,
     title: Option<usize>,
+    row: Row,
+    page_names: Vec<&'static str>,
 }
 
 impl Prepared {
@@ -35,20 +49,31 @@ impl Prepared {
         let mut outline = Outline::of(page, false);
         let title = headline::first_guess(page, &outline, &head);
         outline.spread_marks(page, title);
-        Self { outline, title }
+        let view = View::of(page, &outline, title);
+        let judged = page::judge(page, None);
+        let row = page_type::row(&view, &head, &judged).row;
+        let page_names = page_type::names(&view, &head, &judged);
+        Self {
+            row,
+            page_names,
+            title,
+            outline,
+        }
     }
 
     /// Texts of all lines.
     pub fn texts(&self, page: &Page) -> Vec<String> {
-        self.outline
-            .lines
-            .iter()
-            .map(|l| {
-                let mut text = String::new();
-                render::line_text(page, l, &mut text);
-                text
-            })
-            .collect()
+        let text = |line| {
+            let mut text = String::new();
+            render::line_text(page, line, &mut text);
+            text
+        };
+        self.outline.lines.iter().map(text).collect()
+    }
+
+    /// Row of the page.
+    pub fn page(&self) -> &Row {
+        &self.row
     }
 
     /// Rows of the first pass.
@@ -61,63 +86,19 @@ impl Prepared {
     pub fn second(&self, page: &Page, odds: &[f32]) -> Vec<Row> {
         let view = View::of(page, &self.outline, self.title);
         let container = body::container(page, &self.outline, odds);
-        let second = second::Second::of(&view, odds, container);
+        let second = Second::of(&view, odds, container);
         (0..odds.len()).map(|i| second.cells(i).row).collect()
     }
 
-    /// Names of the features of both passes.
-    pub fn names(&self, page: &Page) -> (Vec<&'static str>, Vec<&'static str>) {
+    /// Names of the features; `None` for a page without lines.
+    pub fn names(&self, page: &Page) -> Option<Names> {
         let view = View::of(page, &self.outline, self.title);
         let odds = vec![0.0; self.outline.lines.len()];
-        let second = second::Second::of(&view, &odds, None);
-        (view.names(0), second.names(0))
+        let second = Second::of(&view, &odds, None);
+        (!odds.is_empty()).then(|| Names {
+            page: self.page_names.clone(),
+            first: view.names(0),
+            second: second.names(0),
+        })
     }
-}
-
-/// Lines to keep and the F1 to be expected; see the body stage.
-pub fn select(tokens: &[u32], odds: &[f32]) -> (Vec<usize>, f32) {
-    body::select(tokens, odds)
-}
-
-/// Number of cells of a row; those without a name stay 0.
-pub const CELLS: usize = COUNT;
-
-/// First odds, second odds and kept lines with the committed weights.
-pub fn odds(page: &Page, prepared: &Prepared) -> (Vec<f32>, Vec<f32>, Vec<usize>) {
-    let view = View::of(page, &prepared.outline, prepared.title);
-    let first = super::odds::first(&view);
-    let container = body::container(page, &prepared.outline, &first);
-    let second = super::odds::second(&second::Second::of(&view, &first, container), first.len());
-    let tokens: Vec<u32> = prepared
-        .outline
-        .lines
-        .iter()
-        .map(|l| l.all.tokens)
-        .collect();
-    let lines = body::select(&tokens, &second).0;
-    (first, second, lines)
-}
-
-impl Prepared {
-    /// Where line `i` stands: the tags above it with their classes.
-    pub fn about(&self, page: &Page, i: usize) -> String {
-        let line = &self.outline.lines[i];
-        let mut out = format!("m{:x} ", line.marks.0);
-        for id in page.ancestors(line.first).take(5) {
-            out.push_str(page.node(id).tag.name());
-            for a in [crate::page::Attr::Id, crate::page::Attr::Class] {
-                if let Some(v) = page.attr(id, a) {
-                    out.push('.');
-                    out.extend(v.chars().take(24));
-                }
-            }
-            out.push('<');
-        }
-        out
-    }
-}
-
-/// Text of `<title>`.
-pub fn page_title(page: &Page) -> String {
-    Head::of(page).title
 }

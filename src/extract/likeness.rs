@@ -130,6 +130,13 @@ impl Forms {
         Self { forms, runs, bits }
     }
 
+    /// True if `form` is one of the forms.
+    pub(super) fn contain(&self, form: &[char]) -> bool {
+        self.forms
+            .binary_search_by(|f| f.as_slice().cmp(form))
+            .is_ok()
+    }
+
     /// The greatest likeness of a text to one of the forms, if it is greater than `least`, which is at least one half.
     pub(super) fn best_of(&self, text: &str, least: f64) -> Option<f64> {
         // NFKC, dropped quotes and blanks change a length by less than this, but for texts made to.

@@ -21,8 +21,11 @@ mod links;
 mod marks;
 mod measure;
 mod months;
+mod notes;
 mod odds;
 mod outline;
+mod page_signs;
+mod page_type;
 pub mod path_ratio;
 mod phrases;
 mod posts;
@@ -33,7 +36,10 @@ mod stamp;
 #[cfg(test)]
 mod tests;
 mod title;
+mod title_parts;
 mod trace;
+mod trees;
+#[rustfmt::skip]
 mod weights;
 mod xml;
 use serde::{Deserialize, Serialize};
@@ -41,7 +47,7 @@ use serde::{Deserialize, Serialize};
 pub use document::{Comment, Document, Kind, Link, LinkKind};
 pub use guided::{extract_guided, observe};
 pub use stamp::{Clock, Stamp};
-pub use trace::{DateTrace, LineTrace, TitleTrace, Trace};
+pub use trace::{DateTrace, LineTrace, NameTrace, PathTrace, TitleTrace, Trace};
 pub use xml::to_xml;
 
 use crate::comments;
@@ -129,16 +135,23 @@ fn finish(
 /// The document of a page and why it came out so.
 pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document, Trace) {
     let reading = Reading::of(page, context, config);
-    let trace = trace::trace(
+    let judged = page::judge(page, None);
+    let search = body::Search {
         page,
-        &reading.outline,
-        reading.guess,
+        outline: &reading.outline,
+        title: reading.guess,
+        head: &reading.head,
+        judged: &judged,
+    };
+    let trace = trace::trace(
+        &search,
         &reading.body,
         &reading.headline.candidates,
         &reading.dates,
+        author::names(page, &reading.outline, &reading.head, reading.place, true),
         &reading.clock,
     );
-    (reading.document(page, context, config, None), trace)
+    (finish(reading, page, context, config, None), trace)
 }
 
 /// Everything that was found out about a page.
@@ -175,25 +188,34 @@ impl<'a> Reading<'a> {
         let clock = clock_of(page, context, language.as_deref(), head.language);
         let guess = headline::first_guess(page, &outline, &head);
         outline.spread_marks(page, guess);
-        let mut body = body::main_text(page, &outline, guess, config, guide);
+        let judged = page::judge(page, None);
+        let search = body::Search {
+            page,
+            outline: &outline,
+            title: guess,
+            head: &head,
+            judged: &judged,
+        };
+        let mut body = body::main_text(&search, config, guide);
         let comments = posts::find(page, &outline);
         if posts::settle(&outline, &comments, &mut body.lines) {
             body.method = "posts";
         }
         let headline = headline::headline(page, &outline, &head, &body);
-        body::drop_notes(
-            page,
-            &outline,
-            headline.text.as_deref(),
-            &clock,
-            &mut body.lines,
-        );
+        notes::drop_notes(page, &outline, &headline, &clock, &mut body);
         let place = date::Place {
             title: headline.line,
             body_start: body.lines.first().copied(),
             body_end: body.lines.last().map_or(0, |l| l + 1),
         };
         let (published, dates) = date::choose(page, &outline, &head, place, &clock);
+        let published = published.map(|s| {
+            if is_british(page, &head) {
+                s.without_summer_time()
+            } else {
+                s
+            }
+        });
         Self {
             head,
             outline,
@@ -220,7 +242,9 @@ impl<'a> Reading<'a> {
 
     /// Writer and media source.
     fn names(&self, page: &Page) -> (Option<String>, Option<String>) {
-        author::names(page, &self.outline, &self.head, self.place)
+        let names = author::names(page, &self.outline, &self.head, self.place, false);
+        let first = |names: Vec<NameTrace>| names.into_iter().next().map(|n| n.text);
+        (first(names.authors), first(names.sources))
     }
 
     fn document(
@@ -253,7 +277,7 @@ impl<'a> Reading<'a> {
             comment_endpoints: comments::endpoints(page),
             comments: posts::comments(self.comments, &self.clock),
             links,
-            kind: page::kind(page, None),
+            kind: self.body.kind,
             method: self.body.method.to_owned(),
             charset: page.charset.to_owned(),
             confidence: self.body.confidence,
@@ -267,6 +291,15 @@ impl<'a> Reading<'a> {
         }
         document
     }
+}
+
+/// True for pages of Britain, whose clocks show UTC but for the summer.
+fn is_british(page: &Page, head: &Head<'_>) -> bool {
+    let host = page.url.as_ref().map(|u| u.host()).unwrap_or_default();
+    let says = |tag: Option<&str>| {
+        tag.is_some_and(|t| t.eq_ignore_ascii_case("en-gb") || t.eq_ignore_ascii_case("en_gb"))
+    };
+    host.ends_with(".uk") || says(head.language) || says(head.locale)
 }
 
 /// Text of the longest lines, for the guess of the language.

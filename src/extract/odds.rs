@@ -1,46 +1,102 @@
-//! How likely a line is text. In: its features. Out: log-odds: the features weighted and added up, so that
-//! every judgement can be told feature by feature.
+//! How likely a line is text. In: its features. Out: log-odds, first of each line alone, by weights that are added
+//! up; then with what the first odds say of the page, by trees. Every judgement can be told feature by feature.
 
+use super::cells::{Cells, Row};
 use super::features::View;
+use super::page_type::{self, PageType};
 use super::second::Second;
-use super::weights::{FIRST, SECOND};
+use super::trees;
+use super::weights::{BIAS, FIRST, KEPT, TREES};
 
 /// Weights are kept in thousandths.
 const UNIT: f32 = 0.001;
 
-/// Log-odds of every line, each judged alone.
-pub(super) fn first(view: &View<'_>) -> Vec<f32> {
-    (0..view.outline.lines.len())
-        .map(|i| weigh(&view.row(i), FIRST))
-        .collect()
+/// Lines judged alone.
+#[derive(Debug, Default)]
+pub(super) struct First {
+    /// Log-odds of each line.
+    pub odds: Vec<f32>,
+    /// The features that the trees ask for, line after line.
+    kept: Vec<f32>,
 }
 
-/// Log-odds of `lines` lines, now that the others' are known.
-pub(super) fn second(second: &Second<'_>, lines: usize) -> Vec<f32> {
-    (0..lines)
-        .map(|i| weigh(&second.cells(i).row, SECOND))
-        .collect()
+impl First {
+    /// Judges every line alone.
+    pub(super) fn of(view: &View<'_>) -> Self {
+        let lines = view.outline.lines.len();
+        let mut first = Self {
+            odds: Vec::with_capacity(lines),
+            kept: Vec::with_capacity(lines * KEPT.len()),
+        };
+        for i in 0..lines {
+            let row = view.row(i);
+            first.odds.push(weigh(&row));
+            first
+                .kept
+                .extend(KEPT.iter().map(|at| row[usize::from(*at)]));
+        }
+        first
+    }
+
+    fn kept(&self, i: usize) -> &[f32] {
+        self.kept
+            .get(i * KEPT.len()..(i + 1) * KEPT.len())
+            .unwrap_or_default()
+    }
 }
 
-fn weigh(row: &[f32], weights: &[(&str, i16)]) -> f32 {
+fn weigh(row: &Row) -> f32 {
     row.iter()
-        .zip(weights)
+        .zip(FIRST)
         .map(|(value, (_, weight))| value * f32::from(*weight))
         .sum::<f32>()
         * UNIT
 }
 
-/// What each feature adds to the odds of line `i`: those of the line alone, then those of its page.
-pub(super) fn reasons(view: &View<'_>, second: &Second<'_>, i: usize) -> Vec<(&'static str, f32)> {
-    let (alone, together) = (view.row(i), second.cells(i).row);
-    let pairs =
-        |row: &[f32], weights: &'static [(&'static str, i16)]| -> Vec<(&'static str, f32)> {
-            row.iter()
-                .zip(weights)
-                .map(|(v, (name, w))| (*name, v * f32::from(*w) * UNIT))
-                .collect()
-        };
-    let mut all = pairs(&alone, FIRST);
-    all.extend(pairs(&together, SECOND));
-    all
+/// What the trees are asked of line `i`: its second features, the type of its page, kept first features.
+fn joint(
+    second: &Second<'_>,
+    first: &First,
+    types: &PageType,
+    i: usize,
+    mut cells: Cells,
+) -> Cells {
+    second.fill(i, &mut cells);
+    for (name, p) in page_type::FEATURES.iter().zip(types.0) {
+        cells.put(name, p);
+    }
+    for (at, value) in KEPT.iter().zip(first.kept(i)) {
+        cells.put(FIRST[usize::from(*at)].0, *value);
+    }
+    cells
 }
+
+/// Log-odds of every line, now that the others' are known.
+pub(super) fn second(second: &Second<'_>, first: &First, types: &PageType) -> Vec<f32> {
+    let judge = |i| {
+        let row = joint(second, first, types, i, Cells::default()).row;
+        trees::log_odds(&row, BIAS, TREES)
+    };
+    (0..first.odds.len()).map(judge).collect()
+}
+
+/// What each feature adds to the odds of line `i`: a tree's vote is shared among what it asks for.
+pub(super) fn reasons(
+    second: &Second<'_>,
+    first: &First,
+    types: &PageType,
+    i: usize,
+) -> Vec<(&'static str, f32)> {
+    let cells = joint(second, first, types, i, Cells::with_names());
+    let names = cells.names.unwrap_or_default();
+    let shares = trees::shares(&cells.row, TREES);
+    let name = |at: u16| names.get(usize::from(at)).copied().unwrap_or_default();
+    shares
+        .into_iter()
+        .map(|(at, share)| (name(at), share))
+        .collect()
+}
+
+/// Most questions that the trees may ask of first features: they are kept for every line.
+pub(super) const MOST_KEPT: usize = 56;
+const _: () = assert!(KEPT.len() <= MOST_KEPT);

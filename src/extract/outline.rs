@@ -111,6 +111,11 @@ impl Outline {
         self.before.get(node as usize).copied().unwrap_or_default() as usize
     }
 
+    /// Index of the line that holds `node`: the last that begins before its end.
+    pub(super) fn line_of(&self, page: &Page, node: NodeId) -> usize {
+        self.line_at(page.node(node).end).saturating_sub(1)
+    }
+
     /// Spreads the marks of elements to the lines they cover; `title` is the line of the headline, if it was
     /// found.
     pub(super) fn spread_marks(&mut self, page: &Page, title: Option<usize>) {

@@ -7,7 +7,7 @@ use super::features::{View, link_share};
 use super::marks::Marks;
 use super::outline::is_prose;
 use super::phrases::Phrase;
-use crate::page::{NodeId, Page};
+use crate::page::{NodeId, Page, Tag};
 
 /// Odds beyond this say no more.
 const CLAMP: f32 = 6.0;
@@ -28,6 +28,7 @@ pub(super) struct Second<'a> {
     paths: Vec<(f32, f32)>,
     core_parent: NodeId,
     core_path: u32,
+    core_lines: std::ops::Range<usize>,
     body: Option<std::ops::Range<usize>>,
     /// Share of tokens · p outside comments.
     beside_comments: f32,
@@ -66,10 +67,14 @@ impl<'a> Second<'a> {
             paths,
             core_parent: 0,
             core_path: u32::MAX,
+            core_lines: 0..0,
             body: None,
             beside_comments: 0.0,
         };
         out.find_core();
+        if !view.outline.lines.is_empty() {
+            out.core_lines = view.outline.range(view.page, out.core_parent);
+        }
         out.find_body();
         out.weigh_comments();
         out
@@ -93,6 +98,98 @@ impl<'a> Second<'a> {
                 (best_path, self.core_path) = (path.0, lines[i].path);
             }
         }
+    }
+
+    /// The child of the core's parent around the line.
+    fn core_branch(&self, i: usize) -> Option<NodeId> {
+        let page = self.view.page;
+        let line = &self.view.outline.lines[i];
+        self.core_lines.contains(&i).then(|| {
+            let inside = page
+                .ancestors(line.first)
+                .take_while(|a| *a != self.core_parent);
+            inside.last().unwrap_or(line.first)
+        })
+    }
+
+    /// The nearest list, table, quotation or box around the line, if any.
+    fn group(&self, i: usize) -> Option<NodeId> {
+        const LEVELS: usize = 5;
+        let page = self.view.page;
+        let mut above = page
+            .ancestors(self.view.outline.lines[i].first)
+            .take(LEVELS);
+        above.find(|a| {
+            matches!(
+                page.node(*a).tag,
+                Tag::UL
+                    | Tag::OL
+                    | Tag::DL
+                    | Tag::TABLE
+                    | Tag::BLOCKQUOTE
+                    | Tag::ASIDE
+                    | Tag::FIGURE
+            )
+        })
+    }
+
+    /// What stands around the part of the text that the line belongs to: a list is text as a whole or not at
+    /// all, and between two paragraphs it is.
+    fn part_cells(&self, i: usize, cells: &mut Cells) {
+        let branch = self
+            .core_branch(i)
+            .map(|b| self.view.outline.range(self.view.page, b));
+        cells.flag("in the core's parent", branch.is_some());
+        self.range_cells(
+            branch.unwrap_or(i..i + 1),
+            [
+                "core branch: p",
+                "core branch: linked",
+                "core branch: odds before",
+                "core branch: odds after",
+                "core branch: between text",
+                "core branch: lines",
+            ],
+            cells,
+        );
+        let group = self
+            .group(i)
+            .map(|g| self.view.outline.range(self.view.page, g));
+        cells.flag("in a group", group.is_some());
+        self.range_cells(
+            group.unwrap_or(i..i + 1),
+            [
+                "group: p",
+                "group: linked",
+                "group: odds before",
+                "group: odds after",
+                "group: between text",
+                "group: lines",
+            ],
+            cells,
+        );
+    }
+
+    fn range_cells(
+        &self,
+        range: std::ops::Range<usize>,
+        names: [&'static str; 6],
+        cells: &mut Cells,
+    ) {
+        let within = |j: &usize| self.core_lines.contains(j);
+        let odds = |j: Option<usize>| {
+            j.filter(within)
+                .and_then(|j| self.odds.get(j))
+                .map_or(-3.0, |o| o.clamp(-3.0, 3.0))
+        };
+        let (before, after) = (odds(range.start.checked_sub(1)), odds(Some(range.end)));
+        let sum = self.view.outline.sum(range.clone());
+        cells.put(names[0], Self::mean(self.mass_of(range)));
+        cells.put(names[1], sum.linked as f32 / sum.tokens.max(1) as f32);
+        cells.put(names[2], before);
+        cells.put(names[3], after);
+        cells.flag(names[4], before > 0.5 && after > 0.5);
+        cells.put(names[5], log(sum.lines as f32));
     }
 
     /// Lines of the element that calls itself the text and holds most of it.
@@ -195,6 +292,7 @@ impl<'a> Second<'a> {
             self.body.as_ref().is_some_and(|b| !b.contains(&i)),
         );
         self.line_cells(i, inside, cells);
+        self.part_cells(i, cells);
     }
 
     fn core_cells(&self, i: usize, inside: bool, cells: &mut Cells) {

@@ -5,22 +5,23 @@
 //! normal forms); a heading that is only the site's name is not.
 
 use super::likeness::{Forms, likeness_from, normal_form};
+use super::title_parts::Parts;
 
 /// Least likeness to a part of `<title>`.
 const ACCEPT: f64 = 0.6;
 /// A likeness up to this need not be known.
 const LEAST: f64 = 0.59;
+/// Likeness of a line that `<title>` contains.
+const LINE: f64 = 0.8;
 /// Shortest headline, in characters of its normal form.
 const MIN_CHARS: usize = 4;
 /// Longest headline, in characters; longer headings are paragraphs in disguise.
 const MAX_CHARS: usize = 200;
-/// Signs that join a headline with section and site in `<title>`.
-const JOINTS: [char; 14] = [
-    '-', '_', '|', '—', '–', '·', '»', '«', '｜', '-', '>', '<', '丨', '•',
-];
+/// Signs behind a heading that link to it.
+const PERMALINKS: [char; 5] = ['#', '¶', '§', '🔗', '\u{fe0f}'];
 
 /// Where a candidate comes from, in order of trust.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
     /// `h1`.
     H1,
@@ -32,14 +33,17 @@ pub(super) enum Origin {
     Meta,
     /// `h2` … `h6` or an element that calls itself title.
     Heading,
+    /// A line right above the text that `<title>` contains.
+    Line,
     /// A part of `<title>`.
     Part,
     /// Nothing was alike: the first that there was.
+    #[default]
     Fallback,
 }
 
 /// One candidate.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Candidate {
     /// Its text.
     pub text: String,
@@ -49,82 +53,10 @@ pub(super) struct Candidate {
     pub distance: u32,
     /// Likeness to the best part of `<title>`.
     pub score: f64,
-}
-
-/// The parts of a `<title>`: what stands before each joint and what stands after it.
-#[derive(Debug, Default)]
-pub(super) struct Parts {
-    /// The whole title, cleaned.
-    pub whole: String,
-    /// Beginnings that end at a joint, longest first; the whole is the first.
-    pub heads: Vec<String>,
-    /// Ends that begin after a joint, longest first.
-    pub tails: Vec<String>,
-    /// Single parts between joints.
-    pub parts: Vec<String>,
-}
-
-impl Parts {
-    /// Splits a title. A hyphen inside a word or number (`5G-A`, `2019-09`) is no joint.
-    pub(super) fn of(title: &str) -> Self {
-        let whole = title.trim().to_owned();
-        let joints = joints(&whole);
-        let mut out = Self {
-            heads: vec![whole.clone()],
-            ..Self::default()
-        };
-        let mut from = 0;
-        for (start, end) in &joints {
-            out.parts.push(piece(&whole, from, *start));
-            out.tails.push(piece(&whole, *end, whole.len()));
-            from = *end;
-        }
-        out.parts.push(piece(&whole, from, whole.len()));
-        out.heads.extend(
-            joints
-                .iter()
-                .rev()
-                .map(|(start, _)| piece(&whole, 0, *start)),
-        );
-        out.whole = whole;
-        for list in [&mut out.heads, &mut out.tails, &mut out.parts] {
-            list.retain(|s| !s.is_empty());
-        }
-        out
-    }
-
-    /// Normal forms of everything the title may be compared by.
-    pub(super) fn forms(&self) -> Forms {
-        let all = self.heads.iter().chain(&self.tails).chain(&self.parts);
-        Forms::of(all.map(String::as_str))
-    }
-}
-
-fn piece(text: &str, from: usize, to: usize) -> String {
-    let sign = |c: char| c.is_whitespace() || JOINTS.contains(&c);
-    text.get(from..to)
-        .unwrap_or_default()
-        .trim_matches(sign)
-        .to_owned()
-}
-
-/// Byte ranges of the joints, at most 12.
-fn joints(title: &str) -> Vec<(usize, usize)> {
-    let chars: Vec<(usize, char)> = title.char_indices().collect();
-    let mut out = Vec::new();
-    for (i, (at, c)) in chars.iter().enumerate() {
-        if !JOINTS.contains(c) || out.len() >= 12 {
-            continue;
-        }
-        let before = i.checked_sub(1).map(|j| chars[j].1);
-        let after = chars.get(i + 1).map(|x| x.1);
-        let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
-        let loose = matches!(c, '_' | '|' | '»' | '｜' | '丨') || !(word(before) && word(after));
-        if loose {
-            out.push((*at, at + c.len_utf8()));
-        }
-    }
-    out
+    /// It is a part of `<title>`, letter for letter.
+    pub exact: bool,
+    /// It came without a site's name behind a joint.
+    pub clean: bool,
 }
 
 /// What the choice is made from.
@@ -148,21 +80,29 @@ pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>)
     let mut candidates = evidence.candidates;
     let last = parts.parts.last().filter(|_| parts.parts.len() > 1);
     let last = last.map(|part| normal_form(part));
+    let whole = normal_form(&parts.whole);
     for candidate in &mut candidates {
-        candidate.text = site.without_suffix(&candidate.text);
+        let text = without_permalink(&candidate.text);
+        candidate.clean = Parts::of(text).parts.len() == 1;
+        candidate.text = site.without_suffix(text);
         candidate.score = score(candidate, last.as_deref(), &forms, &site);
+        candidate.exact = forms.contain(&normal_form(&candidate.text));
     }
     let lone = lone_heading(&candidates, &parts, &site);
+    let agreed = agreed_heading(&candidates, &site);
     let untitled = parts.whole.is_empty();
     let accepted: Vec<Candidate> = candidates
         .iter()
         .enumerate()
         .filter(|(i, c)| {
-            c.score >= ACCEPT || (untitled && c.origin <= Origin::JsonLd) || lone == Some(*i)
+            c.score >= ACCEPT
+                || (untitled && c.origin <= Origin::JsonLd)
+                || lone == Some(*i)
+                || agreed.as_deref() == Some(letters_of(&c.text).as_slice())
         })
         .map(|(_, c)| c.clone())
         .collect();
-    let ranked = by_votes(accepted);
+    let ranked = by_votes(accepted, &whole);
     if let Some(best) = ranked.first() {
         return (Some(best.text.clone()), ranked);
     }
@@ -179,8 +119,7 @@ pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>)
     let chosen = Candidate {
         text: text.clone(),
         origin,
-        distance: 0,
-        score: 0.0,
+        ..Candidate::default()
     };
     candidates.insert(0, chosen);
     (Some(text), candidates)
@@ -194,6 +133,12 @@ fn score(candidate: &Candidate, last: Option<&[char]>, forms: &Forms, site: &Sit
         return 0.0;
     }
     let best = forms.best(&form, LEAST).unwrap_or(0.0);
+    // The title contains it, and no joint shows where it ends.
+    let best = if candidate.origin == Origin::Line {
+        best.max(LINE)
+    } else {
+        best
+    };
     // Site names stand last; a headline that stands last is found by another candidate or part.
     let suspect = candidate.origin != Origin::JsonLd && last == Some(form.as_slice());
     let short = form.len() < MIN_CHARS;
@@ -223,13 +168,29 @@ fn lone_heading(candidates: &[Candidate], parts: &Parts, site: &Site) -> Option<
     (candidate.distance <= NEAR && long && !named).then_some(at)
 }
 
-/// Candidates by how many origins say the same, the more trusted origin first among equals.
-fn by_votes(mut accepted: Vec<Candidate>) -> Vec<Candidate> {
+/// The letters of a heading that `og:title` repeats: two places that say the same are believed though `<title>`
+/// was written for search engines.
+fn agreed_heading(candidates: &[Candidate], site: &Site) -> Option<Vec<char>> {
+    const LEAST: usize = 12;
+    let letters = |origin: Origin| {
+        let of = candidates.iter().filter(move |c| c.origin == origin);
+        of.map(|c| letters_of(&c.text))
+    };
+    let metas: Vec<Vec<char>> = letters(Origin::Meta).collect();
+    letters(Origin::H1).find(|l| {
+        let wide = l.iter().filter(|c| super::likeness::is_cjk(**c)).count();
+        l.len() + wide >= LEAST && metas.contains(l) && !site.is(l)
+    })
+}
+
+/// Candidates by how many origins say the same, the more trusted origin first among equals; signs and spaces
+/// between the words do not count. `whole` is `<title>`: of two spellings the one that it has wins.
+fn by_votes(mut accepted: Vec<Candidate>, whole: &[char]) -> Vec<Candidate> {
     accepted.sort_by(|a, b| {
         let rank = |c: &Candidate| (c.origin, c.distance);
         rank(a).cmp(&rank(b)).then(b.score.total_cmp(&a.score))
     });
-    let forms: Vec<Vec<char>> = accepted.iter().map(|c| normal_form(&c.text)).collect();
+    let forms: Vec<Vec<char>> = accepted.iter().map(|c| letters_of(&c.text)).collect();
     let mut first_of_origin: Vec<usize> = Vec::new();
     for (i, candidate) in accepted.iter().enumerate() {
         if !first_of_origin
@@ -241,25 +202,75 @@ fn by_votes(mut accepted: Vec<Candidate>) -> Vec<Candidate> {
     }
     let votes = |i: usize| -> f64 {
         let same = first_of_origin.iter().filter(|j| forms[**j] == forms[i]);
-        same.map(|j| weight(accepted[*j].origin)).sum()
+        same.map(|j| weight(&accepted[*j])).sum()
     };
     let best = first_of_origin
         .iter()
         .copied()
         .reduce(|best, i| if votes(i) > votes(best) { i } else { best });
     if let Some(best) = best {
+        let printed = |i: &usize| {
+            let form = normal_form(&accepted[*i].text);
+            !form.is_empty() && whole.windows(form.len()).any(|w| w == form)
+        };
+        // Dashes are spelt in many ways; the heading's is the typographer's.
+        let signs = signs_of(&accepted[best].text);
+        let differs = |i: &usize| *i == best || signs_of(&accepted[*i].text) != signs;
+        let same = || {
+            (0..accepted.len())
+                .filter(|i| forms[*i] == forms[best])
+                .filter(differs)
+        };
+        // An inline element glues words together that attributes keep apart.
+        let spelled = same()
+            .find(printed)
+            .or_else(|| same().find(|i| accepted[*i].origin == Origin::Meta));
+        let best = spelled.unwrap_or(best);
         accepted[..=best].rotate_right(1);
     }
     accepted
 }
 
-/// What the word of an origin is worth.
-fn weight(origin: Origin) -> f64 {
-    match origin {
+/// The text with white space left out and every run of dashes as one.
+fn signs_of(text: &str) -> Vec<char> {
+    let dash = |c: char| matches!(c, '-' | '–' | '—' | '‒' | '―');
+    let mut out: Vec<char> = Vec::new();
+    for c in normal_form(text).into_iter().filter(|c| !c.is_whitespace()) {
+        let c = if dash(c) { '-' } else { c };
+        if c != '-' || out.last() != Some(&'-') {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// Letters and digits of the normal form.
+fn letters_of(text: &str) -> Vec<char> {
+    let mut form = normal_form(text);
+    form.retain(|c| c.is_alphanumeric());
+    form
+}
+
+/// What the word of a candidate is worth.
+fn weight(candidate: &Candidate) -> f64 {
+    match candidate.origin {
         Origin::JsonLd => 1.3,
         Origin::H1 => 1.2,
+        // Set by hand rather than copied from `<title>` with the site's name.
+        Origin::Meta if candidate.clean && candidate.exact => 1.25,
         Origin::Itemprop | Origin::Meta => 1.0,
-        Origin::Heading | Origin::Part | Origin::Fallback => 0.3,
+        Origin::Heading | Origin::Line | Origin::Part | Origin::Fallback => 0.3,
+    }
+}
+
+/// The text without signs behind it that link to the heading, without signs of icon fonts and the mark of an answer.
+fn without_permalink(text: &str) -> &str {
+    let icon = |c: char| matches!(c, '\u{e000}'..='\u{f8ff}');
+    let text = text.trim_matches(|c: char| icon(c) || c.is_whitespace());
+    let text = text.strip_prefix("Re: ").unwrap_or(text);
+    match text.rsplit_once(' ') {
+        Some((before, sign)) if sign.chars().all(|c| PERMALINKS.contains(&c)) => before.trim_end(),
+        _ => text.trim_end_matches(['¶', '🔗']),
     }
 }
 

@@ -8,11 +8,14 @@ pub(super) fn address_of_talk(page: &Page) -> bool {
         return false;
     };
     let host = url.host();
+    let path = url.path().to_ascii_lowercase();
+    let last = path.trim_end_matches('/').rsplit('/').next();
+    if last.is_none_or(is_board) {
+        return false;
+    }
     if host.starts_with("forum") || host.starts_with("bbs.") {
         return true;
     }
-    let path = url.path().to_ascii_lowercase();
-    let last = path.trim_end_matches('/').rsplit('/').next();
     let numbered = last.is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()));
     path.split('/').any(|segment| {
         let (name, rest) = segment
@@ -37,6 +40,21 @@ pub(super) fn address_of_talk(page: &Page) -> bool {
         );
         (is_talk && rest.starts_with(|c: char| c.is_ascii_digit())) || (segment == "t" && numbered)
     })
+}
+
+/// The list of threads of a board is no thread, and no article either.
+pub(super) fn address_of_board(page: &Page) -> bool {
+    let path = page.url.as_ref().map(|url| url.path().to_ascii_lowercase());
+    let last = path.as_deref().and_then(|path| path.rsplit('/').next());
+    last.is_some_and(|last| !last.is_empty() && is_board(last))
+}
+
+/// A board, or the start page of all: `forum-12-1.html`, `viewforum.php`.
+fn is_board(last: &str) -> bool {
+    last.is_empty()
+        || ["forum-", "forumdisplay", "viewforum"]
+            .iter()
+            .any(|name| last.starts_with(name))
 }
 
 /// Points of the address: `/2016/05/09/0015.shtml` is a detail page, `/` and `/list_2.html` are not.

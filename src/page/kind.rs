@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::address::{address_of_talk, address_sign};
+use super::address::{address_of_board, address_of_talk, address_sign};
 use super::error_page::says_error;
 use super::{Attr, NodeId, Page, Shape, Tag};
 
@@ -68,35 +68,47 @@ const SCATTERED: u32 = 5;
 /// Fewer links than this make no list.
 const HUB_LINKS: u32 = 12;
 
+/// A page's kind with what it was judged by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Judged {
+    /// The kind.
+    pub kind: Kind,
+    /// How the page divides into prose and links.
+    pub shape: Shape,
+    /// The signs.
+    pub signs: KindSigns,
+}
+
 /// Judges a page; `status` is that of the response, if there was one.
 pub fn kind(page: &Page, status: Option<u16>) -> Kind {
+    judge(page, status).kind
+}
+
+/// Judges a page and says by what.
+pub fn judge(page: &Page, status: Option<u16>) -> Judged {
     let shape = Shape::of(page);
-    if status.is_some_and(|status| status >= 400) || says_error(page, &shape) {
-        return Kind::Error;
-    }
-    if page.nodes().is_empty() || shape.text == 0 {
-        return Kind::Other;
-    }
     let declared = declared(page);
-    if declared == Some(Declared::Talk) || address_of_talk(page) {
-        return Kind::Other;
-    }
-    let sum = signs_of(page, &shape, declared).sum();
-    if sum > 0 {
+    let signs = signs(page, &shape, declared);
+    let kind = if status.is_some_and(|status| status >= 400) || says_error(page, &shape) {
+        Kind::Error
+    } else if page.nodes().is_empty()
+        || shape.text == 0
+        || declared == Some(Declared::Talk)
+        || address_of_talk(page)
+    {
+        Kind::Other
+    } else if signs.sum() > 0 && !address_of_board(page) {
         Kind::Article
     } else if shape.links >= HUB_LINKS && declared != Some(Declared::Product) {
         Kind::Hub
     } else {
         Kind::Other
-    }
+    };
+    Judged { kind, shape, signs }
 }
 
 /// The signs of a page of this shape.
-pub fn signs(page: &Page, shape: &Shape) -> KindSigns {
-    signs_of(page, shape, declared(page))
-}
-
-fn signs_of(page: &Page, shape: &Shape, declared: Option<Declared>) -> KindSigns {
+fn signs(page: &Page, shape: &Shape, declared: Option<Declared>) -> KindSigns {
     let prose = COLUMN_UNITS
         .iter()
         .find(|(units, _)| shape.column >= *units)

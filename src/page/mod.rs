@@ -39,7 +39,7 @@ mod walk;
 pub use attr::Attr;
 pub use builder::{Builder, Hints};
 pub use config::Config;
-pub use kind::{Kind, KindSigns, kind, signs};
+pub use kind::{Judged, Kind, KindSigns, judge, kind};
 pub use links::{LinkRole, RawLink, base, links};
 pub use shape::Shape;
 pub use tag::Tag;

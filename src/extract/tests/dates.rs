@@ -41,6 +41,17 @@ fn chinese_forms() {
 }
 
 #[test]
+fn arabic_months_and_digits() {
+    for (text, want) in [
+        ("19 نوفمبر 2018", "2018-11-19"),
+        ("٧ سبتمبر، ٢٠١٩", "2019-09-07"),
+        ("5 حزيران 2019", "2019-06-05"),
+    ] {
+        assert_eq!(first(text), want, "{text}");
+    }
+}
+
+#[test]
 fn relative_forms() {
     for (text, want) in [
         ("3小时前", "2019-09-08T07:00:00+08:00"),
@@ -141,4 +152,21 @@ fn the_day_in_a_url() {
     );
     assert_eq!(day("https://a.example/?d=2019-09-07"), None);
     assert_eq!(day("https://a.example/item/2019090799"), None);
+}
+
+#[test]
+fn british_summer_time_is_told_in_utc() {
+    let told = |text: &str| {
+        let stamp = parse_value(text, &CLOCK).expect("a date");
+        stamp.without_summer_time().iso(&CLOCK)
+    };
+    assert_eq!(
+        told("2012-09-24T00:27:39+01:00"),
+        "2012-09-23T23:27:39+00:00"
+    );
+    assert_eq!(
+        told("2012-09-24T00:27:39+02:00"),
+        "2012-09-24T00:27:39+02:00"
+    );
+    assert_eq!(told("2012-09-24"), "2012-09-24");
 }

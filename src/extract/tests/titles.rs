@@ -1,5 +1,6 @@
 use crate::extract::likeness::{common_substring, likeness_from, normal_form};
-use crate::extract::title::{Candidate, Evidence, Origin, Parts, choose};
+use crate::extract::title::{Candidate, Evidence, Origin, choose};
+use crate::extract::title_parts::Parts;
 
 const TITLE: &str = "世界石油大会在京召开-中国石油新闻中心";
 
@@ -11,8 +12,7 @@ fn candidate(origin: Origin, text: &str) -> Candidate {
     Candidate {
         text: text.to_owned(),
         origin,
-        distance: 0,
-        score: 0.0,
+        ..Candidate::default()
     }
 }
 

@@ -1,0 +1,153 @@
+//! Lines that are about the text rather than of it. In: the lines kept, headline and dates. Out: the same without date and
+//! source, editor, share bar, notes of rights, insertions. Only short lines are dropped.
+
+use super::author::author_of;
+use super::body::Body;
+use super::date_text::{Form, find_dates};
+use super::features::link_share;
+use super::headline::Headline;
+use super::likeness::{likeness_from, normal_form};
+use super::lines::Line;
+use super::marks::Marks;
+use super::measure::ends_sentence;
+use super::outline::{Outline, is_prose};
+use super::phrases::{Phrase, phrase_of};
+use super::render::line_text;
+use super::stamp::Clock;
+use crate::page::{Kind, Page};
+
+/// Longest line that is looked at as a note about the text, in tokens.
+const NOTE_TOKENS: u32 = 60;
+/// Kept lines at the head of the text among which notes may stand below a first sentence.
+const HEAD_LINES: usize = 4;
+/// Longest line of date and names above the text, in tokens.
+const BYLINE_TOKENS: u32 = 24;
+/// Fewer tokens than this are no text.
+const LEAST_TOKENS: u32 = 4;
+
+/// Drops lines that are about the text: the headline itself, date and source, editor, share bar, notes of
+/// rights. Only short lines, and most kinds only above the first or below the last prose.
+pub(super) fn drop_notes(
+    page: &Page,
+    outline: &Outline,
+    headline: &Headline,
+    clock: &Clock,
+    body: &mut Body,
+) {
+    // Other pages are made of boxes.
+    let one_text = body.kind == Kind::Article;
+    let lines = &mut body.lines;
+    let inserted = if one_text {
+        insertions(outline, lines)
+    } else {
+        Marks::default()
+    };
+    let mut text = String::new();
+    let phrases: Vec<Option<Phrase>> = lines
+        .iter()
+        .map(|i| {
+            text.clear();
+            line_text(page, &outline.lines[*i], &mut text);
+            phrase_of(&text)
+        })
+        .collect();
+    let bylines: Vec<bool> = (0..lines.len().min(HEAD_LINES))
+        .map(|n| {
+            let line = &outline.lines[lines[n]];
+            text.clear();
+            line_text(page, line, &mut text);
+            line.all.tokens <= BYLINE_TOKENS && is_byline(&text, clock)
+        })
+        .collect();
+    let byline = |n: usize| bylines.get(n) == Some(&true);
+    let prose = |n: &usize| is_prose(&outline.lines[lines[*n]]) && phrases[*n].is_none();
+    let first = (0..lines.len())
+        .find(|n| prose(n) && !byline(*n))
+        .map_or(usize::MAX, |n| lines[n]);
+    let last = (0..lines.len()).rev().find(prose).map_or(0, |n| lines[n]);
+    let title = headline.line.filter(|t| *t <= first);
+    let headline = headline.text.as_deref().map(normal_form);
+    let mut next = 0;
+    let mut signed = None;
+    lines.retain(|i| {
+        let phrase = phrases[next];
+        next += 1;
+        // A signature and its day close a notice.
+        let closes = *i > last
+            && i.checked_sub(1)
+                .is_some_and(|before| signed == Some(before));
+        signed = phrase.is_none().then_some(*i);
+        let line = &outline.lines[*i];
+        if line.all.tokens > NOTE_TOKENS {
+            return true;
+        }
+        text.clear();
+        line_text(page, line, &mut text);
+        let outside = *i < first || *i > last || next <= HEAD_LINES;
+        let above = *i <= first;
+        if above && headline.as_ref().is_some_and(|h| repeats(h, &text)) {
+            return false;
+        }
+        if line.marks.any(inserted) {
+            return false;
+        }
+        if *i < first && (byline(next - 1) || title.is_some_and(|t| *i < t)) {
+            return false;
+        }
+        match phrase {
+            Some(Phrase::Editor | Phrase::Tools | Phrase::Paging) => false,
+            Some(Phrase::Related) if link_share(line) > 0.5 => false,
+            Some(Phrase::Source) if closes && is_bare_day(&text) => true,
+            Some(
+                Phrase::Source | Phrase::Footer | Phrase::Comments | Phrase::Crumbs | Phrase::Tags,
+            ) => !outside,
+            Some(Phrase::Legal | Phrase::Related | Phrase::Promo) => !outside || *i < first,
+            Some(Phrase::OriginalTitle | Phrase::Attachment) | None => true,
+        }
+    });
+    let tokens: u32 = lines.iter().map(|i| outline.lines[*i].all.tokens).sum();
+    if tokens < LEAST_TOKENS {
+        lines.clear();
+    }
+}
+
+/// Marks of boxes that are insertions in this text: advertisements and banners, where all of them together hold little
+/// of it. A template may call each paragraph a promotion.
+fn insertions(outline: &Outline, lines: &[usize]) -> Marks {
+    /// Most that boxes, and dialogs over the page, may hold of the text.
+    const BOXES: f32 = 0.12;
+    const DIALOGS: f32 = 0.3;
+    let tokens = |of: &dyn Fn(&Line) -> bool| {
+        let lines = lines.iter().map(|i| &outline.lines[*i]);
+        lines.filter(|l| of(l)).map(|l| l.all.tokens).sum::<u32>() as f32
+    };
+    let whole = tokens(&|_| true);
+    [(Marks::PROMO, BOXES), (Marks::POPUP, DIALOGS)]
+        .into_iter()
+        .filter(|(marks, most)| tokens(&|l| l.marks.any(*marks)) <= most * whole)
+        .fold(Marks::default(), |all, (marks, _)| all.with(marks))
+}
+
+/// True for a line that is a day and nothing else.
+fn is_bare_day(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.chars().count() <= 12
+        && !text.contains([':', '：'])
+}
+
+/// True for a line that says the same as the headline.
+fn repeats(headline: &[char], text: &str) -> bool {
+    const SAME: f64 = 0.9;
+    let chars = text.chars().count();
+    // NFKC and dropped quotes do not change a length by more.
+    chars <= 4 * headline.len() + 16
+        && likeness_from(headline, &normal_form(text), usize::MAX, SAME).is_some()
+}
+
+/// True for a line that gives the day or the writer and is no sentence.
+fn is_byline(text: &str, clock: &Clock) -> bool {
+    !ends_sentence(text)
+        && (author_of(text).is_some()
+            || find_dates(text, clock).iter().any(|d| d.form == Form::Full))
+}

@@ -1,0 +1,171 @@
+//! What sort of page it is, finer than [`crate::page::Kind`]: an article is one column of prose, a thread many
+//! short texts, the page of a shop little prose anywhere. In: address, head and lines of a page. Out: a
+//! probability for each type, and the kind. The weights are in `weights`; never looks at single words but for
+//! those that such pages are made of.
+
+use super::cells::{Cells, log};
+use super::features::View;
+use super::head::Head;
+use super::marks::Marks;
+use super::outline::is_prose;
+use super::page_signs::{self, Signs};
+use super::weights::PAGE;
+use crate::page::{Judged, Kind, Tag};
+
+/// Number of types.
+pub(super) const TYPES: usize = 6;
+
+/// Share of CJK characters from which a page counts as written in them.
+const CJK_PAGE: f32 = 0.3;
+
+/// The types, in the order of the weights.
+pub(super) const NAMES: [&str; TYPES] = ["article", "talk", "reference", "service", "shop", "list"];
+
+/// Names of the types as features of a line.
+pub(super) const FEATURES: [&str; TYPES] = [
+    "page: article",
+    "page: talk",
+    "page: reference",
+    "page: service",
+    "page: shop",
+    "page: list",
+];
+
+/// Probability of each type; they add up to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct PageType(pub [f32; TYPES]);
+
+impl PageType {
+    /// The type of a page.
+    pub(super) fn of(view: &View<'_>, head: &Head<'_>, judged: &Judged) -> Self {
+        let row = row(view, head, judged);
+        let mut odds = [0.0f32; TYPES];
+        for (value, (_, weights)) in row.row.iter().zip(PAGE) {
+            for (odd, weight) in odds.iter_mut().zip(weights) {
+                *odd += value * f32::from(*weight) * 0.001;
+            }
+        }
+        Self(softmax(odds))
+    }
+
+    /// The kind of a page of this type. `by_shape` is what page and address alone say; on pages written in Chinese,
+    /// Japanese or Korean it stands, since most pages that the types were learned from are in English.
+    pub(super) fn kind(&self, view: &View<'_>, by_shape: Kind) -> Kind {
+        let blank = view.outline.lines.is_empty();
+        let cjk = total_cjk(view) / view.outline.total().tokens.max(1) as f32;
+        if by_shape == Kind::Error || blank || cjk > CJK_PAGE {
+            return by_shape;
+        }
+        match (self.likeliest(), by_shape) {
+            _ if self.0[0] > 0.5 => Kind::Article,
+            (_, Kind::Hub) | (5, Kind::Article) => Kind::Hub,
+            _ => Kind::Other,
+        }
+    }
+
+    fn likeliest(&self) -> usize {
+        (0..TYPES)
+            .max_by(|a, b| self.0[*a].total_cmp(&self.0[*b]))
+            .unwrap_or(0)
+    }
+}
+
+/// Probabilities of log-odds.
+pub(super) fn softmax(odds: [f32; TYPES]) -> [f32; TYPES] {
+    let most = odds.iter().copied().fold(f32::MIN, f32::max);
+    let powers = odds.map(|o| (o - most).exp());
+    let sum: f32 = powers.iter().sum();
+    powers.map(|p| p / sum)
+}
+
+/// Features of a page.
+pub(super) fn row(view: &View<'_>, head: &Head<'_>, judged: &Judged) -> Cells {
+    let mut cells = Cells::default();
+    fill(view, head, judged, &mut cells);
+    cells
+}
+
+/// Names of the features, in order.
+pub(super) fn names(view: &View<'_>, head: &Head<'_>, judged: &Judged) -> Vec<&'static str> {
+    let mut cells = Cells::with_names();
+    fill(view, head, judged, &mut cells);
+    cells.names.unwrap_or_default()
+}
+
+fn fill(view: &View<'_>, head: &Head<'_>, judged: &Judged, cells: &mut Cells) {
+    cells.put("bias", 1.0);
+    page_signs::address(view.page, cells);
+    page_signs::declared(head, cells);
+    shape(judged, cells);
+    lines(view, cells);
+    words(&view.signs, cells);
+}
+
+fn shape(judged: &Judged, cells: &mut Cells) {
+    let Judged { shape, signs, .. } = judged;
+    cells.put("sign: declared", signs.declared as f32 / 4.0);
+    cells.put("sign: address", signs.address as f32 / 4.0);
+    cells.put("sign: prose", signs.prose as f32 / 4.0);
+    cells.put("sign: links", signs.links as f32 / 4.0);
+    cells.put("sign: headline", signs.headline as f32 / 4.0);
+    cells.put("sign: dates", signs.dates as f32);
+    cells.put("sign: sum", signs.sum() as f32 / 8.0);
+    cells.put("link share", shape.link_share() as f32);
+    cells.put("headline links", log(shape.headlines as f32) / 4.0);
+    cells.put("column", log(shape.column as f32) / 10.0);
+    cells.put("prose", log(shape.prose as f32) / 10.0);
+    cells.put("longest text", log(shape.longest as f32) / 10.0);
+    cells.put(
+        "column's share of prose",
+        shape.column as f32 / shape.prose.max(1) as f32,
+    );
+}
+
+fn lines(view: &View<'_>, cells: &mut Cells) {
+    let lines = &view.outline.lines;
+    let n = lines.len().max(1) as f32;
+    let total = view.outline.total();
+    let tokens = total.tokens.max(1) as f32;
+    let share = |of: &dyn Fn(usize) -> bool| {
+        let kept = (0..lines.len()).filter(|i| of(*i));
+        kept.map(|i| lines[i].all.tokens).sum::<u32>() as f32 / tokens
+    };
+    let count = |of: &dyn Fn(usize) -> bool| (0..lines.len()).filter(|i| of(*i)).count() as f32;
+    let tag = |i: usize| view.page.node(lines[i].block).tag;
+    let marked = |marks: Marks| share(&|i| lines[i].marks.any(marks));
+    cells.put("lines", log(n) / 8.0);
+    cells.put("tokens a line", log(tokens / n) / 4.0);
+    cells.put("prose rate", total.prose as f32 / tokens);
+    cells.put("prose lines", log(count(&|i| is_prose(&lines[i]))) / 6.0);
+    cells.put("sentences", count(&|i| view.ends[i]) / n);
+    cells.put("short lines", count(&|i| lines[i].all.tokens <= 3) / n);
+    cells.put(
+        "headings",
+        (count(&|i| tag(i).is_heading()) / n * 4.0).min(1.0),
+    );
+    cells.put("h1", log(count(&|i| tag(i) == Tag::H1)) / 2.0);
+    cells.put("in lists", marked(Marks::LIST));
+    cells.put("in tables", marked(Marks::TABLE));
+    cells.put("in comments", marked(Marks::COMMENT));
+    cells.put("in quotes", marked(Marks::QUOTE));
+    cells.put("in body", marked(Marks::BODY));
+    cells.put("in article", marked(Marks::ARTICLE));
+    cells.put("in main", marked(Marks::MAIN));
+    cells.put("in author cards", marked(Marks::AUTHOR));
+    cells.put("code", share(&|i| tag(i) == Tag::PRE));
+    cells.put("CJK", total_cjk(view) / tokens);
+}
+
+fn total_cjk(view: &View<'_>) -> f32 {
+    view.outline.lines.iter().map(|l| l.all.cjk).sum::<u32>() as f32
+}
+
+fn words(signs: &Signs, cells: &mut Cells) {
+    cells.put("prices", log(signs.prices as f32) / 3.0);
+    cells.put("shop words", log(signs.shop as f32) / 2.0);
+    cells.put("talk words", log(signs.talk as f32) / 3.0);
+    cells.put("reading words", log(signs.reading as f32) / 2.0);
+    cells.put("call words", log(signs.call as f32) / 2.0);
+    cells.put("times", log(signs.times as f32) / 3.0);
+    cells.put("questions", log(signs.questions as f32) / 3.0);
+}

@@ -1,0 +1,94 @@
+//! What a `<title>` is made of. In: its text. Out: its parts between joints, and what stands before and behind each.
+//! Never judges which of them is the headline.
+
+use super::likeness::Forms;
+
+/// Signs that join a headline with section and site in `<title>`.
+const JOINTS: [char; 14] = [
+    '-', '_', '|', '—', '–', '·', '»', '«', '｜', 'ㅣ', '>', '<', '丨', '•',
+];
+
+/// The parts of a `<title>`: what stands before each joint and what stands after it.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    /// The whole title, cleaned.
+    pub whole: String,
+    /// Beginnings that end at a joint, longest first; the whole is the first.
+    pub heads: Vec<String>,
+    /// Ends that begin after a joint, longest first.
+    pub tails: Vec<String>,
+    /// Single parts between joints.
+    pub parts: Vec<String>,
+}
+
+impl Parts {
+    /// Splits a title. A hyphen inside a word or number (`5G-A`, `2019-09`) is no joint.
+    pub(super) fn of(title: &str) -> Self {
+        let whole = title.trim().to_owned();
+        let joints = joints(&whole);
+        let mut out = Self {
+            heads: vec![whole.clone()],
+            ..Self::default()
+        };
+        let mut from = 0;
+        for (start, end) in &joints {
+            out.parts.push(piece(&whole, from, *start));
+            out.tails.push(piece(&whole, *end, whole.len()));
+            from = *end;
+        }
+        out.parts.push(piece(&whole, from, whole.len()));
+        out.heads.extend(
+            joints
+                .iter()
+                .rev()
+                .map(|(start, _)| piece(&whole, 0, *start)),
+        );
+        out.whole = whole;
+        for list in [&mut out.heads, &mut out.tails, &mut out.parts] {
+            list.retain(|s| !s.is_empty());
+        }
+        out
+    }
+
+    /// Normal forms of everything the title may be compared by.
+    pub(super) fn forms(&self) -> Forms {
+        let all = self.heads.iter().chain(&self.tails).chain(&self.parts);
+        Forms::of(all.map(String::as_str))
+    }
+}
+
+fn piece(text: &str, from: usize, to: usize) -> String {
+    let sign = |c: char| c.is_whitespace() || c == ':' || JOINTS.contains(&c);
+    text.get(from..to)
+        .unwrap_or_default()
+        .trim_matches(sign)
+        .to_owned()
+}
+
+/// Byte ranges of the joints, at most 12.
+fn joints(title: &str) -> Vec<(usize, usize)> {
+    let chars: Vec<(usize, char)> = title.char_indices().collect();
+    let mut out = Vec::new();
+    for (i, (at, c)) in chars.iter().enumerate() {
+        if out.len() >= 12 {
+            break;
+        }
+        let before = i.checked_sub(1).map(|j| chars[j].1);
+        let after = chars.get(i + 1).map(|x| x.1);
+        // `Headline :: Section` and `Headline : Site`; a colon in a sentence has no space before it.
+        let spaced = before == Some(' ') && matches!(after, Some(' ' | ':'));
+        if *c == ':' && (spaced || before == Some(':')) {
+            out.push((*at, at + 1));
+            continue;
+        }
+        if !JOINTS.contains(c) {
+            continue;
+        }
+        let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+        let loose = matches!(c, '_' | '|' | '»' | '｜' | '丨') || !(word(before) && word(after));
+        if loose {
+            out.push((*at, at + c.len_utf8()));
+        }
+    }
+    out
+}
