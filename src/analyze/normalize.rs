@@ -173,8 +173,10 @@ fn walk(text: &str, out: &mut String, mut mark: impl FnMut(usize, usize, bool)) 
     let mut after_space = false;
     while let Some((at, c)) = chars.next() {
         if is_ideograph(c) {
-            mark(out.len(), at, false);
-            out.push(table_get(table, c));
+            // A few simplified forms stand outside the basic plane and are longer.
+            let simple = table_get(table, c);
+            mark(out.len(), at, simple.len_utf8() != c.len_utf8());
+            out.push(simple);
             after_space = false;
             continue;
         }

@@ -51,6 +51,11 @@ fn places_are_found_again() {
     assert_eq!(of("m"), "㎡");
     assert_eq!(of("2油"), "㎡油");
     assert_eq!(normal.original(0, 0), 0..0);
+    // The simplified form has four bytes, the traditional one three.
+    let longer = Normalized::new("鋹𞺀");
+    let first = longer.text().chars().next().map_or(0, char::len_utf8);
+    assert_eq!((first, longer.original(0, first)), (4, 0..3));
+    assert_eq!(longer.original(first, longer.text().len()), 3..7);
 }
 
 proptest! {
