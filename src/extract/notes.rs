@@ -60,7 +60,19 @@ pub(super) fn drop_notes(
         })
         .collect();
     let byline = |n: usize| bylines.get(n) == Some(&true);
-    let prose = |n: &usize| is_prose(&outline.lines[lines[*n]]) && phrases[*n].is_none();
+    let cookies: Vec<bool> = lines
+        .iter()
+        .map(|i| {
+            text.clear();
+            let line = &outline.lines[*i];
+            if line.marks.any(Marks::POPUP) {
+                line_text(page, line, &mut text);
+            }
+            is_cookie_notice(&text)
+        })
+        .collect();
+    let prose =
+        |n: &usize| is_prose(&outline.lines[lines[*n]]) && phrases[*n].is_none() && !cookies[*n];
     let first = (0..lines.len())
         .find(|n| prose(n) && !byline(*n))
         .map_or(usize::MAX, |n| lines[n]);
@@ -88,7 +100,7 @@ pub(super) fn drop_notes(
         if above && headline.as_ref().is_some_and(|h| repeats(h, &text)) {
             return false;
         }
-        if line.marks.any(inserted) {
+        if line.marks.any(inserted) || (*i > last && is_cookie_notice(&text)) {
             return false;
         }
         if *i < first && (byline(next - 1) || title.is_some_and(|t| *i < t)) {
@@ -126,6 +138,11 @@ fn insertions(outline: &Outline, lines: &[usize]) -> Marks {
         .into_iter()
         .filter(|(marks, most)| tokens(&|l| l.marks.any(*marks)) <= most * whole)
         .fold(Marks::default(), |all, (marks, _)| all.with(marks))
+}
+
+/// True for a banner that says what the site uses cookies for.
+fn is_cookie_notice(text: &str) -> bool {
+    text.contains("cookies") && (text.contains(" use") || text.contains("使用"))
 }
 
 /// True for a line that is a day and nothing else.

@@ -8,6 +8,8 @@ use super::second::Second;
 use super::trees;
 use super::weights::{BIAS, FIRST, KEPT, TREES};
 
+/// Odds of a line alone below which nothing around it makes it text: half of the lines of a page need no more judging.
+const HOPELESS: f32 = -4.5;
 /// Weights are kept in thousandths.
 const UNIT: f32 = 0.001;
 
@@ -73,7 +75,10 @@ fn joint(
 
 /// Log-odds of every line, now that the others' are known.
 pub(super) fn second(second: &Second<'_>, first: &First, types: &PageType) -> Vec<f32> {
-    let judge = |i| {
+    let judge = |i: usize| {
+        if first.odds[i] < HOPELESS {
+            return HOPELESS;
+        }
         let row = joint(second, first, types, i, Cells::default()).row;
         trees::log_odds(&row, BIAS, TREES)
     };

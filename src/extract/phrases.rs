@@ -74,7 +74,7 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
     (
         Phrase::Legal,
-        r"(?i)(免责声明|特别声明|郑重声明|版权声明|^\W*声明\W*[：:]|版权问题|转载(请|须|需|声明)|未经.{0,14}(授权|许可|同意)|不代表.{0,14}(观点|立场)|仅供参考|侵权|投资者据此操作|风险自担|转载请注明|欢迎转载|(licensed|reproduced|republished) under|creative commons|(we|partners|(web)?site|我们|本网站)\s?.{0,24}(uses?|使用).{0,12}cookies?)",
+        r"(?i)(免责声明|特别声明|郑重声明|版权声明|^\W*声明\W*[：:]|版权问题|转载(请|须|需|声明)|未经.{0,14}(授权|许可|同意)|不代表.{0,14}(观点|立场)|仅供参考|侵权|投资者据此操作|风险自担|转载请注明|欢迎转载|(licensed|reproduced|republished) under|creative commons)",
     ),
     (
         Phrase::Paging,
