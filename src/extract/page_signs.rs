@@ -219,7 +219,7 @@ pub(super) fn address(page: &Page, cells: &mut Cells) {
     for (name, list) in GROUPS {
         let named = |s: &&str| list.contains(&stem(s).split(['-', '_']).next().unwrap_or_default());
         let exact = above.iter().any(|s| list.contains(s)) || list.contains(&stem(last).as_str());
-        let begins = segments.iter().any(|s| named(&s));
+        let begins = segments.iter().any(named);
         cells.put(
             name,
             if exact {
@@ -297,6 +297,11 @@ pub(super) fn declared(head: &Head<'_>, cells: &mut Cells) {
         "head: author",
         !head.authors.is_empty() || !head.json.authors.is_empty(),
     );
+    generator(head, cells);
+    title(&head.title, cells);
+}
+
+fn generator(head: &Head<'_>, cells: &mut Cells) {
     let generator = head.generator.unwrap_or_default().to_ascii_lowercase();
     let made_by = |names: &[&str]| names.iter().any(|n| generator.contains(n));
     cells.flag(
@@ -329,7 +334,10 @@ pub(super) fn declared(head: &Head<'_>, cells: &mut Cells) {
         "generator: blog",
         made_by(&["wordpress", "ghost", "substack", "medium", "jekyll", "hexo"]),
     );
-    let title = head.title.to_lowercase();
+}
+
+fn title(title: &str, cells: &mut Cells) {
+    let title = title.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|w| title.contains(w));
     cells.flag(
         "title: talk",
