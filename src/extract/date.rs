@@ -175,7 +175,7 @@ fn with_time_of(best: Candidate, all: &[Candidate]) -> Stamp {
 }
 
 static IN_SCRIPT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?:publish_?time|publish_?date|pub_?time|pub_?date|datePublished)["']?\s*[:=]\s*["']?([\d][\dT:+./ -]{8,30})|["']((?:1\d{9}(?:\d{3})?)|20\d\d-\d\d-\d\d[^"']{0,20})["']"#)
+    Regex::new(r#"(?:publish_?time|publish_?date|pub_?time|pub_?date|datePublished|deployDt)["']?\s*[:=]\s*["']?([\d][\dT:+./ -]{8,30})|["']((?:1\d{9}(?:\d{3})?)|20\d\d-\d\d-\d\d[^"']{0,20})["']"#)
         .expect("a constant pattern")
 });
 

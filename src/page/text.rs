@@ -267,7 +267,7 @@ const AROUND: (usize, usize) = (160, 120);
 fn publication(script: &[u8]) -> Option<&[u8]> {
     static NAME: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
-            "publish_time|publishTime|publish_date|publishDate|pubTime|pubDate|datePublished",
+            "publish_time|publishTime|publish_date|publishDate|pubTime|pubDate|datePublished|deployDt",
         )
         .expect("a constant pattern")
     });
