@@ -2,11 +2,11 @@
 //! a name that a person can read. Never judges: the weights are in `weights`.
 
 use super::cells::{Cells, Row, log};
+use super::line_signs::Signs;
 use super::lines::Line;
 use super::marks::Marks;
 use super::measure::ends_sentence;
 use super::outline::{Outline, Sum, is_prose};
-use super::page_signs::Signs;
 use super::path_ratio::{Leaf, Mode, PathSum, path_sums};
 use super::phrases::{Phrase, phrase_of};
 use super::render::line_text;

@@ -16,6 +16,7 @@ mod jsonld;
 mod language;
 pub mod learn;
 mod likeness;
+mod line_signs;
 mod lines;
 mod links;
 mod marks;

@@ -6,9 +6,10 @@
 use super::cells::{Cells, log};
 use super::features::View;
 use super::head::Head;
+use super::line_signs::Signs;
 use super::marks::Marks;
 use super::outline::is_prose;
-use super::page_signs::{self, Signs};
+use super::page_signs;
 use super::weights::PAGE;
 use crate::page::{Judged, Kind, Tag};
 
