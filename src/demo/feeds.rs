@@ -71,7 +71,7 @@ fn urlset<'a>(site: &SampleSite, articles: impl Iterator<Item = &'a Planted>) ->
     for article in articles {
         out.push_str(&format!(
             "<url><loc>{}</loc><lastmod>{}</lastmod></url>\n",
-            escape(&site.url(&article.path)),
+            escape(site.url(&article.path)),
             World::clock(article.modified_ms, "%Y-%m-%dT%H:%M:00+08:00"),
         ));
     }
@@ -87,7 +87,7 @@ fn news_urlset<'a>(site: &SampleSite, articles: impl Iterator<Item = &'a Planted
         out.push_str(&format!(
             "<url><loc>{}</loc><news:news><news:publication><news:name>{}</news:name><news:language>zh-cn</news:language></news:publication>\
              <news:publication_date>{}</news:publication_date><news:title>{}</news:title></news:news></url>\n",
-            escape(&site.url(&article.path)),
+            escape(site.url(&article.path)),
             site.title,
             article.published,
             escape(&article.title),

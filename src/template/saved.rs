@@ -165,16 +165,7 @@ fn attribute(out: &mut String, name: &str, value: &str) {
 }
 
 fn escape(text: &str, out: &mut String) {
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
+    out.push_str(&htmlize::escape_all_quotes(text));
 }
 
 /// A whole document for a sandboxed frame around a page made by [`framed_html`]: nothing may run or load, the regions are

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::{input, show};
 use crate::config::Config;
 use crate::template::{Guide, Keys, Learned, Observation, chart, cluster, frame, framed_html};
+use htmlize::escape_attribute as escape;
 
 /// The report as HTML.
 pub(super) fn html(
@@ -42,10 +43,13 @@ pub(super) fn html(
             out.push_str(&format!(
                 "<p>{}</p>\n<iframe sandbox srcdoc=\"{}\"></iframe>\n",
                 escape(&saved.name),
-                escape(&frame(&page))
+                escape(frame(&page))
             ));
         }
-        let lines: Vec<String> = show::lines(template).iter().map(|l| escape(l)).collect();
+        let lines: Vec<String> = show::lines(template)
+            .iter()
+            .map(|l| escape(l).into_owned())
+            .collect();
         out.push_str(&format!(
             "<details><summary>Nodes and regions</summary><pre>{}</pre></details>\n",
             lines.join("\n")
@@ -65,19 +69,4 @@ fn drawing(seen: &[Observation], max_distance: f32) -> String {
     let merges = cluster::average_linkage(distances, &vec![1; sets.len()]);
     let names: Vec<String> = drawn.iter().map(|page| page.url.clone()).collect();
     chart::dendrogram(&merges, &names, max_distance)
-}
-
-/// Text as it may stand in HTML, in attributes too.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
-        }
-    }
-    out
 }

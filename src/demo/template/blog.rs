@@ -167,7 +167,7 @@ pub(super) fn home(view: &View<'_>) -> String {
         .flat_map(|article| &article.aliases)
         .collect();
     let aliases = join(&aliases, |path| {
-        format!("<a href=\"{}\">分享链接</a> ", escape(path))
+        format!("<a href=\"{}\">分享链接</a> ", escape(path.as_str()))
     });
     let sections = join(&view.sections(), |(href, name)| {
         format!("<a href=\"{href}\">更多{name}</a> ")

@@ -9,6 +9,9 @@ mod newspaper;
 mod portal;
 mod style;
 
+/// Text as it may stand in HTML, in attributes too.
+pub(super) use htmlize::escape_attribute as escape;
+
 use super::composer::Remark;
 use super::sites::{SampleSite, Template, home as home_path, list_path};
 use super::world::{Encoding, Planted, World};
@@ -177,7 +180,7 @@ impl<'a> View<'a> {
         self.world
             .paragraphs(article)
             .iter()
-            .map(|text| escape(text))
+            .map(|text| escape(text).into_owned())
             .collect()
     }
 
@@ -218,21 +221,6 @@ impl<'a> View<'a> {
             )
         })
     }
-}
-
-/// Text as it may stand in HTML, in attributes too.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            _ => out.push(c),
-        }
-    }
-    out
 }
 
 /// Joins what `each` makes of every item.
