@@ -13,7 +13,6 @@ mod config;
 mod explain;
 mod lease;
 mod leasing;
-mod pack;
 mod politeness;
 mod queue;
 mod scope;

@@ -16,13 +16,12 @@ use std::path::Path;
 use growable_bloom_filter::GrowableBloom;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::pack;
 use crate::store::{Reader, StoreError, UrlId};
 
 /// Beside the database.
 const FILE: &str = "seen.filter";
 /// First bytes of the file; changes with its layout.
-const MAGIC: u64 = u64::from_le_bytes(*b"TJSEEN01");
+const MAGIC: u64 = u64::from_le_bytes(*b"TJSEEN02");
 /// The filter is saved after this many new URLs, or a sixteenth of all: adding the rest takes well below a second.
 const SAVE_AFTER: i64 = 200_000;
 
@@ -155,7 +154,7 @@ impl Seen {
     }
 }
 
-/// Layout: magic, row, error, length, filter, xxh3 of the filter; numbers little-endian.
+/// Layout: magic, row, error, filter as postcard, xxh3 of the filter; numbers little-endian.
 fn write(path: &Path, filter: &GrowableBloom, upto: UrlId, error: f64) -> std::io::Result<()> {
     let fresh = path.with_extension("new");
     let mut file = BufWriter::new(File::create(&fresh)?);
@@ -166,7 +165,7 @@ fn write(path: &Path, filter: &GrowableBloom, upto: UrlId, error: f64) -> std::i
         file: &mut file,
         sum: Xxh3::new(),
     };
-    pack::write(filter, &mut packed).map_err(std::io::Error::other)?;
+    postcard::to_io(filter, &mut packed).map_err(std::io::Error::other)?;
     let sum = packed.sum.digest();
     file.write_all(&sum.to_le_bytes())?;
     file.into_inner()
@@ -215,7 +214,7 @@ fn load(path: &Path, error: f64) -> Result<(GrowableBloom, UrlId), String> {
     if number(end)? != xxh3_64(packed) {
         return Err("damaged".to_owned());
     }
-    let filter = pack::from_bytes(packed).map_err(|e| e.to_string())?;
+    let filter = postcard::from_bytes(packed).map_err(|e| e.to_string())?;
     Ok((filter, number(8)?.cast_signed()))
 }
 

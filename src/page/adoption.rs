@@ -3,7 +3,8 @@
 //! block holds what it held so far. This is the one place where nodes are inserted before others; the work is bounded.
 
 use super::formatting::Entry;
-use super::tree::{Open, Tree};
+use super::open::Open;
+use super::tree::Tree;
 use super::{NodeId, Tag};
 
 /// The standard's limit of rounds for one end tag.

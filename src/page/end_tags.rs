@@ -1,7 +1,8 @@
 //! What an end tag does to the open elements. Stray end tags change nothing.
 
 use super::Tag;
-use super::tree::{Context, Open, Phase, Tree};
+use super::open::{Context, Open, Phase};
+use super::tree::Tree;
 
 impl Tree {
     /// An end tag.

@@ -1,8 +1,9 @@
 //! SVG and MathML inside a page. In: tags. Out: nodes that keep those names to themselves; HTML that is no part of a
 //! drawing ends it.
 
+use super::open::Open;
 use super::start_tags::StartTag;
-use super::tree::{Open, Tree};
+use super::tree::Tree;
 use super::{NodeId, Tag};
 
 impl Tree {

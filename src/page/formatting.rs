@@ -1,7 +1,8 @@
 //! Formatting elements that were left open (`<b>`, `<font>`, `<a>` …) and go on in the next block, as the HTML
 //! standard's list of active formatting elements has it.
 
-use super::tree::{Open, Tree};
+use super::open::Open;
+use super::tree::Tree;
 use super::{NodeId, Span, Tag};
 
 /// A page needs few; past this the oldest is forgotten, so that hostile pages stay linear.

@@ -22,6 +22,7 @@ mod links;
 mod long_tag;
 mod markup;
 mod mixed;
+mod open;
 mod prescan;
 mod quirks;
 mod shape;

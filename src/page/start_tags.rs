@@ -1,7 +1,8 @@
 //! What a start tag does to the open elements: implied ends, implied html, head and body, tables, forms, SVG.
 
+use super::open::{Context, Open, Phase};
 use super::table_rules::Turn;
-use super::tree::{Context, Open, Phase, Tree};
+use super::tree::Tree;
 use super::{Span, Tag};
 
 /// FNV-1a over the lower-case name: tells elements with unknown names apart.
@@ -18,7 +19,7 @@ pub(super) fn name_hash(tag: Tag, name: &[u8]) -> u32 {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StartTag {
     pub(super) tag: Tag,
-    /// See [`super::tree::Open::name_hash`].
+    /// See [`super::open::Open::name_hash`].
     pub(super) name_hash: u32,
     /// Range in the attribute table.
     pub(super) attributes: Span,

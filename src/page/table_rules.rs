@@ -2,7 +2,8 @@
 //! something was closed so that it has to be looked at again, or it counts as content of the body.
 
 use super::attr::Attr;
-use super::tree::{Context, Tree};
+use super::open::Context;
+use super::tree::Tree;
 use super::{Span, Tag};
 
 /// What a table's rules made of a tag.

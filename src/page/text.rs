@@ -8,7 +8,8 @@ use regex::bytes::Regex;
 use super::Tag;
 use super::comment_source::comment_addresses;
 use super::markup::is_space;
-use super::tree::{Context, Phase, Tree};
+use super::open::{Context, Phase};
+use super::tree::Tree;
 
 /// What the next piece of text has to know of what stands before it.
 #[derive(Debug, Default)]

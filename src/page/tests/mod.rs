@@ -1,8 +1,8 @@
 //! Tests of the page model: what browsers make of broken markup, charset traps, hostile bytes, reading.
 
-mod any_bytes;
 mod charset;
 mod for_links;
+mod limits;
 mod names;
 mod reading;
 mod structure;

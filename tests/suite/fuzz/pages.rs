@@ -124,9 +124,11 @@ fn decode_mixed() {
 #[test]
 fn builder() {
     bolero::check!().for_each(|input: &[u8]| {
-        let html = spell(input, MARKUP);
+        let (size, words) = input.split_first().unwrap_or((&1, &[]));
+        let html = spell(words, MARKUP);
         let page = Page::parse(&html, hints("utf-8"));
         assert_sound(&page);
+        assert!(in_pieces(&html, usize::from(*size), hints("utf-8")) == page);
         let _ = (kind(&page, None), links(&page, 100), page.body());
         let _ = page.visible_text(0..page.nodes().len() as u32);
     });
