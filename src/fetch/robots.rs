@@ -14,22 +14,8 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use super::robots_reader;
+use super::robots_reader::{self, Rule};
 use crate::uri::{self, CrawlUri};
-
-/// How much of a file is read, bytes (RFC 9309 §2.5: at least 500 KiB).
-pub const MAX_ROBOTS_BYTES: usize = 500 << 10;
-
-/// One rule, as far as it concerns our agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rule {
-    /// Allow or Disallow.
-    pub allow: bool,
-    /// The pattern with `*` and `$`, everything outside ASCII percent-encoded.
-    pub pattern: String,
-    /// The line of the file where it stands, from 1.
-    pub line: u32,
-}
 
 /// What a robots.txt says to one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -44,7 +30,7 @@ pub struct Robots {
 }
 
 impl Robots {
-    /// Reads a file for the agent of this product token; a file over [`MAX_ROBOTS_BYTES`] up to the last whole line
+    /// Reads a file for the agent of this product token; a file over [`MAX_ROBOTS_BYTES`](super::MAX_ROBOTS_BYTES) up to the last whole line
     /// before the limit.
     pub fn parse(bytes: &[u8], agent: &str) -> Self {
         let group = robots_reader::read(bytes, agent);

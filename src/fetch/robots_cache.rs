@@ -13,7 +13,8 @@ use tokio::sync::Mutex;
 
 use super::client::{Fetched, Fetcher, Request, Sink};
 use super::outcome::{Outcome, Unwanted};
-use super::robots::{MAX_ROBOTS_BYTES, Robots, Rule};
+use super::robots::Robots;
+use super::robots_reader::{MAX_ROBOTS_BYTES, Rule};
 use super::warc::Exchange;
 use crate::uri::CrawlUri;
 

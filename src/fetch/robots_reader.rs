@@ -3,7 +3,10 @@
 //!
 //! As sloppy as google/robotstxt: any line end, missing colons, frequent typos, keys with something behind them.
 
-use super::robots::{MAX_ROBOTS_BYTES, Rule};
+use serde::{Deserialize, Serialize};
+
+/// How much of a file is read, bytes (RFC 9309 §2.5: at least 500 KiB).
+pub const MAX_ROBOTS_BYTES: usize = 500 << 10;
 
 /// The reference cuts lines at eight times the longest URL of old browsers, less the final zero.
 const MAX_LINE_BYTES: usize = 2083 * 8 - 1;
@@ -13,6 +16,17 @@ const MAX_SITEMAPS: usize = 1000;
 
 /// A crawl delay of more than a day is a way to say no, or a mistake; the frontier clamps further.
 const MAX_CRAWL_DELAY_MS: i64 = 24 * 3_600_000;
+
+/// One rule, as far as it concerns our agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// Allow or Disallow.
+    pub allow: bool,
+    /// The pattern with `*` and `$`, everything outside ASCII percent-encoded.
+    pub pattern: String,
+    /// The line of the file where it stands, from 1.
+    pub line: u32,
+}
 
 /// What concerns our agent.
 pub(super) struct Ours {
