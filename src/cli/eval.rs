@@ -50,6 +50,13 @@ pub(crate) struct Args {
     /// Learn templates from every second page of each site, and compare with the ratio alone on the others
     #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language"])]
     templates: bool,
+    /// Find comments by the similarity of siblings alone, as papers do: each measure at each threshold, beside what the
+    /// extraction finds
+    #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language", "templates"])]
+    comment_measures: bool,
+    /// With --comment-measures: draw the curves
+    #[arg(long, value_name = "FILE", requires = "comment_measures")]
+    plot: Option<PathBuf>,
     /// Instead of judging, learn the weights of the extraction from the pages: FILE is to replace
     /// src/extract/weights.rs
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "predictions", "baseline", "save"])]
@@ -107,6 +114,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if args.templates {
         return halves(&sets, &choice, &extraction, &config.templates, args.json);
     }
+    if args.comment_measures {
+        return comment_measures(&sets, &choice, &extraction, args, pages);
+    }
     let bar = progress_bar(pages);
     let mut missing = 0;
     let run = eval::run(&sets, &choice, &extraction, |page| {
@@ -161,6 +171,35 @@ fn halves(
         output::json(&sites)?;
     } else {
         for line in eval::halves_lines(&sites) {
+            output::line(&output::printable(&line));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn comment_measures(
+    sets: &[Set],
+    choice: &Choice,
+    extraction: &Extraction,
+    args: &Args,
+    pages: usize,
+) -> anyhow::Result<ExitCode> {
+    let mut plot = match &args.plot {
+        Some(file) => Some((file, create(file)?)),
+        None => None,
+    };
+    let bar = progress_bar(pages);
+    let rows = eval::comment_measures(sets, choice, extraction, || bar.inc(1));
+    bar.finish_and_clear();
+    let rows = rows.map_err(caller)?;
+    if let Some((file, out)) = &mut plot {
+        out.write_all(eval::measure_plot(&rows).as_bytes())
+            .map_err(|e| anyhow::anyhow!("{}: {e}", file.display()))?;
+    }
+    if args.json {
+        output::json(&rows)?;
+    } else {
+        for line in eval::measure_lines(&rows) {
             output::line(&output::printable(&line));
         }
     }

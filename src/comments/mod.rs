@@ -30,7 +30,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 pub use endpoints::endpoints;
-pub use paper::{Detection, blocks};
+pub use paper::{Detection, Siblings, blocks};
 
 use crate::page::{NodeId, Page};
 use fields::Fields;

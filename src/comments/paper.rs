@@ -26,73 +26,136 @@ pub struct Detection {
 
 /// The subtrees that the paper's method takes for comments, in document order.
 pub fn blocks(page: &Page, detection: &Detection) -> Vec<NodeId> {
-    let heights = heights(page);
-    let Some(body) = page.body() else {
-        return Vec::new();
-    };
-    let mut hits: Vec<(NodeId, Vec<NodeId>, usize)> = Vec::new();
-    for id in page.subtree(body) {
-        let node = page.node(id);
-        if node.tag == Tag::TEXT
-            || node.tag.is_invisible()
-            || usize::from(heights[id as usize]) <= detection.level
-        {
-            continue;
-        }
-        let found = qualified(page, id, detection);
-        if found.len() >= detection.least {
-            let bytes = found.iter().map(|c| text_bytes(page, *c)).sum();
-            hits.push((id, found, bytes));
-        }
-    }
-    // Of nested hits the one with most text; of equals the deeper.
-    hits.sort_by(|a, b| b.2.cmp(&a.2).then(b.0.cmp(&a.0)));
-    let mut kept: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
-    for (id, found, _) in hits {
-        let apart = |other: NodeId| {
-            let (a, b) = (page.subtree(id), page.subtree(other));
-            a.end <= b.start || b.end <= a.start
-        };
-        if kept.iter().all(|(other, _)| apart(*other)) {
-            kept.push((id, found));
-        }
-    }
-    let mut out: Vec<NodeId> = kept.into_iter().flat_map(|(_, found)| found).collect();
-    out.sort_unstable();
-    out
+    Siblings::of(page, detection.measure, detection.level, detection.least).above(detection.alike)
 }
 
-/// Children that are alike to at least `least - 1` siblings.
-fn qualified(page: &Page, id: NodeId, detection: &Detection) -> Vec<NodeId> {
-    let children: Vec<NodeId> = page
-        .children(id)
-        .filter(|c| page.node(*c).tag != Tag::TEXT && !page.node(*c).tag.is_invisible())
-        .take(MOST)
-        .collect();
-    if children.len() < detection.least {
-        return Vec::new();
+/// The lists of a page in which comments may stand, all pairs measured: asked for one threshold after the other.
+pub struct Siblings<'a> {
+    page: &'a Page,
+    least: usize,
+    lists: Vec<List>,
+}
+
+/// Children of one node.
+struct List {
+    parent: NodeId,
+    children: Vec<NodeId>,
+    /// For each child the number of its shape.
+    shapes: Vec<usize>,
+    /// Similarity of each shape with those before it: half a matrix, row by row. Equal shapes have 1.
+    half: Vec<f64>,
+}
+
+impl<'a> Siblings<'a> {
+    /// Measures the children of all nodes higher than `level` nodes that have at least `least` of them.
+    pub fn of(page: &'a Page, measure: Measure, level: usize, least: usize) -> Self {
+        let heights = heights(page);
+        let nodes = page.body().map_or(0..0, |body| page.subtree(body));
+        let lists = nodes
+            .filter(|id| {
+                let tag = page.node(*id).tag;
+                tag != Tag::TEXT
+                    && !tag.is_invisible()
+                    && usize::from(heights[*id as usize]) > level
+            })
+            .filter_map(|id| List::of(page, id, measure, least))
+            .collect();
+        Self { page, least, lists }
     }
-    let trees: Vec<Skeleton> = children
-        .iter()
-        .map(|c| Skeleton::of(page, *c, Labels::Tags))
-        .collect();
-    let mut alike = vec![0usize; children.len()];
-    for a in 0..trees.len() {
-        for b in a + 1..trees.len() {
-            let done = alike[a] + 1 >= detection.least && alike[b] + 1 >= detection.least;
-            if !done && detection.measure.similarity(&trees[a], &trees[b]) > detection.alike {
-                alike[a] += 1;
-                alike[b] += 1;
+
+    /// The subtrees that are comments when similarity above `alike` makes siblings alike.
+    pub fn above(&self, alike: f64) -> Vec<NodeId> {
+        let page = self.page;
+        let mut hits: Vec<(NodeId, Vec<NodeId>, usize)> = Vec::new();
+        for list in &self.lists {
+            let found = list.above(alike, self.least);
+            if found.len() >= self.least {
+                let bytes = found.iter().map(|c| text_bytes(page, *c)).sum();
+                hits.push((list.parent, found, bytes));
             }
         }
+        // Of nested hits the one with most text; of equals the deeper.
+        hits.sort_by(|a, b| b.2.cmp(&a.2).then(b.0.cmp(&a.0)));
+        let mut kept: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
+        for (id, found, _) in hits {
+            let apart = |other: NodeId| {
+                let (a, b) = (page.subtree(id), page.subtree(other));
+                a.end <= b.start || b.end <= a.start
+            };
+            if kept.iter().all(|(other, _)| apart(*other)) {
+                kept.push((id, found));
+            }
+        }
+        let mut out: Vec<NodeId> = kept.into_iter().flat_map(|(_, found)| found).collect();
+        out.sort_unstable();
+        out
     }
-    let enough = alike.iter().map(|count| count + 1 >= detection.least);
-    children
-        .into_iter()
-        .zip(enough)
-        .filter(|(_, enough)| *enough)
-        .map(|(child, _)| child)
-        .collect()
+}
+
+impl List {
+    fn of(page: &Page, parent: NodeId, measure: Measure, least: usize) -> Option<Self> {
+        let shown = |id: &NodeId| {
+            let tag = page.node(*id).tag;
+            tag != Tag::TEXT && !tag.is_invisible()
+        };
+        let children: Vec<NodeId> = page.children(parent).filter(shown).take(MOST).collect();
+        if children.len() < least {
+            return None;
+        }
+        let mut trees: Vec<Skeleton> = Vec::new();
+        let mut shapes = Vec::with_capacity(children.len());
+        for child in &children {
+            let tree = Skeleton::of(page, *child, Labels::Tags);
+            let known = trees.iter().position(|other| *other == tree);
+            shapes.push(known.unwrap_or(trees.len()));
+            if known.is_none() {
+                trees.push(tree);
+            }
+        }
+        let mut half = Vec::with_capacity(trees.len() * trees.len().saturating_sub(1) / 2);
+        for (n, tree) in trees.iter().enumerate() {
+            half.extend(
+                trees
+                    .iter()
+                    .take(n)
+                    .map(|other| measure.similarity(tree, other)),
+            );
+        }
+        Some(Self {
+            parent,
+            children,
+            shapes,
+            half,
+        })
+    }
+
+    fn similarity(&self, a: usize, b: usize) -> f64 {
+        let (a, b) = (self.shapes[a], self.shapes[b]);
+        let (low, high) = (a.min(b), a.max(b));
+        if low == high {
+            return 1.0;
+        }
+        self.half[high * (high - 1) / 2 + low]
+    }
+
+    /// Children that are alike to at least `least - 1` siblings.
+    fn above(&self, alike: f64, least: usize) -> Vec<NodeId> {
+        let mut counts = vec![1usize; self.children.len()];
+        for a in 0..counts.len() {
+            for b in a + 1..counts.len() {
+                if self.similarity(a, b) > alike {
+                    counts[a] += 1;
+                    counts[b] += 1;
+                }
+            }
+        }
+        let enough = self
+            .children
+            .iter()
+            .zip(counts)
+            .filter(|(_, n)| *n >= least);
+        enough.map(|(child, _)| *child).collect()
+    }
 }
 
 /// Nodes on the longest way down from each element, itself included.

@@ -9,7 +9,6 @@ use super::corpus::{EvalError, Gold, Set};
 use super::scores::{PageScore, Row, Tally, round};
 use super::{Choice, Extraction};
 use crate::extract::{self, Document};
-use crate::page::{Hints, Page};
 use crate::template::{self, Guide, Keys, Library, Observation};
 use crate::uri::CrawlUri;
 
@@ -87,7 +86,7 @@ fn one_site(
     let first = pages.iter().step_by(2);
     let seen: Vec<Observation> = first
         .filter_map(|gold| {
-            let page = read(set, gold, extraction)?;
+            let page = extraction.saved_page(set, gold)?;
             let keys = Keys::of(&page);
             let (_, lines) = extract::observe(&page, &keys, &context, &extraction.extract);
             Some(Observation::of(&page, &keys, lines))
@@ -100,7 +99,7 @@ fn one_site(
     let (mut ratio, mut guided) = (Tally::default(), Tally::default());
     let (mut assigned, mut lost, mut worse) = (0, 0, Vec::new());
     for gold in pages.iter().skip(1).step_by(2) {
-        let Some(page) = read(set, gold, extraction) else {
+        let Some(page) = extraction.saved_page(set, gold) else {
             continue;
         };
         let keys = Keys::of(&page);
@@ -134,21 +133,6 @@ fn one_site(
         worse,
         lost,
     }
-}
-
-fn read(set: &Set, gold: &Gold, extraction: &Extraction) -> Option<Page> {
-    let html = set
-        .html(&gold.id, extraction.page.max_decoded_bytes + 1)
-        .ok()?;
-    let hints = Hints {
-        url: gold
-            .url
-            .as_deref()
-            .and_then(|url| CrawlUri::parse(url).ok()),
-        charset: None,
-        limits: extraction.page.clone(),
-    };
-    Some(Page::parse(&html, hints))
 }
 
 fn is_lost(alone: &Document, with: &Document) -> bool {

@@ -2,10 +2,12 @@
 //! difference to an earlier run. Never uses the network, never holds more than one page.
 
 mod clock;
+mod comment_measures;
 mod compare;
 mod corpus;
 mod halves;
 mod learn;
+mod measure_plot;
 mod scores;
 mod table;
 mod terms;
@@ -19,10 +21,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use clock::Unit;
+pub use comment_measures::{MeasureRow, comment_measures, measure_lines};
 pub use compare::{Change, Difference, compare};
 pub use corpus::{EvalError, Gold, GoldComment, Set};
 pub use halves::{Halves, LEAST_PAGES, halves, halves_lines};
 pub use learn::learn;
+pub use measure_plot::measure_plot;
 pub use scores::{CommentScore, PageScore, Row, Tally};
 pub use table::{Report, SetReport, lines, report};
 pub use terms::{TermTable, term_table};
@@ -186,13 +190,23 @@ impl Extraction {
         }
     }
 
-    /// The document of a page, the nanoseconds that it took, and what they count.
-    fn document(&self, html: &[u8], url: Option<&str>) -> (Document, u64, Unit) {
-        let hints = Hints {
+    /// A page of a set; `None` when its file cannot be read.
+    fn saved_page(&self, set: &Set, gold: &Gold) -> Option<Page> {
+        let html = set.html(&gold.id, self.page.max_decoded_bytes + 1).ok()?;
+        Some(Page::parse(&html, self.hints(gold.url.as_deref())))
+    }
+
+    fn hints(&self, url: Option<&str>) -> Hints {
+        Hints {
             url: url.and_then(|url| CrawlUri::parse(url).ok()),
             charset: None,
             limits: self.page.clone(),
-        };
+        }
+    }
+
+    /// The document of a page, the nanoseconds that it took, and what they count.
+    fn document(&self, html: &[u8], url: Option<&str>) -> (Document, u64, Unit) {
+        let hints = self.hints(url);
         let context = self.context();
         let span = clock::start();
         let page = Page::parse(html, hints);

@@ -85,7 +85,7 @@ impl PageScore {
     }
 }
 
-fn filled(field: &Option<String>) -> Option<&str> {
+pub(super) fn filled(field: &Option<String>) -> Option<&str> {
     field.as_deref().filter(|f| !f.is_empty())
 }
 

@@ -1,68 +1,132 @@
-//! A collection of pages of many sites. In: the names and paths of each page. Out: distances of all pairs, `1 - cosine` of
-//! the vectors `(1 + ln c)·ln((n + 1) / d)`: c how often the page has a name or path, d how many of the n pages have it.
+//! A collection of pages of many sites. In: the [`Vocabulary`] of each page: what its markup says to machines (names of
+//! `meta`, `rel`, `itemprop`, types) and what it calls its elements (parts of class and id words). Out: distances of all
+//! pairs: of either vocabulary `1 - cosine` of the vectors `ln((n + 1) / d)³` of its words, d being how many of the n pages
+//! have the word; the mean of both.
 //!
-//! What all pages share says nothing of where a page comes from, what few share says much; so pages of one site are found
-//! together though its layout changed over the years, and one threshold does for sites that have little and much in common.
+//! What all pages share says nothing of where a page comes from, what few share says much; and a site that is drawn anew
+//! keeps more of these words than of its tree. One threshold does for sites that have little and much in common.
 //! Within one site it is the wrong measure: there the common part is the template.
 
 use std::collections::HashMap;
 
-use super::label::mix;
-use super::path_bag::Bag;
-use super::skeleton::{Labels, Skeleton};
-use crate::page::Page;
+use super::label::{hash_text, mix, stable};
+use crate::page::{Attr, Page};
 
 /// Distance up to which clusters of a mixed collection are joined; by the bake-off.
-pub const COLLECTION_DISTANCE: f32 = 0.79;
-/// Keeps paths apart from names.
-const PATHS: u64 = 0x9A78;
+pub const COLLECTION_DISTANCE: f32 = 0.85;
+/// Rare words count more than their information: the cube of it parts sites best.
+const RARITY: i32 = 3;
+/// Shortest part of a word.
+const PART_BYTES: usize = 2;
+/// Longest value that is a name; longer ones are data.
+const NAME_BYTES: usize = 80;
 
-/// Names of the elements of a page and its tag paths.
-pub fn names_and_paths(page: &Page) -> Bag {
-    let names = Skeleton::of_page(page, Labels::Names);
-    let tags = Skeleton::of_page(page, Labels::Tags);
-    let paths = tags.path_hashes().into_iter().map(|path| mix(path, PATHS));
-    Bag::of(names.labels().iter().copied().chain(paths).collect())
+/// The words of a page, each once, as rising hashes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Vocabulary {
+    /// Names in the markup that machines read.
+    declared: Vec<u64>,
+    /// Parts of class and id words.
+    called: Vec<u64>,
+}
+
+impl Vocabulary {
+    /// The words of a page.
+    pub fn of(page: &Page) -> Self {
+        let mut words = Self::default();
+        let body = page.body().unwrap_or_default();
+        for (at, node) in (0..).zip(page.nodes()) {
+            for (attr, value) in page.attributes_of(at) {
+                match attr {
+                    Attr::Id | Attr::Class if at >= body => {
+                        for word in value.split_ascii_whitespace().filter_map(stable) {
+                            let parts = word.split(['-', '_']).filter(|p| p.len() >= PART_BYTES);
+                            words.called.extend(parts.map(|part| hash_letters(0, part)));
+                        }
+                    }
+                    Attr::Name
+                    | Attr::Property
+                    | Attr::Rel
+                    | Attr::Itemprop
+                    | Attr::HttpEquiv
+                    | Attr::Type
+                        if value.len() <= NAME_BYTES =>
+                    {
+                        let place = mix(u64::from(node.tag.0), attr as u64);
+                        words.declared.push(hash_letters(place, value));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for list in [&mut words.declared, &mut words.called] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        words
+    }
+}
+
+/// Hash of a word without its digits, which number pages.
+fn hash_letters(place: u64, word: &str) -> u64 {
+    let letters = |part: &str| hash_text(part.as_bytes());
+    word.split(|c: char| c.is_ascii_digit())
+        .filter(|part| !part.is_empty())
+        .fold(place, |hash, part| mix(hash, letters(part)))
 }
 
 /// Half a matrix, row by row: the distances of page i from those before it.
-pub fn collection_distances(pages: &[Bag]) -> Vec<f32> {
+pub fn collection_distances(pages: &[Vocabulary]) -> Vec<f32> {
+    let declared = cosines(pages, |page| &page.declared);
+    let called = cosines(pages, |page| &page.called);
+    let both = declared.into_iter().zip(called);
+    both.map(|pair| {
+        let similarity = match pair {
+            (Some(a), Some(b)) => (a + b) / 2.0,
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => 1.0,
+        };
+        (1.0 - similarity).clamp(0.0, 1.0) as f32
+    })
+    .collect()
+}
+
+/// Cosine of each pair, `None` for two pages without any word that tells pages apart.
+fn cosines(pages: &[Vocabulary], words: impl Fn(&Vocabulary) -> &Vec<u64>) -> Vec<Option<f64>> {
     let count = pages.len() as f64;
-    let mut postings: HashMap<u64, Vec<(u32, f64)>> = HashMap::new();
-    for (page, bag) in (0u32..).zip(pages) {
-        for (hash, n) in bag.counts() {
-            let often = 1.0 + f64::from(n).ln();
-            postings.entry(hash).or_default().push((page, often));
+    let mut postings: HashMap<u64, Vec<u32>> = HashMap::new();
+    for (number, page) in (0u32..).zip(pages) {
+        for word in words(page) {
+            postings.entry(*word).or_default().push(number);
         }
     }
     let mut norms = vec![0.0f64; pages.len()];
     let mut half = vec![0.0f64; pages.len() * pages.len().saturating_sub(1) / 2];
     // In order of hashes: sums of floats depend on it.
-    let mut hashes: Vec<u64> = postings.keys().copied().collect();
-    hashes.sort_unstable();
-    for list in hashes.iter().filter_map(|hash| postings.get(hash)) {
-        let rare = ((count + 1.0) / list.len() as f64).ln();
-        for (at, (i, often)) in list.iter().enumerate() {
+    let mut lists: Vec<(u64, Vec<u32>)> = postings.into_iter().collect();
+    lists.sort_unstable_by_key(|(word, _)| *word);
+    for (_, list) in lists.iter().filter(|(_, list)| list.len() < pages.len()) {
+        let weight = ((count + 1.0) / list.len() as f64).ln().powi(2 * RARITY);
+        for (at, i) in list.iter().enumerate() {
             let i = *i as usize;
-            norms[i] += (often * rare).powi(2);
+            norms[i] += weight;
             let row = i * i.saturating_sub(1) / 2;
-            for (j, other) in list.iter().take(at) {
-                half[row + *j as usize] += often * other * rare * rare;
+            for j in list.iter().take(at) {
+                half[row + *j as usize] += weight;
             }
         }
     }
-    let mut distances = Vec::with_capacity(half.len());
+    let mut cosines = Vec::with_capacity(half.len());
     for i in 0..pages.len() {
         let row = i * i.saturating_sub(1) / 2;
-        distances.extend((0..i).map(|j| {
+        cosines.extend((0..i).map(|j| {
             let length = (norms[i] * norms[j]).sqrt();
-            let cosine = if length > 0.0 {
-                half[row + j] / length
+            if length > 0.0 {
+                Some(half[row + j] / length)
             } else {
-                1.0
-            };
-            (1.0 - cosine).clamp(0.0, 1.0) as f32
+                (norms[i] + norms[j] > 0.0).then_some(0.0)
+            }
         }));
     }
-    distances
+    cosines
 }

@@ -1,16 +1,21 @@
 //! Ordered tree edit distance with unit costs (Zhang and Shasha, SIAM J. Comput. 1989). In: two skeletons. Out:
-//! `1 - ED / (|a| + |b|)`. Buttler's `ED / max(|a|, |b|)` can exceed 1: a chain and a star of eight equal labels are 12
-//! steps apart. Time `O(n·m·min(depth, leaves)²)`, so the trees are cut to their upper levels.
+//! `1 - ED / (|a| + |b|)`; the printed `1 - ED / max(|a|, |b|)` (Buttler 2004, Zhu et al. 2013) can fall below 0, where it
+//! is cut: a chain and a star of eight equal labels are 12 steps apart. Time `O(n·m·min(depth, leaves)²)`, so the trees are cut to their upper levels.
 
+use super::Mode;
 use super::skeleton::Skeleton;
 
 /// Nodes of one tree: beyond it one pair takes longer than a page may.
 const MAX_NODES: usize = 200;
 
 /// Similarity of two trees that are not empty.
-pub(super) fn similarity(a: &Skeleton, b: &Skeleton) -> f64 {
+pub(super) fn similarity(a: &Skeleton, b: &Skeleton, mode: Mode) -> f64 {
     let (a, b) = (a.top(MAX_NODES), b.top(MAX_NODES));
-    1.0 - f64::from(edit_distance(&a, &b)) / (a.len() + b.len()) as f64
+    let most = match mode {
+        Mode::Literal => a.len().max(b.len()),
+        Mode::Fixed => a.len() + b.len(),
+    };
+    (1.0 - f64::from(edit_distance(&a, &b)) / most as f64).max(0.0)
 }
 
 /// A tree in postorder: labels, the leftmost leaf below each node, and the key roots in rising order.

@@ -24,7 +24,7 @@ pub fn mix(a: u64, b: u64) -> u64 {
 
 /// A word of class or id, if it is likely to be the same on all pages of a template: digits count pages, and a word
 /// with many of them is a hash.
-fn stable(word: &str) -> Option<&str> {
+pub(super) fn stable(word: &str) -> Option<&str> {
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
     let letters = word.bytes().filter(|b| !b.is_ascii_digit()).count();
     (word.len() <= WORD_BYTES && letters >= 2 && digits * 2 <= letters).then_some(word)

@@ -24,7 +24,7 @@ mod tree_path;
 mod weighted_lcs;
 mod weighted_tag;
 
-pub use collection::{COLLECTION_DISTANCE, collection_distances, names_and_paths};
+pub use collection::{COLLECTION_DISTANCE, Vocabulary, collection_distances};
 pub use edit_distance::edit_distance;
 pub use label::{hash_text, mix, name_hash, name_of};
 pub use lcs::lcs_len;
@@ -59,8 +59,9 @@ pub enum Measure {
     ImprovedTreePath(Mode),
     /// Leaf paths as sets of tags with orders, cosine (Zhu et al. 2013).
     Pol(Mode),
-    /// Ordered tree edit distance with unit costs (Zhang and Shasha 1989), over the sum of sizes.
-    EditDistance,
+    /// Ordered tree edit distance with unit costs (Zhang and Shasha 1989): printed over the greater size, which it can
+    /// exceed; mended over the sum of sizes.
+    EditDistance(Mode),
     /// Longest common run of tags breadth first, over the longer one.
     Substring,
     /// Shared nodes of the two trees laid over each other.
@@ -92,7 +93,7 @@ pub const DEFAULT: Measure = Measure::PathSet;
 
 impl Measure {
     /// Every measure in every form.
-    pub const ALL: [Measure; 24] = [
+    pub const ALL: [Measure; 25] = [
         Measure::Lcs,
         Measure::WeightedLcs,
         Measure::TreeMatching,
@@ -103,7 +104,8 @@ impl Measure {
         Measure::ImprovedTreePath(Mode::Fixed),
         Measure::Pol(Mode::Literal),
         Measure::Pol(Mode::Fixed),
-        Measure::EditDistance,
+        Measure::EditDistance(Mode::Literal),
+        Measure::EditDistance(Mode::Fixed),
         Measure::Substring,
         Measure::CombinedTree,
         Measure::TagSet,
@@ -144,7 +146,8 @@ impl Measure {
             Measure::ImprovedTreePath(Mode::Fixed) => "tree-path",
             Measure::Pol(Mode::Literal) => "pol-literal",
             Measure::Pol(Mode::Fixed) => "pol",
-            Measure::EditDistance => "edit-distance",
+            Measure::EditDistance(Mode::Literal) => "edit-distance-literal",
+            Measure::EditDistance(Mode::Fixed) => "edit-distance",
             Measure::Substring => "substring",
             Measure::CombinedTree => "combined-tree",
             Measure::TagSet => "tag-set",
@@ -186,7 +189,7 @@ impl Measure {
             Measure::TreePath => tree_path::traditional(a, b),
             Measure::ImprovedTreePath(mode) => tree_path::improved(a, b, mode),
             Measure::Pol(mode) => pol::similarity(a, b, mode),
-            Measure::EditDistance => edit_distance::similarity(a, b),
+            Measure::EditDistance(mode) => edit_distance::similarity(a, b, mode),
             Measure::Substring => substring::similarity(a, b),
             Measure::CombinedTree => combined_tree::similarity(a, b),
             Measure::TagSet => tag_set::similarity(a, b),

@@ -26,7 +26,16 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("export", &["extract", "index"]),
     (
         "eval",
-        &["uri", "page", "template", "extract", "analyze", "terms"],
+        &[
+            "uri",
+            "page",
+            "similarity",
+            "template",
+            "comments",
+            "extract",
+            "analyze",
+            "terms",
+        ],
     ),
     (
         "config",

@@ -182,6 +182,20 @@ fn the_method_of_the_paper_finds_equal_siblings_only_when_there_are_enough() {
     assert!(paper::blocks(&page, &detection(6)).is_empty());
 }
 
+#[test]
+fn the_threshold_decides_which_siblings_are_alike() {
+    let item = "<li><div><a><b><i>名</i></b></a><p>话</p></div></li>";
+    let other = "<li><div><a><b><i>名</i></b></a><p>话</p><p>话</p></div></li>";
+    let page = page(&format!(
+        "<body><div><ul>{}{other}</ul></div></body>",
+        item.repeat(5)
+    ));
+    let siblings = paper::Siblings::of(&page, Measure::Pol(Mode::Fixed), 4, 5);
+    assert_eq!(siblings.above(0.5).len(), 6);
+    assert_eq!(siblings.above(0.97).len(), 5);
+    assert!(siblings.above(1.0).is_empty());
+}
+
 /// Doubling a hostile page must not do more than a bounded amount of work; that it ends at all is the point here.
 #[test]
 fn hostile_pages_end() {

@@ -2,5 +2,6 @@
 //! benchmark, in Python, gives for the same texts.
 
 mod files;
+mod measures;
 mod scores;
 mod tokens;

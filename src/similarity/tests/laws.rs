@@ -113,7 +113,7 @@ fn a_collection_is_weighed_by_what_is_rare() {
         Page::parse(html.as_bytes(), Hints::default())
     };
     let bags: Vec<_> = ["story", "story", "photo", "photo"]
-        .map(|class| crate::similarity::names_and_paths(&page(class)))
+        .map(|class| crate::similarity::Vocabulary::of(&page(class)))
         .into();
     let half = crate::similarity::collection_distances(&bags);
     // Pairs 1-0, 2-0, 2-1, 3-0, 3-1, 3-2.

@@ -71,7 +71,11 @@ fn chain_and_star_are_further_apart_than_either_is_large() {
     assert_eq!(edit_distance(&chain, &star), 4);
     let (chain, star) = (tree("a(a(a(a(a(a(a(a)))))))"), tree("a(a,a,a,a,a,a,a)"));
     assert_eq!(edit_distance(&chain, &star), 12);
-    assert!(Measure::EditDistance.similarity(&chain, &star) > 0.0);
+    let literal = Measure::EditDistance(Mode::Literal);
+    assert_eq!(literal.similarity(&chain, &star), 0.0);
+    assert!(Measure::EditDistance(Mode::Fixed).similarity(&chain, &star) > 0.0);
+    assert_eq!(literal.similarity(&tree(T1), &tree(T2)), 0.875);
+    assert_eq!(literal.similarity(&tree(T1), &tree(T3)), 0.875);
 }
 
 #[test]

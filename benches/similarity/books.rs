@@ -1,0 +1,121 @@
+//! 500 generated book records of one to six authors, clustered by k-medoids and held against the clusters of the edit
+//! distance, as Buttler (2004) did it with k-means.
+
+use std::collections::HashMap;
+
+use taojin::similarity::{Measure, Mode, Skeleton};
+use taojin::template::cluster::Distances;
+
+use crate::measured;
+use crate::rng::{Rng, perhaps};
+
+/// A book of so many authors.
+fn book(authors: usize, rng: &mut Rng) -> Skeleton {
+    let mut text = String::from("book(title");
+    for _ in 0..authors {
+        text.push_str(",author(first,last");
+        text.push_str(&perhaps(rng, 30, ",middle"));
+        text.push(')');
+    }
+    text.push_str(",publisher(name,city),year,price");
+    text.push_str(&perhaps(rng, 50, ",isbn"));
+    text.push_str(&perhaps(rng, 20, ",edition"));
+    text.push(')');
+    Skeleton::parse(&text)
+}
+
+/// Prints the table of all measures.
+pub(crate) fn books() {
+    let mut rng = Rng(2_004);
+    let books: Vec<Skeleton> = (0..500).map(|n| book(1 + n % 6, &mut rng)).collect();
+    let authors: Vec<usize> = (0..500).map(|n| n % 6).collect();
+    println!(
+        "\n(c) 500 books, k-medoids: share placed otherwise than by edit distance (6/4/2 clusters), than by authors (6)"
+    );
+    let (reference, _) = measured(Measure::EditDistance(Mode::Literal), &books);
+    let wanted = [6, 4, 2].map(|k| k_medoids(&reference, k));
+    for measure in Measure::ALL {
+        let (distances, us) = measured(measure, &books);
+        let found = [6, 4, 2].map(|k| k_medoids(&distances, k));
+        let errors: Vec<String> = found
+            .iter()
+            .zip(&wanted)
+            .map(|(f, w)| format!("{:>5.1}", 100.0 * error(f, w)))
+            .collect();
+        println!(
+            "{:24} {us:>8.1} µs {} % {:>8.1} %",
+            measure.name(),
+            errors.join(" "),
+            100.0 * error(&found[0], &authors)
+        );
+    }
+}
+
+/// k-medoids: the things furthest from each other first, then alternating until nothing changes.
+fn k_medoids(distances: &Distances, k: usize) -> Vec<usize> {
+    let count = distances.count();
+    let mut medoids = vec![0usize];
+    while medoids.len() < k {
+        let far = (0..count).max_by(|a, b| {
+            let near = |i: usize| {
+                medoids
+                    .iter()
+                    .map(|m| distances.get(i, *m))
+                    .fold(f32::MAX, f32::min)
+            };
+            near(*a).total_cmp(&near(*b)).then(b.cmp(a))
+        });
+        medoids.extend(far);
+    }
+    let assign = |medoids: &[usize]| -> Vec<usize> {
+        (0..count)
+            .map(|i| {
+                let near = (0..k).min_by(|a, b| {
+                    distances
+                        .get(i, medoids[*a])
+                        .total_cmp(&distances.get(i, medoids[*b]))
+                });
+                near.unwrap_or(0)
+            })
+            .collect()
+    };
+    let mut clusters = assign(&medoids);
+    for _ in 0..30 {
+        for (c, medoid) in medoids.iter_mut().enumerate() {
+            let own: Vec<usize> = (0..count).filter(|i| clusters[*i] == c).collect();
+            let cost = |i: usize| own.iter().map(|j| distances.get(i, *j)).sum::<f32>();
+            if let Some(best) = own
+                .iter()
+                .copied()
+                .min_by(|a, b| cost(*a).total_cmp(&cost(*b)))
+            {
+                *medoid = best;
+            }
+        }
+        let next = assign(&medoids);
+        if next == clusters {
+            break;
+        }
+        clusters = next;
+    }
+    clusters
+}
+
+/// Share of things that are not in the cluster that most of their reference cluster is in, each cluster used once.
+fn error(clusters: &[usize], reference: &[usize]) -> f64 {
+    let mut both: HashMap<(usize, usize), usize> = HashMap::new();
+    for pair in clusters.iter().zip(reference) {
+        *both.entry((*pair.0, *pair.1)).or_default() += 1;
+    }
+    let mut pairs: Vec<((usize, usize), usize)> = both.into_iter().collect();
+    pairs.sort_by_key(|(pair, n)| (std::cmp::Reverse(*n), *pair));
+    let (mut used, mut taken, mut right) = (Vec::new(), Vec::new(), 0);
+    for ((cluster, class), n) in pairs {
+        if !used.contains(&cluster) && !taken.contains(&class) {
+            used.push(cluster);
+            taken.push(class);
+            right += n;
+        }
+    }
+    1.0 - right as f64 / clusters.len() as f64
+}
