@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{Context, Usage, output};
 use crate::config::Config;
 use crate::daemon::now_ms;
-use crate::eval::{self, Choice, EvalError, Extracted, Extraction, Run, Set};
+use crate::eval::{self, Choice, EvalError, Extracted, Extraction, Folds, Run, Set};
 use crate::extract::Comment;
 
 /// Unreadable pages that are named; a table tells how many there are.
@@ -61,6 +61,10 @@ pub(crate) struct Args {
     /// src/extract/weights.rs
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "predictions", "baseline", "save"])]
     learn: Option<PathBuf>,
+    /// Cross-validation: part the sites into K, and judge the pages of each part with weights learned from the others
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(2..=20),
+          conflicts_with_all = ["templates", "learn"])]
+    folds: Option<u8>,
 }
 
 /// One extracted page, as tools that score predictions read it.
@@ -110,6 +114,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         now_ms: now_ms(),
         page: config.page,
         extract: config.extract,
+        folds: folds(args, &sets)?,
     };
     if args.templates {
         return halves(&sets, &choice, &extraction, &config.templates, args.json);
@@ -117,7 +122,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if args.comment_measures {
         return comment_measures(&sets, &choice, &extraction, args, pages);
     }
-    let bar = progress_bar(pages);
+    let bar = progress_bar(pages, "pages");
     let mut missing = 0;
     let run = eval::run(&sets, &choice, &extraction, |page| {
         bar.inc(1);
@@ -188,7 +193,7 @@ fn comment_measures(
         Some(file) => Some((file, create(file)?)),
         None => None,
     };
-    let bar = progress_bar(pages);
+    let bar = progress_bar(pages, "pages");
     let rows = eval::comment_measures(sets, choice, extraction, || bar.inc(1));
     bar.finish_and_clear();
     let rows = rows.map_err(caller)?;
@@ -206,9 +211,23 @@ fn comment_measures(
     Ok(ExitCode::SUCCESS)
 }
 
+/// The weights that cross-validation judges with, if it is asked for.
+fn folds(args: &Args, sets: &[Set]) -> anyhow::Result<Option<Folds>> {
+    let Some(count) = args.folds.map(usize::from) else {
+        return Ok(None);
+    };
+    let bar = progress_bar(count, "parts learned");
+    let folds = Folds::learn(sets, count, || bar.inc(1));
+    bar.finish_and_clear();
+    folds.map_err(caller)?.ok_or_else(no_text).map(Some)
+}
+
+fn no_text() -> anyhow::Error {
+    Usage("no labelled page of enough sites has a text to learn from".to_owned()).into()
+}
+
 fn learn(sets: &[Set], file: &Path) -> anyhow::Result<ExitCode> {
     let mut out = create(file)?;
-    let no_text = || Usage("no labelled page has a text to learn from".to_owned());
     let source = eval::learn(sets).map_err(caller)?.ok_or_else(no_text)?;
     out.write_all(source.as_bytes())
         .map_err(|e| anyhow::anyhow!("{}: {e}", file.display()))?;
@@ -257,9 +276,9 @@ fn write(out: &mut impl Write, page: Extracted<'_>) -> std::io::Result<()> {
     out.write_all(b"\n")
 }
 
-fn progress_bar(pages: usize) -> ProgressBar {
-    let bar = ProgressBar::new(pages as u64);
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len} pages") {
+fn progress_bar(count: usize, what: &'static str) -> ProgressBar {
+    let bar = ProgressBar::new(count as u64).with_message(what);
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len} {msg}") {
         bar.set_style(style);
     }
     bar

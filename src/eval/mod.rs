@@ -25,7 +25,7 @@ pub use comment_measures::{MeasureRow, comment_measures, measure_lines};
 pub use compare::{Change, Difference, compare};
 pub use corpus::{EvalError, Gold, GoldComment, Set};
 pub use halves::{Halves, LEAST_PAGES, halves, halves_lines};
-pub use learn::learn;
+pub use learn::{Folds, learn};
 pub use measure_plot::measure_plot;
 pub use scores::{CommentScore, PageScore, Row, Tally};
 pub use table::{Report, SetReport, lines, report};
@@ -60,6 +60,8 @@ pub struct Extraction {
     pub page: page::Config,
     /// Settings of the extraction.
     pub extract: extract::Config,
+    /// For cross-validation: weights that have not seen the site of a page.
+    pub folds: Option<Folds>,
 }
 
 /// A field that is not as the gold has it.
@@ -148,7 +150,7 @@ pub fn run(
             }
             let read = set.html(&gold.id, extraction.page.max_decoded_bytes + 1);
             let extracted = read.map(|html| {
-                let (document, ns, unit) = extraction.document(&html, gold.url.as_deref());
+                let (document, ns, unit) = extraction.document(&html, &set.name, &gold);
                 run.unit = Some(unit);
                 (document, html.len() as u64, ns)
             });
@@ -183,7 +185,7 @@ fn is_hub_set(set: &Set) -> Result<bool, EvalError> {
 
 impl Extraction {
     /// What is known of every page besides its bytes.
-    fn context(&self) -> extract::Context<'static> {
+    fn context(&self) -> extract::Context<'_> {
         extract::Context {
             now_ms: self.now_ms,
             ..extract::Context::default()
@@ -205,9 +207,12 @@ impl Extraction {
     }
 
     /// The document of a page, the nanoseconds that it took, and what they count.
-    fn document(&self, html: &[u8], url: Option<&str>) -> (Document, u64, Unit) {
-        let hints = self.hints(url);
-        let context = self.context();
+    fn document(&self, html: &[u8], set: &str, gold: &Gold) -> (Document, u64, Unit) {
+        let hints = self.hints(gold.url.as_deref());
+        let context = extract::Context {
+            weights: self.folds.as_ref().map(|folds| folds.of(set, gold)),
+            ..self.context()
+        };
         let span = clock::start();
         let page = Page::parse(html, hints);
         let document = extract::extract_with(&page, &context, &self.extract);

@@ -10,6 +10,7 @@ use super::Config;
 use super::features::View;
 use super::guided;
 use super::head::Head;
+use super::learned::Weights;
 use super::marks::Marks;
 use super::odds::{self, First};
 use super::outline::{Outline, is_prose};
@@ -145,6 +146,8 @@ pub(super) struct Search<'a> {
     pub head: &'a Head<'a>,
     /// What the page is by its shape and its address.
     pub judged: &'a Judged,
+    /// What was learned of lines and pages.
+    pub weights: &'a Weights,
 }
 
 /// All that was found out on the way to the lines of the main text.
@@ -163,11 +166,11 @@ pub(super) struct Judgement {
 impl Judgement {
     /// Judges every line of a page.
     pub(super) fn of(search: &Search<'_>, view: &View<'_>) -> Self {
-        let types = PageType::of(view, search.head, search.judged);
-        let first = First::of(view);
+        let types = PageType::of(view, search.head, search.judged, search.weights);
+        let first = First::of(view, search.weights);
         let container = container(search.page, search.outline, &first.odds);
         let second = Second::of(view, &first.odds, container);
-        let odds = odds::second(&second, &first, &types);
+        let odds = odds::second(&second, &first, &types, search.weights);
         Self {
             types,
             container,

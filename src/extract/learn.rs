@@ -6,11 +6,13 @@ use super::cells::{COUNT, Row};
 use super::features::View;
 use super::head::Head;
 use super::headline;
+pub use super::learned::Weights;
 use super::outline::Outline;
 use super::page_type;
 use super::render;
 use super::second::Second;
 use super::trees;
+pub use super::trees::Tree;
 use crate::page::{self, Page};
 
 /// Number of cells of a row; those without a name stay 0.

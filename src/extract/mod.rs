@@ -15,6 +15,7 @@ mod headline;
 mod jsonld;
 mod language;
 pub mod learn;
+mod learned;
 mod likeness;
 mod line_signs;
 mod lines;
@@ -74,6 +75,14 @@ pub struct Context<'a> {
     pub site: Option<&'a str>,
     /// Value of the `X-Robots-Tag` header.
     pub robots_header: Option<&'a str>,
+    /// Learned weights to be judged instead of those in the source.
+    pub weights: Option<&'a learn::Weights>,
+}
+
+impl<'a> Context<'a> {
+    fn weights(&self) -> &'a learn::Weights {
+        self.weights.unwrap_or(&learned::COMMITTED)
+    }
 }
 
 /// Fewest tokens that are called a text when nothing else speaks for it.
@@ -144,6 +153,7 @@ pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document
         title: reading.guess,
         head: &reading.head,
         judged: &judged,
+        weights: context.weights(),
     };
     let trace = trace::trace(
         &search,
@@ -197,6 +207,7 @@ impl<'a> Reading<'a> {
             title: guess,
             head: &head,
             judged: &judged,
+            weights: context.weights(),
         };
         let mut body = body::main_text(&search, config, guide);
         let comments = posts::find(page, &outline);

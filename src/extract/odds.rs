@@ -3,10 +3,10 @@
 
 use super::cells::{Cells, Row};
 use super::features::View;
+use super::learned::Weights;
 use super::page_type::{self, PageType};
 use super::second::Second;
 use super::trees;
-use super::weights::{BIAS, FIRST, KEPT, TREES};
 
 /// Odds of a line alone below which nothing around it makes it text: half of the lines of a page need no more judging.
 const HOPELESS: f32 = -4.5;
@@ -20,36 +20,39 @@ pub(super) struct First {
     pub odds: Vec<f32>,
     /// The features that the trees ask for, line after line.
     kept: Vec<f32>,
+    /// How many they are.
+    width: usize,
 }
 
 impl First {
     /// Judges every line alone.
-    pub(super) fn of(view: &View<'_>) -> Self {
+    pub(super) fn of(view: &View<'_>, weights: &Weights) -> Self {
         let lines = view.outline.lines.len();
+        let width = weights.kept.len();
         let mut first = Self {
             odds: Vec::with_capacity(lines),
-            kept: Vec::with_capacity(lines * KEPT.len()),
+            kept: Vec::with_capacity(lines * width),
+            width,
         };
         for i in 0..lines {
             let row = view.row(i);
-            first.odds.push(weigh(&row));
-            first
-                .kept
-                .extend(KEPT.iter().map(|at| row[usize::from(*at)]));
+            first.odds.push(weigh(&row, &weights.first));
+            let kept = weights.kept.iter().map(|at| row[usize::from(*at)]);
+            first.kept.extend(kept);
         }
         first
     }
 
     fn kept(&self, i: usize) -> &[f32] {
         self.kept
-            .get(i * KEPT.len()..(i + 1) * KEPT.len())
+            .get(i * self.width..(i + 1) * self.width)
             .unwrap_or_default()
     }
 }
 
-fn weigh(row: &Row) -> f32 {
+fn weigh(row: &Row, weights: &[(&str, i16)]) -> f32 {
     row.iter()
-        .zip(FIRST)
+        .zip(weights)
         .map(|(value, (_, weight))| value * f32::from(*weight))
         .sum::<f32>()
         * UNIT
@@ -60,6 +63,7 @@ fn joint(
     second: &Second<'_>,
     first: &First,
     types: &PageType,
+    weights: &Weights,
     i: usize,
     mut cells: Cells,
 ) -> Cells {
@@ -67,20 +71,25 @@ fn joint(
     for (name, p) in page_type::FEATURES.iter().zip(types.0) {
         cells.put(name, p);
     }
-    for (at, value) in KEPT.iter().zip(first.kept(i)) {
-        cells.put(FIRST[usize::from(*at)].0, *value);
+    for (at, value) in weights.kept.iter().zip(first.kept(i)) {
+        cells.put(weights.first[usize::from(*at)].0, *value);
     }
     cells
 }
 
 /// Log-odds of every line, now that the others' are known.
-pub(super) fn second(second: &Second<'_>, first: &First, types: &PageType) -> Vec<f32> {
+pub(super) fn second(
+    second: &Second<'_>,
+    first: &First,
+    types: &PageType,
+    weights: &Weights,
+) -> Vec<f32> {
     let judge = |i: usize| {
         if first.odds[i] < HOPELESS {
             return HOPELESS;
         }
-        let row = joint(second, first, types, i, Cells::default()).row;
-        trees::log_odds(&row, BIAS, TREES)
+        let row = joint(second, first, types, weights, i, Cells::default()).row;
+        trees::log_odds(&row, weights.bias, &weights.trees)
     };
     (0..first.odds.len()).map(judge).collect()
 }
@@ -90,11 +99,12 @@ pub(super) fn reasons(
     second: &Second<'_>,
     first: &First,
     types: &PageType,
+    weights: &Weights,
     i: usize,
 ) -> Vec<(&'static str, f32)> {
-    let cells = joint(second, first, types, i, Cells::with_names());
+    let cells = joint(second, first, types, weights, i, Cells::with_names());
     let names = cells.names.unwrap_or_default();
-    let shares = trees::shares(&cells.row, TREES);
+    let shares = trees::shares(&cells.row, &weights.trees);
     let name = |at: u16| names.get(usize::from(at)).copied().unwrap_or_default();
     shares
         .into_iter()
@@ -104,4 +114,4 @@ pub(super) fn reasons(
 
 /// Most questions that the trees may ask of first features: they are kept for every line.
 pub(super) const MOST_KEPT: usize = 56;
-const _: () = assert!(KEPT.len() <= MOST_KEPT);
+const _: () = assert!(super::weights::KEPT.len() <= MOST_KEPT);

@@ -6,11 +6,11 @@
 use super::cells::{Cells, log};
 use super::features::View;
 use super::head::Head;
+use super::learned::Weights;
 use super::line_signs::Signs;
 use super::marks::Marks;
 use super::outline::is_prose;
 use super::page_signs;
-use super::weights::PAGE;
 use crate::page::{Judged, Kind, Tag};
 
 /// Number of types.
@@ -38,10 +38,10 @@ pub(super) struct PageType(pub [f32; TYPES]);
 
 impl PageType {
     /// The type of a page.
-    pub(super) fn of(view: &View<'_>, head: &Head<'_>, judged: &Judged) -> Self {
+    pub(super) fn of(view: &View<'_>, head: &Head<'_>, judged: &Judged, weights: &Weights) -> Self {
         let row = row(view, head, judged);
         let mut odds = [0.0f32; TYPES];
-        for (value, (_, weights)) in row.row.iter().zip(PAGE) {
+        for (value, (_, weights)) in row.row.iter().zip(weights.page.iter()) {
             for (odd, weight) in odds.iter_mut().zip(weights) {
                 *odd += value * f32::from(*weight) * 0.001;
             }

@@ -139,6 +139,7 @@ pub(super) fn trace(
                 &second,
                 &judgement.first,
                 &judgement.types,
+                search.weights,
                 i,
             )),
         }

@@ -13,8 +13,8 @@ pub(super) const DEPTH: usize = 5;
 const UNIT: f32 = 0.001;
 
 /// One tree.
-#[derive(Debug)]
-pub(super) struct Tree {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tree {
     /// Number of a feature and the value it must exceed; the first answer is the lowest digit.
     pub asks: [(u16, f32); DEPTH],
     /// Thousandths to add, by the answers.

@@ -269,6 +269,40 @@ fn a_run_is_held_against_an_earlier_one() {
     );
 }
 
+/// Pages of many sites whose text is what no other page has as its text: the quotation, and none of the paragraphs.
+#[test]
+fn pages_are_judged_with_what_other_sites_teach() {
+    let corpus = Corpus {
+        dir: tempfile::tempdir().expect("temporary directory"),
+    };
+    let quoted = |site: usize| -> Vec<String> {
+        (1..4).map(|n| format!("“北坡第{site}井的钻工在{n}月的信里写道，山口的雪还没有化，他们已经把井架立了起来，大家都好。”")).collect()
+    };
+    let sites = 0..24;
+    for site in sites.clone() {
+        let quotes: Vec<String> = quoted(site)
+            .iter()
+            .map(|q| format!("<blockquote>{q}</blockquote>"))
+            .collect();
+        let page = article(TITLE, "2020-03-05", &BODY).replace(
+            "<div class=foot>",
+            &format!("<aside>{}</aside><div class=foot>", quotes.concat()),
+        );
+        corpus.page("odd", &format!("page-{site}"), &page);
+    }
+    let gold = sites.map(|site| {
+        json!({"id": format!("page-{site}"), "url": format!("http://site-{site}.example/a.html"),
+               "text": quoted(site).join("\n")})
+    });
+    corpus.gold("odd", &gold.collect::<Vec<_>>());
+    let f1 = |args: &[&str]| -> f64 {
+        let report: Value = serde_json::from_str(&corpus.done(args)).expect("JSON");
+        report["odd"]["f1"].as_f64().expect("a number")
+    };
+    assert!(f1(&[".", "--json"]) < 0.6);
+    assert!(f1(&[".", "--json", "--folds", "2"]) > 0.9);
+}
+
 #[test]
 fn mistakes_are_one_line_and_exit_2() {
     let corpus = Corpus::new();
@@ -304,6 +338,12 @@ fn mistakes_are_one_line_and_exit_2() {
         corpus
             .refused(&[".", "--predictions", "no/folder"])
             .contains("no/folder")
+    );
+    // One site cannot be judged by what others teach.
+    assert!(
+        corpus
+            .refused(&[".", "--folds", "4"])
+            .contains("no labelled page of enough sites")
     );
     fs::write(
         corpus.file("news/gold.jsonl"),

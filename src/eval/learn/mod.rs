@@ -11,7 +11,7 @@ mod labels;
 mod linear;
 mod table;
 
-use crate::extract::learn::{CELLS, DEPTH, MOST_KEPT, Names, Prepared, TYPES};
+use crate::extract::learn::{CELLS, DEPTH, MOST_KEPT, Names, Prepared, TYPES, Weights};
 use crate::page::{Hints, Page};
 use crate::uri::CrawlUri;
 
@@ -48,20 +48,60 @@ struct Labelled {
     weight: f32,
     fold: usize,
     site: String,
-}
-
-/// The three tables.
-struct Tables {
-    names: Names,
-    first: Vec<f32>,
-    page: Vec<Vec<f32>>,
-    forest: Forest,
-    /// First features that the trees ask for, by their numbers.
-    kept: Vec<usize>,
+    /// Number of the site.
+    number: u32,
 }
 
 /// The source of the table of weights learned from the pages of `sets`; `None` if no page has a gold text.
 pub fn learn(sets: &[Set]) -> Result<Option<String>, EvalError> {
+    let pages = labelled(sets)?;
+    let Some(names) = names(&pages) else {
+        return Ok(None);
+    };
+    let all: Vec<&Labelled> = pages.iter().collect();
+    let weights = weights(&all, &names);
+    Ok(Some(table::source(&weights, &names)))
+}
+
+/// Weights for cross-validation: for each part of the sites those that were learned from all other parts.
+#[derive(Debug, Clone)]
+pub struct Folds(Vec<Weights>);
+
+impl Folds {
+    /// Learns `count` tables, at least two; `seen` is told after each. `None` if the pages of the other sites have no
+    /// text for one of them.
+    pub fn learn(
+        sets: &[Set],
+        count: usize,
+        mut seen: impl FnMut(),
+    ) -> Result<Option<Self>, EvalError> {
+        let pages = labelled(sets)?;
+        let count = count.max(2);
+        let mut folds = Vec::with_capacity(count);
+        for fold in 0..count {
+            let others = pages.iter().filter(|p| part(&p.site, count) != fold);
+            let others: Vec<&Labelled> = others.collect();
+            let Some(names) = names(others.iter().copied()) else {
+                return Ok(None);
+            };
+            folds.push(weights(&others, &names));
+            seen();
+        }
+        Ok(Some(Self(folds)))
+    }
+
+    /// The weights that have seen no page of this one's site.
+    pub(super) fn of(&self, set: &str, gold: &Gold) -> &Weights {
+        &self.0[part(&site_of(set, gold), self.0.len())]
+    }
+}
+
+/// Part of a site in cross-validation; other parts than those of the cross-fitting inside.
+fn part(site: &str, count: usize) -> usize {
+    (xxhash_rust::xxh3::xxh3_64_with_seed(site.as_bytes(), 1) % count as u64) as usize
+}
+
+fn labelled(sets: &[Set]) -> Result<Vec<Labelled>, EvalError> {
     let mut pages = Vec::new();
     for set in sets {
         for gold in set.gold()? {
@@ -72,25 +112,18 @@ pub fn learn(sets: &[Set]) -> Result<Option<String>, EvalError> {
         }
     }
     weigh_sites(&mut pages);
-    let texts = || pages.iter().filter(|p| !p.weights.is_empty());
-    let Some(names) = texts().find_map(|p| p.prepared.names(&p.page)) else {
-        return Ok(None);
-    };
-    let tables = learn_tables(&pages, names);
-    Ok(Some(table::source(&tables)))
+    Ok(pages)
+}
+
+fn names<'a>(pages: impl IntoIterator<Item = &'a Labelled>) -> Option<Names> {
+    let mut texts = pages.into_iter().filter(|p| !p.weights.is_empty());
+    texts.find_map(|p| p.prepared.names(&p.page))
 }
 
 impl Labelled {
     fn of(set: &str, gold: &Gold, html: &[u8]) -> Self {
         let url = gold.url.as_deref().and_then(|u| CrawlUri::parse(u).ok());
-        let site = match &url {
-            Some(url) => site(url.host()),
-            // Sets without addresses name pages of one site alike: `163_1`, `de_Taz_2024_10_22_e34f9b`.
-            None => format!(
-                "{set}/{}",
-                gold.id.trim_end_matches(|c: char| !c.is_alphabetic())
-            ),
-        };
+        let site = site_of(set, gold);
         let hints = Hints {
             url,
             ..Hints::default()
@@ -121,15 +154,24 @@ impl Labelled {
             weight: 1.0,
             fold: (xxhash_rust::xxh3::xxh3_64(site.as_bytes()) % FOLDS as u64) as usize,
             site,
+            number: 0,
             prepared,
             page,
         }
     }
 }
 
-/// The registered domain of a host: cross-fitting keeps its pages together.
-fn site(host: &str) -> String {
-    psl::domain_str(host).unwrap_or(host).to_owned()
+/// The registered domain of a page, whose pages stay together. Sets without addresses name pages of one site alike:
+/// `163_1`, `de_Taz_2024_10_22_e34f9b`.
+fn site_of(set: &str, gold: &Gold) -> String {
+    let url = gold.url.as_deref().and_then(|u| CrawlUri::parse(u).ok());
+    match url.as_ref().map(CrawlUri::host) {
+        Some(host) => psl::domain_str(host).unwrap_or(host).to_owned(),
+        None => {
+            let name = gold.id.trim_end_matches(|c: char| !c.is_alphabetic());
+            format!("{set}/{name}")
+        }
+    }
 }
 
 /// Number of the type that the gold names; a page with a headline and a text, but no type, is an article unless it is
@@ -148,20 +190,23 @@ fn kind(set: &str, gold: &Gold) -> Option<usize> {
     TYPES.iter().position(|t| *t == name)
 }
 
-/// Many pages of one site count together as a few.
+/// Numbers the sites; many pages of one count together as a few.
 fn weigh_sites(pages: &mut [Labelled]) {
     let mut counts = std::collections::HashMap::new();
-    for page in pages.iter() {
-        *counts.entry(page.site.clone()).or_insert(0u32) += 1;
+    for page in pages.iter_mut() {
+        let next = counts.len() as u32;
+        let (number, count) = counts.entry(page.site.clone()).or_insert((next, 0u32));
+        *count += 1;
+        page.number = *number;
     }
     for page in pages {
-        let n = counts[&page.site] as f32;
+        let n = counts[&page.site].1 as f32;
         page.weight = n.min(PAGES_OF_SITE) / n;
         page.weights.iter_mut().for_each(|w| *w *= page.weight);
     }
 }
 
-fn learn_tables(pages: &[Labelled], names: Names) -> Tables {
+fn weights(pages: &[&Labelled], names: &Names) -> Weights {
     let (firsts, types) = (names.first.len(), names.page.len());
     let first = |fold: Option<usize>| {
         let mut examples = Examples::default();
@@ -175,7 +220,7 @@ fn learn_tables(pages: &[Labelled], names: Names) -> Tables {
             examples.labels.extend(&page.labels);
             examples.weights.extend(&page.weights);
         }
-        linear::weights(&examples)
+        linear::weights(&examples, firsts)
     };
     let kinds = |fold: Option<usize>| {
         let of_page = |p: &'_ Labelled| -> Option<(usize, f32)> {
@@ -190,7 +235,7 @@ fn learn_tables(pages: &[Labelled], names: Names) -> Tables {
                 Some(Classed { row, class, weight })
             })
             .collect();
-        linear::classes(&classed, TYPES.len())
+        linear::classes(&classed, TYPES.len(), types)
     };
     let mut joint: Vec<Vec<f32>> = Vec::new();
     for fold in 0..FOLDS {
@@ -199,7 +244,7 @@ fn learn_tables(pages: &[Labelled], names: Names) -> Tables {
             .iter()
             .filter(|p| p.fold == fold && !p.weights.is_empty())
         {
-            joint.extend(joint_rows(page, &names, &weights, &kinds));
+            joint.extend(joint_rows(page, names, &weights, &kinds));
         }
     }
     let in_folds = (0..FOLDS).flat_map(|f| {
@@ -214,15 +259,12 @@ fn learn_tables(pages: &[Labelled], names: Names) -> Tables {
     for page in in_folds {
         examples.labels.extend(&page.labels);
         examples.weights.extend(&page.weights);
+        examples
+            .sites
+            .extend(page.labels.iter().map(|_| page.number));
     }
     let (forest, kept) = forest(&examples, names.second.len() + TYPES.len());
-    Tables {
-        first: first(None),
-        page: kinds(None),
-        names,
-        forest,
-        kept,
-    }
+    table::weights(names, &first(None), &kinds(None), &forest, &kept)
 }
 
 /// What the trees may ask of the lines of a page: second features, types, first features.
