@@ -9,7 +9,7 @@ use taojin::index::{Config, Entry, Reader, Writer};
 use crate::corpus::{self, Text};
 
 /// Documents between two commits, as `taojin import` makes them.
-const COMMIT_DOCUMENTS: usize = 5_000;
+const COMMIT_DOCUMENTS: usize = 20_000;
 
 /// Indexes the texts with one thread and prints documents a second and bytes against raw text.
 pub(crate) fn build(dir: &Path, analyzer: &Analyzer, texts: &[Text]) {

@@ -38,49 +38,85 @@ pub fn is_cjk(c: char) -> bool {
         | '\u{20000}'..='\u{323AF}')
 }
 
+/// What a character is for the cutting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// Of a script without spaces.
+    Cjk,
+    /// Letter or digit of another script.
+    Run,
+    Other,
+}
+
+/// The class of a character; the frequent ones first.
+fn class(c: char) -> Class {
+    match c {
+        '\u{4E00}'..='\u{9FFF}' => Class::Cjk,
+        '\0'..='\u{7F}' if c.is_ascii_alphanumeric() => Class::Run,
+        '\0'..='\u{7F}' | '\u{3001}'..='\u{3004}' | '\u{3008}'..='\u{3020}' => Class::Other,
+        c if is_cjk(c) => Class::Cjk,
+        c if c.is_alphanumeric() => Class::Run,
+        _ => Class::Other,
+    }
+}
+
 fn is_run(c: char) -> bool {
-    c.is_ascii_alphanumeric() || (!c.is_ascii() && c.is_alphanumeric() && !is_cjk(c))
+    class(c) == Class::Run
 }
 
 /// All grams of a text, for the index: `out` is cleared first.
 pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
     out.clear();
-    let mut chars = text.char_indices().enumerate().peekable();
-    let (mut after_cjk, mut beside_run) = (false, false);
-    while let Some((place, (start, c))) = chars.next() {
-        let mut word = Word {
+    let mut before = Class::Other;
+    // A CJK character, and what stood before it, until it is known what follows.
+    let mut held: Option<(Word, Class)> = None;
+    let mut run: Option<Word> = None;
+    for (place, (start, c)) in text.char_indices().enumerate() {
+        let class = class(c);
+        let end = start + c.len_utf8();
+        if let Some(held) = held.take() {
+            push_held(held, class, end, out);
+        }
+        let word = Word {
             start,
-            end: start + c.len_utf8(),
+            end,
             place,
             part: false,
         };
-        if is_cjk(c) {
-            let next = chars.peek().map(|&(_, (_, next))| next);
-            if let Some(next) = next.filter(|&next| is_cjk(next)) {
-                if beside_run {
-                    out.push(Word { part: true, ..word });
+        match class {
+            Class::Run => run.get_or_insert(word).end = end,
+            _ => {
+                if let Some(run) = run.take() {
+                    push_run(text, run, out);
                 }
-                word.end += next.len_utf8();
-                out.push(word);
-            } else if !after_cjk {
-                out.push(word);
-            } else if next.is_some_and(is_run) {
-                out.push(Word { part: true, ..word });
-            }
-            (after_cjk, beside_run) = (true, false);
-        } else if is_run(c) {
-            while let Some(&(_, (i, next))) = chars.peek() {
-                if !is_run(next) {
-                    break;
+                if class == Class::Cjk {
+                    held = Some((word, before));
                 }
-                word.end = i + next.len_utf8();
-                chars.next();
             }
-            push_run(text, word, out);
-            (after_cjk, beside_run) = (false, true);
-        } else {
-            (after_cjk, beside_run) = (false, false);
         }
+        before = class;
+    }
+    if let Some(held) = held {
+        push_held(held, Class::Other, text.len(), out);
+    }
+    if let Some(run) = run {
+        push_run(text, run, out);
+    }
+}
+
+/// A CJK character with the next one, up to `end`, or alone where none stands beside it; beside a run also alone.
+fn push_held((word, before): (Word, Class), next: Class, end: usize, out: &mut Vec<Word>) {
+    let beside_run = match next {
+        Class::Cjk => before == Class::Run,
+        _ => before == Class::Cjk && next == Class::Run,
+    };
+    if beside_run {
+        out.push(Word { part: true, ..word });
+    }
+    match next {
+        Class::Cjk => out.push(Word { end, ..word }),
+        _ if before != Class::Cjk => out.push(word),
+        _ => {}
     }
 }
 

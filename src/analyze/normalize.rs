@@ -169,9 +169,13 @@ impl Normalized {
 /// character or sequence before it is written; a last mark stands at the end.
 fn walk(text: &str, out: &mut String, mut mark: impl FnMut(usize, usize, bool)) {
     let table: &[char] = &SIMPLIFIED;
-    let mut chars = text.char_indices().peekable();
+    let mut chars = text.chars();
     let mut after_space = false;
-    while let Some((at, c)) = chars.next() {
+    loop {
+        let at = text.len() - chars.as_str().len();
+        let Some(c) = chars.next() else {
+            break;
+        };
         if is_ideograph(c) {
             // A few simplified forms stand outside the basic plane and are longer.
             let simple = table_get(table, c);
@@ -180,7 +184,7 @@ fn walk(text: &str, out: &mut String, mut mark: impl FnMut(usize, usize, bool)) 
             after_space = false;
             continue;
         }
-        let next = chars.peek().map(|&(_, c)| c);
+        let next = chars.clone().next();
         if next.is_none_or(starts_sequence)
             && let Some(simple) = simple_form(c)
         {
@@ -192,14 +196,14 @@ fn walk(text: &str, out: &mut String, mut mark: impl FnMut(usize, usize, bool)) 
             out.push(simple);
             continue;
         }
-        let mut end = at + c.len_utf8();
-        while let Some(&(i, follower)) = chars.peek() {
+        let mut rest = chars.clone();
+        while let Some(follower) = rest.next() {
             if starts_sequence(follower) || !continues(follower) {
                 break;
             }
-            end = i + follower.len_utf8();
-            chars.next();
+            chars = rest.clone();
         }
+        let end = text.len() - chars.as_str().len();
         let sequence = text.get(at..end).unwrap_or_default();
         push_sequence(sequence, at, out, &mut after_space, &mut mark);
     }

@@ -14,7 +14,7 @@ use crate::uri::CrawlUri;
 /// A longer line is not a document that we wrote.
 const MAX_LINE_BYTES: u64 = 64 << 20;
 /// Documents between two commits: what an interruption costs is at most this.
-const COMMIT_DOCUMENTS: u64 = 5_000;
+const COMMIT_DOCUMENTS: u64 = 20_000;
 
 /// Arguments of `import`.
 #[derive(Debug, clap::Args)]

@@ -70,7 +70,7 @@ impl Grouping {
     pub(super) fn committed(&mut self) -> tantivy::Result<Vec<(StoredDocument, u64)>> {
         self.stale = true;
         let mut moved = Vec::new();
-        for (from, to) in self.reprints.committed() {
+        for (from, to) in self.reprints.take_merged() {
             if std::mem::take(&mut self.stale) {
                 self.committed.reload()?;
             }

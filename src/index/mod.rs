@@ -2,6 +2,7 @@
 //! [`Query`], soon after their commit, also in another process. Never parses a query language and never reads
 //! HTML; the only place beside the tokenizers that knows tantivy.
 
+mod alike;
 mod clauses;
 mod correction;
 mod date;
@@ -78,8 +79,9 @@ pub enum IndexError {
     },
 }
 
-/// Memory of the indexing thread: some 5,000 news articles a segment; less makes more merges.
-const DEFAULT_MEMORY_MB: usize = 64;
+/// Memory of the indexing thread: some 20,000 news articles a segment, less makes more merges. Only a large import
+/// takes it; a crawl commits long before.
+const DEFAULT_MEMORY_MB: usize = 256;
 /// One thread indexes 3,500 documents a second, more than a polite crawl brings.
 const DEFAULT_THREADS: usize = 1;
 /// Beijing time: what Chinese pages mean when they print no offset.
