@@ -59,6 +59,15 @@ fn print(status: &Status) {
         mb(status.disk.store_bytes),
         mb(status.disk.free_bytes) / 1e3
     ));
+    if let Some(terms) = &status.terms {
+        output::line(&format!(
+            "terms      {} to decide, {} accepted, {} rejected, last looked for {}",
+            terms.proposed,
+            terms.accepted,
+            terms.rejected,
+            time(terms.looked_ms)
+        ));
+    }
     for site in &status.sites {
         output::line(&format!(
             "site       {}: {} documents, {} urls waiting, last cycle {}, next {}",

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::freshness::Freshness;
+use super::term_desk::TermDesk;
 use super::{Shared, disk, now_ms};
 use crate::config::Loaded;
 use crate::frontier::{self, Cause, Explanation};
 use crate::schedule::Site;
 use crate::serve::{
     Activity, CycleCounts, DiskUse, FollowStatus, HostStatus, QueueCounts, SiteStatus, Status,
-    StatusSource, TemplateStatus, UrlCounts,
+    StatusSource, TemplateStatus, TermsStatus, UrlCounts,
 };
 use crate::store::{Counts, FollowRecord, HostRecord, Reader, SiteCounts};
 
@@ -29,6 +30,7 @@ pub struct StatusBoard {
     limits: disk::Limits,
     /// Topics with a webhook.
     followed: Vec<String>,
+    terms: TermDesk,
     /// Present beside a running daemon.
     shared: Option<Arc<Shared>>,
     started_ms: i64,
@@ -46,6 +48,7 @@ impl StatusBoard {
             frontier: loaded.config.frontier.clone(),
             limits: disk::Limits::of(&loaded.config.crawl),
             followed: hooked.map(|follow| follow.name.clone()).collect(),
+            terms: TermDesk::of(loaded),
             shared,
             started_ms: now_ms(),
         }
@@ -63,6 +66,7 @@ impl StatusBoard {
             note,
             documents,
             disk: self.disk(),
+            terms: self.terms(),
             ..Status::default()
         };
         let reader = match Reader::open(&self.data_dir) {
@@ -104,6 +108,17 @@ impl StatusBoard {
                 (Activity::ReadOnly, low.unwrap_or_default())
             }
         }
+    }
+
+    /// None if somebody spoilt a file: the log of who uses it says what.
+    fn terms(&self) -> Option<TermsStatus> {
+        let (counts, mark) = (self.terms.counts().ok()?, self.terms.mark().ok()?);
+        Some(TermsStatus {
+            proposed: counts.proposed,
+            accepted: counts.accepted,
+            rejected: counts.rejected,
+            looked_ms: (mark.at_ms > 0).then_some(mark.at_ms),
+        })
     }
 
     fn follows(&self, reader: &Reader) -> anyhow::Result<Vec<FollowStatus>> {

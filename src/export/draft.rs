@@ -11,6 +11,9 @@ use tempfile::NamedTempFile;
 /// Readable as the operator's umask says: exports are for other programs.
 const MODE: u32 = 0o666;
 
+/// End of a draft's name.
+const SUFFIX: &str = ".partial";
+
 /// A file that is being written beside its place; dropped without [`Draft::publish`], it is gone.
 pub struct Draft {
     file: BufWriter<NamedTempFile>,
@@ -21,11 +24,15 @@ impl Draft {
     /// Begins a file that will be `path`.
     pub fn new(path: &Path) -> io::Result<Draft> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let prefix = format!(".{}.", name.to_string_lossy());
+        remove_abandoned(folder(path), &prefix);
         let file = tempfile::Builder::new()
-            .prefix(&format!(".{}.", name.to_string_lossy()))
-            .suffix(".partial")
+            .prefix(&prefix)
+            .suffix(SUFFIX)
             .permissions(Permissions::from_mode(MODE))
             .tempfile_in(folder(path))?;
+        // The lock goes with the process: a draft without one was left by a kill.
+        file.as_file().lock()?;
         Ok(Draft {
             file: BufWriter::with_capacity(1 << 16, file),
             path: path.to_owned(),
@@ -51,6 +58,24 @@ impl Write for Draft {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
+    }
+}
+
+/// Takes away drafts of the same file whose process was killed. One that cannot be taken away does no harm.
+fn remove_abandoned(folder: &Path, prefix: &str) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if !name.starts_with(prefix) || !name.ends_with(SUFFIX) {
+            continue;
+        }
+        let abandoned = File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
+        if abandoned {
+            drop(std::fs::remove_file(entry.path()));
+        }
     }
 }
 

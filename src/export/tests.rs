@@ -127,6 +127,24 @@ fn a_draft_that_is_given_up_leaves_what_was_there() {
 }
 
 #[test]
+fn what_a_killed_export_left_goes_with_the_next_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("out.jsonl");
+    let left = dir.path().join(".out.jsonl.Ab12Cd.partial");
+    let foreign = dir.path().join(".other.jsonl.Ab12Cd.partial");
+    std::fs::write(&left, "half").unwrap();
+    std::fs::write(&foreign, "half").unwrap();
+    let first = Draft::new(&path).unwrap();
+    assert!(!left.exists() && foreign.exists());
+    // One that is being written stays.
+    let second = Draft::new(&path).unwrap();
+    first.publish().unwrap();
+    second.publish().unwrap();
+    assert!(path.exists());
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+}
+
+#[test]
 fn a_mark_goes_on_where_it_was_and_only_for_the_same_export() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("mark.json");

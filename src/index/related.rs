@@ -1,14 +1,14 @@
 //! Terms that go with a result. In: the best documents of a search. Out: the terms and words that many of them
 //! have and few others, domain terms first. Reads the beginning of each document; never the whole result.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use tantivy::{Searcher, Term};
 
 use super::entry::head;
 use super::query::Query;
 use super::reader::{Reader, StoredDocument};
-use crate::analyze::{Dictionary, is_cjk, is_stop_word, normalize, whole_grams};
+use crate::analyze::{Normalized, is_cjk, is_stop_word, normalize, whole_grams};
 
 /// Best documents looked at: more would take the time of the search itself.
 pub(super) const RELATED_DOCUMENTS: usize = 20;
@@ -35,49 +35,69 @@ impl Reader {
     ) -> Vec<String> {
         let dictionary = self.analyzer().dictionary();
         let asked = asked(query);
-        let mut counts: HashMap<String, u32> = HashMap::new();
-        for stored in documents.iter().take(RELATED_DOCUMENTS) {
-            let title = stored.document.title.as_deref().unwrap_or_default();
-            let text = head(&stored.document.text, HEAD_BYTES);
-            for word in words_of(&format!("{title}\n{text}"), &dictionary) {
-                *counts.entry(word).or_insert(0) += 1;
-            }
-        }
-        let mut common: Vec<(String, u32)> = counts
-            .into_iter()
-            .filter(|(word, count)| {
-                *count >= LEAST_DOCUMENTS
-                    && !asked.contains(word.as_str())
-                    && !word.contains(&asked)
+        let heads: Vec<(String, Normalized)> = documents
+            .iter()
+            .take(RELATED_DOCUMENTS)
+            .map(|stored| {
+                let title = stored.document.title.as_deref().unwrap_or_default();
+                let text = head(&stored.document.text, HEAD_BYTES);
+                let original = format!("{title}\n{text}");
+                let normal = Normalized::new(&original);
+                (original, normal)
             })
             .collect();
-        let prior = |(word, count): &(String, u32)| {
-            f64::from(*count)
-                * if dictionary.is_term(word) {
-                    TERM_WEIGHT
-                } else {
-                    1.0
+        let mut seen: HashMap<&str, Seen> = HashMap::new();
+        for (at, (original, normal)) in heads.iter().enumerate() {
+            for word in dictionary.words(normal.text()) {
+                let text = word.of(normal.text());
+                if !is_telling(text) {
+                    continue;
                 }
+                let known = seen.entry(text).or_insert_with(|| Seen {
+                    documents: 0,
+                    last: at,
+                    written: as_written(text, original, normal.original(word.start, word.end)),
+                });
+                if known.documents == 0 || known.last != at {
+                    known.documents += 1;
+                    known.last = at;
+                }
+            }
+        }
+        seen.retain(|word, known| {
+            known.documents >= LEAST_DOCUMENTS && !asked.contains(word) && !word.contains(&asked)
+        });
+        let prior = |word: &str, documents: u32| {
+            let weight = match dictionary.is_term(word) {
+                true => TERM_WEIGHT,
+                false => 1.0,
+            };
+            f64::from(documents) * weight
         };
-        common.sort_by(|a, b| prior(b).total_cmp(&prior(a)).then_with(|| a.0.cmp(&b.0)));
-        common.truncate(WEIGHED);
-        let mut weighed: Vec<(f64, String)> = common
-            .into_iter()
-            .map(|entry| (prior(&entry) * self.rarity(searcher, &entry.0), entry.0))
+        let mut common: Vec<(f64, &str)> = seen
+            .iter()
+            .map(|(word, known)| (prior(word, known.documents), *word))
             .collect();
-        weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        let mut chosen: Vec<String> = Vec::new();
+        common.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        common.truncate(WEIGHED);
+        let mut weighed: Vec<(f64, &str)> = common
+            .into_iter()
+            .map(|(prior, word)| (prior * self.rarity(searcher, word), word))
+            .collect();
+        weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        let mut chosen: Vec<&str> = Vec::new();
         for (_, word) in weighed {
             // 页岩 says nothing beside 页岩气.
             if chosen.len() < RELATED_TERMS
                 && chosen
                     .iter()
-                    .all(|c| !c.contains(&word) && !word.contains(c.as_str()))
+                    .all(|c| !c.contains(word) && !word.contains(c))
             {
                 chosen.push(word);
             }
         }
-        chosen
+        let written = |word: &str| seen.get(word).map_or(word, |known| known.written);
+        chosen.into_iter().map(written).map(str::to_owned).collect()
     }
 
     /// ln(documents / documents with the word); of a longer word its rarest pair stands for it.
@@ -105,19 +125,25 @@ fn asked(query: &Query) -> String {
     normalize(&all.join(" ")).trim().to_owned()
 }
 
-/// Different words of a text that can be terms.
-fn words_of(text: &str, dictionary: &Dictionary) -> HashSet<String> {
-    let normal = normalize(text);
-    let words = dictionary.words(&normal);
-    let telling = |word: &&str| {
-        let chars = word.chars().count();
-        let digits = word.chars().any(char::is_numeric) && !word.chars().any(is_cjk);
-        (2..=MAX_CHARS).contains(&chars) && !digits && !is_stop_word(word)
-    };
-    words
-        .iter()
-        .map(|word| word.of(&normal))
-        .filter(telling)
-        .map(str::to_owned)
-        .collect()
+/// What is known of a word.
+struct Seen<'t> {
+    documents: u32,
+    /// The last document that has it.
+    last: usize,
+    written: &'t str,
+}
+
+/// Latin letters as the text has them; other words in normal form, one for all spellings.
+fn as_written<'t>(word: &'t str, original: &'t str, range: std::ops::Range<usize>) -> &'t str {
+    match word.contains(|c: char| c.is_ascii_alphabetic()) {
+        true => original.get(range).unwrap_or(word),
+        false => word,
+    }
+}
+
+/// Whether a word can be a term.
+fn is_telling(word: &str) -> bool {
+    let chars = word.chars().count();
+    let digits = word.chars().any(char::is_numeric) && !word.chars().any(is_cjk);
+    (2..=MAX_CHARS).contains(&chars) && !digits && !is_stop_word(word)
 }

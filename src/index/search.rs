@@ -89,6 +89,8 @@ pub(super) type Counts = (Vec<(String, u64)>, BTreeMap<i32, u64>);
 pub(super) struct Ranking {
     pub(super) total: usize,
     pub(super) documents: Vec<Ranked>,
+    /// The best documents of all pages, for related terms, where this ranking saw them.
+    pub(super) best: Vec<DocAddress>,
     pub(super) counts: Option<Counts>,
 }
 
@@ -109,7 +111,7 @@ impl Reader {
             documents.push(self.shown(&searcher, built.as_ref(), query, *ranked)?);
         }
         let facets = match ranking.counts {
-            Some(counts) => Some(self.facets(&searcher, query, counts, strict)?),
+            Some(counts) => Some(self.facets(&searcher, query, counts, ranking.best, strict)?),
             None => None,
         };
         Ok(Found {
@@ -162,15 +164,20 @@ impl Reader {
         let counters = query.facets.then(|| self.counters());
         if limit == 0 {
             let (total, counts) = searcher.search(built, &(Count, counters))?;
-            let documents = Vec::new();
             return Ok(Ranking {
                 total,
-                documents,
+                documents: Vec::new(),
+                best: Vec::new(),
                 counts,
             });
         }
-        let top = TopDocs::with_limit(limit).and_offset(offset);
-        let (documents, total, counts) = match query.sort {
+        // One pass gives both the page and what related terms are read from.
+        let least = match query.facets && offset == 0 {
+            true => RELATED_DOCUMENTS,
+            false => 0,
+        };
+        let top = TopDocs::with_limit(limit.max(least)).and_offset(offset);
+        let (mut documents, total, counts) = match query.sort {
             Sort::Relevance => {
                 let collectors = (top.order_by_score(), Count, counters);
                 let (ranked, total, counts) = searcher.search(built, &collectors)?;
@@ -195,9 +202,13 @@ impl Reader {
                 (places(ranked, |score| score), total, counts)
             }
         };
+        let best = documents.iter().take(least).map(|ranked| ranked.at);
+        let best = best.collect();
+        documents.truncate(limit);
         Ok(Ranking {
             total,
             documents,
+            best,
             counts,
         })
     }
@@ -219,6 +230,7 @@ impl Reader {
         searcher: &Searcher,
         query: &Query,
         (mut sites, days): Counts,
+        mut best: Vec<DocAddress>,
         strict: bool,
     ) -> Result<Facets, IndexError> {
         let demand = if strict { Demand::Words } else { Demand::Pairs };
@@ -228,11 +240,15 @@ impl Reader {
             facets: false,
             ..query.clone()
         };
-        let built = self.build(&first, demand);
-        let best = self.rank(searcher, built.as_ref(), &first, 0, RELATED_DOCUMENTS);
-        let mut documents = Vec::with_capacity(RELATED_DOCUMENTS);
-        for ranked in best.map_err(|e| self.failed(e))?.documents {
-            documents.push(self.load(searcher, ranked.at)?);
+        if best.is_empty() {
+            let built = self.build(&first, demand);
+            let ranked = self.rank(searcher, built.as_ref(), &first, 0, RELATED_DOCUMENTS);
+            let ranked = ranked.map_err(|e| self.failed(e))?;
+            best = ranked.documents.iter().map(|ranked| ranked.at).collect();
+        }
+        let mut documents = Vec::with_capacity(best.len());
+        for at in best {
+            documents.push(self.load(searcher, at)?);
         }
         if !query.filter.sites.is_empty() {
             first.filter.sites.clear();

@@ -37,6 +37,7 @@ mod status;
 mod status_page;
 mod template_desk;
 mod templates_page;
+mod terms_api;
 mod terms_page;
 mod token;
 mod view;
@@ -60,7 +61,7 @@ pub use source_index::{as_hits, ask, understood};
 pub use state::ServeState;
 pub use status::{
     Activity, CycleCounts, DiskUse, FollowStatus, HostStatus, QueueCounts, SiteStatus, Status,
-    StatusSource, TemplateStatus, UrlCounts,
+    StatusSource, TemplateStatus, TermsStatus, UrlCounts,
 };
 pub use template_desk::{
     Effect, Outcome, Proposal, RegionListed, TemplateDesk, TemplateListed, TemplateView,

@@ -6,19 +6,20 @@ use utoipa::OpenApi;
 
 use super::config::{Config, DEFAULT_LIMIT, SITES_MAX};
 use super::params::SITE_CHARS_MAX;
-use super::{api, feed};
+use super::{api, feed, terms_api};
 
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Taojin",
-        description = "Search over what Taojin has crawled. Everything is read with GET; errors are RFC 9457 problem documents; long answers are compressed for clients that say they take gzip.",
+        description = "Search over what Taojin has crawled. Everything is read with GET, and nothing but the review of terms can be changed; errors are RFC 9457 problem documents; long answers are compressed for clients that say they take gzip.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
-    paths(api::search, api::suggest, api::document, feed::followed, feed::atom, feed::json, api::status, api::health, api::metrics_text, api::openapi),
+    paths(api::search, api::suggest, api::document, feed::followed, feed::atom, feed::json, terms_api::list, terms_api::decide, api::status, api::health, api::metrics_text, api::openapi),
     tags(
         (name = "search", description = "Hits and documents."),
         (name = "feeds", description = "What came last, for feed readers."),
+        (name = "terms", description = "Review of domain terms, for the operator."),
         (name = "operation", description = "State of the server."),
     )
 )]
@@ -44,6 +45,16 @@ pub(crate) fn document(config: &Config) -> String {
             if let Some(schema) = search_parameter(&name, config) {
                 parameter["schema"] = schema;
             }
+        }
+    }
+    let parameters = document.pointer_mut("/paths/~1api~1terms/get/parameters");
+    for parameter in parameters
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
+        if let Some(schema) = terms_api::parameter(parameter["name"].as_str().unwrap_or_default()) {
+            parameter["schema"] = schema;
         }
     }
     if let Some(schema) = document.pointer_mut("/paths/~1api~1docs~1{id}/get/parameters/0/schema") {

@@ -20,7 +20,7 @@ use super::form::FORM_BYTES_MAX;
 use super::limiter::{Peer, limited};
 use super::listen::Guarded;
 use super::state::{ServeState, Shared};
-use super::{api, feed, login, templates_page, terms_page, web};
+use super::{api, feed, login, templates_page, terms_api, terms_page, web};
 
 /// After the stop signal, running answers have this long to end; a client that holds its line is left behind.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -148,6 +148,7 @@ pub fn router(state: ServeState) -> Router {
         .route("/api/search", get(api::search))
         .route("/api/suggest", get(api::suggest))
         .route("/api/docs/{id}", get(api::document))
+        .route("/api/terms", get(terms_api::list).post(terms_api::decide))
         .route("/api/status", get(api::status))
         .route("/api/openapi.json", get(api::openapi))
         .route("/healthz", get(api::health))

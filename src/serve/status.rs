@@ -55,6 +55,22 @@ pub struct Status {
     pub hosts: Vec<HostStatus>,
     /// Topics whose hits are sent to a webhook, by name.
     pub follows: Vec<FollowStatus>,
+    /// Domain terms; none if their list cannot be read.
+    pub terms: Option<TermsStatus>,
+}
+
+/// How the review of domain terms stands. An accepted term is used at once: nothing is indexed for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct TermsStatus {
+    /// Found and not decided about.
+    pub proposed: u64,
+    /// In use from the lexicon of accepted ones.
+    pub accepted: u64,
+    /// Not proposed again.
+    pub rejected: u64,
+    /// When was looked for terms last.
+    pub looked_ms: Option<i64>,
 }
 
 /// How many URLs are in which state.

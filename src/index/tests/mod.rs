@@ -1,3 +1,4 @@
+mod comments;
 mod guidance;
 mod recovery;
 mod reprints;

@@ -132,3 +132,69 @@ async fn one_click_decides_and_leads_back() {
     assert_eq!(status, 500);
     assert!(!page.contains("/secret/path"));
 }
+
+fn json(method: &str, path: &str, token: &str, body: &str) -> Request<Body> {
+    Request::builder()
+        .method(method)
+        .uri(path)
+        .header("authorization", format!("Bearer {token}"))
+        .header("content-type", "application/json")
+        .body(Body::from(body.to_owned()))
+        .unwrap()
+}
+
+#[tokio::test]
+async fn programs_decide_with_the_token() {
+    let desk = Arc::new(Desk::default());
+    let path = "/api/terms?limit=2&offset=118";
+    let (status, _, body) = asked(&desk, json("GET", path, TOKEN, "")).await;
+    assert_eq!(status, 200, "{body}");
+    let list: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(list["proposed"], 120);
+    assert_eq!(list["terms"][1]["term"], "<b>页岩油119");
+    assert_eq!(list["terms"][0]["evidence"][0], "中国<script>页岩油");
+    let decision = r#"{"accept": ["页岩油"], "reject": ["环卫工人"]}"#;
+    let (status, _, body) = asked(&desk, json("POST", "/api/terms", TOKEN, decision)).await;
+    assert_eq!(
+        (status, body.as_str()),
+        (200, r#"{"accepted":1,"rejected":1}"#)
+    );
+    let decided = desk.decided.lock().unwrap().clone();
+    let one = |what, term: &str| (what, vec![term.to_owned()]);
+    assert_eq!(
+        decided,
+        [one("accept", "页岩油"), one("reject", "环卫工人")]
+    );
+}
+
+#[tokio::test]
+async fn a_wrong_decision_changes_nothing() {
+    let desk = Arc::new(Desk::default());
+    for (token, body, expected) in [
+        ("wrong", r#"{"accept": ["页岩油"]}"#, 401),
+        (TOKEN, "", 400),
+        (TOKEN, r#"{"accept": ["页岩油"]"#, 400),
+        (TOKEN, r#"{"accept": "页岩油"}"#, 422),
+        (TOKEN, r#"{"accepted": ["页岩油"]}"#, 422),
+        (TOKEN, r#"{"accept": ["页岩油", ""]}"#, 422),
+        (TOKEN, r#"{"accept": ["页岩油"], "reject": ["a\nb"]}"#, 422),
+    ] {
+        let (status, _, answer) = asked(&desk, json("POST", "/api/terms", token, body)).await;
+        assert_eq!(status, expected, "{body}: {answer}");
+        let problem: serde_json::Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(problem["status"], expected);
+    }
+    assert!(desk.decided.lock().unwrap().is_empty());
+    for query in [
+        "limit=0",
+        "limit=501",
+        "limit=",
+        "limit=1&limit=2",
+        "offset=-1",
+        "x=1",
+    ] {
+        let path = format!("/api/terms?{query}");
+        let (status, _, answer) = asked(&desk, json("GET", &path, TOKEN, "")).await;
+        assert_eq!(status, 400, "{query}: {answer}");
+    }
+}

@@ -1,0 +1,247 @@
+//! The review of domain terms for programs. In: `GET /api/terms`, and decisions as JSON. Out: the list, or how many
+//! decisions changed something. Only the operator sees it and decides.
+
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{RawQuery, State};
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::param_error::echo;
+use super::problem::Problem;
+use super::state::Server;
+use super::terms_page::{ReviewList, ReviewTerm};
+use super::token::Operator;
+use crate::analyze::term_problem;
+
+/// Terms of one answer, if the request does not say.
+const DEFAULT_LIMIT: usize = 50;
+/// Most terms of one answer.
+const LIMIT_MAX: usize = 500;
+/// Terms that can be passed over: more than any list has.
+const OFFSET_MAX: usize = 100_000;
+/// Most decisions of one request; the body's limit comes first.
+const DECISIONS_MAX: usize = 5_000;
+
+/// Answer of `GET /api/terms`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(crate) struct TermsAnswer {
+    /// Terms not decided about.
+    proposed: u64,
+    /// Terms in the lexicon of accepted ones.
+    accepted: u64,
+    /// Terms that are not proposed again.
+    rejected: u64,
+    /// Some of those not decided about, best first.
+    terms: Vec<TermAnswer>,
+}
+
+/// A term to decide about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(crate) struct TermAnswer {
+    /// As it is mostly written.
+    term: String,
+    /// How likely it is a term, 0 to 1.
+    termhood: f64,
+    /// Times that it occurred.
+    occurrences: u64,
+    /// Documents that have it.
+    documents: u64,
+    /// Whether the general dictionary has it.
+    in_dictionary: bool,
+    /// Sentences with it.
+    evidence: Vec<String>,
+}
+
+/// What was decided.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Decision {
+    /// Terms to use from now on.
+    #[schema(max_items = 5000)]
+    accept: Vec<String>,
+    /// Terms to take out of use, and not to propose again.
+    #[schema(max_items = 5000)]
+    reject: Vec<String>,
+}
+
+/// What a decision changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Decided {
+    /// Accepted terms that were not in use before.
+    accepted: u64,
+    /// Rejected terms that were in use before.
+    rejected: u64,
+}
+
+impl From<ReviewList> for TermsAnswer {
+    fn from(list: ReviewList) -> Self {
+        Self {
+            proposed: list.proposed,
+            accepted: list.accepted,
+            rejected: list.rejected,
+            terms: list.terms.into_iter().map(TermAnswer::from).collect(),
+        }
+    }
+}
+
+impl From<ReviewTerm> for TermAnswer {
+    fn from(term: ReviewTerm) -> Self {
+        Self {
+            term: term.term,
+            termhood: term.termhood,
+            occurrences: term.occurrences,
+            documents: term.documents,
+            in_dictionary: term.in_dictionary,
+            evidence: term.evidence.into_iter().map(|e| e.text).collect(),
+        }
+    }
+}
+
+/// Domain terms to decide about, best first. For the operator.
+#[utoipa::path(
+    get,
+    path = "/api/terms",
+    operation_id = "terms",
+    tag = "terms",
+    security(("token" = [])),
+    params(
+        ("limit" = Option<u32>, Query, description = "Most terms to return."),
+        ("offset" = Option<u32>, Query, description = "Terms to pass over."),
+    ),
+    responses(
+        (status = 200, description = "The list, perhaps empty.", body = TermsAnswer),
+        (status = 400, description = "A parameter is unknown, repeated, malformed or out of range.", body = Problem, content_type = "application/problem+json"),
+        (status = 401, description = "The token is missing or wrong.", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "No token is set on this server.", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "This server has no list of terms.", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
+        (status = 500, description = "The list cannot be read.", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn list(
+    _operator: Operator,
+    State(server): State<Server>,
+    RawQuery(raw): RawQuery,
+) -> Result<Json<TermsAnswer>, Problem> {
+    let (offset, limit) = window(&raw.unwrap_or_default())?;
+    let list = server.review(move |review| review.list(offset, limit));
+    let list = list.await?.ok_or_else(no_list)?;
+    Ok(Json(list.into()))
+}
+
+/// Accept and reject domain terms.
+///
+/// All or nothing: when one of the accepted texts cannot be a term, nothing is changed. What is accepted is used by
+/// every search within seconds. For the operator.
+#[utoipa::path(
+    post,
+    path = "/api/terms",
+    operation_id = "decide_terms",
+    tag = "terms",
+    security(("token" = [])),
+    request_body = Decision,
+    responses(
+        (status = 200, description = "Done.", body = Decided),
+        (status = 400, description = "The body is no JSON.", body = Problem, content_type = "application/problem+json"),
+        (status = 401, description = "The token is missing or wrong.", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "No token is set on this server, or a page of another site asked.", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "This server has no list of terms.", body = Problem, content_type = "application/problem+json"),
+        (status = 413, description = "The body is too long.", body = Problem, content_type = "application/problem+json"),
+        (status = 415, description = "The body is not said to be JSON.", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "The JSON is not a decision, or a text cannot be a term.", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
+        (status = 500, description = "The lexicon cannot be written.", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn decide(
+    _operator: Operator,
+    State(server): State<Server>,
+    body: Result<Json<Decision>, JsonRejection>,
+) -> Result<Json<Decided>, Problem> {
+    let Json(decision) = body.map_err(|rejection| {
+        let detail = rejection.body_text();
+        Problem::new(rejection.status(), detail)
+    })?;
+    check(&decision)?;
+    let Decision { accept, reject } = decision;
+    let decided = server.review(move |review| {
+        let accepted = match accept.is_empty() {
+            true => 0,
+            false => review.accept(&accept)?,
+        };
+        let rejected = match reject.is_empty() {
+            true => 0,
+            false => review.reject(&reject)?,
+        };
+        Ok(Decided {
+            accepted: accepted as u64,
+            rejected: rejected as u64,
+        })
+    });
+    decided.await?.map(Json).ok_or_else(no_list)
+}
+
+/// Schema of a parameter of the list, for the description.
+pub(crate) fn parameter(name: &str) -> Option<Value> {
+    match name {
+        "limit" => Some(json!({
+            "type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": DEFAULT_LIMIT,
+        })),
+        "offset" => Some(json!({
+            "type": "integer", "minimum": 0, "maximum": OFFSET_MAX, "default": 0,
+        })),
+        _ => None,
+    }
+}
+
+fn no_list() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "this server has no list of terms")
+}
+
+fn check(decision: &Decision) -> Result<(), Problem> {
+    let refused = |detail| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail);
+    let all = decision.accept.iter().chain(&decision.reject);
+    if all.clone().count() > DECISIONS_MAX {
+        return Err(refused(format!("at most {DECISIONS_MAX} terms at once")));
+    }
+    for term in all {
+        if let Some(problem) = term_problem(term) {
+            return Err(refused(format!("\"{}\": {problem}", echo(term))));
+        }
+    }
+    Ok(())
+}
+
+/// Offset and limit of a query string.
+fn window(raw: &str) -> Result<(usize, usize), Problem> {
+    let (mut offset, mut limit) = (None, None);
+    for (name, value) in url::form_urlencoded::parse(raw.as_bytes()) {
+        let (slot, least, most) = match name.as_ref() {
+            "offset" => (&mut offset, 0, OFFSET_MAX),
+            "limit" => (&mut limit, 1, LIMIT_MAX),
+            other => {
+                let detail = format!(
+                    "there is no parameter \"{}\"; known are limit and offset",
+                    echo(other)
+                );
+                return Err(Problem::parameter(&echo(other), detail));
+            }
+        };
+        let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
+        let number = value
+            .parse()
+            .ok()
+            .filter(|n| digits && (least..=most).contains(n));
+        if number.is_none() || slot.is_some() {
+            let detail = format!("{name} must be one whole number from {least} to {most}");
+            return Err(Problem::parameter(&name, detail));
+        }
+        *slot = number;
+    }
+    Ok((offset.unwrap_or(0), limit.unwrap_or(DEFAULT_LIMIT)))
+}
