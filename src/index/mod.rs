@@ -82,7 +82,7 @@ pub enum IndexError {
 /// Memory of the indexing thread: some 20,000 news articles a segment, less makes more merges. Only a large import
 /// takes it; a crawl commits long before.
 const DEFAULT_MEMORY_MB: usize = 256;
-/// One thread indexes 3,500 documents a second, more than a polite crawl brings.
+/// One thread indexes thousands of documents a second, more than a polite crawl brings.
 const DEFAULT_THREADS: usize = 1;
 /// Beijing time: what Chinese pages mean when they print no offset.
 const DEFAULT_UTC_OFFSET_MINUTES: i32 = 480;

@@ -24,7 +24,7 @@ use crate::extract::Document;
 /// File that tantivy replaces with every commit.
 const META_FILE: &str = "meta.json";
 /// Decompressed blocks of documents kept for the next hit, about 32 KB each.
-const CACHED_BLOCKS: usize = 64;
+const CACHED_BLOCKS: usize = 128;
 
 /// A document as the index keeps it: everything but its links.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -10,14 +10,14 @@ use super::query::Query;
 use super::reader::{Reader, StoredDocument};
 use crate::analyze::{Normalized, is_cjk, is_stop_word, normalize, whole_grams};
 
-/// Best documents looked at: more would take the time of the search itself.
-pub(super) const RELATED_DOCUMENTS: usize = 20;
-/// Bytes of a document looked at: news say what they are about in their first paragraphs.
-const HEAD_BYTES: usize = 1_500;
+/// Best documents looked at: more would take longer than the search itself.
+pub(super) const RELATED_DOCUMENTS: usize = 12;
+/// Bytes of a document looked at: news say what they are about in their first paragraph.
+const HEAD_BYTES: usize = 900;
 /// Least documents of the looked-at that have a term: one or two are chance.
 const LEAST_DOCUMENTS: u32 = 3;
 /// Terms weighed against the whole index; each costs look-ups in every segment.
-const WEIGHED: usize = 60;
+const WEIGHED: usize = 40;
 /// Terms given.
 const RELATED_TERMS: usize = 8;
 /// Longest term, in characters.
@@ -96,8 +96,8 @@ impl Reader {
                 chosen.push(word);
             }
         }
-        let written = |word: &str| seen.get(word).map_or(word, |known| known.written);
-        chosen.into_iter().map(written).map(str::to_owned).collect()
+        let written = chosen.into_iter().filter_map(|word| seen.get(word));
+        written.map(|known| known.written.to_owned()).collect()
     }
 
     /// ln(documents / documents with the word); of a longer word its rarest pair stands for it.

@@ -359,6 +359,7 @@ async fn openapi_describes_what_the_server_does() {
             "/api/search",
             "/api/status",
             "/api/suggest",
+            "/api/terms",
             "/feed.atom",
             "/feed.json",
             "/feeds/{file}",
@@ -366,7 +367,11 @@ async fn openapi_describes_what_the_server_does() {
             "/metrics"
         ]
     );
-    for (path, item) in paths {
+    // What only the operator may ask has tests of its own.
+    let open = paths
+        .iter()
+        .filter(|(_, item)| item["get"]["security"].is_null());
+    for (path, item) in open {
         let path = path.replace("{id}", "0000000000000001");
         let answer = get(&path.replace("{file}", "deep-sea.atom")).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}");
