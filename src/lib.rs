@@ -22,6 +22,7 @@ pub mod extract;
 pub mod fetch;
 pub mod frontier;
 pub mod index;
+pub mod literals;
 pub mod page;
 pub mod schedule;
 pub mod serve;

@@ -3,8 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
+use crate::literals::Literals;
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Longest script that is read, in bytes; of longer ones the head is.
@@ -12,12 +11,38 @@ const MAX_SCRIPT: usize = 200_000;
 /// Most addresses reported.
 const MAX_FOUND: usize = 8;
 
-static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?i)["'`](?P<url>(?:https?:)?(?:\\?/){1,2}[^"'`\s<>]{0,200}?(?:comment|pinglun|gentie|/reply|replies|/cmt|liuyan|disqus|changyan|duoshuo|livere|giscus|utteranc|gitalk|valine|waline|twikoo|artalk|isso|commento|remark42|hypercomments|coral)[^"'`\s<>]{0,200})["'`]"#,
-    )
-    .expect("the pattern is a constant that a test compiles")
-});
+/// What an address of comments has in it.
+const WORDS: [&str; 23] = [
+    "comment",
+    "pinglun",
+    "gentie",
+    "/reply",
+    "replies",
+    "/cmt",
+    "liuyan",
+    "disqus",
+    "changyan",
+    "duoshuo",
+    "livere",
+    "giscus",
+    "utteranc",
+    "gitalk",
+    "valine",
+    "waline",
+    "twikoo",
+    "artalk",
+    "isso",
+    "commento",
+    "remark42",
+    "hypercomments",
+    "coral",
+];
+
+/// One look whether any of them is there: most scripts and addresses have none.
+static ANY_WORD: LazyLock<Literals> = LazyLock::new(|| Literals::of(WORDS.map(|w| (w, 1))));
+
+/// Longest way from the beginning of an address to such a word, and behind it, in characters.
+const MAX_SIDE: usize = 200;
 
 /// Endings of files that are no comments: the program and the style of the comment box.
 const FILES: [&str; 8] = [
@@ -37,8 +62,8 @@ pub fn endpoints(page: &Page) -> Vec<String> {
                     .next()
                     .unwrap_or_default();
                 let head = text.get(..MAX_SCRIPT).unwrap_or(text);
-                for found in ADDRESS.captures_iter(head).filter_map(|c| c.name("url")) {
-                    add(page, found.as_str(), &mut out);
+                if ANY_WORD.stand_in(head) {
+                    quoted(head).for_each(|found| add(page, found, &mut out));
                 }
                 if let Some(src) = page.attr(id, Attr::Src).filter(|src| is_service(src)) {
                     add(page, src, &mut out);
@@ -60,8 +85,58 @@ pub fn endpoints(page: &Page) -> Vec<String> {
 
 /// The address of a frame or script that holds comments rather than helps to write them.
 fn is_service(src: &str) -> bool {
-    let quoted = format!("\"{src}\"");
-    ADDRESS.is_match(&quoted)
+    !src.contains(is_bound) && is_address(src)
+}
+
+/// The quoted addresses of a script that speak of comments.
+fn quoted(script: &str) -> impl Iterator<Item = &str> {
+    let mut is_open = false;
+    script.split_inclusive(is_bound).filter_map(move |part| {
+        let inner = part.strip_suffix(is_bound);
+        let closes = part.ends_with(is_quote);
+        let found = inner.filter(|inner| is_open && closes && is_address(inner));
+        // The quote behind an address does not begin another.
+        is_open = closes && found.is_none();
+        found
+    })
+}
+
+fn is_quote(char: char) -> bool {
+    matches!(char, '"' | '\'' | '`')
+}
+
+/// What an address never holds.
+fn is_bound(char: char) -> bool {
+    is_quote(char) || matches!(char, '<' | '>') || char.is_whitespace()
+}
+
+/// `https://…` or `/…`, slashes perhaps escaped, with a word of comments behind the first slash.
+fn is_address(text: &str) -> bool {
+    if !ANY_WORD.stand_in(text) {
+        return false;
+    }
+    let lower = text.to_ascii_lowercase();
+    let rest = ["https:", "http:"]
+        .iter()
+        .find_map(|scheme| lower.strip_prefix(scheme))
+        .unwrap_or(&lower);
+    let slash = |text: &'_ str| -> Option<usize> {
+        let rest = text.strip_prefix('\\').unwrap_or(text);
+        rest.strip_prefix('/').map(|rest| text.len() - rest.len())
+    };
+    let Some(first) = slash(rest) else {
+        return false;
+    };
+    let rest = rest.get(first..).unwrap_or_default();
+    let room = MAX_SIDE + slash(rest).unwrap_or(0);
+    WORDS.iter().any(|word| {
+        rest.match_indices(word).any(|(at, _)| {
+            let sides = rest.get(..at).zip(rest.get(at + word.len()..));
+            sides.is_some_and(|(before, after)| {
+                before.chars().count() <= room && after.chars().count() <= MAX_SIDE
+            })
+        })
+    })
 }
 
 fn add(page: &Page, found: &str, out: &mut Vec<String>) {

@@ -62,7 +62,7 @@ pub(super) struct Fields {
 }
 
 /// The fields of all records of a group.
-pub(super) fn fields(page: &Page, records: &[Record], signs: &HashSet<NodeId>) -> Vec<Fields> {
+pub(super) fn fields(page: &Page, records: &[Record], signs: &[NodeId]) -> Vec<Fields> {
     let labels = labels(records);
     let time_slot = time_slot(page, records, signs);
     let mut roles: Vec<Vec<Role>> = records
@@ -134,12 +134,7 @@ fn labels(records: &[Record]) -> HashSet<(Key, &str)> {
     counts.into_keys().collect()
 }
 
-fn first_role(
-    page: &Page,
-    piece: &Piece,
-    signs: &HashSet<NodeId>,
-    labels: &HashSet<(Key, &str)>,
-) -> Role {
+fn first_role(page: &Page, piece: &Piece, signs: &[NodeId], labels: &HashSet<(Key, &str)>) -> Role {
     if is_timed(page, piece, signs) {
         Role::Time
     } else if words::is_tool(&piece.text) {
@@ -155,7 +150,7 @@ fn first_role(
 
 /// The place at which most records tell a time. Of equals the one that is a `<time>`, then the one whose times differ
 /// most (the day a writer joined is the same in all posts), then the earliest.
-fn time_slot(page: &Page, records: &[Record], signs: &HashSet<NodeId>) -> Option<Key> {
+fn time_slot(page: &Page, records: &[Record], signs: &[NodeId]) -> Option<Key> {
     let mut found: Vec<(Key, usize, HashSet<&str>, bool)> = Vec::new();
     for record in records {
         let mut seen = HashSet::new();
@@ -189,12 +184,12 @@ fn time_slot(page: &Page, records: &[Record], signs: &HashSet<NodeId>) -> Option
 }
 
 /// True for a piece that is a sign of time or stands in one.
-fn is_timed(page: &Page, piece: &Piece, signs: &HashSet<NodeId>) -> bool {
-    signs.contains(&piece.node)
+fn is_timed(page: &Page, piece: &Piece, signs: &[NodeId]) -> bool {
+    signs.binary_search(&piece.node).is_ok()
         || page
             .ancestors(piece.node)
             .take(3)
-            .any(|a| page.node(a).tag == Tag::TIME && signs.contains(&a))
+            .any(|a| page.node(a).tag == Tag::TIME && signs.binary_search(&a).is_ok())
 }
 
 fn main_time(record: &Record, roles: &[Role], slot: Option<Key>) -> Option<usize> {

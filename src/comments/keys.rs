@@ -1,6 +1,7 @@
 //! What an element is called: its class and id words without numbers, or its tag path when it has none. In: an
 //! element. Out: one key for each name; elements of one kind share a key. Never compares texts.
 
+use super::words::Parts;
 use crate::page::{Attr, NodeId, Page};
 
 /// Most words of one element that become keys.
@@ -56,17 +57,9 @@ pub(super) fn slot(page: &Page, id: NodeId, above: Key) -> Key {
     above.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ key_of(tag, word)
 }
 
-/// True when a class or id of the element, or what it is declared to be, has one of the words.
-pub(super) fn is_called(page: &Page, id: NodeId, words: &[&str]) -> bool {
-    let named = |value: &str| {
-        let bytes = value.as_bytes();
-        words.iter().any(|word| {
-            bytes
-                .windows(word.len())
-                .any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
-        })
-    };
+/// True when a class or id of the element, or what it is declared to be, has one of the parts.
+pub(super) fn is_called(page: &Page, id: NodeId, parts: Parts) -> bool {
     page.attributes_of(id).any(|(name, value)| {
-        matches!(name, Attr::Class | Attr::Id | Attr::Itemprop) && named(value)
+        matches!(name, Attr::Class | Attr::Id | Attr::Itemprop) && parts.stand_in(value)
     })
 }

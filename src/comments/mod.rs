@@ -26,7 +26,7 @@ mod tests;
 mod thread;
 mod words;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 pub use endpoints::endpoints;
@@ -84,7 +84,7 @@ pub fn find(page: &Page, marked: &[NodeId]) -> Found {
         .iter_mut()
         .filter(|g| g.records.len() > 1)
         .for_each(|g| siblings::join(page, g));
-    let timed: HashSet<NodeId> = signs.iter().map(|s| s.node).collect();
+    let timed: Vec<NodeId> = signs.iter().map(|s| s.node).collect();
     let blocks = accepted(page, &groups, &timed, marked);
     thread::arrange(page, blocks)
 }
@@ -96,12 +96,7 @@ struct Block {
 }
 
 /// Reads the groups, innermost first, and keeps those that are comments.
-fn accepted(
-    page: &Page,
-    groups: &[Group],
-    timed: &HashSet<NodeId>,
-    marked: &[NodeId],
-) -> Vec<Block> {
+fn accepted(page: &Page, groups: &[Group], timed: &[NodeId], marked: &[NodeId]) -> Vec<Block> {
     let forum = page
         .url
         .as_ref()

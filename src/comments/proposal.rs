@@ -2,7 +2,6 @@
 //! the text of its records, none counting for more than [`ENOUGH`], times the share of the text between the first and
 //! the last that they hold. A record may be a run of siblings (`dt` with `dd`, a row for the name and one for the text).
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::keys::{self, Key};
@@ -37,36 +36,38 @@ pub(super) fn rank(proposals: &mut [Proposal]) {
 
 /// How alike records are made, 0 to 1: the mean share of a record's names that at least half of the records have.
 pub(super) fn conformity(page: &Page, records: &[Range<NodeId>]) -> f32 {
-    let kinds: Vec<HashSet<Key>> = records
+    let kinds: Vec<Vec<Key>> = records
         .iter()
         .take(MAX_COMPARED)
         .map(|r| names_in(page, r))
         .collect();
-    let mut counts: HashMap<Key, usize> = HashMap::new();
-    for key in kinds.iter().flatten() {
-        *counts.entry(*key).or_default() += 1;
-    }
+    let mut all: Vec<Key> = kinds.concat();
+    all.sort_unstable();
+    let count = |key: &Key| {
+        let from = all.partition_point(|k| k < key);
+        all.iter().skip(from).take_while(|k| *k == key).count()
+    };
     let shares = kinds.iter().map(|names| {
         let common = names
             .iter()
-            .filter(|key| counts[*key] * 2 >= kinds.len())
+            .filter(|key| count(key) * 2 >= kinds.len())
             .count();
         common as f32 / names.len().max(1) as f32
     });
     shares.sum::<f32>() / kinds.len().max(1) as f32
 }
 
-/// Names of the upper elements of a record.
-fn names_in(page: &Page, record: &Range<NodeId>) -> HashSet<Key> {
-    let mut out = HashSet::new();
+/// Names of the upper elements of a record, sorted.
+fn names_in(page: &Page, record: &Range<NodeId>) -> Vec<Key> {
     let depth = page.node(record.start).depth + NAMED_LEVELS;
     let elements = record
         .clone()
         .take(NAMED_NODES)
         .filter(|id| page.node(*id).tag != Tag::TEXT);
-    for id in elements.filter(|id| page.node(*id).depth <= depth) {
-        out.insert(keys::slot(page, id, 0));
-    }
+    let upper = elements.filter(|id| page.node(*id).depth <= depth);
+    let mut out: Vec<Key> = upper.map(|id| keys::slot(page, id, 0)).collect();
+    out.sort_unstable();
+    out.dedup();
     out
 }
 

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
 
+use crate::literals::Literals;
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Longest text that is looked at, in bytes: a line of name, place and time, not a paragraph.
@@ -53,6 +54,28 @@ pub(super) fn time_in(text: &str) -> Option<std::ops::Range<usize>> {
     TIME.find(text).map(|found| found.range())
 }
 
+/// Between a number and its unit stand other letters than these only in words for other things.
+const UNITS: [&str; 16] = [
+    "前",
+    "月",
+    "ago",
+    "전",
+    "назад",
+    "önce",
+    "vor ",
+    "il y a",
+    "hace",
+    "há ",
+    " fa",
+    "atrás",
+    "昨",
+    "今",
+    "at ",
+    "'",
+];
+
+static ANY_UNIT: LazyLock<Literals> = LazyLock::new(|| Literals::of(UNITS.map(|unit| (unit, 1))));
+
 /// Cheap look that spares most texts the pattern: two numbers with a sign between, a year, a word of days and hours.
 fn may_tell_time(text: &str) -> bool {
     let bytes = text.as_bytes();
@@ -72,25 +95,6 @@ fn may_tell_time(text: &str) -> bool {
             return true;
         }
     }
-    // Between a number and its unit stand other letters than these only in words for other things.
-    const UNITS: [&str; 16] = [
-        "前",
-        "月",
-        "ago",
-        "전",
-        "назад",
-        "önce",
-        "vor ",
-        "il y a",
-        "hace",
-        "há ",
-        " fa",
-        "atrás",
-        "昨",
-        "今",
-        "at ",
-        "'",
-    ];
     const WORDS: [&str; 12] = [
         "刚",
         "剛",
@@ -105,7 +109,7 @@ fn may_tell_time(text: &str) -> bool {
         "Just",
         "toda",
     ];
-    (digits && (text.len() <= 6 || UNITS.iter().any(|unit| text.contains(unit))))
+    (digits && (text.len() <= 6 || ANY_UNIT.stand_in(text)))
         || WORDS.iter().any(|first| text.starts_with(first))
         || text.ends_with("ago")
         || (bytes.len() <= 24 && text.starts_with(|c: char| c.is_ascii_alphabetic()) && digits)

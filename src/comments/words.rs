@@ -6,125 +6,187 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
 
+use crate::literals::Literals;
+
+/// A list of parts of class and id values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Parts(u32);
+
 /// Parts of class and id values of a reader's name.
-pub(super) const AUTHOR: &[&str] = &[
-    "author", "user", "nick", "name", "poster", "screen", "uname", "writer", "owner", "byline",
-    "member", "authi", "who", "zuozhe",
-];
+pub(super) const AUTHOR: Parts = Parts(1);
 /// Parts of class and id values near a name that are not the name.
-pub(super) const NOT_AUTHOR: &[&str] = &[
-    "avatar",
-    "level",
-    "badge",
-    "rank",
-    "location",
-    "count",
-    "reply-to",
-    "replyto",
-    "replied",
-    "quote",
-    "title",
-    "role",
-    "sign",
-    "area",
-    "desp",
-    "tag",
-    "address",
-    "desc",
-    "rep-",
-    "reputation",
-    "time",
-    "date",
-    "floor",
-    "like",
-    "vote",
-    "content",
-    "action",
-    "group",
-    "dateline",
-];
+pub(super) const NOT_AUTHOR: Parts = Parts(1 << 1);
 /// Parts of class and id values of the text of a comment.
-pub(super) const CONTENT: &[&str] = &[
-    "content",
-    "body",
-    "text",
-    "txt",
-    "message",
-    "msg",
-    "t_f",
-    "cnt",
-    "detail",
-    "markdown",
-    "words",
-    "cont",
-    "prose",
-    "entry",
-    "description",
-];
+pub(super) const CONTENT: Parts = Parts(1 << 2);
 /// Parts of class and id values of what stands beside the text: the writer's card, buttons.
-pub(super) const BESIDE: &[&str] = &[
-    "user", "author", "avatar", "sign", "card", "profile", "member", "pls", "side", "meta",
-    "poster", "action", "tool", "footer", "info", "badge", "operat", "button", "btn", "opts",
-    "menu", "likes", "head",
-];
+pub(super) const BESIDE: Parts = Parts(1 << 3);
 /// Parts of class and id values of what a comment answers to, never of a part of its own text.
-pub(super) const ANSWERED: &[&str] = &[
-    "reply-to",
-    "replyto",
-    "in-reply",
-    "floor-tie",
-    "parent-comment",
-    "reply_quote",
-    "quote-comment",
-];
+pub(super) const ANSWERED: Parts = Parts(1 << 4);
 /// Parts of class and id values of what a comment answers to.
-pub(super) const QUOTE: &[&str] = &[
-    "quote",
-    "reply-to",
-    "replyto",
-    "in-reply",
-    "parent-comment",
-    "floor-tie",
-    "refer",
-    "original",
-    "yinyong",
-];
+pub(super) const QUOTE: Parts = Parts(1 << 5);
 /// Parts of class and id values of posts of a thread, as opposed to comments under an article.
-pub(super) const POST: &[&str] = &[
-    "post", "answer", "thread", "topic", "floor", "message", "bbs",
-];
+pub(super) const POST: Parts = Parts(1 << 6);
 /// Parts of class and id values of comments.
-pub(super) const COMMENT: &[&str] = &[
-    "comment",
-    "reply",
-    "replies",
-    "review",
-    "pinglun",
-    "cmt",
-    "gentie",
-    "liuyan",
-    "guestbook",
-    "feedback",
-    "answer",
-    "tie-",
-    "talkback",
-    "discuss",
-    "msgboard",
-    "respon",
-    "huifu",
-    "huida",
-    "dianping",
-    "gbook",
-];
+pub(super) const COMMENT: Parts = Parts(1 << 7);
 /// Parts of class and id values of places for votes.
-pub(super) const VOTES: &[&str] = &[
-    "like", "vote", "zan", "praise", "up", "digg", "score", "agree", "ding", "support", "thumb",
-    "u-num", "useful", "point", "heart", "upvote",
-];
+pub(super) const VOTES: Parts = Parts(1 << 8);
 /// Parts of the same for votes against.
-pub(super) const VOTES_AGAINST: &[&str] = &[
-    "down", "dislike", "tread", "oppose", "against", "cai", "disagree", "boo",
+pub(super) const VOTES_AGAINST: Parts = Parts(1 << 9);
+
+/// What stands in each list.
+const PARTS: [(Parts, &[&str]); 10] = [
+    (
+        AUTHOR,
+        &[
+            "author", "user", "nick", "name", "poster", "screen", "uname", "writer", "owner",
+            "byline", "member", "authi", "who", "zuozhe",
+        ],
+    ),
+    (
+        NOT_AUTHOR,
+        &[
+            "avatar",
+            "level",
+            "badge",
+            "rank",
+            "location",
+            "count",
+            "reply-to",
+            "replyto",
+            "replied",
+            "quote",
+            "title",
+            "role",
+            "sign",
+            "area",
+            "desp",
+            "tag",
+            "address",
+            "desc",
+            "rep-",
+            "reputation",
+            "time",
+            "date",
+            "floor",
+            "like",
+            "vote",
+            "content",
+            "action",
+            "group",
+            "dateline",
+        ],
+    ),
+    (
+        CONTENT,
+        &[
+            "content",
+            "body",
+            "text",
+            "txt",
+            "message",
+            "msg",
+            "t_f",
+            "cnt",
+            "detail",
+            "markdown",
+            "words",
+            "cont",
+            "prose",
+            "entry",
+            "description",
+        ],
+    ),
+    (
+        BESIDE,
+        &[
+            "user", "author", "avatar", "sign", "card", "profile", "member", "pls", "side", "meta",
+            "poster", "action", "tool", "footer", "info", "badge", "operat", "button", "btn",
+            "opts", "menu", "likes", "head",
+        ],
+    ),
+    (
+        ANSWERED,
+        &[
+            "reply-to",
+            "replyto",
+            "in-reply",
+            "floor-tie",
+            "parent-comment",
+            "reply_quote",
+            "quote-comment",
+        ],
+    ),
+    (
+        QUOTE,
+        &[
+            "quote",
+            "reply-to",
+            "replyto",
+            "in-reply",
+            "parent-comment",
+            "floor-tie",
+            "refer",
+            "original",
+            "yinyong",
+        ],
+    ),
+    (
+        POST,
+        &[
+            "post", "answer", "thread", "topic", "floor", "message", "bbs",
+        ],
+    ),
+    (
+        COMMENT,
+        &[
+            "comment",
+            "reply",
+            "replies",
+            "review",
+            "pinglun",
+            "cmt",
+            "gentie",
+            "liuyan",
+            "guestbook",
+            "feedback",
+            "answer",
+            "tie-",
+            "talkback",
+            "discuss",
+            "msgboard",
+            "respon",
+            "huifu",
+            "huida",
+            "dianping",
+            "gbook",
+        ],
+    ),
+    (
+        VOTES,
+        &[
+            "like", "vote", "zan", "praise", "up", "digg", "score", "agree", "ding", "support",
+            "thumb", "u-num", "useful", "point", "heart", "upvote",
+        ],
+    ),
+    (
+        VOTES_AGAINST,
+        &[
+            "down", "dislike", "tread", "oppose", "against", "cai", "disagree", "boo",
+        ],
+    ),
 ];
+
+static ALL_PARTS: LazyLock<Literals> = LazyLock::new(|| {
+    let lists = PARTS.iter();
+    Literals::of(lists.flat_map(|(list, parts)| parts.iter().map(|part| (part, list.0))))
+});
+
+impl Parts {
+    /// True if any of the list stands in a class or id value, in whatever case.
+    pub(super) fn stand_in(self, value: &str) -> bool {
+        ALL_PARTS.seen(value.bytes()) & self.0 != 0
+    }
+}
 
 fn compiled(pattern: &str) -> Regex {
     RegexBuilder::new(pattern)
@@ -227,9 +289,16 @@ fn is_pictograph(char: char) -> bool {
     matches!(u32::from(char), 0x1F300..=0x1FAFF | 0x2600..=0x27BF)
 }
 
+/// One of them stands in every heading of comments.
+const HEADING_WORDS: &str = "评论|短评|书评|影评|跟帖|跟贴|留言|回复|回帖|点评|回答|讨论|说两句|热评|comment|coment|repl|answer|\
+     antwort|respon|ponses|respuesta|resposta|rispost|review|discussion|reaction|kommentar|コメント|댓글|thoughts on|神评";
+
+static ANY_HEADING_WORD: LazyLock<Literals> =
+    LazyLock::new(|| Literals::of(HEADING_WORDS.split('|').map(|word| (word, 1))));
+
 /// The heading of a list of comments.
 pub(super) fn is_heading(text: &str) -> bool {
-    text.len() <= 90 && HEADING.is_match(text)
+    text.len() <= 90 && ANY_HEADING_WORD.stand_in(text) && HEADING.is_match(text)
 }
 
 /// The number of a count, `1.2万` and `3.4k` included; `None` for a text without one.

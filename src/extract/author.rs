@@ -57,13 +57,18 @@ static BY: LazyLock<Regex> = LazyLock::new(|| {
 
 /// 来源 of a line, if it names one.
 pub(super) fn source_of(line: &str) -> Option<String> {
+    if line.is_ascii() {
+        return None;
+    }
     let name = SOURCE.captures(line)?.get(1)?.as_str();
     clean(&NEXT_FIELD.replace(name, ""))
 }
 
 /// Writer of a line, if it names one: 作者：…, By ….
 pub(super) fn author_of(line: &str) -> Option<String> {
-    let found = AUTHOR.captures(line).or_else(|| BY.captures(line))?;
+    // Its labels are Chinese.
+    let labelled = (!line.is_ascii()).then(|| AUTHOR.captures(line)).flatten();
+    let found = labelled.or_else(|| BY.captures(line))?;
     clean(&NEXT_FIELD.replace(found.get(1)?.as_str(), ""))
 }
 
@@ -141,6 +146,9 @@ pub(super) fn names(
         spaced_text(page, line, &mut text);
         author.offer("label in a line", || author_of(&text));
         photographer.offer("photographer", || {
+            if text.is_ascii() {
+                return None;
+            }
             Some(PHOTOGRAPHER.captures(&text)?[1].to_owned())
         });
         source.offer("label in a line", || source_of(&text));

@@ -5,6 +5,9 @@ use std::sync::LazyLock;
 /// Number of features of a line.
 pub(super) const COUNT: usize = 128;
 
+/// Most parts of a row that may stay as they are.
+const PARTS: usize = 8;
+
 /// A line's features.
 pub(super) type Row = [f32; COUNT];
 
@@ -14,6 +17,8 @@ pub(super) struct Cells {
     /// The values.
     pub row: Row,
     at: usize,
+    /// Length of each part that may stay as it is from one line to the next; 0 before it was filled.
+    parts: [u8; PARTS],
     /// Names, when they are wanted.
     pub names: Option<Vec<&'static str>>,
 }
@@ -23,6 +28,7 @@ impl Default for Cells {
         Self {
             row: [0.0; COUNT],
             at: 0,
+            parts: [0; PARTS],
             names: None,
         }
     }
@@ -37,7 +43,25 @@ impl Cells {
         }
     }
 
+    /// Begins the row of the next line. What this one holds stays where [`Cells::part`] is told so.
+    pub(super) fn rewind(&mut self) {
+        self.at = 0;
+    }
+
+    /// A part of the row, by its number: filled, or left as the line before had it.
+    pub(super) fn part(&mut self, number: usize, same: bool, fill: impl FnOnce(&mut Self)) {
+        let known = self.parts[number];
+        if same && known > 0 {
+            self.at += usize::from(known);
+            return;
+        }
+        let from = self.at;
+        fill(self);
+        self.parts[number] = u8::try_from(self.at - from).unwrap_or(0);
+    }
+
     /// The next value.
+    #[inline]
     pub(super) fn put(&mut self, name: &'static str, value: f32) {
         if let Some(cell) = self.row.get_mut(self.at) {
             *cell = value;

@@ -11,6 +11,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::months::month_number;
 use super::stamp::{Clock, Stamp};
+use crate::literals::Literals;
 
 /// Longest text looked at, in bytes; a longer one is cut.
 const MAX_BYTES: usize = 4_000;
@@ -102,6 +103,41 @@ static MODIFIED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// One of them stands in every time that is told from the fetch.
+static TOLD_FROM_NOW: LazyLock<Literals> = LazyLock::new(|| {
+    Literals::of(
+        ["前", "ago", "今", "昨", "刚", "剛", "yesterday", "just now"].map(|word| (word, 1)),
+    )
+});
+
+/// What the digits of a text may be part of: most patterns need not be tried.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shape {
+    /// Four digits in a row.
+    year: bool,
+    /// A digit before a sign that parts numbers.
+    parts: bool,
+}
+
+impl Shape {
+    fn of(text: &str) -> Self {
+        let mut shape = Self::default();
+        let (mut run, mut before) = (0u32, 0);
+        for byte in text.bytes() {
+            run = if byte.is_ascii_digit() { run + 1 } else { 0 };
+            shape.year |= run >= 4;
+            // Blanks may stand between.
+            shape.parts |= matches!(byte, b'-' | b'/' | b'.') && before == b'0';
+            match byte {
+                b'0'..=b'9' => before = b'0',
+                b' ' | b'\t'..=b'\r' | 0x80.. => {}
+                _ => before = byte,
+            }
+        }
+        shape
+    }
+}
+
 /// Every plausible date of `text`, in order of place. Where two forms overlap the one that begins first
 /// stays, and of those the surer.
 pub(super) fn find_dates(text: &str, clock: &Clock) -> Vec<Found> {
@@ -114,24 +150,33 @@ pub(super) fn find_dates(text: &str, clock: &Clock) -> Vec<Found> {
     }
     let text = half_width(text);
     let mut spans: Vec<(usize, usize, Form, Stamp)> = Vec::new();
-    collect(&YEAR_FIRST, &text, &mut spans, |c| {
-        year_first(c).map(|s| (s, Form::Full))
-    });
-    collect(&DAY_NAME, &text, &mut spans, |c| {
-        day_name(c).map(|s| (s, Form::Full))
-    });
-    collect(&NAME_DAY, &text, &mut spans, |c| {
-        name_day(c).map(|s| (s, Form::Full))
-    });
-    collect(&DAY_FIRST, &text, &mut spans, |c| {
-        day_first(c, clock).map(|s| (s, Form::Full))
-    });
-    collect(&MONTH_DAY, &text, &mut spans, |c| {
-        month_day(c, clock).map(|s| (s, Form::NoYear))
-    });
-    collect(&RELATIVE, &text, &mut spans, |c| {
-        relative(c, clock).map(|s| (s, Form::Relative))
-    });
+    let shape = Shape::of(&text);
+    if shape.year {
+        collect(&YEAR_FIRST, &text, &mut spans, |c| {
+            year_first(c).map(|s| (s, Form::Full))
+        });
+        collect(&DAY_NAME, &text, &mut spans, |c| {
+            day_name(c).map(|s| (s, Form::Full))
+        });
+        collect(&NAME_DAY, &text, &mut spans, |c| {
+            name_day(c).map(|s| (s, Form::Full))
+        });
+    }
+    if shape.parts {
+        collect(&DAY_FIRST, &text, &mut spans, |c| {
+            day_first(c, clock).map(|s| (s, Form::Full))
+        });
+    }
+    if shape.parts || text.contains('月') {
+        collect(&MONTH_DAY, &text, &mut spans, |c| {
+            month_day(c, clock).map(|s| (s, Form::NoYear))
+        });
+    }
+    if TOLD_FROM_NOW.stand_in(&text) {
+        collect(&RELATIVE, &text, &mut spans, |c| {
+            relative(c, clock).map(|s| (s, Form::Relative))
+        });
+    }
     spans.sort_by_key(|s| (s.0, s.2));
     let mut found: Vec<Found> = Vec::new();
     let mut from = 0;
@@ -321,6 +366,9 @@ fn relative(c: &Captures<'_>, clock: &Clock) -> Option<Stamp> {
 
 /// Adds the time of day that stands right after the date.
 fn with_time(mut stamp: Stamp, rest: &str) -> Stamp {
+    if !rest.bytes().any(|b| b.is_ascii_digit()) {
+        return stamp;
+    }
     let Some(c) = TIME.captures(rest) else {
         return stamp;
     };
@@ -377,12 +425,23 @@ fn offset(text: &str) -> Option<i32> {
     (hours <= 14).then_some(sign * (hours * 60 + minutes))
 }
 
+/// One of them stands in every label of a date.
+const LABELS: &str = "发布|發佈|发表|發表|刊发|发稿|发文|推送|公開|掲載|配信|投稿|등록|입력|publi|post|ffentlicht|erstellt|created|written|\
+     публикован|ПУБЛИКОВАН|yay|inserito|更新|修改|编辑于|編集|수정|updat|modif|edited|aktualisiert|ndert|actualizado|mis |mise |\
+     aggiornato|бновлен|БНОВЛЕН|ncelle|last change|reviewed|atualizado|uppdaterad|oppdatert";
+
+static ANY_LABEL: LazyLock<Literals> =
+    LazyLock::new(|| Literals::of(LABELS.split('|').map(|label| (label, 1))));
+
 /// What the words right before a date call it.
 fn label_before(before: &str) -> Label {
     /// Characters that may stand between label and date: `发布时间：`, `Published on`.
     const BETWEEN: usize = 10;
     let start = before.char_indices().rev().nth(29).map_or(0, |(i, _)| i);
     let near = before.get(start..).unwrap_or_default();
+    if !ANY_LABEL.stand_in(near) {
+        return Label::None;
+    }
     let last = |regex: &Regex| {
         let end = regex.find_iter(near).last()?.end();
         let between = near.get(end..).unwrap_or_default();

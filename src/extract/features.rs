@@ -9,7 +9,7 @@ use super::measure::ends_sentence;
 use super::outline::{Outline, Sum, is_prose};
 use super::path_ratio::{Leaf, Mode, PathSum, path_sums};
 use super::phrases::{Phrase, phrase_of};
-use super::render::line_text;
+use super::render::text_of;
 use crate::page::{Page, Tag};
 
 /// Names of the marks, in the order of their bits.
@@ -72,6 +72,8 @@ pub(super) struct View<'a> {
     pub signs: Signs,
     /// Sums of each tag path.
     pub paths: Vec<PathSum>,
+    /// What each line is to those beside it: its tokens outside links (a logarithm), its link share, its marks.
+    beside: Vec<[f32; 3]>,
     path_linked: Vec<u32>,
     path_max: f32,
     footer_from: usize,
@@ -87,11 +89,10 @@ impl<'a> View<'a> {
         let mut ends = Vec::with_capacity(outline.lines.len());
         let mut signs = Signs::default();
         for line in &outline.lines {
-            text.clear();
-            line_text(page, line, &mut text);
-            phrases.push(phrase_of(&text));
-            ends.push(ends_sentence(&text));
-            signs.add(&text, &line.all);
+            let text = text_of(page, line, &mut text);
+            phrases.push(phrase_of(text));
+            ends.push(ends_sentence(text));
+            signs.add(text, &line.all);
         }
         let leaves: Vec<Leaf> = outline
             .lines
@@ -122,6 +123,7 @@ impl<'a> View<'a> {
             title,
             signs,
             paths,
+            beside: outline.lines.iter().map(beside).collect(),
             path_linked,
             path_max,
             footer_from,
@@ -141,6 +143,12 @@ impl<'a> View<'a> {
         cells.row
     }
 
+    /// Features of line `i` in cells that are new or hold those of the line before: what both share is not filled again.
+    pub(super) fn follow(&self, i: usize, cells: &mut Cells) {
+        cells.rewind();
+        self.fill(i, cells);
+    }
+
     /// Names of the features, in the order of the row.
     pub(super) fn names(&self, i: usize) -> Vec<&'static str> {
         let mut cells = Cells::with_names();
@@ -149,13 +157,23 @@ impl<'a> View<'a> {
     }
 
     fn fill(&self, i: usize, cells: &mut Cells) {
-        let line = &self.outline.lines[i];
+        let lines = &self.outline.lines;
+        let line = &lines[i];
+        let before = i.checked_sub(1).map(|before| &lines[before]);
+        let tag_of = |line: &Line| self.page.node(line.block).tag;
+        let same = |alike: &dyn Fn(&Line) -> bool| before.is_some_and(alike);
         own(cells, line, self.ends[i]);
-        tag(cells, self.page.node(line.block).tag);
+        cells.part(0, same(&|b| tag_of(b) == tag_of(line)), |cells| {
+            tag(cells, tag_of(line));
+        });
         self.neighbours(cells, i);
-        self.path(cells, line);
-        self.surroundings(cells, i);
-        marks(cells, line);
+        cells.part(1, same(&|b| b.path == line.path), |cells| {
+            self.path(cells, line);
+        });
+        self.surroundings(cells, line, before);
+        cells.part(2, same(&|b| has_marks_of(line, b)), |cells| {
+            marks(cells, line);
+        });
         self.phrase(cells, i);
         self.place(cells, i);
     }
@@ -198,15 +216,12 @@ impl<'a> View<'a> {
         let lines = &self.outline.lines;
         for (step, names) in [-1isize, 1, -2, 2].into_iter().zip(NAMES) {
             let at = i.checked_add_signed(step).filter(|j| *j < lines.len());
-            let other = at.map(|j| &lines[j]);
+            let beside = at.map_or([0.0; 3], |j| self.beside[j]);
             cells.flag(names[0], at.is_none());
-            cells.put(names[1], other.map_or(0.0, |o| log(plain(o))));
-            cells.put(names[2], other.map_or(0.0, link_share));
-            cells.flag(names[3], other.is_some_and(|o| o.path == lines[i].path));
-            cells.put(
-                names[4],
-                other.map_or(0.0, |o| (o.all.marks as f32).min(8.0) / 8.0),
-            );
+            cells.put(names[1], beside[0]);
+            cells.put(names[2], beside[1]);
+            cells.flag(names[3], at.is_some_and(|j| lines[j].path == lines[i].path));
+            cells.put(names[4], beside[2]);
             cells.flag(names[5], at.is_some_and(|j| self.ends[j]));
         }
     }
@@ -229,7 +244,7 @@ impl<'a> View<'a> {
         cells.put("path: texts", log(path.texts as f32));
     }
 
-    fn surroundings(&self, cells: &mut Cells, i: usize) {
+    fn surroundings(&self, cells: &mut Cells, line: &Line, before: Option<&Line>) {
         const NAMES: [[&str; 6]; 3] = [
             [
                 "block: prose",
@@ -256,26 +271,32 @@ impl<'a> View<'a> {
                 "grandparent: mean line",
             ],
         ];
-        let line = &self.outline.lines[i];
         let total = self.outline.total();
         let mut node = line.block;
-        for names in NAMES {
-            let sum = self.outline.sum(self.outline.range(self.page, node));
-            cells.put(names[0], log(sum.prose as f32));
-            cells.put(names[1], sum.linked as f32 / sum.tokens.max(1) as f32);
-            cells.put(names[2], sum.prose as f32 / total.prose.max(1) as f32);
-            cells.put(names[3], prose_rate(sum));
-            cells.put(names[4], log(sum.lines as f32));
-            cells.put(names[5], log(sum.tokens as f32 / sum.lines.max(1) as f32));
+        let mut other = before.map(|before| before.block);
+        for (level, names) in NAMES.into_iter().enumerate() {
+            cells.part(3 + level, other == Some(node), |cells| {
+                let sum = self.outline.sum(self.outline.range(self.page, node));
+                cells.put(names[0], log(sum.prose as f32));
+                cells.put(names[1], sum.linked as f32 / sum.tokens.max(1) as f32);
+                cells.put(names[2], sum.prose as f32 / total.prose.max(1) as f32);
+                cells.put(names[3], prose_rate(sum));
+                cells.put(names[4], log(sum.lines as f32));
+                cells.put(names[5], log(sum.tokens as f32 / sum.lines.max(1) as f32));
+            });
             node = self.page.node(node).parent;
+            other = other.map(|other| self.page.node(other).parent);
         }
     }
 
     fn phrase(&self, cells: &mut Cells, i: usize) {
         let here = self.phrases[i];
-        for (kind, name) in PHRASES {
-            cells.flag(name, here == Some(kind));
-        }
+        let before = i.checked_sub(1).map(|before| self.phrases[before]);
+        cells.part(6, before == Some(here), |cells| {
+            for (kind, name) in PHRASES {
+                cells.flag(name, here == Some(kind));
+            }
+        });
         // A heading such as 相关阅读 speaks of the lines below it.
         let above = (1..=8)
             .filter_map(|n| i.checked_sub(n))
@@ -317,6 +338,18 @@ impl<'a> View<'a> {
         cells.put("share of prose as near to headline", share);
         cells.put("page: prose", log(self.outline.total().prose as f32) / 8.0);
     }
+}
+
+fn beside(line: &Line) -> [f32; 3] {
+    let marks = (line.all.marks as f32).min(8.0) / 8.0;
+    [log(plain(line)), link_share(line), marks]
+}
+
+/// Both have the same marks from the same element.
+fn has_marks_of(line: &Line, other: &Line) -> bool {
+    line.marks == other.marks
+        && line.marked_share == other.marked_share
+        && line.marked_alone == other.marked_alone
 }
 
 fn plain(line: &Line) -> f32 {

@@ -6,7 +6,7 @@ use super::head::Head;
 use super::likeness::{Forms, is_cjk, normal_form};
 use super::marks::Marks;
 use super::outline::Outline;
-use super::render::{element_text, line_text};
+use super::render::{element_text, line_text, text_of};
 use super::title::{self, Candidate, Evidence, Origin};
 use super::title_parts::Parts;
 use crate::page::{Attr, NodeId, Page, Tag};
@@ -186,9 +186,8 @@ fn line_like(page: &Page, outline: &Outline, forms: &Forms, end: usize) -> Optio
         if !TOKENS.contains(&line.all.tokens) || line.linked.tokens == line.all.tokens {
             continue;
         }
-        text.clear();
-        line_text(page, line, &mut text);
-        let score = forms.best_of(&text, LEAST).unwrap_or(0.0);
+        let text = text_of(page, line, &mut text);
+        let score = forms.best_of(text, LEAST).unwrap_or(0.0);
         if score >= SURE && best.is_none_or(|b| score > b.0) {
             best = Some((score, i));
         }

@@ -17,6 +17,9 @@ pub(super) fn is_cjk(c: char) -> bool {
 /// The form that titles are compared in: NFKC, lower case, no quotes, one space between words and none
 /// beside a CJK character. Cut at 200 characters.
 pub(super) fn normal_form(text: &str) -> Vec<char> {
+    if text.is_ascii() {
+        return ascii_form(text.as_bytes());
+    }
     let mut form = Form::new(text.len());
     if text.chars().all(|c| plain(c).is_some()) {
         text.chars().filter_map(plain).all(|c| form.push(c));
@@ -26,6 +29,29 @@ pub(super) fn normal_form(text: &str) -> Vec<char> {
             .all(|c| form.push(c));
     }
     form.chars
+}
+
+/// The same of a text of ASCII alone.
+fn ascii_form(text: &[u8]) -> Vec<char> {
+    let mut chars = Vec::with_capacity(text.len().min(MAX_CHARS + 1));
+    let mut gap = false;
+    for &byte in text {
+        if chars.len() >= MAX_CHARS {
+            break;
+        }
+        match byte {
+            b'\t'..=b'\r' | b' ' => gap = true,
+            b'"' | b'\'' | b'`' => {}
+            _ => {
+                if gap && !chars.is_empty() {
+                    chars.push(' ');
+                }
+                gap = false;
+                chars.push(char::from(byte.to_ascii_lowercase()));
+            }
+        }
+    }
+    chars
 }
 
 /// NFKC and lower case of a character that does not depend on those beside it; none for the others, which are rare.

@@ -2,9 +2,8 @@
 
 use std::sync::LazyLock;
 
-use regex::bytes::{RegexSet, RegexSetBuilder};
-
 use super::measure::Measure;
+use crate::literals::Literals;
 
 /// What short lines of a page say, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -113,18 +112,9 @@ const LINES: [&[&str]; 5] = [
     TIME_LINES,
 ];
 
-/// Room for the automaton; the default is so small that it is thrown away and built again all the time.
-const DFA_BYTES: usize = 2 << 20;
-
-static WORDS_OF_LINES: LazyLock<RegexSet> = LazyLock::new(|| {
-    let groups = LINES.map(|list| {
-        let words: Vec<String> = list.iter().map(|w| regex::escape(w)).collect();
-        format!("(?i-u){}", words.join("|"))
-    });
-    RegexSetBuilder::new(groups)
-        .dfa_size_limit(DFA_BYTES)
-        .build()
-        .expect("the words are few constants")
+static WORDS_OF_LINES: LazyLock<Literals> = LazyLock::new(|| {
+    let lists = LINES.iter().enumerate();
+    Literals::of(lists.flat_map(|(at, list)| list.iter().map(move |word| (word, 1 << at))))
 });
 
 impl Signs {
@@ -137,7 +127,7 @@ impl Signs {
         if measure.numbers > 0 && text.contains(['$', '€', '£', '¥', '￥']) {
             self.prices += 1;
         }
-        let seen = WORDS_OF_LINES.matches(text.as_bytes());
+        let seen = WORDS_OF_LINES.seen(text.bytes());
         let counts = [
             &mut self.shop,
             &mut self.talk,
@@ -146,7 +136,7 @@ impl Signs {
             &mut self.times,
         ];
         for (at, count) in counts.into_iter().enumerate() {
-            *count += u32::from(seen.matched(at));
+            *count += seen >> at & 1;
         }
     }
 }

@@ -15,6 +15,8 @@ use crate::page::{self, LinkRole, Page, RawLink};
 const MAX_TEXT: usize = 200;
 /// A link text of this many tokens is a headline.
 const HEADLINE_TOKENS: u32 = 8;
+/// So is one of more words or characters.
+const PAGING_TOKENS: u32 = 8;
 /// A longer text is no "next page", whatever signs stand around it.
 const PAGING_BYTES: usize = 200;
 
@@ -46,11 +48,12 @@ static USELESS: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The links of a page with their kinds, at most `limit`.
 pub(super) fn links(page: &Page, outline: &Outline, limit: usize) -> Vec<Link> {
+    let own = page.url.as_ref().map(|url| (url.host(), site(url.host())));
     page::links(page, limit)
         .into_iter()
         .filter(|raw| raw.role != LinkRole::Canonical)
         .map(|raw| Link {
-            kind: kind(page, outline, &raw),
+            kind: kind(own, outline, &raw),
             text: raw.text.chars().take(MAX_TEXT).collect(),
             nofollow: raw.nofollow,
             url: raw.url.as_str().to_owned(),
@@ -58,7 +61,9 @@ pub(super) fn links(page: &Page, outline: &Outline, limit: usize) -> Vec<Link> {
         .collect()
 }
 
-fn kind(page: &Page, outline: &Outline, raw: &RawLink) -> LinkKind {
+/// What a link seems to lead to; `own` is the page's host and the registered part of it. The patterns are dear, so each
+/// is asked only where its answer counts.
+fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind {
     match raw.role {
         LinkRole::Feed => return LinkKind::Feed,
         LinkRole::Part => return LinkKind::Hub,
@@ -69,28 +74,28 @@ fn kind(page: &Page, outline: &Outline, raw: &RawLink) -> LinkKind {
     if USELESS.is_match(path) {
         return LinkKind::Other;
     }
-    let own = page.url.as_ref().map(|url| url.host());
-    let elsewhere =
-        own.is_some_and(|own| own != raw.url.host() && site(own) != site(raw.url.host()));
+    let host = raw.url.host();
+    let elsewhere = own.is_some_and(|own| own.0 != host && own.1 != site(host));
     let tokens = Measure::of(&raw.text).tokens;
+    let may_page = !elsewhere && tokens <= PAGING_TOKENS && raw.text.len() <= PAGING_BYTES;
+    if may_page && PAGING.is_match(&raw.text) {
+        return LinkKind::Hub;
+    }
     let marks = outline
         .lines
         .get(outline.line_at(raw.node))
         .map(|l| l.marks)
         .unwrap_or_default();
-    let menu =
-        marks.any(Marks::NAV.with(Marks::HEADER).with(Marks::FOOTER)) && tokens < HEADLINE_TOKENS;
-    if !elsewhere && raw.text.len() <= PAGING_BYTES && PAGING.is_match(&raw.text) {
-        return LinkKind::Hub;
-    }
     let headline = tokens >= HEADLINE_TOKENS;
-    let detail = DETAIL.is_match(path);
-    let list = path == "/" || LIST.is_match(path);
+    let menu = !headline && marks.any(Marks::NAV.with(Marks::HEADER).with(Marks::FOOTER));
+    let list = || path == "/" || LIST.is_match(path);
+    let detail = || DETAIL.is_match(path);
+    let unlisted = !menu && !list();
     match () {
-        () if detail && (headline || (!menu && !list)) => LinkKind::Article,
-        () if headline && !list && !menu => LinkKind::Article,
+        () if unlisted && (headline || detail()) => LinkKind::Article,
+        () if headline && detail() => LinkKind::Article,
         () if elsewhere => LinkKind::Other,
-        () if list || menu || (tokens > 0 && tokens <= 6 && !detail) => LinkKind::Hub,
+        () if !unlisted || (1..=6).contains(&tokens) => LinkKind::Hub,
         () => LinkKind::Other,
     }
 }

@@ -1,11 +1,9 @@
 //! What an element says of itself: its name, role, class and id words. In: an element. Out: [`Marks`].
 //! Never looks at text; a mark is a hint that is weighed against the text later.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use regex::bytes::{RegexSet, RegexSetBuilder};
-
+use crate::literals::Literals;
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// A set of hints, inherited by what is inside.
@@ -162,47 +160,67 @@ const STEMS: &[(&str, Marks)] = &[
     ),
 ];
 
-/// Room for the automaton; the default is so small that it is thrown away and built again all the time.
-const DFA_BYTES: usize = 2 << 20;
-
-static WORDS: LazyLock<RegexSet> = LazyLock::new(|| {
-    let groups = STEMS.iter().map(|(stems, _)| {
-        let bounded: Vec<String> = stems.split('|').map(bounded).collect();
-        format!("(?i-u){}", bounded.join("|"))
-    });
-    RegexSetBuilder::new(groups)
-        .dfa_size_limit(DFA_BYTES)
-        .build()
-        .expect("the stems are constants that a test compiles")
+/// The stems as words. Signs and blanks are alike in them, but for the two that join the parts of a name.
+static WORDS: LazyLock<Literals> = LazyLock::new(|| {
+    let stems = STEMS
+        .iter()
+        .flat_map(|(stems, marks)| stems.split('|').map(|stem| (stem, marks.0)));
+    let words = stems.flat_map(|(stem, bits)| spellings(stem).into_iter().map(move |w| (w, bits)));
+    Literals::folded(words, |byte| match byte {
+        b'-' | b'_' => b'-',
+        _ if byte.is_ascii_alphanumeric() => byte.to_ascii_lowercase(),
+        _ => b' ',
+    })
 });
 
-/// A stem as a pattern: `-?` lets `-`, `_` or nothing stand between its parts.
-fn bounded(stem: &str) -> String {
-    let inner = stem
-        .trim_start_matches('^')
-        .trim_end_matches('$')
-        .replace("-?", "[-_]?");
-    let head = if stem.starts_with('^') {
-        r"(?:\b|_)"
-    } else {
-        ""
-    };
-    let tail = if stem.ends_with('$') { r"(?:\b|_)" } else { "" };
-    format!("{head}{inner}{tail}")
+/// Every word that a stem stands for: `?` behind a letter or sign, one of several in brackets, and a bound is a joint or
+/// anything else that is no letter.
+fn spellings(stem: &str) -> Vec<String> {
+    let mut out = vec![String::new()];
+    let mut chars = stem.chars().peekable();
+    while let Some(char) = chars.next() {
+        let choices: Vec<char> = match char {
+            '^' | '$' => vec![' ', '-'],
+            '[' => chars.by_ref().take_while(|c| *c != ']').collect(),
+            char => vec![char],
+        };
+        let optional = chars.next_if_eq(&'?').is_some();
+        let mut grown = Vec::with_capacity(out.len() * choices.len());
+        for word in &out {
+            grown.extend(choices.iter().map(|choice| format!("{word}{choice}")));
+        }
+        if optional {
+            out.extend(grown);
+        } else {
+            out = grown;
+        }
+    }
+    out
 }
 
 /// Hints of a class or id value.
 fn marks_of_words(value: &str) -> Marks {
-    let found = WORDS.matches(value.as_bytes());
-    found
-        .iter()
-        .fold(Marks::default(), |marks, at| marks.with(STEMS[at].1))
+    let bound = || std::iter::once(b' ');
+    Marks(WORDS.seen(bound().chain(value.bytes()).chain(bound())))
 }
 
+/// Values remembered; a page seldom has more.
+const REMEMBERED: usize = 512;
+
 /// Reads the marks of elements and remembers those of class and id values, which repeat all over a page.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct MarkReader {
-    by_value: HashMap<u64, Marks>,
+    /// By the last bits of the value's hash, the value last seen with them.
+    known: Vec<(u64, Marks)>,
+}
+
+impl Default for MarkReader {
+    fn default() -> Self {
+        Self {
+            // No value has marks until it is read.
+            known: vec![(0, Marks::default()); REMEMBERED],
+        }
+    }
 }
 
 /// True if the element says that it is not shown.
@@ -253,11 +271,13 @@ impl MarkReader {
     }
 
     fn words(&mut self, value: &str) -> Marks {
-        let key = xxhash_rust::xxh3::xxh3_64(value.as_bytes());
-        *self
-            .by_value
-            .entry(key)
-            .or_insert_with(|| marks_of_words(value))
+        // Never 0, which stands for a place that is free.
+        let hash = xxhash_rust::xxh3::xxh3_64(value.as_bytes()) | 1 << 63;
+        let known = &mut self.known[hash as usize % REMEMBERED];
+        if known.0 != hash {
+            *known = (hash, marks_of_words(value));
+        }
+        known.1
     }
 }
 

@@ -18,70 +18,81 @@ pub(super) struct Measure {
     pub cjk: u32,
 }
 
+/// Sorts of ASCII characters: a letter or digit …
+const WORD: u8 = 1;
+/// … a digit …
+const DIGIT: u8 = 2;
+/// … a sign of bars …
+const BAR: u8 = 4;
+/// … a sentence mark, which is nothing else.
+const MARK: u8 = 2;
+
+/// The sorts of each byte.
+const SORTS: [u8; 256] = {
+    let mut sorts = [0; 256];
+    let mut at = 0u8;
+    while at < 0x80 {
+        sorts[at as usize] = match at {
+            b'0'..=b'9' => WORD | DIGIT,
+            b'a'..=b'z' | b'A'..=b'Z' => WORD,
+            b'|' | b'>' | b'/' => BAR,
+            b',' | b'.' | b';' | b':' | b'?' | b'!' => MARK,
+            _ => 0,
+        };
+        at += 1;
+    }
+    sorts
+};
+
 impl Measure {
     /// Counts of `text`.
     pub(super) fn of(text: &str) -> Self {
-        if text.is_ascii() {
-            return Self::of_ascii(text.as_bytes());
-        }
         let mut m = Self::default();
-        let mut in_word = false;
-        let mut chars = text.chars().peekable();
-        while let Some(c) = chars.next() {
-            let is_cjk = !c.is_ascii() && is_cjk(c);
-            if c.is_ascii_alphanumeric() || (!c.is_ascii() && !is_cjk && is_letter(c)) {
-                if !in_word {
-                    m.tokens += 1;
-                    m.numbers += u32::from(c.is_ascii_digit());
-                }
-                in_word = true;
+        let bytes = text.as_bytes();
+        let (mut at, mut before) = (0, 0);
+        while let Some(&b) = bytes.get(at) {
+            if b >= 0x80 {
+                let char = text.get(at..).and_then(|rest| rest.chars().next());
+                let char = char.unwrap_or_default();
+                before = m.wide(char, before);
+                at += char.len_utf8();
                 continue;
             }
-            in_word = false;
-            if is_cjk {
-                m.tokens += 1;
-                m.cjk += 1;
-                continue;
+            let sort = SORTS[usize::from(b)];
+            let begins = sort & !before & WORD;
+            m.tokens += u32::from(begins);
+            m.numbers += u32::from(begins & (sort >> 1));
+            m.bars += u32::from(sort >> 2);
+            at += 1;
+            if sort == MARK {
+                let next = bytes.get(at);
+                let ends = next.is_none_or(|n| !n.is_ascii_alphanumeric() && *n != b'/');
+                m.marks += u32::from(ends);
             }
-            match c {
-                '，' | '。' | '；' | '：' | '？' | '！' | '、' | '؟' | '،' | '।' => {
-                    m.marks += 1
-                }
-                ',' | '.' | ';' | ':' | '?' | '!' => {
-                    let ends = chars
-                        .peek()
-                        .is_none_or(|n| !n.is_ascii_alphanumeric() && *n != '/');
-                    m.marks += u32::from(ends);
-                }
-                '|' | '>' | '»' | '·' | '/' | '›' | '•' | '｜' => m.bars += 1,
-                _ => {}
-            }
+            before = sort & WORD;
         }
         m
     }
 
-    /// The same for text of ASCII alone.
-    fn of_ascii(text: &[u8]) -> Self {
-        let mut m = Self::default();
-        let mut in_word = false;
-        for (at, &b) in text.iter().enumerate() {
-            let is_word = b.is_ascii_alphanumeric();
-            if is_word && !in_word {
-                m.tokens += 1;
-                m.numbers += u32::from(b.is_ascii_digit());
-            }
-            in_word = is_word;
-            match b {
-                b',' | b'.' | b';' | b':' | b'?' | b'!' => {
-                    let next = text.get(at + 1);
-                    let ends = next.is_none_or(|n| !n.is_ascii_alphanumeric() && *n != b'/');
-                    m.marks += u32::from(ends);
-                }
-                b'|' | b'>' | b'/' => m.bars += 1,
-                _ => {}
-            }
+    /// Counts a character outside ASCII; `before` and the result are [`WORD`] inside a run of letters.
+    fn wide(&mut self, char: char, before: u8) -> u8 {
+        if is_cjk(char) {
+            self.tokens += 1;
+            self.cjk += 1;
+            return 0;
         }
-        m
+        if is_letter(char) {
+            self.tokens += u32::from(before ^ WORD);
+            return WORD;
+        }
+        match char {
+            '，' | '。' | '；' | '：' | '？' | '！' | '、' | '؟' | '،' | '।' => {
+                self.marks += 1;
+            }
+            '»' | '·' | '›' | '•' | '｜' => self.bars += 1,
+            _ => {}
+        }
+        0
     }
 
     /// Adds the counts of the text that follows.

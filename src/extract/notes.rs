@@ -12,7 +12,7 @@ use super::marks::Marks;
 use super::measure::ends_sentence;
 use super::outline::{Outline, is_prose};
 use super::phrases::{Phrase, phrase_of};
-use super::render::line_text;
+use super::render::{line_text, text_of};
 use super::stamp::Clock;
 use crate::page::{Kind, Page};
 
@@ -45,11 +45,7 @@ pub(super) fn drop_notes(
     let mut text = String::new();
     let phrases: Vec<Option<Phrase>> = lines
         .iter()
-        .map(|i| {
-            text.clear();
-            line_text(page, &outline.lines[*i], &mut text);
-            phrase_of(&text)
-        })
+        .map(|i| phrase_of(text_of(page, &outline.lines[*i], &mut text)))
         .collect();
     let bylines: Vec<bool> = (0..lines.len().min(HEAD_LINES))
         .map(|n| {
@@ -93,14 +89,13 @@ pub(super) fn drop_notes(
         if line.all.tokens > NOTE_TOKENS {
             return true;
         }
-        text.clear();
-        line_text(page, line, &mut text);
+        let text = text_of(page, line, &mut text);
         let outside = *i < first || *i > last || next <= HEAD_LINES;
         let above = *i <= first;
-        if above && headline.as_ref().is_some_and(|h| repeats(h, &text)) {
+        if above && headline.as_ref().is_some_and(|h| repeats(h, text)) {
             return false;
         }
-        if line.marks.any(inserted) || (*i > last && is_cookie_notice(&text)) {
+        if line.marks.any(inserted) || (*i > last && is_cookie_notice(text)) {
             return false;
         }
         if *i < first && (byline(next - 1) || title.is_some_and(|t| *i < t)) {
@@ -109,7 +104,7 @@ pub(super) fn drop_notes(
         match phrase {
             Some(Phrase::Editor | Phrase::Tools | Phrase::Paging) => false,
             Some(Phrase::Related) if link_share(line) > 0.5 => false,
-            Some(Phrase::Source) if closes && is_bare_day(&text) => true,
+            Some(Phrase::Source) if closes && is_bare_day(text) => true,
             Some(
                 Phrase::Source | Phrase::Footer | Phrase::Comments | Phrase::Crumbs | Phrase::Tags,
             ) => !outside,

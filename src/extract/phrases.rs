@@ -1,9 +1,11 @@
 //! What a short line says that is not part of a text: 责任编辑, 相关阅读, ©, "Share this". In: the text of a
 //! line. Out: a [`Phrase`] or none. Only for lines that are short: a long one is prose whatever it says.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
-use regex::{RegexSet, RegexSetBuilder};
+use regex::Regex;
+
+use crate::literals::{Beginnings, Literals};
 
 /// Longest line that is looked at, in bytes.
 pub(super) const MAX_BYTES: usize = 400;
@@ -94,15 +96,97 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
 ];
 
-/// Room for the automaton; the default is so small that it is thrown away and built again all the time.
-const DFA_BYTES: usize = 4 << 20;
+/// For each kind the words that its pattern begins with, after signs, and those that it may have anywhere: a line
+/// that has none of them cannot match. Beginnings are cut short where that costs nothing.
+const WORDS: &[(Phrase, &str, &str)] = &[
+    (
+        Phrase::Footer,
+        "",
+        "版权所有|copyright|©|(c)|icp备|icp证|公网安备|主办单位|网站地图|备案号|增值电信|许可证|all rights reserved|alle rechte vorbehalten|互联网新闻信息服务|违法和不良信息|举报电话|举报邮箱|联系我们|关于我们|privacy policy|terms of ",
+    ),
+    (
+        Phrase::Related,
+        "相关|延伸阅读|推荐|热门|热点|为您推荐|猜你喜欢|你可能|今日|精彩推荐|更多|最新|编辑推荐|大家都在看|新闻排行|阅读排行|点击排行|排行榜|24小时热|本周热|图片新闻|精彩图集|看了又看|往期|related |more |read |see also|also read|recommended|you |most |trending|popular |latest |up next|don't miss|editor|top stories|mehr zum thema|lesen sie auch|das k|auch interessant|à lire|À lire|lire aussi|sur le m|te puede|lea tamb|leia |leggi anche|関連記事|おすすめ|あわせて|관련|인기|ч|Ч|ilgili|les og|læ|lÆ|lä|lÄ",
+        "",
+    ),
+    (
+        Phrase::Editor,
+        "责任|责编|编辑|本文编辑|校对|值班编辑|网络编辑|执行主编|主编|编审|监制|审核|审校|初审|复审|终审|作者系|图编|美编|制图|排版",
+        "责任编辑|责编|_n|本文来源",
+    ),
+    (
+        Phrase::OriginalTitle,
+        "本|文原标题|原标题|原题|原文标题",
+        "",
+    ),
+    (
+        Phrase::Tools,
+        "分享|收藏|打印|关闭|字号|字体|大|中|小|我要|纠错|点赞|举报|转发|扫一扫|复制链接|微信扫码|新浪微博|返回|朗读|收听|听新闻|share|print|e-mail|email|tweet|facebook|twitter|whatsapp|copy link|save|bookmark|listen|teilen|drucken|partager|imprimer|compart|condividi|シェア|공유",
+        "",
+    ),
+    (
+        Phrase::Comments,
+        "我来说两句|leave a |join the |log in to|login to|sign in to",
+        "评论|跟贴|跟帖|回复|人参与|留言|comment|自律管理承诺书|文明上网",
+    ),
+    (
+        Phrase::Source,
+        "来源|稿源|消息来源|文章来源|信息来源|新闻来源|出处|转自|source|quelle|fonte|fuente|发布|发表|更新时间|时间|日期|publi|posted|updated|last updated|ver|19|20",
+        "",
+    ),
+    (
+        Phrase::Promo,
+        "advertisement|anzeige|publici|广告|reklam|sponsored|annonse",
+        "开通会员|仅对会员|点击|二维码|扫码|关注|下载|打开|sign up |subscribe |newsletter|download |follow us|click here|join our|get the latest|加入|新浪|article continues below|continue reading|story continues",
+    ),
+    (
+        Phrase::Legal,
+        "",
+        "声明|版权问题|转载|未经|不代表|仅供参考|侵权|投资者据此操作|风险自担|licensed under|reproduced under|republished under|creative commons",
+    ),
+    (
+        Phrase::Paging,
+        "上|下|前|后|首|末|尾|共|previous|next|prev|older|newer",
+        "",
+    ),
+    (
+        Phrase::Tags,
+        "标签|关键词|关键字|tag|filed under|categor|topic|keyword|posted in|schlagw|mots-cl|etiquetas|分类",
+        "#",
+    ),
+    (
+        Phrase::Crumbs,
+        "当前位置|您的位置|您现在的位置|所在位置|位置|you are here|首页|home",
+        "",
+    ),
+    (
+        Phrase::Attachment,
+        "附件|附表|附图|attachment|download pdf",
+        "",
+    ),
+];
 
-static SET: LazyLock<RegexSet> = LazyLock::new(|| {
-    RegexSetBuilder::new(PATTERNS.iter().map(|(_, p)| *p))
-        .dfa_size_limit(DFA_BYTES)
-        .build()
-        .expect("the patterns are constants that a test compiles")
-});
+/// Every word of one sort with a bit for its kind.
+fn words(
+    of: fn(&(Phrase, &'static str, &'static str)) -> &'static str,
+) -> Vec<(&'static str, u32)> {
+    let sorts = WORDS.iter().enumerate();
+    sorts
+        .flat_map(|(at, kind)| of(kind).split('|').map(move |word| (word, 1 << at)))
+        .filter(|(word, _)| !word.is_empty())
+        .collect()
+}
+
+static BEGINNINGS: LazyLock<Beginnings> = LazyLock::new(|| Beginnings::of(words(|kind| kind.1)));
+static ANYWHERE: LazyLock<Literals> = LazyLock::new(|| Literals::of(words(|kind| kind.2)));
+
+/// Made when a line first may match: a crawl of one language never needs most of them.
+static REGEXES: [OnceLock<Regex>; PATTERNS.len()] = [const { OnceLock::new() }; PATTERNS.len()];
+
+fn matches(at: usize, text: &str) -> bool {
+    let made = || Regex::new(PATTERNS[at].1).expect("a constant that a test compiles");
+    REGEXES[at].get_or_init(made).is_match(text)
+}
 
 /// The first kind in the order of [`Phrase`] that the line matches.
 pub(super) fn phrase_of(text: &str) -> Option<Phrase> {
@@ -110,6 +194,21 @@ pub(super) fn phrase_of(text: &str) -> Option<Phrase> {
     if text.is_empty() || text.len() > MAX_BYTES {
         return None;
     }
-    let at = SET.matches(text).iter().next()?;
-    Some(PATTERNS[at].0)
+    let mut left = may_match(text);
+    while left != 0 {
+        let at = left.trailing_zeros() as usize;
+        if matches(at, text) {
+            return Some(PATTERNS[at].0);
+        }
+        left &= left - 1;
+    }
+    None
+}
+
+/// A bit for each pattern that has one of its words in the text.
+fn may_match(text: &str) -> u32 {
+    let is_letter = |c: char| c.is_alphabetic() || c.is_ascii_digit() || c == '_';
+    let first = text.find(is_letter).and_then(|at| text.get(at..));
+    let begins = first.map_or(0, |first| BEGINNINGS.seen(first.as_bytes()));
+    begins | ANYWHERE.seen(text.bytes())
 }

@@ -48,29 +48,48 @@ pub(super) fn node_text(page: &Page, first: NodeId, end: NodeId, out: &mut Strin
 
 /// No white space but single blanks, as nearly all texts of a page are: they can be taken whole.
 fn is_tidy(text: &[u8]) -> bool {
-    let mut before = 0;
-    for (at, &b) in text.iter().enumerate() {
-        let is_fine = match b {
-            b' ' => before != b' ',
-            0..=0x1F => false,
-            // White space outside ASCII begins with these.
-            0xC2 => !matches!(text.get(at + 1), Some(0x85 | 0xA0)),
-            0xE1 => false,
-            0xE2 => !matches!(text.get(at + 1), Some(0x80 | 0x81)) || is_mark(text.get(at + 2)),
-            0xE3 => text.get(at + 1) != Some(&0x80) || text.get(at + 2) != Some(&0x80),
-            _ => true,
-        };
-        if !is_fine {
-            return false;
-        }
-        before = b;
+    // Nothing ends these two early, so that many bytes are looked at in one step.
+    let pairs = text.iter().zip(text.get(1..).unwrap_or_default());
+    let doubled = pairs.fold(0, |found, (a, b)| {
+        found | u8::from(*a == b' ') & u8::from(*b == b' ')
+    });
+    // Control characters, and the bytes that begin white space outside ASCII.
+    let odd = text.iter().fold(0, |found, b| {
+        let begins = u8::from(*b == 0xC2) | u8::from(b.wrapping_sub(0xE1) < 3);
+        found | u8::from(*b < b' ') | begins
+    });
+    doubled == 0 && (odd == 0 || (0..text.len()).all(|at| !is_wide_space(text, at)))
+}
+
+/// True for a control character, and for the first byte of white space outside ASCII.
+fn is_wide_space(text: &[u8], at: usize) -> bool {
+    match text[at] {
+        0..=0x1F => true,
+        0x20..=0xC1 | 0xE4.. => false,
+        0xC2 => matches!(text.get(at + 1), Some(0x85 | 0xA0)),
+        0xE1 => true,
+        0xE2 => matches!(text.get(at + 1), Some(0x80 | 0x81)) && !is_mark(text.get(at + 2)),
+        0xE3 => text.get(at + 1) == Some(&0x80) && text.get(at + 2) == Some(&0x80),
+        _ => false,
     }
-    true
 }
 
 /// Third byte of the dashes, quotes and dots U+2010 to U+2027.
 fn is_mark(third: Option<&u8>) -> bool {
     matches!(third, Some(0x90..=0x9E | 0xA0..=0xA7))
+}
+
+/// The text of a line: as it stands in the page where that is how it is shown, else made in `buffer`.
+pub(super) fn text_of<'t>(page: &'t Page, line: &Line, buffer: &'t mut String) -> &'t str {
+    if line.end == line.first + 1 {
+        let text = page.text(line.first);
+        if is_tidy(text.as_bytes()) {
+            return text.trim_matches(' ');
+        }
+    }
+    buffer.clear();
+    line_text(page, line, buffer);
+    buffer
 }
 
 /// Appends the text of a line.

@@ -81,12 +81,15 @@ pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>)
     let last = parts.parts.last().filter(|_| parts.parts.len() > 1);
     let last = last.map(|part| normal_form(part));
     let whole = normal_form(&parts.whole);
+    let mut known = Vec::with_capacity(candidates.len());
     for candidate in &mut candidates {
         let text = without_permalink(&candidate.text);
-        candidate.clean = Parts::of(text).parts.len() == 1;
-        candidate.text = site.without_suffix(text);
-        candidate.score = score(candidate, last.as_deref(), &forms, &site);
-        candidate.exact = forms.contain(&normal_form(&candidate.text));
+        candidate.clean = Parts::is_single(text);
+        candidate.text = site.without_suffix(text, candidate.clean);
+        let form = normal_form(&candidate.text);
+        candidate.score = score(candidate, &form, last.as_deref(), &forms, &site);
+        candidate.exact = forms.contain(&form);
+        known.push(form);
     }
     let lone = lone_heading(&candidates, &parts, &site);
     let agreed = agreed_heading(&candidates, &site);
@@ -98,7 +101,9 @@ pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>)
             c.score >= ACCEPT
                 || (untitled && c.origin <= Origin::JsonLd)
                 || lone == Some(*i)
-                || agreed.as_deref() == Some(letters_of(&c.text).as_slice())
+                || agreed.as_ref().is_some_and(|agreed| {
+                    known[*i].iter().filter(|c| c.is_alphanumeric()).eq(agreed)
+                })
         })
         .map(|(_, c)| c.clone())
         .collect();
@@ -125,14 +130,19 @@ pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>)
     (Some(text), candidates)
 }
 
-/// Likeness of a candidate to the best part of `<title>`, less for what looks like the site's name; `last` is the
-/// normal form of the last of several parts.
-fn score(candidate: &Candidate, last: Option<&[char]>, forms: &Forms, site: &Site) -> f64 {
-    let form = normal_form(&candidate.text);
-    if site.is(&form) || candidate.text.chars().count() > MAX_CHARS || form.len() < 2 {
+/// Likeness of a candidate to the best part of `<title>`, less for what looks like the site's name; `form` is its normal
+/// form, `last` that of the last of several parts.
+fn score(
+    candidate: &Candidate,
+    form: &[char],
+    last: Option<&[char]>,
+    forms: &Forms,
+    site: &Site,
+) -> f64 {
+    if site.is(form) || candidate.text.chars().count() > MAX_CHARS || form.len() < 2 {
         return 0.0;
     }
-    let best = forms.best(&form, LEAST).unwrap_or(0.0);
+    let best = forms.best(form, LEAST).unwrap_or(0.0);
     // The title contains it, and no joint shows where it ends.
     let best = if candidate.origin == Origin::Line {
         best.max(LINE)
@@ -140,7 +150,7 @@ fn score(candidate: &Candidate, last: Option<&[char]>, forms: &Forms, site: &Sit
         best
     };
     // Site names stand last; a headline that stands last is found by another candidate or part.
-    let suspect = candidate.origin != Origin::JsonLd && last == Some(form.as_slice());
+    let suspect = candidate.origin != Origin::JsonLd && last == Some(form);
     let short = form.len() < MIN_CHARS;
     best * if suspect { 0.5 } else { 1.0 } * if short { 0.8 } else { 1.0 }
 }
@@ -311,9 +321,12 @@ impl Site {
             .is_some_and(|n| likeness_from(n, &form, usize::MAX, ACCEPT).is_some())
     }
 
-    /// The text without the site's name behind a joint.
-    fn without_suffix(&self, text: &str) -> String {
+    /// The text without the site's name behind a joint; `single` if it has none.
+    fn without_suffix(&self, text: &str, single: bool) -> String {
         let text = text.trim().trim_matches(['\u{200b}', '\u{feff}']).trim();
+        if single {
+            return text.to_owned();
+        }
         let parts = Parts::of(text);
         let Some(last) = parts.parts.last().filter(|_| parts.parts.len() > 1) else {
             return text.to_owned();

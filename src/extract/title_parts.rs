@@ -50,6 +50,16 @@ impl Parts {
         out
     }
 
+    /// True for a title with a single part, as most headings are.
+    pub(super) fn is_single(title: &str) -> bool {
+        let title = title.trim();
+        if joints(title).is_empty() {
+            !piece(title, 0, title.len()).is_empty()
+        } else {
+            Self::of(title).parts.len() == 1
+        }
+    }
+
     /// Normal forms of everything the title may be compared by.
     pub(super) fn forms(&self) -> Forms {
         let all = self.heads.iter().chain(&self.tails).chain(&self.parts);
@@ -67,27 +77,28 @@ fn piece(text: &str, from: usize, to: usize) -> String {
 
 /// Byte ranges of the joints, at most 12.
 fn joints(title: &str) -> Vec<(usize, usize)> {
-    let chars: Vec<(usize, char)> = title.char_indices().collect();
     let mut out = Vec::new();
-    for (i, (at, c)) in chars.iter().enumerate() {
+    let mut before = None;
+    let mut chars = title.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
         if out.len() >= 12 {
             break;
         }
-        let before = i.checked_sub(1).map(|j| chars[j].1);
-        let after = chars.get(i + 1).map(|x| x.1);
+        let last = before.replace(c);
+        let after = chars.peek().map(|next| next.1);
         // `Headline :: Section` and `Headline : Site`; a colon in a sentence has no space before it.
-        let spaced = before == Some(' ') && matches!(after, Some(' ' | ':'));
-        if *c == ':' && (spaced || before == Some(':')) {
-            out.push((*at, at + 1));
+        let spaced = last == Some(' ') && matches!(after, Some(' ' | ':'));
+        if c == ':' && (spaced || last == Some(':')) {
+            out.push((at, at + 1));
             continue;
         }
-        if !JOINTS.contains(c) {
+        if !JOINTS.contains(&c) {
             continue;
         }
         let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
-        let loose = matches!(c, '_' | '|' | '»' | '｜' | '丨') || !(word(before) && word(after));
+        let loose = matches!(c, '_' | '|' | '»' | '｜' | '丨') || !(word(last) && word(after));
         if loose {
-            out.push((*at, at + c.len_utf8()));
+            out.push((at, at + c.len_utf8()));
         }
     }
     out

@@ -149,6 +149,9 @@ fn names_a_page(reference: &str) -> bool {
     }
 }
 
+/// Last links whose hosts are remembered.
+const NEAR: usize = 4;
+
 struct Found<'p> {
     base: Option<CrawlUri>,
     /// Spelling in the page → index in `links`, to resolve each but once; `None` when it names no page.
@@ -188,6 +191,22 @@ impl<'p> Found<'p> {
         }
     }
 
+    /// The address that a reference means.
+    fn url(&self, reference: &str) -> Option<CrawlUri> {
+        // Most absolute references lead to a host seen just before, and a host is the dear part of an address.
+        let near = self.links.iter().rev().take(NEAR).map(|link| &link.url);
+        let mut near = near.chain(&self.base);
+        if let Some((near, path)) = near.find_map(|near| Some((near, path_at(near, reference)?))) {
+            return near.join(path).ok();
+        }
+        match &self.base {
+            Some(base) => base.join(reference).ok(),
+            // Without a base a reference without a scheme means nothing.
+            None if !reference.contains(':') => None,
+            None => CrawlUri::parse(reference).ok(),
+        }
+    }
+
     /// Index of the link with this reference's address, added when it is new.
     fn resolve(
         &mut self,
@@ -201,10 +220,7 @@ impl<'p> Found<'p> {
         if !names_a_page(reference) || self.links.len() >= limit {
             return None;
         }
-        let url = match &self.base {
-            Some(base) => base.join(reference).ok()?,
-            None => CrawlUri::parse(reference).ok()?,
-        };
+        let url = self.url(reference)?;
         if role == LinkRole::Anchor && page.url.as_ref() == Some(&url) {
             return None;
         }
@@ -223,6 +239,16 @@ impl<'p> Found<'p> {
         });
         Some(at)
     }
+}
+
+/// What stands behind scheme and host of `reference` when they are those of `near`, letter for letter: a path that
+/// means the same beside `near`.
+fn path_at<'r>(near: &CrawlUri, reference: &'r str) -> Option<&'r str> {
+    let origin = near.as_str().strip_suffix(near.path_and_query())?;
+    let path = reference.strip_prefix(origin)?;
+    // Two slashes begin a host, and tabs and line breaks are left out before they are looked for.
+    let is_path = path.starts_with('/') && !path.starts_with("//") && !path.starts_with("/\\");
+    (is_path && !path.contains(['\t', '\n', '\r'])).then_some(path)
 }
 
 /// What a reader sees of a link.

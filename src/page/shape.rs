@@ -164,12 +164,15 @@ fn measure(text: &str) -> (u32, u32) {
 
 fn measure_ascii(text: &[u8]) -> (u32, u32) {
     // White space of `char`, which the vertical tab is too.
-    let is_space = |b: &u8| b.is_ascii_whitespace() || *b == 0x0B;
-    let shown = text.iter().filter(|b| !is_space(b)).count();
-    let ends = |(at, b): &(usize, &u8)| {
-        matches!(b, b'.' | b'!' | b'?') && text.get(at + 1).is_none_or(is_space)
-    };
-    let sentences = text.iter().enumerate().filter(ends).count();
-    let units = u32::try_from(shown).unwrap_or(u32::MAX).saturating_mul(4);
-    (units, u32::try_from(sentences).unwrap_or(u32::MAX))
+    let is_space = |b: u8| matches!(b, b'\t'..=b'\r' | b' ');
+    let (mut spaces, mut sentences, mut after_end) = (0u32, 0u32, false);
+    for &b in text {
+        let space = is_space(b);
+        spaces += u32::from(space);
+        sentences += u32::from(space & after_end);
+        after_end = matches!(b, b'.' | b'!' | b'?');
+    }
+    sentences += u32::from(after_end);
+    let shown = u32::try_from(text.len()).unwrap_or(u32::MAX) - spaces;
+    (shown.saturating_mul(4), sentences)
 }

@@ -172,6 +172,17 @@ fn is_nothing(char: char) -> bool {
 }
 
 fn push_collapsed(out: &mut String, text: &str) {
+    if text.is_ascii() {
+        let mut words = text.split(|c: char| matches!(c, '\t'..='\r' | ' '));
+        out.push_str(words.next().unwrap_or_default());
+        for word in words {
+            if !out.is_empty() && !out.ends_with(' ') {
+                out.push(' ');
+            }
+            out.push_str(word);
+        }
+        return;
+    }
     for char in text.chars() {
         if char.is_whitespace() {
             if !out.is_empty() && !out.ends_with(' ') {

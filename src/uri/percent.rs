@@ -51,11 +51,26 @@ fn hex_value(digit: u8) -> Option<u8> {
         .and_then(|v| u8::try_from(v).ok())
 }
 
-fn is_unreserved(b: u8) -> bool {
+const fn is_unreserved(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~')
 }
 
-/// May stand unescaped in a path or query: unreserved, sub-delims, and `:@/?`.
+/// The bytes that may stand unescaped in a path or query: unreserved, sub-delims, and `:@/?`.
+const ALLOWED: [bool; 256] = {
+    let mut allowed = [false; 256];
+    let mut at = 0;
+    while at < 128 {
+        let b = at as u8;
+        allowed[at] = is_unreserved(b)
+            || matches!(
+                b,
+                b'!' | b'$' | b'&'..=b',' | b';' | b'=' | b':' | b'@' | b'/' | b'?'
+            );
+        at += 1;
+    }
+    allowed
+};
+
 fn is_allowed(b: u8) -> bool {
-    is_unreserved(b) || b"!$&'()*+,;=:@/?".contains(&b)
+    ALLOWED[usize::from(b)]
 }

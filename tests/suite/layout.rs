@@ -7,16 +7,17 @@ use std::path::{Path, PathBuf};
 /// Which modules a module may import besides itself.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("uri", &[]),
+    ("literals", &[]),
     ("analyze", &[]),
     ("terms", &["analyze"]),
-    ("page", &["uri"]),
+    ("page", &["uri", "literals"]),
     ("store", &["uri"]),
     ("similarity", &["page"]),
-    ("comments", &["page", "similarity"]),
+    ("comments", &["page", "similarity", "literals"]),
     ("template", &["page", "similarity"]),
     (
         "extract",
-        &["uri", "page", "template", "comments", "analyze"],
+        &["uri", "page", "template", "comments", "analyze", "literals"],
     ),
     ("schedule", &["uri", "store"]),
     ("frontier", &["uri", "store"]),

@@ -1,0 +1,168 @@
+//! Which of many words stand in a text. In: words with bits, once; then texts. Out: the bits of all words that a text
+//! has, found in one pass without allocating (Aho and Corasick 1975, every step in a table). Never judges: that a word
+//! is there is at most a reason to look closer.
+
+use std::collections::VecDeque;
+
+/// No transition yet, while the table is made. State 0 is the start, to which no transition leads but by failing.
+const NONE: u16 = 0;
+
+/// Words that are looked for anywhere in a text.
+#[derive(Debug)]
+pub struct Literals {
+    /// Class of each byte; 0 for those that stand in no word.
+    classes: [u8; 256],
+    /// Number of classes.
+    width: usize,
+    /// Next state by state and class.
+    next: Vec<u16>,
+    /// Bits of the words that end in each state.
+    bits: Vec<u32>,
+}
+
+impl Literals {
+    /// Words with the bits that each stands for. ASCII letters match in both cases. Words beyond 65,535 states are left
+    /// out.
+    pub fn of<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
+        Self::folded(words, |byte| byte.to_ascii_lowercase())
+    }
+
+    /// The same where bytes are alike that `fold` maps to one.
+    pub fn folded<W: AsRef<[u8]>>(
+        words: impl IntoIterator<Item = (W, u32)>,
+        fold: fn(u8) -> u8,
+    ) -> Self {
+        let words: Vec<(Vec<u8>, u32)> = words
+            .into_iter()
+            .map(|(word, bits)| (word.as_ref().iter().map(|b| fold(*b)).collect(), bits))
+            .collect();
+        let mut known = [0u8; 256];
+        let mut width = 1u8;
+        for byte in words.iter().flat_map(|(word, _)| word) {
+            let class = &mut known[usize::from(*byte)];
+            if *class == 0 {
+                *class = width;
+                width = width.saturating_add(1);
+            }
+        }
+        let mut classes = [0u8; 256];
+        for (byte, class) in (0u8..=255).zip(&mut classes) {
+            *class = known[usize::from(fold(byte))];
+        }
+        let mut out = Self {
+            classes,
+            width: usize::from(width),
+            next: vec![NONE; usize::from(width)],
+            bits: vec![0],
+        };
+        for (word, bits) in &words {
+            out.add(word, *bits);
+        }
+        out.link();
+        out
+    }
+
+    fn add(&mut self, word: &[u8], bits: u32) {
+        let mut state = 0;
+        for byte in word {
+            let at = state * self.width + usize::from(self.classes[usize::from(*byte)]);
+            if self.next[at] == NONE {
+                let Ok(new) = u16::try_from(self.bits.len()) else {
+                    return;
+                };
+                self.next[at] = new;
+                self.bits.push(0);
+                self.next.extend(std::iter::repeat_n(NONE, self.width));
+            }
+            state = usize::from(self.next[at]);
+        }
+        self.bits[state] |= bits;
+    }
+
+    /// Fills the table: where a word does not go on, the longest end of what was read that begins one does.
+    fn link(&mut self) {
+        let mut fails = vec![0usize; self.bits.len()];
+        let mut queue: VecDeque<usize> = VecDeque::from([0]);
+        while let Some(state) = queue.pop_front() {
+            self.bits[state] |= self.bits[fails[state]];
+            for class in 0..self.width {
+                let at = state * self.width + class;
+                let other = self.next[fails[state] * self.width + class];
+                match self.next[at] {
+                    NONE => self.next[at] = if state == 0 { 0 } else { other },
+                    child => {
+                        let child = usize::from(child);
+                        fails[child] = if state == 0 { 0 } else { usize::from(other) };
+                        queue.push_back(child);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The bits of all words in `bytes`.
+    pub fn seen(&self, bytes: impl Iterator<Item = u8>) -> u32 {
+        let step = |(state, seen): (usize, u32), byte: u8| {
+            let at = state * self.width + usize::from(self.classes[usize::from(byte)]);
+            let state = usize::from(self.next[at]);
+            (state, seen | self.bits[state])
+        };
+        bytes.fold((0, 0), step).1
+    }
+
+    /// True if any word stands in `text`.
+    pub fn stand_in(&self, text: &str) -> bool {
+        let mut state = 0;
+        text.bytes().any(|byte| {
+            let at = state * self.width + usize::from(self.classes[usize::from(byte)]);
+            state = usize::from(self.next[at]);
+            self.bits[state] != 0
+        })
+    }
+}
+
+/// Words that are looked for at the beginning of a text.
+#[derive(Debug)]
+pub struct Beginnings {
+    /// The first two bytes of each word, sorted.
+    keys: Vec<[u8; 2]>,
+    /// Words in lower case, in the order of the keys.
+    words: Vec<(Vec<u8>, u32)>,
+}
+
+impl Beginnings {
+    /// Words of two bytes at least, with the bits that each stands for. ASCII letters match in both cases.
+    pub fn of<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
+        let words = words.into_iter();
+        let mut keyed: Vec<([u8; 2], (Vec<u8>, u32))> = words
+            .map(|(word, bits)| (word.as_ref().to_ascii_lowercase(), bits))
+            .filter_map(|(word, bits)| Some((*word.first_chunk()?, (word, bits))))
+            .collect();
+        keyed.sort_unstable();
+        let (keys, words) = keyed.into_iter().unzip();
+        Self { keys, words }
+    }
+
+    /// The bits of all words that `text` begins with.
+    pub fn seen(&self, text: &[u8]) -> u32 {
+        let Some(key) = text
+            .first_chunk::<2>()
+            .map(|key| key.map(|b| b.to_ascii_lowercase()))
+        else {
+            return 0;
+        };
+        let from = self.keys.partition_point(|known| *known < key);
+        let alike = self.keys.iter().zip(&self.words).skip(from);
+        alike
+            .take_while(|(known, _)| **known == key)
+            .map(|(_, word)| word)
+            .filter(|(word, _)| {
+                text.get(..word.len())
+                    .is_some_and(|head| head.eq_ignore_ascii_case(word))
+            })
+            .fold(0, |seen, (_, bits)| seen | bits)
+    }
+}
+
+#[cfg(test)]
+mod tests;

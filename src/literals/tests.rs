@@ -1,0 +1,64 @@
+use proptest::prelude::*;
+
+use super::{Beginnings, Literals};
+
+#[test]
+fn nothing_is_seen_where_no_word_stands() {
+    let literals = Literals::of([("share", 1), ("评论", 2)]);
+    for text in ["", "shar", "s h a r e", "评", "论评", "\u{8bc4}x\u{8bba}"] {
+        assert_eq!(literals.seen(text.bytes()), 0, "{text}");
+        assert!(!literals.stand_in(text), "{text}");
+    }
+    let none = Literals::of(Vec::<(&str, u32)>::new());
+    assert_eq!(none.seen("anything".bytes()), 0);
+}
+
+#[test]
+fn words_inside_others_and_over_each_other_are_seen() {
+    let literals = Literals::of([("he", 1), ("she", 2), ("hers", 4), ("his", 8)]);
+    assert_eq!(literals.seen("USHERS".bytes()), 7);
+    assert_eq!(literals.seen("this".bytes()), 8);
+    assert_eq!(literals.seen("ahishe".bytes()), 11);
+}
+
+#[test]
+fn folding_makes_bytes_alike() {
+    let fold = |b: u8| if b == b'_' { b'-' } else { b };
+    let literals = Literals::folded([("a-b", 1)], fold);
+    assert_eq!(literals.seen("xa_b".bytes()), 1);
+    assert_eq!(literals.seen("xA_b".bytes()), 0);
+}
+
+#[test]
+fn beginnings_are_seen_at_the_beginning_only() {
+    let words = Beginnings::of([("more", 1), ("more from", 2), ("相关", 4), ("mo", 8)]);
+    assert_eq!(words.seen("More From us".as_bytes()), 11);
+    assert_eq!(words.seen("mor".as_bytes()), 8);
+    assert_eq!(words.seen("no more".as_bytes()), 0);
+    assert_eq!(words.seen("相关阅读".as_bytes()), 4);
+    assert_eq!(words.seen("m".as_bytes()), 0);
+    assert_eq!(words.seen(b""), 0);
+}
+
+proptest! {
+    #[test]
+    fn what_is_seen_is_what_a_search_for_each_word_finds(
+        words in proptest::collection::vec("[abAB文]{1,4}", 1..12),
+        text in "[abAB文 ]{0,40}",
+    ) {
+        let bits = |i: usize| 1u32 << i;
+        let literals = Literals::of(words.iter().enumerate().map(|(i, w)| (w, bits(i))));
+        let lower = text.to_lowercase();
+        let expected = words.iter().enumerate()
+            .filter(|(_, w)| lower.contains(&w.to_lowercase()))
+            .fold(0, |seen, (i, _)| seen | bits(i));
+        prop_assert_eq!(literals.seen(text.bytes()), expected);
+        prop_assert_eq!(literals.stand_in(&text), expected != 0);
+        let long = words.iter().enumerate().filter(|(_, w)| w.len() >= 2);
+        let beginnings = Beginnings::of(long.clone().map(|(i, w)| (w, bits(i))));
+        let expected = long
+            .filter(|(_, w)| lower.starts_with(&w.to_lowercase()))
+            .fold(0, |seen, (i, _)| seen | bits(i));
+        prop_assert_eq!(beginnings.seen(text.as_bytes()), expected);
+    }
+}
