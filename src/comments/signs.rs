@@ -3,18 +3,15 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 
-use crate::literals::Literals;
+use crate::literals::{Literals, lean};
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Longest text that is looked at, in bytes: a line of name, place and time, not a paragraph.
 const MAX_BYTES: usize = 160;
 /// Most signs of one page; what follows is not looked at.
 const MAX_SIGNS: usize = 4_000;
-
-/// Room for the automaton; the default is so small that it is thrown away and built again all the time.
-const DFA_BYTES: usize = 8 << 20;
 
 /// A place that says when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,33 +22,41 @@ pub(super) struct TimeSign {
     pub rest: u32,
 }
 
-static TIME: LazyLock<Regex> = LazyLock::new(|| {
-    let clock = r"(?:[T\s,]*(?:at|à|um|a las|kl\.?|上午|下午|晚上|凌晨)?\s*[0-9]{1,2}[:：点时][0-9]{2}(?:[:：分][0-9]{2})?秒?(?:\s*[ap]\.?m(?-u:\b)\.?)?)?";
-    let forms = [
-        format!(r"(?:19|20)[0-9]{{2}}\s?[-–/.年]\s?[0-9]{{1,2}}\s?[-–/.月]\s?[0-9]{{1,2}}(?:\s?[日号])?(?:\s*\p{{Han}}{{2,3}}日?(?-u:\b))?{clock}"),
-        format!(r"(?-u:\b)[0-9]{{1,2}}[-/.][0-9]{{1,2}}[-/.](?:19|20)?[0-9]{{2}}(?-u:\b){clock}"),
-        r"(?-u:\b)[0-9]{1,2}[-/][0-9]{1,2}\s+[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?".to_owned(),
-        format!(r"[0-9]{{1,2}}\s?月\s?[0-9]{{1,2}}\s?[日号]{clock}"),
-        format!(r"(?:(?:昨天|前天|今天|昨日|今日)(?:\s|[0-9]|$)|(?-u:\b)yesterday(?-u:\b)|(?-u:\b)today(?-u:\b)|(?-u:\b)gestern(?-u:\b)|(?-u:\b)heute(?-u:\b)|(?-u:\b)hier(?-u:\b)|(?-u:\b)ayer(?-u:\b)|(?-u:\b)hoy(?-u:\b)){clock}"),
-        r"刚刚|剛剛|刚才|(?-u:\b)just now(?-u:\b)|(?-u:\b)moments ago(?-u:\b)|たった今".to_owned(),
-        r"(?:[0-9]{1,3}|半|几|一|两|二|三)\s*个?\s*(?:秒钟?|分钟?|分鐘|小时|小時|时间|時間|天|日|周|週|週間|星期|个?月|ヶ月|か月|年)\s*(?:之|以)?前".to_owned(),
-        r"(?:[0-9]{1,3}|(?-u:\b)an?|(?-u:\b)one)\s*(?:sec(?:ond)?|min(?:ute)?|hr|hour|day|week|wk|month|mon|mo|year|yr)s?\.?(?:,\s*[0-9]+\s*[a-z]+)?\s+ago(?-u:\b)".to_owned(),
-        r"^[0-9]{1,2}\s?(?:s|m|h|d|w|y|mo|min|hr|yr)s?\.?(?:\s+ago)?$".to_owned(),
-        r"(?-u:\b)(?:vor|il y a|hace|há|fa)\s+(?:[0-9]{1,3}|einem|einer|un|une|um|uma)\s+\p{L}{3,9}|[0-9]{1,3}\s*(?:초|분|시간|일|주|개월|년)\s*전|[0-9]{1,3}\s+\p{L}{3,8}\s+(?:назад|fa|önce|atrás)(?-u:\b)".to_owned(),
-        format!(r"(?-u:\b)\p{{L}}{{3,9}}\.?\s+[0-9]{{1,2}}(?:st|nd|rd|th)?,?\s+(?:(?:19|20)[0-9]{{2}}|'[0-9]{{2}}(?-u:\b)|(?:at\s+)?[0-9]{{1,2}}:[0-9]{{2}}){clock}"),
-        format!(r"(?-u:\b)[0-9]{{1,2}}(?:st|nd|rd|th|\.)?[\s-]+(?:de\s+)?\p{{L}}{{3,10}}\.?,?[\s-]+(?:de\s+)?(?:(?:19|20)[0-9]{{2}}(?-u:\b)|[0-9]{{1,2}}:[0-9]{{2}}){clock}"),
-        r"^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?\s+(?:[0-9]{1,2}|'[0-9]{2}|20[0-9]{2})$".to_owned(),
-    ];
-    RegexBuilder::new(&format!("(?i){}", forms.join("|")))
-        .dfa_size_limit(DFA_BYTES)
-        .build()
+/// How a time is told.
+const FORMS: [&str; 13] = [
+    r"(?:19|20)[0-9]{2}\s?[-–/.年]\s?[0-9]{1,2}\s?[-–/.月]\s?[0-9]{1,2}(?:\s?[日号])?(?:\s*\p{Han}{2,3}日?(?-u:\b))?",
+    r"(?-u:\b)[0-9]{1,2}[-/.][0-9]{1,2}[-/.](?:19|20)?[0-9]{2}(?-u:\b)",
+    r"(?-u:\b)[0-9]{1,2}[-/][0-9]{1,2}\s+[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?",
+    r"[0-9]{1,2}\s?月\s?[0-9]{1,2}\s?[日号]",
+    r"(?:(?:昨天|前天|今天|昨日|今日)(?:\s|[0-9]|$)|(?-u:\b)yesterday(?-u:\b)|(?-u:\b)today(?-u:\b)|(?-u:\b)gestern(?-u:\b)|(?-u:\b)heute(?-u:\b)|(?-u:\b)hier(?-u:\b)|(?-u:\b)ayer(?-u:\b)|(?-u:\b)hoy(?-u:\b))",
+    r"刚刚|剛剛|刚才|(?-u:\b)just now(?-u:\b)|(?-u:\b)moments ago(?-u:\b)|たった今",
+    r"(?:[0-9]{1,3}|半|几|一|两|二|三)\s*个?\s*(?:秒钟?|分钟?|分鐘|小时|小時|时间|時間|天|日|周|週|週間|星期|个?月|ヶ月|か月|年)\s*(?:之|以)?前",
+    r"(?:[0-9]{1,3}|(?-u:\b)an?|(?-u:\b)one)\s*(?:sec(?:ond)?|min(?:ute)?|hr|hour|day|week|wk|month|mon|mo|year|yr)s?\.?(?:,\s*[0-9]+\s*[a-z]+)?\s+ago(?-u:\b)",
+    r"^[0-9]{1,2}\s?(?:s|m|h|d|w|y|mo|min|hr|yr)s?\.?(?:\s+ago)?$",
+    r"(?-u:\b)(?:vor|il y a|hace|há|fa)\s+(?:[0-9]{1,3}|einem|einer|un|une|um|uma)\s+\p{L}{3,9}|[0-9]{1,3}\s*(?:초|분|시간|일|주|개월|년)\s*전|[0-9]{1,3}\s+\p{L}{3,8}\s+(?:назад|fa|önce|atrás)(?-u:\b)",
+    r"(?-u:\b)\p{L}{3,9}\.?\s+[0-9]{1,2}(?:st|nd|rd|th)?,?\s+(?:(?:19|20)[0-9]{2}|'[0-9]{2}(?-u:\b)|(?:at\s+)?[0-9]{1,2}:[0-9]{2})",
+    r"(?-u:\b)[0-9]{1,2}(?:st|nd|rd|th|\.)?[\s-]+(?:de\s+)?\p{L}{3,10}\.?,?[\s-]+(?:de\s+)?(?:(?:19|20)[0-9]{2}(?-u:\b)|[0-9]{1,2}:[0-9]{2})",
+    r"^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?\s+(?:[0-9]{1,2}|'[0-9]{2}|20[0-9]{2})$",
+];
+
+/// The time of day that may stand behind each of them.
+const CLOCK: &str = r"[T\s,]*(?:at|à|um|a las|kl\.?|上午|下午|晚上|凌晨)?\s*[0-9]{1,2}[:：点时][0-9]{2}(?:[:：分][0-9]{2})?秒?(?:\s*[ap]\.?m(?-u:\b)\.?)?";
+
+fn compiled(pattern: &str) -> Regex {
+    Regex::new(&lean(&format!("(?i){pattern}")))
         .expect("the pattern is a constant that a test compiles")
-});
+}
+
+static TIME: LazyLock<Regex> = LazyLock::new(|| compiled(&FORMS.join("|")));
+static TIME_OF_DAY: LazyLock<Regex> = LazyLock::new(|| compiled(&format!("^(?:{CLOCK})")));
 
 /// The part of a text that says when, as a byte range; `None` when nothing does.
 pub(super) fn time_in(text: &str) -> Option<std::ops::Range<usize>> {
     (text.len() <= MAX_BYTES && may_tell_time(text)).then_some(())?;
-    TIME.find(text).map(|found| found.range())
+    let found = TIME.find(text)?;
+    let rest = text.get(found.end()..).unwrap_or_default();
+    let clock = TIME_OF_DAY.find(rest).map_or(0, |clock| clock.end());
+    Some(found.start()..found.end() + clock)
 }
 
 /// Between a number and its unit stand other letters than these only in words for other things.
@@ -75,6 +80,33 @@ const UNITS: [&str; 16] = [
 ];
 
 static ANY_UNIT: LazyLock<Literals> = LazyLock::new(|| Literals::of(UNITS.map(|unit| (unit, 1))));
+
+/// Days and moments of short texts with a number.
+static ANY_DAY: LazyLock<Literals> = LazyLock::new(|| {
+    let words = [
+        "yesterday",
+        "today",
+        "gestern",
+        "heute",
+        "hier",
+        "ayer",
+        "hoy",
+        "just now",
+        "fa ",
+        "刚",
+        "剛",
+    ];
+    Literals::of(words.map(|word| (word, 1)))
+});
+
+/// The first three letters are those of a month in English.
+fn begins_with_month(text: &[u8]) -> bool {
+    const MONTHS: &[u8; 36] = b"janfebmaraprmayjunjulaugsepoctnovdec";
+    let first = text
+        .first_chunk::<3>()
+        .map(|first| first.map(|b| b.to_ascii_lowercase()));
+    first.is_some_and(|first| MONTHS.chunks_exact(3).any(|month| month == first))
+}
 
 /// Cheap look that spares most texts the pattern: two numbers with a sign between, a year, a word of days and hours.
 fn may_tell_time(text: &str) -> bool {
@@ -112,7 +144,7 @@ fn may_tell_time(text: &str) -> bool {
     (digits && (text.len() <= 6 || ANY_UNIT.stand_in(text)))
         || WORDS.iter().any(|first| text.starts_with(first))
         || text.ends_with("ago")
-        || (bytes.len() <= 24 && text.starts_with(|c: char| c.is_ascii_alphabetic()) && digits)
+        || (digits && bytes.len() <= 24 && (begins_with_month(bytes) || ANY_DAY.stand_in(text)))
 }
 
 /// All signs of time of a page.

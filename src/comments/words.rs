@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 
-use crate::literals::Literals;
+use crate::literals::{Literals, lean};
 
 /// A list of parts of class and id values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,10 +189,7 @@ impl Parts {
 }
 
 fn compiled(pattern: &str) -> Regex {
-    RegexBuilder::new(pattern)
-        .dfa_size_limit(8 << 20)
-        .build()
-        .expect("the pattern is a constant that a test compiles")
+    Regex::new(&lean(pattern)).expect("the pattern is a constant that a test compiles")
 }
 
 /// What buttons and labels of comments say, without signs and numbers around.

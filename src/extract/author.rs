@@ -13,6 +13,7 @@ use super::measure::Measure;
 use super::outline::Outline;
 use super::render::{element_text, line_text};
 use super::trace::NameTrace;
+use crate::literals::lean;
 use crate::page::Page;
 
 /// Longest name, in characters.
@@ -20,39 +21,48 @@ const MAX_NAME: usize = 60;
 /// Longest line that may name writer and source, in tokens.
 const MAX_TOKENS: u32 = 60;
 
+fn compiled(pattern: &str) -> Regex {
+    Regex::new(&lean(pattern)).expect("a constant pattern")
+}
+
 static SOURCE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:^|[\s|丨【\[（(>])(?:文章来源|稿件来源|信息来源|新闻来源|消息来源|本文来源|来源|稿源|转自|來源)\s*[：:丨]\s*([^\s|丨，,；;。】\]）)]{2,30})")
-        .expect("a constant pattern")
+    compiled(
+        r"(?:^|[\s|丨【\[（(>])(?:文章来源|稿件来源|信息来源|新闻来源|消息来源|本文来源|来源|稿源|转自|來源)\s*[：:丨]\s*([^\s|丨，,；;。】\]）)]{2,30})",
+    )
 });
 static AUTHOR: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:^|[\s|丨【\[（(/])(?:文章作者|作者|撰文|(?:本报|本网|本刊|特约|见习|实习|全媒体)*(?:记者|通讯员)|文/图|图/文|采写|执笔|撰稿|作\s者|文)\s*[：:/丨|]\s*([^\s|丨，,；;。:：】\]）)/]{2,20}(?:[ 、]\p{Han}{2,4}){0,4})")
-        .expect("a constant pattern")
+    compiled(
+        r"(?:^|[\s|丨【\[（(/])(?:文章作者|作者|撰文|(?:本报|本网|本刊|特约|见习|实习|全媒体)*(?:记者|通讯员)|文/图|图/文|采写|执笔|撰稿|作\s者|文)\s*[：:/丨|]\s*([^\s|丨，,；;。:：】\]）)/]{2,20}(?:[ 、]\p{Han}{2,4}){0,4})",
+    )
 });
 /// The photographer is the author of a picture story.
 static PHOTOGRAPHER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    compiled(
         r"(?:^|[\s|丨【\[（(])(?:摄影|供图|图片)\s*[：:/丨|]\s*(\p{Han}{2,4})(?:\s|$|[）)】\]])",
     )
-    .expect("a constant pattern")
 });
 /// Reporters in brackets, before the first sentence or behind the last: `（记者 宋一帆 通讯员 白薇）`.
 static REPORTER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"[（(](?:[^（）()]{0,12}?[\s　])?(?:本报|本网|本刊|本台|新华社|特约|见习|实习|首席|全媒体)*记者[\s　：:]*((?:\p{Han}{2,4}[、，,\s　]?){1,4}?)[\s　]*(?:(?:通讯员|实习生|摄影|文/图|图/文|摄|报道|编辑)[^（）()]{0,30})?[）)]")
-        .expect("a constant pattern")
+    compiled(
+        r"[（(](?:[^（）()]{0,12}?[\s　])?(?:本报|本网|本刊|本台|新华社|特约|见习|实习|首席|全媒体)*记者[\s　：:]*((?:\p{Han}{2,4}[、，,\s　]?){1,4}?)[\s　]*(?:(?:通讯员|实习生|摄影|文/图|图/文|摄|报道|编辑)[^（）()]{0,30})?[）)]",
+    )
 });
 /// A label that stands alone: the name is in the next cell.
 static LABEL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?:(?:(文章|稿件|信息|新闻|消息|本文)?来\s*源|稿源)|(文章作者|作\s*者|撰稿|记者))\s*[：:]?$")
-        .expect("a constant pattern")
+    compiled(
+        r"^(?:(?:(文章|稿件|信息|新闻|消息|本文)?来\s*源|稿源)|(文章作者|作\s*者|撰稿|记者))\s*[：:]?$",
+    )
 });
 /// Words that begin the next field of an information line; a name ends before them.
 static NEXT_FIELD: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"[\s、]*(?:阅读|字体|字号|来源|编辑|责编|责任|发布|发表|时间|点击|浏览|评论|校对|摄影|通讯员|分享|更新|审核|日期|稿源|访问|查看|关注|打印).*$")
-        .expect("a constant pattern")
+    compiled(
+        r"[\s、]*(?:阅读|字体|字号|来源|编辑|责编|责任|发布|发表|时间|点击|浏览|评论|校对|摄影|通讯员|分享|更新|审核|日期|稿源|访问|查看|关注|打印).*$",
+    )
 });
 static BY: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\W*(?:written |posted |story |words |article )?(?:by|von|par|por|di|door|av|af)\s*:?\s+(\p{Lu}[\p{L}'’.-]+(?:\s+(?:\p{Lu}[\p{L}'’.-]*|de|von|van|der|la|and|und|et|y|&|,)){0,7})")
-        .expect("a constant pattern")
+    compiled(
+        r"(?i)^\W*(?:written |posted |story |words |article )?(?:by|von|par|por|di|door|av|af)\s*:?\s+(\p{Lu}[\p{L}'’.-]+(?:\s+(?:\p{Lu}[\p{L}'’.-]*|de|von|van|der|la|and|und|et|y|&|,)){0,7})",
+    )
 });
 
 /// 来源 of a line, if it names one.

@@ -11,38 +11,37 @@ const PARTS: usize = 8;
 /// A line's features.
 pub(super) type Row = [f32; COUNT];
 
-/// Cells of a row while it is filled.
+/// Cells of a row while it is filled; with `NAMED`, the names of the features are kept as well.
 #[derive(Debug)]
-pub(super) struct Cells {
+pub(super) struct Cells<const NAMED: bool = false> {
     /// The values.
     pub row: Row,
     at: usize,
     /// Length of each part that may stay as it is from one line to the next; 0 before it was filled.
     parts: [u8; PARTS],
     /// Names, when they are wanted.
-    pub names: Option<Vec<&'static str>>,
+    pub names: Vec<&'static str>,
 }
 
-impl Default for Cells {
+impl<const NAMED: bool> Default for Cells<NAMED> {
     fn default() -> Self {
         Self {
             row: [0.0; COUNT],
             at: 0,
             parts: [0; PARTS],
-            names: None,
+            names: Vec::new(),
         }
     }
 }
 
-impl Cells {
+impl Cells<true> {
     /// Cells that keep the names too.
     pub(super) fn with_names() -> Self {
-        Self {
-            names: Some(Vec::new()),
-            ..Self::default()
-        }
+        Self::default()
     }
+}
 
+impl<const NAMED: bool> Cells<NAMED> {
     /// Begins the row of the next line. What this one holds stays where [`Cells::part`] is told so.
     pub(super) fn rewind(&mut self) {
         self.at = 0;
@@ -66,13 +65,14 @@ impl Cells {
         if let Some(cell) = self.row.get_mut(self.at) {
             *cell = value;
         }
-        if let Some(names) = &mut self.names {
-            names.push(name);
+        if NAMED {
+            self.names.push(name);
         }
         self.at += 1;
     }
 
     /// The next value: 1 or 0.
+    #[inline]
     pub(super) fn flag(&mut self, name: &'static str, on: bool) {
         self.put(name, f32::from(u8::from(on)));
     }

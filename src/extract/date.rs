@@ -15,6 +15,7 @@ use super::marks::Marks;
 use super::outline::Outline;
 use super::render::line_text;
 use super::stamp::{Clock, Stamp};
+use crate::literals::lean;
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Lines above the headline that may hold the date.
@@ -174,9 +175,14 @@ fn with_time_of(best: Candidate, all: &[Candidate]) -> Stamp {
     stamp
 }
 
+fn compiled(pattern: &str) -> Regex {
+    Regex::new(&lean(pattern)).expect("a constant pattern")
+}
+
 static IN_SCRIPT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?:publish_?time|publish_?date|pub_?time|pub_?date|datePublished|deployDt)["']?\s*[:=]\s*["']?([\d][\dT:+./ -]{8,30})|["']((?:1\d{9}(?:\d{3})?)|20\d\d-\d\d-\d\d[^"']{0,20})["']"#)
-        .expect("a constant pattern")
+    compiled(
+        r#"(?:publish_?time|publish_?date|pub_?time|pub_?date|datePublished|deployDt)["']?\s*[:=]\s*["']?([\d][\dT:+./ -]{8,30})|["']((?:1\d{9}(?:\d{3})?)|20\d\d-\d\d-\d\d[^"']{0,20})["']"#,
+    )
 });
 
 /// The value that follows the name, else the first quoted date or Unix time beside it; of several that fall on
@@ -199,8 +205,9 @@ fn from_script(script: &str, clock: &Clock) -> Option<Stamp> {
 }
 
 static IN_URL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:\D|^)(19[89]\d|20[0-4]\d)(?:([/_-])([01]?\d)[/_-]([0-3]?\d)|[/_-]?([01]\d)[/_-]?([0-3]\d))(?:\D|$)")
-        .expect("a constant pattern")
+    compiled(
+        r"(?:\D|^)(19[89]\d|20[0-4]\d)(?:([/_-])([01]?\d)[/_-]([0-3]?\d)|[/_-]?([01]\d)[/_-]?([0-3]\d))(?:\D|$)",
+    )
 });
 
 /// The day in the path of a URL.

@@ -11,7 +11,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::months::month_number;
 use super::stamp::{Clock, Stamp};
-use crate::literals::Literals;
+use crate::literals::{Literals, lean};
 
 /// Longest text looked at, in bytes; a longer one is cut.
 const MAX_BYTES: usize = 4_000;
@@ -54,7 +54,7 @@ pub(super) struct Found {
 }
 
 fn compiled(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is a constant that a test compiles")
+    Regex::new(&lean(pattern)).expect("the pattern is a constant that a test compiles")
 }
 
 static YEAR_FIRST: LazyLock<Regex> = LazyLock::new(|| {

@@ -138,7 +138,7 @@ impl<'a> View<'a> {
 
     /// Features of line `i`.
     pub(super) fn row(&self, i: usize) -> Row {
-        let mut cells = Cells::default();
+        let mut cells = Cells::<false>::default();
         self.fill(i, &mut cells);
         cells.row
     }
@@ -153,10 +153,10 @@ impl<'a> View<'a> {
     pub(super) fn names(&self, i: usize) -> Vec<&'static str> {
         let mut cells = Cells::with_names();
         self.fill(i, &mut cells);
-        cells.names.unwrap_or_default()
+        cells.names
     }
 
-    fn fill(&self, i: usize, cells: &mut Cells) {
+    fn fill<const NAMED: bool>(&self, i: usize, cells: &mut Cells<NAMED>) {
         let lines = &self.outline.lines;
         let line = &lines[i];
         let before = i.checked_sub(1).map(|before| &lines[before]);
@@ -178,7 +178,7 @@ impl<'a> View<'a> {
         self.place(cells, i);
     }
 
-    fn neighbours(&self, cells: &mut Cells, i: usize) {
+    fn neighbours<const NAMED: bool>(&self, cells: &mut Cells<NAMED>, i: usize) {
         const NAMES: [[&str; 6]; 4] = [
             [
                 "no line before",
@@ -226,7 +226,7 @@ impl<'a> View<'a> {
         }
     }
 
-    fn path(&self, cells: &mut Cells, line: &Line) {
+    fn path<const NAMED: bool>(&self, cells: &mut Cells<NAMED>, line: &Line) {
         let path = &self.paths[line.path as usize];
         let linked = self.path_linked[line.path as usize] as f32 / path.chars.max(1) as f32;
         cells.put("path: TPR", log(path.tpr() as f32));
@@ -244,7 +244,12 @@ impl<'a> View<'a> {
         cells.put("path: texts", log(path.texts as f32));
     }
 
-    fn surroundings(&self, cells: &mut Cells, line: &Line, before: Option<&Line>) {
+    fn surroundings<const NAMED: bool>(
+        &self,
+        cells: &mut Cells<NAMED>,
+        line: &Line,
+        before: Option<&Line>,
+    ) {
         const NAMES: [[&str; 6]; 3] = [
             [
                 "block: prose",
@@ -289,7 +294,7 @@ impl<'a> View<'a> {
         }
     }
 
-    fn phrase(&self, cells: &mut Cells, i: usize) {
+    fn phrase<const NAMED: bool>(&self, cells: &mut Cells<NAMED>, i: usize) {
         let here = self.phrases[i];
         let before = i.checked_sub(1).map(|before| self.phrases[before]);
         cells.part(6, before == Some(here), |cells| {
@@ -312,7 +317,7 @@ impl<'a> View<'a> {
         cells.flag("below a comments heading", comments);
     }
 
-    fn place(&self, cells: &mut Cells, i: usize) {
+    fn place<const NAMED: bool>(&self, cells: &mut Cells<NAMED>, i: usize) {
         let n = self.outline.lines.len().max(1) as f32;
         cells.put("place in page", i as f32 / n);
         cells.flag("no headline", self.title.is_none());
@@ -365,7 +370,7 @@ fn prose_rate(sum: Sum) -> f32 {
     sum.prose as f32 / sum.tokens.max(1) as f32
 }
 
-fn own(cells: &mut Cells, line: &Line, ends: bool) {
+fn own<const NAMED: bool>(cells: &mut Cells<NAMED>, line: &Line, ends: bool) {
     let tokens = line.all.tokens;
     cells.put("bias", 1.0);
     cells.put("tokens", log(plain(line)));
@@ -390,7 +395,7 @@ fn own(cells: &mut Cells, line: &Line, ends: bool) {
     cells.put("CJK", line.all.cjk as f32 / tokens.max(1) as f32);
 }
 
-fn tag(cells: &mut Cells, tag: Tag) {
+fn tag<const NAMED: bool>(cells: &mut Cells<NAMED>, tag: Tag) {
     cells.flag("p", tag == Tag::P);
     cells.flag("li", matches!(tag, Tag::LI | Tag::DD | Tag::DT));
     cells.flag("td", matches!(tag, Tag::TD | Tag::TH));
@@ -403,7 +408,7 @@ fn tag(cells: &mut Cells, tag: Tag) {
     cells.flag("quote or pre", matches!(tag, Tag::BLOCKQUOTE | Tag::PRE));
 }
 
-fn marks(cells: &mut Cells, line: &Line) {
+fn marks<const NAMED: bool>(cells: &mut Cells<NAMED>, line: &Line) {
     for (bit, name) in MARKS.iter().enumerate() {
         cells.flag(name, line.marks.any(Marks(1 << bit)));
     }

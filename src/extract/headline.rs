@@ -29,52 +29,69 @@ pub(super) struct Headline {
     pub candidates: Vec<Candidate>,
 }
 
-/// Headings and elements that call themselves title, in document order.
-fn headings<'a>(
-    page: &'a Page,
-    outline: &'a Outline,
-) -> impl Iterator<Item = (NodeId, Origin)> + 'a {
-    let named = outline
-        .marked
-        .iter()
-        .filter(|m| m.marks.any(Marks::TITLE))
-        .map(|m| m.node);
-    let tags = page
-        .nodes()
-        .iter()
-        .enumerate()
+/// A heading, or an element that calls itself title.
+#[derive(Debug)]
+pub(super) struct Heading {
+    origin: Origin,
+    /// Its first line.
+    line: usize,
+    text: String,
+    /// Normal form of the text.
+    form: Vec<char>,
+}
+
+/// The headings of a page, in document order.
+pub(super) fn headings(page: &Page, outline: &Outline) -> Vec<Heading> {
+    let marked = outline.marked.iter();
+    let named = marked.filter(|m| m.marks.any(Marks::TITLE)).map(|m| m.node);
+    let nodes = page.nodes().iter().enumerate();
+    let tags = nodes
         .filter(|(_, n)| n.tag.is_heading())
         .map(|(i, _)| i as NodeId);
     let mut all: Vec<NodeId> = named.chain(tags).take(2 * MAX_HEADINGS).collect();
     all.sort_unstable();
     all.dedup();
-    all.into_iter().map(move |id| {
-        let itemprop = page
-            .attr(id, Attr::Itemprop)
-            .is_some_and(|p| p.eq_ignore_ascii_case("headline"));
-        let origin = match page.node(id).tag {
-            Tag::H1 => Origin::H1,
-            _ if itemprop => Origin::Itemprop,
-            _ => Origin::Heading,
-        };
-        (id, origin)
+    let first = all.into_iter().take(MAX_HEADINGS);
+    first.filter_map(|id| heading(page, outline, id)).collect()
+}
+
+fn heading(page: &Page, outline: &Outline, id: NodeId) -> Option<Heading> {
+    const MOST_LINES: usize = 4;
+    let range = outline.range(page, id);
+    if range.is_empty() || range.len() > MOST_LINES {
+        return None;
+    }
+    let itemprop = page
+        .attr(id, Attr::Itemprop)
+        .is_some_and(|p| p.eq_ignore_ascii_case("headline"));
+    let origin = match page.node(id).tag {
+        Tag::H1 => Origin::H1,
+        _ if itemprop => Origin::Itemprop,
+        _ => Origin::Heading,
+    };
+    let text = element_text(page, id);
+    Some(Heading {
+        origin,
+        line: range.start,
+        form: normal_form(&text),
+        text,
     })
 }
 
 /// The line that is most like a part of `<title>`, before the text is known.
-pub(super) fn first_guess(page: &Page, outline: &Outline, head: &Head<'_>) -> Option<usize> {
+pub(super) fn first_guess(
+    page: &Page,
+    outline: &Outline,
+    head: &Head<'_>,
+    headings: &[Heading],
+) -> Option<usize> {
     let parts = Parts::of(&head.title);
     let forms = parts.forms();
     let mut best: Option<(f64, usize)> = None;
-    for (id, _) in headings(page, outline).take(MAX_HEADINGS) {
-        let range = outline.range(page, id);
-        if range.is_empty() || range.len() > 4 {
-            continue;
-        }
-        let text = element_text(page, id);
-        let score = forms.best_of(&text, LEAST).unwrap_or(0.0);
-        if score >= SURE && normal_form(&text).len() >= 4 && best.is_none_or(|b| score > b.0) {
-            best = Some((score, range.start));
+    for heading in headings {
+        let score = forms.best_of_form(&heading.form, LEAST).unwrap_or(0.0);
+        if score >= SURE && heading.form.len() >= 4 && best.is_none_or(|b| score > b.0) {
+            best = Some((score, heading.line));
         }
     }
     best.map(|b| b.1)
@@ -82,22 +99,20 @@ pub(super) fn first_guess(page: &Page, outline: &Outline, head: &Head<'_>) -> Op
 }
 
 /// The headline, now that the text is known.
-pub(super) fn headline(page: &Page, outline: &Outline, head: &Head<'_>, body: &Body) -> Headline {
+pub(super) fn headline(
+    page: &Page,
+    outline: &Outline,
+    head: &Head<'_>,
+    headings: &[Heading],
+    body: &Body,
+) -> Headline {
     let anchor = body.lines.first().copied().unwrap_or(0);
     let mut candidates = Vec::new();
-    let mut places: Vec<(String, usize)> = Vec::new();
-    for (id, origin) in headings(page, outline).take(MAX_HEADINGS) {
-        let range = outline.range(page, id);
-        if range.is_empty() || range.len() > 4 {
-            continue;
-        }
-        let text = element_text(page, id);
-        let distance = range.start.abs_diff(anchor) as u32;
-        places.push((text.clone(), range.start));
+    for heading in headings {
         candidates.push(Candidate {
-            text,
-            origin,
-            distance,
+            text: heading.text.clone(),
+            origin: heading.origin,
+            distance: heading.line.abs_diff(anchor) as u32,
             ..Candidate::default()
         });
     }
@@ -131,12 +146,13 @@ pub(super) fn headline(page: &Page, outline: &Outline, head: &Head<'_>, body: &B
     };
     let (text, candidates) = title::choose(evidence);
     let line = text.as_ref().and_then(|t| {
-        let form = Forms::of(std::iter::once(t.as_str()));
-        places
+        let forms = Forms::of(std::iter::once(t.as_str()));
+        let is_it = |form: &[char]| forms.best_of_form(form, LEAST).is_some_and(|s| s >= SURE);
+        headings
             .iter()
-            .filter(|(p, _)| form.best_of(p, LEAST).is_some_and(|score| score >= SURE))
-            .min_by_key(|(_, line)| line.abs_diff(anchor))
-            .map(|(_, line)| *line)
+            .filter(|heading| is_it(&heading.form))
+            .map(|heading| heading.line)
+            .min_by_key(|line| line.abs_diff(anchor))
     });
     let line = line.or_else(|| {
         let form = Forms::of(text.iter().map(String::as_str));

@@ -49,8 +49,12 @@ struct Counts {
 
 impl Counts {
     fn add(&mut self, c: char) {
+        if c.is_ascii() {
+            self.latin += u32::from(c.is_ascii_alphabetic());
+            return;
+        }
         match c {
-            'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => self.latin += 1,
+            '\u{c0}'..='\u{24f}' => self.latin += 1,
             '\u{3040}'..='\u{30ff}' => self.kana += 1,
             '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{2fa1f}' => self.han += 1,
             '\u{ac00}'..='\u{d7af}' => self.hangul += 1,

@@ -49,7 +49,8 @@ impl Prepared {
     pub fn of(page: &Page) -> Self {
         let head = Head::of(page);
         let mut outline = Outline::of(page, false);
-        let title = headline::first_guess(page, &outline, &head);
+        let headings = headline::headings(page, &outline);
+        let title = headline::first_guess(page, &outline, &head, &headings);
         outline.spread_marks(page, title);
         let view = View::of(page, &outline, title);
         let judged = page::judge(page, None);

@@ -174,6 +174,18 @@ impl Forms {
         self.best(&normal_form(text), least)
     }
 
+    /// The same for a normal form, whatever its length.
+    pub(super) fn best_of_form(&self, form: &[char], least: f64) -> Option<f64> {
+        let fits = |other: &Vec<char>| {
+            form.len() <= 4 * other.len() + 16 && 4 * form.len() + 16 >= other.len()
+        };
+        self.forms
+            .iter()
+            .any(fits)
+            .then(|| self.best(form, least))
+            .flatten()
+    }
+
     /// The same for a normal form.
     pub(super) fn best(&self, form: &[char], least: f64) -> Option<f64> {
         if self

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Regex, bytes};
 
 use super::document::{Link, LinkKind};
 use super::marks::Marks;
@@ -20,29 +20,31 @@ const PAGING_TOKENS: u32 = 8;
 /// A longer text is no "next page", whatever signs stand around it.
 const PAGING_BYTES: usize = 200;
 
-fn compiled(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is a constant that a test compiles")
+/// A pattern of addresses, which are ASCII.
+fn compiled(pattern: &str) -> bytes::Regex {
+    bytes::Regex::new(pattern).expect("the pattern is a constant that a test compiles")
 }
 
 static PAGING: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
+    Regex::new(
         r"(?i)^\W*(上一?页|下一?页|首页|末页|尾页|前页|后页|第\s*\d+\s*页|\d{1,4}|更多|更多>*|查看更多|more|next( page)?|prev(ious)?( page)?|older( posts)?|newer( posts)?|first|last|»|›|>|>>|«)\W*$",
     )
+    .expect("the pattern is a constant that a test compiles")
 });
 /// Paths of detail pages: a date, a long number, a document name with a number, a slug of several words.
-static DETAIL: LazyLock<Regex> = LazyLock::new(|| {
+static DETAIL: LazyLock<bytes::Regex> = LazyLock::new(|| {
     compiled(
-        r"(?i)(/(19|20)\d{2}[-/_]?[01]?\d([-/_]?[0-3]?\d)?[/_-][^/]*[^/]|/[a-z_-]*\d{4,}[^/]*(\.s?html?|\.php|\.jsp|\.aspx?)?$|/(t|c|doc|art|content|detail|article|news|info|post|thread|p|a|show|item|id)[-_/]?[\da-f-]{4,}|[?&](id|aid|tid|newsid|articleid|docid|p)=\d{2,}|/[^/]+-[^/]+-[^/]+-[^/]+/?$|/[^/]*[a-z\d][^/]*\.s?html?$)",
+        r"(?i-u)(/(19|20)\d{2}[-/_]?[01]?\d([-/_]?[0-3]?\d)?[/_-][^/]*[^/]|/[a-z_-]*\d{4,}[^/]*(\.s?html?|\.php|\.jsp|\.aspx?)?$|/(t|c|doc|art|content|detail|article|news|info|post|thread|p|a|show|item|id)[-_/]?[\da-f-]{4,}|[?&](id|aid|tid|newsid|articleid|docid|p)=\d{2,}|/[^/]+-[^/]+-[^/]+-[^/]+/?$|/[^/]*[a-z\d][^/]*\.s?html?$)",
     )
 });
-static LIST: LazyLock<Regex> = LazyLock::new(|| {
+static LIST: LazyLock<bytes::Regex> = LazyLock::new(|| {
     compiled(
-        r"(?i)(/$|/(index|list|default|node|channel|home|category|tag|tags|topics?|section|page|archives?|author)[-_\d]*([./]|$)|[?&](page|p|pn|pageno|start|offset)=\d+$|/(index|list)[-_]\d+\.s?html?$)",
+        r"(?i-u)(/$|/(index|list|default|node|channel|home|category|tag|tags|topics?|section|page|archives?|author)[-_\d]*([./]|$)|[?&](page|p|pn|pageno|start|offset)=\d+$|/(index|list)[-_]\d+\.s?html?$)",
     )
 });
-static USELESS: LazyLock<Regex> = LazyLock::new(|| {
+static USELESS: LazyLock<bytes::Regex> = LazyLock::new(|| {
     compiled(
-        r"(?i)(\.(jpe?g|png|gif|webp|svg|ico|css|js|zip|rar|7z|exe|apk|dmg|mp[34]|avi|mov|pdf|docx?|xlsx?|pptx?)$|/(login|logout|signin|signup|register|passport|user|account|cart|search|share|print|feedback|about|contact|privacy|terms|help|download)([/.?]|$)|[?&](share|replytocom|print)=)",
+        r"(?i-u)(\.(jpe?g|png|gif|webp|svg|ico|css|js|zip|rar|7z|exe|apk|dmg|mp[34]|avi|mov|pdf|docx?|xlsx?|pptx?)$|/(login|logout|signin|signup|register|passport|user|account|cart|search|share|print|feedback|about|contact|privacy|terms|help|download)([/.?]|$)|[?&](share|replytocom|print)=)",
     )
 });
 
@@ -54,11 +56,22 @@ pub(super) fn links(page: &Page, outline: &Outline, limit: usize) -> Vec<Link> {
         .filter(|raw| raw.role != LinkRole::Canonical)
         .map(|raw| Link {
             kind: kind(own, outline, &raw),
-            text: raw.text.chars().take(MAX_TEXT).collect(),
             nofollow: raw.nofollow,
             url: raw.url.as_str().to_owned(),
+            text: cut(raw.text),
         })
         .collect()
+}
+
+/// The first characters of a link's text.
+fn cut(mut text: String) -> String {
+    // Most texts have not even as many bytes.
+    if text.len() > MAX_TEXT
+        && let Some((end, _)) = text.char_indices().nth(MAX_TEXT)
+    {
+        text.truncate(end);
+    }
+    text
 }
 
 /// What a link seems to lead to; `own` is the page's host and the registered part of it. The patterns are dear, so each
@@ -71,7 +84,7 @@ fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind
         LinkRole::Anchor => {}
     }
     let path = raw.url.path_and_query();
-    if USELESS.is_match(path) {
+    if USELESS.is_match(path.as_bytes()) {
         return LinkKind::Other;
     }
     let host = raw.url.host();
@@ -88,8 +101,8 @@ fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind
         .unwrap_or_default();
     let headline = tokens >= HEADLINE_TOKENS;
     let menu = !headline && marks.any(Marks::NAV.with(Marks::HEADER).with(Marks::FOOTER));
-    let list = || path == "/" || LIST.is_match(path);
-    let detail = || DETAIL.is_match(path);
+    let list = || path == "/" || LIST.is_match(path.as_bytes());
+    let detail = || DETAIL.is_match(path.as_bytes());
     let unlisted = !menu && !list();
     match () {
         () if unlisted && (headline || detail()) => LinkKind::Article,

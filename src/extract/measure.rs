@@ -50,6 +50,7 @@ impl Measure {
         let mut m = Self::default();
         let bytes = text.as_bytes();
         let (mut at, mut before) = (0, 0);
+        let (mut tokens, mut numbers, mut bars) = (0u32, 0u32, 0u32);
         while let Some(&b) = bytes.get(at) {
             if b >= 0x80 {
                 let char = text.get(at..).and_then(|rest| rest.chars().next());
@@ -60,9 +61,9 @@ impl Measure {
             }
             let sort = SORTS[usize::from(b)];
             let begins = sort & !before & WORD;
-            m.tokens += u32::from(begins);
-            m.numbers += u32::from(begins & (sort >> 1));
-            m.bars += u32::from(sort >> 2);
+            tokens += u32::from(begins);
+            numbers += u32::from(begins & (sort >> 1));
+            bars += u32::from(sort >> 2);
             at += 1;
             if sort == MARK {
                 let next = bytes.get(at);
@@ -71,6 +72,9 @@ impl Measure {
             }
             before = sort & WORD;
         }
+        m.tokens += tokens;
+        m.numbers += numbers;
+        m.bars += bars;
         m
     }
 

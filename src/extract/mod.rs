@@ -198,7 +198,8 @@ impl<'a> Reading<'a> {
         let mut outline = Outline::of(page, hidden_too);
         let language = language::language_of(head.language, &sample(page, &outline));
         let clock = clock_of(page, context, language.as_deref(), head.language);
-        let guess = headline::first_guess(page, &outline, &head);
+        let headings = headline::headings(page, &outline);
+        let guess = headline::first_guess(page, &outline, &head, &headings);
         outline.spread_marks(page, guess);
         let judged = page::judge(page, None);
         let search = body::Search {
@@ -214,7 +215,7 @@ impl<'a> Reading<'a> {
         if posts::settle(&outline, &comments, &mut body.lines) {
             body.method = "posts";
         }
-        let headline = headline::headline(page, &outline, &head, &body);
+        let headline = headline::headline(page, &outline, &head, &headings, &body);
         notes::drop_notes(page, &outline, &headline, &clock, &mut body);
         let place = date::Place {
             title: headline.line,

@@ -76,14 +76,14 @@ fn weigh(row: &Row, factors: &Row) -> f32 {
 }
 
 /// What the trees are asked of line `i`: its second features, the type of its page, kept first features.
-fn joint(
+fn joint<const NAMED: bool>(
     second: &Second<'_>,
     first: &First,
     types: &PageType,
     weights: &Weights,
     i: usize,
-    mut cells: Cells,
-) -> Cells {
+    mut cells: Cells<NAMED>,
+) -> Cells<NAMED> {
     second.fill(i, &mut cells);
     for (name, p) in page_type::FEATURES.iter().zip(types.0) {
         cells.put(name, p);
@@ -105,7 +105,7 @@ pub(super) fn second(
         if first.odds[i] < HOPELESS {
             return HOPELESS;
         }
-        let row = joint(second, first, types, weights, i, Cells::default()).row;
+        let row = joint(second, first, types, weights, i, Cells::<false>::default()).row;
         trees::log_odds(&row, weights.bias, &weights.trees)
     };
     (0..first.odds.len()).map(judge).collect()
@@ -120,7 +120,7 @@ pub(super) fn reasons(
     i: usize,
 ) -> Vec<(&'static str, f32)> {
     let cells = joint(second, first, types, weights, i, Cells::with_names());
-    let names = cells.names.unwrap_or_default();
+    let names = cells.names;
     let shares = trees::shares(&cells.row, &weights.trees);
     let name = |at: u16| names.get(usize::from(at)).copied().unwrap_or_default();
     shares

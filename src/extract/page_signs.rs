@@ -187,7 +187,7 @@ const HOSTS: [(&str, &[&str]); 4] = [
 ];
 
 /// Features of the address.
-pub(super) fn address(page: &Page, cells: &mut Cells) {
+pub(super) fn address<const NAMED: bool>(page: &Page, cells: &mut Cells<NAMED>) {
     let url = page.url.as_ref();
     let path = url
         .map(|u| u.path().to_ascii_lowercase())
@@ -236,7 +236,7 @@ pub(super) fn address(page: &Page, cells: &mut Cells) {
 }
 
 /// Features of what the page calls itself.
-pub(super) fn declared(head: &Head<'_>, cells: &mut Cells) {
+pub(super) fn declared<const NAMED: bool>(head: &Head<'_>, cells: &mut Cells<NAMED>) {
     let kind = head.og_type.unwrap_or_default().to_ascii_lowercase();
     cells.flag("og: article", kind == "article");
     cells.flag("og: product", kind.contains("product"));
@@ -295,7 +295,7 @@ pub(super) fn declared(head: &Head<'_>, cells: &mut Cells) {
     title(&head.title, cells);
 }
 
-fn generator(head: &Head<'_>, cells: &mut Cells) {
+fn generator<const NAMED: bool>(head: &Head<'_>, cells: &mut Cells<NAMED>) {
     let generator = head.generator.unwrap_or_default().to_ascii_lowercase();
     let made_by = |names: &[&str]| names.iter().any(|n| generator.contains(n));
     cells.flag(
@@ -330,7 +330,7 @@ fn generator(head: &Head<'_>, cells: &mut Cells) {
     );
 }
 
-fn title(title: &str, cells: &mut Cells) {
+fn title<const NAMED: bool>(title: &str, cells: &mut Cells<NAMED>) {
     let title = title.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|w| title.contains(w));
     cells.flag(

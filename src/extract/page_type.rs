@@ -90,10 +90,15 @@ pub(super) fn row(view: &View<'_>, head: &Head<'_>, judged: &Judged) -> Cells {
 pub(super) fn names(view: &View<'_>, head: &Head<'_>, judged: &Judged) -> Vec<&'static str> {
     let mut cells = Cells::with_names();
     fill(view, head, judged, &mut cells);
-    cells.names.unwrap_or_default()
+    cells.names
 }
 
-fn fill(view: &View<'_>, head: &Head<'_>, judged: &Judged, cells: &mut Cells) {
+fn fill<const NAMED: bool>(
+    view: &View<'_>,
+    head: &Head<'_>,
+    judged: &Judged,
+    cells: &mut Cells<NAMED>,
+) {
     cells.put("bias", 1.0);
     page_signs::address(view.page, cells);
     page_signs::declared(head, cells);
@@ -102,7 +107,7 @@ fn fill(view: &View<'_>, head: &Head<'_>, judged: &Judged, cells: &mut Cells) {
     words(&view.signs, cells);
 }
 
-fn shape(judged: &Judged, cells: &mut Cells) {
+fn shape<const NAMED: bool>(judged: &Judged, cells: &mut Cells<NAMED>) {
     let Judged { shape, signs, .. } = judged;
     cells.put("sign: declared", signs.declared as f32 / 4.0);
     cells.put("sign: address", signs.address as f32 / 4.0);
@@ -122,7 +127,7 @@ fn shape(judged: &Judged, cells: &mut Cells) {
     );
 }
 
-fn lines(view: &View<'_>, cells: &mut Cells) {
+fn lines<const NAMED: bool>(view: &View<'_>, cells: &mut Cells<NAMED>) {
     let lines = &view.outline.lines;
     let n = lines.len().max(1) as f32;
     let total = view.outline.total();
@@ -161,7 +166,7 @@ fn total_cjk(view: &View<'_>) -> f32 {
     view.outline.lines.iter().map(|l| l.all.cjk).sum::<u32>() as f32
 }
 
-fn words(signs: &Signs, cells: &mut Cells) {
+fn words<const NAMED: bool>(signs: &Signs, cells: &mut Cells<NAMED>) {
     cells.put("prices", log(signs.prices as f32) / 3.0);
     cells.put("shop words", log(signs.shop as f32) / 2.0);
     cells.put("talk words", log(signs.talk as f32) / 3.0);

@@ -53,24 +53,39 @@ fn is_tidy(text: &[u8]) -> bool {
     let doubled = pairs.fold(0, |found, (a, b)| {
         found | u8::from(*a == b' ') & u8::from(*b == b' ')
     });
-    // Control characters, and the bytes that begin white space outside ASCII.
-    let odd = text.iter().fold(0, |found, b| {
-        let begins = u8::from(*b == 0xC2) | u8::from(b.wrapping_sub(0xE1) < 3);
-        found | u8::from(*b < b' ') | begins
-    });
-    doubled == 0 && (odd == 0 || (0..text.len()).all(|at| !is_wide_space(text, at)))
+    doubled == 0
+        && (0..text.len())
+            .step_by(BLOCK)
+            .all(|from| is_tidy_block(text, from))
 }
 
-/// True for a control character, and for the first byte of white space outside ASCII.
-fn is_wide_space(text: &[u8], at: usize) -> bool {
+/// Bytes that are looked at in one step.
+const BLOCK: usize = 32;
+
+/// The same, but for double blanks, of the next bytes from `from`.
+fn is_tidy_block(text: &[u8], from: usize) -> bool {
+    let rest = text.get(from..).unwrap_or_default();
+    // Control characters, and the bytes that begin white space outside ASCII.
+    let odd = |b: u8| u8::from(b < b' ') | u8::from(b == 0xC2) | u8::from(b.wrapping_sub(0xE1) < 3);
+    if let Some(block) = rest.first_chunk::<BLOCK>()
+        && block.iter().fold(0, |found, b| found | odd(*b)) == 0
+    {
+        return true;
+    }
+    let block = rest.iter().take(BLOCK).enumerate();
+    !block
+        .filter(|(_, b)| odd(**b) != 0)
+        .any(|(at, _)| is_white(text, from + at))
+}
+
+/// Of the bytes that may begin white space: true if this one does. Control characters count as such.
+fn is_white(text: &[u8], at: usize) -> bool {
+    let (second, third) = (text.get(at + 1), text.get(at + 2));
     match text[at] {
-        0..=0x1F => true,
-        0x20..=0xC1 | 0xE4.. => false,
-        0xC2 => matches!(text.get(at + 1), Some(0x85 | 0xA0)),
-        0xE1 => true,
-        0xE2 => matches!(text.get(at + 1), Some(0x80 | 0x81)) && !is_mark(text.get(at + 2)),
-        0xE3 => text.get(at + 1) == Some(&0x80) && text.get(at + 2) == Some(&0x80),
-        _ => false,
+        0xC2 => matches!(second, Some(0x85 | 0xA0)),
+        0xE2 => matches!(second, Some(0x80 | 0x81)) && !is_mark(third),
+        0xE3 => second == Some(&0x80) && third == Some(&0x80),
+        _ => true,
     }
 }
 

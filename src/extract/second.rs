@@ -135,7 +135,7 @@ impl<'a> Second<'a> {
 
     /// What stands around the part of the text that the line belongs to: a list is text as a whole or not at
     /// all, and between two paragraphs it is.
-    fn part_cells(&self, i: usize, cells: &mut Cells) {
+    fn part_cells<const NAMED: bool>(&self, i: usize, cells: &mut Cells<NAMED>) {
         let branch = self
             .core_branch(i)
             .map(|b| self.view.outline.range(self.view.page, b));
@@ -170,11 +170,11 @@ impl<'a> Second<'a> {
         );
     }
 
-    fn range_cells(
+    fn range_cells<const NAMED: bool>(
         &self,
         range: std::ops::Range<usize>,
         names: [&'static str; 6],
-        cells: &mut Cells,
+        cells: &mut Cells<NAMED>,
     ) {
         let within = |j: &usize| self.core_lines.contains(j);
         let odds = |j: Option<usize>| {
@@ -239,7 +239,7 @@ impl<'a> Second<'a> {
     }
 
     /// Features of line `i`, in cells after those of the first row.
-    pub(super) fn fill(&self, i: usize, cells: &mut Cells) {
+    pub(super) fn fill<const NAMED: bool>(&self, i: usize, cells: &mut Cells<NAMED>) {
         let line = &self.view.outline.lines[i];
         let page = self.view.page;
         let odds = |j: Option<usize>| {
@@ -295,7 +295,7 @@ impl<'a> Second<'a> {
         self.part_cells(i, cells);
     }
 
-    fn core_cells(&self, i: usize, inside: bool, cells: &mut Cells) {
+    fn core_cells<const NAMED: bool>(&self, i: usize, inside: bool, cells: &mut Cells<NAMED>) {
         let between = self.core.is_some_and(|(a, b)| a <= i && i <= b);
         cells.flag("within core", between);
         let before = self.core.filter(|c| i < c.0).map_or(0, |c| c.0 - i);
@@ -336,7 +336,7 @@ impl<'a> Second<'a> {
         (Self::mean(sum), sum.0 / whole.0.max(1.0))
     }
 
-    fn line_cells(&self, i: usize, inside: bool, cells: &mut Cells) {
+    fn line_cells<const NAMED: bool>(&self, i: usize, inside: bool, cells: &mut Cells<NAMED>) {
         let line = &self.view.outline.lines[i];
         let tokens = line.all.tokens;
         let short = tokens <= 12;
@@ -381,6 +381,6 @@ impl<'a> Second<'a> {
     pub(super) fn names(&self, i: usize) -> Vec<&'static str> {
         let mut cells = Cells::with_names();
         self.fill(i, &mut cells);
-        cells.names.unwrap_or_default()
+        cells.names
     }
 }

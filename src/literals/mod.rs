@@ -2,7 +2,11 @@
 //! has, found in one pass without allocating (Aho and Corasick 1975, every step in a table). Never judges: that a word
 //! is there is at most a reason to look closer.
 
+mod lean;
+
 use std::collections::VecDeque;
+
+pub use lean::lean;
 
 /// No transition yet, while the table is made. State 0 is the start, to which no transition leads but by failing.
 const NONE: u16 = 0;
@@ -121,20 +125,23 @@ impl Literals {
     }
 }
 
+/// A word in lower case with its bits.
+type Word = (Vec<u8>, u32);
+
 /// Words that are looked for at the beginning of a text.
 #[derive(Debug)]
 pub struct Beginnings {
     /// The first two bytes of each word, sorted.
     keys: Vec<[u8; 2]>,
     /// Words in lower case, in the order of the keys.
-    words: Vec<(Vec<u8>, u32)>,
+    words: Vec<Word>,
 }
 
 impl Beginnings {
     /// Words of two bytes at least, with the bits that each stands for. ASCII letters match in both cases.
     pub fn of<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
         let words = words.into_iter();
-        let mut keyed: Vec<([u8; 2], (Vec<u8>, u32))> = words
+        let mut keyed: Vec<([u8; 2], Word)> = words
             .map(|(word, bits)| (word.as_ref().to_ascii_lowercase(), bits))
             .filter_map(|(word, bits)| Some((*word.first_chunk()?, (word, bits))))
             .collect();

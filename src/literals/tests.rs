@@ -1,6 +1,7 @@
 use proptest::prelude::*;
+use regex::Regex;
 
-use super::{Beginnings, Literals};
+use super::{Beginnings, Literals, lean};
 
 #[test]
 fn nothing_is_seen_where_no_word_stands() {
@@ -38,6 +39,65 @@ fn beginnings_are_seen_at_the_beginning_only() {
     assert_eq!(words.seen("相关阅读".as_bytes()), 4);
     assert_eq!(words.seen("m".as_bytes()), 0);
     assert_eq!(words.seen(b""), 0);
+}
+
+#[test]
+fn lean_classes_stand_where_the_classes_stood() {
+    assert_eq!(lean(r"a\d{2}[\d_]\D\[\s"), r"a[0-9]{2}[0-9_][^0-9]\[\s");
+    let same = |pattern: &str, texts: &[&str]| {
+        let (whole, lean) = (Regex::new(pattern), Regex::new(&lean(pattern)));
+        let (whole, lean) = (whole.expect("a pattern"), lean.expect("a lean pattern"));
+        for text in texts {
+            assert_eq!(whole.find(text), lean.find(text), "{pattern} {text}");
+        }
+    };
+    same(
+        r"(?i)^\W*(more|相关)[\W\d_]*$",
+        &[
+            "【相关】12",
+            "» More",
+            "——更多",
+            "①相关",
+            "no more",
+            "（More）_ 3 …",
+            "\u{301}more",
+            "a more",
+        ],
+    );
+    same(
+        r"(\p{L}{3,12})\.?\s+(\d{1,2})",
+        &[
+            "März 3",
+            "(août 12",
+            "、2月 12",
+            "июля 7",
+            "مارس، 5",
+            "do 7",
+            "Sept. 30",
+            "3월 4",
+            "abc\u{a0}12",
+        ],
+    );
+}
+
+#[test]
+fn lean_signs_are_no_letters_and_letters_are_letters() {
+    let set = |pattern: &str| Regex::new(pattern).expect("a class");
+    let (sign, letter) = (
+        set(&format!("^{}$", lean(r"\W"))),
+        set(&format!("^{}$", lean(r"\p{L}"))),
+    );
+    let word = set(r"^\w$");
+    let mut buffer = [0; 4];
+    for char in '\0'..='\u{1FFFF}' {
+        let text = &*char.encode_utf8(&mut buffer);
+        assert!(
+            !(sign.is_match(text) && word.is_match(text)),
+            "{char:?} is no sign"
+        );
+        let is_word = word.is_match(text) || !char.is_alphanumeric();
+        assert!(!letter.is_match(text) || is_word, "{char:?} is no letter");
+    }
 }
 
 proptest! {

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::quick_hash::QuickHash;
 use super::{Attr, Node, NodeId, Page, Tag};
 use crate::uri::CrawlUri;
 
@@ -45,8 +46,8 @@ pub struct RawLink {
 pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
     let mut found = Found {
         base: base(page),
-        by_reference: HashMap::new(),
-        by_url: HashMap::new(),
+        by_reference: HashMap::with_capacity_and_hasher(USUAL, QuickHash::default()),
+        by_url: HashMap::with_capacity_and_hasher(USUAL, QuickHash::default()),
         links: Vec::new(),
     };
     for (id, node) in page.nodes().iter().enumerate() {
@@ -149,14 +150,16 @@ fn names_a_page(reference: &str) -> bool {
     }
 }
 
+/// Links that most pages have no more of.
+const USUAL: usize = 224;
 /// Last links whose hosts are remembered.
 const NEAR: usize = 4;
 
 struct Found<'p> {
     base: Option<CrawlUri>,
     /// Spelling in the page → index in `links`, to resolve each but once; `None` when it names no page.
-    by_reference: HashMap<&'p str, Option<usize>>,
-    by_url: HashMap<u64, usize>,
+    by_reference: HashMap<&'p str, Option<usize>, QuickHash>,
+    by_url: HashMap<u64, usize, QuickHash>,
     links: Vec<RawLink>,
 }
 

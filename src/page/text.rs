@@ -1,14 +1,10 @@
 //! Text on its way into the arena. In: raw text in pieces. Out: text nodes with white space collapsed and entities
 //! decoded. Never allocates for text without an entity.
 
-use std::sync::LazyLock;
-
-use regex::bytes::Regex;
-
 use super::Tag;
-use super::comment_source::comment_addresses;
 use super::markup::is_space;
 use super::open::{Context, Phase};
+use super::script;
 use super::tree::Tree;
 
 /// What the next piece of text has to know of what stands before it.
@@ -58,12 +54,11 @@ impl Tree {
                     self.append_verbatim(raw, TextKind::Raw);
                     return;
                 }
-                if let Some(excerpt) = publication(raw) {
-                    self.append_verbatim(excerpt, TextKind::Raw);
-                }
-                let addresses = comment_addresses(raw);
-                if !addresses.is_empty() {
-                    self.append_verbatim(&addresses, TextKind::Raw);
+                let told = script::read(raw);
+                for excerpt in [told.publication, &told.addresses] {
+                    if !excerpt.is_empty() {
+                        self.append_verbatim(excerpt, TextKind::Raw);
+                    }
                 }
                 return;
             }
@@ -259,28 +254,4 @@ fn plain_len(bytes: &[u8]) -> usize {
         at += 1;
     }
     at
-}
-
-/// Bytes kept before and after the name of the time of publication in a script.
-const AROUND: (usize, usize) = (160, 120);
-
-/// The part of a script that names the time of publication: some sites, WeChat among them, say it nowhere else.
-fn publication(script: &[u8]) -> Option<&[u8]> {
-    static NAME: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
-            "publish_time|publishTime|publish_date|publishDate|pubTime|pubDate|datePublished|deployDt",
-        )
-        .expect("a constant pattern")
-    });
-    let found = NAME.find(script)?;
-    let continues = |at: &usize| script.get(*at).is_some_and(|b| b & 0xC0 == 0x80);
-    let mut start = found.start().saturating_sub(AROUND.0);
-    while continues(&start) {
-        start += 1;
-    }
-    let mut end = (found.end() + AROUND.1).min(script.len());
-    while continues(&end) {
-        end -= 1;
-    }
-    script.get(start..end)
 }
