@@ -128,14 +128,17 @@ fn is_address(text: &str) -> bool {
         return false;
     };
     let rest = rest.get(first..).unwrap_or_default();
+    // How far the word may stand from the beginning at most, and must at least to be near enough to the end.
     let room = MAX_SIDE + slash(rest).unwrap_or(0);
+    let most = rest.char_indices().nth(room).map_or(rest.len(), |c| c.0);
+    let least = rest
+        .char_indices()
+        .rev()
+        .nth(MAX_SIDE - 1)
+        .map_or(0, |c| c.0);
     WORDS.iter().any(|word| {
-        rest.match_indices(word).any(|(at, _)| {
-            let sides = rest.get(..at).zip(rest.get(at + word.len()..));
-            sides.is_some_and(|(before, after)| {
-                before.chars().count() <= room && after.chars().count() <= MAX_SIDE
-            })
-        })
+        let mut places = rest.match_indices(word).map(|(at, _)| at);
+        places.any(|at| at <= most && at + word.len() >= least)
     })
 }
 

@@ -90,6 +90,8 @@ pub(super) fn container(page: &Page, outline: &Outline, odds: &[f32]) -> Option<
 pub(super) struct Body {
     /// Lines kept, in order.
     pub lines: Vec<usize>,
+    /// What each line of the page says that is not text.
+    pub phrases: Vec<Option<Phrase>>,
     /// Which way decided.
     pub method: &'static str,
     /// 0 to 1.
@@ -213,6 +215,7 @@ pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<Guid
         method,
         confidence: expected * plain * short,
         kind: judgement.types.kind(&view, search.judged.kind),
+        phrases: view.phrases,
     }
 }
 

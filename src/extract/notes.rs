@@ -11,7 +11,7 @@ use super::lines::Line;
 use super::marks::Marks;
 use super::measure::ends_sentence;
 use super::outline::{Outline, is_prose};
-use super::phrases::{Phrase, phrase_of};
+use super::phrases::Phrase;
 use super::render::{line_text, text_of};
 use super::stamp::Clock;
 use crate::page::{Kind, Page};
@@ -36,17 +36,14 @@ pub(super) fn drop_notes(
 ) {
     // Other pages are made of boxes.
     let one_text = body.kind == Kind::Article;
-    let lines = &mut body.lines;
+    let (lines, said) = (&mut body.lines, &body.phrases);
     let inserted = if one_text {
         insertions(outline, lines)
     } else {
         Marks::default()
     };
     let mut text = String::new();
-    let phrases: Vec<Option<Phrase>> = lines
-        .iter()
-        .map(|i| phrase_of(text_of(page, &outline.lines[*i], &mut text)))
-        .collect();
+    let phrases: Vec<Option<Phrase>> = lines.iter().map(|i| said[*i]).collect();
     let bylines: Vec<bool> = (0..lines.len().min(HEAD_LINES))
         .map(|n| {
             let line = &outline.lines[lines[n]];

@@ -166,6 +166,35 @@ fn addresses_in_scripts_are_reported_and_files_are_not() {
 }
 
 #[test]
+fn a_word_must_stand_behind_the_first_slash_and_near_both_quotes() {
+    let told = |script: &str| {
+        endpoints(&page(&format!(
+            "<script type=\"application/ld+json\">{script}</script>"
+        )))
+    };
+    let far = |before: usize, after: usize| {
+        format!("\"/{}comment{}\"", "x".repeat(before), "y".repeat(after))
+    };
+    for script in [
+        "\"comment/list\"",
+        "\"/reply\"",
+        "\"/api/comment",
+        "'/a b/comment'",
+        "\"https:comment/\"",
+    ] {
+        assert!(told(script).is_empty(), "{script}");
+    }
+    assert_eq!(told("`/api/Reply`")[0], "/api/Reply");
+    assert_eq!(
+        told("'https:\\/\\/x.example\\/pinglun'")[0],
+        "https://x.example/pinglun"
+    );
+    assert_eq!(told(&far(200, 200)).len(), 1);
+    assert!(told(&far(201, 0)).is_empty());
+    assert!(told(&far(0, 201)).is_empty());
+}
+
+#[test]
 fn the_method_of_the_paper_finds_equal_siblings_only_when_there_are_enough() {
     let item = "<li><div><a><b><i>名</i></b></a><p>话</p></div></li>";
     let detection = |least| paper::Detection {
