@@ -51,44 +51,68 @@ pub(crate) fn books() {
     }
 }
 
-/// k-medoids: the things furthest from each other first, then alternating until nothing changes.
+/// k-medoids from two beginnings, the better of both: things far from each other, and those that lower the cost most.
 fn k_medoids(distances: &Distances, k: usize) -> Vec<usize> {
-    let count = distances.count();
+    let far = settled(distances, spread(distances, k));
+    let near = settled(distances, built(distances, k));
+    if near.0 < far.0 { near.1 } else { far.1 }
+}
+
+/// Distance of a thing to the nearest of the medoids.
+fn nearest(distances: &Distances, medoids: &[usize], i: usize) -> f32 {
+    let all = medoids.iter().map(|m| distances.get(i, *m));
+    all.fold(f32::MAX, f32::min)
+}
+
+/// Each next medoid is the thing furthest from those before.
+fn spread(distances: &Distances, k: usize) -> Vec<usize> {
     let mut medoids = vec![0usize];
     while medoids.len() < k {
-        let far = (0..count).max_by(|a, b| {
-            let near = |i: usize| {
-                medoids
-                    .iter()
-                    .map(|m| distances.get(i, *m))
-                    .fold(f32::MAX, f32::min)
-            };
-            near(*a).total_cmp(&near(*b)).then(b.cmp(a))
-        });
+        let near = |i: usize| nearest(distances, &medoids, i);
+        let far =
+            (0..distances.count()).max_by(|a, b| near(*a).total_cmp(&near(*b)).then(b.cmp(a)));
         medoids.extend(far);
     }
+    medoids
+}
+
+/// Each next medoid is the one that lowers the sum of distances most (the beginning of PAM).
+fn built(distances: &Distances, k: usize) -> Vec<usize> {
+    let count = distances.count();
+    let mut medoids: Vec<usize> = Vec::new();
+    let mut near = vec![f32::MAX; count];
+    while medoids.len() < k {
+        let cost = |m: usize| -> f32 { (0..count).map(|i| near[i].min(distances.get(i, m))).sum() };
+        let Some(best) = (0..count).min_by(|a, b| cost(*a).total_cmp(&cost(*b))) else {
+            break;
+        };
+        for (i, near) in near.iter_mut().enumerate() {
+            *near = near.min(distances.get(i, best));
+        }
+        medoids.push(best);
+    }
+    medoids
+}
+
+/// Alternates until nothing changes; the cost and the cluster of each thing.
+fn settled(distances: &Distances, mut medoids: Vec<usize>) -> (f32, Vec<usize>) {
+    let count = distances.count();
     let assign = |medoids: &[usize]| -> Vec<usize> {
-        (0..count)
-            .map(|i| {
-                let near = (0..k).min_by(|a, b| {
-                    distances
-                        .get(i, medoids[*a])
-                        .total_cmp(&distances.get(i, medoids[*b]))
-                });
-                near.unwrap_or(0)
+        let nearest = |i: usize| {
+            (0..medoids.len()).min_by(|a, b| {
+                let to = |c: usize| distances.get(i, medoids[c]);
+                to(*a).total_cmp(&to(*b))
             })
-            .collect()
+        };
+        (0..count).map(|i| nearest(i).unwrap_or(0)).collect()
     };
     let mut clusters = assign(&medoids);
     for _ in 0..30 {
         for (c, medoid) in medoids.iter_mut().enumerate() {
             let own: Vec<usize> = (0..count).filter(|i| clusters[*i] == c).collect();
             let cost = |i: usize| own.iter().map(|j| distances.get(i, *j)).sum::<f32>();
-            if let Some(best) = own
-                .iter()
-                .copied()
-                .min_by(|a, b| cost(*a).total_cmp(&cost(*b)))
-            {
+            let costs = own.iter().map(|i| (cost(*i), *i));
+            if let Some((_, best)) = costs.min_by(|a, b| a.0.total_cmp(&b.0)) {
                 *medoid = best;
             }
         }
@@ -98,7 +122,8 @@ fn k_medoids(distances: &Distances, k: usize) -> Vec<usize> {
         }
         clusters = next;
     }
-    clusters
+    let cost = (0..count).map(|i| nearest(distances, &medoids, i)).sum();
+    (cost, clusters)
 }
 
 /// Share of things that are not in the cluster that most of their reference cluster is in, each cluster used once.

@@ -18,11 +18,36 @@ const REAL: [(&str, usize); 4] = [
 ];
 
 /// Pages with the number of their class.
+#[derive(Default)]
 pub(crate) struct Data {
     pub(crate) words: Vec<Vocabulary>,
     pub(crate) tags: Vec<Skeleton>,
     pub(crate) blocks: Vec<Skeleton>,
     pub(crate) classes: Vec<usize>,
+}
+
+impl Data {
+    /// The trees with tags alone, or with the names of blocks.
+    pub(crate) fn trees(&self, labels: Labels) -> &[Skeleton] {
+        match labels {
+            Labels::Tags => &self.tags,
+            Labels::Names | Labels::Blocks => &self.blocks,
+        }
+    }
+
+    /// At most so many pages of each class, for what takes too long on all.
+    pub(crate) fn few(&self, of_class: usize) -> Self {
+        let mut few = Self::default();
+        for (at, class) in self.classes.iter().enumerate() {
+            if few.classes.iter().filter(|c| *c == class).count() < of_class {
+                few.words.push(self.words[at].clone());
+                few.tags.push(self.tags[at].clone());
+                few.blocks.push(self.blocks[at].clone());
+                few.classes.push(*class);
+            }
+        }
+        few
+    }
 }
 
 fn skeletons(pages: &[(Page, usize)]) -> Data {

@@ -4,13 +4,15 @@
 //! - (a) 150 generated pages of three templates whose parts are left out or repeated by chance;
 //! - (b) with `TAOJIN_CORPUS=DIR`, pages of real sites;
 //! - (c) 500 generated book records;
-//! - the cost of clustering, of the suffix tree and of merging when the input doubles.
+//! - (d) the cost of clustering, of the suffix tree and of merging when the input doubles;
+//! - (e) what learning and applying templates costs, on the same real pages.
 //!
-//! `cargo bench --bench similarity`; `TAOJIN_PART=abcd` chooses parts, `TAOJIN_MEASURE=NAME` one measure. Tags alone are
+//! `cargo bench --bench similarity`; `TAOJIN_PART=abcde` chooses parts, `TAOJIN_MEASURE=NAME` one measure. Tags alone are
 //! what the papers compare; the default compares the names of blocks.
 
 #![expect(clippy::print_stdout, reason = "a report for a person")]
 
+mod applying;
 mod books;
 mod costs;
 #[path = "../cpu_time/mod.rs"]
@@ -30,6 +32,11 @@ use data::Data;
 
 /// Thresholds tried for each measure; the default has one that is fixed.
 const THRESHOLDS: usize = 50;
+/// Pairs that take longer than this are measured on at most [`FEW`] pages of each class; such rows have a `*`.
+const SLOW_US: f64 = 400.0;
+const FEW: usize = 3;
+/// Pages of which the pairs are measured first, to see how long one takes.
+const PROBED: usize = 16;
 
 /// Distances of all pairs and the processor time of one.
 pub(crate) fn measured(measure: Measure, trees: &[Skeleton]) -> (Distances, f64) {
@@ -44,64 +51,91 @@ pub(crate) fn measured(measure: Measure, trees: &[Skeleton]) -> (Distances, f64)
     )
 }
 
+/// Microseconds of a pair, from a few pairs.
+fn probed(measure: Measure, trees: &[Skeleton]) -> f64 {
+    let step = (trees.len() / PROBED).max(1);
+    let some: Vec<Skeleton> = trees.iter().step_by(step).take(PROBED).cloned().collect();
+    measured(measure, &some).1
+}
+
 fn bake_off(name: &str, data: &Data, only: Option<&str>) {
     println!("\n{name}: {} pages", data.classes.len());
     println!(
         "{:24} {:7} {:>10} {:>9} {:>7} {:>7}",
         "measure", "labels", "µs a pair", "threshold", "ARI", "F"
     );
-    let sizes = vec![1; data.classes.len()];
-    let count = data.classes.len();
-    let from = cpu_time::thread_ns();
-    let distances = Distances::from_half(count, collection_distances(&data.words));
-    let pairs = (count * count.saturating_sub(1) / 2).max(1) as f64;
-    let us = (cpu_time::thread_ns() - from) as f64 / 1e3 / pairs;
-    let merges = average_linkage(distances, &sizes);
-    let (rand, f) = agreement(&cut(count, &merges, COLLECTION_DISTANCE), &data.classes);
-    println!(
-        "{:24} {:7} {us:>10.1} {COLLECTION_DISTANCE:>9.2} {rand:>7.4} {f:>7.4}",
-        "default (vocabulary)", "words"
-    );
-    for (word, labels, trees) in [
-        ("blocks", Labels::Blocks, &data.blocks),
-        ("tags", Labels::Tags, &data.tags),
-    ] {
+    let few = data.few(FEW);
+    vocabulary(data, "");
+    vocabulary(&few, "*");
+    for labels in [Labels::Blocks, Labels::Tags] {
         for measure in Measure::ALL {
             if only.is_some_and(|o| o != measure.name()) {
                 continue;
             }
-            let (distances, us) = measured(measure, trees);
-            let merges = average_linkage(distances, &sizes);
-            let at =
-                |threshold: f32| agreement(&cut(trees.len(), &merges, threshold), &data.classes);
-            let best = (1..THRESHOLDS)
-                .map(|n| n as f32 / THRESHOLDS as f32)
-                .map(|t| (t, at(t)))
-                .fold((0.0, (0.0, 0.0)), |best, next| {
-                    if next.1.1 > best.1.1 { next } else { best }
-                });
-            println!(
-                "{:24} {word:7} {us:>10.1} {:>9.2} {:>7.4} {:>7.4}",
-                measure.name(),
-                best.0,
-                best.1.0,
-                best.1.1
-            );
-            if measure == DEFAULT && labels == Labels::Blocks {
-                let fixed = Config::default().max_distance;
-                let (rand, f) = at(fixed);
-                println!(
-                    "{:24} {word:7} {us:>10.1} {fixed:>9.2} {rand:>7.4} {f:>7.4}",
-                    "path-set, as learned"
-                );
+            let slow = probed(measure, data.trees(labels)) > SLOW_US;
+            if slow {
+                clustered(measure, labels, &few, "*");
+            } else {
+                clustered(measure, labels, data, "");
             }
         }
     }
 }
 
+fn vocabulary(data: &Data, sign: &str) {
+    let count = data.classes.len();
+    let from = cpu_time::thread_ns();
+    let distances = Distances::from_half(count, collection_distances(&data.words));
+    let pairs = (count * count.saturating_sub(1) / 2).max(1) as f64;
+    let us = (cpu_time::thread_ns() - from) as f64 / 1e3 / pairs;
+    let merges = average_linkage(distances, &vec![1; count]);
+    let (rand, f) = agreement(&cut(count, &merges, COLLECTION_DISTANCE), &data.classes);
+    row(
+        "vocabulary (default)",
+        "words",
+        sign,
+        us,
+        COLLECTION_DISTANCE,
+        (rand, f),
+    );
+}
+
+/// Clusters at the best threshold, and for the measure of templates at the one that they have.
+fn clustered(measure: Measure, labels: Labels, data: &Data, sign: &str) {
+    let trees = data.trees(labels);
+    let word = if labels == Labels::Tags {
+        "tags"
+    } else {
+        "blocks"
+    };
+    let (distances, us) = measured(measure, trees);
+    let merges = average_linkage(distances, &vec![1; trees.len()]);
+    let at = |threshold: f32| agreement(&cut(trees.len(), &merges, threshold), &data.classes);
+    let best = (1..THRESHOLDS)
+        .map(|n| n as f32 / THRESHOLDS as f32)
+        .map(|t| (t, at(t)))
+        .fold((0.0, (0.0, 0.0)), |best, next| {
+            if next.1.1 > best.1.1 { next } else { best }
+        });
+    row(measure.name(), word, sign, us, best.0, best.1);
+    if measure == DEFAULT && labels == Labels::Blocks {
+        let fixed = Config::default().max_distance;
+        row("path-set, as learned", word, sign, us, fixed, at(fixed));
+    }
+}
+
+fn row(name: &str, labels: &str, sign: &str, us: f64, threshold: f32, agreed: (f64, f64)) {
+    println!(
+        "{:24} {labels:7} {us:>10.1} {threshold:>9.2} {:>7.4} {:>7.4}",
+        format!("{name}{sign}"),
+        agreed.0,
+        agreed.1
+    );
+}
+
 fn main() {
     let only = std::env::var("TAOJIN_MEASURE").ok();
-    let parts = std::env::var("TAOJIN_PART").unwrap_or_else(|_| "abcd".to_owned());
+    let parts = std::env::var("TAOJIN_PART").unwrap_or_else(|_| "abcde".to_owned());
     if parts.contains('a') {
         bake_off("(a) generated", &data::made(), only.as_deref());
     }
@@ -117,5 +151,8 @@ fn main() {
     }
     if parts.contains('d') {
         costs::costs();
+    }
+    if let Some(dir) = std::env::var_os("TAOJIN_CORPUS").filter(|_| parts.contains('e')) {
+        applying::applying(Path::new(&dir));
     }
 }

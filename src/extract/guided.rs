@@ -112,15 +112,20 @@ pub(super) fn choose(
     }
 }
 
-/// Log-odds of a line by the template: its place, and that of the container around it. The ratio is often shy of lists and
-/// short lines; where almost everything is main text, such a line is too, unless it is a caption.
+/// Log-odds of a line by the template: what the past of its place says against it, and what the container around it says
+/// for it. What speaks for a place, the ratio saw as well. It is often shy of lists and short lines; where almost
+/// everything is main text, such a line is too, unless it is a caption.
 fn said(page: &Page, line: &Line, guide: &Guide<'_>) -> f32 {
     let place = guide.place(line.block).odds();
-    let inside = guide.inside(line.block);
-    if inside <= 0.0 || guide.is_said(line.block) || in_figure(page, line) {
+    if guide.is_said(line.block) {
         return place;
     }
-    place.max(-SHY) + INSIDE * inside
+    let against = place.min(0.0);
+    let inside = guide.inside(line.block);
+    if inside <= 0.0 || in_figure(page, line) {
+        return against;
+    }
+    against.max(-SHY) + INSIDE * inside
 }
 
 fn in_figure(page: &Page, line: &Line) -> bool {
@@ -171,7 +176,21 @@ fn votes(page: &Page, reading: &Reading<'_>) -> Vec<Option<Field>> {
     if let Some(title) = title {
         votes[title] = Some(Field::Title);
     }
+    vote_comments(reading, &mut votes);
     votes
+}
+
+/// Lines with the text of comments, where they are not the main text as on a thread.
+fn vote_comments(reading: &Reading<'_>, votes: &mut [Option<Field>]) {
+    let said = reading.comments.comments.iter();
+    let mut nodes: Vec<_> = said.flat_map(|c| c.nodes.iter().copied()).collect();
+    nodes.sort_unstable();
+    for (line, vote) in reading.outline.lines.iter().zip(votes) {
+        let next = nodes.partition_point(|node| *node < line.first);
+        if vote.is_none() && nodes.get(next).is_some_and(|node| *node < line.end) {
+            *vote = Some(Field::Comments);
+        }
+    }
 }
 
 /// Fields that the ratio did not find, or that a person pointed at, from the regions of the template.

@@ -112,6 +112,19 @@ impl Reader {
         })
     }
 
+    /// What a query gives, row by row.
+    pub(super) fn rows<T>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        map: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.conn
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_map(params, map)?.collect())
+            .map_err(|e| self.fail(e))
+    }
+
     pub(super) fn fail(&self, source: rusqlite::Error) -> StoreError {
         StoreError::sql(&self.path, source)
     }

@@ -68,10 +68,7 @@ impl Reader {
         let sql = format!(
             "SELECT {TEMPLATE} FROM template WHERE ?1 IS NULL OR site = ?1 ORDER BY site, version"
         );
-        self.conn
-            .prepare_cached(&sql)
-            .and_then(|mut s| s.query_map([site], template)?.collect())
-            .map_err(|e| self.fail(e))
+        self.rows(&sql, [site], template)
     }
 
     /// One template.
@@ -96,26 +93,14 @@ impl Reader {
     /// Number of pages that wait, by site.
     pub fn waiting_counts(&self) -> Result<Vec<(String, i64)>, StoreError> {
         let sql = "SELECT site, count(*) FROM template_page WHERE template_id IS NULL GROUP BY site ORDER BY site";
-        self.conn
-            .prepare_cached(sql)
-            .and_then(|mut s| {
-                s.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-                    .collect()
-            })
-            .map_err(|e| self.fail(e))
+        self.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// Number of templates in use, by site.
     pub fn template_counts(&self) -> Result<Vec<(String, i64)>, StoreError> {
         let sql =
             "SELECT site, count(*) FROM template WHERE disabled = 0 GROUP BY site ORDER BY site";
-        self.conn
-            .prepare_cached(sql)
-            .and_then(|mut s| {
-                s.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-                    .collect()
-            })
-            .map_err(|e| self.fail(e))
+        self.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// How the pages of each site fit.
@@ -130,10 +115,7 @@ impl Reader {
                 note_ms: row.get(4)?,
             })
         };
-        self.conn
-            .prepare_cached(sql)
-            .and_then(|mut s| s.query_map([], fit)?.collect())
-            .map_err(|e| self.fail(e))
+        self.rows(sql, [], fit)
     }
 
     /// A number that rises with every change of templates.
@@ -164,10 +146,7 @@ impl Reader {
                 html: row.get(4)?,
             })
         };
-        self.conn
-            .prepare_cached(&sql)
-            .and_then(|mut s| s.query_map(params, page)?.collect())
-            .map_err(|e| self.fail(e))
+        self.rows(&sql, params, page)
     }
 }
 

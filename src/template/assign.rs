@@ -124,7 +124,9 @@ impl<'a> Guide<'a> {
             Some(((at, page.node(at).end), share))
         });
         let (container, share) = found.unwrap_or(((0, 0), 0.5));
-        let share = share.clamp(0.5, 0.97);
+        // As if one page more had all, and one nothing: few pages make nobody sure.
+        let pages = template.pages as f32;
+        let share = ((share * pages + 1.0) / (pages + 2.0)).max(0.5);
         Self {
             template,
             keys,
@@ -133,12 +135,12 @@ impl<'a> Guide<'a> {
         }
     }
 
-    /// Log-odds that a line inside the container is main text because almost everything there is; 0 outside it, and for
-    /// places that say the same everywhere.
+    /// Log-odds that a line inside the container is main text because almost everything there is; 0 outside it, for
+    /// places that say the same everywhere, and for places that were never seen: something new may be set in anywhere.
     pub fn inside(&self, block: NodeId) -> f32 {
         let within = self.container.0 < block && block < self.container.1;
         let region = self.template.region(self.keys.fine(block));
-        if within && region.is_none_or(|r| !r.is_constant()) {
+        if within && region.is_some_and(|r| !r.is_constant()) {
             self.pure
         } else {
             0.0

@@ -128,13 +128,26 @@ impl KeySet {
     }
 }
 
-/// Hash of what a line says: white space and digits do not count, so that dates and counters do not hide what repeats.
+/// Hash of what a line says. White space does not count, nor do digits among more of other characters: counters must not
+/// hide what repeats. Where a line is mostly digits (three for two others), as a date is, they are what it says.
 pub fn text_hash<'a>(texts: impl Iterator<Item = &'a str>) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    const START: u64 = 0xcbf2_9ce4_8422_2325;
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let (mut words, mut all) = (START, START);
+    let (mut digits, mut others) = (0u32, 0u32);
     for byte in texts.flat_map(str::bytes) {
-        if !byte.is_ascii_whitespace() && !byte.is_ascii_digit() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        if byte.is_ascii_whitespace() {
+            continue;
+        }
+        all = step(all, byte);
+        if byte.is_ascii_digit() {
+            digits += 1;
+        } else {
+            words = step(words, byte);
+            // The bytes that begin a character.
+            others += u32::from(byte & 0xC0 != 0x80);
         }
     }
-    mix(hash, 0)
+    let counted = digits * 2 > others * 3;
+    mix(if counted { all } else { words }, 0)
 }

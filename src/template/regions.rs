@@ -16,6 +16,10 @@ const MAJORITY: f32 = 0.5;
 /// Below this entropy a place says the same everywhere.
 const CONSTANT: f32 = 0.25;
 
+/// A text that repeats stands on one of so many pages, and on this many at least.
+const REPEATED_SHARE: u32 = 3;
+const REPEATED_LEAST: u32 = 3;
+
 /// What was counted at one place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Region {
@@ -217,7 +221,8 @@ pub(super) fn repeated_texts(members: &[&Observation]) -> Vec<(u64, u32)> {
     texts
 }
 
-/// On so many of `pages` pages a text must stand before it is held to belong to the template.
+/// On so many of `pages` pages a text must stand before it is held to belong to the template: what only a few say is a
+/// box about the same matter.
 fn least_pages(pages: usize) -> u32 {
-    (pages as u32 / 8).max(2)
+    (pages as u32).div_ceil(REPEATED_SHARE).max(REPEATED_LEAST)
 }

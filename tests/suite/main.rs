@@ -3,6 +3,7 @@
 mod browser;
 mod charsets;
 mod cli;
+mod comments;
 mod config;
 mod daemon;
 mod deletion;

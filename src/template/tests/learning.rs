@@ -194,6 +194,49 @@ fn a_guide_knows_places_and_what_repeats() {
 }
 
 #[test]
+fn what_a_few_pages_say_is_no_boilerplate() {
+    // A box about the same matter on four of 24 pages, a line on eight of them.
+    let mut seen = pages("news", 24);
+    let hash = |text: &str| crate::similarity::hash_text(text.as_bytes());
+    for (n, page) in seen.iter_mut().enumerate() {
+        let Some(line) = page.lines.iter_mut().find(|l| l.vote == Some(Field::Body)) else {
+            continue;
+        };
+        match n {
+            0..4 => line.text = hash("背景：南缘盆地"),
+            4..12 => line.text = hash("点击进入专题"),
+            _ => {}
+        }
+    }
+    let learned = learn(&seen, &Config::default());
+    let repeated = &learned.templates[0].repeated;
+    let count = |text: &str| repeated.iter().find(|(t, _)| *t == hash(text));
+    assert_eq!(count("背景：南缘盆地"), None);
+    assert_eq!(count("点击进入专题").map(|(_, n)| *n), Some(8));
+}
+
+#[test]
+fn a_place_never_seen_is_not_trusted_for_its_container() {
+    let seen = pages("news", 12);
+    let learned = learn(&seen, &Config::default());
+    let mut template = learned.templates[0].clone();
+    let html = "<body><header class=\"news-top\"><div>首页</div></header><div class=\"news-main\"><h1>标题</h1>\
+                <div class=\"news-text\"><p>第一段</p><div class=more>延伸阅读</div></div></div></body>";
+    let fresh = page(html);
+    let keys = Keys::of(&fresh);
+    let block_of = |words: &str| {
+        let mut ids = 0..fresh.nodes().len() as u32;
+        fresh.block_of(ids.find(|id| fresh.text(*id) == words).expect("there"))
+    };
+    let container = fresh.node(block_of("第一段")).parent;
+    template.container = Some((keys.fine(container), 1.0));
+    let guide = Guide::new(&template, &keys, &fresh);
+    assert!(guide.inside(block_of("第一段")) > 0.0);
+    assert_eq!(guide.inside(block_of("延伸阅读")), 0.0);
+    assert_eq!(guide.inside(block_of("首页")), 0.0);
+}
+
+#[test]
 fn copies_of_one_article_are_no_boilerplate() {
     let mut seen = pages("news", 6);
     // The same article at six more addresses, its lines long enough to be known again.
@@ -231,4 +274,6 @@ fn digits_and_blanks_do_not_hide_what_repeats() {
     let hash = |text: &'static str| text_hash(std::iter::once(text));
     assert_eq!(hash("阅读 123 次"), hash("阅读4567次"));
     assert_ne!(hash("阅读"), hash("评论"));
+    // A date is what a line of it says.
+    assert_ne!(hash("2015年7月3日"), hash("2015年7月4日"));
 }
