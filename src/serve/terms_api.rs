@@ -22,8 +22,8 @@ const DEFAULT_LIMIT: usize = 50;
 const LIMIT_MAX: usize = 500;
 /// Terms that can be passed over: more than any list has.
 const OFFSET_MAX: usize = 100_000;
-/// Most decisions of one request; the body's limit comes first.
-const DECISIONS_MAX: usize = 5_000;
+/// Most terms to accept, and to reject, in one request: they fit into a body.
+const DECISIONS_MAX: usize = 200;
 
 /// Answer of `GET /api/terms`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -60,10 +60,10 @@ pub(crate) struct TermAnswer {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Decision {
     /// Terms to use from now on.
-    #[schema(max_items = 5000)]
+    #[schema(max_items = 200)]
     accept: Vec<String>,
     /// Terms to take out of use, and not to propose again.
-    #[schema(max_items = 5000)]
+    #[schema(max_items = 200)]
     reject: Vec<String>,
 }
 
@@ -74,6 +74,17 @@ pub(crate) struct Decided {
     accepted: u64,
     /// Rejected terms that were in use before.
     rejected: u64,
+    /// Texts that cannot be terms, with the reason; nothing was done with them.
+    refused: Vec<RefusedText>,
+}
+
+/// A text that cannot be a term.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(crate) struct RefusedText {
+    /// The text.
+    text: String,
+    /// What a term is.
+    reason: String,
 }
 
 impl From<ReviewList> for TermsAnswer {
@@ -135,8 +146,8 @@ pub(crate) async fn list(
 
 /// Accept and reject domain terms.
 ///
-/// All or nothing: when one of the accepted texts cannot be a term, nothing is changed. What is accepted is used by
-/// every search within seconds. For the operator.
+/// What is accepted is used by every search within seconds. Texts that cannot be terms are named in the answer and
+/// left out. For the operator.
 #[utoipa::path(
     post,
     path = "/api/terms",
@@ -152,7 +163,7 @@ pub(crate) async fn list(
         (status = 404, description = "This server has no list of terms.", body = Problem, content_type = "application/problem+json"),
         (status = 413, description = "The body is too long.", body = Problem, content_type = "application/problem+json"),
         (status = 415, description = "The body is not said to be JSON.", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "The JSON is not a decision, or a text cannot be a term.", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "The JSON is not a decision, or a long one.", body = Problem, content_type = "application/problem+json"),
         (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The lexicon cannot be written.", body = Problem, content_type = "application/problem+json"),
         (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
@@ -167,8 +178,14 @@ pub(crate) async fn decide(
         let detail = rejection.body_text();
         Problem::new(rejection.status(), detail)
     })?;
-    check(&decision)?;
-    let Decision { accept, reject } = decision;
+    let most = decision.accept.len().max(decision.reject.len());
+    if most > DECISIONS_MAX {
+        let detail = format!("at most {DECISIONS_MAX} terms to accept, and to reject, at once");
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail));
+    }
+    let mut refused = Vec::new();
+    let accept = possible(decision.accept, &mut refused);
+    let reject = possible(decision.reject, &mut refused);
     let decided = server.review(move |review| {
         let accepted = match accept.is_empty() {
             true => 0,
@@ -181,6 +198,7 @@ pub(crate) async fn decide(
         Ok(Decided {
             accepted: accepted as u64,
             rejected: rejected as u64,
+            refused,
         })
     });
     decided.await?.map(Json).ok_or_else(no_list)
@@ -203,18 +221,19 @@ fn no_list() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "this server has no list of terms")
 }
 
-fn check(decision: &Decision) -> Result<(), Problem> {
-    let refused = |detail| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail);
-    let all = decision.accept.iter().chain(&decision.reject);
-    if all.clone().count() > DECISIONS_MAX {
-        return Err(refused(format!("at most {DECISIONS_MAX} terms at once")));
-    }
-    for term in all {
-        if let Some(problem) = term_problem(term) {
-            return Err(refused(format!("\"{}\": {problem}", echo(term))));
+/// The texts that can be terms; the others are noted.
+fn possible(texts: Vec<String>, refused: &mut Vec<RefusedText>) -> Vec<String> {
+    let is_possible = |text: &String| match term_problem(text) {
+        None => true,
+        Some(problem) => {
+            refused.push(RefusedText {
+                text: echo(text),
+                reason: problem.to_owned(),
+            });
+            false
         }
-    }
-    Ok(())
+    };
+    texts.into_iter().filter(is_possible).collect()
 }
 
 /// Offset and limit of a query string.
