@@ -53,8 +53,12 @@ fn main() {
         if size > most {
             break;
         }
-        // The last tenth, at least what one merge of new keys takes part in.
-        let from = if size == 100_000 { 0 } else { size - 500_000 };
+        // The last tenth, in which new keys are sorted, written and merged several times over.
+        let from = if size == 100_000 {
+            0
+        } else {
+            size - (size / 10).max(500_000)
+        };
         crawl.offer(offered, from);
         let offer = measure(|| {
             crawl.offer(from, size);

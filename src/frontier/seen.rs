@@ -13,7 +13,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use growable_bloom_filter::GrowableBloom;
+use growable_bloom_filter::{GrowableBloom, GrowableBloomBuilder};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::store::{Reader, StoreError, UrlId};
@@ -24,6 +24,10 @@ const FILE: &str = "seen.filter";
 const MAGIC: u64 = u64::from_le_bytes(*b"TJSEEN02");
 /// The filter is saved after this many new URLs, or a sixteenth of all: adding the rest takes well below a second.
 const SAVE_AFTER: i64 = 200_000;
+
+/// A stage holds this many times what the one before it does: a link is looked for in all of them, each a miss of the
+/// processor's cache.
+const GROWTH: usize = 4;
 
 /// Tightening ratio of the crate.
 const TIGHTENING: f64 = 0.851_562_5;
@@ -56,7 +60,11 @@ impl Seen {
     pub fn new(error: f64, capacity: usize) -> Self {
         let first = (error * (1.0 - TIGHTENING)).clamp(1e-9, 0.5);
         Seen {
-            filter: GrowableBloom::new(first, capacity.max(64)),
+            filter: GrowableBloomBuilder::new()
+                .desired_error_ratio(first)
+                .estimated_insertions(capacity.max(64))
+                .growth_factor(GROWTH)
+                .build(),
             confirmed: vec![0; CONFIRMED_SLOTS],
             upto: 0,
             saved: 0,

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, TransactionBehavior, params};
 
-use super::batch::{Batch, Committed, DocOp, FinishedPage, HELD_MS, Inserted, NewUrl};
+use super::batch::{Batch, Committed, DocOp, FinishedPage, HELD_MS};
 use super::error::StoreError;
-use super::ids::{host_id, site_id};
+use super::ids::site_id;
 use super::keys::{Keys, set_meta};
+use super::new_urls::{Home, INSERT_URL};
 use super::open::{Caches, Store};
 use super::record::{HostId, HostRecord, SiteId, UrlId, UrlState};
 use super::twins;
@@ -16,9 +17,6 @@ use super::urls::earliest_due;
 
 /// Ids kept by name; above it the cache starts anew. About 100 bytes each.
 const CACHE_HOSTS: usize = 100_000;
-
-const INSERT_URL: &str = "INSERT INTO url (id, host_id, hash, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8, ?9, ?10, ?11, ?12)";
 
 const UPDATE_URL: &str = "UPDATE url SET state = ?2, class = ?3, due_ms = ?4, rank = ?5, interval_ms = ?6, status = ?7, etag = ?8, \
      last_modified = ?9, digest = ?10, fetched_ms = ?11, changed_ms = ?12, not_found_since_ms = ?13, unchanged = ?14, \
@@ -63,14 +61,16 @@ impl Store {
 }
 
 /// The statements and tallies of one open transaction.
-struct Writing<'a> {
-    conn: &'a Connection,
-    caches: &'a mut Caches,
-    keys: &'a mut Keys,
-    insert_url: CachedStatement<'a>,
-    last_url: UrlId,
-    now_ms: i64,
-    done: Committed,
+pub(super) struct Writing<'a> {
+    pub(super) conn: &'a Connection,
+    pub(super) caches: &'a mut Caches,
+    pub(super) keys: &'a mut Keys,
+    pub(super) insert_url: CachedStatement<'a>,
+    /// Where the last new URL belonged.
+    pub(super) home: Option<Home>,
+    pub(super) last_url: UrlId,
+    pub(super) now_ms: i64,
+    pub(super) done: Committed,
     due: HashMap<HostId, i64>,
     counters: HashMap<SiteId, HashMap<&'static str, i64>>,
 }
@@ -87,6 +87,7 @@ impl<'a> Writing<'a> {
             caches,
             keys,
             insert_url: conn.prepare_cached(INSERT_URL)?,
+            home: None,
             last_url: 0,
             now_ms,
             done: Committed::default(),
@@ -105,9 +106,7 @@ impl<'a> Writing<'a> {
         for url in &batch.urls {
             self.insert(url, url.via)?;
         }
-        if !self.done.inserted.is_empty() {
-            set_meta(self.conn, "url_id", self.last_url)?;
-        }
+        self.count_inserted()?;
         self.keys.write_next(self.conn)?;
         for host in &batch.hosts {
             self.update_host(host)?;
@@ -247,58 +246,6 @@ impl<'a> Writing<'a> {
         set_meta(self.conn, "outbox_seq", self.done.outbox_seq)
     }
 
-    fn insert(&mut self, url: &NewUrl, via: Option<UrlId>) -> rusqlite::Result<()> {
-        let site = site_id(self.conn, self.caches, &url.site)?;
-        let host = host_id(self.conn, self.caches, url.uri.authority())?;
-        let hash = url.uri.fingerprint();
-        let due_ms = url.due_ms.unwrap_or(self.now_ms);
-        let known = match url.is_new {
-            true => self.keys.is_newest(hash),
-            false => self.keys.find(self.conn, hash)?.is_some(),
-        };
-        if known {
-            self.done.known += 1;
-            return Ok(());
-        }
-        self.last_url += 1;
-        let id = self.last_url;
-        self.insert_url.execute(params![
-            id,
-            host,
-            hash.cast_signed(),
-            url.uri.as_str(),
-            site,
-            url.class as i64,
-            url.rank,
-            due_ms,
-            url.hops,
-            url.redirects,
-            via,
-            self.now_ms,
-        ])?;
-        self.keys.add(hash, id);
-        if self.caches.host_sites.insert((site, host)) {
-            self.conn
-                .prepare_cached(
-                    "INSERT INTO host_site (site_id, host_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-                )?
-                .execute([site, host])?;
-        }
-        let tally = self.counters.entry(site).or_default();
-        *tally.entry("urls").or_default() += 1;
-        *tally.entry(UrlState::New.name()).or_default() += 1;
-        self.wake(host, due_ms);
-        self.done.inserted.push(Inserted {
-            id,
-            host,
-            site,
-            hash,
-            rank: url.rank,
-            due_ms,
-        });
-        Ok(())
-    }
-
     fn update_host(&mut self, host: &HostRecord) -> rusqlite::Result<()> {
         self.conn.prepare_cached(UPDATE_HOST)?.execute(params![
             host.id,
@@ -321,6 +268,25 @@ impl<'a> Writing<'a> {
     fn wake(&mut self, host: HostId, due_ms: i64) {
         let earliest = self.due.entry(host).or_insert(due_ms);
         *earliest = due_ms.min(*earliest);
+    }
+
+    /// What the new URLs change beside their own rows.
+    fn count_inserted(&mut self) -> rusqlite::Result<()> {
+        let inserted = std::mem::take(&mut self.done.inserted);
+        for of_host in inserted.chunk_by(|a, b| (a.host, a.site) == (b.host, b.site)) {
+            let count = i64::try_from(of_host.len()).unwrap_or(i64::MAX);
+            let tally = self.counters.entry(of_host[0].site).or_default();
+            *tally.entry("urls").or_default() += count;
+            *tally.entry(UrlState::New.name()).or_default() += count;
+            if let Some(due_ms) = of_host.iter().map(|url| url.due_ms).min() {
+                self.wake(of_host[0].host, due_ms);
+            }
+        }
+        if !inserted.is_empty() {
+            set_meta(self.conn, "url_id", self.last_url)?;
+        }
+        self.done.inserted = inserted;
+        Ok(())
     }
 
     fn wake_hosts(&mut self) -> rusqlite::Result<()> {

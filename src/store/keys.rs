@@ -1,50 +1,67 @@
 //! Which addresses have a record: the exact set behind the frontier's filter. In: the fingerprint of each new address.
 //! Out: the row that has it. Never takes an address for new that has a row.
 //!
-//! The fingerprints of the newest rows stand in memory, those of all rows up to a watermark in the blocks of the table
-//! `seen`. When there are enough of the newest, they are sorted and go into their blocks a piece with each commit, so
-//! that a block takes up many each time it is written (the idea of the log-structured merge tree, O'Neil et al. 1996).
-//! Each by itself in an index, a fingerprint would cost a page read and written as soon as the index outgrows the
-//! cache. After a crash those beyond the watermark are read from the rows; one that went into its block already stays
-//! there once.
+//! A log-structured merge tree (O'Neil et al. 1996). The fingerprints of the newest rows stand in memory, those of all
+//! rows up to a watermark in sorted runs (see `runs`). When there are enough of the newest, they are sorted and become
+//! a run, a piece with each commit; four runs of about the same size become one, a piece with each commit as well. So
+//! a fingerprint is written once and again each time that the set has grown fourfold, side by side with others. Each by
+//! itself in an index, it would cost a page read and written as soon as the index outgrows the cache.
+//!
+//! After a crash the fingerprints beyond the watermark are read from the rows, and what was half merged begins anew.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use rusqlite::Connection;
 
-use super::blocks;
 use super::record::UrlId;
+use super::runs::{self, LAST_RUN, Merge, Run, RunId};
 
-/// Fingerprints in memory before they are sorted: as many as a hash table of 2²⁰ places takes, 18 MB.
-pub(super) const NEWEST: usize = (1 << 20) / 8 * 7;
+/// Fingerprints in memory before they become a run: as many as a hash table of 2¹⁸ places takes, 4.5 MB.
+pub(super) const NEWEST: usize = (1 << 18) / 8 * 7;
 
-/// Sorted ones that go into their blocks for each new one: done when half as many new ones have come.
-const PACE: usize = 2;
+/// Sorted ones that are written to their run for each new one: done when half as many new ones have come.
+const FLUSH_PACE: usize = 2;
 
-/// The newest fingerprints.
+/// Entries that are merged for each new one. Each fourfold growth of the set merges every entry once, so that this
+/// keeps up with 4⁸ times [`NEWEST`], far beyond any disk.
+const MERGE_PACE: usize = 8;
+
+/// Runs of one class that become one. Fewer would write a fingerprint more often, more would be slower to ask.
+const FAN_IN: usize = 4;
+
+/// The newest fingerprints, and which runs have the others.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     newest: HashMap<u64, UrlId, BuildHasherDefault<AsItIs>>,
     /// Those of the transaction that is open.
     open: Vec<u64>,
-    /// Those on their way into the blocks.
-    sorted: Vec<(u64, UrlId)>,
-    /// How many of `sorted` stand there.
-    written: usize,
-    /// The same when the open transaction is done.
-    writing: usize,
-    /// The last row of `sorted`.
-    upto: UrlId,
+    /// Those on their way into a run.
+    flush: Option<Merge>,
+    /// The last row among them.
+    flush_upto: UrlId,
+    /// Complete runs, the largest first.
+    runs: Vec<Run>,
+    /// Runs that become one.
+    merge: Option<Merge>,
+    /// Runs that do not count any more and have blocks still.
+    left: Vec<RunId>,
+    /// What the open transaction completes: the flush, the merge.
+    completed: [bool; 2],
     /// How many in `newest` before they are sorted.
     pub(super) limit: usize,
 }
 
 impl Keys {
-    /// Those of all rows that the blocks do not answer for. More than `limit` of them, as after a migration, go into
-    /// their blocks at once.
+    /// Those of all rows that the runs do not answer for. More than `limit` of them, as after a migration, become runs
+    /// at once.
     pub(super) fn load(conn: &Connection, limit: usize) -> rusqlite::Result<Self> {
+        let runs = runs::live(conn)?;
+        let mut left = runs::with_blocks(conn)?;
+        left.retain(|run| runs.iter().all(|r| r.id != *run));
         let mut keys = Keys {
+            runs,
+            left,
             limit,
             ..Keys::default()
         };
@@ -61,20 +78,22 @@ impl Keys {
             if keys.newest.len() < limit {
                 return Ok(keys);
             }
-            keys.sort();
-            let tx = conn.unchecked_transaction()?;
-            keys.write_some(&tx, usize::MAX)?;
-            tx.commit()?;
-            keys.settle();
+            keys.begin();
+            while keys.flush.is_some() || keys.merge.is_some() {
+                let tx = conn.unchecked_transaction()?;
+                keys.write_some(&tx, usize::MAX, usize::MAX)?;
+                tx.commit()?;
+                keys.settle();
+            }
         }
     }
 
     /// The row of a fingerprint.
     pub(super) fn find(&self, conn: &Connection, hash: u64) -> rusqlite::Result<Option<UrlId>> {
-        match self.find_newest(hash) {
-            Some(id) => Ok(Some(id)),
-            None => blocks::find(conn, hash),
+        if let Some(id) = self.find_newest(hash) {
+            return Ok(Some(id));
         }
+        find_in(conn, &self.runs, hash)
     }
 
     /// Whether a fingerprint that should be new was added a moment ago: twice in one transaction, say.
@@ -83,11 +102,8 @@ impl Keys {
     }
 
     fn find_newest(&self, hash: u64) -> Option<UrlId> {
-        let of_sorted = || {
-            let at = self.sorted.binary_search_by_key(&hash, |(hash, _)| *hash);
-            at.ok().map(|at| self.sorted[at].1)
-        };
-        self.newest.get(&hash).copied().or_else(of_sorted)
+        let flushed = || self.flush.as_ref().and_then(|flush| flush.find(hash));
+        self.newest.get(&hash).copied().or_else(flushed)
     }
 
     /// Takes up the fingerprint of a row that the open transaction adds.
@@ -96,23 +112,47 @@ impl Keys {
         self.open.push(hash);
     }
 
-    /// Puts the next piece of the sorted ones into their blocks, at the end of the open transaction.
+    /// Writes the next piece of the runs that are being made, at the end of the open transaction.
     pub(super) fn write_next(&mut self, conn: &Connection) -> rusqlite::Result<()> {
-        match self.newest.len() >= self.limit {
-            true => self.write_some(conn, usize::MAX),
-            false => self.write_some(conn, PACE * self.open.len()),
-        }
+        let new = self.open.len();
+        let flush = match self.newest.len() >= self.limit {
+            true => usize::MAX,
+            false => FLUSH_PACE * new,
+        };
+        self.write_some(conn, flush, MERGE_PACE * new)
     }
 
-    fn write_some(&mut self, conn: &Connection, most: usize) -> rusqlite::Result<()> {
-        let rest = self.sorted.get(self.written..).unwrap_or_default();
-        let count = rest.len().min(most);
-        self.writing = self.written + count;
-        if count > 0 {
-            blocks::add(conn, &rest[..count])?;
+    fn write_some(
+        &mut self,
+        conn: &Connection,
+        flush: usize,
+        merge: usize,
+    ) -> rusqlite::Result<()> {
+        let mut put = conn.prepare_cached("INSERT INTO seen_run (run, entries) VALUES (?1, ?2)")?;
+        let mut drop = conn.prepare_cached("DELETE FROM seen_run WHERE run = ?1")?;
+        self.completed = [false; 2];
+        if let Some(writing) = self.flush.as_mut().filter(|_| flush > 0)
+            && writing.step(conn, flush)?
+        {
+            put.execute([writing.run.id, writing.run.entries])?;
+            set_meta(conn, "seen_upto", self.flush_upto)?;
+            self.completed[0] = true;
         }
-        if count > 0 && count == rest.len() {
-            set_meta(conn, "seen_upto", self.upto)?;
+        if let Some(merging) = self.merge.as_mut().filter(|_| merge > 0)
+            && merging.step(conn, merge)?
+        {
+            put.execute([merging.run.id, merging.run.entries])?;
+            for run in merging.parts() {
+                drop.execute([run])?;
+            }
+            self.completed[1] = true;
+        }
+        // What is merged is cleared away twice as fast.
+        let blocks = 2 * runs::blocks(merge.min(1 << 20));
+        if let Some(&run) = self.left.last().filter(|_| blocks > 0)
+            && runs::clear(conn, run, blocks)?
+        {
+            self.left.pop();
         }
         Ok(())
     }
@@ -120,29 +160,83 @@ impl Keys {
     /// The open transaction is durable.
     pub(super) fn settle(&mut self) {
         self.open.clear();
-        self.written = self.writing;
-        if self.written == self.sorted.len() {
-            self.sorted = Vec::new();
-            (self.written, self.writing) = (0, 0);
-            if self.newest.len() >= self.limit {
-                self.sort();
-            }
+        let [flushed, merged] = std::mem::take(&mut self.completed);
+        let flush = self.flush.take_if(|_| flushed);
+        let merge = self.merge.take_if(|_| merged);
+        for done in flush.into_iter().chain(merge) {
+            self.left.extend(done.parts());
+            self.runs
+                .retain(|run| done.parts().all(|part| part != run.id));
+            self.runs.push(done.run);
         }
+        self.runs.sort_by_key(|run| (-run.entries, run.id));
+        self.begin();
     }
 
-    /// Nothing of the open transaction is there.
+    /// Nothing of the open transaction is there: what was being written begins anew.
     pub(super) fn undo(&mut self) {
         for hash in self.open.drain(..) {
             self.newest.remove(&hash);
         }
-        self.writing = self.written;
+        self.completed = [false; 2];
+        if let Some(merge) = self.merge.take() {
+            self.left.push(merge.run.id);
+        }
+        if let Some(flush) = self.flush.take() {
+            self.left.push(flush.run.id);
+            self.flush = self
+                .free()
+                .map(|run| Merge::of_entries(run, flush.into_entries()));
+        }
     }
 
-    fn sort(&mut self) {
-        self.sorted = self.newest.drain().collect();
-        self.sorted.sort_unstable();
-        self.upto = self.sorted.iter().map(|(_, id)| *id).max().unwrap_or(0);
+    /// Begins to write what there is enough of.
+    fn begin(&mut self) {
+        if self.flush.is_none()
+            && self.newest.len() >= self.limit
+            && let Some(run) = self.free()
+        {
+            let mut entries: Vec<_> = self.newest.drain().collect();
+            entries.sort_unstable();
+            self.flush_upto = entries.iter().map(|(_, id)| *id).max().unwrap_or(0);
+            self.flush = Some(Merge::of_entries(run, entries));
+        }
+        if self.merge.is_none()
+            && let Some(run) = self.free()
+        {
+            let alike = self.runs.chunk_by(|a, b| self.class(a) == self.class(b));
+            let many = alike.filter(|runs| runs.len() >= FAN_IN).last();
+            self.merge = many.map(|runs| Merge::of_runs(run, runs));
+        }
     }
+
+    /// How often a run of the newest would have to grow fourfold to be as large.
+    fn class(&self, run: &Run) -> u32 {
+        let size = run.entries.unsigned_abs() / (self.limit as u64).max(1);
+        size.checked_ilog(FAN_IN as u64).unwrap_or(0)
+    }
+
+    /// A number that no run has.
+    fn free(&self) -> Option<RunId> {
+        let taken = |id: &RunId| {
+            let writing = self.flush.iter().chain(&self.merge);
+            let mut writing = writing.map(|merge| merge.run.id);
+            self.left.contains(id)
+                || self.runs.iter().any(|run| run.id == *id)
+                || writing.any(|run| run == *id)
+        };
+        (1..=LAST_RUN).find(|id| !taken(id))
+    }
+}
+
+/// The row of a fingerprint in the first of these runs that has it.
+fn find_in(conn: &Connection, runs: &[Run], hash: u64) -> rusqlite::Result<Option<UrlId>> {
+    for run in runs {
+        if let Some(id) = runs::find(conn, run.id, hash)? {
+            return Ok(Some(id));
+        }
+    }
+    Ok(None)
 }
 
 /// A fingerprint is a hash already.
@@ -166,9 +260,9 @@ impl Hasher for AsItIs {
 }
 
 /// The row of a fingerprint without the memory of the writing side: the newest rows are looked through, which takes a
-/// third of a second at worst.
+/// tenth of a second at worst.
 pub(super) fn find_beside(conn: &Connection, hash: u64) -> rusqlite::Result<Option<UrlId>> {
-    if let Some(id) = blocks::find(conn, hash)? {
+    if let Some(id) = find_in(conn, &runs::live(conn)?, hash)? {
         return Ok(Some(id));
     }
     let mut select = conn.prepare_cached("SELECT id FROM url WHERE id > ?1 AND hash = ?2")?;
@@ -176,7 +270,7 @@ pub(super) fn find_beside(conn: &Connection, hash: u64) -> rusqlite::Result<Opti
     rows.next()?.map(|row| row.get(0)).transpose()
 }
 
-/// The blocks answer for all rows up to this one.
+/// The runs answer for all rows up to this one.
 pub(super) fn watermark(conn: &Connection) -> rusqlite::Result<UrlId> {
     conn.prepare_cached("SELECT coalesce(max(value), 0) FROM meta WHERE name = 'seen_upto'")?
         .query_row([], |row| row.get(0))

@@ -8,7 +8,6 @@
 //! beside it. The SQL is plain, so that PostgreSQL can run it.
 
 mod batch;
-mod blocks;
 mod commit;
 mod counts;
 mod error;
@@ -16,9 +15,11 @@ mod follows;
 mod hosts;
 mod ids;
 mod keys;
+mod new_urls;
 mod open;
 mod outbox;
 mod record;
+mod runs;
 mod schema;
 mod sites;
 mod templates;

@@ -24,7 +24,7 @@ const DATABASE: &str = "crawl.sqlite";
 const LOCK: &str = "taojin.lock";
 
 /// Page cache of a connection in KiB: enough for the inner pages of 10 million URLs, small against the index.
-const CACHE_KIB: i64 = 24 * 1024;
+const CACHE_KIB: i64 = 32 * 1024;
 
 /// Pages in the WAL before they move into the database: rarer than SQLite's 1,000, since a commit of 256 pages
 /// dirties several hundred, and the fsync of a checkpoint is the dearest thing that a commit can meet.

@@ -1,7 +1,7 @@
 //! The tables, and how an older database becomes a newer one. In: a connection. Out: the same at [`VERSION`].
 //!
 //! Rows of `url` are appended in the order of finding and have a small number that never comes twice; the only table
-//! that random fingerprints hit is `seen`, about 20 bytes a URL, and they go there sorted, many at once (see `keys`).
+//! of random fingerprints is `seen`, 13 bytes a URL, and it is written in sorted runs, block beside block (see `keys`).
 //! That keeps the pages a commit dirties few, however many URLs there are and however few hosts they are on.
 
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(super) const APPLICATION_ID: i64 = 0x5461_6F4A;
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` leads from version `i` to `i + 1`.
-pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5];
+pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6];
 
 const V1: &str = "
 CREATE TABLE meta (
@@ -180,6 +180,17 @@ CREATE TABLE template_fit (
   unmatched BIGINT NOT NULL,
   note TEXT,
   note_ms BIGINT
+);
+";
+
+/// Fingerprints in sorted runs, which the next start makes of the rows.
+const V6: &str = "
+DELETE FROM seen;
+ALTER TABLE seen RENAME COLUMN first TO id;
+DELETE FROM meta WHERE name = 'seen_upto';
+CREATE TABLE seen_run (
+  run INTEGER PRIMARY KEY,
+  entries BIGINT NOT NULL
 );
 ";
 

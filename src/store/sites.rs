@@ -6,12 +6,12 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::batch::HELD_MS;
-use super::blocks;
 use super::error::StoreError;
 use super::ids::site_id;
 use super::keys::{Keys, NEWEST};
 use super::open::{Reader, Store};
 use super::record::{SiteId, SiteRecord};
+use super::runs;
 use super::urls::RANKS;
 
 const COLUMNS: &str = "id, name, paused, last_cycle_ms, cycles, last_error";
@@ -152,6 +152,8 @@ impl Store {
         let Some(site) = self.site(name)? else {
             return Ok(0);
         };
+        // Runs that were being made of others would bring forgotten addresses back.
+        self.keys = Keys::default();
         let mut forgotten = 0;
         loop {
             let (count, seq) =
@@ -216,9 +218,9 @@ fn forget_some(
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?
         .collect::<rusqlite::Result<_>>()?;
-    let hashes: Vec<u64> = doomed.iter().map(|d| d.1.cast_unsigned()).collect();
-    blocks::remove(&tx, &hashes)?;
+    let live = runs::live(&tx)?;
     for (id, hash, documented) in &doomed {
+        runs::remove(&tx, &live, hash.cast_unsigned())?;
         tx.prepare_cached("DELETE FROM url WHERE id = ?1")?
             .execute([id])?;
         if *documented {

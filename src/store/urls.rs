@@ -5,11 +5,11 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::batch::HELD_MS;
-use super::blocks;
 use super::error::StoreError;
 use super::keys::{find_beside, watermark};
 use super::open::{Reader, Store};
 use super::record::{HostId, SiteId, UrlClass, UrlId, UrlRecord, UrlState, Visit};
+use super::runs;
 use crate::uri::CrawlUri;
 
 /// Ranks that the frontier may use: 0 … `RANKS - 1`.
@@ -153,8 +153,8 @@ impl Reader {
             let tx = self.conn.unchecked_transaction()?;
             let mut from = after;
             if after == 0 {
-                // Nearly all of them stand in blocks, a tenth as large as the rows.
-                blocks::for_each(&tx, &mut each)?;
+                // Nearly all of them stand in runs, a tenth as large as the rows.
+                runs::for_each(&tx, &mut each)?;
                 from = watermark(&tx)?;
             }
             let mut select = tx.prepare("SELECT hash FROM url WHERE id > ?1")?;

@@ -1,7 +1,8 @@
-//! The exact set of known addresses: newest keys in memory, sorted ones on their way, old ones in the table.
+//! The exact set of known addresses: newest fingerprints in memory, sorted ones on their way, old ones in runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::runs::{self, Entry, Merge, Run};
 use super::*;
 
 /// Keys in memory before they are sorted.
@@ -83,45 +84,84 @@ fn no_address_is_there_twice_or_lost_whatever_fails_in_between() {
         }
     }
     check(&store, &model, most);
-    let mut in_blocks = 0;
-    super::super::blocks::for_each(&store.conn, |_| in_blocks += 1).unwrap();
-    assert!(in_blocks > 500, "the test must fill blocks");
+    let mut in_runs = 0;
+    runs::for_each(&store.conn, |_| in_runs += 1).unwrap();
+    assert!(in_runs > 500, "the test must fill runs");
+    let merged = number(&store, "SELECT max(entries) FROM seen_run");
+    assert!(merged >= 4 * LIMIT as i64, "the test must merge runs");
     assert_eq!(store.forget_site("s").unwrap(), model.len());
     check(&store, &BTreeSet::new(), most);
 }
 
+/// Makes one run of others, a few entries at a time.
+fn complete(store: &Store, mut merge: Merge) -> Run {
+    while !merge.step(&store.conn, 7).unwrap() {}
+    let run = merge.run;
+    store
+        .conn
+        .execute(
+            "INSERT INTO seen_run VALUES (?1, ?2)",
+            [run.id, run.entries],
+        )
+        .unwrap();
+    run
+}
+
 #[test]
-fn blocks_divide_and_give_back_every_row() {
+fn runs_become_one_and_give_back_every_row() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let tx = store.conn.unchecked_transaction().unwrap();
-    let (mut state, mut model) = (7, std::collections::BTreeMap::new());
-    for _ in 0..20 {
-        let mut new: Vec<(u64, UrlId)> =
-            (0..400).map(|i| (next(&mut state), i << 24 | 5)).collect();
-        new.extend(model.iter().take(9).map(|(hash, _)| (*hash, 1)));
+    let (mut state, mut model) = (7, BTreeMap::new());
+    let mut parts = Vec::new();
+    for id in 1..=5 {
+        let mut new: Vec<Entry> = (0..400).map(|i| (next(&mut state), i << 24 | id)).collect();
+        // An address that was forgotten and found again, many that differ in the last bits only, and both ends.
+        new.extend(model.iter().take(9).map(|(hash, _)| (*hash, 1 << 39)));
+        new.extend((0..400).map(|i| (77 << 17 | (i * 5 + id).cast_unsigned(), id)));
+        new.extend([
+            (id.cast_unsigned() - 1, id),
+            (u64::MAX - id.cast_unsigned(), id),
+        ]);
         new.sort_unstable();
         new.dedup_by_key(|(hash, _)| *hash);
-        super::super::blocks::add(&store.conn, &new).unwrap();
-        for (hash, id) in new {
-            model.entry(hash).or_insert(id);
+        model.extend(new.iter().copied());
+        parts.push(complete(&store, Merge::of_entries(id, new)));
+    }
+    for run in &parts {
+        store
+            .conn
+            .execute("DELETE FROM seen_run WHERE run = ?1", [run.id])
+            .unwrap();
+    }
+    let run = complete(&store, Merge::of_runs(runs::LAST_RUN, &parts));
+    assert_eq!(runs::live(&store.conn).unwrap(), [run]);
+    assert_eq!(run.entries, i64::try_from(model.len()).unwrap());
+    assert_eq!(
+        runs::with_blocks(&store.conn).unwrap(),
+        [1, 2, 3, 4, 5, runs::LAST_RUN]
+    );
+    for part in &parts {
+        while !runs::clear(&store.conn, part.id, 2).unwrap() {}
+    }
+    assert_eq!(runs::with_blocks(&store.conn).unwrap(), [runs::LAST_RUN]);
+    let gone: Vec<u64> = model.keys().copied().step_by(3).collect();
+    for hash in &gone {
+        runs::remove(&store.conn, &[run], *hash).unwrap();
+        model.remove(hash);
+    }
+    let mut found = Vec::new();
+    runs::for_each(&store.conn, |hash| found.push(hash)).unwrap();
+    assert_eq!(found, model.keys().copied().collect::<Vec<_>>());
+    for hash in gone.iter().chain(model.keys()) {
+        for hash in [*hash, hash ^ 1] {
+            let at = runs::find(&store.conn, run.id, hash).unwrap();
+            assert_eq!(at, model.get(&hash).copied());
         }
     }
-    let gone: Vec<u64> = model.keys().copied().step_by(3).collect();
-    super::super::blocks::remove(&store.conn, &gone).unwrap();
-    model.retain(|hash, _| gone.binary_search(hash).is_err());
-    let mut found = Vec::new();
-    super::super::blocks::for_each(&store.conn, |hash| found.push(hash)).unwrap();
-    assert_eq!(found, model.keys().copied().collect::<Vec<_>>());
-    for (hash, id) in &model {
-        let at = super::super::blocks::find(&store.conn, *hash).unwrap();
-        assert_eq!(at, Some(*id));
-        let beside = super::super::blocks::find(&store.conn, hash ^ 1).unwrap();
-        assert_eq!(beside, model.get(&(hash ^ 1)).copied());
-    }
-    let longest = number(&store, "SELECT max(length(entries)) FROM seen");
+    let sizes = "SELECT count(*) FROM seen WHERE length(entries) <= 300 * 13";
+    assert!(number(&store, sizes) > 5);
     tx.commit().unwrap();
-    assert!(longest <= 300 * 13 && number(&store, "SELECT count(*) FROM seen") > 20);
 }
 
 #[test]
