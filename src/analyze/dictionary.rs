@@ -150,34 +150,51 @@ fn version_of(terms: &HashSet<String>) -> u64 {
     hash.digest()
 }
 
-/// The current dictionary, shared by everything that indexes and searches. Clones share it.
+/// The current dictionary, shared by everything that searches. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Analyzer {
-    current: Arc<RwLock<Arc<Dictionary>>>,
+    current: Arc<RwLock<Current>>,
+}
+
+/// A dictionary takes some 30 MB and tenths of a second: a crawl that nobody searches beside needs none.
+#[derive(Debug)]
+enum Current {
+    Made(Arc<Dictionary>),
+    Of(Vec<Lexicon>),
 }
 
 impl Analyzer {
-    /// Starts with the terms of these lexicons.
+    /// Starts with the terms of these lexicons. The dictionary is made when it is first asked for.
     pub fn new(lexicons: &[Lexicon]) -> Self {
         Self {
-            current: Arc::new(RwLock::new(Arc::new(Dictionary::new(lexicons)))),
+            current: Arc::new(RwLock::new(Current::Of(lexicons.to_vec()))),
         }
     }
 
     /// The dictionary of this moment.
     pub fn dictionary(&self) -> Arc<Dictionary> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(&current)
+        if let Current::Made(dictionary) = &*current {
+            return Arc::clone(dictionary);
+        }
+        drop(current);
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let dictionary = match &*current {
+            Current::Made(dictionary) => Arc::clone(dictionary),
+            Current::Of(lexicons) => Arc::new(Dictionary::new(lexicons)),
+        };
+        *current = Current::Made(Arc::clone(&dictionary));
+        dictionary
     }
 
-    /// The part that is the same whatever the lexicons say.
-    pub(crate) fn general(&self) -> Arc<Jieba> {
-        Arc::clone(&GENERAL)
+    /// The part that is the same whatever the lexicons say; read when it is first used.
+    pub(super) fn general(&self) -> &'static LazyLock<Arc<Jieba>> {
+        &GENERAL
     }
 
     /// Puts another dictionary in place; what is being cut now is finished with the old one.
     pub fn replace(&self, dictionary: Dictionary) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        *current = Arc::new(dictionary);
+        *current = Current::Made(Arc::new(dictionary));
     }
 }

@@ -5,7 +5,7 @@
 //! Grams hold every word of two or more characters, in any lexicon, as a pair or a phrase of pairs. What they do
 //! not hold is a single character that is a word of its own (`油 价`): that is the second tokenizer's work.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use jieba_rs::Jieba;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
@@ -37,7 +37,7 @@ pub fn tokenizers(analyzer: &Analyzer) -> TokenizerManager {
 
 #[derive(Clone)]
 struct SingleTokenizer {
-    general: Arc<Jieba>,
+    general: &'static LazyLock<Arc<Jieba>>,
     words: Vec<Word>,
 }
 
@@ -45,7 +45,7 @@ impl Tokenizer for SingleTokenizer {
     type TokenStream<'a> = Words<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Words<'a> {
-        cut::singles(text, &self.general, &mut self.words);
+        cut::singles(text, self.general, &mut self.words);
         Words::new(text, &self.words)
     }
 }

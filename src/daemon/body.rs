@@ -14,6 +14,8 @@ pub(super) struct Body {
     is_list: bool,
     /// No document is wanted.
     links_only: bool,
+    /// No byte has come yet.
+    is_first: bool,
     pub(super) form: Form,
 }
 
@@ -25,7 +27,7 @@ pub(super) enum Form {
     Html(Box<page::Builder>),
     /// A feed or sitemap, kept.
     List(Vec<u8>),
-    /// Undeclared, and no text by its first bytes: not read on.
+    /// No text by its first bytes: not read on.
     Binary,
 }
 
@@ -36,6 +38,7 @@ impl Body {
             url,
             is_list,
             links_only: false,
+            is_first: true,
             form: Form::Open,
         }
     }
@@ -80,6 +83,12 @@ impl Sink for Body {
                 _ => self.html(None),
             };
         }
+        if std::mem::take(&mut self.is_first)
+            && matches!(self.form, Form::Html(_))
+            && is_noise(bytes)
+        {
+            self.form = Form::Binary;
+        }
         match &mut self.form {
             Form::Html(builder) => builder.feed(bytes),
             Form::List(kept) => kept.extend_from_slice(bytes),
@@ -111,13 +120,33 @@ fn looks_like_list(bytes: &[u8]) -> bool {
 fn looks_binary(bytes: &[u8]) -> bool {
     let head = bytes.get(..bytes.len().min(512)).unwrap_or_default();
     let utf16 = head.starts_with(&[0xfe, 0xff]) || head.starts_with(&[0xff, 0xfe]);
-    let never = |byte: &u8| matches!(byte, 0x00..=0x08 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
-    !utf16 && head.iter().any(never)
+    !utf16 && head.iter().any(|b| *b == 0 || is_no_text(*b))
+}
+
+/// Whether a body that is called a page is none: one byte in twenty is one that text never has. A stray one is common
+/// in pages; zeros are half of UTF-16.
+fn is_noise(bytes: &[u8]) -> bool {
+    let head = bytes.get(..bytes.len().min(512)).unwrap_or_default();
+    head.iter().filter(|b| is_no_text(**b)).count() * 20 > head.len()
+}
+
+fn is_no_text(byte: u8) -> bool {
+    matches!(byte, 0x01..=0x08 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::looks_binary;
+    use super::{is_noise, looks_binary};
+
+    #[test]
+    fn noise_that_is_called_a_page_is_told_from_pages_with_a_stray_byte() {
+        let noise: Vec<u8> = (0..=255).map(|n: u8| n.wrapping_mul(167)).collect();
+        assert!(is_noise(&noise));
+        let page = "<title>页\u{b}岩\u{1}气</title><p>".to_owned() + &"水平井".repeat(20);
+        assert!(!is_noise(page.as_bytes()));
+        assert!(!is_noise(b"<\0h\0t\0m\0l\0>\0-N"));
+        assert!(!is_noise(b""));
+    }
 
     #[test]
     fn programs_are_told_from_pages_without_a_type() {

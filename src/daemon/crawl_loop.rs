@@ -11,7 +11,7 @@ use super::archive::WarcSink;
 use super::crawl_log::CrawlLog;
 use super::disk::DiskWatch;
 use super::replay::Replay;
-use super::settle::{self, Finished};
+use super::settle::Finished;
 use super::site_run::{self, SiteRun};
 use super::summary::Summary;
 use super::visit::Work;
@@ -226,33 +226,6 @@ impl CrawlLoop {
                 self.stop_at.get_or_insert_with(|| Instant::now() + grace);
             }
         }
-        Ok(())
-    }
-
-    pub(super) fn take_finished(&mut self, mut finished: Finished, now: i64) -> anyhow::Result<()> {
-        let ties = self.ties(&mut finished, now)?;
-        self.frontier
-            .finished(&finished.lease, &finished.report, now);
-        let record = &finished.lease.record;
-        if let Some(outline) = finished.visited.outline
-            && record.visit.fetched_ms.is_none()
-        {
-            self.frontier.note_outline(&record.uri, outline);
-        }
-        let site = Arc::clone(&record.site);
-        let mut settled = settle::settle(finished, ties, &self.revisit, now);
-        if self.replay.is_some() && !self.sites.contains_key(&site) {
-            // Nobody asked for a crawl of it: it stays as it was archived.
-            settled.page.visit.due_ms = None;
-        }
-        self.batch_since.get_or_insert_with(Instant::now);
-        self.tally(&site, &settled);
-        self.log.write(&settled.line);
-        self.summary.add(&settled.line, settled.wasted);
-        if let Some(progress) = &mut self.progress {
-            progress(&settled.line);
-        }
-        self.batch.pages.push(settled.page);
         Ok(())
     }
 

@@ -50,6 +50,8 @@ pub fn serve_state(
         analyzer,
         &loaded.config.index,
     )?);
+    // Made now, so that the first search does not wait for it.
+    analyzer.dictionary();
     let counted = Arc::clone(&reader);
     Ok(ServeState {
         config: loaded.config.serve.clone(),

@@ -1,14 +1,45 @@
-//! Counting what visits did. In: a settled visit. Out: counters of its site in the store, metrics of the process.
+//! What the crawl loop does with a visit that has ended. In: the visit. Out: a page for the next transaction, a line of
+//! the crawl log, counters of its site in the store, metrics of the process.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::crawl_loop::CrawlLoop;
-use super::settle::Settled;
+use super::settle::{self, Finished, Settled};
+use crate::frontier::Frontier;
 use crate::serve::metrics;
 use crate::store::UrlState;
 
 impl CrawlLoop {
+    pub(super) fn take_finished(&mut self, mut finished: Finished, now: i64) -> anyhow::Result<()> {
+        let ties = self.ties(&mut finished, now)?;
+        self.frontier
+            .finished(&finished.lease, &finished.report, now);
+        let record = &finished.lease.record;
+        if let Some(outline) = finished.visited.outline
+            && record.visit.fetched_ms.is_none()
+        {
+            self.frontier.note_outline(&record.uri, outline);
+        }
+        let site = Arc::clone(&record.site);
+        let blind = Frontier::is_blind(record);
+        let mut settled = settle::settle(finished, ties, &self.revisit, now);
+        self.frontier.settle_debt(&site, blind, settled.wasted);
+        if self.replay.is_some() && !self.sites.contains_key(&site) {
+            // Nobody asked for a crawl of it: it stays as it was archived.
+            settled.page.visit.due_ms = None;
+        }
+        self.batch_since.get_or_insert_with(Instant::now);
+        self.tally(&site, &settled);
+        self.log.write(&settled.line);
+        self.summary.add(&settled.line, settled.wasted);
+        if let Some(progress) = &mut self.progress {
+            progress(&settled.line);
+        }
+        self.batch.pages.push(settled.page);
+        Ok(())
+    }
+
     /// Counts for the status of a site: of all time, and of the cycle (`cycle_…`, set back when one begins).
     pub(super) fn tally(&mut self, site: &Arc<str>, settled: &Settled) {
         let line = &settled.line;
@@ -38,7 +69,9 @@ impl CrawlLoop {
             ::metrics::counter!(metrics::DOCUMENTS_TOTAL).increment(1);
         }
         if failed {
-            let reason = line.reason.as_deref().unwrap_or(line.outcome);
+            // A page that came with 200 fails when it says that it does not exist.
+            let own = settled.page.visit.error.as_deref();
+            let reason = line.reason.as_deref().or(own).unwrap_or(line.outcome);
             let error = format!("{}: {reason}", line.url);
             self.batch.site_errors.insert(Arc::clone(site), error);
         }

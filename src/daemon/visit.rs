@@ -23,6 +23,9 @@ use crate::uri::CrawlUri;
 /// A feed or sitemap of this size is cut off: the sitemap protocol allows 50 MB, which is a crawl of its own.
 const MAX_LIST_BYTES: u64 = 16 << 20;
 
+/// Bytes of text up to which a page that was cut off at the limit may still be an article.
+const MOST_TEXT_OF_CUT: usize = 128 << 10;
+
 /// What every visit needs; shared by all fetch tasks.
 pub(super) struct Tools {
     pub(super) fetcher: Fetcher,
@@ -245,6 +248,11 @@ fn judge(tools: &Tools, record: &UrlRecord, fetched: Fetched, form: Form, at_ms:
     };
     if cut && visited.outcome == "ok" {
         visited.reason = Some("too-large: cut off at the limit".to_owned());
+        // Pictures in the page leave an article short; a text as long as this is a list without an end.
+        let endless = |d: &mut Document| d.text.len() > MOST_TEXT_OF_CUT;
+        if visited.document.take_if(endless).is_some() {
+            visited.kind = Some(Kind::Other);
+        }
     } else if visited.reason.is_none()
         && !matches!(visited.outcome, "ok" | "not_modified" | "redirect")
     {

@@ -28,8 +28,8 @@ const MAX_HEADER_LINES: usize = 256;
 /// How long a connection waits for the next page of its host: a little over the longest crawl delay by default.
 const POOL_IDLE: Duration = Duration::from_secs(40);
 
-/// Politeness keeps it to one connection a host, so there is never a second one to keep.
-const POOL_PER_HOST: usize = 2;
+/// Politeness keeps it to one connection a host; who allows more to a host of their own wants them kept.
+const POOL_PER_HOST: usize = 64;
 
 /// Flow control of HTTP/2, bytes: bounds what a fast server pushes before we read it.
 const H2_STREAM_WINDOW: u32 = 256 << 10;

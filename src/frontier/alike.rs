@@ -1,10 +1,19 @@
 //! Addresses of one form whose pages hardly differ: a calendar that walks on, a query that grows, a session in the path.
 //! In: the outline of each page when it is first visited. Out: whether more addresses of its form are worth following.
-//! Knows only forms, never a site's name for them; remembers a bounded number of forms, and nothing over a restart.
+//! Knows only forms, never a site's name for them; remembers a bounded number of them, over a restart as well: the file
+//! beside the database is written when a trap is found and at the end. One that is missing or damaged costs some dozens
+//! of fetches until the trap is known again.
 
 use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::Path;
 
-use xxhash_rust::xxh3::Xxh3;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+/// Beside the database.
+const FILE: &str = "alike.forms";
 
 use crate::uri::CrawlUri;
 
@@ -21,9 +30,11 @@ const MOST_FORMS: usize = 20_000;
 #[derive(Debug, Default)]
 pub(super) struct Alike {
     forms: HashMap<u64, Form>,
+    /// A trap was found since the file was written.
+    pub(super) news: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Form {
     pages: u32,
     outlines: Vec<u64>,
@@ -38,6 +49,35 @@ impl Form {
 }
 
 impl Alike {
+    /// What an earlier run has learned.
+    pub(super) fn open(dir: &Path) -> Self {
+        let forms = fs::read(dir.join(FILE)).ok().and_then(|bytes| {
+            let (sum, packed) = bytes.split_first_chunk::<8>()?;
+            let whole = u64::from_le_bytes(*sum) == xxh3_64(packed);
+            postcard::from_bytes(packed).ok().filter(|_| whole)
+        });
+        Alike {
+            forms: forms.unwrap_or_default(),
+            news: false,
+        }
+    }
+
+    /// Writes down what was learned; a failure is only logged.
+    pub(super) fn save(&mut self, dir: &Path) {
+        self.news = false;
+        let write = || {
+            let packed = postcard::to_stdvec(&self.forms).map_err(io::Error::other)?;
+            let mut bytes = xxh3_64(&packed).to_le_bytes().to_vec();
+            bytes.extend(packed);
+            let fresh = dir.join(FILE).with_extension("new");
+            fs::write(&fresh, bytes)?;
+            fs::rename(&fresh, dir.join(FILE))
+        };
+        if let Err(error) = write() {
+            tracing::warn!(%error, "forms of addresses could not be saved");
+        }
+    }
+
     /// Takes note of a page.
     pub(super) fn note(&mut self, uri: &CrawlUri, outline: u64) {
         if self.forms.len() >= MOST_FORMS {
@@ -57,6 +97,7 @@ impl Alike {
         }
         if form.is_trap() && !form.told {
             form.told = true;
+            self.news = true;
             tracing::warn!(url = %uri, pages = form.pages, "pages of this form hardly differ, no more of them are followed");
         }
     }

@@ -9,6 +9,7 @@ use super::assign::{self, rank};
 use super::leasing::Frontier;
 use super::queue::Queue;
 use super::scope::Refusal;
+use super::sites::{BLIND_DEBT, CYCLE_PAGES};
 use crate::store::{Batch, Committed, DueUrl, HELD_MS, NewUrl, Store, StoreError, UrlClass, UrlId};
 
 /// A host whose rest is longer than this gives up its place in memory when others wait for one.
@@ -16,9 +17,6 @@ const LONG_REST_MS: i64 = 60_000;
 
 /// And so does one that has had this many leases in a row.
 const LONG_TURN: u64 = 1_000;
-
-/// Counter of a site that the store sets back when a cycle begins.
-const CYCLE_PAGES: &str = "cycle_pages";
 
 /// What became of a batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -62,6 +60,9 @@ impl Frontier {
         let done = store.commit(batch, now_ms)?;
         self.settle(batch, &done, now_ms);
         self.seen.save(store.dir(), false);
+        if self.alike.news {
+            self.alike.save(store.dir());
+        }
         report.new_urls = done.inserted.len();
         report.outbox_seq = done.outbox_seq;
         Ok(report)
@@ -172,11 +173,19 @@ impl Frontier {
         let committed: HashSet<_> = batch.pages.iter().map(|page| page.id).collect();
         batch.hosts.clear();
         batch.settle.clear();
-        batch.hold = self.hold.iter().map(|(_, id)| *id).collect();
+        batch.hold = self
+            .hold
+            .iter()
+            .map(|(_, url)| (url.id, url.due_ms))
+            .collect();
         for (name, site) in &self.sites {
             if site.unsaved_pages != 0 {
                 let key = (Arc::clone(name), CYCLE_PAGES);
                 batch.counters.insert(key, site.unsaved_pages);
+            }
+            if site.unsaved_debt() != 0 {
+                let key = (Arc::clone(name), BLIND_DEBT);
+                batch.counters.insert(key, site.unsaved_debt());
             }
         }
         batch.in_flight = Some(self.leases.keys().copied().collect());
@@ -204,9 +213,10 @@ impl Frontier {
     /// Brings memory in line with what was written.
     fn settle(&mut self, batch: &Batch, done: &Committed, now_ms: i64) {
         let size = self.config.queue_batch;
-        for (host, id) in std::mem::take(&mut self.hold) {
+        for (host, url) in std::mem::take(&mut self.hold) {
             if let Some(queue) = self.queues.get_mut(&host) {
-                queue.put_down(id);
+                queue.put_down(url.id);
+                queue.add(url, size, now_ms);
             }
         }
         for queue in self.queues.values_mut() {
@@ -214,6 +224,7 @@ impl Frontier {
         }
         for site in self.sites.values_mut() {
             site.unsaved_pages = 0;
+            site.saved_debt += site.unsaved_debt();
         }
         let mut touched = HashSet::new();
         for page in &batch.pages {

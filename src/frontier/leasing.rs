@@ -11,12 +11,13 @@ use std::sync::Arc;
 use super::alike::Alike;
 use super::assign::{SUSPECT_RANK, queue_key};
 use super::config::Config;
+use super::gate::{Gate, held};
 use super::lease::{FetchReport, Lease, Next};
 use super::politeness::{self, Addresses};
 use super::queue::Queue;
 use super::seen::Seen;
 use super::sites::Site;
-use crate::store::{HELD_MS, HostId, Reader, Store, StoreError, UrlId, UrlRecord};
+use crate::store::{DueUrl, HELD_MS, HostId, Reader, Store, StoreError, UrlId, UrlRecord};
 use crate::uri::CrawlUri;
 
 /// A page that was being fetched at this many crashes in a row goes last.
@@ -43,8 +44,8 @@ pub struct Frontier {
     pub(super) activate_ms: i64,
     /// Hosts that were left in the store for want of room.
     pub(super) crowded: bool,
-    /// URLs to hold with the next commit: of sites that are not crawled, or unreadable.
-    pub(super) hold: Vec<(HostId, UrlId)>,
+    /// URLs to put off with the next commit: of sites that are not crawled, unreadable, or not worth it yet.
+    pub(super) hold: Vec<(HostId, DueUrl)>,
 }
 
 impl Frontier {
@@ -64,7 +65,7 @@ impl Frontier {
             waiting: HashMap::new(),
             leases: BTreeMap::new(),
             seen,
-            alike: Alike::default(),
+            alike: Alike::open(&dir),
             activate_ms: i64::MIN,
             crowded: false,
             hold: Vec::new(),
@@ -74,6 +75,7 @@ impl Frontier {
     /// Saves what makes the next start quick. For the end of the daemon, after the last commit.
     pub fn close(&mut self, store: &Store) {
         self.seen.save(store.dir(), true);
+        self.alike.save(store.dir());
     }
 
     /// The settings in force.
@@ -198,16 +200,18 @@ impl Frontier {
                 return Ok(None);
             };
             let Some(record) = store.url(id)? else {
-                self.hold.push((host, id));
+                self.hold.push((host, held(id, 0)));
                 continue;
             };
             if record.visit.due_ms.is_none_or(|due| due > now_ms) {
                 queue.put_down(id);
                 continue;
             }
-            match self.gate(&record) {
+            let rank = record.visit.rank;
+            match self.gate(&record, now_ms) {
                 Gate::Open => return Ok(Some(self.begin(host, record, now_ms))),
-                Gate::Hold => self.hold.push((host, id)),
+                Gate::Hold => self.hold.push((host, held(id, rank))),
+                Gate::Later(due_ms) => self.hold.push((host, DueUrl { rank, due_ms, id })),
                 Gate::Limit => {
                     self.limit(host, &record);
                     return Ok(None);
@@ -224,44 +228,13 @@ impl Frontier {
         (address.not_before_ms > now_ms).then_some(Wait::Until(address.not_before_ms))
     }
 
-    /// Whether a URL may be fetched in this cycle of its site and host.
-    fn gate(&self, record: &UrlRecord) -> Gate {
-        let Some(site) = self.sites.get(&record.site) else {
-            return Gate::Hold;
-        };
-        let full = site.scope.rules().max_pages_per_cycle;
-        if full.is_some_and(|max| site.cycle_pages >= max) {
-            return Gate::Hold;
-        }
-        let Some(queue) = self.queues.get(&record.host) else {
-            return Gate::Hold;
-        };
-        let pages = if queue.host.cycle_ms < site.last_cycle_ms {
-            0
-        } else {
-            queue.host.cycle_pages
-        };
-        if pages >= self.config.pages_per_host_per_cycle {
-            return Gate::Limit;
-        }
-        Gate::Open
-    }
-
-    /// The host had its pages: it rests until a cycle of one of its sites begins.
-    fn limit(&mut self, host: HostId, record: &UrlRecord) {
-        if let Some(queue) = self.queues.get_mut(&host) {
-            queue.put_down(record.id);
-            queue.invalidate();
-            queue.limited = true;
-        }
-    }
-
     fn begin(&mut self, host: HostId, record: UrlRecord, now_ms: i64) -> Lease {
         let mut parallel = 1;
         let mut cycle_ms = 0;
         if let Some(site) = self.sites.get_mut(&record.site) {
             site.cycle_pages += 1;
             site.unsaved_pages += 1;
+            site.debt.begin(&record);
             cycle_ms = site.last_cycle_ms;
             parallel = site.scope.rules().parallel_queues;
         }
@@ -328,6 +301,9 @@ impl Frontier {
         if let Some(site) = self.sites.get_mut(&lease.record.site) {
             site.cycle_pages -= 1;
             site.unsaved_pages -= 1;
+            if Self::is_blind(&lease.record) {
+                site.debt.refund();
+            }
         }
         if let Some(queue) = self.queues.get_mut(&host) {
             queue.host.cycle_pages -= 1;
@@ -384,10 +360,4 @@ impl Frontier {
 enum Wait {
     Until(i64),
     Connection(IpAddr),
-}
-
-enum Gate {
-    Open,
-    Hold,
-    Limit,
 }

@@ -11,6 +11,7 @@ mod assign;
 mod commit;
 mod config;
 mod explain;
+mod gate;
 mod lease;
 mod leasing;
 mod politeness;

@@ -4,9 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::assign::{HUB_RANK, RECHECK_RANK};
+use super::gate::Debt;
 use super::leasing::Frontier;
 use super::scope::{Scope, ScopeError, SiteScope};
 use crate::store::{HostId, Store, StoreError};
+
+/// Counter of a site that the store sets back when a cycle begins.
+pub(super) const CYCLE_PAGES: &str = "cycle_pages";
+
+/// Counter of a site: fetches for nothing that it is still to make good, in thousandths.
+pub(super) const BLIND_DEBT: &str = "blind_debt";
 
 /// A site in the frontier.
 #[derive(Debug)]
@@ -16,6 +23,17 @@ pub(super) struct Site {
     pub(super) cycle_pages: i64,
     /// Part of `cycle_pages` that is not in the store yet.
     pub(super) unsaved_pages: i64,
+    /// Fetches for nothing that it is still to make good.
+    pub(super) debt: Debt,
+    /// The same in the store, in thousandths.
+    pub(super) saved_debt: i64,
+}
+
+impl Site {
+    /// What the store is to add to the debt that it has, in thousandths.
+    pub(super) fn unsaved_debt(&self) -> i64 {
+        (self.debt.spent * 1e3) as i64 - self.saved_debt
+    }
 }
 
 impl Frontier {
@@ -39,12 +57,18 @@ impl Frontier {
             if known.as_ref().is_none_or(|site| site.paused) {
                 store.pause_site(&name, false, now_ms)?;
             }
-            let pages = counts.sites.get(&*name).and_then(|c| c.get("cycle_pages"));
+            let count = |of: &str| counts.sites.get(&*name).and_then(|c| c.get(of)).copied();
+            let saved_debt = count(BLIND_DEBT).unwrap_or(0);
             let site = Site {
                 scope: Arc::new(scope),
                 last_cycle_ms: known.and_then(|site| site.last_cycle_ms).unwrap_or(0),
-                cycle_pages: pages.copied().unwrap_or(0),
+                cycle_pages: count(CYCLE_PAGES).unwrap_or(0),
                 unsaved_pages: 0,
+                debt: Debt {
+                    spent: saved_debt as f64 / 1e3,
+                    waived: false,
+                },
+                saved_debt,
             };
             taken.insert(name, site);
         }
@@ -75,6 +99,7 @@ impl Frontier {
             site.last_cycle_ms = now_ms;
             site.cycle_pages = 0;
             site.unsaved_pages = 0;
+            site.debt.waived = false;
         }
         self.reconsider();
         Ok(due)
@@ -88,6 +113,9 @@ impl Frontier {
         now_ms: i64,
     ) -> Result<usize, StoreError> {
         let due = store.recheck_articles(site, RECHECK_RANK, now_ms)?;
+        if let Some(site) = self.sites.get_mut(site) {
+            site.debt.waived = true;
+        }
         self.reconsider();
         Ok(due)
     }

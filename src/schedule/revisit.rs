@@ -160,7 +160,10 @@ pub fn revisit(config: &Config, record: &UrlRecord, outcome: &Outcome, now_ms: i
     next.visit.fetched_ms = Some(now_ms);
     next.visit.error = None;
     match outcome {
-        Outcome::Page { .. } => page(config, &mut next, outcome, now_ms),
+        Outcome::Page { .. } => {
+            page(config, &mut next, outcome, now_ms);
+            rest(config, record, &mut next.visit, now_ms);
+        }
         Outcome::NotModified => {
             next.visit.status = Some(304);
             reached(&mut next.visit);
@@ -293,6 +296,21 @@ fn plan(config: &Config, visit: &mut Visit, now_ms: i64) {
     } else {
         visit.due_ms = None;
     }
+}
+
+/// A list that comes whole each time, since its server says nothing of changes, and to which nothing was added since it
+/// was found is taken for an archive: it waits as long again as it has been quiet, or up to three times as long, so that
+/// the archives of a site take turns.
+fn rest(config: &Config, record: &UrlRecord, visit: &mut Visit, now_ms: i64) {
+    let changed_ms = visit.changed_ms.unwrap_or(now_ms);
+    let as_found = changed_ms - record.first_seen_ms < DAY_MS;
+    let blind = visit.etag.is_none() && visit.last_modified.is_none();
+    if visit.class != UrlClass::Hub || !as_found || !blind || visit.unchanged == 0 {
+        return;
+    }
+    let turn = i64::from(record.uri.fingerprint() as u8);
+    let quiet_ms = now_ms - changed_ms;
+    visit.interval_ms = (quiet_ms + quiet_ms / 128 * turn).clamp(0, config.hub_max_ms.max(0));
 }
 
 fn redirect(config: &Config, next: &mut Revisit, status: u16, target: &str, now_ms: i64) {

@@ -107,8 +107,9 @@ pub struct Batch {
     /// Hosts whose `next_due_ms` is to be computed anew from their due URLs, but no earlier than the time given
     /// (frontier).
     pub settle: Vec<(HostId, i64)>,
-    /// URLs of sites that are not crawled at present: their due time becomes [`HELD_MS`] (frontier).
-    pub hold: Vec<UrlId>,
+    /// URLs that are not fetched now and when they are due instead; [`HELD_MS`] where their site is not crawled at
+    /// present (frontier).
+    pub hold: Vec<(UrlId, i64)>,
     /// URLs being fetched right now (frontier); replaces the last list, so that an unclean stop is noticed.
     pub in_flight: Option<Vec<UrlId>>,
 }

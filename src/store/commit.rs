@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, TransactionBehavior, params};
 
-use super::batch::{Batch, Committed, DocOp, FinishedPage, HELD_MS};
+use super::batch::{Batch, Committed, DocOp, FinishedPage};
 use super::error::StoreError;
 use super::ids::site_id;
 use super::keys::{Keys, set_meta};
@@ -111,10 +111,10 @@ impl<'a> Writing<'a> {
         for host in &batch.hosts {
             self.update_host(host)?;
         }
-        for id in &batch.hold {
+        for &(id, due_ms) in &batch.hold {
             self.conn
                 .prepare_cached("UPDATE url SET due_ms = ?2 WHERE id = ?1 AND due_ms IS NOT NULL")?
-                .execute([*id, HELD_MS])?;
+                .execute([id, due_ms])?;
         }
         self.wake_hosts()?;
         self.settle(&batch.settle)?;

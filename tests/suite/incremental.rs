@@ -55,6 +55,11 @@ fn crawl_days(trial: &Trial) -> Vec<Day> {
     days
 }
 
+/// Share of a day's requests that came whole and brought nothing new.
+fn wasted(day: &Day) -> f64 {
+    day.summary.wasted as f64 / day.requests as f64
+}
+
 fn table(days: &[Day]) -> String {
     let mut text = "day  requests  304  new  changed  wasted  missing\n".to_owned();
     for (n, day) in days.iter().enumerate() {
@@ -93,7 +98,7 @@ fn each_day_brings_all_new_articles_and_little_else() {
     crate::say(&table);
     for (n, day) in days.iter().enumerate() {
         assert_eq!(day.missing, 0, "day {n} missed new articles\n{table}");
-        let share = day.summary.wasted as f64 / day.requests as f64;
+        let share = wasted(day);
         assert!(n < 3 || share <= 0.1, "day {n} wasted {share:.2}\n{table}");
         let json: Value = serde_json::to_value(&day.summary).expect("a summary");
         assert_eq!(json["recall_estimate"], 1.0, "{table}");
@@ -101,4 +106,25 @@ fn each_day_brings_all_new_articles_and_little_else() {
     let (first, last) = (&days[0], &days[9]);
     assert!(first.summary.documents_new >= 200, "{table}");
     assert!(last.requests < first.requests * 2, "{table}");
+}
+
+#[test]
+fn a_server_that_cannot_say_what_has_changed_is_not_asked_for_everything_again() {
+    let plan = TrialPlan {
+        validators: false,
+        ..plan()
+    };
+    let trial = Trial::new(plan, AT_ONCE, "");
+    let days = crawl_days(&trial);
+    let table = table(&days);
+    crate::say(&table);
+    for (n, day) in days.iter().enumerate() {
+        assert_eq!(day.missing, 0, "day {n} missed new articles\n{table}");
+        assert_eq!(day.not_modified, 0, "{table}");
+        let share = wasted(day);
+        assert!(n < 3 || share <= 0.1, "day {n} wasted {share:.2}\n{table}");
+    }
+    // Some are looked at again all the same.
+    let again = days.iter().map(|d| d.summary.documents_unchanged).max();
+    assert!(again >= Some(10), "{table}");
 }

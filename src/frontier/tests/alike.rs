@@ -25,6 +25,24 @@ fn a_form_whose_pages_are_all_alike_is_followed_no_further() {
 }
 
 #[test]
+fn a_trap_is_known_after_a_crash_and_a_damaged_file_forgets_it() {
+    let mut crawl = Crawl::new(at_once());
+    let month = |n: usize| format!("http://a.test/calendar/{n}/");
+    for n in 0..60 {
+        crawl.frontier.note_outline(&uri(&month(n)), 7);
+    }
+    crawl.commit();
+    let mut crawl = crawl.reopen();
+    assert_eq!(crawl.offer(&[&month(70)]).new_urls, 0);
+    let file = crawl.store.dir().join("alike.forms");
+    let mut bytes = std::fs::read(&file).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let mut crawl = crawl.reopen();
+    assert_eq!(crawl.offer(&[&month(70)]).new_urls, 1);
+}
+
+#[test]
 fn a_query_that_grows_over_the_same_page_is_followed_no_further() {
     let mut crawl = Crawl::new(at_once());
     for n in 0..60 {

@@ -116,6 +116,38 @@ fn hubs_wait_for_the_cycle_and_longer_when_they_bring_nothing() {
 }
 
 #[test]
+fn lists_that_come_whole_for_nothing_rest_for_longer_unless_they_were_added_to() {
+    let blind = |digest| match page(PageKind::Hub, digest) {
+        Outcome::Page {
+            status,
+            kind,
+            digest,
+            last_modified,
+            documented,
+            ..
+        } => Outcome::Page {
+            status,
+            kind,
+            digest,
+            etag: None,
+            last_modified,
+            documented,
+        },
+        other => other,
+    };
+    let same: Vec<Outcome> = (0..9).map(|_| blind(1)).collect();
+    let steps = go(record(UrlClass::Unknown), &same);
+    assert_eq!(steps[0].0.visit.interval_ms, 0, "the next cycle visits it");
+    let rests = steps[1].0.visit.interval_ms;
+    assert!((DAY..3 * DAY).contains(&rests), "{rests}");
+    assert_eq!(steps[8].0.visit.interval_ms, 7 * DAY);
+    let mut added = record(UrlClass::Hub);
+    added.first_seen_ms -= 9 * DAY;
+    let steps = go(added, &same);
+    assert_eq!(steps[8].0.visit.interval_ms, 2 * DAY);
+}
+
+#[test]
 fn seeds_feeds_and_sitemaps_keep_their_class() {
     for (class, kind, expected) in [
         (UrlClass::Seed, PageKind::Article, UrlClass::Seed),
