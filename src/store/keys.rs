@@ -204,8 +204,8 @@ impl Keys {
         if self.merge.is_none()
             && let Some(run) = self.free()
         {
-            let alike = self.runs.chunk_by(|a, b| self.class(a) == self.class(b));
-            let many = alike.filter(|runs| runs.len() >= FAN_IN).last();
+            let mut alike = self.runs.chunk_by(|a, b| self.class(a) == self.class(b));
+            let many = alike.rfind(|runs| runs.len() >= FAN_IN);
             self.merge = many.map(|runs| Merge::of_runs(run, runs));
         }
     }
