@@ -1,13 +1,14 @@
 //! Whether a due URL is worth a fetch now. In: its record, its site, what was spent. Out: yes, not in this cycle, or when.
 //!
 //! A page whose server sends neither `ETag` nor `Last-Modified` cannot be asked whether it has changed: it comes whole
-//! each time, mostly for nothing. Such *blind* rechecks are paid for: each is a debt of its site, so is a list that came
-//! whole for nothing, and each fetch of the site pays a small part of a debt back. A recheck that finds a change costs
-//! nothing. While a site is in debt its blind rechecks wait, but no page longer than a month. So what is fetched for
-//! nothing stays far below a tenth of all fetches, and a site whose pages do change is looked at as often as any other.
+//! each time, mostly for nothing. Such *blind* rechecks, of articles and of lists that brought nothing twice in a row (or
+//! once, if nothing was ever added to them), are paid for: each is a debt of its site, so is any list that came whole for nothing, and each fetch of the site pays a
+//! small part of a debt back. A recheck that finds a change costs nothing. While a site is in debt its blind rechecks
+//! wait, no article longer than a month and no list longer than a fortnight. So what is fetched for nothing stays far below
+//! a tenth of all fetches, and a site whose pages do change is looked at as often as any other.
 
 use super::leasing::Frontier;
-use crate::store::{DueUrl, HELD_MS, HostId, UrlId, UrlRecord, UrlState};
+use crate::store::{DueUrl, HELD_MS, HostId, UrlClass, UrlId, UrlRecord, UrlState};
 
 /// What a fetch of the site pays back of one that was for nothing.
 const PAID_BACK: f64 = 0.03;
@@ -15,8 +16,11 @@ const PAID_BACK: f64 = 0.03;
 const MOST_DEBT: f64 = 20.0;
 /// Lists are asked for whatever they cost; beyond this their debt is forgotten.
 const WORST_DEBT: f64 = 40.0;
+const DAY_MS: i64 = 86_400_000;
 /// A page that was not seen for this long is fetched whatever it costs: a deletion is noticed within a month.
-const LONGEST_MS: i64 = 30 * 86_400_000;
+const LONGEST_MS: i64 = 30 * DAY_MS;
+/// A list after one to two times this: those of a site, found together, take turns.
+const LONGEST_LIST_MS: i64 = 7 * DAY_MS;
 /// A recheck that must wait waits at least this long.
 const LEAST_WAIT_MS: i64 = 3_600_000;
 
@@ -76,9 +80,15 @@ impl Frontier {
     /// Whether the page was read before and its server cannot say that it has not changed.
     pub fn is_blind(record: &UrlRecord) -> bool {
         let visit = &record.visit;
+        let found_ms = visit
+            .changed_ms
+            .unwrap_or(i64::MAX)
+            .saturating_sub(record.first_seen_ms);
+        let quiet = visit.unchanged > 1 || (visit.unchanged == 1 && found_ms < DAY_MS);
+        let archive = visit.class == UrlClass::Hub && quiet;
         visit.state == UrlState::Fetched
             && visit.digest.is_some()
-            && !visit.class.is_hub()
+            && (archive || !visit.class.is_hub())
             && visit.etag.is_none()
             && visit.last_modified.is_none()
     }
@@ -95,8 +105,13 @@ impl Frontier {
         let Some(queue) = self.queues.get(&record.host) else {
             return Gate::Hold;
         };
+        let turn = i64::from(record.uri.fingerprint() as u8);
+        let longest_ms = match record.visit.class.is_hub() {
+            true => LONGEST_LIST_MS / 256 * (256 + turn),
+            false => LONGEST_MS,
+        };
         let seen_ms = record.visit.fetched_ms.unwrap_or(i64::MIN);
-        if site.debt.is_too_high() && Self::is_blind(record) && now_ms < seen_ms + LONGEST_MS {
+        if site.debt.is_too_high() && Self::is_blind(record) && now_ms < seen_ms + longest_ms {
             return Gate::Later(now_ms + record.visit.interval_ms.max(LEAST_WAIT_MS));
         }
         let pages = if queue.host.cycle_ms < site.last_cycle_ms {
