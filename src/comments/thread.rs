@@ -36,10 +36,10 @@ pub(super) fn arrange(page: &Page, blocks: Vec<Block>) -> Found {
     let posts = signs.posts && main.comments.len() > 1;
     let before = plain_bytes(page, first);
     let named = main.comments.first().is_some_and(|c| c.author.is_some());
-    let alike = (signs.posts || !signs.called) && before < ARTICLE_BYTES;
-    // Some forums call every post a comment; then nothing may stand between the headline and the first.
-    let opens =
-        named && (alike || (is_forum(url) && before == 0)) && !above_is_heading(page, first);
+    let opens = named
+        && before < ARTICLE_BYTES
+        && (signs.posts || !signs.called)
+        && !above_is_heading(page, first);
     let thread = forum || opens || (posts && before < ARTICLE_BYTES);
     let mut comments: Vec<Comment> = blocks.into_iter().flat_map(|b| b.comments).collect();
     comments.retain(|c| (opens && c.range.start == first) || !has_headline(page, c));
