@@ -36,7 +36,13 @@ pub(crate) fn measure(scratch: &Path, analyzer: &Analyzer, news: &[Text]) {
         .take(ARTICLES)
         .collect();
     let others = nearest(scratch, analyzer, news, &originals);
-    for kind in ["letters", "sentences", "paragraphs moved", "mixed"] {
+    for kind in [
+        "letters",
+        "letters, moved",
+        "sentences",
+        "sentences, moved",
+        "mixed",
+    ] {
         let mut dice = Dice(42);
         let mut texts: Vec<Text> = Vec::new();
         for (at, original) in originals.iter().enumerate() {
@@ -156,8 +162,11 @@ fn edited(text: &Text, kind: &str, share: f64, news: &[Text], dice: &mut Dice) -
     match kind {
         "letters" => letters(&text.text, share, news, dice),
         "sentences" => sentences(&text.text, share, news, dice),
-        "paragraphs moved" => {
-            let edited = sentences(&text.text, share, news, dice);
+        "sentences, moved" | "letters, moved" => {
+            let edited = match kind {
+                "letters, moved" => letters(&text.text, share, news, dice),
+                _ => sentences(&text.text, share, news, dice),
+            };
             let middle = edited
                 .char_indices()
                 .nth(edited.chars().count() / 2)

@@ -61,6 +61,9 @@ fn edited_texts_are_reprints_and_texts_on_the_same_event_are_not() {
         .enumerate()
         .map(|(at, c)| if at % 7 == 3 { '某' } else { c })
         .collect();
+    let letters: Vec<char> = respelt.chars().collect();
+    let (first, second) = letters.split_at(letters.len() / 2);
+    let moved: String = second.iter().chain(first).collect();
     let traditional = whole
         .replace('气', "氣")
         .replace('国', "國")
@@ -74,15 +77,16 @@ fn edited_texts_are_reprints_and_texts_on_the_same_event_are_not() {
         &whole,
         &shorter,
         &respelt,
+        &moved,
         &traditional,
         &other,
         "页岩气增产",
     ]);
     assert!(found[0].is_some());
-    assert_eq!(found[1..4], [found[0]; 3]);
-    assert!(found[4].is_some());
-    assert_ne!(found[4], found[0]);
-    assert_eq!(found[5], None, "too short to tell");
+    assert_eq!(found[1..5], [found[0]; 4]);
+    assert!(found[5].is_some());
+    assert_ne!(found[5], found[0]);
+    assert_eq!(found[6], None, "too short to tell");
 }
 
 #[test]
