@@ -15,6 +15,7 @@ use super::marks::Marks;
 use super::odds::{self, First};
 use super::outline::{Outline, is_prose};
 use super::page_type::PageType;
+use super::parts;
 use super::phrases::Phrase;
 use super::second::Second;
 use crate::page::{Judged, Kind, NodeId, Page, Tag};
@@ -39,6 +40,8 @@ const ITEM_TOKENS: u32 = 4;
 const STILL_DOUBTFUL: f32 = -1.5;
 /// Most attachments below a text.
 const ATTACHMENTS: usize = 20;
+/// Probability of being an article or a manual from which a page is taken for one text.
+const ONE_TEXT: f32 = 0.5;
 /// Lines below these odds are never kept, however poor the page.
 const FLOOR: f32 = -3.0;
 
@@ -203,6 +206,10 @@ pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<Guid
         }
     };
     complete(search.page, &view, &judgement.odds, &mut lines);
+    let [article, _, reference, ..] = judgement.types.0;
+    if article + reference > ONE_TEXT {
+        parts::drop_foreign(search.page, &view, &mut lines);
+    }
     let kept = lines.iter().fold((0u32, 0u32), |sum, i| {
         let line = &outline.lines[*i];
         (sum.0 + line.all.tokens, sum.1 + line.linked.tokens)

@@ -28,6 +28,7 @@ mod odds;
 mod outline;
 mod page_signs;
 mod page_type;
+mod parts;
 pub mod path_ratio;
 mod phrases;
 mod posts;

@@ -1,6 +1,8 @@
 //! Lines that are about the text rather than of it. In: the lines kept, headline and dates. Out: the same without date and
 //! source, editor, share bar, notes of rights, insertions. Only short lines are dropped.
 
+use std::collections::HashSet;
+
 use super::author::author_of;
 use super::body::Body;
 use super::date_text::{Form, find_dates};
@@ -22,6 +24,8 @@ const NOTE_TOKENS: u32 = 60;
 const HEAD_LINES: usize = 4;
 /// Longest line of date and names above the text, in tokens.
 const BYLINE_TOKENS: u32 = 24;
+/// Fewest tokens of a line that is a copy of another and not like it by chance.
+const COPY_TOKENS: u32 = 12;
 /// Fewer tokens than this are no text.
 const LEAST_TOKENS: u32 = 4;
 
@@ -109,10 +113,36 @@ pub(super) fn drop_notes(
             Some(Phrase::OriginalTitle | Phrase::Attachment) | None => true,
         }
     });
+    if !one_text || body.method == "posts" {
+        drop_copies(page, outline, lines);
+    }
     let tokens: u32 = lines.iter().map(|i| outline.lines[*i].all.tokens).sum();
     if tokens < LEAST_TOKENS {
         lines.clear();
     }
+}
+
+/// Drops the lines that say again, word for word, what a line above them says: a post that is quoted, a box that is there
+/// for each width of window. An article may say a thing twice, and refrains are short.
+fn drop_copies(page: &Page, outline: &Outline, lines: &mut Vec<usize>) {
+    let mut said = HashSet::new();
+    let mut text = String::new();
+    let mut copies: Vec<bool> = lines
+        .iter()
+        .map(|i| {
+            text.clear();
+            line_text(page, &outline.lines[*i], &mut text);
+            !said.insert(xxhash_rust::xxh3::xxh3_64(text.as_bytes()))
+        })
+        .collect();
+    // A short line alone may be the same by chance, but not the heading of a copy.
+    let mut below = false;
+    for (copy, i) in copies.iter_mut().zip(lines.iter()).rev() {
+        *copy &= below || outline.lines[*i].all.tokens >= COPY_TOKENS;
+        below = *copy;
+    }
+    let mut copies = copies.into_iter();
+    lines.retain(|_| copies.next() != Some(true));
 }
 
 /// Marks of boxes that are insertions in this text: advertisements and banners, where all of them together hold little

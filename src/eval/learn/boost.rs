@@ -31,8 +31,6 @@ pub(super) struct Examples<'a> {
     pub labels: Vec<f32>,
     /// How much each counts.
     pub weights: Vec<f32>,
-    /// Number of the site of each.
-    pub sites: Vec<u32>,
 }
 
 /// One tree: questions (feature, value to exceed) and votes by their answers, the first the lowest digit.
@@ -145,13 +143,7 @@ pub(super) fn grow(examples: &Examples<'_>, depth: usize, allowed: &[bool]) -> F
         let features: Vec<usize> = (0..allowed.len())
             .filter(|f| allowed[*f] && !binned.cuts[*f].is_empty() && chance.below(FEATURES))
             .collect();
-        // Whole sites: lines of one site are alike, and what only one of them has must not decide.
-        let sites: Vec<bool> = (0..examples.sites.iter().max().map_or(0, |m| m + 1))
-            .map(|_| chance.below(ROWS))
-            .collect();
-        let rows: Vec<u32> = (0..n as u32)
-            .filter(|i| sites[examples.sites[*i as usize] as usize])
-            .collect();
+        let rows: Vec<u32> = (0..n as u32).filter(|_| chance.below(ROWS)).collect();
         let slope = |i: &u32| {
             let i = *i as usize;
             let p = 1.0 / (1.0 + (-odds[i]).exp());

@@ -58,17 +58,8 @@ fn scales(rows: &[&[f32]], width: usize) -> Vec<f32> {
         .collect()
 }
 
-/// In eight sums at once, which a compiler may not do by itself.
 fn dot(a: &[f32], b: &[f32]) -> f32 {
-    const LANES: usize = 8;
-    let mut sums = [0.0f32; LANES];
-    let (a, b) = (a.chunks(LANES), b.chunks(LANES));
-    for (a, b) in a.zip(b) {
-        sums.iter_mut()
-            .zip(a.iter().zip(b))
-            .for_each(|(sum, (x, y))| *sum += x * y);
-    }
-    sums.iter().sum()
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 /// Weights whose sum over a row of `width` features are the log-odds of its label; all zero without examples.

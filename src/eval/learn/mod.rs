@@ -48,8 +48,6 @@ struct Labelled {
     weight: f32,
     fold: usize,
     site: String,
-    /// Number of the site.
-    number: u32,
 }
 
 /// The source of the table of weights learned from the pages of `sets`; `None` if no page has a gold text.
@@ -154,7 +152,6 @@ impl Labelled {
             weight: 1.0,
             fold: (xxhash_rust::xxh3::xxh3_64(site.as_bytes()) % FOLDS as u64) as usize,
             site,
-            number: 0,
             prepared,
             page,
         }
@@ -190,17 +187,14 @@ fn kind(set: &str, gold: &Gold) -> Option<usize> {
     TYPES.iter().position(|t| *t == name)
 }
 
-/// Numbers the sites; many pages of one count together as a few.
+/// Many pages of one site count together as a few.
 fn weigh_sites(pages: &mut [Labelled]) {
     let mut counts = std::collections::HashMap::new();
-    for page in pages.iter_mut() {
-        let next = counts.len() as u32;
-        let (number, count) = counts.entry(page.site.clone()).or_insert((next, 0u32));
-        *count += 1;
-        page.number = *number;
+    for page in pages.iter() {
+        *counts.entry(page.site.clone()).or_insert(0u32) += 1;
     }
     for page in pages {
-        let n = counts[&page.site].1 as f32;
+        let n = counts[&page.site] as f32;
         page.weight = n.min(PAGES_OF_SITE) / n;
         page.weights.iter_mut().for_each(|w| *w *= page.weight);
     }
@@ -259,9 +253,6 @@ fn weights(pages: &[&Labelled], names: &Names) -> Weights {
     for page in in_folds {
         examples.labels.extend(&page.labels);
         examples.weights.extend(&page.weights);
-        examples
-            .sites
-            .extend(page.labels.iter().map(|_| page.number));
     }
     let (forest, kept) = forest(&examples, names.second.len() + TYPES.len());
     table::weights(names, &first(None), &kinds(None), &forest, &kept)
