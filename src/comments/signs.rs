@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::literals::{Literals, lean};
+use crate::literals::{Literals, compiled};
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Longest text that is looked at, in bytes: a line of name, place and time, not a paragraph.
@@ -42,13 +42,12 @@ const FORMS: [&str; 13] = [
 /// The time of day that may stand behind each of them.
 const CLOCK: &str = r"[T\s,]*(?:at|à|um|a las|kl\.?|上午|下午|晚上|凌晨)?\s*[0-9]{1,2}[:：点时][0-9]{2}(?:[:：分][0-9]{2})?秒?(?:\s*[ap]\.?m(?-u:\b)\.?)?";
 
-fn compiled(pattern: &str) -> Regex {
-    Regex::new(&lean(&format!("(?i){pattern}")))
-        .expect("the pattern is a constant that a test compiles")
+fn in_any_case(pattern: &str) -> Regex {
+    compiled(&format!("(?i){pattern}"))
 }
 
-static TIME: LazyLock<Regex> = LazyLock::new(|| compiled(&FORMS.join("|")));
-static TIME_OF_DAY: LazyLock<Regex> = LazyLock::new(|| compiled(&format!("^(?:{CLOCK})")));
+static TIME: LazyLock<Regex> = LazyLock::new(|| in_any_case(&FORMS.join("|")));
+static TIME_OF_DAY: LazyLock<Regex> = LazyLock::new(|| in_any_case(&format!("^(?:{CLOCK})")));
 
 /// The part of a text that says when, as a byte range; `None` when nothing does.
 pub(super) fn time_in(text: &str) -> Option<std::ops::Range<usize>> {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::literals::{Literals, lean};
+use crate::literals::{Literals, compiled};
 
 /// A list of parts of class and id values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,10 +186,6 @@ impl Parts {
     pub(super) fn stand_in(self, value: &str) -> bool {
         ALL_PARTS.seen(value.bytes()) & self.0 != 0
     }
-}
-
-fn compiled(pattern: &str) -> Regex {
-    Regex::new(&lean(pattern)).expect("the pattern is a constant that a test compiles")
 }
 
 /// What buttons and labels of comments say, without signs and numbers around.

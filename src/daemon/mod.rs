@@ -38,8 +38,8 @@ mod tests;
 mod ties;
 mod visit;
 mod webhook;
+mod wiring;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -66,27 +66,20 @@ pub use term_search::{find_terms, texts_of_index};
 
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
-use crate::frontier::{Frontier, Scope};
 use crate::schedule::Site;
 use crate::store::{self, Store};
-use crawl_log::CrawlLog;
 use crawl_loop::{CrawlLoop, Event};
-use disk::DiskWatch;
 use fetching::{SAVE_ROBOTS, fetch_tasks, save_robots, tools};
 use indexer::Indexer;
-use learner::Learner;
-use replay::Replay;
 use serving::start_server;
 use shared::STUCK_MS;
-use templates::{Seen, Templates};
+use templates::Seen;
 use term_search::TermSearch;
-use visit::{Tools, Work};
+use visit::Tools;
+use wiring::{Wiring, learner, open_loop};
 
 /// Room for events beyond one for each connection.
 const SPARE_EVENTS: usize = 64;
-
-/// Pages seen that wait for the learner; what comes while it learns and finds no room is not learned from.
-const SEEN_PAGES: usize = 256;
 
 /// Told of each fetch as it ends.
 pub type Progress = Box<dyn FnMut(&LogLine) + Send>;
@@ -277,97 +270,6 @@ async fn watch_over<T>(
             () = tokio::time::sleep(Duration::from_millis(500)) => {}
         }
     }
-}
-
-/// The ends of the channels that the crawl loop holds.
-struct Wiring {
-    inbox: std::sync::mpsc::Receiver<Event>,
-    leases: mpsc::Sender<Work>,
-    poke: SyncSender<()>,
-    shared: Arc<Shared>,
-}
-
-fn open_loop(
-    loaded: &Loaded,
-    mode: Mode,
-    mut store: Store,
-    wiring: Wiring,
-) -> anyhow::Result<CrawlLoop> {
-    let config = &loaded.config;
-    let now = wiring.shared.now_ms();
-    let log = CrawlLog::open(
-        &loaded.log_dir(),
-        config.crawl.crawl_log_bytes,
-        config.crawl.crawl_log_files,
-    )
-    .with_context(|| {
-        format!(
-            "crawl log in {} cannot be opened",
-            loaded.log_dir().display()
-        )
-    })?;
-    let frontier = Frontier::open(&mut store, config.frontier.clone())?;
-    wiring
-        .shared
-        .set_outbox(u64::try_from(store.last_outbox_seq()?).unwrap_or_default());
-    let replay = match &mode {
-        Mode::Replay { files } => Some(Replay::new(
-            files,
-            config.fetch.max_body_bytes,
-            scopes(&loaded.sites)?,
-        )),
-        _ => None,
-    };
-    let mut crawl = CrawlLoop {
-        replay,
-        archive: None,
-        store,
-        frontier,
-        config: config.crawl.clone(),
-        revisit: config.revisit.clone(),
-        mode,
-        sites: BTreeMap::new(),
-        events: wiring.inbox,
-        leases: wiring.leases,
-        index_poke: wiring.poke,
-        log,
-        disk: DiskWatch::new(&config.data_dir, &config.crawl),
-        shared: wiring.shared,
-        progress: None,
-        summary: Summary::begin(now),
-        batch: store::Batch::default(),
-        batch_since: None,
-        stop_at: None,
-    };
-    crawl.take_sites(&loaded.sites, now)?;
-    Ok(crawl)
-}
-
-/// The learner, what the fetch tasks need of templates, and the way to tell the learner that it is over.
-fn learner(loaded: &Loaded) -> (Learner, Templates, SyncSender<Seen>) {
-    let registry = Arc::default();
-    let (seen, inbox) = sync_channel(SEEN_PAGES);
-    let learner = Learner {
-        dir: loaded.config.data_dir.clone(),
-        config: loaded.config.templates.clone(),
-        inbox,
-        registry: Arc::clone(&registry),
-    };
-    let templates = Templates {
-        registry,
-        learner: loaded.config.templates.enabled.then(|| seen.clone()),
-    };
-    (learner, templates, seen)
-}
-
-/// The sites in use and what belongs to them.
-fn scopes(sites: &[Site]) -> anyhow::Result<Vec<(Arc<str>, Arc<Scope>)>> {
-    let mut scopes = Vec::new();
-    for site in sites.iter().filter(|s| s.enabled) {
-        let rules = scope(site);
-        scopes.push((Arc::clone(&rules.name), Arc::new(Scope::new(&rules)?)));
-    }
-    Ok(scopes)
 }
 
 async fn forward_sites(

@@ -13,17 +13,13 @@ use super::measure::Measure;
 use super::outline::Outline;
 use super::render::{element_text, line_text};
 use super::trace::NameTrace;
-use crate::literals::lean;
+use crate::literals::compiled;
 use crate::page::Page;
 
 /// Longest name, in characters.
 const MAX_NAME: usize = 60;
 /// Longest line that may name writer and source, in tokens.
 const MAX_TOKENS: u32 = 60;
-
-fn compiled(pattern: &str) -> Regex {
-    Regex::new(&lean(pattern)).expect("a constant pattern")
-}
 
 static SOURCE: LazyLock<Regex> = LazyLock::new(|| {
     compiled(

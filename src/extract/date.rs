@@ -9,13 +9,14 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::date_text::{Form, Found, Label, find_dates, parse_value};
+use super::date_label::Label;
+use super::date_text::{Form, Found, find_dates, parse_value};
 use super::head::Head;
 use super::marks::Marks;
 use super::outline::Outline;
 use super::render::line_text;
 use super::stamp::{Clock, Stamp};
-use crate::literals::lean;
+use crate::literals::compiled;
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Lines above the headline that may hold the date.
@@ -173,10 +174,6 @@ fn with_time_of(best: Candidate, all: &[Candidate]) -> Stamp {
         }
     }
     stamp
-}
-
-fn compiled(pattern: &str) -> Regex {
-    Regex::new(&lean(pattern)).expect("a constant pattern")
 }
 
 static IN_SCRIPT: LazyLock<Regex> = LazyLock::new(|| {

@@ -9,9 +9,10 @@ use chrono::{Datelike, NaiveTime, TimeDelta};
 use regex::{Captures, Regex};
 use unicode_normalization::UnicodeNormalization;
 
+use super::date_label::{Label, label_before};
 use super::months::month_number;
-use super::stamp::{Clock, Stamp};
-use crate::literals::{Literals, lean};
+use super::stamp::{Clock, Stamp, zone_offset_min};
+use crate::literals::{Literals, compiled};
 
 /// Longest text looked at, in bytes; a longer one is cut.
 const MAX_BYTES: usize = 4_000;
@@ -29,17 +30,6 @@ pub(super) enum Form {
     Relative,
 }
 
-/// What the words before a date call it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Label {
-    /// 发布, published, posted.
-    Published,
-    /// 更新, modified, updated.
-    Modified,
-    /// Nothing that is known.
-    None,
-}
-
 /// One date of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Found {
@@ -51,10 +41,6 @@ pub(super) struct Found {
     pub form: Form,
     /// What the words before it call it.
     pub label: Label,
-}
-
-fn compiled(pattern: &str) -> Regex {
-    Regex::new(&lean(pattern)).expect("the pattern is a constant that a test compiles")
 }
 
 static YEAR_FIRST: LazyLock<Regex> = LazyLock::new(|| {
@@ -92,17 +78,6 @@ static TIME: LazyLock<Regex> = LazyLock::new(|| {
         (?:\s*(Z\b|UTC|GMT|(?:UTC|GMT)?\s?[+-]\d{1,2}:?(?:\d{2})?|CST|EST|EDT|PST|PDT|CET|CEST|BST|JST|KST|MSK)(?:\b|$))?",
     )
 });
-static PUBLISHED: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
-        r"(?i)(?:^|[^\p{Han}]|首次|文章|新闻|稿件|信息|本文|原文|最初|正式)(?:发布|發佈|发表|發表|刊发|发稿|发文|推送)|公開|掲載|配信|投稿|등록|입력|publish|post(?:ed|é)|publi|veröffentlicht|erstellt|created|written|опубликован|yayın|inserito",
-    )
-});
-static MODIFIED: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
-        r"(?i)更新|修改|编辑于|編集|수정|updat|modif|edited|aktualisiert|geändert|actualizado|mis à jour|mise à jour|aggiornato|обновлен|güncelle|last change|reviewed|atualizado|uppdaterad|oppdatert",
-    )
-});
-
 /// One of them stands in every time that is told from the fetch.
 static TOLD_FROM_NOW: LazyLock<Literals> = LazyLock::new(|| {
     Literals::of(
@@ -386,70 +361,7 @@ fn with_time(mut stamp: Stamp, rest: &str) -> Stamp {
     let second = number(&c, 4).unwrap_or(0).min(59);
     stamp.time = NaiveTime::from_hms_opt(hour, minute, second);
     if stamp.time.is_some() {
-        stamp.offset_min = c.get(6).and_then(|m| offset(m.as_str()));
+        stamp.offset_min = c.get(6).and_then(|m| zone_offset_min(m.as_str()));
     }
     stamp
-}
-
-/// Minutes east of UTC of `Z`, `+08:00`, `GMT+8` or a well-known zone name.
-fn offset(text: &str) -> Option<i32> {
-    let upper = text.trim().to_ascii_uppercase();
-    let named = match upper.as_str() {
-        "Z" | "UTC" | "GMT" => Some(0),
-        "CET" | "BST" => Some(60),
-        "CEST" => Some(120),
-        "MSK" => Some(180),
-        "JST" | "KST" => Some(540),
-        "EST" => Some(-300),
-        "EDT" => Some(-240),
-        "PST" => Some(-480),
-        "PDT" => Some(-420),
-        _ => None,
-    };
-    if named.is_some() {
-        return named;
-    }
-    let sign = if upper.contains('-') { -1 } else { 1 };
-    let digits: Vec<i32> = upper
-        .bytes()
-        .filter(u8::is_ascii_digit)
-        .map(|b| i32::from(b - b'0'))
-        .collect();
-    let (hours, minutes) = match digits[..] {
-        [h] => (h, 0),
-        [a, b] => (a * 10 + b, 0),
-        [h, m, n] => (h, m * 10 + n),
-        [a, b, m, n] => (a * 10 + b, m * 10 + n),
-        _ => return None,
-    };
-    (hours <= 14).then_some(sign * (hours * 60 + minutes))
-}
-
-/// One of them stands in every label of a date.
-const LABELS: &str = "发布|發佈|发表|發表|刊发|发稿|发文|推送|公開|掲載|配信|投稿|등록|입력|publi|post|ffentlicht|erstellt|created|written|\
-     публикован|ПУБЛИКОВАН|yay|inserito|更新|修改|编辑于|編集|수정|updat|modif|edited|aktualisiert|ndert|actualizado|mis |mise |\
-     aggiornato|бновлен|БНОВЛЕН|ncelle|last change|reviewed|atualizado|uppdaterad|oppdatert";
-
-static ANY_LABEL: LazyLock<Literals> =
-    LazyLock::new(|| Literals::of(LABELS.split('|').map(|label| (label, 1))));
-
-/// What the words right before a date call it.
-fn label_before(before: &str) -> Label {
-    /// Characters that may stand between label and date: `发布时间：`, `Published on`.
-    const BETWEEN: usize = 10;
-    let start = before.char_indices().rev().nth(29).map_or(0, |(i, _)| i);
-    let near = before.get(start..).unwrap_or_default();
-    if !ANY_LABEL.stand_in(near) {
-        return Label::None;
-    }
-    let last = |regex: &Regex| {
-        let end = regex.find_iter(near).last()?.end();
-        let between = near.get(end..).unwrap_or_default();
-        (between.chars().count() <= BETWEEN).then_some(end)
-    };
-    match (last(&PUBLISHED), last(&MODIFIED)) {
-        (None, None) => Label::None,
-        (published, modified) if published >= modified => Label::Published,
-        _ => Label::Modified,
-    }
 }

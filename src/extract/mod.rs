@@ -5,6 +5,7 @@ mod author;
 mod body;
 mod cells;
 mod date;
+mod date_label;
 mod date_text;
 mod document;
 mod fallback;

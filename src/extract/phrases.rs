@@ -5,7 +5,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
-use crate::literals::{Beginnings, Literals, lean};
+use crate::literals::{Beginnings, Literals, compiled};
 
 /// Longest line that is looked at, in bytes.
 pub(super) const MAX_BYTES: usize = 400;
@@ -184,8 +184,9 @@ static ANYWHERE: LazyLock<Literals> = LazyLock::new(|| Literals::of(words(|kind|
 static REGEXES: [OnceLock<Regex>; PATTERNS.len()] = [const { OnceLock::new() }; PATTERNS.len()];
 
 fn matches(at: usize, text: &str) -> bool {
-    let made = || Regex::new(&lean(PATTERNS[at].1)).expect("a constant that a test compiles");
-    REGEXES[at].get_or_init(made).is_match(text)
+    REGEXES[at]
+        .get_or_init(|| compiled(PATTERNS[at].1))
+        .is_match(text)
 }
 
 /// The first kind in the order of [`Phrase`] that the line matches.

@@ -114,3 +114,37 @@ impl Stamp {
         (self.date - other.date).num_days().abs()
     }
 }
+
+/// Minutes east of UTC of `Z`, `+08:00`, `GMT+8` or a well-known zone name.
+pub(super) fn zone_offset_min(text: &str) -> Option<i32> {
+    let upper = text.trim().to_ascii_uppercase();
+    let named = match upper.as_str() {
+        "Z" | "UTC" | "GMT" => Some(0),
+        "CET" | "BST" => Some(60),
+        "CEST" => Some(120),
+        "MSK" => Some(180),
+        "JST" | "KST" => Some(540),
+        "EST" => Some(-300),
+        "EDT" => Some(-240),
+        "PST" => Some(-480),
+        "PDT" => Some(-420),
+        _ => None,
+    };
+    if named.is_some() {
+        return named;
+    }
+    let sign = if upper.contains('-') { -1 } else { 1 };
+    let digits: Vec<i32> = upper
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .map(|b| i32::from(b - b'0'))
+        .collect();
+    let (hours, minutes) = match digits[..] {
+        [h] => (h, 0),
+        [a, b] => (a * 10 + b, 0),
+        [h, m, n] => (h, m * 10 + n),
+        [a, b, m, n] => (a * 10 + b, m * 10 + n),
+        _ => return None,
+    };
+    (hours <= 14).then_some(sign * (hours * 60 + minutes))
+}

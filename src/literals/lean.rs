@@ -2,6 +2,8 @@
 //! of `\d`, `\D`, `\W`, `\p{L}` and `\p{Lu}`: an automaton for one of those takes a hundred kilobytes, and a pattern may
 //! have ten of them. Never changes anything else.
 
+use regex::Regex;
+
 /// Letters of the scripts that names, months and labels are written in, as ranges of a class.
 const LETTERS: &str = concat!(
     r"A-Za-z\u{AA}\u{B5}\u{BA}\u{C0}-\u{D6}\u{D8}-\u{F6}\u{F8}-\u{24F}\u{370}-\u{373}\u{376}-\u{37D}\u{386}-\u{481}",
@@ -34,8 +36,16 @@ const CLASSES: [(&str, &str); 4] = [
     (r"\d", "0-9"),
 ];
 
+/// A pattern that is a constant of the program, with lean classes.
+///
+/// # Panics
+/// When the pattern is wrong; tests compile each.
+pub fn compiled(pattern: &str) -> Regex {
+    Regex::new(&lean(pattern)).expect("the pattern is a constant that a test compiles")
+}
+
 /// The pattern with lean classes. `\p{Lu}` stands for small letters too, as it does where case does not count.
-pub fn lean(pattern: &str) -> String {
+pub(super) fn lean(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() * 2);
     let mut rest = pattern;
     let mut in_class = false;

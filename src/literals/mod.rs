@@ -6,7 +6,9 @@ mod lean;
 
 use std::collections::VecDeque;
 
-pub use lean::lean;
+pub use lean::compiled;
+#[cfg(test)]
+use lean::lean;
 
 /// No transition yet, while the table is made. State 0 is the start, to which no transition leads but by failing.
 const NONE: u16 = 0;

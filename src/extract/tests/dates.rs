@@ -1,5 +1,6 @@
 use crate::extract::date::from_url;
-use crate::extract::date_text::{Form, Label, find_dates, parse_value};
+use crate::extract::date_label::Label;
+use crate::extract::date_text::{Form, find_dates, parse_value};
 use crate::extract::stamp::Clock;
 
 /// 2019-09-08T10:00:00+08:00.

@@ -5,6 +5,7 @@ mod feed;
 mod follow;
 mod limiter;
 mod listen;
+mod openapi;
 mod pages;
 mod params;
 mod query;

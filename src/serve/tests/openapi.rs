@@ -1,0 +1,100 @@
+use super::*;
+
+#[tokio::test]
+async fn openapi_describes_what_the_server_does() {
+    let document = get("/api/openapi.json").await.json();
+    assert_eq!(document["openapi"], "3.1.0");
+    let paths = document["paths"].as_object().unwrap();
+    let mut named: Vec<&str> = paths.keys().map(String::as_str).collect();
+    named.sort_unstable();
+    assert_eq!(
+        named,
+        [
+            "/api/docs/{id}",
+            "/api/openapi.json",
+            "/api/search",
+            "/api/status",
+            "/api/suggest",
+            "/api/terms",
+            "/feed.atom",
+            "/feed.json",
+            "/feeds/{file}",
+            "/healthz",
+            "/metrics"
+        ]
+    );
+    // What only the operator may ask has tests of its own.
+    let open = paths
+        .iter()
+        .filter(|(_, item)| item["get"]["security"].is_null());
+    for (path, item) in open {
+        let path = path.replace("{id}", "0000000000000001");
+        let answer = get(&path.replace("{file}", "deep-sea.atom")).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}");
+        let content = item["get"]["responses"]["200"]["content"]
+            .as_object()
+            .unwrap();
+        let kind = answer.header("content-type").split(';').next().unwrap();
+        assert!(content.contains_key(kind), "{path} answers {kind}");
+    }
+    let search = &paths["/api/search"]["get"];
+    let parameters = search["parameters"].as_array().unwrap();
+    let schema = |name: &str| &parameters.iter().find(|p| p["name"] == name).unwrap()["schema"];
+    assert_eq!(schema("q")["maxLength"], 256);
+    assert_eq!(schema("limit")["maximum"], 100);
+    assert_eq!(schema("offset")["maximum"], 9_900);
+    assert_eq!(parameters.len(), 11);
+    assert!(parameters.iter().all(|p| p["required"] == false));
+    for status in ["400", "500", "503"] {
+        let content = &search["responses"][status]["content"][PROBLEM_JSON];
+        assert_eq!(
+            content["schema"]["$ref"], "#/components/schemas/Problem",
+            "{status}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn openapi_follows_the_configuration() {
+    let config = Config {
+        query_chars: 20,
+        limit_max: 50,
+        window: 500,
+        public_url: "https://s.example/t/".to_owned(),
+        ..Config::default()
+    };
+    let app = router(state(config));
+    let request = Request::get("/api/openapi.json")
+        .body(Body::empty())
+        .unwrap();
+    let text = ask(&app, request).await.body;
+    for part in [
+        "\"maxLength\":20",
+        "\"maximum\":50",
+        "\"maximum\":450",
+        "\"url\":\"https://s.example/t\"",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn configuration_faults_are_named() {
+    assert!(Config::default().problems().is_empty());
+    let bad = Config {
+        limit_max: 0,
+        public_url: "search.example".to_owned(),
+        idle_ms: 0,
+        ..Config::default()
+    };
+    let problems = bad.problems().join("\n");
+    for key in ["limit_max", "public_url", "idle_ms"] {
+        assert!(problems.contains(key), "{problems}");
+    }
+    let wide = Config {
+        window: 1_000_000,
+        query_chars: 5_000,
+        ..Config::default()
+    };
+    assert_eq!(wide.problems().len(), 2);
+}
