@@ -18,6 +18,7 @@ mod language;
 pub mod learn;
 mod learned;
 mod likeness;
+mod line_features;
 mod line_signs;
 mod lines;
 mod links;

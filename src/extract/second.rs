@@ -3,7 +3,8 @@
 
 use super::body::{Container, probability};
 use super::cells::{Cells, log};
-use super::features::{View, link_share};
+use super::features::View;
+use super::line_features::link_share;
 use super::marks::Marks;
 use super::outline::is_prose;
 use super::phrases::Phrase;
