@@ -216,28 +216,21 @@ impl Follows {
 impl Reader {
     /// How telling the followers stands, by name of the topic.
     pub fn follow_records(&self) -> Result<Vec<FollowRecord>, StoreError> {
-        let read = || {
-            self.conn
-                .prepare_cached(
-                    "SELECT name, told, given_up, tries, next_ms, told_ms, last_error, \
-                     (SELECT count(*) FROM follow_hit WHERE follow = name AND state = 0) \
-                     FROM follow ORDER BY name",
-                )?
-                .query_map([], |row| {
-                    Ok(FollowRecord {
-                        name: row.get(0)?,
-                        told: row.get::<_, i64>(1)?.unsigned_abs(),
-                        given_up: row.get::<_, i64>(2)?.unsigned_abs(),
-                        tries: row.get(3)?,
-                        next_ms: row.get(4)?,
-                        told_ms: row.get(5)?,
-                        last_error: row.get(6)?,
-                        waiting: row.get::<_, i64>(7)?.unsigned_abs(),
-                    })
-                })?
-                .collect::<rusqlite::Result<Vec<FollowRecord>>>()
-        };
-        read().map_err(|e| self.fail(e))
+        let sql = "SELECT name, told, given_up, tries, next_ms, told_ms, last_error, \
+                   (SELECT count(*) FROM follow_hit WHERE follow = name AND state = 0) \
+                   FROM follow ORDER BY name";
+        self.rows(sql, [], |row| {
+            Ok(FollowRecord {
+                name: row.get(0)?,
+                told: row.get::<_, i64>(1)?.unsigned_abs(),
+                given_up: row.get::<_, i64>(2)?.unsigned_abs(),
+                tries: row.get(3)?,
+                next_ms: row.get(4)?,
+                told_ms: row.get(5)?,
+                last_error: row.get(6)?,
+                waiting: row.get::<_, i64>(7)?.unsigned_abs(),
+            })
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::Row;
 
 use super::batch::HELD_MS;
 use super::error::StoreError;
@@ -15,33 +15,22 @@ const COLUMNS: &str = "id, authority, next_due_ms, not_before_ms, cause, backoff
 impl Reader {
     /// The record of a host by its authority (`host` or `host:port`).
     pub fn host(&self, authority: &str) -> Result<Option<HostRecord>, StoreError> {
-        self.conn
-            .prepare_cached(&format!("SELECT {COLUMNS} FROM host WHERE authority = ?1"))
-            .and_then(|mut s| s.query_row([authority], host_record).optional())
-            .map_err(|e| self.fail(e))
+        let sql = format!("SELECT {COLUMNS} FROM host WHERE authority = ?1");
+        self.row(&sql, [authority], host_record)
     }
 
     /// The record of a host by its row number.
     pub fn host_by_id(&self, id: HostId) -> Result<Option<HostRecord>, StoreError> {
-        self.conn
-            .prepare_cached(&format!("SELECT {COLUMNS} FROM host WHERE id = ?1"))
-            .and_then(|mut s| s.query_row([id], host_record).optional())
-            .map_err(|e| self.fail(e))
+        let sql = format!("SELECT {COLUMNS} FROM host WHERE id = ?1");
+        self.row(&sql, [id], host_record)
     }
 
     /// Hosts that may have URLs due at `now_ms`, longest overdue first.
     pub fn hosts_due(&self, now_ms: i64, limit: usize) -> Result<Vec<HostId>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.conn
-            .prepare_cached(
-                "SELECT id FROM host WHERE next_due_ms <= ?1 AND next_due_ms IS NOT NULL \
-                 ORDER BY next_due_ms LIMIT ?2",
-            )
-            .and_then(|mut s| {
-                s.query_map([now_ms, limit], |row| row.get(0))?
-                    .collect::<rusqlite::Result<Vec<HostId>>>()
-            })
-            .map_err(|e| self.fail(e))
+        let sql = "SELECT id FROM host WHERE next_due_ms <= ?1 AND next_due_ms IS NOT NULL \
+                   ORDER BY next_due_ms LIMIT ?2";
+        self.rows(sql, [now_ms, limit], |row| row.get(0))
     }
 
     /// The earliest time after `after_ms` at which a host may have a URL due.
@@ -62,16 +51,11 @@ impl Reader {
         limit: usize,
     ) -> Result<Vec<HostRecord>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.conn
-            .prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM host WHERE errors > 0 OR backoff_level > 0 OR not_before_ms > ?1 \
-                 ORDER BY not_before_ms DESC LIMIT ?2"
-            ))
-            .and_then(|mut s| {
-                s.query_map(params![now_ms, limit], host_record)?
-                    .collect::<rusqlite::Result<Vec<HostRecord>>>()
-            })
-            .map_err(|e| self.fail(e))
+        let sql = format!(
+            "SELECT {COLUMNS} FROM host WHERE errors > 0 OR backoff_level > 0 OR not_before_ms > ?1 \
+             ORDER BY not_before_ms DESC LIMIT ?2"
+        );
+        self.rows(&sql, [now_ms, limit], host_record)
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::error::StoreError;
 use super::keys::{Keys, NEWEST};
@@ -122,6 +122,19 @@ impl Reader {
         self.conn
             .prepare_cached(sql)
             .and_then(|mut statement| statement.query_map(params, map)?.collect())
+            .map_err(|e| self.fail(e))
+    }
+
+    /// The one row that a query gives, if any.
+    pub(super) fn row<T>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        map: impl FnOnce(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        self.conn
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row(params, map).optional())
             .map_err(|e| self.fail(e))
     }
 

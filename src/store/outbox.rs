@@ -1,8 +1,6 @@
 //! Documents on their way to the index. In: a sequence number. Out: the rows after it. Rows are written by
 //! [`Store::commit`](super::Store::commit) and trimmed there; the indexer upserts by fingerprint, so that reading a row twice does no harm.
 
-use rusqlite::params;
-
 use super::batch::DocOp;
 use super::error::StoreError;
 use super::open::Reader;
@@ -22,23 +20,16 @@ impl Reader {
     /// At most `limit` rows after `seq`, in order.
     pub fn outbox_after(&self, seq: i64, limit: usize) -> Result<Vec<OutboxRow>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.conn
-            .prepare_cached(
-                "SELECT seq, fingerprint, doc FROM outbox WHERE seq > ?1 ORDER BY seq LIMIT ?2",
-            )
-            .and_then(|mut s| {
-                s.query_map(params![seq, limit], |row| {
-                    Ok(OutboxRow {
-                        seq: row.get(0)?,
-                        fingerprint: row.get::<_, i64>(1)?.cast_unsigned(),
-                        op: row
-                            .get::<_, Option<Vec<u8>>>(2)?
-                            .map_or(DocOp::Delete, DocOp::Upsert),
-                    })
-                })?
-                .collect::<rusqlite::Result<Vec<OutboxRow>>>()
+        let sql = "SELECT seq, fingerprint, doc FROM outbox WHERE seq > ?1 ORDER BY seq LIMIT ?2";
+        self.rows(sql, [seq, limit], |row| {
+            Ok(OutboxRow {
+                seq: row.get(0)?,
+                fingerprint: row.get::<_, i64>(1)?.cast_unsigned(),
+                op: row
+                    .get::<_, Option<Vec<u8>>>(2)?
+                    .map_or(DocOp::Delete, DocOp::Upsert),
             })
-            .map_err(|e| self.fail(e))
+        })
     }
 
     /// Number of the last row ever written; 0 if none was.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 
 use super::batch::HELD_MS;
 use super::error::StoreError;
@@ -22,21 +22,14 @@ const FORGET_BATCH: i64 = 5_000;
 impl Reader {
     /// A site by name.
     pub fn site(&self, name: &str) -> Result<Option<SiteRecord>, StoreError> {
-        self.conn
-            .prepare_cached(&format!("SELECT {COLUMNS} FROM site WHERE name = ?1"))
-            .and_then(|mut s| s.query_row([name], site_record).optional())
-            .map_err(|e| self.fail(e))
+        let sql = format!("SELECT {COLUMNS} FROM site WHERE name = ?1");
+        self.row(&sql, [name], site_record)
     }
 
     /// All sites by name.
     pub fn sites(&self) -> Result<Vec<SiteRecord>, StoreError> {
-        self.conn
-            .prepare_cached(&format!("SELECT {COLUMNS} FROM site ORDER BY name"))
-            .and_then(|mut s| {
-                s.query_map([], site_record)?
-                    .collect::<rusqlite::Result<Vec<SiteRecord>>>()
-            })
-            .map_err(|e| self.fail(e))
+        let sql = format!("SELECT {COLUMNS} FROM site ORDER BY name");
+        self.rows(&sql, [], site_record)
     }
 
     /// Name of a site; empty if it was forgotten.
@@ -44,11 +37,8 @@ impl Reader {
         if let Some(name) = self.site_names.borrow().get(&id) {
             return Ok(Arc::clone(name));
         }
-        let name = self
-            .conn
-            .prepare_cached("SELECT name FROM site WHERE id = ?1")
-            .and_then(|mut s| s.query_row([id], |row| row.get::<_, String>(0)).optional())
-            .map_err(|e| self.fail(e))?;
+        let sql = "SELECT name FROM site WHERE id = ?1";
+        let name = self.row(sql, [id], |row| row.get::<_, String>(0))?;
         let Some(name) = name else {
             return Ok(Arc::from(""));
         };

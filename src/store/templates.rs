@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, Row, TransactionBehavior, params};
 
 use super::error::StoreError;
 use super::open::Reader;
@@ -74,10 +74,7 @@ impl Reader {
     /// One template.
     pub fn template(&self, id: i64) -> Result<Option<TemplateRow>, StoreError> {
         let sql = format!("SELECT {TEMPLATE} FROM template WHERE id = ?1");
-        self.conn
-            .prepare_cached(&sql)
-            .and_then(|mut s| s.query_row([id], template).optional())
-            .map_err(|e| self.fail(e))
+        self.row(&sql, [id], template)
     }
 
     /// Pages of a site that wait to be learned from, oldest first.

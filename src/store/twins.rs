@@ -50,13 +50,7 @@ impl Reader {
     }
 
     fn ids(&self, sql: &str, values: &[&dyn rusqlite::ToSql]) -> Result<Vec<UrlId>, StoreError> {
-        self.conn
-            .prepare_cached(sql)
-            .and_then(|mut s| {
-                s.query_map(values, |row| row.get(0))?
-                    .collect::<rusqlite::Result<_>>()
-            })
-            .map_err(|e| self.fail(e))
+        self.rows(sql, values, |row| row.get(0))
     }
 }
 

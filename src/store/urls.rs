@@ -54,20 +54,13 @@ impl Reader {
         values: &[&dyn rusqlite::ToSql],
     ) -> Result<Option<UrlRecord>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM url WHERE {condition}");
-        let found = self
-            .conn
-            .prepare_cached(&sql)
-            .and_then(|mut s| {
-                s.query_row(values, |row| {
-                    Ok((
-                        row.get::<_, SiteId>(3)?,
-                        row.get::<_, String>(2)?,
-                        url_record(row)?,
-                    ))
-                })
-                .optional()
-            })
-            .map_err(|e| self.fail(e))?;
+        let found = self.row(&sql, values, |row| {
+            Ok((
+                row.get::<_, SiteId>(3)?,
+                row.get::<_, String>(2)?,
+                url_record(row)?,
+            ))
+        })?;
         let Some((site, address, record)) = found else {
             return Ok(None);
         };
