@@ -8,6 +8,7 @@
 use std::cell::OnceCell;
 
 use super::sketch::runs;
+use crate::similarity::lcs_step;
 
 /// Runs that two reprints have in common, against the geometric mean of both counts.
 const SHARED_RUNS: f64 = 0.66;
@@ -188,15 +189,10 @@ impl Places {
             let Ok(row) = self.alphabet.binary_search(letter) else {
                 continue;
             };
-            let mask = &self.masks[row * self.words..][..self.words];
-            let mut carry = false;
-            for (v, m) in unmatched.iter_mut().zip(mask) {
-                let matched = *v & m;
-                let (sum, first) = v.overflowing_add(matched);
-                let (sum, second) = sum.overflowing_add(u64::from(carry));
-                carry = first || second;
-                *v = sum | (*v - matched);
-            }
+            lcs_step(
+                &mut unmatched,
+                &self.masks[row * self.words..][..self.words],
+            );
         }
         let zeros: u32 = unmatched.iter().map(|word| word.count_zeros()).sum();
         zeros as usize

@@ -34,6 +34,20 @@ pub fn lcs_len(a: &[u64], b: &[u64]) -> usize {
     head + tail + middle(a, b)
 }
 
+/// Takes the next token of the other sequence into a row of bits, all set at first, one for each token of `a`: a zero
+/// is a token of the common subsequence. `matches` has a bit where `a` has this token.
+#[inline]
+pub fn lcs_step(row: &mut [u64], matches: &[u64]) {
+    let mut carry = false;
+    for (word, matches) in row.iter_mut().zip(matches) {
+        let hit = *word & matches;
+        let (sum, over) = word.overflowing_add(hit);
+        let (sum, over_too) = sum.overflowing_add(u64::from(carry));
+        carry = over || over_too;
+        *word = sum | (*word & !matches);
+    }
+}
+
 fn middle(a: &[u64], b: &[u64]) -> usize {
     if a.is_empty() || b.is_empty() {
         return 0;
@@ -48,14 +62,7 @@ fn middle(a: &[u64], b: &[u64]) -> usize {
         let Some(matches) = places.get(token) else {
             continue;
         };
-        let mut carry = false;
-        for (word, matches) in row.iter_mut().zip(matches) {
-            let hit = *word & matches;
-            let (sum, over) = word.overflowing_add(hit);
-            let (sum, over_too) = sum.overflowing_add(u64::from(carry));
-            carry = over || over_too;
-            *word = sum | (*word & !matches);
-        }
+        lcs_step(&mut row, matches);
     }
     let zeros: usize = row.iter().map(|word| word.count_zeros() as usize).sum();
     // Bits past the end of `a` never become zero: nothing matches there and no carry is subtracted.

@@ -22,7 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("schedule", &["uri", "store"]),
     ("frontier", &["uri", "store"]),
     ("fetch", &["uri"]),
-    ("index", &["uri", "extract", "analyze"]),
+    ("index", &["uri", "extract", "analyze", "similarity"]),
     ("serve", &["extract", "index", "store", "analyze"]),
     ("export", &["extract", "index"]),
     (
