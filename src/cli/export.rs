@@ -7,10 +7,11 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 
+use super::filters::Filters;
 use super::{Context, Usage, output};
 use crate::export::{self, Draft, Mark, Sink};
 use crate::index::{Reader, Watermark};
-use crate::serve::{self, Calendar, Wanted};
+use crate::serve::{self, Wanted};
 
 /// Arguments of `export`.
 #[derive(Debug, clap::Args)]
@@ -18,15 +19,8 @@ pub(crate) struct Args {
     /// Only documents that `taojin search` would find with this query
     #[arg(long, value_name = "QUERY", default_value = "")]
     query: String,
-    /// Only this site (may be given several times)
-    #[arg(long, value_name = "NAME")]
-    site: Vec<String>,
-    /// Published on or after this day, month or year (2016-05-09, 2016-05, 2016)
-    #[arg(long, value_name = "DATE")]
-    since: Option<String>,
-    /// Published on or before this day, month or year
-    #[arg(long, value_name = "DATE")]
-    until: Option<String>,
+    #[command(flatten)]
+    filters: Filters,
     /// Form of the file
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
@@ -68,7 +62,12 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         let mend = "write it to a file with --output FILE";
         return Err(Usage(format!("this format is not for a terminal; {mend}")).into());
     }
-    let wanted = wanted(args, &reader)?;
+    let wanted = Wanted {
+        text: args.query.clone(),
+        limit: 0,
+        offset: 0,
+        ..args.filters.wanted(&reader)?
+    };
     let mark = args.since_watermark.as_deref();
     let mark = mark
         .map(|path| Mark::read(path, &described(args)))
@@ -122,37 +121,17 @@ fn write<W: Write + Send>(
     }
 }
 
-fn wanted(args: &Args, reader: &Reader) -> anyhow::Result<Wanted> {
-    let calendar = Calendar {
-        utc_offset_minutes: reader.config().utc_offset_minutes,
-        now_ms: crate::daemon::now_ms(),
-    };
-    let (since_ms, until_ms) = calendar
-        .range(args.since.as_deref(), args.until.as_deref())
-        .map_err(|e| Usage(e.to_string()))?;
-    Ok(Wanted {
-        text: args.query.clone(),
-        sites: args.site.clone(),
-        since_ms,
-        until_ms,
-        limit: 0,
-        offset: 0,
-        now_ms: calendar.now_ms,
-        ..Wanted::default()
-    })
-}
-
 /// What is exported in a few words: a mark holds for this and nothing else.
 fn described(args: &Args) -> String {
     let mut parts = Vec::new();
     if !args.query.trim().is_empty() {
         parts.push(format!("query {:?}", args.query.trim()));
     }
-    let mut sites = args.site.clone();
+    let mut sites = args.filters.site.clone();
     sites.sort();
     parts.extend(sites.iter().map(|site| format!("site {site:?}")));
-    parts.extend(args.since.iter().map(|day| format!("since {day}")));
-    parts.extend(args.until.iter().map(|day| format!("until {day}")));
+    parts.extend(args.filters.since.iter().map(|day| format!("since {day}")));
+    parts.extend(args.filters.until.iter().map(|day| format!("until {day}")));
     match parts.is_empty() {
         true => "all documents".to_owned(),
         false => parts.join(", "),

@@ -9,6 +9,7 @@ mod eval;
 mod explain;
 mod export;
 mod extract;
+mod filters;
 mod import;
 mod logging;
 mod output;

@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
+use super::filters::Filters;
 use super::{Context, Usage, output};
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
 use crate::index::{self, Reader};
-use crate::serve::{self, Calendar, Found, FoundList, SearchAnswer, SearchHit, Wanted};
+use crate::serve::{self, Found, FoundList, SearchAnswer, SearchHit, Wanted};
 
 /// Hits shown when nothing is said.
 const DEFAULT_LIMIT: usize = 10;
@@ -23,15 +24,8 @@ pub(crate) struct Args {
     /// Words, "exact phrases", -without, a OR b, title: site: author: source: since: until:
     #[arg(required = true)]
     query: Vec<String>,
-    /// Only this site (may be given several times)
-    #[arg(long, value_name = "NAME")]
-    site: Vec<String>,
-    /// Published on or after this day, month or year (2016-05-09, 2016-05, 2016)
-    #[arg(long, value_name = "DATE")]
-    since: Option<String>,
-    /// Published on or before this day, month or year
-    #[arg(long, value_name = "DATE")]
-    until: Option<String>,
+    #[command(flatten)]
+    filters: Filters,
     /// Order of the hits
     #[arg(long, value_enum, default_value_t = Sort::Relevance)]
     sort: Sort,
@@ -76,26 +70,15 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         ))
         .into());
     }
-    let calendar = Calendar {
-        utc_offset_minutes: reader.config().utc_offset_minutes,
-        now_ms: crate::daemon::now_ms(),
-    };
-    let (since_ms, until_ms) = calendar
-        .range(args.since.as_deref(), args.until.as_deref())
-        .map_err(|e| Usage(e.to_string()))?;
-    let half_life_ms = args.half_life.as_deref().map(half_life).transpose()?;
+    let narrowed = args.filters.wanted(&reader)?;
     let wanted = Wanted {
         text: quoted(&args.query),
-        sites: args.site.clone(),
-        since_ms,
-        until_ms,
         sort: args.sort.into(),
-        half_life_ms,
-        now_ms: calendar.now_ms,
+        half_life_ms: args.half_life.as_deref().map(half_life).transpose()?,
         grouped: !args.json && !args.reprints,
         limit: args.limit,
         offset: args.offset,
-        ..Wanted::default()
+        ..narrowed
     };
     if args.follow {
         return follow(&reader, wanted, args.json);
