@@ -11,7 +11,7 @@ use super::lang::Lang;
 use super::metrics::SEARCHES_TOTAL;
 use super::param_error::{ParamError, echo};
 use super::params::Params;
-use super::problem::Problem;
+use super::problem::{Busy, Problem};
 use super::source::Wanted;
 use super::state::{Failure, Server};
 use super::status::Status;
@@ -84,9 +84,8 @@ impl Params {
     responses(
         (status = 200, description = "Hits, perhaps none.", body = SearchAnswer),
         (status = 400, description = "A parameter is unknown, repeated, malformed or out of range.", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
+        Busy,
     )
 )]
 pub(crate) async fn search(
@@ -113,9 +112,8 @@ pub(crate) async fn search(
     responses(
         (status = 200, description = "Suggestions, perhaps none.", body = SuggestAnswer),
         (status = 400, description = "A parameter is unknown, repeated or too long.", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
+        Busy,
     )
 )]
 pub(crate) async fn suggest(
@@ -148,9 +146,8 @@ pub(crate) async fn suggest(
     responses(
         (status = 200, description = "The document.", body = DocumentAnswer),
         (status = 404, description = "No document has this id.", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
+        Busy,
     )
 )]
 pub(crate) async fn document(
@@ -176,9 +173,8 @@ pub(crate) async fn document(
     responses(
         (status = 200, description = "The state.", body = Status),
         (status = 404, description = "Operator pages are switched off.", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The state could not be read.", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
+        Busy,
     )
 )]
 pub(crate) async fn status(State(server): State<Server>) -> Result<Json<Status>, Problem> {

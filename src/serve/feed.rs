@@ -13,7 +13,7 @@ use serde_json::json;
 use super::html::Html;
 use super::now_ms;
 use super::params::Params;
-use super::problem::Problem;
+use super::problem::{Busy, Problem};
 use super::source::{Arrived, Wanted};
 use super::state::{Server, Shared};
 use super::view::{link, outward};
@@ -53,9 +53,8 @@ struct Feed<'a> {
         (status = 200, description = "Atom or JSON Feed 1.1: the 50 hits that came or changed last.", content((String = "application/atom+xml"), (Object = "application/feed+json"))),
         (status = 304, description = "Nothing new since the ETag sent as If-None-Match."),
         (status = 404, description = "No topic of this name is followed.", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
+        Busy,
     )
 )]
 pub(crate) async fn followed(
@@ -102,9 +101,8 @@ pub(crate) async fn followed(
         (status = 200, description = "Atom: the 50 hits that came or changed last.", body = String, content_type = "application/atom+xml"),
         (status = 304, description = "Nothing new since the ETag sent as If-None-Match."),
         (status = 400, description = "A parameter is unknown, repeated, malformed or out of range.", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
+        Busy,
     )
 )]
 pub(crate) async fn atom(
@@ -129,9 +127,8 @@ pub(crate) async fn atom(
         (status = 200, description = "JSON Feed 1.1: the 50 hits that came or changed last.", body = Object, content_type = "application/feed+json"),
         (status = 304, description = "Nothing new since the ETag sent as If-None-Match."),
         (status = 400, description = "A parameter is unknown, repeated, malformed or out of range.", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
+        Busy,
     )
 )]
 pub(crate) async fn json(

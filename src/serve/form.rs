@@ -18,6 +18,11 @@ const FORM: &str = "application/x-www-form-urlencoded";
 pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
+    /// The fields of a body or of a query string.
+    pub(crate) fn of(bytes: &[u8]) -> Form {
+        Form(url::form_urlencoded::parse(bytes).into_owned().collect())
+    }
+
     /// The first value of a field; empty when there is none.
     pub(crate) fn get<'a>(&'a self, name: &'a str) -> &'a str {
         self.all(name).next().unwrap_or_default()
@@ -45,8 +50,6 @@ impl FromRequest<Server> for Form {
             let detail = format!("the body is longer than {FORM_BYTES_MAX} bytes, or broke off");
             Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail).into_response()
         })?;
-        Ok(Form(
-            url::form_urlencoded::parse(&body).into_owned().collect(),
-        ))
+        Ok(Form::of(&body))
     }
 }

@@ -261,7 +261,13 @@ fn sort(value: &str) -> Result<Sort, ParamError> {
     }
 }
 
-fn number(name: &'static str, value: &str, min: usize, max: usize) -> Result<usize, ParamError> {
+/// A whole number in its range.
+pub(crate) fn number(
+    name: &'static str,
+    value: &str,
+    min: usize,
+    max: usize,
+) -> Result<usize, ParamError> {
     // `parse` alone would take "+5", which a form decodes from "%2B5" only.
     let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
     match value.parse::<usize>() {

@@ -1,11 +1,14 @@
 //! Error answers. In: a status and what went wrong. Out: an RFC 9457 problem document. Never shows a path of the
 //! file system, a stack or another user's input.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::openapi::{Content, Ref, RefOr, Response as Described, ResponseBuilder};
+use utoipa::{IntoResponses, ToSchema};
 
 /// Media type of a problem document.
 pub const PROBLEM_JSON: &str = "application/problem+json";
@@ -70,5 +73,33 @@ impl IntoResponse for Problem {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_S));
         }
         response
+    }
+}
+
+/// What every answer that takes work may be instead, for the description of the API.
+pub(crate) struct Busy;
+
+impl IntoResponses for Busy {
+    fn responses() -> BTreeMap<String, RefOr<Described>> {
+        let problem = |(status, description): (StatusCode, &str)| {
+            let body = Content::new(Some(Ref::from_schema_name("Problem")));
+            let described = ResponseBuilder::new()
+                .description(description)
+                .content(PROBLEM_JSON, body);
+            (status.as_str().to_owned(), described.build().into())
+        };
+        BTreeMap::from(
+            [
+                (
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "Too many requests from this address.",
+                ),
+                (
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "Not done within the time limit.",
+                ),
+            ]
+            .map(problem),
+        )
     }
 }

@@ -234,17 +234,14 @@ pub(crate) async fn list(
 
 /// What the address of a template page asks for.
 fn asked(raw: &str) -> (usize, Option<Proposal>) {
-    let get = |wanted: &str| {
-        url::form_urlencoded::parse(raw.as_bytes())
-            .find_map(|(name, value)| (name == wanted).then(|| value.into_owned()))
-            .unwrap_or_default()
-    };
+    let fields = Form::of(raw.as_bytes());
+    let get = |name| fields.get(name).to_owned();
     let region = get("region");
     let proposal = (!region.is_empty()).then(|| Proposal {
         region,
         field: get("field"),
     });
-    (get("page").parse().unwrap_or(0), proposal)
+    (fields.get("page").parse().unwrap_or(0), proposal)
 }
 
 /// `GET /templates/{id}`: one on a saved page.

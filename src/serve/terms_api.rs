@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::param_error::echo;
-use super::problem::Problem;
+use super::param_error::{ParamError, echo};
+use super::params::number;
+use super::problem::{Busy, Problem};
 use super::state::Server;
 use super::terms_page::{ReviewList, ReviewTerm};
 use super::token::Operator;
@@ -128,9 +129,8 @@ impl From<ReviewTerm> for TermAnswer {
         (status = 401, description = "The token is missing or wrong.", body = Problem, content_type = "application/problem+json"),
         (status = 403, description = "No token is set on this server.", body = Problem, content_type = "application/problem+json"),
         (status = 404, description = "This server has no list of terms.", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The list cannot be read.", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
+        Busy,
     )
 )]
 pub(crate) async fn list(
@@ -164,9 +164,8 @@ pub(crate) async fn list(
         (status = 413, description = "The body is too long.", body = Problem, content_type = "application/problem+json"),
         (status = 415, description = "The body is not said to be JSON.", body = Problem, content_type = "application/problem+json"),
         (status = 422, description = "The JSON is not a decision, or a long one.", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The lexicon cannot be written.", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "Not done within the time limit.", body = Problem, content_type = "application/problem+json"),
+        Busy,
     )
 )]
 pub(crate) async fn decide(
@@ -240,9 +239,9 @@ fn possible(texts: Vec<String>, refused: &mut Vec<RefusedText>) -> Vec<String> {
 fn window(raw: &str) -> Result<(usize, usize), Problem> {
     let (mut offset, mut limit) = (None, None);
     for (name, value) in url::form_urlencoded::parse(raw.as_bytes()) {
-        let (slot, least, most) = match name.as_ref() {
-            "offset" => (&mut offset, 0, OFFSET_MAX),
-            "limit" => (&mut limit, 1, LIMIT_MAX),
+        let (known, slot, least, most) = match name.as_ref() {
+            "offset" => ("offset", &mut offset, 0, OFFSET_MAX),
+            "limit" => ("limit", &mut limit, 1, LIMIT_MAX),
             other => {
                 let detail = format!(
                     "there is no parameter \"{}\"; known are limit and offset",
@@ -251,16 +250,9 @@ fn window(raw: &str) -> Result<(usize, usize), Problem> {
                 return Err(Problem::parameter(&echo(other), detail));
             }
         };
-        let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
-        let number = value
-            .parse()
-            .ok()
-            .filter(|n| digits && (least..=most).contains(n));
-        if number.is_none() || slot.is_some() {
-            let detail = format!("{name} must be one whole number from {least} to {most}");
-            return Err(Problem::parameter(&name, detail));
+        if slot.replace(number(known, &value, least, most)?).is_some() {
+            return Err(ParamError::Repeated { name: known }.into());
         }
-        *slot = number;
     }
     Ok((offset.unwrap_or(0), limit.unwrap_or(DEFAULT_LIMIT)))
 }

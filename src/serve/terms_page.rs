@@ -206,8 +206,7 @@ fn own_query(raw: &str) -> String {
 }
 
 fn page_number(raw: &str) -> usize {
-    let named = url::form_urlencoded::parse(raw.as_bytes()).find(|(name, _)| name == "page");
-    let number = named.and_then(|(_, value)| value.parse().ok());
+    let number = Form::of(raw.as_bytes()).get("page").parse();
     number.unwrap_or(1).clamp(1, MAX_PAGE)
 }
 
