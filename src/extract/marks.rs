@@ -131,7 +131,7 @@ const STEMS: &[(&str, Marks)] = &[
         Marks::ABOUT,
     ),
     (
-        r"author|authi|user-?name|writer|about-?the|bio$|^bio|zuozhe|profile|contributor|account-?card|gzh",
+        r"author|authi|user-?name|writer|about-?the|bio$|^bio|zuozhe|profile|contributor|account-?card|gzh|signature|user-?info|user-?details|user-?card|user-?title|user-?stats|message-?user$|member-?info|member-?card",
         Marks::AUTHOR,
     ),
     (
@@ -223,10 +223,16 @@ impl Default for MarkReader {
     }
 }
 
+/// True for a part of the page that React sends behind the rest (`<div hidden id="S:2">`) and a script puts in its place.
+fn is_streamed(page: &Page, id: NodeId) -> bool {
+    let number = page.attr(id, Attr::Id).and_then(|id| id.strip_prefix("S:"));
+    number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
 /// True if the element says that it is not shown.
 pub(super) fn is_hidden(page: &Page, id: NodeId) -> bool {
     if page.attr(id, Attr::Hidden).is_some() {
-        return true;
+        return !is_streamed(page, id);
     }
     page.attr(id, Attr::Style).is_some_and(|style| {
         let mut rest = style;

@@ -215,7 +215,7 @@ impl<'a> Reading<'a> {
         };
         let mut body = body::main_text(&search, config, guide);
         let comments = posts::find(page, &outline);
-        if posts::settle(&outline, &comments, &mut body.lines) {
+        if posts::settle(page, &outline, &comments, &mut body.lines) {
             body.method = "posts";
         }
         let headline = headline::headline(page, &outline, &head, &headings, &body);

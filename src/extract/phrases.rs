@@ -60,7 +60,7 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
     (
         Phrase::Tools,
-        r"(?i)^\W*(分享(到|至|给)?|分享本文|收藏|打印|打印本文|关闭(窗口|本页)?|字号|字体|大\s*中\s*小|我要(评论|纠错|反馈)|纠错|点赞|举报|转发|扫一扫|复制链接|微信扫码|新浪微博|返回(顶部|首页|列表)|朗读|收听|听新闻|share( this| on| article)?|print( this)?|e-?mail( this)?|tweet|facebook|twitter|whatsapp|copy link|save|bookmark|listen( to)?|teilen|drucken|partager|imprimer|compartir|condividi|compartilhar|シェア|공유)\W*$|^\W*【?(打印|收藏|大|中|小|关闭|纠错|字号)(\W+(打印|收藏|大|中|小|关闭|纠错|字号))+",
+        r"(?i)^\W*(分享(到|至|给)?|分享本文|收藏|打印|打印本文|关闭(窗口|本页)?|字号|字体|大\s*中\s*小|我要(评论|纠错|反馈)|纠错|点赞|举报|转发|扫一扫|复制链接|微信扫码|新浪微博|返回(顶部|首页|列表)|朗读|收听|听新闻|share( this| on| article)?|print( this)?|e-?mail( this)?|tweet|facebook|twitter|whatsapp|copy link|save|bookmark|listen( to)?|teilen|drucken|partager|imprimer|compartir|condividi|compartilhar|シェア|공유|code:? select all|click to (expand|shrink)|reveal hidden contents|improve this (question|answer)|show activity on this post)\W*$|^\W*((last )?edited (by|on|at|\w+ \d)|reactions:)|^\W*【?(打印|收藏|大|中|小|关闭|纠错|字号)(\W+(打印|收藏|大|中|小|关闭|纠错|字号))+",
     ),
     (
         Phrase::Comments,
@@ -121,7 +121,7 @@ const WORDS: &[(Phrase, &str, &str)] = &[
     ),
     (
         Phrase::Tools,
-        "分享|收藏|打印|关闭|字号|字体|大|中|小|我要|纠错|点赞|举报|转发|扫一扫|复制链接|微信扫码|新浪微博|返回|朗读|收听|听新闻|share|print|e-mail|email|tweet|facebook|twitter|whatsapp|copy link|save|bookmark|listen|teilen|drucken|partager|imprimer|compart|condividi|シェア|공유",
+        "分享|收藏|打印|关闭|字号|字体|大|中|小|我要|纠错|点赞|举报|转发|扫一扫|复制链接|微信扫码|新浪微博|返回|朗读|收听|听新闻|share|print|e-mail|email|tweet|facebook|twitter|whatsapp|copy link|save|bookmark|listen|teilen|drucken|partager|imprimer|compart|condividi|シェア|공유|code|click to |reveal hidden|improve this|show activity|last edited|edited |reactions",
         "",
     ),
     (

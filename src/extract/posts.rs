@@ -2,16 +2,21 @@
 //! lines without comments, or, on a page that is a thread, with every post; the comments with their times resolved.
 //! Never looks for comments itself.
 
+use std::collections::HashSet;
+
 use super::date_text::find_dates;
 use super::document::Comment;
 use super::marks::Marks;
 use super::outline::Outline;
 use super::stamp::Clock;
-use crate::comments::{self, Found};
+use crate::comments::{self, Comment as Post, Found};
 use crate::page::{NodeId, Page};
 
 /// Share of the chosen text that must be left when comments are taken out of it: with less, they are the text.
 const LEFT: f32 = 0.25;
+
+/// Share of the posts' text that must stand outside what is called comments, for those to be remarks.
+const ANSWERS: f32 = 0.25;
 
 /// Longest line of a record that is not the comment's text and goes with it: name, time, buttons.
 const BESIDE_TOKENS: u32 = 15;
@@ -27,7 +32,12 @@ pub(super) fn find(page: &Page, outline: &Outline) -> Found {
 }
 
 /// Puts the posts of a thread into the lines of the text, or takes comments out of them. True for a thread.
-pub(super) fn settle(outline: &Outline, found: &Found, lines: &mut Vec<usize>) -> bool {
+pub(super) fn settle(
+    page: &Page,
+    outline: &Outline,
+    found: &Found,
+    lines: &mut Vec<usize>,
+) -> bool {
     if found.comments.is_empty() {
         return false;
     }
@@ -54,11 +64,68 @@ pub(super) fn settle(outline: &Outline, found: &Found, lines: &mut Vec<usize>) -
     // Above the posts stands the question they answer, below them the foot of the page.
     let opened = found.opening.is_some();
     rest.retain(|i| (*i < first && !opened) || (first..=last).contains(i));
+    let mut beside = cards(outline, found);
+    beside.extend(remarks(page, outline, found, &posts));
+    let is_card = |i: &usize| {
+        let line = &outline.lines[*i];
+        line.marks.any(Marks::AUTHOR) && line.all.tokens <= BESIDE_TOKENS
+    };
+    rest.retain(|i| *i < first || !is_card(i));
     rest.extend(posts);
+    rest.retain(|i| !beside.contains(i));
     rest.sort_unstable();
     rest.dedup();
     *lines = rest;
     true
+}
+
+/// The lines of what readers remark on answers, where these are not called comments and hold much of the thread.
+fn remarks(page: &Page, outline: &Outline, found: &Found, posts: &[usize]) -> Vec<usize> {
+    let called = |post: &&Post| {
+        let line = outline.lines.get(outline.line_at(post.range.start));
+        line.is_some_and(|line| line.marks.any(Marks::COMMENT))
+    };
+    let depth = |post: &Post| page.node(post.range.start).depth;
+    let answers = found.comments.iter().filter(|post| !called(post));
+    let Some(level) = answers.map(depth).min() else {
+        return Vec::new();
+    };
+    let opening = found.opening.as_ref().map_or(0, |o| o.range.end);
+    let (mut all, mut answered) = (0, 0);
+    for line in posts.iter().map(|i| &outline.lines[*i]) {
+        let answer = line.first >= opening && !line.marks.any(Marks::COMMENT);
+        all += line.all.tokens;
+        answered += if answer { line.all.tokens } else { 0 };
+    }
+    if (answered as f32) < ANSWERS * all as f32 {
+        return Vec::new();
+    }
+    let deeper = found
+        .comments
+        .iter()
+        .filter(called)
+        .filter(|post| depth(post) > level);
+    deeper
+        .flat_map(|post| outline.line_at(post.range.start)..outline.line_at(post.range.end))
+        .collect()
+}
+
+/// The lines of posts that tell of who wrote them: cards, signatures. Where all of a post is called so, the name means
+/// something else, such as that the one who asked answers.
+fn cards(outline: &Outline, found: &Found) -> HashSet<usize> {
+    let mut out = HashSet::new();
+    for post in found.opening.iter().chain(&found.comments) {
+        let line_of = |node: &NodeId| outline.line_at(node + 1).saturating_sub(1);
+        let mut lines: Vec<usize> = post.nodes.iter().map(line_of).collect();
+        lines.dedup();
+        let tokens = |i: &usize| outline.lines[*i].all.tokens;
+        let whole: u32 = lines.iter().map(tokens).sum();
+        lines.retain(|i| outline.lines[*i].marks.any(Marks::AUTHOR));
+        if lines.iter().map(tokens).sum::<u32>() < whole {
+            out.extend(lines);
+        }
+    }
+    out
 }
 
 /// For each line whether it lies in the record of a comment.
