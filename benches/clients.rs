@@ -48,7 +48,7 @@ fn main() {
     let analyzer = Analyzer::new(&[Lexicon::builtin("oil-gas").expect("built in")]);
     let settings = index::Config::default();
     let documents = documents();
-    let mut writer = Writer::open(dir.path(), &analyzer, &settings).expect("an index");
+    let mut writer = Writer::open(dir.path(), &settings).expect("an index");
     for (at, document) in (1..).zip(&documents) {
         let entry = Entry {
             fingerprint: at,
@@ -123,7 +123,7 @@ async fn load(reader: Arc<Reader>) -> (Vec<Duration>, Duration) {
         terms: None,
         config: Config::default(),
         source: reader,
-        follows: Vec::new(),
+        follows: Arc::new(Vec::new),
         status: Arc::new(|| Ok(Status::default())),
         metrics: serve::metrics::install().expect("once"),
     };

@@ -25,7 +25,7 @@ pub(crate) fn measure(folder: &Path, dir: &Path, analyzer: &Analyzer, alone: boo
         status: Arc::new(|| Ok(Status::default())),
         metrics: serve::metrics::install().expect("one server a process"),
         config: serve::Config::default(),
-        follows: Vec::new(),
+        follows: Arc::new(Vec::new),
     };
     let runtime = tokio::runtime::Runtime::new().expect("threads");
     let listener = runtime

@@ -17,7 +17,7 @@ pub(crate) fn build(dir: &Path, analyzer: &Analyzer, texts: &[Text]) {
     let config = Config::default();
     let documents: Vec<_> = texts.iter().map(corpus::document).collect();
     let (started, cpu) = (Instant::now(), corpus::cpu_s());
-    let mut writer = Writer::open(dir, analyzer, &config).expect("a new index");
+    let mut writer = Writer::open(dir, &config).expect("a new index");
     for (at, (text, document)) in texts.iter().zip(&documents).enumerate() {
         let entry = Entry {
             fingerprint: corpus::fingerprint(&text.id),

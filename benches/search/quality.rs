@@ -57,7 +57,7 @@ pub(crate) fn ranking(folder: &Path, scratch: &Path, analyzer: &Analyzer, news: 
     for (name, texts, questions) in sets(folder) {
         let noise = if name.contains("_kw_") { 0 } else { NOISE };
         let dir = scratch.join(&name);
-        write(&dir, analyzer, texts.iter().chain(news.iter().take(noise)));
+        write(&dir, texts.iter().chain(news.iter().take(noise)));
         let reader = Reader::open(&dir, analyzer, &Config::default()).expect("an index");
         let mut scores = Scores::default();
         for question in &questions {
@@ -86,8 +86,8 @@ pub(crate) fn sets(folder: &Path) -> Vec<(String, Vec<Text>, Vec<Question>)> {
     paths.iter().map(set).collect()
 }
 
-pub(crate) fn write<'t>(dir: &Path, analyzer: &Analyzer, texts: impl Iterator<Item = &'t Text>) {
-    let mut writer = Writer::open(dir, analyzer, &Config::default()).expect("a new index");
+pub(crate) fn write<'t>(dir: &Path, texts: impl Iterator<Item = &'t Text>) {
+    let mut writer = Writer::open(dir, &Config::default()).expect("a new index");
     for (at, text) in texts.enumerate() {
         let document = corpus::document(text);
         let entry = Entry {

@@ -124,7 +124,7 @@ fn nearest<'t>(
     originals: &[&'t Text],
 ) -> Vec<(&'t Text, &'t Text)> {
     let dir = scratch.join("reprints-nearest");
-    quality::write(&dir, analyzer, news.iter());
+    quality::write(&dir, news.iter());
     let reader = Reader::open(&dir, analyzer, &Config::default()).expect("an index");
     let by_fingerprint: HashMap<u64, &Text> = news
         .iter()
@@ -235,7 +235,7 @@ fn sentences(text: &str, share: f64, news: &[Text], dice: &mut Dice) -> String {
 
 /// The group of each text, by its name.
 fn groups(dir: &Path, analyzer: &Analyzer, texts: &[Text]) -> HashMap<String, Option<u64>> {
-    let mut writer = Writer::open(dir, analyzer, &Config::default()).expect("a new index");
+    let mut writer = Writer::open(dir, &Config::default()).expect("a new index");
     for (at, text) in texts.iter().enumerate() {
         let document = corpus::document(text);
         let entry = Entry {
@@ -252,7 +252,7 @@ fn groups(dir: &Path, analyzer: &Analyzer, texts: &[Text]) -> HashMap<String, Op
         if at == texts.len() / 2 {
             writer.commit(at as u64).expect("a commit");
             writer.close().expect("an end");
-            writer = Writer::open(dir, analyzer, &Config::default()).expect("the index");
+            writer = Writer::open(dir, &Config::default()).expect("the index");
         }
     }
     writer.commit(texts.len() as u64).expect("a commit");

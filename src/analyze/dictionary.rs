@@ -91,9 +91,7 @@ impl Dictionary {
 
     /// Cuts a text in normal form into words.
     pub fn words(&self, text: &str) -> Vec<Word> {
-        let mut out = Vec::new();
-        cut::words(text, self, &mut out);
-        out
+        cut::words(text, &self.jieba)
     }
 
     /// Cuts a text in normal form into words with their part of speech (ICTCLAS), punctuation included.
@@ -112,10 +110,12 @@ impl Dictionary {
         let known = GENERAL.has_word(word);
         known.then(|| (GENERAL.suggest_freq(word) as f64) * 1e6 / GENERAL_WORDS)
     }
+}
 
-    pub(crate) fn jieba(&self) -> &Jieba {
-        &self.jieba
-    }
+/// The single characters of a text in normal form that are words of their own, in order: what pairs of characters do
+/// not hold (`油 价`). Whatever the lexicons say, they are the same.
+pub fn singles(normal: &str) -> String {
+    cut::singles(normal, &GENERAL)
 }
 
 /// A word with its part of speech.
@@ -185,11 +185,6 @@ impl Analyzer {
         };
         *current = Current::Made(Arc::clone(&dictionary));
         dictionary
-    }
-
-    /// The part that is the same whatever the lexicons say; read when it is first used.
-    pub(super) fn general(&self) -> &'static LazyLock<Arc<Jieba>> {
-        &GENERAL
     }
 
     /// Puts another dictionary in place; what is being cut now is finished with the old one.

@@ -11,8 +11,8 @@ mod tests;
 mod tokenizer;
 
 pub(crate) use cut::is_single;
-pub use cut::{GramPhrase, Word, gram_phrase, is_cjk, whole_grams};
-pub use dictionary::{Analyzer, Dictionary, Tagged};
+pub use cut::{GramPhrase, Word, ending_pattern, gram_phrase, gram_term, is_cjk, whole_grams};
+pub use dictionary::{Analyzer, Dictionary, Tagged, singles};
 pub use lexicon::{BUILTIN_LEXICONS, Lexicon, LexiconError, Term, edited, term_problem};
 pub use normalize::{Normalized, normalize};
 pub use stop_words::is_stop_word;

@@ -1,99 +1,64 @@
-//! The two tokenizers of the index. In: text that already is in normal form. Out: tokens of [`super::cut`] as
-//! tantivy wants them, their positions counted in characters. Never normalises: the writer does that once for
-//! both fields.
+//! The two tokenizers of the index. In: text in normal form, or the characters of [`super::singles`]. Out: tokens of
+//! [`super::cut`] as tantivy wants them, their positions counted in characters. Never normalises and never cuts into
+//! words: the writer does that once for all fields, beside the thread that these run in.
 //!
 //! Grams hold every word of two or more characters, in any lexicon, as a pair or a phrase of pairs. What they do
 //! not hold is a single character that is a word of its own (`油 价`): that is the second tokenizer's work.
 
-use std::sync::{Arc, LazyLock};
-
-use jieba_rs::Jieba;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 
-use super::cut::{self, Word};
-use super::dictionary::Analyzer;
+use super::cut::{self, Word, gram_fill};
 
-/// Name of the tokenizer that finds single CJK characters that are words of their own.
+/// Name of the tokenizer of single CJK characters that are words of their own.
 pub const SINGLES: &str = "singles";
 /// Name of the tokenizer that cuts into grams.
 pub const GRAMS: &str = "grams";
 
 /// Longest token in bytes that is worth keeping: longer runs are encoded data.
 const MAX_TOKEN_BYTES: usize = 128;
+/// Tokens written before the first of them is read: a processor reads at once only what it has not just written.
+const AHEAD: usize = 16;
 
 /// A manager with both tokenizers, to be set on an index right after it is opened.
-pub fn tokenizers(analyzer: &Analyzer) -> TokenizerManager {
+pub fn tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::default();
-    manager.register(
-        SINGLES,
-        SingleTokenizer {
-            general: analyzer.general(),
-            words: Vec::new(),
-        },
-    );
-    manager.register(GRAMS, GramTokenizer { words: Vec::new() });
+    manager.register(SINGLES, SingleTokenizer);
+    let ready = vec![Token::default(); AHEAD];
+    let words = Vec::new();
+    manager.register(GRAMS, GramTokenizer { words, ready });
     manager
 }
 
 #[derive(Clone)]
-struct SingleTokenizer {
-    general: &'static LazyLock<Arc<Jieba>>,
-    words: Vec<Word>,
-}
+struct SingleTokenizer;
 
 impl Tokenizer for SingleTokenizer {
-    type TokenStream<'a> = Words<'a>;
+    type TokenStream<'a> = Characters<'a>;
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Words<'a> {
-        cut::singles(text, self.general, &mut self.words);
-        Words::new(text, &self.words)
-    }
-}
-
-#[derive(Clone)]
-struct GramTokenizer {
-    words: Vec<Word>,
-}
-
-impl Tokenizer for GramTokenizer {
-    type TokenStream<'a> = Words<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Words<'a> {
-        cut::grams(text, &mut self.words);
-        Words::new(text, &self.words)
-    }
-}
-
-struct Words<'a> {
-    text: &'a str,
-    rest: std::slice::Iter<'a, Word>,
-    token: Token,
-}
-
-impl<'a> Words<'a> {
-    fn new(text: &'a str, words: &'a [Word]) -> Self {
-        Self {
-            text,
-            rest: words.iter(),
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Characters<'a> {
+        Characters {
+            rest: text.char_indices(),
             token: Token::default(),
         }
     }
 }
 
-impl TokenStream for Words<'_> {
+struct Characters<'a> {
+    rest: std::str::CharIndices<'a>,
+    token: Token,
+}
+
+impl TokenStream for Characters<'_> {
     fn advance(&mut self) -> bool {
-        for word in self.rest.by_ref() {
-            if word.end - word.start > MAX_TOKEN_BYTES {
-                continue;
-            }
-            self.token.text.clear();
-            self.token.text.push_str(word.of(self.text));
-            self.token.position = word.place;
-            self.token.offset_from = word.start;
-            self.token.offset_to = word.end;
-            return true;
-        }
-        false
+        let Some((at, c)) = self.rest.next() else {
+            return false;
+        };
+        self.token.text.clear();
+        self.token.text.push(c);
+        self.token.position = self.token.position.wrapping_add(1);
+        self.token.offset_from = at;
+        self.token.offset_to = at + c.len_utf8();
+        true
     }
 
     fn token(&self) -> &Token {
@@ -102,5 +67,70 @@ impl TokenStream for Words<'_> {
 
     fn token_mut(&mut self) -> &mut Token {
         &mut self.token
+    }
+}
+
+#[derive(Clone)]
+struct GramTokenizer {
+    words: Vec<Word>,
+    ready: Vec<Token>,
+}
+
+impl Tokenizer for GramTokenizer {
+    type TokenStream<'a> = Grams<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Grams<'a> {
+        cut::grams(text, &mut self.words);
+        Grams {
+            text,
+            rest: self.words.iter(),
+            ready: &mut self.ready,
+            at: 0,
+            filled: 0,
+        }
+    }
+}
+
+struct Grams<'a> {
+    text: &'a str,
+    rest: std::slice::Iter<'a, Word>,
+    ready: &'a mut [Token],
+    at: usize,
+    filled: usize,
+}
+
+impl Grams<'_> {
+    /// Writes the next tokens.
+    fn fill(&mut self) {
+        (self.at, self.filled) = (0, 0);
+        let short = |word: &&Word| word.end - word.start <= MAX_TOKEN_BYTES;
+        for (token, word) in self.ready.iter_mut().zip(self.rest.by_ref().filter(short)) {
+            let gram = word.of(self.text);
+            token.text.clear();
+            token.text.push_str(gram);
+            token.text.push_str(gram_fill(gram));
+            token.position = word.place;
+            token.offset_from = word.start;
+            token.offset_to = word.end;
+            self.filled += 1;
+        }
+    }
+}
+
+impl TokenStream for Grams<'_> {
+    fn advance(&mut self) -> bool {
+        self.at += 1;
+        if self.at >= self.filled {
+            self.fill();
+        }
+        self.at < self.filled
+    }
+
+    fn token(&self) -> &Token {
+        &self.ready[self.at]
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.ready[self.at]
     }
 }

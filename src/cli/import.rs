@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::{Context, Usage, output};
-use crate::analyze::Analyzer;
 use crate::extract::Document;
 use crate::index::{Entry, Writer, rebuild};
 use crate::uri::CrawlUri;
@@ -37,14 +36,12 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     for path in args.files.iter().filter(|p| p.as_os_str() != "-") {
         File::open(path).map_err(|e| Usage(format!("{}: {e}", path.display())))?;
     }
-    let analyzer = Analyzer::new(&loaded.lexicons()?);
     std::fs::create_dir_all(&loaded.config.data_dir)?;
     if args.rebuild {
-        let kept = rebuild(&loaded.index_dir(), &analyzer, &loaded.config.index)?;
+        let kept = rebuild(&loaded.index_dir(), &loaded.config.index)?;
         tracing::info!(documents = kept, "indexed again");
     }
-    let (writer, upgraded) =
-        Writer::open_or_upgrade(&loaded.index_dir(), &analyzer, &loaded.config.index)?;
+    let (writer, upgraded) = Writer::open_or_upgrade(&loaded.index_dir(), &loaded.config.index)?;
     if let Some(documents) = upgraded {
         tracing::warn!(
             documents,

@@ -98,6 +98,7 @@ enum Command {
 pub(crate) struct Usage(pub(crate) String);
 
 /// What every sub-command gets.
+#[derive(Clone)]
 struct Context {
     config: Option<PathBuf>,
     data_dir: Option<PathBuf>,

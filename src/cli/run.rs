@@ -1,27 +1,26 @@
 //! `taojin run`: the daemon.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::{Context, runtime};
-use crate::config;
+use crate::config::Loaded;
 use crate::daemon::{self, Mode, Options};
-use crate::schedule::Site;
 use crate::serve;
 
-/// Crawls, indexes and serves until SIGTERM or Ctrl-C; SIGHUP reads the sites again.
+/// Crawls, indexes and serves until SIGTERM or Ctrl-C; SIGHUP reads the configuration again: its sites and topics are
+/// taken up at once, the rest after a restart.
 pub(crate) fn run(context: &Context) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
     runtime()?.block_on(async {
         let listener = serve::bind(loaded.config.serve.listen).await?;
-        let (reload, sites) = mpsc::channel(1);
-        let hangups = tokio::spawn(reload_on_hangup(loaded.config.sites_dir.clone(), reload));
+        let (reload, changed) = mpsc::channel(1);
+        let hangups = tokio::spawn(reload_on_hangup(context.clone(), reload));
         let options = Options {
             listener: Some(listener),
-            reload: Some(sites),
+            reload: Some(changed),
             ..Options::quiet(Mode::Forever)
         };
         let done = daemon::run(&loaded, options, stop_signal()?).await;
@@ -48,26 +47,20 @@ pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Reads the sites again on each SIGHUP. A mistake in a file is logged and the sites stay as they were.
-async fn reload_on_hangup(
-    dir: std::path::PathBuf,
-    reload: mpsc::Sender<Vec<Site>>,
-) -> std::io::Result<()> {
+/// Reads the configuration again on each SIGHUP. A mistake in a file is logged and everything stays as it was.
+async fn reload_on_hangup(context: Context, reload: mpsc::Sender<Loaded>) -> std::io::Result<()> {
     let mut hangup = signal(SignalKind::hangup())?;
     while hangup.recv().await.is_some() {
-        match sites(&dir) {
-            Ok(sites) => {
-                tracing::info!(sites = sites.len(), "sites read again");
-                if reload.send(sites).await.is_err() {
+        match context.load() {
+            Ok(loaded) => {
+                let (sites, topics) = (loaded.sites.len(), loaded.config.follow.len());
+                tracing::info!(sites, topics, "configuration read again");
+                if reload.send(loaded).await.is_err() {
                     break;
                 }
             }
-            Err(error) => tracing::error!(%error, "sites stay as they were"),
+            Err(error) => tracing::error!(%error, "sites and topics stay as they were"),
         }
     }
     Ok(())
-}
-
-fn sites(dir: &Path) -> Result<Vec<Site>, config::ConfigError> {
-    config::read_sites(dir)
 }

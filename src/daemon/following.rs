@@ -2,16 +2,20 @@
 //! topic's webhook. What was collected and what was told stands in the store, so that a restart neither loses a hit
 //! nor tells it twice; only a delivery whose answer was lost is sent again, under the same number.
 
+use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::reloading::Current;
 use super::{now_ms, webhook};
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
-use crate::index::{Reader, Watermark};
+use crate::index::{self, Reader, Watermark};
 use crate::serve::{self, Follow, metrics};
 use crate::store::{Delivery, FollowMark, Follows};
 
@@ -30,38 +34,92 @@ struct Topic {
     client: reqwest::Client,
 }
 
-/// Starts a task for each topic with a webhook. Dropping the set stops them.
+/// What the topics share; made when the first one has a webhook.
+struct Means {
+    reader: Arc<Reader>,
+    follows: Arc<Follows>,
+    client: reqwest::Client,
+}
+
+/// Where the means come from.
+struct Place {
+    index_dir: PathBuf,
+    index: index::Config,
+    analyzer: Analyzer,
+    follows: Arc<Follows>,
+}
+
+impl Place {
+    fn means(&self) -> anyhow::Result<Means> {
+        let reader = Reader::open(&self.index_dir, &self.analyzer, &self.index)?;
+        Ok(Means {
+            reader: Arc::new(reader),
+            follows: Arc::clone(&self.follows),
+            client: webhook::client().context("webhooks cannot be sent")?,
+        })
+    }
+}
+
+/// Follows the topics with a webhook, a task for each, as they come and go. Dropping the set stops them.
 pub(super) fn start(
     loaded: &Loaded,
     analyzer: &Analyzer,
     follows: Follows,
-) -> anyhow::Result<JoinSet<()>> {
+    current: watch::Receiver<Current>,
+) -> JoinSet<()> {
+    let place = Place {
+        index_dir: loaded.index_dir(),
+        index: loaded.config.index.clone(),
+        analyzer: analyzer.clone(),
+        follows: Arc::new(follows),
+    };
     let mut tasks = JoinSet::new();
-    let config = &loaded.config;
-    let hooked = config.follow.iter().filter(|f| !f.webhook.is_empty());
-    let mut hooked = hooked.cloned().peekable();
-    if hooked.peek().is_none() {
-        return Ok(tasks);
-    }
-    let reader = Arc::new(Reader::open(&loaded.index_dir(), analyzer, &config.index)?);
-    let follows = Arc::new(follows);
-    let client = webhook::client().context("webhooks cannot be sent")?;
-    for follow in hooked {
-        let topic = Arc::new(Topic {
-            follow,
-            reader: Arc::clone(&reader),
-            follows: Arc::clone(&follows),
-            client: client.clone(),
-        });
-        tasks.spawn(follow_on(topic));
-    }
-    Ok(tasks)
+    tasks.spawn(keep(place, current));
+    tasks
 }
 
-/// Collects and tells for ever, a slow receiver holding up only its own topic.
-async fn follow_on(topic: Arc<Topic>) {
-    let mut last = None;
+/// Starts what is followed and not yet looked after. A topic that was changed ends first, so that none has two tasks.
+async fn keep(place: Place, mut current: watch::Receiver<Current>) {
+    let (mut tasks, mut running) = (JoinSet::new(), HashSet::new());
+    let mut means: Option<Means> = None;
     loop {
+        let follows = current.borrow_and_update().follows.clone();
+        for follow in follows.into_iter().filter(|f| !f.webhook.is_empty()) {
+            if means.is_none() {
+                match place.means() {
+                    Ok(made) => means = Some(made),
+                    Err(error) => {
+                        tracing::error!(error = %format!("{error:#}"), "topics are not followed");
+                    }
+                }
+            }
+            let Some(means) = &means else { break };
+            if running.insert(follow.name.clone()) {
+                let topic = Topic {
+                    follow,
+                    reader: Arc::clone(&means.reader),
+                    follows: Arc::clone(&means.follows),
+                    client: means.client.clone(),
+                };
+                tasks.spawn(follow_on(Arc::new(topic), current.clone()));
+            }
+        }
+        tokio::select! {
+            Ok(()) = current.changed() => {}
+            Some(Ok(ended)) = tasks.join_next() => {
+                running.remove(&ended);
+            }
+            // Nothing changes any more, and nothing runs.
+            else => return,
+        }
+    }
+}
+
+/// Collects and tells as long as the topic is configured as it is, a slow receiver holding up only its own topic.
+/// Gives its name.
+async fn follow_on(topic: Arc<Topic>, current: watch::Receiver<Current>) -> String {
+    let mut last = None;
+    while current.borrow().follows.contains(&topic.follow) {
         let collecting = Arc::clone(&topic);
         let collected = blocking(move || collecting.collect(last)).await;
         match collected {
@@ -77,6 +135,7 @@ async fn follow_on(topic: Arc<Topic>) {
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
+    topic.follow.name.clone()
 }
 
 impl Topic {

@@ -13,7 +13,6 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 use super::Shared;
-use crate::analyze::Analyzer;
 use crate::extract::Document;
 use crate::index::{self, Entry, Writer};
 use crate::serve::metrics;
@@ -43,7 +42,6 @@ pub(super) struct OutboxDocument {
 pub(super) struct Indexer {
     pub(super) dir: PathBuf,
     pub(super) config: index::Config,
-    pub(super) analyzer: Analyzer,
     pub(super) reader: store::Reader,
     /// None only while the index is being opened again: it locks its folder.
     pub(super) writer: Option<Writer>,
@@ -53,12 +51,8 @@ pub(super) struct Indexer {
 }
 
 /// The index for writing; one of another version is made anew first.
-pub(super) fn open(
-    dir: &Path,
-    analyzer: &Analyzer,
-    config: &index::Config,
-) -> Result<Writer, index::IndexError> {
-    let (writer, upgraded) = Writer::open_or_upgrade(dir, analyzer, config)?;
+pub(super) fn open(dir: &Path, config: &index::Config) -> Result<Writer, index::IndexError> {
+    let (writer, upgraded) = Writer::open_or_upgrade(dir, config)?;
     if let Some(documents) = upgraded {
         tracing::warn!(
             documents,
@@ -190,7 +184,7 @@ impl Indexer {
             ) {
                 return false;
             }
-            match open(&self.dir, &self.analyzer, &self.config) {
+            match open(&self.dir, &self.config) {
                 Ok(writer) => {
                     self.writer = Some(writer);
                     return true;

@@ -20,6 +20,7 @@ mod indexer;
 mod learner;
 mod lexicon_watch;
 mod reading;
+mod reloading;
 mod replay;
 mod serving;
 mod settle;
@@ -47,7 +48,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 pub use clock::Clock;
@@ -66,11 +67,11 @@ pub use term_search::{find_terms, texts_of_index};
 
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
-use crate::schedule::Site;
 use crate::store::{self, Store};
 use crawl_loop::{CrawlLoop, Event};
 use fetching::{SAVE_ROBOTS, fetch_tasks, save_robots, tools};
 use indexer::Indexer;
+use reloading::{Current, pass_on};
 use serving::start_server;
 use shared::STUCK_MS;
 use templates::Seen;
@@ -111,8 +112,8 @@ pub struct Options {
     pub progress: Option<Progress>,
     /// Serve the HTTP API and the web page here.
     pub listener: Option<tokio::net::TcpListener>,
-    /// Sites to take up while running (SIGHUP).
-    pub reload: Option<mpsc::Receiver<Vec<Site>>>,
+    /// The configuration as it is read again while running (SIGHUP): its sites and topics are taken up.
+    pub reload: Option<mpsc::Receiver<Loaded>>,
     /// What time it is for the crawl.
     pub clock: Clock,
 }
@@ -147,7 +148,7 @@ pub async fn run(
         .with_context(|| format!("data directory {} cannot be made", data_dir.display()))?;
     let store = Store::open(data_dir)?;
     let analyzer = Analyzer::new(&loaded.lexicons()?);
-    let writer = indexer::open(&loaded.index_dir(), &analyzer, &loaded.config.index)?;
+    let writer = indexer::open(&loaded.index_dir(), &loaded.config.index)?;
     let shared = Arc::new(Shared::new(options.clock));
     shared.beat(now_ms());
     shared.set_indexed(writer.last_seq());
@@ -156,7 +157,6 @@ pub async fn run(
     let indexer = Indexer {
         dir: loaded.index_dir(),
         config: loaded.config.index.clone(),
-        analyzer: analyzer.clone(),
         reader: store::Reader::open(data_dir)?,
         writer: Some(writer),
         forever: options.mode == Mode::Forever,
@@ -191,12 +191,14 @@ pub async fn run(
     let learning = spawn_thread("learner", move || learner.run())?;
     let fetching = tokio::spawn(fetch_tasks(Arc::clone(&tools), work, events.clone()));
     let lexicons = LexiconWatch::start(loaded, &analyzer)?;
+    let (changing, current) = watch::channel(Current::of(loaded));
     let reloading = options
         .reload
-        .map(|r| tokio::spawn(forward_sites(r, events.clone(), lexicons.sites())));
-    let (stop_serving, serving) = start_server(loaded, options.listener, &analyzer, &shared);
+        .map(|r| tokio::spawn(pass_on(r, events.clone(), lexicons.sites(), changing)));
+    let board = StatusBoard::of(loaded, Some(Arc::clone(&shared))).now(current.clone());
+    let (stop_serving, serving) = start_server(loaded, options.listener, &analyzer, board);
     let following = match forever {
-        true => following::start(loaded, &analyzer, follows)?,
+        true => following::start(loaded, &analyzer, follows, current),
         false => JoinSet::new(),
     };
     let looking = match forever {
@@ -269,18 +271,6 @@ async fn watch_over<T>(
             () = tokio::time::sleep(Duration::from_millis(50)), if stopping || !forever => {}
             () = tokio::time::sleep(Duration::from_millis(500)) => {}
         }
-    }
-}
-
-async fn forward_sites(
-    mut reload: mpsc::Receiver<Vec<Site>>,
-    events: SyncSender<Event>,
-    lexicons: std::sync::mpsc::Sender<Vec<Site>>,
-) {
-    while let Some(sites) = reload.recv().await {
-        // Nobody listens any more only while the daemon stops.
-        let _ = lexicons.send(sites.clone());
-        let _ = events.try_send(Event::Sites(sites));
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use super::template_desk::Desk;
-use super::{Shared, StatusBoard, TermDesk, status_source};
+use super::{StatusBoard, TermDesk, status_source};
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
 use crate::index::Reader;
@@ -18,12 +18,11 @@ pub(super) fn start_server(
     loaded: &Loaded,
     listener: Option<tokio::net::TcpListener>,
     analyzer: &Analyzer,
-    shared: &Arc<Shared>,
+    board: StatusBoard,
 ) -> (Option<tokio::sync::oneshot::Sender<()>>, Option<Serving>) {
     let Some(listener) = listener else {
         return (None, None);
     };
-    let board = StatusBoard::of(loaded, Some(Arc::clone(shared)));
     let state = match serve_state(loaded, analyzer, board) {
         Ok(state) => state,
         Err(error) => {
@@ -56,7 +55,7 @@ pub fn serve_state(
     Ok(ServeState {
         config: loaded.config.serve.clone(),
         source: reader,
-        follows: loaded.config.follow.clone(),
+        follows: board.topics(),
         terms: Some(Arc::new(TermDesk::of(loaded))),
         status: status_source(board, move || counted.num_docs().unwrap_or_default()),
         metrics: metrics_handle()?,

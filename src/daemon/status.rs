@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
 use super::freshness::Freshness;
+use super::reloading::Current;
 use super::term_desk::TermDesk;
 use super::{Shared, disk, now_ms};
 use crate::config::Loaded;
 use crate::frontier::{self, Cause, Explanation};
-use crate::schedule::Site;
 use crate::serve::{
-    Activity, CycleCounts, DiskUse, FollowStatus, HostStatus, QueueCounts, SiteStatus, Status,
-    StatusSource, TemplateStatus, TermsStatus, UrlCounts,
+    Activity, CycleCounts, DiskUse, Follow, FollowStatus, HostStatus, QueueCounts, SiteStatus,
+    Status, StatusSource, TemplateStatus, TermsStatus, Topics, UrlCounts,
 };
 use crate::store::{Counts, FollowRecord, HostRecord, Reader, SiteCounts};
 
@@ -25,11 +27,10 @@ const HOSTS: usize = 24;
 pub struct StatusBoard {
     data_dir: PathBuf,
     index_dir: PathBuf,
-    sites: Vec<Site>,
+    /// Sites and topics.
+    current: watch::Receiver<Current>,
     frontier: frontier::Config,
     limits: disk::Limits,
-    /// Topics with a webhook.
-    followed: Vec<String>,
     terms: TermDesk,
     /// Present beside a running daemon.
     shared: Option<Arc<Shared>>,
@@ -39,19 +40,27 @@ pub struct StatusBoard {
 impl StatusBoard {
     /// The board of this configuration; `shared` when the daemon runs in this process.
     pub fn of(loaded: &Loaded, shared: Option<Arc<Shared>>) -> Self {
-        let follow = loaded.config.follow.iter();
-        let hooked = follow.filter(|follow| !follow.webhook.is_empty());
         Self {
             data_dir: loaded.config.data_dir.clone(),
             index_dir: loaded.index_dir(),
-            sites: loaded.sites.clone(),
+            current: watch::channel(Current::of(loaded)).1,
             frontier: loaded.config.frontier.clone(),
             limits: disk::Limits::of(&loaded.config.crawl),
-            followed: hooked.map(|follow| follow.name.clone()).collect(),
             terms: TermDesk::of(loaded),
             shared,
             started_ms: now_ms(),
         }
+    }
+
+    /// The same board, of sites and topics that may change.
+    pub(super) fn now(self, current: watch::Receiver<Current>) -> Self {
+        Self { current, ..self }
+    }
+
+    /// Gives the topics of each moment.
+    pub(super) fn topics(&self) -> Topics {
+        let current = self.current.clone();
+        Arc::new(move || current.borrow().follows.clone())
     }
 
     /// The state of this moment. `documents` gives how many can be found, in all and by site.
@@ -123,7 +132,10 @@ impl StatusBoard {
 
     fn follows(&self, reader: &Reader) -> anyhow::Result<Vec<FollowStatus>> {
         let mut records = reader.follow_records()?;
-        records.retain(|record| self.followed.contains(&record.name));
+        let current = self.current.borrow();
+        let hooked =
+            |follow: &Follow, name: &str| follow.name == name && !follow.webhook.is_empty();
+        records.retain(|record| current.follows.iter().any(|f| hooked(f, &record.name)));
         let status = |record: FollowRecord| FollowStatus {
             next_ms: (record.tries > 0).then_some(record.next_ms),
             name: record.name,
@@ -144,7 +156,8 @@ impl StatusBoard {
             .unwrap_or_default();
         let mut templates = template_status(reader)?;
         let mut list = Vec::new();
-        for site in &self.sites {
+        let sites = self.current.borrow().sites.clone();
+        for site in &sites {
             let record = reader.site(&site.name)?;
             let last_cycle_ms = record.as_ref().and_then(|r| r.last_cycle_ms);
             let last_error = record.and_then(|r| r.last_error);

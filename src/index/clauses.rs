@@ -13,7 +13,7 @@ use super::entry::host_of;
 use super::plain::Demand;
 use super::query::{Clause, Filter, Group, Occur, Query, Target};
 use super::schema::{Fields, TextPair};
-use crate::analyze::{Dictionary, GramPhrase, gram_phrase, normalize};
+use crate::analyze::{Dictionary, GramPhrase, ending_pattern, gram_phrase, gram_term, normalize};
 
 pub(super) type Boxed = Box<dyn TantivyQuery>;
 
@@ -129,7 +129,7 @@ impl Builder<'_> {
         let terms = chain
             .iter()
             .take(MAX_TERMS)
-            .map(|(place, gram)| (*place, Term::from_field_text(field, gram)))
+            .map(|(place, gram)| (*place, Term::from_field_text(field, &gram_term(gram))))
             .collect();
         Some(Box::new(PhraseQuery::new_with_offset(terms)))
     }
@@ -172,8 +172,9 @@ pub(super) fn group_query(fields: &Fields, group: u64) -> Boxed {
     Box::new(TermQuery::new(term, IndexRecordOption::Basic))
 }
 
+/// A gram, or a single character of the field of these.
 pub(super) fn term_query(field: Field, text: &str) -> Boxed {
-    let term = Term::from_field_text(field, text);
+    let term = Term::from_field_text(field, &gram_term(text));
     Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
 }
 
@@ -183,7 +184,7 @@ pub(super) fn one_character(field: Field, text: &str) -> Boxed {
     let mut begins = PhrasePrefixQuery::new_with_offset(vec![(0, term)]);
     begins.set_max_expansions(u32::MAX);
     let begins: Boxed = Box::new(begins);
-    match RegexQuery::from_pattern(&format!(".{text}"), field) {
+    match RegexQuery::from_pattern(&ending_pattern(text), field) {
         Ok(ends) => Box::new(BooleanQuery::union(vec![begins, Box::new(ends)])),
         Err(_) => begins,
     }

@@ -6,7 +6,7 @@ use tantivy::TantivyDocument;
 use super::date::parse_published;
 use super::reader::StoredDocument;
 use super::schema::Fields;
-use crate::analyze::normalize;
+use crate::analyze::{normalize, singles};
 use crate::extract::Document;
 
 /// Longest text that is indexed, in bytes; what follows is kept but not found.
@@ -64,16 +64,16 @@ impl Entry<'_> {
         out.add_text(fields.url, normalize(&document.url));
         if let Some(title) = &document.title {
             let title = normalize(title);
-            out.add_text(fields.title.singles, &title);
+            out.add_text(fields.title.singles, singles(&title));
             out.add_text(fields.title.grams, &title);
         }
-        out.add_text(fields.body.singles, body);
+        out.add_text(fields.body.singles, singles(body));
         out.add_text(fields.body.grams, body);
         let mut left = MAX_INDEXED_BYTES;
         for comment in &self.document.comments {
             let text = normalize(head(&comment.text, left));
             left = left.saturating_sub(comment.text.len());
-            out.add_text(fields.comments.singles, &text);
+            out.add_text(fields.comments.singles, singles(&text));
             out.add_text(fields.comments.grams, &text);
         }
         if let Some(author) = &document.author {

@@ -93,7 +93,7 @@ impl Reader {
         let seen = stamp(dir)?;
         let directory = MmapDirectory::open(dir).map_err(|e| unreadable(dir, e))?;
         let mut index = Index::open(directory).map_err(|e| unreadable(dir, e))?;
-        index.set_tokenizers(tokenizers(analyzer));
+        index.set_tokenizers(tokenizers());
         let fields = Fields::new();
         check_format(dir, &index, &fields)?;
         let inner = index

@@ -10,7 +10,6 @@ use tantivy::{Index, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError};
 use super::schema::STORED_FIELD;
 use super::writer::unreadable;
 use super::{Config, Entry, IndexError, StoredDocument, Writer};
-use crate::analyze::Analyzer;
 
 /// Least memory a writer takes; this one writes nothing.
 const GUARD_BYTES: usize = 16 << 20;
@@ -20,7 +19,7 @@ const COMMIT_DOCUMENTS: u64 = 5_000;
 
 /// Indexes the stored documents of `dir` anew and puts the result in its place; returns how many. Until the last
 /// moment the old index stays as it is; a run that was broken off can simply be repeated.
-pub fn rebuild(dir: &Path, analyzer: &Analyzer, config: &Config) -> Result<u64, IndexError> {
+pub fn rebuild(dir: &Path, config: &Config) -> Result<u64, IndexError> {
     if !dir.join("meta.json").exists() {
         return Err(IndexError::Missing(dir.to_owned()));
     }
@@ -30,7 +29,7 @@ pub fn rebuild(dir: &Path, analyzer: &Analyzer, config: &Config) -> Result<u64, 
             std::fs::remove_dir_all(left_over).map_err(|e| unreadable(left_over, e))?;
         }
     }
-    let mut writer = Writer::open(&fresh, analyzer, config)?;
+    let mut writer = Writer::open(&fresh, config)?;
     let (count, seq) = copy(dir, &mut writer)?;
     writer.commit(seq)?;
     writer.tidy()?;

@@ -8,7 +8,7 @@ use tantivy::{Searcher, Term};
 use super::entry::head;
 use super::query::Query;
 use super::reader::{Reader, StoredDocument};
-use crate::analyze::{Normalized, is_cjk, is_stop_word, normalize, whole_grams};
+use crate::analyze::{Normalized, gram_term, is_cjk, is_stop_word, normalize, whole_grams};
 
 /// Best documents looked at: more would take longer than the search itself.
 pub(super) const RELATED_DOCUMENTS: usize = 12;
@@ -105,7 +105,7 @@ impl Reader {
         let frequency = whole_grams(word)
             .into_iter()
             .map(|gram| {
-                let term = Term::from_field_text(self.fields.body.grams, gram);
+                let term = Term::from_field_text(self.fields.body.grams, &gram_term(gram));
                 searcher.doc_freq(&term).unwrap_or(0)
             })
             .min()

@@ -18,7 +18,7 @@ use super::reprints::Placed;
 use super::schema::{FORMAT, Fields};
 use super::sketch::{Sketch, letters};
 use super::{Config, IndexError};
-use crate::analyze::{Analyzer, tokenizers};
+use crate::analyze::tokenizers;
 use crate::extract::Kind;
 
 /// Least memory tantivy works with, in MB.
@@ -63,26 +63,22 @@ pub struct Writer {
 impl Writer {
     /// Opens the index in `dir` for writing, or makes an empty one there. An index of another format is first made
     /// anew out of its own documents, some 3,000 a second (see [`rebuild`]); the number of these is given as well.
-    pub fn open_or_upgrade(
-        dir: &Path,
-        analyzer: &Analyzer,
-        config: &Config,
-    ) -> Result<(Self, Option<u64>), IndexError> {
-        match Self::open(dir, analyzer, config) {
+    pub fn open_or_upgrade(dir: &Path, config: &Config) -> Result<(Self, Option<u64>), IndexError> {
+        match Self::open(dir, config) {
             Err(IndexError::Format { .. }) => {
-                let documents = rebuild(dir, analyzer, config)?;
-                Ok((Self::open(dir, analyzer, config)?, Some(documents)))
+                let documents = rebuild(dir, config)?;
+                Ok((Self::open(dir, config)?, Some(documents)))
             }
             opened => Ok((opened?, None)),
         }
     }
 
     /// Opens the index in `dir` for writing, or makes an empty one there.
-    pub fn open(dir: &Path, analyzer: &Analyzer, config: &Config) -> Result<Self, IndexError> {
+    pub fn open(dir: &Path, config: &Config) -> Result<Self, IndexError> {
         std::fs::create_dir_all(dir).map_err(|e| unreadable(dir, e))?;
         let fields = Fields::new();
         let mut index = open_or_create(dir, &fields)?;
-        index.set_tokenizers(tokenizers(analyzer));
+        index.set_tokenizers(tokenizers());
         let last_seq = check_format(dir, &index, &fields)?;
         let grouping = Grouping::open(&index, &fields).map_err(|e| unreadable(dir, e))?;
         let memory_mb = config.memory_mb.clamp(MIN_MEMORY_MB, MAX_MEMORY_MB);

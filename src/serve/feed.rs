@@ -68,7 +68,8 @@ pub(crate) async fn followed(
         Some((name, "json")) => (name, Form::Json),
         _ => return Err(unknown()),
     };
-    let follow = server.follows.iter().find(|follow| follow.name == name);
+    let mut follows = (server.follows)().into_iter();
+    let follow = follows.find(|follow| follow.name == name);
     let follow = follow.ok_or_else(unknown)?;
     let hits = server.latest(follow.wanted(FEED_HITS, now_ms())).await?;
     let params = Params {

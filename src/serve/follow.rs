@@ -119,6 +119,9 @@ impl Follow {
     }
 }
 
+/// Gives the topics of each moment.
+pub type Topics = std::sync::Arc<dyn Fn() -> Vec<Follow> + Send + Sync>;
+
 /// What a webhook gets.
 #[derive(Debug, Serialize)]
 struct Message<'a> {

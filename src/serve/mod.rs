@@ -52,7 +52,7 @@ pub use answer::{
 };
 pub use config::Config;
 pub use dates::{Calendar, DateError, period_ms};
-pub use follow::{Follow, message, next_try_ms};
+pub use follow::{Follow, Topics, message, next_try_ms};
 pub use highlight::Highlighter;
 pub use problem::{PROBLEM_JSON, Problem};
 pub use router::{BindError, bind, router, serve};

@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::config::Config;
-use super::follow::Follow;
+use super::follow::Topics;
 use super::limiter::Limiter;
 use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
 use super::now_ms;
@@ -33,7 +33,7 @@ pub struct ServeState {
     /// What is searched.
     pub source: Arc<dyn SearchSource>,
     /// Topics that are followed: each has its feeds.
-    pub follows: Vec<Follow>,
+    pub follows: Topics,
     /// Where domain terms are decided about; none where there is nothing to decide.
     pub terms: Option<Review>,
     /// What `/status` shows.
@@ -59,7 +59,7 @@ pub(crate) struct Shared {
     pub(crate) base: String,
     pub(crate) openapi: String,
     pub(crate) metrics: PrometheusHandle,
-    pub(crate) follows: Vec<Follow>,
+    pub(crate) follows: Topics,
     pub(crate) limiter: Limiter,
     source: Arc<dyn SearchSource>,
     terms: Option<Review>,

@@ -114,9 +114,10 @@ fn home(c: Chrome, params: &Params, server: &Shared) -> Response {
         chosen: false,
         count: None,
     };
+    let follows = (server.follows)();
     let home = HomePage {
-        feeds: server.follows.iter().map(feed).collect(),
-        topics: server.follows.iter().map(topic).collect(),
+        feeds: follows.iter().map(feed).collect(),
+        topics: follows.iter().map(topic).collect(),
         exact,
         without,
         c,

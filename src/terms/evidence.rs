@@ -15,6 +15,8 @@ use crate::analyze::Normalized;
 const SENTENCES: usize = 3;
 /// Characters of a sentence shown on each side of the term.
 const SIDE_CHARS: usize = 60;
+/// What some sites write before a text; it says nothing of the term.
+const LABELS: [&str; 6] = ["正文", "内容", "摘要", "导语", "提要", "原文"];
 /// Terms between two questions to the caller.
 const ASK_EVERY: usize = 64;
 
@@ -113,7 +115,7 @@ fn around(sentence: &str, place: Range<usize>) -> Option<Shown> {
     if from > 0 {
         shown.push('…');
     }
-    shown.push_str(before.get(from..)?.trim_start());
+    shown.push_str(without_leftovers(before.get(from..)?));
     let start = shown.len();
     shown.push_str(sentence.get(place)?);
     let end = shown.len();
@@ -122,4 +124,18 @@ fn around(sentence: &str, place: Range<usize>) -> Option<Shown> {
         shown.push('…');
     }
     Some((shown, (start, end)))
+}
+
+/// What stands before a term, without the end of what stood before the sentence: marks that close something, and the
+/// labels of a page.
+pub(super) fn without_leftovers(before: &str) -> &str {
+    let closes =
+        |c: char| c.is_whitespace() || "，。、；：！？,.;:!?）)」』”’》〉】]·—…|/".contains(c);
+    let mut rest = before.trim_start_matches(closes);
+    while let Some(text) = LABELS.iter().find_map(|label| rest.strip_prefix(label))
+        && let Some(text) = text.trim_start().strip_prefix(['：', ':'])
+    {
+        rest = text.trim_start_matches(closes);
+    }
+    rest
 }

@@ -43,6 +43,20 @@ fn a_term_that_only_stands_in_another_is_worth_nothing() {
 }
 
 #[test]
+fn evidence_begins_with_its_sentence() {
+    for (before, left) in [
+        ("，正文：新疆的", "新疆的"),
+        ("》 摘要: 正文：本文", "本文"),
+        ("）内容丰富的", "内容丰富的"),
+        ("“旋转”的", "“旋转”的"),
+        ("-5℃的", "-5℃的"),
+        ("，", ""),
+    ] {
+        assert_eq!(super::evidence::without_leftovers(before), left);
+    }
+}
+
+#[test]
 fn sentences_end_where_they_end() {
     let text = "油价涨到80.5美元。见 www.a.cn 吗？Yes. 好\n完";
     let parts: Vec<&str> = sentences(text)

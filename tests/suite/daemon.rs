@@ -183,6 +183,71 @@ fn a_site_added_on_the_fly_is_crawled_and_the_stop_is_clean() {
     }
 }
 
+/// A topic that comes with SIGHUP has its feed and its webhook at once; one that is gone has neither.
+#[test]
+fn topics_are_taken_up_while_the_daemon_runs() {
+    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
+    let sites = home.path().join("sites.d");
+    let files: Vec<_> = fs::read_dir(&sites)
+        .expect("sites.d")
+        .map(|entry| entry.expect("readable").path())
+        .collect();
+    let kept: Vec<String> = files
+        .iter()
+        .map(|file| fs::read_to_string(file).expect("a site file"))
+        .collect();
+    for file in &files {
+        fs::remove_file(file).expect("removed");
+    }
+    let mut daemon = Daemon::start(&home);
+    daemon.wait_for_notice("READY=1");
+    assert!(daemon.get("/feeds/late.atom").starts_with("HTTP/1.1 404"));
+
+    let receiver = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let hook = receiver.local_addr().expect("its address");
+    let config = home.path().join("taojin.toml");
+    let text = fs::read_to_string(&config).expect("taojin.toml");
+    let topic =
+        format!("[[follow]]\nname = \"late\"\nquery = \"的\"\nwebhook = \"http://{hook}/\"\n");
+    fs::write(&config, format!("{text}{topic}")).expect("taojin.toml");
+    daemon.signal("-HUP");
+    let until = Instant::now() + PATIENCE;
+    // It is listed once it has noted where the index stands: what comes from now on is told.
+    while !daemon.get("/api/status").contains("\"late\"") {
+        assert!(Instant::now() < until, "the topic is not followed");
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert!(daemon.get("/feeds/late.atom").starts_with("HTTP/1.1 200"));
+    for (file, text) in files.iter().zip(&kept) {
+        fs::write(file, text).expect("written");
+    }
+    daemon.signal("-HUP");
+    receiver.set_nonblocking(true).expect("a socket");
+    let (mut told, _) = loop {
+        assert!(Instant::now() < until, "nothing was told");
+        match receiver.accept() {
+            Ok(told) => break told,
+            Err(_) => thread::sleep(Duration::from_millis(50)),
+        }
+    };
+    let mut head = [0u8; 4];
+    told.set_nonblocking(false).expect("a socket");
+    told.read_exact(&mut head).expect("a request");
+    assert_eq!(&head, b"POST");
+    drop((told, receiver));
+
+    fs::write(&config, text).expect("taojin.toml");
+    daemon.signal("-HUP");
+    while !daemon.get("/feeds/late.atom").starts_with("HTTP/1.1 404") {
+        assert!(Instant::now() < until, "the topic is still there");
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert!(!daemon.get("/api/status").contains("\"late\""));
+    daemon.signal("-TERM");
+    assert_eq!(daemon.wait(), Some(0));
+}
+
 #[test]
 fn a_full_disk_pauses_the_crawl_and_says_so() {
     let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));

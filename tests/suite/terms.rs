@@ -10,11 +10,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use taojin::analyze::{Analyzer, Lexicon};
-use taojin::extract::{Document, Kind};
-use taojin::index::{self, Entry, Reader, Writer};
-use taojin::serve::Calendar;
-use taojin::serve::query::parse;
 
 /// Longest wait for anything: far above what it takes, so that only a hang fails.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -277,93 +272,4 @@ fn terms_of_an_index_are_proposed_and_decided_about() {
             .contains("水平井压裂液")
     );
     place.done(&["terms", "discover"]);
-}
-
-fn document(n: u64, text: &str) -> Document {
-    Document {
-        url: format!("http://a.test/{n}"),
-        title: Some(format!("油 价 {n}")),
-        text: text.to_owned(),
-        kind: Kind::Article,
-        ..Document::default()
-    }
-}
-
-/// Why no document is added again when a lexicon changes: one that was indexed with other terms is found the same way,
-/// at the same place, by every query.
-#[test]
-fn the_index_does_not_depend_on_the_lexicon() {
-    let lexicon = format!("{TERM}\n油价格\n超深井\n井口气\n八十四\n一口气");
-    let with = Analyzer::new(&[Lexicon::parse("t", &lexicon).expect("a lexicon")]);
-    let without = Analyzer::new(&[]);
-    let texts = [
-        "顺北八十四斜井是超深井，一口气打完。",
-        "井口 气 油 价格 超 深井 斜井",
-        "油价格局变了，井口气量大，八十四口超深井。",
-        "一口气喝完；八十四斜井；顺北；超级深井",
-    ];
-    let build = |analyzer: &Analyzer| {
-        let dir = tempfile::tempdir().expect("temporary directory");
-        let config = index::Config::default();
-        let mut writer = Writer::open(dir.path(), analyzer, &config).expect("an index");
-        for (n, text) in (1u64..).zip(texts) {
-            let entry = Entry {
-                fingerprint: n,
-                seq: n,
-                fetched_ms: 0,
-                document: &document(n, text),
-            };
-            writer.upsert(&entry).expect("added");
-        }
-        writer.commit(4).expect("committed");
-        dir
-    };
-    let (old, new) = (build(&without), build(&with));
-    let queries = [
-        TERM,
-        "超深井",
-        "油价格",
-        "井口气",
-        "一口气",
-        "油",
-        "气",
-        "超",
-        "超 深井",
-        "油 价",
-        "八十四 井",
-    ];
-    for analyzer in [&with, &without] {
-        for text in queries {
-            for phrase in [false, true] {
-                let ask = |dir: &Path| hits(dir, analyzer, text, phrase);
-                assert_eq!(ask(old.path()), ask(new.path()), "{text} {phrase}");
-            }
-        }
-    }
-}
-
-/// Addresses and scores of the hits.
-fn hits(dir: &Path, analyzer: &Analyzer, text: &str, phrase: bool) -> Vec<(String, f32)> {
-    let reader = Reader::open(dir, analyzer, &index::Config::default()).expect("an index");
-    let text = if phrase {
-        format!("\"{text}\"")
-    } else {
-        text.to_owned()
-    };
-    let found = reader
-        .search(
-            &parse(
-                &text,
-                &Calendar {
-                    now_ms: 0,
-                    utc_offset_minutes: 480,
-                },
-            )
-            .query,
-        )
-        .expect("searched");
-    let documents = found.documents.into_iter();
-    documents
-        .map(|found| (found.stored.document.url, found.score))
-        .collect()
 }

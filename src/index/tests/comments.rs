@@ -32,7 +32,7 @@ fn said(text: &str, occur: Occur, literal: bool) -> Query {
 fn comments_are_found_in_their_own_field() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    let mut writer = Writer::open(dir.path(), &config).unwrap();
     let angry = commented(
         "https://a.example/1",
         "国内成品油价格下调。",

@@ -64,7 +64,7 @@ fn ids(reader: &Reader, query: &Query) -> Vec<u64> {
 fn what_is_committed_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    let mut writer = Writer::open(dir.path(), &config).unwrap();
     let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
     add(
         &mut writer,
@@ -100,7 +100,7 @@ fn what_is_committed_is_found() {
 #[test]
 fn a_later_entry_replaces_an_earlier_one() {
     let dir = tempfile::tempdir().unwrap();
-    let mut writer = Writer::open(dir.path(), &ANALYZER, &Config::default()).unwrap();
+    let mut writer = Writer::open(dir.path(), &Config::default()).unwrap();
     let reader = Reader::open(dir.path(), &ANALYZER, &Config::default()).unwrap();
     for text in ["原油期货下跌", "天然气价格上涨", "天然气价格回落"] {
         add(
@@ -137,7 +137,7 @@ fn dated(n: u64, site: &str, published: Option<&str>) -> Document {
 fn filters_fields_and_order() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    let mut writer = Writer::open(dir.path(), &config).unwrap();
     add(&mut writer, 1, &dated(1, "甲", Some("2026-11-03")));
     add(
         &mut writer,
@@ -206,7 +206,7 @@ fn filters_fields_and_order() {
 fn all_words_come_first_and_title_over_text() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    let mut writer = Writer::open(dir.path(), &config).unwrap();
     for (n, title, text) in [
         (1, "简讯", "海上风电装机增长，风电，风电，风电，海上风电"),
         (2, "简讯", "页岩气开发提速，海上风电也在增长"),
@@ -239,7 +239,7 @@ fn a_new_term_finds_old_documents() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
     let analyzer = Analyzer::new(&[]);
-    let mut writer = Writer::open(dir.path(), &analyzer, &config).unwrap();
+    let mut writer = Writer::open(dir.path(), &config).unwrap();
     add(
         &mut writer,
         1,
@@ -265,7 +265,7 @@ proptest::proptest! {
     ) {
         let dir = tempfile::tempdir().unwrap();
         let config = Config { memory_mb: 16, ..Config::default() };
-        let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+        let mut writer = Writer::open(dir.path(), &config).unwrap();
         for (n, text) in (0..).zip(&texts) {
             add(&mut writer, n, &document("https://a.example/", "", text));
         }

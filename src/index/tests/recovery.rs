@@ -14,7 +14,7 @@ fn a_replay_after_a_crash_ends_in_the_same_index() {
         .collect();
     let mut seen_seq = Vec::new();
     for crash_after in [0, 7, 8, 20] {
-        let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+        let mut writer = Writer::open(dir.path(), &config).unwrap();
         let done = writer.last_seq();
         seen_seq.push(done);
         for (seq, document) in (1..).zip(&outbox).skip(done as usize) {
@@ -46,12 +46,12 @@ fn an_uncommitted_tail_is_added_again() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
     let text = document("https://a.example/1", "日报", "日产原油");
-    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    let mut writer = Writer::open(dir.path(), &config).unwrap();
     add(&mut writer, 1, &text);
     writer.commit(1).unwrap();
     add(&mut writer, 2, &text);
     drop(writer);
-    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    let mut writer = Writer::open(dir.path(), &config).unwrap();
     assert_eq!(writer.last_seq(), 1);
     add(&mut writer, 2, &text);
     add(&mut writer, 2, &text);
@@ -75,14 +75,14 @@ fn broken_folders_are_named() {
     assert!(!nothing.exists(), "looking must not create");
 
     let index = dir.path().join("index");
-    let mut writer = Writer::open(&index, &ANALYZER, &config).unwrap();
+    let mut writer = Writer::open(&index, &config).unwrap();
     add(
         &mut writer,
         1,
         &document("https://a.example/1", "日报", "日产原油"),
     );
     writer.commit(1).unwrap();
-    let second = Writer::open(&index, &ANALYZER, &config).map(|_| ());
+    let second = Writer::open(&index, &config).map(|_| ());
     assert!(matches!(second, Err(IndexError::Locked(_))), "{second:?}");
     drop(writer);
 
@@ -90,10 +90,7 @@ fn broken_folders_are_named() {
     let good = std::fs::read_to_string(&meta).unwrap();
     for cut in [0, 1, good.len() / 2, good.len() - 2] {
         std::fs::write(&meta, &good.as_bytes()[..cut]).unwrap();
-        for result in [
-            open(&index),
-            Writer::open(&index, &ANALYZER, &config).map(|_| ()),
-        ] {
+        for result in [open(&index), Writer::open(&index, &config).map(|_| ())] {
             let error = result.unwrap_err();
             assert!(matches!(error, IndexError::Unreadable { .. }), "{error:?}");
             assert_eq!(error.to_string().lines().count(), 1, "{error}");
@@ -106,9 +103,7 @@ fn broken_folders_are_named() {
         error.contains("format 0") && error.contains("mend: "),
         "{error}"
     );
-    let error = Writer::open(&index, &ANALYZER, &config)
-        .map(|_| ())
-        .unwrap_err();
+    let error = Writer::open(&index, &config).map(|_| ()).unwrap_err();
     assert!(matches!(error, IndexError::Format { .. }), "{error}");
 
     std::fs::write(&meta, good).unwrap();
@@ -123,7 +118,7 @@ fn broken_folders_are_named() {
     }
     assert!(matches!(open(&index), Err(IndexError::Unreadable { .. })));
     std::fs::write(dir.path().join("file"), b"x").unwrap();
-    let on_file = Writer::open(&dir.path().join("file"), &ANALYZER, &config).map(|_| ());
+    let on_file = Writer::open(&dir.path().join("file"), &config).map(|_| ());
     assert!(
         matches!(on_file, Err(IndexError::Unreadable { .. })),
         "{on_file:?}"
@@ -135,7 +130,7 @@ fn an_index_of_another_format_is_rebuilt() {
     let dir = tempfile::tempdir().unwrap();
     let index = dir.path().join("index");
     let config = Config::default();
-    let mut writer = Writer::open(&index, &ANALYZER, &config).unwrap();
+    let mut writer = Writer::open(&index, &config).unwrap();
     for n in 1..=3 {
         add(
             &mut writer,
@@ -151,10 +146,10 @@ fn an_index_of_another_format_is_rebuilt() {
     std::fs::write(&meta, good.replace(&format(FORMAT), &format(0))).unwrap();
     let busy = tantivy::Index::open_in_dir(&index).unwrap();
     let busy: tantivy::IndexWriter = busy.writer_with_num_threads(1, 16 << 20).unwrap();
-    let refused = rebuild(&index, &ANALYZER, &config);
+    let refused = rebuild(&index, &config);
     assert!(matches!(refused, Err(IndexError::Locked(_))), "{refused:?}");
     drop(busy);
-    assert_eq!(rebuild(&index, &ANALYZER, &config).unwrap(), 3);
+    assert_eq!(rebuild(&index, &config).unwrap(), 3);
     let reader = Reader::open(&index, &ANALYZER, &config).unwrap();
     assert_eq!(ids(&reader, &literal("日产原油")), [1, 2, 3]);
     assert_eq!(reader.last_seq().unwrap(), 9);

@@ -28,7 +28,7 @@ fn scanned(reader: &Reader, query: &Query, after: Watermark) -> (Vec<u64>, Water
 fn each_scan_gives_what_came_after_the_last() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    let mut writer = Writer::open(dir.path(), &config).unwrap();
     let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
     let all = Query::default();
     assert_eq!(
@@ -65,7 +65,7 @@ fn each_scan_gives_what_came_after_the_last() {
 fn a_scan_that_is_broken_off_stays_where_it_was() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    let mut writer = Writer::open(dir.path(), &config).unwrap();
     for at in 1..=5 {
         put(&mut writer, at, at, 1_000, "页岩气开发");
     }
@@ -87,7 +87,7 @@ fn a_scan_that_is_broken_off_stays_where_it_was() {
 fn only_a_loose_scan_widens_a_query_of_words() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    let mut writer = Writer::open(dir.path(), &config).unwrap();
     put(&mut writer, 1, 1, 1_000, "输气管道投产");
     put(&mut writer, 2, 2, 1_000, "管道工人");
     writer.commit(2).unwrap();
@@ -112,7 +112,7 @@ fn only_a_loose_scan_widens_a_query_of_words() {
 fn the_latest_come_first() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &ANALYZER, &config).unwrap();
+    let mut writer = Writer::open(dir.path(), &config).unwrap();
     for at in 1..=30 {
         put(
             &mut writer,

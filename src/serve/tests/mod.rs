@@ -199,12 +199,14 @@ fn state(config: Config) -> ServeState {
     ServeState {
         config,
         source: Arc::new(Fake::default()),
-        follows: vec![Follow {
-            name: "deep-sea".to_owned(),
-            title: "深海<b>".to_owned(),
-            query: "油价".to_owned(),
-            ..Follow::default()
-        }],
+        follows: Arc::new(|| {
+            vec![Follow {
+                name: "deep-sea".to_owned(),
+                title: "深海<b>".to_owned(),
+                query: "油价".to_owned(),
+                ..Follow::default()
+            }]
+        }),
         terms: None,
         status: Arc::new(fake_status),
         metrics: metrics::builder().unwrap().build_recorder().handle(),
