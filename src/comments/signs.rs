@@ -107,24 +107,56 @@ fn begins_with_month(text: &[u8]) -> bool {
     first.is_some_and(|first| MONTHS.chunks_exact(3).any(|month| month == first))
 }
 
-/// Cheap look that spares most texts the pattern: two numbers with a sign between, a year, a word of days and hours.
+/// What the digits of a text are part of.
+#[derive(Debug, Default)]
+struct Numbers {
+    /// There is one.
+    any: bool,
+    /// Two with a sign between that parts days or hours, or a year and such a sign behind it.
+    parted: bool,
+    /// A year.
+    year: bool,
+    /// A number of one or two digits.
+    short: bool,
+}
+
+impl Numbers {
+    fn of(text: &[u8]) -> Self {
+        let mut out = Self::default();
+        let digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
+        let mut at = 0;
+        while at < text.len() {
+            if !digit(at) {
+                at += 1;
+                continue;
+            }
+            let from = at;
+            while digit(at) {
+                at += 1;
+            }
+            out.any = true;
+            out.short |= at - from <= 2;
+            let run = text.get(from..at).unwrap_or_default();
+            let is_year = |four: &[u8]| four.starts_with(b"19") || four.starts_with(b"20");
+            let year = run.len() >= 4 && run.windows(4).any(is_year);
+            out.year |= year;
+            out.parted |= matches!(text.get(at), Some(b'-' | b'/' | b'.' | b':')) && digit(at + 1);
+            // A blank and a sign of many bytes may stand behind a year.
+            let behind = text.get(at + usize::from(text.get(at) == Some(&b' ')));
+            out.parted |= year && matches!(behind, Some(b'-' | b'/' | b'.' | 0x80..));
+        }
+        out
+    }
+}
+
+/// Cheap look that spares most texts the pattern: two numbers with a sign between, a year beside a day, a word of days
+/// and hours.
 fn may_tell_time(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    let mut digits = false;
-    for (at, byte) in bytes.iter().enumerate() {
-        if !byte.is_ascii_digit() {
-            continue;
-        }
-        digits = true;
-        let parts = matches!(bytes.get(at + 1), Some(b'-' | b'/' | b'.' | b':'));
-        let year = matches!(
-            (byte, bytes.get(at + 1)),
-            (b'1', Some(b'9')) | (b'2', Some(b'0'))
-        );
-        if (parts && digit(at + 2)) || (year && digit(at + 2) && digit(at + 3)) {
-            return true;
-        }
+    let numbers = Numbers::of(bytes);
+    let digits = numbers.any;
+    if numbers.parted || (numbers.year && (numbers.short || text.contains('\''))) {
+        return true;
     }
     const WORDS: [&str; 12] = [
         "刚",
@@ -140,7 +172,10 @@ fn may_tell_time(text: &str) -> bool {
         "Just",
         "toda",
     ];
-    (digits && (text.len() <= 6 || ANY_UNIT.stand_in(text)))
+    // A number alone, as most short texts with digits are, is no time.
+    let word = |b: &u8| b.is_ascii_alphabetic() || *b >= 0x80;
+    (digits && text.len() <= 6 && bytes.iter().any(word))
+        || (digits && ANY_UNIT.stand_in(text))
         || WORDS.iter().any(|first| text.starts_with(first))
         || text.ends_with("ago")
         || (digits && bytes.len() <= 24 && (begins_with_month(bytes) || ANY_DAY.stand_in(text)))

@@ -184,7 +184,7 @@ static ALL_PARTS: LazyLock<Literals> = LazyLock::new(|| {
 impl Parts {
     /// True if any of the list stands in a class or id value, in whatever case.
     pub(super) fn stand_in(self, value: &str) -> bool {
-        ALL_PARTS.seen(value.bytes()) & self.0 != 0
+        ALL_PARTS.seen(value.as_bytes()) & self.0 != 0
     }
 }
 

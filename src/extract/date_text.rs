@@ -9,7 +9,9 @@ use chrono::{Datelike, NaiveTime, TimeDelta};
 use regex::{Captures, Regex};
 use unicode_normalization::UnicodeNormalization;
 
+use super::date_iso::iso;
 use super::date_label::{Label, label_before};
+use super::date_shape::Shape;
 use super::months::month_number;
 use super::stamp::{Clock, Stamp, zone_offset_min};
 use crate::literals::{Literals, compiled};
@@ -43,24 +45,24 @@ pub(super) struct Found {
     pub label: Label,
 }
 
-static YEAR_FIRST: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static YEAR_FIRST: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(\d{4})(?:\s?[-–/._年년]\s?|[-/]0?)(\d{1,2})\s?[-–/._月월]\s?(\d{1,2})(?:\s?[日号號일])?|((?:19|20)\d{2})([01]\d)([0-3]\d)",
     )
 });
-static DAY_FIRST: LazyLock<Regex> =
+pub(super) static DAY_FIRST: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"(\d{1,2})\s?([-/.])\s?(\d{1,2})\s?[-/.]\s?(\d{4}|\d{2})"));
-static DAY_NAME: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static DAY_NAME: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(\d{1,2})(?:st|nd|rd|th|er|º|\.)?[\s-]+(?:de\s+|of\s+)?(\p{L}{3,12})\.?[,،]?[\s-]*(?:de\s+|del\s+)?(\d{4})",
     )
 });
-static NAME_DAY: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static NAME_DAY: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(\p{L}{3,12})\.?\s+(\d{1,2})(?:st|nd|rd|th)?(?:,|\s)\s*(?:at\s+[\d:]+\s*[apAP][mM],?\s*)?(\d{4})",
     )
 });
-static MONTH_DAY: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static MONTH_DAY: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(\d{4}\s?[年./-]\s?)?(?:(\d{1,2})\s?月\s?(\d{1,2})\s?[日号號]|(\d{2})-(\d{2})(\s+\d{1,2}:\d{2}(?::\d{2})?))",
     )
@@ -85,34 +87,6 @@ static TOLD_FROM_NOW: LazyLock<Literals> = LazyLock::new(|| {
     )
 });
 
-/// What the digits of a text may be part of: most patterns need not be tried.
-#[derive(Debug, Clone, Copy, Default)]
-struct Shape {
-    /// Four digits in a row.
-    year: bool,
-    /// A digit before a sign that parts numbers.
-    parts: bool,
-}
-
-impl Shape {
-    fn of(text: &str) -> Self {
-        let mut shape = Self::default();
-        let (mut run, mut before) = (0u32, 0);
-        for byte in text.bytes() {
-            run = if byte.is_ascii_digit() { run + 1 } else { 0 };
-            shape.year |= run >= 4;
-            // Blanks may stand between.
-            shape.parts |= matches!(byte, b'-' | b'/' | b'.') && before == b'0';
-            match byte {
-                b'0'..=b'9' => before = b'0',
-                b' ' | b'\t'..=b'\r' | 0x80.. => {}
-                _ => before = byte,
-            }
-        }
-        shape
-    }
-}
-
 /// Every plausible date of `text`, in order of place. Where two forms overlap the one that begins first
 /// stays, and of those the surer.
 pub(super) fn find_dates(text: &str, clock: &Clock) -> Vec<Found> {
@@ -126,10 +100,12 @@ pub(super) fn find_dates(text: &str, clock: &Clock) -> Vec<Found> {
     let text = half_width(text);
     let mut spans: Vec<(usize, usize, Form, Stamp)> = Vec::new();
     let shape = Shape::of(&text);
-    if shape.year {
+    if shape.year_first {
         collect(&YEAR_FIRST, &text, &mut spans, |c| {
             year_first(c).map(|s| (s, Form::Full))
         });
+    }
+    if shape.named {
         collect(&DAY_NAME, &text, &mut spans, |c| {
             day_name(c).map(|s| (s, Form::Full))
         });
@@ -137,12 +113,12 @@ pub(super) fn find_dates(text: &str, clock: &Clock) -> Vec<Found> {
             name_day(c).map(|s| (s, Form::Full))
         });
     }
-    if shape.parts {
+    if shape.parts >= 2 {
         collect(&DAY_FIRST, &text, &mut spans, |c| {
             day_first(c, clock).map(|s| (s, Form::Full))
         });
     }
-    if shape.parts || text.contains('月') {
+    if (shape.dash && text.contains(':')) || text.contains('月') {
         collect(&MONTH_DAY, &text, &mut spans, |c| {
             month_day(c, clock).map(|s| (s, Form::NoYear))
         });
@@ -188,6 +164,9 @@ pub(super) fn parse_value(value: &str, clock: &Clock) -> Option<Stamp> {
             number
         };
         return Stamp::from_unix_ms(ms, clock).filter(|s| clock.plausible(s.date));
+    }
+    if let Some(stamp) = iso(value).filter(|s| clock.plausible(s.date)) {
+        return Some(stamp);
     }
     let found = find_dates(value, clock);
     found

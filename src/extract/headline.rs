@@ -8,7 +8,7 @@ use super::marks::Marks;
 use super::outline::Outline;
 use super::render::{element_text, line_text, text_of};
 use super::title::{self, Candidate, Evidence, Origin};
-use super::title_parts::Parts;
+use super::title_parts::Title;
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Most headings looked at.
@@ -82,11 +82,9 @@ fn heading(page: &Page, outline: &Outline, id: NodeId) -> Option<Heading> {
 pub(super) fn first_guess(
     page: &Page,
     outline: &Outline,
-    head: &Head<'_>,
+    forms: &Forms,
     headings: &[Heading],
 ) -> Option<usize> {
-    let parts = Parts::of(&head.title);
-    let forms = parts.forms();
     let mut best: Option<(f64, usize)> = None;
     for heading in headings {
         let score = forms.best_of_form(&heading.form, LEAST).unwrap_or(0.0);
@@ -95,7 +93,7 @@ pub(super) fn first_guess(
         }
     }
     best.map(|b| b.1)
-        .or_else(|| line_like(page, outline, &forms, outline.lines.len()))
+        .or_else(|| line_like(page, outline, forms, outline.lines.len()))
 }
 
 /// The headline, now that the text is known.
@@ -103,6 +101,7 @@ pub(super) fn headline(
     page: &Page,
     outline: &Outline,
     head: &Head<'_>,
+    title: &Title,
     headings: &[Heading],
     body: &Body,
 ) -> Headline {
@@ -139,7 +138,7 @@ pub(super) fn headline(
         }),
     );
     let evidence = Evidence {
-        title: &head.title,
+        title,
         site_name: head.site_name,
         host: page.url.as_ref().map(|u| u.host()),
         candidates,

@@ -11,6 +11,7 @@ use super::outline::Outline;
 use super::page_type;
 use super::render;
 use super::second::Second;
+use super::title_parts::Title;
 use super::trees;
 pub use super::trees::Tree;
 use crate::page::{self, Page};
@@ -50,7 +51,8 @@ impl Prepared {
         let head = Head::of(page);
         let mut outline = Outline::of(page, false);
         let headings = headline::headings(page, &outline);
-        let title = headline::first_guess(page, &outline, &head, &headings);
+        let title = Title::of(&head.title);
+        let title = headline::first_guess(page, &outline, &title.forms, &headings);
         outline.spread_marks(page, title);
         let view = View::of(page, &outline, title);
         let judged = page::judge(page, None);

@@ -127,7 +127,7 @@ impl Signs {
         if measure.numbers > 0 && text.contains(['$', '€', '£', '¥', '￥']) {
             self.prices += 1;
         }
-        let seen = WORDS_OF_LINES.seen(text.bytes());
+        let seen = WORDS_OF_LINES.seen(text.as_bytes());
         let counts = [
             &mut self.shop,
             &mut self.talk,

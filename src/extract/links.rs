@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::{Regex, bytes};
 
 use super::document::{Link, LinkKind};
+use super::link_address::{is_list, is_useless};
 use super::marks::Marks;
 use super::measure::Measure;
 use super::outline::Outline;
@@ -37,17 +38,6 @@ static DETAIL: LazyLock<bytes::Regex> = LazyLock::new(|| {
         r"(?i-u)(/(19|20)\d{2}[-/_]?[01]?\d([-/_]?[0-3]?\d)?[/_-][^/]*[^/]|/[a-z_-]*\d{4,}[^/]*(\.s?html?|\.php|\.jsp|\.aspx?)?$|/(t|c|doc|art|content|detail|article|news|info|post|thread|p|a|show|item|id)[-_/]?[\da-f-]{4,}|[?&](id|aid|tid|newsid|articleid|docid|p)=\d{2,}|/[^/]+-[^/]+-[^/]+-[^/]+/?$|/[^/]*[a-z\d][^/]*\.s?html?$)",
     )
 });
-static LIST: LazyLock<bytes::Regex> = LazyLock::new(|| {
-    compiled(
-        r"(?i-u)(/$|/(index|list|default|node|channel|home|category|tag|tags|topics?|section|page|archives?|author)[-_\d]*([./]|$)|[?&](page|p|pn|pageno|start|offset)=\d+$|/(index|list)[-_]\d+\.s?html?$)",
-    )
-});
-static USELESS: LazyLock<bytes::Regex> = LazyLock::new(|| {
-    compiled(
-        r"(?i-u)(\.(jpe?g|png|gif|webp|svg|ico|css|js|zip|rar|7z|exe|apk|dmg|mp[34]|avi|mov|pdf|docx?|xlsx?|pptx?)$|/(login|logout|signin|signup|register|passport|user|account|cart|search|share|print|feedback|about|contact|privacy|terms|help|download)([/.?]|$)|[?&](share|replytocom|print)=)",
-    )
-});
-
 /// The links of a page with their kinds, at most `limit`.
 pub(super) fn links(page: &Page, outline: &Outline, limit: usize) -> Vec<Link> {
     let own = page.url.as_ref().map(|url| (url.host(), site(url.host())));
@@ -57,7 +47,7 @@ pub(super) fn links(page: &Page, outline: &Outline, limit: usize) -> Vec<Link> {
         .map(|raw| Link {
             kind: kind(own, outline, &raw),
             nofollow: raw.nofollow,
-            url: raw.url.as_str().to_owned(),
+            url: raw.url.into(),
             text: cut(raw.text),
         })
         .collect()
@@ -84,7 +74,7 @@ fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind
         LinkRole::Anchor => {}
     }
     let path = raw.url.path_and_query();
-    if USELESS.is_match(path.as_bytes()) {
+    if is_useless(path) {
         return LinkKind::Other;
     }
     let host = raw.url.host();
@@ -101,7 +91,7 @@ fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind
         .unwrap_or_default();
     let headline = tokens >= HEADLINE_TOKENS;
     let menu = !headline && marks.any(Marks::NAV.with(Marks::HEADER).with(Marks::FOOTER));
-    let list = || path == "/" || LIST.is_match(path.as_bytes());
+    let list = || is_list(path);
     let detail = || DETAIL.is_match(path.as_bytes());
     let unlisted = !menu && !list();
     match () {

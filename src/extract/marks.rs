@@ -198,12 +198,6 @@ fn spellings(stem: &str) -> Vec<String> {
     out
 }
 
-/// Hints of a class or id value.
-fn marks_of_words(value: &str) -> Marks {
-    let bound = || std::iter::once(b' ');
-    Marks(WORDS.seen(bound().chain(value.bytes()).chain(bound())))
-}
-
 /// Values remembered; a page seldom has more.
 const REMEMBERED: usize = 512;
 
@@ -212,6 +206,8 @@ const REMEMBERED: usize = 512;
 pub(super) struct MarkReader {
     /// By the last bits of the value's hash, the value last seen with them.
     known: Vec<(u64, Marks)>,
+    /// A value with a blank on either side.
+    bounded: Vec<u8>,
 }
 
 impl Default for MarkReader {
@@ -219,6 +215,7 @@ impl Default for MarkReader {
         Self {
             // No value has marks until it is read.
             known: vec![(0, Marks::default()); REMEMBERED],
+            bounded: Vec::new(),
         }
     }
 }
@@ -281,7 +278,11 @@ impl MarkReader {
         let hash = xxhash_rust::xxh3::xxh3_64(value.as_bytes()) | 1 << 63;
         let known = &mut self.known[hash as usize % REMEMBERED];
         if known.0 != hash {
-            *known = (hash, marks_of_words(value));
+            self.bounded.clear();
+            self.bounded.push(b' ');
+            self.bounded.extend_from_slice(value.as_bytes());
+            self.bounded.push(b' ');
+            *known = (hash, Marks(WORDS.seen(&self.bounded)));
         }
         known.1
     }

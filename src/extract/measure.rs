@@ -109,9 +109,11 @@ impl Measure {
     }
 }
 
-/// A letter or digit outside ASCII. The block of dashes and curly quotes has none, and they are common.
+/// A letter or digit outside ASCII. The signs that are common are no letters, and to look them up is dear.
 fn is_letter(c: char) -> bool {
-    !matches!(c, '\u{2010}'..='\u{206f}') && c.is_alphanumeric()
+    let sign = matches!(c, '\u{a0}'..='\u{a9}' | '\u{2010}'..='\u{206f}' | '\u{3001}'..='\u{3004}'
+        | '\u{3008}'..='\u{301f}' | '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}');
+    !sign && c.is_alphanumeric()
 }
 
 /// True if the text ends as a sentence does.

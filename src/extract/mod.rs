@@ -5,7 +5,9 @@ mod author;
 mod body;
 mod cells;
 mod date;
+mod date_iso;
 mod date_label;
+mod date_shape;
 mod date_text;
 mod document;
 mod fallback;
@@ -21,6 +23,7 @@ mod likeness;
 mod line_features;
 mod line_signs;
 mod lines;
+mod link_address;
 mod links;
 mod marks;
 mod measure;
@@ -202,7 +205,8 @@ impl<'a> Reading<'a> {
         let language = language::language_of(head.language, &sample(page, &outline));
         let clock = clock_of(page, context, language.as_deref(), head.language);
         let headings = headline::headings(page, &outline);
-        let guess = headline::first_guess(page, &outline, &head, &headings);
+        let title = title_parts::Title::of(&head.title);
+        let guess = headline::first_guess(page, &outline, &title.forms, &headings);
         outline.spread_marks(page, guess);
         let judged = page::judge(page, None);
         let search = body::Search {
@@ -218,7 +222,7 @@ impl<'a> Reading<'a> {
         if posts::settle(page, &outline, &comments, &mut body.lines) {
             body.method = "posts";
         }
-        let headline = headline::headline(page, &outline, &head, &headings, &body);
+        let headline = headline::headline(page, &outline, &head, &title, &headings, &body);
         notes::drop_notes(page, &outline, &headline, &clock, &mut body);
         let place = date::Place {
             title: headline.line,

@@ -127,7 +127,7 @@ const WORDS: &[(Phrase, &str, &str)] = &[
     (
         Phrase::Comments,
         "我来说两句|leave a |join the |log in to|login to|sign in to",
-        "评论|跟贴|跟帖|回复|人参与|留言|comment|自律管理承诺书|文明上网",
+        "评论|跟贴|跟帖|条回复|个回复|0回复|1回复|2回复|3回复|4回复|5回复|6回复|7回复|8回复|9回复| 回复|人参与|留言|comment|自律管理承诺书|文明上网",
     ),
     (
         Phrase::Source,
@@ -137,7 +137,7 @@ const WORDS: &[(Phrase, &str, &str)] = &[
     (
         Phrase::Promo,
         "advertisement|anzeige|publici|广告|reklam|sponsored|annonse",
-        "开通会员|仅对会员|点击|二维码|扫码|关注|下载|打开|sign up |subscribe |newsletter|download |follow us|click here|join our|get the latest|加入|新浪|article continues below|continue reading|story continues",
+        "开通会员|仅对会员|点击进入|点击查看|点击下载|点击关注|点击这里|点击此处|点击图片|点击阅读|点击上方|点击下方|二维码|扫码|关注|下载|打开|sign up |subscribe |newsletter|download |follow us|click here|join our|get the latest|加入|新浪app|新浪公众号|新浪财经app|新浪财经公众号|新浪新闻app|新浪新闻公众号|article continues below|continue reading|story continues",
     ),
     (
         Phrase::Legal,
@@ -165,6 +165,11 @@ const WORDS: &[(Phrase, &str, &str)] = &[
         "",
     ),
 ];
+
+/// The bit of [`Phrase::Tools`].
+const TOOLS: u32 = 1 << 4;
+/// Most Chinese characters in a row that its words have; signs stand around them.
+const TOOL_HAN: usize = 4;
 
 /// Every word of one sort with a bit for its kind.
 fn words(
@@ -210,6 +215,19 @@ pub(super) fn phrase_of(text: &str) -> Option<Phrase> {
 fn may_match(text: &str) -> u32 {
     let is_letter = |c: char| c.is_alphabetic() || c.is_ascii_digit() || c == '_';
     let first = text.find(is_letter).and_then(|at| text.get(at..));
-    let begins = first.map_or(0, |first| BEGINNINGS.seen(first.as_bytes()));
-    begins | ANYWHERE.seen(text.bytes())
+    let begins = first.map_or(0, |first| {
+        let begins = BEGINNINGS.seen(first.as_bytes());
+        if begins & TOOLS != 0 && begins_with_han(first, TOOL_HAN + 1) {
+            begins & !TOOLS
+        } else {
+            begins
+        }
+    });
+    begins | ANYWHERE.seen(text.as_bytes())
+}
+
+/// The text begins with at least so many Chinese characters in a row.
+fn begins_with_han(text: &str, least: usize) -> bool {
+    let han = |c: &char| matches!(c, '\u{4e00}'..='\u{9fff}');
+    text.chars().take(least).take_while(han).count() == least
 }

@@ -5,7 +5,7 @@
 //! normal forms); a heading that is only the site's name is not.
 
 use super::likeness::{Forms, likeness_from, normal_form};
-use super::title_parts::Parts;
+use super::title_parts::{Parts, Title};
 
 /// Least likeness to a part of `<title>`.
 const ACCEPT: f64 = 0.6;
@@ -60,10 +60,10 @@ pub(super) struct Candidate {
 }
 
 /// What the choice is made from.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Evidence<'a> {
-    /// Text of `<title>`.
-    pub title: &'a str,
+    /// What `<title>` says.
+    pub title: &'a Title,
     /// Name of the site, where the page says it.
     pub site_name: Option<&'a str>,
     /// Host of the page, where it is known.
@@ -74,9 +74,8 @@ pub(super) struct Evidence<'a> {
 
 /// The headline and the candidates it was chosen from, best first.
 pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>) {
-    let parts = Parts::of(evidence.title);
+    let Title { parts, forms } = evidence.title;
     let site = Site::of(&evidence);
-    let forms = parts.forms();
     let mut candidates = evidence.candidates;
     let last = parts.parts.last().filter(|_| parts.parts.len() > 1);
     let last = last.map(|part| normal_form(part));
@@ -87,11 +86,11 @@ pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>)
         candidate.clean = Parts::is_single(text);
         candidate.text = site.without_suffix(text, candidate.clean);
         let form = normal_form(&candidate.text);
-        candidate.score = score(candidate, &form, last.as_deref(), &forms, &site);
+        candidate.score = score(candidate, &form, last.as_deref(), forms, &site);
         candidate.exact = forms.contain(&form);
         known.push(form);
     }
-    let lone = lone_heading(&candidates, &parts, &site);
+    let lone = lone_heading(&candidates, parts, &site);
     let agreed = agreed_heading(&candidates, &site);
     let untitled = parts.whole.is_empty();
     let accepted: Vec<Candidate> = candidates
@@ -111,7 +110,7 @@ pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>)
     if let Some(best) = ranked.first() {
         return (Some(best.text.clone()), ranked);
     }
-    let fallback = part_of_title(&parts, &site)
+    let fallback = part_of_title(parts, &site)
         .map(|text| (text, Origin::Part))
         .or_else(|| {
             candidates

@@ -21,6 +21,24 @@ pub(super) struct Parts {
     pub parts: Vec<String>,
 }
 
+/// A `<title>` with all that a headline may be compared with.
+#[derive(Debug, Default)]
+pub(super) struct Title {
+    /// What it is made of.
+    pub parts: Parts,
+    /// Normal forms of its parts.
+    pub forms: Forms,
+}
+
+impl Title {
+    /// Reads the text of a `<title>`.
+    pub(super) fn of(title: &str) -> Self {
+        let parts = Parts::of(title);
+        let forms = parts.forms();
+        Self { parts, forms }
+    }
+}
+
 impl Parts {
     /// Splits a title. A hyphen inside a word or number (`5G-A`, `2019-09`) is no joint.
     pub(super) fn of(title: &str) -> Self {
@@ -61,7 +79,7 @@ impl Parts {
     }
 
     /// Normal forms of everything the title may be compared by.
-    pub(super) fn forms(&self) -> Forms {
+    fn forms(&self) -> Forms {
         let all = self.heads.iter().chain(&self.tails).chain(&self.parts);
         Forms::of(all.map(String::as_str))
     }

@@ -13,9 +13,20 @@ use lean::lean;
 /// No transition yet, while the table is made. State 0 is the start, to which no transition leads but by failing.
 const NONE: u16 = 0;
 
+/// Bits for the first three bytes of words: what stands before such bytes need not be looked at closely.
+const PLACES: usize = 1 << 15;
+
+/// Place of three bytes; few that stand in texts share one.
+fn place(bytes: [u8; 3]) -> usize {
+    let [first, second, third] = bytes.map(usize::from);
+    (first & 0x3F) << 9 | (second << 4 ^ third) & 0x1FF
+}
+
 /// Words that are looked for anywhere in a text.
 #[derive(Debug)]
 pub struct Literals {
+    /// A bit for the place of each three bytes that a word may begin with.
+    begun: Vec<u64>,
     /// Class of each byte; 0 for those that stand in no word.
     classes: [u8; 256],
     /// Number of classes.
@@ -56,6 +67,7 @@ impl Literals {
             *class = known[usize::from(fold(byte))];
         }
         let mut out = Self {
+            begun: vec![0; PLACES / 64],
             classes,
             width: usize::from(width),
             next: vec![NONE; usize::from(width)],
@@ -63,9 +75,28 @@ impl Literals {
         };
         for (word, bits) in &words {
             out.add(word, *bits);
+            out.begin(word, fold);
         }
         out.link();
         out
+    }
+
+    /// Notes the bytes that the word begins with in any spelling; behind a short word any may stand.
+    fn begin(&mut self, word: &[u8], fold: fn(u8) -> u8) {
+        let spelled = |at: usize| -> Vec<u8> {
+            let folded = word.get(at);
+            let alike = |byte: &u8| folded.is_none_or(|folded| fold(*byte) == *folded);
+            (0..=255).filter(alike).collect()
+        };
+        let (second, third) = (spelled(1), spelled(2));
+        for a in spelled(0) {
+            for b in &second {
+                for c in &third {
+                    let at = place([a, *b, *c]);
+                    self.begun[at / 64] |= 1 << (at % 64);
+                }
+            }
+        }
     }
 
     fn add(&mut self, word: &[u8], bits: u32) {
@@ -106,24 +137,58 @@ impl Literals {
         }
     }
 
-    /// The bits of all words in `bytes`.
-    pub fn seen(&self, bytes: impl Iterator<Item = u8>) -> u32 {
-        let step = |(state, seen): (usize, u32), byte: u8| {
-            let at = state * self.width + usize::from(self.classes[usize::from(byte)]);
-            let state = usize::from(self.next[at]);
-            (state, seen | self.bits[state])
-        };
-        bytes.fold((0, 0), step).1
+    /// The bits of all words in `text`.
+    pub fn seen(&self, text: &[u8]) -> u32 {
+        let mut seen = 0;
+        self.walk(text, |bits| {
+            seen |= bits;
+            true
+        });
+        seen
     }
 
     /// True if any word stands in `text`.
     pub fn stand_in(&self, text: &str) -> bool {
-        let mut state = 0;
-        text.bytes().any(|byte| {
-            let at = state * self.width + usize::from(self.classes[usize::from(byte)]);
-            state = usize::from(self.next[at]);
-            self.bits[state] != 0
-        })
+        let mut found = false;
+        self.walk(text.as_bytes(), |bits| {
+            found = bits != 0;
+            !found
+        });
+        found
+    }
+
+    /// Hands the bits of each state to `go_on` until that says no. Where no word has begun, only three bytes at a time are
+    /// looked at: no step has to wait for the one before it then.
+    fn walk(&self, text: &[u8], mut go_on: impl FnMut(u32) -> bool) {
+        let mut rest = text;
+        loop {
+            let begins = |bytes: &[u8]| {
+                let at = place([bytes[0], bytes[1], bytes[2]]);
+                self.begun[at / 64] >> (at % 64) & 1 == 1
+            };
+            // The last two bytes may be a word, and have no third.
+            let from = rest.windows(3).position(begins);
+            rest = rest
+                .get(from.unwrap_or(rest.len().saturating_sub(2))..)
+                .unwrap_or_default();
+            if rest.is_empty() {
+                return;
+            }
+            let mut state = 0;
+            let mut read = 0;
+            for byte in rest {
+                read += 1;
+                let at = state * self.width + usize::from(self.classes[usize::from(*byte)]);
+                state = usize::from(self.next[at]);
+                if state == 0 {
+                    break;
+                }
+                if !go_on(self.bits[state]) {
+                    return;
+                }
+            }
+            rest = rest.get(read..).unwrap_or_default();
+        }
     }
 }
 

@@ -7,27 +7,27 @@ use super::{Beginnings, Literals, lean};
 fn nothing_is_seen_where_no_word_stands() {
     let literals = Literals::of([("share", 1), ("评论", 2)]);
     for text in ["", "shar", "s h a r e", "评", "论评", "\u{8bc4}x\u{8bba}"] {
-        assert_eq!(literals.seen(text.bytes()), 0, "{text}");
+        assert_eq!(literals.seen(text.as_bytes()), 0, "{text}");
         assert!(!literals.stand_in(text), "{text}");
     }
     let none = Literals::of(Vec::<(&str, u32)>::new());
-    assert_eq!(none.seen("anything".bytes()), 0);
+    assert_eq!(none.seen("anything".as_bytes()), 0);
 }
 
 #[test]
 fn words_inside_others_and_over_each_other_are_seen() {
     let literals = Literals::of([("he", 1), ("she", 2), ("hers", 4), ("his", 8)]);
-    assert_eq!(literals.seen("USHERS".bytes()), 7);
-    assert_eq!(literals.seen("this".bytes()), 8);
-    assert_eq!(literals.seen("ahishe".bytes()), 11);
+    assert_eq!(literals.seen("USHERS".as_bytes()), 7);
+    assert_eq!(literals.seen("this".as_bytes()), 8);
+    assert_eq!(literals.seen("ahishe".as_bytes()), 11);
 }
 
 #[test]
 fn folding_makes_bytes_alike() {
     let fold = |b: u8| if b == b'_' { b'-' } else { b };
     let literals = Literals::folded([("a-b", 1)], fold);
-    assert_eq!(literals.seen("xa_b".bytes()), 1);
-    assert_eq!(literals.seen("xA_b".bytes()), 0);
+    assert_eq!(literals.seen("xa_b".as_bytes()), 1);
+    assert_eq!(literals.seen("xA_b".as_bytes()), 0);
 }
 
 #[test]
@@ -112,7 +112,7 @@ proptest! {
         let expected = words.iter().enumerate()
             .filter(|(_, w)| lower.contains(&w.to_lowercase()))
             .fold(0, |seen, (i, _)| seen | bits(i));
-        prop_assert_eq!(literals.seen(text.bytes()), expected);
+        prop_assert_eq!(literals.seen(text.as_bytes()), expected);
         prop_assert_eq!(literals.stand_in(&text), expected != 0);
         let long = words.iter().enumerate().filter(|(_, w)| w.len() >= 2);
         let beginnings = Beginnings::of(long.clone().map(|(i, w)| (w, bits(i))));

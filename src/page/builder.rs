@@ -343,9 +343,11 @@ impl Tree {
         }
         self.nodes.shrink_to_fit();
         self.attributes.shrink_to_fit();
-        self.arena.shrink_to_fit();
-        let arena = String::from_utf8(self.arena)
-            .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+        // A copy as long as the text, which costs less than to shrink the arena and to check it byte by byte.
+        let arena = match simdutf8::basic::from_utf8(&self.arena) {
+            Ok(text) => text.to_owned(),
+            Err(_) => String::from_utf8_lossy(&self.arena).into_owned(),
+        };
         Page {
             url,
             charset,

@@ -90,7 +90,7 @@ impl Decoder {
                 let escapes = self.iso_2022_jp() && block.contains(&0x1B);
                 let ascii = if escapes { 0 } else { ascii };
                 let (head, tail) = block.split_at(ascii);
-                if let Ok(text) = std::str::from_utf8(head) {
+                if let Ok(text) = simdutf8::basic::from_utf8(head) {
                     emit(text, out);
                 }
                 if !tail.is_empty() || (last && self.source == CharsetSource::Default) {
@@ -304,7 +304,7 @@ fn utf8(
     let joined = join(carry, block);
     let mut rest = joined.as_deref().unwrap_or(block);
     loop {
-        let error = match std::str::from_utf8(rest) {
+        let error = match simdutf8::compat::from_utf8(rest) {
             Ok(text) => return emit(text, out),
             Err(error) => error,
         };
@@ -336,7 +336,7 @@ fn utf8(
 }
 
 fn emit_valid(bytes: &[u8], out: &mut dyn FnMut(&str)) {
-    if let Ok(text) = std::str::from_utf8(bytes) {
+    if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
         emit(text, out);
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::address::{address_of_board, address_of_talk, address_sign};
 use super::error_page::says_error;
+use super::shape::{Shown, shown_texts};
 use super::{Attr, NodeId, Page, Shape, Tag};
 
 /// What a page is.
@@ -86,9 +87,10 @@ pub fn kind(page: &Page, status: Option<u16>) -> Kind {
 
 /// Judges a page and says by what.
 pub fn judge(page: &Page, status: Option<u16>) -> Judged {
-    let shape = Shape::of(page);
+    let texts = shown_texts(page);
+    let shape = Shape::of(page, &texts);
     let declared = declared(page);
-    let signs = signs(page, &shape, declared);
+    let signs = signs(page, &texts, &shape, declared);
     let kind = if status.is_some_and(|status| status >= 400) || says_error(page, &shape) {
         Kind::Error
     } else if page.nodes().is_empty()
@@ -108,7 +110,7 @@ pub fn judge(page: &Page, status: Option<u16>) -> Judged {
 }
 
 /// The signs of a page of this shape.
-fn signs(page: &Page, shape: &Shape, declared: Option<Declared>) -> KindSigns {
+fn signs(page: &Page, texts: &[Shown], shape: &Shape, declared: Option<Declared>) -> KindSigns {
     let prose = COLUMN_UNITS
         .iter()
         .find(|(units, _)| shape.column >= *units)
@@ -130,8 +132,8 @@ fn signs(page: &Page, shape: &Shape, declared: Option<Declared>) -> KindSigns {
         address: address_sign(page),
         prose,
         links,
-        headline: if headline_in_title(page) { 3 } else { 0 },
-        dates: match dates(page) {
+        headline: if headline_in_title(page, texts) { 3 } else { 0 },
+        dates: match dates(page, texts) {
             1..=3 => 1,
             8.. => -1,
             _ => 0,
@@ -204,11 +206,8 @@ fn json_type(json: &str) -> Option<Declared> {
 const SHORTEST_BYTES: usize = 18;
 
 /// A line of the page outside links that the title contains, and that is long enough to be no site's name.
-fn headline_in_title(page: &Page) -> bool {
+fn headline_in_title(page: &Page, texts: &[Shown]) -> bool {
     let Some(title) = title(page) else {
-        return false;
-    };
-    let Some(body) = page.body() else {
         return false;
     };
     let title: String = title.chars().filter(|c| !c.is_whitespace()).collect();
@@ -217,16 +216,8 @@ fn headline_in_title(page: &Page) -> bool {
         let wide = text.chars().filter(|c| !c.is_ascii()).count();
         wide >= 9 || text.len() >= 28
     };
-    let mut link_end = 0;
-    for id in page.shown(page.subtree(body)) {
-        let node = page.node(id);
-        if node.tag == Tag::A && page.attr(id, Attr::Href).is_some() {
-            link_end = node.end.max(link_end);
-        }
-        if node.tag != Tag::TEXT || id < link_end {
-            continue;
-        }
-        let text = page.text(id);
+    for shown in texts.iter().filter(|shown| shown.link == 0) {
+        let text = page.text(shown.id);
         // Blanks are single, so a text in the title is not twice as long.
         if !(SHORTEST_BYTES..=400.min(2 * title.len() + 2)).contains(&text.len()) {
             continue;
@@ -278,13 +269,11 @@ pub(super) fn title(page: &Page) -> Option<String> {
 }
 
 /// Short shown texts outside links with a whole date in them.
-fn dates(page: &Page) -> usize {
-    let Some(body) = page.body() else {
-        return 0;
-    };
-    page.shown_texts(page.subtree(body))
-        .filter(|&id| {
-            let text = page.text(id);
+fn dates(page: &Page, texts: &[Shown]) -> usize {
+    texts
+        .iter()
+        .filter(|shown| {
+            let text = page.text(shown.id);
             text.len() <= 160 && has_date(text)
         })
         .take(20)

@@ -2,6 +2,8 @@
 //! Out: each tag with its name, and the attributes of a start tag as slices. Never allocates, reads each byte once,
 //! never looks outside the run.
 
+use memchr::memchr;
+
 /// A piece of markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Markup<'a> {
@@ -62,10 +64,6 @@ fn until(class: u8, bytes: &[u8]) -> usize {
         .iter()
         .position(|&b| CLASSES[b as usize] & class != 0)
         .unwrap_or(bytes.len())
-}
-
-fn position(needle: u8, haystack: &[u8]) -> Option<usize> {
-    haystack.iter().position(|&b| b == needle)
 }
 
 impl<'a> Tags<'a> {
@@ -133,7 +131,7 @@ impl<'a> Tags<'a> {
         match self.rest.first() {
             Some(&quote @ (b'"' | b'\'')) => {
                 self.take(1);
-                let len = position(quote, self.rest)?;
+                let len = memchr(quote, self.rest)?;
                 let value = self.take(len);
                 self.take(1);
                 Some(value)
@@ -158,7 +156,7 @@ impl<'a> Tags<'a> {
             self.take(9);
             return None;
         }
-        let end = position(b'>', run).unwrap_or(run.len());
+        let end = memchr(b'>', run).unwrap_or(run.len());
         self.take(end + 1);
         let body = run.get(2..end).unwrap_or_default();
         let (word, rest) = body.split_at_checked(7)?;
@@ -171,7 +169,7 @@ impl<'a> Iterator for Tags<'a> {
 
     fn next(&mut self) -> Option<Markup<'a>> {
         loop {
-            let at = position(b'<', self.rest)?;
+            let at = memchr(b'<', self.rest)?;
             self.take(at);
             match *self.rest.get(1)? {
                 b'/' => {

@@ -44,32 +44,53 @@ pub struct Shape {
     pub sentences: u32,
 }
 
+/// A text node that is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shown {
+    /// The node.
+    pub(super) id: NodeId,
+    /// End of the link around it, 0 outside links.
+    pub(super) link: NodeId,
+}
+
+/// The shown texts of the page's body, in order.
+pub(super) fn shown_texts(page: &Page) -> Vec<Shown> {
+    let Some(body) = page.body() else {
+        return Vec::new();
+    };
+    let mut out = Vec::new();
+    let mut link = 0;
+    for id in page.shown(page.subtree(body)) {
+        let node = page.node(id);
+        if id >= link {
+            link = 0;
+        }
+        match node.tag {
+            Tag::A if page.attr(id, Attr::Href).is_some() => link = node.end.max(link),
+            Tag::TEXT => out.push(Shown { id, link }),
+            _ => {}
+        }
+    }
+    out
+}
+
 impl Shape {
-    /// Measures the shown part of a page.
-    pub fn of(page: &Page) -> Shape {
-        let Some(body) = page.body() else {
-            return Shape::default();
-        };
+    /// Measures a page by its shown texts.
+    pub(super) fn of(page: &Page, texts: &[Shown]) -> Shape {
         let mut measuring = Measuring::default();
         let mut link_end = 0;
         let mut link_units = 0;
-        for id in page.shown(page.subtree(body)) {
-            let node = page.node(id);
-            if id >= link_end && link_units > 0 {
+        for Shown { id, link } in texts.iter().copied() {
+            if link != link_end && link_units > 0 {
                 measuring.link(link_units);
                 link_units = 0;
             }
-            match node.tag {
-                Tag::A if page.attr(id, Attr::Href).is_some() => link_end = node.end.max(link_end),
-                Tag::TEXT => {
-                    let (units, sentences) = measure(page.text(id));
-                    if id < link_end {
-                        link_units += units;
-                    }
-                    measuring.text(page, id, units, sentences, id < link_end);
-                }
-                _ => {}
+            link_end = link;
+            let (units, sentences) = measure(page.text(id));
+            if link > 0 {
+                link_units += units;
             }
+            measuring.text(page, id, units, sentences, link > 0);
         }
         if link_units > 0 {
             measuring.link(link_units);

@@ -307,7 +307,7 @@ impl Tree {
         };
         let raw = cut_at_char(raw, limit);
         let start = self.arena.len() as u32;
-        if raw.contains(&b'&') {
+        if memchr::memchr(b'&', raw).is_some() {
             let value = htmlize::unescape_bytes_in(raw, htmlize::Context::Attribute);
             self.arena.extend_from_slice(&value);
         } else {

@@ -229,6 +229,12 @@ fn canonical_query(url: &mut Url) {
     }
 }
 
+impl From<CrawlUri> for String {
+    fn from(uri: CrawlUri) -> Self {
+        uri.url.into()
+    }
+}
+
 impl fmt::Display for CrawlUri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

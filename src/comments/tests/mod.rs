@@ -41,6 +41,8 @@ fn texts_that_tell_a_time_and_texts_that_do_not() {
         "il y a 3 jours",
         "2w",
         "11-18 10:02",
+        "March 2019",
+        "posted 3 Nov 2019",
     ] {
         assert!(signs::time_in(text).is_some(), "{text}");
     }
@@ -52,6 +54,10 @@ fn texts_that_tell_a_time_and_texts_that_do_not() {
         "第3章",
         "1.5 MB",
         "room 12 of 30",
+        "1827",
+        "(54)",
+        "Election 2020",
+        "2020 Elections",
         "",
         "ago",
     ] {

@@ -1,6 +1,13 @@
+use proptest::prelude::*;
+
 use crate::extract::date::from_url;
+use crate::extract::date_iso::iso;
 use crate::extract::date_label::Label;
-use crate::extract::date_text::{Form, find_dates, parse_value};
+use crate::extract::date_shape::Shape;
+use crate::extract::date_text::{
+    DAY_FIRST, DAY_NAME, Form, MONTH_DAY, NAME_DAY, YEAR_FIRST, find_dates, parse_value,
+};
+use crate::extract::months::month_number;
 use crate::extract::stamp::Clock;
 
 /// 2019-09-08T10:00:00+08:00.
@@ -170,4 +177,49 @@ fn british_summer_time_is_told_in_utc() {
         "2012-09-24T00:27:39+02:00"
     );
     assert_eq!(told("2012-09-24"), "2012-09-24");
+}
+
+#[test]
+fn what_is_not_wholly_a_machine_s_date_is_left_to_the_patterns() {
+    for value in [
+        "",
+        "2019",
+        "2019-9-7",
+        "2019-02-30",
+        "2019-09-07T",
+        "2019-09-07T13",
+        "2019-09-07T25:00:00Z",
+        "2019-09-07T13:43:00 CST",
+        "2019-09-07T13:43+8",
+        "2019-09-07 13：43",
+        "2019–09–07",
+    ] {
+        assert_eq!(iso(value), None, "{value}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_machine_s_date_is_read_as_the_patterns_read_it(
+        value in "(19|20)[0-9]{2}-[01][0-9]-[0-3][0-9]([T ][0-2][0-9]:[0-6][0-9](:[0-6][0-9](\\.[0-9]{1,6})?)?(Z|[+-][01][0-9]:?[0-9]{2})?)?",
+    ) {
+        let found = find_dates(&value, &CLOCK);
+        let slow = found.iter().find(|f| f.form == Form::Full).or(found.first());
+        prop_assert_eq!(parse_value(&value, &CLOCK), slow.map(|f| f.stamp));
+    }
+
+    #[test]
+    fn no_pattern_is_spared_that_matches(
+        text in "((19|20)[0-9]{2}|[0-9]{1,3}|[-/._年月日 ,:T]|Jan|sept|août|نوفمبر|de |th|新闻|x){0,12}",
+    ) {
+        let shape = Shape::of(&text);
+        prop_assert!(shape.year_first || !YEAR_FIRST.is_match(&text));
+        prop_assert!(shape.parts >= 2 || !DAY_FIRST.is_match(&text));
+        let month_day = (shape.dash && text.contains(':')) || text.contains('月');
+        prop_assert!(month_day || !MONTH_DAY.is_match(&text));
+        let month = |word: Option<regex::Match<'_>>| word.and_then(|w| month_number(w.as_str()));
+        let day_name = DAY_NAME.captures_iter(&text).any(|c| month(c.get(2)).is_some());
+        let name_day = NAME_DAY.captures_iter(&text).any(|c| month(c.get(1)).is_some());
+        prop_assert!(shape.named || !(day_name || name_day));
+    }
 }

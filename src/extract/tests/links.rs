@@ -1,4 +1,8 @@
+use proptest::prelude::*;
+use regex::Regex;
+
 use crate::extract::document::LinkKind;
+use crate::extract::link_address::{is_list, is_useless};
 use crate::extract::links::links;
 use crate::extract::outline::Outline;
 use crate::page::{Hints, Page};
@@ -31,4 +35,63 @@ fn links_are_told_apart_by_text_and_address() {
     ];
     let expected: Vec<_> = expected.map(|(u, k)| (u.to_owned(), k)).into();
     assert_eq!(found, expected);
+}
+
+#[test]
+fn addresses_that_are_no_pages_and_lists() {
+    for path in [
+        "/a.JPG",
+        "/login",
+        "/user.php?id=1",
+        "/x/search?q=1",
+        "/x?a=1&print=1",
+    ] {
+        assert!(is_useless(path), "{path}");
+    }
+    for path in [
+        "/users/a",
+        "/a.html",
+        "/loginx",
+        "/x?reprint=1",
+        "/share-1",
+        "/",
+    ] {
+        assert!(!is_useless(path), "{path}");
+    }
+    for path in [
+        "/",
+        "/news/",
+        "/index_2.shtml",
+        "/tags/oil",
+        "/a?b=1&page=3",
+        "/List-7",
+    ] {
+        assert!(is_list(path), "{path}");
+    }
+    for path in [
+        "/a",
+        "/indexes.html",
+        "/a?page=3&b=1",
+        "/a?page=x",
+        "/list?x",
+        "/node12a",
+    ] {
+        assert!(!is_list(path), "{path}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn addresses_are_read_as_patterns_would_read_them(
+        path in "/((index|list|tags?|topics?|page|author|login|share|print|help|7z|mp3|jpe?g|x|replytocom|pageno|p)|[-_./?&=0-9]){0,9}",
+    ) {
+        let list = Regex::new(
+            r"(?i-u)(/$|/(index|list|default|node|channel|home|category|tag|tags|topics?|section|page|archives?|author)[-_\d]*([./]|$)|[?&](page|p|pn|pageno|start|offset)=\d+$)",
+        );
+        let useless = Regex::new(
+            r"(?i-u)(\.(jpe?g|png|gif|webp|svg|ico|css|js|zip|rar|7z|exe|apk|dmg|mp[34]|avi|mov|pdf|docx?|xlsx?|pptx?)$|/(login|logout|signin|signup|register|passport|user|account|cart|search|share|print|feedback|about|contact|privacy|terms|help|download)([/.?]|$)|[?&](share|replytocom|print)=)",
+        );
+        prop_assert_eq!(is_list(&path), list.expect("a pattern").is_match(&path));
+        prop_assert_eq!(is_useless(&path), useless.expect("a pattern").is_match(&path));
+    }
 }

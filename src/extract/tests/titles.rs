@@ -1,6 +1,6 @@
 use crate::extract::likeness::{common_substring, likeness_from, normal_form};
 use crate::extract::title::{Candidate, Evidence, Origin, choose};
-use crate::extract::title_parts::Parts;
+use crate::extract::title_parts::{Parts, Title};
 
 const TITLE: &str = "世界石油大会在京召开-中国石油新闻中心";
 
@@ -18,7 +18,7 @@ fn candidate(origin: Origin, text: &str) -> Candidate {
 
 fn chosen(title: &str, site_name: Option<&str>, candidates: Vec<Candidate>) -> Option<String> {
     choose(Evidence {
-        title,
+        title: &Title::of(title),
         site_name,
         host: Some("www.oilnews.example"),
         candidates,
