@@ -158,8 +158,9 @@ pub(super) fn is_forum(url: &str) -> bool {
 
 /// The same for words that other sites use too.
 fn may_be_forum(url: &str) -> bool {
-    const PARTS: [&str; 7] = [
+    const PARTS: [&str; 8] = [
         "/t/",
+        "/talk/",
         "/d/",
         "/question",
         "/discussion",

@@ -24,12 +24,10 @@ use crate::template::Guide;
 /// A line counts for an element when it is likelier than this to be text: half of the F1 aimed at.
 const THETA: f32 = 0.45;
 
-/// Expected F1 from which a page is clear; this and the next two by cross-validation over sites.
+/// Expected F1 from which a page is clear; this and the next by cross-validation over sites.
 const CLEAR: f32 = 0.8;
 /// Odds that a line of a clear page must have before it counts as likely.
 const DOUBT: f32 = 0.3;
-/// Factor on the odds of a clear page.
-const SHARPER: f32 = 2.0;
 /// Longest cell of a data table, in tokens; longer ones are paragraphs of a layout.
 const CELL_TOKENS: u32 = 40;
 /// Most cells of a table that is completed.
@@ -103,15 +101,15 @@ pub(super) struct Body {
     pub kind: Kind,
 }
 
-/// The lines to keep, and the F1 to be expected of them. A clear page is cut a second time with sharpened odds:
-/// what is doubtful beside a clear text is rarely part of it.
+/// The lines to keep, and the F1 to be expected of them. A clear page is cut a second time with lower odds: what is
+/// doubtful beside a clear text is rarely part of it.
 pub(super) fn select(tokens: &[u32], odds: &[f32]) -> (Vec<usize>, f32) {
     let (lines, expected) = cut(tokens, odds);
     if expected < CLEAR {
         return (lines, expected);
     }
-    let sharp: Vec<f32> = odds.iter().map(|o| (o - DOUBT) * SHARPER).collect();
-    (cut(tokens, &sharp).0, expected)
+    let lower: Vec<f32> = odds.iter().map(|o| o - DOUBT).collect();
+    (cut(tokens, &lower).0, expected)
 }
 
 /// Of all cuts through the lines in order of odds, the one with the greatest expected F1,

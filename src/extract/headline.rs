@@ -5,7 +5,7 @@ use super::body::Body;
 use super::head::Head;
 use super::likeness::{Forms, is_cjk, normal_form};
 use super::marks::Marks;
-use super::outline::Outline;
+use super::outline::{Outline, is_prose};
 use super::render::{element_text, line_text, text_of};
 use super::title::{self, Candidate, Evidence, Origin};
 use super::title_parts::Title;
@@ -155,7 +155,9 @@ pub(super) fn headline(
     });
     let line = line.or_else(|| {
         let form = Forms::of(text.iter().map(String::as_str));
-        line_like(page, outline, &form, anchor + 2)
+        let prose = |i: &&usize| is_prose(&outline.lines[**i]);
+        let text = body.lines.iter().find(prose).copied();
+        line_like(page, outline, &form, text.unwrap_or(anchor) + 2)
     });
     Headline {
         text,

@@ -68,8 +68,11 @@ pub(super) fn drop_notes(
             is_cookie_notice(&text)
         })
         .collect();
-    let prose =
-        |n: &usize| is_prose(&outline.lines[lines[*n]]) && phrases[*n].is_none() && !cookies[*n];
+    let in_card = |line: &Line| one_text && line.marks.any(Marks::AUTHOR);
+    let prose = |n: &usize| {
+        let line = &outline.lines[lines[*n]];
+        is_prose(line) && phrases[*n].is_none() && !cookies[*n] && !in_card(line)
+    };
     let first = (0..lines.len())
         .find(|n| prose(n) && !byline(*n))
         .map_or(usize::MAX, |n| lines[n]);
@@ -97,6 +100,9 @@ pub(super) fn drop_notes(
             return false;
         }
         if line.marks.any(inserted) || (*i > last && is_cookie_notice(text)) {
+            return false;
+        }
+        if first <= last && outside && in_card(line) {
             return false;
         }
         if *i < first && (byline(next - 1) || title.is_some_and(|t| *i < t)) {
@@ -184,9 +190,14 @@ fn repeats(headline: &[char], text: &str) -> bool {
         && likeness_from(headline, &normal_form(text), usize::MAX, SAME).is_some()
 }
 
-/// True for a line that gives the day or the writer and is no sentence.
+/// True for a line that gives the day or the writer and is no sentence. A day without a year counts where the line
+/// begins with it and has a clock.
 fn is_byline(text: &str, clock: &Clock) -> bool {
+    let begins = text.starts_with(|c: char| c.is_ascii_digit()) && text.contains([':', '：']);
+    let dates = || find_dates(text, clock);
     !ends_sentence(text)
         && (author_of(text).is_some()
-            || find_dates(text, clock).iter().any(|d| d.form == Form::Full))
+            || dates()
+                .iter()
+                .any(|d| d.form == Form::Full || (begins && d.at == 0 && d.form == Form::NoYear)))
 }

@@ -101,12 +101,13 @@ pub(super) fn second(
     types: &PageType,
     weights: &Weights,
 ) -> Vec<f32> {
+    let leaning = types.leaning();
     let judge = |i: usize| {
         if first.odds[i] < HOPELESS {
             return HOPELESS;
         }
         let row = joint(second, first, types, weights, i, Cells::<false>::default()).row;
-        trees::log_odds(&row, weights.bias, &weights.trees)
+        trees::log_odds(&row, weights.bias, &weights.trees) + leaning
     };
     (0..first.odds.len()).map(judge).collect()
 }
@@ -123,10 +124,9 @@ pub(super) fn reasons(
     let names = cells.names;
     let shares = trees::shares(&cells.row, &weights.trees);
     let name = |at: u16| names.get(usize::from(at)).copied().unwrap_or_default();
-    shares
-        .into_iter()
-        .map(|(at, share)| (name(at), share))
-        .collect()
+    let leaning = std::iter::once(("leaning of the type", types.leaning()));
+    let shares = shares.into_iter().map(|(at, share)| (name(at), share));
+    shares.chain(leaning).collect()
 }
 
 /// Most questions that the trees may ask of first features: they are kept for every line.

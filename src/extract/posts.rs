@@ -15,8 +15,11 @@ use crate::page::{NodeId, Page};
 /// Share of the chosen text that must be left when comments are taken out of it: with less, they are the text.
 const LEFT: f32 = 0.25;
 
+/// Tokens that are a text, however long the comments below it.
+const TEXT_TOKENS: u32 = 150;
+
 /// Share of the posts' text that must stand outside what is called comments, for those to be remarks.
-const ANSWERS: f32 = 0.25;
+const ANSWERS: f32 = 0.1;
 
 /// Longest line of a record that is not the comment's text and goes with it: name, time, buttons.
 const BESIDE_TOKENS: u32 = 15;
@@ -51,7 +54,7 @@ pub(super) fn settle(
         posts.binary_search(i).is_err()
             && (!inside[*i] || (!found.thread && outline.lines[*i].all.tokens > BESIDE_TOKENS))
     });
-    let much = tokens(&rest) as f32 >= LEFT * tokens(lines) as f32;
+    let much = tokens(&rest) as f32 >= LEFT * tokens(lines) as f32 || tokens(&rest) >= TEXT_TOKENS;
     if !found.thread {
         if much {
             *lines = rest;

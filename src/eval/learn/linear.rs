@@ -11,7 +11,7 @@ const EPOCHS: i32 = 150;
 const RATE: f32 = 0.1;
 /// Penalty of the weights of lines, and of pages, of which there are far fewer.
 const LINE_PENALTY: f32 = 1e-4;
-const PAGE_PENALTY: f32 = 2e-2;
+const PAGE_PENALTY: f32 = 1e-1;
 /// Deviations below this are those of a constant.
 const CONSTANT: f32 = 1e-4;
 
