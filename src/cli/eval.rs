@@ -50,6 +50,9 @@ pub(crate) struct Args {
     /// Learn templates from every second page of each site, and compare with the ratio alone on the others
     #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language"])]
     templates: bool,
+    /// With --templates: part the pages of each site at random so many times, and tell how often something got worse
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "templates")]
+    splits: usize,
     /// Find comments by the similarity of siblings alone, as papers do: each measure at each threshold, beside what the
     /// extraction finds
     #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language", "templates"])]
@@ -117,7 +120,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         folds: folds(args, &sets)?,
     };
     if args.templates {
-        return halves(&sets, &choice, &extraction, &config.templates, args.json);
+        return templates(&sets, &choice, &extraction, &config.templates, args);
     }
     if args.comment_measures {
         return comment_measures(&sets, &choice, &extraction, args, pages);
@@ -158,24 +161,37 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn halves(
+fn templates(
     sets: &[eval::Set],
     choice: &Choice,
     extraction: &Extraction,
     config: &crate::template::Config,
-    json: bool,
+    args: &Args,
 ) -> anyhow::Result<ExitCode> {
     let bar = ProgressBar::new_spinner();
-    let sites = eval::halves(sets, choice, extraction, config, |site| {
+    let tick = |site: &str| {
         bar.set_message(site.to_owned());
         bar.tick();
-    });
+    };
+    if args.splits > 0 {
+        let sites = eval::splits(sets, choice, extraction, config, args.splits, tick);
+        bar.finish_and_clear();
+        return show(&sites.map_err(caller)?, eval::splits_lines, args.json);
+    }
+    let sites = eval::halves(sets, choice, extraction, config, tick);
     bar.finish_and_clear();
-    let sites = sites.map_err(caller)?;
+    show(&sites.map_err(caller)?, eval::halves_lines, args.json)
+}
+
+fn show<T: Serialize>(
+    rows: &[T],
+    lines: impl FnOnce(&[T]) -> Vec<String>,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
     if json {
-        output::json(&sites)?;
+        output::json(&rows)?;
     } else {
-        for line in eval::halves_lines(&sites) {
+        for line in lines(rows) {
             output::line(&output::printable(&line));
         }
     }

@@ -255,7 +255,13 @@ impl TemplateDesk for Desk {
         Ok(Some(view))
     }
 
-    fn framed(&self, id: i64, number: usize, link: &str) -> Result<Option<String>, SourceError> {
+    fn framed(
+        &self,
+        id: i64,
+        number: usize,
+        link: &str,
+        word: fn(&str) -> &'static str,
+    ) -> Result<Option<String>, SourceError> {
         let store = self.open()?;
         let Some((_, template)) = self.find(&store, id)? else {
             return Ok(None);
@@ -276,6 +282,7 @@ impl TemplateDesk for Desk {
             &saved.page,
             &guide,
             &chosen,
+            &|field| word(field.map_or("", Field::name)),
             Some(link),
         ))))
     }

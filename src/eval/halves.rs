@@ -9,6 +9,7 @@ use super::corpus::{EvalError, Gold, Set};
 use super::scores::{PageScore, Row, Tally, round};
 use super::{Choice, Extraction};
 use crate::extract::{self, Document};
+use crate::page::Page;
 use crate::template::{self, Guide, Keys, Library, Observation};
 use crate::uri::CrawlUri;
 
@@ -47,6 +48,27 @@ pub fn halves(
     mut progress: impl FnMut(&str),
 ) -> Result<Vec<Halves>, EvalError> {
     let mut all = Vec::new();
+    each_site(sets, choice, |set, site, pages| {
+        progress(site);
+        let pages = Prepared::all(set, pages, extraction);
+        all.push(one_site(
+            set,
+            site,
+            &pages,
+            |n| n % 2 == 0,
+            extraction,
+            config,
+        ));
+    })?;
+    Ok(all)
+}
+
+/// Calls with each site of the chosen sets that has enough pages.
+pub(super) fn each_site(
+    sets: &[Set],
+    choice: &Choice,
+    mut work: impl FnMut(&Set, &str, &[Gold]),
+) -> Result<(), EvalError> {
     for set in sets {
         let mut sites: BTreeMap<String, Vec<Gold>> = BTreeMap::new();
         for gold in set.gold()? {
@@ -57,12 +79,11 @@ pub fn halves(
         }
         for (site, pages) in sites {
             if pages.len() >= LEAST_PAGES {
-                progress(&site);
-                all.push(one_site(set, &site, &pages, extraction, config));
+                work(set, &site, &pages);
             }
         }
     }
-    Ok(all)
+    Ok(())
 }
 
 fn site_of(gold: &Gold, set: &Set) -> String {
@@ -75,64 +96,95 @@ fn site_of(gold: &Gold, set: &Set) -> String {
         .unwrap_or_else(|| set.name.clone())
 }
 
-fn one_site(
+/// A page of a site, read once for all splits.
+pub(super) struct Prepared<'a> {
+    gold: &'a Gold,
+    page: Page,
+    keys: Keys,
+    seen: Observation,
+    /// By the ratio alone.
+    alone: Document,
+}
+
+impl<'a> Prepared<'a> {
+    /// The pages of a site that can be read.
+    pub(super) fn all(set: &Set, pages: &'a [Gold], extraction: &Extraction) -> Vec<Self> {
+        let context = extraction.context();
+        let prepared = |gold: &'a Gold| {
+            let page = extraction.saved_page(set, gold)?;
+            let keys = Keys::of(&page);
+            let (alone, lines) = extract::observe(&page, &keys, &context, &extraction.extract);
+            Some(Self {
+                gold,
+                seen: Observation::of(&page, &keys, lines),
+                page,
+                keys,
+                alone,
+            })
+        };
+        pages.iter().filter_map(prepared).collect()
+    }
+}
+
+/// Learns from some pages of a site and judges the others.
+pub(super) fn one_site(
     set: &Set,
     site: &str,
-    pages: &[Gold],
+    pages: &[Prepared<'_>],
+    is_learned: impl Fn(usize) -> bool,
     extraction: &Extraction,
     config: &template::Config,
 ) -> Halves {
-    let context = extraction.context();
-    let first = pages.iter().step_by(2);
-    let seen: Vec<Observation> = first
-        .filter_map(|gold| {
-            let page = extraction.saved_page(set, gold)?;
-            let keys = Keys::of(&page);
-            let (_, lines) = extract::observe(&page, &keys, &context, &extraction.extract);
-            Some(Observation::of(&page, &keys, lines))
-        })
-        .collect();
+    let (first, second): (Vec<_>, Vec<_>) =
+        pages.iter().enumerate().partition(|(n, _)| is_learned(*n));
+    let seen: Vec<Observation> = first.iter().map(|(_, page)| page.seen.clone()).collect();
     let learned = template::learn(&seen, config);
-    let templates = learned.templates.len();
+    let mut halves = Halves {
+        set: set.name.clone(),
+        site: site.to_owned(),
+        learned_from: seen.len(),
+        templates: learned.templates.len(),
+        assigned: 0,
+        ratio: Tally::default().row(),
+        guided: Tally::default().row(),
+        worse: Vec::new(),
+        lost: 0,
+    };
     let numbered = learned.templates.into_iter().map(std::sync::Arc::new);
     let library = Library::new((1..).zip(numbered).collect(), config.max_distance);
     let (mut ratio, mut guided) = (Tally::default(), Tally::default());
-    let (mut assigned, mut lost, mut worse) = (0, 0, Vec::new());
-    for gold in pages.iter().skip(1).step_by(2) {
-        let Some(page) = extraction.saved_page(set, gold) else {
-            continue;
-        };
-        let keys = Keys::of(&page);
+    for (
+        _,
+        Prepared {
+            gold,
+            page,
+            keys,
+            alone,
+            ..
+        },
+    ) in second
+    {
         let found = library.assign(keys.set());
-        assigned += usize::from(found.is_some());
-        let guide = found
-            .as_ref()
-            .map(|a| Guide::new(&a.template, &keys, &page));
-        let of = |guide| extract::extract_guided(&page, &context, &extraction.extract, guide);
-        let (alone, with) = (of(None), of(guide));
-        lost += usize::from(is_lost(&alone, &with));
+        halves.assigned += usize::from(found.is_some());
+        let guide = found.as_ref().map(|a| Guide::new(&a.template, keys, page));
+        let with = extract::extract_guided(page, &extraction.context(), &extraction.extract, guide);
+        halves.lost += usize::from(is_lost(alone, &with));
         let score = |document| PageScore::of(&set.name, gold, Some(document), false);
-        let (before, after) = (score(&alone), score(&with));
+        let (before, after) = (score(alone), score(&with));
         let f1 = |score: &PageScore| score.text.map(|t| t.f1());
         if let (Some(before), Some(after)) = (f1(&before), f1(&after))
             && round(after) < round(before)
         {
-            worse.push((gold.id.clone(), round(before), round(after)));
+            halves
+                .worse
+                .push((gold.id.clone(), round(before), round(after)));
         }
         ratio.add(&before);
         guided.add(&after);
     }
-    Halves {
-        set: set.name.clone(),
-        site: site.to_owned(),
-        learned_from: seen.len(),
-        templates,
-        assigned,
-        ratio: ratio.row(),
-        guided: guided.row(),
-        worse,
-        lost,
-    }
+    halves.ratio = ratio.row();
+    halves.guided = guided.row();
+    halves
 }
 
 fn is_lost(alone: &Document, with: &Document) -> bool {

@@ -9,6 +9,7 @@ mod halves;
 mod learn;
 mod measure_plot;
 mod scores;
+mod splits;
 mod table;
 mod terms;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use halves::{Halves, LEAST_PAGES, halves, halves_lines};
 pub use learn::{Folds, learn};
 pub use measure_plot::measure_plot;
 pub use scores::{CommentScore, PageScore, Row, Tally};
+pub use splits::{Splits, splits, splits_lines};
 pub use table::{Report, SetReport, lines, report};
 pub use terms::{TermTable, term_table};
 pub use tokens::{BODY_SHINGLE, Bag, Numbers, Overlap, bare_title, day};

@@ -22,8 +22,6 @@ const LEAST_LEFT: f32 = 0.5;
 const LONGEST_REPEAT: u32 = 120;
 /// What is believed of the container's log-odds.
 const INSIDE: f32 = 1.3;
-/// Most that the past of a place inside the container says against it.
-const SHY: f32 = 1.0;
 /// Lines with more tokens name no date, writer or source.
 const FIELD_TOKENS: u32 = 60;
 /// Lines around headline and text that may name them.
@@ -98,7 +96,11 @@ pub(super) fn choose(
             }
         })
         .collect();
-    let (lines, sure) = body::select(&tokens, &guided);
+    let (mut lines, sure) = body::select(&tokens, &guided);
+    // What the ratio kept goes only where the template speaks against it, not because other lines have become likelier.
+    lines.extend(ratio.iter().filter(|i| guided[**i] >= odds[**i]));
+    lines.sort_unstable();
+    lines.dedup();
     let sum = |lines: &[usize]| lines.iter().map(|i| tokens[*i]).sum::<u32>() as f32;
     let both: HashSet<usize> = ratio.iter().copied().collect();
     let shared: Vec<usize> = lines.iter().copied().filter(|i| both.contains(i)).collect();
@@ -116,16 +118,14 @@ pub(super) fn choose(
 /// for it. What speaks for a place, the ratio saw as well. It is often shy of lists and short lines; where almost
 /// everything is main text, such a line is too, unless it is a caption.
 fn said(page: &Page, line: &Line, guide: &Guide<'_>) -> f32 {
-    let place = guide.place(line.block).odds();
     if guide.is_said(line.block) {
-        return place;
+        return guide.place(line.block).odds();
     }
-    let against = place.min(0.0);
     let inside = guide.inside(line.block);
     if inside <= 0.0 || in_figure(page, line) {
-        return against;
+        return guide.against(line.block);
     }
-    against.max(-SHY) + INSIDE * inside
+    INSIDE * inside
 }
 
 fn in_figure(page: &Page, line: &Line) -> bool {

@@ -108,8 +108,15 @@ pub trait TemplateDesk: Send + Sync {
         page: usize,
         proposal: Option<&Proposal>,
     ) -> Result<Option<TemplateView>, SourceError>;
-    /// The saved page as HTML for a sandboxed frame; each region leads to `link` with its key appended.
-    fn framed(&self, id: i64, page: usize, link: &str) -> Result<Option<String>, SourceError>;
+    /// The saved page as HTML for a sandboxed frame; each region leads to `link` with its key appended and is called by
+    /// the word for its field's name, which is empty where it has none.
+    fn framed(
+        &self,
+        id: i64,
+        page: usize,
+        link: &str,
+        word: fn(&str) -> &'static str,
+    ) -> Result<Option<String>, SourceError>;
     /// Writes a label; false if there is no such template, region or field.
     fn label(&self, id: i64, proposal: &Proposal) -> Result<bool, SourceError>;
     /// Takes a template out of use or back; false if there is none.

@@ -48,6 +48,8 @@ struct Words {
     no_effect: &'static str,
     save: &'static str,
     cancel: &'static str,
+    /// A region that has no field.
+    other: &'static str,
     fields: [(&'static str, &'static str); 8],
 }
 
@@ -75,6 +77,7 @@ const CHINESE: Words = Words {
     no_effect: "没有变化",
     save: "保存",
     cancel: "取消",
+    other: "其他",
     fields: [
         ("title", "标题"),
         ("published", "时间"),
@@ -111,6 +114,7 @@ const ENGLISH: Words = Words {
     no_effect: "nothing changes",
     save: "Save",
     cancel: "Cancel",
+    other: "other",
     fields: [
         ("title", "title"),
         ("published", "time"),
@@ -130,7 +134,7 @@ impl Words {
 
     fn field(&self, name: &str) -> &'static str {
         let found = self.fields.iter().find(|(own, _)| *own == name);
-        found.map_or("–", |(_, word)| word)
+        found.map_or(self.other, |(_, word)| word)
     }
 }
 
@@ -281,10 +285,18 @@ pub(crate) async fn frame(
     State(server): State<Server>,
     _: Operator,
     Path((id, number)): Path<(i64, usize)>,
+    RawQuery(raw): RawQuery,
+    headers: HeaderMap,
 ) -> Response {
+    let asked = lenient(&raw.unwrap_or_default(), &server);
+    let word: fn(&str) -> &'static str = match chrome(&server, &asked, &headers, "/templates").lang
+    {
+        Lang::Zh => |name| CHINESE.field(name),
+        Lang::En => |name| ENGLISH.field(name),
+    };
     let link = format!("{}/templates/{id}?page={number}&region=", server.base);
     match server
-        .templates(move |desk| desk.framed(id, number, &link))
+        .templates(move |desk| desk.framed(id, number, &link, word))
         .await
     {
         Ok(Some(Some(html))) => {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::field::Field;
 use super::keys::{KeySet, Keys};
 use super::learn::Template;
+use super::regions::Region;
 use crate::page::{NodeId, Page};
 
 /// Log-odds of a line whose place a person called body, or not body.
@@ -16,6 +17,12 @@ const HALF_BELIEVED: f32 = 1.5;
 const REPEATED: f32 = -8.0;
 /// Log-odds against a place that says the same on every page.
 const CONSTANT: f32 = -3.0;
+/// Pages from which what is usual at a place is known.
+const SURE_PAGES: u32 = 8;
+/// A place holds text when one of so many of its lines was taken for it, or more.
+const TEXT: u32 = 5;
+/// A place never holds text when one of so many of its lines was taken for it, or fewer.
+const NEVER: u32 = 20;
 /// Most that the counts of a place can say, in log-odds.
 const MOST: f32 = 4.0;
 
@@ -135,13 +142,32 @@ impl<'a> Guide<'a> {
         }
     }
 
-    /// Log-odds that a line inside the container is main text because almost everything there is; 0 outside it, for
-    /// places that say the same everywhere, and for places that were never seen: something new may be set in anywhere.
+    /// Log-odds that a line inside the container is main text because almost everything there is. 0 outside it, when
+    /// few pages were seen, and for places where the extraction hardly ever found text: something new may be set in
+    /// anywhere, and what a tweet or a caption says is text on some pages and not on others.
     pub fn inside(&self, block: NodeId) -> f32 {
         let within = self.container.0 < block && block < self.container.1;
         let region = self.template.region(self.keys.fine(block));
-        if within && region.is_some_and(|r| !r.is_constant()) {
+        let is_text = |r: &Region| !r.is_constant() && r.kept * TEXT >= r.lines;
+        if within && self.template.pages >= SURE_PAGES && region.is_some_and(is_text) {
             self.pure
+        } else {
+            0.0
+        }
+    }
+
+    /// Log-odds, 0 or less, against a line because of its place: one that says the same on every page, or that is on
+    /// many pages and never held text. What stands on a few pages only was not seen often enough to say.
+    pub fn against(&self, block: NodeId) -> f32 {
+        let Some(region) = self.template.region(self.keys.fine(block)) else {
+            return 0.0;
+        };
+        let odds = believed(region.kept, region.lines, region.pages).min(0.0);
+        let known = region.pages >= SURE_PAGES;
+        if region.is_constant() && (known || 2 * region.pages >= self.template.pages) {
+            odds.min(CONSTANT)
+        } else if known && region.kept * NEVER <= region.lines {
+            odds
         } else {
             0.0
         }

@@ -2,9 +2,10 @@
 //! once and marked `+`. Bottom up by hashes of subtrees, so that outer repeats that become equal by the merging of inner
 //! ones are merged too; linear in the length. The suffix tree of [`super::suffix_tree`] is the reference.
 
-use std::collections::HashMap;
-
 use crate::similarity::mix;
+
+/// A free place of the table of children.
+const FREE: u32 = u32::MAX;
 
 /// One element of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,22 +50,12 @@ pub fn merge(sequence: &[Token]) -> Merged {
     let mut hashes = vec![0u64; sequence.len()];
     let mut plus: Vec<bool> = sequence.iter().map(|t| t.plus).collect();
     let mut dropped = vec![false; sequence.len()];
-    let mut first: HashMap<u64, usize> = HashMap::new();
+    let mut table: Vec<u32> = Vec::new();
     for at in (0..sequence.len()).rev() {
-        first.clear();
-        let mut child = at + 1;
-        while child < ends[at] {
-            match first.get(&hashes[child]) {
-                Some(same) => {
-                    plus[*same] = true;
-                    dropped[child] = true;
-                }
-                None => {
-                    first.insert(hashes[child], child);
-                }
-            }
-            child = ends[child];
-        }
+        mark_equal(at, &ends, &hashes, &mut table, |same, child| {
+            plus[same] = true;
+            dropped[child] = true;
+        });
         let mut hash = mix(sequence[at].label, 0x7EE);
         let mut child = at + 1;
         while child < ends[at] {
@@ -90,4 +81,41 @@ pub fn merge(sequence: &[Token]) -> Merged {
         at += 1;
     }
     merged
+}
+
+/// Calls `found` with the first of some equal children and with each other one. The table is of use again: of it only
+/// as much is cleared as there are children, so that a wide element does not make all others dear.
+fn mark_equal(
+    parent: usize,
+    ends: &[usize],
+    hashes: &[u64],
+    table: &mut Vec<u32>,
+    mut found: impl FnMut(usize, usize),
+) {
+    let first = parent + 1;
+    let children = || {
+        let inside = |child: usize| (child < ends[parent]).then_some(child);
+        std::iter::successors(inside(first), move |child| inside(ends[*child]))
+    };
+    let places = (2 * children().count()).next_power_of_two();
+    // An only child is like no other.
+    if places <= 2 {
+        return;
+    }
+    if table.len() < places {
+        table.resize(places, FREE);
+    }
+    let table = &mut table[..places];
+    table.fill(FREE);
+    for child in children() {
+        let mut place = hashes[child] as usize & (places - 1);
+        while table[place] != FREE && hashes[table[place] as usize] != hashes[child] {
+            place = (place + 1) & (places - 1);
+        }
+        if table[place] == FREE {
+            table[place] = child as u32;
+        } else {
+            found(table[place] as usize, child);
+        }
+    }
 }

@@ -20,11 +20,13 @@ pub fn saved_html(page: &Page) -> String {
 }
 
 /// The page for looking at: each block with text carries its region, its field and whether it is essential, and with
-/// `link` a link to it with the key of the region appended; no address of the page is left.
+/// `link` a link to it with the key of the region appended; no address of the page is left. `name` says what a field is
+/// called, and a region that has none.
 pub fn framed_html(
     page: &Page,
     guide: &Guide<'_>,
     chosen: &dyn Fn(NodeId) -> bool,
+    name: &dyn Fn(Option<Field>) -> &'static str,
     link: Option<&str>,
 ) -> String {
     let mut has_text = vec![false; page.nodes().len()];
@@ -60,12 +62,8 @@ pub fn framed_html(
             .template
             .region(key)
             .map_or(0.0, |r| guide.template.presence(r));
-        let name = guide.template.field(key).map_or("-", Field::name);
-        attribute(
-            out,
-            "title",
-            &format!("{name} · {part} · {:.0} %", place * 100.0),
-        );
+        let name = name(guide.template.field(key));
+        attribute(out, "title", &format!("{name} · {:.0} %", place * 100.0));
         if let Some(link) = link {
             // A link of ours as the first thing in the block; the frame shows it as the name of the region.
             out.push_str("><a class=\"tj\" target=\"_top\"");

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use super::{input, show};
 use crate::config::Config;
-use crate::template::{Guide, Keys, Learned, Observation, chart, cluster, frame, framed_html};
+use crate::template::{
+    Field, Guide, Keys, Learned, Observation, chart, cluster, frame, framed_html,
+};
 use htmlize::escape_attribute as escape;
 
 /// The report as HTML.
@@ -39,7 +41,13 @@ pub(super) fn html(
         if let Some(saved) = pages.get(&number) {
             let keys = Keys::of(&saved.page);
             let guide = Guide::new(template, &keys, &saved.page);
-            let page = framed_html(&saved.page, &guide, &|_| false, None);
+            let page = framed_html(
+                &saved.page,
+                &guide,
+                &|_| false,
+                &|field| field.map_or("other", Field::name),
+                None,
+            );
             out.push_str(&format!(
                 "<p>{}</p>\n<iframe sandbox srcdoc=\"{}\"></iframe>\n",
                 escape(&saved.name),

@@ -65,8 +65,14 @@ impl TemplateDesk for FakeDesk {
         }))
     }
 
-    fn framed(&self, id: i64, number: usize, link: &str) -> Result<Option<String>, SourceError> {
-        Ok((id == 7 && number < 3).then(|| format!("<p>{link}</p>")))
+    fn framed(
+        &self,
+        id: i64,
+        number: usize,
+        link: &str,
+        word: fn(&str) -> &'static str,
+    ) -> Result<Option<String>, SourceError> {
+        Ok((id == 7 && number < 3).then(|| format!("<p>{link} {} {}</p>", word("body"), word(""))))
     }
 
     fn label(&self, id: i64, proposal: &Proposal) -> Result<bool, SourceError> {
@@ -181,6 +187,10 @@ async fn the_frame_can_run_load_and_send_nothing() {
     );
     assert_eq!(frame.header("x-frame-options"), "SAMEORIGIN");
     assert!(frame.body.contains("/templates/7?page=1&region="));
+    // Regions are called by words of the reader's language, those without a field too.
+    assert!(frame.body.ends_with("正文 其他</p>"), "{}", frame.body);
+    let english = send(&app, "GET", "/templates/7/page/1?lang=en", true, "").await;
+    assert!(english.body.ends_with("text other</p>"), "{}", english.body);
     // Every other page keeps the common policy.
     let home = send(&app, "GET", "/", true, "").await;
     assert_eq!(home.header("x-frame-options"), "DENY");

@@ -194,6 +194,46 @@ fn a_guide_knows_places_and_what_repeats() {
 }
 
 #[test]
+fn what_stands_on_few_pages_says_nothing() {
+    let seen = pages("news", 24);
+    let learned = learn(&seen, &Config::default());
+    let mut template = learned.templates[0].clone();
+    let fresh = article("news", 50);
+    let keys = Keys::of(&fresh);
+    let mut ids = 0..fresh.nodes().len() as u32;
+    let text = fresh.block_of(
+        ids.find(|id| fresh.text(*id).contains("第一段"))
+            .expect("there"),
+    );
+    let at = |template: &mut crate::template::Template, pages, lines, kept, entropy| {
+        let key = keys.fine(text);
+        let region = template
+            .regions
+            .iter_mut()
+            .find(|r| r.key == key)
+            .expect("known");
+        (region.pages, region.lines, region.kept, region.entropy) = (pages, lines, kept, entropy);
+        template.container = Some((keys.fine(fresh.node(text).parent), 1.0));
+        let guide = Guide::new(template, &keys, &fresh);
+        (guide.against(text), guide.inside(text))
+    };
+    // Text on most pages: the container speaks for it.
+    let (against, inside) = at(&mut template, 24, 90, 80, 1.0);
+    assert!(against == 0.0 && inside > 1.0);
+    // Never text on many pages: against it, and the container says nothing.
+    let (against, inside) = at(&mut template, 20, 60, 1, 1.0);
+    assert!(against < -1.0 && inside == 0.0);
+    // Never text on a few pages, or the same on a few: nothing is known.
+    assert_eq!(at(&mut template, 3, 9, 0, 1.0), (0.0, 0.0));
+    assert_eq!(at(&mut template, 4, 4, 0, 0.0), (0.0, 0.0));
+    // The same on many.
+    assert!(at(&mut template, 12, 12, 0, 0.0).0 <= -3.0);
+    // A template of few pages adds nothing.
+    template.pages = 6;
+    assert_eq!(at(&mut template, 6, 20, 20, 1.0), (0.0, 0.0));
+}
+
+#[test]
 fn what_a_few_pages_say_is_no_boilerplate() {
     // A box about the same matter on four of 24 pages, a line on eight of them.
     let mut seen = pages("news", 24);

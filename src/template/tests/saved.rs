@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::page;
 use crate::page::Tag;
-use crate::template::{Guide, Keys, Template, frame, framed_html, saved_html};
+use crate::template::{Field, Guide, Keys, Template, frame, framed_html, saved_html};
 
 const HOSTILE: &str = "<html><head><title>标题 & 一</title><meta property=og:title content='a\"b'>\
     <script>alert(1)</script><style>p{background:url(http://x.test/)}</style><link rel=stylesheet href=//x.test/></head>\
@@ -31,7 +31,14 @@ fn nothing_in_a_frame_runs_loads_or_leads_away() {
     let keys = Keys::of(&hostile);
     let template = Arc::new(Template::default());
     let guide = Guide::new(&template, &keys, &hostile);
-    let shown = frame(&framed_html(&hostile, &guide, &|_| true, None)).to_ascii_lowercase();
+    let shown = frame(&framed_html(
+        &hostile,
+        &guide,
+        &|_| true,
+        &|field| field.map_or("other", Field::name),
+        None,
+    ))
+    .to_ascii_lowercase();
     for bad in [
         "<script",
         "javascript:",
@@ -50,6 +57,8 @@ fn nothing_in_a_frame_runs_loads_or_leads_away() {
     }
     assert!(shown.contains("default-src 'none'"));
     assert!(shown.contains("data-region="));
+    // A place without a field has a name too.
+    assert!(shown.contains("title=\"other · 0 %\""));
 }
 
 #[test]

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use crate::template::nodes::{Node, Piece, pieces};
 use crate::template::repeats::{Token, ends, merge};
-use crate::template::suffix_tree::{SuffixTree, equal_subtrees};
+use crate::template::suffix_tree::{Nodes, SuffixTree, equal_subtrees};
+use crate::template::{suffix_order, ukkonen};
 
 fn token(label: u64, depth: u16) -> Token {
     Token {
@@ -99,6 +100,64 @@ proptest! {
     }
 }
 
+/// Runs that repeat, as `SuffixTree` tells them.
+type Runs = Vec<(usize, usize, usize)>;
+
+/// The runs of a text over three letters at most, by each of the two ways to build its tree.
+fn runs_both_ways(text: &[u8]) -> [Runs; 2] {
+    let mut text: Vec<u32> = text.iter().map(|b| u32::from(*b)).collect();
+    text.push(3);
+    let nodes: [Nodes; 2] = [ukkonen::nodes(&text), suffix_order::nodes(text, 4)];
+    nodes.map(|nodes| SuffixTree { nodes }.repeated_runs())
+}
+
+/// Runs that end where two occurrences go on differently, found by trying all.
+fn runs_by_trying(text: &[u8]) -> Runs {
+    let mut runs = Runs::new();
+    for length in 1..text.len() {
+        for start in 0..text.len() - length {
+            let run = &text[start..start + length];
+            let places: Vec<usize> = (0..=text.len() - length)
+                .filter(|at| text[*at..].starts_with(run))
+                .collect();
+            let after = |at: &usize| text.get(at + length);
+            let differ = places.iter().any(|at| after(at) != after(&places[0]));
+            if places[0] == start && differ {
+                runs.push((start, length, places.len()));
+            }
+        }
+    }
+    runs
+}
+
+proptest! {
+    #[test]
+    fn both_suffix_trees_list_every_repeated_run(text in prop::collection::vec(0u8..3, 0..40)) {
+        let wanted = runs_by_trying(&text);
+        let [short, long] = runs_both_ways(&text);
+        prop_assert_eq!(&short, &wanted);
+        prop_assert_eq!(&long, &wanted);
+    }
+
+    #[test]
+    fn both_suffix_trees_agree_on_long_texts(
+        part in prop::collection::vec(0u8..3, 1..50), times in 1usize..40, rest in prop::collection::vec(0u8..3, 0..200)
+    ) {
+        let text = [part.repeat(times), rest].concat();
+        let [short, long] = runs_both_ways(&text);
+        prop_assert_eq!(short, long);
+    }
+}
+
+#[test]
+fn one_tree_for_texts_that_need_the_order_of_their_suffixes() {
+    // Long enough for the second way; the runs of a text of equal symbols are known.
+    let n = 70_000;
+    let runs = SuffixTree::of(&vec![7; n]).repeated_runs();
+    let wanted: Runs = (1..n).map(|length| (0, length, n - length + 1)).collect();
+    assert!(runs == wanted);
+}
+
 #[test]
 fn repeated_runs_of_banana() {
     let text: Vec<u64> = "BANANA".bytes().map(u64::from).collect();
@@ -109,7 +168,7 @@ fn repeated_runs_of_banana() {
 
 #[test]
 fn a_suffix_tree_has_fewer_than_two_nodes_for_each_symbol() {
-    for n in [1_000usize, 2_000, 4_000] {
+    for n in [1_000usize, 2_000, 4_000, 40_000] {
         let same = vec![7u64; n];
         let mixed: Vec<u64> = (0..n as u64).map(|i| i * i % 13).collect();
         for text in [same, mixed] {
@@ -131,6 +190,13 @@ fn records_are_merged_and_marked() {
     let terms = tokens("d0 t1 x1 t1 x1 t1 x1");
     assert_eq!(merge(&terms).tokens, tokens("d0 t1+ x1+"));
     assert_eq!(merge(&[]).tokens, []);
+    // A wide element among small ones.
+    let wide: Vec<Token> = (0..1_000u64).map(|n| token(n % 400, 2)).collect();
+    let small = tokens("s1 a2 b2 a2");
+    let all = [tokens("r0 w1"), wide, small.clone(), small].concat();
+    let merged = merge(&all).tokens;
+    assert_eq!(merged.len(), 2 + 400 + 3);
+    assert_eq!(merged[402..], tokens("s1+ a2+ b2"));
 }
 
 fn word(text: &str) -> Vec<Node> {
