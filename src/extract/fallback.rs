@@ -3,7 +3,8 @@
 //! that was found in plain sight.
 
 use super::document::Document;
-use super::marks::Marks;
+use super::lines::is_skipped;
+use super::marks::{Marks, is_hidden};
 use super::measure::Measure;
 use super::render::body_text;
 use super::{Config, Context, Reading};
@@ -18,13 +19,13 @@ const MAX_PICTURES: usize = 40;
 /// What confidence is left when a text was not in plain sight.
 const TRUST: f32 = 0.7;
 
-/// Looks for a text elsewhere. `json` is `articleBody` of the structured data.
+/// Looks for a text elsewhere; `shown` is what was read in plain sight.
 pub(super) fn mend(
     document: &mut Document,
     page: &Page,
+    shown: Reading<'_>,
     context: &Context<'_>,
     config: &Config,
-    json: Option<String>,
 ) {
     let enough = (Measure::of(&document.text).tokens * MUCH_MORE).max(config.min_tokens);
     if let Some((text, confidence)) = from_noscript(page, context, config, enough) {
@@ -32,7 +33,12 @@ pub(super) fn mend(
         "noscript".clone_into(&mut document.method);
         return;
     }
-    let hidden = Reading::with(page, context, config, true, None);
+    // To read a page twice is dear, and most have nothing to hide.
+    let hidden = if hides(page, config.min_tokens) {
+        Reading::with(page, context, config, true, None)
+    } else {
+        shown
+    };
     if hidden.tokens() >= enough && hidden.body.confidence > 0.5 {
         document.text = body_text(page, &hidden.outline, &hidden.body.lines);
         document.confidence = hidden.body.confidence * TRUST;
@@ -45,11 +51,36 @@ pub(super) fn mend(
         "pictures".clone_into(&mut document.method);
         return;
     }
+    let json = hidden.head.json.body.as_deref();
     if let Some(text) = json.filter(|t| Measure::of(t).tokens >= enough) {
-        document.text = plain(&text);
+        document.text = plain(text);
         document.confidence = TRUST * TRUST;
         "json-ld".clone_into(&mut document.method);
     }
+}
+
+/// True if hidden elements hold so many tokens.
+fn hides(page: &Page, tokens: u32) -> bool {
+    let mut hidden = 0;
+    let mut end = 0;
+    let mut at: NodeId = 0;
+    while let Some(node) = page.nodes().get(at as usize) {
+        if node.tag == Tag::TEXT {
+            if at < end {
+                hidden += Measure::of(page.text(at)).tokens;
+                if hidden >= tokens {
+                    return true;
+                }
+            }
+        } else if is_skipped(node.tag) {
+            at = node.end;
+            continue;
+        } else if at >= end && is_hidden(page, at) {
+            end = node.end;
+        }
+        at += 1;
+    }
+    false
 }
 
 /// The text of the longest `noscript` element of the body: forums put the whole page there for readers without

@@ -134,17 +134,15 @@ pub fn extract_with(page: &Page, context: &Context<'_>, config: &Config) -> Docu
 /// The document of what was read; looks elsewhere when there is almost no text, and asks the template for fields that
 /// are missing.
 fn finish(
-    reading: Reading<'_>,
+    mut reading: Reading<'_>,
     page: &Page,
     context: &Context<'_>,
     config: &Config,
     guide: Option<Guide<'_>>,
 ) -> Document {
-    let kept = reading.tokens();
-    let json = reading.head.json.body.clone();
     let mut document = reading.document(page, context, config, guide);
-    if kept < config.min_tokens {
-        fallback::mend(&mut document, page, context, config, json);
+    if reading.tokens() < config.min_tokens {
+        fallback::mend(&mut document, page, reading, context, config);
     }
     document
 }
@@ -268,8 +266,9 @@ impl<'a> Reading<'a> {
         (first(names.authors), first(names.sources))
     }
 
+    /// The document; takes what it needs out of the reading, but for lines and headline.
     fn document(
-        self,
+        &mut self,
         page: &Page,
         context: &Context<'_>,
         config: &Config,
@@ -296,7 +295,7 @@ impl<'a> Reading<'a> {
             source,
             text: render::body_text(page, &self.outline, &self.body.lines),
             comment_endpoints: comments::endpoints(page),
-            comments: posts::comments(self.comments, &self.clock),
+            comments: posts::comments(std::mem::take(&mut self.comments), &self.clock),
             links,
             kind: self.body.kind,
             method: self.body.method.to_owned(),
@@ -304,8 +303,8 @@ impl<'a> Reading<'a> {
             confidence: self.body.confidence,
             noindex: asks("noindex"),
             nofollow: asks("nofollow"),
-            title: self.headline.text,
-            language: self.language,
+            title: self.headline.text.take(),
+            language: self.language.take(),
         };
         if let Some(guide) = guide {
             guided::mend_fields(&mut document, page, &self.outline, &guide, &self.clock);
