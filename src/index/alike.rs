@@ -73,9 +73,10 @@ impl<'l> Model<'l> {
         let (own, other) = (head(self.letters), head(other));
         let (_, more) = ordered(own.len(), other.len());
         let places = self.places.get_or_init(|| Places::of(own));
-        let share = |common: usize| common as f64 / more;
-        share(places.common_subsequence(other.iter())) >= SHARED_LETTERS
-            || share(places.common_subsequence(other.iter().chain(other))) >= SHARED_MOVED
+        let rows = places.rows(other);
+        let mut unmatched = vec![u64::MAX; places.words];
+        let mut share = || places.matched(&rows, &mut unmatched) as f64 / more;
+        share() >= SHARED_LETTERS || share() >= SHARED_MOVED
     }
 }
 
@@ -181,18 +182,18 @@ impl Places {
         places
     }
 
-    /// Length of the longest common subsequence with other letters, 64 at a time (Hyyrö, "Bit-parallel LCS-length
-    /// computation revisited", 2004).
-    fn common_subsequence<'o>(&self, other: impl Iterator<Item = &'o u16>) -> usize {
-        let mut unmatched = vec![u64::MAX; self.words];
-        for letter in other {
-            let Ok(row) = self.alphabet.binary_search(letter) else {
-                continue;
-            };
-            lcs_step(
-                &mut unmatched,
-                &self.masks[row * self.words..][..self.words],
-            );
+    /// Where the masks of other letters begin; letters that do not stand in the text are left out.
+    fn rows(&self, other: &[u16]) -> Vec<usize> {
+        let row = |letter: &u16| self.alphabet.binary_search(letter).ok();
+        let rows = other.iter().filter_map(row);
+        rows.map(|row| row * self.words).collect()
+    }
+
+    /// Length of the longest common subsequence with what was read before (none: all bits of `unmatched` are set) and
+    /// these rows, 64 letters at a time (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004).
+    fn matched(&self, rows: &[usize], unmatched: &mut [u64]) -> usize {
+        for row in rows {
+            lcs_step(unmatched, &self.masks[*row..][..self.words]);
         }
         let zeros: u32 = unmatched.iter().map(|word| word.count_zeros()).sum();
         zeros as usize

@@ -18,6 +18,7 @@ const MAX_PIECES: usize = 4;
 const NEAREST: usize = 10;
 /// Characters of a document in which a piece is looked for.
 const HEAD_CHARS: usize = 2_000;
+
 impl Reader {
     /// A query like this one that some document fits, if it can be told. `strict` says whether the query has
     /// strict hits ([`super::Found::strict`]): then only words that sound like a term are replaced.
@@ -148,6 +149,8 @@ pub(super) fn alike(a: &str, b: &str) -> bool {
     let close = strsim::hamming(a, b).is_ok_and(|distance| distance <= allowed);
     // Numbers and names that differ in a digit are different things.
     let digits = |text: &str| -> Vec<char> { text.chars().filter(char::is_ascii_digit).collect() };
+    // What reaches over the end of a sentence is not what was meant.
+    let letters = || a.chars().all(|c| c.is_alphanumeric() || b.contains(c));
     (cjk(a) && cjk(b) && pinyin::sound_alike(a, b))
-        || (close && !a.contains(' ') && digits(a) == digits(b))
+        || (close && letters() && digits(a) == digits(b))
 }

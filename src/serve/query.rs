@@ -9,6 +9,7 @@
 //! title:油价             in the title        site:cnpc.com.cn  author:张三  source:新华社  url:2026/11
 //! date:2026-11  date:2026-11-01..2026-11-05
 //! comments:涨价          in what readers say below the text
+//! https://a.example/1    the document that stands there, and those that print the address
 //! since:2026-11-01 until:2026-11-05   published on these days and between; also 2026-11, 2026 and 7d
 //! ```
 
@@ -114,7 +115,13 @@ impl Parser<'_> {
             }
             Some(Field::Target(_)) | None => {
                 let plain = piece.field.is_none() && !piece.quoted && !piece.minus;
-                if plain || self.parsed.query.groups.len() >= MAX_GROUPS {
+                let room = self.parsed.query.groups.len() < MAX_GROUPS;
+                if plain
+                    && room
+                    && let Some(address) = address(&piece.raw)
+                {
+                    self.parsed.query.groups.push(at_address(address));
+                } else if plain || !room {
                     self.words.push(piece.raw.clone());
                 } else {
                     let occur = if piece.minus {
@@ -160,6 +167,28 @@ impl Parser<'_> {
             occur: Occur::Must,
             any: alternatives.iter().map(|piece| clause(piece)).collect(),
         });
+    }
+}
+
+/// What stands behind the scheme of an address.
+fn address(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_once("://")?;
+    let web = ["http", "https"]
+        .iter()
+        .any(|web| scheme.eq_ignore_ascii_case(web));
+    (web && rest.starts_with(char::is_alphanumeric)).then_some(rest)
+}
+
+/// The document that stands at an address, and those that print it.
+fn at_address(address: &str) -> Group {
+    let clause = |target| Clause {
+        target,
+        text: address.to_owned(),
+        literal: true,
+    };
+    Group {
+        occur: Occur::Must,
+        any: vec![clause(Target::Url), clause(Target::Anywhere)],
     }
 }
 

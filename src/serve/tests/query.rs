@@ -31,7 +31,8 @@ fn plain_text_stays_plain() {
     for text in [
         "页岩气 开发",
         "9-1油田",
-        "https://a.example/x?y=1:2",
+        "https://",
+        "ftp://a.example/x",
         "C++",
         "a - b",
         "\"未闭合",
@@ -79,6 +80,20 @@ fn phrases_fields_and_refusals() {
     let mixed = parse("中石油\"页岩气 田\"-招聘 产量", &BEIJING).query;
     assert_eq!(mixed.words, "中石油 产量");
     assert_eq!(mixed.groups.len(), 2);
+}
+
+#[test]
+fn an_address_is_looked_for_where_documents_stand_and_in_what_they_print() {
+    let literal = |target| (target, "a.example/x?y=1:2".to_owned(), true);
+    for text in ["https://a.example/x?y=1:2", "HTTP://a.example/x?y=1:2"] {
+        assert_eq!(
+            groups(text),
+            [(
+                Occur::Must,
+                vec![literal(Target::Url), literal(Target::Anywhere)]
+            )]
+        );
+    }
 }
 
 #[test]
