@@ -25,6 +25,7 @@ mod line_signs;
 mod lines;
 mod link_address;
 mod links;
+mod list_page;
 mod marks;
 mod measure;
 mod months;

@@ -4,6 +4,7 @@
 use super::cells::{COUNT, Cells, Row};
 use super::features::View;
 use super::learned::Weights;
+use super::list_page::ListPage;
 use super::page_type::{self, PageType};
 use super::second::Second;
 use super::trees;
@@ -94,6 +95,15 @@ fn joint<const NAMED: bool>(
     cells
 }
 
+/// Log-odds of line `i` on a page that is no list.
+fn alone(second: &Second<'_>, first: &First, types: &PageType, weights: &Weights, i: usize) -> f32 {
+    if first.odds[i] < HOPELESS {
+        return HOPELESS;
+    }
+    let row = joint(second, first, types, weights, i, Cells::<false>::default()).row;
+    trees::log_odds(&row, weights.bias, &weights.trees) + types.leaning()
+}
+
 /// Log-odds of every line, now that the others' are known.
 pub(super) fn second(
     second: &Second<'_>,
@@ -101,32 +111,31 @@ pub(super) fn second(
     types: &PageType,
     weights: &Weights,
 ) -> Vec<f32> {
-    let leaning = types.leaning();
-    let judge = |i: usize| {
-        if first.odds[i] < HOPELESS {
-            return HOPELESS;
-        }
-        let row = joint(second, first, types, weights, i, Cells::<false>::default()).row;
-        trees::log_odds(&row, weights.bias, &weights.trees) + leaning
-    };
+    let list = ListPage::of(second.view(), types);
+    let judge = |i: usize| list.drawn(i, alone(second, first, types, weights, i));
     (0..first.odds.len()).map(judge).collect()
 }
 
-/// What each feature adds to the odds of line `i`: a tree's vote is shared among what it asks for.
+/// What each feature adds to the `odds` of line `i`: a tree's vote is shared among what it asks for.
 pub(super) fn reasons(
     second: &Second<'_>,
     first: &First,
     types: &PageType,
     weights: &Weights,
     i: usize,
+    odds: f32,
 ) -> Vec<(&'static str, f32)> {
     let cells = joint(second, first, types, weights, i, Cells::with_names());
     let names = cells.names;
     let shares = trees::shares(&cells.row, &weights.trees);
     let name = |at: u16| names.get(usize::from(at)).copied().unwrap_or_default();
-    let leaning = std::iter::once(("leaning of the type", types.leaning()));
+    let drawn = odds - alone(second, first, types, weights, i);
+    let page = [
+        ("leaning of the type", types.leaning()),
+        ("place on a list", drawn),
+    ];
     let shares = shares.into_iter().map(|(at, share)| (name(at), share));
-    shares.chain(leaning).collect()
+    shares.chain(page).collect()
 }
 
 /// Most questions that the trees may ask of first features: they are kept for every line.

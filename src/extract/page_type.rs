@@ -22,6 +22,9 @@ const CJK_PAGE: f32 = 0.3;
 /// The types, in the order of the weights.
 pub(super) const NAMES: [&str; TYPES] = ["article", "talk", "reference", "service", "shop", "list"];
 
+/// Number of the type of lists.
+pub(super) const LIST: usize = 5;
+
 /// Names of the types as features of a line.
 pub(super) const FEATURES: [&str; TYPES] = [
     "page: article",
@@ -63,7 +66,7 @@ impl PageType {
         }
         match (self.likeliest(), by_shape) {
             _ if self.0[0] > 0.5 => Kind::Article,
-            (_, Kind::Hub) | (5, Kind::Article) => Kind::Hub,
+            (_, Kind::Hub) | (LIST, Kind::Article) => Kind::Hub,
             _ => Kind::Other,
         }
     }

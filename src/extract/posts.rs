@@ -18,6 +18,9 @@ const LEFT: f32 = 0.25;
 /// Tokens that are a text, however long the comments below it.
 const TEXT_TOKENS: u32 = 150;
 
+/// Most tokens of a post that is only the card of who wrote the next.
+const CARD_TOKENS: u32 = 8;
+
 /// Share of the posts' text that must stand outside what is called comments, for those to be remarks.
 const ANSWERS: f32 = 0.1;
 
@@ -124,7 +127,7 @@ fn cards(outline: &Outline, found: &Found) -> HashSet<usize> {
         let tokens = |i: &usize| outline.lines[*i].all.tokens;
         let whole: u32 = lines.iter().map(tokens).sum();
         lines.retain(|i| outline.lines[*i].marks.any(Marks::AUTHOR));
-        if lines.iter().map(tokens).sum::<u32>() < whole {
+        if lines.iter().map(tokens).sum::<u32>() < whole || whole <= CARD_TOKENS {
             out.extend(lines);
         }
     }

@@ -81,6 +81,11 @@ impl<'a> Second<'a> {
         out
     }
 
+    /// The lines that were judged.
+    pub(super) fn view(&self) -> &'a View<'a> {
+        self.view
+    }
+
     /// The parent and the path that hold most of the core.
     fn find_core(&mut self) {
         let lines = &self.view.outline.lines;

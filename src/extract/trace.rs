@@ -141,6 +141,7 @@ pub(super) fn trace(
                 &judgement.types,
                 search.weights,
                 i,
+                judgement.odds[i],
             )),
         }
     });
