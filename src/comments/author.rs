@@ -120,7 +120,10 @@ fn called(page: &Page, record: &Record, piece: &Piece) -> f32 {
     {
         let node = record.elements[at].node;
         let weight = if level == 0 { 1.0 } else { 0.7 };
-        if keys::is_called(page, node, words::NOT_AUTHOR) {
+        // A link to a person's page is a name, whatever words its classes of colours and sizes have.
+        let to_person =
+            page.node(node).tag == Tag::A && page.attr(node, Attr::Href).is_some_and(is_person);
+        if !to_person && keys::is_called(page, node, words::NOT_AUTHOR) {
             sum -= 1.5 * weight;
         }
         if is_declared(page, node) {
@@ -128,7 +131,7 @@ fn called(page: &Page, record: &Record, piece: &Piece) -> f32 {
         } else if keys::is_called(page, node, words::AUTHOR) {
             sum += 2.0 * weight;
         }
-        if page.node(node).tag == Tag::A && page.attr(node, Attr::Href).is_some_and(is_person) {
+        if to_person {
             sum += 2.0;
         }
     }

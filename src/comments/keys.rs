@@ -2,12 +2,15 @@
 //! element. Out: one key for each name; elements of one kind share a key. Never compares texts.
 
 use super::words::Parts;
-use crate::page::{Attr, NodeId, Page};
+use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Most words of one element that become keys.
 const MAX_WORDS: usize = 8;
 /// Longest word, in bytes, without its digits; the rest is cut off.
 const MAX_WORD: usize = 48;
+
+/// Children by which an element without a name is known.
+const CHILDREN: usize = 2;
 
 /// A number that elements of one kind share.
 pub(super) type Key = u64;
@@ -46,7 +49,26 @@ pub(super) fn keys(page: &Page, id: NodeId, mut each: impl FnMut(Key)) {
     }
     if !named {
         each(u64::from(node.path) << 20 | u64::from(node.tag.0));
+        if node.tag == Tag::OTHER {
+            each(key_of_children(page, id));
+        }
     }
+}
+
+/// An element of the site's own without a class is known by what it begins with, however deep it stands: an answer
+/// inside the record of what it answers is of its kind.
+fn key_of_children(page: &Page, id: NodeId) -> Key {
+    let end = page.node(id).end;
+    let mut key = u64::from(Tag::OTHER.0);
+    let (mut at, mut seen) = (id + 1, 0);
+    while at < end && seen < CHILDREN {
+        if page.node(at).tag != Tag::TEXT {
+            key = slot(page, at, key);
+            seen += 1;
+        }
+        at = page.node(at).end;
+    }
+    key
 }
 
 /// The key that an element has inside a record: its tag and the first of its classes.

@@ -10,6 +10,8 @@ use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Longest text that is looked at, in bytes: a line of name, place and time, not a paragraph.
 const MAX_BYTES: usize = 160;
+/// Longest text, in bytes, that may be short for the time that its element's title tells.
+const MAX_SHORTENED: usize = 24;
 /// Most signs of one page; what follows is not looked at.
 const MAX_SIGNS: usize = 4_000;
 
@@ -23,7 +25,7 @@ pub(super) struct TimeSign {
 }
 
 /// How a time is told.
-const FORMS: [&str; 13] = [
+const FORMS: [&str; 14] = [
     r"(?:19|20)[0-9]{2}\s?[-–/.年]\s?[0-9]{1,2}\s?[-–/.月]\s?[0-9]{1,2}(?:\s?[日号])?(?:\s*\p{Han}{2,3}日?(?-u:\b))?",
     r"(?-u:\b)[0-9]{1,2}[-/.][0-9]{1,2}[-/.](?:19|20)?[0-9]{2}(?-u:\b)",
     r"(?-u:\b)[0-9]{1,2}[-/][0-9]{1,2}\s+[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?",
@@ -33,6 +35,8 @@ const FORMS: [&str; 13] = [
     r"(?:[0-9]{1,3}|半|几|一|两|二|三)\s*个?\s*(?:秒钟?|分钟?|分鐘|小时|小時|时间|時間|天|日|周|週|週間|星期|个?月|ヶ月|か月|年)\s*(?:之|以)?前",
     r"(?:[0-9]{1,3}|(?-u:\b)an?|(?-u:\b)one)\s*(?:sec(?:ond)?|min(?:ute)?|hr|hour|day|week|wk|month|mon|mo|year|yr)s?\.?(?:,\s*[0-9]+\s*[a-z]+)?\s+ago(?-u:\b)",
     r"^[0-9]{1,2}\s?(?:s|m|h|d|w|y|mo|min|hr|yr)s?\.?(?:\s+ago)?$",
+    // As forums shorten them: the whole text is a span. A month alone is rather that of an archive.
+    r"^[0-9]{1,3}\s?(?:秒|分钟?|分鐘|小时|小時|天|周|個月|个月)$",
     r"(?-u:\b)(?:vor|il y a|hace|há|fa)\s+(?:[0-9]{1,3}|einem|einer|un|une|um|uma)\s+\p{L}{3,9}|[0-9]{1,3}\s*(?:초|분|시간|일|주|개월|년)\s*전|[0-9]{1,3}\s+\p{L}{3,8}\s+(?:назад|fa|önce|atrás)(?-u:\b)",
     r"(?-u:\b)\p{L}{3,9}\.?\s+[0-9]{1,2}(?:st|nd|rd|th)?,?\s+(?:(?:19|20)[0-9]{2}|'[0-9]{2}(?-u:\b)|(?:at\s+)?[0-9]{1,2}:[0-9]{2})",
     r"(?-u:\b)[0-9]{1,2}(?:st|nd|rd|th|\.)?[\s-]+(?:de\s+)?\p{L}{3,10}\.?,?[\s-]+(?:de\s+)?(?:(?:19|20)[0-9]{2}(?-u:\b)|[0-9]{1,2}:[0-9]{2})",
@@ -59,7 +63,7 @@ pub(super) fn time_in(text: &str) -> Option<std::ops::Range<usize>> {
 }
 
 /// Between a number and its unit stand other letters than these only in words for other things.
-const UNITS: [&str; 16] = [
+const UNITS: [&str; 21] = [
     "前",
     "月",
     "ago",
@@ -76,6 +80,11 @@ const UNITS: [&str; 16] = [
     "今",
     "at ",
     "'",
+    "小时",
+    "小時",
+    "分钟",
+    "个月",
+    "個月",
 ];
 
 static ANY_UNIT: LazyLock<Literals> = LazyLock::new(|| Literals::of(UNITS.map(|unit| (unit, 1))));
@@ -190,9 +199,7 @@ pub(super) fn time_signs(page: &Page) -> Vec<TimeSign> {
             break;
         }
         if node.tag == Tag::TEXT {
-            if let Some(sign) = sign_of_text(page, at) {
-                out.push(sign);
-            }
+            out.extend(sign_of_text(page, at).or_else(|| sign_of_title(page, at)));
         } else if node.tag == Tag::TIME {
             out.push(TimeSign { node: at, rest: 0 });
             at = node.end;
@@ -218,6 +225,17 @@ fn sign_of_text(page: &Page, at: NodeId) -> Option<TimeSign> {
         node: at,
         rest: rest as u32,
     })
+}
+
+/// A few characters with a number whose element tells day and hour when it is pointed at: `May '22`, `2022 年 5 月`.
+fn sign_of_title(page: &Page, at: NodeId) -> Option<TimeSign> {
+    let text = page.text(at);
+    let few = text.len() <= MAX_SHORTENED && text.bytes().any(|b| b.is_ascii_digit());
+    let title = few.then(|| page.attr(page.node(at).parent, Attr::Title))??;
+    let title = title.trim();
+    let whole = time_in(title)?;
+    let day_and_hour = title.get(whole)?.contains(':');
+    day_and_hour.then_some(TimeSign { node: at, rest: 0 })
 }
 
 /// What a sign says: the machine's form where the element has one, else the words.

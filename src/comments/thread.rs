@@ -130,7 +130,7 @@ fn above_is_heading(page: &Page, start: NodeId) -> bool {
 
 /// Addresses of forums and of sites of questions and answers.
 pub(super) fn is_forum(url: &str) -> bool {
-    const PARTS: [&str; 21] = [
+    const PARTS: [&str; 22] = [
         "//bbs.",
         "//forum.",
         "//forums.",
@@ -152,6 +152,7 @@ pub(super) fn is_forum(url: &str) -> bool {
         "/topics/",
         "/questions/",
         "/ubbthreads",
+        "/comments/",
     ];
     PARTS.iter().any(|part| url.contains(part))
 }
