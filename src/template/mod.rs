@@ -36,4 +36,4 @@ pub use learn::{Learned, Template, learn};
 pub use nodes::{Node, Piece, sequence_of};
 pub use observation::{Observation, ObservedLine, ObservedNode};
 pub use regions::{Region, Share};
-pub use saved::{frame, framed_html, saved_html};
+pub use saved::{colour, frame, framed_html, saved_html};

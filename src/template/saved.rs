@@ -166,28 +166,43 @@ fn escape(text: &str, out: &mut String) {
     out.push_str(&htmlize::escape_all_quotes(text));
 }
 
+/// The colour behind a field in a frame.
+pub fn colour(field: Field) -> &'static str {
+    match field {
+        Field::Title => "#ffe9a8",
+        Field::Published => "#cfe8ff",
+        Field::Author => "#e3d7ff",
+        Field::Source => "#d7f0ee",
+        Field::Body => "#d9f2d0",
+        Field::Comments => "#ffdcc2",
+        Field::Boilerplate => "#e4e4e4",
+    }
+}
+
 /// A whole document for a sandboxed frame around a page made by [`framed_html`]: nothing may run or load, the regions are
 /// coloured.
 pub fn frame(page: &str) -> String {
     let page = page.trim_start_matches("<!DOCTYPE html>\n");
-    format!("<!DOCTYPE html>\n{FRAME_HEAD}{page}")
+    let rule = |field: Field| {
+        let (name, colour) = (field.name(), colour(field));
+        format!("[data-field={name}]{{background:{colour}}}")
+    };
+    let colours: String = Field::ALL.into_iter().map(rule).collect();
+    format!("<!DOCTYPE html>\n{FRAME_HEAD}{colours}</style>{page}")
 }
 
-/// Policy and colours of a frame.
+/// Policy and shapes of a frame; its colours come behind it.
 const FRAME_HEAD: &str = concat!(
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
     "<meta name=\"viewport\" content=\"width=device-width\"><style>",
-    "body{font:15px/1.6 sans-serif;margin:.6em;overflow-wrap:anywhere}a{color:inherit}",
+    ":root{color-scheme:light;background:#fff;color:#222}",
+    "body{font:15px/1.6 sans-serif;padding:.6em;overflow-wrap:anywhere}a{color:inherit}",
     "[data-region]{outline:1px dashed #aaa;outline-offset:1px;margin:3px 0}",
     "[data-part=essential]{outline-style:solid}[data-part=unknown]{outline-color:#eee}",
-    "[data-field=title]{background:#ffe9a8}[data-field=published]{background:#cfe8ff}",
-    "[data-field=author]{background:#e3d7ff}[data-field=source]{background:#d7f0ee}",
-    "[data-field=body]{background:#d9f2d0}[data-field=comments]{background:#ffdcc2}",
-    "[data-field=boilerplate]{background:#e4e4e4;color:#666}",
+    "[data-field=boilerplate]{color:#666}",
     "[data-said]{outline:2px solid #b3261e}[data-ratio]{box-shadow:-4px 0 0 #2e7d32}",
     "[data-region]:hover{outline:2px solid #1a56b0}",
     "a.tj{font:11px sans-serif;background:#fff;color:#1a56b0;border:1px solid #1a56b0;border-radius:4px;",
     "padding:1px 6px;margin-right:6px;text-decoration:none;opacity:.55}",
-    "[data-region]:hover>a.tj,a.tj:focus{opacity:1;background:#1a56b0;color:#fff}",
-    "</style>"
+    "[data-region]:hover>a.tj,a.tj:focus{opacity:1;background:#1a56b0;color:#fff}"
 );

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{input, show};
 use crate::config::Config;
 use crate::template::{
-    Field, Guide, Keys, Learned, Observation, chart, cluster, frame, framed_html,
+    Field, Guide, Keys, Learned, Observation, chart, cluster, colour, frame, framed_html,
 };
 use htmlize::escape_attribute as escape;
 
@@ -23,14 +23,17 @@ pub(super) fn html(
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <title>templates</title>\n<style>body{font:15px/1.5 sans-serif;margin:1em auto;max-width:70em;padding:0 1em}\
          iframe{width:100%;height:40em;border:1px solid #999}pre{overflow-x:auto;background:#f4f4f4;padding:.6em;\
-         font-size:12px}svg{max-width:100%;height:auto}</style></head><body>\n<h1>Templates</h1>\n",
+         font-size:12px}svg{max-width:100%;height:auto}:root{color-scheme:light;background:#fff;color:#222}\
+         .legend span{padding:.1em .6em;border-radius:.3em;margin-right:.4em;white-space:nowrap}</style></head><body>\n\
+         <h1>Templates</h1>\n",
     );
     out.push_str(&format!(
-        "<p>{} articles, {} templates. In the frames: title, time, writer, text and what repeats, in colours; what \
-         stands on every page has a whole line around it, what is optional a broken one.</p>\n",
+        "<p>{} articles, {} templates. What stands on every page of a template has a whole line around it, what is \
+         optional a broken one; the colours say what a place holds:</p>\n",
         seen.len(),
         learned.templates.len()
     ));
+    out.push_str(&legend());
     for (number, template) in learned.templates.iter().enumerate() {
         out.push_str(&format!(
             "<h2>Template {}: {} pages, mean distance {:.2}</h2>\n",
@@ -67,6 +70,16 @@ pub(super) fn html(
     out.push_str(&drawing(seen, config.templates.max_distance));
     out.push_str("</body></html>\n");
     out
+}
+
+/// What the colours of the frames mean.
+fn legend() -> String {
+    let chip = |field: Field| {
+        let (colour, name) = (colour(field), field.name());
+        format!("<span style=\"background:{colour}\">{name}</span> ")
+    };
+    let chips: String = Field::ALL.into_iter().map(chip).collect();
+    format!("<p class=\"legend\">{chips}</p>\n")
 }
 
 /// The tree of the first pages.
