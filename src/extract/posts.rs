@@ -106,14 +106,16 @@ fn remarks(page: &Page, outline: &Outline, found: &Found, posts: &[usize]) -> Ve
     if (answered as f32) < ANSWERS * all as f32 {
         return Vec::new();
     }
-    let deeper = found
-        .comments
-        .iter()
-        .filter(called)
-        .filter(|post| depth(post) > level);
-    deeper
-        .flat_map(|post| outline.line_at(post.range.start)..outline.line_at(post.range.end))
-        .collect()
+    // In page order, those inside others after them: no line is looked at twice.
+    let mut lines = Vec::new();
+    let mut next = 0;
+    let called = found.comments.iter().filter(called);
+    for post in called.filter(|post| depth(post) > level) {
+        let end = outline.line_at(post.range.end);
+        lines.extend(outline.line_at(post.range.start).max(next)..end);
+        next = next.max(end);
+    }
+    lines
 }
 
 /// The lines of posts that tell of who wrote them: cards, signatures. Where all of a post is called so, the name means
