@@ -4,4 +4,5 @@
 mod files;
 mod measures;
 mod scores;
+mod splits;
 mod tokens;
