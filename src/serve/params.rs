@@ -67,7 +67,7 @@ impl Params {
             now_ms: rules.now_ms,
             ..Params::default()
         };
-        let mut given = [false; NAMES.len()];
+        let mut given = [0; NAMES.len()];
         for (name, value) in url::form_urlencoded::parse(raw.as_bytes()) {
             let known = NAMES.iter().position(|known| *known == name);
             let Some(at) = known.filter(|_| !rules.strict || name != "lang") else {
@@ -77,10 +77,16 @@ impl Params {
                 continue;
             };
             let name = NAMES[at];
-            if given[at] && name != "site" {
-                return Err(ParamError::Repeated { name });
+            given[at] += 1;
+            match name {
+                // One too many is too many, be it empty or said before.
+                "site" if given[at] > SITES_MAX => {
+                    return Err(ParamError::Sites { max: SITES_MAX });
+                }
+                "site" => {}
+                _ if given[at] > 1 => return Err(ParamError::Repeated { name }),
+                _ => {}
             }
-            given[at] = true;
             match name {
                 "q" => params.take_text(&value, rules.config.query_chars)?,
                 "site" => params.take_sites(&value)?,

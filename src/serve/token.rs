@@ -138,14 +138,25 @@ fn refused(refusal: Refusal, server: &Shared, parts: &Parts) -> Response {
             see_other(server, &login_path(&parts.uri))
         }
         (_, true) => web::refused(server, refusal, &parts.uri, &parts.headers),
-        (_, false) => problem(refusal).into_response(),
+        (_, false) => {
+            let problem = problem(refusal, bearer(&parts.headers).is_some());
+            let how = [(header::WWW_AUTHENTICATE, "Bearer")];
+            match problem.status == StatusCode::UNAUTHORIZED.as_u16() {
+                true => (how, problem).into_response(),
+                false => problem.into_response(),
+            }
+        }
     }
 }
 
-fn problem(refusal: Refusal) -> Problem {
+/// What a program is told; one that offered no token is told of that first, as RFC 9110 §15.5.2 has it.
+fn problem(refusal: Refusal, offered: bool) -> Problem {
     match refusal {
         Refusal::Closed => Problem::new(
-            StatusCode::FORBIDDEN,
+            match offered {
+                true => StatusCode::FORBIDDEN,
+                false => StatusCode::UNAUTHORIZED,
+            },
             "nothing can be changed here: serve.token is not set",
         ),
         Refusal::Unknown => Problem::new(

@@ -141,11 +141,13 @@ async fn limits_hold_at_their_edges() {
     ] {
         get(&format!("/api/search?q=a&{bad}")).await.problem(400);
     }
-    let many: String = (0..33).map(|i| format!("&site=s{i}")).collect();
-    assert_eq!(
-        get(&format!("/api/search?q=a{many}")).await.problem(400),
-        "at most 32 sites can be named"
-    );
+    let distinct: String = (0..33).map(|i| format!("&site=s{i}")).collect();
+    for many in [distinct, "&site=".repeat(33), "&site=a".repeat(33)] {
+        assert_eq!(
+            get(&format!("/api/search?q=a{many}")).await.problem(400),
+            "at most 32 sites can be named"
+        );
+    }
 }
 
 #[tokio::test]

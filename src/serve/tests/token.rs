@@ -285,7 +285,11 @@ async fn who_may_not_is_told_why() {
     );
 
     let closed = changing_app(Config::default());
-    ask(&closed, post_form("/change", &[], "term=a"))
+    let nobody = ask(&closed, post_form("/change", &[], "term=a")).await;
+    nobody.problem(401);
+    assert_eq!(nobody.header("www-authenticate"), "Bearer");
+    let bearer = [("authorization", "Bearer 0123456789abcdef0123")];
+    ask(&closed, post_form("/change", &bearer, "term=a"))
         .await
         .problem(403);
     let login = Request::get("/login").body(Body::empty()).unwrap();
