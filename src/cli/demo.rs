@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use super::{Context, output, runtime};
+use super::{Context, Usage, output, runtime};
 use crate::analyze::Analyzer;
 use crate::config::{Config, Loaded};
 use crate::daemon::{self, Mode, Options, StatusBoard, Summary, now_ms};
@@ -37,6 +37,11 @@ pub(crate) struct Args {
 
 /// Runs the demo. Its data is kept only if `--data-dir` says where.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    if context.config.is_some() {
+        return Err(
+            Usage("--config: the demo takes no configuration; leave it out".to_owned()).into(),
+        );
+    }
     let scratch = tempfile::tempdir()?;
     let data_dir = context
         .data_dir

@@ -152,6 +152,7 @@ fn mistakes_in_arguments_are_one_line_and_exit_2() {
         (vec!["search", "x"], "no search index"),
         (vec!["serve"], "no search index"),
         (vec!["status"], "data"),
+        (vec!["demo", "--once"], "takes no configuration"),
     ] {
         let output = place.run(&args);
         let line = String::from_utf8_lossy(&output.stderr).trim().to_owned();
