@@ -220,16 +220,10 @@ impl Default for MarkReader {
     }
 }
 
-/// True for a part of the page that React sends behind the rest (`<div hidden id="S:2">`) and a script puts in its place.
-fn is_streamed(page: &Page, id: NodeId) -> bool {
-    let number = page.attr(id, Attr::Id).and_then(|id| id.strip_prefix("S:"));
-    number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_hexdigit()))
-}
-
 /// True if the element says that it is not shown.
 pub(super) fn is_hidden(page: &Page, id: NodeId) -> bool {
     if page.attr(id, Attr::Hidden).is_some() {
-        return !is_streamed(page, id);
+        return !page.is_streamed(id);
     }
     page.attr(id, Attr::Style).is_some_and(|style| {
         let mut rest = style;

@@ -28,10 +28,12 @@ impl Page {
         })
     }
 
-    /// React sends late parts of a page in hidden elements of this name and shows them by script.
-    fn is_streamed(&self, id: NodeId) -> bool {
-        self.attr(id, Attr::Id)
-            .is_some_and(|name| name.starts_with("S:"))
+    /// React sends late parts of a page behind the rest (`<div hidden id="S:2">`), and a script puts them in their place.
+    pub fn is_streamed(&self, id: NodeId) -> bool {
+        let number = self
+            .attr(id, Attr::Id)
+            .and_then(|name| name.strip_prefix("S:"));
+        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_hexdigit()))
     }
 
     /// The element is hidden from screen readers only. Often said of what is well seen, so it is no proof.
