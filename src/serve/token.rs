@@ -138,14 +138,7 @@ fn refused(refusal: Refusal, server: &Shared, parts: &Parts) -> Response {
             see_other(server, &login_path(&parts.uri))
         }
         (_, true) => web::refused(server, refusal, &parts.uri, &parts.headers),
-        (_, false) => {
-            let problem = problem(refusal, bearer(&parts.headers).is_some());
-            let how = [(header::WWW_AUTHENTICATE, "Bearer")];
-            match problem.status == StatusCode::UNAUTHORIZED.as_u16() {
-                true => (how, problem).into_response(),
-                false => problem.into_response(),
-            }
-        }
+        (_, false) => problem(refusal, bearer(&parts.headers).is_some()).into_response(),
     }
 }
 
