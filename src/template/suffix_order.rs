@@ -158,28 +158,29 @@ impl<'a> Sorting<'a> {
         order[*place as usize] = last as u32;
         *place += 1;
         for at in 0..order.len() {
-            let before = order[at].wrapping_sub(1);
-            if before < NONE - 1 {
-                let symbol = self.text[before as usize];
-                if symbol & 1 == 0 {
-                    let place = &mut next[symbol as usize >> 1];
-                    order[*place as usize] = before;
-                    *place += 1;
-                }
+            if let Some((before, symbol)) = self.before(order[at], 0) {
+                order[next[symbol] as usize] = before;
+                next[symbol] += 1;
             }
         }
         next.copy_from_slice(&self.falls[1..]);
         for at in (0..order.len()).rev() {
-            let before = order[at].wrapping_sub(1);
-            if before < NONE - 1 {
-                let symbol = self.text[before as usize];
-                if symbol & 1 == 1 {
-                    let place = &mut next[symbol as usize >> 1];
-                    *place -= 1;
-                    order[*place as usize] = before;
-                }
+            if let Some((before, symbol)) = self.before(order[at], 1) {
+                next[symbol] -= 1;
+                order[next[symbol] as usize] = before;
             }
         }
+    }
+
+    /// The suffix that begins one symbol before another and the symbol it begins with, if it falls (0) or rises (1) as
+    /// asked; none before the first, and none where no suffix stands yet.
+    fn before(&self, suffix: u32, rising: u32) -> Option<(u32, usize)> {
+        let before = suffix.wrapping_sub(1);
+        if before >= NONE - 1 {
+            return None;
+        }
+        let symbol = self.text[before as usize];
+        (symbol & 1 == rising).then_some((before, symbol as usize >> 1))
     }
 
     /// Numbers the stretches from start to start by their order, equal ones alike: for each start in the order of the
