@@ -21,11 +21,6 @@ const PAGING_TOKENS: u32 = 8;
 /// A longer text is no "next page", whatever signs stand around it.
 const PAGING_BYTES: usize = 200;
 
-/// A pattern of addresses, which are ASCII.
-fn compiled(pattern: &str) -> bytes::Regex {
-    bytes::Regex::new(pattern).expect("the pattern is a constant that a test compiles")
-}
-
 static PAGING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?i)^\W*(上一?页|下一?页|首页|末页|尾页|前页|后页|第\s*\d+\s*页|\d{1,4}|更多|更多>*|查看更多|more|next( page)?|prev(ious)?( page)?|older( posts)?|newer( posts)?|first|last|»|›|>|>>|«)\W*$",
@@ -34,10 +29,12 @@ static PAGING: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Paths of detail pages: a date, a long number, a document name with a number, a slug of several words.
 static DETAIL: LazyLock<bytes::Regex> = LazyLock::new(|| {
-    compiled(
+    bytes::Regex::new(
         r"(?i-u)(/(19|20)\d{2}[-/_]?[01]?\d([-/_]?[0-3]?\d)?[/_-][^/]*[^/]|/[a-z_-]*\d{4,}[^/]*(\.s?html?|\.php|\.jsp|\.aspx?)?$|/(t|c|doc|art|content|detail|article|news|info|post|thread|p|a|show|item|id)[-_/]?[\da-f-]{4,}|[?&](id|aid|tid|newsid|articleid|docid|p)=\d{2,}|/[^/]+-[^/]+-[^/]+-[^/]+/?$|/[^/]*[a-z\d][^/]*\.s?html?$)",
     )
+    .expect("the pattern is a constant that a test compiles")
 });
+
 /// The links of a page with their kinds, at most `limit`.
 pub(super) fn links(page: &Page, outline: &Outline, limit: usize) -> Vec<Link> {
     let own = page.url.as_ref().map(|url| (url.host(), site(url.host())));
@@ -91,9 +88,8 @@ fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind
         .unwrap_or_default();
     let headline = tokens >= HEADLINE_TOKENS;
     let menu = !headline && marks.any(Marks::NAV.with(Marks::HEADER).with(Marks::FOOTER));
-    let list = || is_list(path);
     let detail = || DETAIL.is_match(path.as_bytes());
-    let unlisted = !menu && !list();
+    let unlisted = !menu && !is_list(path);
     match () {
         () if unlisted && (headline || detail()) => LinkKind::Article,
         () if headline && detail() => LinkKind::Article,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::author::author_of;
 use super::body::Body;
-use super::date_text::{Form, find_dates};
+use super::date_text::{Form, Found, find_dates};
 use super::headline::Headline;
 use super::likeness::{likeness_from, normal_form};
 use super::line_features::link_share;
@@ -194,10 +194,6 @@ fn repeats(headline: &[char], text: &str) -> bool {
 /// begins with it and has a clock.
 fn is_byline(text: &str, clock: &Clock) -> bool {
     let begins = text.starts_with(|c: char| c.is_ascii_digit()) && text.contains([':', '：']);
-    let dates = || find_dates(text, clock);
-    !ends_sentence(text)
-        && (author_of(text).is_some()
-            || dates()
-                .iter()
-                .any(|d| d.form == Form::Full || (begins && d.at == 0 && d.form == Form::NoYear)))
+    let dates = |d: &Found| d.form == Form::Full || (begins && d.at == 0 && d.form == Form::NoYear);
+    !ends_sentence(text) && (author_of(text).is_some() || find_dates(text, clock).iter().any(dates))
 }

@@ -167,7 +167,7 @@ const WORDS: &[(Phrase, &str, &str)] = &[
 ];
 
 /// The bit of [`Phrase::Tools`].
-const TOOLS: u32 = 1 << 4;
+const TOOLS: u32 = 1 << Phrase::Tools as u32;
 /// Most Chinese characters in a row that its words have; signs stand around them.
 const TOOL_HAN: usize = 4;
 

@@ -70,7 +70,7 @@ pub(super) fn settle(
     // Above the posts stands the question they answer, below them the foot of the page.
     let opened = found.opening.is_some();
     rest.retain(|i| (*i < first && !opened) || (first..=last).contains(i));
-    let mut beside = cards(outline, found);
+    let mut beside = cards(page, outline, found);
     beside.extend(remarks(page, outline, found, &posts));
     let is_card = |i: &usize| {
         let line = &outline.lines[*i];
@@ -120,10 +120,10 @@ fn remarks(page: &Page, outline: &Outline, found: &Found, posts: &[usize]) -> Ve
 
 /// The lines of posts that tell of who wrote them: cards, signatures. Where all of a post is called so, the name means
 /// something else, such as that the one who asked answers.
-fn cards(outline: &Outline, found: &Found) -> HashSet<usize> {
+fn cards(page: &Page, outline: &Outline, found: &Found) -> HashSet<usize> {
     let mut out = HashSet::new();
     for post in found.opening.iter().chain(&found.comments) {
-        let line_of = |node: &NodeId| outline.line_at(node + 1).saturating_sub(1);
+        let line_of = |node: &NodeId| outline.line_of(page, *node);
         let mut lines: Vec<usize> = post.nodes.iter().map(line_of).collect();
         lines.dedup();
         let tokens = |i: &usize| outline.lines[*i].all.tokens;
