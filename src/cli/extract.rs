@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use super::{Context, Usage, explain, output, runtime};
 use crate::config::Config;
 use crate::daemon::{self, now_ms};
-use crate::extract::{self, Document, Trace};
+use crate::extract::{self, Document, Image, Trace};
 use crate::fetch::{Fetcher, Outcome, Request};
 use crate::page::{Hints, Page};
 use crate::uri::CrawlUri;
@@ -223,6 +223,13 @@ fn show(document: &Document, format: Format) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A picture as a line beside the text, where the page says what it shows.
+fn print_image(image: &Image) {
+    if !image.alt.is_empty() {
+        output::line(&format!("[{}]", output::printable(&image.alt)));
+    }
+}
+
 fn print(document: &Document) {
     let field = |name: &str, value: &Option<String>| {
         if let Some(value) = value {
@@ -239,9 +246,14 @@ fn print(document: &Document) {
     ));
     output::line(&format!("{:10} {}", "charset", document.charset));
     output::line(&format!("{:10} {}\n", "links", document.links.len()));
-    for paragraph in document.text.lines() {
+    let mut images = document.images.iter().peekable();
+    for (before, paragraph) in (0..).zip(document.text.lines()) {
+        while let Some(image) = images.next_if(|image| image.after <= before) {
+            print_image(image);
+        }
         output::line(&output::printable(paragraph));
     }
+    images.for_each(print_image);
     for comment in &document.comments {
         output::line(&format!("\n> {}", output::printable(&comment.text)));
     }

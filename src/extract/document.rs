@@ -54,6 +54,20 @@ pub struct Comment {
     pub votes: Option<i64>,
 }
 
+/// A picture of the main text.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Image {
+    /// Canonical absolute address, where the page names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The alternative text: what the page says that the picture shows; may be empty.
+    #[serde(default)]
+    pub alt: String,
+    /// Number of paragraphs of the text that stand before it.
+    #[serde(default)]
+    pub after: u32,
+}
+
 /// What Taojin knows of a page: this is indexed, exported and answered.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -79,6 +93,9 @@ pub struct Document {
     pub source: Option<String>,
     /// Main text: paragraphs in order, one a line.
     pub text: String,
+    /// Pictures that belong to the text, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
     /// Readers' comments in page order.
     pub comments: Vec<Comment>,
     /// Where the page loads comments from by script, as its scripts name it; they are not fetched.

@@ -15,6 +15,7 @@ mod features;
 mod guided;
 mod head;
 mod headline;
+mod images;
 mod jsonld;
 mod language;
 pub mod learn;
@@ -54,7 +55,7 @@ mod weights;
 mod xml;
 use serde::{Deserialize, Serialize};
 
-pub use document::{Comment, Document, Kind, Link, LinkKind};
+pub use document::{Comment, Document, Image, Kind, Link, LinkKind};
 pub use guided::{extract_guided, observe};
 pub use stamp::{Clock, Stamp};
 pub use trace::{DateTrace, LineTrace, NameTrace, PathTrace, TitleTrace, Trace};
@@ -144,6 +145,10 @@ fn finish(
     let mut document = reading.document(page, context, config, guide);
     if reading.tokens() < config.min_tokens {
         fallback::mend(&mut document, page, reading, context, config);
+        let paragraphs = document.text.lines().count() as u32;
+        for image in &mut document.images {
+            image.after = image.after.min(paragraphs);
+        }
     }
     document
 }
@@ -277,6 +282,13 @@ impl<'a> Reading<'a> {
     ) -> Document {
         let (author, source) = self.names(page);
         let links = links::links(page, &self.outline, config.max_outlinks);
+        let lines = &self.body.lines;
+        let (text, paragraphs) = render::paragraphs(page, &self.outline, lines);
+        let place = images::Place {
+            title: self.headline.line,
+            lines,
+            paragraphs: &paragraphs,
+        };
         let url = page
             .url
             .as_ref()
@@ -294,7 +306,8 @@ impl<'a> Reading<'a> {
             published: self.published.map(|s| s.iso(&self.clock)),
             author,
             source,
-            text: render::body_text(page, &self.outline, &self.body.lines),
+            images: images::images(page, &self.outline, &place),
+            text,
             comment_endpoints: comments::endpoints(page),
             comments: posts::comments(std::mem::take(&mut self.comments), &self.clock),
             links,

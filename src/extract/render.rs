@@ -119,9 +119,17 @@ pub(super) fn element_text(page: &Page, id: NodeId) -> String {
     out
 }
 
-/// Joins the lines into one text, one paragraph a line; cells of one table row stand on one line.
+/// The lines as one text, see [`paragraphs`].
 pub(super) fn body_text(page: &Page, outline: &Outline, kept: &[usize]) -> String {
+    paragraphs(page, outline, kept).0
+}
+
+/// Joins the lines into one text, one paragraph a line; cells of one table row stand on one line. Tells of each line how
+/// many paragraphs there are with it.
+pub(super) fn paragraphs(page: &Page, outline: &Outline, kept: &[usize]) -> (String, Vec<u32>) {
     let mut out = String::new();
+    let mut count = 0;
+    let mut counts = Vec::with_capacity(kept.len());
     let mut row: Option<NodeId> = None;
     for line in kept.iter().map(|i| &outline.lines[*i]) {
         let this = row_of(page, outline, line);
@@ -136,9 +144,11 @@ pub(super) fn body_text(page: &Page, outline: &Outline, kept: &[usize]) -> Strin
             out.truncate(start);
         } else {
             row = this;
+            count += u32::from(!joined);
         }
+        counts.push(count);
     }
-    out
+    (out, counts)
 }
 
 /// The table row of a line that is all of a short cell. Cells with more lines are there for the layout.

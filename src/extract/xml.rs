@@ -27,6 +27,11 @@ pub fn to_xml(document: &Document) -> String {
     list(&mut out, "text", document.text.lines(), |out, line| {
         element(out, "p", &[], line);
     });
+    list(&mut out, "images", &document.images, |out, image| {
+        let after = image.after.to_string();
+        let places = [("url", image.url.as_deref()), ("after", Some(&after))];
+        element(out, "image", &places, &image.alt);
+    });
     list(&mut out, "comments", &document.comments, comment);
     list(
         &mut out,

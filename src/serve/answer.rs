@@ -137,8 +137,23 @@ pub struct DocumentAnswer {
     pub language: Option<String>,
     /// Main text, one paragraph a line.
     pub text: String,
+    /// Pictures that belong to the text, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ImageAnswer>,
     /// Readers' comments in page order.
     pub comments: Vec<CommentAnswer>,
+}
+
+/// A picture of a document's text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ImageAnswer {
+    /// Its address, where the page names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// What the page says that it shows; may be empty.
+    pub alt: String,
+    /// Number of paragraphs that stand before it.
+    pub after: u32,
 }
 
 /// One comment of a document.
@@ -248,6 +263,15 @@ impl DocumentAnswer {
             source: document.source,
             language: document.language,
             text: document.text,
+            images: document
+                .images
+                .into_iter()
+                .map(|image| ImageAnswer {
+                    url: image.url,
+                    alt: image.alt,
+                    after: image.after,
+                })
+                .collect(),
             comments: document
                 .comments
                 .into_iter()

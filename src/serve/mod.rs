@@ -47,8 +47,8 @@ mod web;
 mod tests;
 
 pub use answer::{
-    CommentAnswer, DateCountAnswer, DatesAnswer, DocumentAnswer, FacetsAnswer, SearchAnswer,
-    SearchHit, SiteCountAnswer, SuggestAnswer, SuggestionAnswer,
+    CommentAnswer, DateCountAnswer, DatesAnswer, DocumentAnswer, FacetsAnswer, ImageAnswer,
+    SearchAnswer, SearchHit, SiteCountAnswer, SuggestAnswer, SuggestionAnswer,
 };
 pub use config::Config;
 pub use dates::{Calendar, DateError, period_ms};

@@ -220,6 +220,7 @@ async fn documents_are_found_by_id_only() {
     assert_eq!(answer.status, StatusCode::OK);
     assert_eq!(answer.json()["title"], "油价第1号");
     assert_eq!(answer.json()["comments"][0]["text"], "</article>油价太高");
+    assert_eq!(answer.json()["images"][0]["alt"], "<b>井架</b>");
     for id in [
         "ffff",
         "..%2F..%2Fetc%2Fpasswd",

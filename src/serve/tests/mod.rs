@@ -24,7 +24,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use tower::ServiceExt;
 
 use super::*;
-use crate::extract::{Comment, Document};
+use crate::extract::{Comment, Document, Image};
 use crate::index::{Suggested, Suggestion};
 
 /// Title that would do harm if it reached a page unescaped.
@@ -60,6 +60,18 @@ fn fake_document(at: usize) -> Document {
         author: Some("李<i>四".to_owned()),
         source: Some("某报".to_owned()),
         text: "今日油价上涨。<img src=x onerror=alert(1)>\n\n第二段 & 油价。".to_owned(),
+        images: vec![
+            Image {
+                url: Some("https://img.example/p.jpg".to_owned()),
+                alt: "<b>井架</b>".to_owned(),
+                after: 1,
+            },
+            Image {
+                url: Some("javascript:alert(2)".to_owned()),
+                alt: String::new(),
+                after: 9,
+            },
+        ],
         comments: vec![Comment {
             author: None,
             published: None,

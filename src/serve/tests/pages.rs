@@ -185,6 +185,14 @@ async fn a_document_is_its_text() {
         page.body
             .contains("<p>第二段 &amp; <mark>油价</mark>。</p>")
     );
+    assert!(page.body.contains(
+        "<p class=\"picture\"><a href=\"https://img.example/p.jpg\" rel=\"noopener noreferrer external\">&#60;b&#62;井架"
+    ));
+    let at = |piece: &str| page.body.find(piece).unwrap();
+    assert!(at("今日") < at("井架") && at("井架") < at("第二段"));
+    // An address that leads elsewhere than to a page is no link, and the page itself loads no picture.
+    assert!(page.body.contains("<p class=\"picture\">图片</p>"));
+    assert!(!page.body.contains("<img"));
     assert!(
         page.body.contains("1 条评论")
             && page.body.contains("&lt;/article&gt;<mark>油价</mark>太高")
