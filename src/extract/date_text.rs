@@ -9,9 +9,11 @@ use chrono::{Datelike, NaiveTime, TimeDelta};
 use regex::{Captures, Regex};
 use unicode_normalization::UnicodeNormalization;
 
+use super::CHINA_OFFSET_MIN;
 use super::date_iso::iso;
 use super::date_label::{Label, label_before};
 use super::date_shape::Shape;
+use super::date_years::with_common_years;
 use super::months::month_number;
 use super::stamp::{Clock, Stamp, zone_offset_min};
 use crate::literals::{Literals, compiled};
@@ -64,12 +66,12 @@ pub(super) static NAME_DAY: LazyLock<Regex> = LazyLock::new(|| {
 });
 pub(super) static MONTH_DAY: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(\d{4}\s?[年./-]\s?)?(?:(\d{1,2})\s?月\s?(\d{1,2})\s?[日号號]|(\d{2})-(\d{2})(\s+\d{1,2}:\d{2}(?::\d{2})?))",
+        r"((?:\d{2})?\d{2}\s?[年./-]\s?)?(?:(\d{1,2})\s?月\s?(\d{1,2})\s?[日号號]|(\d{2})-(\d{2})(\s+\d{1,2}:\d{2}(?::\d{2})?))|:\s?(\d{2})-(\d{2})(?:\s*$|\s*[^\d\s:./-])",
     )
 });
 static RELATIVE: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?i)(\d{1,3})\s*(?:个|個)?\s*(秒|分钟|分鐘|分|小时|小時|时间|時間|天|日|周|週|星期|月|年|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?)\s*(?:钟|鐘)?\s*(?:之|以)?(?:前|ago)|(今天|今日|昨天|昨日|前天|刚刚|剛剛|yesterday|just now)",
+        r"(?i)(\d{1,3}|半)\s*(?:个|個)?\s*(秒|分钟|分鐘|分|小时|小時|时间|時間|天|日|周|週|星期|月|年|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?)\s*(?:钟|鐘)?\s*(?:之|以)?(?:前|ago)|(今天|今日|昨天|昨日|前天|刚刚|剛剛|yesterday|just now)",
     )
 });
 static TIME: LazyLock<Regex> = LazyLock::new(|| {
@@ -92,12 +94,15 @@ static TOLD_FROM_NOW: LazyLock<Literals> = LazyLock::new(|| {
 pub(super) fn find_dates(text: &str, clock: &Clock) -> Vec<Found> {
     let text = cut(text);
     if !text.bytes().any(|b| b.is_ascii_digit())
-        && !text.contains(['天', '日', '刚', '剛', '０', '１', '２', '٠', '١', '٢', '۲'])
+        && !text.contains([
+            '天', '日', '半', '刚', '剛', '０', '１', '２', '٠', '١', '٢', '۲',
+        ])
         && !text.contains("esterday")
     {
         return Vec::new();
     }
     let text = half_width(text);
+    let text = with_common_years(&text);
     let mut spans: Vec<(usize, usize, Form, Stamp)> = Vec::new();
     let shape = Shape::of(&text);
     if shape.year_first {
@@ -120,7 +125,7 @@ pub(super) fn find_dates(text: &str, clock: &Clock) -> Vec<Found> {
     }
     if (shape.dash && text.contains(':')) || text.contains('月') {
         collect(&MONTH_DAY, &text, &mut spans, |c| {
-            month_day(c, clock).map(|s| (s, Form::NoYear))
+            month_day(c, &text, clock)
         });
     }
     if TOLD_FROM_NOW.stand_in(&text) {
@@ -268,21 +273,49 @@ fn day_first(c: &Captures<'_>, clock: &Clock) -> Option<Stamp> {
     Stamp::day(year, month, day)
 }
 
-fn month_day(c: &Captures<'_>, clock: &Clock) -> Option<Stamp> {
-    if c.get(1).is_some() {
-        // With a year before it, it is a full date, and if that is not plausible neither is this.
+fn month_day(c: &Captures<'_>, text: &str, clock: &Clock) -> Option<(Stamp, Form)> {
+    let base = [2, 4, 7]
+        .into_iter()
+        .find(|group| c.get(*group).is_some())?;
+    let (month, day) = (number(c, base)?, number(c, base + 1)?);
+    // Two numbers alone are a day only where they are called one.
+    let before = text.get(..c.get(0)?.start()).unwrap_or_default();
+    if base == 7 && label_before(before) != Label::Published {
         return None;
     }
-    let base = if c.get(2).is_some() { 2 } else { 4 };
-    let (month, day) = (number(c, base)?, number(c, base + 1)?);
-    let year = clock.now().year();
-    let stamp = Stamp::day(year, month, day)
-        .filter(|s| clock.plausible(s.date))
-        .or_else(|| Stamp::day(year - 1, month, day))?;
-    Some(match c.get(6) {
-        Some(time) => with_time(stamp, time.as_str()),
-        None => stamp,
-    })
+    let now = clock.now().year();
+    let (stamp, form) = match c.get(1) {
+        Some(year) => {
+            let year = year
+                .as_str()
+                .trim_end_matches(|c: char| !c.is_ascii_digit());
+            (
+                Stamp::day(short_year(year, clock)?, month, day)?,
+                Form::Full,
+            )
+        }
+        None => {
+            let stamp = Stamp::day(now, month, day)
+                .filter(|s| clock.plausible(s.date))
+                .or_else(|| Stamp::day(now - 1, month, day))?;
+            (stamp, Form::NoYear)
+        }
+    };
+    let time = c.get(6).map(|time| time.as_str());
+    Some((time.map_or(stamp, |time| with_time(stamp, time)), form))
+}
+
+/// The year before month and day. One of four digits is another pattern's, and where that found no date there is none;
+/// one of two digits stands first only in China.
+fn short_year(year: &str, clock: &Clock) -> Option<i32> {
+    let year: i32 = (year.len() == 2 && clock.offset_min == Some(CHINA_OFFSET_MIN))
+        .then_some(year)?
+        .parse()
+        .ok()?;
+    let century = clock.now().year() / 100 * 100;
+    [century + year, century - 100 + year]
+        .into_iter()
+        .find(|year| *year <= clock.now().year())
 }
 
 fn relative(c: &Captures<'_>, clock: &Clock) -> Option<Stamp> {
@@ -297,8 +330,18 @@ fn relative(c: &Captures<'_>, clock: &Clock) -> Option<Stamp> {
         };
         return Stamp::before(clock, TimeDelta::days(days), exact);
     }
-    let n: i64 = number(c, 1)?;
     let unit = c.get(2)?.as_str().to_lowercase();
+    if c.get(1)?.as_str() == "半" {
+        let ago = match unit.as_str() {
+            "小时" | "小時" | "时间" | "時間" => TimeDelta::minutes(30),
+            "天" | "日" => TimeDelta::hours(12),
+            "月" => TimeDelta::days(15),
+            "年" => TimeDelta::days(182),
+            _ => return None,
+        };
+        return Stamp::before(clock, ago, ago < TimeDelta::days(1));
+    }
+    let n: i64 = number(c, 1)?;
     let (ago, exact) = match unit.as_str() {
         "秒" => (TimeDelta::seconds(n), true),
         "分钟" | "分鐘" | "分" => (TimeDelta::minutes(n), true),

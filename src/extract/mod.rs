@@ -9,6 +9,7 @@ mod date_iso;
 mod date_label;
 mod date_shape;
 mod date_text;
+mod date_years;
 mod document;
 mod fallback;
 mod features;
