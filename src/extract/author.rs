@@ -61,6 +61,13 @@ static BY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// The agency that a report begins with: `新华社北京11月19日电`, `新浪科技讯`.
+static DATELINE: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"^[\s（(【]*(\p{Han}{1,6}?(?:社|网|报|台|新闻|在线|财经|科技|体育|能源))(?:\p{Han}{0,8}\s?\d{1,2}月\d{1,2}日\p{Han}{0,2}[电讯電訊]|[讯訊])(?:[\s　（(）)】，：:]|$)",
+    )
+});
+
 /// 来源 of a line, if it names one.
 pub(super) fn source_of(line: &str) -> Option<String> {
     if line.is_ascii() {
@@ -162,6 +169,9 @@ pub(super) fn names(
     let (next_author, next_source) =
         in_next_cells(page, outline, anchor.saturating_sub(6)..start + 1);
     source.offer("label in the cell before", || next_source);
+    source.offer("agency in the first words", || {
+        agency(page, outline.lines.get(place.body_start?)?)
+    });
     author.offer("label in the cell before", || next_author);
     author.offer("reporter in brackets", || reporter(page, outline, place));
     author.offer("meta", || head.authors.iter().find_map(|a| clean(a)));
@@ -187,6 +197,14 @@ fn spaced_text(page: &Page, line: &Line, out: &mut String) {
             out.push(' ');
         }
     }
+}
+
+/// The agency whose report the first line of the text begins; 本报讯 and 本网讯 name none.
+fn agency(page: &Page, first: &Line) -> Option<String> {
+    let mut text = String::new();
+    line_text(page, first, &mut text);
+    let name = DATELINE.captures(&text)?.get(1)?.as_str();
+    (!name.starts_with('本')).then(|| name.to_owned())
 }
 
 /// Reporters that the first or the last lines of the text name in brackets.
