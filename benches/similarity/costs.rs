@@ -19,6 +19,8 @@ use crate::rng::Rng;
 const ONE: &str = "TAOJIN_COST";
 /// What is measured.
 const WORKS: [&str; 4] = ["tree", "tree and runs", "equal subtrees", "merging"];
+/// What a text of the same length costs at least where each step goes to another place: numbers read in random order.
+const FLOOR: &str = "random reads";
 /// Sequences of elements. The last is made of the pages of a folder, as often as it takes.
 const SEQUENCES: [&str; 6] = [
     "random",
@@ -31,12 +33,14 @@ const SEQUENCES: [&str; 6] = [
 /// The shortest, and how often it doubles.
 const SHORTEST: usize = 10_000;
 const DOUBLINGS: u32 = 8;
-/// Processes for each size; the best counts.
-const TRIES: usize = 3;
+/// Rounds over all sizes, each in a process of its own; of each size the best counts. In turn, so that what else the
+/// machine does for a while falls on all of them.
+const ROUNDS: usize = 7;
 
 /// Prints milliseconds of processor time; pages are taken from a folder, if there is one.
 pub(crate) fn costs(pages: Option<&Path>) {
     println!("\ncost, ms of processor time; in brackets: times the row before");
+    doubling(FLOOR, "random");
     for work in WORKS {
         for sequence in SEQUENCES {
             if sequence != "pages" || pages.is_some() {
@@ -52,16 +56,19 @@ pub(crate) fn costs(pages: Option<&Path>) {
 /// One row for each size.
 fn doubling(work: &str, sequence: &str) {
     println!("{work}, {sequence}");
-    let mut last: Option<f64> = None;
-    for n in (0..=DOUBLINGS).map(|doubled| SHORTEST << doubled) {
-        let tried = (0..TRIES).filter_map(|_| in_own_process(work, sequence, n));
-        let Some(ms) = tried.min_by(f64::total_cmp) else {
-            println!("{n:>9}: failed");
-            return;
-        };
-        let times = last.map_or(String::new(), |last| format!(" ({:.2})", ms / last));
-        println!("{n:>9} symbols {ms:>8.1}{times}");
-        last = Some(ms);
+    let mut best = [f64::MAX; DOUBLINGS as usize + 1];
+    for _ in 0..ROUNDS {
+        for (doubled, best) in best.iter_mut().enumerate() {
+            match in_own_process(work, sequence, SHORTEST << doubled) {
+                Some(ms) => *best = ms.min(*best),
+                None => return println!("{:>9}: failed", SHORTEST << doubled),
+            }
+        }
+    }
+    for (doubled, ms) in best.iter().enumerate() {
+        let last = doubled.checked_sub(1).map(|last| ms / best[last]);
+        let times = last.map_or(String::new(), |times| format!(" ({times:.2})"));
+        println!("{:>9} symbols {ms:>8.2}{times}", SHORTEST << doubled);
     }
 }
 
@@ -81,22 +88,45 @@ pub(crate) fn is_one(pages: Option<&Path>) -> bool {
     };
     let words: Vec<&str> = asked.split(';').collect();
     let n: usize = words[2].parse().expect("a length from this program");
-    // Two symbols an element: name, and step to the next depth.
-    let elements = elements(words[1], n / 2, pages);
+    let ns = if words[0] == FLOOR {
+        random_reads(n)
+    } else {
+        // Two symbols an element: name, and step to the next depth.
+        cost(words[0], &elements(words[1], n / 2, pages))
+    };
+    println!("{}", ns as f64 / 1e6);
+    true
+}
+
+/// Nanoseconds of a piece of work.
+fn cost(work: &str, elements: &[Token]) -> u64 {
     let symbols: Vec<u64> = elements
         .iter()
         .flat_map(|t| [t.label, u64::from(t.depth)])
         .collect();
     let from = cpu_time::thread_ns();
-    let found = match words[0] {
+    let found = match work {
         "tree" => SuffixTree::of(&symbols).node_count(),
         "tree and runs" => SuffixTree::of(&symbols).repeated_runs().len(),
-        "equal subtrees" => equal_subtrees(&elements).len(),
-        _ => merge(&elements).tokens.len(),
+        "equal subtrees" => equal_subtrees(elements).len(),
+        _ => merge(elements).tokens.len(),
     };
     assert!(found > 0);
-    println!("{}", (cpu_time::thread_ns() - from) as f64 / 1e6);
-    true
+    cpu_time::thread_ns() - from
+}
+
+/// Nanoseconds for going once through as many numbers in random order, each telling where the next one stands.
+fn random_reads(n: usize) -> u64 {
+    let mut rng = Rng(n as u64);
+    // One circle through all places (Sattolo).
+    let mut next: Vec<u32> = (0..n as u32).collect();
+    for at in (1..n).rev() {
+        next.swap(at, rng.below(at));
+    }
+    let from = cpu_time::thread_ns();
+    let end = (0..n).fold(0u32, |at, _| next[at as usize]);
+    assert_eq!(end, 0);
+    cpu_time::thread_ns() - from
 }
 
 fn elements(sequence: &str, n: usize, pages: Option<&Path>) -> Vec<Token> {

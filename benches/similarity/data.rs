@@ -34,20 +34,6 @@ impl Data {
             Labels::Names | Labels::Blocks => &self.blocks,
         }
     }
-
-    /// At most so many pages of each class, for what takes too long on all.
-    pub(crate) fn few(&self, of_class: usize) -> Self {
-        let mut few = Self::default();
-        for (at, class) in self.classes.iter().enumerate() {
-            if few.classes.iter().filter(|c| *c == class).count() < of_class {
-                few.words.push(self.words[at].clone());
-                few.tags.push(self.tags[at].clone());
-                few.blocks.push(self.blocks[at].clone());
-                few.classes.push(*class);
-            }
-        }
-        few
-    }
 }
 
 fn skeletons(pages: &[(Page, usize)]) -> Data {

@@ -32,12 +32,6 @@ use data::Data;
 
 /// Thresholds tried for each measure; the default has one that is fixed.
 const THRESHOLDS: usize = 50;
-/// Pairs that take longer than this are measured on at most [`FEW`] pages of each class; such rows have a `*`.
-const SLOW_US: f64 = 400.0;
-const FEW: usize = 3;
-/// Pages of which the pairs are measured first, to see how long one takes.
-const PROBED: usize = 16;
-
 /// Distances of all pairs and the processor time of one.
 pub(crate) fn measured(measure: Measure, trees: &[Skeleton]) -> (Distances, f64) {
     let from = cpu_time::thread_ns();
@@ -51,38 +45,23 @@ pub(crate) fn measured(measure: Measure, trees: &[Skeleton]) -> (Distances, f64)
     )
 }
 
-/// Microseconds of a pair, from a few pairs.
-fn probed(measure: Measure, trees: &[Skeleton]) -> f64 {
-    let step = (trees.len() / PROBED).max(1);
-    let some: Vec<Skeleton> = trees.iter().step_by(step).take(PROBED).cloned().collect();
-    measured(measure, &some).1
-}
-
 fn bake_off(name: &str, data: &Data, only: Option<&str>) {
     println!("\n{name}: {} pages", data.classes.len());
     println!(
         "{:24} {:7} {:>10} {:>9} {:>7} {:>7}",
         "measure", "labels", "µs a pair", "threshold", "ARI", "F"
     );
-    let few = data.few(FEW);
-    vocabulary(data, "");
-    vocabulary(&few, "*");
+    vocabulary(data);
     for labels in [Labels::Blocks, Labels::Tags] {
         for measure in Measure::ALL {
-            if only.is_some_and(|o| o != measure.name()) {
-                continue;
-            }
-            let slow = probed(measure, data.trees(labels)) > SLOW_US;
-            if slow {
-                clustered(measure, labels, &few, "*");
-            } else {
-                clustered(measure, labels, data, "");
+            if only.is_none_or(|o| o == measure.name()) {
+                clustered(measure, labels, data);
             }
         }
     }
 }
 
-fn vocabulary(data: &Data, sign: &str) {
+fn vocabulary(data: &Data) {
     let count = data.classes.len();
     let from = cpu_time::thread_ns();
     let distances = Distances::from_half(count, collection_distances(&data.words));
@@ -93,7 +72,6 @@ fn vocabulary(data: &Data, sign: &str) {
     row(
         "vocabulary (default)",
         "words",
-        sign,
         us,
         COLLECTION_DISTANCE,
         (rand, f),
@@ -101,7 +79,7 @@ fn vocabulary(data: &Data, sign: &str) {
 }
 
 /// Clusters at the best threshold, and for the measure of templates at the one that they have.
-fn clustered(measure: Measure, labels: Labels, data: &Data, sign: &str) {
+fn clustered(measure: Measure, labels: Labels, data: &Data) {
     let trees = data.trees(labels);
     let word = if labels == Labels::Tags {
         "tags"
@@ -117,19 +95,17 @@ fn clustered(measure: Measure, labels: Labels, data: &Data, sign: &str) {
         .fold((0.0, (0.0, 0.0)), |best, next| {
             if next.1.1 > best.1.1 { next } else { best }
         });
-    row(measure.name(), word, sign, us, best.0, best.1);
+    row(measure.name(), word, us, best.0, best.1);
     if measure == DEFAULT && labels == Labels::Blocks {
         let fixed = Config::default().max_distance;
-        row("path-set, as learned", word, sign, us, fixed, at(fixed));
+        row("path-set, as learned", word, us, fixed, at(fixed));
     }
 }
 
-fn row(name: &str, labels: &str, sign: &str, us: f64, threshold: f32, agreed: (f64, f64)) {
+fn row(name: &str, labels: &str, us: f64, threshold: f32, agreed: (f64, f64)) {
     println!(
         "{:24} {labels:7} {us:>10.1} {threshold:>9.2} {:>7.4} {:>7.4}",
-        format!("{name}{sign}"),
-        agreed.0,
-        agreed.1
+        name, agreed.0, agreed.1
     );
 }
 

@@ -11,110 +11,94 @@ use crate::similarity::mix;
 
 /// Texts up to this length are built symbol by symbol: their trees fit the second cache of a core (1 MB).
 const SHORT: usize = 32_768;
+/// Leaves that are read at once.
+const AT_ONCE: usize = 256;
 /// A free place of the table of symbols.
 const FREE: u32 = u32::MAX;
 
-/// An inner node: the suffixes that begin with the same symbols.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Node {
-    /// How many symbols.
-    pub(super) depth: u32,
-    /// Which suffixes: `from..upto` of [`Nodes::suffixes`].
-    pub(super) from: u32,
-    pub(super) upto: u32,
+/// A tree, flat: its leaves from left to right and how much neighbours share. An inner node is a stretch of leaves that
+/// share more than the stretch goes on with; it is found on a walk and not kept, so that there is little to hold.
+#[derive(Debug, Clone)]
+pub(super) struct Leaves {
+    /// Where the suffixes begin.
+    pub(super) suffixes: Vec<u32>,
+    /// For each place of the text, how many symbols its suffix shares with the one before it in `suffixes`.
+    pub(super) shared: Vec<u32>,
 }
 
-/// A tree, flat.
-#[derive(Debug, Clone)]
-pub(super) struct Nodes {
-    /// Where the suffixes begin, those of each node side by side.
-    pub(super) suffixes: Vec<u32>,
-    /// Inner nodes, children before their parents and from left to right; the root is the last.
-    pub(super) inner: Vec<Node>,
-}
+/// A run of symbols that ends at an inner node: where it first stands, how many symbols, how often it occurs.
+pub type Run = (u32, u32, u32);
 
 /// A suffix tree over numbers. The text ends with a symbol of its own.
 #[derive(Debug, Clone)]
 pub struct SuffixTree {
-    pub(super) nodes: Nodes,
+    pub(super) leaves: Leaves,
 }
 
 impl SuffixTree {
     /// Builds the tree of a text, to which one last symbol is added that stands nowhere else in it.
     pub fn of(symbols: &[u64]) -> Self {
         let (text, kinds) = numbered(symbols);
-        let nodes = if text.len() <= SHORT {
-            ukkonen::nodes(&text)
+        let leaves = if text.len() <= SHORT {
+            ukkonen::leaves(&text)
         } else {
-            suffix_order::nodes(text, kinds)
+            suffix_order::leaves(text, kinds)
         };
-        Self { nodes }
+        Self { leaves }
     }
 
     /// Number of nodes, the root counted.
     pub fn node_count(&self) -> usize {
-        self.nodes.inner.len() + self.nodes.suffixes.len()
+        let mut inner = 1;
+        self.each_inner(|_| inner += 1);
+        inner + self.leaves.suffixes.len()
     }
 
-    /// Every run of symbols that ends at an inner node, as start, length and how often it occurs; in order of length.
-    pub fn repeated_runs(&self) -> Vec<(usize, usize, usize)> {
-        let Nodes { suffixes, inner } = &self.nodes;
-        let mut runs: Vec<[u32; 3]> = Vec::with_capacity(inner.len());
-        // Nodes whose parent did not come yet, and where in the text the first of their suffixes begins.
-        let mut waiting: Vec<(Node, u32)> = Vec::new();
-        for node in inner {
-            let (mut at, mut start) = (node.upto, u32::MAX);
-            while at > node.from {
-                let below = waiting.pop_if(|(below, _)| below.upto == at);
-                let first = below.map_or_else(|| suffixes[at as usize - 1], |(_, first)| first);
-                at = below.map_or(at - 1, |(below, _)| below.from);
-                start = start.min(first);
-            }
-            waiting.push((*node, start));
-            runs.push([start, node.depth, node.upto - node.from]);
-        }
-        // The root is no run.
-        runs.pop();
-        let kinds = suffixes.len();
-        let runs = counted(&counted(&runs, kinds, |run| run[0]), kinds, |run| run[1]);
-        let wide = |run: &[u32; 3]| (run[0] as usize, run[1] as usize, run[2] as usize);
-        runs.iter().map(wide).collect()
+    /// Every run of symbols that ends at an inner node, longer ones before those they begin with.
+    pub fn repeated_runs(&self) -> Vec<Run> {
+        let mut runs = Vec::with_capacity(self.leaves.suffixes.len());
+        self.each_inner(|run| runs.push(run));
+        runs
     }
 
-    /// For each suffix, in the order of the nodes from the last on: where it begins, and the numbers of the inner nodes
-    /// above it, the root first.
-    fn each_suffix(&self, mut work: impl FnMut(u32, &[u32])) {
-        let Nodes { suffixes, inner } = &self.nodes;
-        let node = |number: u32| &inner[number as usize];
-        let mut path: Vec<u32> = Vec::new();
-        // From the last node on, parents come before their children.
-        let mut next = (0..inner.len() as u32).rev().peekable();
-        for (at, suffix) in (0..suffixes.len() as u32).zip(suffixes).rev() {
-            while path.pop_if(|number| node(*number).from > at).is_some() {}
-            while let Some(number) = next.next_if(|number| node(*number).upto == at + 1) {
-                path.push(number);
+    /// The leaves from left to right: where the suffix begins, what it shares with the one before, and what is asked of
+    /// it. Both answers stand at places far apart, so many leaves are asked at once, none of which waits for another.
+    fn each_leaf<T: Copy + Default>(
+        &self,
+        ask: impl Fn(u32) -> T,
+        mut work: impl FnMut(u32, u32, T),
+    ) {
+        let mut answers = [(0u32, T::default()); AT_ONCE];
+        for suffixes in self.leaves.suffixes.chunks(AT_ONCE) {
+            for (answer, suffix) in answers.iter_mut().zip(suffixes) {
+                *answer = (self.leaves.shared[*suffix as usize], ask(*suffix));
             }
-            work(*suffix, &path);
+            for (suffix, (shared, answer)) in suffixes.iter().zip(&answers) {
+                work(*suffix, *shared, *answer);
+            }
         }
     }
-}
 
-/// Things in the order of a number below `kinds`; those with the same number stay as they were.
-fn counted<T: Copy + Default>(things: &[T], kinds: usize, number: impl Fn(&T) -> u32) -> Vec<T> {
-    let mut places = vec![0u32; kinds + 1];
-    for thing in things {
-        places[number(thing) as usize + 1] += 1;
+    /// The inner nodes but the root, children before their parents.
+    fn each_inner(&self, mut found: impl FnMut(Run)) {
+        // What is open: symbols shared, the first leaf, and the least suffix of those that are done.
+        let mut open: Vec<(u32, u32, u32)> = vec![(0, 0, u32::MAX)];
+        let (mut at, mut last) = (0u32, u32::MAX);
+        let mut next = |suffix: u32, shared: u32| {
+            let (mut from, mut start) = (at.wrapping_sub(1), last);
+            while let Some((depth, first, least)) = open.pop_if(|(depth, ..)| *depth > shared) {
+                (from, start) = (first, start.min(least));
+                found((start, depth, at - first));
+            }
+            match open.last_mut() {
+                Some((depth, _, least)) if *depth == shared => *least = start.min(*least),
+                _ => open.push((shared, from, start)),
+            }
+            (at, last) = (at + 1, suffix);
+        };
+        self.each_leaf(|_| (), |suffix, shared, ()| next(suffix, shared));
+        next(u32::MAX, 0);
     }
-    for kind in 0..kinds {
-        places[kind + 1] += places[kind];
-    }
-    let mut sorted = vec![T::default(); things.len()];
-    for thing in things {
-        let place = &mut places[number(thing) as usize];
-        sorted[*place as usize] = *thing;
-        *place += 1;
-    }
-    sorted
 }
 
 /// Symbols numbered in order of appearance with one more at the end, and how many there are.
@@ -154,43 +138,69 @@ fn place_of(table: &[u32], kinds: &[u64], symbol: u64) -> usize {
 /// Groups of places (two or more, rising) whose subtrees are equal, relative depths counted. The symbols of the tree are
 /// labels with the step of depth from the element before, so that a record is the same wherever it stands.
 pub fn equal_subtrees(sequence: &[Token]) -> Vec<Vec<usize>> {
-    let depths: Vec<u16> = sequence.iter().map(|t| t.depth).collect();
-    let ends = ends(&depths);
-    // The first symbol of a subtree must not tell the depth: it is the label alone; inner ones carry their step, which
-    // stands in the symbol before.
-    let symbols: Vec<u64> = (0..sequence.len())
-        .flat_map(|at| {
-            let step = depths
-                .get(at + 1)
-                .map_or(0, |next| i64::from(*next) - i64::from(depths[at]));
-            let label = mix(sequence[at].label, u64::from(sequence[at].plus));
-            [label, mix(step as u64, 0x57E9)]
-        })
-        .collect();
-    // Equal subtrees meet at the first node on their way that is at or below their end, and no others do: what comes
-    // after the same symbols and is not at its end yet has left them before.
-    let tree = SuffixTree::of(&symbols);
-    let mut met: Vec<(u32, u32)> = Vec::new();
-    tree.each_suffix(|start, path| {
-        let at = start as usize / 2;
-        if start.is_multiple_of(2) && at < sequence.len() {
-            // Without the step after the last element: it belongs to what follows.
-            let wanted = (2 * (ends[at] - at) - 1) as u32;
-            let depth = |number: &u32| tree.nodes.inner[*number as usize].depth;
-            let place = path.partition_point(|number| depth(number) < wanted);
-            met.extend(path.get(place).map(|number| (*number, at as u32)));
+    let tree = SuffixTree::of(&symbols(sequence));
+    let lengths = lengths(sequence);
+    let length = |suffix: u32| match (suffix.is_multiple_of(2), suffix as usize / 2) {
+        (true, at) => lengths.get(at).copied().unwrap_or(0),
+        (false, _) => 0,
+    };
+    let mut group_of = vec![FREE; sequence.len()];
+    let mut sizes: Vec<u32> = Vec::new();
+    // Equal subtrees stand side by side in the order of suffixes and share all their symbols, and no others do: what
+    // begins alike and is not at its end yet goes on with another step. Open are subtrees that a later suffix may be
+    // equal to: symbols, and number of the group.
+    let mut open: Vec<(u32, u32)> = Vec::new();
+    tree.each_leaf(length, |suffix, shared, length| {
+        while open.pop_if(|(length, _)| *length > shared).is_some() {}
+        if length == 0 {
+            return;
+        }
+        if open.last().is_none_or(|(last, _)| *last != length) {
+            open.push((length, sizes.len() as u32));
+            sizes.push(0);
+        }
+        if let Some((_, group)) = open.last() {
+            group_of[suffix as usize / 2] = *group;
+            sizes[*group as usize] += 1;
         }
     });
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut group_of = vec![FREE; tree.nodes.inner.len()];
-    for (number, at) in counted(&met, sequence.len(), |(_, at)| *at) {
-        let group = &mut group_of[number as usize];
-        if *group == FREE {
-            *group = groups.len() as u32;
-            groups.push(Vec::new());
-        }
-        groups[*group as usize].push(at as usize);
+    gathered(&group_of, &sizes)
+}
+
+/// Two symbols an element: its label, and the step to the next depth. The first symbol of a subtree does not tell the
+/// depth.
+fn symbols(sequence: &[Token]) -> Vec<u64> {
+    let mut symbols = Vec::with_capacity(2 * sequence.len());
+    for (at, token) in sequence.iter().enumerate() {
+        let step = sequence
+            .get(at + 1)
+            .map_or(0, |next| i64::from(next.depth) - i64::from(token.depth));
+        symbols.push(mix(token.label, u64::from(token.plus)));
+        symbols.push(mix(step as u64, 0x57E9));
     }
-    groups.retain(|group| group.len() > 1);
+    symbols
+}
+
+/// How many symbols the subtree of each element has, without the step after its last: that belongs to what follows.
+fn lengths(sequence: &[Token]) -> Vec<u32> {
+    let depths: Vec<u16> = sequence.iter().map(|t| t.depth).collect();
+    let length = |(at, end): (usize, usize)| (2 * (end - at) - 1) as u32;
+    ends(&depths).into_iter().enumerate().map(length).collect()
+}
+
+/// Members of each group with two or more, groups in the order of their first.
+fn gathered(group_of: &[u32], sizes: &[u32]) -> Vec<Vec<usize>> {
+    let mut place_of = vec![FREE; sizes.len()];
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (at, group) in group_of.iter().map(|group| *group as usize).enumerate() {
+        if sizes[group] < 2 {
+            continue;
+        }
+        if place_of[group] == FREE {
+            place_of[group] = groups.len() as u32;
+            groups.push(Vec::with_capacity(sizes[group] as usize));
+        }
+        groups[place_of[group] as usize].push(at);
+    }
     groups
 }

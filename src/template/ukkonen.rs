@@ -1,12 +1,12 @@
 //! The suffix tree of a short text (Ukkonen, "On-line construction of suffix trees", 1995). In: symbols, the last of
-//! which stands nowhere else. Out: the nodes of the tree. Linear in the length; but each step goes to another place
+//! which stands nowhere else. Out: the leaves of the tree. Linear in the length; but each step goes to another place
 //! of the tree, so that beyond the caches it waits for memory, and [`super::suffix_order`] is faster.
 //!
 //! A leaf is the number of its suffix and nothing else: where its edge begins follows from the depth of the node above.
 //! The children of a node stand together, few as a list and many as a hash table, so that what belongs together is
 //! near.
 
-use super::suffix_tree::{Node, Nodes};
+use super::suffix_tree::Leaves;
 
 /// The root.
 const ROOT: u32 = 0;
@@ -56,8 +56,8 @@ struct Growing<'a> {
     leaves: u32,
 }
 
-/// The nodes of the suffix tree of a text whose last symbol stands nowhere else in it.
-pub(super) fn nodes(text: &[u32]) -> Nodes {
+/// The leaves of the suffix tree of a text whose last symbol stands nowhere else in it.
+pub(super) fn leaves(text: &[u32]) -> Leaves {
     let mut tree = Growing {
         text,
         inner: vec![Inner {
@@ -230,22 +230,20 @@ impl Growing<'_> {
         }
     }
 
-    /// The nodes from the leaves up, and the suffixes in the order in which a walk meets them.
-    fn finished(self) -> Nodes {
-        let mut nodes = Nodes {
+    /// The suffixes in the order in which a walk meets them.
+    fn finished(self) -> Leaves {
+        let mut leaves = Leaves {
             suffixes: Vec::with_capacity(self.text.len()),
-            inner: Vec::with_capacity(self.inner.len()),
+            shared: vec![0; self.text.len()],
         };
-        // A node, the next of its places, and how many suffixes came before it.
-        let mut open = vec![(ROOT, 0usize, 0u32)];
-        while let Some((id, place, from)) = open.last_mut() {
+        // A node and the next of its places.
+        let mut open = vec![(ROOT, 0usize)];
+        // Depth of the highest node since the last leaf: that is where the two part.
+        let mut shared = 0;
+        while let Some((id, place)) = open.last_mut() {
             let node = &self.inner[*id as usize];
+            shared = shared.min(node.depth);
             if *place == capacity(node.count) {
-                nodes.inner.push(Node {
-                    depth: node.depth,
-                    from: *from,
-                    upto: nodes.suffixes.len() as u32,
-                });
                 open.pop();
                 continue;
             }
@@ -255,11 +253,14 @@ impl Growing<'_> {
                 continue;
             }
             if child.id & LEAF == 0 {
-                open.push((child.id, 0, nodes.suffixes.len() as u32));
+                open.push((child.id, 0));
             } else {
-                nodes.suffixes.push(child.id & !LEAF);
+                let suffix = child.id & !LEAF;
+                leaves.suffixes.push(suffix);
+                leaves.shared[suffix as usize] = shared;
+                shared = u32::MAX;
             }
         }
-        nodes
+        leaves
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::template::nodes::{Node, Piece, pieces};
 use crate::template::repeats::{Token, ends, merge};
-use crate::template::suffix_tree::{Nodes, SuffixTree, equal_subtrees};
+use crate::template::suffix_tree::{Leaves, Run, SuffixTree, equal_subtrees};
 use crate::template::{suffix_order, ukkonen};
 
 fn token(label: u64, depth: u16) -> Token {
@@ -100,20 +100,24 @@ proptest! {
     }
 }
 
-/// Runs that repeat, as `SuffixTree` tells them.
-type Runs = Vec<(usize, usize, usize)>;
+/// The runs of a tree in order of length, those of one length in order of place.
+fn sorted(tree: &SuffixTree) -> Vec<Run> {
+    let mut runs = tree.repeated_runs();
+    runs.sort_by_key(|(start, length, _)| (*length, *start));
+    runs
+}
 
-/// The runs of a text over three letters at most, by each of the two ways to build its tree.
-fn runs_both_ways(text: &[u8]) -> [Runs; 2] {
-    let mut text: Vec<u32> = text.iter().map(|b| u32::from(*b)).collect();
-    text.push(3);
-    let nodes: [Nodes; 2] = [ukkonen::nodes(&text), suffix_order::nodes(text, 4)];
-    nodes.map(|nodes| SuffixTree { nodes }.repeated_runs())
+/// The runs of a text over so many letters at most, by each of the two ways to build its tree.
+fn runs_both_ways(text: &[u32], letters: u32) -> [Vec<Run>; 2] {
+    let text = [text, &[letters]].concat();
+    let long = suffix_order::leaves(text.clone(), letters as usize + 1);
+    let leaves: [Leaves; 2] = [ukkonen::leaves(&text), long];
+    leaves.map(|leaves| sorted(&SuffixTree { leaves }))
 }
 
 /// Runs that end where two occurrences go on differently, found by trying all.
-fn runs_by_trying(text: &[u8]) -> Runs {
-    let mut runs = Runs::new();
+fn runs_by_trying(text: &[u32]) -> Vec<Run> {
+    let mut runs = Vec::new();
     for length in 1..text.len() {
         for start in 0..text.len() - length {
             let run = &text[start..start + length];
@@ -123,7 +127,7 @@ fn runs_by_trying(text: &[u8]) -> Runs {
             let after = |at: &usize| text.get(at + length);
             let differ = places.iter().any(|at| after(at) != after(&places[0]));
             if places[0] == start && differ {
-                runs.push((start, length, places.len()));
+                runs.push((start as u32, length as u32, places.len() as u32));
             }
         }
     }
@@ -132,29 +136,48 @@ fn runs_by_trying(text: &[u8]) -> Runs {
 
 proptest! {
     #[test]
-    fn both_suffix_trees_list_every_repeated_run(text in prop::collection::vec(0u8..3, 0..40)) {
+    fn both_suffix_trees_list_every_repeated_run(text in prop::collection::vec(0u32..3, 0..40)) {
         let wanted = runs_by_trying(&text);
-        let [short, long] = runs_both_ways(&text);
+        let [short, long] = runs_both_ways(&text, 3);
         prop_assert_eq!(&short, &wanted);
         prop_assert_eq!(&long, &wanted);
     }
 
     #[test]
     fn both_suffix_trees_agree_on_long_texts(
-        part in prop::collection::vec(0u8..3, 1..50), times in 1usize..40, rest in prop::collection::vec(0u8..3, 0..200)
+        part in prop::collection::vec(0u32..3, 1..50), times in 1usize..40, rest in prop::collection::vec(0u32..3, 0..200)
     ) {
         let text = [part.repeat(times), rest].concat();
-        let [short, long] = runs_both_ways(&text);
+        let [short, long] = runs_both_ways(&text, 3);
         prop_assert_eq!(short, long);
+    }
+
+    #[test]
+    fn both_suffix_trees_agree_however_many_letters_there_are(
+        letters in prop::sample::select(vec![2u32, 30, 126, 127, 128, 129, 300]), text in prop::collection::vec(0u32..300, 0..600)
+    ) {
+        let text: Vec<u32> = text.iter().map(|letter| letter % letters).collect();
+        let [short, long] = runs_both_ways(&text, letters);
+        prop_assert_eq!(short, long);
+    }
+}
+
+#[test]
+fn both_suffix_trees_agree_on_more_letters_than_two_bytes_hold() {
+    for letters in [32_766u32, 32_767, 32_768, 40_000] {
+        let text: Vec<u32> = (0..letters).chain(letters - 900..letters).collect();
+        let [short, long] = runs_both_ways(&text, letters);
+        assert_eq!(short, long);
+        assert_eq!(short.len(), 900);
     }
 }
 
 #[test]
 fn one_tree_for_texts_that_need_the_order_of_their_suffixes() {
     // Long enough for the second way; the runs of a text of equal symbols are known.
-    let n = 70_000;
-    let runs = SuffixTree::of(&vec![7; n]).repeated_runs();
-    let wanted: Runs = (1..n).map(|length| (0, length, n - length + 1)).collect();
+    let n = 70_000u32;
+    let runs = sorted(&SuffixTree::of(&vec![7; n as usize]));
+    let wanted: Vec<Run> = (1..n).map(|length| (0, length, n - length + 1)).collect();
     assert!(runs == wanted);
 }
 
@@ -163,7 +186,7 @@ fn repeated_runs_of_banana() {
     let text: Vec<u64> = "BANANA".bytes().map(u64::from).collect();
     let tree = SuffixTree::of(&text);
     // A three times, NA and ANA twice.
-    assert_eq!(tree.repeated_runs(), [(1, 1, 3), (2, 2, 2), (1, 3, 2)]);
+    assert_eq!(sorted(&tree), [(1, 1, 3), (2, 2, 2), (1, 3, 2)]);
 }
 
 #[test]
