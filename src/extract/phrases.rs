@@ -44,7 +44,7 @@ pub(super) enum Phrase {
 const PATTERNS: &[(Phrase, &str)] = &[
     (
         Phrase::Footer,
-        r"(?i)版权所有|copyright|©|\(c\)\s*(19|20)\d\d|ICP[备证]|京公网安备|公网安备|主办单位|网站地图|备案号|增值电信|许可证|all rights reserved|alle rechte vorbehalten|互联网新闻信息服务|违法和不良信息|举报电话|举报邮箱|联系我们|关于我们.*(联系|招聘|广告)|privacy policy|terms of (use|service)",
+        r"(?i)\(c\)\s*(19|20)\d\d|关于我们.*(联系|招聘|广告)",
     ),
     (
         Phrase::Related,
@@ -64,7 +64,7 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
     (
         Phrase::Comments,
-        r"(?i)^\W*(我来说两句|\d+\s*(条|个)?(评论|跟贴|跟帖|回复|人参与)|(查看|全部|最新|精彩|热门|网友|我来|发表|参与|文明|登录后)\S{0,6}(评论|跟贴|跟帖|留言)|评论\W*(\(|（)?\d*|comments?\W*(\(?\d+\)?)?$|\d+ comments?|leave a (comment|reply)|post a comment|add a comment|view (all )?comments|join the (conversation|discussion)|log ?in to|sign in to)|(自律管理承诺书|跟帖评论|文明上网)",
+        r"(?i)^\W*(我来说两句|\d+\s*(条|个)?(评论|跟贴|跟帖|回复|人参与)|(查看|全部|最新|精彩|热门|网友|我来|发表|参与|文明|登录后)\S{0,6}(评论|跟贴|跟帖|留言)|评论\W*(\(|（)?\d*|comments?\W*(\(?\d+\)?)?$|\d+ comments?|leave a (comment|reply)|post a comment|add a comment|view (all )?comments|join the (conversation|discussion)|log ?in to|sign in to)",
     ),
     (
         Phrase::Source,
@@ -72,11 +72,11 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
     (
         Phrase::Promo,
-        r"(?i)开通会员|仅对会员|点击(进入|查看|下载|关注|这里|此处|图片|阅读|上方|下方).{0,16}$|(扫描|长按|识别).{0,8}二维码|扫码|关注.{0,12}(公众号|微信|微博)|下载.{0,10}(APP|客户端)|(APP|客户端).{0,6}下载|sign up (for|to)|subscribe (to|now|for|today)|newsletter|download (our|the) app|follow us|click here|join our|get the latest|加入.{0,6}(群|社区)|新浪(财经|新闻)?(APP|公众号)|打开.{0,8}(APP|客户端)|^\W*(advertisement|anzeige|publicité|publicidad|广告|reklama?|sponsored|annonse)\W*$|article continues below|continue reading|story continues",
+        r"(?i)点击(进入|查看|下载|关注|这里|此处|图片|阅读|上方|下方).{0,16}$|(扫描|长按|识别).{0,8}二维码|关注.{0,12}(公众号|微信|微博)|下载.{0,10}(APP|客户端)|(APP|客户端).{0,6}下载|加入.{0,6}(群|社区)|打开.{0,8}(APP|客户端)|^\W*(advertisement|anzeige|publicité|publicidad|广告|reklama?|sponsored|annonse)\W*$",
     ),
     (
         Phrase::Legal,
-        r"(?i)(免责声明|特别声明|郑重声明|版权声明|^\W*声明\W*[：:]|版权问题|转载(请|须|需|声明)|未经.{0,14}(授权|许可|同意)|不代表.{0,14}(观点|立场)|仅供参考|侵权|投资者据此操作|风险自担|转载请注明|欢迎转载|(licensed|reproduced|republished) under|creative commons)",
+        r"(?i)^\W*声明\W*[：:]|未经.{0,14}(授权|许可|同意)|不代表.{0,14}(观点|立场)",
     ),
     (
         Phrase::Paging,
@@ -99,11 +99,7 @@ const PATTERNS: &[(Phrase, &str)] = &[
 /// For each kind the words that its pattern begins with, after signs, and those that it may have anywhere: a line
 /// that has none of them cannot match. Beginnings are cut short where that costs nothing.
 const WORDS: &[(Phrase, &str, &str)] = &[
-    (
-        Phrase::Footer,
-        "",
-        "版权所有|copyright|©|(c)|icp备|icp证|公网安备|主办单位|网站地图|备案号|增值电信|许可证|all rights reserved|alle rechte vorbehalten|互联网新闻信息服务|违法和不良信息|举报电话|举报邮箱|联系我们|关于我们|privacy policy|terms of ",
-    ),
+    (Phrase::Footer, "", "(c)|关于我们"),
     (
         Phrase::Related,
         "相关|延伸阅读|推荐|热门|热点|为您推荐|猜你喜欢|你可能|今日|精彩推荐|更多|最新|编辑推荐|大家都在看|新闻排行|阅读排行|点击排行|排行榜|24小时热|本周热|图片新闻|精彩图集|看了又看|往期|related |more |read |see also|also read|recommended|you |most |trending|popular |latest |up next|don't miss|editor|top stories|mehr zum thema|lesen sie auch|das k|auch interessant|à lire|À lire|lire aussi|sur le m|te puede|lea tamb|leia |leggi anche|関連記事|おすすめ|あわせて|관련|인기|ч|Ч|ilgili|les og|læ|lÆ|lä|lÄ",
@@ -127,7 +123,7 @@ const WORDS: &[(Phrase, &str, &str)] = &[
     (
         Phrase::Comments,
         "我来说两句|leave a |join the |log in to|login to|sign in to",
-        "评论|跟贴|跟帖|条回复|个回复|0回复|1回复|2回复|3回复|4回复|5回复|6回复|7回复|8回复|9回复| 回复|人参与|留言|comment|自律管理承诺书|文明上网",
+        "评论|跟贴|跟帖|条回复|个回复|0回复|1回复|2回复|3回复|4回复|5回复|6回复|7回复|8回复|9回复| 回复|人参与|留言|comment",
     ),
     (
         Phrase::Source,
@@ -137,13 +133,9 @@ const WORDS: &[(Phrase, &str, &str)] = &[
     (
         Phrase::Promo,
         "advertisement|anzeige|publici|广告|reklam|sponsored|annonse",
-        "开通会员|仅对会员|点击进入|点击查看|点击下载|点击关注|点击这里|点击此处|点击图片|点击阅读|点击上方|点击下方|二维码|扫码|关注|下载|打开|sign up |subscribe |newsletter|download |follow us|click here|join our|get the latest|加入|新浪app|新浪公众号|新浪财经app|新浪财经公众号|新浪新闻app|新浪新闻公众号|article continues below|continue reading|story continues",
+        "点击进入|点击查看|点击下载|点击关注|点击这里|点击此处|点击图片|点击阅读|点击上方|点击下方|二维码|关注|下载|打开|加入",
     ),
-    (
-        Phrase::Legal,
-        "",
-        "声明|版权问题|转载|未经|不代表|仅供参考|侵权|投资者据此操作|风险自担|licensed under|reproduced under|republished under|creative commons",
-    ),
+    (Phrase::Legal, "", "声明|未经|不代表"),
     (
         Phrase::Paging,
         "上|下|前|后|首|末|尾|共|previous|next|prev|older|newer",
@@ -166,24 +158,46 @@ const WORDS: &[(Phrase, &str, &str)] = &[
     ),
 ];
 
+/// For some kinds the words that say it wherever they stand, whatever stands beside them.
+const SURE: &[(Phrase, &str)] = &[
+    (
+        Phrase::Footer,
+        "版权所有|copyright|©|icp备|icp证|公网安备|主办单位|网站地图|备案号|增值电信|许可证|all rights reserved|alle rechte vorbehalten|互联网新闻信息服务|违法和不良信息|举报电话|举报邮箱|联系我们|privacy policy|terms of use|terms of service",
+    ),
+    (Phrase::Comments, "自律管理承诺书|跟帖评论|文明上网"),
+    (
+        Phrase::Promo,
+        "开通会员|仅对会员|扫码|sign up for|sign up to|subscribe to|subscribe now|subscribe for|subscribe today|newsletter|download our app|download the app|follow us|click here|join our|get the latest|新浪app|新浪公众号|新浪财经app|新浪财经公众号|新浪新闻app|新浪新闻公众号|article continues below|continue reading|story continues",
+    ),
+    (
+        Phrase::Legal,
+        "免责声明|特别声明|郑重声明|版权声明|版权问题|转载请|转载须|转载需|转载声明|仅供参考|侵权|投资者据此操作|风险自担|欢迎转载|licensed under|reproduced under|republished under|creative commons",
+    ),
+];
+
+/// Where the bits of words that are sure begin.
+const SURE_BITS: usize = 16;
+const _: () = assert!(PATTERNS.len() <= SURE_BITS);
+
 /// The bit of [`Phrase::Tools`].
 const TOOLS: u32 = 1 << Phrase::Tools as u32;
 /// Most Chinese characters in a row that its words have; signs stand around them.
 const TOOL_HAN: usize = 4;
 
-/// Every word of one sort with a bit for its kind.
-fn words(
-    of: fn(&(Phrase, &'static str, &'static str)) -> &'static str,
-) -> Vec<(&'static str, u32)> {
-    let sorts = WORDS.iter().enumerate();
-    sorts
-        .flat_map(|(at, kind)| of(kind).split('|').map(move |word| (word, 1 << at)))
-        .filter(|(word, _)| !word.is_empty())
-        .collect()
+/// The words of kinds with a bit for each kind.
+fn words<'w>(
+    kinds: impl Iterator<Item = (Phrase, &'w str)>,
+) -> impl Iterator<Item = (&'w str, u32)> {
+    let all = kinds.flat_map(|(kind, words)| words.split('|').map(move |w| (w, 1 << kind as u32)));
+    all.filter(|(word, _)| !word.is_empty())
 }
 
-static BEGINNINGS: LazyLock<Beginnings> = LazyLock::new(|| Beginnings::of(words(|kind| kind.1)));
-static ANYWHERE: LazyLock<Literals> = LazyLock::new(|| Literals::of(words(|kind| kind.2)));
+static BEGINNINGS: LazyLock<Beginnings> =
+    LazyLock::new(|| Beginnings::of(words(WORDS.iter().map(|kind| (kind.0, kind.1)))));
+static ANYWHERE: LazyLock<Literals> = LazyLock::new(|| {
+    let sure = words(SURE.iter().copied()).map(|(word, bit)| (word, bit << SURE_BITS));
+    Literals::of(words(WORDS.iter().map(|kind| (kind.0, kind.2))).chain(sure))
+});
 
 /// Made when a line first may match: a crawl of one language never needs most of them.
 static REGEXES: [OnceLock<Regex>; PATTERNS.len()] = [const { OnceLock::new() }; PATTERNS.len()];
@@ -200,10 +214,12 @@ pub(super) fn phrase_of(text: &str) -> Option<Phrase> {
     if text.is_empty() || text.len() > MAX_BYTES {
         return None;
     }
-    let mut left = may_match(text);
+    let seen = ANYWHERE.seen(text.as_bytes());
+    let sure = seen >> SURE_BITS;
+    let mut left = (begun(text) | seen | sure) & ((1 << SURE_BITS) - 1);
     while left != 0 {
         let at = left.trailing_zeros() as usize;
-        if matches(at, text) {
+        if sure >> at & 1 == 1 || matches(at, text) {
             return Some(PATTERNS[at].0);
         }
         left &= left - 1;
@@ -211,19 +227,18 @@ pub(super) fn phrase_of(text: &str) -> Option<Phrase> {
     None
 }
 
-/// A bit for each pattern that has one of its words in the text.
-fn may_match(text: &str) -> u32 {
+/// A bit for each pattern with one of whose words the text begins.
+fn begun(text: &str) -> u32 {
     let is_letter = |c: char| c.is_alphabetic() || c.is_ascii_digit() || c == '_';
     let first = text.find(is_letter).and_then(|at| text.get(at..));
-    let begins = first.map_or(0, |first| {
+    first.map_or(0, |first| {
         let begins = BEGINNINGS.seen(first.as_bytes());
         if begins & TOOLS != 0 && begins_with_han(first, TOOL_HAN + 1) {
             begins & !TOOLS
         } else {
             begins
         }
-    });
-    begins | ANYWHERE.seen(text.as_bytes())
+    })
 }
 
 /// The text begins with at least so many Chinese characters in a row.

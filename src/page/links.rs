@@ -49,6 +49,7 @@ pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
         by_reference: HashMap::with_capacity_and_hasher(USUAL, QuickHash::default()),
         by_url: HashMap::with_capacity_and_hasher(USUAL, QuickHash::default()),
         links: Vec::new(),
+        near: Vec::with_capacity(NEAR + 1),
     };
     for (id, node) in page.nodes().iter().enumerate() {
         let id = id as NodeId;
@@ -152,8 +153,8 @@ fn names_a_page(reference: &str) -> bool {
 
 /// Links that most pages have no more of.
 const USUAL: usize = 224;
-/// Last links whose hosts are remembered.
-const NEAR: usize = 4;
+/// Most hosts that are remembered.
+const NEAR: usize = 12;
 
 struct Found<'p> {
     base: Option<CrawlUri>,
@@ -161,6 +162,8 @@ struct Found<'p> {
     by_reference: HashMap<&'p str, Option<usize>, QuickHash>,
     by_url: HashMap<u64, usize, QuickHash>,
     links: Vec<RawLink>,
+    /// A link for each of several hosts, the one named last in front.
+    near: Vec<usize>,
 }
 
 impl<'p> Found<'p> {
@@ -194,20 +197,28 @@ impl<'p> Found<'p> {
         }
     }
 
-    /// The address that a reference means.
-    fn url(&self, reference: &str) -> Option<CrawlUri> {
-        // Most absolute references lead to a host seen just before, and a host is the dear part of an address.
-        let near = self.links.iter().rev().take(NEAR).map(|link| &link.url);
-        let mut near = near.chain(&self.base);
-        if let Some((near, path)) = near.find_map(|near| Some((near, path_at(near, reference)?))) {
-            return near.join(path).ok();
+    /// The address that a reference means, and whether its host was not known.
+    fn url(&mut self, reference: &str) -> Option<(CrawlUri, bool)> {
+        // Most absolute references lead to a host seen before, and a host is the dear part of an address.
+        for (at, link) in self.near.iter().enumerate() {
+            let known = &self.links.get(*link)?.url;
+            if let Some(path) = path_at(known, reference) {
+                let url = known.join(path).ok()?;
+                self.near.get_mut(..=at)?.rotate_right(1);
+                return Some((url, false));
+            }
         }
-        match &self.base {
-            Some(base) => base.join(reference).ok(),
+        let Some(base) = &self.base else {
             // Without a base a reference without a scheme means nothing.
-            None if !reference.contains(':') => None,
-            None => CrawlUri::parse(reference).ok(),
-        }
+            let url = reference.contains(':').then(|| CrawlUri::parse(reference));
+            return Some((url?.ok()?, true));
+        };
+        let url = match path_at(base, reference) {
+            Some(path) => base.join(path).ok()?,
+            None => base.join(reference).ok()?,
+        };
+        let other = url.authority() != base.authority();
+        Some((url, other))
     }
 
     /// Index of the link with this reference's address, added when it is new.
@@ -223,7 +234,7 @@ impl<'p> Found<'p> {
         if !names_a_page(reference) || self.links.len() >= limit {
             return None;
         }
-        let url = self.url(reference)?;
+        let (url, new_host) = self.url(reference)?;
         if role == LinkRole::Anchor && page.url.as_ref() == Some(&url) {
             return None;
         }
@@ -232,6 +243,10 @@ impl<'p> Found<'p> {
             return Some(*at);
         }
         let at = self.links.len();
+        if new_host {
+            self.near.insert(0, at);
+            self.near.truncate(NEAR);
+        }
         self.by_url.insert(fingerprint, at);
         self.links.push(RawLink {
             url,
@@ -247,8 +262,7 @@ impl<'p> Found<'p> {
 /// What stands behind scheme and host of `reference` when they are those of `near`, letter for letter: a path that
 /// means the same beside `near`.
 fn path_at<'r>(near: &CrawlUri, reference: &'r str) -> Option<&'r str> {
-    let origin = near.as_str().strip_suffix(near.path_and_query())?;
-    let path = reference.strip_prefix(origin)?;
+    let path = reference.strip_prefix(near.origin())?;
     // Two slashes begin a host, and tabs and line breaks are left out before they are looked for.
     let is_path = path.starts_with('/') && !path.starts_with("//") && !path.starts_with("/\\");
     (is_path && !path.contains(['\t', '\n', '\r'])).then_some(path)

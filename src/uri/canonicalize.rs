@@ -132,6 +132,11 @@ impl CrawlUri {
         }
     }
 
+    /// Scheme, host and port: what stands before the path.
+    pub fn origin(&self) -> &str {
+        &self.url[..url::Position::BeforePath]
+    }
+
     /// The path, always with its first `/`.
     pub fn path(&self) -> &str {
         self.url.path()
