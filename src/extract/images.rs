@@ -12,6 +12,8 @@ use crate::uri::CrawlUri;
 
 /// Most pictures of one text.
 const MAX_IMAGES: usize = 64;
+/// Most pictures that are looked at.
+const MAX_LOOKED_AT: usize = 1_000;
 /// Longest alternative text, in characters; a longer one is cut.
 const MAX_ALT: usize = 300;
 /// Words of addresses whose pictures show nothing of the text.
@@ -35,9 +37,10 @@ pub(super) struct Place<'a> {
 pub(super) fn images(page: &Page, outline: &Outline, place: &Place<'_>) -> Vec<Image> {
     let mut out: Vec<Image> = Vec::new();
     let mut base = None;
-    for id in reach(page, outline, place) {
-        if page.node(id).tag != Tag::IMG || out.len() >= MAX_IMAGES {
-            continue;
+    let pictures = reach(page, outline, place).filter(|id| page.node(*id).tag == Tag::IMG);
+    for id in pictures.take(MAX_LOOKED_AT) {
+        if out.len() >= MAX_IMAGES {
+            break;
         }
         let Some(after) = paragraph(page, outline, place, id) else {
             continue;
