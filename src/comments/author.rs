@@ -185,11 +185,18 @@ fn support(
     } else {
         0.0
     };
-    if roles[index] != Role::Text {
-        sum * 0.5
-    } else {
+    // One who answers everybody is said in all records; with a picture it is a person all the same.
+    if roles[index] == Role::Text || has_picture(page, piece) {
         sum
+    } else {
+        sum * 0.5
     }
+}
+
+/// The link around a name holds a picture too.
+fn has_picture(page: &Page, piece: &Piece) -> bool {
+    let link = page.node(piece.node).parent;
+    page.node(link).tag == Tag::A && (link..piece.node).any(|id| page.node(id).tag == Tag::IMG)
 }
 
 fn in_tag(page: &Page, record: &Record, piece: &Piece, tags: &[Tag]) -> bool {

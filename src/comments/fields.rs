@@ -16,6 +16,10 @@ use crate::page::{NodeId, Page, Tag};
 const LABEL_SHARE: f32 = 0.34;
 /// Fewest records that must say the same.
 const LABEL_RECORDS: usize = 3;
+/// Least length of a sentence that tells of a time, in bytes.
+const SENTENCE_BYTES: usize = 40;
+/// Words of a sentence, which a line of name and time does not have.
+const SENTENCE_WORDS: usize = 12;
 /// Longest label, in bytes.
 const LABEL_BYTES: usize = 60;
 
@@ -68,7 +72,14 @@ pub(super) fn fields(page: &Page, records: &[Record], signs: &[NodeId]) -> Vec<F
     let mut roles: Vec<Vec<Role>> = records
         .iter()
         .map(|record| {
-            let role = |piece: &Piece| first_role(page, piece, signs, &labels);
+            let role = |piece: &Piece| {
+                let elsewhere = time_slot.is_some_and(|slot| slot != piece.slot);
+                match first_role(page, piece, signs, &labels) {
+                    // What somebody tells of a time is no time of the record.
+                    Role::Time if elsewhere && is_sentence(&piece.text) => Role::Text,
+                    role => role,
+                }
+            };
             record.pieces.iter().map(role).collect()
         })
         .collect();
@@ -146,6 +157,12 @@ fn first_role(page: &Page, piece: &Piece, signs: &[NodeId], labels: &HashSet<(Ke
     } else {
         Role::Text
     }
+}
+
+/// Longer than a line of name and time: it ends like a sentence, or has as many words as one.
+fn is_sentence(text: &str) -> bool {
+    let ends = text.ends_with(['.', '!', '?', '…', '。', '！', '？']);
+    text.len() > SENTENCE_BYTES && (ends || text.split_whitespace().count() >= SENTENCE_WORDS)
 }
 
 /// The place at which most records tell a time. Of equals the one that is a `<time>`, then the one whose times differ

@@ -119,13 +119,19 @@ fn plain_bytes(page: &Page, end: NodeId) -> usize {
     sum
 }
 
-/// The text right before the records is a heading of comments: `3 条评论`, `Comments`.
+/// The text right before the records is a heading of comments: `3 条评论`, `Comments`. A link to the latest answer is
+/// none.
 fn above_is_heading(page: &Page, start: NodeId) -> bool {
+    let is_link = |id: NodeId| {
+        page.ancestors(id)
+            .take(3)
+            .any(|a| page.node(a).tag == Tag::A)
+    };
     (0..start)
         .rev()
         .filter(|id| page.node(*id).tag == Tag::TEXT && !page.text(*id).trim().is_empty())
         .take(2)
-        .any(|id| words::is_heading(page.text(id).trim()))
+        .any(|id| words::is_heading(page.text(id).trim()) && !is_link(id))
 }
 
 /// Addresses of forums and of sites of questions and answers.

@@ -38,8 +38,8 @@ pub struct LogLine {
     pub hops: u16,
     /// Links in the page that are in scope.
     pub outlinks: usize,
-    /// What became of the document: `new`, `changed`, `unchanged`, `deleted`, `duplicate` (another address has it);
-    /// absent when there is none.
+    /// What became of the document: `new`, `changed`, `unchanged`, `deleted`, `duplicate` (another address has it),
+    /// `moved` (another address had it, and this is the canonical one); absent when there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<&'static str>,
     /// When it is fetched next, RFC 3339; absent: with the site's next cycle, or never.

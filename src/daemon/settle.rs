@@ -213,7 +213,12 @@ fn document(
     if had_document && !revisit.changed && same {
         return (None, Some("unchanged"));
     }
-    let word = if had_document { "changed" } else { "new" };
+    let word = match (had_document, ties.yielding.is_empty()) {
+        (true, _) => "changed",
+        // It had this document at another address: counted once, whichever of the two was visited first.
+        (false, false) => "moved",
+        (false, true) => "new",
+    };
     let document = Document {
         addresses: ties.addresses.clone(),
         ..document.clone()

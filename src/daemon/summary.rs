@@ -24,7 +24,7 @@ pub struct Summary {
     pub documents_changed: u64,
     /// Articles fetched whole whose text has not changed.
     pub documents_unchanged: u64,
-    /// Pages that another address has the document of.
+    /// Pages that another address has the document of, or had until this one was found.
     pub documents_duplicate: u64,
     /// Visits that brought a whole page which said nothing new: what a perfect schedule would have saved.
     pub wasted: u64,
@@ -92,7 +92,7 @@ impl Summary {
             Some("changed") => self.documents_changed += 1,
             Some("unchanged") => self.documents_unchanged += 1,
             Some("deleted") => self.documents_deleted += 1,
-            Some("duplicate") => self.documents_duplicate += 1,
+            Some("duplicate" | "moved") => self.documents_duplicate += 1,
             _ => {}
         }
     }

@@ -199,7 +199,9 @@ const FRAME_HEAD: &str = concat!(
     "body{font:15px/1.6 sans-serif;padding:.6em;overflow-wrap:anywhere}a{color:inherit}",
     "[data-region]{outline:1px dashed #aaa;outline-offset:1px;margin:3px 0}",
     "[data-part=essential]{outline-style:solid}[data-part=unknown]{outline-color:#eee}",
-    "[data-field=boilerplate]{color:#666}",
+    "[data-field=boilerplate],[data-field=boilerplate] *{color:#666;font-size:11px;line-height:1.25;margin-block:1px}",
+    // Menus in lines, so that the text comes into view sooner.
+    "li[data-field=boilerplate]{display:inline-block;margin:1px 8px 1px 0}",
     "[data-said]{outline:2px solid #b3261e}[data-ratio]{box-shadow:-4px 0 0 #2e7d32}",
     "[data-region]:hover{outline:2px solid #1a56b0}",
     "a.tj{font:11px sans-serif;background:#fff;color:#1a56b0;border:1px solid #1a56b0;border-radius:4px;",

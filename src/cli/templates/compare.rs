@@ -111,11 +111,14 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             if let Some(file) = &args.dendrogram {
                 learn::write(
                     file,
-                    &chart::dendrogram(&merges, &pages.names, max_distance),
+                    &chart::dendrogram(way.name(), &merges, &pages.names, max_distance),
                 )?;
             }
             if let Some(file) = &args.heat_map {
-                learn::write(file, &chart::heat_map(&distances, &clusters, &pages.names))?;
+                learn::write(
+                    file,
+                    &chart::heat_map(way.name(), &distances, &clusters, &pages.names),
+                )?;
             }
         }
     }

@@ -33,7 +33,7 @@ pub(super) fn html(
         seen.len(),
         learned.templates.len()
     ));
-    out.push_str(&legend());
+    out.push_str(&legend(&Field::ALL));
     for (number, template) in learned.templates.iter().enumerate() {
         out.push_str(&format!(
             "<h2>Template {}: {} pages, mean distance {:.2}</h2>\n",
@@ -41,6 +41,7 @@ pub(super) fn html(
             template.pages,
             template.mean_distance
         ));
+        out.push_str(&legend(&show::fields(template)));
         if let Some(saved) = pages.get(&number) {
             let keys = Keys::of(&saved.page);
             let guide = Guide::new(template, &keys, &saved.page);
@@ -72,22 +73,25 @@ pub(super) fn html(
     out
 }
 
-/// What the colours of the frames mean.
-fn legend() -> String {
-    let chip = |field: Field| {
-        let (colour, name) = (colour(field), field.name());
+/// Fields in their colours.
+fn legend(fields: &[Field]) -> String {
+    let chip = |field: &Field| {
+        let (colour, name) = (colour(*field), field.name());
         format!("<span style=\"background:{colour}\">{name}</span> ")
     };
-    let chips: String = Field::ALL.into_iter().map(chip).collect();
+    let chips: String = fields.iter().map(chip).collect();
     format!("<p class=\"legend\">{chips}</p>\n")
 }
 
 /// The tree of the first pages.
 fn drawing(seen: &[Observation], max_distance: f32) -> String {
     let drawn = seen.get(..seen.len().min(chart::MAX_DRAWN)).unwrap_or(seen);
+    if drawn.len() < 2 {
+        return "<p>There are no two pages to compare.</p>".to_owned();
+    }
     let sets: Vec<_> = drawn.iter().map(Observation::key_set).collect();
     let distances = cluster::Distances::of(sets.len(), |i, j| 1.0 - sets[i].similarity(&sets[j]));
     let merges = cluster::average_linkage(distances, &vec![1; sets.len()]);
     let names: Vec<String> = drawn.iter().map(|page| page.url.clone()).collect();
-    chart::dendrogram(&merges, &names, max_distance)
+    chart::dendrogram("Distance of pages", &merges, &names, max_distance)
 }

@@ -93,7 +93,8 @@ fn region_line(template: &Template, region: &Region) -> String {
         format!("{field}{said}"),
         region.pages,
         region.lines,
-        region.entropy,
+        // Not "-0.00".
+        region.entropy.abs(),
         region.kept,
         region.lines,
         votes.join(", ")

@@ -217,6 +217,17 @@ fn a_canonical_address_keeps_its_own_text() {
 }
 
 #[test]
+fn a_document_that_comes_to_its_canonical_address_is_not_new() {
+    let ties = Ties {
+        yielding: vec![3],
+        ..Ties::default()
+    };
+    let end = settled(Visit::default(), page("正文", 1), ties);
+    assert_eq!((op(&end), end.line.document), ("upsert", Some("moved")));
+    assert_eq!(end.page.yielding, [3]);
+}
+
+#[test]
 fn ties_end_with_the_text_and_stay_over_a_failure() {
     let alias = || Visit {
         documented: false,
