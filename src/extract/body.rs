@@ -8,6 +8,7 @@
 
 use super::Config;
 use super::features::View;
+use super::gaps;
 use super::guided;
 use super::head::Head;
 use super::learned::Weights;
@@ -99,6 +100,8 @@ pub(super) struct Body {
     pub confidence: f32,
     /// What the page is.
     pub kind: Kind,
+    /// Probability that it is a thread.
+    pub talk: f32,
 }
 
 /// The lines to keep, and the F1 to be expected of them. A clear page is cut a second time with lower odds: what is
@@ -204,7 +207,7 @@ pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<Guid
         }
     };
     complete(search.page, &view, &judgement.odds, &mut lines);
-    let [article, _, reference, ..] = judgement.types.0;
+    let [article, talk, reference, ..] = judgement.types.0;
     if article + reference > ONE_TEXT {
         parts::drop_foreign(search.page, &view, &mut lines);
     }
@@ -220,12 +223,13 @@ pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<Guid
         method,
         confidence: expected * plain * short,
         kind: judgement.types.kind(&view, search.judged.kind),
+        talk,
         phrases: view.phrases,
     }
 }
 
 /// Adds what belongs to kept lines though it does not read like text: the other rows of a table, lists that stand
-/// among paragraphs, attachments named right below.
+/// among paragraphs, attachments named right below; then whole parts that stand among paragraphs.
 fn complete(page: &Page, view: &View<'_>, odds: &[f32], lines: &mut Vec<usize>) {
     let outline = view.outline;
     let mut more = other_rows(page, outline, lines);
@@ -238,6 +242,8 @@ fn complete(page: &Page, view: &View<'_>, odds: &[f32], lines: &mut Vec<usize>) 
     lines.extend(more);
     lines.sort_unstable();
     lines.dedup();
+    lines.extend(gaps::lines(page, view, odds, lines));
+    lines.sort_unstable();
 }
 
 /// Lines of the tables that hold a kept cell between kept paragraphs.

@@ -16,8 +16,10 @@ use super::{Config, Context, Reading};
 use crate::page::{Page, Tag};
 use crate::template::{Field, Guide, Keys, ObservedLine, text_hash};
 
-/// Of what the ratio kept, this share at least must stay, or the template is not believed.
+/// Of what the ratio is sure of, this share at least must stay, or the template is not believed.
 const LEAST_LEFT: f32 = 0.5;
+/// Odds from which the ratio is sure of a line.
+const SURE: f32 = 0.5;
 /// Lines of more tokens do not repeat by being part of the layout, but because somebody quotes.
 const LONGEST_REPEAT: u32 = 120;
 /// What is believed of the container's log-odds.
@@ -101,13 +103,18 @@ pub(super) fn choose(
     lines.extend(ratio.iter().filter(|i| guided[**i] >= odds[**i]));
     lines.sort_unstable();
     lines.dedup();
-    let sum = |lines: &[usize]| lines.iter().map(|i| tokens[*i]).sum::<u32>() as f32;
-    let both: HashSet<usize> = ratio.iter().copied().collect();
-    let shared: Vec<usize> = lines.iter().copied().filter(|i| both.contains(i)).collect();
+    let mut certain: HashSet<usize> = ratio.iter().copied().filter(|i| odds[*i] >= SURE).collect();
+    if certain.is_empty() {
+        certain.extend(&ratio);
+    }
+    let of_certain = |lines: &[usize]| {
+        let both = lines.iter().filter(|i| certain.contains(i));
+        both.map(|i| tokens[*i]).sum::<u32>() as f32
+    };
     let said = outline.lines.iter().any(|line| guide.is_said(line.block));
     if lines == ratio {
         (ratio, expected.max(sure), "ratio+template")
-    } else if said || sum(&shared) >= LEAST_LEFT * sum(&ratio) {
+    } else if said || of_certain(&lines) >= LEAST_LEFT * of_certain(&ratio) {
         (lines, sure, "template")
     } else {
         (ratio, expected, "ratio+blocks")

@@ -58,6 +58,13 @@ impl Marks {
     /// Cookie and consent banners, pop-ups, dialogs.
     pub(super) const POPUP: Marks = Marks(1 << 22);
 
+    /// Classes that tell how a page is laid out, or what a part around the text has: what they name is not in them.
+    const LAYOUT: Marks = Marks(1 << 23);
+    /// What is not believed beside such words. Lists of comments have them as well.
+    const NOT_BESIDE_LAYOUT: Marks = Marks(
+        (Self::AGAINST.0 & !Self::COMMENT.0) | Self::AUTHOR.0 | Self::ABOUT.0 | Self::LAYOUT.0,
+    );
+
     /// All hints against being text.
     pub(super) const AGAINST: Marks = Marks(
         Self::NAV.0
@@ -80,13 +87,13 @@ impl Marks {
 
     /// Both sets.
     #[must_use]
-    pub(super) fn with(self, other: Marks) -> Marks {
+    pub(super) const fn with(self, other: Marks) -> Marks {
         Marks(self.0 | other.0)
     }
 
     /// The set less `other`.
     #[must_use]
-    pub(super) fn without(self, other: Marks) -> Marks {
+    pub(super) const fn without(self, other: Marks) -> Marks {
         Marks(self.0 & !other.0)
     }
 }
@@ -95,19 +102,19 @@ impl Marks {
 /// `^`, `$` stand for the bounds of a word (a change of case, a digit or a sign).
 const STEMS: &[(&str, Marks)] = &[
     (
-        r"breadcrumb|crumbs?|pagination|paginat|pager|page-?nav|menu|navbar|navigation|nav$|^nav|toc$|^toc|skip-?link|sitemap|weizhi|mianbao|dangqian|location$",
+        r"breadcrumb|crumbs?|pagination|paginat|pager|page-?nav|menu|navbar|navigation|nav$|^nav$|nav-?list|nav-?wrap|nav-?box|toc$|^toc|skip-?link|sitemap|weizhi|mianbao|dangqian| location ",
         Marks::NAV,
     ),
     (
-        r"masthead|site-?header|page-?header|topbar|top-?bar|banner|^head$|^header$|^hd$|^top$|toolbar",
+        r"masthead|site-?header|page-?header|topbar|top-?bar|banner|^head$|^header$|^hd$| top |head-?top|page-?top|site-?top|top-?nav|toolbar",
         Marks::HEADER,
     ),
     (
-        r"foot|footer|colophon|bottom-?bar|^ft$|^bottom$",
+        r"foot|footer|colophon|bottom-?bar|^ft$| bottom |page-?bottom|site-?bottom|bottom-?nav",
         Marks::FOOTER,
     ),
     (
-        r"side-?bar|sidebar|aside|^side|side$|rail$|^rail|right-?col|col-?right|left-?col|widget|^right$|gadget",
+        r"side-?bar|aside| side |side-?col|side-?nav|side-?menu|side-?box|side-?panel|side-?list|side-?widget|side-?module|side-?block|side-?content|side-?right|side-?left|left-?side$|right-?side$|sider$|rail$|^rail|right-?col|col-?right|widget| right$|main-?right|con-?right|content-?right|wrap-?right|box-?right|area-?right|gadget",
         Marks::ASIDE,
     ),
     (
@@ -115,7 +122,7 @@ const STEMS: &[(&str, Marks)] = &[
         Marks::COMMENT,
     ),
     (
-        r"relat|recommend|^hot|hot-?list|hotnews|popular|trending|most-?read|most-?view|ranking|^rank|rank$|tuijian|xiangguan|^xgxw|paihang|more-?news|more-?stories|more-?from|see-?also|also-?read|read-?more|readmore|read-?next|up-?next|next-?article|prev-?next|post-?nav|teaser|suggest|yarpp|outbrain|taboola|zergnet|you-?may|youmay|latest|guess|feed-?list|news-?list|list-?news|kandian|rel-?news|about-?news",
+        r"relate|relation|recommend|^hot|hot-?list|hotnews|popular|trending|most-?read|most-?view|ranking|^rank|rank$|tuijian|xiangguan|^xgxw|paihang|more-?news|more-?stories|more-?from|see-?also|also-?read|read-?more|readmore|read-?next|up-?next|next-?article|prev-?next|post-?nav|teaser|suggest|yarpp|outbrain|taboola|zergnet|you-?may|youmay|latest|guess|feed-?list|news-?list|list-?news|kandian|rel-?news|about-?news",
         Marks::RELATED,
     ),
     (
@@ -123,11 +130,11 @@ const STEMS: &[(&str, Marks)] = &[
         Marks::SHARE,
     ),
     (
-        r"^ads?$|^ads?-|-ads?$|^adv$|advert|^advertis|adsense|adbox|ad-?wrap|ad-?area|ad-?slot|guanggao|^gg$|sponsor|promo|newsletter|subscri|sign-?up|signup|paywall|^donat|call-?to-?action|^cta|app-?download|download-?app|^dfp|marketing|affiliate",
+        r"^ads?$|^ads?-|-ads?$|^adv$|advert|^advertis|adsense|^adbox|^ad-?wrap|^ad-?area|^ad-?slot|guanggao|^gg$|sponsor|promo|newsletter|subscri|sign-?up|signup|^donat|call-?to-?action|^cta|app-?download|download-?app|^dfp|marketing|affiliate",
         Marks::PROMO,
     ),
     (
-        r"meta$|^meta|byline|dateline|timestamp|post-?info|pub-?info|publish-?info|article-?info|pub-?time|publish-?time|post-?time|^time$|^date$|pubdate|laiyuan|source$|^source|^info$|info-?bar|editor$|bianji|zebian|ep-?editor|^tags?$|tag-?list|post-?tags|article-?tags|keywords?$|categories|entry-?utility|reading-?time|views?$|hits$|read-?count",
+        r"meta$|^meta|byline|dateline|timestamp|post-?info|pub-?info|publish-?info|article-?info|pub-?time|publish-?time|post-?time|^time$|^date$|pubdate|laiyuan|source$|^source| info |news-?info|art-?info|info-?bar| editor |editor-?name|bianji|zebian|ep-?editor| tags? |tag-?list|post-?tags|article-?tags|keywords?$|categories|entry-?utility|reading-?time| views? |page-?views?$|post-?views?$|view-?count|hits$|read-?count",
         Marks::ABOUT,
     ),
     (
@@ -155,8 +162,12 @@ const STEMS: &[(&str, Marks)] = &[
         Marks::LEGAL,
     ),
     (
-        r"cookie|consent|gdpr|modal|popup|pop-?up|overlay|dialog|lightbox|tooltip|drop-?down|hidden$|^hidden|login|sign-?in|register|search-?form|search-?box|newsletter-?form",
+        r"cookie|consent|gdpr|modal|popup|pop-?up|overlay|dialog|lightbox|tooltip|drop-?down| hidden |is-?hidden|visually-?hidden|login|sign-?in|register|search-?form|search-?box|newsletter-?form",
         Marks::POPUP,
+    ),
+    (
+        r"has-side|with-?side|no-side|and-side|content-side|side-?bar-?wrap|with-?rail|has-rail|with-?right|rail--main|off-?canvas|has-profile|has-share|selection-?share|promoted|status-publish|^hentry|bypostauthor|comment-author-|elementor-widget|canvas-widget|article-widget|nav-content|with-header|type-post|no-aside",
+        Marks::LAYOUT,
     ),
 ];
 
@@ -276,7 +287,13 @@ impl MarkReader {
             self.bounded.push(b' ');
             self.bounded.extend_from_slice(value.as_bytes());
             self.bounded.push(b' ');
-            *known = (hash, Marks(WORDS.seen(&self.bounded)));
+            let marks = Marks(WORDS.seen(&self.bounded));
+            let believed = if marks.any(Marks::LAYOUT) {
+                marks.without(Marks::NOT_BESIDE_LAYOUT)
+            } else {
+                marks
+            };
+            *known = (hash, believed);
         }
         known.1
     }

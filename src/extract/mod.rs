@@ -13,6 +13,7 @@ mod date_years;
 mod document;
 mod fallback;
 mod features;
+mod gaps;
 mod guided;
 mod head;
 mod headline;
@@ -224,7 +225,7 @@ impl<'a> Reading<'a> {
         };
         let mut body = body::main_text(&search, config, guide);
         let comments = posts::find(page, &outline);
-        if posts::settle(page, &outline, &comments, &mut body.lines) {
+        if posts::settle(page, &outline, &comments, body.talk, &mut body.lines) {
             body.method = "posts";
         }
         let headline = headline::headline(page, &outline, &head, &title, &headings, &body);

@@ -15,6 +15,9 @@ use crate::page::{NodeId, Page};
 /// Share of the chosen text that must be left when comments are taken out of it: with less, they are the text.
 const LEFT: f32 = 0.25;
 
+/// Probability of being a thread from which what is said on a page is its text, though it looks like comments.
+const TALK: f32 = 0.6;
+
 /// Tokens that are a text, however long the comments below it.
 const TEXT_TOKENS: u32 = 150;
 
@@ -37,11 +40,13 @@ pub(super) fn find(page: &Page, outline: &Outline) -> Found {
     comments::find(page, &marked)
 }
 
-/// Puts the posts of a thread into the lines of the text, or takes comments out of them. True for a thread.
+/// Puts the posts of a thread into the lines of the text, or takes comments out of them. `talk` is how likely the page is a
+/// thread by all else. True for a thread.
 pub(super) fn settle(
     page: &Page,
     outline: &Outline,
     found: &Found,
+    talk: f32,
     lines: &mut Vec<usize>,
 ) -> bool {
     if found.comments.is_empty() {
@@ -59,7 +64,11 @@ pub(super) fn settle(
     });
     let much = tokens(&rest) as f32 >= LEFT * tokens(lines) as f32 || tokens(&rest) >= TEXT_TOKENS;
     if !found.thread {
-        if much {
+        if talk >= TALK {
+            lines.extend(posts);
+            lines.sort_unstable();
+            lines.dedup();
+        } else if much {
             *lines = rest;
         }
         return false;

@@ -3,5 +3,6 @@
 mod dates;
 mod hostile;
 mod links;
+mod marks;
 mod ratios;
 mod titles;
