@@ -8,7 +8,7 @@ use super::marks::{Marks, is_hidden};
 use super::measure::Measure;
 use super::render::body_text;
 use super::{Config, Context, Reading};
-use crate::page::{Attr, Hints, NodeId, Page, Tag};
+use crate::page::{Attr, Hints, Kind, NodeId, Page, Tag};
 
 /// Smallest `noscript` content that may be a whole page, in bytes; smaller ones hold counters and pictures.
 const NOSCRIPT_BYTES: usize = 600;
@@ -16,6 +16,8 @@ const NOSCRIPT_BYTES: usize = 600;
 const MUCH_MORE: u32 = 3;
 /// Most pictures whose alternative texts are joined.
 const MAX_PICTURES: usize = 40;
+/// Sentence marks from which a hidden text is that of an article.
+const FEW_MARKS: u32 = 4;
 /// What confidence is left when a text was not in plain sight.
 const TRUST: f32 = 0.7;
 
@@ -40,9 +42,14 @@ pub(super) fn mend(
         shown
     };
     if hidden.tokens() >= enough && hidden.body.confidence > 0.5 {
-        document.text = body_text(page, &hidden.outline, &hidden.body.lines);
+        (document.text, document.images) = hidden.text(page);
         document.confidence = hidden.body.confidence * TRUST;
         "hidden".clone_into(&mut document.method);
+        // The kind was judged by what is shown: of an article that a script shows, nothing but the headline.
+        let is_prose = Measure::of(&document.text).marks >= FEW_MARKS;
+        if document.kind == Kind::Other && document.title.is_some() && is_prose {
+            document.kind = Kind::Article;
+        }
         return;
     }
     if let Some(text) = from_pictures(page, &hidden, enough) {

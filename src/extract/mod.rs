@@ -267,6 +267,18 @@ impl<'a> Reading<'a> {
             .sum()
     }
 
+    /// The main text with its pictures.
+    fn text(&self, page: &Page) -> (String, Vec<Image>) {
+        let lines = &self.body.lines;
+        let (text, paragraphs) = render::paragraphs(page, &self.outline, lines);
+        let place = images::Place {
+            title: self.headline.line,
+            lines,
+            paragraphs: &paragraphs,
+        };
+        (text, images::images(page, &self.outline, &place))
+    }
+
     /// Writer and media source.
     fn names(&self, page: &Page) -> (Option<String>, Option<String>) {
         let names = author::names(page, &self.outline, &self.head, self.place, false);
@@ -284,13 +296,7 @@ impl<'a> Reading<'a> {
     ) -> Document {
         let (author, source) = self.names(page);
         let links = links::links(page, &self.outline, config.max_outlinks);
-        let lines = &self.body.lines;
-        let (text, paragraphs) = render::paragraphs(page, &self.outline, lines);
-        let place = images::Place {
-            title: self.headline.line,
-            lines,
-            paragraphs: &paragraphs,
-        };
+        let (text, images) = self.text(page);
         let url = page
             .url
             .as_ref()
@@ -308,8 +314,8 @@ impl<'a> Reading<'a> {
             published: self.published.map(|s| s.iso(&self.clock)),
             author,
             source,
-            images: images::images(page, &self.outline, &place),
             text,
+            images,
             comment_endpoints: comments::endpoints(page),
             comments: posts::comments(std::mem::take(&mut self.comments), &self.clock),
             links,

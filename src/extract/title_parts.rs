@@ -65,6 +65,8 @@ impl Parts {
         for list in [&mut out.heads, &mut out.tails, &mut out.parts] {
             list.retain(|s| !s.is_empty());
         }
+        // Forums end their titles so; it is no headline, however long it is.
+        out.parts.retain(|part| !is_maker(part));
         out
     }
 
@@ -83,6 +85,13 @@ impl Parts {
         let all = self.heads.iter().chain(&self.tails).chain(&self.parts);
         Forms::of(all.map(String::as_str))
     }
+}
+
+/// The name of the program that made the page: `Powered by Discuz!`.
+fn is_maker(part: &str) -> bool {
+    const BEGINNING: &str = "powered by";
+    let head = part.get(..BEGINNING.len());
+    head.is_some_and(|head| head.eq_ignore_ascii_case(BEGINNING))
 }
 
 fn piece(text: &str, from: usize, to: usize) -> String {

@@ -19,8 +19,9 @@ use crate::world::{Home, Web};
 const LIMIT: Duration = Duration::from_secs(60);
 /// Decoded bytes after which a page is cut off.
 const PAGE_BYTES: u64 = 4 << 20;
-/// What may have been on its way when the page without end was cut off: socket buffers on both sides.
-const ON_ITS_WAY_BYTES: u64 = 12 << 20;
+/// What may have been on its way when the page without end was cut off: the buffer of a receiver that is slow for a moment
+/// may grow to 32 MB, that of the sender to 4. Whoever takes all of it takes 64.
+const ON_ITS_WAY_BYTES: u64 = 48 << 20;
 /// The sample web takes any load; the traps are about what is fetched, not how fast.
 const FRONTIER: &str = "min_delay_ms = 0\nmax_delay_ms = 0\nconnections_per_host = 4\nconnections_per_ip = 16\nthrottle_backoff_ms = 200";
 
