@@ -58,7 +58,6 @@ pub fn observe(
     let observed = lines
         .map(|(line, vote)| ObservedLine {
             key: keys.fine(line.block),
-            coarse: keys.coarse(line.block),
             text: hash_of(page, line),
             tokens: line.all.tokens,
             vote,
@@ -125,8 +124,8 @@ pub(super) fn choose(
 /// for it. What speaks for a place, the ratio saw as well. It is often shy of lists and short lines; where almost
 /// everything is main text, such a line is too, unless it is a caption.
 fn said(page: &Page, line: &Line, guide: &Guide<'_>) -> f32 {
-    if guide.is_said(line.block) {
-        return guide.place(line.block).odds();
+    if let Some(odds) = guide.said(line.block) {
+        return odds;
     }
     let inside = guide.inside(line.block);
     if inside <= 0.0 || in_figure(page, line) {

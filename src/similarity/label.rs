@@ -22,6 +22,16 @@ pub fn mix(a: u64, b: u64) -> u64 {
     x.wrapping_mul(0xD6E8_FEB8_6659_FD93)
 }
 
+/// Elements that two multisets in rising order share. Without a branch on their order, which nobody can foretell.
+pub fn shared(a: &[u64], b: &[u64]) -> usize {
+    let (mut i, mut j, mut count) = (0, 0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        count += usize::from(x == y);
+        (i, j) = (i + usize::from(x <= y), j + usize::from(y <= x));
+    }
+    count
+}
+
 /// A word of class or id, if it is likely to be the same on all pages of a template: digits count pages, and a word
 /// with many of them is a hash.
 pub(super) fn stable(word: &str) -> Option<&str> {

@@ -26,7 +26,7 @@ mod weighted_tag;
 
 pub use collection::{COLLECTION_DISTANCE, Vocabulary, collection_distances};
 pub use edit_distance::edit_distance;
-pub use label::{hash_text, mix, name_hash, name_of};
+pub use label::{hash_text, mix, name_hash, name_of, shared};
 pub use lcs::{lcs_len, lcs_step};
 pub use path_bag::{Bag, PathMatch, bag_similarity};
 pub use shingles::{Shingles, Sketch};

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 
 use super::Mode;
-use super::label::mix;
+use super::label::{mix, shared};
 use super::skeleton::Skeleton;
 
 /// Distinct paths without an equal in the other tree that are compared one with one; of more, evenly chosen ones stand
@@ -165,21 +165,6 @@ impl LeafPaths {
             .get(start..start + path.pairs as usize)
             .unwrap_or_default()
     }
-}
-
-/// Elements that two sorted multisets share.
-fn shared(a: &[u64], b: &[u64]) -> usize {
-    let (mut i, mut j, mut count) = (0, 0, 0);
-    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
-        match x.cmp(y) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => {
-                (i, j, count) = (i + 1, j + 1, count + 1);
-            }
-        }
-    }
-    count
 }
 
 /// For each node its order among its siblings, from 1; the root has 1.

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use super::Mode;
-use super::label::mix;
+use super::label::{mix, shared};
 use super::skeleton::Skeleton;
 
 /// Nodes of one path; deeper ones are cut at the root's end.
@@ -22,6 +22,8 @@ const MAX_MATCHES: usize = 8;
 /// A distinct root-to-leaf path.
 struct Path {
     labels: Vec<u64>,
+    /// The same in rising order.
+    sorted: Vec<u64>,
     /// Same-label siblings of each node, itself counted.
     siblings: Vec<u32>,
     /// Places among all leaf paths, from 1.
@@ -45,8 +47,12 @@ fn paths(tree: &Skeleton) -> (Vec<Path>, usize) {
             continue;
         }
         known.insert(hash, paths.len());
+        let labels: Vec<u64> = nodes.iter().map(|at| tree.labels[*at]).collect();
+        let mut sorted = labels.clone();
+        sorted.sort_unstable();
         paths.push(Path {
-            labels: nodes.iter().map(|at| tree.labels[*at]).collect(),
+            labels,
+            sorted,
             siblings: nodes.iter().map(|at| siblings[*at]).collect(),
             places: vec![place],
         });
@@ -71,18 +77,19 @@ fn sibling_counts(tree: &Skeleton) -> Vec<u32> {
     counts
 }
 
-/// Mean of the best matches, both ways; `weigh` says how often a path counts.
+/// Mean of the best matches, both ways; `weigh` says how often a path counts. `similar` is told below which similarity it
+/// may say anything that is not more.
 fn both_ways(
     a: &[Path],
     b: &[Path],
     weigh: impl Fn(&Path) -> f64,
-    similar: impl Fn(&Path, &Path) -> f64,
+    similar: impl Fn(&Path, &Path, f64) -> f64,
 ) -> f64 {
     let mut best_a = vec![0.0f64; a.len()];
     let mut best_b = vec![0.0f64; b.len()];
     for (i, p) in a.iter().enumerate() {
         for (j, q) in b.iter().enumerate() {
-            let similarity = similar(p, q);
+            let similarity = similar(p, q, best_a[i].min(best_b[j]));
             best_a[i] = best_a[i].max(similarity);
             best_b[j] = best_b[j].max(similarity);
         }
@@ -102,7 +109,7 @@ pub(super) fn traditional(a: &Skeleton, b: &Skeleton) -> f64 {
         &x,
         &y,
         |path| path.places.len() as f64,
-        |p, q| {
+        |p, q, _| {
             let pairs = p.labels.iter().zip(&q.labels);
             let common = pairs.take_while(|(l, m)| l == m).count();
             common as f64 / p.labels.len().max(q.labels.len()) as f64
@@ -114,11 +121,12 @@ pub(super) fn traditional(a: &Skeleton, b: &Skeleton) -> f64 {
 pub(super) fn improved(a: &Skeleton, b: &Skeleton, mode: Mode) -> f64 {
     let ((x, leaves_a), (y, leaves_b)) = (paths(a), paths(b));
     let most = leaves_a.max(leaves_b);
-    both_ways(&x, &y, |_| 1.0, |p, q| path_similarity(p, q, most, mode))
+    let similar = |p: &Path, q: &Path, least: f64| path_similarity(p, q, most, mode, least);
+    both_ways(&x, &y, |_| 1.0, similar)
 }
 
-/// `content · length · location` of two paths.
-fn path_similarity(p: &Path, q: &Path, most_leaves: usize, mode: Mode) -> f64 {
+/// `content · length · location` of two paths; 0 where it cannot be more than `least`.
+fn path_similarity(p: &Path, q: &Path, most_leaves: usize, mode: Mode, least: f64) -> f64 {
     if p.labels[0] != q.labels[0] {
         return 0.0;
     }
@@ -126,6 +134,15 @@ fn path_similarity(p: &Path, q: &Path, most_leaves: usize, mode: Mode) -> f64 {
         let (m, n) = (p.labels.len(), q.labels.len());
         (m.min(n) as f64, m.max(n) as f64)
     };
+    let location = location(p, q, most_leaves);
+    // No node of a match counts for more than 1, and there are no more of them than labels that both paths have.
+    let most = match mode {
+        Mode::Literal => 1.0,
+        Mode::Fixed => shared(&p.sorted, &q.sorted) as f64 / short,
+    };
+    if most * (short / long) * location <= least {
+        return 0.0;
+    }
     let mut content = 0.0f64;
     for (of_p, of_q) in matches(&p.labels, &q.labels) {
         let divisor = match mode {
@@ -134,7 +151,7 @@ fn path_similarity(p: &Path, q: &Path, most_leaves: usize, mode: Mode) -> f64 {
         };
         content = content.max(sum_of_nodes(p, q, &of_p, &of_q) / divisor);
     }
-    content * (short / long) * location(p, q, most_leaves)
+    content * (short / long) * location
 }
 
 fn sum_of_nodes(p: &Path, q: &Path, of_p: &[usize], of_q: &[usize]) -> f64 {

@@ -85,31 +85,6 @@ impl Library {
     }
 }
 
-/// What a template says of a line.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Prior {
-    /// Nothing.
-    Unknown,
-    /// Log-odds that it is main text, to be added to those of the extraction.
-    Odds(f32),
-    /// A person has called the place body.
-    Always,
-    /// A person has called the place something else.
-    Never,
-}
-
-impl Prior {
-    /// Log-odds to add.
-    pub fn odds(self) -> f32 {
-        match self {
-            Prior::Unknown => 0.0,
-            Prior::Odds(odds) => odds,
-            Prior::Always => SAID,
-            Prior::Never => -SAID,
-        }
-    }
-}
-
 /// A template and the page it is applied to.
 #[derive(Debug, Clone, Copy)]
 pub struct Guide<'a> {
@@ -173,28 +148,15 @@ impl<'a> Guide<'a> {
         }
     }
 
-    /// What is known of the place of a line, whose innermost block is `block`.
-    pub fn place(&self, block: NodeId) -> Prior {
-        let key = self.keys.fine(block);
-        match self.template.labels.get(&key) {
-            Some(Field::Body) => return Prior::Always,
-            Some(_) => return Prior::Never,
-            None => {}
-        }
-        let shares = &self.template.shares;
-        if let Some(region) = self.template.region(key).filter(|r| r.pages >= 2) {
-            let mut odds = believed(region.kept, region.lines, region.pages);
-            if region.is_constant() {
-                odds = odds.min(CONSTANT);
-            }
-            return Prior::Odds(odds);
-        }
-        let coarse = self.keys.coarse(block);
-        let share = shares.binary_search_by_key(&coarse, |s| s.key).ok();
-        match share.and_then(|at| shares.get(at)).filter(|s| s.pages >= 2) {
-            Some(share) => Prior::Odds(believed(share.kept, share.lines, share.pages) / 2.0),
-            None => Prior::Unknown,
-        }
+    /// Log-odds of a line whose place, by its innermost block, a person gave a field: it is body, or not.
+    pub fn said(&self, block: NodeId) -> Option<f32> {
+        let field = self.template.labels.get(&self.keys.fine(block))?;
+        Some(if *field == Field::Body { SAID } else { -SAID })
+    }
+
+    /// Whether a person gave the place of a line a field.
+    pub fn is_said(&self, block: NodeId) -> bool {
+        self.said(block).is_some()
     }
 
     /// Whether the template's pages say the same somewhere: then the line belongs to the template, not to the page.
@@ -211,11 +173,6 @@ impl<'a> Guide<'a> {
     /// The field at the block of a line.
     pub fn field(&self, block: NodeId) -> Option<Field> {
         self.template.field(self.keys.fine(block))
-    }
-
-    /// Whether a person said so.
-    pub fn is_said(&self, block: NodeId) -> bool {
-        self.template.labels.contains_key(&self.keys.fine(block))
     }
 }
 

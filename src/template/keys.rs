@@ -1,26 +1,15 @@
-//! Where a node stands, as numbers that are the same on all pages of a template. In: a page. Out: for each node a fine key
-//! (names of all blocks from the root) and a coarse one (tags from the root, names of the two innermost blocks). Only
-//! blocks count: inline elements come and go with what an author writes.
+//! Where a node stands, as numbers that are the same on all pages of a template. In: a page. Out: for each node its fine
+//! key, made of the names of all blocks from the root. Only blocks count: inline elements come and go with what an author
+//! writes.
 
 use crate::page::{NodeId, Page};
-use crate::similarity::{mix, name_hash};
-
-/// Set apart, so that a coarse key is never taken for a fine one.
-const COARSE: u64 = 0xC0A2;
+use crate::similarity::{mix, name_hash, shared};
 
 /// The keys of a page.
 #[derive(Debug, Clone, Default)]
 pub struct Keys {
     fine: Vec<u64>,
-    coarse: Vec<u64>,
     set: KeySet,
-}
-
-/// What the children of a node need of it.
-#[derive(Clone, Copy, Default)]
-struct Above {
-    tags: u64,
-    name: u64,
 }
 
 impl Keys {
@@ -29,10 +18,8 @@ impl Keys {
         let count = page.nodes().len();
         let mut keys = Self {
             fine: vec![0; count],
-            coarse: vec![0; count],
             set: KeySet::default(),
         };
-        let mut above = vec![Above::default(); count];
         let mut set = Vec::with_capacity(count / 2);
         let mut at = 0;
         while at < count {
@@ -43,16 +30,10 @@ impl Keys {
                 continue;
             }
             if node.tag.is_block() {
-                let name = name_hash(page, at as NodeId);
-                let tags = mix(above[parent].tags, u64::from(node.tag.0));
-                keys.coarse[at] = mix(mix(tags, name), mix(above[parent].name, COARSE));
-                keys.fine[at] = mix(keys.fine[parent], name);
-                above[at] = Above { tags, name };
+                keys.fine[at] = mix(keys.fine[parent], name_hash(page, at as NodeId));
                 set.push(keys.fine[at]);
             } else if at > 0 {
                 keys.fine[at] = keys.fine[parent];
-                keys.coarse[at] = keys.coarse[parent];
-                above[at] = above[parent];
             }
             at += 1;
         }
@@ -69,11 +50,6 @@ impl Keys {
     /// Fine key of a node.
     pub fn fine(&self, node: NodeId) -> u64 {
         self.fine.get(node as usize).copied().unwrap_or_default()
-    }
-
-    /// Coarse key of a node.
-    pub fn coarse(&self, node: NodeId) -> u64 {
-        self.coarse.get(node as usize).copied().unwrap_or_default()
     }
 
     /// The different fine keys of the page.
@@ -104,13 +80,7 @@ impl KeySet {
 
     /// Keys that stand in both.
     pub fn shared(&self, other: &KeySet) -> usize {
-        let (a, b) = (&self.keys, &other.keys);
-        let (mut i, mut j, mut count) = (0, 0, 0);
-        while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
-            count += usize::from(x == y);
-            (i, j) = (i + usize::from(x <= y), j + usize::from(y <= x));
-        }
-        count
+        shared(&self.keys, &other.keys)
     }
 
     /// `2·|a ∩ b| / (|a| + |b|)`; 1 for two empty sets.

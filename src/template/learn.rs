@@ -11,7 +11,7 @@ use super::field::Field;
 use super::keys::KeySet;
 use super::nodes::{Piece, QUORUM, pieces, sequence_of};
 use super::observation::Observation;
-use super::regions::{Region, Share, regions, repeated_texts, shares};
+use super::regions::{Region, regions, repeated_texts};
 
 /// Pages aligned for the nodes of a template, those nearest the middle; the rest counts for the regions.
 const MAX_ALIGNED: usize = 60;
@@ -45,8 +45,6 @@ pub struct Template {
     pub pieces: Vec<Piece>,
     /// Places of text, in order of keys.
     pub regions: Vec<Region>,
-    /// The same by coarse keys.
-    pub shares: Vec<Share>,
     /// Texts that stand on several pages, with the number of pages.
     pub repeated: Vec<(u64, u32)>,
     /// The innermost block that holds almost all main text on almost every page, and the share of its tokens that are
@@ -182,7 +180,6 @@ fn template(seen: &[Observation], sets: &[KeySet], members: &[usize]) -> Templat
         pieces,
         container: container(&all),
         regions: regions(&all),
-        shares: shares(&all),
         repeated: repeated_texts(&all),
         labels: BTreeMap::new(),
         names,

@@ -28,12 +28,12 @@ pub mod suffix_tree;
 mod tests;
 mod ukkonen;
 
-pub use assign::{Assigned, Guide, Library, Prior};
+pub use assign::{Assigned, Guide, Library};
 pub use config::{Config, LEARN_AT, LEARN_SMALL_AT, MAX_DISTANCE, MAX_PENDING, MIN_PAGES, SAMPLES};
 pub use field::Field;
 pub use keys::{KeySet, Keys, text_hash};
 pub use learn::{Learned, Template, learn};
 pub use nodes::{Node, Piece, sequence_of};
 pub use observation::{Observation, ObservedLine, ObservedNode};
-pub use regions::{Region, Share};
+pub use regions::Region;
 pub use saved::{colour, frame, framed_html, saved_html};

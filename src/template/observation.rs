@@ -32,8 +32,6 @@ pub struct ObservedNode {
 pub struct ObservedLine {
     /// Fine key of its block.
     pub key: u64,
-    /// Coarse key of its block.
-    pub coarse: u64,
     /// Hash of its text.
     pub text: u64,
     /// Its tokens.

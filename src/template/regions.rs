@@ -58,19 +58,6 @@ impl Region {
     }
 }
 
-/// Lines and lines kept at the coarse keys, for places that fine keys do not know.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Share {
-    /// Coarse key.
-    pub key: u64,
-    /// Pages that have it.
-    pub pages: u32,
-    /// Lines there.
-    pub lines: u32,
-    /// Lines there that the extraction took for main text.
-    pub kept: u32,
-}
-
 /// The regions of some pages in order of keys, fields named.
 pub(super) fn regions(members: &[&Observation]) -> Vec<Region> {
     let mut counting: HashMap<u64, Counting> = HashMap::new();
@@ -180,24 +167,6 @@ fn name_fields(regions: &mut [Region], pages: f32) {
             None
         };
     }
-}
-
-/// Lines and lines kept by coarse keys, in order of keys.
-pub(super) fn shares(members: &[&Observation]) -> Vec<Share> {
-    let mut shares: HashMap<u64, (Share, Option<u32>)> = HashMap::new();
-    for (page, seen) in (0u32..).zip(members) {
-        for line in &seen.lines {
-            let (share, last) = shares.entry(line.coarse).or_default();
-            share.key = line.coarse;
-            share.pages += u32::from(*last != Some(page));
-            *last = Some(page);
-            share.lines += 1;
-            share.kept += u32::from(line.vote == Some(Field::Body));
-        }
-    }
-    let mut all: Vec<Share> = shares.into_values().map(|(share, _)| share).collect();
-    all.sort_unstable_by_key(|s| s.key);
-    all
 }
 
 /// Texts that stand on several of the pages, in order of hashes, with the number of pages.

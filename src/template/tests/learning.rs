@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::page;
 use crate::page::Page;
 use crate::template::{
-    Config, Field, Guide, Keys, Library, Observation, ObservedLine, Piece, Prior, learn, text_hash,
+    Config, Field, Guide, Keys, Library, Observation, ObservedLine, Piece, Template, learn,
+    text_hash,
 };
 
 /// Article `n` of a layout with a list of varying length and a line that repeats inside the body.
@@ -48,7 +49,6 @@ fn observe(page: &Page, n: usize) -> Observation {
             };
             ObservedLine {
                 key: keys.fine(block),
-                coarse: keys.coarse(block),
                 text: crate::similarity::hash_text(page.text(id).as_bytes()),
                 tokens: 8,
                 vote,
@@ -175,22 +175,38 @@ fn a_guide_knows_places_and_what_repeats() {
     let (text, footer) = (block_of("第一段"), block_of("版权"));
     {
         let guide = Guide::new(&template, &keys, &fresh);
-        assert!(guide.place(text).odds() > 1.0);
-        assert!(guide.place(footer).odds() < -1.0);
+        assert_eq!((guide.said(text), guide.said(footer)), (None, None));
+        assert!(guide.against(text) >= 0.0);
+        assert!(guide.against(footer) < -1.0);
         let note = crate::similarity::hash_text("关注我们的公众号".as_bytes());
         assert!(guide.repeats(note));
         assert!(!guide.repeats(crate::similarity::hash_text("第一段".as_bytes())));
-        assert_eq!(guide.place(9_999), Prior::Unknown);
+        assert_eq!((guide.against(9_999), guide.said(9_999)), (0.0, None));
     }
     // What a person says outweighs what was learned.
     template.labels.insert(keys.fine(footer), Field::Body);
     template.labels.insert(keys.fine(text), Field::Boilerplate);
     let guide = Guide::new(&template, &keys, &fresh);
-    assert_eq!(
-        (guide.place(text), guide.place(footer)),
-        (Prior::Never, Prior::Always)
-    );
+    assert!(guide.said(text) < Some(-10.0) && guide.said(footer) > Some(10.0));
     assert_eq!(guide.field(footer), Some(Field::Body));
+}
+
+#[test]
+fn what_was_stored_with_more_than_is_kept_now_reads_as_before() {
+    let seen = pages("news", 12);
+    let template = &learn(&seen, &Config::default()).templates[0];
+    let mut older = serde_json::to_value(template).unwrap();
+    older["shares"] = serde_json::json!([{ "key": 7, "pages": 12, "lines": 30, "kept": 12 }]);
+    assert_eq!(
+        &serde_json::from_value::<Template>(older).unwrap(),
+        template
+    );
+    let mut older = serde_json::to_value(&seen[0]).unwrap();
+    older["lines"][0]["coarse"] = serde_json::json!(7);
+    assert_eq!(
+        serde_json::from_value::<Observation>(older).unwrap(),
+        seen[0]
+    );
 }
 
 #[test]
