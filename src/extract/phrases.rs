@@ -80,7 +80,7 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
     (
         Phrase::Paging,
-        r"(?i)^\W*((上|下|前|后|首|末|尾)一?(页|篇|条|章|张|则)|(previous|next|prev|older|newer)( (article|post|page|story|entry))?|共\d+页)\W*",
+        r"(?i)^\W*((上|下|前|后|首|末|尾)一?(页|篇|条|章|张|则)|(previous|next|prev|older|newer)( (article|post|page|story|entry|topic|chapter)|\W*$|\s*[:：|»›>→–—])|共\d+页)\W*",
     ),
     (
         Phrase::Tags,

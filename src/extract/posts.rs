@@ -18,6 +18,11 @@ const LEFT: f32 = 0.25;
 /// Probability of being a thread from which what is said on a page is its text, though it looks like comments.
 const TALK: f32 = 0.6;
 
+/// Fewer comments than this do not outweigh the text: they are parts of it that look like comments. The second number is
+/// the share of the chosen text that must be left then.
+const FEW: usize = 3;
+const MOST_LEFT: f32 = 0.5;
+
 /// Tokens that are a text, however long the comments below it.
 const TEXT_TOKENS: u32 = 150;
 
@@ -62,13 +67,15 @@ pub(super) fn settle(
         posts.binary_search(i).is_err()
             && (!inside[*i] || (!found.thread && outline.lines[*i].all.tokens > BESIDE_TOKENS))
     });
-    let much = tokens(&rest) as f32 >= LEFT * tokens(lines) as f32 || tokens(&rest) >= TEXT_TOKENS;
+    let left = tokens(&rest) as f32 / tokens(lines).max(1) as f32;
+    let much = left >= LEFT || tokens(&rest) >= TEXT_TOKENS;
+    let few = found.comments.len() < FEW && left < MOST_LEFT;
     if !found.thread {
         if talk >= TALK {
             lines.extend(posts);
             lines.sort_unstable();
             lines.dedup();
-        } else if much {
+        } else if much && !few {
             *lines = rest;
         }
         return false;

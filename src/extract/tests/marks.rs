@@ -1,6 +1,7 @@
-//! What classes say of an element, and what they only say of its layout.
+//! What classes say of an element, and what they only say of its layout; what short lines say of themselves.
 
 use crate::extract::marks::{MarkReader, Marks};
+use crate::extract::phrases::{Phrase, phrase_of};
 use crate::page::{Hints, Page, Tag};
 
 /// The marks of a `div` with a class.
@@ -56,4 +57,25 @@ fn hints_against_text_are_still_read() {
     // A comment stays one, whatever else WordPress calls it.
     let comment = marks("comment byuser comment-author-steve bypostauthor");
     assert!(comment.any(Marks::COMMENT) && !comment.any(Marks::AUTHOR));
+}
+
+#[test]
+fn a_sentence_that_begins_with_next_is_no_paging() {
+    for text in [
+        "Next",
+        "Previous article: The mill burns",
+        "Next: how to mend it",
+        "上一篇：港口开航",
+        "Older posts",
+    ] {
+        assert_eq!(phrase_of(text), Some(Phrase::Paging), "{text}");
+    }
+    for text in [
+        "Next year marks the tenth anniversary of the first photograph.",
+        "Next, check with your dealer for used machines.",
+        "Previous deals have also included money for roads.",
+        "Preventing the worst is not enough.",
+    ] {
+        assert_ne!(phrase_of(text), Some(Phrase::Paging), "{text}");
+    }
 }
