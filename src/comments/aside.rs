@@ -3,9 +3,8 @@
 
 use std::collections::HashSet;
 
-use super::fields::Role;
 use super::keys;
-use super::record::{Piece, Record};
+use super::record::{Piece, Record, Role};
 use super::{author, signs, words};
 use crate::page::{NodeId, Page};
 

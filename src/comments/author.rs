@@ -4,9 +4,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::fields::Role;
 use super::keys::{self, Key};
-use super::record::{Piece, Record};
+use super::record::{Piece, Record, Role};
 use super::{signs, words};
 use crate::page::{Attr, NodeId, Page, Tag};
 

@@ -3,9 +3,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::fields::Role;
 use super::keys::{self, Key};
-use super::record::Record;
+use super::record::{Record, Role};
 use super::words;
 use crate::page::{NodeId, Page, Tag};
 

@@ -8,7 +8,7 @@ use super::aside::{mark_heads, mark_quotes};
 use super::author;
 use super::content::content_slot;
 use super::keys::{self, Key};
-use super::record::{Piece, Record};
+use super::record::{Piece, Record, Role};
 use super::words;
 use crate::page::{NodeId, Page, Tag};
 
@@ -22,27 +22,6 @@ const SENTENCE_BYTES: usize = 40;
 const SENTENCE_WORDS: usize = 12;
 /// Longest label, in bytes.
 const LABEL_BYTES: usize = 60;
-
-/// What a piece is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// Perhaps part of the text.
-    Text,
-    /// The time, or another time.
-    Time,
-    /// The writer.
-    Author,
-    /// A button or its label.
-    Tool,
-    /// A number.
-    Count,
-    /// The same in many records.
-    Label,
-    /// On the line of name and time.
-    Head,
-    /// Part of a comment that this one answers.
-    Quote,
-}
 
 /// The fields of one record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -60,6 +60,27 @@ struct Open {
     block: bool,
 }
 
+/// What a piece is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Perhaps part of the text.
+    Text,
+    /// The time, or another time.
+    Time,
+    /// The writer.
+    Author,
+    /// A button or its label.
+    Tool,
+    /// A number.
+    Count,
+    /// The same in many records.
+    Label,
+    /// On the line of name and time.
+    Head,
+    /// Part of a comment that this one answers.
+    Quote,
+}
+
 impl Record {
     /// Reads `range`; `holes` maps the start of each range inside that is not its own to its end.
     pub(super) fn read(

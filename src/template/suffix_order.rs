@@ -6,8 +6,6 @@
 //! "Permuted longest-common-prefix array", 2009), and a node is a run of neighbours that share so much
 //! (Abouelhoda, Kurtz and Ohlebusch, "Replacing suffix trees with enhanced suffix arrays", 2004).
 
-use super::suffix_tree::Leaves;
-
 /// Nothing stands here.
 const NONE: u32 = u32::MAX;
 /// Most kinds of symbols that fit a byte, and two bytes, each with a bit of its own.
@@ -15,6 +13,16 @@ const BYTES: usize = 1 << 7;
 const PAIRS: usize = 1 << 15;
 /// One name in so many may stand more than once for names to be compared one with one.
 const FEW: usize = 8;
+
+/// A tree, flat: its leaves from left to right and how much neighbours share. An inner node is a stretch of leaves that
+/// share more than the stretch goes on with; it is found on a walk and not kept, so that there is little to hold.
+#[derive(Debug, Clone)]
+pub(super) struct Leaves {
+    /// Where the suffixes begin.
+    pub(super) suffixes: Vec<u32>,
+    /// For each place of the text, how many symbols its suffix shares with the one before it in `suffixes`.
+    pub(super) shared: Vec<u32>,
+}
 
 /// The leaves of the suffix tree of a text whose last symbol stands nowhere else in it; all symbols are below `kinds`.
 pub(super) fn leaves(text: Vec<u32>, kinds: usize) -> Leaves {

@@ -6,6 +6,7 @@
 //! here a run counts when it is the whole subtree of its first element.
 
 use super::repeats::{Token, ends};
+use super::suffix_order::Leaves;
 use super::{suffix_order, ukkonen};
 use crate::similarity::mix;
 
@@ -15,16 +16,6 @@ const SHORT: usize = 32_768;
 const AT_ONCE: usize = 256;
 /// A free place of the table of symbols.
 const FREE: u32 = u32::MAX;
-
-/// A tree, flat: its leaves from left to right and how much neighbours share. An inner node is a stretch of leaves that
-/// share more than the stretch goes on with; it is found on a walk and not kept, so that there is little to hold.
-#[derive(Debug, Clone)]
-pub(super) struct Leaves {
-    /// Where the suffixes begin.
-    pub(super) suffixes: Vec<u32>,
-    /// For each place of the text, how many symbols its suffix shares with the one before it in `suffixes`.
-    pub(super) shared: Vec<u32>,
-}
 
 /// A run of symbols that ends at an inner node: where it first stands, how many symbols, how often it occurs.
 pub type Run = (u32, u32, u32);

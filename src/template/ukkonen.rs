@@ -6,7 +6,7 @@
 //! The children of a node stand together, few as a list and many as a hash table, so that what belongs together is
 //! near.
 
-use super::suffix_tree::Leaves;
+use super::suffix_order::Leaves;
 
 /// The root.
 const ROOT: u32 = 0;

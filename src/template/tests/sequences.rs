@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use crate::template::nodes::{Node, Piece, pieces};
 use crate::template::repeats::{Token, ends, merge};
-use crate::template::suffix_tree::{Leaves, Run, SuffixTree, equal_subtrees};
+use crate::template::suffix_order::Leaves;
+use crate::template::suffix_tree::{Run, SuffixTree, equal_subtrees};
 use crate::template::{suffix_order, ukkonen};
 
 fn token(label: u64, depth: u16) -> Token {
