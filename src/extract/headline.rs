@@ -112,6 +112,7 @@ pub(super) fn headline(
             text: heading.text.clone(),
             origin: heading.origin,
             distance: heading.line.abs_diff(anchor) as u32,
+            above: heading.line <= anchor,
             ..Candidate::default()
         });
     }

@@ -49,6 +49,7 @@ mod stamp;
 mod tests;
 mod title;
 mod title_parts;
+mod title_unlike;
 mod trace;
 mod trees;
 #[rustfmt::skip]

@@ -6,6 +6,7 @@
 
 use super::likeness::{Forms, likeness_from, normal_form};
 use super::title_parts::{Parts, Title};
+use super::title_unlike::{agreed_heading, lone_heading, near_heading};
 
 /// Least likeness to a part of `<title>`.
 const ACCEPT: f64 = 0.6;
@@ -16,7 +17,7 @@ const LINE: f64 = 0.8;
 /// Shortest headline, in characters of its normal form.
 const MIN_CHARS: usize = 4;
 /// Longest headline, in characters; longer headings are paragraphs in disguise.
-const MAX_CHARS: usize = 200;
+pub(super) const MAX_CHARS: usize = 200;
 /// Signs behind a heading that link to it.
 const PERMALINKS: [char; 5] = ['#', '¶', '§', '🔗', '\u{fe0f}'];
 
@@ -51,6 +52,8 @@ pub(super) struct Candidate {
     pub origin: Origin,
     /// Lines between it and the main text; smaller is nearer.
     pub distance: u32,
+    /// It stands above the main text or begins it.
+    pub above: bool,
     /// Likeness to the best part of `<title>`.
     pub score: f64,
     /// It is a part of `<title>`, letter for letter.
@@ -110,8 +113,9 @@ pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>)
     if let Some(best) = ranked.first() {
         return (Some(best.text.clone()), ranked);
     }
-    let fallback = part_of_title(parts, &site)
-        .map(|text| (text, Origin::Part))
+    let fallback = near_heading(&candidates, parts, &site)
+        .map(|text| (text, Origin::Heading))
+        .or_else(|| part_of_title(parts, &site).map(|text| (text, Origin::Part)))
         .or_else(|| {
             candidates
                 .first()
@@ -149,47 +153,27 @@ fn score(
         best
     };
     // Site names stand last; a headline that stands last is found by another candidate or part.
-    let suspect = candidate.origin != Origin::JsonLd && last == Some(form);
+    let suspect =
+        candidate.origin != Origin::JsonLd && last.is_some_and(|last| is_site(last, form));
     let short = form.len() < MIN_CHARS;
     best * if suspect { 0.5 } else { 1.0 } * if short { 0.8 } else { 1.0 }
 }
 
-/// The only `h1` of the page when it stands right above the text: it is the headline even if `<title>` was
-/// written for search engines.
-fn lone_heading(candidates: &[Candidate], parts: &Parts, site: &Site) -> Option<usize> {
-    /// Lines between headline and text: kicker, date, writer, picture.
-    const NEAR: u32 = 12;
-    let is_h1 = |c: &&Candidate| c.origin == Origin::H1;
-    if candidates.iter().filter(is_h1).count() != 1 {
-        return None;
-    }
-    let at = candidates.iter().position(|c| c.origin == Origin::H1)?;
-    let candidate = &candidates[at];
-    let form = normal_form(&candidate.text);
-    let long = form.len()
-        >= if form.iter().any(|c| super::likeness::is_cjk(*c)) {
-            6
-        } else {
-            12
-        };
-    // A heading that is a part of the title and was not accepted is the name of site or section.
-    let named = site.is(&form) || parts.parts.iter().any(|p| normal_form(p) == form);
-    (candidate.distance <= NEAR && long && !named).then_some(at)
+/// The last part of a title is this name, or the name with what sites add to theirs: 中国地理学会官网.
+fn is_site(last: &[char], form: &[char]) -> bool {
+    const ADDED: [&str; 6] = ["", "网", "官网", "网站", "官方网站", "门户网站"];
+    let added = |rest: &[char]| {
+        ADDED
+            .iter()
+            .any(|word| word.chars().eq(rest.iter().copied()))
+    };
+    last.strip_prefix(form).is_some_and(added)
 }
 
-/// The letters of a heading that `og:title` repeats: two places that say the same are believed though `<title>`
-/// was written for search engines.
-fn agreed_heading(candidates: &[Candidate], site: &Site) -> Option<Vec<char>> {
-    const LEAST: usize = 12;
-    let letters = |origin: Origin| {
-        let of = candidates.iter().filter(move |c| c.origin == origin);
-        of.map(|c| letters_of(&c.text))
-    };
-    let metas: Vec<Vec<char>> = letters(Origin::Meta).collect();
-    letters(Origin::H1).find(|l| {
-        let wide = l.iter().filter(|c| super::likeness::is_cjk(**c)).count();
-        l.len() + wide >= LEAST && metas.contains(l) && !site.is(l)
-    })
+/// Characters, those of Chinese counted twice.
+pub(super) fn width(text: &str) -> usize {
+    let wide = |c| usize::from(super::likeness::is_cjk(c));
+    text.chars().map(|c| 1 + wide(c)).sum()
 }
 
 /// Candidates by how many origins say the same, the more trusted origin first among equals; signs and spaces
@@ -254,7 +238,7 @@ fn signs_of(text: &str) -> Vec<char> {
 }
 
 /// Letters and digits of the normal form.
-fn letters_of(text: &str) -> Vec<char> {
+pub(super) fn letters_of(text: &str) -> Vec<char> {
     let mut form = normal_form(text);
     form.retain(|c| c.is_alphanumeric());
     form
@@ -284,7 +268,7 @@ fn without_permalink(text: &str) -> &str {
 }
 
 /// What is known of the site's name.
-struct Site {
+pub(super) struct Site {
     name: Option<Vec<char>>,
     /// Letters and digits of the host's registered label.
     host: Option<String>,
@@ -302,12 +286,12 @@ impl Site {
         }
     }
 
-    fn is(&self, form: &[char]) -> bool {
+    pub(super) fn is(&self, form: &[char]) -> bool {
         self.name.as_deref() == Some(form)
     }
 
     /// True if a part of a title names the site.
-    fn named_by(&self, part: &str) -> bool {
+    pub(super) fn named_by(&self, part: &str) -> bool {
         let form = normal_form(part);
         let letters = letters(part);
         let host = self.host.as_ref().is_some_and(|h| {
@@ -347,17 +331,12 @@ fn letters(text: &str) -> String {
 
 /// The title without the site's name: the longest part that is not it, else the whole.
 fn part_of_title(parts: &Parts, site: &Site) -> Option<String> {
-    let length = |s: &String| {
-        s.chars()
-            .map(|c| if super::likeness::is_cjk(c) { 2 } else { 1 })
-            .sum::<usize>()
-    };
     let best = parts
         .parts
         .iter()
         .filter(|p| !site.named_by(p))
         .rev()
-        .max_by_key(|p| length(p))
+        .max_by_key(|p| width(p))
         .filter(|p| p.chars().count() >= MIN_CHARS);
     best.or(Some(&parts.whole))
         .filter(|s| !s.is_empty())
