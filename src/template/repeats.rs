@@ -28,25 +28,22 @@ pub struct Merged {
 }
 
 /// For each element of a preorder sequence, one past the end of its subtree.
-pub fn ends(depths: &[u16]) -> Vec<usize> {
-    let mut ends = vec![depths.len(); depths.len()];
-    let mut open: Vec<usize> = Vec::new();
-    for (at, depth) in depths.iter().enumerate() {
-        while let Some(last) = open.last().copied()
-            && depths[last] >= *depth
-        {
-            ends[last] = at;
-            open.pop();
+pub fn ends(depths: impl ExactSizeIterator<Item = u16>) -> Vec<u32> {
+    let mut ends = vec![depths.len() as u32; depths.len()];
+    // Elements that are not at their end yet, with their depths.
+    let mut open: Vec<(u32, u16)> = Vec::new();
+    for (at, depth) in (0u32..).zip(depths) {
+        while let Some((last, _)) = open.pop_if(|(_, above)| *above >= depth) {
+            ends[last as usize] = at;
         }
-        open.push(at);
+        open.push((at, depth));
     }
     ends
 }
 
 /// Merges equal siblings, from the leaves up.
 pub fn merge(sequence: &[Token]) -> Merged {
-    let depths: Vec<u16> = sequence.iter().map(|t| t.depth).collect();
-    let ends = ends(&depths);
+    let ends = ends(sequence.iter().map(|t| t.depth));
     let mut hashes = vec![0u64; sequence.len()];
     let mut plus: Vec<bool> = sequence.iter().map(|t| t.plus).collect();
     let mut dropped = vec![false; sequence.len()];
@@ -58,11 +55,11 @@ pub fn merge(sequence: &[Token]) -> Merged {
         });
         let mut hash = mix(sequence[at].label, 0x7EE);
         let mut child = at + 1;
-        while child < ends[at] {
+        while child < ends[at] as usize {
             if !dropped[child] {
                 hash = mix(mix(hash, hashes[child]), u64::from(plus[child]));
             }
-            child = ends[child];
+            child = ends[child] as usize;
         }
         hashes[at] = hash;
     }
@@ -70,7 +67,7 @@ pub fn merge(sequence: &[Token]) -> Merged {
     let mut at = 0;
     while at < sequence.len() {
         if dropped[at] {
-            at = ends[at];
+            at = ends[at] as usize;
             continue;
         }
         merged.tokens.push(Token {
@@ -87,15 +84,15 @@ pub fn merge(sequence: &[Token]) -> Merged {
 /// as much is cleared as there are children, so that a wide element does not make all others dear.
 fn mark_equal(
     parent: usize,
-    ends: &[usize],
+    ends: &[u32],
     hashes: &[u64],
     table: &mut Vec<u32>,
     mut found: impl FnMut(usize, usize),
 ) {
     let first = parent + 1;
     let children = || {
-        let inside = |child: usize| (child < ends[parent]).then_some(child);
-        std::iter::successors(inside(first), move |child| inside(ends[*child]))
+        let inside = |child: usize| (child < ends[parent] as usize).then_some(child);
+        std::iter::successors(inside(first), move |child| inside(ends[*child] as usize))
     };
     let places = (2 * children().count()).next_power_of_two();
     // An only child is like no other.

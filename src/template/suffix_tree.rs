@@ -174,9 +174,9 @@ fn symbols(sequence: &[Token]) -> Vec<u64> {
 
 /// How many symbols the subtree of each element has, without the step after its last: that belongs to what follows.
 fn lengths(sequence: &[Token]) -> Vec<u32> {
-    let depths: Vec<u16> = sequence.iter().map(|t| t.depth).collect();
-    let length = |(at, end): (usize, usize)| (2 * (end - at) - 1) as u32;
-    ends(&depths).into_iter().enumerate().map(length).collect()
+    let ends = ends(sequence.iter().map(|t| t.depth));
+    let length = |(at, end): (u32, u32)| 2 * (end - at) - 1;
+    (0u32..).zip(ends).map(length).collect()
 }
 
 /// Members of each group with two or more, groups in the order of their first.

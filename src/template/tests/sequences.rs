@@ -48,8 +48,11 @@ fn any_sequence() -> impl Strategy<Value = Vec<Token>> {
 }
 
 /// Whether two subtrees are the same, looked at element by element.
-fn same(sequence: &[Token], ends: &[usize], a: usize, b: usize) -> bool {
-    let (x, y) = (&sequence[a..ends[a]], &sequence[b..ends[b]]);
+fn same(sequence: &[Token], ends: &[u32], a: usize, b: usize) -> bool {
+    let (x, y) = (
+        &sequence[a..ends[a] as usize],
+        &sequence[b..ends[b] as usize],
+    );
     x.len() == y.len()
         && x.iter().zip(y).all(|(m, n)| {
             m.label == n.label && m.depth - sequence[a].depth == n.depth - sequence[b].depth
@@ -61,8 +64,7 @@ proptest! {
 
     #[test]
     fn the_suffix_tree_finds_every_equal_subtree(sequence in any_sequence()) {
-        let depths: Vec<u16> = sequence.iter().map(|t| t.depth).collect();
-        let ends = ends(&depths);
+        let ends = ends(sequence.iter().map(|t| t.depth));
         let mut wanted: Vec<Vec<usize>> = Vec::new();
         for at in 0..sequence.len() {
             match wanted.iter_mut().find(|g| same(&sequence, &ends, g[0], at)) {
@@ -81,9 +83,8 @@ proptest! {
         let again = merge(&merged.tokens);
         prop_assert_eq!(&again.tokens, &merged.tokens);
         // Of equal subtrees under one parent, as the suffix tree finds them, one is left at most.
-        let depths: Vec<u16> = sequence.iter().map(|t| t.depth).collect();
-        let ends = ends(&depths);
-        let parent = |at: usize| (0..at).rev().find(|p| ends[*p] > at && depths[*p] < depths[at]);
+        let ends = ends(sequence.iter().map(|t| t.depth));
+        let parent = |at: usize| (0..at).rev().find(|p| ends[*p] as usize > at && sequence[*p].depth < sequence[at].depth);
         for group in equal_subtrees(&sequence) {
             for (n, a) in group.iter().enumerate() {
                 for b in &group[n + 1..] {
