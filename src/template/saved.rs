@@ -197,6 +197,7 @@ const FRAME_HEAD: &str = concat!(
     "<meta name=\"viewport\" content=\"width=device-width\"><style>",
     ":root{color-scheme:light;background:#fff;color:#222}",
     "body{font:15px/1.6 sans-serif;padding:.6em;overflow-wrap:anywhere}a{color:inherit}",
+    "h1,h2,h3{font-size:1.25em;line-height:1.35;margin:.3em 0}",
     "[data-region]{outline:1px dashed #aaa;outline-offset:1px;margin:3px 0}",
     "[data-part=essential]{outline-style:solid}[data-part=unknown]{outline-color:#eee}",
     "[data-field=boilerplate],[data-field=boilerplate] *{color:#666;font-size:11px;line-height:1.25;margin-block:1px}",
