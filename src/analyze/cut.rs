@@ -5,7 +5,7 @@
 //! Each two neighbouring CJK characters are a gram, a CJK character without such a neighbour is one alone. So a
 //! literal text of two or more characters is a chain of grams at known distances, and one character is the
 //! begin or the end of grams. A CJK character right beside a Latin or digit run is a gram of its own as well, so
-//! that `Brent原` is found in `Brent原油`.
+//! that `Brent原` is found in `Brent原油`. So is a mark beside such a run: `3.5%` is not `3-5`.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ pub struct Word {
     pub end: usize,
     /// Place of the first character, counted in characters.
     pub place: usize,
-    /// Stands inside or beside another gram: the letters of a mixed run, a character next to one.
+    /// Stands inside or beside another gram: the letters of a mixed run, a character or a mark next to a run.
     pub part: bool,
 }
 
@@ -71,6 +71,8 @@ pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
     // A CJK character, and what stood before it, until it is known what follows.
     let mut held: Option<(Word, Class)> = None;
     let mut run: Option<Word> = None;
+    // A mark, until it is known whether a run follows.
+    let mut mark: Option<Word> = None;
     for (place, (start, c)) in text.char_indices().enumerate() {
         let class = class(c);
         let end = start + c.len_utf8();
@@ -84,10 +86,17 @@ pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
             part: false,
         };
         match class {
-            Class::Run => run.get_or_insert(word).end = end,
+            Class::Run => {
+                out.extend(mark.take());
+                run.get_or_insert(word).end = end;
+            }
             _ => {
                 if let Some(run) = run.take() {
                     push_run(text, run, out);
+                }
+                mark = (class == Class::Other && c != ' ').then_some(Word { part: true, ..word });
+                if before == Class::Run {
+                    out.extend(mark.take());
                 }
                 if class == Class::Cjk {
                     held = Some((word, before));
@@ -200,6 +209,7 @@ pub fn gram_phrase(text: &str) -> GramPhrase<'_> {
     let mut all = Vec::new();
     grams(text, &mut all);
     let all = smallest(&all, text);
+    let marks = |word: &Word| word.of(text).chars().next().map(class) == Some(Class::Other);
     if let [only] = all.as_slice()
         && is_single(only.of(text))
     {
@@ -208,10 +218,9 @@ pub fn gram_phrase(text: &str) -> GramPhrase<'_> {
     let mut chain = Vec::with_capacity(all.len());
     for (index, word) in all.iter().enumerate() {
         let before = index.checked_sub(1).and_then(|i| all.get(i));
-        let beside = before.is_some_and(|before| before.end == word.start)
-            || all
-                .get(index + 1)
-                .is_some_and(|next| next.start == word.end);
+        let next = all.get(index + 1);
+        let beside = before.is_some_and(|before| before.end == word.start && !marks(before))
+            || next.is_some_and(|next| next.start == word.end && !marks(next));
         let inner = word.start > 0 && word.end < text.len();
         if !is_single(word.of(text)) || beside || inner {
             chain.push((word.place, word.of(text)));
@@ -290,12 +299,4 @@ pub(crate) fn words(text: &str, dictionary: &Jieba) -> Vec<Word> {
         }
     }
     out
-}
-
-/// Single CJK characters that are words of their own, for the index: the characters alone, in order. The dictionary
-/// must be the general one: what stands in the index must not depend on a lexicon, which changes.
-pub(crate) fn singles(text: &str, general: &Jieba) -> String {
-    let words = general.cut(text, false);
-    let single = words.iter().map(|token| token.word);
-    single.filter(|word| is_single(word)).collect()
 }

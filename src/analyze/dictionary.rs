@@ -112,10 +112,9 @@ impl Dictionary {
     }
 }
 
-/// The single characters of a text in normal form that are words of their own, in order: what pairs of characters do
-/// not hold (`油 价`). Whatever the lexicons say, they are the same.
-pub fn singles(normal: &str) -> String {
-    cut::singles(normal, &GENERAL)
+/// Whether the general dictionary has a word (in normal form), whatever the lexicons say.
+pub(super) fn is_general_word(word: &str) -> bool {
+    GENERAL.has_word(word)
 }
 
 /// A word with its part of speech.

@@ -5,6 +5,7 @@ mod cut;
 mod dictionary;
 mod lexicon;
 mod normalize;
+mod singles;
 mod stop_words;
 #[cfg(test)]
 mod tests;
@@ -12,9 +13,10 @@ mod tokenizer;
 
 pub(crate) use cut::is_single;
 pub use cut::{GramPhrase, Word, ending_pattern, gram_phrase, gram_term, is_cjk, whole_grams};
-pub use dictionary::{Analyzer, Dictionary, Tagged, singles};
+pub use dictionary::{Analyzer, Dictionary, Tagged};
 pub use lexicon::{BUILTIN_LEXICONS, Lexicon, LexiconError, Term, edited, term_problem};
 pub use normalize::{Normalized, normalize};
+pub use singles::Singles;
 pub use stop_words::is_stop_word;
 pub use tokenizer::{GRAMS, SINGLES, tokenizers};
 

@@ -1,4 +1,4 @@
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex};
 
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
@@ -103,8 +103,14 @@ proptest! {
             prop_assert_eq!(normal.get(..word.start).unwrap().chars().count(), word.place);
             covered[word.start..word.end].fill(true);
         }
+        let run = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && !is_cjk(c));
+        let mut before = None;
         for (i, c) in normal.char_indices() {
-            prop_assert_eq!(covered[i], is_cjk(c) || c.is_alphanumeric(), "{}", c);
+            let next = normal.get(i..).and_then(|rest| rest.chars().nth(1));
+            let letter = is_cjk(c) || c.is_alphanumeric();
+            let mark = c != ' ' && (run(before) || run(next));
+            prop_assert_eq!(covered[i], letter || mark, "{}", c);
+            before = Some(c);
         }
         for word in DICTIONARY.words(&normal) {
             prop_assert!(normal.get(word.start..word.end).is_some());
@@ -127,11 +133,24 @@ fn grams_of_mixed_texts() {
     );
     assert_eq!(
         grams_of("9-1油田"),
-        [(0, "9"), (2, "1"), (3, "油"), (3, "油田")]
+        [(0, "9"), (1, "-"), (2, "1"), (3, "油"), (3, "油田")]
     );
     assert_eq!(grams_of("油 价"), [(0, "油"), (2, "价")]);
     assert_eq!(grams_of("，。-!"), []);
     assert_eq!(grams_of("naïve"), [(0, "naïve")]);
+    assert_eq!(
+        grams_of("涨3.5%，跌 -1"),
+        [
+            (0, "涨"),
+            (1, "3"),
+            (2, "."),
+            (3, "5"),
+            (4, "%"),
+            (6, "跌"),
+            (8, "-"),
+            (9, "1")
+        ]
+    );
 }
 
 #[test]
@@ -151,8 +170,83 @@ fn literal_texts_as_grams() {
     assert_eq!(gram_phrase("油,天然"), Chain(vec![(2, "天然")]));
     assert_eq!(
         gram_phrase("油田,气,co2"),
-        Chain(vec![(0, "油田"), (3, "气"), (5, "co"), (7, "2")])
+        Chain(vec![(0, "油田"), (3, "气"), (4, ","), (5, "co"), (7, "2")])
     );
+    // Before it another character may stand, and then it is no gram of its own.
+    assert_eq!(gram_phrase("涨.5"), Chain(vec![(1, "."), (2, "5")]));
+    assert_eq!(gram_phrase("%"), Nothing);
+}
+
+proptest! {
+    /// What a literal text demands, every text that contains it has, at the same distances.
+    #[test]
+    fn literal_texts_are_found_in_their_place(
+        before in "[石油ab12 .%,，]{0,4}", text in "[石油a1.%，-]{1,8}", after in "[石油ab12 .%,，]{0,4}",
+    ) {
+        let whole = normalize(&format!("{before}{text}{after}")).into_owned();
+        let text = normalize(&text);
+        // Latin runs are found whole only, letters and digits each for themselves.
+        let cut = |a: Option<char>, b: Option<char>| match (a, b) {
+            (Some(a), Some(b)) => a.is_ascii_alphabetic() == b.is_ascii_alphabetic()
+                && a.is_ascii_digit() == b.is_ascii_digit() && a.is_ascii_alphanumeric(),
+            _ => false,
+        };
+        let start = normalize(&before).chars().count();
+        prop_assume!(!cut(before.chars().last(), text.chars().next()));
+        prop_assume!(!cut(text.chars().last(), after.chars().next()));
+        prop_assume!(whole.chars().skip(start).collect::<String>().starts_with(&*text));
+        if let GramPhrase::Chain(chain) = gram_phrase(&text) {
+            let there = grams_of(&whole);
+            for (place, gram) in chain {
+                prop_assert!(there.contains(&(start + place, gram)), "{} {} in {}", place, gram, whole);
+            }
+        }
+    }
+
+    /// What is remembered changes no answer.
+    #[test]
+    fn singles_make_no_word_with_a_neighbour(text in "[的油价副总统会石气在一了不起aあ，〇㐀]{0,12}") {
+        static SINGLES: LazyLock<Mutex<Singles>> = LazyLock::new(Mutex::default);
+        let mut full = Singles::default();
+        full.of(&(0x4E00..0x6000).filter_map(char::from_u32).collect::<String>());
+        let expected = singles_by_hand(&text);
+        prop_assert_eq!(&SINGLES.lock().unwrap().of(&text), &expected);
+        prop_assert_eq!(&full.of(&text), &expected);
+    }
+}
+
+fn singles_by_hand(text: &str) -> String {
+    let all: Vec<char> = text.chars().collect();
+    let pair = |from: usize| {
+        let word = all.get(from..from + 2);
+        word.is_some_and(|word| {
+            let text: String = word.iter().collect();
+            word.iter().all(|c| is_cjk(*c)) && dictionary::is_general_word(&text)
+        })
+    };
+    let alone = |at: &usize| {
+        let c = all[*at];
+        let reached = (at.saturating_sub(1)..=*at).any(pair);
+        is_cjk(c) && !reached
+    };
+    (0..all.len()).filter(alone).map(|at| all[at]).collect()
+}
+
+#[test]
+fn characters_that_stand_alone() {
+    let mut singles = Singles::default();
+    for (text, alone) in [
+        ("油 价", "油价"),
+        ("石油价格的上涨", "的"),
+        ("石油", ""),
+        ("副总统", ""),
+        ("", ""),
+        ("co2。", ""),
+        ("买車", "买車"),
+    ] {
+        assert_eq!(singles.of(text), alone, "{text}");
+        assert_eq!(singles.of(text), alone, "{text} again");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The two tokenizers of the index. In: text in normal form, or the characters of [`super::singles`]. Out: tokens of
+//! The two tokenizers of the index. In: text in normal form, or the characters of [`super::Singles`]. Out: tokens of
 //! [`super::cut`] as tantivy wants them, their positions counted in characters. Never normalises and never cuts into
 //! words: the writer does that once for all fields, beside the thread that these run in.
 //!

@@ -21,6 +21,8 @@ use crate::store::{Delivery, FollowMark, Follows};
 
 /// How often the index is looked at; it commits twice a second.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// When what following needs could not be had, it is tried again.
+const RETRY_AFTER: Duration = Duration::from_secs(30);
 /// Hits of one delivery: with their snippets some 50 kB.
 const DELIVERY_HITS: usize = 50;
 /// Hits collected at once, before they are noted.
@@ -84,11 +86,13 @@ async fn keep(place: Place, mut current: watch::Receiver<Current>) {
     let mut means: Option<Means> = None;
     loop {
         let follows = current.borrow_and_update().follows.clone();
+        let mut refused = false;
         for follow in follows.into_iter().filter(|f| !f.webhook.is_empty()) {
             if means.is_none() {
                 match place.means() {
                     Ok(made) => means = Some(made),
                     Err(error) => {
+                        refused = true;
                         tracing::error!(error = %format!("{error:#}"), "topics are not followed");
                     }
                 }
@@ -109,6 +113,7 @@ async fn keep(place: Place, mut current: watch::Receiver<Current>) {
             Some(Ok(ended)) = tasks.join_next() => {
                 running.remove(&ended);
             }
+            () = tokio::time::sleep(RETRY_AFTER), if refused => {}
             // Nothing changes any more, and nothing runs.
             else => return,
         }

@@ -1,16 +1,18 @@
 //! A document as the index takes it. In: a document and its identity. Out: the values of all fields. Never decides
 //! what is worth indexing.
 
+use serde::Serialize;
 use tantivy::TantivyDocument;
 
 use super::date::parse_published;
-use super::reader::StoredDocument;
 use super::schema::Fields;
-use crate::analyze::{normalize, singles};
+use crate::analyze::{Singles, normalize};
 use crate::extract::Document;
 
 /// Longest text that is indexed, in bytes; what follows is kept but not found.
 const MAX_INDEXED_BYTES: usize = 2 << 20;
+/// Bytes that what is kept beside the text mostly takes.
+const KEPT_BESIDE_TEXT: usize = 1 << 10;
 
 /// One document on its way into the index.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +38,7 @@ impl Entry<'_> {
         &self,
         fields: &Fields,
         body: &str,
+        singles: &mut Singles,
         utc_offset_minutes: i32,
     ) -> serde_json::Result<TantivyDocument> {
         let Entry {
@@ -64,16 +67,16 @@ impl Entry<'_> {
         out.add_text(fields.url, normalize(&document.url));
         if let Some(title) = &document.title {
             let title = normalize(title);
-            out.add_text(fields.title.singles, singles(&title));
+            out.add_text(fields.title.singles, singles.of(&title));
             out.add_text(fields.title.grams, &title);
         }
-        out.add_text(fields.body.singles, singles(body));
+        out.add_text(fields.body.singles, singles.of(body));
         out.add_text(fields.body.grams, body);
         let mut left = MAX_INDEXED_BYTES;
         for comment in &self.document.comments {
             let text = normalize(head(&comment.text, left));
             left = left.saturating_sub(comment.text.len());
-            out.add_text(fields.comments.singles, singles(&text));
+            out.add_text(fields.comments.singles, singles.of(&text));
             out.add_text(fields.comments.grams, &text);
         }
         if let Some(author) = &document.author {
@@ -82,9 +85,42 @@ impl Entry<'_> {
         if let Some(source) = &document.source {
             out.add_text(fields.source, normalize(source));
         }
-        out.add_bytes(fields.document, &StoredDocument::of(self).to_json()?);
+        out.add_bytes(fields.document, &self.kept()?);
         Ok(out)
     }
+
+    /// What the index keeps: everything but the links.
+    fn kept(&self) -> serde_json::Result<Vec<u8>> {
+        let without_links;
+        let document = match self.document.links.is_empty() {
+            true => self.document,
+            false => {
+                without_links = Document {
+                    links: Vec::new(),
+                    ..self.document.clone()
+                };
+                &without_links
+            }
+        };
+        let mut out = Vec::with_capacity(document.text.len() + KEPT_BESIDE_TEXT);
+        let kept = Kept {
+            fingerprint: self.fingerprint,
+            seq: self.seq,
+            fetched_ms: self.fetched_ms,
+            document,
+        };
+        serde_json::to_writer(&mut out, &kept)?;
+        Ok(out)
+    }
+}
+
+/// A [`super::reader::StoredDocument`] as it is written.
+#[derive(Serialize)]
+struct Kept<'a> {
+    fingerprint: u64,
+    seq: u64,
+    fetched_ms: i64,
+    document: &'a Document,
 }
 
 /// Whether a document names no other medium than its own site as its source.

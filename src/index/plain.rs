@@ -16,9 +16,9 @@ use crate::analyze::{
 /// A pair of characters that is a word of the query, or a Latin or digit run.
 const WORD_WEIGHT: f32 = 1.3;
 /// A pair that reaches over two words.
-const PAIR_WEIGHT: f32 = 0.5;
+const PAIR_WEIGHT: f32 = 0.6;
 /// A longer word, found as a phrase; its pairs count on their own.
-const LONG_WORD_WEIGHT: f32 = 0.4;
+const LONG_WORD_WEIGHT: f32 = 0.3;
 /// A single character that is a word.
 const SINGLE_WEIGHT: f32 = 1.0;
 

@@ -17,7 +17,7 @@ use super::entry::host_of;
 use super::schema::Fields;
 use super::terms::Terms;
 use super::writer::{check_format, unreadable};
-use super::{Config, Entry, IndexError};
+use super::{Config, IndexError};
 use crate::analyze::{Analyzer, tokenizers};
 use crate::extract::Document;
 
@@ -40,21 +40,6 @@ pub struct StoredDocument {
 }
 
 impl StoredDocument {
-    pub(super) fn of(entry: &Entry<'_>) -> Self {
-        let mut document = entry.document.clone();
-        document.links = Vec::new();
-        Self {
-            fingerprint: entry.fingerprint,
-            seq: entry.seq,
-            fetched_ms: entry.fetched_ms,
-            document,
-        }
-    }
-
-    pub(super) fn to_json(&self) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec(self)
-    }
-
     /// The identifier used in addresses and answers: 16 hexadecimal digits.
     pub fn id(&self) -> String {
         format!("{:016x}", self.fingerprint)

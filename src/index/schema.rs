@@ -8,7 +8,7 @@ use crate::analyze::{GRAMS, SINGLES};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old
 /// documents would be found differently from new ones.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 /// Name of the field that keeps the document; a rebuild reads it from indexes of any format.
 pub(super) const STORED_FIELD: &str = "document";

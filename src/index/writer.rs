@@ -18,7 +18,7 @@ use super::reprints::Placed;
 use super::schema::{FORMAT, Fields};
 use super::sketch::{Sketch, letters};
 use super::{Config, IndexError};
-use crate::analyze::tokenizers;
+use crate::analyze::{Singles, tokenizers};
 use crate::extract::Kind;
 
 /// Least memory tantivy works with, in MB.
@@ -56,6 +56,7 @@ pub struct Writer {
     inner: IndexWriter<TantivyDocument>,
     fields: Fields,
     grouping: Grouping,
+    singles: Singles,
     utc_offset_minutes: i32,
     last_seq: u64,
 }
@@ -101,6 +102,7 @@ impl Writer {
             inner,
             fields,
             grouping,
+            singles: Singles::default(),
             utc_offset_minutes: config.utc_offset_minutes,
             last_seq,
         })
@@ -130,7 +132,8 @@ impl Writer {
         placed: Option<Placed>,
     ) -> Result<(), IndexError> {
         self.inner.delete_term(self.identity(entry.fingerprint));
-        let document = entry.fields_of(&self.fields, body, self.utc_offset_minutes);
+        let singles = &mut self.singles;
+        let document = entry.fields_of(&self.fields, body, singles, self.utc_offset_minutes);
         let mut document = document.map_err(|e| self.failed(e))?;
         if let Some(Placed { group, sketch }) = placed {
             document.add_u64(self.fields.group, group);

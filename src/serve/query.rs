@@ -176,6 +176,8 @@ fn address(text: &str) -> Option<&str> {
     let web = ["http", "https"]
         .iter()
         .any(|web| scheme.eq_ignore_ascii_case(web));
+    // Who prints an address often leaves its last slash out.
+    let rest = rest.trim_end_matches('/');
     (web && rest.starts_with(char::is_alphanumeric)).then_some(rest)
 }
 

@@ -98,6 +98,39 @@ fn what_is_committed_is_found() {
 }
 
 #[test]
+fn quoted_marks_beside_digits_are_meant() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::open(dir.path(), &Config::default()).unwrap();
+    let reader = Reader::open(dir.path(), &ANALYZER, &Config::default()).unwrap();
+    let texts = [
+        "油价上涨３．５％，库存",
+        "收于3-5%之间",
+        "3.5元",
+        "见13.5%",
+        "油价，上涨",
+    ];
+    for (id, text) in (1..).zip(texts) {
+        add(
+            &mut writer,
+            id,
+            &document("https://a.example/1", "行情", text),
+        );
+    }
+    writer.commit(5).unwrap();
+    for (text, found) in [
+        ("3.5%", vec![1]),
+        ("3.5", vec![1, 3]),
+        ("3-5%", vec![2]),
+        ("涨3.5%,库", vec![1]),
+        ("价上", vec![1]),
+        ("油价,上涨", vec![5]),
+        ("http://a.example/2", vec![]),
+    ] {
+        assert_eq!(ids(&reader, &literal(text)), found, "{text}");
+    }
+}
+
+#[test]
 fn a_later_entry_replaces_an_earlier_one() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::open(dir.path(), &Config::default()).unwrap();

@@ -1,0 +1,109 @@
+//! Single characters that are words of their own: what pairs of characters do not hold (`油 价`). In: a text in normal
+//! form. Out: those characters. A character stands alone where it makes no word of the general dictionary with either
+//! neighbour. That needs no cutting: whether two characters are a word is asked once and remembered. It ranks as well as
+//! what a cut of the whole text leaves alone. Never knows a lexicon: what stands in the index must not depend on one,
+//! because a lexicon changes.
+
+use super::cut::is_cjk;
+use super::dictionary::is_general_word;
+
+/// First and last of the main block of ideographs, the characters that can have a number.
+const FIRST: char = '\u{4E00}';
+const LAST: char = '\u{9FFF}';
+/// Bits of a number. So many characters are nearly all of ordinary text, and the answers for their pairs take 4 MB.
+const NUMBER_BITS: u32 = 12;
+
+/// Not yet met, or of a script with spaces.
+const NONE: u16 = 0;
+/// One that came after all numbers were given, or that stands outside the block.
+const UNNUMBERED: u16 = 1 << NUMBER_BITS;
+
+/// What is known of a pair, in two bits.
+const ASKED: u8 = 1;
+const WORD: u8 = 2;
+
+/// Tells the single characters that are words, and remembers what it asked the dictionary.
+pub struct Singles {
+    /// For each ideograph its number, in the order in which they were met.
+    numbers: Vec<u16>,
+    given: u16,
+    /// Four pairs a byte.
+    pairs: Vec<u8>,
+}
+
+/// A character of the text, the last one that was looked at.
+#[derive(Debug, Clone, Copy)]
+struct Letter {
+    start: usize,
+    end: usize,
+    number: u16,
+    /// It makes a word with the one before.
+    in_pair: bool,
+}
+
+impl Default for Singles {
+    fn default() -> Self {
+        Self {
+            numbers: vec![NONE; LAST as usize - FIRST as usize + 1],
+            given: 0,
+            pairs: vec![0; 1 << (2 * NUMBER_BITS - 2)],
+        }
+    }
+}
+
+impl Singles {
+    /// The single characters of a text in normal form, in order. Whatever the lexicons say, they are the same.
+    pub fn of(&mut self, normal: &str) -> String {
+        let mut out = String::new();
+        let alone = |letter: Letter| normal.get(letter.start..letter.end).unwrap_or_default();
+        let mut held: Option<Letter> = None;
+        for (start, c) in normal.char_indices() {
+            let number = self.number(c);
+            let mut letter = Letter {
+                start,
+                end: start + c.len_utf8(),
+                number,
+                in_pair: false,
+            };
+            if let Some(before) = held {
+                letter.in_pair = number != NONE && self.is_word(normal, before, letter);
+                if !before.in_pair && !letter.in_pair {
+                    out.push_str(alone(before));
+                }
+            }
+            held = (number != NONE).then_some(letter);
+        }
+        out.push_str(held.filter(|last| !last.in_pair).map_or("", alone));
+        out
+    }
+
+    fn number(&mut self, c: char) -> u16 {
+        if !(FIRST..=LAST).contains(&c) {
+            return if is_cjk(c) { UNNUMBERED } else { NONE };
+        }
+        let number = &mut self.numbers[c as usize - FIRST as usize];
+        if *number == NONE {
+            self.given = (self.given + 1).min(UNNUMBERED);
+            *number = self.given;
+        }
+        *number
+    }
+
+    /// Whether two neighbours are a word.
+    fn is_word(&mut self, normal: &str, first: Letter, second: Letter) -> bool {
+        let ask = || {
+            normal
+                .get(first.start..second.end)
+                .is_some_and(is_general_word)
+        };
+        if first.number == UNNUMBERED || second.number == UNNUMBERED {
+            return ask();
+        }
+        let pair = usize::from(first.number) << NUMBER_BITS | usize::from(second.number);
+        let (four, shift) = (&mut self.pairs[pair / 4], pair % 4 * 2);
+        if *four >> shift & ASKED == 0 {
+            *four |= (ASKED | if ask() { WORD } else { 0 }) << shift;
+        }
+        *four >> shift & WORD != 0
+    }
+}
