@@ -20,6 +20,11 @@ use crate::template::{Field, Guide, Keys, ObservedLine, text_hash};
 const LEAST_LEFT: f32 = 0.5;
 /// Odds from which the ratio is sure of a line.
 const SURE: f32 = 0.5;
+/// Where the ratio expects less of what it found that is no link, nothing reads like text: of a list a template of articles
+/// says nothing.
+const LEAST_EXPECTED: f32 = 0.2;
+/// Of all that it kept, this share must stay at least: a template of articles leaves less of a list.
+const LEAST_OF_ALL: f32 = 0.25;
 /// Lines of more tokens do not repeat by being part of the layout, but because somebody quotes.
 const LONGEST_REPEAT: u32 = 120;
 /// What is believed of the container's log-odds.
@@ -110,10 +115,21 @@ pub(super) fn choose(
         let both = lines.iter().filter(|i| certain.contains(i));
         both.map(|i| tokens[*i]).sum::<u32>() as f32
     };
+    let sum = |lines: &[usize]| lines.iter().map(|i| tokens[*i]).sum::<u32>() as f32;
+    let shared: Vec<usize> = lines
+        .iter()
+        .copied()
+        .filter(|i| ratio.binary_search(i).is_ok())
+        .collect();
+    let enough = sum(&shared) >= LEAST_OF_ALL * sum(&ratio);
     let said = outline.lines.iter().any(|line| guide.is_said(line.block));
-    if lines == ratio {
+    let linked: u32 = ratio.iter().map(|i| outline.lines[*i].linked.tokens).sum();
+    let plain = 1.0 - linked as f32 / sum(&ratio).max(1.0);
+    if !said && expected * plain < LEAST_EXPECTED {
+        (ratio, expected, "ratio+blocks")
+    } else if lines == ratio {
         (ratio, expected.max(sure), "ratio+template")
-    } else if said || of_certain(&lines) >= LEAST_LEFT * of_certain(&ratio) {
+    } else if said || (of_certain(&lines) >= LEAST_LEFT * of_certain(&ratio) && enough) {
         (lines, sure, "template")
     } else {
         (ratio, expected, "ratio+blocks")
