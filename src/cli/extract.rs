@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use super::{Context, Usage, explain, output, runtime};
 use crate::config::Config;
 use crate::daemon::{self, now_ms};
-use crate::extract::{self, Document, Image, Trace};
+use crate::extract::{self, Document, Piece, Trace};
 use crate::fetch::{Fetcher, Outcome, Request};
 use crate::page::{Hints, Page};
 use crate::uri::CrawlUri;
@@ -223,13 +223,6 @@ fn show(document: &Document, format: Format) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A picture as a line beside the text, where the page says what it shows.
-fn print_image(image: &Image) {
-    if !image.alt.is_empty() {
-        output::line(&format!("[{}]", output::printable(&image.alt)));
-    }
-}
-
 fn print(document: &Document) {
     let field = |name: &str, value: &Option<String>| {
         if let Some(value) = value {
@@ -246,14 +239,16 @@ fn print(document: &Document) {
     ));
     output::line(&format!("{:10} {}", "charset", document.charset));
     output::line(&format!("{:10} {}\n", "links", document.links.len()));
-    let mut images = document.images.iter().peekable();
-    for (before, paragraph) in (0..).zip(document.text.lines()) {
-        while let Some(image) = images.next_if(|image| image.after <= before) {
-            print_image(image);
+    for piece in extract::pieces(document.text.lines(), document.images.clone()) {
+        match piece {
+            Piece::Paragraph(paragraph) => output::line(&output::printable(paragraph)),
+            // Only where the page says what it shows.
+            Piece::Image(image) if image.alt.is_empty() => {}
+            Piece::Image(image) => {
+                output::line(&format!("[{}]", output::printable(&image.alt)));
+            }
         }
-        output::line(&output::printable(paragraph));
     }
-    images.for_each(print_image);
     for comment in &document.comments {
         output::line(&format!("\n> {}", output::printable(&comment.text)));
     }

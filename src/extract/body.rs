@@ -298,6 +298,12 @@ fn between<'a>(
     })
 }
 
+/// Mean of the odds of some lines; 0 of none.
+pub(super) fn mean_odds(odds: &[f32], range: std::ops::Range<usize>) -> f32 {
+    let odds = odds.get(range).unwrap_or_default();
+    odds.iter().sum::<f32>() / odds.len().max(1) as f32
+}
+
 /// Lines of the lists right below a kept paragraph, under the same parent, that hold words rather than links and are
 /// not much less likely than it.
 fn lists(page: &Page, outline: &Outline, odds: &[f32], lines: &[usize]) -> Vec<usize> {
@@ -314,12 +320,7 @@ fn lists(page: &Page, outline: &Outline, odds: &[f32], lines: &[usize]) -> Vec<u
         let sum = outline.sum(range.clone());
         let wordy = sum.tokens >= ITEM_TOKENS * sum.lines && sum.linked * 4 < sum.tokens;
         let sibling = page.node(marked.node).parent == page.node(above).parent;
-        let mean = odds
-            .get(range.clone())
-            .unwrap_or_default()
-            .iter()
-            .sum::<f32>()
-            / sum.lines.max(1) as f32;
+        let mean = mean_odds(odds, range.clone());
         if sibling && wordy && mean > STILL_DOUBTFUL && range.len() <= TABLE_LINES {
             more.extend(range);
         }

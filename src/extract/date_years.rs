@@ -60,9 +60,8 @@ pub(super) fn with_common_years(text: &str) -> Cow<'_, str> {
 }
 
 fn digit(numeral: char) -> char {
-    let digits = "〇一二三四五六七八九".chars().zip('0'..='9');
+    let mut digits = "〇一二三四五六七八九".chars().zip('0'..='9');
     digits
-        .into_iter()
         .find_map(|(n, d)| (n == numeral).then_some(d))
         .unwrap_or('0')
 }

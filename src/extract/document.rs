@@ -68,6 +68,32 @@ pub struct Image {
     pub after: u32,
 }
 
+/// A piece of a text with its pictures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece<P> {
+    /// A paragraph, in the form that was given.
+    Paragraph(P),
+    /// A picture.
+    Image(Image),
+}
+
+/// Paragraphs with the pictures at their places.
+pub fn pieces<P>(
+    paragraphs: impl Iterator<Item = P>,
+    images: impl IntoIterator<Item = Image>,
+) -> Vec<Piece<P>> {
+    let mut images = images.into_iter().peekable();
+    let mut pieces = Vec::new();
+    for (before, paragraph) in (0..).zip(paragraphs) {
+        while let Some(image) = images.next_if(|image| image.after <= before) {
+            pieces.push(Piece::Image(image));
+        }
+        pieces.push(Piece::Paragraph(paragraph));
+    }
+    pieces.extend(images.map(Piece::Image));
+    pieces
+}
+
 /// What Taojin knows of a page: this is indexed, exported and answered.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]

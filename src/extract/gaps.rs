@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::body::mean_odds;
 use super::features::View;
 use super::marks::Marks;
 use super::outline::is_prose;
@@ -95,16 +96,10 @@ fn is_linked_sentence(view: &View<'_>, odds: &[f32], part: Range<usize>) -> bool
 /// paragraph a day may close the text.
 fn is_plain(view: &View<'_>, odds: &[f32], part: Range<usize>, below: bool) -> bool {
     let sum = view.outline.sum(part.clone());
-    let mean = odds
-        .get(part.clone())
-        .unwrap_or_default()
-        .iter()
-        .sum::<f32>()
-        / sum.lines as f32;
     part.len() <= MOST_LINES
         && sum.linked * UNLINKED <= sum.tokens
         && sum.tokens >= LINE_TOKENS * sum.lines
-        && mean > LEAST_ODDS
+        && mean_odds(odds, part.clone()) > LEAST_ODDS
         && part.clone().all(|i| {
             (view.phrases[i].is_none() || (below && view.phrases[i] == Some(Phrase::Source)))
                 && !view.outline.lines[i].marks.any(MARKED)

@@ -3,7 +3,7 @@
 
 use super::body::Body;
 use super::head::Head;
-use super::likeness::{Forms, is_cjk, normal_form};
+use super::likeness::{Forms, normal_form, width};
 use super::marks::Marks;
 use super::outline::{Outline, is_prose};
 use super::render::{element_text, line_text, text_of};
@@ -174,7 +174,7 @@ fn line_in_title(page: &Page, outline: &Outline, head: &Head<'_>, anchor: usize)
     /// Shortest such line, Chinese characters counted twice.
     const WIDTH: usize = 12;
     let title = normal_form(&head.title);
-    let width = |form: &[char]| form.len() + form.iter().filter(|c| is_cjk(**c)).count();
+    let width = |form: &[char]| width(form.iter().copied());
     let mut best: Option<(usize, String)> = None;
     let mut text = String::new();
     for line in outline.lines.get(anchor.saturating_sub(ABOVE)..=anchor)? {

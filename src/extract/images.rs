@@ -121,11 +121,7 @@ fn address(page: &Page, id: NodeId, base: Option<&CrawlUri>) -> Option<String> {
         let value = page.attr(id, name).map(str::trim);
         value.filter(|v| !v.is_empty() && !v.starts_with("data:"))
     })?;
-    let url = match base {
-        Some(base) => base.join(reference),
-        None => CrawlUri::parse(reference),
-    };
-    let url = url.ok()?;
+    let url = CrawlUri::resolve(base, reference).ok()?;
     let file = url.path().rsplit('/').next().unwrap_or_default();
     let mut words = file.split(|c: char| !c.is_ascii_alphanumeric());
     let is_ornament = words.any(|word| ORNAMENTS.iter().any(|o| word.eq_ignore_ascii_case(o)));

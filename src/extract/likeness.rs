@@ -8,6 +8,11 @@ use unicode_normalization::UnicodeNormalization;
 /// Longest title compared, in characters; the comparison is quadratic.
 const MAX_CHARS: usize = 200;
 
+/// Characters, those of Chinese counted twice.
+pub(super) fn width(chars: impl Iterator<Item = char>) -> usize {
+    chars.map(|c| 1 + usize::from(is_cjk(c))).sum()
+}
+
 /// True for characters of scripts that write words without spaces.
 pub(super) fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'

@@ -58,7 +58,7 @@ mod weights;
 mod xml;
 use serde::{Deserialize, Serialize};
 
-pub use document::{Comment, Document, Image, Kind, Link, LinkKind};
+pub use document::{Comment, Document, Image, Kind, Link, LinkKind, Piece, pieces};
 pub use guided::{extract_guided, observe};
 pub use stamp::{Clock, Stamp};
 pub use trace::{DateTrace, LineTrace, NameTrace, PathTrace, TitleTrace, Trace};
@@ -67,6 +67,7 @@ pub use xml::to_xml;
 use crate::comments;
 use crate::page::{self, Page};
 use crate::template::Guide;
+use crate::uri::CrawlUri;
 use head::Head;
 use outline::Outline;
 
@@ -367,10 +368,7 @@ fn sample(page: &Page, outline: &Outline) -> String {
 
 fn canonical(page: &Page, head: &Head<'_>) -> Option<String> {
     let reference = head.canonical?;
-    let parsed = match &page.url {
-        Some(url) => url.join(reference),
-        None => crate::uri::CrawlUri::parse(reference),
-    };
+    let parsed = CrawlUri::resolve(page.url.as_ref(), reference);
     parsed.ok().map(|u| u.as_str().to_owned())
 }
 

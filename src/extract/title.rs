@@ -4,7 +4,7 @@
 //! A candidate is believed as far as it is like a part of `<title>` (ALGORITHMS: sim = LCS / (LD + LCS), on
 //! normal forms); a heading that is only the site's name is not.
 
-use super::likeness::{Forms, likeness_from, normal_form};
+use super::likeness::{Forms, likeness_from, normal_form, width};
 use super::title_parts::{Parts, Title};
 use super::title_unlike::{agreed_heading, lone_heading, near_heading};
 
@@ -170,12 +170,6 @@ fn is_site(last: &[char], form: &[char]) -> bool {
     last.strip_prefix(form).is_some_and(added)
 }
 
-/// Characters, those of Chinese counted twice.
-pub(super) fn width(text: &str) -> usize {
-    let wide = |c| usize::from(super::likeness::is_cjk(c));
-    text.chars().map(|c| 1 + wide(c)).sum()
-}
-
 /// Candidates by how many origins say the same, the more trusted origin first among equals; signs and spaces
 /// between the words do not count. `whole` is `<title>`: of two spellings the one that it has wins.
 fn by_votes(mut accepted: Vec<Candidate>, whole: &[char]) -> Vec<Candidate> {
@@ -336,7 +330,7 @@ fn part_of_title(parts: &Parts, site: &Site) -> Option<String> {
         .iter()
         .filter(|p| !site.named_by(p))
         .rev()
-        .max_by_key(|p| width(p))
+        .max_by_key(|p| width(p.chars()))
         .filter(|p| p.chars().count() >= MIN_CHARS);
     best.or(Some(&parts.whole))
         .filter(|s| !s.is_empty())

@@ -1,8 +1,8 @@
 //! Headlines that `<title>` does not tell, written for search engines or the same on every page of a section. In: the
 //! candidates. Out: the heading that is believed all the same. Never believes the name of the site.
 
-use super::likeness::{is_cjk, normal_form};
-use super::title::{Candidate, MAX_CHARS, Origin, Site, letters_of, width};
+use super::likeness::{is_cjk, normal_form, width};
+use super::title::{Candidate, MAX_CHARS, Origin, Site, letters_of};
 use super::title_parts::Parts;
 
 /// The heading right above the text, where it is longer than any part of `<title>`: titles that only tell section and site
@@ -15,12 +15,12 @@ pub(super) fn near_heading(candidates: &[Candidate], parts: &Parts, site: &Site)
     let widest = parts
         .parts
         .iter()
-        .map(|part| width(part))
+        .map(|part| width(part.chars()))
         .max()
         .unwrap_or(0);
     let is_near = |c: &&Candidate| {
         let heading = matches!(c.origin, Origin::H1 | Origin::Heading);
-        let wide = width(&c.text) > widest.max(LEAST) && c.text.chars().count() <= MAX_CHARS;
+        let wide = width(c.text.chars()) > widest.max(LEAST) && c.text.chars().count() <= MAX_CHARS;
         let trail = c.text.contains(['>', '»', '›']);
         heading && c.above && c.distance <= NEAR && wide && !trail && !site.named_by(&c.text)
     };
@@ -60,8 +60,6 @@ pub(super) fn agreed_heading(candidates: &[Candidate], site: &Site) -> Option<Ve
         of.map(|c| letters_of(&c.text))
     };
     let metas: Vec<Vec<char>> = letters(Origin::Meta).collect();
-    letters(Origin::H1).find(|l| {
-        let wide = l.iter().filter(|c| is_cjk(**c)).count();
-        l.len() + wide >= LEAST && metas.contains(l) && !site.is(l)
-    })
+    letters(Origin::H1)
+        .find(|l| width(l.iter().copied()) >= LEAST && metas.contains(l) && !site.is(l))
 }

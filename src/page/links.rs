@@ -68,10 +68,7 @@ pub fn base(page: &Page) -> Option<CrawlUri> {
         .enumerate()
         .filter(|(_, node)| node.tag == Tag::BASE)
         .find_map(|(id, _)| page.attr(id as NodeId, Attr::Href));
-    let from_tag = tag.and_then(|href| match &page.url {
-        Some(url) => url.join(href).ok(),
-        None => CrawlUri::parse(href).ok(),
-    });
+    let from_tag = tag.and_then(|href| CrawlUri::resolve(page.url.as_ref(), href).ok());
     from_tag.or_else(|| page.url.clone())
 }
 

@@ -8,7 +8,7 @@ use super::lang::Lang;
 use super::params::Params;
 use super::source::Marked;
 use super::view::{Chrome, Day, address, day, outward, title};
-use crate::extract::{Document, Image};
+use crate::extract::{self, Document, Image, Piece};
 
 /// A comment as shown.
 pub(crate) struct CommentView {
@@ -17,16 +17,6 @@ pub(crate) struct CommentView {
     reply_to: String,
     votes: String,
     text: Html,
-}
-
-/// A piece of the text as shown.
-pub(crate) enum Piece {
-    Paragraph(Html),
-    /// What a picture shows, and where it is; the page never loads it.
-    Picture {
-        shown: String,
-        url: Option<String>,
-    },
 }
 
 #[derive(Template)]
@@ -42,7 +32,8 @@ pub(crate) struct DocumentPage {
     source: String,
     author: String,
     published: Option<Day>,
-    pieces: Vec<Piece>,
+    /// The address of a picture is that of a page or none; this page never loads it.
+    pieces: Vec<Piece<Html>>,
     comments: Vec<CommentView>,
     back: Option<String>,
 }
@@ -76,10 +67,12 @@ impl DocumentPage {
             site: document.site.unwrap_or_default(),
             author: document.author.unwrap_or_default(),
             published: document.published.as_deref().and_then(day),
-            pieces: pieces(
-                head.get(1..).unwrap_or_default(),
-                document.images,
-                c.t.picture,
+            pieces: extract::pieces(
+                head.iter().skip(1).map(Html::marked),
+                document.images.into_iter().map(|image| Image {
+                    url: image.url.as_deref().and_then(outward),
+                    ..image
+                }),
             ),
             comments: document
                 .comments
@@ -111,26 +104,4 @@ impl DocumentPage {
             .chain(document.comments.iter().map(|comment| comment.text.clone()))
             .collect()
     }
-}
-
-/// Paragraphs with the pictures at their places; a picture that the page says nothing of is `unnamed`.
-fn pieces(paragraphs: &[Marked], images: Vec<Image>, unnamed: &str) -> Vec<Piece> {
-    let picture = |image: Image| Piece::Picture {
-        shown: if image.alt.is_empty() {
-            unnamed.to_owned()
-        } else {
-            image.alt
-        },
-        url: image.url.as_deref().and_then(outward),
-    };
-    let mut images = images.into_iter().peekable();
-    let mut pieces = Vec::with_capacity(paragraphs.len() + images.len());
-    for (before, paragraph) in (0..).zip(paragraphs) {
-        while let Some(image) = images.next_if(|image| image.after <= before) {
-            pieces.push(picture(image));
-        }
-        pieces.push(Piece::Paragraph(Html::marked(paragraph)));
-    }
-    pieces.extend(images.map(picture));
-    pieces
 }

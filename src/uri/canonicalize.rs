@@ -66,6 +66,14 @@ impl CrawlUri {
         Self::from_url(url.map_err(|e| UriError::Invalid(e.to_string()))?)
     }
 
+    /// What a reference means beside `base`; without a base it must be a whole address.
+    pub fn resolve(base: Option<&Self>, reference: &str) -> Result<Self, UriError> {
+        match base {
+            Some(base) => base.join(reference),
+            None => Self::parse(reference),
+        }
+    }
+
     fn from_url(mut url: Url) -> Result<Self, UriError> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(UriError::Scheme(url.scheme().to_owned()));
