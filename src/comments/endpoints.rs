@@ -83,36 +83,32 @@ pub fn endpoints(page: &Page) -> Vec<String> {
     out
 }
 
-/// The address of a frame or script that holds comments rather than helps to write them.
+/// An address, and nothing else, that speaks of comments.
 fn is_service(src: &str) -> bool {
-    !src.contains(is_bound) && is_address(src)
+    is_address(src) && !src.contains(is_bound)
 }
 
 /// The quoted addresses of a script that speak of comments.
 fn quoted(script: &str) -> impl Iterator<Item = &str> {
-    let mut is_open = false;
-    script.split_inclusive(is_bound).filter_map(move |part| {
-        let inner = part.strip_suffix(is_bound);
-        let closes = part.ends_with(is_quote);
-        let found = inner.filter(|inner| is_open && closes && is_address(inner));
+    let mut open = None;
+    memchr::memchr3_iter(b'"', b'\'', b'`', script.as_bytes()).filter_map(move |at| {
+        let inner = open.and_then(|from| script.get(from..at));
+        let found = inner.filter(|inner| is_service(inner));
         // The quote behind an address does not begin another.
-        is_open = closes && found.is_none();
+        open = found.is_none().then_some(at + 1);
         found
     })
 }
 
-fn is_quote(char: char) -> bool {
-    matches!(char, '"' | '\'' | '`')
-}
-
 /// What an address never holds.
 fn is_bound(char: char) -> bool {
-    is_quote(char) || matches!(char, '<' | '>') || char.is_whitespace()
+    matches!(char, '"' | '\'' | '`' | '<' | '>') || char.is_whitespace()
 }
 
 /// `https://…` or `/…`, slashes perhaps escaped, with a word of comments behind the first slash.
 fn is_address(text: &str) -> bool {
-    if !ANY_WORD.stand_in(text) {
+    // Most of what scripts quote is no address.
+    if !text.starts_with(['h', 'H', '/', '\\']) || !ANY_WORD.stand_in(text) {
         return false;
     }
     let lower = text.to_ascii_lowercase();

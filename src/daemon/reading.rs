@@ -159,7 +159,7 @@ pub(super) fn is_indexed(document: &Document) -> bool {
 pub(super) fn is_other_spelling(uri: &CrawlUri, canonical: &CrawlUri) -> bool {
     let bare = |u: &CrawlUri| u.authority().trim_start_matches("www.").to_owned();
     let last = |u: &CrawlUri| {
-        let path = u.url().path().trim_end_matches('/').to_owned();
+        let path = u.path().trim_end_matches('/').to_owned();
         path.rsplit('/').next().unwrap_or_default().to_owned()
     };
     uri != canonical

@@ -295,7 +295,7 @@ fn is_foreign(visited: &Visited) -> bool {
 /// The page that a record is of. What a crawler asked for its own sake is none.
 fn target(record: &Record) -> Option<CrawlUri> {
     let uri = CrawlUri::parse(record.target.as_deref()?).ok()?;
-    (uri.url().path() != "/robots.txt").then_some(uri)
+    (uri.path() != "/robots.txt").then_some(uri)
 }
 
 /// The record of an address before the store was asked.

@@ -13,7 +13,7 @@ use super::measure::Measure;
 use super::outline::Outline;
 use super::render::{element_text, line_text};
 use super::trace::NameTrace;
-use crate::literals::compiled;
+use crate::literals::{Literals, compiled};
 use crate::page::Page;
 
 /// Longest name, in characters.
@@ -68,9 +68,53 @@ static DATELINE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Words that a label needs, by the pattern it stands in: few lines have one, and the patterns are dear.
+static LABEL_WORDS: LazyLock<Literals> = LazyLock::new(|| {
+    Literals::of([
+        ("来源", OF_SOURCE),
+        ("來源", OF_SOURCE),
+        ("稿源", OF_SOURCE),
+        ("转自", OF_SOURCE),
+        ("者", OF_AUTHOR),
+        ("文", OF_AUTHOR),
+        ("通讯员", OF_AUTHOR),
+        ("采写", OF_AUTHOR),
+        ("执笔", OF_AUTHOR),
+        ("撰稿", OF_AUTHOR),
+        ("摄影", OF_PHOTOGRAPHER),
+        ("供图", OF_PHOTOGRAPHER),
+        ("图片", OF_PHOTOGRAPHER),
+    ])
+});
+const OF_SOURCE: u32 = 1;
+const OF_AUTHOR: u32 = 2;
+const OF_PHOTOGRAPHER: u32 = 4;
+
+/// Whether a line may have a label of this pattern.
+fn may_label(line: &str, pattern: u32) -> bool {
+    // All begin with a Han character.
+    let han = |found, byte: &u8| found | u8::from(byte.wrapping_sub(0xE4) < 6);
+    line.as_bytes().iter().fold(0, han) != 0 && LABEL_WORDS.seen(line.as_bytes()) & pattern != 0
+}
+
+/// Whether a line may begin as [`BY`] does: by its first letter.
+fn may_begin_by(line: &str) -> bool {
+    let is_sign = |c: char| c.is_ascii_punctuation() || c == ' ';
+    match line.trim_start_matches(is_sign).chars().next() {
+        Some(first) if first.is_ascii_alphanumeric() => {
+            matches!(
+                first.to_ascii_lowercase(),
+                'a' | 'b' | 'd' | 'p' | 's' | 'v' | 'w'
+            )
+        }
+        Some('\u{4E00}'..='\u{9FFF}') => false,
+        _ => true,
+    }
+}
+
 /// 来源 of a line, if it names one.
 pub(super) fn source_of(line: &str) -> Option<String> {
-    if line.is_ascii() {
+    if !may_label(line, OF_SOURCE) {
         return None;
     }
     let name = SOURCE.captures(line)?.get(1)?.as_str();
@@ -79,9 +123,9 @@ pub(super) fn source_of(line: &str) -> Option<String> {
 
 /// Writer of a line, if it names one: 作者：…, By ….
 pub(super) fn author_of(line: &str) -> Option<String> {
-    // Its labels are Chinese.
-    let labelled = (!line.is_ascii()).then(|| AUTHOR.captures(line)).flatten();
-    let found = labelled.or_else(|| BY.captures(line))?;
+    let labelled = may_label(line, OF_AUTHOR).then(|| AUTHOR.captures(line));
+    let by = || may_begin_by(line).then(|| BY.captures(line))?;
+    let found = labelled.flatten().or_else(by)?;
     clean(&NEXT_FIELD.replace(found.get(1)?.as_str(), ""))
 }
 
@@ -159,7 +203,7 @@ pub(super) fn names(
         spaced_text(page, line, &mut text);
         author.offer("label in a line", || author_of(&text));
         photographer.offer("photographer", || {
-            if text.is_ascii() {
+            if !may_label(&text, OF_PHOTOGRAPHER) {
                 return None;
             }
             Some(PHOTOGRAPHER.captures(&text)?[1].to_owned())
@@ -218,6 +262,7 @@ fn reporter(page: &Page, outline: &Outline, place: Place) -> Option<String> {
     let mut named = |i: usize, at_end: bool| -> Option<String> {
         text.clear();
         line_text(page, outline.lines.get(i)?, &mut text);
+        memchr::memmem::find(text.as_bytes(), "记者".as_bytes())?;
         let found = REPORTER.captures_iter(&text).last()?;
         let whole = found.get(0)?;
         let near = if at_end {

@@ -2,71 +2,107 @@
 //! ASCII. Out: whether it is a list, or no page to read at all. Never looks at anything but the address.
 
 /// Endings of files that are no pages.
-const FILES: [&str; 26] = [
+static FILES: Words = Words::of(&[
     "jpg", "jpeg", "png", "gif", "webp", "svg", "ico", "css", "js", "zip", "rar", "7z", "exe",
     "apk", "dmg", "mp3", "mp4", "avi", "mov", "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx",
-];
+]);
 /// Names of pages that serve the visitor or the site.
-const SERVICES: [&str; 19] = [
+static SERVICES: Words = Words::of(&[
     "login", "logout", "signin", "signup", "register", "passport", "user", "account", "cart",
     "search", "share", "print", "feedback", "about", "contact", "privacy", "terms", "help",
     "download",
-];
+]);
 /// Parameters that ask for another form of a page.
-const FORMS: [&str; 3] = ["share", "replytocom", "print"];
+static FORMS: Words = Words::of(&["share", "replytocom", "print"]);
 /// Names of lists.
-const LISTS: [&str; 16] = [
+static LISTS: Words = Words::of(&[
     "index", "list", "default", "node", "channel", "home", "category", "tag", "tags", "topic",
     "topics", "section", "page", "archive", "archives", "author",
-];
+]);
 /// Parameters that count the pages of a list.
-const PAGES: [&str; 6] = ["page", "p", "pn", "pageno", "start", "offset"];
+static PAGES: Words = Words::of(&["page", "p", "pn", "pageno", "start", "offset"]);
 
-/// A picture or another file, a page to log in, to share, to search.
-pub(super) fn is_useless(path: &str) -> bool {
-    let file = path
-        .rsplit_once('.')
-        .is_some_and(|(_, end)| is_any(end, &FILES));
-    let service = |(word, rest): (&str, &str)| {
-        let ends = rest.is_empty() || rest.starts_with(['.', '?']);
-        ends && is_any(word, &SERVICES)
-    };
-    let form = |parameter: &str| {
-        parameter
-            .split_once('=')
-            .is_some_and(|(name, _)| is_any(name, &FORMS))
-    };
-    file || words(path).any(service) || path.split(['?', '&']).skip(1).any(form)
+/// Words to compare with in any case.
+struct Words {
+    words: &'static [&'static str],
+    /// By the first letter of a word, a bit for each length: most of what is asked about needs no more.
+    lengths: [u32; 32],
 }
 
-/// A list or one of its further pages.
-pub(super) fn is_list(path: &str) -> bool {
-    let named = |(word, rest): (&str, &str)| {
-        let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_'));
-        let ends = rest.is_empty() || rest.starts_with('.');
-        ends && is_any(word, &LISTS)
-    };
-    let counted = path
-        .rsplit_once(['?', '&'])
-        .and_then(|(_, last)| last.split_once('='))
-        .is_some_and(|(name, value)| {
-            let number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
-            number && is_any(name, &PAGES)
-        });
-    path.ends_with('/') || counted || words(path).any(named)
+impl Words {
+    const fn of(words: &'static [&'static str]) -> Self {
+        let mut lengths = [0; 32];
+        let mut at = 0;
+        while at < words.len() {
+            let word = words[at].as_bytes();
+            lengths[(word[0] % 32) as usize] |= 1 << word.len();
+            at += 1;
+        }
+        Self { words, lengths }
+    }
+
+    fn has(&self, word: &str) -> bool {
+        let first = word.bytes().next().unwrap_or_default();
+        let lengths = self.lengths[usize::from(first % 32)];
+        word.len() < 32
+            && lengths >> word.len() & 1 == 1
+            && self
+                .words
+                .iter()
+                .any(|known| word.eq_ignore_ascii_case(known))
+    }
 }
 
-/// The letters that each part between slashes begins with, and the rest of that part.
+/// What an address says of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Said {
+    /// A picture or another file, a page to log in, to share, to search.
+    pub useless: bool,
+    /// A list or one of its further pages.
+    pub list: bool,
+}
+
+/// Reads path and query.
+pub(super) fn said(path: &str) -> Said {
+    let dot = memchr::memrchr(b'.', path.as_bytes());
+    let ending = dot.and_then(|dot| path.get(dot + 1..));
+    let mut said = Said {
+        useless: ending.is_some_and(|ending| FILES.has(ending)),
+        list: path.ends_with('/'),
+    };
+    for (word, rest) in words(path) {
+        said.useless |= SERVICES.has(word) && is_end(rest, |b| matches!(b, b'/' | b'.' | b'?'));
+        said.list |= LISTS.has(word) && {
+            let number = |c: char| c.is_ascii_digit() || matches!(c, '-' | '_');
+            is_end(rest.trim_start_matches(number), |b| {
+                matches!(b, b'/' | b'.')
+            })
+        };
+    }
+    let first = memchr::memchr2(b'?', b'&', path.as_bytes());
+    let query = first.and_then(|at| path.get(at + 1..));
+    let mut last_counts = false;
+    for parameter in query.into_iter().flat_map(|query| query.split(['?', '&'])) {
+        let (name, value) = parameter.split_once('=').unwrap_or_default();
+        said.useless |= FORMS.has(name);
+        let is_number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
+        last_counts = is_number && PAGES.has(name);
+    }
+    said.list |= last_counts;
+    said
+}
+
+/// Whether nothing is left, or what ends a word.
+fn is_end(rest: &str, ends: impl Fn(u8) -> bool) -> bool {
+    rest.bytes().next().is_none_or(ends)
+}
+
+/// The letters behind each slash, and all the rest.
 fn words(path: &str) -> impl Iterator<Item = (&str, &str)> {
-    path.split('/').skip(1).map(|part| {
-        let letters = part
-            .bytes()
-            .position(|b| !b.is_ascii_alphabetic())
-            .unwrap_or(part.len());
-        part.split_at(letters)
+    let slashes = path.bytes().enumerate().filter(|(_, b)| *b == b'/');
+    slashes.filter_map(|(slash, _)| {
+        let part = path.get(slash + 1..)?;
+        let letters = part.bytes().position(|b| !b.is_ascii_alphabetic());
+        Some(part.split_at(letters.unwrap_or(part.len())))
     })
-}
-
-fn is_any(word: &str, words: &[&str]) -> bool {
-    words.iter().any(|known| word.eq_ignore_ascii_case(known))
 }

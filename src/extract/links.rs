@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::{Regex, bytes};
 
 use super::document::{Link, LinkKind};
-use super::link_address::{is_list, is_useless};
+use super::link_address::said;
 use super::marks::Marks;
 use super::measure::Measure;
 use super::outline::Outline;
@@ -71,14 +71,15 @@ fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind
         LinkRole::Anchor => {}
     }
     let path = raw.url.path_and_query();
-    if is_useless(path) {
+    let said = said(path);
+    if said.useless {
         return LinkKind::Other;
     }
     let host = raw.url.host();
     let elsewhere = own.is_some_and(|own| own.0 != host && own.1 != site(host));
     let tokens = Measure::of(&raw.text).tokens;
     let may_page = !elsewhere && tokens <= PAGING_TOKENS && raw.text.len() <= PAGING_BYTES;
-    if may_page && PAGING.is_match(&raw.text) {
+    if may_page && may_be_paging(&raw.text) && PAGING.is_match(&raw.text) {
         return LinkKind::Hub;
     }
     let marks = outline
@@ -89,13 +90,24 @@ fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind
     let headline = tokens >= HEADLINE_TOKENS;
     let menu = !headline && marks.any(Marks::NAV.with(Marks::HEADER).with(Marks::FOOTER));
     let detail = || DETAIL.is_match(path.as_bytes());
-    let unlisted = !menu && !is_list(path);
+    let unlisted = !menu && !said.list;
     match () {
         () if unlisted && (headline || detail()) => LinkKind::Article,
         () if headline && detail() => LinkKind::Article,
         () if elsewhere => LinkKind::Other,
         () if !unlisted || (1..=6).contains(&tokens) => LinkKind::Hub,
         () => LinkKind::Other,
+    }
+}
+
+/// What [`PAGING`] needs: the first letter of a text is the first of one of its words.
+fn may_be_paging(text: &str) -> bool {
+    let is_sign = |c: char| c.is_ascii_punctuation() || c == ' ';
+    match text.trim_start_matches(is_sign).chars().next() {
+        Some(han @ '\u{4E00}'..='\u{9FFF}') => "上下首末尾前后第更查".contains(han),
+        Some(letter @ ('a'..='z' | 'A'..='Z')) => "mnpofl".contains(letter.to_ascii_lowercase()),
+        // Digits, arrows and what else is rare.
+        _ => true,
     }
 }
 

@@ -208,7 +208,7 @@ impl Fetcher {
             return Fetched::new(Outcome::Refused(refusal));
         }
         let conditions = conditions(request);
-        let get = self.client.get(request.uri.url().clone());
+        let get = self.client.get(request.uri.as_str());
         let response = match get.headers(conditions.clone()).send().await {
             Ok(response) => response,
             Err(error) => return Fetched::new(outcome::of_error(&error, false)),

@@ -30,7 +30,7 @@ pub fn queue_key(uri: &CrawlUri, parallel: u32) -> String {
 
 /// Which of the `parallel` queues of its host a URL is in: by its section, the first segment of its path.
 pub(super) fn lane(uri: &CrawlUri, parallel: u32) -> u32 {
-    let section = uri.url().path_segments().and_then(|mut s| s.next());
+    let section = uri.path().split('/').nth(1);
     match section {
         None | Some("") => 0,
         Some(section) => QueueHash::Xxh3.shard(section, parallel),

@@ -211,7 +211,7 @@ impl Scope {
             trap::repeated_segments(uri, rules.max_repeated_segments),
             Refusal::RepeatedSegments,
         )?;
-        let query = uri.url().query().map_or(0, str::len);
+        let query = uri.query().map_or(0, str::len);
         refuse(
             query > MAX_QUERY || trap::growing_query(uri, MAX_PARAMETERS),
             Refusal::Query,

@@ -1,6 +1,8 @@
 //! Addresses that a program invents without end: calendars, sessions, paths that repeat themselves. In: a URL. Out:
 //! what is suspicious about it. Judges one address by its form; never remembers others.
 
+use url::form_urlencoded;
+
 use crate::uri::CrawlUri;
 
 /// A path with dates this many years from now, or before the web, is a calendar walking away.
@@ -8,9 +10,7 @@ const CALENDAR_YEARS: std::ops::RangeInclusive<u32> = 1990..=2035;
 
 /// Times that a segment may stand in a path beyond its first.
 pub(super) fn repeated_segments(uri: &CrawlUri, allowed: usize) -> bool {
-    let segments: Vec<&str> = uri.url().path_segments().into_iter().flatten().collect();
-    let mut sorted = segments;
-    sorted.retain(|s| !s.is_empty());
+    let mut sorted: Vec<&str> = uri.segments().collect();
     sorted.sort_unstable();
     let mut run = 0;
     sorted.windows(2).any(|pair| {
@@ -21,17 +21,12 @@ pub(super) fn repeated_segments(uri: &CrawlUri, allowed: usize) -> bool {
 
 /// Number of path segments that are not empty.
 pub(super) fn path_segments(uri: &CrawlUri) -> usize {
-    uri.url()
-        .path_segments()
-        .into_iter()
-        .flatten()
-        .filter(|s| !s.is_empty())
-        .count()
+    uri.segments().count()
 }
 
 /// A query that carries the same key again and again, or an address inside the address.
 pub(super) fn growing_query(uri: &CrawlUri, max_parameters: usize) -> bool {
-    let Some(query) = uri.url().query() else {
+    let Some(query) = uri.query() else {
         return false;
     };
     let mut keys: Vec<&str> = query
@@ -49,7 +44,7 @@ pub(super) fn growing_query(uri: &CrawlUri, max_parameters: usize) -> bool {
 
 /// A calendar that has left the years that pages are from: `/2087/03/`, `?year=1873`, `?date=2190-01-01`.
 pub(super) fn calendar(uri: &CrawlUri) -> bool {
-    let mut parts = uri.url().path_segments().into_iter().flatten().peekable();
+    let mut parts = uri.path().split('/').skip(1).peekable();
     while let Some(part) = parts.next() {
         let month_follows = parts
             .peek()
@@ -59,7 +54,8 @@ pub(super) fn calendar(uri: &CrawlUri) -> bool {
             return true;
         }
     }
-    uri.url().query_pairs().any(|(key, value)| {
+    let query = uri.query().unwrap_or_default();
+    form_urlencoded::parse(query.as_bytes()).any(|(key, value)| {
         let key = key.to_ascii_lowercase();
         let named = ["year", "date", "month", "day", "y", "cal", "calendar"]
             .iter()

@@ -17,12 +17,12 @@ pub(super) struct Utf8Evidence {
 impl Utf8Evidence {
     pub(super) fn of(bytes: &[u8]) -> Self {
         let mut evidence = Self::default();
-        let valid = std::str::from_utf8(bytes).map_or_else(|e| e.valid_up_to(), str::len);
+        let valid = simdutf8::compat::from_utf8(bytes).map_or_else(|e| e.valid_up_to(), str::len);
         if bytes.len() - valid < 4 && (valid == bytes.len() || ends_split(bytes)) {
             // All valid, but for what is cut off at the end: lead bytes can be counted.
-            let count = |least: u8| bytes.iter().take(valid).filter(|b| **b >= least).count();
-            evidence.sequences = count(0xC0);
-            evidence.long_sequences = count(0xE0);
+            let (valid, _) = bytes.split_at(valid);
+            evidence.sequences = count_from(0xC0, valid);
+            evidence.long_sequences = count_from(0xE0, valid);
             return evidence;
         }
         for chunk in bytes.utf8_chunks() {
@@ -48,6 +48,14 @@ impl Utf8Evidence {
         }
         !against_declaration || self.long_sequences >= 2 || self.sequences >= 8
     }
+}
+
+/// How many bytes are `least` or more.
+fn count_from(least: u8, bytes: &[u8]) -> usize {
+    // So short that a byte can count them, and so the compiler counts many at once.
+    let blocks = bytes.chunks(128);
+    let counts = blocks.map(|block| block.iter().map(|b| u8::from(*b >= least)).sum::<u8>());
+    counts.map(usize::from).sum()
 }
 
 fn ends_split(bytes: &[u8]) -> bool {

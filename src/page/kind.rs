@@ -283,10 +283,8 @@ fn dates(page: &Page, texts: &[Shown]) -> usize {
 /// A year from 1990 to 2099 with month and day after it, in Chinese or digits.
 fn has_date(text: &str) -> bool {
     let bytes = text.as_bytes();
-    (0..bytes.len().saturating_sub(7)).any(|at| {
-        if !matches!(bytes[at], b'1' | b'2') {
-            return false;
-        }
+    let begins = bytes.get(..bytes.len().saturating_sub(7));
+    memchr::memchr2_iter(b'1', b'2', begins.unwrap_or_default()).any(|at| {
         let Some(rest) = bytes.get(at..) else {
             return false;
         };

@@ -49,7 +49,6 @@ pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
         by_reference: HashMap::with_capacity_and_hasher(USUAL, QuickHash::default()),
         by_url: HashMap::with_capacity_and_hasher(USUAL, QuickHash::default()),
         links: Vec::new(),
-        near: Vec::with_capacity(NEAR + 1),
     };
     for (id, node) in page.nodes().iter().enumerate() {
         let id = id as NodeId;
@@ -131,27 +130,22 @@ fn has_word(list: &str, words: &[&str]) -> bool {
         .any(|word| words.iter().any(|w| word.eq_ignore_ascii_case(w)))
 }
 
-/// References that name no page: into this page, or for another program.
+/// False for references into this page, and for those that another program is meant by.
 fn names_a_page(reference: &str) -> bool {
-    let Some(first) = reference.chars().next() else {
-        return false;
+    let ends_name = |b| matches!(b, b':' | b'/' | b'?' | b'#');
+    let Some(at) = reference.bytes().position(ends_name) else {
+        return !reference.is_empty();
     };
-    if first == '#' {
-        return false;
-    }
-    let scheme = reference.split(['/', '?', '#']).next().unwrap_or_default();
-    match scheme.split_once(':') {
-        Some((scheme, _)) => {
-            scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
-        }
-        None => true,
+    let (name, rest) = reference.split_at(at);
+    match rest.as_bytes().first() {
+        Some(b':') => name.eq_ignore_ascii_case("http") || name.eq_ignore_ascii_case("https"),
+        Some(b'#') => !name.is_empty(),
+        _ => true,
     }
 }
 
 /// Links that most pages have no more of.
 const USUAL: usize = 224;
-/// Most hosts that are remembered.
-const NEAR: usize = 12;
 
 struct Found<'p> {
     base: Option<CrawlUri>,
@@ -159,8 +153,6 @@ struct Found<'p> {
     by_reference: HashMap<&'p str, Option<usize>, QuickHash>,
     by_url: HashMap<u64, usize, QuickHash>,
     links: Vec<RawLink>,
-    /// A link for each of several hosts, the one named last in front.
-    near: Vec<usize>,
 }
 
 impl<'p> Found<'p> {
@@ -173,6 +165,9 @@ impl<'p> Found<'p> {
         limit: usize,
     ) {
         let reference = reference.trim();
+        if !names_a_page(reference) {
+            return;
+        }
         let known = self.by_reference.get(reference).copied();
         let at = match known {
             Some(at) => at,
@@ -194,28 +189,11 @@ impl<'p> Found<'p> {
         }
     }
 
-    /// The address that a reference means, and whether its host was not known.
-    fn url(&mut self, reference: &str) -> Option<(CrawlUri, bool)> {
-        // Most absolute references lead to a host seen before, and a host is the dear part of an address.
-        for (at, link) in self.near.iter().enumerate() {
-            let known = &self.links.get(*link)?.url;
-            if let Some(path) = path_at(known, reference) {
-                let url = known.join(path).ok()?;
-                self.near.get_mut(..=at)?.rotate_right(1);
-                return Some((url, false));
-            }
-        }
-        let Some(base) = &self.base else {
-            // Without a base a reference without a scheme means nothing.
-            let url = reference.contains(':').then(|| CrawlUri::parse(reference));
-            return Some((url?.ok()?, true));
-        };
-        let url = match path_at(base, reference) {
-            Some(path) => base.join(path).ok()?,
-            None => base.join(reference).ok()?,
-        };
-        let other = url.authority() != base.authority();
-        Some((url, other))
+    /// The address that a reference means.
+    fn url(&self, reference: &str) -> Option<CrawlUri> {
+        // Without a base a reference without a scheme means nothing.
+        let means = self.base.is_some() || reference.contains(':');
+        means.then(|| CrawlUri::resolve(self.base.as_ref(), reference).ok())?
     }
 
     /// Index of the link with this reference's address, added when it is new.
@@ -228,10 +206,10 @@ impl<'p> Found<'p> {
         limit: usize,
     ) -> Option<usize> {
         // A full list takes no more, so what another spelling means need not be known.
-        if !names_a_page(reference) || self.links.len() >= limit {
+        if self.links.len() >= limit {
             return None;
         }
-        let (url, new_host) = self.url(reference)?;
+        let url = self.url(reference)?;
         if role == LinkRole::Anchor && page.url.as_ref() == Some(&url) {
             return None;
         }
@@ -240,10 +218,6 @@ impl<'p> Found<'p> {
             return Some(*at);
         }
         let at = self.links.len();
-        if new_host {
-            self.near.insert(0, at);
-            self.near.truncate(NEAR);
-        }
         self.by_url.insert(fingerprint, at);
         self.links.push(RawLink {
             url,
@@ -254,15 +228,6 @@ impl<'p> Found<'p> {
         });
         Some(at)
     }
-}
-
-/// What stands behind scheme and host of `reference` when they are those of `near`, letter for letter: a path that
-/// means the same beside `near`.
-fn path_at<'r>(near: &CrawlUri, reference: &'r str) -> Option<&'r str> {
-    let path = reference.strip_prefix(near.origin())?;
-    // Two slashes begin a host, and tabs and line breaks are left out before they are looked for.
-    let is_path = path.starts_with('/') && !path.starts_with("//") && !path.starts_with("/\\");
-    (is_path && !path.contains(['\t', '\n', '\r'])).then_some(path)
 }
 
 /// What a reader sees of a link.

@@ -149,31 +149,24 @@ impl Page {
 
     /// Value of an attribute of an element, entities decoded.
     pub fn attr(&self, id: NodeId, name: Attr) -> Option<&str> {
-        let node = self.node(id);
-        if node.tag == Tag::TEXT {
-            return None;
-        }
-        let range = node.span.start as usize..(node.span.start + node.span.len) as usize;
-        self.attributes[range]
-            .iter()
-            .find(|a| a.name == name)
-            .map(|a| self.slice(a.value))
+        let mut attributes = self.kept_attributes(id).iter();
+        let attribute = attributes.find(|attribute| attribute.name == name)?;
+        Some(self.slice(attribute.value))
     }
 
     /// The kept attributes of an element in the order of the page, entities decoded.
     pub fn attributes_of(&self, id: NodeId) -> impl Iterator<Item = (Attr, &str)> {
+        let attributes = self.kept_attributes(id).iter();
+        attributes.map(|attribute| (attribute.name, self.slice(attribute.value)))
+    }
+
+    fn kept_attributes(&self, id: NodeId) -> &[Attribute] {
         let node = self.node(id);
-        let span = if node.tag == Tag::TEXT {
-            Span::default()
-        } else {
-            node.span
-        };
-        let range = span.start as usize..(span.start + span.len) as usize;
-        self.attributes
-            .get(range)
-            .unwrap_or_default()
-            .iter()
-            .map(|attribute| (attribute.name, self.slice(attribute.value)))
+        let range = node.span.start as usize..(node.span.start + node.span.len) as usize;
+        match node.tag {
+            Tag::TEXT => &[],
+            _ => self.attributes.get(range).unwrap_or_default(),
+        }
     }
 
     /// Bytes of memory that the page takes, without its address.

@@ -13,11 +13,11 @@ pub(super) fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
     }
     let mut scan = Scan { bytes, at: 0 };
     loop {
-        scan.skip_until(|b| b == b'<');
+        scan.skip_to(b'<');
         let rest = scan.rest();
         if rest.starts_with(b"<!--") {
             // The dashes that begin a comment may end it too.
-            let end = rest.get(2..)?.windows(3).position(|w| w == b"-->")?;
+            let end = memchr::memmem::find(rest.get(2..)?, b"-->")?;
             scan.at += 2 + end + 3;
         } else if is_meta(rest) {
             scan.at += 6;
@@ -28,7 +28,7 @@ pub(super) fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
             scan.skip_until(|b| is_space(b) || b == b'>');
             while scan.attribute()?.is_some() {}
         } else if rest.len() > 1 && matches!(rest.get(1), Some(b'!' | b'/' | b'?')) {
-            scan.skip_until(|b| b == b'>');
+            scan.skip_to(b'>');
         } else if rest.is_empty() {
             return None;
         } else {
@@ -126,6 +126,11 @@ impl<'a> Scan<'a> {
         self.at += rest.iter().position(|&b| stop(b)).unwrap_or(rest.len());
     }
 
+    fn skip_to(&mut self, byte: u8) {
+        let rest = self.rest();
+        self.at += memchr::memchr(byte, rest).unwrap_or(rest.len());
+    }
+
     /// The charset that the attributes of a `<meta>` name; the outer `None` when the bytes end in it.
     fn meta(&mut self) -> Option<Option<&'static Encoding>> {
         let (mut is_pragma, mut from_charset, mut from_content) = (false, None, None);
@@ -168,7 +173,7 @@ impl<'a> Scan<'a> {
         if let quote @ (b'"' | b'\'') = self.peek()? {
             self.at += 1;
             let start = self.at;
-            self.skip_until(|b| b == quote);
+            self.skip_to(quote);
             let value = self.bytes.get(start..self.at)?;
             self.peek()?;
             self.at += 1;

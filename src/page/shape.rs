@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use encoding_rs::Encoding;
 use regex::Regex;
 
 use super::{Attr, NodeId, Page, Tag};
@@ -17,6 +18,9 @@ static LEGAL: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new("版权所有|Copyright|©|ICP备|授权的媒体|稿件来源|转载稿|依法追究")
         .expect("a constant pattern")
 });
+/// Units of a character inside and outside ASCII.
+const ASCII_UNITS: u32 = 4;
+const WIDE_UNITS: u32 = 10;
 /// A link with so much text reads like a headline.
 const HEADLINE_UNITS: u32 = 60;
 
@@ -86,7 +90,7 @@ impl Shape {
                 link_units = 0;
             }
             link_end = link;
-            let (units, sentences) = measure(page.text(id));
+            let (units, sentences) = measure(page.text(id), link > 0);
             if link > 0 {
                 link_units += units;
             }
@@ -161,43 +165,53 @@ impl Measuring {
     }
 }
 
-/// Units of a text and the sentences that end in it.
-fn measure(text: &str) -> (u32, u32) {
-    if text.is_ascii() {
-        return measure_ascii(text.as_bytes());
-    }
-    let (mut units, mut sentences) = (0u32, 0);
-    let mut chars = text.chars().peekable();
-    while let Some(char) = chars.next() {
-        if char.is_whitespace() {
-            continue;
+/// Units of a text and, outside links, the sentences that end in it.
+fn measure(text: &str, in_link: bool) -> (u32, u32) {
+    let (mut units, mut sentences) = (0, 0);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (ascii, wide) = rest.split_at(Encoding::ascii_valid_up_to(rest.as_bytes()));
+        units += ascii_units(ascii.as_bytes());
+        if !in_link {
+            sentences += ascii_sentences(ascii.as_bytes(), wide);
         }
-        units = units.saturating_add(if char.is_ascii() { 4 } else { 10 });
-        let ends = match char {
-            '。' | '！' | '？' => true,
-            '.' | '!' | '?' => chars.peek().is_none_or(|next| next.is_whitespace()),
-            _ => false,
-        };
-        sentences += u32::from(ends);
+        rest = wide;
+        while let Some(first) = rest.bytes().next().filter(|b| !b.is_ascii()) {
+            // Most characters are Han, which neither part words nor end sentences.
+            if matches!(first, 0xE4..=0xE9) {
+                units += WIDE_UNITS;
+                rest = rest.get(3..).unwrap_or_default();
+                continue;
+            }
+            let mut chars = rest.chars();
+            let char = chars.next().unwrap_or_default();
+            rest = chars.as_str();
+            units += if char.is_whitespace() { 0 } else { WIDE_UNITS };
+            sentences += u32::from(matches!(char, '。' | '！' | '？'));
+        }
     }
     (units, sentences)
 }
 
-fn measure_ascii(text: &[u8]) -> (u32, u32) {
-    // White space of `char`, which the vertical tab is too.
-    let space = |b: u8| u8::from(b == b' ') | u8::from(b.wrapping_sub(b'\t') < 5);
-    let end = |b: u8| u8::from(b == b'.') | u8::from(b == b'!') | u8::from(b == b'?');
-    let (mut spaces, mut sentences) = (0u32, 0u32);
-    // So short that a byte can count them, and so the compiler counts many at once.
-    for block in text.chunks(128) {
-        spaces += u32::from(block.iter().map(|b| space(*b)).sum::<u8>());
-    }
-    let next = text.get(1..).unwrap_or_default();
-    for (block, next) in text.chunks(128).zip(next.chunks(128)) {
-        let pairs = block.iter().zip(next);
-        sentences += u32::from(pairs.map(|(b, n)| end(*b) & space(*n)).sum::<u8>());
-    }
-    sentences += text.last().map_or(0, |b| u32::from(end(*b)));
-    let shown = u32::try_from(text.len()).unwrap_or(u32::MAX) - spaces;
-    (shown.saturating_mul(4), sentences)
+/// White space of `char`, which the vertical tab is too.
+fn is_space(b: u8) -> bool {
+    (b == b' ') | (b.wrapping_sub(b'\t') < 5)
+}
+
+fn ascii_units(text: &[u8]) -> u32 {
+    // Blocks of a fixed length are counted in one step.
+    let (blocks, rest) = text.as_chunks::<16>();
+    let shown = |bytes: &[u8]| bytes.iter().map(|b| u8::from(!is_space(*b))).sum::<u8>();
+    let in_blocks: u32 = blocks.iter().map(|block| u32::from(shown(block))).sum();
+    (in_blocks + u32::from(shown(rest))).saturating_mul(ASCII_UNITS)
+}
+
+/// Sentences that end in ASCII text: white space or nothing stands behind the mark.
+fn ascii_sentences(text: &[u8], after: &str) -> u32 {
+    let marks = memchr::memchr3_iter(b'.', b'!', b'?', text);
+    let ends = marks.filter(|at| match text.get(at + 1) {
+        Some(next) => is_space(*next),
+        None => after.chars().next().is_none_or(char::is_whitespace),
+    });
+    ends.count() as u32
 }

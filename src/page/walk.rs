@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Attr, NodeId, Page, Tag};
+use super::{Attr, Attribute, NodeId, Page, Tag};
 
 impl Page {
     /// The page's `<body>` (or the root when it has none); `None` for an empty page.
@@ -18,14 +18,16 @@ impl Page {
     /// The element itself asks not to be shown: the `hidden` attribute, or `display: none` or `visibility: hidden`
     /// in its own style. Style sheets are not read. Never the whole body: pages that hide it show it by script.
     pub fn is_hidden(&self, id: NodeId) -> bool {
-        if matches!(self.node(id).tag, Tag::HTML | Tag::BODY) {
-            return false;
-        }
-        self.attributes_of(id).any(|(name, value)| match name {
-            Attr::Hidden => !value.eq_ignore_ascii_case("until-found") && !self.is_streamed(id),
-            Attr::Style => style_hides(value),
+        let hides = |attribute: &Attribute| match attribute.name {
+            Attr::Hidden => {
+                let value = self.slice(attribute.value);
+                !value.eq_ignore_ascii_case("until-found") && !self.is_streamed(id)
+            }
+            Attr::Style => style_hides(self.slice(attribute.value)),
             _ => false,
-        })
+        };
+        self.kept_attributes(id).iter().any(hides)
+            && !matches!(self.node(id).tag, Tag::HTML | Tag::BODY)
     }
 
     /// React sends late parts of a page behind the rest (`<div hidden id="S:2">`), and a script puts them in their place.
@@ -173,26 +175,38 @@ fn is_nothing(char: char) -> bool {
     matches!(char, '\u{200B}' | '\u{FEFF}')
 }
 
-fn push_collapsed(out: &mut String, text: &str) {
-    if text.is_ascii() {
-        let mut words = text.split(|c: char| matches!(c, '\t'..='\r' | ' '));
-        out.push_str(words.next().unwrap_or_default());
-        for word in words {
-            if !out.is_empty() && !out.ends_with(' ') {
-                out.push(' ');
-            }
-            out.push_str(word);
-        }
-        return;
+/// Bytes that begin white space, or what is nothing.
+const MAY_PART: [bool; 256] = {
+    let mut may = [false; 256];
+    let bytes = b"\t\n\x0B\x0C\r \xC2\xE1\xE2\xE3\xEF";
+    let mut at = 0;
+    while at < bytes.len() {
+        may[bytes[at] as usize] = true;
+        at += 1;
     }
-    for char in text.chars() {
-        if char.is_whitespace() {
-            if !out.is_empty() && !out.ends_with(' ') {
-                out.push(' ');
+    may
+};
+
+/// Appends a text, runs of white space as one blank.
+fn push_collapsed(out: &mut String, text: &str) {
+    out.reserve(text.len());
+    let mut rest = text;
+    loop {
+        let end = rest.bytes().position(|b| MAY_PART[usize::from(b)]);
+        let (word, from) = rest.split_at(end.unwrap_or(rest.len()));
+        out.push_str(word);
+        let mut chars = from.chars();
+        match chars.next() {
+            None => return,
+            Some(space) if space.is_whitespace() => {
+                if !out.is_empty() && !out.ends_with(' ') {
+                    out.push(' ');
+                }
             }
-        } else if !is_nothing(char) {
-            out.push(char);
+            Some(char) if is_nothing(char) => {}
+            Some(char) => out.push(char),
         }
+        rest = chars.as_str();
     }
 }
 

@@ -231,7 +231,7 @@ impl Site {
                 Some(bare) => bare.to_owned(),
                 None => format!("www.{authority}"),
             };
-            let literal = !matches!(uri.url().host(), Some(url::Host::Domain(_)));
+            let literal = uri.literal_address().is_some();
             for host in [Some(authority.to_owned()), (!literal).then_some(twin)] {
                 hosts.extend(host.filter(|h| !hosts.contains(h)));
             }

@@ -4,15 +4,16 @@
 //! ports, backslashes and dot segments. On top of it go: user name and password, fragment, the dot after the
 //! host, the spelling of percent-encoding, an empty query, and what names the visit instead of the page.
 //! The order of parameters and doubled slashes stay, since servers tell them apart. Canonical text is a fixed
-//! point: parsing it gives itself.
+//! point: parsing it gives itself. What is canonical as it stands (`plain`) does not go through the parser at all.
 
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use url::{Host, Url};
+use url::{Position, Url};
 
+use super::plain::{self, Ends};
 use super::{percent, strip};
 
 /// The longest canonical URL that is crawled, in bytes. Longer ones are traps or form state, not articles.
@@ -40,13 +41,23 @@ pub enum UriError {
 /// with a host, at most [`MAX_URI_BYTES`] long, always ASCII.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CrawlUri {
-    url: Url,
+    /// Everything else follows from it.
+    text: String,
+    /// Where host, authority and path end.
+    host_end: u16,
+    authority_end: u16,
+    path_end: u16,
 }
 
 impl CrawlUri {
     /// Parses an absolute URL and brings it into canonical form.
     pub fn parse(text: &str) -> Result<Self, UriError> {
         let text = bounded(text)?;
+        Self::plain(text).map_or_else(|| Self::read(text), Ok)
+    }
+
+    /// The same for any text, plain or not.
+    pub(super) fn read(text: &str) -> Result<Self, UriError> {
         Self::from_url(Url::parse(text).map_err(|e| UriError::Invalid(e.to_string()))?)
     }
 
@@ -62,8 +73,71 @@ impl CrawlUri {
     /// Resolves a reference found in the page at `self`.
     pub fn join(&self, reference: &str) -> Result<Self, UriError> {
         let reference = bounded(reference)?;
-        let url = self.url.join(reference);
+        let plain = self.join_plain(reference);
+        plain.map_or_else(|| self.read_beside(reference), Ok)
+    }
+
+    /// The same for any reference, plain or not.
+    pub(super) fn read_beside(&self, reference: &str) -> Result<Self, UriError> {
+        let url = Url::parse(&self.text).and_then(|url| url.join(reference));
         Self::from_url(url.map_err(|e| UriError::Invalid(e.to_string()))?)
+    }
+
+    /// An address that is canonical as it stands.
+    fn plain(text: &str) -> Option<Self> {
+        let (host, ends) = plain::address(text)?;
+        Self::with(text.get(..ends.all)?.to_owned(), [host, host, ends.path])
+    }
+
+    /// What a reference means that is canonical as it stands: a path of this host, a page beside this one, another host.
+    pub(super) fn join_plain(&self, reference: &str) -> Option<Self> {
+        if let Some(host) = reference.strip_prefix("//") {
+            return Self::plain(&[self.scheme(), "://", host].concat());
+        }
+        if reference.starts_with("http") && reference.contains("://") {
+            return Self::plain(reference);
+        }
+        let (base, rest) = match reference.as_bytes().first()? {
+            b'/' => (self.origin(), reference),
+            b'?' => (self.text.get(..self.path_end.into())?, reference),
+            _ => self.folder_of(reference)?,
+        };
+        let Ends { path, all } = plain::path_and_query(rest)?;
+        let text = [base, rest.get(..all)?].concat();
+        let (host, authority) = (self.host_end.into(), self.authority_end.into());
+        Self::with(text, [host, authority, base.len() + path])
+    }
+
+    /// The folder that a reference beside this address leads to, and the rest of it.
+    fn folder_of<'r>(&self, reference: &'r str) -> Option<(&str, &'r str)> {
+        let above = |path: &str| path.rfind('/').map(|slash| slash + 1);
+        let root = usize::from(self.authority_end) + 1;
+        let mut end = above(self.text.get(..self.path_end.into())?)?;
+        let mut rest = reference;
+        loop {
+            if let Some(after) = rest.strip_prefix("./") {
+                rest = after;
+            } else if let Some(after) = rest.strip_prefix("../") {
+                rest = after;
+                end = above(self.text.get(..end - 1)?)?.max(root);
+            } else {
+                break;
+            }
+        }
+        let is_name = !rest.is_empty() && !rest.starts_with(['/', '?', '#']);
+        // A colon may end a scheme.
+        (is_name && !reference.contains(':')).then_some((self.text.get(..end)?, rest))
+    }
+
+    /// The address of canonical text whose host, authority and path end there; `None` if it is too long.
+    fn with(text: String, ends: [usize; 3]) -> Option<Self> {
+        let [host_end, authority_end, path_end] = ends.map(|end| end as u16);
+        (text.len() <= MAX_URI_BYTES).then_some(Self {
+            text,
+            host_end,
+            authority_end,
+            path_end,
+        })
     }
 
     /// What a reference means beside `base`; without a base it must be a whole address.
@@ -86,49 +160,61 @@ impl CrawlUri {
         drop_final_dot(&mut url)?;
         canonical_path(&mut url);
         canonical_query(&mut url);
-        match url.as_str().len() {
-            length if length > MAX_URI_BYTES => Err(UriError::TooLong(length, MAX_URI_BYTES)),
-            _ => Ok(Self { url }),
-        }
+        let end = |position| url[..position].len();
+        let ends = [
+            Position::AfterHost,
+            Position::BeforePath,
+            Position::AfterPath,
+        ]
+        .map(end);
+        let length = url.as_str().len();
+        Self::with(url.into(), ends).ok_or(UriError::TooLong(length, MAX_URI_BYTES))
     }
 
     /// The canonical text.
     pub fn as_str(&self) -> &str {
-        self.url.as_str()
+        &self.text
     }
 
-    /// The parsed URL.
-    pub fn url(&self) -> &Url {
-        &self.url
+    fn slice(&self, from: usize, to: u16) -> &str {
+        self.text.get(from..to.into()).unwrap_or_default()
+    }
+
+    /// Where the host begins.
+    fn host_start(&self) -> usize {
+        self.scheme().len() + "://".len()
     }
 
     /// `http` or `https`.
     pub fn scheme(&self) -> &str {
-        self.url.scheme()
+        match self.text.starts_with("https") {
+            true => "https",
+            false => "http",
+        }
     }
 
     /// Host name in ASCII, or the literal address (IPv6 in brackets), without port.
     pub fn host(&self) -> &str {
-        self.url.host_str().unwrap_or_default()
+        self.slice(self.host_start(), self.host_end)
     }
 
     /// The port that is connected to: the one written, else the scheme's own.
     pub fn port(&self) -> u16 {
-        self.url.port_or_known_default().unwrap_or_default()
+        let written = self.slice(usize::from(self.host_end) + 1, self.authority_end);
+        let own = if self.scheme() == "https" { 443 } else { 80 };
+        written.parse().unwrap_or(own)
     }
 
     /// `host` or `host:port` when the port is not the scheme's own: the unit of queues, politeness and robots.txt.
     pub fn authority(&self) -> &str {
-        self.url.authority()
+        self.slice(self.host_start(), self.authority_end)
     }
 
     /// The address, if the host is written as one in any spelling.
     pub fn literal_address(&self) -> Option<IpAddr> {
-        match self.url.host()? {
-            Host::Ipv4(address) => Some(IpAddr::V4(address)),
-            Host::Ipv6(address) => Some(IpAddr::V6(address)),
-            Host::Domain(_) => None,
-        }
+        let host = self.host();
+        let v6 = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
+        v6.unwrap_or(host).parse().ok()
     }
 
     /// The part of the host that somebody registered (`news.cnpc.com.cn` gives `cnpc.com.cn`), from the public
@@ -142,35 +228,39 @@ impl CrawlUri {
 
     /// Scheme, host and port: what stands before the path.
     pub fn origin(&self) -> &str {
-        &self.url[..url::Position::BeforePath]
+        self.slice(0, self.authority_end)
     }
 
     /// The path, always with its first `/`.
     pub fn path(&self) -> &str {
-        self.url.path()
+        self.slice(self.authority_end.into(), self.path_end)
     }
 
     /// The query without its `?`.
     pub fn query(&self) -> Option<&str> {
-        self.url.query()
+        self.text.get(usize::from(self.path_end) + 1..)
     }
 
     /// Path and query, what stands after the authority.
     pub fn path_and_query(&self) -> &str {
-        &self.url[url::Position::BeforePath..]
+        self.text
+            .get(self.authority_end.into()..)
+            .unwrap_or_default()
     }
 
     /// The segments of the path that are not empty.
     pub fn segments(&self) -> impl Iterator<Item = &str> {
-        self.url.path().split('/').filter(|s| !s.is_empty())
+        self.path().split('/').filter(|s| !s.is_empty())
     }
 
     /// Where the rules for this page's authority stand (RFC 9309 §2.3).
     pub fn robots_txt(&self) -> Self {
-        let mut url = self.url.clone();
-        url.set_path("/robots.txt");
-        url.set_query(None);
-        Self { url }
+        let path = "/robots.txt";
+        Self {
+            text: [self.origin(), path].concat(),
+            path_end: self.authority_end + path.len() as u16,
+            ..*self
+        }
     }
 
     /// 64-bit fingerprint of the canonical text (xxh3): the identity of the page in the store and the index.
@@ -244,7 +334,7 @@ fn canonical_query(url: &mut Url) {
 
 impl From<CrawlUri> for String {
     fn from(uri: CrawlUri) -> Self {
-        uri.url.into()
+        uri.text
     }
 }
 

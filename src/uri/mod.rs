@@ -4,6 +4,7 @@
 mod canonicalize;
 mod fingerprint;
 mod percent;
+mod plain;
 mod strip;
 #[cfg(test)]
 mod tests;

@@ -71,6 +71,18 @@ const ALLOWED: [bool; 256] = {
     allowed
 };
 
-fn is_allowed(b: u8) -> bool {
-    ALLOWED[usize::from(b)]
+/// Whether a byte may stand unescaped in a path or query.
+pub(super) const fn is_allowed(b: u8) -> bool {
+    ALLOWED[b as usize]
+}
+
+/// Whether `text` begins with an escape that stays as it is: of a character that needs it, in capitals.
+pub(super) fn is_canonical_escape(text: &[u8]) -> bool {
+    let digit = |at: usize| {
+        let digit = text.get(at)?;
+        let canonical = !digit.is_ascii_lowercase();
+        hex_value(*digit).filter(|_| canonical)
+    };
+    let value = digit(1).zip(digit(2)).map(|(high, low)| high << 4 | low);
+    text.first() == Some(&b'%') && value.is_some_and(|value| !is_unreserved(value))
 }

@@ -87,6 +87,10 @@ const RANDOM_VALUE_BYTES: usize = 16;
 
 /// Whether a query parameter (`name` and `value` in canonical percent-encoding) names the visit, not the page.
 pub(super) fn is_of_visit(name: &str, value: &str) -> bool {
+    // `id`, `p` and the like: no name of a visit is so short.
+    if name.len() < 3 {
+        return false;
+    }
     let lower = name.to_ascii_lowercase();
     let name = lower.as_str();
     TRACKING.binary_search_by_key(&name, |&(n, _)| n).is_ok()

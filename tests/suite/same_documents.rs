@@ -14,7 +14,7 @@ use crate::world::{Home, NOW_MS, Web};
 
 /// The body that the sample web answers with.
 fn download(url: &CrawlUri) -> Vec<u8> {
-    let port = url.url().port().expect("the sample web has a port");
+    let port = url.port();
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
     let (target, host) = (url.path_and_query(), url.authority());
     write!(

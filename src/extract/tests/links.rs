@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use regex::Regex;
 
 use crate::extract::document::LinkKind;
-use crate::extract::link_address::{is_list, is_useless};
+use crate::extract::link_address::said;
 use crate::extract::links::links;
 use crate::extract::outline::Outline;
 use crate::page::{Hints, Page};
@@ -46,7 +46,7 @@ fn addresses_that_are_no_pages_and_lists() {
         "/x/search?q=1",
         "/x?a=1&print=1",
     ] {
-        assert!(is_useless(path), "{path}");
+        assert!(said(path).useless, "{path}");
     }
     for path in [
         "/users/a",
@@ -56,7 +56,7 @@ fn addresses_that_are_no_pages_and_lists() {
         "/share-1",
         "/",
     ] {
-        assert!(!is_useless(path), "{path}");
+        assert!(!said(path).useless, "{path}");
     }
     for path in [
         "/",
@@ -66,7 +66,7 @@ fn addresses_that_are_no_pages_and_lists() {
         "/a?b=1&page=3",
         "/List-7",
     ] {
-        assert!(is_list(path), "{path}");
+        assert!(said(path).list, "{path}");
     }
     for path in [
         "/a",
@@ -76,7 +76,7 @@ fn addresses_that_are_no_pages_and_lists() {
         "/list?x",
         "/node12a",
     ] {
-        assert!(!is_list(path), "{path}");
+        assert!(!said(path).list, "{path}");
     }
 }
 
@@ -91,7 +91,7 @@ proptest! {
         let useless = Regex::new(
             r"(?i-u)(\.(jpe?g|png|gif|webp|svg|ico|css|js|zip|rar|7z|exe|apk|dmg|mp[34]|avi|mov|pdf|docx?|xlsx?|pptx?)$|/(login|logout|signin|signup|register|passport|user|account|cart|search|share|print|feedback|about|contact|privacy|terms|help|download)([/.?]|$)|[?&](share|replytocom|print)=)",
         );
-        prop_assert_eq!(is_list(&path), list.expect("a pattern").is_match(&path));
-        prop_assert_eq!(is_useless(&path), useless.expect("a pattern").is_match(&path));
+        prop_assert_eq!(said(&path).list, list.expect("a pattern").is_match(&path));
+        prop_assert_eq!(said(&path).useless, useless.expect("a pattern").is_match(&path));
     }
 }

@@ -80,16 +80,7 @@ fn due_urls_come_by_rank_then_time_then_finding() {
     let due = store.due(host, NOW, 10).unwrap();
     let names: Vec<String> = due
         .iter()
-        .map(|d| {
-            store
-                .url(d.id)
-                .unwrap()
-                .unwrap()
-                .uri
-                .url()
-                .path()
-                .to_owned()
-        })
+        .map(|d| store.url(d.id).unwrap().unwrap().uri.path().to_owned())
         .collect();
     assert_eq!(names, ["/first", "/second", "/third", "/last"]);
     assert_eq!(store.due(host, NOW, 2).unwrap(), due[..2]);

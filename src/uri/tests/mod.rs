@@ -2,3 +2,4 @@
 
 mod canonicalize;
 mod fingerprint;
+mod plain;
