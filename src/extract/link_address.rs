@@ -99,10 +99,16 @@ fn is_end(rest: &str, ends: impl Fn(u8) -> bool) -> bool {
 
 /// The letters behind each slash, and all the rest.
 fn words(path: &str) -> impl Iterator<Item = (&str, &str)> {
-    let slashes = path.bytes().enumerate().filter(|(_, b)| *b == b'/');
-    slashes.filter_map(|(slash, _)| {
-        let part = path.get(slash + 1..)?;
-        let letters = part.bytes().position(|b| !b.is_ascii_alphabetic());
-        Some(part.split_at(letters.unwrap_or(part.len())))
+    let behind_slash = |from: usize| {
+        let slash = path.bytes().skip(from).position(|b| b == b'/')?;
+        Some(from + slash + 1)
+    };
+    let mut next = behind_slash(0);
+    std::iter::from_fn(move || {
+        let rest = path.get(next?..)?;
+        let letters = rest.bytes().position(|b| !b.is_ascii_alphabetic());
+        let (word, rest) = rest.split_at(letters.unwrap_or(rest.len()));
+        next = behind_slash(path.len() - rest.len());
+        Some((word, rest))
     })
 }

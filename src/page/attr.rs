@@ -61,6 +61,8 @@ impl Attr {
             (13, b'd') => ("data-original", Attr::DataOriginal),
             _ => return None,
         };
-        name.eq_ignore_ascii_case(known.as_bytes()).then_some(attr)
+        // Nearly all pages spell them small.
+        let known = known.as_bytes();
+        (name == known || name.eq_ignore_ascii_case(known)).then_some(attr)
     }
 }

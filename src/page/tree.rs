@@ -333,10 +333,11 @@ fn cut_at_char(bytes: &[u8], limit: usize) -> &[u8] {
 }
 
 fn can_hide(style: &[u8]) -> bool {
-    let names = |word: &[u8]| {
-        style
-            .windows(word.len())
-            .any(|w| w.eq_ignore_ascii_case(word))
+    let names = |word: &[u8], first: [u8; 2]| {
+        memchr::memchr2_iter(first[0], first[1], style).any(|at| {
+            let there = style.get(at..at + word.len());
+            there.is_some_and(|there| there.eq_ignore_ascii_case(word))
+        })
     };
-    names(b"none") || names(b"hidden")
+    names(b"none", *b"nN") || names(b"hidden", *b"hH")
 }

@@ -86,6 +86,9 @@ impl CrawlUri {
     /// An address that is canonical as it stands.
     fn plain(text: &str) -> Option<Self> {
         let (host, ends) = plain::address(text)?;
+        if ends.path == host {
+            return Self::with([text, "/"].concat(), [host, host, host + 1]);
+        }
         Self::with(text.get(..ends.all)?.to_owned(), [host, host, ends.path])
     }
 

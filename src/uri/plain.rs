@@ -14,13 +14,16 @@ pub(super) struct Ends {
     pub(super) all: usize,
 }
 
-/// End of the host of a whole address, and the ends of what follows.
+/// End of the host of a whole address, and the ends of what follows, which may be nothing.
 pub(super) fn address(text: &str) -> Option<(usize, Ends)> {
     let rest = text.strip_prefix("http")?;
     let rest = rest.strip_prefix('s').unwrap_or(rest);
     let rest = rest.strip_prefix("://")?;
     let host = text.len() - rest.len() + host_end(rest.as_bytes())?;
-    let Ends { path, all } = path_and_query(text.get(host..)?)?;
+    let Ends { path, all } = match text.get(host..)? {
+        "" => Ends { path: 0, all: 0 },
+        rest => path_and_query(rest)?,
+    };
     Some((
         host,
         Ends {
@@ -30,12 +33,12 @@ pub(super) fn address(text: &str) -> Option<(usize, Ends)> {
     ))
 }
 
-/// End of a host that a slash follows: small letters, digits and single hyphens, and a last label of letters only, so
+/// End of a host, at a slash or the end: small letters, digits and single hyphens, and a last label of letters only, so
 /// that neither numbers nor Punycode are to be read.
 fn host_end(text: &[u8]) -> Option<usize> {
     let mut before = b'.';
     let mut only_letters = true;
-    for (at, byte) in text.iter().enumerate() {
+    for (at, byte) in text.iter().chain(b"/").enumerate() {
         let joins = matches!(before, b'.' | b'-');
         match byte {
             b'a'..=b'z' => {}
