@@ -14,8 +14,8 @@ pub(super) type Row = [f32; COUNT];
 /// Cells of a row while it is filled; with `NAMED`, the names of the features are kept as well.
 #[derive(Debug)]
 pub(super) struct Cells<const NAMED: bool = false> {
-    /// The values.
-    pub row: Row,
+    /// The values; apart, so that where the next one goes need not be read anew after each.
+    pub row: Box<Row>,
     at: usize,
     /// Length of each part that may stay as it is from one line to the next; 0 before it was filled.
     parts: [u8; PARTS],
@@ -26,7 +26,7 @@ pub(super) struct Cells<const NAMED: bool = false> {
 impl<const NAMED: bool> Default for Cells<NAMED> {
     fn default() -> Self {
         Self {
-            row: [0.0; COUNT],
+            row: Box::new([0.0; COUNT]),
             at: 0,
             parts: [0; PARTS],
             names: Vec::new(),

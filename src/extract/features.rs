@@ -3,13 +3,12 @@
 
 use super::cells::{Cells, Row, log};
 use super::line_features::{link_share, marks, own, plain, tag};
-use super::line_signs::Signs;
+use super::line_signs::{Signs, is_short};
 use super::lines::Line;
 use super::measure::ends_sentence;
 use super::outline::{Outline, Sum, is_prose};
 use super::path_ratio::{Leaf, Mode, PathSum, path_sums};
-use super::phrases::{Phrase, phrase_of};
-use super::render::text_of;
+use super::phrases::{MAX_BYTES, Phrase, Seen, phrase_of};
 use crate::page::Page;
 
 /// Names of the phrases, in order.
@@ -57,15 +56,18 @@ pub(super) struct View<'a> {
 impl<'a> View<'a> {
     /// Looks at every line once. `title` is the line of the headline, if it was found.
     pub(super) fn of(page: &'a Page, outline: &'a Outline, title: Option<usize>) -> Self {
-        let mut text = String::new();
         let mut phrases = Vec::with_capacity(outline.lines.len());
         let mut ends = Vec::with_capacity(outline.lines.len());
         let mut signs = Signs::default();
         for line in &outline.lines {
-            let text = text_of(page, line, &mut text);
-            phrases.push(phrase_of(text));
+            let text = outline.text(page, line);
+            let short = is_short(&line.all);
+            let seen = (short || text.len() <= MAX_BYTES).then(|| Seen::of(text));
+            phrases.push(seen.and_then(|seen| phrase_of(text, seen)));
             ends.push(ends_sentence(text));
-            signs.add(text, &line.all);
+            if let Some(seen) = seen.filter(|_| short) {
+                signs.add(text, &line.all, seen.signs());
+            }
         }
         let leaves: Vec<Leaf> = outline
             .lines
@@ -113,7 +115,7 @@ impl<'a> View<'a> {
     pub(super) fn row(&self, i: usize) -> Row {
         let mut cells = Cells::<false>::default();
         self.fill(i, &mut cells);
-        cells.row
+        *cells.row
     }
 
     /// Features of line `i` in cells that are new or hold those of the line before: what both share is not filled again.

@@ -10,7 +10,6 @@ use super::date_text::{Form, find_dates};
 use super::document::Document;
 use super::lines::Line;
 use super::outline::Outline;
-use super::render::line_text;
 use super::stamp::Clock;
 use super::{Config, Context, Reading};
 use crate::page::{Page, Tag};
@@ -169,17 +168,15 @@ fn votes(page: &Page, reading: &Reading<'_>) -> Vec<Option<Field>> {
         .unwrap_or(first.min(outline.lines.len()))
         .saturating_sub(NEAR);
     let to = first.saturating_add(2).min(title.unwrap_or(0) + 4 * NEAR);
-    let mut text = String::new();
     let range = from..to.min(outline.lines.len()).max(from);
     let near = outline.lines.iter().zip(&mut votes);
     for (line, vote) in near.take(range.end).skip(range.start) {
         if line.all.tokens > FIELD_TOKENS || vote.is_some() {
             continue;
         }
-        text.clear();
-        line_text(page, line, &mut text);
+        let text = outline.text(page, line);
         let dated = reading.published.is_some_and(|published| {
-            find_dates(&text, &reading.clock)
+            find_dates(text, &reading.clock)
                 .iter()
                 .any(|found| found.stamp.date == published.date)
         });
@@ -223,14 +220,11 @@ pub(super) fn mend_fields(
     guide: &Guide<'_>,
     clock: &Clock,
 ) {
-    let mut text = String::new();
-    let mut read = |field: Field, said_only: bool| -> Option<String> {
+    let read = |field: Field, said_only: bool| -> Option<String> {
         let line = outline.lines.iter().find(|line| {
             guide.field(line.block) == Some(field) && (!said_only || guide.is_said(line.block))
         })?;
-        text.clear();
-        line_text(page, line, &mut text);
-        Some(text.clone())
+        Some(outline.text(page, line).to_owned())
     };
     if let Some(title) = read(Field::Title, document.title.is_some()) {
         document.title = Some(title);

@@ -9,7 +9,6 @@ use super::headline;
 pub use super::learned::Weights;
 use super::outline::Outline;
 use super::page_type;
-use super::render;
 use super::second::Second;
 use super::title_parts::Title;
 use super::trees;
@@ -56,7 +55,7 @@ impl Prepared {
         outline.spread_marks(page, title);
         let view = View::of(page, &outline, title);
         let judged = page::judge(page, None);
-        let row = page_type::row(&view, &head, &judged).row;
+        let row = *page_type::row(&view, &head, &judged).row;
         let page_names = page_type::names(&view, &head, &judged);
         Self {
             row,
@@ -68,11 +67,7 @@ impl Prepared {
 
     /// Texts of all lines.
     pub fn texts(&self, page: &Page) -> Vec<String> {
-        let text = |line| {
-            let mut text = String::new();
-            render::line_text(page, line, &mut text);
-            text
-        };
+        let text = |line| self.outline.text(page, line).to_owned();
         self.outline.lines.iter().map(text).collect()
     }
 
@@ -92,7 +87,7 @@ impl Prepared {
         let view = View::of(page, &self.outline, self.title);
         let container = body::container(page, &self.outline, odds);
         let second = Second::of(&view, odds, container);
-        (0..odds.len()).map(|i| second.cells(i).row).collect()
+        (0..odds.len()).map(|i| *second.cells(i).row).collect()
     }
 
     /// Names of the features; `None` for a page without lines.

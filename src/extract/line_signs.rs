@@ -1,9 +1,6 @@
 //! What the short lines of a page say of its sort. In: the text of a line. Out: counts. Never judges.
 
-use std::sync::LazyLock;
-
 use super::measure::Measure;
-use crate::literals::Literals;
 
 /// What short lines of a page say, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -112,22 +109,27 @@ const LINES: [&[&str]; 5] = [
     TIME_LINES,
 ];
 
-static WORDS_OF_LINES: LazyLock<Literals> = LazyLock::new(|| {
+/// The words with a bit for the list of each.
+pub(super) fn words() -> impl Iterator<Item = (&'static str, u32)> {
     let lists = LINES.iter().enumerate();
-    Literals::of(lists.flat_map(|(at, list)| list.iter().map(move |word| (word, 1 << at))))
-});
+    lists.flat_map(|(at, list)| list.iter().map(move |word| (*word, 1 << at)))
+}
+
+/// Number of the lists.
+pub(super) const LISTS: usize = LINES.len();
+
+/// True for lines short enough to be counted.
+pub(super) fn is_short(measure: &Measure) -> bool {
+    measure.tokens <= SHORT
+}
 
 impl Signs {
-    /// Counts what a line says.
-    pub(super) fn add(&mut self, text: &str, measure: &Measure) {
-        if measure.tokens > SHORT {
-            return;
-        }
+    /// Counts what a short line says; `seen` are the bits of the [`words`] in it.
+    pub(super) fn add(&mut self, text: &str, measure: &Measure, seen: u32) {
         self.questions += u32::from(text.ends_with(['?', '？']));
         if measure.numbers > 0 && text.contains(['$', '€', '£', '¥', '￥']) {
             self.prices += 1;
         }
-        let seen = WORDS_OF_LINES.seen(text.as_bytes());
         let counts = [
             &mut self.shop,
             &mut self.talk,

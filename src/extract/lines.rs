@@ -1,15 +1,18 @@
 //! The page as lines: runs of text that no block boundary breaks. In: a [`Page`]. Out: [`Lines`] in document
 //! order with what was counted in each and the marks it inherits. Hidden and unreadable parts are left out.
 
+use std::ops::Range;
+
 use super::marks::{MarkReader, Marks, is_hidden};
 use super::measure::Measure;
+use super::render::line_text;
 use crate::page::{NodeId, Page, PathId, Tag};
 
 /// Most lines kept of a page; the rest of a longer page is not looked at.
 const MAX_LINES: usize = 60_000;
 
 /// One line.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Line {
     /// First text node.
     pub first: NodeId,
@@ -19,6 +22,10 @@ pub(super) struct Line {
     pub block: NodeId,
     /// Tag path of that block.
     pub path: PathId,
+    /// Where its text stands, in bytes: in that of its only text node, or in [`Lines::texts`].
+    text: Range<u32>,
+    /// Its text stands in [`Lines::texts`].
+    is_made: bool,
     /// Counts of the whole line.
     pub all: Measure,
     /// Counts of what is inside links.
@@ -51,6 +58,8 @@ pub(super) struct Lines {
     pub lines: Vec<Line>,
     /// In document order.
     pub marked: Vec<Marked>,
+    /// The texts of lines that do not stand in the page as they are shown.
+    pub texts: String,
 }
 
 /// An open element that matters to the texts inside it.
@@ -81,7 +90,31 @@ impl Lines {
             }
             at += 1;
         }
+        walk.out.make_texts(page);
         walk.out
+    }
+
+    /// Makes the texts of lines that are more than one text node or hold odd white space.
+    fn make_texts(&mut self, page: &Page) {
+        let Self { lines, texts, .. } = self;
+        for line in lines.iter_mut().filter(|line| line.is_made) {
+            let start = texts.len() as u32;
+            line_text(page, line, texts);
+            line.text = start..texts.len() as u32;
+        }
+    }
+}
+
+impl Line {
+    /// Its text on one line, trimmed; `texts` are those of [`Lines`].
+    pub(super) fn text<'t>(&self, page: &'t Page, texts: &'t str) -> &'t str {
+        let whole = if self.is_made {
+            texts
+        } else {
+            page.text(self.first)
+        };
+        let Range { start, end } = self.text;
+        whole.get(start as usize..end as usize).unwrap_or_default()
     }
 }
 
@@ -133,7 +166,8 @@ impl<'a> Walk<'a> {
 
     /// Adds a text to the line or begins one; false when there are too many.
     fn text(&mut self, at: NodeId) -> bool {
-        let all = Measure::of(self.page.text(at));
+        let text = self.page.text(at);
+        let (all, tidy) = Measure::and_tidy(text);
         if all == Measure::default() {
             return true;
         }
@@ -142,7 +176,8 @@ impl<'a> Walk<'a> {
             if self.out.lines.len() >= MAX_LINES {
                 return false;
             }
-            self.out.lines.push(self.new_line(at, top.block));
+            let shown = trimmed(text);
+            self.out.lines.push(self.new_line(at, top.block, shown));
             self.last_link = 0;
         }
         (self.broken, self.after_break) = (false, false);
@@ -151,6 +186,7 @@ impl<'a> Walk<'a> {
             .lines
             .last_mut()
             .expect("one was just there or pushed");
+        line.is_made |= !tidy || line.first != at;
         line.end = at + 1;
         line.all.add(all);
         if top.link != 0 {
@@ -163,12 +199,14 @@ impl<'a> Walk<'a> {
         true
     }
 
-    fn new_line(&self, at: NodeId, block: NodeId) -> Line {
+    fn new_line(&self, at: NodeId, block: NodeId, text: Range<u32>) -> Line {
         Line {
             first: at,
             end: at,
             block,
             path: self.page.node(block).path,
+            text,
+            is_made: false,
             all: Measure::default(),
             linked: Measure::default(),
             links: 0,
@@ -211,4 +249,11 @@ pub(super) fn is_skipped(tag: Tag) -> bool {
     tag.is_invisible()
         || (tag.is_replaced() && tag != Tag::IMG)
         || matches!(tag, Tag::OBJECT | Tag::OPTGROUP | Tag::RT | Tag::RP)
+}
+
+/// Where a text stands without the single blanks at its ends.
+fn trimmed(text: &str) -> Range<u32> {
+    let start = u32::from(text.starts_with(' '));
+    let end = text.len() as u32 - u32::from(text.ends_with(' '));
+    start..end.max(start)
 }

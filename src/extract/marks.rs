@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use crate::literals::Literals;
-use crate::page::{Attr, NodeId, Page, Tag};
+use crate::page::{Attr, Attrs, NodeId, Page, Tag};
 
 /// A set of hints, inherited by what is inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -231,8 +231,17 @@ impl Default for MarkReader {
     }
 }
 
+/// Attributes by which an element can say that it is not shown.
+const HIDING: Attrs = Attrs::of(&[Attr::Hidden, Attr::Style]);
+/// Attributes that say what an element is for.
+const SAYING: Attrs = Attrs::of(&[Attr::Class, Attr::Id, Attr::Role, Attr::Itemprop]);
+
 /// True if the element says that it is not shown.
 pub(super) fn is_hidden(page: &Page, id: NodeId) -> bool {
+    page.attribute_names(id).any(HIDING) && hides(page, id)
+}
+
+fn hides(page: &Page, id: NodeId) -> bool {
     if page.attr(id, Attr::Hidden).is_some() {
         return !page.is_streamed(id);
     }
@@ -266,6 +275,9 @@ impl MarkReader {
             return Marks::default();
         }
         let mut marks = marks_of_tag(tag);
+        if !page.attribute_names(id).any(SAYING) {
+            return marks;
+        }
         for (name, value) in page.attributes_of(id) {
             let more = match name {
                 Attr::Class | Attr::Id => self.words(value),

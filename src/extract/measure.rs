@@ -18,85 +18,171 @@ pub(super) struct Measure {
     pub cjk: u32,
 }
 
-/// Sorts of ASCII characters: a letter or digit …
+/// What the character before was, as far as it matters to the next: any but the following,
+const OTHER: u8 = 0;
+/// a letter or digit,
 const WORD: u8 = 1;
-/// … a digit …
-const DIGIT: u8 = 2;
-/// … a sign of bars …
-const BAR: u8 = 4;
-/// … a sentence mark, which is nothing else.
+/// a sentence mark of ASCII, which counts unless a word or an address goes on behind it,
 const MARK: u8 = 2;
+/// a blank.
+const BLANK: u8 = 3;
 
-/// The sorts of each byte.
-const SORTS: [u8; 256] = {
-    let mut sorts = [0; 256];
-    let mut at = 0u8;
-    while at < 0x80 {
-        sorts[at as usize] = match at {
-            b'0'..=b'9' => WORD | DIGIT,
-            b'a'..=b'z' | b'A'..=b'Z' => WORD,
-            b'|' | b'>' | b'/' => BAR,
+/// What each byte of ASCII is to the next.
+const SORTS: [u8; 128] = {
+    let mut sorts = [OTHER; 128];
+    let mut at = 0;
+    while at < 128 {
+        sorts[at] = match at as u8 {
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => WORD,
             b',' | b'.' | b';' | b':' | b'?' | b'!' => MARK,
-            _ => 0,
+            b' ' => BLANK,
+            _ => OTHER,
         };
         at += 1;
     }
     sorts
 };
 
-impl Measure {
-    /// Counts of `text`.
-    pub(super) fn of(text: &str) -> Self {
-        let mut m = Self::default();
-        let bytes = text.as_bytes();
-        let (mut at, mut before) = (0, 0);
-        let (mut tokens, mut numbers, mut bars) = (0u32, 0u32, 0u32);
-        while let Some(&b) = bytes.get(at) {
-            if b >= 0x80 {
-                let char = text.get(at..).and_then(|rest| rest.chars().next());
-                let char = char.unwrap_or_default();
-                before = m.wide(char, before);
-                at += char.len_utf8();
-                continue;
-            }
-            let sort = SORTS[usize::from(b)];
-            let begins = sort & !before & WORD;
-            tokens += u32::from(begins);
-            numbers += u32::from(begins & (sort >> 1));
-            bars += u32::from(sort >> 2);
+/// Bits of each of the five counts that are added up as one number.
+const BITS: usize = 12;
+/// Bytes of which none of the counts overflows.
+const RUN: usize = (1 << BITS) - 1;
+/// Places of the counts: tokens, numbers, bars, marks and white space that is no single blank.
+const TOKENS: usize = 0;
+const NUMBERS: usize = BITS;
+const BARS: usize = 2 * BITS;
+const MARKS: usize = 3 * BITS;
+const ODD: usize = 4 * BITS;
+
+/// What a byte of ASCII adds to the counts, by the sort of the character before it: one addition a byte.
+const COUNTS: [[u64; 128]; 4] = {
+    let mut counts = [[0; 128]; 4];
+    let mut before = 0;
+    while before < 4 {
+        let mut at = 0;
+        while at < 128 {
+            counts[before as usize][at] = counts_of(before, at as u8);
             at += 1;
-            if sort == MARK {
-                let next = bytes.get(at);
-                let ends = next.is_none_or(|n| !n.is_ascii_alphanumeric() && *n != b'/');
-                m.marks += u32::from(ends);
-            }
-            before = sort & WORD;
         }
-        m.tokens += tokens;
-        m.numbers += numbers;
-        m.bars += bars;
-        m
+        before += 1;
+    }
+    counts
+};
+
+const fn counts_of(before: u8, byte: u8) -> u64 {
+    let sort = SORTS[byte as usize];
+    let begins = sort == WORD && before != WORD;
+    let number = begins && byte.is_ascii_digit();
+    let bar = matches!(byte, b'|' | b'>' | b'/');
+    let marked = before == MARK && sort != WORD && byte != b'/';
+    let odd = byte < b' ' || (sort == BLANK && before == BLANK);
+    (begins as u64) << TOKENS
+        | (number as u64) << NUMBERS
+        | (bar as u64) << BARS
+        | (marked as u64) << MARKS
+        | (odd as u64) << ODD
+}
+
+/// Counts on their way through a text.
+#[derive(Debug, Default)]
+struct Survey {
+    measure: Measure,
+    /// Sort of the character before.
+    before: u8,
+    /// White space was seen that is no single blank.
+    odd: bool,
+}
+
+impl Survey {
+    fn of(text: &str) -> Self {
+        let mut survey = Self::default();
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+            at += match rest {
+                [..0x80, ..] => survey.ascii(rest),
+                // Nearly all Chinese characters: U+4E00 to U+9FFF.
+                [0xE5..=0xE9, _, _, ..] | [0xE4, 0xB8..=0xBF, _, ..] => {
+                    survey.cjk();
+                    3
+                }
+                _ => {
+                    let char = text.get(at..).and_then(|rest| rest.chars().next());
+                    let char = char.unwrap_or_default();
+                    survey.wide(char);
+                    char.len_utf8()
+                }
+            };
+        }
+        survey.end_mark();
+        survey
     }
 
-    /// Counts a character outside ASCII; `before` and the result are [`WORD`] inside a run of letters.
-    fn wide(&mut self, char: char, before: u8) -> u8 {
-        if is_cjk(char) {
-            self.tokens += 1;
-            self.cjk += 1;
-            return 0;
+    /// Counts the bytes of ASCII that come next, at least one, and tells how many they are.
+    fn ascii(&mut self, rest: &[u8]) -> usize {
+        let (mut counts, mut before, mut read) = (0, self.before, 0);
+        for byte in rest.iter().take(RUN).take_while(|byte| byte.is_ascii()) {
+            let byte = usize::from(byte & 0x7F);
+            counts += COUNTS[usize::from(before & 3)][byte];
+            before = SORTS[byte];
+            read += 1;
         }
+        let count = |place: usize| (counts >> place) as u32 & RUN as u32;
+        let m = &mut self.measure;
+        m.tokens += count(TOKENS);
+        m.numbers += count(NUMBERS);
+        m.bars += count(BARS);
+        m.marks += count(MARKS);
+        self.odd |= count(ODD) > 0;
+        self.before = before;
+        read
+    }
+
+    /// The sentence mark before, if one is, stands before no word.
+    fn end_mark(&mut self) {
+        self.measure.marks += u32::from(self.before == MARK);
+    }
+
+    fn cjk(&mut self) {
+        self.end_mark();
+        self.measure.tokens += 1;
+        self.measure.cjk += 1;
+        self.before = OTHER;
+    }
+
+    /// Counts a character outside ASCII.
+    fn wide(&mut self, char: char) {
+        if is_cjk(char) {
+            return self.cjk();
+        }
+        self.end_mark();
+        let before = std::mem::take(&mut self.before);
+        let m = &mut self.measure;
         if is_letter(char) {
-            self.tokens += u32::from(before ^ WORD);
-            return WORD;
+            m.tokens += u32::from(before != WORD);
+            self.before = WORD;
+            return;
         }
         match char {
             '，' | '。' | '；' | '：' | '？' | '！' | '、' | '؟' | '،' | '।' => {
-                self.marks += 1;
+                m.marks += 1
             }
-            '»' | '·' | '›' | '•' | '｜' => self.bars += 1,
-            _ => {}
+            '»' | '·' | '›' | '•' | '｜' => m.bars += 1,
+            _ => self.odd |= char.is_whitespace(),
         }
-        0
+    }
+}
+
+impl Measure {
+    /// Counts of `text`.
+    pub(super) fn of(text: &str) -> Self {
+        Survey::of(text).measure
+    }
+
+    /// Counts of `text`, and whether all white space in it is single blanks, as in nearly all texts of a page.
+    pub(super) fn and_tidy(text: &str) -> (Self, bool) {
+        let survey = Survey::of(text);
+        (survey.measure, !survey.odd)
     }
 
     /// Adds the counts of the text that follows.

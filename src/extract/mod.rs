@@ -352,13 +352,13 @@ fn sample(page: &Page, outline: &Outline) -> String {
     let mut out = String::new();
     let long = outline.lines.iter().filter(|l| outline::is_prose(l));
     for line in long {
-        render::line_text(page, line, &mut out);
+        out.push_str(outline.text(page, line));
         if out.len() > ENOUGH {
             return out;
         }
     }
     for line in outline.lines.iter().take(200) {
-        render::line_text(page, line, &mut out);
+        out.push_str(outline.text(page, line));
         if out.len() > ENOUGH {
             break;
         }

@@ -83,25 +83,32 @@ fn joint<const NAMED: bool>(
     types: &PageType,
     weights: &Weights,
     i: usize,
-    mut cells: Cells<NAMED>,
-) -> Cells<NAMED> {
-    second.fill(i, &mut cells);
+    cells: &mut Cells<NAMED>,
+) {
+    cells.rewind();
+    second.fill(i, cells);
     for (name, p) in page_type::FEATURES.iter().zip(types.0) {
         cells.put(name, p);
     }
     for (at, value) in weights.kept.iter().zip(first.kept(i)) {
         cells.put(weights.first[usize::from(*at)].0, *value);
     }
-    cells
 }
 
-/// Log-odds of line `i` on a page that is no list.
-fn alone(second: &Second<'_>, first: &First, types: &PageType, weights: &Weights, i: usize) -> f32 {
+/// Log-odds of line `i` on a page that is no list; `cells` are there to be filled.
+fn alone(
+    second: &Second<'_>,
+    first: &First,
+    types: &PageType,
+    weights: &Weights,
+    i: usize,
+    cells: &mut Cells,
+) -> f32 {
     if first.odds[i] < HOPELESS {
         return HOPELESS;
     }
-    let row = joint(second, first, types, weights, i, Cells::<false>::default()).row;
-    trees::log_odds(&row, weights.bias, &weights.trees) + types.leaning()
+    joint(second, first, types, weights, i, cells);
+    trees::log_odds(&cells.row, weights.bias, &weights.trees) + types.leaning()
 }
 
 /// Log-odds of every line, now that the others' are known.
@@ -112,7 +119,8 @@ pub(super) fn second(
     weights: &Weights,
 ) -> Vec<f32> {
     let list = ListPage::of(second.view(), types);
-    let judge = |i: usize| list.drawn(i, alone(second, first, types, weights, i));
+    let mut cells = Cells::default();
+    let judge = |i: usize| list.drawn(i, alone(second, first, types, weights, i, &mut cells));
     (0..first.odds.len()).map(judge).collect()
 }
 
@@ -125,11 +133,12 @@ pub(super) fn reasons(
     i: usize,
     odds: f32,
 ) -> Vec<(&'static str, f32)> {
-    let cells = joint(second, first, types, weights, i, Cells::with_names());
+    let mut cells = Cells::with_names();
+    joint(second, first, types, weights, i, &mut cells);
     let names = cells.names;
     let shares = trees::shares(&cells.row, &weights.trees);
     let name = |at: u16| names.get(usize::from(at)).copied().unwrap_or_default();
-    let drawn = odds - alone(second, first, types, weights, i);
+    let drawn = odds - alone(second, first, types, weights, i, &mut Cells::default());
     let page = [
         ("leaning of the type", types.leaning()),
         ("place on a list", drawn),

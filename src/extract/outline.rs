@@ -36,6 +36,8 @@ pub(super) struct Outline {
     pub lines: Vec<Line>,
     /// Elements with marks.
     pub marked: Vec<Marked>,
+    /// Texts of lines that the page does not have as they are shown.
+    texts: String,
     /// For each node the number of lines that begin before it; one more entry at the end.
     before: Vec<u32>,
     /// Sums over the first i lines.
@@ -52,7 +54,11 @@ pub(super) fn is_prose(line: &Line) -> bool {
 impl Outline {
     /// The outline of `page`; see [`Lines::of`] for `hidden_too`.
     pub(super) fn of(page: &Page, hidden_too: bool) -> Self {
-        let Lines { lines, marked } = Lines::of(page, hidden_too);
+        let Lines {
+            lines,
+            marked,
+            texts,
+        } = Lines::of(page, hidden_too);
         let mut before = Vec::with_capacity(page.nodes().len() + 1);
         let mut next = 0;
         for node in 0..=page.nodes().len() as NodeId {
@@ -75,9 +81,15 @@ impl Outline {
         Self {
             lines,
             marked,
+            texts,
             before,
             sums,
         }
+    }
+
+    /// The text of a line, trimmed, with single blanks.
+    pub(super) fn text<'t>(&'t self, page: &'t Page, line: &Line) -> &'t str {
+        line.text(page, &self.texts)
     }
 
     /// Range of lines that begin inside the subtree of `node`.

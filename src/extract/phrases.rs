@@ -5,6 +5,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
+use super::line_signs;
 use crate::literals::{Beginnings, Literals, compiled};
 
 /// Longest line that is looked at, in bytes.
@@ -175,9 +176,10 @@ const SURE: &[(Phrase, &str)] = &[
     ),
 ];
 
-/// Where the bits of words that are sure begin.
-const SURE_BITS: usize = 16;
-const _: () = assert!(PATTERNS.len() <= SURE_BITS);
+/// Where the bits of words that are sure begin, and those of other words that are looked for on the way.
+const SURE_BITS: usize = PATTERNS.len();
+const OTHER_BITS: usize = 2 * SURE_BITS;
+const _: () = assert!(OTHER_BITS + line_signs::LISTS <= 32);
 
 /// The bit of [`Phrase::Tools`].
 const TOOLS: u32 = 1 << Phrase::Tools as u32;
@@ -196,7 +198,9 @@ static BEGINNINGS: LazyLock<Beginnings> =
     LazyLock::new(|| Beginnings::of(words(WORDS.iter().map(|kind| (kind.0, kind.1)))));
 static ANYWHERE: LazyLock<Literals> = LazyLock::new(|| {
     let sure = words(SURE.iter().copied()).map(|(word, bit)| (word, bit << SURE_BITS));
-    Literals::of(words(WORDS.iter().map(|kind| (kind.0, kind.2))).chain(sure))
+    let other = line_signs::words().map(|(word, bit)| (word, bit << OTHER_BITS));
+    let own = words(WORDS.iter().map(|kind| (kind.0, kind.2)));
+    Literals::of(own.chain(sure).chain(other))
 });
 
 /// Made when a line first may match: a crawl of one language never needs most of them.
@@ -208,15 +212,29 @@ fn matches(at: usize, text: &str) -> bool {
         .is_match(text)
 }
 
-/// The first kind in the order of [`Phrase`] that the line matches.
-pub(super) fn phrase_of(text: &str) -> Option<Phrase> {
-    let text = text.trim();
+/// The words that stand in a text, all found in one pass.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen(u32);
+
+impl Seen {
+    /// Looks for them.
+    pub(super) fn of(text: &str) -> Self {
+        Self(ANYWHERE.seen(text.as_bytes()))
+    }
+
+    /// The bits of [`line_signs::words`].
+    pub(super) fn signs(self) -> u32 {
+        self.0 >> OTHER_BITS
+    }
+}
+
+/// The first kind in the order of [`Phrase`] that the line matches, which is trimmed.
+pub(super) fn phrase_of(text: &str, seen: Seen) -> Option<Phrase> {
     if text.is_empty() || text.len() > MAX_BYTES {
         return None;
     }
-    let seen = ANYWHERE.seen(text.as_bytes());
-    let sure = seen >> SURE_BITS;
-    let mut left = (begun(text) | seen | sure) & ((1 << SURE_BITS) - 1);
+    let sure = seen.0 >> SURE_BITS;
+    let mut left = (begun(text) | seen.0 | sure) & ((1 << SURE_BITS) - 1);
     while left != 0 {
         let at = left.trailing_zeros() as usize;
         if sure >> at & 1 == 1 || matches(at, text) {

@@ -139,7 +139,7 @@ pub(super) fn paragraphs(page: &Page, outline: &Outline, kept: &[usize]) -> (Str
             out.push_str(if joined { " | " } else { "\n" });
         }
         let text_start = out.len();
-        line_text(page, line, &mut out);
+        out.push_str(outline.text(page, line));
         if out.len() == text_start {
             out.truncate(start);
         } else {

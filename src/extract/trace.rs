@@ -9,7 +9,6 @@ use super::features::View;
 use super::odds;
 use super::page_type::{self, PageType};
 use super::path_ratio::{Mode, PathSum};
-use super::render::line_text;
 use super::second::Second;
 use super::stamp::Clock;
 use super::{date, title};
@@ -127,10 +126,8 @@ pub(super) fn trace(
     let second = Second::of(&view, &judgement.first.odds, judgement.container);
     let lines = (0..judgement.odds.len()).map(|i| {
         let line = &outline.lines[i];
-        let mut text = String::new();
-        line_text(page, line, &mut text);
         LineTrace {
-            text,
+            text: outline.text(page, line).to_owned(),
             place: place(page, line.first),
             alone: judgement.first.odds[i],
             together: judgement.odds[i],

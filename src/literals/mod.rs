@@ -16,6 +16,9 @@ const NONE: u16 = 0;
 /// Bits for the first three bytes of words: what stands before such bytes need not be looked at closely.
 const PLACES: usize = 1 << 15;
 
+/// Words that begin at one place in so many are found sooner by reading every byte than by looking where they may begin.
+const DENSE: u32 = 16;
+
 /// Place of three bytes; few that stand in texts share one.
 fn place(bytes: [u8; 3]) -> usize {
     let [first, second, third] = bytes.map(usize::from);
@@ -25,7 +28,7 @@ fn place(bytes: [u8; 3]) -> usize {
 /// Words that are looked for anywhere in a text.
 #[derive(Debug)]
 pub struct Literals {
-    /// A bit for the place of each three bytes that a word may begin with.
+    /// A bit for the place of each three bytes that a word may begin with; none where that is nearly everywhere.
     begun: Vec<u64>,
     /// Class of each byte; 0 for those that stand in no word.
     classes: [u8; 256],
@@ -76,6 +79,10 @@ impl Literals {
         for (word, bits) in &words {
             out.add(word, *bits);
             out.begin(word, fold);
+        }
+        let begun: u32 = out.begun.iter().map(|places| places.count_ones()).sum();
+        if begun > PLACES as u32 / DENSE {
+            out.begun.clear();
         }
         out.link();
         out
@@ -157,9 +164,25 @@ impl Literals {
         found
     }
 
+    /// The state after a byte.
+    fn step(&self, state: usize, byte: u8) -> usize {
+        let at = state * self.width + usize::from(self.classes[usize::from(byte)]);
+        usize::from(self.next[at])
+    }
+
     /// Hands the bits of each state to `go_on` until that says no. Where no word has begun, only three bytes at a time are
     /// looked at: no step has to wait for the one before it then.
     fn walk(&self, text: &[u8], mut go_on: impl FnMut(u32) -> bool) {
+        let mut state = 0;
+        if self.begun.is_empty() {
+            for byte in text {
+                state = self.step(state, *byte);
+                if !go_on(self.bits[state]) {
+                    return;
+                }
+            }
+            return;
+        }
         let mut rest = text;
         loop {
             let begins = |bytes: &[u8]| {
@@ -174,12 +197,10 @@ impl Literals {
             if rest.is_empty() {
                 return;
             }
-            let mut state = 0;
             let mut read = 0;
             for byte in rest {
                 read += 1;
-                let at = state * self.width + usize::from(self.classes[usize::from(*byte)]);
-                state = usize::from(self.next[at]);
+                state = self.step(state, *byte);
                 if state == 0 {
                     break;
                 }
@@ -188,6 +209,7 @@ impl Literals {
                 }
             }
             rest = rest.get(read..).unwrap_or_default();
+            state = 0;
         }
     }
 }

@@ -31,6 +31,31 @@ pub enum Attr {
     Lang,
 }
 
+/// A set of attributes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Attrs(u32);
+
+impl Attrs {
+    /// The set of these.
+    pub const fn of(attrs: &[Attr]) -> Self {
+        let (mut set, mut at) = (0, 0);
+        while at < attrs.len() {
+            set |= 1 << attrs[at] as u32;
+            at += 1;
+        }
+        Self(set)
+    }
+
+    /// True if both sets have one in common.
+    pub const fn any(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(super) fn add(&mut self, attr: Attr) {
+        self.0 |= 1 << attr as u32;
+    }
+}
+
 impl Attr {
     /// The attribute of a name in any case, if it is one that is kept.
     pub fn from_name(name: &[u8]) -> Option<Attr> {

@@ -38,7 +38,7 @@ mod text;
 mod tree;
 mod walk;
 
-pub use attr::Attr;
+pub use attr::{Attr, Attrs};
 pub use builder::{Builder, Hints};
 pub use config::Config;
 pub use kind::{Judged, Kind, KindSigns, judge, kind};
@@ -167,6 +167,16 @@ impl Page {
             Tag::TEXT => &[],
             _ => self.attributes.get(range).unwrap_or_default(),
         }
+    }
+
+    /// Which attributes an element has: most have none of those that a stage asks for, and their values need not be looked
+    /// at then.
+    pub fn attribute_names(&self, id: NodeId) -> Attrs {
+        let mut names = Attrs::default();
+        for attribute in self.kept_attributes(id) {
+            names.add(attribute.name);
+        }
+        names
     }
 
     /// Bytes of memory that the page takes, without its address.

@@ -1,7 +1,7 @@
 //! What classes say of an element, and what they only say of its layout; what short lines say of themselves.
 
 use crate::extract::marks::{MarkReader, Marks};
-use crate::extract::phrases::{Phrase, phrase_of};
+use crate::extract::phrases::{Phrase, Seen, phrase_of};
 use crate::page::{Hints, Page, Tag};
 
 /// The marks of a `div` with a class.
@@ -68,7 +68,11 @@ fn a_sentence_that_begins_with_next_is_no_paging() {
         "上一篇：港口开航",
         "Older posts",
     ] {
-        assert_eq!(phrase_of(text), Some(Phrase::Paging), "{text}");
+        assert_eq!(
+            phrase_of(text, Seen::of(text)),
+            Some(Phrase::Paging),
+            "{text}"
+        );
     }
     for text in [
         "Next year marks the tenth anniversary of the first photograph.",
@@ -76,6 +80,10 @@ fn a_sentence_that_begins_with_next_is_no_paging() {
         "Previous deals have also included money for roads.",
         "Preventing the worst is not enough.",
     ] {
-        assert_ne!(phrase_of(text), Some(Phrase::Paging), "{text}");
+        assert_ne!(
+            phrase_of(text, Seen::of(text)),
+            Some(Phrase::Paging),
+            "{text}"
+        );
     }
 }
