@@ -169,8 +169,11 @@ impl<'a> Iterator for Tags<'a> {
 
     fn next(&mut self) -> Option<Markup<'a>> {
         loop {
-            let at = memchr(b'<', self.rest)?;
-            self.take(at);
+            // Tags mostly stand side by side.
+            if self.rest.first() != Some(&b'<') {
+                let at = memchr(b'<', self.rest)?;
+                self.take(at);
+            }
             match *self.rest.get(1)? {
                 b'/' => {
                     self.take(2);

@@ -159,7 +159,7 @@ impl Tree {
         if !self.open_text() {
             return;
         }
-        self.text.has_entity |= kind == TextKind::Data && raw.contains(&b'&');
+        self.text.has_entity |= kind == TextKind::Data && memchr::memchr(b'&', raw).is_some();
         self.arena.extend_from_slice(raw);
         self.text.line_shows = raw.last() != Some(&b'\n');
         self.text.owed_space = false;
@@ -170,7 +170,7 @@ impl Tree {
         if !self.open_text() {
             return;
         }
-        self.text.has_entity |= kind == TextKind::Data && raw.contains(&b'&');
+        self.text.has_entity |= kind == TextKind::Data && memchr::memchr(b'&', raw).is_some();
         let mut space = self.text.owed_space;
         let mut shows = self.text.line_shows;
         let mut rest = raw;
@@ -244,6 +244,9 @@ impl Tree {
 /// Length of the beginning that can be copied as it stands: single blanks between other characters are fine.
 fn plain_len(bytes: &[u8]) -> usize {
     let mut at = 0;
+    while bytes.get(at..).is_some_and(begins_plain) {
+        at += BLOCK;
+    }
     while at < bytes.len() {
         if bytes[at] <= b' ' && is_space(bytes[at]) {
             let next_shows = bytes.get(at + 1).is_some_and(|&b| !is_space(b));
@@ -254,4 +257,20 @@ fn plain_len(bytes: &[u8]) -> usize {
         at += 1;
     }
     at
+}
+
+/// Bytes that are looked at in one step.
+const BLOCK: usize = 16;
+
+/// Whether the next block is plain for sure: no control character, and no blank with another behind it.
+fn begins_plain(bytes: &[u8]) -> bool {
+    let Some(block) = bytes.first_chunk::<{ BLOCK + 1 }>() else {
+        return false;
+    };
+    // Nothing ends this early, so that all bytes are looked at in one step.
+    let odd = (0..BLOCK).fold(0, |odd, at| {
+        let doubled = u8::from(block[at] == b' ') & u8::from(block[at + 1] <= b' ');
+        odd | u8::from(block[at] < b' ') | doubled
+    });
+    odd == 0
 }
