@@ -2,7 +2,7 @@
 //! Out: [`Fields`] for each. What all records say at the same place is a label, what each says differently is data;
 //! so the fields are found over the whole group, not record by record.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::aside::{mark_heads, mark_quotes};
 use super::author;
@@ -46,7 +46,7 @@ pub(super) struct Fields {
 
 /// The fields of all records of a group.
 pub(super) fn fields(page: &Page, records: &[Record], signs: &[NodeId]) -> Vec<Fields> {
-    let labels = labels(records);
+    let labels = Labels::of(records);
     let time_slot = time_slot(page, records, signs);
     let mut roles: Vec<Vec<Role>> = records
         .iter()
@@ -106,32 +106,53 @@ pub(super) fn fields(page: &Page, records: &[Record], signs: &[NodeId]) -> Vec<F
         .collect()
 }
 
-/// Texts that many records have at the same place.
-fn labels(records: &[Record]) -> HashSet<(Key, &str)> {
-    let mut counts: HashMap<(Key, &str), (usize, usize)> = HashMap::new();
-    for (at, record) in records.iter().enumerate() {
-        for piece in record.pieces.iter().filter(|p| p.text.len() <= LABEL_BYTES) {
-            let count = counts
-                .entry((piece.slot, &piece.text))
-                .or_insert((0, usize::MAX));
-            if count.1 != at {
-                *count = (count.0 + 1, at);
-            }
-        }
-    }
-    let least = LABEL_RECORDS.max((records.len() as f32 * LABEL_SHARE) as usize);
-    counts.retain(|_, count| count.0 >= least);
-    counts.into_keys().collect()
+/// Texts that many records have at the same place, by their hashes.
+struct Labels {
+    /// Sorted.
+    hashes: Vec<u64>,
 }
 
-fn first_role(page: &Page, piece: &Piece, signs: &[NodeId], labels: &HashSet<(Key, &str)>) -> Role {
+impl Labels {
+    fn of(records: &[Record]) -> Self {
+        if records.len() < LABEL_RECORDS {
+            return Self { hashes: Vec::new() };
+        }
+        // Each text once for a record.
+        let mut told: Vec<(u64, usize)> = Vec::new();
+        for (at, record) in records.iter().enumerate() {
+            let short = record.pieces.iter().filter(|p| p.text.len() <= LABEL_BYTES);
+            told.extend(short.map(|piece| (Self::hash(piece), at)));
+        }
+        told.sort_unstable();
+        told.dedup();
+        let least = LABEL_RECORDS.max((records.len() as f32 * LABEL_SHARE) as usize);
+        let same = told.chunk_by(|a, b| a.0 == b.0);
+        let hashes = same
+            .filter(|same| same.len() >= least)
+            .map(|same| same[0].0);
+        Self {
+            hashes: hashes.collect(),
+        }
+    }
+
+    fn hash(piece: &Piece) -> u64 {
+        xxhash_rust::xxh3::xxh3_64_with_seed(piece.text.as_bytes(), piece.slot)
+    }
+
+    fn hold(&self, piece: &Piece) -> bool {
+        let may = !self.hashes.is_empty() && piece.text.len() <= LABEL_BYTES;
+        may && self.hashes.binary_search(&Self::hash(piece)).is_ok()
+    }
+}
+
+fn first_role(page: &Page, piece: &Piece, signs: &[NodeId], labels: &Labels) -> Role {
     if is_timed(page, piece, signs) {
         Role::Time
     } else if words::is_tool(&piece.text) {
         Role::Tool
     } else if words::is_count(&piece.text) {
         Role::Count
-    } else if labels.contains(&(piece.slot, piece.text.as_str())) {
+    } else if labels.hold(piece) {
         Role::Label
     } else {
         Role::Text

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::keys::{self, Key};
+use super::keys::{self, Key, Names};
 use super::proposal::{Proposal, conformity, proposal, rank};
 use super::signs::TimeSign;
 use super::sums::Sums;
@@ -38,16 +38,17 @@ pub(super) struct Group {
     pub nested: bool,
 }
 
-/// The groups of a page. `marked` are elements that are called comments, in document order.
-pub(super) fn groups(page: &Page, signs: &[TimeSign], marked: &[NodeId]) -> Vec<Group> {
+/// The groups that elements of these kinds make. `marked` are elements that are called comments, in document order.
+pub(super) fn groups(
+    page: &Page,
+    names: &mut Names,
+    kinds: &[Kind],
+    signs: &[TimeSign],
+    marked: &[NodeId],
+) -> Vec<Group> {
     let sums = Sums::of(page, signs);
     let mut proposals: Vec<Proposal> = Vec::new();
-    let kinds = kinds(page, signs, marked);
-    let mut rest = kinds.as_slice();
-    while let Some((key, _)) = rest.first() {
-        let len = rest.iter().take_while(|(k, _)| k == key).count();
-        let (same, after) = rest.split_at(len);
-        rest = after;
+    for same in kinds.chunk_by(|a, b| a.0 == b.0) {
         let nodes: Vec<NodeId> = same.iter().map(|(_, id)| *id).collect();
         proposals.extend(proposal(page, &sums, &nodes, marked));
     }
@@ -55,7 +56,7 @@ pub(super) fn groups(page: &Page, signs: &[TimeSign], marked: &[NodeId]) -> Vec<
     proposals.dedup_by(|a, b| a.records == b.records);
     for (at, proposal) in proposals.iter_mut().enumerate() {
         let alike = if at < MOST_COMPARED {
-            conformity(page, &proposal.records)
+            conformity(page, names, &proposal.records)
         } else {
             0.5
         };
@@ -66,8 +67,12 @@ pub(super) fn groups(page: &Page, signs: &[TimeSign], marked: &[NodeId]) -> Vec<
     groups.into_iter().flat_map(|g| regions(page, g)).collect()
 }
 
-/// Keys with their elements, sorted; each element once for a key.
-fn kinds(page: &Page, signs: &[TimeSign], marked: &[NodeId]) -> Vec<(Key, NodeId)> {
+/// A key with one of its elements.
+pub(super) type Kind = (Key, NodeId);
+
+/// Keys with the elements that hold a sign or a marked element, sorted; each element once for a key. Only at these does a
+/// record of a group begin.
+pub(super) fn kinds(page: &Page, signs: &[TimeSign], marked: &[NodeId]) -> Vec<Kind> {
     let mut seen = vec![false; page.nodes().len()];
     let mut out = Vec::new();
     let starts = signs.iter().map(|s| s.node).chain(marked.iter().copied());

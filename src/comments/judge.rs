@@ -19,7 +19,7 @@ const ENOUGH_ALONE: f32 = 6.0;
 /// Levels above a record that may be called comments.
 const LEVELS: usize = 5;
 /// Texts before the first record among which its heading may stand.
-const HEADING_TEXTS: usize = 14;
+pub(super) const HEADING_TEXTS: usize = 14;
 
 /// What was seen of a group. Shares are of its records with text, 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -53,12 +53,7 @@ pub(super) struct Signs {
 }
 
 /// What speaks for and against a group.
-pub(super) fn signs(
-    page: &Page,
-    records: &[Record],
-    fields: &[Fields],
-    marked: &[NodeId],
-) -> Signs {
+fn signs(page: &Page, records: &[Record], fields: &[Fields], marked: &[NodeId]) -> Signs {
     let kept: Vec<(&Record, &Fields)> = records
         .iter()
         .zip(fields)
@@ -79,20 +74,12 @@ pub(super) fn signs(
         .filter_map(|(_, f)| f.author.as_deref())
         .collect();
     let voices: HashSet<&&str> = names.iter().collect();
-    let around: Vec<NodeId> = std::iter::once(first.range.start)
-        .chain(page.ancestors(first.range.start).take(LEVELS))
-        .filter(|id| !matches!(page.node(*id).tag, Tag::BODY | Tag::HTML))
-        .collect();
-    let called = around
-        .iter()
-        .any(|id| marked.binary_search(id).is_ok() || keys::is_called(page, *id, words::COMMENT));
     Signs {
         records: kept.len(),
-        called,
-        posts: around
-            .iter()
+        called: is_called(page, first.range.start, marked),
+        posts: elements_around(page, first.range.start)
             .take(3)
-            .any(|id| keys::is_called(page, *id, words::POST)),
+            .any(|id| keys::is_called(page, id, words::POST)),
         heading: has_heading(page, first.range.start),
         times: share(&|(_, f)| f.time.is_some()),
         authors: share(&|(_, f)| f.author.is_some()),
@@ -107,7 +94,7 @@ pub(super) fn signs(
 }
 
 /// The sum of the evidence.
-pub(super) fn evidence(signs: &Signs, forum: bool) -> f32 {
+fn evidence(signs: &Signs, forum: bool) -> f32 {
     let flag = |on: bool| f32::from(u8::from(on));
     let links = if signs.called && signs.tools > 0.5 {
         1.0
@@ -158,9 +145,8 @@ const ARTICLE_FACTOR: usize = 4;
 /// Similarity of leaf paths below which it is not of their kind.
 const UNLIKE: f64 = 0.4;
 
-/// Blanks the first record when it is much longer than the others and built otherwise: an element around the article has
-/// the same class as those around its comments.
-pub(super) fn drop_article(page: &Page, records: &[Record], fields: &mut [Fields]) {
+/// The first record is so much longer than the others that it may be something else.
+fn begins_long(fields: &[Fields]) -> bool {
     let mut sizes: Vec<usize> = fields
         .iter()
         .skip(1)
@@ -168,25 +154,51 @@ pub(super) fn drop_article(page: &Page, records: &[Record], fields: &mut [Fields
         .filter(|len| *len > 0)
         .collect();
     sizes.sort_unstable();
-    let (Some(first), Some(median)) = (fields.first_mut(), sizes.get(sizes.len() / 2)) else {
-        return;
+    let (Some(first), Some(median)) = (fields.first(), sizes.get(sizes.len() / 2)) else {
+        return false;
     };
-    if first.text.len() < ARTICLE_FACTOR * median {
-        return;
-    }
+    first.text.len() >= ARTICLE_FACTOR * median
+}
+
+/// The first record is built otherwise than the second.
+fn begins_unlike(page: &Page, records: &[Record]) -> bool {
     let paths = |record: &Record| {
         LeafPaths::of(
             &Skeleton::of(page, record.range.start, Labels::Names),
             Mode::Fixed,
         )
     };
-    if paths(&records[0]).similarity(&paths(&records[1])) < UNLIKE {
-        first.text.clear();
-    }
+    paths(&records[0]).similarity(&paths(&records[1])) < UNLIKE
 }
 
-/// The verdict.
-pub(super) fn is_comments(signs: &Signs, forum: bool) -> bool {
+/// The signs of a group when it is comments. Blanks the first record when it is much longer than the others and built
+/// otherwise: an element around the article has the same class as those around its comments.
+pub(super) fn verdict(
+    page: &Page,
+    records: &[Record],
+    fields: &mut [Fields],
+    marked: &[NodeId],
+    forum: bool,
+) -> Option<Signs> {
+    let accepted = |signs: Signs| Some(signs).filter(|signs| is_comments(signs, forum));
+    let all = accepted(signs(page, records, fields, marked));
+    if !begins_long(fields) {
+        return all;
+    }
+    let others = accepted(signs(page, &records[1..], &fields[1..], marked));
+    // How they are built costs more than all else, and need not be known when nothing comes of it.
+    if all.is_none() && others.is_none() {
+        return None;
+    }
+    if begins_unlike(page, records) {
+        fields[0].text.clear();
+        return others;
+    }
+    all
+}
+
+/// True when the evidence is enough.
+fn is_comments(signs: &Signs, forum: bool) -> bool {
     if signs.records < 2 && signs.times < 0.5 {
         return false;
     }
@@ -225,17 +237,29 @@ pub(super) fn may_speak(
     let Some(first) = records.first() else {
         return false;
     };
-    let around = std::iter::once(first.start).chain(page.ancestors(first.start).take(LEVELS));
-    let is_called =
-        |id: NodeId| marked.binary_search(&id).is_ok() || keys::is_called(page, id, words::COMMENT);
     let mut nodes = records.iter().take(PROBED).flat_map(Clone::clone);
     forum
-        || around
-            .filter(|id| !matches!(page.node(*id).tag, Tag::BODY | Tag::HTML))
-            .any(is_called)
+        || is_called(page, first.start, marked)
         || nodes
             .any(|id| page.node(id).tag == Tag::TEXT && words::is_answer_tool(page.text(id).trim()))
         || has_heading(page, first.start)
+}
+
+/// A record that begins at this node, or an element close around it, is called a comment.
+fn is_called(page: &Page, start: NodeId, marked: &[NodeId]) -> bool {
+    elements_around(page, start).any(|id| is_comment(page, id, marked))
+}
+
+/// The element at which a record begins and those close around it, whose names may say what it is.
+pub(super) fn elements_around(page: &Page, start: NodeId) -> impl Iterator<Item = NodeId> {
+    std::iter::once(start)
+        .chain(page.ancestors(start).take(LEVELS))
+        .filter(|id| !matches!(page.node(*id).tag, Tag::BODY | Tag::HTML))
+}
+
+/// The element is called a comment.
+pub(super) fn is_comment(page: &Page, id: NodeId, marked: &[NodeId]) -> bool {
+    marked.binary_search(&id).is_ok() || keys::is_called(page, id, words::COMMENT)
 }
 
 /// One of the texts right before a record is a heading of comments.

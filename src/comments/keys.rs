@@ -63,7 +63,7 @@ fn key_of_children(page: &Page, id: NodeId) -> Key {
     let (mut at, mut seen) = (id + 1, 0);
     while at < end && seen < CHILDREN {
         if page.node(at).tag != Tag::TEXT {
-            key = slot(page, at, key);
+            key = slot(name_of(page, at), key);
             seen += 1;
         }
         at = page.node(at).end;
@@ -71,12 +71,41 @@ fn key_of_children(page: &Page, id: NodeId) -> Key {
     key
 }
 
-/// The key that an element has inside a record: its tag and the first of its classes.
-pub(super) fn slot(page: &Page, id: NodeId, above: Key) -> Key {
-    let tag = page.node(id).tag.0;
+/// The key that an element has in itself: its tag and the first of its classes.
+fn name_of(page: &Page, id: NodeId) -> Key {
     let class = page.attr(id, Attr::Class).unwrap_or_default();
     let word = class.split_ascii_whitespace().next().unwrap_or_default();
-    above.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ key_of(tag, word)
+    key_of(page.node(id).tag.0, word)
+}
+
+/// The key that an element of this name has inside a record, below one with the key `above`.
+pub(super) fn slot(name: Key, above: Key) -> Key {
+    above.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ name
+}
+
+/// The names of the elements of a page, each made when it is first asked for: the records of one group are read as often
+/// as they are proposed.
+pub(super) struct Names<'a> {
+    page: &'a Page,
+    /// 0 for one that was not asked for.
+    known: Vec<Key>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn of(page: &'a Page) -> Self {
+        Self {
+            page,
+            known: vec![0; page.nodes().len()],
+        }
+    }
+
+    pub(super) fn get(&mut self, id: NodeId) -> Key {
+        let known = &mut self.known[id as usize];
+        if *known == 0 {
+            *known = name_of(self.page, id);
+        }
+        *known
+    }
 }
 
 /// True when a class or id of the element, or what it is declared to be, has one of the parts.

@@ -9,6 +9,7 @@
 
 mod aside;
 mod author;
+mod chance;
 mod content;
 mod endpoints;
 mod fields;
@@ -35,6 +36,7 @@ pub use paper::{Detection, Siblings, blocks};
 use crate::page::{NodeId, Page};
 use fields::Fields;
 use groups::Group;
+use keys::Names;
 use record::Record;
 
 /// Longest text of one comment, in characters; the rest is cut off.
@@ -79,13 +81,20 @@ pub fn find(page: &Page, marked: &[NodeId]) -> Found {
     if signs.len() < 2 && (marked.is_empty() || signs.is_empty()) && marked.len() < 2 {
         return Found::default();
     }
-    let mut groups = groups::groups(page, &signs, marked);
+    let url = page.url.as_ref();
+    let forum = url.is_some_and(|url| thread::is_forum(url.as_str()));
+    let kinds = groups::kinds(page, &signs, marked);
+    if !forum && !chance::may_speak(page, &kinds, &signs, marked) {
+        return Found::default();
+    }
+    let mut names = Names::of(page);
+    let mut groups = groups::groups(page, &mut names, &kinds, &signs, marked);
     groups
         .iter_mut()
         .filter(|g| g.records.len() > 1)
         .for_each(|g| siblings::join(page, g));
     let timed: Vec<NodeId> = signs.iter().map(|s| s.node).collect();
-    let blocks = accepted(page, &groups, &timed, marked);
+    let blocks = accepted(page, &mut names, &groups, &timed, marked, forum);
     thread::arrange(page, blocks)
 }
 
@@ -96,11 +105,14 @@ struct Block {
 }
 
 /// Reads the groups, innermost first, and keeps those that are comments.
-fn accepted(page: &Page, groups: &[Group], timed: &[NodeId], marked: &[NodeId]) -> Vec<Block> {
-    let forum = page
-        .url
-        .as_ref()
-        .is_some_and(|url| thread::is_forum(url.as_str()));
+fn accepted(
+    page: &Page,
+    names: &mut Names,
+    groups: &[Group],
+    timed: &[NodeId],
+    marked: &[NodeId],
+    forum: bool,
+) -> Vec<Block> {
     let mut out = Vec::new();
     let mut holes: BTreeMap<NodeId, NodeId> = BTreeMap::new();
     for group in groups.iter().rev() {
@@ -109,15 +121,14 @@ fn accepted(page: &Page, groups: &[Group], timed: &[NodeId], marked: &[NodeId]) 
         }
         let mut around = holes.clone();
         around.extend(group.records.iter().map(|r| (r.start, r.end)));
-        let read = |range: &Range<NodeId>| Record::read(page, range.clone(), &around);
+        let read = |range: &Range<NodeId>| Record::read(page, names, range.clone(), &around);
         let records: Vec<Record> = group.records.iter().map(read).collect();
         let mut fields = fields::fields(page, &records, timed);
         judge::drop_unlike(&mut fields);
-        judge::drop_article(page, &records, &mut fields);
-        let signs = judge::signs(page, &records, &fields, marked);
-        if !judge::is_comments(&signs, forum && !group.nested) {
+        let forum = forum && !group.nested;
+        let Some(signs) = judge::verdict(page, &records, &mut fields, marked, forum) else {
             continue;
-        }
+        };
         holes = around;
         let comments = records.into_iter().zip(fields);
         let comments = comments.filter(|(_, fields)| !fields.text.is_empty());

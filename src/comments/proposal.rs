@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::keys::{self, Key};
+use super::keys::{Key, Names};
 use super::sums::Sums;
 use crate::page::{NodeId, Page, Tag};
 
@@ -35,11 +35,11 @@ pub(super) fn rank(proposals: &mut [Proposal]) {
 }
 
 /// How alike records are made, 0 to 1: the mean share of a record's names that at least half of the records have.
-pub(super) fn conformity(page: &Page, records: &[Range<NodeId>]) -> f32 {
+pub(super) fn conformity(page: &Page, names: &mut Names, records: &[Range<NodeId>]) -> f32 {
     let kinds: Vec<Vec<Key>> = records
         .iter()
         .take(MAX_COMPARED)
-        .map(|r| names_in(page, r))
+        .map(|r| names_in(page, names, r))
         .collect();
     let mut all: Vec<Key> = kinds.concat();
     all.sort_unstable();
@@ -58,14 +58,15 @@ pub(super) fn conformity(page: &Page, records: &[Range<NodeId>]) -> f32 {
 }
 
 /// Names of the upper elements of a record, sorted.
-fn names_in(page: &Page, record: &Range<NodeId>) -> Vec<Key> {
+fn names_in(page: &Page, names: &mut Names, record: &Range<NodeId>) -> Vec<Key> {
     let depth = page.node(record.start).depth + NAMED_LEVELS;
     let elements = record
         .clone()
         .take(NAMED_NODES)
         .filter(|id| page.node(*id).tag != Tag::TEXT);
     let upper = elements.filter(|id| page.node(*id).depth <= depth);
-    let mut out: Vec<Key> = upper.map(|id| keys::slot(page, id, 0)).collect();
+    let mut out = Vec::with_capacity(NAMED_NODES);
+    out.extend(upper.map(|id| names.get(id)));
     out.sort_unstable();
     out.dedup();
     out

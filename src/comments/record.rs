@@ -4,12 +4,15 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::keys::{self, Key};
+use super::keys::{self, Key, Names};
 use super::sums::is_control;
 use crate::page::{NodeId, Page, Tag};
 
 /// Most pieces read of one record: a post of a thread may be long, a record of everything is none.
 const MAX_PIECES: usize = 4_000;
+
+/// Pieces and elements of most records.
+const FEW: usize = 16;
 
 /// One text node of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,18 +88,20 @@ impl Record {
     /// Reads `range`; `holes` maps the start of each range inside that is not its own to its end.
     pub(super) fn read(
         page: &Page,
+        names: &mut Names,
         range: Range<NodeId>,
         holes: &BTreeMap<NodeId, NodeId>,
     ) -> Self {
         let mut out = Record {
             range: range.clone(),
-            pieces: Vec::new(),
-            elements: vec![Element {
-                node: range.start,
-                slot: 0,
-                above: 0,
-            }],
+            pieces: Vec::with_capacity(FEW),
+            elements: Vec::with_capacity(FEW),
         };
+        out.elements.push(Element {
+            node: range.start,
+            slot: 0,
+            above: 0,
+        });
         let root = Open {
             end: NodeId::MAX,
             slot: 0,
@@ -110,13 +115,15 @@ impl Record {
             .any(|a| page.node(a).tag == Tag::A);
         let (mut line, mut link_end) = (0u32, if in_link { range.end } else { 0 });
         let single = page.node(range.start).end >= range.end;
+        let mut holes = holes.range(range.start + 1..).peekable();
         let mut at = range.start;
         while at < range.end && out.pieces.len() < MAX_PIECES {
             while open.last().is_some_and(|o| o.end <= at) {
                 line += u32::from(open.pop().is_some_and(|o| o.block));
             }
             let node = page.node(at);
-            if let Some(end) = holes.get(&at).filter(|_| at > range.start) {
+            while holes.next_if(|(start, _)| **start < at).is_some() {}
+            if let Some((_, end)) = holes.next_if(|(start, _)| **start == at) {
                 line += 1;
                 at = (*end).max(at + 1);
                 continue;
@@ -139,7 +146,7 @@ impl Record {
             }
             if !(single && at == range.start) && node.end > at + 1 {
                 let above = open.last().expect("the first never ends");
-                let slot = keys::slot(page, at, above.slot);
+                let slot = keys::slot(names.get(at), above.slot);
                 out.elements.push(Element {
                     node: at,
                     slot,

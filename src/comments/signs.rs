@@ -119,8 +119,6 @@ fn begins_with_month(text: &[u8]) -> bool {
 /// What the digits of a text are part of.
 #[derive(Debug, Default)]
 struct Numbers {
-    /// There is one.
-    any: bool,
     /// Two with a sign between that parts days or hours, or a year and such a sign behind it.
     parted: bool,
     /// A year.
@@ -143,7 +141,6 @@ impl Numbers {
             while digit(at) {
                 at += 1;
             }
-            out.any = true;
             out.short |= at - from <= 2;
             let run = text.get(from..at).unwrap_or_default();
             let is_year = |four: &[u8]| four.starts_with(b"19") || four.starts_with(b"20");
@@ -161,33 +158,69 @@ impl Numbers {
 /// Cheap look that spares most texts the pattern: two numbers with a sign between, a year beside a day, a word of days
 /// and hours.
 fn may_tell_time(text: &str) -> bool {
+    if is_like_time_without_number(text) {
+        return true;
+    }
     let bytes = text.as_bytes();
+    if !has_digit(bytes) {
+        return false;
+    }
     let numbers = Numbers::of(bytes);
-    let digits = numbers.any;
     if numbers.parted || (numbers.year && (numbers.short || text.contains('\''))) {
         return true;
     }
-    const WORDS: [&str; 12] = [
-        "刚",
-        "剛",
-        "昨",
-        "前",
-        "今",
-        "半",
-        "たった",
-        "yest",
-        "Yest",
-        "just",
-        "Just",
-        "toda",
-    ];
     // A number alone, as most short texts with digits are, is no time.
     let word = |b: &u8| b.is_ascii_alphabetic() || *b >= 0x80;
-    (digits && text.len() <= 6 && bytes.iter().any(word))
-        || (digits && ANY_UNIT.stand_in(text))
-        || WORDS.iter().any(|first| text.starts_with(first))
-        || text.ends_with("ago")
-        || (digits && bytes.len() <= 24 && (begins_with_month(bytes) || ANY_DAY.stand_in(text)))
+    (text.len() <= 6 && bytes.iter().any(word))
+        || ANY_UNIT.stand_in(text)
+        || (bytes.len() <= 24 && (begins_with_month(bytes) || ANY_DAY.stand_in(text)))
+}
+
+/// All bytes are looked at, many at a time: texts are short, and most have no digit.
+fn has_digit(text: &[u8]) -> bool {
+    text.iter()
+        .fold(false, |any, byte| any | byte.is_ascii_digit())
+}
+
+/// Beginnings of times that may be told without a number.
+const WORDS: [&str; 12] = [
+    "刚",
+    "剛",
+    "昨",
+    "前",
+    "今",
+    "半",
+    "たった",
+    "yest",
+    "Yest",
+    "just",
+    "Just",
+    "toda",
+];
+
+/// The first three bytes of each.
+const LEADS: [u32; WORDS.len()] = {
+    let mut leads = [0; WORDS.len()];
+    let mut at = 0;
+    while at < WORDS.len() {
+        leads[at] = lead(WORDS[at].as_bytes());
+        at += 1;
+    }
+    leads
+};
+
+/// The first three bytes of a text as one number.
+const fn lead(text: &[u8]) -> u32 {
+    match text.first_chunk::<3>() {
+        Some([first, second, third]) => u32::from_le_bytes([*first, *second, *third, 0]),
+        None => 0,
+    }
+}
+
+/// Begins or ends like a time that may be told without a number.
+fn is_like_time_without_number(text: &str) -> bool {
+    let begins = LEADS.contains(&lead(text.as_bytes()));
+    (begins && WORDS.iter().any(|word| text.starts_with(word))) || text.ends_with("ago")
 }
 
 /// All signs of time of a page.
@@ -199,7 +232,12 @@ pub(super) fn time_signs(page: &Page) -> Vec<TimeSign> {
             break;
         }
         if node.tag == Tag::TEXT {
-            out.extend(sign_of_text(page, at).or_else(|| sign_of_title(page, at)));
+            let text = page.text(at);
+            if text.len() <= 2 * MAX_BYTES
+                && let Some(sign) = sign_of_text(page, at, text)
+            {
+                out.push(sign);
+            }
         } else if node.tag == Tag::TIME {
             out.push(TimeSign { node: at, rest: 0 });
             at = node.end;
@@ -213,26 +251,28 @@ pub(super) fn time_signs(page: &Page) -> Vec<TimeSign> {
     out
 }
 
-fn sign_of_text(page: &Page, at: NodeId) -> Option<TimeSign> {
-    let text = page.text(at);
-    if text.len() > 2 * MAX_BYTES {
+fn sign_of_text(page: &Page, at: NodeId, text: &str) -> Option<TimeSign> {
+    let number = has_digit(text.as_bytes());
+    let text = text.trim();
+    if !number && !is_like_time_without_number(text) {
         return None;
     }
-    let text = text.trim();
-    let range = time_in(text)?;
-    let rest = text.get(..range.start)?.chars().count() + text.get(range.end..)?.chars().count();
-    Some(TimeSign {
-        node: at,
-        rest: rest as u32,
-    })
+    if let Some(range) = time_in(text) {
+        let rest =
+            text.get(..range.start)?.chars().count() + text.get(range.end..)?.chars().count();
+        return Some(TimeSign {
+            node: at,
+            rest: rest as u32,
+        });
+    }
+    (number && page.text(at).len() <= MAX_SHORTENED)
+        .then(|| sign_of_title(page, at))
+        .flatten()
 }
 
 /// A few characters with a number whose element tells day and hour when it is pointed at: `May '22`, `2022 年 5 月`.
 fn sign_of_title(page: &Page, at: NodeId) -> Option<TimeSign> {
-    let text = page.text(at);
-    let few = text.len() <= MAX_SHORTENED && text.bytes().any(|b| b.is_ascii_digit());
-    let title = few.then(|| page.attr(page.node(at).parent, Attr::Title))??;
-    let title = title.trim();
+    let title = page.attr(page.node(at).parent, Attr::Title)?.trim();
     let whole = time_in(title)?;
     let day_and_hour = title.get(whole)?.contains(':');
     day_and_hour.then_some(TimeSign { node: at, rest: 0 })

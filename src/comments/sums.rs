@@ -13,90 +13,75 @@ const LABEL_TIMES: usize = 3;
 
 /// Sums over the nodes before each node.
 pub(super) struct Sums {
-    text: Vec<u32>,
-    times: Vec<u32>,
+    /// Text and signs of time.
+    before: Vec<(u32, u32)>,
 }
 
 impl Sums {
     pub(super) fn of(page: &Page, signs: &[TimeSign]) -> Self {
-        let nodes = page.nodes().len();
-        let (mut text, mut times) = (Vec::with_capacity(nodes + 1), Vec::with_capacity(nodes + 1));
+        let mut before = Vec::with_capacity(page.nodes().len() + 1);
         let (mut chars, mut seen) = (0u32, 0u32);
         let mut skip_to = 0;
-        let labels = Labels::of(page);
-        let mut hashes = labels.hashes.iter();
-        let mut next = signs.iter().peekable();
+        let mut weights = weights(page).into_iter();
+        let mut signs = signs.iter();
+        let mut sign = signs.next();
         for (at, node) in page.nodes().iter().enumerate() {
-            text.push(chars);
-            times.push(seen);
+            before.push((chars, seen));
             let at = at as NodeId;
-            let label = (node.tag == Tag::TEXT).then(|| hashes.next()).flatten();
-            if let Some(sign) = next.next_if(|s| s.node == at) {
+            let weight = (node.tag == Tag::TEXT).then(|| weights.next()).flatten();
+            if let Some(this) = sign.filter(|s| s.node == at) {
                 seen += 1;
-                chars += sign.rest;
+                chars += this.rest;
                 skip_to = skip_to.max(node.end);
+                sign = signs.next();
             } else if at < skip_to {
                 continue;
-            } else if node.tag == Tag::TEXT {
-                // Bytes over two lie between the characters of Chinese and of Latin text; exactness is not needed.
-                let text = page.text(at).trim();
-                let counts = !label.is_some_and(|label| labels.are_said_again(*label));
-                chars = chars.saturating_add(if counts {
-                    (text.len() as u32).div_ceil(2)
-                } else {
-                    0
-                });
+            } else if let Some(weight) = weight {
+                chars = chars.saturating_add(weight);
             } else if node.tag.is_invisible() || is_control(node.tag) {
                 skip_to = node.end;
             }
         }
-        text.push(chars);
-        times.push(seen);
-        Self { text, times }
+        before.push((chars, seen));
+        Self { before }
     }
 
     pub(super) fn text(&self, range: &Range<NodeId>) -> u32 {
-        self.text[range.end as usize] - self.text[range.start as usize]
+        self.before[range.end as usize].0 - self.before[range.start as usize].0
     }
 
     pub(super) fn times(&self, range: &Range<NodeId>) -> u32 {
-        self.times[range.end as usize] - self.times[range.start as usize]
+        self.before[range.end as usize].1 - self.before[range.start as usize].1
     }
 }
 
-/// Short texts that the page says again and again: labels of buttons.
-struct Labels {
-    /// For each text node the hash of its text, 0 for one that is too long for a label.
-    hashes: Vec<u64>,
-    /// Those that are said often, sorted.
-    often: Vec<u64>,
-}
-
-impl Labels {
-    fn of(page: &Page) -> Self {
-        let texts = page.nodes().iter().enumerate();
-        let texts = texts.filter(|(_, node)| node.tag == Tag::TEXT);
-        let hash = |(at, _)| {
+/// What each text of a page counts; nothing for a short one that the page says again and again: a label of buttons.
+fn weights(page: &Page) -> Vec<u32> {
+    let texts = page.nodes().iter().enumerate();
+    let texts = texts.filter(|(_, node)| node.tag == Tag::TEXT);
+    // The bytes of each with its hash, 0 for one that is too long for a label.
+    let told: Vec<(u32, u64)> = texts
+        .map(|(at, _)| {
             let text = page.text(at as NodeId).trim();
-            if text.len() > LABEL_BYTES {
-                return 0;
-            }
-            xxhash_rust::xxh3::xxh3_64(text.as_bytes())
-        };
-        let hashes: Vec<u64> = texts.map(hash).collect();
-        let mut often: Vec<u64> = hashes.iter().copied().filter(|hash| *hash != 0).collect();
-        often.sort_unstable();
-        let runs = often.chunk_by(|a, b| a == b);
-        let often = runs
-            .filter(|run| run.len() >= LABEL_TIMES)
-            .filter_map(|run| run.first().copied())
-            .collect();
-        Self { hashes, often }
-    }
-
-    fn are_said_again(&self, hash: u64) -> bool {
-        hash != 0 && self.often.binary_search(&hash).is_ok()
-    }
+            let hash = if text.is_empty() || text.len() > LABEL_BYTES {
+                0
+            } else {
+                xxhash_rust::xxh3::xxh3_64(text.as_bytes())
+            };
+            (text.len() as u32, hash)
+        })
+        .collect();
+    let mut often: Vec<u64> = told.iter().map(|t| t.1).filter(|hash| *hash != 0).collect();
+    often.sort_unstable();
+    let runs = often.chunk_by(|a, b| a == b);
+    let often: Vec<u64> = runs
+        .filter(|run| run.len() >= LABEL_TIMES)
+        .filter_map(|run| run.first().copied())
+        .collect();
+    let is_label = |hash: u64| hash != 0 && often.binary_search(&hash).is_ok();
+    // Bytes over two lie between the characters of Chinese and of Latin text; exactness is not needed.
+    let weight = |(len, hash): (u32, u64)| if is_label(hash) { 0 } else { len.div_ceil(2) };
+    told.into_iter().map(weight).collect()
 }
 
 /// Form controls hold no comment.

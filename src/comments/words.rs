@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::literals::{Literals, compiled};
+use crate::literals::{Beginnings, Literals, compiled};
 
 /// A list of parts of class and id values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -224,22 +224,65 @@ const COUNTED: &str = "楼|樓|层|like|likes|reply|replies|vote|votes|point|poi
      upvotes|answer|answers|post|posts|赞|人赞|人赞同|人支持|条回复|回复|条评论|评论|次|\
      人|个|条|声望|阅读|浏览|k|万|th|st|nd|rd|people found this helpful";
 
-static TOOL_WORDS: LazyLock<HashSet<&str>> =
-    LazyLock::new(|| TOOLS.split('|').chain(ANSWER_TOOLS.split('|')).collect());
-static ANSWER_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| ANSWER_TOOLS.split('|').collect());
-static COUNTED_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| COUNTED.split('|').collect());
+/// Words that a short text may be. Most texts are none: their first byte and their length tell that.
+struct Words {
+    words: HashSet<&'static str>,
+    /// For each first byte the lengths of the words that have it, a bit each.
+    lengths: [u64; 256],
+}
 
-/// A short text in lower case without signs at its ends and without the number before or behind it.
-fn core(text: &str) -> String {
+impl Words {
+    fn of(lists: &[&'static str]) -> Self {
+        let words: HashSet<&str> = lists.iter().flat_map(|list| list.split('|')).collect();
+        let mut lengths = [0; 256];
+        for word in &words {
+            let first = word.as_bytes().first().copied().unwrap_or_default();
+            lengths[usize::from(first)] |= 1 << word.len().min(63);
+        }
+        Self { words, lengths }
+    }
+
+    /// True if the text is one of the words, in whatever case.
+    fn hold(&self, text: &str) -> bool {
+        let Some(first) = text.as_bytes().first() else {
+            return false;
+        };
+        if !keeps_length(text) {
+            return self.words.contains(text.to_lowercase().as_str());
+        }
+        let lengths = self.lengths[usize::from(first.to_ascii_lowercase())];
+        let is_upper = |any, byte: u8| any | byte.is_ascii_uppercase();
+        lengths >> text.len().min(63) & 1 == 1
+            && if text.bytes().fold(false, is_upper) {
+                self.words.contains(text.to_ascii_lowercase().as_str())
+            } else {
+                self.words.contains(text)
+            }
+    }
+}
+
+/// True for a text of ASCII and of characters from U+3000 to U+9FFF: of these only ASCII has letters in two cases.
+fn keeps_length(text: &str) -> bool {
+    let other = |byte: u8| byte >= 0xC0 && !(0xE3..=0xE9).contains(&byte);
+    !text.bytes().fold(false, |any, byte| any | other(byte))
+}
+
+static TOOL_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&[TOOLS, ANSWER_TOOLS]));
+static ANSWER_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&[ANSWER_TOOLS]));
+static COUNTED_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&[COUNTED]));
+static BEGINNINGS: LazyLock<Beginnings> =
+    LazyLock::new(|| Beginnings::of(TOOL_BEGINNINGS.split('|').map(|first| (first, 1))));
+
+/// A short text without signs at its ends and without the number before or behind it.
+fn core(text: &str) -> &str {
     let outer = |c: char| !c.is_alphanumeric() || c.is_ascii_digit();
     let inner = text.trim_matches(outer);
     // A number of ten thousands is `1.2万`.
-    let inner = if inner == "万" || inner == "k" || inner == "K" {
+    if inner == "万" || inner == "k" || inner == "K" {
         ""
     } else {
         inner
-    };
-    inner.to_lowercase()
+    }
 }
 
 static HEADING: LazyLock<Regex> = LazyLock::new(|| {
@@ -254,15 +297,18 @@ pub(super) fn is_tool(text: &str) -> bool {
         return false;
     }
     let core = core(text);
-    TOOL_WORDS.contains(core.as_str())
-        || TOOL_BEGINNINGS
-            .split('|')
-            .any(|first| core.starts_with(first))
+    let begins = |core: &str| BEGINNINGS.seen(core.as_bytes()) != 0;
+    TOOL_WORDS.hold(core)
+        || if keeps_length(core) {
+            begins(core)
+        } else {
+            begins(&core.to_lowercase())
+        }
 }
 
 /// A button that only comments and posts have.
 pub(super) fn is_answer_tool(text: &str) -> bool {
-    text.len() <= 40 && ANSWER_WORDS.contains(core(text).as_str())
+    text.len() <= 40 && ANSWER_WORDS.hold(core(text))
 }
 
 /// A number alone, or one with what it counts; signs alone.
@@ -274,7 +320,7 @@ pub(super) fn is_count(text: &str) -> bool {
     if core.is_empty() {
         return !text.chars().any(is_pictograph);
     }
-    text.bytes().any(|b| b.is_ascii_digit()) && COUNTED_WORDS.contains(core.as_str())
+    text.bytes().any(|b| b.is_ascii_digit()) && COUNTED_WORDS.hold(core)
 }
 
 /// Emoji are a comment, signs are decoration.

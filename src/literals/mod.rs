@@ -20,6 +20,7 @@ const PLACES: usize = 1 << 15;
 const DENSE: u32 = 16;
 
 /// Place of three bytes; few that stand in texts share one.
+#[inline]
 fn place(bytes: [u8; 3]) -> usize {
     let [first, second, third] = bytes.map(usize::from);
     (first & 0x3F) << 9 | (second << 4 ^ third) & 0x1FF

@@ -1,6 +1,6 @@
 //! Tests of the comment blocks: times, words, groups, verdicts, hostile pages.
 
-use crate::comments::{Found, endpoints, find, paper, signs, words};
+use crate::comments::{Found, chance, endpoints, find, groups, judge, paper, signs, words};
 use crate::page::{Hints, NodeId, Page};
 use crate::similarity::{Measure, Mode};
 
@@ -112,6 +112,34 @@ fn a_page_without_signs_has_no_comments() {
         found("<p>一段话。</p><div class=comment></div>"),
         Found::default()
     );
+}
+
+/// Where a page is told to have no comments, each of its groups would have been told so too.
+#[test]
+fn a_page_is_told_by_what_its_groups_are_told_by() {
+    let item = |minute: u32| format!("<li><i>2026-11-18 10:{minute}</i><p>第{minute}句话</p></li>");
+    let items: String = (10..14).map(item).collect();
+    let told = |html: &str| {
+        let page = page(html);
+        let signs = signs::time_signs(&page);
+        assert_eq!(signs.len(), 4);
+        let kinds = groups::kinds(&page, &signs, &[]);
+        let group: Vec<_> = (0..page.nodes().len() as NodeId)
+            .filter(|id| page.node(*id).tag == crate::page::Tag::LI)
+            .map(|id| page.subtree(id))
+            .collect();
+        let alone = judge::may_speak(&page, &group, &[], false);
+        (chance::may_speak(&page, &kinds, &signs, &[]), alone)
+    };
+    for between in 0..20 {
+        let texts = "<p>话</p>\n".repeat(between);
+        let html = format!("<body><h3>全部评论</h3>{texts}<ul>{items}</ul>");
+        assert_eq!(told(&html), (between < 14, between < 14), "{between}");
+    }
+    let below = |before: &str, after: &str| told(&format!("<body>{before}<ul>{items}</ul>{after}"));
+    assert_eq!(below("<div class=review>", ""), (true, true));
+    assert_eq!(below("", "<p>举报</p>"), (true, false));
+    assert_eq!(below("<p>评论员文章</p>", "<h3>评论</h3>"), (false, false));
 }
 
 #[test]
