@@ -5,19 +5,15 @@
 //! taken over from a less trusted candidate of the same day.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
-use regex::Regex;
-
+use super::date_code::{from_elements, from_script, from_url};
 use super::date_label::Label;
 use super::date_text::{Form, Found, find_dates, parse_value};
 use super::head::Head;
 use super::marks::Marks;
 use super::outline::Outline;
-use super::render::line_text;
 use super::stamp::{Clock, Stamp};
-use crate::literals::compiled;
-use crate::page::{Attr, NodeId, Page, Tag};
+use crate::page::Page;
 
 /// Lines above the headline that may hold the date.
 const LINES_ABOVE: usize = 8;
@@ -30,7 +26,7 @@ const FREQUENT_TOKENS: u32 = 80;
 /// Linked tokens from which a line with a date is a link to another article.
 const TEASER_TOKENS: u32 = 9;
 /// Most candidates kept.
-const MAX_CANDIDATES: usize = 200;
+pub(super) const MAX_CANDIDATES: usize = 200;
 
 /// Names of meta elements that do not say which date they mean.
 const WEAK_META: &[&str] = &[
@@ -110,183 +106,126 @@ pub(super) struct Place {
     pub body_end: usize,
 }
 
-/// The best date and all candidates in order of trust.
-pub(super) fn choose(
-    page: &Page,
-    outline: &Outline,
-    head: &Head<'_>,
-    place: Place,
-    clock: &Clock,
-) -> (Option<Stamp>, Vec<Candidate>) {
-    let mut all: Vec<Candidate> = Vec::new();
-    let value = |text: &Option<String>| text.as_deref().and_then(|v| parse_value(v, clock));
-    let url = page
-        .url
-        .as_ref()
-        .map(|u| u.as_str())
-        .or(head.canonical)
-        .unwrap_or_default();
-    all.extend(of(Origin::JsonLd, value(&head.json.published)));
-    all.extend(head.published.iter().filter_map(|(name, v)| {
-        let weak = WEAK_META.contains(name);
-        let origin = if weak { Origin::WeakMeta } else { Origin::Meta };
-        of(origin, parse_value(v, clock))
-    }));
-    all.extend(of(Origin::Url, from_url(url, clock)));
-    let script = head.scripts.iter().find_map(|s| from_script(s, clock));
-    all.extend(of(Origin::Script, script));
-    all.extend(from_elements(page, outline, place, clock));
-    all.extend(from_lines(page, outline, place, clock));
-    if all.is_empty() {
-        all.extend(of(Origin::JsonLd, value(&head.json.created)));
+/// Where dates are looked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sources<'a> {
+    /// The page.
+    pub page: &'a Page,
+    /// Its lines.
+    pub outline: &'a Outline,
+    /// What its head says.
+    pub head: &'a Head<'a>,
+    /// Where headline and text stand.
+    pub place: Place,
+    /// When it was fetched, and how its dates are told.
+    pub clock: &'a Clock,
+}
+
+/// The best date. Sources that cannot change it are not looked at.
+pub(super) fn choose(sources: &Sources<'_>) -> Option<Stamp> {
+    let mut all = sources.declared();
+    let timed = |all: &[Candidate], sure| best(all, sure).filter(|stamp| stamp.time.is_some());
+    if let Some(stamp) = timed(&all, Origin::Meta) {
+        return Some(stamp);
     }
-    if all.is_empty() {
-        let texts = [Some(head.title.as_str()), head.description];
-        let first = |text: &str| {
-            find_dates(text, clock)
-                .into_iter()
-                .find(|f| f.form == Form::Full)
-        };
-        let found = texts.into_iter().flatten().find_map(first);
-        all.extend(of(Origin::Head, found.map(|f| f.stamp)));
+    all.extend(sources.elsewhere_in_code());
+    if let Some(stamp) = timed(&all, Origin::Declared) {
+        return Some(stamp);
     }
-    if all.is_empty() {
-        all.extend(of(Origin::Frequent, most_frequent(page, outline, clock)));
-    }
-    all.truncate(MAX_CANDIDATES);
+    sources.add_text(&mut all);
+    best(&all, Origin::Frequent)
+}
+
+/// All candidates in order of trust.
+pub(super) fn candidates(sources: &Sources<'_>) -> Vec<Candidate> {
+    let mut all = sources.declared();
+    all.extend(sources.elsewhere_in_code());
+    sources.add_text(&mut all);
     all.sort_by_key(|c| c.origin);
-    (all.first().map(|best| with_time_of(*best, &all)), all)
+    all
+}
+
+/// The most trusted of the dates whose origin is `least` or better, with the time of day of the most trusted of that day.
+fn best(all: &[Candidate], least: Origin) -> Option<Stamp> {
+    let known = || all.iter().filter(|c| c.origin <= least);
+    let best = known().min_by_key(|c| c.origin)?.stamp;
+    if best.time.is_some() {
+        return Some(best);
+    }
+    let timed = known().filter(|c| c.stamp.date == best.date && c.stamp.time.is_some());
+    Some(timed.min_by_key(|c| c.origin).map_or(best, |c| c.stamp))
+}
+
+impl Sources<'_> {
+    /// Dates of structured data and meta elements.
+    fn declared(&self) -> Vec<Candidate> {
+        let Self { head, clock, .. } = self;
+        let mut all = Vec::new();
+        let published = head.json.published.as_deref();
+        all.extend(of(
+            Origin::JsonLd,
+            published.and_then(|v| parse_value(v, clock)),
+        ));
+        all.extend(head.published.iter().filter_map(|(name, v)| {
+            let weak = WEAK_META.contains(name);
+            let origin = if weak { Origin::WeakMeta } else { Origin::Meta };
+            of(origin, parse_value(v, clock))
+        }));
+        all
+    }
+
+    /// Dates of the address, of scripts and of elements that are made to hold one.
+    fn elsewhere_in_code(&self) -> Vec<Candidate> {
+        let Self {
+            page, head, clock, ..
+        } = self;
+        let url = page.url.as_ref().map(|u| u.as_str());
+        let url = url.or(head.canonical).unwrap_or_default();
+        let mut all = Vec::new();
+        all.extend(of(Origin::Url, from_url(url, clock)));
+        let script = head.scripts.iter().find_map(|s| from_script(s, clock));
+        all.extend(of(Origin::Script, script));
+        all.extend(from_elements(page, self.outline, self.place, clock));
+        all
+    }
+
+    /// Adds the dates of lines to those of the code, and where there are none at all what else may be one.
+    fn add_text(&self, all: &mut Vec<Candidate>) {
+        let Self {
+            page,
+            outline,
+            head,
+            clock,
+            ..
+        } = self;
+        all.extend(from_lines(page, outline, self.place, clock));
+        if all.is_empty() {
+            let created = head.json.created.as_deref();
+            let created = created.and_then(|v| parse_value(v, clock));
+            all.extend(of(Origin::JsonLd, created));
+        }
+        if all.is_empty() {
+            let texts = [Some(head.title.as_str()), head.description];
+            let first = |text: &str| {
+                let mut found = find_dates(text, clock).into_iter();
+                found.find(|f| f.form == Form::Full)
+            };
+            let found = texts.into_iter().flatten().find_map(first);
+            all.extend(of(Origin::Head, found.map(|f| f.stamp)));
+        }
+        if all.is_empty() {
+            all.extend(of(Origin::Frequent, most_frequent(page, outline, clock)));
+        }
+        all.truncate(MAX_CANDIDATES);
+    }
 }
 
 fn of(origin: Origin, stamp: Option<Stamp>) -> Option<Candidate> {
     stamp.map(|stamp| Candidate { stamp, origin })
 }
 
-/// The chosen date with the time of day of the most trusted candidate of that day.
-fn with_time_of(best: Candidate, all: &[Candidate]) -> Stamp {
-    let mut stamp = best.stamp;
-    if stamp.time.is_none() {
-        let timed = all
-            .iter()
-            .find(|c| c.stamp.date == stamp.date && c.stamp.time.is_some());
-        if let Some(timed) = timed {
-            stamp = timed.stamp;
-        }
-    }
-    stamp
-}
-
-static IN_SCRIPT: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
-        r#"(?:publish_?time|publish_?date|pub_?time|pub_?date|datePublished|deployDt)["']?\s*[:=]\s*["']?([\d][\dT:+./ -]{8,30})|["']((?:1\d{9}(?:\d{3})?)|20\d\d-\d\d-\d\d[^"']{0,20})["']"#,
-    )
-});
-
-/// The value that follows the name, else the first quoted date or Unix time beside it; of several that fall on
-/// one day the one with a time of day.
-fn from_script(script: &str, clock: &Clock) -> Option<Stamp> {
-    let values = IN_SCRIPT.captures_iter(script).filter_map(|c| {
-        let named = c.get(1).is_some();
-        let value = c.get(1).or(c.get(2))?.as_str();
-        Some((named, parse_value(value, clock)?))
-    });
-    let values: Vec<(bool, Stamp)> = values.take(8).collect();
-    let best = values.iter().find(|v| v.0).map(|v| v.1);
-    // Without a name the bare day is what the page shows; a Unix time beside it may be that of the server.
-    let day = values.iter().find(|v| v.1.time.is_none()).map(|v| v.1);
-    let best = best.or(day).or_else(|| values.first().map(|v| v.1))?;
-    let timed = values
-        .iter()
-        .find(|v| v.1.date == best.date && v.1.time.is_some());
-    Some(timed.map_or(best, |v| v.1))
-}
-
-static IN_URL: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
-        r"(?:\D|^)(19[89]\d|20[0-4]\d)(?:([/_-])([01]?\d)[/_-]([0-3]?\d)|[/_-]?([01]\d)[/_-]?([0-3]\d))(?:\D|$)",
-    )
-});
-
-/// The day in the path of a URL.
-pub(super) fn from_url(url: &str, clock: &Clock) -> Option<Stamp> {
-    let rest = url.split_once("://").map_or(url, |(_, r)| r);
-    let path = rest.split_once('/').map_or("", |(_, p)| p);
-    let path = path.split(['?', '#']).next().unwrap_or_default();
-    IN_URL.captures_iter(path).find_map(|c| {
-        let part =
-            |a: usize, b: usize| -> Option<u32> { c.get(a).or(c.get(b))?.as_str().parse().ok() };
-        Stamp::day(c[1].parse().ok()?, part(3, 5)?, part(4, 6)?).filter(|s| clock.plausible(s.date))
-    })
-}
-
-/// Dates of elements that are made to hold one.
-fn from_elements(page: &Page, outline: &Outline, place: Place, clock: &Clock) -> Vec<Candidate> {
-    let mut out = Vec::new();
-    for (at, node) in page.nodes().iter().enumerate() {
-        let id = at as NodeId;
-        let prop = page.attr(id, Attr::Itemprop);
-        let declared = prop.is_some_and(|p| p.eq_ignore_ascii_case("datePublished"));
-        if prop.is_some_and(|p| p.eq_ignore_ascii_case("dateModified"))
-            || (node.tag != Tag::TIME && !declared)
-        {
-            continue;
-        }
-        if node.tag == Tag::META {
-            continue;
-        }
-        let value = page
-            .attr(id, Attr::Datetime)
-            .or_else(|| page.attr(id, Attr::Content));
-        let stamp = value
-            .and_then(|v| parse_value(v, clock))
-            .or_else(|| parse_value(&super::render::element_text(page, id), clock));
-        let Some(stamp) = stamp else { continue };
-        let class = page.attr(id, Attr::Class).unwrap_or_default();
-        if class.contains("modified") || class.contains("updated") && !class.contains("published") {
-            continue;
-        }
-        let line = outline.line_at(id);
-        let marks = outline.lines.get(line).map(|l| l.marks).unwrap_or_default();
-        let elsewhere = marks.any(
-            Marks::COMMENT
-                .with(Marks::RELATED)
-                .with(Marks::ASIDE)
-                .with(Marks::FOOTER),
-        );
-        let (from, to) = near(place, outline.lines.len());
-        let origin = match (declared, elsewhere) {
-            (true, false) => Origin::Declared,
-            (false, false) if class.contains("published") || class.contains("entry-date") => {
-                Origin::Declared
-            }
-            (false, false) if (from..to).contains(&line) => Origin::Time,
-            _ => Origin::OtherTime,
-        };
-        let labelled = label_of_line(page, outline, line, clock) == Label::Modified;
-        if labelled && origin != Origin::Declared {
-            continue;
-        }
-        out.push(Candidate { stamp, origin });
-        if out.len() >= MAX_CANDIDATES {
-            break;
-        }
-    }
-    out
-}
-
-fn label_of_line(page: &Page, outline: &Outline, line: usize, clock: &Clock) -> Label {
-    let Some(line) = outline.lines.get(line).filter(|l| l.all.tokens < 30) else {
-        return Label::None;
-    };
-    let mut text = String::new();
-    line_text(page, line, &mut text);
-    find_dates(&text, clock)
-        .first()
-        .map_or(Label::None, |f| f.label)
-}
-
 /// Lines that count as near the headline.
-fn near(place: Place, lines: usize) -> (usize, usize) {
+pub(super) fn near(place: Place, lines: usize) -> (usize, usize) {
     let anchor = place.title.or(place.body_start).unwrap_or(0);
     let body = place.body_start.filter(|b| *b >= anchor).unwrap_or(anchor);
     let to = body.min(anchor + 4 * LINES_BELOW) + LINES_BELOW;
@@ -298,7 +237,6 @@ fn from_lines(page: &Page, outline: &Outline, place: Place, clock: &Clock) -> Ve
     let mut out: Vec<(u32, Origin, Stamp)> = Vec::new();
     let (from, to) = near(place, outline.lines.len());
     let anchor = place.title.or(place.body_start).unwrap_or(0);
-    let mut text = String::new();
     for (i, line) in outline.lines.iter().enumerate() {
         let close = (from..to).contains(&i);
         let about = line.marks.any(Marks::ABOUT);
@@ -311,8 +249,11 @@ fn from_lines(page: &Page, outline: &Outline, place: Place, clock: &Clock) -> Ve
         if teaser || line.all.numbers == 0 && line.all.cjk == 0 || !(close || about || signature) {
             continue;
         }
-        text.clear();
-        line_text(page, line, &mut text);
+        let in_text = place.body_start.is_some_and(|b| i >= b) && line.all.tokens > 30;
+        if in_text && place.body_start != Some(i) {
+            continue;
+        }
+        let text = outline.text(page, line);
         if text.len() > 4 * SHORT_LINE || (text.len() > SHORT_LINE && !close) {
             continue;
         }
@@ -323,8 +264,7 @@ fn from_lines(page: &Page, outline: &Outline, place: Place, clock: &Clock) -> Ve
                     .with(Marks::ASIDE)
                     .with(Marks::NAV),
             );
-        let in_text = place.body_start.is_some_and(|b| i >= b) && line.all.tokens > 30;
-        for found in find_dates(&text, clock) {
+        for found in find_dates(text, clock) {
             // A text may begin with its date: `01.02.2022 | …`.
             let begins = found.form == Form::Full && found.at < 6 && place.body_start == Some(i);
             let in_text = in_text && !begins;
@@ -372,16 +312,14 @@ fn origin_of(
 /// The full date that most short lines have, the earliest of equals.
 fn most_frequent(page: &Page, outline: &Outline, clock: &Clock) -> Option<Stamp> {
     let mut counts: HashMap<chrono::NaiveDate, (u32, usize, Stamp)> = HashMap::new();
-    let mut text = String::new();
     for (i, line) in outline
         .lines
         .iter()
         .enumerate()
         .filter(|(_, l)| l.all.numbers > 0 && l.all.tokens < FREQUENT_TOKENS)
     {
-        text.clear();
-        line_text(page, line, &mut text);
-        for found in find_dates(&text, clock)
+        let text = outline.text(page, line);
+        for found in find_dates(text, clock)
             .iter()
             .filter(|f| f.form == Form::Full && f.label != Label::Modified)
         {

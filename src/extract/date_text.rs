@@ -7,16 +7,16 @@ use std::sync::LazyLock;
 
 use chrono::{Datelike, NaiveTime, TimeDelta};
 use regex::{Captures, Regex};
-use unicode_normalization::UnicodeNormalization;
 
 use super::CHINA_OFFSET_MIN;
+use super::date_clues::{Clues, half_width};
 use super::date_iso::iso;
 use super::date_label::{Label, label_before};
 use super::date_shape::Shape;
 use super::date_years::with_common_years;
 use super::months::month_number;
 use super::stamp::{Clock, Stamp, zone_offset_min};
-use crate::literals::{Literals, compiled};
+use crate::literals::compiled;
 
 /// Longest text looked at, in bytes; a longer one is cut.
 const MAX_BYTES: usize = 4_000;
@@ -47,24 +47,24 @@ pub(super) struct Found {
     pub label: Label,
 }
 
-pub(super) static YEAR_FIRST: LazyLock<Regex> = LazyLock::new(|| {
+static YEAR_FIRST: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(\d{4})(?:\s?[-–/._年년]\s?|[-/]0?)(\d{1,2})\s?[-–/._月월]\s?(\d{1,2})(?:\s?[日号號일])?|((?:19|20)\d{2})([01]\d)([0-3]\d)",
     )
 });
-pub(super) static DAY_FIRST: LazyLock<Regex> =
+static DAY_FIRST: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"(\d{1,2})\s?([-/.])\s?(\d{1,2})\s?[-/.]\s?(\d{4}|\d{2})"));
-pub(super) static DAY_NAME: LazyLock<Regex> = LazyLock::new(|| {
+static DAY_NAME: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(\d{1,2})(?:st|nd|rd|th|er|º|\.)?[\s-]+(?:de\s+|of\s+)?(\p{L}{3,12})\.?[,،]?[\s-]*(?:de\s+|del\s+)?(\d{4})",
     )
 });
-pub(super) static NAME_DAY: LazyLock<Regex> = LazyLock::new(|| {
+static NAME_DAY: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(\p{L}{3,12})\.?\s+(\d{1,2})(?:st|nd|rd|th)?(?:,|\s)\s*(?:at\s+[\d:]+\s*[apAP][mM],?\s*)?(\d{4})",
     )
 });
-pub(super) static MONTH_DAY: LazyLock<Regex> = LazyLock::new(|| {
+static MONTH_DAY: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"((?:\d{2})?\d{2}\s?[年./-]\s?)?(?:(\d{1,2})\s?月\s?(\d{1,2})\s?[日号號]|(\d{2})-(\d{2})(\s+\d{1,2}:\d{2}(?::\d{2})?))|:\s?(\d{2})-(\d{2})(?:\s*$|\s*[^\d\s:./-])",
     )
@@ -74,7 +74,7 @@ static RELATIVE: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)(\d{1,3}|半)\s*(?:个|個)?\s*(秒|分钟|分鐘|分|小时|小時|时间|時間|天|日|周|週|星期|月|年|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?)\s*(?:钟|鐘)?\s*(?:之|以)?(?:前|ago)|(今天|今日|昨天|昨日|前天|刚刚|剛剛|yesterday|just now)",
     )
 });
-static TIME: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static TIME: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?ix)^[\s,，|·/]*(?:[（(]?(?:星期|周|週)[一二三四五六日天][)）]?)?[\s,，|·/]*(?:T|at|um|à|kl\.?|-|–|—|[|])?\s*
         (上午|下午|晚上|晚|凌晨|早上|中午|傍晚|오전|오후|午前|午後)?\s*(\d{1,2})\s?[:：时點点時h.]\s?(\d{2})(?:\s?[:：分]\s?(\d{2}))?(?:[.,]\d{1,9})?分?
@@ -82,57 +82,23 @@ static TIME: LazyLock<Regex> = LazyLock::new(|| {
         (?:\s*(Z\b|UTC|GMT|(?:UTC|GMT)?\s?[+-]\d{1,2}:?(?:\d{2})?|CST|EST|EDT|PST|PDT|CET|CEST|BST|JST|KST|MSK)(?:\b|$))?",
     )
 });
-/// One of them stands in every time that is told from the fetch.
-static TOLD_FROM_NOW: LazyLock<Literals> = LazyLock::new(|| {
-    Literals::of(
-        ["前", "ago", "今", "昨", "刚", "剛", "yesterday", "just now"].map(|word| (word, 1)),
-    )
-});
-
 /// Every plausible date of `text`, in order of place. Where two forms overlap the one that begins first
 /// stays, and of those the surer.
 pub(super) fn find_dates(text: &str, clock: &Clock) -> Vec<Found> {
-    let text = cut(text);
-    if !text.bytes().any(|b| b.is_ascii_digit())
-        && !text.contains([
-            '天', '日', '半', '刚', '剛', '０', '１', '２', '٠', '١', '٢', '۲',
-        ])
-        && !text.contains("esterday")
-    {
+    let mut text = Cow::Borrowed(cut(text));
+    let mut clues = Clues::of(&text);
+    let digits = text.bytes().any(|b| b.is_ascii_digit());
+    if !digits && !clues.tell_without_digits(&text) {
         return Vec::new();
     }
-    let text = half_width(text);
-    let text = with_common_years(&text);
-    let mut spans: Vec<(usize, usize, Form, Stamp)> = Vec::new();
-    let shape = Shape::of(&text);
-    if shape.year_first {
-        collect(&YEAR_FIRST, &text, &mut spans, |c| {
-            year_first(c).map(|s| (s, Form::Full))
-        });
+    if clues.are_wide() {
+        text = half_width(&text).into();
+        clues = Clues::of(&text);
     }
-    if shape.named {
-        collect(&DAY_NAME, &text, &mut spans, |c| {
-            day_name(c).map(|s| (s, Form::Full))
-        });
-        collect(&NAME_DAY, &text, &mut spans, |c| {
-            name_day(c).map(|s| (s, Form::Full))
-        });
+    if clues.tell_odd_years() {
+        text = with_common_years(&text).into_owned().into();
     }
-    if shape.parts >= 2 {
-        collect(&DAY_FIRST, &text, &mut spans, |c| {
-            day_first(c, clock).map(|s| (s, Form::Full))
-        });
-    }
-    if (shape.dash && text.contains(':')) || text.contains('月') {
-        collect(&MONTH_DAY, &text, &mut spans, |c| {
-            month_day(c, &text, clock)
-        });
-    }
-    if TOLD_FROM_NOW.stand_in(&text) {
-        collect(&RELATIVE, &text, &mut spans, |c| {
-            relative(c, clock).map(|s| (s, Form::Relative))
-        });
-    }
+    let mut spans = spans(&text, Shape::of(&text), clues, clock);
     spans.sort_by_key(|s| (s.0, s.2));
     let mut found: Vec<Found> = Vec::new();
     let mut from = 0;
@@ -155,6 +121,34 @@ pub(super) fn find_dates(text: &str, clock: &Clock) -> Vec<Found> {
         from = end;
     }
     found
+}
+
+/// A date with where it stands and how it is written.
+pub(super) type Span = (usize, usize, Form, Stamp);
+
+/// All that the patterns find in a text, leaving out those that its shape and clues rule out.
+pub(super) fn spans(text: &str, shape: Shape, clues: Clues, clock: &Clock) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let full = |stamp: Option<Stamp>| stamp.map(|s| (s, Form::Full));
+    if shape.year_first {
+        collect(&YEAR_FIRST, text, &mut spans, |c| full(year_first(c)));
+    }
+    if shape.named {
+        collect(&DAY_NAME, text, &mut spans, |c| full(day_name(c)));
+        collect(&NAME_DAY, text, &mut spans, |c| full(name_day(c)));
+    }
+    if shape.day_first {
+        collect(&DAY_FIRST, text, &mut spans, |c| full(day_first(c, clock)));
+    }
+    if shape.month_day {
+        collect(&MONTH_DAY, text, &mut spans, |c| month_day(c, text, clock));
+    }
+    if clues.tell_from_now() {
+        collect(&RELATIVE, text, &mut spans, |c| {
+            relative(c, clock).map(|s| (s, Form::Relative))
+        });
+    }
+    spans
 }
 
 /// The first plausible date of a machine-readable value (`content`, `datetime`, JSON); Unix seconds and
@@ -189,30 +183,11 @@ fn cut(text: &str) -> &str {
     text.get(..end.unwrap_or(0)).unwrap_or_default()
 }
 
-/// Full width forms as half width, Arabic and Persian digits as ASCII.
-fn half_width(text: &str) -> Cow<'_, str> {
-    let eastern = |c: char| matches!(c, '\u{660}'..='\u{669}' | '\u{6f0}'..='\u{6f9}');
-    let wide = |c: char| {
-        matches!(
-            c,
-            '\u{ff10}'..='\u{ff1a}' | '\u{ff0d}' | '\u{ff0f}' | '\u{3000}' | '\u{a0}'
-        )
-    };
-    if !text.contains(|c| eastern(c) || wide(c)) {
-        return text.into();
-    }
-    let digit = |c: char| match c {
-        c if eastern(c) => char::from_digit(u32::from(c) & 0xf, 10).unwrap_or(c),
-        c => c,
-    };
-    text.nfkc().map(digit).collect::<String>().into()
-}
-
 /// Adds what `read` makes of each match that no digit touches.
 fn collect(
     regex: &Regex,
     text: &str,
-    spans: &mut Vec<(usize, usize, Form, Stamp)>,
+    spans: &mut Vec<Span>,
     read: impl Fn(&Captures<'_>) -> Option<(Stamp, Form)>,
 ) {
     for captures in regex.captures_iter(text).take(MAX_FOUND) {
@@ -363,7 +338,7 @@ fn relative(c: &Captures<'_>, clock: &Clock) -> Option<Stamp> {
 
 /// Adds the time of day that stands right after the date.
 fn with_time(mut stamp: Stamp, rest: &str) -> Stamp {
-    if !rest.bytes().any(|b| b.is_ascii_digit()) {
+    if !begins_with_hour(rest) {
         return stamp;
     }
     let Some(c) = TIME.captures(rest) else {
@@ -386,4 +361,17 @@ fn with_time(mut stamp: Stamp, rest: &str) -> Stamp {
         stamp.offset_min = c.get(6).and_then(|m| zone_offset_min(m.as_str()));
     }
     stamp
+}
+
+/// True if the first number of a text may be the hour of a time: one or two digits and the sign that follows an hour.
+pub(super) fn begins_with_hour(text: &str) -> bool {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let Some(number) = text.find(is_digit).and_then(|at| text.get(at..)) else {
+        return false;
+    };
+    let behind = number.trim_start_matches(is_digit);
+    let sign = behind.trim_start().chars().next();
+    number.len() - behind.len() <= 2
+        && sign
+            .is_some_and(|c| matches!(c, ':' | '：' | '时' | '點' | '点' | '時' | 'h' | 'H' | '.'))
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::literals::{Literals, compiled};
+use crate::literals::compiled;
 
 /// Years of an emperor or a republic with the year before their first.
 const ERAS: [(&str, i32); 5] = [
@@ -18,11 +18,9 @@ const ERAS: [(&str, i32); 5] = [
 ];
 
 /// One of them stands in every such year.
-static ODD: LazyLock<Literals> = LazyLock::new(|| {
-    let numerals = ["二〇", "二○", "二零", "一九", "二Ｏ", "二O"];
-    let eras = ERAS.iter().map(|(era, _)| *era);
-    Literals::of(eras.chain(numerals).map(|word| (word, 1)))
-});
+pub(super) const ODD_YEARS: [&str; 11] = [
+    "民國", "民国", "令和", "平成", "昭和", "二〇", "二○", "二零", "一九", "二Ｏ", "二O",
+];
 static ERA: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"(民國|民国|令和|平成|昭和)\s?(\d{1,3}|元)\s?年"));
 static NUMERALS: LazyLock<Regex> = LazyLock::new(|| {
@@ -31,9 +29,9 @@ static NUMERALS: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The text with common years.
+/// The text with common years; for texts with one of [`ODD_YEARS`].
 pub(super) fn with_common_years(text: &str) -> Cow<'_, str> {
-    if !text.contains('年') || !ODD.stand_in(text) {
+    if !text.contains('年') {
         return text.into();
     }
     let eras = ERA.replace_all(text, |c: &Captures<'_>| {

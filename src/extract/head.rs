@@ -82,6 +82,65 @@ struct Meta<'a> {
     value: &'a str,
 }
 
+/// The meta elements of a page, found by name. A page has dozens, and more than a hundred names are asked for.
+#[derive(Debug, Default)]
+struct Metas<'a> {
+    /// Ordered by the length of their names, else as the page has them.
+    all: Vec<Meta<'a>>,
+    /// Where those with names of each length begin, and the end; what is longer than the last is not asked for.
+    begin: [usize; Metas::LONGEST + 2],
+}
+
+impl<'a> Metas<'a> {
+    /// Length of the longest name that is asked for.
+    const LONGEST: usize = 30;
+
+    fn add(&mut self, page: &'a Page, id: NodeId) {
+        let (mut value, mut names) = (None, [None; 4]);
+        for (attr, text) in page.attributes_of(id) {
+            let slot = match attr {
+                Attr::Content => &mut value,
+                Attr::Property => &mut names[0],
+                Attr::Name => &mut names[1],
+                Attr::Itemprop => &mut names[2],
+                Attr::HttpEquiv => &mut names[3],
+                _ => continue,
+            };
+            slot.get_or_insert(text);
+        }
+        let Some(value) = value.map(str::trim).filter(|v| !v.is_empty()) else {
+            return;
+        };
+        let metas = names.into_iter().flatten().map(|name| Meta {
+            name: name.trim(),
+            value,
+        });
+        self.all
+            .extend(metas.filter(|m| m.name.len() <= Self::LONGEST));
+    }
+
+    fn order(&mut self) {
+        self.all.sort_by_key(|m| m.name.len());
+        for meta in &self.all {
+            self.begin[meta.name.len() + 1] += 1;
+        }
+        let mut before = 0;
+        for begin in &mut self.begin {
+            before += *begin;
+            *begin = before;
+        }
+    }
+
+    /// Values of the elements of that name, in any case.
+    fn called(&self, name: &'static str) -> impl Iterator<Item = &'a str> {
+        let range = self.begin[name.len()]..self.begin[name.len() + 1];
+        self.all[range]
+            .iter()
+            .filter(move |m| m.name.eq_ignore_ascii_case(name))
+            .map(|m| m.value)
+    }
+}
+
 /// Head data; text is as the page has it.
 #[derive(Debug, Default)]
 pub(super) struct Head<'a> {
@@ -123,11 +182,11 @@ impl<'a> Head<'a> {
     /// Reads the head data of `page`, wherever they stand in it.
     pub(super) fn of(page: &'a Page) -> Self {
         let mut head = Head::default();
-        let mut metas: Vec<Meta<'a>> = Vec::new();
+        let mut metas = Metas::default();
         for (at, node) in page.nodes().iter().enumerate() {
             let id = at as NodeId;
             match node.tag {
-                Tag::META => head.meta(page, id, &mut metas),
+                Tag::META => metas.add(page, id),
                 Tag::HTML => head.language = page.attr(id, Attr::Lang).or(head.language),
                 Tag::TITLE if head.title.is_empty() && !in_svg(page, id) => {
                     head.title = children_text(page, id);
@@ -148,35 +207,13 @@ impl<'a> Head<'a> {
                 _ => {}
             }
         }
+        metas.order();
         head.sort(&metas);
         head
     }
 
-    fn meta(&mut self, page: &'a Page, id: NodeId, metas: &mut Vec<Meta<'a>>) {
-        let Some(value) = page
-            .attr(id, Attr::Content)
-            .map(str::trim)
-            .filter(|v| !v.is_empty())
-        else {
-            return;
-        };
-        for attr in [Attr::Property, Attr::Name, Attr::Itemprop, Attr::HttpEquiv] {
-            if let Some(name) = page.attr(id, attr) {
-                metas.push(Meta {
-                    name: name.trim(),
-                    value,
-                });
-            }
-        }
-    }
-
-    fn sort(&mut self, metas: &[Meta<'a>]) {
-        let all = |name: &'static str| {
-            metas
-                .iter()
-                .filter(move |m| m.name.eq_ignore_ascii_case(name))
-                .map(|m| m.value)
-        };
+    fn sort(&mut self, metas: &Metas<'a>) {
+        let all = |name| metas.called(name);
         let first = |name: &'static str| all(name).next();
         for name in [
             "og:title",

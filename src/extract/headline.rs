@@ -1,13 +1,16 @@
 //! Where the headline stands. In: headings of the page and its head data. Out: the headline, its line. The
 //! choice itself is in [`super::title`].
 
+use std::borrow::Cow;
+
 use super::body::Body;
+use super::forms::Forms;
 use super::head::Head;
-use super::likeness::{Forms, normal_form, width};
+use super::likeness::{normal_form, width};
 use super::marks::Marks;
 use super::outline::{Outline, is_prose};
-use super::render::{element_text, line_text, text_of};
-use super::title::{self, Candidate, Evidence, Origin};
+use super::render::element_text;
+use super::title::{self, Candidate, Compared, Evidence, Origin};
 use super::title_parts::Title;
 use crate::page::{Attr, NodeId, Page, Tag};
 
@@ -26,7 +29,7 @@ pub(super) struct Headline {
     /// Line where it stands in the page, if it does.
     pub line: Option<usize>,
     /// What it was chosen from, best first.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<Candidate<'static>>,
 }
 
 /// A heading, or an element that calls itself title.
@@ -36,26 +39,29 @@ pub(super) struct Heading {
     /// Its first line.
     line: usize,
     text: String,
-    /// Normal form of the text.
-    form: Vec<char>,
+    /// What the text is compared by.
+    compared: Compared,
 }
 
-/// The headings of a page, in document order.
-pub(super) fn headings(page: &Page, outline: &Outline) -> Vec<Heading> {
+/// The headings of a page, in document order, compared with the parts of its `<title>`.
+pub(super) fn headings(page: &Page, outline: &Outline, forms: &Forms) -> Vec<Heading> {
     let marked = outline.marked.iter();
     let named = marked.filter(|m| m.marks.any(Marks::TITLE)).map(|m| m.node);
-    let nodes = page.nodes().iter().enumerate();
-    let tags = nodes
-        .filter(|(_, n)| n.tag.is_heading())
-        .map(|(i, _)| i as NodeId);
-    let mut all: Vec<NodeId> = named.chain(tags).take(2 * MAX_HEADINGS).collect();
+    let mut all: Vec<NodeId> = named.take(2 * MAX_HEADINGS).collect();
+    for (at, node) in page.nodes().iter().enumerate() {
+        if node.tag.is_heading() && all.len() < 2 * MAX_HEADINGS {
+            all.push(at as NodeId);
+        }
+    }
     all.sort_unstable();
     all.dedup();
     let first = all.into_iter().take(MAX_HEADINGS);
-    first.filter_map(|id| heading(page, outline, id)).collect()
+    first
+        .filter_map(|id| heading(page, outline, forms, id))
+        .collect()
 }
 
-fn heading(page: &Page, outline: &Outline, id: NodeId) -> Option<Heading> {
+fn heading(page: &Page, outline: &Outline, forms: &Forms, id: NodeId) -> Option<Heading> {
     const MOST_LINES: usize = 4;
     let range = outline.range(page, id);
     if range.is_empty() || range.len() > MOST_LINES {
@@ -73,7 +79,7 @@ fn heading(page: &Page, outline: &Outline, id: NodeId) -> Option<Heading> {
     Some(Heading {
         origin,
         line: range.start,
-        form: normal_form(&text),
+        compared: Compared::of(&text, forms),
         text,
     })
 }
@@ -87,8 +93,9 @@ pub(super) fn first_guess(
 ) -> Option<usize> {
     let mut best: Option<(f64, usize)> = None;
     for heading in headings {
-        let score = forms.best_of_form(&heading.form, LEAST).unwrap_or(0.0);
-        if score >= SURE && heading.form.len() >= 4 && best.is_none_or(|b| score > b.0) {
+        let Compared { form, likeness } = &heading.compared;
+        let score = *likeness;
+        if score >= SURE && form.len() >= 4 && best.is_none_or(|b| score > b.0) {
             best = Some((score, heading.line));
         }
     }
@@ -109,35 +116,22 @@ pub(super) fn headline(
     let mut candidates = Vec::new();
     for heading in headings {
         candidates.push(Candidate {
-            text: heading.text.clone(),
-            origin: heading.origin,
             distance: heading.line.abs_diff(anchor) as u32,
             above: heading.line <= anchor,
-            ..Candidate::default()
+            compared: Some(Cow::Borrowed(&heading.compared)),
+            ..Candidate::new(heading.origin, heading.text.as_str())
         });
     }
-    if let Some(text) = &head.json.headline {
-        candidates.push(Candidate {
-            text: text.clone(),
-            origin: Origin::JsonLd,
-            ..Candidate::default()
-        });
-    }
+    let json = head.json.headline.as_deref();
+    candidates.extend(json.map(|text| Candidate::new(Origin::JsonLd, text)));
     for (i, text) in head.titles.iter().enumerate() {
         candidates.push(Candidate {
-            text: (*text).to_owned(),
-            origin: Origin::Meta,
             distance: i as u32,
-            ..Candidate::default()
+            ..Candidate::new(Origin::Meta, *text)
         });
     }
-    candidates.extend(
-        line_in_title(page, outline, head, anchor).map(|text| Candidate {
-            text,
-            origin: Origin::Line,
-            ..Candidate::default()
-        }),
-    );
+    let line = line_in_title(page, outline, title, anchor);
+    candidates.extend(line.map(|text| Candidate::new(Origin::Line, text)));
     let evidence = Evidence {
         title,
         site_name: head.site_name,
@@ -145,17 +139,14 @@ pub(super) fn headline(
         candidates,
     };
     let (text, candidates) = title::choose(evidence);
-    let line = text.as_ref().and_then(|t| {
-        let forms = Forms::of(std::iter::once(t.as_str()));
-        let is_it = |form: &[char]| forms.best_of_form(form, LEAST).is_some_and(|s| s >= SURE);
-        headings
-            .iter()
-            .filter(|heading| is_it(&heading.form))
-            .map(|heading| heading.line)
-            .min_by_key(|line| line.abs_diff(anchor))
-    });
+    let form = Forms::of(text.as_deref().into_iter());
+    let is_it = |form_of: &[char]| form.best(form_of, LEAST).is_some_and(|s| s >= SURE);
+    let line = headings
+        .iter()
+        .filter(|heading| is_it(&heading.compared.form))
+        .map(|heading| heading.line)
+        .min_by_key(|line| line.abs_diff(anchor));
     let line = line.or_else(|| {
-        let form = Forms::of(text.iter().map(String::as_str));
         let prose = |i: &&usize| is_prose(&outline.lines[**i]);
         let text = body.lines.iter().find(prose).copied();
         line_like(page, outline, &form, text.unwrap_or(anchor) + 2)
@@ -163,31 +154,28 @@ pub(super) fn headline(
     Headline {
         text,
         line,
-        candidates,
+        candidates: candidates.into_iter().map(Candidate::into_owned).collect(),
     }
 }
 
 /// The longest line right above the text that `<title>` contains: a headline without a name or a heading's tag,
 /// where the title has more around it than joints can tell.
-fn line_in_title(page: &Page, outline: &Outline, head: &Head<'_>, anchor: usize) -> Option<String> {
+fn line_in_title(page: &Page, outline: &Outline, title: &Title, anchor: usize) -> Option<String> {
     const ABOVE: usize = 12;
     /// Shortest such line, Chinese characters counted twice.
     const WIDTH: usize = 12;
-    let title = normal_form(&head.title);
     let width = |form: &[char]| width(form.iter().copied());
+    let least = width(&title.form).div_ceil(2).max(WIDTH);
     let mut best: Option<(usize, String)> = None;
-    let mut text = String::new();
     for line in outline.lines.get(anchor.saturating_sub(ABOVE)..=anchor)? {
         if line.linked.tokens == line.all.tokens || line.all.tokens > 60 {
             continue;
         }
-        text.clear();
-        line_text(page, line, &mut text);
-        let form = normal_form(&text);
+        let text = outline.text(page, line);
+        let form = normal_form(text);
         let longer = best.as_ref().is_none_or(|b| form.len() > b.0);
-        let half = 2 * width(&form) >= width(&title);
-        if width(&form) >= WIDTH && longer && half && title.windows(form.len()).any(|w| w == form) {
-            best = Some((form.len(), text.clone()));
+        if width(&form) >= least && longer && title.form.windows(form.len()).any(|w| w == form) {
+            best = Some((form.len(), text.to_owned()));
         }
     }
     best.map(|b| b.1)
@@ -199,13 +187,12 @@ fn line_like(page: &Page, outline: &Outline, forms: &Forms, end: usize) -> Optio
     const LINES: usize = 300;
     const TOKENS: std::ops::Range<u32> = 4..60;
     let mut best: Option<(f64, usize)> = None;
-    let mut text = String::new();
     for (i, line) in outline.lines.iter().enumerate().take(end.min(LINES)) {
         if !TOKENS.contains(&line.all.tokens) || line.linked.tokens == line.all.tokens {
             continue;
         }
-        let text = text_of(page, line, &mut text);
-        let score = forms.best_of(text, LEAST).unwrap_or(0.0);
+        let text = outline.text(page, line);
+        let score = forms.best(&normal_form(text), LEAST).unwrap_or(0.0);
         if score >= SURE && best.is_none_or(|b| score > b.0) {
             best = Some((score, i));
         }

@@ -4,7 +4,8 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde_json::Value;
+
+use super::lean_json::{Json, Key, Object};
 
 /// Deepest nesting walked.
 const MAX_DEPTH: u32 = 12;
@@ -55,12 +56,17 @@ pub(super) fn read(script: &str, into: &mut JsonLd) {
         return;
     }
     // Raw line breaks inside strings are the most common error of hand-made templates.
-    let value: Option<Value> = serde_json::from_str(script)
-        .or_else(|_| serde_json::from_str(&script.replace(['\n', '\r', '\t'], " ")))
-        .ok();
+    let one_line;
+    let value = match serde_json::from_str::<Json<'_>>(script) {
+        Ok(value) => Ok(value),
+        Err(_) => {
+            one_line = script.replace(['\n', '\r', '\t'], " ");
+            serde_json::from_str(&one_line)
+        }
+    };
     match value {
-        Some(value) => walk(&value, 0, into),
-        None => {
+        Ok(value) => walk(&value, 0, into),
+        Err(_) => {
             let take = |regex: &Regex| regex.captures(script).map(|c| c[1].to_owned());
             into.published = into.published.take().or_else(|| take(&DATE));
             into.headline = into.headline.take().or_else(|| take(&HEADLINE));
@@ -68,31 +74,31 @@ pub(super) fn read(script: &str, into: &mut JsonLd) {
     }
 }
 
-fn walk(value: &Value, depth: u32, into: &mut JsonLd) {
+fn walk(value: &Json<'_>, depth: u32, into: &mut JsonLd) {
     if depth > MAX_DEPTH {
         return;
     }
     match value {
-        Value::Array(items) => items.iter().for_each(|v| walk(v, depth + 1, into)),
-        Value::Object(object) => {
+        Json::List(items) => items.iter().for_each(|v| walk(v, depth + 1, into)),
+        Json::Object(object) => {
             let room = MAX_TYPES.saturating_sub(into.types.len());
             let named =
-                types(object.get("@type")).map(|t| t.rsplit('/').next().unwrap_or(t).to_owned());
+                types(object.get(Key::Type)).map(|t| t.rsplit('/').next().unwrap_or(t).to_owned());
             into.types.extend(named.take(room));
-            let article = is_article(object.get("@type"));
-            let page = is_page(object.get("@type"));
-            if article || page || object.contains_key("datePublished") {
+            let article = is_article(object.get(Key::Type));
+            let page = is_page(object.get(Key::Type));
+            if article || page || object.get(Key::DatePublished).is_some() {
                 take(object, article, into);
             }
             for key in [
-                "@graph",
-                "mainEntity",
-                "mainEntityOfPage",
-                "itemListElement",
-                "hasPart",
-                "@list",
+                Key::Graph,
+                Key::MainEntity,
+                Key::MainEntityOfPage,
+                Key::ItemListElement,
+                Key::HasPart,
+                Key::List,
             ] {
-                if let Some(inner) = object.get(key).filter(|v| !v.is_string()) {
+                if let Some(inner) = object.get(key).filter(|v| v.text().is_none()) {
                     walk(inner, depth + 1, into);
                 }
             }
@@ -101,17 +107,17 @@ fn walk(value: &Value, depth: u32, into: &mut JsonLd) {
     }
 }
 
-fn types(value: Option<&Value>) -> impl Iterator<Item = &str> {
+fn types<'a>(value: Option<&'a Json<'_>>) -> impl Iterator<Item = &'a str> {
     let (one, many) = match value {
-        Some(Value::String(s)) => (Some(s.as_str()), None),
-        Some(Value::Array(items)) => (None, Some(items)),
+        Some(Json::Text(s)) => (Some(s.as_ref()), None),
+        Some(Json::List(items)) => (None, Some(items)),
         _ => (None, None),
     };
     one.into_iter()
-        .chain(many.into_iter().flatten().filter_map(Value::as_str))
+        .chain(many.into_iter().flatten().filter_map(Json::text))
 }
 
-fn is_article(kind: Option<&Value>) -> bool {
+fn is_article(kind: Option<&Json<'_>>) -> bool {
     types(kind).any(|t| {
         let t = t.rsplit('/').next().unwrap_or(t);
         t.ends_with("Article")
@@ -129,11 +135,11 @@ fn is_article(kind: Option<&Value>) -> bool {
     })
 }
 
-fn is_page(kind: Option<&Value>) -> bool {
+fn is_page(kind: Option<&Json<'_>>) -> bool {
     types(kind).any(|t| t.ends_with("Page") || t == "Product")
 }
 
-fn take(object: &serde_json::Map<String, Value>, article: bool, into: &mut JsonLd) {
+fn take(object: &Object<'_>, article: bool, into: &mut JsonLd) {
     if into.article && !article {
         return;
     }
@@ -144,10 +150,10 @@ fn take(object: &serde_json::Map<String, Value>, article: bool, into: &mut JsonL
             ..JsonLd::default()
         };
     }
-    let text = |key: &str| {
+    let text = |key: Key| {
         object
             .get(key)
-            .and_then(Value::as_str)
+            .and_then(Json::text)
             .map(str::trim)
             .filter(|s| !s.is_empty())
     };
@@ -159,38 +165,38 @@ fn take(object: &serde_json::Map<String, Value>, article: bool, into: &mut JsonL
     };
     keep(
         &mut into.headline,
-        text("headline").or_else(|| text("name").filter(|_| article)),
+        text(Key::Headline).or_else(|| text(Key::Name).filter(|_| article)),
     );
-    keep(&mut into.published, text("datePublished"));
+    keep(&mut into.published, text(Key::DatePublished));
     keep(
         &mut into.created,
-        text("dateCreated").or_else(|| text("uploadDate")),
+        text(Key::DateCreated).or_else(|| text(Key::UploadDate)),
     );
-    keep(&mut into.modified, text("dateModified"));
-    keep(&mut into.body, text("articleBody"));
+    keep(&mut into.modified, text(Key::DateModified));
+    keep(&mut into.body, text(Key::ArticleBody));
     if into.authors.is_empty() {
         names(
-            object.get("author").or_else(|| object.get("creator")),
+            object.get(Key::Author).or_else(|| object.get(Key::Creator)),
             0,
             &mut into.authors,
         );
     }
     if into.publisher.is_none() {
         let mut publisher = Vec::new();
-        names(object.get("publisher"), 0, &mut publisher);
+        names(object.get(Key::Publisher), 0, &mut publisher);
         into.publisher = publisher.into_iter().next();
     }
 }
 
-fn names(value: Option<&Value>, depth: u32, into: &mut Vec<String>) {
+fn names(value: Option<&Json<'_>>, depth: u32, into: &mut Vec<String>) {
     match value {
-        Some(Value::String(s)) if !s.trim().is_empty() && !s.starts_with("http") => {
+        Some(Json::Text(s)) if !s.trim().is_empty() && !s.starts_with("http") => {
             into.push(s.trim().to_owned())
         }
-        Some(Value::Array(items)) if depth < 3 => {
+        Some(Json::List(items)) if depth < 3 => {
             items.iter().for_each(|v| names(Some(v), depth + 1, into))
         }
-        Some(Value::Object(object)) if depth < 3 => names(object.get("name"), depth + 1, into),
+        Some(Json::Object(object)) if depth < 3 => names(object.get(Key::Name), depth + 1, into),
         _ => {}
     }
 }

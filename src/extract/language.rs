@@ -3,38 +3,12 @@
 
 /// Characters looked at.
 const SAMPLE: usize = 2_000;
+/// Bytes of texts from which no more are looked at.
+const ENOUGH: usize = 4_000;
 
-/// `zh`, `en`, `ja` … of a text, `declared` being `html lang` or the like.
-pub(super) fn language_of(declared: Option<&str>, text: &str) -> Option<String> {
-    let declared = declared
-        .map(|d| {
-            d.trim()
-                .split(['-', '_', ','])
-                .next()
-                .unwrap_or_default()
-                .to_ascii_lowercase()
-        })
-        .filter(|d| (2..=3).contains(&d.len()) && d.bytes().all(|b| b.is_ascii_lowercase()));
-    let mut counts = Counts::default();
-    for c in text.chars().take(SAMPLE) {
-        counts.add(c);
-    }
-    counts.script_language().map(str::to_owned).or_else(|| {
-        // A Latin text under lang=zh is a template's default, not a statement.
-        let latin = counts.latin > 40 && counts.latin > 20 * counts.cjk();
-        let claims_other = declared
-            .as_deref()
-            .is_some_and(|d| matches!(d, "zh" | "ja" | "ko" | "ru" | "ar"));
-        if latin && claims_other {
-            Some("en".to_owned())
-        } else {
-            declared
-        }
-    })
-}
-
-#[derive(Default)]
-struct Counts {
+/// The letters of a text by script.
+#[derive(Debug, Default)]
+pub(super) struct Scripts {
     han: u32,
     kana: u32,
     hangul: u32,
@@ -45,14 +19,49 @@ struct Counts {
     hebrew: u32,
     devanagari: u32,
     latin: u32,
+    /// Characters looked at.
+    seen: usize,
+    /// Bytes of all texts.
+    bytes: usize,
 }
 
-impl Counts {
-    fn add(&mut self, c: char) {
-        if c.is_ascii() {
-            self.latin += u32::from(c.is_ascii_alphabetic());
-            return;
+impl Scripts {
+    /// Counts the letters of a text; false when there is enough to judge by.
+    pub(super) fn add(&mut self, text: &str) -> bool {
+        let mut rest = text;
+        while self.seen < SAMPLE && !rest.is_empty() {
+            let ascii = match rest.is_ascii() {
+                true => None,
+                false => rest.bytes().position(|b| b >= 0x80),
+            };
+            let ascii = ascii.unwrap_or(rest.len()).min(SAMPLE - self.seen);
+            let (latin, behind) = rest.split_at(ascii);
+            self.latin += letters(latin.as_bytes());
+            self.seen += ascii;
+            // U+4000 to U+9FFF.
+            let (chars, _) = behind.as_bytes().as_chunks::<3>();
+            let is_han = |char: &&[u8; 3]| matches!(char, [0xE4..=0xE9, ..]);
+            let han = chars.iter().take_while(is_han).count();
+            let han = han.min(SAMPLE - self.seen);
+            self.han += han as u32;
+            self.seen += han;
+            let mut others = behind.get(3 * han..).unwrap_or_default().chars();
+            rest = others.as_str();
+            if let Some(c) = others
+                .next()
+                .filter(|c| !c.is_ascii() && self.seen < SAMPLE)
+            {
+                self.count(c);
+                self.seen += 1;
+                rest = others.as_str();
+            }
         }
+        self.bytes += text.len();
+        self.seen < SAMPLE && self.bytes <= ENOUGH
+    }
+
+    /// Counts a character outside ASCII.
+    fn count(&mut self, c: char) {
         match c {
             '\u{c0}'..='\u{24f}' => self.latin += 1,
             '\u{3040}'..='\u{30ff}' => self.kana += 1,
@@ -66,6 +75,31 @@ impl Counts {
             '\u{900}'..='\u{97f}' => self.devanagari += 1,
             _ => {}
         }
+    }
+
+    /// `zh`, `en`, `ja` … of a page with these letters, `declared` being `html lang` or the like.
+    pub(super) fn language(&self, declared: Option<&str>) -> Option<String> {
+        let declared = declared
+            .map(|d| {
+                d.trim()
+                    .split(['-', '_', ','])
+                    .next()
+                    .unwrap_or_default()
+                    .to_ascii_lowercase()
+            })
+            .filter(|d| (2..=3).contains(&d.len()) && d.bytes().all(|b| b.is_ascii_lowercase()));
+        self.script_language().map(str::to_owned).or_else(|| {
+            // A Latin text under lang=zh is a template's default, not a statement.
+            let latin = self.latin > 40 && self.latin > 20 * self.cjk();
+            let claims_other = declared
+                .as_deref()
+                .is_some_and(|d| matches!(d, "zh" | "ja" | "ko" | "ru" | "ar"));
+            if latin && claims_other {
+                Some("en".to_owned())
+            } else {
+                declared
+            }
+        })
     }
 
     fn cjk(&self) -> u32 {
@@ -91,4 +125,13 @@ impl Counts {
         .find(|(n, _)| *n > floor)
         .map(|(_, tag)| tag)
     }
+}
+
+/// Letters of ASCII; counted in bytes, many at a step.
+fn letters(ascii: &[u8]) -> u32 {
+    let of = |bytes: &[u8]| -> u8 {
+        let letters = bytes.iter().map(|b| u8::from(b.is_ascii_alphabetic()));
+        letters.sum()
+    };
+    ascii.chunks(128).map(|bytes| u32::from(of(bytes))).sum()
 }

@@ -49,8 +49,8 @@ impl Prepared {
     pub fn of(page: &Page) -> Self {
         let head = Head::of(page);
         let mut outline = Outline::of(page, false);
-        let headings = headline::headings(page, &outline);
         let title = Title::of(&head.title);
+        let headings = headline::headings(page, &outline, &title.forms);
         let title = headline::first_guess(page, &outline, &title.forms, &headings);
         outline.spread_marks(page, title);
         let view = View::of(page, &outline, title);

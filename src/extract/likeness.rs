@@ -1,8 +1,6 @@
 //! How alike two titles are. In: two short texts. Out: 0 to 1, or a text in the form that is compared.
 //! Never looks at the page.
 
-use std::collections::BTreeSet;
-
 use unicode_normalization::UnicodeNormalization;
 
 /// Longest title compared, in characters; the comparison is quadratic.
@@ -22,53 +20,69 @@ pub(super) fn is_cjk(c: char) -> bool {
 /// The form that titles are compared in: NFKC, lower case, no quotes, one space between words and none
 /// beside a CJK character. Cut at 200 characters.
 pub(super) fn normal_form(text: &str) -> Vec<char> {
-    if text.is_ascii() {
-        return ascii_form(text.as_bytes());
-    }
-    let mut form = Form::new(text.len());
-    if text.chars().all(|c| plain(c).is_some()) {
-        text.chars().filter_map(plain).all(|c| form.push(c));
-    } else {
+    plain_form(text).unwrap_or_else(|| {
+        let mut form = Form::new(text.len());
         text.nfkc()
             .flat_map(char::to_lowercase)
             .all(|c| form.push(c));
-    }
-    form.chars
+        form.chars
+    })
 }
 
-/// The same of a text of ASCII alone.
-fn ascii_form(text: &[u8]) -> Vec<char> {
-    let mut chars = Vec::with_capacity(text.len().min(MAX_CHARS + 1));
-    let mut gap = false;
-    for &byte in text {
-        if chars.len() >= MAX_CHARS {
+/// The same of a text of plain characters, as nearly all are; none for the others.
+fn plain_form(text: &str) -> Option<Vec<char>> {
+    let mut form = Form::new(text.len());
+    let mut rest = text;
+    while form.has_room() {
+        let end = rest.bytes().position(|b| !IN_WORD[usize::from(b)]);
+        let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        form.append_word(word.as_bytes());
+        rest = behind;
+        let Some(c) = rest.chars().next().filter(|_| form.has_room()) else {
             break;
-        }
-        match byte {
-            b'\t'..=b'\r' | b' ' => gap = true,
-            b'"' | b'\'' | b'`' => {}
+        };
+        match c {
+            '\u{4e00}'..='\u{9fff}' => form.append(c, true),
+            '…' => form.append_word(b"..."),
             _ => {
-                if gap && !chars.is_empty() {
-                    chars.push(' ');
-                }
-                gap = false;
-                chars.push(char::from(byte.to_ascii_lowercase()));
+                form.push(if c.is_ascii() { c } else { plain(c)? });
             }
         }
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
     }
-    chars
+    // What is cut off may still belong to the last character.
+    let next = rest.chars().next();
+    let ends = next.is_none_or(|c| c.is_ascii() || plain(c).is_some());
+    ends.then_some(form.chars)
 }
 
-/// NFKC and lower case of a character that does not depend on those beside it; none for the others, which are rare.
-fn plain(c: char) -> Option<char> {
+/// True for the bytes of ASCII but white space and quotes.
+const IN_WORD: [bool; 256] = {
+    let mut in_word = [false; 256];
+    let mut at = 0u8;
+    while at < 0x80 {
+        in_word[at as usize] = !matches!(at, b'\t'..=b'\r' | b' ' | b'"' | b'\'' | b'`');
+        at += 1;
+    }
+    in_word
+};
+
+/// NFKC and lower case of a character outside ASCII that does not depend on those beside it; none for the others, which
+/// are rare.
+pub(super) fn plain(c: char) -> Option<char> {
+    let moved = |by: i32| char::from_u32(u32::from(c).wrapping_add_signed(by));
     match c {
-        '\0'..='\x7f' => Some(c.to_ascii_lowercase()),
-        '\u{4e00}'..='\u{9fff}' | '、' | '。' | '《'..='】' | '—' | '‘' | '’' | '“' | '”' | '·' => {
-            Some(c)
-        }
-        '！'..='～' => {
-            char::from_u32(u32::from(c) - 0xFEE0).map(|half| half.to_ascii_lowercase())
-        }
+        '\u{4e00}'..='\u{9fff}' | '、' | '。' | '《'..='】' => Some(c),
+        '！'..='～' => moved(-0xFEE0).map(|half| half.to_ascii_lowercase()),
+        '\u{a0}' | '\u{3000}' => Some(' '),
+        '‐' | '‒'..='―' | '‘'..='•' | '«' | '»' | '©' | '®' | '·' => Some(c),
+        // Kana and Hangul.
+        '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fe}' | '\u{ac00}'..='\u{d7a3}' => Some(c),
+        // Latin letters with signs, Cyrillic.
+        'À'..='Ö' | 'Ø'..='Þ' | 'А'..='Я' => moved(0x20),
+        'ß'..='ö' | 'ø'..='ÿ' | 'а'..='џ' => Some(c),
+        'Ѐ'..='Џ' => moved(0x50),
+        'Ā'..='į' | 'Ĵ'..='ľ' | 'Ł'..='ň' | 'Ŋ'..='ž' => c.to_lowercase().next(),
         _ => None,
     }
 }
@@ -76,33 +90,56 @@ fn plain(c: char) -> Option<char> {
 /// A normal form while it grows.
 struct Form {
     chars: Vec<char>,
+    /// White space stands behind the last character.
     gap: bool,
+    /// The last character is there and is not CJK.
+    in_words: bool,
 }
 
 impl Form {
     fn new(bytes: usize) -> Self {
         Self {
-            chars: Vec::with_capacity(bytes.min(MAX_CHARS)),
+            chars: Vec::with_capacity(bytes.min(MAX_CHARS + 1)),
             gap: false,
+            in_words: false,
         }
+    }
+
+    fn has_room(&self) -> bool {
+        self.chars.len() < MAX_CHARS
     }
 
     /// Adds a character; false when there is no more room.
     fn push(&mut self, c: char) -> bool {
-        if self.chars.len() >= MAX_CHARS {
+        if !self.has_room() {
             return false;
         }
         if c.is_whitespace() {
             self.gap = true;
         } else if !is_quote(c) {
-            let between_words = !is_cjk(c) && self.chars.last().is_some_and(|l| !is_cjk(*l));
-            if self.gap && between_words {
-                self.chars.push(' ');
-            }
-            self.gap = false;
-            self.chars.push(c);
+            self.append(c, is_cjk(c));
         }
         true
+    }
+
+    /// Adds a character that is neither white space nor a quote.
+    fn append(&mut self, c: char, cjk: bool) {
+        if self.gap && self.in_words && !cjk {
+            self.chars.push(' ');
+        }
+        self.chars.push(c);
+        (self.gap, self.in_words) = (false, !cjk);
+    }
+
+    /// Adds as much of a run of ASCII without white space and quotes as there is room for.
+    fn append_word(&mut self, word: &[u8]) {
+        let Some((first, others)) = word.split_first() else {
+            return;
+        };
+        let small = |byte: &u8| char::from(byte.to_ascii_lowercase());
+        self.append(small(first), false);
+        let room = MAX_CHARS.saturating_sub(self.chars.len());
+        self.chars.extend(others.iter().take(room).map(small));
     }
 }
 
@@ -111,124 +148,6 @@ fn is_quote(c: char) -> bool {
         c,
         '"' | '\'' | '“' | '”' | '‘' | '’' | '「' | '」' | '『' | '』' | '«' | '»' | '`'
     )
-}
-
-/// Normal forms that many texts are compared with.
-#[derive(Debug, Default)]
-pub(super) struct Forms {
-    forms: Vec<Vec<char>>,
-    /// Every run of [`RUN`] characters of any form, sorted.
-    runs: Vec<[char; RUN]>,
-    /// A bit for the hash of each run: most texts have none of them, and this is quicker to ask.
-    bits: Vec<u64>,
-}
-
-/// Bits for the hashes of runs; a title has some hundred.
-const BITS: usize = 4096;
-
-fn hash(run: &[char]) -> usize {
-    let mixed = run.iter().fold(0u32, |hash, c| {
-        (hash ^ u32::from(*c))
-            .wrapping_mul(0x9E37_79B1)
-            .rotate_left(5)
-    });
-    mixed as usize % BITS
-}
-
-/// Two texts of twice this length that share no run of it are less alike than one half.
-const RUN: usize = 4;
-
-impl Forms {
-    /// The distinct normal forms of texts.
-    pub(super) fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
-        let forms: Vec<Vec<char>> = texts
-            .map(normal_form)
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect();
-        let mut runs: Vec<[char; RUN]> = forms
-            .iter()
-            .flat_map(|f| f.windows(RUN))
-            .filter_map(|w| <[char; RUN]>::try_from(w).ok())
-            .collect();
-        runs.sort_unstable();
-        runs.dedup();
-        let mut bits = vec![0; BITS / 64];
-        for run in &runs {
-            let at = hash(run);
-            bits[at / 64] |= 1 << (at % 64);
-        }
-        Self { forms, runs, bits }
-    }
-
-    /// True if `form` is one of the forms.
-    pub(super) fn contain(&self, form: &[char]) -> bool {
-        self.forms
-            .binary_search_by(|f| f.as_slice().cmp(form))
-            .is_ok()
-    }
-
-    /// The greatest likeness of a text to one of the forms, if it is greater than `least`, which is at least one half.
-    pub(super) fn best_of(&self, text: &str, least: f64) -> Option<f64> {
-        // NFKC, dropped quotes and blanks change a length by less than this, but for texts made to.
-        let chars = text.chars().count();
-        let fits = |form: &Vec<char>| chars <= 4 * form.len() + 16 && 4 * chars + 16 >= form.len();
-        if !self.forms.iter().any(fits) {
-            return None;
-        }
-        self.best(&normal_form(text), least)
-    }
-
-    /// The same for a normal form, whatever its length.
-    pub(super) fn best_of_form(&self, form: &[char], least: f64) -> Option<f64> {
-        let fits = |other: &Vec<char>| {
-            form.len() <= 4 * other.len() + 16 && 4 * form.len() + 16 >= other.len()
-        };
-        self.forms
-            .iter()
-            .any(fits)
-            .then(|| self.best(form, least))
-            .flatten()
-    }
-
-    /// The same for a normal form.
-    pub(super) fn best(&self, form: &[char], least: f64) -> Option<f64> {
-        if self
-            .forms
-            .binary_search_by(|f| f.as_slice().cmp(form))
-            .is_ok()
-        {
-            return Some(1.0);
-        }
-        let common = self.longest_common(form);
-        let mut best = None;
-        for other in &self.forms {
-            let least = best.unwrap_or(least);
-            best = likeness_from(form, other, common, least).or(best);
-        }
-        best
-    }
-
-    /// No common substring with any of the forms is longer than this.
-    fn longest_common(&self, form: &[char]) -> usize {
-        if form.len() < 2 * RUN {
-            return form.len();
-        }
-        let (mut longest, mut hits) = (0, 0);
-        for run in form.windows(RUN) {
-            let at = hash(run);
-            let may_hit = self
-                .bits
-                .get(at / 64)
-                .is_some_and(|bits| bits >> (at % 64) & 1 == 1);
-            let is_hit = may_hit
-                && <[char; RUN]>::try_from(run)
-                    .is_ok_and(|run| self.runs.binary_search(&run).is_ok());
-            hits = if is_hit { hits + 1 } else { 0 };
-            longest = longest.max(hits);
-        }
-        if longest == 0 { 0 } else { longest + RUN - 1 }
-    }
 }
 
 /// `LCS / (LD + LCS)` with the longest common substring and the Levenshtein distance, over characters, where it is
@@ -241,10 +160,22 @@ pub(super) fn likeness_from(a: &[char], b: &[char], longest: usize, least: f64) 
     if short == 0 || bound <= long - short {
         return None;
     }
-    let distance = distance_below(a, b, bound)?;
-    let common = f64::from(common_substring(a, b));
+    // The cheaper of the two first: it tells how far the other must be followed.
+    if bound <= NARROW && distance_below(a, b, bound).is_none() {
+        return None;
+    }
+    let common = common_substring(a, b);
+    let limit = limit(common as usize);
+    if limit <= long - short {
+        return None;
+    }
+    let distance = distance_below(a, b, limit)?;
+    let common = f64::from(common);
     Some(common / (f64::from(distance) + common)).filter(|likeness| *likeness > least)
 }
+
+/// A distance below this is cheap to compute, or to rule out.
+const NARROW: usize = 6;
 
 /// Levenshtein distance if it is below `limit`: only cells so near to the diagonal can take part (Ukkonen 1985).
 fn distance_below(a: &[char], b: &[char], limit: usize) -> Option<u32> {
@@ -288,16 +219,30 @@ fn distance_below(a: &[char], b: &[char], limit: usize) -> Option<u32> {
 
 /// Length of the longest common substring, in characters.
 pub(super) fn common_substring(a: &[char], b: &[char]) -> u32 {
-    let mut row = vec![0u32; b.len() + 1];
     let mut best = 0;
-    for x in a {
-        let mut diagonal = 0;
-        for (j, y) in b.iter().enumerate() {
-            let above = row[j + 1];
-            row[j + 1] = if x == y { diagonal + 1 } else { 0 };
-            best = best.max(row[j + 1]);
-            diagonal = above;
+    // Texts that are alike have it where they begin, or not far from there.
+    for shift in 0..a.len().max(b.len()) {
+        best = longest_run(a.get(shift..).unwrap_or_default(), b, best);
+        best = longest_run(a, b.get(shift..).unwrap_or_default(), best);
+    }
+    best as u32
+}
+
+/// Length of the longest run of places where two texts are equal, if it is longer than `best`, else that.
+fn longest_run(a: &[char], b: &[char], mut best: usize) -> usize {
+    let len = a.len().min(b.len());
+    let mut from = 0;
+    // A longer run that begins at `from` or later goes through this place or lies behind it.
+    while let Some(place) = Some(from + best).filter(|place| *place < len) {
+        if a[place] != b[place] {
+            from = place + 1;
+            continue;
         }
+        let equal = |at: &usize| a[*at] == b[*at];
+        let before = (from..place).rev().take_while(equal).count();
+        let behind = (place + 1..len).take_while(equal).count();
+        best = best.max(before + 1 + behind);
+        from = place + behind + 2;
     }
     best
 }

@@ -5,6 +5,8 @@ mod author;
 mod body;
 mod cells;
 mod date;
+mod date_clues;
+mod date_code;
 mod date_iso;
 mod date_label;
 mod date_shape;
@@ -13,6 +15,7 @@ mod date_years;
 mod document;
 mod fallback;
 mod features;
+mod forms;
 mod gaps;
 mod guided;
 mod head;
@@ -20,6 +23,7 @@ mod headline;
 mod images;
 mod jsonld;
 mod language;
+mod lean_json;
 pub mod learn;
 mod learned;
 mod likeness;
@@ -169,11 +173,18 @@ pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document
         judged: &judged,
         weights: context.weights(),
     };
+    let sources = date::Sources {
+        page,
+        outline: &reading.outline,
+        head: &reading.head,
+        place: reading.place,
+        clock: &reading.clock,
+    };
     let trace = trace::trace(
         &search,
         &reading.body,
         &reading.headline.candidates,
-        &reading.dates,
+        &date::candidates(&sources),
         author::names(page, &reading.outline, &reading.head, reading.place, true),
         &reading.clock,
     );
@@ -191,7 +202,6 @@ struct Reading<'a> {
     headline: headline::Headline,
     place: date::Place,
     published: Option<Stamp>,
-    dates: Vec<date::Candidate>,
     comments: comments::Found,
 }
 
@@ -210,10 +220,10 @@ impl<'a> Reading<'a> {
     ) -> Self {
         let head = Head::of(page);
         let mut outline = Outline::of(page, hidden_too);
-        let language = language::language_of(head.language, &sample(page, &outline));
+        let language = scripts(page, &outline).language(head.language);
         let clock = clock_of(page, context, language.as_deref(), head.language);
-        let headings = headline::headings(page, &outline);
         let title = title_parts::Title::of(&head.title);
+        let headings = headline::headings(page, &outline, &title.forms);
         let guess = headline::first_guess(page, &outline, &title.forms, &headings);
         outline.spread_marks(page, guess);
         let judged = page::judge(page, None);
@@ -237,8 +247,14 @@ impl<'a> Reading<'a> {
             body_start: body.lines.first().copied(),
             body_end: body.lines.last().map_or(0, |l| l + 1),
         };
-        let (published, dates) = date::choose(page, &outline, &head, place, &clock);
-        let published = published.map(|s| {
+        let sources = date::Sources {
+            page,
+            outline: &outline,
+            head: &head,
+            place,
+            clock: &clock,
+        };
+        let published = date::choose(&sources).map(|s| {
             if is_british(page, &head) {
                 s.without_summer_time()
             } else {
@@ -255,7 +271,6 @@ impl<'a> Reading<'a> {
             headline,
             place,
             published,
-            dates,
             comments,
         }
     }
@@ -346,24 +361,17 @@ fn is_british(page: &Page, head: &Head<'_>) -> bool {
     host.ends_with(".uk") || says(head.language) || says(head.locale)
 }
 
-/// Text of the longest lines, for the guess of the language.
-fn sample(page: &Page, outline: &Outline) -> String {
-    const ENOUGH: usize = 4_000;
-    let mut out = String::new();
-    let long = outline.lines.iter().filter(|l| outline::is_prose(l));
-    for line in long {
-        out.push_str(outline.text(page, line));
-        if out.len() > ENOUGH {
-            return out;
-        }
-    }
-    for line in outline.lines.iter().take(200) {
-        out.push_str(outline.text(page, line));
-        if out.len() > ENOUGH {
+/// The scripts of the page: of its prose, and where there is little of the lines that come first.
+fn scripts(page: &Page, outline: &Outline) -> language::Scripts {
+    const FIRST: usize = 200;
+    let mut scripts = language::Scripts::default();
+    let prose = outline.lines.iter().filter(|l| outline::is_prose(l));
+    for line in prose.chain(outline.lines.iter().take(FIRST)) {
+        if !scripts.add(outline.text(page, line)) {
             break;
         }
     }
-    out
+    scripts
 }
 
 fn canonical(page: &Page, head: &Head<'_>) -> Option<String> {

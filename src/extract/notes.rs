@@ -14,7 +14,6 @@ use super::marks::Marks;
 use super::measure::ends_sentence;
 use super::outline::{Outline, is_prose};
 use super::phrases::Phrase;
-use super::render::{line_text, text_of};
 use super::stamp::Clock;
 use crate::page::{Kind, Page};
 
@@ -46,26 +45,19 @@ pub(super) fn drop_notes(
     } else {
         Marks::default()
     };
-    let mut text = String::new();
     let phrases: Vec<Option<Phrase>> = lines.iter().map(|i| said[*i]).collect();
     let bylines: Vec<bool> = (0..lines.len().min(HEAD_LINES))
         .map(|n| {
             let line = &outline.lines[lines[n]];
-            text.clear();
-            line_text(page, line, &mut text);
-            line.all.tokens <= BYLINE_TOKENS && is_byline(&text, clock)
+            line.all.tokens <= BYLINE_TOKENS && is_byline(outline.text(page, line), clock)
         })
         .collect();
     let byline = |n: usize| bylines.get(n) == Some(&true);
     let cookies: Vec<bool> = lines
         .iter()
         .map(|i| {
-            text.clear();
             let line = &outline.lines[*i];
-            if line.marks.any(Marks::POPUP) {
-                line_text(page, line, &mut text);
-            }
-            is_cookie_notice(&text)
+            line.marks.any(Marks::POPUP) && is_cookie_notice(outline.text(page, line))
         })
         .collect();
     let in_card = |line: &Line| one_text && line.marks.any(Marks::AUTHOR);
@@ -93,7 +85,7 @@ pub(super) fn drop_notes(
         if line.all.tokens > NOTE_TOKENS {
             return true;
         }
-        let text = text_of(page, line, &mut text);
+        let text = outline.text(page, line);
         let outside = *i < first || *i > last || next <= HEAD_LINES;
         let above = *i <= first;
         if above && headline.as_ref().is_some_and(|h| repeats(h, text)) {
@@ -132,12 +124,10 @@ pub(super) fn drop_notes(
 /// for each width of window. An article may say a thing twice, and refrains are short.
 fn drop_copies(page: &Page, outline: &Outline, lines: &mut Vec<usize>) {
     let mut said = HashSet::new();
-    let mut text = String::new();
     let mut copies: Vec<bool> = lines
         .iter()
         .map(|i| {
-            text.clear();
-            line_text(page, &outline.lines[*i], &mut text);
+            let text = outline.text(page, &outline.lines[*i]);
             !said.insert(xxhash_rust::xxh3::xxh3_64(text.as_bytes()))
         })
         .collect();

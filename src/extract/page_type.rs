@@ -143,38 +143,51 @@ fn shape<const NAMED: bool>(judged: &Judged, cells: &mut Cells<NAMED>) {
     );
 }
 
+/// Marks whose share of the tokens is a feature.
+const MARKED: [(&str, Marks); 8] = [
+    ("in lists", Marks::LIST),
+    ("in tables", Marks::TABLE),
+    ("in comments", Marks::COMMENT),
+    ("in quotes", Marks::QUOTE),
+    ("in body", Marks::BODY),
+    ("in article", Marks::ARTICLE),
+    ("in main", Marks::MAIN),
+    ("in author cards", Marks::AUTHOR),
+];
+
 fn lines<const NAMED: bool>(view: &View<'_>, cells: &mut Cells<NAMED>) {
     let lines = &view.outline.lines;
+    let (mut prose, mut sentences, mut short, mut headings, mut h1) =
+        (0u32, 0u32, 0u32, 0u32, 0u32);
+    // Tokens of the lines with each mark, and of code.
+    let (mut marked, mut code) = ([0u32; MARKED.len()], 0u32);
+    for (i, line) in lines.iter().enumerate() {
+        let (tag, tokens) = (view.page.node(line.block).tag, line.all.tokens);
+        prose += u32::from(is_prose(line));
+        sentences += u32::from(view.ends[i]);
+        short += u32::from(tokens <= 3);
+        headings += u32::from(tag.is_heading());
+        h1 += u32::from(tag == Tag::H1);
+        code += tokens * u32::from(tag == Tag::PRE);
+        for (sum, (_, marks)) in marked.iter_mut().zip(MARKED) {
+            *sum += tokens * u32::from(line.marks.any(marks));
+        }
+    }
     let n = lines.len().max(1) as f32;
     let total = view.outline.total();
     let tokens = total.tokens.max(1) as f32;
-    let share = |of: &dyn Fn(usize) -> bool| {
-        let kept = (0..lines.len()).filter(|i| of(*i));
-        kept.map(|i| lines[i].all.tokens).sum::<u32>() as f32 / tokens
-    };
-    let count = |of: &dyn Fn(usize) -> bool| (0..lines.len()).filter(|i| of(*i)).count() as f32;
-    let tag = |i: usize| view.page.node(lines[i].block).tag;
-    let marked = |marks: Marks| share(&|i| lines[i].marks.any(marks));
     cells.put("lines", log(n) / 8.0);
     cells.put("tokens a line", log(tokens / n) / 4.0);
     cells.put("prose rate", total.prose as f32 / tokens);
-    cells.put("prose lines", log(count(&|i| is_prose(&lines[i]))) / 6.0);
-    cells.put("sentences", count(&|i| view.ends[i]) / n);
-    cells.put("short lines", count(&|i| lines[i].all.tokens <= 3) / n);
-    cells.put(
-        "headings",
-        (count(&|i| tag(i).is_heading()) / n * 4.0).min(1.0),
-    );
-    cells.put("h1", log(count(&|i| tag(i) == Tag::H1)) / 2.0);
-    cells.put("in lists", marked(Marks::LIST));
-    cells.put("in tables", marked(Marks::TABLE));
-    cells.put("in comments", marked(Marks::COMMENT));
-    cells.put("in quotes", marked(Marks::QUOTE));
-    cells.put("in body", marked(Marks::BODY));
-    cells.put("in article", marked(Marks::ARTICLE));
-    cells.put("in main", marked(Marks::MAIN));
-    cells.put("in author cards", marked(Marks::AUTHOR));
-    cells.put("code", share(&|i| tag(i) == Tag::PRE));
+    cells.put("prose lines", log(prose as f32) / 6.0);
+    cells.put("sentences", sentences as f32 / n);
+    cells.put("short lines", short as f32 / n);
+    cells.put("headings", (headings as f32 / n * 4.0).min(1.0));
+    cells.put("h1", log(h1 as f32) / 2.0);
+    for (sum, (name, _)) in marked.into_iter().zip(MARKED) {
+        cells.put(name, sum as f32 / tokens);
+    }
+    cells.put("code", code as f32 / tokens);
     cells.put("CJK", total_cjk(view) / tokens);
 }
 

@@ -94,19 +94,6 @@ fn is_mark(third: Option<&u8>) -> bool {
     matches!(third, Some(0x90..=0x9E | 0xA0..=0xA7))
 }
 
-/// The text of a line: as it stands in the page where that is how it is shown, else made in `buffer`.
-pub(super) fn text_of<'t>(page: &'t Page, line: &Line, buffer: &'t mut String) -> &'t str {
-    if line.end == line.first + 1 {
-        let text = page.text(line.first);
-        if is_tidy(text.as_bytes()) {
-            return text.trim_matches(' ');
-        }
-    }
-    buffer.clear();
-    line_text(page, line, buffer);
-    buffer
-}
-
 /// Appends the text of a line.
 pub(super) fn line_text(page: &Page, line: &Line, out: &mut String) {
     node_text(page, line.first, line.end, out);

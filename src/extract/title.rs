@@ -4,7 +4,10 @@
 //! A candidate is believed as far as it is like a part of `<title>` (ALGORITHMS: sim = LCS / (LD + LCS), on
 //! normal forms); a heading that is only the site's name is not.
 
-use super::likeness::{Forms, likeness_from, normal_form, width};
+use std::borrow::Cow;
+
+use super::forms::Forms;
+use super::likeness::{likeness_from, normal_form, width};
 use super::title_parts::{Parts, Title};
 use super::title_unlike::{agreed_heading, lone_heading, near_heading};
 
@@ -43,11 +46,31 @@ pub(super) enum Origin {
     Fallback,
 }
 
+/// What a text is compared by.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Compared {
+    /// Its normal form.
+    pub form: Vec<char>,
+    /// Likeness to the best part of `<title>`; 0 where it is too little to count.
+    pub likeness: f64,
+}
+
+impl Compared {
+    /// Compares a text with the parts of `<title>`.
+    pub(super) fn of(text: &str, forms: &Forms) -> Self {
+        let form = normal_form(text);
+        let likeness = forms.best(&form, LEAST).unwrap_or(0.0);
+        Self { form, likeness }
+    }
+}
+
 /// One candidate.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Candidate {
+pub(super) struct Candidate<'a> {
     /// Its text.
-    pub text: String,
+    pub text: Cow<'a, str>,
+    /// What the text is compared by, if that is known.
+    pub compared: Option<Cow<'a, Compared>>,
     /// Where it comes from.
     pub origin: Origin,
     /// Lines between it and the main text; smaller is nearer.
@@ -62,6 +85,55 @@ pub(super) struct Candidate {
     pub clean: bool,
 }
 
+impl<'a> Candidate<'a> {
+    /// A candidate of which nothing else is known.
+    pub(super) fn new(origin: Origin, text: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            text: text.into(),
+            origin,
+            ..Self::default()
+        }
+    }
+
+    /// The same without what it was compared by.
+    pub(super) fn into_owned(self) -> Candidate<'static> {
+        Candidate {
+            text: Cow::Owned(self.text.into_owned()),
+            compared: None,
+            origin: self.origin,
+            distance: self.distance,
+            above: self.above,
+            score: self.score,
+            exact: self.exact,
+            clean: self.clean,
+        }
+    }
+
+    /// Normal form of the text; empty before it is compared.
+    pub(super) fn form(&self) -> &[char] {
+        self.compared.as_ref().map_or(&[], |c| &c.form)
+    }
+
+    /// Letters and digits of the normal form.
+    pub(super) fn letters(&self) -> Vec<char> {
+        let letters = self.form().iter().copied();
+        letters.filter(|c| c.is_alphanumeric()).collect()
+    }
+
+    /// Takes away what is not part of a headline, and compares what is left.
+    fn compare(&mut self, site: &Site, forms: &Forms) {
+        let text = without_permalink(&self.text);
+        self.clean = Parts::is_single(text);
+        let text = site.without_suffix(text, self.clean);
+        if self.compared.is_none() || text != self.text {
+            self.compared = Some(Cow::Owned(Compared::of(&text, forms)));
+        }
+        if text != self.text {
+            self.text = Cow::Owned(text.into_owned());
+        }
+    }
+}
+
 /// What the choice is made from.
 #[derive(Debug)]
 pub(super) struct Evidence<'a> {
@@ -72,46 +144,43 @@ pub(super) struct Evidence<'a> {
     /// Host of the page, where it is known.
     pub host: Option<&'a str>,
     /// Candidates without scores, in document order within an origin.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<Candidate<'a>>,
 }
 
 /// The headline and the candidates it was chosen from, best first.
-pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>) {
-    let Title { parts, forms } = evidence.title;
+pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate<'_>>) {
+    let Title { parts, form, forms } = evidence.title;
     let site = Site::of(&evidence);
     let mut candidates = evidence.candidates;
     let last = parts.parts.last().filter(|_| parts.parts.len() > 1);
     let last = last.map(|part| normal_form(part));
-    let whole = normal_form(&parts.whole);
-    let mut known = Vec::with_capacity(candidates.len());
     for candidate in &mut candidates {
-        let text = without_permalink(&candidate.text);
-        candidate.clean = Parts::is_single(text);
-        candidate.text = site.without_suffix(text, candidate.clean);
-        let form = normal_form(&candidate.text);
-        candidate.score = score(candidate, &form, last.as_deref(), forms, &site);
-        candidate.exact = forms.contain(&form);
-        known.push(form);
+        candidate.compare(&site, forms);
+        candidate.score = score(candidate, last.as_deref(), &site);
+        candidate.exact = forms.contain(candidate.form());
     }
     let lone = lone_heading(&candidates, parts, &site);
     let agreed = agreed_heading(&candidates, &site);
     let untitled = parts.whole.is_empty();
-    let accepted: Vec<Candidate> = candidates
-        .iter()
-        .enumerate()
-        .filter(|(i, c)| {
-            c.score >= ACCEPT
-                || (untitled && c.origin <= Origin::JsonLd)
-                || lone == Some(*i)
-                || agreed.as_ref().is_some_and(|agreed| {
-                    known[*i].iter().filter(|c| c.is_alphanumeric()).eq(agreed)
-                })
-        })
-        .map(|(_, c)| c.clone())
-        .collect();
-    let ranked = by_votes(accepted, &whole);
+    let is_accepted = |i: usize, c: &Candidate<'_>| {
+        let says_so = |agreed: &Vec<char>| {
+            let letters = c.form().iter().filter(|c| c.is_alphanumeric());
+            letters.eq(agreed)
+        };
+        c.score >= ACCEPT
+            || (untitled && c.origin <= Origin::JsonLd)
+            || lone == Some(i)
+            || agreed.as_ref().is_some_and(says_so)
+    };
+    let mut accepted = Vec::new();
+    for (i, candidate) in candidates.iter().enumerate() {
+        if is_accepted(i, candidate) {
+            accepted.push(candidate.clone());
+        }
+    }
+    let ranked = by_votes(accepted, form);
     if let Some(best) = ranked.first() {
-        return (Some(best.text.clone()), ranked);
+        return (Some(best.text.clone().into_owned()), ranked);
     }
     let fallback = near_heading(&candidates, parts, &site)
         .map(|text| (text, Origin::Heading))
@@ -119,33 +188,24 @@ pub(super) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate>)
         .or_else(|| {
             candidates
                 .first()
-                .map(|c| (c.text.clone(), Origin::Fallback))
+                .map(|c| (c.text.clone().into_owned(), Origin::Fallback))
         });
     let Some((text, origin)) = fallback else {
         return (None, candidates);
     };
-    let chosen = Candidate {
-        text: text.clone(),
-        origin,
-        ..Candidate::default()
-    };
-    candidates.insert(0, chosen);
+    candidates.insert(0, Candidate::new(origin, text.clone()));
     (Some(text), candidates)
 }
 
-/// Likeness of a candidate to the best part of `<title>`, less for what looks like the site's name; `form` is its normal
-/// form, `last` that of the last of several parts.
-fn score(
-    candidate: &Candidate,
-    form: &[char],
-    last: Option<&[char]>,
-    forms: &Forms,
-    site: &Site,
-) -> f64 {
-    if site.is(form) || candidate.text.chars().count() > MAX_CHARS || form.len() < 2 {
+/// Likeness of a candidate to the best part of `<title>`, less for what looks like the site's name; `last` is the normal
+/// form of the last of several parts.
+fn score(candidate: &Candidate<'_>, last: Option<&[char]>, site: &Site) -> f64 {
+    let form = candidate.form();
+    let longer = |text: &str| text.len() > MAX_CHARS && text.chars().count() > MAX_CHARS;
+    if site.is(form) || longer(&candidate.text) || form.len() < 2 {
         return 0.0;
     }
-    let best = forms.best(form, LEAST).unwrap_or(0.0);
+    let best = candidate.compared.as_ref().map_or(0.0, |c| c.likeness);
     // The title contains it, and no joint shows where it ends.
     let best = if candidate.origin == Origin::Line {
         best.max(LINE)
@@ -172,12 +232,12 @@ fn is_site(last: &[char], form: &[char]) -> bool {
 
 /// Candidates by how many origins say the same, the more trusted origin first among equals; signs and spaces
 /// between the words do not count. `whole` is `<title>`: of two spellings the one that it has wins.
-fn by_votes(mut accepted: Vec<Candidate>, whole: &[char]) -> Vec<Candidate> {
+fn by_votes<'a>(mut accepted: Vec<Candidate<'a>>, whole: &[char]) -> Vec<Candidate<'a>> {
     accepted.sort_by(|a, b| {
-        let rank = |c: &Candidate| (c.origin, c.distance);
+        let rank = |c: &Candidate<'_>| (c.origin, c.distance);
         rank(a).cmp(&rank(b)).then(b.score.total_cmp(&a.score))
     });
-    let forms: Vec<Vec<char>> = accepted.iter().map(|c| letters_of(&c.text)).collect();
+    let forms: Vec<Vec<char>> = accepted.iter().map(Candidate::letters).collect();
     let mut first_of_origin: Vec<usize> = Vec::new();
     for (i, candidate) in accepted.iter().enumerate() {
         if !first_of_origin
@@ -197,12 +257,12 @@ fn by_votes(mut accepted: Vec<Candidate>, whole: &[char]) -> Vec<Candidate> {
         .reduce(|best, i| if votes(i) > votes(best) { i } else { best });
     if let Some(best) = best {
         let printed = |i: &usize| {
-            let form = normal_form(&accepted[*i].text);
+            let form = accepted[*i].form();
             !form.is_empty() && whole.windows(form.len()).any(|w| w == form)
         };
         // Dashes are spelt in many ways; the heading's is the typographer's.
-        let signs = signs_of(&accepted[best].text);
-        let differs = |i: &usize| *i == best || signs_of(&accepted[*i].text) != signs;
+        let signs = signs_of(accepted[best].form());
+        let differs = |i: &usize| *i == best || signs_of(accepted[*i].form()) != signs;
         let same = || {
             (0..accepted.len())
                 .filter(|i| forms[*i] == forms[best])
@@ -218,11 +278,11 @@ fn by_votes(mut accepted: Vec<Candidate>, whole: &[char]) -> Vec<Candidate> {
     accepted
 }
 
-/// The text with white space left out and every run of dashes as one.
-fn signs_of(text: &str) -> Vec<char> {
+/// A form with white space left out and every run of dashes as one.
+fn signs_of(form: &[char]) -> Vec<char> {
     let dash = |c: char| matches!(c, '-' | '–' | '—' | '‒' | '―');
     let mut out: Vec<char> = Vec::new();
-    for c in normal_form(text).into_iter().filter(|c| !c.is_whitespace()) {
+    for c in form.iter().copied().filter(|c| !c.is_whitespace()) {
         let c = if dash(c) { '-' } else { c };
         if c != '-' || out.last() != Some(&'-') {
             out.push(c);
@@ -231,15 +291,8 @@ fn signs_of(text: &str) -> Vec<char> {
     out
 }
 
-/// Letters and digits of the normal form.
-pub(super) fn letters_of(text: &str) -> Vec<char> {
-    let mut form = normal_form(text);
-    form.retain(|c| c.is_alphanumeric());
-    form
-}
-
 /// What the word of a candidate is worth.
-fn weight(candidate: &Candidate) -> f64 {
+fn weight(candidate: &Candidate<'_>) -> f64 {
     match candidate.origin {
         Origin::JsonLd => 1.3,
         Origin::H1 => 1.2,
@@ -299,19 +352,22 @@ impl Site {
     }
 
     /// The text without the site's name behind a joint; `single` if it has none.
-    fn without_suffix(&self, text: &str, single: bool) -> String {
+    fn without_suffix<'t>(&self, text: &'t str, single: bool) -> Cow<'t, str> {
         let text = text.trim().trim_matches(['\u{200b}', '\u{feff}']).trim();
         if single {
-            return text.to_owned();
+            return text.into();
         }
-        let parts = Parts::of(text);
-        let Some(last) = parts.parts.last().filter(|_| parts.parts.len() > 1) else {
-            return text.to_owned();
+        let Parts {
+            mut heads, parts, ..
+        } = Parts::of(text);
+        let Some(last) = parts.last().filter(|_| parts.len() > 1) else {
+            return text.into();
         };
-        let head = parts.heads.get(1).filter(|h| h.chars().count() > MIN_CHARS);
-        match head {
-            Some(head) if self.named_by(last) => head.clone(),
-            _ => text.to_owned(),
+        let long = heads.get(1).is_some_and(|h| h.chars().count() > MIN_CHARS);
+        if long && self.named_by(last) {
+            heads.swap_remove(1).into()
+        } else {
+            text.into()
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What a `<title>` is made of. In: its text. Out: its parts between joints, and what stands before and behind each.
 //! Never judges which of them is the headline.
 
-use super::likeness::Forms;
+use super::forms::Forms;
+use super::likeness::normal_form;
 
 /// Signs that join a headline with section and site in `<title>`.
 const JOINTS: [char; 14] = [
@@ -26,6 +27,8 @@ pub(super) struct Parts {
 pub(super) struct Title {
     /// What it is made of.
     pub parts: Parts,
+    /// Normal form of the whole.
+    pub form: Vec<char>,
     /// Normal forms of its parts.
     pub forms: Forms,
 }
@@ -34,8 +37,11 @@ impl Title {
     /// Reads the text of a `<title>`.
     pub(super) fn of(title: &str) -> Self {
         let parts = Parts::of(title);
-        let forms = parts.forms();
-        Self { parts, forms }
+        Self {
+            form: normal_form(&parts.whole),
+            forms: parts.forms(),
+            parts,
+        }
     }
 }
 
@@ -74,7 +80,7 @@ impl Parts {
     pub(super) fn is_single(title: &str) -> bool {
         let title = title.trim();
         if joints(title).is_empty() {
-            !piece(title, 0, title.len()).is_empty()
+            !trimmed(title).is_empty()
         } else {
             Self::of(title).parts.len() == 1
         }
@@ -95,28 +101,42 @@ fn is_maker(part: &str) -> bool {
 }
 
 fn piece(text: &str, from: usize, to: usize) -> String {
-    let sign = |c: char| c.is_whitespace() || c == ':' || JOINTS.contains(&c);
-    text.get(from..to)
-        .unwrap_or_default()
-        .trim_matches(sign)
-        .to_owned()
+    trimmed(text.get(from..to).unwrap_or_default()).to_owned()
 }
+
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == ':' || JOINTS.contains(&c))
+}
+
+/// The bytes that joints and colons begin with.
+const BEGINNINGS: [bool; 256] = {
+    let mut begins = [false; 256];
+    let bytes = b"-_|><:\xC2\xE2\xE3\xE4\xEF";
+    let mut at = 0;
+    while at < bytes.len() {
+        begins[bytes[at] as usize] = true;
+        at += 1;
+    }
+    begins
+};
 
 /// Byte ranges of the joints, at most 12.
 fn joints(title: &str) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
-    let mut before = None;
-    let mut chars = title.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        if out.len() >= 12 {
+    let mut from = 0;
+    while out.len() < 12 {
+        let Some((at, c)) = next_sign(title, from) else {
             break;
-        }
-        let last = before.replace(c);
-        let after = chars.peek().map(|next| next.1);
+        };
+        from = at + c.len_utf8();
+        let last = title
+            .get(..at)
+            .and_then(|before| before.chars().next_back());
+        let after = title.get(from..).and_then(|behind| behind.chars().next());
         // `Headline :: Section` and `Headline : Site`; a colon in a sentence has no space before it.
         let spaced = last == Some(' ') && matches!(after, Some(' ' | ':'));
         if c == ':' && (spaced || last == Some(':')) {
-            out.push((at, at + 1));
+            out.push((at, from));
             continue;
         }
         if !JOINTS.contains(&c) {
@@ -125,8 +145,15 @@ fn joints(title: &str) -> Vec<(usize, usize)> {
         let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
         let loose = matches!(c, '_' | '|' | '»' | '｜' | '丨') || !(word(last) && word(after));
         if loose {
-            out.push((at, at + c.len_utf8()));
+            out.push((at, from));
         }
     }
     out
+}
+
+/// The next character that begins as a joint or colon does, with its place.
+fn next_sign(title: &str, from: usize) -> Option<(usize, char)> {
+    let mut bytes = title.as_bytes().get(from..)?.iter();
+    let at = from + bytes.position(|byte| BEGINNINGS[usize::from(*byte)])?;
+    Some((at, title.get(at..)?.chars().next()?))
 }

@@ -115,7 +115,7 @@ pub struct LineTrace {
 pub(super) fn trace(
     search: &Search<'_>,
     body: &Body,
-    titles: &[title::Candidate],
+    titles: &[title::Candidate<'_>],
     dates: &[date::Candidate],
     names: Names,
     clock: &Clock,
@@ -152,7 +152,7 @@ pub(super) fn trace(
         titles: titles
             .iter()
             .map(|c| TitleTrace {
-                text: c.text.clone(),
+                text: c.text.clone().into_owned(),
                 origin: format!("{:?}", c.origin),
                 score: c.score,
             })

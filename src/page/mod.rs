@@ -154,6 +154,11 @@ impl Page {
         Some(self.slice(attribute.value))
     }
 
+    /// True if any element has the attribute.
+    pub fn has_attr(&self, name: Attr) -> bool {
+        self.attributes.iter().any(|a| a.name == name)
+    }
+
     /// The kept attributes of an element in the order of the page, entities decoded.
     pub fn attributes_of(&self, id: NodeId) -> impl Iterator<Item = (Attr, &str)> {
         let attributes = self.kept_attributes(id).iter();

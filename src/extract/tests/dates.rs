@@ -1,13 +1,11 @@
 use proptest::prelude::*;
 
-use crate::extract::date::from_url;
+use crate::extract::date_clues::Clues;
+use crate::extract::date_code::from_url;
 use crate::extract::date_iso::iso;
 use crate::extract::date_label::Label;
 use crate::extract::date_shape::Shape;
-use crate::extract::date_text::{
-    DAY_FIRST, DAY_NAME, Form, MONTH_DAY, NAME_DAY, YEAR_FIRST, find_dates, parse_value,
-};
-use crate::extract::months::month_number;
+use crate::extract::date_text::{Form, TIME, begins_with_hour, find_dates, parse_value, spans};
 use crate::extract::stamp::Clock;
 
 /// 2019-09-08T10:00:00+08:00.
@@ -244,16 +242,20 @@ proptest! {
 
     #[test]
     fn no_pattern_is_spared_that_matches(
-        text in "((19|20)[0-9]{2}|[0-9]{1,3}|[-/._年月日 ,:T]|Jan|sept|août|نوفمبر|de |th|新闻|x){0,12}",
+        text in "((19|20)[0-9]{2}|[0-9]{1,3}|[-/._年月日 ,:T\u{2009}–]|Jan|sept|août|نوفمبر|de |th|at |am|发布|新闻|x){0,12}",
     ) {
-        let shape = Shape::of(&text);
-        prop_assert!(shape.year_first || !YEAR_FIRST.is_match(&text));
-        prop_assert!(shape.parts >= 2 || !DAY_FIRST.is_match(&text));
-        let month_day = (shape.dash && text.contains(':')) || text.contains('月');
-        prop_assert!(month_day || !MONTH_DAY.is_match(&text));
-        let month = |word: Option<regex::Match<'_>>| word.and_then(|w| month_number(w.as_str()));
-        let day_name = DAY_NAME.captures_iter(&text).any(|c| month(c.get(2)).is_some());
-        let name_day = NAME_DAY.captures_iter(&text).any(|c| month(c.get(1)).is_some());
-        prop_assert!(shape.named || !(day_name || name_day));
+        let all = Shape {
+            year_first: true,
+            named: true,
+            day_first: true,
+            month_day: true,
+        };
+        let spans = |shape| spans(&text, shape, Clues::of(&text), &CLOCK);
+        prop_assert_eq!(spans(Shape::of(&text)), spans(all));
+    }
+
+    #[test]
+    fn no_time_is_spared_that_matches(text in "([ ,|T(（)）-]|周三|下午|at |[0-9]{1,3}|[:：时點点h.] ?| am|UTC|x){0,8}") {
+        prop_assert!(begins_with_hour(&text) || !TIME.is_match(&text));
     }
 }

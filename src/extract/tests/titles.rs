@@ -1,4 +1,9 @@
-use crate::extract::likeness::{common_substring, likeness_from, normal_form};
+use std::collections::BTreeSet;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
+
+use crate::extract::likeness::{common_substring, likeness_from, normal_form, plain};
 use crate::extract::title::{Candidate, Evidence, Origin, choose};
 use crate::extract::title_parts::{Parts, Title};
 
@@ -8,15 +13,11 @@ fn alike(a: &str, b: &str) -> f64 {
     likeness_from(&normal_form(a), &normal_form(b), usize::MAX, 0.0).unwrap_or(0.0)
 }
 
-fn candidate(origin: Origin, text: &str) -> Candidate {
-    Candidate {
-        text: text.to_owned(),
-        origin,
-        ..Candidate::default()
-    }
+fn candidate(origin: Origin, text: &str) -> Candidate<'_> {
+    Candidate::new(origin, text)
 }
 
-fn chosen(title: &str, site_name: Option<&str>, candidates: Vec<Candidate>) -> Option<String> {
+fn chosen(title: &str, site_name: Option<&str>, candidates: Vec<Candidate<'_>>) -> Option<String> {
     choose(Evidence {
         title: &Title::of(title),
         site_name,
@@ -44,15 +45,33 @@ fn likeness_gives_the_worked_values() {
 
 #[test]
 fn short_cuts_give_the_forms_of_unicode() {
-    use unicode_normalization::UnicodeNormalization;
     for c in ('\0'..='\u{ffff}').filter(|c| !c.is_whitespace()) {
         let text = format!("油{c}");
-        let whole: Vec<char> = normal_form(&format!("{text}é"));
+        // A ligature is not plain.
+        let whole: Vec<char> = normal_form(&format!("{text}ﬁ"));
         let alone = normal_form(&text);
         assert_eq!(whole.get(..alone.len()), Some(&alone[..]), "{c:?}");
         let nfkc: String = text.nfkc().flat_map(char::to_lowercase).collect();
         assert_eq!(normal_form(&nfkc), alone, "{c:?}");
     }
+}
+
+#[test]
+fn plain_characters_do_not_join_with_others() {
+    let all = || ('\u{80}'..='\u{10ffff}').filter(|c| plain(*c).is_some());
+    for c in all() {
+        let form = c.nfkc().flat_map(char::to_lowercase);
+        assert!(form.eq(plain(c)), "{c:?}");
+        assert_eq!(canonical_combining_class(c), 0, "{c:?}");
+    }
+    let mut joining = BTreeSet::new();
+    for c in '\0'..='\u{10ffff}' {
+        let mut parts = Vec::new();
+        decompose_canonical(c, |part| parts.push(part));
+        joining.extend(parts.into_iter().skip(1));
+    }
+    let plain = |c: &&char| c.is_ascii() || plain(**c).is_some();
+    assert_eq!(joining.iter().find(plain), None);
 }
 
 #[test]

@@ -1,0 +1,118 @@
+//! Forms that many texts are compared with. In: the normal forms of a title's parts, then that of a text at a time. Out:
+//! how like the text is to the nearest of them. Never computes a likeness that cannot count: most texts share no four
+//! letters with a title.
+
+use super::likeness::{likeness_from, normal_form};
+
+/// Two texts of twice this length that share no run of it are less alike than one half.
+const RUN: usize = 4;
+
+/// Normal forms that many texts are compared with.
+#[derive(Debug, Default)]
+pub(super) struct Forms {
+    /// Each of them once, sorted.
+    forms: Vec<Vec<char>>,
+    runs: Runs,
+}
+
+impl Forms {
+    /// The normal forms of texts.
+    pub(super) fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+        let mut forms: Vec<Vec<char>> = texts.map(normal_form).collect();
+        forms.sort_unstable();
+        forms.dedup();
+        let mut runs = Runs::default();
+        forms.iter().for_each(|form| runs.add(form));
+        Self { forms, runs }
+    }
+
+    /// True if `form` is one of the forms.
+    pub(super) fn contain(&self, form: &[char]) -> bool {
+        self.forms
+            .binary_search_by(|f| f.as_slice().cmp(form))
+            .is_ok()
+    }
+
+    /// The greatest likeness of a normal form to one of these, if it is greater than `least`, which is at least one half.
+    pub(super) fn best(&self, form: &[char], least: f64) -> Option<f64> {
+        let near = |other: &Vec<char>| may_be_like(form.len(), other.len(), least);
+        if !self.forms.iter().any(near) {
+            return None;
+        }
+        if self.contain(form) {
+            return Some(1.0);
+        }
+        let common = self.longest_common(form);
+        if common == 0 {
+            return None;
+        }
+        let mut best = None;
+        for other in self.forms.iter().filter(|other| near(other)) {
+            let least = best.unwrap_or(least);
+            best = likeness_from(form, other, common, least).or(best);
+        }
+        best
+    }
+
+    /// No common substring with any of the forms is longer than this; 0 where none is long enough to count.
+    fn longest_common(&self, form: &[char]) -> usize {
+        if form.len() < 2 * RUN {
+            return form.len();
+        }
+        match self.runs.most_in_a_row(form) {
+            0 => 0,
+            runs => runs + RUN - 1,
+        }
+    }
+}
+
+/// False where the lengths alone tell that two texts are not more alike than `least`: what one of them is longer is to be
+/// added letter by letter.
+fn may_be_like(a: usize, b: usize, least: f64) -> bool {
+    a == b || a.min(b) as f64 > least * a.max(b) as f64
+}
+
+/// Which runs of [`RUN`] characters stand in some texts: a bit for the hash of each. Says yes of few others.
+#[derive(Debug)]
+struct Runs([u64; Runs::WORDS]);
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self([0; Self::WORDS])
+    }
+}
+
+impl Runs {
+    /// 2^14 bits; a title has some hundred runs.
+    const WORDS: usize = 1 << 8;
+
+    fn add(&mut self, text: &[char]) {
+        for at in places(text) {
+            self.0[at / 64] |= 1 << (at % 64);
+        }
+    }
+
+    /// The most runs of `text` in a row that are known.
+    fn most_in_a_row(&self, text: &[char]) -> usize {
+        let (mut most, mut row) = (0, 0);
+        for at in places(text) {
+            let known = self.0[at / 64] >> (at % 64) & 1;
+            row = (row + 1) * known as usize;
+            most = most.max(row);
+        }
+        most
+    }
+}
+
+/// The bit of each run of a text.
+fn places(text: &[char]) -> impl Iterator<Item = usize> {
+    // Sixteen bits of each of the last characters; what two runs share beyond that makes them no more than look alike.
+    let mut run = 0u64;
+    let keys = text.iter().map(move |c| {
+        run = run << 16 | u64::from(u32::from(*c) & 0xFFFF);
+        run
+    });
+    let bits = (Runs::WORDS * 64).ilog2();
+    keys.skip(RUN - 1)
+        .map(move |run| (run.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - bits)) as usize)
+}
