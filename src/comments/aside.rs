@@ -20,17 +20,18 @@ pub(super) fn mark_quotes(
     time: Option<usize>,
     name: Option<usize>,
 ) {
-    let own: HashSet<usize> = time
-        .into_iter()
-        .chain(name)
-        .flat_map(|piece| record.around(&record.pieces[piece]))
-        .collect();
+    let mut own = vec![false; record.elements.len()];
+    for piece in time.into_iter().chain(name) {
+        for element in record.around(&record.pieces[piece]) {
+            own[element] = true;
+        }
+    }
     let mut quotes: HashSet<usize> = HashSet::new();
     for (at, piece) in record.pieces.iter().enumerate() {
         if roles[at] != Role::Time || Some(at) == time {
             continue;
         }
-        let outermost = record.around(piece).take_while(|e| !own.contains(e)).last();
+        let outermost = record.around(piece).take_while(|e| !own[*e]).last();
         // The same time once more is the record's own, printed for a narrow screen.
         let again = time.is_some_and(|t| same_time(page, record.pieces[t].node, piece.node));
         if let Some(element) =
@@ -40,7 +41,7 @@ pub(super) fn mark_quotes(
         }
     }
     for (at, element) in record.elements.iter().enumerate().skip(1) {
-        if !own.contains(&at) && keys::is_called(page, element.node, words::ANSWERED) {
+        if !own[at] && keys::is_called(page, element.node, words::ANSWERED) {
             quotes.insert(at);
         }
     }

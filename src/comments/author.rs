@@ -32,12 +32,12 @@ pub(super) fn authors(
     roles: &[Vec<Role>],
     times: &[Option<usize>],
 ) -> Vec<Option<Writer>> {
-    let mut votes: HashMap<Key, (f32, HashSet<&str>, usize)> = HashMap::new();
+    // For each place: support, names, records that have it, one more than the last of these.
+    let mut votes: HashMap<Key, (f32, HashSet<&str>, usize, usize)> = HashMap::new();
     let mut order: Vec<Key> = Vec::new();
     let mut known: HashMap<Key, f32> = HashMap::new();
     let mut own: Vec<Vec<(usize, f32)>> = Vec::with_capacity(records.len());
     for (at, record) in records.iter().enumerate() {
-        let mut seen = HashSet::new();
         let mut mine = Vec::new();
         for (index, piece) in record.pieces.iter().enumerate() {
             let support = support(page, record, &roles[at], index, times[at], &mut known);
@@ -45,21 +45,22 @@ pub(super) fn authors(
                 continue;
             }
             mine.push((index, support));
-            if seen.insert(piece.slot) {
-                let vote = votes.entry(piece.slot).or_insert_with(|| {
-                    order.push(piece.slot);
-                    Default::default()
-                });
+            let vote = votes.entry(piece.slot).or_insert_with(|| {
+                order.push(piece.slot);
+                Default::default()
+            });
+            if vote.3 != at + 1 {
                 vote.0 += support;
                 vote.1.insert(&piece.text);
                 vote.2 += 1;
+                vote.3 = at + 1;
             }
         }
         own.push(mine);
     }
     // Names differ from record to record; what is the same everywhere is a label.
     let worth = |slot: &Key| {
-        let (sum, texts, count) = &votes[slot];
+        let (sum, texts, count, _) = &votes[slot];
         sum * (texts.len() as f32 / *count as f32).max(0.2)
     };
     let mut best: Option<(Key, f32)> = None;

@@ -7,23 +7,15 @@
 //! stands so, and the page has no such button, no group passes.
 
 use super::groups::Kind;
-use super::signs::TimeSign;
+use super::signs::trimmed;
 use super::{judge, words};
 use crate::page::{NodeId, Page, Tag};
 
-/// Levels above a text on which a `<time>` makes it a sign.
-const TIME_LEVELS: usize = 3;
-
-/// True when a group of elements of one kind may be comments.
-pub(super) fn may_speak(
-    page: &Page,
-    kinds: &[Kind],
-    signs: &[TimeSign],
-    marked: &[NodeId],
-) -> bool {
+/// True when a group of elements of one kind may be comments. `timed` are the signs of time.
+pub(super) fn may_speak(page: &Page, kinds: &[Kind], timed: &[NodeId], marked: &[NodeId]) -> bool {
     let mut begins: Vec<NodeId> = kinds
         .chunk_by(|a, b| a.0 == b.0)
-        .filter(|same| same.len() > 1 || may_stand_alone(page, same[0].1, signs, marked))
+        .filter(|same| same.len() > 1 || may_stand_alone(page, same[0].1, timed, marked))
         .flat_map(|same| same.iter().map(|(_, id)| *id))
         .collect();
     begins.sort_unstable();
@@ -41,18 +33,8 @@ pub(super) fn may_speak(
 }
 
 /// A record that nothing repeats must itself be called a comment and tell a time.
-fn may_stand_alone(page: &Page, id: NodeId, signs: &[TimeSign], marked: &[NodeId]) -> bool {
-    let next = signs.partition_point(|sign| sign.node < id);
-    let timed = || {
-        signs
-            .get(next)
-            .is_some_and(|sign| sign.node < page.node(id).end)
-            || page
-                .ancestors(id)
-                .take(TIME_LEVELS)
-                .any(|above| page.node(above).tag == Tag::TIME)
-    };
-    marked.binary_search(&id).is_ok() && timed()
+fn may_stand_alone(page: &Page, id: NodeId, timed: &[NodeId], marked: &[NodeId]) -> bool {
+    marked.binary_search(&id).is_ok() && judge::tells_time(page, &page.subtree(id), timed)
 }
 
 /// The page has a button of comments, or one of the elements stands below a heading of comments.
@@ -71,7 +53,7 @@ fn has_word(page: &Page, begins: &[NodeId]) -> bool {
         if node.tag != Tag::TEXT {
             continue;
         }
-        let text = page.text(at).trim();
+        let text = trimmed(page.text(at));
         if text.is_empty() {
             continue;
         }

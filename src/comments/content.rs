@@ -17,24 +17,28 @@ const WEIGHT_BYTES: usize = 400;
 
 /// The place of the text: from the record down, as long as one child has most of what the records say differently.
 pub(super) fn content_slot(page: &Page, records: &[Record], roles: &[Vec<Role>]) -> Key {
-    // For each slot: weight, records that have it, an element of it.
-    let mut slots: BTreeMap<Key, (f32, usize, NodeId)> = BTreeMap::new();
+    // For each slot: weight, records that have it, an element of it, one more than the last record that has it.
+    let mut slots: BTreeMap<Key, (f32, usize, NodeId, usize)> = BTreeMap::new();
     let mut children: BTreeMap<Key, Vec<Key>> = BTreeMap::new();
-    let mut said: HashSet<(Key, &str)> = HashSet::new();
+    let mut said: HashSet<u64> = HashSet::new();
     let mut with_text = 0;
-    for (record, roles) in records.iter().zip(roles) {
-        let mut seen: HashSet<Key> = HashSet::new();
+    for (n, (record, roles)) in (1..).zip(records.iter().zip(roles)) {
+        let mut has_text = false;
         for (piece, role) in record.pieces.iter().zip(roles) {
-            if *role != Role::Text || !said.insert((piece.slot, &piece.text)) {
+            if *role != Role::Text || !said.insert(piece.hash()) {
                 continue;
             }
+            has_text = true;
             let weight = piece.text.len().min(WEIGHT_BYTES) as f32;
             let mut below: Option<Key> = None;
             for at in record.around(piece) {
                 let element = &record.elements[at];
-                let entry = slots.entry(element.slot).or_insert((0.0, 0, element.node));
+                let entry = slots
+                    .entry(element.slot)
+                    .or_insert((0.0, 0, element.node, 0));
                 entry.0 += weight;
-                entry.1 += usize::from(seen.insert(element.slot));
+                entry.1 += usize::from(entry.3 != n);
+                entry.3 = n;
                 if let Some(child) = below {
                     let known = children.entry(element.slot).or_default();
                     if !known.contains(&child) {
@@ -44,17 +48,17 @@ pub(super) fn content_slot(page: &Page, records: &[Record], roles: &[Vec<Role>])
                 below = Some(element.slot);
             }
         }
-        with_text += usize::from(!seen.is_empty());
+        with_text += usize::from(has_text);
     }
     let mut at: Key = 0;
     // A slot is never its own descendant but by a clash of hashes; the count ends such a circle.
     for _ in 0..64 {
-        let Some((all, _, _)) = slots.get(&at) else {
+        let Some((all, ..)) = slots.get(&at) else {
             break;
         };
         let known = children.get(&at).map(Vec::as_slice).unwrap_or_default();
         let weighted = |slot: &Key| {
-            let (weight, records, node) = slots[slot];
+            let (weight, records, node, _) = slots[slot];
             (weight * leaning(page, node), records, node, *slot)
         };
         let below: f32 = known.iter().map(|s| slots[s].0).sum();

@@ -9,6 +9,7 @@ use super::author;
 use super::content::content_slot;
 use super::keys::{self, Key};
 use super::record::{Piece, Record, Role};
+use super::signs::TIME_LEVELS;
 use super::words;
 use crate::page::{NodeId, Page, Tag};
 
@@ -121,7 +122,7 @@ impl Labels {
         let mut told: Vec<(u64, usize)> = Vec::new();
         for (at, record) in records.iter().enumerate() {
             let short = record.pieces.iter().filter(|p| p.text.len() <= LABEL_BYTES);
-            told.extend(short.map(|piece| (Self::hash(piece), at)));
+            told.extend(short.map(|piece| (piece.hash(), at)));
         }
         told.sort_unstable();
         told.dedup();
@@ -135,13 +136,9 @@ impl Labels {
         }
     }
 
-    fn hash(piece: &Piece) -> u64 {
-        xxhash_rust::xxh3::xxh3_64_with_seed(piece.text.as_bytes(), piece.slot)
-    }
-
     fn hold(&self, piece: &Piece) -> bool {
         let may = !self.hashes.is_empty() && piece.text.len() <= LABEL_BYTES;
-        may && self.hashes.binary_search(&Self::hash(piece)).is_ok()
+        may && self.hashes.binary_search(&piece.hash()).is_ok()
     }
 }
 
@@ -205,7 +202,7 @@ fn is_timed(page: &Page, piece: &Piece, signs: &[NodeId]) -> bool {
     signs.binary_search(&piece.node).is_ok()
         || page
             .ancestors(piece.node)
-            .take(3)
+            .take(TIME_LEVELS)
             .any(|a| page.node(a).tag == Tag::TIME && signs.binary_search(&a).is_ok())
 }
 

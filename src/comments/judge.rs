@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::fields::Fields;
 use super::record::Record;
+use super::signs::TIME_LEVELS;
 use super::{keys, words};
 use crate::page::{NodeId, Page, Tag};
 use crate::similarity::pol::LeafPaths;
@@ -227,22 +228,37 @@ fn is_comments(signs: &Signs, forum: bool) -> bool {
 /// Records looked at for buttons before a group is read whole.
 const PROBED: usize = 4;
 
-/// False for a group that cannot be comments: nothing around it is called so, and its first records have no buttons.
+/// False for a group that cannot be comments: nothing around it is called so, and its first records have no buttons, or
+/// it is a single record that tells no time. `timed` are the signs of time.
 pub(super) fn may_speak(
     page: &Page,
     records: &[Range<NodeId>],
+    timed: &[NodeId],
     marked: &[NodeId],
     forum: bool,
 ) -> bool {
     let Some(first) = records.first() else {
         return false;
     };
+    if records.len() == 1 && !tells_time(page, first, timed) {
+        return false;
+    }
     let mut nodes = records.iter().take(PROBED).flat_map(Clone::clone);
     forum
         || is_called(page, first.start, marked)
         || nodes
             .any(|id| page.node(id).tag == Tag::TEXT && words::is_answer_tool(page.text(id).trim()))
         || has_heading(page, first.start)
+}
+
+/// A sign of time stands in the record, or the record in a `<time>`.
+pub(super) fn tells_time(page: &Page, record: &Range<NodeId>, timed: &[NodeId]) -> bool {
+    let next = timed.partition_point(|sign| *sign < record.start);
+    timed.get(next).is_some_and(|sign| *sign < record.end)
+        || page
+            .ancestors(record.start)
+            .take(TIME_LEVELS)
+            .any(|above| page.node(above).tag == Tag::TIME)
 }
 
 /// A record that begins at this node, or an element close around it, is called a comment.

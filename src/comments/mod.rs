@@ -84,7 +84,8 @@ pub fn find(page: &Page, marked: &[NodeId]) -> Found {
     let url = page.url.as_ref();
     let forum = url.is_some_and(|url| thread::is_forum(url.as_str()));
     let kinds = groups::kinds(page, &signs, marked);
-    if !forum && !chance::may_speak(page, &kinds, &signs, marked) {
+    let timed: Vec<NodeId> = signs.iter().map(|s| s.node).collect();
+    if !forum && !chance::may_speak(page, &kinds, &timed, marked) {
         return Found::default();
     }
     let mut names = Names::of(page);
@@ -93,7 +94,6 @@ pub fn find(page: &Page, marked: &[NodeId]) -> Found {
         .iter_mut()
         .filter(|g| g.records.len() > 1)
         .for_each(|g| siblings::join(page, g));
-    let timed: Vec<NodeId> = signs.iter().map(|s| s.node).collect();
     let blocks = accepted(page, &mut names, &groups, &timed, marked, forum);
     thread::arrange(page, blocks)
 }
@@ -116,7 +116,7 @@ fn accepted(
     let mut out = Vec::new();
     let mut holes: BTreeMap<NodeId, NodeId> = BTreeMap::new();
     for group in groups.iter().rev() {
-        if !judge::may_speak(page, &group.records, marked, forum) {
+        if !judge::may_speak(page, &group.records, timed, marked, forum) {
             continue;
         }
         let mut around = holes.clone();

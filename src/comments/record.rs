@@ -33,6 +33,13 @@ pub(super) struct Piece {
     pub element: usize,
 }
 
+impl Piece {
+    /// Of what it says and where.
+    pub(super) fn hash(&self) -> u64 {
+        xxhash_rust::xxh3::xxh3_64_with_seed(self.text.as_bytes(), self.slot)
+    }
+}
+
 /// One element of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Element {

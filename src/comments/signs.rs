@@ -12,6 +12,8 @@ use crate::page::{Attr, NodeId, Page, Tag};
 const MAX_BYTES: usize = 160;
 /// Longest text, in bytes, that may be short for the time that its element's title tells.
 const MAX_SHORTENED: usize = 24;
+/// Levels above a text on which a `<time>` that is a sign makes the text one.
+pub(super) const TIME_LEVELS: usize = 3;
 /// Most signs of one page; what follows is not looked at.
 const MAX_SIGNS: usize = 4_000;
 
@@ -253,7 +255,7 @@ pub(super) fn time_signs(page: &Page) -> Vec<TimeSign> {
 
 fn sign_of_text(page: &Page, at: NodeId, text: &str) -> Option<TimeSign> {
     let number = has_digit(text.as_bytes());
-    let text = text.trim();
+    let text = trimmed(text);
     if !number && !is_like_time_without_number(text) {
         return None;
     }
@@ -276,6 +278,18 @@ fn sign_of_title(page: &Page, at: NodeId) -> Option<TimeSign> {
     let whole = time_in(title)?;
     let day_and_hour = title.get(whole)?.contains(':');
     day_and_hour.then_some(TimeSign { node: at, rest: 0 })
+}
+
+/// A text without white space at its ends. Most texts have none, and a byte at each end tells that.
+pub(super) fn trimmed(text: &str) -> &str {
+    // A letter or sign of ASCII; a character from U+4000 to U+9FFF.
+    let is_solid = |byte: u8| (b'!'..=b'~').contains(&byte);
+    let is_han = |byte: u8| (0xE4..=0xE9).contains(&byte);
+    match text.as_bytes() {
+        [first, .., last] if (is_solid(*first) || is_han(*first)) && is_solid(*last) => text,
+        [first, .., last, _, _] if (is_solid(*first) || is_han(*first)) && is_han(*last) => text,
+        _ => text.trim(),
+    }
 }
 
 /// What a sign says: the machine's form where the element has one, else the words.

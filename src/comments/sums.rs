@@ -3,8 +3,9 @@
 
 use std::ops::Range;
 
-use super::signs::TimeSign;
+use super::signs::{TimeSign, trimmed};
 use crate::page::{NodeId, Page, Tag};
+use crate::similarity::mix;
 
 /// Longest text of a label, in bytes.
 const LABEL_BYTES: usize = 24;
@@ -62,11 +63,11 @@ fn weights(page: &Page) -> Vec<u32> {
     // The bytes of each with its hash, 0 for one that is too long for a label.
     let told: Vec<(u32, u64)> = texts
         .map(|(at, _)| {
-            let text = page.text(at as NodeId).trim();
+            let text = trimmed(page.text(at as NodeId));
             let hash = if text.is_empty() || text.len() > LABEL_BYTES {
                 0
             } else {
-                xxhash_rust::xxh3::xxh3_64(text.as_bytes())
+                hash(text.as_bytes())
             };
             (text.len() as u32, hash)
         })
@@ -82,6 +83,27 @@ fn weights(page: &Page) -> Vec<u32> {
     // Bytes over two lie between the characters of Chinese and of Latin text; exactness is not needed.
     let weight = |(len, hash): (u32, u64)| if is_label(hash) { 0 } else { len.div_ceil(2) };
     told.into_iter().map(weight).collect()
+}
+
+/// Hash of a label. Its first and last eight bytes and those in the middle hold all of it.
+fn hash(text: &[u8]) -> u64 {
+    let mut short = [0; 8];
+    let first = text.first_chunk().unwrap_or_else(|| {
+        for (to, from) in short.iter_mut().zip(text) {
+            *to = *from;
+        }
+        &short
+    });
+    let last = text.last_chunk().unwrap_or(first);
+    let middle = text
+        .get(8..16)
+        .and_then(|m| m.first_chunk())
+        .unwrap_or(last);
+    let number = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+    mix(
+        mix(number(first), number(middle)),
+        mix(number(last), text.len() as u64),
+    )
 }
 
 /// Form controls hold no comment.

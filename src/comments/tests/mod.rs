@@ -128,8 +128,9 @@ fn a_page_is_told_by_what_its_groups_are_told_by() {
             .filter(|id| page.node(*id).tag == crate::page::Tag::LI)
             .map(|id| page.subtree(id))
             .collect();
-        let alone = judge::may_speak(&page, &group, &[], false);
-        (chance::may_speak(&page, &kinds, &signs, &[]), alone)
+        let timed: Vec<NodeId> = signs.iter().map(|s| s.node).collect();
+        let alone = judge::may_speak(&page, &group, &timed, &[], false);
+        (chance::may_speak(&page, &kinds, &timed, &[]), alone)
     };
     for between in 0..20 {
         let texts = "<p>话</p>\n".repeat(between);
