@@ -2,9 +2,9 @@
 //! how like the text is to the nearest of them. Never computes a likeness that cannot count: most texts share no four
 //! letters with a title.
 
-use super::likeness::{likeness_from, normal_form};
+use super::likeness::{distance_limit, likeness_from, normal_form};
 
-/// Two texts of twice this length that share no run of it are less alike than one half.
+/// Texts of twice this length and more that share no run of it are not called alike.
 const RUN: usize = 4;
 
 /// Normal forms that many texts are compared with.
@@ -42,27 +42,50 @@ impl Forms {
         if self.contain(form) {
             return Some(1.0);
         }
-        let common = self.longest_common(form);
-        if common == 0 {
-            return None;
-        }
+        let shared = self.shared(form);
         let mut best = None;
         for other in self.forms.iter().filter(|other| near(other)) {
             let least = best.unwrap_or(least);
-            best = likeness_from(form, other, common, least).or(best);
+            if shared.allow(form.len().min(other.len()), least) {
+                best = likeness_from(form, other, shared.longest, least).or(best);
+            }
         }
         best
     }
 
-    /// No common substring with any of the forms is longer than this; 0 where none is long enough to count.
-    fn longest_common(&self, form: &[char]) -> usize {
+    /// What a form shares with all of these together.
+    fn shared(&self, form: &[char]) -> Shared {
+        // The runs of a short text tell little.
         if form.len() < 2 * RUN {
-            return form.len();
+            return Shared {
+                longest: form.len(),
+                lost: 0,
+            };
         }
-        match self.runs.most_in_a_row(form) {
-            0 => 0,
-            runs => runs + RUN - 1,
+        let (known, in_a_row) = self.runs.known(form);
+        let longest = if known == 0 { 0 } else { in_a_row + RUN - 1 };
+        Shared {
+            longest,
+            lost: form.len() - (RUN - 1) - known,
         }
+    }
+}
+
+/// What a text shares with others.
+#[derive(Debug, Clone, Copy)]
+struct Shared {
+    /// No common substring is longer.
+    longest: usize,
+    /// Runs that stand in none of the others.
+    lost: usize,
+}
+
+impl Shared {
+    /// False where the text cannot be more alike to one of the others than `least`; `short` is the length of the shorter.
+    fn allow(self, short: usize, least: f64) -> bool {
+        // A change of one character takes away no more runs than it stands in (Ukkonen 1992).
+        let changes = self.lost.div_ceil(RUN);
+        changes < distance_limit(short.min(self.longest), least)
     }
 }
 
@@ -92,15 +115,16 @@ impl Runs {
         }
     }
 
-    /// The most runs of `text` in a row that are known.
-    fn most_in_a_row(&self, text: &[char]) -> usize {
-        let (mut most, mut row) = (0, 0);
+    /// How many runs of `text` are known, and how many in a row at most.
+    fn known(&self, text: &[char]) -> (usize, usize) {
+        let (mut all, mut most, mut row) = (0, 0, 0);
         for at in places(text) {
-            let known = self.0[at / 64] >> (at % 64) & 1;
-            row = (row + 1) * known as usize;
+            let known = (self.0[at / 64] >> (at % 64) & 1) as usize;
+            all += known;
+            row = (row + 1) * known;
             most = most.max(row);
         }
-        most
+        (all, most)
     }
 }
 

@@ -150,13 +150,17 @@ fn is_quote(c: char) -> bool {
     )
 }
 
+/// The distance from which two texts with a common substring of this length are not more alike than `least`.
+pub(super) fn distance_limit(common: usize, least: f64) -> usize {
+    (common as f64 / least - common as f64).ceil() as usize
+}
+
 /// `LCS / (LD + LCS)` with the longest common substring and the Levenshtein distance, over characters, where it is
 /// greater than `least`: 1 only for equal texts, none when no character is shared. `longest` is a bound on the common
 /// substring. What cannot be is not computed: `likeness > least` means `LD < LCS / least - LCS`.
 pub(super) fn likeness_from(a: &[char], b: &[char], longest: usize, least: f64) -> Option<f64> {
     let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
-    let limit = |common: usize| (common as f64 / least - common as f64).ceil() as usize;
-    let bound = limit(short.min(longest));
+    let bound = distance_limit(short.min(longest), least);
     if short == 0 || bound <= long - short {
         return None;
     }
@@ -165,7 +169,7 @@ pub(super) fn likeness_from(a: &[char], b: &[char], longest: usize, least: f64) 
         return None;
     }
     let common = common_substring(a, b);
-    let limit = limit(common as usize);
+    let limit = distance_limit(common as usize, least);
     if limit <= long - short {
         return None;
     }

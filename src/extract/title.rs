@@ -116,8 +116,9 @@ impl<'a> Candidate<'a> {
 
     /// Letters and digits of the normal form.
     pub(super) fn letters(&self) -> Vec<char> {
-        let letters = self.form().iter().copied();
-        letters.filter(|c| c.is_alphanumeric()).collect()
+        let mut letters = self.form().to_vec();
+        letters.retain(|c| c.is_alphanumeric());
+        letters
     }
 
     /// Takes away what is not part of a headline, and compares what is left.

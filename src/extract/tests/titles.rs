@@ -1,8 +1,10 @@
 use std::collections::BTreeSet;
 
+use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 
+use crate::extract::forms::Forms;
 use crate::extract::likeness::{common_substring, likeness_from, normal_form, plain};
 use crate::extract::title::{Candidate, Evidence, Origin, choose};
 use crate::extract::title_parts::{Parts, Title};
@@ -168,4 +170,29 @@ fn the_site_behind_a_joint_is_cut_off() {
         chosen("North well comes on stream | Oil News", None, meta).as_deref(),
         Some("North well comes on stream")
     );
+}
+
+proptest! {
+    #[test]
+    fn no_form_is_spared_that_is_alike(
+        title in "([a-e]{1,9}|世界|石油大会|召开|[ -]){1,8}",
+        cut in (0usize..12, 0usize..12),
+        put in "[a-c石]{1,4}",
+    ) {
+        let chars: Vec<char> = title.chars().collect();
+        let to = chars.len().saturating_sub(cut.1);
+        let mut text: Vec<char> = chars.get(cut.0..to).unwrap_or_default().to_vec();
+        text.splice(text.len() / 2..text.len() / 2, put.chars());
+        let form = normal_form(&text.into_iter().collect::<String>());
+        let parts: Vec<&str> = title.split('-').chain([title.as_str()]).collect();
+        let slow = parts
+            .iter()
+            .filter_map(|part| likeness_from(&form, &normal_form(part), usize::MAX, 0.59))
+            .max_by(f64::total_cmp);
+        // A long text that shares no four characters with any part is not called alike, whatever it is like.
+        let shares = |part: &&str| common_substring(&form, &normal_form(part)) >= 4;
+        let spared = form.len() >= 8 && !parts.iter().any(shares);
+        let best = Forms::of(parts.into_iter()).best(&form, 0.59);
+        prop_assert!(best == slow || (spared && best.is_none()), "{best:?} {slow:?}");
+    }
 }
