@@ -65,7 +65,7 @@ pub(super) fn time_in(text: &str) -> Option<std::ops::Range<usize>> {
 }
 
 /// Between a number and its unit stand other letters than these only in words for other things.
-const UNITS: [&str; 21] = [
+const UNITS: [&str; 20] = [
     "前",
     "月",
     "ago",
@@ -81,7 +81,6 @@ const UNITS: [&str; 21] = [
     "昨",
     "今",
     "at ",
-    "'",
     "小时",
     "小時",
     "分钟",
@@ -174,6 +173,7 @@ fn may_tell_time(text: &str) -> bool {
     // A number alone, as most short texts with digits are, is no time.
     let word = |b: &u8| b.is_ascii_alphabetic() || *b >= 0x80;
     (text.len() <= 6 && bytes.iter().any(word))
+        || text.contains('\'')
         || ANY_UNIT.stand_in(text)
         || (bytes.len() <= 24 && (begins_with_month(bytes) || ANY_DAY.stand_in(text)))
 }

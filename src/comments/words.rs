@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::literals::{Beginnings, Literals, compiled};
+use crate::literals::{Literals, compiled};
 
 /// A list of parts of class and id values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -270,8 +270,8 @@ fn keeps_length(text: &str) -> bool {
 static TOOL_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&[TOOLS, ANSWER_TOOLS]));
 static ANSWER_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&[ANSWER_TOOLS]));
 static COUNTED_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&[COUNTED]));
-static BEGINNINGS: LazyLock<Beginnings> =
-    LazyLock::new(|| Beginnings::of(TOOL_BEGINNINGS.split('|').map(|first| (first, 1))));
+static BEGINNINGS: LazyLock<Literals> =
+    LazyLock::new(|| Literals::of(TOOL_BEGINNINGS.split('|').map(|first| (first, 1))));
 
 /// A short text without signs at its ends and without the number before or behind it.
 fn core(text: &str) -> &str {
@@ -297,7 +297,7 @@ pub(super) fn is_tool(text: &str) -> bool {
         return false;
     }
     let core = core(text);
-    let begins = |core: &str| BEGINNINGS.seen(core.as_bytes()) != 0;
+    let begins = |core: &str| BEGINNINGS.begin_with(core.as_bytes()) != 0;
     TOOL_WORDS.hold(core)
         || if keeps_length(core) {
             begins(core)

@@ -177,12 +177,17 @@ static WORDS: LazyLock<Literals> = LazyLock::new(|| {
         .iter()
         .flat_map(|(stems, marks)| stems.split('|').map(|stem| (stem, marks.0)));
     let words = stems.flat_map(|(stem, bits)| spellings(stem).into_iter().map(move |w| (w, bits)));
-    Literals::folded(words, |byte| match byte {
-        b'-' | b'_' => b'-',
-        _ if byte.is_ascii_alphanumeric() => byte.to_ascii_lowercase(),
-        _ => b' ',
-    })
+    Literals::of(words)
 });
+
+/// A byte of a value as it stands in words.
+fn folded(byte: u8) -> u8 {
+    match byte {
+        b'-' | b'_' => b'-',
+        _ if byte.is_ascii_alphanumeric() => byte,
+        _ => b' ',
+    }
+}
 
 /// Every word that a stem stands for: `?` behind a letter or sign, one of several in brackets, and a bound is a joint or
 /// anything else that is no letter.
@@ -297,7 +302,7 @@ impl MarkReader {
         if known.0 != hash {
             self.bounded.clear();
             self.bounded.push(b' ');
-            self.bounded.extend_from_slice(value.as_bytes());
+            self.bounded.extend(value.bytes().map(folded));
             self.bounded.push(b' ');
             let marks = Marks(WORDS.seen(&self.bounded));
             let believed = if marks.any(Marks::LAYOUT) {

@@ -6,7 +6,7 @@ use std::sync::{LazyLock, OnceLock};
 use regex::Regex;
 
 use super::line_signs;
-use crate::literals::{Beginnings, Literals, compiled};
+use crate::literals::{Literals, compiled};
 
 /// Longest line that is looked at, in bytes.
 pub(super) const MAX_BYTES: usize = 400;
@@ -109,7 +109,7 @@ const WORDS: &[(Phrase, &str, &str)] = &[
     (
         Phrase::Editor,
         "责任|责编|编辑|本文编辑|校对|值班编辑|网络编辑|执行主编|主编|编审|监制|审核|审校|初审|复审|终审|作者系|图编|美编|制图|排版",
-        "责任编辑|责编|_n|本文来源",
+        "责任编辑|责编|_nf|_nb|_nn|_n0|_n1|_n2|_n3|_n4|_n5|_n6|_n7|_n8|_n9|本文来源",
     ),
     (
         Phrase::OriginalTitle,
@@ -145,7 +145,7 @@ const WORDS: &[(Phrase, &str, &str)] = &[
     (
         Phrase::Tags,
         "标签|关键词|关键字|tag|filed under|categor|topic|keyword|posted in|schlagw|mots-cl|etiquetas|分类",
-        "#",
+        "",
     ),
     (
         Phrase::Crumbs,
@@ -194,8 +194,8 @@ fn words<'w>(
     all.filter(|(word, _)| !word.is_empty())
 }
 
-static BEGINNINGS: LazyLock<Beginnings> =
-    LazyLock::new(|| Beginnings::of(words(WORDS.iter().map(|kind| (kind.0, kind.1)))));
+static BEGINNINGS: LazyLock<Literals> =
+    LazyLock::new(|| Literals::of(words(WORDS.iter().map(|kind| (kind.0, kind.1)))));
 static ANYWHERE: LazyLock<Literals> = LazyLock::new(|| {
     let sure = words(SURE.iter().copied()).map(|(word, bit)| (word, bit << SURE_BITS));
     let other = line_signs::words().map(|(word, bit)| (word, bit << OTHER_BITS));
@@ -245,12 +245,13 @@ pub(super) fn phrase_of(text: &str, seen: Seen) -> Option<Phrase> {
     None
 }
 
-/// A bit for each pattern with one of whose words the text begins.
+/// A bit for each pattern with one of whose words the text begins; a tag begins with its sign.
 fn begun(text: &str) -> u32 {
+    let tag = u32::from(text.starts_with('#')) << Phrase::Tags as u32;
     let is_letter = |c: char| c.is_alphabetic() || c.is_ascii_digit() || c == '_';
     let first = text.find(is_letter).and_then(|at| text.get(at..));
-    first.map_or(0, |first| {
-        let begins = BEGINNINGS.seen(first.as_bytes());
+    tag | first.map_or(0, |first| {
+        let begins = BEGINNINGS.begin_with(first.as_bytes());
         if begins & TOOLS != 0 && begins_with_han(first, TOOL_HAN + 1) {
             begins & !TOOLS
         } else {

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use regex::bytes::Regex;
+use aho_corasick::{AhoCorasick, MatchKind};
 
 /// Bytes kept before and after the name of the time of publication in a script.
 const AROUND: (usize, usize) = (160, 120);
@@ -41,18 +41,17 @@ pub(super) struct Told<'a> {
 
 /// Reads a script.
 pub(super) fn read(script: &[u8]) -> Told<'_> {
-    static WORD: LazyLock<Regex> = LazyLock::new(|| {
-        let words: Vec<&str> = PUBLICATION.into_iter().chain(COMMENTS).collect();
-        Regex::new(&words.join("|")).expect("a constant pattern")
+    static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(PUBLICATION.into_iter().chain(COMMENTS))
+            .expect("few constant words")
     });
     let mut told = Told::default();
     let (mut from, mut places) = (0, 0);
-    for found in WORD.find_iter(script) {
+    for found in WORDS.find_iter(script) {
         let (start, end) = (found.start(), found.end());
-        if PUBLICATION
-            .iter()
-            .any(|name| name.as_bytes() == found.as_bytes())
-        {
+        if found.pattern().as_usize() < PUBLICATION.len() {
             if told.publication.is_empty() {
                 told.publication = around(script, start, end);
             }
