@@ -1,6 +1,8 @@
 //! The language of a page. In: what the page declares and its text. Out: a primary language tag. A cheap
 //! guess: scripts decide for the languages that have their own, else the declaration stands.
 
+use crate::literals::count_bytes;
+
 /// Characters looked at.
 const SAMPLE: usize = 2_000;
 /// Bytes of texts from which no more are looked at.
@@ -36,7 +38,7 @@ impl Scripts {
             };
             let ascii = ascii.unwrap_or(rest.len()).min(SAMPLE - self.seen);
             let (latin, behind) = rest.split_at(ascii);
-            self.latin += letters(latin.as_bytes());
+            self.latin += count_bytes(latin.as_bytes(), |b| b.is_ascii_alphabetic()) as u32;
             self.seen += ascii;
             // U+4000 to U+9FFF.
             let (chars, _) = behind.as_bytes().as_chunks::<3>();
@@ -125,13 +127,4 @@ impl Scripts {
         .find(|(n, _)| *n > floor)
         .map(|(_, tag)| tag)
     }
-}
-
-/// Letters of ASCII; counted in bytes, many at a step.
-fn letters(ascii: &[u8]) -> u32 {
-    let of = |bytes: &[u8]| -> u8 {
-        let letters = bytes.iter().map(|b| u8::from(b.is_ascii_alphabetic()));
-        letters.sum()
-    };
-    ascii.chunks(128).map(|bytes| u32::from(of(bytes))).sum()
 }

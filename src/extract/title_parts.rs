@@ -3,6 +3,7 @@
 
 use super::forms::Forms;
 use super::likeness::normal_form;
+use crate::literals::byte_set;
 
 /// Signs that join a headline with section and site in `<title>`.
 const JOINTS: [char; 14] = [
@@ -109,16 +110,7 @@ fn trimmed(text: &str) -> &str {
 }
 
 /// The bytes that joints and colons begin with.
-const BEGINNINGS: [bool; 256] = {
-    let mut begins = [false; 256];
-    let bytes = b"-_|><:\xC2\xE2\xE3\xE4\xEF";
-    let mut at = 0;
-    while at < bytes.len() {
-        begins[bytes[at] as usize] = true;
-        at += 1;
-    }
-    begins
-};
+const BEGINNINGS: [bool; 256] = byte_set(b"-_|><:\xC2\xE2\xE3\xE4\xEF");
 
 /// Byte ranges of the joints, at most 12.
 fn joints(title: &str) -> Vec<(usize, usize)> {

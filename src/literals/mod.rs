@@ -5,8 +5,10 @@
 //! down from there. What is looked up most is eight kilobytes: the table of all steps of an automaton (Aho and Corasick
 //! 1975) takes hundreds for the same words, and waits for memory at each step.
 
+mod bytes;
 mod lean;
 
+pub use bytes::{byte_set, count_bytes};
 pub use lean::compiled;
 #[cfg(test)]
 use lean::lean;

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use regex::Regex;
 
-use super::{Literals, lean};
+use super::{Literals, byte_set, count_bytes, lean};
 
 #[test]
 fn nothing_is_seen_where_no_word_stands() {
@@ -111,4 +111,15 @@ proptest! {
             .fold(0, |seen, (i, _)| seen | bits(i));
         prop_assert_eq!(literals.begin_with(text.as_bytes()), expected);
     }
+}
+
+#[test]
+fn bytes_are_counted_over_blocks_of_any_length() {
+    let marks = byte_set(b"ab\xE4");
+    for len in [0, 1, 127, 128, 129, 600] {
+        let text: Vec<u8> = (0..len).map(|at| [b'a', b'x', 0xE4][at % 3]).collect();
+        let expected = text.iter().filter(|b| **b != b'x').count();
+        assert_eq!(count_bytes(&text, |b| marks[usize::from(b)]), expected);
+    }
+    assert_eq!(count_bytes(&[b'a'; 256], |_| true), 256);
 }

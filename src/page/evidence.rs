@@ -3,6 +3,8 @@
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::Encoding;
 
+use crate::literals::count_bytes;
+
 /// How far bytes look like UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Utf8Evidence {
@@ -21,8 +23,8 @@ impl Utf8Evidence {
         if bytes.len() - valid < 4 && (valid == bytes.len() || ends_split(bytes)) {
             // All valid, but for what is cut off at the end: lead bytes can be counted.
             let (valid, _) = bytes.split_at(valid);
-            evidence.sequences = count_from(0xC0, valid);
-            evidence.long_sequences = count_from(0xE0, valid);
+            evidence.sequences = count_bytes(valid, |b| b >= 0xC0);
+            evidence.long_sequences = count_bytes(valid, |b| b >= 0xE0);
             return evidence;
         }
         for chunk in bytes.utf8_chunks() {
@@ -48,14 +50,6 @@ impl Utf8Evidence {
         }
         !against_declaration || self.long_sequences >= 2 || self.sequences >= 8
     }
-}
-
-/// How many bytes are `least` or more.
-fn count_from(least: u8, bytes: &[u8]) -> usize {
-    // So short that a byte can count them, and so the compiler counts many at once.
-    let blocks = bytes.chunks(128);
-    let counts = blocks.map(|block| block.iter().map(|b| u8::from(*b >= least)).sum::<u8>());
-    counts.map(usize::from).sum()
 }
 
 fn ends_split(bytes: &[u8]) -> bool {

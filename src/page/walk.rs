@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::{Attr, Attribute, NodeId, Page, Tag};
+use crate::literals::byte_set;
 
 impl Page {
     /// The page's `<body>` (or the root when it has none); `None` for an empty page.
@@ -176,16 +177,7 @@ fn is_nothing(char: char) -> bool {
 }
 
 /// Bytes that begin white space, or what is nothing.
-const MAY_PART: [bool; 256] = {
-    let mut may = [false; 256];
-    let bytes = b"\t\n\x0B\x0C\r \xC2\xE1\xE2\xE3\xEF";
-    let mut at = 0;
-    while at < bytes.len() {
-        may[bytes[at] as usize] = true;
-        at += 1;
-    }
-    may
-};
+const MAY_PART: [bool; 256] = byte_set(b"\t\n\x0B\x0C\r \xC2\xE1\xE2\xE3\xEF");
 
 /// Appends a text, runs of white space as one blank.
 fn push_collapsed(out: &mut String, text: &str) {
