@@ -1,9 +1,9 @@
 //! Which of many words stand in a text. In: words with bits, once; then texts. Out: the bits of all words that a text
 //! has. Never allocates for a text, never judges: that a word is there is at most a reason to look closer.
 //!
-//! Of each place of a text four bytes tell whether a word may begin there, and only then the tree of the words is gone
-//! down from there. What is looked up most is eight kilobytes: the table of all steps of an automaton (Aho and Corasick
-//! 1975) takes hundreds for the same words, and waits for memory at each step.
+//! Of each place of a text four bytes tell whether a word may begin there, and only then the words that begin so are
+//! compared, eight bytes in one step. What is looked up at each place is eight kilobytes: the table of all steps of an
+//! automaton (Aho and Corasick 1975) takes hundreds for the same words, and waits for memory at each step.
 
 mod bytes;
 mod lean;
@@ -13,37 +13,100 @@ pub use lean::compiled;
 #[cfg(test)]
 use lean::lean;
 
-/// Rows of places.
-const ROWS: usize = 1 << 10;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Rows of places, as a power of two.
+const ROWS: u32 = 10;
+/// Lists of words, as a power of two.
+const LISTS: u32 = 10;
+/// Bytes of a word that are compared in one step.
+const HEAD: usize = 8;
+
+/// As many of the highest bits of a number as asked for, which depend on all of it.
+#[inline]
+fn hashed(number: u32, bits: u32) -> usize {
+    (number.wrapping_mul(0x9E37_79B1) >> (u32::BITS - bits)) as usize
+}
 
 /// Row of the first two bytes of a word. ASCII letters share it with their capitals.
 #[inline]
-fn row(first: u8, second: u8) -> usize {
-    let pair = u32::from(first | 0x20) | u32::from(second | 0x20) << 8;
-    (pair.wrapping_mul(0x9E37_79B1) >> 22) as usize
+fn row(four: [u8; 4]) -> usize {
+    hashed((u32::from_le_bytes(four) | 0x2020) & 0xFFFF, ROWS)
 }
 
 /// Bit of the next two bytes in a row: one of 16 for the third, times one of 4 for the fourth.
 #[inline]
-fn bit(third: u8, fourth: u8) -> u32 {
-    let of = |byte: u8| u32::from(byte | 0x20).wrapping_mul(0x9E37_79B1);
-    of(third) >> 28 | of(fourth) >> 30 << 4
+fn bit(four: [u8; 4]) -> u32 {
+    u32::from(four[2] & 0xF) | u32::from(four[3] & 3) << 4
 }
 
-/// Where a chain of nodes ends; node 0 stands for nothing.
-const NONE: u16 = 0;
+/// List of the first three bytes of a word.
+#[inline]
+fn list(four: [u8; 4]) -> usize {
+    hashed((u32::from_le_bytes(four) | 0x20_2020) & 0xFF_FFFF, LISTS)
+}
 
-/// A beginning of words: one byte longer than that of the node it is a child of.
-#[derive(Debug, Clone, Copy, Default)]
-struct Node {
-    /// Its last byte, or the only two where it is the first of its words' nodes; in lower case.
-    bytes: [u8; 2],
-    /// The first of the nodes that go on.
-    child: u16,
-    /// The next node that begins like this one.
-    next: u16,
-    /// Bits of the words that end here.
+/// Eight bytes with ASCII letters in lower case.
+#[inline]
+fn lowercase(bytes: u64) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let low = bytes & (0x7F * EACH);
+    // The highest bit of each byte says whether it is at least `A`, and whether it is beyond `Z`.
+    let from_a = low + (0x80 - b'A' as u64) * EACH;
+    let beyond_z = low + (0x7F - b'Z' as u64) * EACH;
+    let capitals = (from_a ^ beyond_z) & !bytes & (0x80 * EACH);
+    bytes | capitals >> 2
+}
+
+/// The first bytes of a text, with zeros where it is shorter.
+#[inline]
+fn first<const N: usize>(text: &[u8]) -> [u8; N] {
+    match text.first_chunk::<N>() {
+        Some(bytes) => *bytes,
+        None => {
+            let mut bytes = [0; N];
+            bytes
+                .iter_mut()
+                .zip(text)
+                .for_each(|(to, from)| *to = *from);
+            bytes
+        }
+    }
+}
+
+/// A word, in lower case.
+#[derive(Debug, Clone)]
+struct Word {
+    /// Its first bytes, with zeros behind them.
+    head: u64,
+    /// Which bytes of the head it has.
+    mask: u64,
+    /// Its bits.
     bits: u32,
+    /// The rest of it.
+    tail: Box<[u8]>,
+}
+
+impl Word {
+    fn of(word: &[u8], bits: u32) -> Self {
+        let has = first::<HEAD>(word).map(|byte| if byte == 0 { 0 } else { 0xFF });
+        Self {
+            head: u64::from_le_bytes(first(word)),
+            mask: u64::from_le_bytes(has),
+            bits,
+            tail: word.get(HEAD..).unwrap_or_default().into(),
+        }
+    }
+
+    /// True if `text`, whose first bytes in lower case are `head`, begins with this word.
+    #[inline]
+    fn begins(&self, head: u64, text: &[u8]) -> bool {
+        head & self.mask == self.head
+            && (self.tail.is_empty()
+                || text
+                    .get(HEAD..HEAD + self.tail.len())
+                    .is_some_and(|tail| tail.eq_ignore_ascii_case(&self.tail)))
+    }
 }
 
 /// Words that are looked for in a text.
@@ -51,80 +114,45 @@ struct Node {
 pub struct Literals {
     /// By the first two bytes that words begin with, a bit for each of the next two.
     begun: Vec<u64>,
-    /// The first node of each row.
-    rows: Vec<u16>,
-    nodes: Vec<Node>,
+    /// For each list where its words begin; one more entry at the end.
+    lists: Vec<u16>,
+    /// The words of each list.
+    words: Vec<Word>,
 }
 
 impl Literals {
-    /// Words of two bytes at least, with the bits that each stands for. ASCII letters match in both cases. What goes
-    /// beyond some 65,000 bytes of words is left out.
+    /// Words of two bytes at least, with the bits that each stands for; none holds a zero byte. ASCII letters match in
+    /// both cases. What goes beyond some 65,000 words is left out.
     pub fn of<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
-        let mut out = Self {
-            begun: vec![0; ROWS],
-            rows: vec![NONE; ROWS],
-            nodes: vec![Node::default()],
-        };
+        let mut known: BTreeMap<Vec<u8>, u32> = BTreeMap::new();
         for (word, bits) in words {
-            debug_assert!(word.as_ref().len() > 1, "a word of two bytes at least");
-            out.add(&word.as_ref().to_ascii_lowercase(), bits);
+            let word = word.as_ref().to_ascii_lowercase();
+            debug_assert!(word.len() > 1, "a word of two bytes at least");
+            debug_assert!(!word.contains(&0), "a word without zeros");
+            *known.entry(word).or_default() |= bits;
+        }
+        let mut begun = vec![0; 1 << ROWS];
+        let mut lists: Vec<Vec<Word>> = vec![Vec::new(); 1 << LISTS];
+        for (word, bits) in &known {
+            let places: Vec<[u8; 4]> = beginnings(word).collect();
+            for four in &places {
+                begun[row(*four)] |= 1 << bit(*four);
+            }
+            for list in places.into_iter().map(list).collect::<BTreeSet<_>>() {
+                lists[list].push(Word::of(word, *bits));
+            }
+        }
+        let mut out = Self {
+            begun,
+            lists: vec![0],
+            words: Vec::new(),
+        };
+        for mut list in lists {
+            list.truncate(usize::from(u16::MAX) - out.words.len());
+            out.words.append(&mut list);
+            out.lists.push(out.words.len() as u16);
         }
         out
-    }
-
-    fn add(&mut self, word: &[u8], bits: u32) {
-        let Some((pair, rest)) = word.split_first_chunk::<2>() else {
-            return;
-        };
-        let row = row(pair[0], pair[1]);
-        // Behind a short word any byte may stand.
-        let spelled = |at: usize| match rest.get(at) {
-            Some(byte) => *byte..=*byte,
-            None => 0..=u8::MAX,
-        };
-        let pairs = spelled(0).flat_map(|third| spelled(1).map(move |fourth| (third, fourth)));
-        self.begun[row] |= pairs.fold(0, |set, (third, fourth)| set | 1 << bit(third, fourth));
-        let Some((mut node, first)) = self.go_on(self.rows[row], *pair) else {
-            return;
-        };
-        self.rows[row] = first;
-        for byte in rest {
-            let child = self.nodes[node].child;
-            let Some((next, first)) = self.go_on(child, [*byte, 0]) else {
-                return;
-            };
-            self.nodes[node].child = first;
-            node = next;
-        }
-        self.nodes[node].bits |= bits;
-    }
-
-    /// The node of these bytes in a chain, a new one in front of it if there is none, and the first of the chain then.
-    fn go_on(&mut self, chain: u16, bytes: [u8; 2]) -> Option<(usize, u16)> {
-        if let Some(node) = self.find(chain, bytes) {
-            return Some((usize::from(node), chain));
-        }
-        let new = u16::try_from(self.nodes.len()).ok()?;
-        self.nodes.push(Node {
-            bytes,
-            next: chain,
-            ..Node::default()
-        });
-        Some((usize::from(new), new))
-    }
-
-    /// The node of these bytes in a chain.
-    #[inline]
-    fn find(&self, chain: u16, bytes: [u8; 2]) -> Option<u16> {
-        let mut at = chain;
-        while at != NONE {
-            let node = self.nodes.get(usize::from(at))?;
-            if node.bytes == bytes {
-                return Some(at);
-            }
-            at = node.next;
-        }
-        None
     }
 
     /// The bits of all words in `text`.
@@ -158,10 +186,12 @@ impl Literals {
     }
 
     /// Hands the bits of each word to `go_on` until that says no.
+    #[inline]
     fn walk(&self, text: &[u8], mut go_on: impl FnMut(u32) -> bool) {
         for (at, four) in text.windows(4).enumerate() {
-            let begun = self.begun.get(row(four[0], four[1]));
-            let begins = begun.is_some_and(|begun| begun >> bit(four[2], four[3]) & 1 == 1);
+            let four = [four[0], four[1], four[2], four[3]];
+            let begun = self.begun.get(row(four));
+            let begins = begun.is_some_and(|begun| begun >> bit(four) & 1 == 1);
             if begins && !self.words_at(text.get(at..).unwrap_or_default(), &mut go_on) {
                 return;
             }
@@ -176,27 +206,34 @@ impl Literals {
 
     /// Hands the bits of each word to `go_on` that `text` begins with; false when that says no.
     fn words_at(&self, text: &[u8], go_on: &mut impl FnMut(u32) -> bool) -> bool {
-        let Some((pair, rest)) = text.split_first_chunk::<2>() else {
+        let list = list(first(text));
+        let Some(&[from, to]) = self.lists.get(list..list + 2) else {
             return true;
         };
-        let row = self.rows.get(row(pair[0], pair[1]));
-        let mut chain = row.copied().unwrap_or_default();
-        let mut bytes = pair.map(|byte| byte.to_ascii_lowercase());
-        let mut rest = rest.iter();
-        loop {
-            let found = self.find(chain, bytes);
-            let Some(node) = found.and_then(|node| self.nodes.get(usize::from(node))) else {
-                return true;
-            };
-            if node.bits != 0 && !go_on(node.bits) {
-                return false;
-            }
-            let Some(byte) = rest.next() else {
-                return true;
-            };
-            (chain, bytes) = (node.child, [byte.to_ascii_lowercase(), 0]);
-        }
+        let words = self.words.get(usize::from(from)..usize::from(to));
+        let head = lowercase(u64::from_le_bytes(first(text)));
+        let mut begun = words
+            .unwrap_or_default()
+            .iter()
+            .filter(|word| word.begins(head, text));
+        begun.all(|word| go_on(word.bits))
     }
+}
+
+/// Beginnings that stand for those of all texts that begin with a word: behind a short one any byte may stand, and of a
+/// fourth only the last two bits count.
+fn beginnings(word: &[u8]) -> impl Iterator<Item = [u8; 4]> {
+    let [first, second, ..] = first::<4>(word);
+    let third = match word.get(2) {
+        Some(byte) => *byte..=*byte,
+        None => 0..=u8::MAX,
+    };
+    let fourth = match word.get(3) {
+        Some(byte) => *byte..=*byte,
+        None => 0..=3,
+    };
+    let ends = third.flat_map(move |third| fourth.clone().map(move |fourth| (third, fourth)));
+    ends.map(move |(third, fourth)| [first, second, third, fourth])
 }
 
 #[cfg(test)]
