@@ -1,6 +1,7 @@
 //! What an element says of itself: its name, role, class and id words. In: an element. Out: [`Marks`].
 //! Never looks at text; a mark is a hint that is weighed against the text later.
 
+use std::cell::Cell;
 use std::sync::LazyLock;
 
 use crate::literals::Literals;
@@ -215,9 +216,14 @@ fn spellings(stem: &str) -> Vec<String> {
 }
 
 /// Values remembered; a page seldom has more.
-const REMEMBERED: usize = 512;
+const REMEMBERED: usize = 1024;
 
-/// Reads the marks of elements and remembers those of class and id values, which repeat all over a page.
+thread_local! {
+    /// What the last reader of this thread remembered: the pages of a site are made of the same parts.
+    static REMEMBERED_LAST: Cell<Vec<(u64, Marks)>> = const { Cell::new(Vec::new()) };
+}
+
+/// Reads the marks of elements and remembers those of class and id values, which repeat all over a page and a site.
 #[derive(Debug)]
 pub(super) struct MarkReader {
     /// By the last bits of the value's hash, the value last seen with them.
@@ -228,11 +234,19 @@ pub(super) struct MarkReader {
 
 impl Default for MarkReader {
     fn default() -> Self {
+        let mut known = REMEMBERED_LAST.take();
+        // No value has marks until it is read.
+        known.resize(REMEMBERED, (0, Marks::default()));
         Self {
-            // No value has marks until it is read.
-            known: vec![(0, Marks::default()); REMEMBERED],
+            known,
             bounded: Vec::new(),
         }
+    }
+}
+
+impl Drop for MarkReader {
+    fn drop(&mut self) {
+        REMEMBERED_LAST.set(std::mem::take(&mut self.known));
     }
 }
 

@@ -13,12 +13,13 @@ pub use lean::compiled;
 #[cfg(test)]
 use lean::lean;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Rows of places, as a power of two.
 const ROWS: u32 = 10;
-/// Lists of words, as a power of two.
-const LISTS: u32 = 10;
+/// Lists of words of four bytes at least, and of shorter ones, as powers of two.
+const LONG: u32 = 10;
+const SHORT: u32 = 6;
 /// Bytes of a word that are compared in one step.
 const HEAD: usize = 8;
 
@@ -40,10 +41,16 @@ fn bit(four: [u8; 4]) -> u32 {
     u32::from(four[2] & 0xF) | u32::from(four[3] & 3) << 4
 }
 
-/// List of the first three bytes of a word.
+/// List of the words of four bytes at least that may begin so.
 #[inline]
-fn list(four: [u8; 4]) -> usize {
-    hashed((u32::from_le_bytes(four) | 0x20_2020) & 0xFF_FFFF, LISTS)
+fn long(four: [u8; 4]) -> usize {
+    hashed(u32::from_le_bytes(four) | 0x2020_2020, LONG)
+}
+
+/// List of the shorter words that may begin so, behind the others.
+#[inline]
+fn short(four: [u8; 4]) -> usize {
+    (1 << LONG) + hashed((u32::from_le_bytes(four) | 0x2020) & 0xFFFF, SHORT)
 }
 
 /// Eight bytes with ASCII letters in lower case.
@@ -75,38 +82,18 @@ fn first<const N: usize>(text: &[u8]) -> [u8; N] {
 }
 
 /// A word, in lower case.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 struct Word {
     /// Its first bytes, with zeros behind them.
     head: u64,
-    /// Which bytes of the head it has.
-    mask: u64,
     /// Its bits.
     bits: u32,
-    /// The rest of it.
-    tail: Box<[u8]>,
-}
-
-impl Word {
-    fn of(word: &[u8], bits: u32) -> Self {
-        let has = first::<HEAD>(word).map(|byte| if byte == 0 { 0 } else { 0xFF });
-        Self {
-            head: u64::from_le_bytes(first(word)),
-            mask: u64::from_le_bytes(has),
-            bits,
-            tail: word.get(HEAD..).unwrap_or_default().into(),
-        }
-    }
-
-    /// True if `text`, whose first bytes in lower case are `head`, begins with this word.
-    #[inline]
-    fn begins(&self, head: u64, text: &[u8]) -> bool {
-        head & self.mask == self.head
-            && (self.tail.is_empty()
-                || text
-                    .get(HEAD..HEAD + self.tail.len())
-                    .is_some_and(|tail| tail.eq_ignore_ascii_case(&self.tail)))
-    }
+    /// Where its other bytes stand.
+    tail: u16,
+    /// How many they are.
+    tail_len: u8,
+    /// Bits of the head that it does not have.
+    free: u8,
 }
 
 /// Words that are looked for in a text.
@@ -118,11 +105,13 @@ pub struct Literals {
     lists: Vec<u16>,
     /// The words of each list.
     words: Vec<Word>,
+    /// What words longer than a head have behind it.
+    tails: Vec<u8>,
 }
 
 impl Literals {
     /// Words of two bytes at least, with the bits that each stands for; none holds a zero byte. ASCII letters match in
-    /// both cases. What goes beyond some 65,000 words is left out.
+    /// both cases. Words of more than 263 bytes are left out, and what goes beyond some 65,000 words or bytes of them.
     pub fn of<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
         let mut known: BTreeMap<Vec<u8>, u32> = BTreeMap::new();
         for (word, bits) in words {
@@ -132,20 +121,28 @@ impl Literals {
             *known.entry(word).or_default() |= bits;
         }
         let mut begun = vec![0; 1 << ROWS];
-        let mut lists: Vec<Vec<Word>> = vec![Vec::new(); 1 << LISTS];
+        let mut lists: Vec<Vec<Word>> = vec![Vec::new(); (1 << LONG) + (1 << SHORT)];
+        let mut tails = Vec::new();
         for (word, bits) in &known {
-            let places: Vec<[u8; 4]> = beginnings(word).collect();
-            for four in &places {
-                begun[row(*four)] |= 1 << bit(*four);
+            let Some(kept) = kept(word, *bits, &mut tails) else {
+                continue;
+            };
+            for four in beginnings(word) {
+                begun[row(four)] |= 1 << bit(four);
             }
-            for list in places.into_iter().map(list).collect::<BTreeSet<_>>() {
-                lists[list].push(Word::of(word, *bits));
-            }
+            let four = first(word);
+            let list = if word.len() < 4 {
+                short(four)
+            } else {
+                long(four)
+            };
+            lists[list].push(kept);
         }
         let mut out = Self {
             begun,
             lists: vec![0],
             words: Vec::new(),
+            tails,
         };
         for mut list in lists {
             list.truncate(usize::from(u16::MAX) - out.words.len());
@@ -190,34 +187,76 @@ impl Literals {
     fn walk(&self, text: &[u8], mut go_on: impl FnMut(u32) -> bool) {
         for (at, four) in text.windows(4).enumerate() {
             let four = [four[0], four[1], four[2], four[3]];
-            let begun = self.begun.get(row(four));
-            let begins = begun.is_some_and(|begun| begun >> bit(four) & 1 == 1);
-            if begins && !self.words_at(text.get(at..).unwrap_or_default(), &mut go_on) {
+            if self.may_begin(four)
+                && !self.words_at(text.get(at..).unwrap_or_default(), &mut go_on)
+            {
                 return;
             }
         }
         // A short word may stand in the last three bytes.
         for at in text.len().saturating_sub(3)..text.len() {
-            if !self.words_at(text.get(at..).unwrap_or_default(), &mut go_on) {
+            let rest = text.get(at..).unwrap_or_default();
+            if self.may_begin(first(rest)) && !self.words_at(rest, &mut go_on) {
                 return;
             }
         }
     }
 
+    /// False if no word begins with these bytes.
+    #[inline]
+    fn may_begin(&self, four: [u8; 4]) -> bool {
+        let begun = self.begun.get(row(four));
+        begun.is_some_and(|begun| begun >> bit(four) & 1 == 1)
+    }
+
     /// Hands the bits of each word to `go_on` that `text` begins with; false when that says no.
     fn words_at(&self, text: &[u8], go_on: &mut impl FnMut(u32) -> bool) -> bool {
-        let list = list(first(text));
-        let Some(&[from, to]) = self.lists.get(list..list + 2) else {
-            return true;
-        };
-        let words = self.words.get(usize::from(from)..usize::from(to));
+        let four = first(text);
         let head = lowercase(u64::from_le_bytes(first(text)));
-        let mut begun = words
-            .unwrap_or_default()
-            .iter()
-            .filter(|word| word.begins(head, text));
-        begun.all(|word| go_on(word.bits))
+        for list in [short(four), long(four)] {
+            for word in self.list(list) {
+                let begins = (head ^ word.head) << word.free == 0 && self.ends(word, text);
+                if begins && !go_on(word.bits) {
+                    return false;
+                }
+            }
+        }
+        true
     }
+
+    #[inline]
+    fn list(&self, list: usize) -> &[Word] {
+        let bounds = self.lists.get(list..list + 2);
+        let range = bounds.map_or(0..0, |b| usize::from(b[0])..usize::from(b[1]));
+        self.words.get(range).unwrap_or_default()
+    }
+
+    /// True if `text`, which begins with the head of a word, goes on with the rest of it.
+    #[inline]
+    fn ends(&self, word: &Word, text: &[u8]) -> bool {
+        let (from, len) = (usize::from(word.tail), usize::from(word.tail_len));
+        let tail = self.tails.get(from..from + len).unwrap_or_default();
+        let rest = text.get(HEAD..).unwrap_or_default();
+        tail.is_empty()
+            || rest
+                .get(..len)
+                .is_some_and(|rest| rest.eq_ignore_ascii_case(tail))
+    }
+}
+
+/// A word as it is kept, its tail among the others'; nothing when there is no more room.
+fn kept(word: &[u8], bits: u32, tails: &mut Vec<u8>) -> Option<Word> {
+    let tail = word.get(HEAD..).unwrap_or_default();
+    let at = u16::try_from(tails.len()).ok()?;
+    let tail_len = u8::try_from(tail.len()).ok()?;
+    tails.extend_from_slice(tail);
+    Some(Word {
+        head: u64::from_le_bytes(first(word)),
+        bits,
+        tail: at,
+        tail_len,
+        free: 8 * (HEAD - word.len().min(HEAD)) as u8,
+    })
 }
 
 /// Beginnings that stand for those of all texts that begin with a word: behind a short one any byte may stand, and of a
