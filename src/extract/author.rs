@@ -13,7 +13,7 @@ use super::measure::Measure;
 use super::outline::Outline;
 use super::render::{element_text, line_text};
 use super::trace::NameTrace;
-use crate::literals::{Literals, compiled};
+use crate::literals::{Literals, compiled, is_sign};
 use crate::page::Page;
 
 /// Longest name, in characters.
@@ -92,24 +92,27 @@ const OF_PHOTOGRAPHER: u32 = 4;
 
 /// Whether a line may have a label of this pattern.
 fn may_label(line: &str, pattern: u32) -> bool {
-    // All begin with a Han character.
+    // All begin with a Han character, and a sign ends them.
     let han = |found, byte: &u8| found | u8::from(byte.wrapping_sub(0xE4) < 6);
-    line.as_bytes().iter().fold(0, han) != 0 && LABEL_WORDS.seen(line.as_bytes()) & pattern != 0
+    line.as_bytes().iter().fold(0, han) != 0
+        && LABEL_WORDS.seen(line.as_bytes()) & pattern != 0
+        && line.contains(['：', ':', '/', '丨', '|'])
 }
 
-/// Whether a line may begin as [`BY`] does: by its first letter.
+/// Words that [`BY`] may begin with.
+const BEFORE_NAME: [&str; 13] = [
+    "by", "von", "par", "por", "di", "door", "av", "af", "written", "posted", "story", "words",
+    "article",
+];
+
+/// Whether a line may begin as [`BY`] does: by its first word.
 fn may_begin_by(line: &str) -> bool {
-    let is_sign = |c: char| c.is_ascii_punctuation() || c == ' ';
-    match line.trim_start_matches(is_sign).chars().next() {
-        Some(first) if first.is_ascii_alphanumeric() => {
-            matches!(
-                first.to_ascii_lowercase(),
-                'a' | 'b' | 'd' | 'p' | 's' | 'v' | 'w'
-            )
-        }
-        Some('\u{4E00}'..='\u{9FFF}') => false,
-        _ => true,
-    }
+    let line = line.trim_start_matches(is_sign);
+    let end = line.find(|c: char| !c.is_ascii_alphabetic());
+    let word = line.get(..end.unwrap_or(line.len())).unwrap_or_default();
+    BEFORE_NAME
+        .iter()
+        .any(|known| word.eq_ignore_ascii_case(known))
 }
 
 /// 来源 of a line, if it names one.
@@ -295,7 +298,11 @@ fn in_next_cells(
         }
         label.clear();
         line_text(page, line, &mut label);
-        let Some(found) = LABEL.captures(label.trim()) else {
+        let label = label.trim();
+        if !label.contains(['源', '者', '稿']) {
+            continue;
+        }
+        let Some(found) = LABEL.captures(label) else {
             continue;
         };
         name.clear();

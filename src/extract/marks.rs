@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::sync::LazyLock;
 
-use crate::literals::Literals;
+use crate::literals::{Literals, spelled};
 use crate::page::{Attr, Attrs, NodeId, Page, Tag};
 
 /// A set of hints, inherited by what is inside.
@@ -174,10 +174,11 @@ const STEMS: &[(&str, Marks)] = &[
 
 /// The stems as words. Signs and blanks are alike in them, but for the two that join the parts of a name.
 static WORDS: LazyLock<Literals> = LazyLock::new(|| {
-    let stems = STEMS
-        .iter()
-        .flat_map(|(stems, marks)| stems.split('|').map(|stem| (stem, marks.0)));
-    let words = stems.flat_map(|(stem, bits)| spellings(stem).into_iter().map(move |w| (w, bits)));
+    let words = STEMS.iter().flat_map(|(stems, marks)| {
+        // A bound is a joint or anything else that is no letter.
+        let bounded = stems.replace(['^', '$'], "[ -]");
+        spelled(&bounded).into_iter().map(|word| (word, marks.0))
+    });
     Literals::of(words)
 });
 
@@ -188,31 +189,6 @@ fn folded(byte: u8) -> u8 {
         _ if byte.is_ascii_alphanumeric() => byte,
         _ => b' ',
     }
-}
-
-/// Every word that a stem stands for: `?` behind a letter or sign, one of several in brackets, and a bound is a joint or
-/// anything else that is no letter.
-fn spellings(stem: &str) -> Vec<String> {
-    let mut out = vec![String::new()];
-    let mut chars = stem.chars().peekable();
-    while let Some(char) = chars.next() {
-        let choices: Vec<char> = match char {
-            '^' | '$' => vec![' ', '-'],
-            '[' => chars.by_ref().take_while(|c| *c != ']').collect(),
-            char => vec![char],
-        };
-        let optional = chars.next_if_eq(&'?').is_some();
-        let mut grown = Vec::with_capacity(out.len() * choices.len());
-        for word in &out {
-            grown.extend(choices.iter().map(|choice| format!("{word}{choice}")));
-        }
-        if optional {
-            out.extend(grown);
-        } else {
-            out = grown;
-        }
-    }
-    out
 }
 
 /// Values remembered; a page seldom has more.

@@ -6,7 +6,7 @@ use std::sync::{LazyLock, OnceLock};
 use regex::Regex;
 
 use super::line_signs;
-use crate::literals::{Literals, compiled};
+use crate::literals::{Literals, compiled, is_sign, spelled};
 
 /// Longest line that is looked at, in bytes.
 pub(super) const MAX_BYTES: usize = 400;
@@ -42,6 +42,36 @@ pub(super) enum Phrase {
     Attachment,
 }
 
+/// For some kinds the words that a line begins with, after signs, whatever stands behind them.
+const BEGINNINGS: &[(Phrase, &str)] = &[
+    (
+        Phrase::Related,
+        "相关(阅读|新闻|文章|报道|链接|推荐|资讯|内容|专题|搜索|话题|稿件|热词)|延伸阅读|推荐阅读|热门(推荐|文章|新闻|阅读|评论|话题|专题|排行)|热点(推荐|新闻|专题|排行)|为您推荐|猜你喜欢|你可能(也|还)?(喜欢|感兴趣)|今日(热点|推荐|头条)|精彩推荐|更多(新闻|文章|精彩|推荐|阅读|内容|相关)|最新(文章|新闻|资讯|评论|更新)|编辑推荐|大家都在看|新闻排行|阅读排行|点击排行|排行榜|24小时热|本周热|图片新闻|精彩图集|推荐(新闻|图片|视频|文章)|看了又看|往期(回顾|精彩)|related (articles?|stories|posts|content|news|topics|links|coverage|reading)|more (from|on this|stories|news|in)|read (more|next|also)|see also|also read|recommended|you (might|may) (also )?(like|be interested)|most (read|popular|viewed|shared)|trending|popular (posts|now|stories)|latest (news|posts|stories)|up next|don't miss|editor'?s'? (picks?|choice)|top stories|mehr zum thema|lesen sie auch|auch interessant|lire aussi|te puede interesar|leggi anche|関連記事|おすすめ|あわせて読みたい|관련 ?기사|인기 ?기사|ilgili haberler",
+    ),
+    (
+        Phrase::Comments,
+        "我来说两句|评论|leave a (comment|reply)|post a comment|add a comment|view (all )?comments|join the (conversation|discussion)|log ?in to|sign in to",
+    ),
+    (
+        Phrase::Paging,
+        "[上下前后首末尾]一?[页篇条章张则]|(previous|next|prev|older|newer) (article|post|page|story|entry|topic|chapter)",
+    ),
+];
+
+/// For some kinds the words that a line has but for signs.
+const ALONE: &[(Phrase, &str)] = &[
+    (
+        Phrase::Tools,
+        "分享[到至给]?|分享本文|收藏|打印|打印本文|关闭(窗口|本页)?|字号|字体|我要(评论|纠错|反馈)|纠错|点赞|举报|转发|扫一扫|复制链接|微信扫码|新浪微博|返回(顶部|首页|列表)|朗读|收听|听新闻|share( this| on| article)?|print( this)?|e-?mail( this)?|tweet|facebook|twitter|whatsapp|copy link|save|bookmark|listen( to)?|teilen|drucken|partager|imprimer|compartir|condividi|compartilhar|シェア|공유|code:? select all|click to (expand|shrink)|reveal hidden contents|improve this (question|answer)|show activity on this post",
+    ),
+    (
+        Phrase::Promo,
+        "advertisement|anzeige|publicit[éÉ]|publicidad|广告|reklama?|sponsored|annonse",
+    ),
+    (Phrase::Paging, "previous|next|prev|older|newer"),
+];
+
+/// What more lines of a kind say. A kind may have none.
 const PATTERNS: &[(Phrase, &str)] = &[
     (
         Phrase::Footer,
@@ -49,7 +79,7 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
     (
         Phrase::Related,
-        r"(?i)^\W*(相关(阅读|新闻|文章|报道|链接|推荐|资讯|内容|专题|搜索|话题|稿件|热词)|延伸阅读|推荐阅读|热门(推荐|文章|新闻|阅读|评论|话题|专题|排行)|热点(推荐|新闻|专题|排行)|为您推荐|猜你喜欢|你可能(也|还)?(喜欢|感兴趣)|今日(热点|推荐|头条)|精彩推荐|更多(新闻|文章|精彩|推荐|阅读|内容|相关)|最新(文章|新闻|资讯|评论|更新)|编辑推荐|大家都在看|新闻排行|阅读排行|点击排行|排行榜|24小时热|本周热|图片新闻|精彩图集|推荐(新闻|图片|视频|文章)|看了又看|往期(回顾|精彩)|related (articles?|stories|posts|content|news|topics|links|coverage|reading)|more (from|on this|stories|news|in)|read (more|next|also)|see also|also read|recommended|you (might|may) (also )?(like|be interested)|most (read|popular|viewed|shared)|trending|popular (posts|now|stories)|latest (news|posts|stories)|up next|don't miss|editor'?s'? (picks?|choice)|top stories|mehr zum thema|lesen sie auch|das könnte sie|auch interessant|à lire aussi|lire aussi|sur le même sujet|te puede interesar|lea también|leia (também|mais)|leggi anche|関連記事|おすすめ|あわせて読みたい|관련\s?기사|인기\s?기사|читайте также|ilgili haberler|les også|læs også|läs (också|även|mer))",
+        r"(?i)^\W*(das könnte sie|à lire aussi|sur le même sujet|lea también|leia (também|mais)|читайте также|les også|læs også|läs (också|även|mer))",
     ),
     (
         Phrase::Editor,
@@ -61,11 +91,11 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
     (
         Phrase::Tools,
-        r"(?i)^\W*(分享(到|至|给)?|分享本文|收藏|打印|打印本文|关闭(窗口|本页)?|字号|字体|大\s*中\s*小|我要(评论|纠错|反馈)|纠错|点赞|举报|转发|扫一扫|复制链接|微信扫码|新浪微博|返回(顶部|首页|列表)|朗读|收听|听新闻|share( this| on| article)?|print( this)?|e-?mail( this)?|tweet|facebook|twitter|whatsapp|copy link|save|bookmark|listen( to)?|teilen|drucken|partager|imprimer|compartir|condividi|compartilhar|シェア|공유|code:? select all|click to (expand|shrink)|reveal hidden contents|improve this (question|answer)|show activity on this post)\W*$|^\W*((last )?edited (by|on|at|\w+ \d)|reactions:)|^\W*【?(打印|收藏|大|中|小|关闭|纠错|字号)(\W+(打印|收藏|大|中|小|关闭|纠错|字号))+",
+        r"(?i)^\W*大\s*中\s*小\W*$|^\W*((last )?edited (by|on|at|\w+ \d)|reactions:)|^\W*(打印|收藏|大|中|小|关闭|纠错|字号)(\W+(打印|收藏|大|中|小|关闭|纠错|字号))+",
     ),
     (
         Phrase::Comments,
-        r"(?i)^\W*(我来说两句|\d+\s*(条|个)?(评论|跟贴|跟帖|回复|人参与)|(查看|全部|最新|精彩|热门|网友|我来|发表|参与|文明|登录后)\S{0,6}(评论|跟贴|跟帖|留言)|评论\W*(\(|（)?\d*|comments?\W*(\(?\d+\)?)?$|\d+ comments?|leave a (comment|reply)|post a comment|add a comment|view (all )?comments|join the (conversation|discussion)|log ?in to|sign in to)",
+        r"(?i)^\W*(\d+\s*(条|个)?(评论|跟贴|跟帖|回复|人参与)|(查看|全部|最新|精彩|热门|网友|我来|发表|参与|文明|登录后)\S{0,6}(评论|跟贴|跟帖|留言)|comments?\W*(\(?\d+\)?)?$|\d+ comments?)",
     ),
     (
         Phrase::Source,
@@ -73,7 +103,7 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
     (
         Phrase::Promo,
-        r"(?i)点击(进入|查看|下载|关注|这里|此处|图片|阅读|上方|下方).{0,16}$|(扫描|长按|识别).{0,8}二维码|关注.{0,12}(公众号|微信|微博)|下载.{0,10}(APP|客户端)|(APP|客户端).{0,6}下载|加入.{0,6}(群|社区)|打开.{0,8}(APP|客户端)|^\W*(advertisement|anzeige|publicité|publicidad|广告|reklama?|sponsored|annonse)\W*$",
+        r"(?i)点击(进入|查看|下载|关注|这里|此处|图片|阅读|上方|下方).{0,16}$|(扫描|长按|识别).{0,8}二维码|关注.{0,12}(公众号|微信|微博)|下载.{0,10}(APP|客户端)|(APP|客户端).{0,6}下载|加入.{0,6}(群|社区)|打开.{0,8}(APP|客户端)",
     ),
     (
         Phrase::Legal,
@@ -81,7 +111,7 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
     (
         Phrase::Paging,
-        r"(?i)^\W*((上|下|前|后|首|末|尾)一?(页|篇|条|章|张|则)|(previous|next|prev|older|newer)( (article|post|page|story|entry|topic|chapter)|\W*$|\s*[:：|»›>→–—])|共\d+页)\W*",
+        r"(?i)^\W*((previous|next|prev|older|newer)\s*[:：|»›>→–—]|共\d+页)",
     ),
     (
         Phrase::Tags,
@@ -103,45 +133,37 @@ const WORDS: &[(Phrase, &str, &str)] = &[
     (Phrase::Footer, "", "(c)|关于我们"),
     (
         Phrase::Related,
-        "相关|延伸阅读|推荐|热门|热点|为您推荐|猜你喜欢|你可能|今日|精彩推荐|更多|最新|编辑推荐|大家都在看|新闻排行|阅读排行|点击排行|排行榜|24小时热|本周热|图片新闻|精彩图集|看了又看|往期|related |more |read |see also|also read|recommended|you |most |trending|popular |latest |up next|don't miss|editor|top stories|mehr zum thema|lesen sie auch|das k|auch interessant|à lire|À lire|lire aussi|sur le m|te puede|lea tamb|leia |leggi anche|関連記事|おすすめ|あわせて|관련|인기|ч|Ч|ilgili|les og|læ|lÆ|lä|lÄ",
+        "das k|[àÀ] lire|sur le m|lea tamb|leia |[чЧ]|les og|l[æÆ]|l[äÄ]",
         "",
     ),
     (
         Phrase::Editor,
         "责任|责编|编辑|本文编辑|校对|值班编辑|网络编辑|执行主编|主编|编审|监制|审核|审校|初审|复审|终审|作者系|图编|美编|制图|排版",
-        "责任编辑|责编|_nf|_nb|_nn|_n0|_n1|_n2|_n3|_n4|_n5|_n6|_n7|_n8|_n9|本文来源",
+        "责任编辑|责编|_n[fbn0123456789]|本文来源",
     ),
-    (
-        Phrase::OriginalTitle,
-        "本|文原标题|原标题|原题|原文标题",
-        "",
-    ),
+    (Phrase::OriginalTitle, "(本?文?原标|原题|原文标题)", ""),
     (
         Phrase::Tools,
-        "分享|收藏|打印|关闭|字号|字体|大|中|小|我要|纠错|点赞|举报|转发|扫一扫|复制链接|微信扫码|新浪微博|返回|朗读|收听|听新闻|share|print|e-mail|email|tweet|facebook|twitter|whatsapp|copy link|save|bookmark|listen|teilen|drucken|partager|imprimer|compart|condividi|シェア|공유|code|click to |reveal hidden|improve this|show activity|last edited|edited |reactions",
+        "打印|收藏|大|中|小|关闭|纠错|字号|last edited|edited |reactions",
         "",
     ),
     (
         Phrase::Comments,
-        "我来说两句|leave a |join the |log in to|login to|sign in to",
-        "评论|跟贴|跟帖|条回复|个回复|0回复|1回复|2回复|3回复|4回复|5回复|6回复|7回复|8回复|9回复| 回复|人参与|留言|comment",
+        "查看|全部|最新|精彩|热门|网友|我来|发表|参与|文明|登录后|comment",
+        "评论|跟贴|跟帖|回复|人参与|留言|comment",
     ),
     (
         Phrase::Source,
-        "来源|稿源|消息来源|文章来源|信息来源|新闻来源|出处|转自|source|quelle|fonte|fuente|发布|发表|更新时间|时间|日期|publi|posted|updated|last updated|ver|19|20",
+        "来源|稿源|消息来源|文章来源|信息来源|新闻来源|出处|转自|source|quelle|fonte|fuente|发布|发表|更新时间|时间|日期|publi|posted|updated|last updated|ver",
         "",
     ),
     (
         Phrase::Promo,
-        "advertisement|anzeige|publici|广告|reklam|sponsored|annonse",
-        "点击进入|点击查看|点击下载|点击关注|点击这里|点击此处|点击图片|点击阅读|点击上方|点击下方|二维码|关注|下载|打开|加入",
+        "",
+        "点击(进入|查看|下载|关注|这里|此处|图片|阅读|上方|下方)|二维码|关注|下载|打开|加入",
     ),
     (Phrase::Legal, "", "声明|未经|不代表"),
-    (
-        Phrase::Paging,
-        "上|下|前|后|首|末|尾|共|previous|next|prev|older|newer",
-        "",
-    ),
+    (Phrase::Paging, "共|previous|next|prev|older|newer", ""),
     (
         Phrase::Tags,
         "标签|关键词|关键字|tag|filed under|categor|topic|keyword|posted in|schlagw|mots-cl|etiquetas|分类",
@@ -176,31 +198,52 @@ const SURE: &[(Phrase, &str)] = &[
     ),
 ];
 
-/// Where the bits of words that are sure begin, and those of other words that are looked for on the way.
-const SURE_BITS: usize = PATTERNS.len();
-const OTHER_BITS: usize = 2 * SURE_BITS;
+/// Number of the kinds, and of the bits of what may be.
+const KINDS: usize = PATTERNS.len();
+/// Where the bits of what is sure begin.
+const SURE_BITS: usize = KINDS;
+/// Where those of other words begin that are looked for on the way.
+const OTHER_BITS: usize = 2 * KINDS;
 const _: () = assert!(OTHER_BITS + line_signs::LISTS <= 32);
+/// Where those of kinds begin whose words stand alone; they are numbered as in [`ALONE`].
+const ALONE_BITS: usize = 2 * KINDS;
+const _: () = assert!(ALONE_BITS + ALONE.len() <= 32);
 
-/// The bit of [`Phrase::Tools`].
-const TOOLS: u32 = 1 << Phrase::Tools as u32;
-/// Most Chinese characters in a row that its words have; signs stand around them.
-const TOOL_HAN: usize = 4;
-
-/// The words of kinds with a bit for each kind.
-fn words<'w>(
-    kinds: impl Iterator<Item = (Phrase, &'w str)>,
-) -> impl Iterator<Item = (&'w str, u32)> {
-    let all = kinds.flat_map(|(kind, words)| words.split('|').map(move |w| (w, 1 << kind as u32)));
-    all.filter(|(word, _)| !word.is_empty())
+const fn bit(kind: Phrase) -> u32 {
+    1 << kind as u32
 }
 
-static BEGINNINGS: LazyLock<Literals> =
-    LazyLock::new(|| Literals::of(words(WORDS.iter().map(|kind| (kind.0, kind.1)))));
+/// Kinds whose pattern needs a word that it begins with as well as one that stands anywhere.
+const BOTH: u32 = bit(Phrase::Comments);
+/// Most Chinese characters in a row that the pattern of tools has; signs stand around them.
+const TOOL_HAN: usize = 3;
+
+/// The words of kinds with a bit for each kind, moved by `shift`.
+fn words(
+    kinds: impl Iterator<Item = (Phrase, &'static str)>,
+    shift: usize,
+) -> impl Iterator<Item = (String, u32)> {
+    let with_bit = move |(kind, words): (Phrase, &str)| {
+        let words = spelled(words).into_iter().filter(|word| !word.is_empty());
+        words.map(move |word| (word, bit(kind) << shift))
+    };
+    kinds.flat_map(with_bit)
+}
+
+static FIRST: LazyLock<Literals> = LazyLock::new(|| {
+    let patterns = words(WORDS.iter().map(|kind| (kind.0, kind.1)), 0);
+    let sure = words(BEGINNINGS.iter().copied(), SURE_BITS);
+    let alone = ALONE.iter().enumerate().flat_map(|(at, (_, words))| {
+        let words = spelled(words).into_iter();
+        words.map(move |word| (word, 1 << (ALONE_BITS + at)))
+    });
+    Literals::of(patterns.chain(sure).chain(alone))
+});
 static ANYWHERE: LazyLock<Literals> = LazyLock::new(|| {
-    let sure = words(SURE.iter().copied()).map(|(word, bit)| (word, bit << SURE_BITS));
-    let other = line_signs::words().map(|(word, bit)| (word, bit << OTHER_BITS));
-    let own = words(WORDS.iter().map(|kind| (kind.0, kind.2)));
-    Literals::of(own.chain(sure).chain(other))
+    let sure = words(SURE.iter().copied(), SURE_BITS);
+    let other = line_signs::words().map(|(word, bit)| (word.to_owned(), bit << OTHER_BITS));
+    let patterns = words(WORDS.iter().map(|kind| (kind.0, kind.2)), 0);
+    Literals::of(patterns.chain(sure).chain(other))
 });
 
 /// Made when a line first may match: a crawl of one language never needs most of them.
@@ -233,11 +276,13 @@ pub(super) fn phrase_of(text: &str, seen: Seen) -> Option<Phrase> {
     if text.is_empty() || text.len() > MAX_BYTES {
         return None;
     }
-    let sure = seen.0 >> SURE_BITS;
-    let mut left = (begun(text) | seen.0 | sure) & ((1 << SURE_BITS) - 1);
+    let begun = begun(text);
+    let sure = (begun | seen.0) >> SURE_BITS;
+    let may_be = (begun & seen.0) | ((begun | seen.0) & !BOTH);
+    let mut left = (may_be | sure) & ((1 << KINDS) - 1);
     while left != 0 {
         let at = left.trailing_zeros() as usize;
-        if sure >> at & 1 == 1 || matches(at, text) {
+        if sure >> at & 1 == 1 || (has_its_signs(at, text) && matches(at, text)) {
             return Some(PATTERNS[at].0);
         }
         left &= left - 1;
@@ -245,19 +290,52 @@ pub(super) fn phrase_of(text: &str, seen: Seen) -> Option<Phrase> {
     None
 }
 
-/// A bit for each pattern with one of whose words the text begins; a tag begins with its sign.
+/// False for a text without any of the signs that a pattern asks for.
+fn has_its_signs(at: usize, text: &str) -> bool {
+    match PATTERNS[at].0 {
+        Phrase::OriginalTitle => text.contains([':', '：']),
+        Phrase::Tags => text.contains([':', '：', '#']),
+        Phrase::Crumbs => text.contains([':', '：', '>', '»', '/', '›']),
+        _ => true,
+    }
+}
+
+/// A bit for each kind that the text may be of or is by what it begins with, after signs.
 fn begun(text: &str) -> u32 {
-    let tag = u32::from(text.starts_with('#')) << Phrase::Tags as u32;
-    let is_letter = |c: char| c.is_alphabetic() || c.is_ascii_digit() || c == '_';
-    let first = text.find(is_letter).and_then(|at| text.get(at..));
-    tag | first.map_or(0, |first| {
-        let begins = BEGINNINGS.begin_with(first.as_bytes());
-        if begins & TOOLS != 0 && begins_with_han(first, TOOL_HAN + 1) {
-            begins & !TOOLS
-        } else {
-            begins
+    let tag = u32::from(text.starts_with('#')) * bit(Phrase::Tags);
+    let first = text.trim_start_matches(is_sign);
+    let mut begun = tag | numbered(first);
+    FIRST.beginnings(first.as_bytes(), |bits, len| {
+        let kinds = bits & ((1 << ALONE_BITS) - 1);
+        let alone = bits >> ALONE_BITS;
+        begun |= kinds;
+        if alone != 0
+            && first
+                .get(len..)
+                .is_some_and(|rest| rest.chars().all(is_sign))
+        {
+            let listed = ALONE
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| alone >> at & 1 == 1);
+            begun |= listed.fold(0, |all, (_, (kind, _))| all | bit(*kind)) << SURE_BITS;
         }
-    })
+    });
+    if begun & bit(Phrase::Tools) != 0 && begins_with_han(first, TOOL_HAN + 1) {
+        begun &= !bit(Phrase::Tools);
+    }
+    begun
+}
+
+/// The kinds whose patterns may begin with the number that a text begins with: a count, or a year that a sign of a date
+/// stands behind.
+fn numbered(text: &str) -> u32 {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let year = text.len() - rest.len() == 4
+        && text.starts_with(['1', '2'])
+        && rest.starts_with(['-', '/', '.', '年']);
+    u32::from(rest.len() < text.len()) * bit(Phrase::Comments)
+        | u32::from(year) * bit(Phrase::Source)
 }
 
 /// The text begins with at least so many Chinese characters in a row.

@@ -2,6 +2,9 @@
 //! of `\d`, `\D`, `\W`, `\p{L}` and `\p{Lu}`: an automaton for one of those takes a hundred kilobytes, and a pattern may
 //! have ten of them. Never changes anything else.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
 use regex::Regex;
 
 /// Letters of the scripts that names, months and labels are written in, as ranges of a class.
@@ -18,23 +21,47 @@ const CASED: &str = concat!(
     r"\u{48A}-\u{556}\u{561}-\u{587}\u{10A0}-\u{10FF}\u{1E00}-\u{1FFC}"
 );
 
-/// Characters that are no letters, digits or accents, as ranges of a class.
-const SIGNS: &str = concat!(
-    r"\x00-/:-@\[-\^`\{-\u{A9}\u{AB}-\u{B1}\u{B2}-\u{B4}\u{B6}-\u{B9}\u{BB}-\u{BF}\u{D7}\u{F7}\u{2000}-\u{200B}",
-    r"\u{200E}-\u{203E}\u{2041}-\u{2053}\u{2055}-\u{2070}\u{2074}-\u{207E}\u{2080}-\u{208E}\u{20A0}-\u{20CF}",
-    r"\u{2100}\u{2101}\u{2103}-\u{2106}\u{2116}\u{2117}\u{2120}-\u{2123}\u{2150}-\u{215F}\u{2190}-\u{24B5}\u{24EA}-\u{2BFF}",
-    r"\u{2E00}-\u{2E2E}\u{2E30}-\u{3004}\u{3008}-\u{3020}\u{3030}\u{303D}-\u{3040}\u{309B}\u{309C}\u{30A0}\u{30FB}",
-    r"\u{3200}-\u{33FF}\u{E000}-\u{F8FF}\u{FE10}-\u{FE19}\u{FE30}-\u{FE32}\u{FE35}-\u{FE4C}\u{FE50}-\u{FE6F}\u{FEFF}-\u{FF0F}",
-    r"\u{FF1A}-\u{FF20}\u{FF3B}-\u{FF3E}\u{FF40}\u{FF5B}-\u{FF65}\u{FFE0}-\u{FFFF}\u{1F000}-\u{1F12F}\u{1F200}-\u{1FAFF}"
-);
+/// Characters that are no letters, digits or accents: first and last of each range, in order.
+#[rustfmt::skip]
+const SIGNS: [(char, char); 46] = [
+    ('\u{0}', '/'), (':', '@'), ('[', '^'), ('`', '`'), ('{', '\u{a9}'),
+    ('\u{ab}', '\u{b4}'), ('\u{b6}', '\u{b9}'), ('\u{bb}', '\u{bf}'), ('\u{d7}', '\u{d7}'), ('\u{f7}', '\u{f7}'),
+    ('\u{2000}', '\u{200b}'), ('\u{200e}', '\u{203e}'), ('\u{2041}', '\u{2053}'), ('\u{2055}', '\u{2070}'), ('\u{2074}', '\u{207e}'),
+    ('\u{2080}', '\u{208e}'), ('\u{20a0}', '\u{20cf}'), ('\u{2100}', '\u{2101}'), ('\u{2103}', '\u{2106}'), ('\u{2116}', '\u{2117}'),
+    ('\u{2120}', '\u{2123}'), ('\u{2150}', '\u{215f}'), ('\u{2190}', '\u{24b5}'), ('\u{24ea}', '\u{2bff}'), ('\u{2e00}', '\u{2e2e}'),
+    ('\u{2e30}', '\u{3004}'), ('\u{3008}', '\u{3020}'), ('\u{3030}', '\u{3030}'), ('\u{303d}', '\u{3040}'), ('\u{309b}', '\u{309c}'),
+    ('\u{30a0}', '\u{30a0}'), ('\u{30fb}', '\u{30fb}'), ('\u{3200}', '\u{33ff}'), ('\u{e000}', '\u{f8ff}'), ('\u{fe10}', '\u{fe19}'),
+    ('\u{fe30}', '\u{fe32}'), ('\u{fe35}', '\u{fe4c}'), ('\u{fe50}', '\u{fe6f}'), ('\u{feff}', '\u{ff0f}'), ('\u{ff1a}', '\u{ff20}'),
+    ('\u{ff3b}', '\u{ff3e}'), ('\u{ff40}', '\u{ff40}'), ('\u{ff5b}', '\u{ff65}'), ('\u{ffe0}', '\u{ffff}'), ('\u{1f000}', '\u{1f12f}'),
+    ('\u{1f200}', '\u{1faff}'),
+];
 
 /// What stands for a class, inside brackets.
-const CLASSES: [(&str, &str); 4] = [
-    (r"\p{Lu}", CASED),
-    (r"\p{L}", LETTERS),
-    (r"\W", SIGNS),
-    (r"\d", "0-9"),
-];
+static CLASSES: LazyLock<[(&str, Cow<'_, str>); 4]> = LazyLock::new(|| {
+    let range = |(first, last): &(char, char)| {
+        let (first, last) = (u32::from(*first), u32::from(*last));
+        format!(r"\u{{{first:X}}}-\u{{{last:X}}}")
+    };
+    let signs: String = SIGNS.iter().map(range).collect();
+    [
+        (r"\p{Lu}", CASED.into()),
+        (r"\p{L}", LETTERS.into()),
+        (r"\W", signs.into()),
+        (r"\d", "0-9".into()),
+    ]
+});
+
+/// True for what `\W` stands for.
+pub fn is_sign(c: char) -> bool {
+    match c {
+        '\0'..='\x7F' => !c.is_ascii_alphanumeric() && c != '_',
+        '\u{3400}'..='\u{9FFF}' => false,
+        _ => {
+            let at = SIGNS.partition_point(|(first, _)| *first <= c);
+            at.checked_sub(1).is_some_and(|at| c <= SIGNS[at].1)
+        }
+    }
+}
 
 /// A pattern that is a constant of the program, with lean classes.
 ///
@@ -52,7 +79,7 @@ pub(super) fn lean(pattern: &str) -> String {
     while let Some(first) = rest.chars().next() {
         let class = CLASSES
             .iter()
-            .find_map(|(name, class)| Some((*class, rest.strip_prefix(name)?)));
+            .find_map(|(name, class)| Some((class.as_ref(), rest.strip_prefix(name)?)));
         if let Some((class, after)) = class {
             let (open, close) = if in_class { ("", "") } else { ("[", "]") };
             out.extend([open, class, close]);

@@ -7,11 +7,13 @@
 
 mod bytes;
 mod lean;
+mod spelled;
 
 pub use bytes::{byte_set, count_bytes};
-pub use lean::compiled;
 #[cfg(test)]
 use lean::lean;
+pub use lean::{compiled, is_sign};
+pub use spelled::spelled;
 
 use std::collections::BTreeMap;
 
@@ -96,6 +98,12 @@ struct Word {
     free: u8,
 }
 
+impl Word {
+    fn len(&self) -> usize {
+        HEAD - usize::from(self.free) / 8 + usize::from(self.tail_len)
+    }
+}
+
 /// Words that are looked for in a text.
 #[derive(Debug)]
 pub struct Literals {
@@ -155,8 +163,8 @@ impl Literals {
     /// The bits of all words in `text`.
     pub fn seen(&self, text: &[u8]) -> u32 {
         let mut seen = 0;
-        self.walk(text, |bits| {
-            seen |= bits;
+        self.walk(text, |word| {
+            seen |= word.bits;
             true
         });
         seen
@@ -165,8 +173,8 @@ impl Literals {
     /// True if any word stands in `text`.
     pub fn stand_in(&self, text: &str) -> bool {
         let mut found = false;
-        self.walk(text.as_bytes(), |bits| {
-            found = bits != 0;
+        self.walk(text.as_bytes(), |word| {
+            found = word.bits != 0;
             !found
         });
         found
@@ -175,16 +183,21 @@ impl Literals {
     /// The bits of all words that `text` begins with.
     pub fn begin_with(&self, text: &[u8]) -> u32 {
         let mut seen = 0;
-        self.words_at(text, &mut |bits| {
-            seen |= bits;
-            true
-        });
+        self.beginnings(text, |bits, _| seen |= bits);
         seen
     }
 
-    /// Hands the bits of each word to `go_on` until that says no.
+    /// Hands the bits of each word that `text` begins with and its length to `each`.
+    pub fn beginnings(&self, text: &[u8], mut each: impl FnMut(u32, usize)) {
+        self.words_at(text, &mut |word| {
+            each(word.bits, word.len());
+            true
+        });
+    }
+
+    /// Hands each word to `go_on` until that says no.
     #[inline]
-    fn walk(&self, text: &[u8], mut go_on: impl FnMut(u32) -> bool) {
+    fn walk(&self, text: &[u8], mut go_on: impl FnMut(&Word) -> bool) {
         for (at, four) in text.windows(4).enumerate() {
             let four = [four[0], four[1], four[2], four[3]];
             if self.may_begin(four)
@@ -209,14 +222,14 @@ impl Literals {
         begun.is_some_and(|begun| begun >> bit(four) & 1 == 1)
     }
 
-    /// Hands the bits of each word to `go_on` that `text` begins with; false when that says no.
-    fn words_at(&self, text: &[u8], go_on: &mut impl FnMut(u32) -> bool) -> bool {
+    /// Hands each word to `go_on` that `text` begins with; false when that says no.
+    fn words_at(&self, text: &[u8], go_on: &mut impl FnMut(&Word) -> bool) -> bool {
         let four = first(text);
         let head = lowercase(u64::from_le_bytes(first(text)));
         for list in [short(four), long(four)] {
             for word in self.list(list) {
                 let begins = (head ^ word.head) << word.free == 0 && self.ends(word, text);
-                if begins && !go_on(word.bits) {
+                if begins && !go_on(word) {
                     return false;
                 }
             }
