@@ -79,7 +79,7 @@ impl<const NAMED: bool> Cells<NAMED> {
 }
 
 /// Numbers whose logarithm is kept; most are counts below it.
-const KEPT: usize = 512;
+const KEPT: usize = 2048;
 
 /// `ln(1 + x)`, 0 for 0.
 pub(super) fn log(x: f32) -> f32 {

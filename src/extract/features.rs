@@ -189,7 +189,7 @@ impl<'a> View<'a> {
             ],
         ];
         let lines = &self.outline.lines;
-        for (step, names) in [-1isize, 1, -2, 2].into_iter().zip(NAMES) {
+        for (step, names) in [-1isize, 1, -2, 2].into_iter().zip(&NAMES) {
             let at = i.checked_add_signed(step).filter(|j| *j < lines.len());
             let beside = at.map_or([0.0; 3], |j| self.beside[j]);
             cells.flag(names[0], at.is_none());
@@ -254,7 +254,7 @@ impl<'a> View<'a> {
         let total = self.outline.total();
         let mut node = line.block;
         let mut other = before.map(|before| before.block);
-        for (level, names) in NAMES.into_iter().enumerate() {
+        for (level, names) in NAMES.iter().enumerate() {
             cells.part(3 + level, other == Some(node), |cells| {
                 let sum = self.outline.sum(self.outline.range(self.page, node));
                 cells.put(names[0], log(sum.prose as f32));

@@ -67,20 +67,26 @@ fn lowercase(bytes: u64) -> u64 {
     bytes | capitals >> 2
 }
 
-/// The first bytes of a text, with zeros where it is shorter.
+/// Eight bytes of a text from a place on, with zeros behind its last one.
 #[inline]
-fn first<const N: usize>(text: &[u8]) -> [u8; N] {
-    match text.first_chunk::<N>() {
-        Some(bytes) => *bytes,
-        None => {
-            let mut bytes = [0; N];
-            bytes
-                .iter_mut()
-                .zip(text)
-                .for_each(|(to, from)| *to = *from);
-            bytes
-        }
+fn eight(text: &[u8], at: usize) -> u64 {
+    if let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk) {
+        return u64::from_le_bytes(*bytes);
     }
+    match text.last_chunk() {
+        Some(last) => u64::from_le_bytes(*last) >> (8 * (at + HEAD - text.len())),
+        None => text
+            .iter()
+            .skip(at)
+            .rev()
+            .fold(0, |all, byte| all << 8 | u64::from(*byte)),
+    }
+}
+
+/// The first four of eight bytes.
+#[inline]
+fn four_of(eight: u64) -> [u8; 4] {
+    (eight as u32).to_le_bytes()
 }
 
 /// A word, in lower case.
@@ -108,7 +114,7 @@ impl Word {
 #[derive(Debug)]
 pub struct Literals {
     /// By the first two bytes that words begin with, a bit for each of the next two.
-    begun: Vec<u64>,
+    begun: Box<[u64; 1 << ROWS]>,
     /// For each list where its words begin; one more entry at the end.
     lists: Vec<u16>,
     /// The words of each list.
@@ -128,7 +134,7 @@ impl Literals {
             debug_assert!(!word.contains(&0), "a word without zeros");
             *known.entry(word).or_default() |= bits;
         }
-        let mut begun = vec![0; 1 << ROWS];
+        let mut begun = Box::new([0; 1 << ROWS]);
         let mut lists: Vec<Vec<Word>> = vec![Vec::new(); (1 << LONG) + (1 << SHORT)];
         let mut tails = Vec::new();
         for (word, bits) in &known {
@@ -138,7 +144,7 @@ impl Literals {
             for four in beginnings(word) {
                 begun[row(four)] |= 1 << bit(four);
             }
-            let four = first(word);
+            let four = four_of(eight(word, 0));
             let list = if word.len() < 4 {
                 short(four)
             } else {
@@ -189,7 +195,7 @@ impl Literals {
 
     /// Hands the bits of each word that `text` begins with and its length to `each`.
     pub fn beginnings(&self, text: &[u8], mut each: impl FnMut(u32, usize)) {
-        self.words_at(text, &mut |word| {
+        self.words_at(text, 0, &mut |word| {
             each(word.bits, word.len());
             true
         });
@@ -200,16 +206,13 @@ impl Literals {
     fn walk(&self, text: &[u8], mut go_on: impl FnMut(&Word) -> bool) {
         for (at, four) in text.windows(4).enumerate() {
             let four = [four[0], four[1], four[2], four[3]];
-            if self.may_begin(four)
-                && !self.words_at(text.get(at..).unwrap_or_default(), &mut go_on)
-            {
+            if self.may_begin(four) && !self.words_at(text, at, &mut go_on) {
                 return;
             }
         }
-        // A short word may stand in the last three bytes.
-        for at in text.len().saturating_sub(3)..text.len() {
-            let rest = text.get(at..).unwrap_or_default();
-            if self.may_begin(first(rest)) && !self.words_at(rest, &mut go_on) {
+        // A short word may stand in the last three bytes or in the last two.
+        for at in [3, 2].map(|len| text.len().saturating_sub(len)) {
+            if self.may_begin(four_of(eight(text, at))) && !self.words_at(text, at, &mut go_on) {
                 return;
             }
         }
@@ -222,10 +225,11 @@ impl Literals {
         begun.is_some_and(|begun| begun >> bit(four) & 1 == 1)
     }
 
-    /// Hands each word to `go_on` that `text` begins with; false when that says no.
-    fn words_at(&self, text: &[u8], go_on: &mut impl FnMut(&Word) -> bool) -> bool {
-        let four = first(text);
-        let head = lowercase(u64::from_le_bytes(first(text)));
+    /// Hands each word to `go_on` that stands in `text` at this place; false when that says no.
+    fn words_at(&self, text: &[u8], at: usize, go_on: &mut impl FnMut(&Word) -> bool) -> bool {
+        let head = lowercase(eight(text, at));
+        let four = four_of(head);
+        let text = text.get(at..).unwrap_or_default();
         for list in [short(four), long(four)] {
             for word in self.list(list) {
                 let begins = (head ^ word.head) << word.free == 0 && self.ends(word, text);
@@ -264,7 +268,7 @@ fn kept(word: &[u8], bits: u32, tails: &mut Vec<u8>) -> Option<Word> {
     let tail_len = u8::try_from(tail.len()).ok()?;
     tails.extend_from_slice(tail);
     Some(Word {
-        head: u64::from_le_bytes(first(word)),
+        head: eight(word, 0),
         bits,
         tail: at,
         tail_len,
@@ -275,7 +279,7 @@ fn kept(word: &[u8], bits: u32, tails: &mut Vec<u8>) -> Option<Word> {
 /// Beginnings that stand for those of all texts that begin with a word: behind a short one any byte may stand, and of a
 /// fourth only the last two bits count.
 fn beginnings(word: &[u8]) -> impl Iterator<Item = [u8; 4]> {
-    let [first, second, ..] = first::<4>(word);
+    let [first, second, ..] = four_of(eight(word, 0));
     let third = match word.get(2) {
         Some(byte) => *byte..=*byte,
         None => 0..=u8::MAX,
