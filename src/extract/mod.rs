@@ -43,6 +43,7 @@ mod page_signs;
 mod page_type;
 mod parts;
 pub mod path_ratio;
+mod phrase_shapes;
 mod phrases;
 mod posts;
 mod render;

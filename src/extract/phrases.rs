@@ -6,6 +6,7 @@ use std::sync::{LazyLock, OnceLock};
 use regex::Regex;
 
 use super::line_signs;
+use super::phrase_shapes::{counts_comments, is_dated, is_row_of_tools};
 use crate::literals::{Literals, compiled, is_sign, spelled};
 
 /// Longest line that is looked at, in bytes.
@@ -71,7 +72,7 @@ const ALONE: &[(Phrase, &str)] = &[
     (Phrase::Paging, "previous|next|prev|older|newer"),
 ];
 
-/// What more lines of a kind say. A kind may have none.
+/// What more lines of a kind say, for every kind; for one without words in [`WORDS`] it is never asked.
 const PATTERNS: &[(Phrase, &str)] = &[
     (
         Phrase::Footer,
@@ -91,15 +92,12 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
     (
         Phrase::Tools,
-        r"(?i)^\W*大\s*中\s*小\W*$|^\W*((last )?edited (by|on|at|\w+ \d)|reactions:)|^\W*(打印|收藏|大|中|小|关闭|纠错|字号)(\W+(打印|收藏|大|中|小|关闭|纠错|字号))+",
+        r"(?i)^\W*((last )?edited (by|on|at|\w+ \d)|reactions:)",
     ),
-    (
-        Phrase::Comments,
-        r"(?i)^\W*(\d+\s*(条|个)?(评论|跟贴|跟帖|回复|人参与)|(查看|全部|最新|精彩|热门|网友|我来|发表|参与|文明|登录后)\S{0,6}(评论|跟贴|跟帖|留言)|comments?\W*(\(?\d+\)?)?$|\d+ comments?)",
-    ),
+    (Phrase::Comments, ""),
     (
         Phrase::Source,
-        r"(?i)^\W*(来源|稿源|消息来源|文章来源|信息来源|新闻来源|出处|转自|source|quelle|fonte|fuente)\W{0,2}[：:丨|]|^\W*(发布时间|发表时间|发布日期|更新时间|时间|日期|发表于|发布于|published|posted|updated|last updated|veröffentlicht|publié)\W{0,3}[：:]?\s*\D{0,6}(19|20)?\d\d\W|^\W*(19|20)\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}日?[^。！？]{0,60}(来源|作者|记者|阅读|字体|字号|浏览|点击|编辑)|^\W*(19|20)\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}日?\s*(\d{1,2}[:：]\d\d([:：]\d\d)?)?\W*$",
+        r"(?i)^\W*(来源|稿源|消息来源|文章来源|信息来源|新闻来源|出处|转自|source|quelle|fonte|fuente)\W{0,2}[：:丨|]|^\W*(发布时间|发表时间|发布日期|更新时间|时间|日期|发表于|发布于|published|posted|updated|last updated|veröffentlicht|publié)\W{0,3}[：:]?\s*\D{0,6}(19|20)?\d\d\W",
     ),
     (
         Phrase::Promo,
@@ -130,7 +128,7 @@ const PATTERNS: &[(Phrase, &str)] = &[
 /// For each kind the words that its pattern begins with, after signs, and those that it may have anywhere: a line
 /// that has none of them cannot match. Beginnings are cut short where that costs nothing.
 const WORDS: &[(Phrase, &str, &str)] = &[
-    (Phrase::Footer, "", "(c)|关于我们"),
+    (Phrase::Footer, "", "[(]c[)]|关于我们"),
     (
         Phrase::Related,
         "das k|[àÀ] lire|sur le m|lea tamb|leia |[чЧ]|les og|l[æÆ]|l[äÄ]",
@@ -142,16 +140,7 @@ const WORDS: &[(Phrase, &str, &str)] = &[
         "责任编辑|责编|_n[fbn0123456789]|本文来源",
     ),
     (Phrase::OriginalTitle, "(本?文?原标|原题|原文标题)", ""),
-    (
-        Phrase::Tools,
-        "打印|收藏|大|中|小|关闭|纠错|字号|last edited|edited |reactions",
-        "",
-    ),
-    (
-        Phrase::Comments,
-        "查看|全部|最新|精彩|热门|网友|我来|发表|参与|文明|登录后|comment",
-        "评论|跟贴|跟帖|回复|人参与|留言|comment",
-    ),
+    (Phrase::Tools, "last edited|edited |reactions", ""),
     (
         Phrase::Source,
         "来源|稿源|消息来源|文章来源|信息来源|新闻来源|出处|转自|source|quelle|fonte|fuente|发布|发表|更新时间|时间|日期|publi|posted|updated|last updated|ver",
@@ -213,11 +202,6 @@ const fn bit(kind: Phrase) -> u32 {
     1 << kind as u32
 }
 
-/// Kinds whose pattern needs a word that it begins with as well as one that stands anywhere.
-const BOTH: u32 = bit(Phrase::Comments);
-/// Most Chinese characters in a row that the pattern of tools has; signs stand around them.
-const TOOL_HAN: usize = 3;
-
 /// The words of kinds with a bit for each kind, moved by `shift`.
 fn words(
     kinds: impl Iterator<Item = (Phrase, &'static str)>,
@@ -278,8 +262,7 @@ pub(super) fn phrase_of(text: &str, seen: Seen) -> Option<Phrase> {
     }
     let begun = begun(text);
     let sure = (begun | seen.0) >> SURE_BITS;
-    let may_be = (begun & seen.0) | ((begun | seen.0) & !BOTH);
-    let mut left = (may_be | sure) & ((1 << KINDS) - 1);
+    let mut left = (begun | seen.0 | sure) & ((1 << KINDS) - 1);
     while left != 0 {
         let at = left.trailing_zeros() as usize;
         if sure >> at & 1 == 1 || (has_its_signs(at, text) && matches(at, text)) {
@@ -304,42 +287,26 @@ fn has_its_signs(at: usize, text: &str) -> bool {
 fn begun(text: &str) -> u32 {
     let tag = u32::from(text.starts_with('#')) * bit(Phrase::Tags);
     let first = text.trim_start_matches(is_sign);
-    let mut begun = tag | numbered(first);
+    let mut begun = tag | shaped(first) << SURE_BITS;
     FIRST.beginnings(first.as_bytes(), |bits, len| {
-        let kinds = bits & ((1 << ALONE_BITS) - 1);
+        begun |= bits & ((1 << ALONE_BITS) - 1);
         let alone = bits >> ALONE_BITS;
-        begun |= kinds;
         if alone != 0
             && first
                 .get(len..)
                 .is_some_and(|rest| rest.chars().all(is_sign))
         {
-            let listed = ALONE
-                .iter()
-                .enumerate()
-                .filter(|(at, _)| alone >> at & 1 == 1);
-            begun |= listed.fold(0, |all, (_, (kind, _))| all | bit(*kind)) << SURE_BITS;
+            let kinds = ALONE.iter().enumerate();
+            let named = kinds.filter(|(at, _)| alone >> at & 1 == 1);
+            begun |= named.fold(0, |all, (_, (kind, _))| all | bit(*kind)) << SURE_BITS;
         }
     });
-    if begun & bit(Phrase::Tools) != 0 && begins_with_han(first, TOOL_HAN + 1) {
-        begun &= !bit(Phrase::Tools);
-    }
     begun
 }
 
-/// The kinds whose patterns may begin with the number that a text begins with: a count, or a year that a sign of a date
-/// stands behind.
-fn numbered(text: &str) -> u32 {
-    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    let year = text.len() - rest.len() == 4
-        && text.starts_with(['1', '2'])
-        && rest.starts_with(['-', '/', '.', '年']);
-    u32::from(rest.len() < text.len()) * bit(Phrase::Comments)
-        | u32::from(year) * bit(Phrase::Source)
-}
-
-/// The text begins with at least so many Chinese characters in a row.
-fn begins_with_han(text: &str, least: usize) -> bool {
-    let han = |c: &char| matches!(c, '\u{4e00}'..='\u{9fff}');
-    text.chars().take(least).take_while(han).count() == least
+/// The kinds that a text is of by its shape.
+fn shaped(text: &str) -> u32 {
+    u32::from(counts_comments(text)) * bit(Phrase::Comments)
+        | u32::from(is_dated(text)) * bit(Phrase::Source)
+        | u32::from(is_row_of_tools(text)) * bit(Phrase::Tools)
 }

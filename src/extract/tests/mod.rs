@@ -4,5 +4,6 @@ mod dates;
 mod hostile;
 mod links;
 mod marks;
+mod phrase_shapes;
 mod ratios;
 mod titles;
