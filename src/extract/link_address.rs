@@ -1,5 +1,6 @@
 //! What the address of a link says by words that many sites use. In: path and query of a canonical address, which are
-//! ASCII. Out: whether it is a list, or no page to read at all. Never looks at anything but the address.
+//! ASCII. Out: whether it is a list, a detail page, or no page to read at all. Never looks at anything but the
+//! address.
 
 /// Endings of files that are no pages.
 static FILES: Words = Words::of(&[
@@ -21,6 +22,13 @@ static LISTS: Words = Words::of(&[
 ]);
 /// Parameters that count the pages of a list.
 static PAGES: Words = Words::of(&["page", "p", "pn", "pageno", "start", "offset"]);
+/// Names of the folders or files of detail pages, with a number behind them.
+static DETAILS: Words = Words::of(&[
+    "t", "c", "doc", "art", "content", "detail", "article", "news", "info", "post", "thread", "p",
+    "a", "show", "item", "id",
+]);
+/// Parameters whose value is the number of a detail page.
+static NUMBERS: Words = Words::of(&["id", "aid", "tid", "newsid", "articleid", "docid", "p"]);
 
 /// Words to compare with in any case.
 struct Words {
@@ -39,6 +47,13 @@ impl Words {
             at += 1;
         }
         Self { words, lengths }
+    }
+
+    /// Lengths that words have which begin as `text` does.
+    fn lengths(&self, text: &str) -> impl Iterator<Item = usize> {
+        let first = text.bytes().next().unwrap_or_default();
+        let lengths = self.lengths[usize::from(first % 32)];
+        (1..8).filter(move |len| lengths >> len & 1 == 1)
     }
 
     fn has(&self, word: &str) -> bool {
@@ -111,4 +126,105 @@ fn words(path: &str) -> impl Iterator<Item = (&str, &str)> {
         next = behind_slash(path.len() - rest.len());
         Some((word, rest))
     })
+}
+
+/// Whether path and query look like those of a detail page: with a date, a long number, a name of details with a number,
+/// a slug of several words.
+pub(super) fn is_detail(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    let file = last_segment(bytes);
+    let folder = last_segment(bytes.strip_suffix(b"/").unwrap_or(bytes));
+    let behind = |mark: usize| path.get(mark + 1..).unwrap_or_default();
+    begins_with_number(file)
+        || is_document(file)
+        || is_slug(folder)
+        || memchr::memchr_iter(b'/', bytes)
+            .map(behind)
+            .any(|rest| is_dated(rest.as_bytes()) || is_numbered(rest))
+        || memchr::memchr2_iter(b'?', b'&', bytes)
+            .map(behind)
+            .any(numbers_a_page)
+}
+
+fn last_segment(path: &[u8]) -> &[u8] {
+    let slash = memchr::memrchr(b'/', path);
+    let segment = slash.and_then(|slash| path.get(slash + 1..));
+    segment.unwrap_or_default()
+}
+
+/// `t20190907_123.html`, `12345`.
+fn begins_with_number(file: &[u8]) -> bool {
+    let is_letter = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'_' | b'-');
+    let letters = file.iter().take_while(|b| is_letter(b)).count();
+    let number = file.get(letters..letters + 4);
+    number.is_some_and(|number| number.iter().all(u8::is_ascii_digit))
+}
+
+/// A name that ends in `.html` or one of its kind.
+fn is_document(file: &[u8]) -> bool {
+    let endings = [&b".html"[..], b".htm", b".shtml", b".shtm"];
+    endings.iter().any(|ending| {
+        let stem = file.len().checked_sub(ending.len());
+        let parts = stem.and_then(|stem| file.split_at_checked(stem));
+        parts.is_some_and(|(stem, there)| {
+            there.eq_ignore_ascii_case(ending) && stem.iter().any(u8::is_ascii_alphanumeric)
+        })
+    })
+}
+
+/// Four words or more with hyphens between.
+fn is_slug(segment: &[u8]) -> bool {
+    let (mut next, mut words) = (1, 1);
+    for at in memchr::memchr_iter(b'-', segment) {
+        if at >= next && at + 1 < segment.len() {
+            next = at + 2;
+            words += 1;
+        }
+    }
+    words >= 4
+}
+
+/// A year and a month, or also a day, with something behind: `2019/09/07/x`, `201909/x`.
+fn is_dated(text: &[u8]) -> bool {
+    let digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
+    if !(text.starts_with(b"19") || text.starts_with(b"20")) || !digit(2) || !digit(3) {
+        return false;
+    }
+    let parts = |at: usize| matches!(text.get(at), Some(b'-' | b'/' | b'_'));
+    let behind = |at: usize| at + usize::from(parts(at));
+    // Where a number may end that has one digit, or two of which the first is at most `most`.
+    let ends = |at: usize, most: u8| {
+        let small = text.get(at).is_some_and(|b| (b'0'..=most).contains(b));
+        let one = digit(at).then_some(at + 1);
+        let two = (small && digit(at + 1)).then_some(at + 2);
+        one.into_iter().chain(two)
+    };
+    let goes_on = |at: usize| parts(at) && text.get(at + 1).is_some_and(|b| *b != b'/');
+    ends(behind(4), b'1').any(|month| goes_on(month) || ends(behind(month), b'3').any(goes_on))
+}
+
+/// A name of details with a number behind: `article/5f3a`, `id-1234`.
+fn is_numbered(text: &str) -> bool {
+    let is_code = |text: &[u8]| {
+        let code = text.get(..4);
+        code.is_some_and(|code| code.iter().all(|b| b.is_ascii_hexdigit() || *b == b'-'))
+    };
+    DETAILS.lengths(text).any(|len| {
+        let Some((name, rest)) = text.split_at_checked(len) else {
+            return false;
+        };
+        let rest = rest.as_bytes();
+        let parted = matches!(rest.first(), Some(b'-' | b'_' | b'/'));
+        (is_code(rest) || (parted && rest.get(1..).is_some_and(is_code))) && DETAILS.has(name)
+    })
+}
+
+/// A parameter whose value is the number of a page.
+fn numbers_a_page(parameter: &str) -> bool {
+    let name = parameter.bytes().take(10).position(|b| b == b'=');
+    let Some((name, value)) = name.and_then(|at| parameter.split_at_checked(at)) else {
+        return false;
+    };
+    let number = value.as_bytes().get(1..3);
+    number.is_some_and(|number| number.iter().all(u8::is_ascii_digit)) && NUMBERS.has(name)
 }

@@ -3,10 +3,10 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, bytes};
+use regex::Regex;
 
 use super::document::{Link, LinkKind};
-use super::link_address::said;
+use super::link_address::{is_detail, said};
 use super::marks::Marks;
 use super::measure::Measure;
 use super::outline::Outline;
@@ -21,19 +21,40 @@ const PAGING_TOKENS: u32 = 8;
 /// A longer text is no "next page", whatever signs stand around it.
 const PAGING_BYTES: usize = 200;
 
-static PAGING: LazyLock<Regex> = LazyLock::new(|| {
+/// What links to another part of a list or text say.
+pub(super) static PAGING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?i)^\W*(上一?页|下一?页|首页|末页|尾页|前页|后页|第\s*\d+\s*页|\d{1,4}|更多|更多>*|查看更多|more|next( page)?|prev(ious)?( page)?|older( posts)?|newer( posts)?|first|last|»|›|>|>>|«)\W*$",
     )
     .expect("the pattern is a constant that a test compiles")
 });
-/// Paths of detail pages: a date, a long number, a document name with a number, a slug of several words.
-static DETAIL: LazyLock<bytes::Regex> = LazyLock::new(|| {
-    bytes::Regex::new(
-        r"(?i-u)(/(19|20)\d{2}[-/_]?[01]?\d([-/_]?[0-3]?\d)?[/_-][^/]*[^/]|/[a-z_-]*\d{4,}[^/]*(\.s?html?|\.php|\.jsp|\.aspx?)?$|/(t|c|doc|art|content|detail|article|news|info|post|thread|p|a|show|item|id)[-_/]?[\da-f-]{4,}|[?&](id|aid|tid|newsid|articleid|docid|p)=\d{2,}|/[^/]+-[^/]+-[^/]+-[^/]+/?$|/[^/]*[a-z\d][^/]*\.s?html?$)",
-    )
-    .expect("the pattern is a constant that a test compiles")
-});
+/// The same without numbers and signs.
+const PAGING_WORDS: [&str; 24] = [
+    "上页",
+    "上一页",
+    "下页",
+    "下一页",
+    "首页",
+    "末页",
+    "尾页",
+    "前页",
+    "后页",
+    "更多",
+    "查看更多",
+    "more",
+    "next",
+    "next page",
+    "prev",
+    "prev page",
+    "previous",
+    "previous page",
+    "older",
+    "older posts",
+    "newer",
+    "newer posts",
+    "first",
+    "last",
+];
 
 /// The links of a page with their kinds, at most `limit`.
 pub(super) fn links(page: &Page, outline: &Outline, limit: usize) -> Vec<Link> {
@@ -61,8 +82,7 @@ fn cut(mut text: String) -> String {
     text
 }
 
-/// What a link seems to lead to; `own` is the page's host and the registered part of it. The patterns are dear, so each
-/// is asked only where its answer counts.
+/// What a link seems to lead to; `own` is the page's host and the registered part of it.
 fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind {
     match raw.role {
         LinkRole::Feed => return LinkKind::Feed,
@@ -79,7 +99,7 @@ fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind
     let elsewhere = own.is_some_and(|own| own.0 != host && own.1 != site(host));
     let tokens = Measure::of(&raw.text).tokens;
     let may_page = !elsewhere && tokens <= PAGING_TOKENS && raw.text.len() <= PAGING_BYTES;
-    if may_page && may_be_paging(&raw.text) && PAGING.is_match(&raw.text) {
+    if may_page && is_paging(&raw.text) {
         return LinkKind::Hub;
     }
     let marks = outline
@@ -89,7 +109,7 @@ fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind
         .unwrap_or_default();
     let headline = tokens >= HEADLINE_TOKENS;
     let menu = !headline && marks.any(Marks::NAV.with(Marks::HEADER).with(Marks::FOOTER));
-    let detail = || DETAIL.is_match(path.as_bytes());
+    let detail = || is_detail(path);
     let unlisted = !menu && !said.list;
     match () {
         () if unlisted && (headline || detail()) => LinkKind::Article,
@@ -100,15 +120,33 @@ fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind
     }
 }
 
-/// What [`PAGING`] needs: the first letter of a text is the first of one of its words.
-fn may_be_paging(text: &str) -> bool {
-    let is_sign = |c: char| c.is_ascii_punctuation() || c == ' ';
-    match text.trim_start_matches(is_sign).chars().next() {
-        Some(han @ '\u{4E00}'..='\u{9FFF}') => "上下首末尾前后第更查".contains(han),
+/// What [`PAGING`] says of a text; it is asked itself only about letters and signs that are rare.
+pub(super) fn is_paging(text: &str) -> bool {
+    let is_word = |c: char| c == '_' || c.is_ascii_alphanumeric() || is_han(c);
+    let is_usual = |c: char| c.is_ascii() || is_han(c) || matches!(c, '»' | '›' | '«');
+    let core = text.trim_matches(|c| is_usual(c) && !is_word(c));
+    let may_begin = match core.chars().next() {
+        None => return text.contains(['»', '›', '>', '«']),
+        Some(han) if is_han(han) => "上下首末尾前后第更查".contains(han),
         Some(letter @ ('a'..='z' | 'A'..='Z')) => "mnpofl".contains(letter.to_ascii_lowercase()),
-        // Digits, arrows and what else is rare.
-        _ => true,
+        Some(_) => true,
+    };
+    if !may_begin {
+        return false;
     }
+    if !core.chars().all(is_usual) {
+        return PAGING.is_match(text);
+    }
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let counted = core.strip_prefix('第').and_then(|c| c.strip_suffix('页'));
+    (is_number(core) && core.len() <= 4)
+        || counted.is_some_and(|counted| is_number(counted.trim()))
+        || PAGING_WORDS.iter().any(|w| core.eq_ignore_ascii_case(w))
+}
+
+/// A Chinese character of those in use.
+fn is_han(c: char) -> bool {
+    matches!(c, '\u{4E00}'..='\u{9FA5}')
 }
 
 /// The registered part of a host: hosts of one site share it.

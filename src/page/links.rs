@@ -48,12 +48,12 @@ pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
         base: base(page),
         by_reference: HashMap::with_capacity_and_hasher(USUAL, QuickHash::default()),
         by_url: HashMap::with_capacity_and_hasher(USUAL, QuickHash::default()),
-        links: Vec::new(),
+        links: Vec::with_capacity(USUAL),
     };
     for (id, node) in page.nodes().iter().enumerate() {
         let id = id as NodeId;
-        if let Some((reference, role)) = reference(page, id, node) {
-            found.add(page, id, reference, role, limit);
+        if let Some(reference) = Reference::of(page, id, node) {
+            found.add(page, id, &reference, limit);
         }
     }
     found.links
@@ -71,28 +71,48 @@ pub fn base(page: &Page) -> Option<CrawlUri> {
     from_tag.or_else(|| page.url.clone())
 }
 
-fn reference<'p>(page: &'p Page, id: NodeId, node: &Node) -> Option<(&'p str, LinkRole)> {
-    match node.tag {
-        Tag::A | Tag::AREA => {
-            let role = match page.attr(id, Attr::Rel) {
-                Some(rel) if has_word(rel, &["next", "prev"]) => LinkRole::Part,
-                _ => LinkRole::Anchor,
-            };
-            Some((page.attr(id, Attr::Href)?, role))
-        }
-        Tag::IFRAME | Tag::FRAME => Some((page.attr(id, Attr::Src)?, LinkRole::Frame)),
-        Tag::LINK => Some((page.attr(id, Attr::Href)?, link_role(page, id)?)),
-        Tag::META => {
-            let equiv = page.attr(id, Attr::HttpEquiv)?;
-            if !equiv.eq_ignore_ascii_case("refresh") {
-                return None;
+/// What an element says of an address.
+struct Reference<'p> {
+    text: &'p str,
+    role: LinkRole,
+    rel: Option<&'p str>,
+}
+
+impl<'p> Reference<'p> {
+    fn of(page: &'p Page, id: NodeId, node: &Node) -> Option<Self> {
+        let (text, role) = match node.tag {
+            Tag::A | Tag::AREA => return Self::of_anchor(page, id),
+            Tag::IFRAME | Tag::FRAME => (page.attr(id, Attr::Src)?, LinkRole::Frame),
+            Tag::LINK => (page.attr(id, Attr::Href)?, link_role(page, id)?),
+            Tag::META => {
+                let equiv = page.attr(id, Attr::HttpEquiv)?;
+                if !equiv.eq_ignore_ascii_case("refresh") {
+                    return None;
+                }
+                let target = refresh_target(page.attr(id, Attr::Content)?)?;
+                (target, LinkRole::Refresh)
             }
-            Some((
-                refresh_target(page.attr(id, Attr::Content)?)?,
-                LinkRole::Refresh,
-            ))
+            _ => return None,
+        };
+        let rel = page.attr(id, Attr::Rel);
+        Some(Self { text, role, rel })
+    }
+
+    /// Most references are these, so their attributes are looked at once.
+    fn of_anchor(page: &'p Page, id: NodeId) -> Option<Self> {
+        let (mut text, mut rel) = (None, None);
+        for (name, value) in page.attributes_of(id) {
+            match name {
+                Attr::Href => text = text.or(Some(value)),
+                Attr::Rel => rel = rel.or(Some(value)),
+                _ => {}
+            }
         }
-        _ => None,
+        let role = match rel {
+            Some(rel) if has_word(rel, &["next", "prev"]) => LinkRole::Part,
+            _ => LinkRole::Anchor,
+        };
+        text.map(|text| Self { text, role, rel })
     }
 }
 
@@ -156,34 +176,25 @@ struct Found<'p> {
 }
 
 impl<'p> Found<'p> {
-    fn add(
-        &mut self,
-        page: &'p Page,
-        id: NodeId,
-        reference: &'p str,
-        role: LinkRole,
-        limit: usize,
-    ) {
-        let reference = reference.trim();
-        if !names_a_page(reference) {
+    fn add(&mut self, page: &'p Page, id: NodeId, reference: &Reference<'p>, limit: usize) {
+        let text = reference.text.trim();
+        if !names_a_page(text) {
             return;
         }
-        let known = self.by_reference.get(reference).copied();
+        let known = self.by_reference.get(text).copied();
         let at = match known {
             Some(at) => at,
             None => {
-                let at = self.resolve(page, id, reference, role, limit);
-                self.by_reference.insert(reference, at);
+                let at = self.resolve(page, id, text, reference.role, limit);
+                self.by_reference.insert(text, at);
                 at
             }
         };
         let Some(link) = at.and_then(|at| self.links.get_mut(at)) else {
             return;
         };
-        let nofollow = page
-            .attr(id, Attr::Rel)
-            .is_some_and(|rel| has_word(rel, &["nofollow", "ugc", "sponsored"]));
-        link.nofollow &= nofollow;
+        let nofollow = |rel| has_word(rel, &["nofollow", "ugc", "sponsored"]);
+        link.nofollow &= reference.rel.is_some_and(nofollow);
         if link.text.is_empty() {
             link.text = link_text(page, id);
         }

@@ -113,6 +113,8 @@ struct Measuring {
     shape: Shape,
     columns: HashMap<NodeId, u32>,
     block: NodeId,
+    /// Parent of the last text, which stands in the block.
+    parent: NodeId,
     plain: u32,
     linked: u32,
     sentences: u32,
@@ -127,10 +129,14 @@ impl Measuring {
     }
 
     fn text(&mut self, page: &Page, id: NodeId, units: u32, sentences: u32, in_link: bool) {
-        let block = page.block_of(id);
-        if block != self.block {
-            self.close_block(page);
-            self.block = block;
+        let parent = page.node(id).parent;
+        if parent != self.parent {
+            self.parent = parent;
+            let block = page.block_of(id);
+            if block != self.block {
+                self.close_block(page);
+                self.block = block;
+            }
         }
         self.shape.text += units;
         if in_link {

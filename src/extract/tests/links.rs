@@ -1,9 +1,9 @@
 use proptest::prelude::*;
-use regex::Regex;
+use regex::{Regex, bytes};
 
 use crate::extract::document::LinkKind;
-use crate::extract::link_address::said;
-use crate::extract::links::links;
+use crate::extract::link_address::{is_detail, said};
+use crate::extract::links::{PAGING, is_paging, links};
 use crate::extract::outline::Outline;
 use crate::page::{Hints, Page};
 use crate::uri::CrawlUri;
@@ -93,5 +93,22 @@ proptest! {
         );
         prop_assert_eq!(said(&path).list, list.expect("a pattern").is_match(&path));
         prop_assert_eq!(said(&path).useless, useless.expect("a pattern").is_match(&path));
+    }
+
+    #[test]
+    fn detail_pages_are_told_as_a_pattern_would_tell_them(
+        path in "/(([a-f]|t|c|doc|art|content|detail|article|news|info|post|thread|p|show|item|id|tid|newsid|19|20|0|12|31|4567|[.]s?html?|[.]HTM|/|/|/|-|-|_|[?]|&|=|[.]|%){0,12})",
+    ) {
+        let detail = bytes::Regex::new(
+            r"(?i-u)(/(19|20)\d{2}[-/_]?[01]?\d([-/_]?[0-3]?\d)?[/_-][^/]*[^/]|/[a-z_-]*\d{4,}[^/]*(\.s?html?|\.php|\.jsp|\.aspx?)?$|/(t|c|doc|art|content|detail|article|news|info|post|thread|p|a|show|item|id)[-_/]?[\da-f-]{4,}|[?&](id|aid|tid|newsid|articleid|docid|p)=\d{2,}|/[^/]+-[^/]+-[^/]+-[^/]+/?$|/[^/]*[a-z\d][^/]*\.s?html?$)",
+        );
+        prop_assert_eq!(is_detail(&path), detail.expect("a pattern").is_match(path.as_bytes()));
+    }
+
+    #[test]
+    fn paging_is_told_as_its_pattern_tells_it(
+        text in "([上下首末尾前后一页第更多查看新]|[0-9]|[0-9]{3}|more|Next|next page|PREV|ious| posts|older|newer| page|first|la\u{17f}t|last|[»›>«<·|:_!\u{a0}\u{3000}٣é’ \t-]){0,7}",
+    ) {
+        prop_assert_eq!(is_paging(&text), PAGING.is_match(&text));
     }
 }
