@@ -2,7 +2,8 @@
 //! how like the text is to the nearest of them. Never computes a likeness that cannot count: most texts share no four
 //! letters with a title.
 
-use super::likeness::{distance_limit, likeness_from, normal_form};
+use super::likeness::{MAX_CHARS, distance_limit, likeness_from, normal_form};
+use crate::literals::count_bytes;
 
 /// Texts of twice this length and more that share no run of it are not called alike.
 const RUN: usize = 4;
@@ -51,6 +52,26 @@ impl Forms {
             }
         }
         best
+    }
+
+    /// False where the length of a text with single blanks tells that its normal form cannot be more alike to one of these
+    /// than `least`.
+    pub(super) fn may_be_like_text(&self, text: &str, least: f64) -> bool {
+        if !text.is_ascii() {
+            return true;
+        }
+        let quotes = count_bytes(text.as_bytes(), |b| matches!(b, b'"' | b'\'' | b'`'));
+        // A quote is left out, and maybe a blank beside it.
+        let longest = text.len() - quotes;
+        let shortest = longest.saturating_sub(quotes).min(MAX_CHARS);
+        let near = |form: &Vec<char>| {
+            may_be_like(
+                form.len().clamp(shortest, longest.max(shortest)),
+                form.len(),
+                least,
+            )
+        };
+        self.forms.iter().any(near)
     }
 
     /// What a form shares with all of these together.

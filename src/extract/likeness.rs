@@ -4,7 +4,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 /// Longest title compared, in characters; the comparison is quadratic.
-const MAX_CHARS: usize = 200;
+pub(super) const MAX_CHARS: usize = 200;
 
 /// Characters, those of Chinese counted twice.
 pub(super) fn width(chars: impl Iterator<Item = char>) -> usize {

@@ -90,8 +90,12 @@ impl Lines {
             }
             at += 1;
         }
-        walk.out.make_texts(page);
-        walk.out
+        let Walk {
+            mut out, reader, ..
+        } = walk;
+        reader.leave();
+        out.make_texts(page);
+        out
     }
 
     /// Makes the texts of lines that are more than one text node or hold odd white space.
@@ -124,7 +128,7 @@ struct Walk<'a> {
     out: Lines,
     /// Open blocks and links; the first entry stands for the page and never ends.
     open: Vec<Open>,
-    reader: MarkReader,
+    reader: Box<MarkReader>,
     /// The next text begins a line.
     broken: bool,
     /// A `br` stands before it.
@@ -143,7 +147,7 @@ impl<'a> Walk<'a> {
                 block: 0,
                 link: 0,
             }],
-            reader: MarkReader::default(),
+            reader: MarkReader::last(),
             broken: true,
             after_break: false,
             last_link: 0,

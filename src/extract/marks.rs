@@ -191,39 +191,40 @@ fn folded(byte: u8) -> u8 {
     }
 }
 
-/// Values remembered; a page seldom has more.
-const REMEMBERED: usize = 1024;
+/// Values and names remembered; a page seldom has more.
+const REMEMBERED: usize = 512;
+
+/// Marks by the hash of what they were read from.
+#[derive(Debug, Default)]
+struct Memory(Vec<(u64, Marks)>);
+
+impl Memory {
+    /// The marks of a text: those that are remembered of it, else as `read`.
+    fn marks(&mut self, text: &[u8], read: impl FnOnce() -> Marks) -> Marks {
+        // Never 0, which stands for a place that is free.
+        let hash = xxhash_rust::xxh3::xxh3_64(text) | 1 << 63;
+        self.0.resize(REMEMBERED, (0, Marks::default()));
+        let known = &mut self.0[hash as usize % REMEMBERED];
+        if known.0 != hash {
+            *known = (hash, read());
+        }
+        known.1
+    }
+}
 
 thread_local! {
-    /// What the last reader of this thread remembered: the pages of a site are made of the same parts.
-    static REMEMBERED_LAST: Cell<Vec<(u64, Marks)>> = const { Cell::new(Vec::new()) };
+    /// The last reader of this thread: the pages of a site are made of the same parts.
+    static LAST: Cell<Option<Box<MarkReader>>> = const { Cell::new(None) };
 }
 
-/// Reads the marks of elements and remembers those of class and id values, which repeat all over a page and a site.
-#[derive(Debug)]
+/// Reads the marks of elements and remembers those of class and id values, which repeat all over a page and a site, and
+/// those of the names that values are made of.
+#[derive(Debug, Default)]
 pub(super) struct MarkReader {
-    /// By the last bits of the value's hash, the value last seen with them.
-    known: Vec<(u64, Marks)>,
-    /// A value with a blank on either side.
+    values: Memory,
+    names: Memory,
+    /// A name with a blank on either side.
     bounded: Vec<u8>,
-}
-
-impl Default for MarkReader {
-    fn default() -> Self {
-        let mut known = REMEMBERED_LAST.take();
-        // No value has marks until it is read.
-        known.resize(REMEMBERED, (0, Marks::default()));
-        Self {
-            known,
-            bounded: Vec::new(),
-        }
-    }
-}
-
-impl Drop for MarkReader {
-    fn drop(&mut self) {
-        REMEMBERED_LAST.set(std::mem::take(&mut self.known));
-    }
 }
 
 /// Attributes by which an element can say that it is not shown.
@@ -262,6 +263,16 @@ fn hides(page: &Page, id: NodeId) -> bool {
 }
 
 impl MarkReader {
+    /// The last reader of this thread, or a new one.
+    pub(super) fn last() -> Box<Self> {
+        LAST.take().unwrap_or_default()
+    }
+
+    /// Leaves the reader to the next page.
+    pub(super) fn leave(self: Box<Self>) {
+        LAST.set(Some(self));
+    }
+
     /// The element's own marks: by name, role, `itemprop`, class and id.
     pub(super) fn marks(&mut self, page: &Page, id: NodeId) -> Marks {
         let tag = page.node(id).tag;
@@ -285,24 +296,31 @@ impl MarkReader {
         marks
     }
 
+    /// The marks of a class or id.
     fn words(&mut self, value: &str) -> Marks {
-        // Never 0, which stands for a place that is free.
-        let hash = xxhash_rust::xxh3::xxh3_64(value.as_bytes()) | 1 << 63;
-        let known = &mut self.known[hash as usize % REMEMBERED];
-        if known.0 != hash {
-            self.bounded.clear();
-            self.bounded.push(b' ');
-            self.bounded.extend(value.bytes().map(folded));
-            self.bounded.push(b' ');
-            let marks = Marks(WORDS.seen(&self.bounded));
-            let believed = if marks.any(Marks::LAYOUT) {
+        let Self {
+            values,
+            names,
+            bounded,
+        } = self;
+        values.marks(value.as_bytes(), || {
+            // No word goes from one name to the next.
+            let of_names = value.split_ascii_whitespace().map(|name| {
+                names.marks(name.as_bytes(), || {
+                    bounded.clear();
+                    bounded.push(b' ');
+                    bounded.extend(name.bytes().map(folded));
+                    bounded.push(b' ');
+                    Marks(WORDS.seen(bounded))
+                })
+            });
+            let marks = of_names.fold(Marks::default(), Marks::with);
+            if marks.any(Marks::LAYOUT) {
                 marks.without(Marks::NOT_BESIDE_LAYOUT)
             } else {
                 marks
-            };
-            *known = (hash, believed);
-        }
-        known.1
+            }
+        })
     }
 }
 

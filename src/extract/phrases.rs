@@ -140,7 +140,16 @@ const WORDS: &[(Phrase, &str, &str)] = &[
         "责任编辑|责编|_n[fbn0123456789]|本文来源",
     ),
     (Phrase::OriginalTitle, "(本?文?原标|原题|原文标题)", ""),
-    (Phrase::Tools, "last edited|edited |reactions", ""),
+    (
+        Phrase::Tools,
+        "打印|收藏|大|中|小|关闭|纠错|字号|last edited|edited |reactions",
+        "",
+    ),
+    (
+        Phrase::Comments,
+        "查看|全部|最新|精彩|热门|网友|我来|发表|参与|文明|登录后|comment",
+        "",
+    ),
     (
         Phrase::Source,
         "来源|稿源|消息来源|文章来源|信息来源|新闻来源|出处|转自|source|quelle|fonte|fuente|发布|发表|更新时间|时间|日期|publi|posted|updated|last updated|ver",
@@ -197,6 +206,9 @@ const _: () = assert!(OTHER_BITS + line_signs::LISTS <= 32);
 /// Where those of kinds begin whose words stand alone; they are numbered as in [`ALONE`].
 const ALONE_BITS: usize = 2 * KINDS;
 const _: () = assert!(ALONE_BITS + ALONE.len() <= 32);
+
+/// Kinds of which no pattern is asked when a line begins with their words.
+const TOLD_BY_SHAPE: u32 = bit(Phrase::Comments);
 
 const fn bit(kind: Phrase) -> u32 {
     1 << kind as u32
@@ -276,6 +288,7 @@ pub(super) fn phrase_of(text: &str, seen: Seen) -> Option<Phrase> {
 /// False for a text without any of the signs that a pattern asks for.
 fn has_its_signs(at: usize, text: &str) -> bool {
     match PATTERNS[at].0 {
+        Phrase::Tools => text.contains(|c: char| c.is_ascii_alphabetic()),
         Phrase::OriginalTitle => text.contains([':', '：']),
         Phrase::Tags => text.contains([':', '：', '#']),
         Phrase::Crumbs => text.contains([':', '：', '>', '»', '/', '›']),
@@ -287,7 +300,7 @@ fn has_its_signs(at: usize, text: &str) -> bool {
 fn begun(text: &str) -> u32 {
     let tag = u32::from(text.starts_with('#')) * bit(Phrase::Tags);
     let first = text.trim_start_matches(is_sign);
-    let mut begun = tag | shaped(first) << SURE_BITS;
+    let mut begun = tag;
     FIRST.beginnings(first.as_bytes(), |bits, len| {
         begun |= bits & ((1 << ALONE_BITS) - 1);
         let alone = bits >> ALONE_BITS;
@@ -301,12 +314,17 @@ fn begun(text: &str) -> u32 {
             begun |= named.fold(0, |all, (_, (kind, _))| all | bit(*kind)) << SURE_BITS;
         }
     });
-    begun
+    (begun & !TOLD_BY_SHAPE) | shaped(first, begun) << SURE_BITS
 }
 
-/// The kinds that a text is of by its shape.
-fn shaped(text: &str) -> u32 {
-    u32::from(counts_comments(text)) * bit(Phrase::Comments)
-        | u32::from(is_dated(text)) * bit(Phrase::Source)
-        | u32::from(is_row_of_tools(text)) * bit(Phrase::Tools)
+/// The kinds that a text is of by its shape, of those that it may be of.
+fn shaped(text: &str, may_be: u32) -> u32 {
+    let numbered = text.starts_with(|c: char| c.is_ascii_digit());
+    let is = |kind: Phrase, told: fn(&str) -> bool| {
+        let asked = numbered || may_be & bit(kind) != 0;
+        u32::from(asked && told(text)) * bit(kind)
+    };
+    is(Phrase::Comments, counts_comments)
+        | is(Phrase::Source, is_dated)
+        | is(Phrase::Tools, is_row_of_tools)
 }

@@ -87,3 +87,11 @@ fn a_sentence_that_begins_with_next_is_no_paging() {
         );
     }
 }
+
+#[test]
+fn what_one_name_says_does_not_depend_on_those_beside_it() {
+    assert_eq!(marks("left menu clearfix"), marks("menu"));
+    assert_eq!(marks("news list"), Marks::default());
+    assert_eq!(marks("page nav"), marks("nav"));
+    assert!(marks("x.nav y").any(Marks::NAV));
+}
