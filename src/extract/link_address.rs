@@ -29,6 +29,8 @@ static DETAILS: Words = Words::of(&[
 ]);
 /// Parameters whose value is the number of a detail page.
 static NUMBERS: Words = Words::of(&["id", "aid", "tid", "newsid", "articleid", "docid", "p"]);
+/// Longest of the words that are looked for.
+const LONGEST: usize = 10;
 
 /// Words to compare with in any case.
 struct Words {
@@ -43,6 +45,7 @@ impl Words {
         let mut at = 0;
         while at < words.len() {
             let word = words[at].as_bytes();
+            assert!(word.len() <= LONGEST, "a word is not found that is longer");
             lengths[(word[0] % 32) as usize] |= 1 << word.len();
             at += 1;
         }
@@ -112,19 +115,13 @@ fn is_end(rest: &str, ends: impl Fn(u8) -> bool) -> bool {
     rest.bytes().next().is_none_or(ends)
 }
 
-/// The letters behind each slash, and all the rest.
+/// The letters behind each slash, where they are no more than a word has, and all the rest.
 fn words(path: &str) -> impl Iterator<Item = (&str, &str)> {
-    let behind_slash = |from: usize| {
-        let slash = path.bytes().skip(from).position(|b| b == b'/')?;
-        Some(from + slash + 1)
-    };
-    let mut next = behind_slash(0);
-    std::iter::from_fn(move || {
-        let rest = path.get(next?..)?;
-        let letters = rest.bytes().position(|b| !b.is_ascii_alphabetic());
-        let (word, rest) = rest.split_at(letters.unwrap_or(rest.len()));
-        next = behind_slash(path.len() - rest.len());
-        Some((word, rest))
+    memchr::memchr_iter(b'/', path.as_bytes()).filter_map(|slash| {
+        let rest = path.get(slash + 1..)?;
+        let letters = rest.bytes().take(LONGEST + 1);
+        let len = letters.take_while(u8::is_ascii_alphabetic).count();
+        (len <= LONGEST).then(|| rest.split_at(len))
     })
 }
 

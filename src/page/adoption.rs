@@ -35,12 +35,18 @@ impl Shift {
 impl Tree {
     /// End tag of a formatting element.
     pub(super) fn end_formatting(&mut self, tag: Tag) {
-        if let Some(current) = self.current()
-            && current.tag == tag
-            && self.formatting.position(current.node).is_none()
-        {
-            self.pop();
-            return;
+        if let Some(current) = self.current().filter(|open| open.tag == tag) {
+            // Mostly what began last ends first.
+            let last = self.formatting.entries.last();
+            if matches!(last, Some(Entry::Element { open, .. }) if open.node == current.node) {
+                self.formatting.entries.pop();
+                self.pop();
+                return;
+            }
+            if self.formatting.position(current.node).is_none() {
+                self.pop();
+                return;
+            }
         }
         for round in 0..MAX_ROUNDS {
             let Some(open) = self.formatting.last_of(tag) else {

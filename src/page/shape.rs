@@ -62,7 +62,7 @@ pub(super) fn shown_texts(page: &Page) -> Vec<Shown> {
     let Some(body) = page.body() else {
         return Vec::new();
     };
-    let mut out = Vec::new();
+    let mut out = Vec::with_capacity(page.nodes().len() / 2);
     let mut link = 0;
     for id in page.shown(page.subtree(body)) {
         let node = page.node(id);
@@ -178,7 +178,7 @@ fn measure(text: &str, in_link: bool) -> (u32, u32) {
     while !rest.is_empty() {
         let (ascii, wide) = rest.split_at(Encoding::ascii_valid_up_to(rest.as_bytes()));
         units += ascii_units(ascii.as_bytes());
-        if !in_link {
+        if !in_link && !ascii.is_empty() {
             sentences += ascii_sentences(ascii.as_bytes(), wide);
         }
         rest = wide;

@@ -18,13 +18,17 @@ pub(super) const TAGS: usize = TABLE.len();
 /// Slots of the name table: a power of two well above the number of names keeps the probes short.
 const SLOTS: usize = 1024;
 const NAME_SLOTS: [u8; SLOTS] = name_slots();
+/// The names of the table as numbers.
+const KEYS: [u64; TAGS] = keys();
+/// Names of so many bytes are equal if they are as numbers.
+const PACKED: usize = 8;
 
-/// A name of up to eight bytes as one number, lower case; longer names fold their rest in (and are compared after).
+/// A name of up to [`PACKED`] bytes as one number, lower case; longer names fold their rest in (and are compared after).
 const fn pack(name: &[u8]) -> u64 {
     let mut key = 0u64;
     let mut i = 0;
     while i < name.len() {
-        key = (key.rotate_left(8)) ^ (name[i] | 0x20) as u64;
+        key = (key.rotate_left(8)) ^ name[i].to_ascii_lowercase() as u64;
         i += 1;
     }
     key
@@ -32,6 +36,16 @@ const fn pack(name: &[u8]) -> u64 {
 
 const fn slot(key: u64) -> usize {
     (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54) as usize
+}
+
+const fn keys() -> [u64; TAGS] {
+    let mut keys = [0; TAGS];
+    let mut i = 0;
+    while i < TAGS {
+        keys[i] = pack(TABLE[i].0.as_bytes());
+        i += 1;
+    }
+    keys
 }
 
 const fn name_slots() -> [u8; SLOTS] {
@@ -192,16 +206,17 @@ impl Tag {
 impl Tag {
     /// The tag of a name in any case; [`Tag::OTHER`] when the table does not have it.
     pub fn from_name(name: &[u8]) -> Tag {
-        let mut at = slot(pack(name));
+        let key = pack(name);
+        let mut at = slot(key);
         loop {
             let index = NAME_SLOTS[at];
             if index == 0 {
                 return Tag::OTHER;
             }
-            if TABLE[index as usize]
-                .0
-                .as_bytes()
-                .eq_ignore_ascii_case(name)
+            let known = TABLE[usize::from(index)].0.as_bytes();
+            if KEYS[usize::from(index)] == key
+                && known.len() == name.len()
+                && (name.len() <= PACKED || known.eq_ignore_ascii_case(name))
             {
                 return Tag(u16::from(index));
             }
