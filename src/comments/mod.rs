@@ -17,6 +17,7 @@ mod groups;
 mod judge;
 mod keys;
 mod paper;
+mod place;
 mod proposal;
 mod record;
 mod siblings;
@@ -25,6 +26,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod told;
 mod words;
 
 use std::collections::BTreeMap;

@@ -3,9 +3,8 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
-use crate::literals::{Literals, compiled};
+use super::told;
+use crate::literals::Literals;
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Longest text that is looked at, in bytes: a line of name, place and time, not a paragraph.
@@ -26,42 +25,11 @@ pub(super) struct TimeSign {
     pub rest: u32,
 }
 
-/// How a time is told.
-const FORMS: [&str; 14] = [
-    r"(?:19|20)[0-9]{2}\s?[-–/.年]\s?[0-9]{1,2}\s?[-–/.月]\s?[0-9]{1,2}(?:\s?[日号])?(?:\s*\p{Han}{2,3}日?(?-u:\b))?",
-    r"(?-u:\b)[0-9]{1,2}[-/.][0-9]{1,2}[-/.](?:19|20)?[0-9]{2}(?-u:\b)",
-    r"(?-u:\b)[0-9]{1,2}[-/][0-9]{1,2}\s+[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?",
-    r"[0-9]{1,2}\s?月\s?[0-9]{1,2}\s?[日号]",
-    r"(?:(?:昨天|前天|今天|昨日|今日)(?:\s|[0-9]|$)|(?-u:\b)yesterday(?-u:\b)|(?-u:\b)today(?-u:\b)|(?-u:\b)gestern(?-u:\b)|(?-u:\b)heute(?-u:\b)|(?-u:\b)hier(?-u:\b)|(?-u:\b)ayer(?-u:\b)|(?-u:\b)hoy(?-u:\b))",
-    r"刚刚|剛剛|刚才|(?-u:\b)just now(?-u:\b)|(?-u:\b)moments ago(?-u:\b)|たった今",
-    r"(?:[0-9]{1,3}|半|几|一|两|二|三)\s*个?\s*(?:秒钟?|分钟?|分鐘|小时|小時|时间|時間|天|日|周|週|週間|星期|个?月|ヶ月|か月|年)\s*(?:之|以)?前",
-    r"(?:[0-9]{1,3}|(?-u:\b)an?|(?-u:\b)one)\s*(?:sec(?:ond)?|min(?:ute)?|hr|hour|day|week|wk|month|mon|mo|year|yr)s?\.?(?:,\s*[0-9]+\s*[a-z]+)?\s+ago(?-u:\b)",
-    r"^[0-9]{1,2}\s?(?:s|m|h|d|w|y|mo|min|hr|yr)s?\.?(?:\s+ago)?$",
-    // As forums shorten them: the whole text is a span. A month alone is rather that of an archive.
-    r"^[0-9]{1,3}\s?(?:秒|分钟?|分鐘|小时|小時|天|周|個月|个月)$",
-    r"(?-u:\b)(?:vor|il y a|hace|há|fa)\s+(?:[0-9]{1,3}|einem|einer|un|une|um|uma)\s+\p{L}{3,9}|[0-9]{1,3}\s*(?:초|분|시간|일|주|개월|년)\s*전|[0-9]{1,3}\s+\p{L}{3,8}\s+(?:назад|fa|önce|atrás)(?-u:\b)",
-    r"(?-u:\b)\p{L}{3,9}\.?\s+[0-9]{1,2}(?:st|nd|rd|th)?,?\s+(?:(?:19|20)[0-9]{2}|'[0-9]{2}(?-u:\b)|(?:at\s+)?[0-9]{1,2}:[0-9]{2})",
-    r"(?-u:\b)[0-9]{1,2}(?:st|nd|rd|th|\.)?[\s-]+(?:de\s+)?\p{L}{3,10}\.?,?[\s-]+(?:de\s+)?(?:(?:19|20)[0-9]{2}(?-u:\b)|[0-9]{1,2}:[0-9]{2})",
-    r"^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?\s+(?:[0-9]{1,2}|'[0-9]{2}|20[0-9]{2})$",
-];
-
-/// The time of day that may stand behind each of them.
-const CLOCK: &str = r"[T\s,]*(?:at|à|um|a las|kl\.?|上午|下午|晚上|凌晨)?\s*[0-9]{1,2}[:：点时][0-9]{2}(?:[:：分][0-9]{2})?秒?(?:\s*[ap]\.?m(?-u:\b)\.?)?";
-
-fn in_any_case(pattern: &str) -> Regex {
-    compiled(&format!("(?i){pattern}"))
-}
-
-static TIME: LazyLock<Regex> = LazyLock::new(|| in_any_case(&FORMS.join("|")));
-static TIME_OF_DAY: LazyLock<Regex> = LazyLock::new(|| in_any_case(&format!("^(?:{CLOCK})")));
-
 /// The part of a text that says when, as a byte range; `None` when nothing does.
 pub(super) fn time_in(text: &str) -> Option<std::ops::Range<usize>> {
-    (text.len() <= MAX_BYTES && may_tell_time(text)).then_some(())?;
-    let found = TIME.find(text)?;
-    let rest = text.get(found.end()..).unwrap_or_default();
-    let clock = TIME_OF_DAY.find(rest).map_or(0, |clock| clock.end());
-    Some(found.start()..found.end() + clock)
+    (text.len() <= MAX_BYTES && may_tell_time(text))
+        .then(|| told::find(text))
+        .flatten()
 }
 
 /// Between a number and its unit stand other letters than these only in words for other things.
@@ -156,8 +124,8 @@ impl Numbers {
     }
 }
 
-/// Cheap look that spares most texts the pattern: two numbers with a sign between, a year beside a day, a word of days
-/// and hours.
+/// Cheap look that spares most texts the forms: two numbers with a sign between, a year beside a day, a word of days and
+/// hours.
 fn may_tell_time(text: &str) -> bool {
     if is_like_time_without_number(text) {
         return true;

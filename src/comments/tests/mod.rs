@@ -1,5 +1,7 @@
 //! Tests of the comment blocks: times, words, groups, verdicts, hostile pages.
 
+mod told;
+
 use crate::comments::{Found, chance, endpoints, find, groups, judge, paper, signs, words};
 use crate::page::{Hints, NodeId, Page};
 use crate::similarity::{Measure, Mode};
