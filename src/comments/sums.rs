@@ -72,17 +72,41 @@ fn weights(page: &Page) -> Vec<u32> {
             (text.len() as u32, hash)
         })
         .collect();
-    let mut often: Vec<u64> = told.iter().map(|t| t.1).filter(|hash| *hash != 0).collect();
+    let rough = RoughCounts::of(told.iter().map(|t| t.1));
+    let hashes = told.iter().map(|t| t.1);
+    let mut often: Vec<u64> = hashes.filter(|hash| rough.may_be_often(*hash)).collect();
     often.sort_unstable();
     let runs = often.chunk_by(|a, b| a == b);
     let often: Vec<u64> = runs
         .filter(|run| run.len() >= LABEL_TIMES)
         .filter_map(|run| run.first().copied())
         .collect();
-    let is_label = |hash: u64| hash != 0 && often.binary_search(&hash).is_ok();
+    let is_label = |hash: u64| rough.may_be_often(hash) && often.binary_search(&hash).is_ok();
     // Bytes over two lie between the characters of Chinese and of Latin text; exactness is not needed.
     let weight = |(len, hash): (u32, u64)| if is_label(hash) { 0 } else { len.div_ceil(2) };
     told.into_iter().map(weight).collect()
+}
+
+/// How often hashes stand in a list, with those that share their last bits counted as one: most stand there once, and
+/// need not be sorted to tell that.
+struct RoughCounts(Vec<u8>);
+
+impl RoughCounts {
+    /// Of all hashes but 0.
+    fn of(hashes: impl ExactSizeIterator<Item = u64>) -> Self {
+        let mut counts = vec![0u8; (4 * hashes.len()).next_power_of_two()];
+        let last_bits = counts.len() - 1;
+        for hash in hashes.filter(|hash| *hash != 0) {
+            let count = &mut counts[hash as usize & last_bits];
+            *count = count.saturating_add(1);
+        }
+        Self(counts)
+    }
+
+    fn may_be_often(&self, hash: u64) -> bool {
+        let last_bits = self.0.len() - 1;
+        hash != 0 && usize::from(self.0[hash as usize & last_bits]) >= LABEL_TIMES
+    }
 }
 
 /// Hash of a label. Its first and last eight bytes and those in the middle hold all of it.

@@ -46,19 +46,22 @@ fn with_word(text: &str, between: Range<usize>) -> Option<(Place<'_>, Place<'_>)
     let month = last_word(text, between.end);
     // What stands before is part of a word of ASCII.
     let mut inside = between.start > 0;
-    let bytes = text.as_bytes().get(between.clone())?;
-    for (at, byte) in between.zip(bytes) {
+    let bytes = text.as_bytes();
+    for at in between {
+        let (first, second) = (*bytes.get(at)?, bytes.get(at + 1).copied());
         let from = Place::new(text, at);
-        if begins(from, *byte, inside) {
-            let end = words_from(*byte).iter().find_map(|form| form(from));
-            let end = end
+        if begins(from, first, inside) {
+            let forms = words_from(first, second.unwrap_or_default());
+            let end = forms
+                .iter()
+                .find_map(|form| form(from))
                 .or_else(|| (at >= month).then(|| month_before_day(from))?)
                 .or_else(|| (at == 0).then(|| month_alone(from))?);
             if let Some(end) = end {
                 return Some((from, end));
             }
         }
-        inside = byte.is_ascii_alphabetic() || *byte == b'_';
+        inside = first.is_ascii_alphabetic() || first == b'_';
     }
     None
 }
@@ -131,16 +134,18 @@ fn numbers_before(place: Place) -> &'static [Form] {
     }
 }
 
-/// The forms but those of months that may begin with a word of this first byte, best first.
-fn words_from(byte: u8) -> &'static [Form] {
-    match byte.to_ascii_lowercase() {
-        b'a' => &[day_by_name, ago_in_english],
-        b'f' | b'i' | b'v' => &[ago_behind_a_word],
-        b'g' | b't' | b'y' => &[day_by_name],
-        b'h' => &[day_by_name, ago_behind_a_word],
-        b'j' | b'm' => &[just_now],
-        b'o' => &[ago_in_english],
-        0x80.. => &[day_in_han, just_now_in_han, ago_in_han],
+/// The forms but those of months that may begin with a letter and what stands behind it, best first.
+fn words_from(first: u8, second: u8) -> &'static [Form] {
+    match (first.to_ascii_lowercase(), second.to_ascii_lowercase()) {
+        (0x80.., _) => &[day_in_han, just_now_in_han, ago_in_han],
+        (_, 0x80..) => &[day_by_name, just_now, ago_in_english, ago_behind_a_word],
+        (b'a', b'y') => &[day_by_name, ago_in_english],
+        (b'a', b'n' | b'd' | b'h' | b'm' | b's' | b'w' | b' ' | b'\t'..=b'\r') | (b'o', b'n') => {
+            &[ago_in_english]
+        }
+        (b'g' | b'h' | b'y', b'e') | (b'h', b'i') | (b'h' | b't', b'o') => &[day_by_name],
+        (b'f' | b'h', b'a') | (b'i', b'l') | (b'v', b'o') => &[ago_behind_a_word],
+        (b'j', b'u') | (b'm', b'o') => &[just_now],
         _ => &[],
     }
 }

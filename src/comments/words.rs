@@ -1,6 +1,7 @@
 //! The words of comment blocks: what classes are called and what buttons say. In: a short text. Out: whether it
 //! is a button, a count, a heading of comments. Never for long texts: a sentence may say anything.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -181,10 +182,27 @@ static ALL_PARTS: LazyLock<Literals> = LazyLock::new(|| {
     Literals::of(lists.flat_map(|(list, parts)| parts.iter().map(|part| (part, list.0))))
 });
 
+/// Values remembered, as a power of two; a page seldom has more.
+const REMEMBERED: usize = 512;
+
+thread_local! {
+    /// For the last bits of its hash the value last seen with them, and the lists whose parts stand in it. The same few
+    /// values are asked for again and again.
+    static LAST_SEEN: RefCell<Vec<(u64, u32)>> = RefCell::new(vec![(0, 0); REMEMBERED]);
+}
+
 impl Parts {
     /// True if any of the list stands in a class or id value, in whatever case.
     pub(super) fn stand_in(self, value: &str) -> bool {
-        ALL_PARTS.seen(value.as_bytes()) & self.0 != 0
+        let hash = xxhash_rust::xxh3::xxh3_64(value.as_bytes());
+        let seen = LAST_SEEN.with_borrow_mut(|last| {
+            let last = &mut last[hash as usize % REMEMBERED];
+            if last.0 != hash {
+                *last = (hash, ALL_PARTS.seen(value.as_bytes()));
+            }
+            last.1
+        });
+        seen & self.0 != 0
     }
 }
 
@@ -276,7 +294,11 @@ static BEGINNINGS: LazyLock<Literals> =
 /// A short text without signs at its ends and without the number before or behind it.
 fn core(text: &str) -> &str {
     let outer = |c: char| !c.is_alphanumeric() || c.is_ascii_digit();
-    let inner = text.trim_matches(outer);
+    let inner = if has_letters_at_ends(text.as_bytes()) {
+        text
+    } else {
+        text.trim_matches(outer)
+    };
     // A number of ten thousands is `1.2万`.
     if inner == "万" || inner == "k" || inner == "K" {
         ""
@@ -285,7 +307,16 @@ fn core(text: &str) -> &str {
     }
 }
 
-static HEADING: LazyLock<Regex> = LazyLock::new(|| {
+/// Told by bytes, for most texts that are buttons; a character from U+5000 to U+9FFF is a letter.
+pub(super) fn has_letters_at_ends(text: &[u8]) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic();
+    let is_han = |byte: &u8| (0xE5..=0xE9).contains(byte);
+    text.first()
+        .is_some_and(|first| is_letter(first) || is_han(first))
+        && (text.last().is_some_and(is_letter) || text.iter().nth_back(2).is_some_and(is_han))
+}
+
+pub(super) static HEADING: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?i)^[\W_]*(?:\d+\s*)?(?:条|个|篇)?\s*(?:(?:全部|所有|最新|最热|热门|热|精彩|精选|网友|用户|读者|发表|文章|相关|共有?\s*\d+\s*条?|查看|我要|我来|参与|更多|已有\s*\d+\s*条)\s*)*(?:评论|短评|书评|影评|跟帖|跟贴|留言|回复|回帖|点评|回答|讨论|说两句|热评|神评论?)(?:\s*(?:区|列表|板|（?共?\s*\d+\s*条?）?|内容|专区))?[\W\d_]*$|^[\W_]*(?:\d[\d,.]*\s*)?(?:(?:all|latest|top|newest|reader|user|recent|show|best|featured)\s+)?(?:comments?|repl(?:y|ies)|answers?|responses?|reviews?|discussion|reactions|kommentare?|antworten|commentaires?|réponses|comentarios?|respuestas|comentários|respostas|commenti|risposte|コメント|댓글)(?:\s+(?:on|to)(?-u:\b).{0,80}|\s+so far)?[\W\d_]*$|thoughts on [“\x22]",
     )
@@ -337,7 +368,50 @@ static ANY_HEADING_WORD: LazyLock<Literals> =
 
 /// The heading of a list of comments.
 pub(super) fn is_heading(text: &str) -> bool {
-    text.len() <= 90 && ANY_HEADING_WORD.stand_in(text) && HEADING.is_match(text)
+    text.len() <= 90
+        && begins_like_a_heading(text)
+        && ANY_HEADING_WORD.stand_in(text)
+        && HEADING.is_match(text)
+}
+
+/// The first letter of a text begins a word of headings. Spares most texts the look for such words.
+pub(super) fn begins_like_a_heading(text: &str) -> bool {
+    // Thoughts on something in quotes may stand anywhere; of other quotes this is the first byte.
+    let quotes = |any, byte: u8| any | (byte == b'"') | (byte == 0xE2);
+    if text.bytes().fold(false, quotes) {
+        return true;
+    }
+    for (at, char) in text.char_indices() {
+        match char {
+            'a'..='z' | 'A'..='Z' => {
+                let mut two = text.bytes().skip(at).map(|byte| byte.to_ascii_lowercase());
+                return begins_heading_word(two.next(), two.next());
+            }
+            '\u{4E00}'..='\u{9FFF}' => return HEADING_LETTERS.contains(char),
+            '\0'..='\u{BF}' | '\u{3000}'..='\u{303F}' | '\u{FF00}'..='\u{FFEF}' => {}
+            _ => return true,
+        }
+    }
+    false
+}
+
+/// What the words of headings begin with.
+const HEADING_LETTERS: &str = "条个篇全所最热精网用读发文相共查我参更已评短书影跟留回点讨说神";
+
+/// The same for words of Latin letters, by their first two bytes.
+fn begins_heading_word(first: Option<u8>, second: Option<u8>) -> bool {
+    matches!(
+        (first, second),
+        (Some(b'a'), Some(b'l' | b'n'))
+            | (Some(b'b' | b'f' | b'n'), Some(b'e'))
+            | (Some(b'c' | b'k' | b't'), Some(b'o'))
+            | (Some(b'd'), Some(b'i'))
+            | (Some(b'l'), Some(b'a'))
+            | (Some(b'r'), _)
+            | (Some(b's'), Some(b'h'))
+            | (Some(b'u'), Some(b's'))
+            | (_, Some(0x80..))
+    )
 }
 
 /// The number of a count, `1.2万` and `3.4k` included; `None` for a text without one.

@@ -1,5 +1,6 @@
 //! Tests of the comment blocks: times, words, groups, verdicts, hostile pages.
 
+mod headings;
 mod told;
 
 use crate::comments::{Found, chance, endpoints, find, groups, judge, paper, signs, words};
