@@ -374,20 +374,21 @@ pub(super) fn is_heading(text: &str) -> bool {
         && HEADING.is_match(text)
 }
 
-/// The first letter of a text begins a word of headings. Spares most texts the look for such words.
+/// A text begins with a word of headings. Spares most texts the look for such words.
 pub(super) fn begins_like_a_heading(text: &str) -> bool {
-    // Thoughts on something in quotes may stand anywhere; of other quotes this is the first byte.
-    let quotes = |any, byte: u8| any | (byte == b'"') | (byte == 0xE2);
-    if text.bytes().fold(false, quotes) {
+    // Thoughts on something in quotes may stand anywhere, and an old `s` is spelled with two bytes. Of other characters
+    // too these are the first bytes.
+    let odd = |any, byte: u8| any | matches!(byte, b'"' | 0xC5 | 0xE2);
+    if text.bytes().fold(false, odd) {
         return true;
     }
     for (at, char) in text.char_indices() {
         match char {
-            'a'..='z' | 'A'..='Z' => {
-                let mut two = text.bytes().skip(at).map(|byte| byte.to_ascii_lowercase());
-                return begins_heading_word(two.next(), two.next());
+            'a'..='z' | 'A'..='Z' | '\u{4E00}'..='\u{9FFF}' => {
+                let rest = text.as_bytes().get(at..).unwrap_or_default();
+                return HEADING_BEGINNINGS.begin_with(rest) != 0;
             }
-            '\u{4E00}'..='\u{9FFF}' => return HEADING_LETTERS.contains(char),
+            // Numbers and signs.
             '\0'..='\u{BF}' | '\u{3000}'..='\u{303F}' | '\u{FF00}'..='\u{FFEF}' => {}
             _ => return true,
         }
@@ -395,24 +396,14 @@ pub(super) fn begins_like_a_heading(text: &str) -> bool {
     false
 }
 
-/// What the words of headings begin with.
-const HEADING_LETTERS: &str = "条个篇全所最热精网用读发文相共查我参更已评短书影跟留回点讨说神";
-
-/// The same for words of Latin letters, by their first two bytes.
-fn begins_heading_word(first: Option<u8>, second: Option<u8>) -> bool {
-    matches!(
-        (first, second),
-        (Some(b'a'), Some(b'l' | b'n'))
-            | (Some(b'b' | b'f' | b'n'), Some(b'e'))
-            | (Some(b'c' | b'k' | b't'), Some(b'o'))
-            | (Some(b'd'), Some(b'i'))
-            | (Some(b'l'), Some(b'a'))
-            | (Some(b'r'), _)
-            | (Some(b's'), Some(b'h'))
-            | (Some(b'u'), Some(b's'))
-            | (_, Some(0x80..))
-    )
-}
+/// What the first words of headings of comments begin with.
+static HEADING_BEGINNINGS: LazyLock<Literals> = LazyLock::new(|| {
+    let words = "条|个|篇|全部|所有|最新|最热|热|精彩|精选|网友|用户|读者|发表|文章|相关|共|查看|我要|我来|参与|更多|已有|\
+         评论|短评|书评|影评|跟帖|跟贴|留言|回复|回帖|点评|回答|讨论|说两句|神评|all|latest|top|newest|reader|user|recent|\
+         show|best|featured|comment|coment|repl|answer|respo|review|discussion|reactions|kommentar|antwort|r\u{E9}ponse|\
+         r\u{C9}ponse|respuesta|rispost";
+    Literals::of(words.split('|').map(|word| (word, 1)))
+});
 
 /// The number of a count, `1.2万` and `3.4k` included; `None` for a text without one.
 pub(super) fn number(text: &str) -> Option<i64> {
