@@ -44,16 +44,26 @@ pub struct RawLink {
 /// Only http and https; references into the page itself are no links. An address that is named several times keeps
 /// its first place and gets the first text that is not empty, since pictures often link before headlines do.
 pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
+    // Index in the list, to resolve each spelling but once; `None` when it names no page.
+    let mut by_reference = HashMap::with_capacity_and_hasher(USUAL, QuickHash::default());
     let mut found = Found {
         base: base(page),
-        by_reference: HashMap::with_capacity_and_hasher(USUAL, QuickHash::default()),
         by_url: HashMap::with_capacity_and_hasher(USUAL, QuickHash::default()),
         links: Vec::with_capacity(USUAL),
     };
     for (id, node) in page.nodes().iter().enumerate() {
         let id = id as NodeId;
-        if let Some(reference) = Reference::of(page, id, node) {
-            found.add(page, id, &reference, limit);
+        let Some(reference) = Reference::of(page, id, node).filter(Reference::names_a_page) else {
+            continue;
+        };
+        let at = *by_reference
+            .entry(reference.text)
+            .or_insert_with(|| found.resolve(page, id, &reference, limit));
+        if let Some(link) = at.and_then(|at: usize| found.links.get_mut(at)) {
+            link.nofollow &= reference.is_nofollow();
+            if link.text.is_empty() {
+                link.text = link_text(page, id);
+            }
         }
     }
     found.links
@@ -94,8 +104,11 @@ impl<'p> Reference<'p> {
             }
             _ => return None,
         };
-        let rel = page.attr(id, Attr::Rel);
-        Some(Self { text, role, rel })
+        Some(Self {
+            text: text.trim(),
+            role,
+            rel: page.attr(id, Attr::Rel),
+        })
     }
 
     /// Most references are these, so their attributes are looked at once.
@@ -103,7 +116,7 @@ impl<'p> Reference<'p> {
         let (mut text, mut rel) = (None, None);
         for (name, value) in page.attributes_of(id) {
             match name {
-                Attr::Href => text = text.or(Some(value)),
+                Attr::Href => text = text.or(Some(value.trim())),
                 Attr::Rel => rel = rel.or(Some(value)),
                 _ => {}
             }
@@ -113,6 +126,25 @@ impl<'p> Reference<'p> {
             _ => LinkRole::Anchor,
         };
         text.map(|text| Self { text, role, rel })
+    }
+
+    fn is_nofollow(&self) -> bool {
+        self.rel
+            .is_some_and(|rel| has_word(rel, &["nofollow", "ugc", "sponsored"]))
+    }
+
+    /// False for references into this page, and for those that another program is meant by.
+    fn names_a_page(&self) -> bool {
+        let ends_name = |b| matches!(b, b':' | b'/' | b'?' | b'#');
+        let Some(at) = self.text.bytes().position(ends_name) else {
+            return !self.text.is_empty();
+        };
+        let (name, rest) = self.text.split_at(at);
+        match rest.as_bytes().first() {
+            Some(b':') => name.eq_ignore_ascii_case("http") || name.eq_ignore_ascii_case("https"),
+            Some(b'#') => !name.is_empty(),
+            _ => true,
+        }
     }
 }
 
@@ -150,56 +182,16 @@ fn has_word(list: &str, words: &[&str]) -> bool {
         .any(|word| words.iter().any(|w| word.eq_ignore_ascii_case(w)))
 }
 
-/// False for references into this page, and for those that another program is meant by.
-fn names_a_page(reference: &str) -> bool {
-    let ends_name = |b| matches!(b, b':' | b'/' | b'?' | b'#');
-    let Some(at) = reference.bytes().position(ends_name) else {
-        return !reference.is_empty();
-    };
-    let (name, rest) = reference.split_at(at);
-    match rest.as_bytes().first() {
-        Some(b':') => name.eq_ignore_ascii_case("http") || name.eq_ignore_ascii_case("https"),
-        Some(b'#') => !name.is_empty(),
-        _ => true,
-    }
-}
-
 /// Links that most pages have no more of.
 const USUAL: usize = 224;
 
-struct Found<'p> {
+struct Found {
     base: Option<CrawlUri>,
-    /// Spelling in the page → index in `links`, to resolve each but once; `None` when it names no page.
-    by_reference: HashMap<&'p str, Option<usize>, QuickHash>,
     by_url: HashMap<u64, usize, QuickHash>,
     links: Vec<RawLink>,
 }
 
-impl<'p> Found<'p> {
-    fn add(&mut self, page: &'p Page, id: NodeId, reference: &Reference<'p>, limit: usize) {
-        let text = reference.text.trim();
-        if !names_a_page(text) {
-            return;
-        }
-        let known = self.by_reference.get(text).copied();
-        let at = match known {
-            Some(at) => at,
-            None => {
-                let at = self.resolve(page, id, text, reference.role, limit);
-                self.by_reference.insert(text, at);
-                at
-            }
-        };
-        let Some(link) = at.and_then(|at| self.links.get_mut(at)) else {
-            return;
-        };
-        let nofollow = |rel| has_word(rel, &["nofollow", "ugc", "sponsored"]);
-        link.nofollow &= reference.rel.is_some_and(nofollow);
-        if link.text.is_empty() {
-            link.text = link_text(page, id);
-        }
-    }
-
+impl Found {
     /// The address that a reference means.
     fn url(&self, reference: &str) -> Option<CrawlUri> {
         // Without a base a reference without a scheme means nothing.
@@ -212,32 +204,29 @@ impl<'p> Found<'p> {
         &mut self,
         page: &Page,
         id: NodeId,
-        reference: &str,
-        role: LinkRole,
+        reference: &Reference<'_>,
         limit: usize,
     ) -> Option<usize> {
         // A full list takes no more, so what another spelling means need not be known.
         if self.links.len() >= limit {
             return None;
         }
-        let url = self.url(reference)?;
-        if role == LinkRole::Anchor && page.url.as_ref() == Some(&url) {
+        let url = self.url(reference.text)?;
+        if reference.role == LinkRole::Anchor && page.url.as_ref() == Some(&url) {
             return None;
         }
-        let fingerprint = url.fingerprint();
-        if let Some(at) = self.by_url.get(&fingerprint) {
-            return Some(*at);
-        }
         let at = self.links.len();
-        self.by_url.insert(fingerprint, at);
-        self.links.push(RawLink {
-            url,
-            text: String::new(),
-            role,
-            nofollow: true,
-            node: id,
-        });
-        Some(at)
+        let known = *self.by_url.entry(url.fingerprint()).or_insert(at);
+        if known == at {
+            self.links.push(RawLink {
+                url,
+                text: String::new(),
+                role: reference.role,
+                nofollow: true,
+                node: id,
+            });
+        }
+        Some(known)
     }
 }
 

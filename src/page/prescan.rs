@@ -4,6 +4,8 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
+use super::markup::is_space;
+
 /// The charset that the bytes name.
 pub(super) fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
     if let Some(declaration) = bytes.strip_prefix(b"<?xml")
@@ -35,10 +37,6 @@ pub(super) fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
             scan.at += 1;
         }
     }
-}
-
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b'\t' | b'\n' | b'\x0C' | b'\r' | b' ')
 }
 
 fn is_meta(rest: &[u8]) -> bool {
