@@ -8,7 +8,7 @@
 
 use super::groups::Kind;
 use super::signs::trimmed;
-use super::{judge, words};
+use super::{headings, judge, words};
 use crate::page::{NodeId, Page, Tag};
 
 /// True when a group of elements of one kind may be comments. `timed` are the signs of time.
@@ -61,7 +61,7 @@ fn has_word(page: &Page, begins: &[NodeId]) -> bool {
         if words::is_answer_tool(text) {
             return true;
         }
-        if words::is_heading(text) {
+        if headings::is_heading(text) {
             below = judge::HEADING_TEXTS;
         }
     }

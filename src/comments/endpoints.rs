@@ -108,24 +108,25 @@ fn is_bound(char: char) -> bool {
 /// `https://…` or `/…`, slashes perhaps escaped, with a word of comments behind the first slash.
 fn is_address(text: &str) -> bool {
     // Most of what scripts quote is no address.
-    if !text.starts_with(['h', 'H', '/', '\\']) || !ANY_WORD.stand_in(text) {
+    if !text.starts_with(['h', 'H', '/', '\\']) {
         return false;
     }
-    let lower = text.to_ascii_lowercase();
-    let rest = ["https:", "http:"]
-        .iter()
-        .find_map(|scheme| lower.strip_prefix(scheme))
-        .unwrap_or(&lower);
-    let slash = |text: &'_ str| -> Option<usize> {
-        let rest = text.strip_prefix('\\').unwrap_or(text);
-        rest.strip_prefix('/').map(|rest| text.len() - rest.len())
+    let scheme = |scheme: &str| {
+        let (first, rest) = text.split_at_checked(scheme.len())?;
+        first.eq_ignore_ascii_case(scheme).then_some(rest)
     };
-    let Some(first) = slash(rest) else {
+    let rest = ["https:", "http:"].into_iter().find_map(scheme);
+    let Some(rest) = behind_slash(rest.unwrap_or(text)) else {
         return false;
     };
-    let rest = rest.get(first..).unwrap_or_default();
+    let stands = ANY_WORD.stand_in(rest);
+    if !stands || rest.len() <= MAX_SIDE {
+        return stands;
+    }
+    let rest = rest.to_ascii_lowercase();
     // How far the word may stand from the beginning at most, and must at least to be near enough to the end.
-    let room = MAX_SIDE + slash(rest).unwrap_or(0);
+    let second = behind_slash(&rest).map_or(0, |behind| rest.len() - behind.len());
+    let room = MAX_SIDE + second;
     let most = rest.char_indices().nth(room).map_or(rest.len(), |c| c.0);
     let least = rest
         .char_indices()
@@ -136,6 +137,11 @@ fn is_address(text: &str) -> bool {
         let mut places = rest.match_indices(word).map(|(at, _)| at);
         places.any(|at| at <= most && at + word.len() >= least)
     })
+}
+
+/// What stands behind a slash, perhaps an escaped one, at the beginning.
+fn behind_slash(text: &str) -> Option<&str> {
+    text.strip_prefix('\\').unwrap_or(text).strip_prefix('/')
 }
 
 fn add(page: &Page, found: &str, out: &mut Vec<String>) {

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use super::fields::Fields;
 use super::record::Record;
-use super::signs::TIME_LEVELS;
-use super::{keys, words};
+use super::signs::{TIME_LEVELS, trimmed};
+use super::{headings, keys, words};
 use crate::page::{NodeId, Page, Tag};
 use crate::similarity::pol::LeafPaths;
 use crate::similarity::{Labels, Mode, Skeleton};
@@ -246,8 +246,9 @@ pub(super) fn may_speak(
     let mut nodes = records.iter().take(PROBED).flat_map(Clone::clone);
     forum
         || is_called(page, first.start, marked)
-        || nodes
-            .any(|id| page.node(id).tag == Tag::TEXT && words::is_answer_tool(page.text(id).trim()))
+        || nodes.any(|id| {
+            page.node(id).tag == Tag::TEXT && words::is_answer_tool(trimmed(page.text(id)))
+        })
         || has_heading(page, first.start)
 }
 
@@ -284,9 +285,9 @@ fn has_heading(page: &Page, start: NodeId) -> bool {
         .rev()
         .filter(|id| page.node(*id).tag == Tag::TEXT);
     texts
-        .filter(|id| !page.text(*id).trim().is_empty())
+        .filter(|id| !trimmed(page.text(*id)).is_empty())
         .take(HEADING_TEXTS)
-        .any(|id| words::is_heading(page.text(id).trim()))
+        .any(|id| headings::is_heading(trimmed(page.text(id))))
 }
 
 fn has_headline(page: &Page, record: &Record) -> bool {

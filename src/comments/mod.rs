@@ -14,6 +14,7 @@ mod content;
 mod endpoints;
 mod fields;
 mod groups;
+mod headings;
 mod judge;
 mod keys;
 mod paper;

@@ -43,15 +43,14 @@ pub(super) fn conformity(page: &Page, names: &mut Names, records: &[Range<NodeId
         .collect();
     let mut all: Vec<Key> = kinds.concat();
     all.sort_unstable();
-    let count = |key: &Key| {
-        let from = all.partition_point(|k| k < key);
-        all.iter().skip(from).take_while(|k| *k == key).count()
-    };
+    let often = all.chunk_by(|a, b| a == b);
+    let often: Vec<Key> = often
+        .filter(|same| same.len() * 2 >= kinds.len())
+        .filter_map(|same| same.first().copied())
+        .collect();
     let shares = kinds.iter().map(|names| {
-        let common = names
-            .iter()
-            .filter(|key| count(key) * 2 >= kinds.len())
-            .count();
+        let is_common = |key: &&Key| often.binary_search(key).is_ok();
+        let common = names.iter().filter(is_common).count();
         common as f32 / names.len().max(1) as f32
     });
     shares.sum::<f32>() / kinds.len().max(1) as f32

@@ -61,17 +61,16 @@ fn weights(page: &Page) -> Vec<u32> {
     let texts = page.nodes().iter().enumerate();
     let texts = texts.filter(|(_, node)| node.tag == Tag::TEXT);
     // The bytes of each with its hash, 0 for one that is too long for a label.
-    let told: Vec<(u32, u64)> = texts
-        .map(|(at, _)| {
-            let text = trimmed(page.text(at as NodeId));
-            let hash = if text.is_empty() || text.len() > LABEL_BYTES {
-                0
-            } else {
-                hash(text.as_bytes())
-            };
-            (text.len() as u32, hash)
-        })
-        .collect();
+    let mut told: Vec<(u32, u64)> = Vec::with_capacity(page.nodes().len());
+    told.extend(texts.map(|(at, _)| {
+        let text = trimmed(page.text(at as NodeId));
+        let hash = if text.is_empty() || text.len() > LABEL_BYTES {
+            0
+        } else {
+            hash(text.as_bytes())
+        };
+        (text.len() as u32, hash)
+    }));
     let rough = RoughCounts::of(told.iter().map(|t| t.1));
     let hashes = told.iter().map(|t| t.1);
     let mut often: Vec<u64> = hashes.filter(|hash| rough.may_be_often(*hash)).collect();

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use super::{Block, Comment, Found, words};
+use super::{Block, Comment, Found, headings};
 use crate::page::{NodeId, Page, Tag};
 
 /// Bytes of plain text in long pieces before the first record from which an article stands there.
@@ -131,7 +131,7 @@ fn above_is_heading(page: &Page, start: NodeId) -> bool {
         .rev()
         .filter(|id| page.node(*id).tag == Tag::TEXT && !page.text(*id).trim().is_empty())
         .take(2)
-        .any(|id| words::is_heading(page.text(id).trim()) && !is_link(id))
+        .any(|id| headings::is_heading(page.text(id).trim()) && !is_link(id))
 }
 
 /// Addresses of forums and of sites of questions and answers.

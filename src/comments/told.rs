@@ -9,19 +9,6 @@ use super::place::Place;
 /// Reads on behind what it reads from a place, `None` where that does not stand.
 type Form = fn(Place) -> Option<Place>;
 
-/// Forms that begin with a number of at most three digits, best first.
-const NUMBERS: [Form; 9] = [
-    day_in_numbers,
-    day_and_hour,
-    day_of_month,
-    ago_in_han,
-    ago_in_english,
-    alone_in_english,
-    alone_in_han,
-    ago_elsewhere,
-    day_before_month,
-];
-
 /// The first time in a text with the time of day behind it, as a byte range.
 pub(super) fn find(text: &str) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
@@ -129,7 +116,23 @@ fn numbers_before(place: Place) -> &'static [Form] {
             day_before_month,
         ],
         Some(b'-') => &[day_before_month],
-        Some(0x80..) => &NUMBERS,
+        // No letter of ASCII in another spelling.
+        Some(0xE3..) => &[
+            day_of_month,
+            ago_in_han,
+            alone_in_han,
+            ago_elsewhere,
+            day_before_month,
+        ],
+        Some(0x80..) => &[
+            day_of_month,
+            ago_in_han,
+            ago_in_english,
+            alone_in_english,
+            alone_in_han,
+            ago_elsewhere,
+            day_before_month,
+        ],
         _ => &[],
     }
 }

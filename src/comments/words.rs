@@ -1,13 +1,11 @@
 //! The words of comment blocks: what classes are called and what buttons say. In: a short text. Out: whether it
-//! is a button, a count, a heading of comments. Never for long texts: a sentence may say anything.
+//! is a button or a count. Never for long texts: a sentence may say anything.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
-use crate::literals::{Literals, compiled};
+use crate::literals::Literals;
 
 /// A list of parts of class and id values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -316,12 +314,6 @@ pub(super) fn has_letters_at_ends(text: &[u8]) -> bool {
         && (text.last().is_some_and(is_letter) || text.iter().nth_back(2).is_some_and(is_han))
 }
 
-pub(super) static HEADING: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
-        r"(?i)^[\W_]*(?:\d+\s*)?(?:条|个|篇)?\s*(?:(?:全部|所有|最新|最热|热门|热|精彩|精选|网友|用户|读者|发表|文章|相关|共有?\s*\d+\s*条?|查看|我要|我来|参与|更多|已有\s*\d+\s*条)\s*)*(?:评论|短评|书评|影评|跟帖|跟贴|留言|回复|回帖|点评|回答|讨论|说两句|热评|神评论?)(?:\s*(?:区|列表|板|（?共?\s*\d+\s*条?）?|内容|专区))?[\W\d_]*$|^[\W_]*(?:\d[\d,.]*\s*)?(?:(?:all|latest|top|newest|reader|user|recent|show|best|featured)\s+)?(?:comments?|repl(?:y|ies)|answers?|responses?|reviews?|discussion|reactions|kommentare?|antworten|commentaires?|réponses|comentarios?|respuestas|comentários|respostas|commenti|risposte|コメント|댓글)(?:\s+(?:on|to)(?-u:\b).{0,80}|\s+so far)?[\W\d_]*$|thoughts on [“\x22]",
-    )
-});
-
 /// A button or a label: 回复, 举报, Reply, 沙发.
 pub(super) fn is_tool(text: &str) -> bool {
     if text.len() > 48 {
@@ -358,52 +350,6 @@ pub(super) fn is_count(text: &str) -> bool {
 fn is_pictograph(char: char) -> bool {
     matches!(u32::from(char), 0x1F300..=0x1FAFF | 0x2600..=0x27BF)
 }
-
-/// One of them stands in every heading of comments.
-const HEADING_WORDS: &str = "评论|短评|书评|影评|跟帖|跟贴|留言|回复|回帖|点评|回答|讨论|说两句|热评|comment|coment|repl|answer|\
-     antwort|respon|ponses|respuesta|resposta|rispost|review|discussion|reaction|kommentar|コメント|댓글|thoughts on|神评";
-
-static ANY_HEADING_WORD: LazyLock<Literals> =
-    LazyLock::new(|| Literals::of(HEADING_WORDS.split('|').map(|word| (word, 1))));
-
-/// The heading of a list of comments.
-pub(super) fn is_heading(text: &str) -> bool {
-    text.len() <= 90
-        && begins_like_a_heading(text)
-        && ANY_HEADING_WORD.stand_in(text)
-        && HEADING.is_match(text)
-}
-
-/// A text begins with a word of headings. Spares most texts the look for such words.
-pub(super) fn begins_like_a_heading(text: &str) -> bool {
-    // Thoughts on something in quotes may stand anywhere, and an old `s` is spelled with two bytes. Of other characters
-    // too these are the first bytes.
-    let odd = |any, byte: u8| any | matches!(byte, b'"' | 0xC5 | 0xE2);
-    if text.bytes().fold(false, odd) {
-        return true;
-    }
-    for (at, char) in text.char_indices() {
-        match char {
-            'a'..='z' | 'A'..='Z' | '\u{4E00}'..='\u{9FFF}' => {
-                let rest = text.as_bytes().get(at..).unwrap_or_default();
-                return HEADING_BEGINNINGS.begin_with(rest) != 0;
-            }
-            // Numbers and signs.
-            '\0'..='\u{BF}' | '\u{3000}'..='\u{303F}' | '\u{FF00}'..='\u{FFEF}' => {}
-            _ => return true,
-        }
-    }
-    false
-}
-
-/// What the first words of headings of comments begin with.
-static HEADING_BEGINNINGS: LazyLock<Literals> = LazyLock::new(|| {
-    let words = "条|个|篇|全部|所有|最新|最热|热|精彩|精选|网友|用户|读者|发表|文章|相关|共|查看|我要|我来|参与|更多|已有|\
-         评论|短评|书评|影评|跟帖|跟贴|留言|回复|回帖|点评|回答|讨论|说两句|神评|all|latest|top|newest|reader|user|recent|\
-         show|best|featured|comment|coment|repl|answer|respo|review|discussion|reactions|kommentar|antwort|r\u{E9}ponse|\
-         r\u{C9}ponse|respuesta|rispost";
-    Literals::of(words.split('|').map(|word| (word, 1)))
-});
 
 /// The number of a count, `1.2万` and `3.4k` included; `None` for a text without one.
 pub(super) fn number(text: &str) -> Option<i64> {
