@@ -60,29 +60,18 @@ static ANY_UNIT: LazyLock<Literals> = LazyLock::new(|| Literals::of(UNITS.map(|u
 
 /// Days and moments of short texts with a number.
 static ANY_DAY: LazyLock<Literals> = LazyLock::new(|| {
-    let words = [
-        "yesterday",
-        "today",
-        "gestern",
-        "heute",
-        "hier",
-        "ayer",
-        "hoy",
-        "just now",
-        "fa ",
-        "刚",
-        "剛",
-    ];
+    let moments = ["just now", "fa ", "刚", "剛"];
+    let words = told::DAYS.into_iter().chain(moments);
     Literals::of(words.map(|word| (word, 1)))
 });
 
 /// The first three letters are those of a month in English.
 fn begins_with_month(text: &[u8]) -> bool {
-    const MONTHS: &[u8; 36] = b"janfebmaraprmayjunjulaugsepoctnovdec";
-    let first = text
-        .first_chunk::<3>()
-        .map(|first| first.map(|b| b.to_ascii_lowercase()));
-    first.is_some_and(|first| MONTHS.chunks_exact(3).any(|month| month == first))
+    let first = text.first_chunk::<3>();
+    first.is_some_and(|first| {
+        let is_first = |month: &&str| first.eq_ignore_ascii_case(month.as_bytes());
+        told::MONTHS.iter().any(is_first)
+    })
 }
 
 /// What the digits of a text are part of.

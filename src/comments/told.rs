@@ -6,6 +6,22 @@ use std::ops::Range;
 
 use super::place::Place;
 
+/// Days told from today.
+pub(super) const DAYS: [&str; 7] = [
+    "yesterday",
+    "today",
+    "gestern",
+    "heute",
+    "hier",
+    "ayer",
+    "hoy",
+];
+
+/// What the names of months in English begin with.
+pub(super) const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
+
 /// Reads on behind what it reads from a place, `None` where that does not stand.
 type Form = fn(Place) -> Option<Place>;
 
@@ -219,18 +235,7 @@ fn day_in_han(place: Place) -> Option<Place> {
 }
 
 fn day_by_name(place: Place) -> Option<Place> {
-    place
-        .bound()?
-        .one(&[
-            "yesterday",
-            "today",
-            "gestern",
-            "heute",
-            "hier",
-            "ayer",
-            "hoy",
-        ])?
-        .bound()
+    place.bound()?.one(&DAYS)?.bound()
 }
 
 fn just_now_in_han(place: Place) -> Option<Place> {
@@ -369,9 +374,6 @@ fn de(place: Place) -> Option<Place> {
 
 /// Oct 2, March 2019, and nothing else in the text.
 fn month_alone(place: Place) -> Option<Place> {
-    const MONTHS: [&str; 12] = [
-        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-    ];
     let month = place.start()?.one(&MONTHS)?.latin(0, 6)?;
     let behind = month.maybe_one(&["."]).some_blanks()?;
     let day = behind.digits(1, 2).and_then(Place::end);

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use crate::literals::Literals;
+use crate::literals::{Literals, Memory};
 
 /// A list of parts of class and id values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,26 +180,16 @@ static ALL_PARTS: LazyLock<Literals> = LazyLock::new(|| {
     Literals::of(lists.flat_map(|(list, parts)| parts.iter().map(|part| (part, list.0))))
 });
 
-/// Values remembered, as a power of two; a page seldom has more.
-const REMEMBERED: usize = 512;
-
 thread_local! {
-    /// For the last bits of its hash the value last seen with them, and the lists whose parts stand in it. The same few
-    /// values are asked for again and again.
-    static LAST_SEEN: RefCell<Vec<(u64, u32)>> = RefCell::new(vec![(0, 0); REMEMBERED]);
+    /// The lists whose parts stand in values. The same few are asked for again and again.
+    static LAST_SEEN: RefCell<Memory> = RefCell::default();
 }
 
 impl Parts {
     /// True if any of the list stands in a class or id value, in whatever case.
     pub(super) fn stand_in(self, value: &str) -> bool {
-        let hash = xxhash_rust::xxh3::xxh3_64(value.as_bytes());
-        let seen = LAST_SEEN.with_borrow_mut(|last| {
-            let last = &mut last[hash as usize % REMEMBERED];
-            if last.0 != hash {
-                *last = (hash, ALL_PARTS.seen(value.as_bytes()));
-            }
-            last.1
-        });
+        let seen =
+            LAST_SEEN.with_borrow_mut(|last| last.bits(value, || ALL_PARTS.seen(value.as_bytes())));
         seen & self.0 != 0
     }
 }

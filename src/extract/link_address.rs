@@ -52,18 +52,15 @@ impl Words {
         Self { words, lengths }
     }
 
-    /// Lengths that words have which begin as `text` does.
-    fn lengths(&self, text: &str) -> impl Iterator<Item = usize> {
+    /// A bit for each length of the words that begin as `text` does.
+    fn lengths(&self, text: &str) -> u32 {
         let first = text.bytes().next().unwrap_or_default();
-        let lengths = self.lengths[usize::from(first % 32)];
-        (1..8).filter(move |len| lengths >> len & 1 == 1)
+        self.lengths[usize::from(first % 32)]
     }
 
     fn has(&self, word: &str) -> bool {
-        let first = word.bytes().next().unwrap_or_default();
-        let lengths = self.lengths[usize::from(first % 32)];
-        word.len() < 32
-            && lengths >> word.len() & 1 == 1
+        word.len() <= LONGEST
+            && self.lengths(word) >> word.len() & 1 == 1
             && self
                 .words
                 .iter()
@@ -206,7 +203,9 @@ fn is_numbered(text: &str) -> bool {
         let code = text.get(..4);
         code.is_some_and(|code| code.iter().all(|b| b.is_ascii_hexdigit() || *b == b'-'))
     };
-    DETAILS.lengths(text).any(|len| {
+    let lengths = DETAILS.lengths(text);
+    let mut lengths = (1..=LONGEST).filter(|len| lengths >> len & 1 == 1);
+    lengths.any(|len| {
         let Some((name, rest)) = text.split_at_checked(len) else {
             return false;
         };
@@ -218,7 +217,7 @@ fn is_numbered(text: &str) -> bool {
 
 /// A parameter whose value is the number of a page.
 fn numbers_a_page(parameter: &str) -> bool {
-    let name = parameter.bytes().take(10).position(|b| b == b'=');
+    let name = parameter.bytes().take(LONGEST + 1).position(|b| b == b'=');
     let Some((name, value)) = name.and_then(|at| parameter.split_at_checked(at)) else {
         return false;
     };

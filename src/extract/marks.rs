@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::sync::LazyLock;
 
-use crate::literals::{Literals, spelled};
+use crate::literals::{Literals, Memory, spelled};
 use crate::page::{Attr, Attrs, NodeId, Page, Tag};
 
 /// A set of hints, inherited by what is inside.
@@ -191,27 +191,6 @@ fn folded(byte: u8) -> u8 {
     }
 }
 
-/// Values and names remembered; a page seldom has more.
-const REMEMBERED: usize = 512;
-
-/// Marks by the hash of what they were read from.
-#[derive(Debug, Default)]
-struct Memory(Vec<(u64, Marks)>);
-
-impl Memory {
-    /// The marks of a text: those that are remembered of it, else as `read`.
-    fn marks(&mut self, text: &[u8], read: impl FnOnce() -> Marks) -> Marks {
-        // Never 0, which stands for a place that is free.
-        let hash = xxhash_rust::xxh3::xxh3_64(text) | 1 << 63;
-        self.0.resize(REMEMBERED, (0, Marks::default()));
-        let known = &mut self.0[hash as usize % REMEMBERED];
-        if known.0 != hash {
-            *known = (hash, read());
-        }
-        known.1
-    }
-}
-
 thread_local! {
     /// The last reader of this thread: the pages of a site are made of the same parts.
     static LAST: Cell<Option<Box<MarkReader>>> = const { Cell::new(None) };
@@ -303,24 +282,26 @@ impl MarkReader {
             names,
             bounded,
         } = self;
-        values.marks(value.as_bytes(), || {
+        let marks = values.bits(value, || {
             // No word goes from one name to the next.
             let of_names = value.split_ascii_whitespace().map(|name| {
-                names.marks(name.as_bytes(), || {
+                names.bits(name, || {
                     bounded.clear();
                     bounded.push(b' ');
                     bounded.extend(name.bytes().map(folded));
                     bounded.push(b' ');
-                    Marks(WORDS.seen(bounded))
+                    WORDS.seen(bounded)
                 })
             });
-            let marks = of_names.fold(Marks::default(), Marks::with);
-            if marks.any(Marks::LAYOUT) {
+            let marks = Marks(of_names.fold(0, |all, bits| all | bits));
+            let believed = if marks.any(Marks::LAYOUT) {
                 marks.without(Marks::NOT_BESIDE_LAYOUT)
             } else {
                 marks
-            }
-        })
+            };
+            believed.0
+        });
+        Marks(marks)
     }
 }
 

@@ -7,12 +7,14 @@
 
 mod bytes;
 mod lean;
+mod memory;
 mod spelled;
 
 pub use bytes::{byte_set, count_bytes};
 #[cfg(test)]
 use lean::lean;
 pub use lean::{compiled, is_sign};
+pub use memory::Memory;
 pub use spelled::spelled;
 
 use std::collections::BTreeMap;
