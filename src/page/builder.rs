@@ -1,12 +1,15 @@
 //! Bytes to [`Page`]. In: the body of a response in pieces of any size. Out: the page. Never fails: what cannot be
 //! parsed is left out and the page says so.
 //!
-//! lol_html tokenizes: it knows scripts, raw text, comments and tags that are split over pieces. It runs without
-//! selectors, so it keeps no stack, and hands everything on in order to its output sink: a handler says beforehand
-//! whether the next piece is text or a comment, all the rest are tags. Start and end tags, stray ones too, are
-//! therefore read where they stand, and the structure is built by our own rules (`tree`).
+//! lol_html tokenizes: it knows comments, scripts that hold what looks like one, and tags that are split over pieces.
+//! It runs without selectors, so it keeps no stack, and hands everything on in order to its output sink: a handler
+//! says beforehand that the next piece is a comment, all the rest are runs of whole tags and texts. Start and end
+//! tags, stray ones too, and texts are therefore read where they stand (`markup`, `content`), and the structure is
+//! built by our own rules (`tree`).
 
 mod announce;
+#[cfg(test)]
+mod tests;
 
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,11 +17,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use lol_html::send::HtmlRewriter;
 use lol_html::{MemorySettings, OutputSink};
 
-use self::announce::{DATA, MARKUP, RAW, SKIPPED, announce_all, announce_naming};
+use self::announce::{MARKUP, SKIPPED, announce_comments, announce_naming};
 use super::config::Config;
 use super::decode::Decoder;
 use super::long_tag::{Skip, is_too_long, long_tag};
-use super::text::TextKind;
 use super::tree::Tree;
 use super::{CharsetSource, Page};
 use crate::uri::CrawlUri;
@@ -55,10 +57,8 @@ impl OutputSink for Sink {
         let passed = self.passed.load(Ordering::Relaxed) + chunk.len();
         self.passed.store(passed, Ordering::Relaxed);
         match self.next.swap_if_set(self.usual) {
-            MARKUP if !chunk.is_empty() => self.tree.markup(chunk),
-            DATA => self.tree.characters(chunk, TextKind::Data),
-            RAW => self.tree.characters(chunk, TextKind::Raw),
-            SKIPPED => {}
+            MARKUP if self.usual == MARKUP => self.tree.markup(chunk),
+            MARKUP => self.tree.tag(chunk),
             _ => self.tree.finish_text(),
         }
     }
@@ -244,7 +244,7 @@ fn tokenizer(
     };
     let settings = match links_only {
         true => announce_naming(&next),
-        false => announce_all(next),
+        false => announce_comments(next),
     };
     let memory = MemorySettings::new()
         .with_max_allowed_memory_usage(limits.max_decoded_bytes + TOKENIZER_BYTES_EXTRA);

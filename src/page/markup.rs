@@ -1,18 +1,25 @@
-//! Tags in the bytes between texts and comments. In: a run of markup that the tokenizer has already delimited.
-//! Out: each tag with its name, and the attributes of a start tag as slices. Never allocates, reads each byte once,
-//! never looks outside the run.
+//! Tags and texts in the bytes between comments. In: a run that the tokenizer has already delimited: no tag is cut.
+//! Out: each text; each tag with its name, and the attributes of a start tag as slices. Never allocates, reads each
+//! byte once, never looks outside the run.
 
 use memchr::memchr;
 
-/// A piece of markup.
+use super::content::Content;
+use super::text::TextKind;
+
+/// A piece of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Markup<'a> {
+    /// Text, with entities as they stand. It may come in pieces.
+    Text(&'a [u8], TextKind),
     /// `<name`; its attributes have to be read next.
     Start { name: &'a [u8] },
     /// `</name>`.
     End { name: &'a [u8] },
     /// `<!DOCTYPE …>`: what stands after the word.
     Doctype(&'a [u8]),
+    /// `<![CDATA[`, its end, or `</>`: a text ends here.
+    Bound,
 }
 
 /// How a start tag ended.
@@ -26,9 +33,10 @@ pub(super) enum TagEnd {
     Missing,
 }
 
-/// The tags of a run of markup in order.
-pub(super) struct Tags<'a> {
+/// The pieces of a run in order.
+pub(super) struct Pieces<'a> {
     rest: &'a [u8],
+    content: Content,
 }
 
 const SPACE: u8 = 1;
@@ -58,6 +66,11 @@ pub(super) const fn is_space(byte: u8) -> bool {
     CLASSES[byte as usize] & SPACE != 0
 }
 
+/// Whether the name of a tag ends before this byte.
+pub(super) const fn ends_name(byte: u8) -> bool {
+    CLASSES[byte as usize] & NAME_END != 0
+}
+
 /// Length of the beginning without a byte of this class.
 fn until(class: u8, bytes: &[u8]) -> usize {
     bytes
@@ -66,12 +79,23 @@ fn until(class: u8, bytes: &[u8]) -> usize {
         .unwrap_or(bytes.len())
 }
 
-impl<'a> Tags<'a> {
-    pub(super) fn new(run: &'a [u8]) -> Self {
-        Self { rest: run }
+impl<'a> Pieces<'a> {
+    /// The pieces of a run that begins in content of this kind.
+    pub(super) fn new(run: &'a [u8], content: Content) -> Self {
+        Self { rest: run, content }
     }
 
-    fn take(&mut self, len: usize) -> &'a [u8] {
+    /// What the next run begins in.
+    pub(super) fn content(&self) -> Content {
+        self.content
+    }
+
+    /// What follows the tag that came last is content of this kind.
+    pub(super) fn enter(&mut self, content: Content) {
+        self.content = content;
+    }
+
+    fn advance(&mut self, len: usize) -> &'a [u8] {
         let (head, tail) = self.rest.split_at(len.min(self.rest.len()));
         self.rest = tail;
         head
@@ -86,7 +110,7 @@ impl<'a> Tags<'a> {
             };
             match first {
                 b'>' => {
-                    self.take(1);
+                    self.advance(1);
                     return if slash {
                         TagEnd::SelfClosing
                     } else {
@@ -95,10 +119,10 @@ impl<'a> Tags<'a> {
                 }
                 b'/' => {
                     slash = true;
-                    self.take(1);
+                    self.advance(1);
                 }
                 _ if is_space(first) => {
-                    self.take(1);
+                    self.advance(1);
                 }
                 _ => {
                     slash = false;
@@ -117,7 +141,7 @@ impl<'a> Tags<'a> {
     fn key(&mut self) -> &'a [u8] {
         // A name may begin with `=`, oddly enough.
         let len = until(KEY_END, self.rest.get(1..).unwrap_or_default());
-        self.take(len + 1)
+        self.advance(len + 1)
     }
 
     /// The value of the attribute whose name was read; empty if it has none, `None` if the page ends in it.
@@ -126,79 +150,109 @@ impl<'a> Tags<'a> {
         if self.rest.first() != Some(&b'=') {
             return Some(&[]);
         }
-        self.take(1);
+        self.advance(1);
         self.skip_space();
         match self.rest.first() {
             Some(&quote @ (b'"' | b'\'')) => {
-                self.take(1);
+                self.advance(1);
                 let len = memchr(quote, self.rest)?;
-                let value = self.take(len);
-                self.take(1);
+                let value = self.advance(len);
+                self.advance(1);
                 Some(value)
             }
             _ => {
                 let len = until(VALUE_END, self.rest);
-                Some(self.take(len))
+                Some(self.advance(len))
             }
         }
     }
 
     fn skip_space(&mut self) {
         while self.rest.first().copied().is_some_and(is_space) {
-            self.take(1);
+            self.advance(1);
         }
     }
 
-    /// `<!…>` and `<?…>`: steps over it and gives what stands after the word when it is a doctype.
-    fn declaration(&mut self) -> Option<&'a [u8]> {
+    /// What `<!` begins here: comments are not in the run.
+    fn declaration(&mut self) -> Option<Markup<'a>> {
         let run = self.rest;
         if run.starts_with(b"<![CDATA[") {
-            self.take(9);
-            return None;
+            self.advance(b"<![CDATA[".len());
+            self.content = Content::Cdata;
+            return Some(Markup::Bound);
         }
         let end = memchr(b'>', run).unwrap_or(run.len());
-        self.take(end + 1);
+        self.advance(end + 1);
         let body = run.get(2..end).unwrap_or_default();
         let (word, rest) = body.split_at_checked(7)?;
-        word.eq_ignore_ascii_case(b"doctype").then_some(rest)
+        word.eq_ignore_ascii_case(b"doctype")
+            .then_some(Markup::Doctype(rest))
+    }
+
+    /// Text up to the next `<` after the first `skipped` bytes.
+    fn text(&mut self, skipped: usize) -> Markup<'a> {
+        let rest = self.rest.get(skipped..).unwrap_or_default();
+        let len = memchr(b'<', rest).unwrap_or(rest.len());
+        Markup::Text(self.advance(skipped + len), TextKind::Data)
+    }
+
+    /// Text of a script or the like, or the end of CDATA; `None` when it is over, or the run is.
+    fn other_text(&mut self) -> Option<Markup<'a>> {
+        let (content, (len, next)) = (self.content, self.content.text_len(self.rest));
+        if len == 0 && content == Content::Cdata && !self.rest.is_empty() {
+            self.content = next;
+            self.advance(b"]]>".len());
+            return Some(Markup::Bound);
+        }
+        if content != Content::Cdata {
+            self.content = next;
+        }
+        (len > 0).then(|| Markup::Text(self.advance(len), content.kind()))
     }
 }
 
-impl<'a> Iterator for Tags<'a> {
+impl<'a> Iterator for Pieces<'a> {
     type Item = Markup<'a>;
 
     fn next(&mut self) -> Option<Markup<'a>> {
+        if self.content != Content::Markup
+            && let Some(piece) = self.other_text()
+        {
+            return Some(piece);
+        }
         loop {
-            // Tags mostly stand side by side.
-            if self.rest.first() != Some(&b'<') {
-                let at = memchr(b'<', self.rest)?;
-                self.take(at);
+            if *self.rest.first()? != b'<' {
+                return Some(self.text(0));
             }
-            match *self.rest.get(1)? {
-                b'/' => {
-                    self.take(2);
-                    let len = until(NAME_END, self.rest);
-                    let name = self.take(len);
-                    // Browsers read attributes of end tags only to find their ends.
-                    let end = self.attributes(|_, _| {});
-                    if end != TagEnd::Missing && name.first().is_some_and(u8::is_ascii_alphabetic) {
-                        return Some(Markup::End { name });
+            match self.rest.get(1) {
+                Some(b'/') => match self.rest.get(2) {
+                    Some(b'>') => {
+                        self.advance(b"</>".len());
+                        return Some(Markup::Bound);
+                    }
+                    Some(first) if first.is_ascii_alphabetic() => {
+                        self.advance(2);
+                        let len = until(NAME_END, self.rest);
+                        let name = self.advance(len);
+                        // Browsers read attributes of end tags only to find their ends.
+                        if self.attributes(|_, _| {}) != TagEnd::Missing {
+                            return Some(Markup::End { name });
+                        }
+                    }
+                    _ => return Some(self.text(2)),
+                },
+                Some(b'!') => {
+                    if let Some(declared) = self.declaration() {
+                        return Some(declared);
                     }
                 }
-                b'!' | b'?' => {
-                    if let Some(rest) = self.declaration() {
-                        return Some(Markup::Doctype(rest));
-                    }
-                }
-                first if first.is_ascii_alphabetic() => {
-                    self.take(1);
+                Some(first) if first.is_ascii_alphabetic() => {
+                    self.advance(1);
                     let len = until(NAME_END, self.rest);
-                    let name = self.take(len);
+                    let name = self.advance(len);
                     return Some(Markup::Start { name });
                 }
-                _ => {
-                    self.take(1);
-                }
+                _ => return Some(self.text(1)),
             }
         }
     }

@@ -10,6 +10,7 @@ mod attr;
 mod builder;
 mod charset_name;
 mod config;
+mod content;
 mod decode;
 mod end_tags;
 mod error_page;

@@ -8,6 +8,8 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 /// Bytes kept before and after the name of the time of publication in a script.
 const AROUND: (usize, usize) = (160, 120);
+/// Bytes from one such place to the next: a script may name the time in its settings and again in its data.
+const APART: usize = 1024;
 /// Most places of a script that are looked at; a program says "comment" everywhere.
 const MAX_PLACES: usize = 60;
 /// Longest way from such a place to the quote on either side, in bytes.
@@ -33,8 +35,8 @@ const COMMENTS: [&str; 13] = [
 /// What a script tells.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Told<'a> {
-    /// The part that names the time of publication.
-    pub publication: &'a [u8],
+    /// The parts that name the time of publication.
+    pub publications: Vec<&'a [u8]>,
     /// The quoted addresses that speak of comments, one a line.
     pub addresses: Vec<u8>,
 }
@@ -48,12 +50,13 @@ pub(super) fn read(script: &[u8]) -> Told<'_> {
             .expect("few constant words")
     });
     let mut told = Told::default();
-    let (mut from, mut places) = (0, 0);
+    let (mut next_publication, mut from, mut places) = (0, 0, 0);
     for found in WORDS.find_iter(script) {
         let (start, end) = (found.start(), found.end());
         if found.pattern().as_usize() < PUBLICATION.len() {
-            if told.publication.is_empty() {
-                told.publication = around(script, start, end);
+            if start >= next_publication {
+                told.publications.push(around(script, start, end));
+                next_publication = start + APART;
             }
         } else if places < MAX_PLACES {
             places += 1;
@@ -63,8 +66,6 @@ pub(super) fn read(script: &[u8]) -> Told<'_> {
                 from = end;
                 add(&script[start..end], &mut told.addresses);
             }
-        } else if !told.publication.is_empty() {
-            break;
         }
     }
     told

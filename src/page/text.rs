@@ -55,17 +55,23 @@ impl Tree {
                     return;
                 }
                 let told = script::read(raw);
-                for excerpt in [told.publication, &told.addresses] {
-                    if !excerpt.is_empty() {
-                        self.append_verbatim(excerpt, TextKind::Raw);
-                    }
+                // What is kept of a script shows nothing in the line it stands in.
+                let shows = self.text.line_shows;
+                for excerpt in told.publications {
+                    self.append_verbatim(excerpt, TextKind::Raw);
                 }
+                if !told.addresses.is_empty() {
+                    self.append_verbatim(&told.addresses, TextKind::Raw);
+                }
+                self.text.line_shows = shows;
                 return;
             }
-            Tag::NOSCRIPT | Tag::XMP | Tag::PLAINTEXT if kind == TextKind::Raw => {
-                if self.current_tag() == Tag::PLAINTEXT {
-                    self.reopen_formatting();
-                }
+            Tag::NOSCRIPT | Tag::XMP if kind == TextKind::Raw => {
+                self.append_verbatim(raw, TextKind::Raw);
+                return;
+            }
+            _ if self.is_open(Tag::PLAINTEXT) => {
+                self.reopen_formatting();
                 self.append_verbatim(raw, TextKind::Raw);
                 return;
             }

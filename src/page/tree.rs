@@ -9,8 +9,9 @@
 use super::adoption::MOVED_NODES;
 use super::attr::Attr;
 use super::config::Config;
+use super::content::Content;
 use super::formatting::Formatting;
-use super::markup::{Markup, TagEnd, Tags};
+use super::markup::{Markup, Pieces, TagEnd};
 use super::open::{Context, Open, Phase};
 use super::start_tags::{StartTag, is_font_attribute, name_hash};
 use super::tag::TAGS;
@@ -29,6 +30,8 @@ pub(super) struct Tree {
     pub(super) open: Vec<u32>,
     pub(super) formatting: Formatting,
     pub(super) text: TextState,
+    /// How the bytes that come next are read.
+    content: Content,
     pub(super) phase: Phase,
     pub(super) quirks: Option<bool>,
     /// The head after its end, until the body begins.
@@ -53,29 +56,41 @@ impl Tree {
         }
     }
 
-    /// A run of tags, as it stands in the page.
+    /// A run of tags and texts, as it stands in the page.
     pub(super) fn markup(&mut self, run: &[u8]) {
         if self.is_full() {
             return;
         }
-        self.finish_text();
-        let mut tags = Tags::new(run);
-        while let Some(markup) = tags.next() {
-            match markup {
-                Markup::Start { name } => self.read_start_tag(name, &mut tags),
+        let mut pieces = Pieces::new(run, self.content);
+        while let Some(piece) = pieces.next() {
+            if let Markup::Text(text, kind) = piece {
+                self.characters(text, kind);
+                continue;
+            }
+            self.finish_text();
+            match piece {
+                Markup::Start { name } => self.read_start_tag(name, &mut pieces),
                 Markup::End { name } => self.end_tag(name),
                 Markup::Doctype(rest) => self.doctype(rest),
+                Markup::Text(..) | Markup::Bound => {}
             }
         }
+        self.content = pieces.content();
     }
 
-    fn read_start_tag(&mut self, name: &[u8], tags: &mut Tags<'_>) {
+    /// A tag alone, of a page whose text is not read.
+    pub(super) fn tag(&mut self, run: &[u8]) {
+        self.markup(run);
+        self.content = Content::Markup;
+    }
+
+    fn read_start_tag(&mut self, name: &[u8], pieces: &mut Pieces<'_>) {
         let tag = Tag::from_name(name);
         // White space that is owed belongs to the text before, so it comes before the values of attributes.
         self.begin_tag(tag);
         let start = self.attributes.len();
         let mut colored = false;
-        let end = tags.attributes(|name, value| {
+        let end = pieces.attributes(|name, value| {
             if let Some(name) = Attr::from_name(name) {
                 self.keep_attribute(name, value);
             } else if tag == Tag::FONT {
@@ -84,6 +99,9 @@ impl Tree {
         });
         if end == TagEnd::Missing || self.is_full() {
             return;
+        }
+        if !self.current().as_ref().is_some_and(Open::is_drawing) {
+            pieces.enter(Content::of(tag));
         }
         self.start_tag(StartTag {
             tag,

@@ -1,0 +1,193 @@
+//! Runs are read as lol_html reads them, wherever they are cut.
+
+use std::cell::RefCell;
+
+use lol_html::html_content::TextType;
+use lol_html::{HtmlRewriter, Settings, doc_comments, doc_text};
+use proptest::prelude::*;
+
+use super::super::content::Content;
+use super::super::markup::{Markup, Pieces, TagEnd};
+use super::super::text::TextKind;
+use super::super::{Config, Tag};
+use super::Parser;
+
+/// Texts with what stands between them as `None`.
+type Texts = Vec<Option<(String, TextKind)>>;
+
+fn add(texts: &mut Texts, text: &[u8], kind: TextKind) {
+    let text = String::from_utf8_lossy(text);
+    match texts.last_mut() {
+        Some(Some((last, of))) if *of == kind => last.push_str(&text),
+        _ => texts.push(Some((text.into_owned(), kind))),
+    }
+}
+
+fn end_text(texts: &mut Texts) {
+    if !matches!(texts.last(), Some(None)) {
+        texts.push(None);
+    }
+}
+
+/// The texts of a page as lol_html tells them, when it is asked to.
+fn texts_of_lol_html(html: &str) -> Texts {
+    let texts = RefCell::new(Texts::new());
+    let settings = Settings::new().with_strict(false);
+    let settings = settings.append_document_content_handler(doc_text!(|chunk| {
+        let kind = match chunk.text_type() {
+            TextType::Data | TextType::RCData => TextKind::Data,
+            _ => TextKind::Raw,
+        };
+        let mut texts = texts.borrow_mut();
+        if !chunk.as_str().is_empty() {
+            add(&mut texts, chunk.as_str().as_bytes(), kind);
+        }
+        if chunk.last_in_text_node() {
+            end_text(&mut texts);
+        }
+        Ok(())
+    }));
+    let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
+    rewriter.write(html.as_bytes()).unwrap();
+    rewriter.end().unwrap();
+    texts.into_inner()
+}
+
+/// The texts of a page as they are read from the runs between its comments.
+fn texts_of_runs(html: &str) -> Texts {
+    let mut texts = Texts::new();
+    let mut content = Content::default();
+    let comment = RefCell::new(false);
+    let settings = Settings::new().with_strict(false);
+    let settings = settings.append_document_content_handler(doc_comments!(|_| {
+        *comment.borrow_mut() = true;
+        Ok(())
+    }));
+    let mut read = |run: &[u8]| {
+        if comment.replace(false) {
+            return end_text(&mut texts);
+        }
+        let mut pieces = Pieces::new(run, content);
+        while let Some(piece) = pieces.next() {
+            match piece {
+                Markup::Text(text, kind) => {
+                    add(&mut texts, text, kind);
+                    continue;
+                }
+                Markup::Start { name } => {
+                    let name = Tag::from_name(name);
+                    if pieces.attributes(|_, _| {}) != TagEnd::Missing {
+                        pieces.enter(Content::of(name));
+                    }
+                }
+                Markup::End { .. } | Markup::Doctype(_) | Markup::Bound => {}
+            }
+            end_text(&mut texts);
+        }
+        content = pieces.content();
+    };
+    let mut rewriter = HtmlRewriter::new(settings, &mut read);
+    rewriter.write(html.as_bytes()).unwrap();
+    rewriter.end().unwrap();
+    end_text(&mut texts);
+    texts
+}
+
+/// What a page is made of, and the beginnings and ends of that.
+fn soup() -> impl Strategy<Value = String> {
+    const PARTS: [&str; 51] = [
+        "a",
+        " ",
+        "中",
+        "&amp;",
+        "\n",
+        "<",
+        ">",
+        "/",
+        "!",
+        "-",
+        "--",
+        "'",
+        "\"",
+        "=",
+        "<p>",
+        "</p>",
+        "<b a='>' c=\"</script>\">",
+        "<!doctype html>",
+        "<!-- x -->",
+        "<!--",
+        "-->",
+        "<!-->",
+        "<!--->",
+        "--!>",
+        "</>",
+        "</ p>",
+        "<?x>",
+        "<!x>",
+        "<script>",
+        "<SCRIPT >",
+        "<script/>",
+        "</script",
+        "</script>",
+        "</Script >",
+        "<style>",
+        "</style>",
+        "</style/>",
+        "<title>",
+        "</title>",
+        "<textarea>",
+        "</textarea>",
+        "<noscript>",
+        "</noscript>",
+        "<iframe>",
+        "</iframe>",
+        "<xmp>",
+        "</xmp>",
+        "<plaintext>",
+        "<svg><![CDATA[a</b>&amp;]]></svg>",
+        "<![CDATA[",
+        "]]>",
+    ];
+    let part = prop::sample::select(&PARTS[..]);
+    prop::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn texts_are_those_that_lol_html_tells(html in soup()) {
+        let mut told = texts_of_lol_html(&html);
+        let mut read = texts_of_runs(&html);
+        told.retain(Option::is_some);
+        read.retain(Option::is_some);
+        prop_assert_eq!(told, read);
+    }
+
+    #[test]
+    fn a_page_does_not_depend_on_where_its_runs_are_cut(html in soup(), size in 1..9usize) {
+        let whole = parsed(&html, html.len().max(1));
+        prop_assert_eq!(parsed(&html, size), whole);
+    }
+}
+
+/// Nodes and arena of a page whose text is written in pieces of so many bytes.
+fn parsed(html: &str, size: usize) -> String {
+    let mut parser = Parser::new(&Config::default(), false);
+    let mut rest = html;
+    while !rest.is_empty() {
+        let mut end = size.min(rest.len());
+        while !rest.is_char_boundary(end) {
+            end += 1;
+        }
+        let (piece, tail) = rest.split_at(end);
+        parser.write(piece);
+        rest = tail;
+    }
+    let tree = parser.finish();
+    format!(
+        "{:?} {:?}",
+        tree.nodes,
+        String::from_utf8_lossy(&tree.arena)
+    )
+}
