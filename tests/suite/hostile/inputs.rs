@@ -131,6 +131,15 @@ pub(crate) const INPUTS: &[(&str, Make)] = &[
         wrapped("<script>", "var publish_time = '2020-01-01';\n", n)
     }),
     ("scripts", |n| fill("<script>publishTime:1</script>", n)),
+    ("scripts in a script", |n| {
+        wrapped("<script><!--", "<script></script", n)
+    }),
+    ("end tags in a script", |n| {
+        wrapped("<script>", "</script</scrip>", n)
+    }),
+    ("end tags in a style", |n| wrapped("<style>", "</style", n)),
+    ("dashes in a script", |n| wrapped("<script><!--", "--<!--", n)),
+    ("plaintext", |n| wrapped("<plaintext>", "<b></plaintext>", n)),
     ("json-ld of many things", |n| {
         let mut page = b"<script type=application/ld+json>{\"@graph\":[".to_vec();
         page.extend(fill(
