@@ -138,8 +138,12 @@ pub(crate) const INPUTS: &[(&str, Make)] = &[
         wrapped("<script>", "</script</scrip>", n)
     }),
     ("end tags in a style", |n| wrapped("<style>", "</style", n)),
-    ("dashes in a script", |n| wrapped("<script><!--", "--<!--", n)),
-    ("plaintext", |n| wrapped("<plaintext>", "<b></plaintext>", n)),
+    ("dashes in a script", |n| {
+        wrapped("<script><!--", "--<!--", n)
+    }),
+    ("plaintext", |n| {
+        wrapped("<plaintext>", "<b></plaintext>", n)
+    }),
     ("json-ld of many things", |n| {
         let mut page = b"<script type=application/ld+json>{\"@graph\":[".to_vec();
         page.extend(fill(
