@@ -21,18 +21,18 @@ const MAX_NAME: usize = 60;
 /// Longest line that may name writer and source, in tokens.
 const MAX_TOKENS: u32 = 60;
 
-static SOURCE: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static SOURCE: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?:^|[\s|丨【\[（(>])(?:文章来源|稿件来源|信息来源|新闻来源|消息来源|本文来源|来源|稿源|转自|來源)\s*[：:丨]\s*([^\s|丨，,；;。】\]）)]{2,30})",
     )
 });
-static AUTHOR: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static AUTHOR: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?:^|[\s|丨【\[（(/])(?:文章作者|作者|撰文|(?:本报|本网|本刊|特约|见习|实习|全媒体)*(?:记者|通讯员)|文/图|图/文|采写|执笔|撰稿|作\s者|文)\s*[：:/丨|]\s*([^\s|丨，,；;。:：】\]）)/]{2,20}(?:[ 、]\p{Han}{2,4}){0,4})",
     )
 });
 /// The photographer is the author of a picture story.
-static PHOTOGRAPHER: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static PHOTOGRAPHER: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?:^|[\s|丨【\[（(])(?:摄影|供图|图片)\s*[：:/丨|]\s*(\p{Han}{2,4})(?:\s|$|[）)】\]])",
     )
@@ -55,7 +55,7 @@ static NEXT_FIELD: LazyLock<Regex> = LazyLock::new(|| {
         r"[\s、]*(?:阅读|字体|字号|来源|编辑|责编|责任|发布|发表|时间|点击|浏览|评论|校对|摄影|通讯员|分享|更新|审核|日期|稿源|访问|查看|关注|打印).*$",
     )
 });
-static BY: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static BY: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?i)^\W*(?:written |posted |story |words |article )?(?:by|von|par|por|di|door|av|af)\s*:?\s+(\p{Lu}[\p{L}'’.-]+(?:\s+(?:\p{Lu}[\p{L}'’.-]*|de|von|van|der|la|and|und|et|y|&|,)){0,7})",
     )
@@ -86,12 +86,12 @@ static LABEL_WORDS: LazyLock<Literals> = LazyLock::new(|| {
         ("图片", OF_PHOTOGRAPHER),
     ])
 });
-const OF_SOURCE: u32 = 1;
-const OF_AUTHOR: u32 = 2;
-const OF_PHOTOGRAPHER: u32 = 4;
+pub(super) const OF_SOURCE: u32 = 1;
+pub(super) const OF_AUTHOR: u32 = 2;
+pub(super) const OF_PHOTOGRAPHER: u32 = 4;
 
 /// Whether a line may have a label of this pattern.
-fn may_label(line: &str, pattern: u32) -> bool {
+pub(super) fn may_label(line: &str, pattern: u32) -> bool {
     // All begin with a Han character, and a sign ends them.
     let han = |found, byte: &u8| found | u8::from(byte.wrapping_sub(0xE4) < 6);
     line.as_bytes().iter().fold(0, han) != 0
@@ -106,7 +106,7 @@ const BEFORE_NAME: [&str; 13] = [
 ];
 
 /// Whether a line may begin as [`BY`] does: by its first word.
-fn may_begin_by(line: &str) -> bool {
+pub(super) fn may_begin_by(line: &str) -> bool {
     let line = line.trim_start_matches(is_sign);
     let end = line.find(|c: char| !c.is_ascii_alphabetic());
     let word = line.get(..end.unwrap_or(line.len())).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Tests of the extraction, by part.
 
+mod author;
 mod dates;
 mod hostile;
 mod links;
