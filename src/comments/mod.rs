@@ -28,6 +28,7 @@ mod sums;
 mod tests;
 mod thread;
 mod told;
+mod told_forms;
 mod words;
 
 use std::collections::BTreeMap;

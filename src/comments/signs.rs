@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use super::told;
+use super::{told, told_forms};
 use crate::literals::Literals;
 use crate::page::{Attr, NodeId, Page, Tag};
 
@@ -61,7 +61,7 @@ static ANY_UNIT: LazyLock<Literals> = LazyLock::new(|| Literals::of(UNITS.map(|u
 /// Days and moments of short texts with a number.
 static ANY_DAY: LazyLock<Literals> = LazyLock::new(|| {
     let moments = ["just now", "fa ", "刚", "剛"];
-    let words = told::DAYS.into_iter().chain(moments);
+    let words = told_forms::DAYS.into_iter().chain(moments);
     Literals::of(words.map(|word| (word, 1)))
 });
 
@@ -70,7 +70,7 @@ fn begins_with_month(text: &[u8]) -> bool {
     let first = text.first_chunk::<3>();
     first.is_some_and(|first| {
         let is_first = |month: &&str| first.eq_ignore_ascii_case(month.as_bytes());
-        told::MONTHS.iter().any(is_first)
+        told_forms::MONTHS.iter().any(is_first)
     })
 }
 
