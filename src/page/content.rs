@@ -110,21 +110,20 @@ fn script_end(bytes: &[u8], mut escape: Escape) -> (Option<usize>, Escape) {
         };
         at += next + 1;
         let ends = |before| is_tag(bytes, at, before, b"script");
-        match escape {
-            _ if bytes[at - 1] == b'-' => {
-                if bytes[at..].starts_with(b"->") {
-                    escape = Escape::No;
-                }
-            }
+        escape = match escape {
+            _ if bytes[at - 1] == b'-' => match bytes[at..].starts_with(b"->") {
+                true => Escape::No,
+                false => escape,
+            },
             Escape::No | Escape::Comment if ends(b"/") => return (Some(at - 1), escape),
-            // Its dashes may be those of its end.
             Escape::No if bytes[at..].starts_with(b"!--") => {
+                // Its dashes may be those of its end.
                 at += 1;
-                escape = Escape::Comment;
+                Escape::Comment
             }
-            Escape::Comment if ends(b"") => escape = Escape::Script,
-            Escape::Script if ends(b"/") => escape = Escape::Comment,
-            _ => {}
-        }
+            Escape::Comment if ends(b"") => Escape::Script,
+            Escape::Script if ends(b"/") => Escape::Comment,
+            _ => escape,
+        };
     }
 }
