@@ -10,8 +10,8 @@ use aho_corasick::{AhoCorasick, MatchKind};
 const AROUND: (usize, usize) = (160, 120);
 /// Bytes from one such place to the next: a script may name the time in its settings and again in its data.
 const APART: usize = 1024;
-/// Most places of a script that are looked at; a program says "comment" everywhere.
-const MAX_PLACES: usize = 60;
+/// Most places of 16 KB of a script that are looked at; a program says "comment" everywhere.
+const MAX_PLACES: usize = 240;
 /// Longest way from such a place to the quote on either side, in bytes.
 const MAX_SIDE: usize = 200;
 

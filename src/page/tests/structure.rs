@@ -211,8 +211,35 @@ fn raw_text_is_no_markup() {
         "<body><noscript><img src=a></noscript>b",
         &["html.body.noscript <img src=a>", "html.body b"],
     );
+    check(
+        "<script><!-- <script>'</script>' --></script>y<style></styles><p></style>z",
+        &["html.body y", "html.body z"],
+    );
+    check(
+        "<svg/><script>if (a<b) '<p>x</p>'</script>y",
+        &["html.body y"],
+    );
+    check(
+        "<svg>a&lt;<![CDATA[b<i>&lt;]]>&lt;</svg>",
+        &["html.body.svg a<b<i>&lt;<"],
+    );
     check("<!-- <p>a --><![CDATA[b]]>c", &["html.body c"]);
     check("<p>a<!-- <p> --!>b</p><!doctype x>", &["html.body.p ab"]);
+}
+
+#[test]
+fn a_script_keeps_each_place_that_names_the_time_of_publication() {
+    let between = "x".repeat(2000);
+    let html = format!(
+        "<p>a<script>publishTime='2019-09-07';\n{between}publishTime='2020-01-01'\n</script> b"
+    );
+    let page = page(&html);
+    let script = page.nodes().iter().position(|n| n.tag == Tag::SCRIPT);
+    let told = page.text(script.unwrap() as u32 + 1);
+    assert!(told.contains("'2019-09-07'") && told.contains("'2020-01-01'"));
+    assert!(told.len() < 1000);
+    // It does not show, so the line goes on.
+    assert_eq!(page.visible_text(0..page.nodes().len() as u32), "a b");
 }
 
 #[test]
