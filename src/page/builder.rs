@@ -11,13 +11,13 @@ mod announce;
 #[cfg(test)]
 mod tests;
 
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lol_html::send::HtmlRewriter;
 use lol_html::{MemorySettings, OutputSink};
 
-use self::announce::{MARKUP, SKIPPED, announce_comments, announce_naming};
+use self::announce::{announce_comments, announce_naming};
 use super::config::Config;
 use super::decode::Decoder;
 use super::long_tag::{Skip, is_too_long, long_tag};
@@ -44,21 +44,24 @@ pub struct Hints {
 /// Where the tokenizer's output goes. It hands the tree back when it is dropped, which is the only way lol_html
 /// gives a sink back.
 struct Sink {
-    next: Arc<AtomicU8>,
-    /// What a piece is that no handler announced.
-    usual: u8,
+    /// Set by a handler when the next piece is one that it was asked for: a comment, or a tag that names an address.
+    announced: Arc<AtomicBool>,
+    links_only: bool,
     passed: Arc<AtomicUsize>,
     tree: Tree,
     finished: Arc<Mutex<Option<Tree>>>,
 }
 
 impl OutputSink for Sink {
+    // Handlers and sink run on one thread in turn, so plain loads and stores do.
     fn handle_chunk(&mut self, chunk: &[u8]) {
         let passed = self.passed.load(Ordering::Relaxed) + chunk.len();
         self.passed.store(passed, Ordering::Relaxed);
-        match self.next.swap_if_set(self.usual) {
-            MARKUP if self.usual == MARKUP => self.tree.markup(chunk),
-            MARKUP => self.tree.tag(chunk),
+        let announced = self.announced.load(Ordering::Relaxed);
+        self.announced.store(false, Ordering::Relaxed);
+        match (self.links_only, announced) {
+            (false, false) => self.tree.markup(chunk),
+            (true, true) => self.tree.tag(chunk),
             _ => self.tree.finish_text(),
         }
     }
@@ -68,19 +71,6 @@ impl Drop for Sink {
     fn drop(&mut self) {
         let tree = std::mem::take(&mut self.tree);
         *self.finished.lock().unwrap_or_else(PoisonError::into_inner) = Some(tree);
-    }
-}
-
-/// Reads the mark and resets it. Handlers and sink run on one thread in turn, so plain loads and stores do.
-trait Mark {
-    fn swap_if_set(&self, usual: u8) -> u8;
-}
-
-impl Mark for AtomicU8 {
-    fn swap_if_set(&self, usual: u8) -> u8 {
-        let mark = self.load(Ordering::Relaxed);
-        self.store(usual, Ordering::Relaxed);
-        mark
     }
 }
 
@@ -233,18 +223,17 @@ fn tokenizer(
     passed: &Arc<AtomicUsize>,
     finished: &Arc<Mutex<Option<Tree>>>,
 ) -> HtmlRewriter<'static, Sink> {
-    let usual = if links_only { SKIPPED } else { MARKUP };
-    let next = Arc::new(AtomicU8::new(usual));
+    let announced = Arc::new(AtomicBool::new(false));
     let sink = Sink {
-        next: Arc::clone(&next),
-        usual,
+        announced: Arc::clone(&announced),
+        links_only,
         passed: Arc::clone(passed),
         tree,
         finished: Arc::clone(finished),
     };
     let settings = match links_only {
-        true => announce_naming(&next),
-        false => announce_comments(next),
+        true => announce_naming(&announced),
+        false => announce_comments(announced),
     };
     let memory = MemorySettings::new()
         .with_max_allowed_memory_usage(limits.max_decoded_bytes + TOKENIZER_BYTES_EXTRA);

@@ -101,6 +101,13 @@ impl<'a> Pieces<'a> {
         head
     }
 
+    /// The name of the tag that begins with `opening` here.
+    fn name(&mut self, opening: &[u8]) -> &'a [u8] {
+        self.advance(opening.len());
+        let len = until(NAME_END, self.rest);
+        self.advance(len)
+    }
+
     /// Reads the attributes of the start tag whose name came last, in order; a value is raw and without quotes.
     pub(super) fn attributes(&mut self, mut each: impl FnMut(&'a [u8], &'a [u8])) -> TagEnd {
         let mut slash = false;
@@ -231,9 +238,7 @@ impl<'a> Iterator for Pieces<'a> {
                         return Some(Markup::Bound);
                     }
                     Some(first) if first.is_ascii_alphabetic() => {
-                        self.advance(2);
-                        let len = until(NAME_END, self.rest);
-                        let name = self.advance(len);
+                        let name = self.name(b"</");
                         // Browsers read attributes of end tags only to find their ends.
                         if self.attributes(|_, _| {}) != TagEnd::Missing {
                             return Some(Markup::End { name });
@@ -247,9 +252,7 @@ impl<'a> Iterator for Pieces<'a> {
                     }
                 }
                 Some(first) if first.is_ascii_alphabetic() => {
-                    self.advance(1);
-                    let len = until(NAME_END, self.rest);
-                    let name = self.advance(len);
+                    let name = self.name(b"<");
                     return Some(Markup::Start { name });
                 }
                 _ => return Some(self.text(1)),

@@ -23,7 +23,7 @@ pub(super) struct TextState {
     pub(super) skip_newline: bool,
 }
 
-/// What the tokenizer says of a text.
+/// How a text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextKind {
     /// Ordinary text: entities are decoded.

@@ -63,16 +63,15 @@ impl Tree {
         }
         let mut pieces = Pieces::new(run, self.content);
         while let Some(piece) = pieces.next() {
-            if let Markup::Text(text, kind) = piece {
-                self.characters(text, kind);
-                continue;
+            if !matches!(piece, Markup::Text(..)) {
+                self.finish_text();
             }
-            self.finish_text();
             match piece {
+                Markup::Text(text, kind) => self.characters(text, kind),
                 Markup::Start { name } => self.read_start_tag(name, &mut pieces),
                 Markup::End { name } => self.end_tag(name),
                 Markup::Doctype(rest) => self.doctype(rest),
-                Markup::Text(..) | Markup::Bound => {}
+                Markup::Bound => {}
             }
         }
         self.content = pieces.content();

@@ -3,22 +3,19 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lol_html::html_content::Comment;
 use lol_html::send::{DocumentContentHandlers, Element, ElementContentHandlers, Settings};
-
-pub(super) const MARKUP: u8 = 0;
-pub(super) const SKIPPED: u8 = 1;
 
 /// What names addresses.
 const NAMING: [&str; 7] = ["a", "area", "base", "frame", "iframe", "link", "meta"];
 
 /// Says of each comment that it is one; all the rest is tags and texts. Were it to say so of texts, the tokenizer would
-/// decode each of them, which takes as long as all else that it does.
-pub(super) fn announce_comments(next: Arc<AtomicU8>) -> Settings<'static, 'static> {
+/// decode each of them, which takes longer than all else that it does.
+pub(super) fn announce_comments(announced: Arc<AtomicBool>) -> Settings<'static, 'static> {
     let handlers = DocumentContentHandlers::default().comments(move |_: &mut Comment<'_>| {
-        next.store(SKIPPED, Ordering::Relaxed);
+        announced.store(true, Ordering::Relaxed);
         Ok(())
     });
     Settings::new_send().append_document_content_handler(handlers)
@@ -26,12 +23,12 @@ pub(super) fn announce_comments(next: Arc<AtomicU8>) -> Settings<'static, 'stati
 
 /// Says of each tag that may name an address that it does; all the rest is skipped. The tokenizer need not look into
 /// what no handler asks for.
-pub(super) fn announce_naming(next: &Arc<AtomicU8>) -> Settings<'static, 'static> {
+pub(super) fn announce_naming(announced: &Arc<AtomicBool>) -> Settings<'static, 'static> {
     let mut settings = Settings::new_send();
     for name in NAMING {
-        let next = Arc::clone(next);
+        let announced = Arc::clone(announced);
         let handler = ElementContentHandlers::default().element(move |_: &mut Element<'_, '_>| {
-            next.store(MARKUP, Ordering::Relaxed);
+            announced.store(true, Ordering::Relaxed);
             Ok(())
         });
         let selector = name.parse().expect("a name of an element is a selector");
