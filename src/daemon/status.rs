@@ -95,7 +95,7 @@ impl StatusBoard {
         status.follows = self.follows(&reader)?;
         status.queues = QueueCounts {
             queues: u64::try_from(counts.hosts).unwrap_or_default(),
-            ready: reader.hosts_due(now, 10_000)?.len() as u64,
+            ready: reader.hosts_due(&[], now, 10_000)?.len() as u64,
             waiting: status.hosts.iter().filter(|h| h.state != "parked").count() as u64,
             parked: status.hosts.iter().filter(|h| h.state == "parked").count() as u64,
             due: status.sites.iter().map(|s| s.due).sum(),

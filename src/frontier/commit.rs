@@ -2,6 +2,7 @@
 //! of their site, then the filter of seen URLs, then the store; a failed commit changes nothing that matters and
 //! may be tried again with the same batch.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -94,6 +95,7 @@ impl Frontier {
         report: &mut CommitReport,
     ) -> Result<(), StoreError> {
         let mut here = HashSet::new();
+        let mut skipped = Vec::new();
         let mut doubtful = Vec::new();
         let pages = batch.pages.iter_mut();
         let lists = pages
@@ -104,6 +106,7 @@ impl Frontier {
             links.retain_mut(|link| {
                 if let Err(refusal) = self.allow(link) {
                     *report.refused.entry(refusal).or_default() += 1;
+                    skipped.push((Arc::clone(&link.site), link.uri.fingerprint(), refusal));
                     return false;
                 }
                 link.rank = rank(link.class, link.hops, *on_hub);
@@ -116,6 +119,18 @@ impl Frontier {
                 link.is_new = self.seen.insert(hash);
                 true
             });
+        }
+        for (site, hash, refusal) in skipped {
+            if let Some(site) = self.sites.get_mut(&site)
+                && !self.seen.contains(hash)
+            {
+                site.skip(hash, refusal);
+            }
+        }
+        for link in lists.iter().flat_map(|(_, links)| links.iter()) {
+            if let Some(site) = self.sites.get_mut(&link.site) {
+                site.follow(link.uri.fingerprint());
+            }
         }
         for (_, links) in &lists {
             let maybe_known = links.iter().filter(|link| !link.is_new);
@@ -180,12 +195,16 @@ impl Frontier {
             .collect();
         for (name, site) in &self.sites {
             if site.unsaved_pages != 0 {
-                let key = (Arc::clone(name), CYCLE_PAGES);
+                let key = (Arc::clone(name), Cow::Borrowed(CYCLE_PAGES));
                 batch.counters.insert(key, site.unsaved_pages);
             }
             if site.unsaved_debt() != 0 {
-                let key = (Arc::clone(name), BLIND_DEBT);
+                let key = (Arc::clone(name), Cow::Borrowed(BLIND_DEBT));
                 batch.counters.insert(key, site.unsaved_debt());
+            }
+            for (counter, amount) in site.unsaved.iter().filter(|(_, amount)| **amount != 0) {
+                let key = (Arc::clone(name), Cow::Borrowed(*counter));
+                batch.counters.insert(key, *amount);
             }
         }
         batch.in_flight = Some(self.leases.keys().copied().collect());
@@ -225,6 +244,7 @@ impl Frontier {
         for site in self.sites.values_mut() {
             site.unsaved_pages = 0;
             site.saved_debt += site.unsaved_debt();
+            site.unsaved.clear();
         }
         let mut touched = HashSet::new();
         for page in &batch.pages {

@@ -8,6 +8,7 @@
 //! a tenth of all fetches, and a site whose pages do change is looked at as often as any other.
 
 use super::leasing::Frontier;
+use super::sites::HOST_LIMITS;
 use crate::store::{DueUrl, HELD_MS, HostId, UrlClass, UrlId, UrlRecord, UrlState};
 
 /// What a fetch of the site pays back of one that was for nothing.
@@ -23,6 +24,8 @@ const LONGEST_MS: i64 = 30 * DAY_MS;
 const LONGEST_LIST_MS: i64 = 7 * DAY_MS;
 /// A recheck that must wait waits at least this long.
 const LEAST_WAIT_MS: i64 = 3_600_000;
+/// A pass over other sites came upon it, on a host that they share: it waits until that pass is probably over.
+const OTHER_SITE_MS: i64 = 600_000;
 
 /// What is to become of a due URL.
 pub(super) enum Gate {
@@ -32,8 +35,10 @@ pub(super) enum Gate {
     Hold,
     /// It is due again then.
     Later(i64),
+    /// Its site had its pages of this cycle.
+    SiteLimit,
     /// Its host had its pages of this cycle.
-    Limit,
+    HostLimit,
 }
 
 /// A URL that waits for the next cycle of its site.
@@ -98,9 +103,12 @@ impl Frontier {
         let Some(site) = self.sites.get(&record.site) else {
             return Gate::Hold;
         };
+        if !self.only.is_empty() && !self.only.contains(&site.id) {
+            return Gate::Later(now_ms + OTHER_SITE_MS);
+        }
         let full = site.scope.rules().max_pages_per_cycle;
         if full.is_some_and(|max| site.cycle_pages >= max) {
-            return Gate::Hold;
+            return Gate::SiteLimit;
         }
         let Some(queue) = self.queues.get(&record.host) else {
             return Gate::Hold;
@@ -120,17 +128,25 @@ impl Frontier {
             queue.host.cycle_pages
         };
         if pages >= self.config.pages_per_host_per_cycle {
-            return Gate::Limit;
+            return Gate::HostLimit;
         }
         Gate::Open
     }
 
     /// The host had its pages: it rests until a cycle of one of its sites begins.
     pub(super) fn limit(&mut self, host: HostId, record: &UrlRecord) {
+        self.note_limit(&record.site, HOST_LIMITS);
         if let Some(queue) = self.queues.get_mut(&host) {
             queue.put_down(record.id);
             queue.invalidate();
             queue.limited = true;
+        }
+    }
+
+    /// Counts a URL of a site that a limit puts off to the next cycle.
+    pub(super) fn note_limit(&mut self, site: &str, counter: &'static str) {
+        if let Some(site) = self.sites.get_mut(site) {
+            *site.unsaved.entry(counter).or_default() += 1;
         }
     }
 

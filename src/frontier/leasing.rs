@@ -16,8 +16,8 @@ use super::lease::{FetchReport, Lease, Next};
 use super::politeness::{self, Addresses};
 use super::queue::Queue;
 use super::seen::Seen;
-use super::sites::Site;
-use crate::store::{DueUrl, HELD_MS, HostId, Reader, Store, StoreError, UrlId, UrlRecord};
+use super::sites::{SITE_LIMITS, Site};
+use crate::store::{DueUrl, HELD_MS, HostId, Reader, SiteId, Store, StoreError, UrlId, UrlRecord};
 use crate::uri::CrawlUri;
 
 /// A page that was being fetched at this many crashes in a row goes last.
@@ -30,6 +30,8 @@ const POISON_CRASHES: u8 = 10;
 pub struct Frontier {
     pub(super) config: Config,
     pub(super) sites: HashMap<Arc<str>, Site>,
+    /// The sites whose URLs are given out; empty: those of all sites.
+    pub(super) only: Vec<SiteId>,
     pub(super) queues: HashMap<HostId, Queue>,
     /// (time, turn, host): the entry whose turn equals its queue's ticket counts, others are left-overs.
     heap: BinaryHeap<Reverse<(i64, u64, HostId)>>,
@@ -58,6 +60,7 @@ impl Frontier {
         Ok(Frontier {
             config,
             sites: HashMap::new(),
+            only: Vec::new(),
             queues: HashMap::new(),
             heap: BinaryHeap::new(),
             turn: 0,
@@ -151,7 +154,7 @@ impl Frontier {
     /// Brings hosts with due URLs into memory, as many as there is room for.
     fn activate(&mut self, store: &Reader, now_ms: i64) -> Result<(), StoreError> {
         let room = self.config.active_hosts.max(1);
-        let due = store.hosts_due(now_ms, self.queues.len() + room + 1)?;
+        let due = store.hosts_due(&self.only, now_ms, self.queues.len() + room + 1)?;
         self.crowded = false;
         for host in due {
             if self.queues.contains_key(&host) {
@@ -166,7 +169,9 @@ impl Frontier {
                 self.enqueue(host, now_ms);
             }
         }
-        self.activate_ms = store.next_host_due(now_ms)?.unwrap_or(HELD_MS);
+        self.activate_ms = store
+            .next_host_due(&self.only, now_ms)?
+            .unwrap_or(HELD_MS);
         Ok(())
     }
 
@@ -212,7 +217,11 @@ impl Frontier {
                 Gate::Open => return Ok(Some(self.begin(host, record, now_ms))),
                 Gate::Hold => self.hold.push((host, held(id, rank))),
                 Gate::Later(due_ms) => self.hold.push((host, DueUrl { rank, due_ms, id })),
-                Gate::Limit => {
+                Gate::SiteLimit => {
+                    self.note_limit(&record.site, SITE_LIMITS);
+                    self.hold.push((host, held(id, rank)));
+                }
+                Gate::HostLimit => {
                     self.limit(host, &record);
                     return Ok(None);
                 }

@@ -1,5 +1,6 @@
 //! What one transaction takes in and what it answers.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -99,7 +100,7 @@ pub struct Batch {
     /// The index has committed all outbox rows up to this number: forget them.
     pub trim_outbox: Option<i64>,
     /// Added to the counters of a site: `(site, counter name) → amount`.
-    pub counters: BTreeMap<(Arc<str>, &'static str), i64>,
+    pub counters: BTreeMap<(Arc<str>, Cow<'static, str>), i64>,
     /// The last failed fetch of a site: address and reason.
     pub site_errors: BTreeMap<Arc<str>, String>,
     /// Changed host records (frontier).
@@ -116,8 +117,9 @@ pub struct Batch {
 
 impl Batch {
     /// Adds to a counter of a site.
-    pub fn count(&mut self, site: &Arc<str>, name: &'static str, amount: i64) {
-        *self.counters.entry((Arc::clone(site), name)).or_default() += amount;
+    pub fn count(&mut self, site: &Arc<str>, name: impl Into<Cow<'static, str>>, amount: i64) {
+        let key = (Arc::clone(site), name.into());
+        *self.counters.entry(key).or_default() += amount;
     }
 }
 

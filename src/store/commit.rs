@@ -1,6 +1,7 @@
 //! The one transaction of the crawl. In: a [`Batch`]. Out: a [`Committed`] after it is durable, or an error after
 //! which nothing of it is there and the same batch may be tried again.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, TransactionBehavior, params};
@@ -72,7 +73,7 @@ pub(super) struct Writing<'a> {
     pub(super) now_ms: i64,
     pub(super) done: Committed,
     due: HashMap<HostId, i64>,
-    counters: HashMap<SiteId, HashMap<&'static str, i64>>,
+    counters: HashMap<SiteId, HashMap<Cow<'static, str>, i64>>,
 }
 
 impl<'a> Writing<'a> {
@@ -132,7 +133,7 @@ impl<'a> Writing<'a> {
                 .counters
                 .entry(site)
                 .or_default()
-                .entry(name)
+                .entry(name.clone())
                 .or_default() += amount;
         }
         for (site, error) in &batch.site_errors {
@@ -185,13 +186,13 @@ impl<'a> Writing<'a> {
         }
         let tally = self.counters.entry(before.site).or_default();
         *tally
-            .entry(UrlState::from_code(before.state).name())
+            .entry(UrlState::from_code(before.state).name().into())
             .or_default() -= 1;
-        *tally.entry(v.state.name()).or_default() += 1;
-        *tally.entry("documents").or_default() += i64::from(v.documented);
-        *tally.entry("checked_s").or_default() += checked_s(v.documented, v.fetched_ms);
-        *tally.entry("documents").or_default() -= i64::from(before.documented);
-        *tally.entry("checked_s").or_default() -= checked_s(before.documented, before.fetched_ms);
+        *tally.entry(v.state.name().into()).or_default() += 1;
+        *tally.entry("documents".into()).or_default() += i64::from(v.documented);
+        *tally.entry("checked_s".into()).or_default() += checked_s(v.documented, v.fetched_ms);
+        *tally.entry("documents".into()).or_default() -= i64::from(before.documented);
+        *tally.entry("checked_s".into()).or_default() -= checked_s(before.documented, before.fetched_ms);
         if let Some(op) = &page.document {
             self.put_document(page.fingerprint, op)?;
         }
@@ -209,8 +210,8 @@ impl<'a> Writing<'a> {
             return Ok(());
         };
         let tally = self.counters.entry(site).or_default();
-        *tally.entry("documents").or_default() -= 1;
-        *tally.entry("checked_s").or_default() -= checked_s(true, gave.fetched_ms);
+        *tally.entry("documents".into()).or_default() -= 1;
+        *tally.entry("checked_s".into()).or_default() -= checked_s(true, gave.fetched_ms);
         self.put_document(gave.fingerprint, &DocOp::Delete)
     }
 
@@ -276,8 +277,8 @@ impl<'a> Writing<'a> {
         for of_host in inserted.chunk_by(|a, b| (a.host, a.site) == (b.host, b.site)) {
             let count = i64::try_from(of_host.len()).unwrap_or(i64::MAX);
             let tally = self.counters.entry(of_host[0].site).or_default();
-            *tally.entry("urls").or_default() += count;
-            *tally.entry(UrlState::New.name()).or_default() += count;
+            *tally.entry("urls".into()).or_default() += count;
+            *tally.entry(UrlState::New.name().into()).or_default() += count;
             if let Some(due_ms) = of_host.iter().map(|url| url.due_ms).min() {
                 self.wake(of_host[0].host, due_ms);
             }

@@ -7,7 +7,7 @@ use rusqlite::Row;
 use super::batch::HELD_MS;
 use super::error::StoreError;
 use super::open::Reader;
-use super::record::{HostId, HostRecord};
+use super::record::{HostId, HostRecord, SiteId};
 
 const COLUMNS: &str = "id, authority, next_due_ms, not_before_ms, cause, backoff_level, trouble_ms, errors, last_error, \
      crawl_delay_ms, elapsed_ms, ip, fetched, cycle_ms, cycle_pages";
@@ -25,23 +25,73 @@ impl Reader {
         self.row(&sql, [id], host_record)
     }
 
-    /// Hosts that may have URLs due at `now_ms`, longest overdue first.
-    pub fn hosts_due(&self, now_ms: i64, limit: usize) -> Result<Vec<HostId>, StoreError> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let sql = "SELECT id FROM host WHERE next_due_ms <= ?1 AND next_due_ms IS NOT NULL \
-                   ORDER BY next_due_ms LIMIT ?2";
-        self.rows(sql, [now_ms, limit], |row| row.get(0))
+    /// Hosts of these sites (of all, if none is named) that may have URLs due at `now_ms`, longest overdue first.
+    pub fn hosts_due(
+        &self,
+        sites: &[SiteId],
+        now_ms: i64,
+        limit: usize,
+    ) -> Result<Vec<HostId>, StoreError> {
+        let due = self.hosts_due_between(sites, i64::MIN, now_ms, limit)?;
+        Ok(due.into_iter().map(|(host, _)| host).collect())
     }
 
-    /// The earliest time after `after_ms` at which a host may have a URL due.
-    pub fn next_host_due(&self, after_ms: i64) -> Result<Option<i64>, StoreError> {
+    /// Hosts of these sites (of all, if none is named) that may have URLs due after `after_ms` and not after
+    /// `until_ms`, with that time, soonest first.
+    pub fn hosts_due_between(
+        &self,
+        sites: &[SiteId],
+        after_ms: i64,
+        until_ms: i64,
+        limit: usize,
+    ) -> Result<Vec<(HostId, i64)>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let sql = format!(
+            "SELECT id, next_due_ms FROM host WHERE next_due_ms > ?1 AND next_due_ms <= ?2 \
+             AND next_due_ms IS NOT NULL{} ORDER BY next_due_ms LIMIT ?3",
+            of_sites(sites)
+        );
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        self.rows(&sql, [after_ms, until_ms, limit], read)
+    }
+
+    /// The earliest time after `after_ms` at which a host of these sites (of any, if none is named) may have a URL due.
+    pub fn next_host_due(
+        &self,
+        sites: &[SiteId],
+        after_ms: i64,
+    ) -> Result<Option<i64>, StoreError> {
+        let sql = format!(
+            "SELECT min(next_due_ms) FROM host WHERE next_due_ms > ?1 AND next_due_ms < ?2 \
+             AND next_due_ms IS NOT NULL{}",
+            of_sites(sites)
+        );
         self.conn
-            .prepare_cached(
-                "SELECT min(next_due_ms) FROM host WHERE next_due_ms > ?1 AND next_due_ms < ?2 \
-                 AND next_due_ms IS NOT NULL",
-            )
+            .prepare_cached(&sql)
             .and_then(|mut s| s.query_row([after_ms, HELD_MS], |row| row.get(0)))
             .map_err(|e| self.fail(e))
+    }
+
+    /// Hosts of these sites (of all, if none is named) that are not asked before `after_ms`, longest rest first.
+    pub fn hosts_at_rest(
+        &self,
+        sites: &[SiteId],
+        after_ms: i64,
+        limit: usize,
+    ) -> Result<Vec<HostRecord>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let sql = format!(
+            "SELECT {COLUMNS} FROM host WHERE not_before_ms > ?1 AND next_due_ms < {HELD_MS}{} \
+             ORDER BY not_before_ms DESC LIMIT ?2",
+            of_sites(sites)
+        );
+        self.rows(&sql, [after_ms, limit], host_record)
+    }
+
+    /// All hosts on which a site has URLs.
+    pub fn hosts_of_site(&self, site: SiteId) -> Result<Vec<HostId>, StoreError> {
+        let sql = "SELECT host_id FROM host_site WHERE site_id = ?1";
+        self.rows(sql, [site], |row| row.get(0))
     }
 
     /// Hosts in trouble (errors in a row, or held back beyond `now_ms`), longest held first: for the status page.
@@ -57,6 +107,16 @@ impl Reader {
         );
         self.rows(&sql, [now_ms, limit], host_record)
     }
+}
+
+/// A condition that leaves only hosts of these sites; nothing if none is named.
+fn of_sites(sites: &[SiteId]) -> String {
+    if sites.is_empty() {
+        return String::new();
+    }
+    let ids: Vec<String> = sites.iter().map(SiteId::to_string).collect();
+    let ids = ids.join(", ");
+    format!(" AND id IN (SELECT host_id FROM host_site WHERE site_id IN ({ids}))")
 }
 
 fn host_record(row: &Row<'_>) -> rusqlite::Result<HostRecord> {

@@ -85,8 +85,8 @@ fn due_urls_come_by_rank_then_time_then_finding() {
     assert_eq!(names, ["/first", "/second", "/third", "/last"]);
     assert_eq!(store.due(host, NOW, 2).unwrap(), due[..2]);
     assert_eq!(store.next_due(host, Some(NOW)).unwrap(), Some(NOW + 5));
-    assert_eq!(store.hosts_due(NOW, 10).unwrap(), [host]);
-    assert!(store.hosts_due(NOW - 101, 10).unwrap().is_empty());
+    assert_eq!(store.hosts_due(&[], NOW, 10).unwrap(), [host]);
+    assert!(store.hosts_due(&[], NOW - 101, 10).unwrap().is_empty());
 }
 
 #[test]
