@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::archive::WarcSink;
 use super::crawl_log::CrawlLog;
+use super::cycle;
 use super::disk::DiskWatch;
 use super::replay::Replay;
 use super::settle::Finished;
@@ -65,6 +66,8 @@ pub(super) struct CrawlLoop {
     /// When the first page of the batch came.
     pub(super) batch_since: Option<Instant>,
     pub(super) stop_at: Option<Instant>,
+    /// When the cycles were last looked at for one that is over.
+    pub(super) cycles_looked: Option<Instant>,
 }
 
 impl CrawlLoop {
@@ -78,12 +81,13 @@ impl CrawlLoop {
                 self.take(Event::Stop)?;
             }
             self.begin_due_cycles(now)?;
+            self.end_cycles(now, false)?;
             let next = self.hand_out(now)?;
             if self.commit_is_due(now, &next) {
                 self.commit(now)?;
                 continue;
             }
-            if self.is_done(&next, now) {
+            if self.is_done(&next, now)? {
                 break;
             }
             match self.events.recv_timeout(self.patience(&next, now)) {
@@ -97,10 +101,25 @@ impl CrawlLoop {
         }
         self.frontier.release_all();
         self.commit(self.shared.now_ms())?;
+        let now = self.shared.now_ms();
+        self.end_cycles(now, true)?;
+        self.sum_up(now)?;
         self.frontier.close(&self.store);
-        let counts = self.store.counts()?;
-        self.summary.finish(&counts, self.shared.now_ms());
         Ok(self.summary)
+    }
+
+    /// What a pass did, site by site, and what it left.
+    fn sum_up(&mut self, now: i64) -> anyhow::Result<()> {
+        let counts = self.store.counts()?;
+        self.summary.finish(&counts, now);
+        if matches!(self.mode, Mode::Pass { .. }) {
+            let patience_ms = self.patience_ms();
+            let resting = self.frontier.resting(&self.store, now, patience_ms)?;
+            self.summary.take_resting(&resting);
+            let verdicts = self.verdicts(now)?;
+            self.summary.take_verdicts(verdicts);
+        }
+        Ok(())
     }
 
     /// Starts the cycles that a single pass asks for.
@@ -110,13 +129,20 @@ impl CrawlLoop {
         };
         let (named, recheck) = (sites.clone(), *recheck);
         let now = self.shared.now_ms();
+        let names: Vec<Arc<str>> = self.sites.keys().cloned().collect();
+        let is_named = |name: &Arc<str>| named.iter().any(|n| **n == **name);
+        let only: Vec<Arc<str>> = names.iter().filter(|n| is_named(n)).cloned().collect();
+        self.frontier.give_out_only(&only);
+        if !only.is_empty() {
+            self.sites.retain(|name, _| is_named(name));
+        }
         if self.is_paused(now) {
             return Ok(());
         }
         for name in self.sites.keys().cloned().collect::<Vec<_>>() {
             let wanted = match named.is_empty() {
                 true => self.sites[&name].is_due(now),
-                false => named.iter().any(|n| **n == *name),
+                false => is_named(&name),
             };
             if wanted {
                 self.begin_cycle(&name, now)?;
@@ -238,10 +264,15 @@ impl CrawlLoop {
             .map(site_run::scope)
             .collect();
         self.frontier.set_sites(&mut self.store, &scopes, now)?;
+        let counts = self.store.counts()?;
         let before = std::mem::take(&mut self.sites);
         for site in sites.iter().filter(|s| s.enabled) {
             let record = self.store.site(&site.name)?;
-            let run = SiteRun::new(site.clone(), record.and_then(|r| r.last_cycle_ms), now)?;
+            let last_cycle_ms = record.and_then(|r| r.last_cycle_ms);
+            let is_over = counts.sites.get(&site.name);
+            let is_over = is_over.is_some_and(|c| c.contains_key(cycle::ENDED_MS));
+            let run = SiteRun::new(site.clone(), last_cycle_ms, now)?
+                .going_on(last_cycle_ms.is_some() && !is_over);
             if before.get(run.name()).is_none_or(|b| b.site != run.site) {
                 tracing::info!(site = %run.name(), next_ms = run.next_ms(), "site taken up");
             }
@@ -256,7 +287,7 @@ impl CrawlLoop {
             .map(|s| (s.site.name.clone(), site_run::rules(&s.site, now)));
         self.shared.set_rules(rules.collect());
         self.tell_next_cycles();
-        Ok(())
+        self.show_levels(before.keys(), now)
     }
 
     fn tell_next_cycles(&self) {
@@ -288,6 +319,7 @@ impl CrawlLoop {
     pub(super) fn write_batch(&mut self, now: i64) -> anyhow::Result<()> {
         if self.batch.pages.is_empty()
             && self.batch.urls.is_empty()
+            && self.batch.counters.is_empty()
             && !self.frontier.has_changes(now)
         {
             self.log.flush();
@@ -339,22 +371,30 @@ impl CrawlLoop {
         }
     }
 
-    fn is_done(&self, next: &Next, now: i64) -> bool {
+    /// Whether nothing is left to do: for a pass, nothing that is due may be fetched within `pass_patience_ms`.
+    fn is_done(&self, next: &Next, now: i64) -> anyhow::Result<bool> {
         let replaying = self.replay.as_ref().is_some_and(Replay::is_busy);
         let busy = self.frontier.in_flight() > 0 || replaying;
         if let Some(at) = self.stop_at {
-            return !busy || Instant::now() >= at;
+            return Ok(!busy || Instant::now() >= at);
         }
         if busy || self.mode == Mode::Forever {
-            return false;
+            return Ok(false);
         }
-        match next {
-            Next::Idle | Next::Wait { due: false, .. } => true,
-            Next::Wait { until_ms, .. } => {
-                until_ms - now > i64::try_from(self.config.pass_patience_ms).unwrap_or(i64::MAX)
-            }
-            Next::Fetch(_) => false,
+        if self.replay.is_some() {
+            return Ok(*next == Next::Idle);
         }
+        if self.shared.paused().is_some() {
+            return Ok(true);
+        }
+        if self.shared.outbox_lag() > self.config.max_outbox {
+            return Ok(false);
+        }
+        let patience_ms = self.patience_ms();
+        let due = self
+            .frontier
+            .next_due_fetch(&self.store, now, patience_ms)?;
+        Ok(due.is_none())
     }
 
     /// How long to wait for an event.

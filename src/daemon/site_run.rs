@@ -17,6 +17,8 @@ pub(super) struct SiteRun {
     name: Arc<str>,
     schedule: Cron,
     next_ms: Option<i64>,
+    /// Its cycle has begun and is not over.
+    open: bool,
 }
 
 impl SiteRun {
@@ -34,6 +36,7 @@ impl SiteRun {
             name,
             schedule,
             next_ms,
+            open: false,
         })
     }
 
@@ -55,6 +58,22 @@ impl SiteRun {
     /// A cycle has begun.
     pub(super) fn begun(&mut self, now_ms: i64) {
         self.next_ms = self.schedule.next_after(now_ms);
+        self.open = true;
+    }
+
+    /// The same site whose cycle goes on where the last run of the program left it, if it was not over.
+    pub(super) fn going_on(self, open: bool) -> Self {
+        Self { open, ..self }
+    }
+
+    /// Whether its cycle has begun and is not over.
+    pub(super) fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// Its cycle is over.
+    pub(super) fn ended(&mut self) {
+        self.open = false;
     }
 
     /// Seeds, feeds and sitemaps of the settings, as new URLs; known ones are dropped later.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
+use super::cycle;
 use super::freshness::Freshness;
 use super::reloading::Current;
 use super::term_desk::TermDesk;
@@ -31,6 +32,7 @@ pub struct StatusBoard {
     current: watch::Receiver<Current>,
     frontier: frontier::Config,
     limits: disk::Limits,
+    cycle_limits: cycle::Limits,
     terms: TermDesk,
     /// Present beside a running daemon.
     shared: Option<Arc<Shared>>,
@@ -46,6 +48,10 @@ impl StatusBoard {
             current: watch::channel(Current::of(loaded)).1,
             frontier: loaded.config.frontier.clone(),
             limits: disk::Limits::of(&loaded.config.crawl),
+            cycle_limits: cycle::Limits {
+                pages_per_host_per_cycle: loaded.config.frontier.pages_per_host_per_cycle,
+                pass_patience_ms: loaded.config.crawl.pass_patience_ms,
+            },
             terms: TermDesk::of(loaded),
             shared,
             started_ms: now_ms(),
@@ -174,6 +180,7 @@ impl StatusBoard {
                 documents: number(&counted, "documents"),
                 urls: urls(&counted),
                 due: number(&counted, "new"),
+                verdict: cycle::site_verdict(reader, &counted, site, self.cycle_limits, now)?,
                 errors: number(&counted, "cycle_errors"),
                 cycle: CycleCounts {
                     visits: number(&counted, "cycle_visits"),

@@ -1,12 +1,14 @@
 //! What a crawl did, for a person and for `--json`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::crawl_log::LogLine;
 use super::freshness::{Freshness, share};
-use crate::frontier::CommitReport;
+use crate::frontier::{CommitReport, Resting};
+use crate::serve::{Level, SiteVerdict};
 use crate::store::Counts;
 
 /// Counts of one crawl. The JSON form is stable.
@@ -50,6 +52,10 @@ pub struct Summary {
     pub archived_older: u64,
     /// What was wrong beside the pages: archives that broke off.
     pub problems: Vec<String>,
+    /// The sites of the pass by name: how each fared and what it left.
+    pub sites: Vec<SiteSummary>,
+    /// Hosts with addresses that are due and that the pass did not wait for.
+    pub resting: Vec<RestingHost>,
     /// Why the crawl ended before everything was fetched: the disk is too full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused: Option<String>,
@@ -59,6 +65,39 @@ pub struct Summary {
     pub elapsed_ms: i64,
     #[serde(skip)]
     started_ms: i64,
+    /// Visits and new documents of each site.
+    #[serde(skip)]
+    by_site: BTreeMap<String, (u64, u64)>,
+}
+
+/// How one site of a pass fared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SiteSummary {
+    /// Its name.
+    pub name: String,
+    /// In one word: `ok`, `partial`, `failed`, `waiting`.
+    pub verdict: Level,
+    /// In a sentence.
+    pub text: String,
+    /// Visits in this pass.
+    pub visits: u64,
+    /// New documents in this pass.
+    pub new: u64,
+    /// Known addresses that were never fetched.
+    pub left: u64,
+    /// The setting that keeps what is left for later, or addresses out.
+    pub setting: Option<String>,
+}
+
+/// A host that a pass did not wait for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RestingHost {
+    /// `host` or `host:port`.
+    pub host: String,
+    /// It is not asked before this, Unix milliseconds.
+    pub until_ms: i64,
+    /// Why not.
+    pub cause: &'static str,
 }
 
 impl Summary {
@@ -78,7 +117,36 @@ impl Summary {
         self.mean_age_ms = sum.mean_age_ms(now_ms);
     }
 
+    /// Names the hosts that were not waited for.
+    pub(super) fn take_resting(&mut self, resting: &[Resting]) {
+        let host = |rest: &Resting| RestingHost {
+            host: rest.host.to_string(),
+            until_ms: rest.until_ms,
+            cause: rest.cause.describe(),
+        };
+        self.resting = resting.iter().map(host).collect();
+    }
+
+    /// Says how each site fared.
+    pub(super) fn take_verdicts(&mut self, verdicts: BTreeMap<Arc<str>, SiteVerdict>) {
+        for (name, verdict) in verdicts {
+            let (visits, new) = self.by_site.get(&*name).copied().unwrap_or_default();
+            self.sites.push(SiteSummary {
+                name: name.to_string(),
+                verdict: verdict.level,
+                text: verdict.text,
+                visits,
+                new,
+                left: verdict.left,
+                setting: verdict.setting,
+            });
+        }
+    }
+
     pub(super) fn add(&mut self, line: &LogLine, wasted: bool) {
+        let (visits, new) = self.by_site.entry(line.site.clone()).or_default();
+        *visits += 1;
+        *new += u64::from(line.document == Some("new"));
         self.wasted += u64::from(wasted);
         self.not_modified += u64::from(line.outcome == "not_modified");
         self.visits += 1;

@@ -144,10 +144,13 @@ fn refusal(verdict: &Verdict) -> Option<Visited> {
             let reason = format!("robots.txt line {}: Disallow: {}", rule.line, rule.pattern);
             Some(Visited::nothing("robots", Some(reason)))
         }
-        Access::Unreachable { word, .. } => Some(Visited::nothing(
-            "robots_unreachable",
-            Some(format!("robots.txt: {word}")),
-        )),
+        Access::Unreachable { word, status, .. } => {
+            let how = status.map_or_else(|| (*word).to_owned(), |status| format!("HTTP {status}"));
+            Some(Visited::nothing(
+                "robots_unreachable",
+                Some(format!("robots.txt: {how}")),
+            ))
+        }
     }
 }
 
@@ -166,9 +169,9 @@ fn report(visited: &Visited) -> FetchReport {
     let outcome = match &fetched.outcome {
         Outcome::Busy { .. } => FetchOutcome::Throttled,
         Outcome::ServerError => FetchOutcome::ServerError,
-        Outcome::Unreachable(Failure::Dns | Failure::Connect | Failure::Tls) => {
-            FetchOutcome::Unreachable
-        }
+        Outcome::Unreachable(
+            Failure::Dns | Failure::ConnectionRefused | Failure::Connect | Failure::Tls,
+        ) => FetchOutcome::Unreachable,
         Outcome::Unreachable(_) => FetchOutcome::Broken,
         Outcome::Refused(_) => FetchOutcome::NotAsked,
         _ => FetchOutcome::Answered,

@@ -87,6 +87,7 @@ pub(super) fn open_loop(
         batch: store::Batch::default(),
         batch_since: None,
         stop_at: None,
+        cycles_looked: None,
     };
     crawl.take_sites(&loaded.sites, now)?;
     Ok(crawl)

@@ -74,7 +74,9 @@ impl Outcome {
 pub enum Failure {
     /// The name has no address or the name server does not answer.
     Dns,
-    /// No connection: refused, unroutable, dropped.
+    /// Nothing listens at the port.
+    ConnectionRefused,
+    /// No connection otherwise: unroutable, dropped.
     Connect,
     /// No agreement on TLS: certificate, version.
     Tls,
@@ -95,6 +97,7 @@ impl Failure {
     pub fn word(self) -> &'static str {
         match self {
             Failure::Dns => "dns",
+            Failure::ConnectionRefused => "connection-refused",
             Failure::Connect => "connect",
             Failure::Tls => "tls",
             Failure::Timeout => "timeout",
@@ -148,6 +151,8 @@ pub(super) fn of_error(error: &reqwest::Error, in_body: bool) -> Outcome {
         Failure::Timeout
     } else if causes.tls {
         Failure::Tls
+    } else if error.is_connect() && causes.nobody_listens {
+        Failure::ConnectionRefused
     } else if error.is_connect() {
         Failure::Connect
     } else if in_body {
@@ -165,6 +170,7 @@ struct Causes {
     refusal: Option<Refusal>,
     tls: bool,
     broken: bool,
+    nobody_listens: bool,
 }
 
 impl Causes {
@@ -174,6 +180,7 @@ impl Causes {
         }
         self.tls |= cause.is::<rustls::Error>();
         if let Some(io) = cause.downcast_ref::<io::Error>() {
+            self.nobody_listens |= io.kind() == io::ErrorKind::ConnectionRefused;
             self.broken |= matches!(
                 io.kind(),
                 io::ErrorKind::ConnectionReset

@@ -62,6 +62,8 @@ pub enum Access {
         retry_at_ms: i64,
         /// How the last try ended, as [`Outcome::word`].
         word: &'static str,
+        /// The status of the last answer, if one came.
+        status: Option<u16>,
     },
 }
 
@@ -82,6 +84,7 @@ pub(super) struct Known {
     /// Failures in a row, and how the last one ended.
     pub(super) failures: u32,
     pub(super) word: &'static str,
+    pub(super) status: Option<u16>,
 }
 
 pub(super) struct Rules {
@@ -220,6 +223,7 @@ impl Known {
                 access: Access::Unreachable {
                     retry_at_ms,
                     word: self.word,
+                    status: self.status,
                 },
                 crawl_delay_ms: None,
                 sitemaps: Arc::new([]),
@@ -286,8 +290,8 @@ impl Known {
                     self.learn(Robots::default(), robots_txt, &fetched, now_ms);
                 }
                 Outcome::NotModified => self.confirm(now_ms),
-                outcome => {
-                    self.fail(outcome, now_ms);
+                _ => {
+                    self.fail(&fetched, now_ms);
                     return requests;
                 }
             }
@@ -314,7 +318,8 @@ impl Known {
     }
 
     /// Keeps what is known for a month, and tries again later and later.
-    fn fail(&mut self, outcome: &Outcome, now_ms: i64) {
+    fn fail(&mut self, fetched: &Fetched, now_ms: i64) {
+        let outcome = &fetched.outcome;
         let stale = |r: &Rules| now_ms.saturating_sub(r.read_ms) > MAX_STALE_MS;
         if self.rules.as_ref().is_some_and(stale) {
             self.rules = None;
@@ -326,6 +331,7 @@ impl Known {
         };
         self.failures = self.failures.saturating_add(1);
         self.word = outcome.word();
+        self.status = Some(fetched.head.status).filter(|status| *status > 0);
         self.fresh_until_ms = now_ms.saturating_add(doubled.min(MAX_RETRY_MS).max(asked));
     }
 }

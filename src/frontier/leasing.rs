@@ -169,9 +169,7 @@ impl Frontier {
                 self.enqueue(host, now_ms);
             }
         }
-        self.activate_ms = store
-            .next_host_due(&self.only, now_ms)?
-            .unwrap_or(HELD_MS);
+        self.activate_ms = store.next_host_due(&self.only, now_ms)?.unwrap_or(HELD_MS);
         Ok(())
     }
 

@@ -45,7 +45,10 @@ impl Frontier {
         patience_ms: i64,
     ) -> Result<Option<i64>, StoreError> {
         let until_ms = now_ms.saturating_add(patience_ms);
-        let in_memory = self.queues.values().filter_map(|q| self.ready_ms(q, now_ms));
+        let in_memory = self
+            .queues
+            .values()
+            .filter_map(|q| self.ready_ms(q, now_ms));
         let soonest = in_memory.min().filter(|ready_ms| *ready_ms <= until_ms);
         if soonest.is_some_and(|ready_ms| ready_ms <= now_ms) {
             return Ok(soonest);

@@ -28,6 +28,9 @@ pub const QUEUES_READY: &str = "taojin_queues_ready";
 pub const QUEUES_PARKED: &str = "taojin_queues_parked";
 /// Gauge: free bytes of the file system under the data directory.
 pub const DISK_FREE_BYTES: &str = "taojin_disk_free_bytes";
+/// Gauge, labels `site` and `level`: 1 for what the last cycle of the site was (`waiting`, `ok`, `partial`, `failed`),
+/// 0 for the others.
+pub const SITE_VERDICT: &str = "taojin_site_verdict";
 /// Histogram: seconds from a search request to its answer, waiting included.
 pub const SEARCH_SECONDS: &str = "taojin_search_seconds";
 /// Counter, label `outcome`: searches by how they ended (`ok`, `refused`, `timeout`, `error`).
@@ -73,7 +76,7 @@ const COUNTERS: [(&str, Unit, &str); 7] = [
     ),
 ];
 
-const GAUGES: [(&str, Unit, &str); 6] = [
+const GAUGES: [(&str, Unit, &str); 7] = [
     (INDEX_DOCUMENTS, Unit::Count, "documents that can be found"),
     (OUTBOX_LAG, Unit::Count, "documents waiting for the index"),
     (URLS, Unit::Count, "URLs by state"),
@@ -84,6 +87,11 @@ const GAUGES: [(&str, Unit, &str); 6] = [
         "work queues put aside after errors",
     ),
     (DISK_FREE_BYTES, Unit::Bytes, "free disk space for the data"),
+    (
+        SITE_VERDICT,
+        Unit::Count,
+        "1 for how the last cycle of the site went, 0 for the other levels",
+    ),
 ];
 
 const HISTOGRAMS: [(&str, Unit, &str); 3] = [

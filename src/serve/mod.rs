@@ -40,6 +40,7 @@ mod templates_page;
 mod terms_api;
 mod terms_page;
 mod token;
+mod verdict;
 mod view;
 mod web;
 
@@ -68,6 +69,7 @@ pub use template_desk::{
 };
 pub use terms_page::{Review, ReviewList, ReviewTerm, TermReview};
 pub use token::{Secret, signature};
+pub use verdict::{Level, SiteVerdict};
 
 /// The clock, in the unit of the whole project: Unix milliseconds.
 fn now_ms() -> i64 {

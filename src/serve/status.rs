@@ -6,6 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::verdict::SiteVerdict;
+
 /// Where a [`Status`] comes from: called for each request on a blocking thread; the error is one line for the
 /// operator. It should answer within the request's time limit.
 pub type StatusSource = Arc<dyn Fn() -> Result<Status, String> + Send + Sync>;
@@ -153,7 +155,9 @@ pub struct SiteStatus {
     pub urls: UrlCounts,
     /// URLs of the site that are due now.
     pub due: u64,
-    /// Failed fetches in the last cycle.
+    /// How the last cycle went, and what it left.
+    pub verdict: SiteVerdict,
+    /// Failed fetches in the last cycle; an old page that is no longer there is none.
     pub errors: u64,
     /// What the last cycle did.
     pub cycle: CycleCounts,
@@ -161,7 +165,7 @@ pub struct SiteStatus {
     pub recall_estimate: f64,
     /// How long ago the documents were last looked at, on average, in milliseconds.
     pub mean_age_ms: Option<i64>,
-    /// The last error, one line with the URL.
+    /// The last error of the last cycle, one line with the URL.
     pub last_error: Option<String>,
     /// What is known of its templates.
     pub templates: TemplateStatus,

@@ -192,7 +192,8 @@ impl<'a> Writing<'a> {
         *tally.entry("documents".into()).or_default() += i64::from(v.documented);
         *tally.entry("checked_s".into()).or_default() += checked_s(v.documented, v.fetched_ms);
         *tally.entry("documents".into()).or_default() -= i64::from(before.documented);
-        *tally.entry("checked_s".into()).or_default() -= checked_s(before.documented, before.fetched_ms);
+        *tally.entry("checked_s".into()).or_default() -=
+            checked_s(before.documented, before.fetched_ms);
         if let Some(op) = &page.document {
             self.put_document(page.fingerprint, op)?;
         }

@@ -195,7 +195,7 @@ pub struct SiteRecord {
     pub last_cycle_ms: Option<i64>,
     /// Number of cycles started.
     pub cycles: i64,
-    /// The last failed fetch: address and reason.
+    /// The last failed fetch of the last cycle: address and reason.
     pub last_error: Option<String>,
 }
 

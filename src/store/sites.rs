@@ -76,7 +76,7 @@ impl Store {
                 params![site, now_ms, rank],
             )?;
             tx.execute(
-                "UPDATE site SET last_cycle_ms = ?2, cycles = cycles + 1, paused = 0 WHERE id = ?1",
+                "UPDATE site SET last_cycle_ms = ?2, cycles = cycles + 1, paused = 0, last_error = NULL WHERE id = ?1",
                 params![site, now_ms],
             )?;
             tx.execute(

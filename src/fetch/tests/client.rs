@@ -118,7 +118,7 @@ async fn hosts_out_of_reach_are_told_apart() {
     };
     assert_eq!(
         end("http://closed.example/").await,
-        unreachable(Failure::Connect)
+        unreachable(Failure::ConnectionRefused)
     );
     assert_eq!(
         end("https://plain.example/").await,

@@ -46,23 +46,31 @@ async fn access_after(answer: Vec<u8>, path: &str) -> Access {
 
 #[tokio::test]
 async fn what_cannot_be_had_refuses_and_what_is_not_there_allows() {
-    let unreachable = |retry_at_ms, word| Access::Unreachable { retry_at_ms, word };
+    let unreachable = |retry_at_ms, word, status| Access::Unreachable {
+        retry_at_ms,
+        word,
+        status,
+    };
     for (status, headers, want) in [
-        ("500 Oops", "", unreachable(60_000, "server-error")),
+        (
+            "500 Oops",
+            "",
+            unreachable(60_000, "server-error", Some(500)),
+        ),
         (
             "503 Busy",
             "Retry-After: 7200\r\n",
-            unreachable(2 * HOUR_MS, "busy"),
+            unreachable(2 * HOUR_MS, "busy", Some(503)),
         ),
         (
             "429 Too Many",
             "Retry-After: 1\r\n",
-            unreachable(60_000, "busy"),
+            unreachable(60_000, "busy", Some(429)),
         ),
         (
             "301 Moved",
             "Location: http://127.0.0.1:22/\r\n",
-            unreachable(60_000, "refused-address"),
+            unreachable(60_000, "refused-address", None),
         ),
         ("404 Not Found", "", Access::Allowed(None)),
         ("410 Gone", "", Access::Allowed(None)),
@@ -86,7 +94,7 @@ async fn what_cannot_be_had_refuses_and_what_is_not_there_allows() {
     let (server, switch) = switched(Vec::new()).await;
     switch.store(9, Ordering::SeqCst);
     let verdict = ask(&RobotsCache::new(), &server.fetcher(), "/", 5).await;
-    assert_eq!(verdict.access, unreachable(60_005, "reset"));
+    assert_eq!(verdict.access, unreachable(60_005, "reset", None));
 }
 
 #[tokio::test]
