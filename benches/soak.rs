@@ -133,7 +133,7 @@ fn soak(dir: &Path, length: Duration, speed: f64) -> Soak {
     let runtime = tokio::runtime::Runtime::new().expect("runtime");
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let options = Options {
-        progress: Some(Box::new(move |_| {
+        progress: Some(Box::new(move |_, _| {
             counted.fetch_add(1, Ordering::Relaxed);
         })),
         clock: Clock::simulated(BEGIN_MS, speed),

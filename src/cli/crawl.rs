@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
-
+use super::progress::ProgressLine;
 use super::{Context, Usage, output, runtime};
 use crate::config::Loaded;
-use crate::daemon::{self, LogLine, Mode, Options, Summary};
+use crate::daemon::{self, Mode, Options, Summary};
+use crate::serve::Level;
 
 /// Arguments of `crawl`.
 #[derive(Debug, clap::Args)]
@@ -31,25 +31,29 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
     let mode = mode(&loaded, args)?;
-    let bar = progress_bar();
-    let shown = bar.clone();
+    let progress = ProgressLine::new();
     let options = Options {
-        progress: Some(Box::new(move |line| show(&shown, line))),
+        progress: Some(progress.watcher()),
         ..Options::quiet(mode)
     };
     let summary = runtime()?
         .block_on(async { daemon::run(&loaded, options, super::run::stop_signal()?).await })?;
-    bar.finish_and_clear();
+    drop(progress);
     if args.json {
         output::json(&summary)?;
     } else {
         report(&summary).iter().for_each(|line| output::line(line));
     }
     summary.problems.iter().for_each(|p| output::note(p));
-    match summary.paused {
-        Some(why) => Err(anyhow::anyhow!("ended early: {why}")),
-        None => Ok(ExitCode::SUCCESS),
+    if let Some(why) = summary.paused {
+        return Err(anyhow::anyhow!("ended early: {why}"));
     }
+    let mut code = ExitCode::SUCCESS;
+    for site in summary.sites.iter().filter(|s| s.verdict == Level::Failed) {
+        output::error(&output::printable(&format!("{}: {}", site.name, site.text)));
+        code = ExitCode::FAILURE;
+    }
+    Ok(code)
 }
 
 /// What is to be crawled; a mistake of the caller is found here, before anything begins.
@@ -88,21 +92,6 @@ fn mode(loaded: &Loaded, args: &Args) -> anyhow::Result<Mode> {
     })
 }
 
-/// A line that says what is fetched right now; hidden when stderr is no terminal.
-pub(super) fn progress_bar() -> ProgressBar {
-    let bar = ProgressBar::new_spinner();
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} pages {per_sec}  {wide_msg}") {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(120));
-    bar
-}
-
-pub(super) fn show(bar: &ProgressBar, line: &LogLine) {
-    bar.inc(1);
-    bar.set_message(format!("{} {}", line.outcome, output::printable(&line.url)));
-}
-
 /// The summary in a few lines for a person.
 pub(super) fn report(summary: &Summary) -> Vec<String> {
     let seconds = Duration::from_millis(summary.elapsed_ms.unsigned_abs()).as_secs_f64();
@@ -121,12 +110,12 @@ pub(super) fn report(summary: &Summary) -> Vec<String> {
             summary.documents_duplicate
         ),
         format!(
-            "fetches: {} wasted ({:.1} %), {} not modified; {} addresses wait, about {:.1} % of the articles found",
+            "fetches: {} wasted ({:.1} %), {} not modified; {} addresses wait{}",
             summary.wasted,
             summary.wasted_share * 100.0,
             summary.not_modified,
             summary.waiting,
-            summary.recall_estimate * 100.0
+            found(summary)
         ),
         format!(
             "links: {} new, {} known",
@@ -149,5 +138,37 @@ pub(super) fn report(summary: &Summary) -> Vec<String> {
     if !summary.refused_links.is_empty() {
         lines.push(format!("links refused: {}", list(&summary.refused_links)));
     }
+    for site in &summary.sites {
+        let text = output::printable(&site.text);
+        lines.push(format!(
+            "site {}: {}: {text}",
+            site.name,
+            site.verdict.name()
+        ));
+    }
+    for rest in &summary.resting {
+        lines.push(format!(
+            "not waited for: {}, not before {} ({})",
+            output::printable(&rest.host),
+            super::status::time(Some(rest.until_ms)),
+            rest.cause
+        ));
+    }
+    if summary.visits == 0 && !summary.sites.is_empty() {
+        let hint = "nothing was due; `taojin crawl --site NAME` begins a cycle at once";
+        lines.push(hint.to_owned());
+    }
     lines
+}
+
+/// How much was found, about; nothing where nothing was fetched.
+fn found(summary: &Summary) -> String {
+    let came = summary.outcome("ok") + summary.outcome("not_modified");
+    match came {
+        0 => String::new(),
+        _ => {
+            let percent = summary.recall_estimate * 100.0;
+            format!(", about {percent:.1} % of the articles found")
+        }
+    }
 }

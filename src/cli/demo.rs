@@ -152,16 +152,13 @@ async fn crawl_twice(server: &Arc<Server>, loaded: &Loaded) -> anyhow::Result<()
 
 async fn round(loaded: &Loaded, name: &str, recheck: bool) -> anyhow::Result<Summary> {
     output::line(&format!("\n{name}"));
-    let bar = super::crawl::progress_bar();
-    let shown = bar.clone();
+    let progress = super::progress::ProgressLine::new();
     let sites = loaded.sites.iter().map(|s| s.name.clone()).collect();
     let options = Options {
-        progress: Some(Box::new(move |line| super::crawl::show(&shown, line))),
+        progress: Some(progress.watcher()),
         ..Options::quiet(Mode::Pass { sites, recheck })
     };
-    let summary = daemon::run(loaded, options, std::future::pending()).await?;
-    bar.finish_and_clear();
-    Ok(summary)
+    daemon::run(loaded, options, std::future::pending()).await
 }
 
 /// What a round did, for a person.

@@ -13,6 +13,7 @@ mod filters;
 mod import;
 mod logging;
 mod output;
+mod progress;
 mod robots;
 mod run;
 mod search;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::{Context, Usage, output};
 use crate::daemon::StatusBoard;
 use crate::index::IndexError;
-use crate::serve::Status;
+use crate::serve::{SiteStatus, Status};
 
 /// Arguments of `status`.
 #[derive(Debug, clap::Args)]
@@ -77,18 +77,24 @@ fn print(status: &Status) {
             time(site.last_cycle_ms),
             time(site.next_cycle_ms)
         ));
-        let cycle = &site.cycle;
-        let age_h = site.mean_age_ms.map_or(0.0, |ms| ms as f64 / 3.6e6);
+        let verdict = &site.verdict;
         output::line(&format!(
-            "           last cycle: {} visits, {} new documents, {} wasted, {} not modified, {} failed; about {:.1} % of \
-             the articles found, documents looked at {age_h:.1} h ago on average",
-            cycle.visits,
-            cycle.new_documents,
-            cycle.wasted,
-            cycle.not_modified,
-            site.errors,
-            site.recall_estimate * 100.0
+            "           {}: {}",
+            verdict.level.name(),
+            output::printable(&verdict.text)
         ));
+        let cycle = &site.cycle;
+        if cycle.visits > 0 {
+            output::line(&format!(
+                "           last cycle: {} visits, {} new documents, {} wasted, {} not modified, {} failed{}",
+                cycle.visits,
+                cycle.new_documents,
+                cycle.wasted,
+                cycle.not_modified,
+                site.errors,
+                found(site)
+            ));
+        }
         let t = &site.templates;
         if t.used + t.waiting > 0 {
             output::line(&format!(
@@ -140,6 +146,19 @@ fn print(status: &Status) {
             time(host.next_fetch_ms)
         ));
     }
+}
+
+/// How complete and how fresh the documents of a site are; nothing where no page ever came.
+fn found(site: &SiteStatus) -> String {
+    if site.urls.fetched == 0 {
+        return String::new();
+    }
+    let percent = site.recall_estimate * 100.0;
+    let age = site.mean_age_ms.map_or_else(String::new, |ms| {
+        let hours = ms as f64 / 3.6e6;
+        format!(", documents looked at {hours:.1} h ago on average")
+    });
+    format!("; about {percent:.1} % of the articles found{age}")
 }
 
 /// A moment in local time, or a dash.

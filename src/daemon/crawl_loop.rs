@@ -62,6 +62,8 @@ pub(super) struct CrawlLoop {
     pub(super) shared: Arc<Shared>,
     pub(super) progress: Option<Progress>,
     pub(super) summary: Summary,
+    /// Known addresses that a pass is still to fetch, about: what a limit holds back is among them.
+    pub(super) left: u64,
     pub(super) batch: Batch,
     /// When the first page of the batch came.
     pub(super) batch_since: Option<Instant>,
@@ -151,6 +153,9 @@ impl CrawlLoop {
                 self.frontier
                     .recheck_articles(&mut self.store, &name, now)?;
             }
+        }
+        if self.progress.is_some() {
+            self.left = self.frontier.count_due(&self.store, now)?;
         }
         Ok(())
     }
@@ -344,6 +349,7 @@ impl CrawlLoop {
             }
         };
         self.summary.committed(&report);
+        self.left += report.new_urls as u64;
         self.shared
             .set_outbox(u64::try_from(report.outbox_seq).unwrap_or_default());
         ::metrics::gauge!(metrics::OUTBOX_LAG).set(self.shared.outbox_lag() as f64);

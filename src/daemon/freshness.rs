@@ -11,6 +11,8 @@ pub(super) struct Freshness {
     /// Known and never visited.
     pub(super) waiting: u64,
     visited: u64,
+    /// Visited, and a page came.
+    fetched: u64,
     documents: i64,
     checked_s: i64,
 }
@@ -22,16 +24,18 @@ impl Freshness {
         Self {
             waiting: natural(number("new")),
             visited: natural(number("urls") - number("new")),
+            fetched: natural(number("fetched")),
             documents: number("documents"),
             checked_s: number("checked_s"),
         }
     }
 
     /// Share of all known addresses that have been visited: as many of the new articles have been found, if those
-    /// that wait are articles as often as the others were. 1 when nothing waits.
+    /// that wait are articles as often as the others were. 1 when nothing waits, 0 when no page ever came.
     pub(super) fn recall(&self) -> f64 {
-        match self.waiting {
-            0 => 1.0,
+        match (self.fetched, self.waiting) {
+            (0, _) => 0.0,
+            (_, 0) => 1.0,
             _ => share(self.visited, self.visited + self.waiting),
         }
     }
@@ -48,6 +52,7 @@ impl Sum for Freshness {
         sites.fold(Self::default(), |a, b| Self {
             waiting: a.waiting + b.waiting,
             visited: a.visited + b.visited,
+            fetched: a.fetched + b.fetched,
             documents: a.documents + b.documents,
             checked_s: a.checked_s + b.checked_s,
         })
@@ -68,6 +73,7 @@ mod tests {
 
     fn counts(urls: i64, new: i64, documents: i64, checked_s: i64) -> SiteCounts {
         let pairs = [
+            ("fetched", urls - new),
             ("urls", urls),
             ("new", new),
             ("documents", documents),
@@ -79,7 +85,7 @@ mod tests {
     #[test]
     fn shares_and_ages_add_up_over_sites() {
         let empty = Freshness::of(&SiteCounts::new());
-        assert_eq!((empty.recall(), empty.mean_age_ms(5_000)), (1.0, None));
+        assert_eq!((empty.recall(), empty.mean_age_ms(5_000)), (0.0, None));
         let one = Freshness::of(&counts(100, 25, 2, 30));
         assert_eq!(one.recall(), 0.75);
         assert_eq!(one.mean_age_ms(20_000), Some(5_000));

@@ -85,8 +85,8 @@ use wiring::{Wiring, learner, open_loop};
 /// Room for events beyond one for each connection.
 const SPARE_EVENTS: usize = 64;
 
-/// Told of each fetch as it ends.
-pub type Progress = Box<dyn FnMut(&LogLine) + Send>;
+/// Told of each fetch as it ends, and of how many known addresses are still to be fetched.
+pub type Progress = Box<dyn FnMut(&LogLine, u64) + Send>;
 
 /// What the daemon does.
 #[derive(Debug, Clone, PartialEq, Eq)]

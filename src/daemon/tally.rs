@@ -39,8 +39,9 @@ impl CrawlLoop {
         self.tally(&site, &settled, problem);
         self.log.write(&settled.line);
         self.summary.add(&settled.line, settled.wasted);
+        self.left = self.left.saturating_sub(1);
         if let Some(progress) = &mut self.progress {
-            progress(&settled.line);
+            progress(&settled.line, self.left);
         }
         self.batch.pages.push(settled.page);
         Ok(())

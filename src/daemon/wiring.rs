@@ -84,6 +84,7 @@ pub(super) fn open_loop(
         shared: wiring.shared,
         progress: None,
         summary: Summary::begin(now),
+        left: 0,
         batch: store::Batch::default(),
         batch_since: None,
         stop_at: None,

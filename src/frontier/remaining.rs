@@ -11,6 +11,9 @@ use crate::store::{HELD_MS, HostId, HostRecord, Reader, StoreError};
 /// Hosts at rest that are named.
 const MAX_RESTING: usize = 100;
 
+/// Due URLs that are counted.
+const MAX_COUNTED: usize = 1_000_000;
+
 /// Hosts looked at before one is taken to be due without a look.
 const MAX_LOOKED_AT: usize = 10_000;
 
@@ -62,6 +65,11 @@ impl Frontier {
             }
         }
         Ok(soonest.or(crowd.then_some(now_ms)))
+    }
+
+    /// How many URLs are due, a million at most. For a person: reads the index of all due URLs.
+    pub fn count_due(&self, store: &Reader, now_ms: i64) -> Result<u64, StoreError> {
+        store.count_due(&self.only, now_ms, MAX_COUNTED)
     }
 
     /// Whether nothing of a site is being fetched, and nothing of it that is due may be fetched within `patience_ms`:

@@ -2,9 +2,10 @@
 
 use askama::Template;
 
-use super::lang::grouped;
+use super::lang::{Lang, grouped};
 use super::operator_labels::OperatorLabels;
-use super::status::{Activity, Status};
+use super::status::{Activity, SiteStatus, Status};
+use super::verdict::Level;
 use super::view::Chrome;
 
 #[derive(Template)]
@@ -64,8 +65,31 @@ impl StatusPage {
             .map_or_else(|| self.o.never.to_owned(), |ms| self.ago(ms))
     }
 
-    fn share(&self, share: &f64) -> String {
-        format!("{:.1} %", share * 100.0)
+    /// Share of the articles of a site that were found; a dash where no page ever came.
+    fn recall(&self, site: &SiteStatus) -> String {
+        match site.urls.fetched {
+            0 => self.o.never.to_owned(),
+            _ => format!("{:.1} %", site.recall_estimate * 100.0),
+        }
+    }
+
+    /// How the last cycle of a site went, in one word.
+    fn level(&self, site: &SiteStatus) -> &'static str {
+        let at = match site.verdict.level {
+            Level::Waiting => 0,
+            Level::Ok => 1,
+            Level::Partial => 2,
+            Level::Failed => 3,
+        };
+        self.o.levels[at]
+    }
+
+    /// The same in a sentence.
+    fn verdict<'a>(&self, site: &'a SiteStatus) -> &'a str {
+        match self.c.lang {
+            Lang::Zh => &site.verdict.text_zh,
+            Lang::En => &site.verdict.text,
+        }
     }
 
     /// A length of time; a dash where there is none.

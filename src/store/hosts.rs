@@ -88,6 +88,23 @@ impl Reader {
         self.rows(&sql, [after_ms, limit], host_record)
     }
 
+    /// How many URLs are due at `now_ms` on hosts of these sites (of all, if none is named), `limit` at most.
+    pub fn count_due(
+        &self,
+        sites: &[SiteId],
+        now_ms: i64,
+        limit: usize,
+    ) -> Result<u64, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let sql = format!(
+            "SELECT count(*) FROM (SELECT 1 FROM url WHERE due_ms <= ?1 AND due_ms IS NOT NULL \
+             AND host_id IN (SELECT id FROM host WHERE next_due_ms IS NOT NULL{}) LIMIT ?2)",
+            of_sites(sites)
+        );
+        let count = self.row(&sql, [now_ms, limit], |row| row.get::<_, i64>(0))?;
+        Ok(count.map_or(0, i64::cast_unsigned))
+    }
+
     /// All hosts on which a site has URLs.
     pub fn hosts_of_site(&self, site: SiteId) -> Result<Vec<HostId>, StoreError> {
         let sql = "SELECT host_id FROM host_site WHERE site_id = ?1";

@@ -3,6 +3,7 @@
 mod reading;
 mod settle;
 mod templates;
+mod verdict;
 
 use std::sync::Arc;
 

@@ -1,0 +1,427 @@
+//! A pass of `taojin crawl` with the configuration as it is shipped, against sites of one host: it lasts until nothing is
+//! left to do, says how each site fared, and fails when a site gave nothing.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::small_web::{Reply, SmallWeb, article};
+
+/// What a site answers to a path.
+type Answer = dyn Fn(&str) -> Reply + Send + Sync;
+
+/// A server of one host; ends with the test's process.
+fn serve(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("its address").port();
+    let answer: Arc<Answer> = Arc::new(answer);
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let answer = Arc::clone(&answer);
+            thread::spawn(move || talk(stream, &*answer));
+        }
+    });
+    port
+}
+
+/// As a plain file server does: no validators, one connection for several requests.
+fn talk(stream: TcpStream, answer: &Answer) {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut first = String::new();
+        if reader.read_line(&mut first).unwrap_or(0) == 0 {
+            return;
+        }
+        let mut line = String::new();
+        while reader.read_line(&mut line).unwrap_or(0) > 0 && !line.trim().is_empty() {
+            line.clear();
+        }
+        let reply = answer(first.split(' ').nth(1).unwrap_or("/"));
+        let text = format!(
+            "HTTP/1.1 {} X\r\nContent-Type: text/html; charset=utf-8\r\n{}Content-Length: {}\r\n\r\n{}",
+            reply.status,
+            reply.headers,
+            reply.body.len(),
+            reply.body
+        );
+        if reader.get_mut().write_all(text.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// A front page with links to `/1.html` … and these articles; anything else is 404.
+fn news(count: usize) -> impl Fn(&str) -> Reply + Send + Sync {
+    move |path| {
+        if path == "/" {
+            let links: String = (1..=count)
+                .map(|n| format!("<li><a href=\"/{n}.html\">第{n}口井的钻探记录</a></li>"))
+                .collect();
+            return Reply::page(&format!("<title>新闻</title><ul>{links}</ul>"));
+        }
+        let number = path
+            .strip_prefix('/')
+            .and_then(|p| p.strip_suffix(".html"))
+            .and_then(|n| n.parse::<usize>().ok())
+            .filter(|n| (1..=count).contains(n));
+        match number {
+            Some(n) => Reply::page(&article(&format!("第{n}口井的钻探记录"), "")),
+            None => Reply::status(404),
+        }
+    }
+}
+
+/// A folder with the shipped configuration: only its folders are set, and that loopback may be fetched.
+struct Folder {
+    dir: tempfile::TempDir,
+}
+
+impl Folder {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("temporary directory");
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/taojin.toml");
+        let mut text = fs::read_to_string(shipped).expect("the shipped configuration");
+        let data = format!("data_dir = {:?}", dir.path().join("data"));
+        for (as_shipped, here) in [
+            ("data_dir = \"/var/lib/taojin\"", data.as_str()),
+            (
+                "allow_addresses = []",
+                "allow_addresses = [\"127.0.0.0/8\"]",
+            ),
+            // The disk of who tests is not what is tested.
+            ("min_free_bytes = 2147483648", "min_free_bytes = 0"),
+            ("min_free_percent = 5", "min_free_percent = 0"),
+        ] {
+            assert_eq!(text.matches(as_shipped).count(), 1, "{as_shipped}");
+            text = text.replace(as_shipped, here);
+        }
+        fs::create_dir(dir.path().join("sites.d")).expect("sites.d");
+        fs::write(dir.path().join("taojin.toml"), text).expect("taojin.toml");
+        Self { dir }
+    }
+
+    fn site(&self, name: &str, port: u16, more: &str) {
+        let text = format!("seeds = [\"http://127.0.0.1:{port}/\"]\n{more}");
+        let file = self.dir.path().join("sites.d").join(format!("{name}.toml"));
+        fs::write(file, text).expect("site file");
+    }
+
+    fn set(&self, before: &str, after: &str) {
+        let file = self.dir.path().join("taojin.toml");
+        let text = fs::read_to_string(&file).expect("taojin.toml");
+        assert!(text.contains(before), "{before}");
+        fs::write(file, text.replace(before, after)).expect("taojin.toml");
+    }
+
+    fn taojin(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taojin"));
+        command
+            .arg("--config")
+            .arg(self.dir.path().join("taojin.toml"))
+            .args(args);
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.taojin(args).output().expect("taojin runs")
+    }
+
+    /// What a command prints, whatever its exit code.
+    fn json(&self, args: &[&str]) -> (Value, Option<i32>, String) {
+        let output = self.run(args);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        let json = serde_json::from_slice(&output.stdout);
+        let json = json.unwrap_or_else(|e| panic!("{args:?}: {e}: {errors}"));
+        (json, output.status.code(), errors)
+    }
+
+    fn hits(&self, query: &str) -> u64 {
+        let (found, _, _) = self.json(&["search", query, "--json"]);
+        found["total"].as_u64().expect("a number")
+    }
+}
+
+/// The entry of a site in `crawl --json` or `status --json`.
+fn of<'a>(json: &'a Value, name: &str) -> &'a Value {
+    let sites = json["sites"].as_array().expect("sites");
+    let found = sites.iter().find(|s| s["name"] == name);
+    found.unwrap_or_else(|| panic!("no {name} in {json}"))
+}
+
+#[test]
+fn one_host_is_found_whole_by_one_pass() {
+    let folder = Folder::new();
+    let port = serve(news(7));
+    let seed = format!("http://127.0.0.1:{port}/");
+    let added = folder.run(&["site", "add", &seed, "--name", "wells"]);
+    assert!(added.status.success(), "{added:?}");
+    let (summary, code, errors) = folder.json(&["crawl", "--json"]);
+    assert_eq!(code, Some(0), "{errors}");
+    assert_eq!(summary["documents_new"], 7, "{summary}");
+    assert_eq!(summary["waiting"], 0, "{summary}");
+    let site = of(&summary, "wells");
+    assert_eq!(site["verdict"], "ok", "{summary}");
+    assert_eq!(
+        (&site["visits"], &site["new"], &site["left"]),
+        (&8.into(), &7.into(), &0.into())
+    );
+    assert_eq!(folder.hits("钻探记录"), 7);
+    // A crawl that a person did not ask to see says nothing on stderr.
+    assert_eq!(errors, "");
+    let status = folder.run(&["status"]);
+    let text = String::from_utf8_lossy(&status.stdout).into_owned();
+    assert!(text.contains("ok: 7 new documents"), "{text}");
+}
+
+#[test]
+fn a_pass_goes_on_where_a_killed_one_ended() {
+    let folder = Folder::new();
+    let port = serve(news(6));
+    folder.site("wells", port, "");
+    let mut first = folder.taojin(&["crawl"]).spawn().expect("taojin starts");
+    thread::sleep(Duration::from_millis(3_500));
+    first.kill().expect("killed");
+    first.wait().expect("ended");
+    let (summary, code, errors) = folder.json(&["crawl", "--json"]);
+    assert_eq!(code, Some(0), "{errors}");
+    let visits = summary["visits"].as_u64().expect("a number");
+    assert!((1..7).contains(&visits), "{summary}");
+    assert_eq!(summary["waiting"], 0, "{summary}");
+    assert_eq!(folder.hits("钻探记录"), 6);
+}
+
+#[test]
+fn a_site_that_gives_nothing_is_a_failure_that_says_why() {
+    let folder = Folder::new();
+    let no_robots = |status: u16, header: &'static str| {
+        move |path: &str| match path {
+            "/robots.txt" => Reply::status(404),
+            _ if header.is_empty() => Reply::status(status),
+            _ => Reply::status(status).header(header),
+        }
+    };
+    folder.site("broken", serve(no_robots(500, "")), "");
+    folder.site("busy", serve(no_robots(429, "Retry-After: 3600")), "");
+    let forbidding = serve(|path| match path {
+        "/robots.txt" => Reply::page("User-agent: *\n\nDisallow: /\n"),
+        _ => Reply::page("never asked for"),
+    });
+    folder.site("forbidden", forbidding, "");
+    folder.site("closed", serve(|_| Reply::status(500)), "");
+    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let nobody = free.local_addr().expect("its address").port();
+    drop(free);
+    folder.site("nobody", nobody, "");
+    let refused = format!("connection refused at 127.0.0.1:{nobody}; next try at ");
+    let wanted = [
+        ("broken", "every answer was HTTP 500; next try at "),
+        ("busy", "every answer was HTTP 429; next try at "),
+        (
+            "forbidden",
+            "robots.txt forbids the start page (line 3: Disallow: /)",
+        ),
+        (
+            "closed",
+            "robots.txt answers HTTP 500, so the site is not asked",
+        ),
+        ("nobody", refused.as_str()),
+    ];
+    let crawled = folder.run(&["crawl"]);
+    let told = String::from_utf8_lossy(&crawled.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&crawled.stderr).into_owned();
+    assert_eq!(crawled.status.code(), Some(1), "{told}{errors}");
+    assert!(!told.contains("of the articles found"), "{told}");
+    let status = folder.run(&["status"]);
+    let text = String::from_utf8_lossy(&status.stdout).into_owned();
+    assert!(!text.contains("of the articles found"), "{text}");
+    let (json, _, _) = folder.json(&["status", "--json"]);
+    for (name, sentence) in wanted {
+        let line = format!("{name}: {sentence}");
+        assert_eq!(errors.matches(&line).count(), 1, "{line}: {errors}");
+        assert!(
+            told.contains(&format!("site {name}: failed: {sentence}")),
+            "{told}"
+        );
+        assert!(text.contains(&format!("failed: {sentence}")), "{text}");
+        let verdict = &of(&json, name)["verdict"];
+        assert_eq!(verdict["level"], "failed", "{json}");
+    }
+    // Asked again at once there is nothing to fetch, and that is no success either.
+    let again = folder.run(&["crawl", "--site", "nobody"]);
+    assert_eq!(again.status.code(), Some(1), "{again:?}");
+}
+
+#[test]
+fn what_is_left_is_told_with_the_setting_that_holds_it() {
+    let folder = Folder::new();
+    folder.set(
+        "pages_per_host_per_cycle = 10000",
+        "pages_per_host_per_cycle = 3",
+    );
+    folder.site("wells", serve(news(5)), "");
+    let (first, code, errors) = folder.json(&["crawl", "--json"]);
+    assert_eq!(code, Some(0), "{errors}");
+    let site = of(&first, "wells");
+    assert_eq!((&site["visits"], &site["left"]), (&3.into(), &3.into()));
+    assert_eq!(site["verdict"], "partial", "{first}");
+    assert_eq!(site["setting"], "frontier.pages_per_host_per_cycle");
+    let text = "3 addresses left for the next cycle (frontier.pages_per_host_per_cycle = 3)";
+    assert_eq!(site["text"], format!("2 new documents; {text}"));
+    let status = folder.run(&["status"]);
+    let status = String::from_utf8_lossy(&status.stdout).into_owned();
+    assert!(status.contains(text), "{status}");
+    // The next cycle takes the rest.
+    let next = folder.run(&["crawl", "--site", "wells"]);
+    let next = String::from_utf8_lossy(&next.stdout).into_owned();
+    assert!(next.contains("site wells: "), "{next}");
+    let (_, code, _) = folder.json(&["crawl", "--site", "wells", "--json"]);
+    assert_eq!(code, Some(0));
+    assert_eq!(folder.hits("钻探记录"), 5);
+}
+
+#[test]
+fn addresses_beyond_max_hops_are_counted_once_each() {
+    let folder = Folder::new();
+    // Each page of a chain links back and on; only the first of them may be followed.
+    let port = serve(|path| match path {
+        "/" => Reply::page("<title>一</title><a href=\"/1.html\">第一篇报道在这里</a>"),
+        "/1.html" => {
+            let links = "<a href=\"/\">首页</a><a href=\"/2.html\">下一篇</a><a href=\"/2.html\">再下一篇</a>\
+                         <a href=\"/3.html\">另一篇</a>";
+            let page = article("第一篇报道", "").body;
+            Reply::page(&page.replace("</body>", &format!("{links}</body>")))
+        }
+        _ => Reply::status(404),
+    });
+    folder.site("chain", port, "[scope]\nmax_hops = 1\n");
+    let (summary, code, errors) = folder.json(&["crawl", "--json"]);
+    assert_eq!(code, Some(0), "{errors}");
+    let site = of(&summary, "chain");
+    assert_eq!(
+        site["text"],
+        "1 new document; 2 addresses not followed (scope.max_hops = 1)"
+    );
+    assert_eq!(
+        (&site["verdict"], &site["setting"]),
+        (&"ok".into(), &"scope.max_hops".into())
+    );
+}
+
+#[test]
+fn a_pass_over_one_site_leaves_the_others_alone() {
+    let folder = Folder::new();
+    folder.site("one", serve(news(1)), "");
+    folder.site("two", serve(news(1)), "");
+    let (first, _, _) = folder.json(&["crawl", "--site", "one", "--json"]);
+    assert_eq!(first["sites"].as_array().map(Vec::len), Some(1), "{first}");
+    let (status, _, _) = folder.json(&["status", "--json"]);
+    assert_eq!(of(&status, "one")["verdict"]["level"], "ok", "{status}");
+    assert_eq!(of(&status, "two")["verdict"]["level"], "waiting");
+    let (rest, code, _) = folder.json(&["crawl", "--json"]);
+    assert_eq!((code, &rest["documents_new"]), (Some(0), &1.into()));
+}
+
+#[test]
+fn a_host_that_rests_for_longer_than_a_pass_waits_is_named() {
+    let web = SmallWeb::new("");
+    web.seed(&["a.test/1.html", "a.test/2.html"]);
+    for path in ["a.test/1.html", "a.test/2.html"] {
+        let busy = Reply::status(429).header("Retry-After: 7200");
+        web.set(path, busy);
+    }
+    let summary = web.json(&["crawl", "--json"]);
+    let host = &summary["resting"][0];
+    assert_eq!(host["host"], format!("a.test:{}", web.port), "{summary}");
+    assert_eq!(host["cause"], "Retry-After of the server");
+    let site = of(&summary, "a");
+    assert_eq!(
+        (&site["verdict"], &site["left"], &site["setting"]),
+        (
+            &"partial".into(),
+            &1.into(),
+            &"crawl.pass_patience_ms".into()
+        ),
+        "{summary}"
+    );
+}
+
+#[test]
+fn an_error_is_forgotten_when_the_last_cycle_had_none() {
+    let web = SmallWeb::new("[revisit]\nretry_ms = 1\nmax_retry_ms = 1\n");
+    web.seed(&["a.test/1.html", "a.test/old.html"]);
+    web.set("a.test/1.html", Reply::status(500));
+    web.crawl();
+    let state = web.json(&["status", "--json"]);
+    let error = of(&state, "a")["last_error"].as_str().unwrap_or_default();
+    assert!(error.contains("/1.html: HTTP 500"), "{state}");
+    assert_eq!(of(&state, "a")["errors"], 1, "the 404 is no error: {state}");
+    web.set("a.test/1.html", Reply::page(&article("回来了的报道", "")));
+    web.crawl();
+    let state = web.json(&["status", "--json"]);
+    assert_eq!(
+        (&of(&state, "a")["errors"], &of(&state, "a")["last_error"]),
+        (&0.into(), &Value::Null),
+        "{state}"
+    );
+    assert_eq!(of(&state, "a")["verdict"]["level"], "ok", "{state}");
+}
+
+/// A child that is killed when the test fails.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn the_daemon_says_when_a_cycle_is_finished() {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = free.local_addr().expect("its address");
+    drop(free);
+    let web = SmallWeb::new(&format!("[serve]\nlisten = \"{address}\"\n"));
+    web.seed(&["a.test/1.html"]);
+    web.set("a.test/1.html", Reply::page(&article("一篇报道", "")));
+    let mut command = web.taojin(&["run"]);
+    command.env_remove("JOURNAL_STREAM").stderr(Stdio::piped());
+    let mut daemon = Running(command.spawn().expect("taojin starts"));
+    let log = daemon.0.stderr.take().expect("its log");
+    let (lines, heard) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(log).lines().map_while(Result::ok) {
+            let _ = lines.send(line);
+        }
+    });
+    let until = Instant::now() + Duration::from_secs(30);
+    let line = loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let line = heard.recv_timeout(left).expect("a finished cycle");
+        if line.contains("cycle finished") {
+            break line;
+        }
+    };
+    for part in ["1 new document", "pages=2", "seconds=", "ok"] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
+    let mut stream = TcpStream::connect(address).expect("the daemon listens");
+    write!(
+        stream,
+        "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    )
+    .expect("sent");
+    let mut metrics = String::new();
+    std::io::Read::read_to_string(&mut stream, &mut metrics).expect("an answer");
+    assert!(
+        metrics.contains("taojin_site_verdict{site=\"a\",level=\"ok\"} 1"),
+        "{metrics}"
+    );
+}
