@@ -115,8 +115,7 @@ impl CrawlLoop {
         let counts = self.store.counts()?;
         self.summary.finish(&counts, now);
         if matches!(self.mode, Mode::Pass { .. }) {
-            let patience_ms = self.patience_ms();
-            let resting = self.frontier.resting(&self.store, now, patience_ms)?;
+            let resting = self.frontier.resting(&self.store, &self.pass(now))?;
             self.summary.take_resting(&resting);
             let verdicts = self.verdicts(now)?;
             self.summary.take_verdicts(verdicts);
@@ -277,7 +276,7 @@ impl CrawlLoop {
             let is_over = counts.sites.get(&site.name);
             let is_over = is_over.is_some_and(|c| c.contains_key(cycle::ENDED_MS));
             let run = SiteRun::new(site.clone(), last_cycle_ms, now)?
-                .going_on(last_cycle_ms.is_some() && !is_over);
+                .going_on(last_cycle_ms.filter(|_| !is_over));
             if before.get(run.name()).is_none_or(|b| b.site != run.site) {
                 tracing::info!(site = %run.name(), next_ms = run.next_ms(), "site taken up");
             }
@@ -396,11 +395,7 @@ impl CrawlLoop {
         if self.shared.outbox_lag() > self.config.max_outbox {
             return Ok(false);
         }
-        let patience_ms = self.patience_ms();
-        let due = self
-            .frontier
-            .next_due_fetch(&self.store, now, patience_ms)?;
-        Ok(due.is_none())
+        Ok(!self.frontier.has_work(&self.store, &self.pass(now))?)
     }
 
     /// How long to wait for an event.

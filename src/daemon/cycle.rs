@@ -10,7 +10,7 @@ use chrono::Offset as _;
 
 use super::crawl_loop::CrawlLoop;
 use super::verdict::{self, Facts};
-use crate::frontier::{self, BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, SITE_LIMITS};
+use crate::frontier::{self, BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, SITE_LIMITS, Span};
 use crate::schedule::Site;
 use crate::serve::{Level, SiteVerdict, metrics};
 use crate::store::{Reader, SiteCounts};
@@ -46,9 +46,17 @@ impl CrawlLoop {
         }
     }
 
-    /// How long a pass, and the end of a cycle, waits for a host.
-    pub(super) fn patience_ms(&self) -> i64 {
-        i64::try_from(self.config.pass_patience_ms).unwrap_or(i64::MAX)
+    /// What belongs to the pass.
+    pub(super) fn pass(&self, now_ms: i64) -> Span {
+        self.span(self.summary.started_ms(), now_ms)
+    }
+
+    fn span(&self, since_ms: i64, now_ms: i64) -> Span {
+        Span {
+            since_ms,
+            now_ms,
+            patience_ms: patience_ms(self.limits()),
+        }
     }
 
     /// Ends the cycles that are over; looks once a second, or now.
@@ -58,21 +66,20 @@ impl CrawlLoop {
             return Ok(());
         }
         self.cycles_looked = Some(Instant::now());
-        let open = self.sites.values().filter(|site| site.is_open());
         let mut over = Vec::new();
-        for name in open.map(|site| site.name()) {
-            let patience_ms = self.patience_ms();
-            if self
-                .frontier
-                .is_site_done(&self.store, name, now, patience_ms)?
-            {
-                over.push(Arc::clone(name));
+        for (name, site) in &self.sites {
+            let Some(began_ms) = site.open_since_ms() else {
+                continue;
+            };
+            let span = self.span(began_ms, now);
+            if self.frontier.is_site_done(&self.store, name, &span)? {
+                over.push((Arc::clone(name), began_ms));
             }
         }
         if over.is_empty() {
             return Ok(());
         }
-        for name in &over {
+        for (name, _) in &over {
             self.batch.count(name, ENDED_MS, now);
             if let Some(site) = self.sites.get_mut(name) {
                 site.ended();
@@ -80,8 +87,8 @@ impl CrawlLoop {
         }
         self.write_batch(now)?;
         let counts = self.store.counts()?;
-        for name in &over {
-            self.tell_end(name, counts.sites.get(&**name), now)?;
+        for (name, began_ms) in &over {
+            self.tell_end(name, *began_ms, counts.sites.get(&**name), now)?;
         }
         Ok(())
     }
@@ -89,6 +96,7 @@ impl CrawlLoop {
     fn tell_end(
         &self,
         name: &Arc<str>,
+        began_ms: i64,
         counts: Option<&SiteCounts>,
         now: i64,
     ) -> anyhow::Result<()> {
@@ -98,13 +106,12 @@ impl CrawlLoop {
         let empty = SiteCounts::new();
         let counts = counts.unwrap_or(&empty);
         let verdict = site_verdict(&self.store, counts, &site.site, self.limits(), now)?;
-        let last_ms = self.store.site(name)?.and_then(|s| s.last_cycle_ms);
         tracing::info!(
             site = %name,
             verdict = verdict.level.name(),
             pages = number(counts, "cycle_visits"),
             new_documents = number(counts, "cycle_new"),
-            seconds = last_ms.map_or(0, |began| (now - began) / 1000),
+            seconds = (now - began_ms) / 1000,
             "cycle finished: {}", verdict.text
         );
         show_level(name, Some(verdict.level));
@@ -158,7 +165,6 @@ pub(super) fn site_verdict(
     now: i64,
 ) -> anyhow::Result<SiteVerdict> {
     let record = store.site(&site.name)?;
-    let patience_ms = i64::try_from(limits.pass_patience_ms).unwrap_or(i64::MAX);
     let start = site.addresses().ok().and_then(|a| a.seeds.first().cloned());
     let start = start.map(|uri| uri.authority().to_owned());
     let mut next_try_ms = None;
@@ -167,7 +173,7 @@ pub(super) fn site_verdict(
         next_try_ms = due.map(|due| due.max(host.not_before_ms));
     }
     let resting = match &record {
-        Some(record) => frontier::longest_rest(store, record.id, now, patience_ms)?,
+        Some(record) => frontier::longest_rest(store, record.id, now, patience_ms(limits))?,
         None => None,
     };
     let problem = |(name, count): (&String, &i64)| {
@@ -200,6 +206,10 @@ pub(super) fn site_verdict(
         zone_s: chrono::Local::now().offset().fix().local_minus_utc(),
     };
     Ok(verdict::verdict(&facts))
+}
+
+fn patience_ms(limits: Limits) -> i64 {
+    i64::try_from(limits.pass_patience_ms).unwrap_or(i64::MAX)
 }
 
 fn number(counts: &SiteCounts, name: &str) -> u64 {

@@ -17,8 +17,8 @@ pub(super) struct SiteRun {
     name: Arc<str>,
     schedule: Cron,
     next_ms: Option<i64>,
-    /// Its cycle has begun and is not over.
-    open: bool,
+    /// When its cycle began, while that is not over.
+    open_since_ms: Option<i64>,
 }
 
 impl SiteRun {
@@ -36,7 +36,7 @@ impl SiteRun {
             name,
             schedule,
             next_ms,
-            open: false,
+            open_since_ms: None,
         })
     }
 
@@ -58,22 +58,25 @@ impl SiteRun {
     /// A cycle has begun.
     pub(super) fn begun(&mut self, now_ms: i64) {
         self.next_ms = self.schedule.next_after(now_ms);
-        self.open = true;
+        self.open_since_ms = Some(now_ms);
     }
 
     /// The same site whose cycle goes on where the last run of the program left it, if it was not over.
-    pub(super) fn going_on(self, open: bool) -> Self {
-        Self { open, ..self }
+    pub(super) fn going_on(self, open_since_ms: Option<i64>) -> Self {
+        Self {
+            open_since_ms,
+            ..self
+        }
     }
 
-    /// Whether its cycle has begun and is not over.
-    pub(super) fn is_open(&self) -> bool {
-        self.open
+    /// When its cycle began; none if that is over.
+    pub(super) fn open_since_ms(&self) -> Option<i64> {
+        self.open_since_ms
     }
 
     /// Its cycle is over.
     pub(super) fn ended(&mut self) {
-        self.open = false;
+        self.open_since_ms = None;
     }
 
     /// Seeds, feeds and sitemaps of the settings, as new URLs; known ones are dropped later.

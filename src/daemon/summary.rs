@@ -108,6 +108,11 @@ impl Summary {
         }
     }
 
+    /// When the crawl began.
+    pub(super) fn started_ms(&self) -> i64 {
+        self.started_ms
+    }
+
     pub(super) fn finish(&mut self, counts: &Counts, now_ms: i64) {
         self.elapsed_ms = now_ms - self.started_ms;
         self.wasted_share = share(self.wasted, self.visits);

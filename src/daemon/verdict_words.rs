@@ -45,11 +45,17 @@ pub(super) fn entry_problem(word: &str, start: &str, last_error: Option<&str>) -
     let (en, zh) = match word {
         "robots" => {
             let reason = last_error.and_then(|e| e.split_once(": ")).map(|(_, r)| r);
-            let rule = reason.and_then(|r| r.strip_prefix("robots.txt "));
-            let rule = rule.map(|rule| format!(" ({rule})")).unwrap_or_default();
+            let rule = reason.and_then(|r| r.strip_prefix("robots.txt line "));
+            let (en, zh) = match rule.and_then(|r| r.split_once(": ")) {
+                Some((line, rule)) => (
+                    format!(" (line {line}: {rule})"),
+                    format!("（第 {line} 行：{rule}）"),
+                ),
+                None => Default::default(),
+            };
             return (
-                format!("robots.txt forbids the start page{rule}"),
-                format!("robots.txt 禁止抓取起始页{rule}"),
+                format!("robots.txt forbids the start page{en}"),
+                format!("robots.txt 禁止抓取起始页{zh}"),
             );
         }
         "connection-refused" => ("connection refused at", "连接被拒绝："),

@@ -32,7 +32,7 @@ pub use explain::{Explanation, Stats};
 pub use lease::{FetchOutcome, FetchReport, Lease, Next};
 pub use leasing::Frontier;
 pub use politeness::Cause;
-pub use remaining::{Resting, longest_rest};
+pub use remaining::{Resting, Span, longest_rest};
 pub use scope::{Refusal, Scope, ScopeError, SiteScope};
 pub use seen::Seen;
 pub use sites::{BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, SITE_LIMITS, SetSitesError};

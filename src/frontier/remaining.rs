@@ -1,12 +1,12 @@
-//! What is still to be done. In: the frontier's memory, the store, the time. Out: when the next due URL may be fetched,
-//! whether a site has any, and which hosts rest for too long. Changes nothing.
+//! What is still to be done. In: the frontier's memory, the store, the time. Out: whether anything is left, in all or of
+//! a site, and which hosts rest for too long. Changes nothing.
 
 use std::sync::Arc;
 
 use super::leasing::Frontier;
 use super::politeness::Cause;
 use super::queue::Queue;
-use crate::store::{HELD_MS, HostId, HostRecord, Reader, StoreError};
+use crate::store::{HostId, HostRecord, Reader, SiteId, StoreError};
 
 /// Hosts at rest that are named.
 const MAX_RESTING: usize = 100;
@@ -38,33 +38,54 @@ impl Resting {
     }
 }
 
+/// How long something goes on, and what counts as left to do.
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    /// When it began: a URL that was visited since, and is due again by its interval, is work for another day.
+    pub since_ms: i64,
+    /// What time it is.
+    pub now_ms: i64,
+    /// A host that rests for longer is not waited for.
+    pub patience_ms: i64,
+}
+
+impl Span {
+    fn until_ms(&self) -> i64 {
+        self.now_ms.saturating_add(self.patience_ms)
+    }
+
+    fn has_due(&self, store: &Reader, host: HostId) -> Result<bool, StoreError> {
+        store.has_due_since(host, self.now_ms, self.since_ms)
+    }
+}
+
 impl Frontier {
-    /// When the next URL that is due already may be fetched, if that is within `patience_ms`: a URL that becomes due
-    /// later is not waited for, nor is a host that rests for longer. Fetches under way are not looked at.
-    pub fn next_due_fetch(
-        &self,
-        store: &Reader,
-        now_ms: i64,
-        patience_ms: i64,
-    ) -> Result<Option<i64>, StoreError> {
-        let until_ms = now_ms.saturating_add(patience_ms);
-        let in_memory = self
-            .queues
-            .values()
-            .filter_map(|q| self.ready_ms(q, now_ms));
-        let soonest = in_memory.min().filter(|ready_ms| *ready_ms <= until_ms);
-        if soonest.is_some_and(|ready_ms| ready_ms <= now_ms) {
-            return Ok(soonest);
-        }
-        let until_ms = soonest.unwrap_or(until_ms);
-        let stored = store.hosts_due_between(&self.only, i64::MIN, until_ms, MAX_LOOKED_AT)?;
-        let crowd = stored.len() == MAX_LOOKED_AT;
-        for (host, ready_ms) in stored {
-            if !self.queues.contains_key(&host) && is_due(store, host, now_ms)? {
-                return Ok(Some(ready_ms.max(now_ms)));
+    /// Whether a URL that is due may be fetched, now or within the patience: one that becomes due later is not waited
+    /// for. Fetches under way are not looked at.
+    pub fn has_work(&self, store: &Reader, span: &Span) -> Result<bool, StoreError> {
+        for (host, queue) in &self.queues {
+            if self.is_ready(queue, span) && span.has_due(store, *host)? {
+                return Ok(true);
             }
         }
-        Ok(soonest.or(crowd.then_some(now_ms)))
+        self.has_stored_work(store, &self.only, span)
+    }
+
+    /// The same for hosts that are not in memory.
+    fn has_stored_work(
+        &self,
+        store: &Reader,
+        sites: &[SiteId],
+        span: &Span,
+    ) -> Result<bool, StoreError> {
+        let due = store.hosts_due_between(sites, i64::MIN, span.until_ms(), MAX_LOOKED_AT)?;
+        let is_crowd = due.len() == MAX_LOOKED_AT;
+        for (host, _) in due {
+            if !self.queues.contains_key(&host) && span.has_due(store, host)? {
+                return Ok(true);
+            }
+        }
+        Ok(is_crowd)
     }
 
     /// How many URLs are due, a million at most. For a person: reads the index of all due URLs.
@@ -72,75 +93,51 @@ impl Frontier {
         store.count_due(&self.only, now_ms, MAX_COUNTED)
     }
 
-    /// Whether nothing of a site is being fetched, and nothing of it that is due may be fetched within `patience_ms`:
-    /// then its cycle is over.
+    /// Whether nothing of a site is being fetched, and nothing of it that is due may be fetched within the patience: then
+    /// its cycle is over.
     pub fn is_site_done(
         &self,
         store: &Reader,
         site: &str,
-        now_ms: i64,
-        patience_ms: i64,
+        span: &Span,
     ) -> Result<bool, StoreError> {
         let Some(site) = self.sites.get(site) else {
             return Ok(true);
         };
-        let until_ms = now_ms.saturating_add(patience_ms);
         for host in store.hosts_of_site(site.id)? {
-            if let Some(queue) = self.queues.get(&host) {
-                let ready = self.ready_ms(queue, now_ms).is_some_and(|t| t <= until_ms);
-                if ready || queue.in_flight > 0 {
-                    return Ok(false);
-                }
-            }
-        }
-        let due = store.hosts_due_between(&[site.id], i64::MIN, until_ms, MAX_LOOKED_AT)?;
-        for (host, _) in due {
-            if !self.queues.contains_key(&host) && is_due(store, host, now_ms)? {
+            let Some(queue) = self.queues.get(&host) else {
+                continue;
+            };
+            if queue.in_flight > 0 || (self.is_ready(queue, span) && span.has_due(store, host)?) {
                 return Ok(false);
             }
         }
-        Ok(true)
+        Ok(!self.has_stored_work(store, &[site.id], span)?)
     }
 
-    /// Hosts with due URLs that are not asked within `patience_ms`, longest rest first; a hundred at most.
-    pub fn resting(
-        &self,
-        store: &Reader,
-        now_ms: i64,
-        patience_ms: i64,
-    ) -> Result<Vec<Resting>, StoreError> {
-        let after_ms = now_ms.saturating_add(patience_ms);
+    /// Hosts with due URLs that are not asked within the patience, longest rest first; a hundred at most.
+    pub fn resting(&self, store: &Reader, span: &Span) -> Result<Vec<Resting>, StoreError> {
         let mut resting = Vec::new();
-        for record in store.hosts_at_rest(&self.only, after_ms, MAX_LOOKED_AT)? {
-            if resting.len() < MAX_RESTING && is_due(store, record.id, now_ms)? {
+        for record in store.hosts_at_rest(&self.only, span.until_ms(), MAX_LOOKED_AT)? {
+            if resting.len() < MAX_RESTING && span.has_due(store, record.id)? {
                 resting.push(Resting::of(&record));
             }
         }
         Ok(resting)
     }
 
-    /// When a host in memory may be asked for what it has due; `None` if it has nothing, or had its pages.
-    fn ready_ms(&self, queue: &Queue, now_ms: i64) -> Option<i64> {
-        if queue.limited || !queue.has_due() {
-            return None;
-        }
+    /// Whether a host in memory may be asked within the patience.
+    fn is_ready(&self, queue: &Queue, span: &Span) -> bool {
         let address = queue.host.ip.and_then(|ip| self.addresses.get(ip));
         let address_ms = address.map_or(i64::MIN, |a| a.not_before_ms);
-        let ready_ms = queue.host.not_before_ms.max(address_ms).max(now_ms);
-        (ready_ms < HELD_MS).then_some(ready_ms)
+        !queue.limited && queue.host.not_before_ms.max(address_ms) <= span.until_ms()
     }
-}
-
-fn is_due(store: &Reader, host: HostId, now_ms: i64) -> Result<bool, StoreError> {
-    Ok(store
-        .next_due(host, None)?
-        .is_some_and(|due_ms| due_ms <= now_ms))
 }
 
 /// The host of a site with due URLs that rests longest, of those not asked within `patience_ms`; by the store alone.
 pub fn longest_rest(
     store: &Reader,
-    site: crate::store::SiteId,
+    site: SiteId,
     now_ms: i64,
     patience_ms: i64,
 ) -> Result<Option<Resting>, StoreError> {

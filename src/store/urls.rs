@@ -128,6 +128,25 @@ impl Reader {
         earliest_due(&self.conn, host, after_ms).map_err(|e| self.fail(e))
     }
 
+    /// Whether `host` has a URL due at `now_ms` that was not visited since `since_ms`, or that is due sooner after its
+    /// visit than its interval asks, since something else wants it.
+    pub fn has_due_since(
+        &self,
+        host: HostId,
+        now_ms: i64,
+        since_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 AND due_ms IS NOT NULL \
+                   AND (fetched_ms IS NULL OR fetched_ms < ?4 OR due_ms < fetched_ms + interval_ms) LIMIT 1";
+        for rank in 0..RANKS {
+            let found = self.row(sql, params![host, rank, now_ms, since_ms], |_| Ok(()))?;
+            if found.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Site of a URL.
     pub fn url_site(&self, id: UrlId) -> Result<Option<SiteId>, StoreError> {
         self.conn

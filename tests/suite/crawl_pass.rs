@@ -295,7 +295,7 @@ fn addresses_beyond_max_hops_are_counted_once_each() {
         "/1.html" => {
             let links = "<a href=\"/\">首页</a><a href=\"/2.html\">下一篇</a><a href=\"/2.html\">再下一篇</a>\
                          <a href=\"/3.html\">另一篇</a>";
-            let page = article("第一篇报道", "").body;
+            let page = article("第一篇报道", "");
             Reply::page(&page.replace("</body>", &format!("{links}</body>")))
         }
         _ => Reply::status(404),
@@ -354,7 +354,7 @@ fn a_host_that_rests_for_longer_than_a_pass_waits_is_named() {
 
 #[test]
 fn an_error_is_forgotten_when_the_last_cycle_had_none() {
-    let web = SmallWeb::new("[revisit]\nretry_ms = 1\nmax_retry_ms = 1\n");
+    let web = SmallWeb::new("[revisit]\nretry_ms = 400\n");
     web.seed(&["a.test/1.html", "a.test/old.html"]);
     web.set("a.test/1.html", Reply::status(500));
     web.crawl();
@@ -363,6 +363,7 @@ fn an_error_is_forgotten_when_the_last_cycle_had_none() {
     assert!(error.contains("/1.html: HTTP 500"), "{state}");
     assert_eq!(of(&state, "a")["errors"], 1, "the 404 is no error: {state}");
     web.set("a.test/1.html", Reply::page(&article("回来了的报道", "")));
+    thread::sleep(Duration::from_millis(500));
     web.crawl();
     let state = web.json(&["status", "--json"]);
     assert_eq!(

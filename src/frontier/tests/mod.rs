@@ -5,6 +5,7 @@ mod gate;
 mod leasing;
 mod politeness;
 mod property;
+mod remaining;
 mod scope;
 mod seen;
 

@@ -195,6 +195,12 @@ fn fake_status() -> Result<Status, String> {
         sites: vec![SiteStatus {
             name: "甲站".to_owned(),
             errors: 2,
+            verdict: SiteVerdict {
+                level: Level::Failed,
+                text: "every answer was <HTTP> 503".to_owned(),
+                text_zh: "所有应答都是 <HTTP> 503".to_owned(),
+                ..SiteVerdict::default()
+            },
             last_error: Some("503 <b>https://x.example/</b>".to_owned()),
             ..SiteStatus::default()
         }],

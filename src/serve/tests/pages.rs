@@ -313,3 +313,24 @@ fn templates_never_switch_escaping_off() {
         );
     }
 }
+
+#[tokio::test]
+async fn the_status_page_says_how_each_site_fared_in_the_readers_language() {
+    for (lang, word, sentence) in [
+        ("zh", "失败", "所有应答都是 &#60;HTTP&#62; 503"),
+        ("en", "Failed", "every answer was &#60;HTTP&#62; 503"),
+    ] {
+        let page = visit(&format!("/status?lang={lang}")).await;
+        let cell = format!("<span class=\"level failed\">{word}</span>{sentence}</td>");
+        assert!(page.body.contains(&cell), "{cell} in {}", page.body);
+        assert!(page.body.contains("<a href=\"/sites/甲站\">甲站</a>"));
+        assert_escaped(&page);
+    }
+    let json = visit("/api/status").await;
+    let json: serde_json::Value = serde_json::from_str(&json.body).unwrap();
+    let verdict = &json["sites"][0]["verdict"];
+    assert_eq!(
+        (&verdict["level"], &verdict["left"]),
+        (&"failed".into(), &0.into())
+    );
+}
