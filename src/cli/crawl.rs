@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::progress::ProgressLine;
 use super::{Context, Usage, output, runtime};
 use crate::config::Loaded;
-use crate::daemon::{self, Mode, Options, Summary};
+use crate::daemon::{self, Mode, Options, SiteSummary, Summary};
 use crate::serve::Level;
 
 /// Arguments of `crawl`.
@@ -154,7 +154,8 @@ pub(super) fn report(summary: &Summary) -> Vec<String> {
             rest.cause
         ));
     }
-    if summary.visits == 0 && !summary.sites.is_empty() {
+    let fine = |site: &SiteSummary| matches!(site.verdict, Level::Ok | Level::Partial);
+    if summary.visits == 0 && summary.resting.is_empty() && summary.sites.iter().any(fine) {
         let hint = "nothing was due; `taojin crawl --site NAME` begins a cycle at once";
         lines.push(hint.to_owned());
     }

@@ -68,54 +68,7 @@ fn print(status: &Status) {
             time(terms.looked_ms)
         ));
     }
-    for site in &status.sites {
-        output::line(&format!(
-            "site       {}: {} documents, {} urls waiting, last cycle {}, next {}",
-            site.name,
-            site.documents,
-            site.urls.waiting,
-            time(site.last_cycle_ms),
-            time(site.next_cycle_ms)
-        ));
-        let verdict = &site.verdict;
-        output::line(&format!(
-            "           {}: {}",
-            verdict.level.name(),
-            output::printable(&verdict.text)
-        ));
-        let cycle = &site.cycle;
-        if cycle.visits > 0 {
-            output::line(&format!(
-                "           last cycle: {} visits, {} new documents, {} wasted, {} not modified, {} failed{}",
-                cycle.visits,
-                cycle.new_documents,
-                cycle.wasted,
-                cycle.not_modified,
-                site.errors,
-                found(site)
-            ));
-        }
-        let t = &site.templates;
-        if t.used + t.waiting > 0 {
-            output::line(&format!(
-                "           templates: {} in use, {} articles with one, {} without, {} wait to be learned from",
-                t.used, t.matched, t.unmatched, t.waiting
-            ));
-        }
-        if let Some(note) = &t.note {
-            output::line(&format!(
-                "           templates: {} ({})",
-                output::printable(note),
-                time(t.note_ms)
-            ));
-        }
-        if let Some(error) = &site.last_error {
-            output::line(&format!(
-                "           last error: {}",
-                output::printable(error)
-            ));
-        }
-    }
+    status.sites.iter().for_each(print_site);
     for follow in &status.follows {
         output::line(&format!(
             "follow     {}: {} hits told, {} waiting, {} given up, last told {}",
@@ -144,6 +97,55 @@ fn print(status: &Status) {
             host.host,
             host.state,
             time(host.next_fetch_ms)
+        ));
+    }
+}
+
+fn print_site(site: &SiteStatus) {
+    output::line(&format!(
+        "site       {}: {} documents, {} urls waiting, last cycle {}, next {}",
+        site.name,
+        site.documents,
+        site.urls.waiting,
+        time(site.last_cycle_ms),
+        time(site.next_cycle_ms)
+    ));
+    let verdict = &site.verdict;
+    output::line(&format!(
+        "           {}: {}",
+        verdict.level.name(),
+        output::printable(&verdict.text)
+    ));
+    let cycle = &site.cycle;
+    if cycle.visits > 0 {
+        output::line(&format!(
+            "           last cycle: {} visits, {} new documents, {} wasted, {} not modified, {} failed{}",
+            cycle.visits,
+            cycle.new_documents,
+            cycle.wasted,
+            cycle.not_modified,
+            site.errors,
+            found(site)
+        ));
+    }
+    let t = &site.templates;
+    if t.used + t.waiting > 0 {
+        output::line(&format!(
+            "           templates: {} in use, {} articles with one, {} without, {} wait to be learned from",
+            t.used, t.matched, t.unmatched, t.waiting
+        ));
+    }
+    if let Some(note) = &t.note {
+        output::line(&format!(
+            "           templates: {} ({})",
+            output::printable(note),
+            time(t.note_ms)
+        ));
+    }
+    if let Some(error) = &site.last_error {
+        output::line(&format!(
+            "           last error: {}",
+            output::printable(error)
         ));
     }
 }

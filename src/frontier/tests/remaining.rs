@@ -115,6 +115,8 @@ fn only_the_sites_of_a_pass_are_given_out() {
         crawl.finish(&lease, &FetchReport::new(FetchOutcome::Answered, 10));
         crawl.commit();
     }
+    // The URL of the other site that was met on the shared host is put off.
+    crawl.commit();
     fetched.sort();
     assert_eq!(fetched, ["http://a.test/", "http://shared.test/s"]);
     assert!(!crawl.has_work(60_000));
