@@ -12,7 +12,8 @@ use crate::extract::{self, LinkKind};
 use crate::fetch::{Fetched, Fetcher, Outcome, Request, RobotsCache};
 use crate::page::{Hints, Page};
 use crate::schedule::{Site, read_feed, read_sitemap};
-use crate::store::Store;
+use crate::serve::SiteCommand;
+use crate::store::Reader;
 use crate::uri::CrawlUri;
 
 /// Redirects followed while looking at a new site.
@@ -53,7 +54,7 @@ enum Action {
     Remove {
         /// Name of the site
         name: String,
-        /// Also forget its pages and take its documents out of the index (the daemon must not run)
+        /// Also forget its pages and take its documents out of the index
         #[arg(long)]
         forget: bool,
     },
@@ -336,11 +337,26 @@ exclude = []
 }
 
 fn list(loaded: &Loaded, json: bool) -> anyhow::Result<()> {
+    // Without a store nothing was crawled, so nothing is paused.
+    let reader = Reader::open(&loaded.config.data_dir).ok();
     for site in &loaded.sites {
+        let record = reader.as_ref().and_then(|r| r.site(&site.name).ok()?);
+        let paused_ms = record.and_then(|r| r.paused_ms);
         if json {
-            output::json(site)?;
+            let mut value = serde_json::to_value(site)?;
+            if let (Some(object), Some(ms)) = (value.as_object_mut(), paused_ms) {
+                object.insert("paused_ms".to_owned(), ms.into());
+            }
+            output::json(&value)?;
         } else {
-            let state = if site.enabled { "" } else { "  (disabled)" };
+            let state = match (site.enabled, paused_ms) {
+                (false, _) => "  (disabled)".to_owned(),
+                (true, Some(_)) => format!(
+                    "  (paused by the operator since {})",
+                    super::status::time(paused_ms)
+                ),
+                (true, None) => String::new(),
+            };
             output::line(&format!(
                 "{}  {}  {}{state}",
                 site.name,
@@ -367,16 +383,18 @@ fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Result<()> {
             .unwrap_or_default();
         return Err(Usage(format!("{name}: no site has this name{near}")).into());
     }
-    if forget {
-        let mut store = Store::open(&loaded.config.data_dir)?;
-        let urls = store.forget_site(name)?;
-        output::line(&format!(
-            "{urls} pages of {name} forgotten; its documents leave the index with the next crawl or run"
-        ));
-    }
     if let Some(path) = path {
-        fs::remove_file(&path)?;
+        fs::remove_file(&path).map_err(|e| Usage(format!("{}: {e}", path.display())))?;
         output::line(&format!("{} removed", path.display()));
+    }
+    if forget {
+        let mut without = loaded.clone();
+        without.sites.retain(|site| site.name != name);
+        let site = name.to_owned();
+        let done = super::control::carry_out(&without, SiteCommand::Forget { site })?;
+        super::control::purged(&done);
+    } else {
+        output::note("a running daemon goes on with it until: systemctl reload taojin");
     }
     Ok(())
 }

@@ -77,6 +77,13 @@ fn print(status: &Status) {
             time(site.last_cycle_ms),
             time(site.next_cycle_ms)
         ));
+        if site.paused_ms.is_some() {
+            output::line(&format!(
+                "           paused by the operator since {}; to go on: taojin resume {}",
+                time(site.paused_ms),
+                site.name
+            ));
+        }
         let cycle = &site.cycle;
         let age_h = site.mean_age_ms.map_or(0.0, |ms| ms as f64 / 3.6e6);
         output::line(&format!(

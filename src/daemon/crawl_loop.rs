@@ -2,25 +2,27 @@
 //! site settings, the clock. Out: leases to the fetch tasks, one durable transaction for each group of finished
 //! pages, a line in the crawl log for each. Never fetches and never parses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use super::archive::WarcSink;
+use super::control::{Answer, IndexPlace, Reply, Watches, Wish, actions};
 use super::crawl_log::CrawlLog;
 use super::disk::DiskWatch;
 use super::replay::Replay;
 use super::settle::Finished;
 use super::site_run::{self, SiteRun};
 use super::summary::Summary;
+use super::templates::Seen;
 use super::visit::Work;
 use super::{Mode, Progress, Shared, now_ms};
 use crate::config::CrawlConfig;
 use crate::frontier::{Frontier, Next, SiteScope};
 use crate::schedule::{self, Site};
 use crate::serve::metrics;
-use crate::store::{Batch, Store};
+use crate::store::{Batch, Store, UrlId};
 
 /// Pages in one transaction at most.
 const BATCH_PAGES: usize = 256;
@@ -37,6 +39,8 @@ pub(super) enum Event {
     Finished(Box<Finished>),
     /// The sites have changed.
     Sites(Vec<Site>),
+    /// The operator asks for something.
+    Wish(Box<Wish>),
     /// Wind down.
     Stop,
 }
@@ -65,6 +69,15 @@ pub(super) struct CrawlLoop {
     /// When the first page of the batch came.
     pub(super) batch_since: Option<Instant>,
     pub(super) stop_at: Option<Instant>,
+    /// All sites of the configuration, those that are not enabled too.
+    pub(super) configured: Vec<Site>,
+    pub(super) index: IndexPlace,
+    /// URLs that were asked for by hand and wait for their hosts.
+    pub(super) asked: Vec<UrlId>,
+    /// URLs that were purged while they were being fetched: what comes of them is dropped.
+    pub(super) forgotten: HashSet<UrlId>,
+    pub(super) watches: Watches,
+    pub(super) learner: Option<SyncSender<Seen>>,
 }
 
 impl CrawlLoop {
@@ -78,6 +91,7 @@ impl CrawlLoop {
                 self.take(Event::Stop)?;
             }
             self.begin_due_cycles(now)?;
+            self.look_after_watches(now)?;
             let next = self.hand_out(now)?;
             if self.commit_is_due(now, &next) {
                 self.commit(now)?;
@@ -105,6 +119,10 @@ impl CrawlLoop {
 
     /// Starts the cycles that a single pass asks for.
     fn begin_pass(&mut self) -> anyhow::Result<()> {
+        if let Mode::Visit { url } = &self.mode {
+            let url = url.clone();
+            self.ask_for(&url, self.shared.now_ms())?;
+        }
         let Mode::Pass { sites, recheck } = &self.mode else {
             return Ok(());
         };
@@ -118,6 +136,9 @@ impl CrawlLoop {
                 true => self.sites[&name].is_due(now),
                 false => named.iter().any(|n| **n == *name),
             };
+            if wanted && !named.is_empty() {
+                actions::not_paused(&self.store, &name)?;
+            }
             if wanted {
                 self.begin_cycle(&name, now)?;
             }
@@ -146,9 +167,10 @@ impl CrawlLoop {
         Ok(())
     }
 
-    fn begin_cycle(&mut self, name: &Arc<str>, now: i64) -> anyhow::Result<()> {
+    /// How many addresses became due.
+    pub(super) fn begin_cycle(&mut self, name: &Arc<str>, now: i64) -> anyhow::Result<usize> {
         let Some(site) = self.sites.get_mut(name) else {
-            return Ok(());
+            return Ok(0);
         };
         site.begun(now);
         self.batch.urls.extend(site.entry_urls());
@@ -158,7 +180,7 @@ impl CrawlLoop {
         self.commit(now)?;
         let due = self.frontier.begin_cycle(&mut self.store, name, now)?;
         tracing::info!(site = %name, due, "cycle begins");
-        Ok(())
+        Ok(due)
     }
 
     /// Hands out leases until a limit is reached; gives what the frontier says then.
@@ -176,6 +198,7 @@ impl CrawlLoop {
         if self.replay.is_some() {
             return Ok(self.hand_out_archived(now));
         }
+        let mut soonest = None;
         loop {
             let full = self.frontier.in_flight() >= self.config.max_connections;
             let lagging = self.shared.outbox_lag() > self.config.max_outbox;
@@ -184,6 +207,12 @@ impl CrawlLoop {
                     until_ms: now + 1000,
                     due: true,
                 });
+            }
+            if !self.asked.is_empty() {
+                soonest = self.hand_out_asked(now)?;
+            }
+            if matches!(self.mode, Mode::Visit { .. }) {
+                return Ok(wait_for(Next::Idle, soonest));
             }
             match self.frontier.next(&self.store, now)? {
                 Next::Fetch(lease) => {
@@ -197,13 +226,13 @@ impl CrawlLoop {
                         return Ok(Next::Idle);
                     }
                 }
-                other => return Ok(other),
+                other => return Ok(wait_for(other, soonest)),
             }
         }
     }
 
     /// Whether the disk is too full for more.
-    fn is_paused(&mut self, now: i64) -> bool {
+    pub(super) fn is_paused(&mut self, now: i64) -> bool {
         let low = self.disk.look(now).map(str::to_owned);
         if low.is_some() {
             self.summary.paused.clone_from(&low);
@@ -221,7 +250,9 @@ impl CrawlLoop {
                 None => self.take_finished(*finished, now)?,
             },
             Event::Sites(sites) => self.take_sites(&sites, now)?,
+            Event::Wish(wish) => self.take_wish(&wish, now),
             Event::Stop => {
+                self.watches.stop();
                 let grace = Duration::from_millis(self.config.stop_grace_ms);
                 self.stop_at.get_or_insert_with(|| Instant::now() + grace);
             }
@@ -238,10 +269,11 @@ impl CrawlLoop {
             .map(site_run::scope)
             .collect();
         self.frontier.set_sites(&mut self.store, &scopes, now)?;
+        self.configured = sites.to_vec();
         let before = std::mem::take(&mut self.sites);
         for site in sites.iter().filter(|s| s.enabled) {
             let record = self.store.site(&site.name)?;
-            let run = SiteRun::new(site.clone(), record.and_then(|r| r.last_cycle_ms), now)?;
+            let run = SiteRun::new(site.clone(), record.as_ref(), now)?;
             if before.get(run.name()).is_none_or(|b| b.site != run.site) {
                 tracing::info!(site = %run.name(), next_ms = run.next_ms(), "site taken up");
             }
@@ -315,6 +347,11 @@ impl CrawlLoop {
         self.shared
             .set_outbox(u64::try_from(report.outbox_seq).unwrap_or_default());
         ::metrics::gauge!(metrics::OUTBOX_LAG).set(self.shared.outbox_lag() as f64);
+        let found = self.batch.pages.iter().filter_map(|page| {
+            let site = &page.outlinks.first()?.site;
+            Some((site, page.outlinks.len()))
+        });
+        self.watches.committed(found);
         self.batch = Batch::default();
         self.batch_since = None;
         self.log.flush();
@@ -335,6 +372,12 @@ impl CrawlLoop {
                     self.frontier.release(&finished.lease, now);
                 }
                 Event::Sites(_) => tracing::warn!("reload ignored while pages cannot be stored"),
+                Event::Wish(wish) => {
+                    let refused = actions::broken(
+                        &"nothing can be stored at present; see the log of the daemon",
+                    );
+                    let _ = wish.reply.try_send(Reply::Now(Answer::Refused(refused)));
+                }
             }
         }
     }
@@ -368,5 +411,20 @@ impl CrawlLoop {
             patience = patience.min(BATCH_AGE.saturating_sub(since.elapsed()));
         }
         patience.max(Duration::from_millis(1))
+    }
+}
+
+/// What the frontier says, but no later than something that was asked for by hand.
+fn wait_for(next: Next, soonest: Option<i64>) -> Next {
+    match (next, soonest) {
+        (next, None) => next,
+        (Next::Wait { until_ms, .. }, Some(at_ms)) => Next::Wait {
+            until_ms: until_ms.min(at_ms),
+            due: true,
+        },
+        (_, Some(until_ms)) => Next::Wait {
+            until_ms,
+            due: true,
+        },
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::crawl_log::LogLine;
 use super::freshness::{Freshness, share};
@@ -10,7 +10,8 @@ use crate::frontier::CommitReport;
 use crate::store::Counts;
 
 /// Counts of one crawl. The JSON form is stable.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Summary {
     /// URLs asked for, or refused before asking.
     pub visits: u64,

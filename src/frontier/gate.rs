@@ -98,6 +98,9 @@ impl Frontier {
         let Some(site) = self.sites.get(&record.site) else {
             return Gate::Hold;
         };
+        if site.paused || self.taken_down.contains(&record.uri.fingerprint()) {
+            return Gate::Hold;
+        }
         let full = site.scope.rules().max_pages_per_cycle;
         if full.is_some_and(|max| site.cycle_pages >= max) {
             return Gate::Hold;

@@ -27,6 +27,8 @@ pub(super) struct Site {
     pub(super) debt: Debt,
     /// The same in the store, in thousandths.
     pub(super) saved_debt: i64,
+    /// The operator has paused it.
+    pub(super) paused: bool,
 }
 
 impl Site {
@@ -60,6 +62,7 @@ impl Frontier {
             let count = |of: &str| counts.sites.get(&*name).and_then(|c| c.get(of)).copied();
             let saved_debt = count(BLIND_DEBT).unwrap_or(0);
             let site = Site {
+                paused: known.as_ref().is_some_and(|site| site.paused_ms.is_some()),
                 scope: Arc::new(scope),
                 last_cycle_ms: known.and_then(|site| site.last_cycle_ms).unwrap_or(0),
                 cycle_pages: count(CYCLE_PAGES).unwrap_or(0),

@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::config::Config;
+use super::control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Why};
 use super::follow::Topics;
 use super::limiter::Limiter;
 use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
@@ -36,6 +37,8 @@ pub struct ServeState {
     pub follows: Topics,
     /// Where domain terms are decided about; none where there is nothing to decide.
     pub terms: Option<Review>,
+    /// Where commands about sites go; none where nobody could carry them out.
+    pub sites: Option<Arc<dyn SiteControl>>,
     /// What `/status` shows.
     pub status: StatusSource,
     /// What `/metrics` shows.
@@ -63,6 +66,7 @@ pub(crate) struct Shared {
     pub(crate) limiter: Limiter,
     source: Arc<dyn SearchSource>,
     terms: Option<Review>,
+    sites: Option<Arc<dyn SiteControl>>,
     status: StatusSource,
     templates: Option<Arc<dyn TemplateDesk>>,
     running: Arc<Semaphore>,
@@ -83,6 +87,7 @@ impl Shared {
             metrics: state.metrics,
             source: state.source,
             terms: state.terms,
+            sites: state.sites,
             status: state.status,
             templates: state.templates,
         }
@@ -188,6 +193,26 @@ impl Shared {
         };
         let done = self.blocking(move || work(&*terms).map_err(SourceError));
         done.await.map(Some)
+    }
+
+    /// Hands a command to the crawler; the inner error is what it says to it.
+    pub(crate) async fn command(
+        &self,
+        command: SiteCommand,
+    ) -> Result<Result<CommandDone, CommandRefused>, Failure> {
+        let Some(sites) = self.sites.clone() else {
+            let message = "this server has no crawler to ask";
+            return Ok(Err(CommandRefused::new(Why::NoCrawler, message)));
+        };
+        self.blocking(move || Ok(sites.carry_out(command))).await
+    }
+
+    /// Settings and last visits of a site; none if there is no such site.
+    pub(crate) async fn site(&self, name: String) -> Result<Option<SiteView>, Failure> {
+        let Some(sites) = self.sites.clone() else {
+            return Ok(None);
+        };
+        self.blocking(move || sites.site(&name)).await
     }
 
     /// The status as the source gives it.
