@@ -31,6 +31,8 @@ mod problem;
 mod results_page;
 mod router;
 mod seats;
+mod site_page;
+mod sites_api;
 mod source;
 mod source_index;
 mod state;

@@ -26,6 +26,10 @@ use crate::index::Suggestion;
 /// Suggestions of one answer: what fits above the keyboard of a phone.
 const SUGGESTIONS: usize = 8;
 
+/// Commands to the crawler at once, and how long one may take: a big site is purged at some thousand addresses a second.
+const COMMANDS: usize = 4;
+const COMMAND_TIME: Duration = Duration::from_secs(60);
+
 /// All that a server can reach: nothing of it can be written to, and none of it is the file system.
 #[derive(Clone)]
 pub struct ServeState {
@@ -70,6 +74,8 @@ pub(crate) struct Shared {
     status: StatusSource,
     templates: Option<Arc<dyn TemplateDesk>>,
     running: Arc<Semaphore>,
+    /// Commands wait for the crawler, not for a search.
+    commands: Arc<Semaphore>,
 }
 
 /// Form in which handlers get it.
@@ -81,6 +87,7 @@ impl Shared {
             base: state.config.link_base(),
             openapi: openapi::document(&state.config),
             running: Arc::new(Semaphore::new(state.config.concurrent_searches)),
+            commands: Arc::new(Semaphore::new(COMMANDS)),
             limiter: Limiter::new(&state.config),
             config: state.config,
             follows: state.follows,
@@ -204,7 +211,9 @@ impl Shared {
             let message = "this server has no crawler to ask";
             return Ok(Err(CommandRefused::new(Why::NoCrawler, message)));
         };
-        self.blocking(move || Ok(sites.carry_out(command))).await
+        let place = Arc::clone(&self.commands);
+        self.within(place, COMMAND_TIME, move || Ok(sites.carry_out(command)))
+            .await
     }
 
     /// Settings and last visits of a site; none if there is no such site.
@@ -229,8 +238,18 @@ impl Shared {
         &self,
         work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
     ) -> Result<T, Failure> {
-        let deadline = Instant::now() + Duration::from_millis(self.config.time_limit_ms);
-        let place = timeout_at(deadline, Arc::clone(&self.running).acquire_owned())
+        let limit = Duration::from_millis(self.config.time_limit_ms);
+        self.within(Arc::clone(&self.running), limit, work).await
+    }
+
+    async fn within<T: Send + 'static>(
+        &self,
+        places: Arc<Semaphore>,
+        limit: Duration,
+        work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let deadline = Instant::now() + limit;
+        let place = timeout_at(deadline, places.acquire_owned())
             .await
             .map_err(|_| Failure::Busy)?
             .expect("the semaphore is never closed");

@@ -176,7 +176,7 @@ pub(super) fn hand_over(
 
 pub(super) fn index_is_late() -> CommandRefused {
     CommandRefused::new(
-        Why::Failed,
+        Why::NotNow,
         "it is taken out of the store, but the index has not followed yet: searches show it until it has; \
          `taojin status` shows what is on its way",
     )
