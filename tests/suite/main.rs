@@ -5,6 +5,7 @@ mod charsets;
 mod cli;
 mod comments;
 mod config;
+mod control;
 mod daemon;
 mod deletion;
 mod demo;
