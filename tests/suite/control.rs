@@ -668,7 +668,7 @@ fn the_operator_does_it_over_http() {
         "Visit now",
         "Settings",
         "点名要的新闻",
-        "a.test/new.html",
+        "/new.html</td>",
         "0 */6 * * *",
     ] {
         assert!(page.contains(text), "{text} is missing: {page}");
