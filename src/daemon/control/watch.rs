@@ -160,12 +160,16 @@ impl CrawlLoop {
                 continue;
             }
             watch.looked = Instant::now();
-            let mut rests = true;
+            let (mut over, mut resting) = (true, Vec::new());
             for site in sites.iter() {
-                let at_ms = self.store.site_waits(site, now)?;
-                rests &= at_ms.is_none_or(|at_ms| at_ms - now > patience);
+                let wait_ms = self.store.site_waits(site, now)?.map(|at_ms| at_ms - now);
+                over &= wait_ms.is_none_or(|wait_ms| wait_ms > patience);
+                resting.extend(wait_ms.map(|wait_ms| {
+                    let wait_s = wait_ms / 1000;
+                    format!("{site}: its hosts may not be asked for another {wait_s} s; the rest is fetched then")
+                }));
             }
-            if !rests && low.is_none() {
+            if !over && low.is_none() {
                 waiting.push(watch);
                 continue;
             }
@@ -173,6 +177,7 @@ impl CrawlLoop {
             counts.sites.retain(|name, _| sites.contains(name.as_str()));
             summary.finish(&counts, now);
             summary.paused.clone_from(&low);
+            summary.problems = resting;
             let end = Answer::Crawled(summary.clone());
             watch.end(end);
         }

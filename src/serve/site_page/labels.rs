@@ -41,7 +41,7 @@ pub(super) struct Labels {
 }
 
 pub(super) const ZH: Labels = Labels {
-    crawled: "抓取中",
+    crawled: "按计划抓取",
     paused: "管理员已暂停",
     disabled: "未启用",
     visit: "立即抓取",
@@ -79,7 +79,7 @@ pub(super) const ZH: Labels = Labels {
 };
 
 pub(super) const EN: Labels = Labels {
-    crawled: "Crawled",
+    crawled: "On schedule",
     paused: "Paused by the operator",
     disabled: "Not enabled",
     visit: "Visit now",
