@@ -67,7 +67,7 @@ pub(crate) fn visit(context: &Context, args: &VisitArgs) -> anyhow::Result<ExitC
         url: args.target.clone(),
     };
     let done = match control::ask(&loaded.config.data_dir, &request, |_| {})? {
-        Asked::Answered(answer) => done(answer)?,
+        Asked::Answered(answer) => done(*answer)?,
         Asked::NoDaemon => visit_alone(&loaded, &args.target)?,
     };
     if args.json {
@@ -305,7 +305,7 @@ fn is_address(target: &str) -> Result<bool, Usage> {
 pub(super) fn carry_out(loaded: &Loaded, command: SiteCommand) -> anyhow::Result<CommandDone> {
     let request = Request::Command(command.clone());
     match control::ask(&loaded.config.data_dir, &request, |_| {})? {
-        Asked::Answered(answer) => Ok(done(answer).map_err(|e| reload_first(loaded, e))?),
+        Asked::Answered(answer) => Ok(done(*answer).map_err(|e| reload_first(loaded, e))?),
         Asked::NoDaemon => {
             let store = Store::open(&loaded.config.data_dir)?;
             Ok(control::carry_out_alone(loaded, store, &command, now_ms())?)

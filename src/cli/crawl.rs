@@ -61,12 +61,15 @@ pub(super) fn sites(
     });
     bar.finish_and_clear();
     match asked? {
-        Asked::Answered(Answer::Crawled(summary)) => tell(&summary, json, true),
-        Asked::Answered(other) => {
-            let refused = super::control::done(other).err();
-            let refused = refused.map(|e| super::control::reload_first(loaded, e));
-            Err(refused.map_or_else(|| anyhow::anyhow!("the daemon gave no counts"), Into::into))
-        }
+        Asked::Answered(answer) => match *answer {
+            Answer::Crawled(summary) => tell(&summary, json, true),
+            other => {
+                let refused = super::control::done(other).err();
+                let refused = refused.map(|e| super::control::reload_first(loaded, e));
+                let strange = || anyhow::anyhow!("the daemon gave no counts");
+                Err(refused.map_or_else(strange, Into::into))
+            }
+        },
         Asked::NoDaemon => {
             let summary = alone(loaded, Mode::Pass { sites, recheck })?;
             tell(&summary, json, false)

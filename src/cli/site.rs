@@ -12,7 +12,7 @@ use crate::extract::{self, LinkKind};
 use crate::fetch::{Fetched, Fetcher, Outcome, Request, RobotsCache};
 use crate::page::{Hints, Page};
 use crate::schedule::{Site, read_feed, read_sitemap};
-use crate::serve::SiteCommand;
+use crate::serve::{CommandRefused, SiteCommand, Why};
 use crate::store::Reader;
 use crate::uri::CrawlUri;
 
@@ -383,6 +383,7 @@ fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Result<()> {
             .unwrap_or_default();
         return Err(Usage(format!("{name}: no site has this name{near}")).into());
     }
+    let had_file = path.is_some();
     if let Some(path) = path {
         fs::remove_file(&path).map_err(|e| Usage(format!("{}: {e}", path.display())))?;
         output::line(&format!("{} removed", path.display()));
@@ -391,12 +392,24 @@ fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Result<()> {
         let mut without = loaded.clone();
         without.sites.retain(|site| site.name != name);
         let site = name.to_owned();
-        let done = super::control::carry_out(&without, SiteCommand::Forget { site })?;
-        super::control::purged(&done);
+        let forgotten = super::control::carry_out(&without, SiteCommand::Forget { site });
+        match forgotten {
+            Ok(done) => super::control::purged(&done),
+            Err(error) if had_file && is_unknown(&error) => {
+                output::line(&format!("{name}: nothing of it was crawled"));
+            }
+            Err(error) => return Err(error),
+        }
     } else {
         output::note("a running daemon goes on with it until: systemctl reload taojin");
     }
     Ok(())
+}
+
+/// Whether neither store nor index knows the site.
+fn is_unknown(error: &anyhow::Error) -> bool {
+    let refused = error.downcast_ref::<CommandRefused>();
+    refused.is_some_and(|e| e.why == Why::NoSuchSite)
 }
 
 /// The file that defines the site `name`.

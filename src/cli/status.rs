@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::{Context, Usage, output};
 use crate::daemon::StatusBoard;
 use crate::index::IndexError;
-use crate::serve::Status;
+use crate::serve::{SiteStatus, Status};
 
 /// Arguments of `status`.
 #[derive(Debug, clap::Args)]
@@ -68,55 +68,7 @@ fn print(status: &Status) {
             time(terms.looked_ms)
         ));
     }
-    for site in &status.sites {
-        output::line(&format!(
-            "site       {}: {} documents, {} urls waiting, last cycle {}, next {}",
-            site.name,
-            site.documents,
-            site.urls.waiting,
-            time(site.last_cycle_ms),
-            time(site.next_cycle_ms)
-        ));
-        if site.paused_ms.is_some() {
-            output::line(&format!(
-                "           paused by the operator since {}; to go on: taojin resume {}",
-                time(site.paused_ms),
-                site.name
-            ));
-        }
-        let cycle = &site.cycle;
-        let age_h = site.mean_age_ms.map_or(0.0, |ms| ms as f64 / 3.6e6);
-        output::line(&format!(
-            "           last cycle: {} visits, {} new documents, {} wasted, {} not modified, {} failed; about {:.1} % of \
-             the articles found, documents looked at {age_h:.1} h ago on average",
-            cycle.visits,
-            cycle.new_documents,
-            cycle.wasted,
-            cycle.not_modified,
-            site.errors,
-            site.recall_estimate * 100.0
-        ));
-        let t = &site.templates;
-        if t.used + t.waiting > 0 {
-            output::line(&format!(
-                "           templates: {} in use, {} articles with one, {} without, {} wait to be learned from",
-                t.used, t.matched, t.unmatched, t.waiting
-            ));
-        }
-        if let Some(note) = &t.note {
-            output::line(&format!(
-                "           templates: {} ({})",
-                output::printable(note),
-                time(t.note_ms)
-            ));
-        }
-        if let Some(error) = &site.last_error {
-            output::line(&format!(
-                "           last error: {}",
-                output::printable(error)
-            ));
-        }
-    }
+    status.sites.iter().for_each(print_site);
     for follow in &status.follows {
         output::line(&format!(
             "follow     {}: {} hits told, {} waiting, {} given up, last told {}",
@@ -145,6 +97,56 @@ fn print(status: &Status) {
             host.host,
             host.state,
             time(host.next_fetch_ms)
+        ));
+    }
+}
+
+fn print_site(site: &SiteStatus) {
+    output::line(&format!(
+        "site       {}: {} documents, {} urls waiting, last cycle {}, next {}",
+        site.name,
+        site.documents,
+        site.urls.waiting,
+        time(site.last_cycle_ms),
+        time(site.next_cycle_ms)
+    ));
+    if site.paused_ms.is_some() {
+        output::line(&format!(
+            "           paused by the operator since {}; to go on: taojin resume {}",
+            time(site.paused_ms),
+            site.name
+        ));
+    }
+    let cycle = &site.cycle;
+    let age_h = site.mean_age_ms.map_or(0.0, |ms| ms as f64 / 3.6e6);
+    output::line(&format!(
+        "           last cycle: {} visits, {} new documents, {} wasted, {} not modified, {} failed; about {:.1} % of \
+         the articles found, documents looked at {age_h:.1} h ago on average",
+        cycle.visits,
+        cycle.new_documents,
+        cycle.wasted,
+        cycle.not_modified,
+        site.errors,
+        site.recall_estimate * 100.0
+    ));
+    let t = &site.templates;
+    if t.used + t.waiting > 0 {
+        output::line(&format!(
+            "           templates: {} in use, {} articles with one, {} without, {} wait to be learned from",
+            t.used, t.matched, t.unmatched, t.waiting
+        ));
+    }
+    if let Some(note) = &t.note {
+        output::line(&format!(
+            "           templates: {} ({})",
+            output::printable(note),
+            time(t.note_ms)
+        ));
+    }
+    if let Some(error) = &site.last_error {
+        output::line(&format!(
+            "           last error: {}",
+            output::printable(error)
         ));
     }
 }

@@ -2,6 +2,8 @@
 //! time. Out: a lease ahead of the queue, or when there may be one. The rest of a host and of an address is kept.
 
 use super::lease::{FetchReport, Lease};
+use std::collections::hash_map::Entry;
+
 use super::leasing::{Frontier, Wait};
 use super::queue::Queue;
 use crate::store::{Reader, StoreError, UrlId};
@@ -39,11 +41,11 @@ impl Frontier {
             return Ok(Asked::Never);
         }
         let host = record.host;
-        if !self.queues.contains_key(&host) {
+        if let Entry::Vacant(place) = self.queues.entry(host) {
             let Some(known) = store.host_by_id(host)? else {
                 return Ok(Asked::Never);
             };
-            self.queues.insert(host, Queue::new(known));
+            place.insert(Queue::new(known));
             self.enqueue(host, now_ms);
         }
         if self.leases.contains_key(&id) {

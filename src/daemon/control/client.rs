@@ -15,7 +15,7 @@ const ANSWER_BYTES: u64 = 32 << 20;
 #[derive(Debug)]
 pub enum Asked {
     /// Its answer; never a step.
-    Answered(Answer),
+    Answered(Box<Answer>),
     /// None listens.
     NoDaemon,
 }
@@ -48,7 +48,7 @@ pub fn ask(
         })?;
         match answer {
             Answer::Step(seen) => step(&seen),
-            end => return Ok(Asked::Answered(end)),
+            end => return Ok(Asked::Answered(Box::new(end))),
         }
     }
 }

@@ -67,7 +67,7 @@ impl SiteControl for Desk {
         let answer = match &self.link {
             Link::Here(events, shared) => here(events, shared, request)?,
             Link::Socket => match ask(&self.data_dir, &request, |_| {})? {
-                Asked::Answered(answer) => answer,
+                Asked::Answered(answer) => *answer,
                 Asked::NoDaemon => {
                     return Err(CommandRefused::new(
                         Why::NoCrawler,

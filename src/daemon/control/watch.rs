@@ -33,7 +33,7 @@ enum What {
     /// A cycle of these sites.
     Sites(BTreeSet<Arc<str>>, Box<Summary>),
     /// One visit; it is told once it is durable.
-    Url(UrlId, CommandDone),
+    Url(UrlId, Box<CommandDone>),
 }
 
 impl Watch {
@@ -50,7 +50,7 @@ impl Watches {
     }
 
     pub(super) fn url(&mut self, id: UrlId, asked: CommandDone, reply: &Sender<Reply>) {
-        self.add(What::Url(id, asked), reply);
+        self.add(What::Url(id, Box::new(asked)), reply);
     }
 
     fn add(&mut self, what: What, reply: &Sender<Reply>) {
@@ -100,7 +100,7 @@ impl Watches {
         }
         self.0.retain(|watch| match &watch.what {
             What::Url(_, done) if done.outcome.is_some() => {
-                watch.end(Answer::Done(done.clone()));
+                watch.end(Answer::Done(CommandDone::clone(done)));
                 false
             }
             _ => true,
@@ -114,7 +114,7 @@ impl Watches {
                 let reason = Some(reason.to_owned());
                 watch.end(Answer::Done(CommandDone {
                     reason,
-                    ..done.clone()
+                    ..CommandDone::clone(done)
                 }));
                 false
             }
