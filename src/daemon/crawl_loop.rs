@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use super::archive::WarcSink;
-use super::control::{Answer, IndexPlace, Reply, Watches, Wish, actions};
+use super::control::{Answer, IndexPlace, Reply, Watches, Wish, actions, wait_for};
 use super::crawl_log::CrawlLog;
 use super::disk::DiskWatch;
 use super::replay::Replay;
@@ -411,20 +411,5 @@ impl CrawlLoop {
             patience = patience.min(BATCH_AGE.saturating_sub(since.elapsed()));
         }
         patience.max(Duration::from_millis(1))
-    }
-}
-
-/// What the frontier says, but no later than something that was asked for by hand.
-fn wait_for(next: Next, soonest: Option<i64>) -> Next {
-    match (next, soonest) {
-        (next, None) => next,
-        (Next::Wait { until_ms, .. }, Some(at_ms)) => Next::Wait {
-            until_ms: until_ms.min(at_ms),
-            due: true,
-        },
-        (_, Some(until_ms)) => Next::Wait {
-            until_ms,
-            due: true,
-        },
     }
 }

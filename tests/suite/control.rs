@@ -8,6 +8,8 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,10 +30,14 @@ struct Daemon {
 
 /// A small site and an address that its daemon serves at.
 fn site(pages: &[&str]) -> (SmallWeb, SocketAddr) {
+    site_with(pages, "")
+}
+
+fn site_with(pages: &[&str], more: &str) -> (SmallWeb, SocketAddr) {
     let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = free.local_addr().expect("its address");
     let web = SmallWeb::new(&format!(
-        "[serve]\nlisten = \"{address}\"\ntoken = \"{TOKEN}\"\n"
+        "[serve]\nlisten = \"{address}\"\ntoken = \"{TOKEN}\"\n{more}"
     ));
     web.seed(pages);
     for (n, page) in pages.iter().enumerate() {
@@ -734,5 +740,77 @@ fn a_server_without_a_crawler_says_that_it_has_none() {
     let (status, done) = server.post("/api/sites/a/pause", None);
     assert_eq!(status, 200, "{done}");
     assert!(done["paused_ms"].is_i64());
+    assert_eq!(daemon.stop(), Some(0));
+}
+
+/// A receiver that answers 503 until it is told otherwise; the bodies that it was sent.
+fn receiver() -> (String, Arc<AtomicBool>, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("its address");
+    let (fine, bodies) = (Arc::<AtomicBool>::default(), Arc::default());
+    let (is_fine, sent) = (Arc::clone(&fine), Arc::<Mutex<Vec<String>>>::clone(&bodies));
+    // Ends with the test's process.
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
+            let (mut length, mut line) = (0, String::new());
+            while reader.read_line(&mut line).is_ok_and(|n| n > 2) {
+                if let Some(n) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                    length = n.trim().parse().unwrap_or(0);
+                }
+                line.clear();
+            }
+            let mut body = vec![0; length];
+            if reader.read_exact(&mut body).is_err() {
+                continue;
+            }
+            let fine = is_fine.load(Ordering::SeqCst);
+            if fine {
+                let mut sent = sent.lock().expect("no panic");
+                sent.push(String::from_utf8_lossy(&body).into_owned());
+            }
+            let status = if fine { 200 } else { 503 };
+            let answer =
+                format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    (format!("http://{address}/"), fine, bodies)
+}
+
+#[test]
+fn a_hit_that_waits_for_its_webhook_is_not_sent_after_the_takedown() {
+    let (hook, fine, bodies) = receiver();
+    let follow = format!("[[follow]]\nname = \"t\"\nquery = \"消息\"\nwebhook = \"{hook}\"\n");
+    let (web, address) = site_with(&["a.test/n/1.html"], &follow);
+    let daemon = Daemon::start(&web, address);
+    daemon.wait_for(1);
+    wait_until("the topic is followed", || {
+        daemon
+            .ask("GET", "/api/status", None, false)
+            .1
+            .contains("\"told\"")
+    });
+    web.set("a.test/n/2.html", Reply::page(&article("要撤下的消息", "")));
+    web.set("a.test/n/3.html", Reply::page(&article("留下来的消息", "")));
+    web.seed(&["a.test/n/2.html", "a.test/n/3.html"]);
+    web.json(&["crawl", "--site", "a", "--json"]);
+    wait_until("both wait to be told", || {
+        let (_, status) = daemon.ask("GET", "/api/status", None, false);
+        let status: Value = serde_json::from_str(&status).unwrap_or(Value::Null);
+        status["follows"][0]["waiting"] == 2 && status["follows"][0]["last_error"].is_string()
+    });
+    let url = web.url("a.test/n/2.html");
+    web.json(&["purge", &url, "--yes", "--json"]);
+    fine.store(true, Ordering::SeqCst);
+    wait_until("the other was told", || {
+        bodies
+            .lock()
+            .expect("no panic")
+            .iter()
+            .any(|b| b.contains("留下来的消息"))
+    });
+    let bodies = bodies.lock().expect("no panic").join("");
+    assert!(!bodies.contains("要撤下的消息"), "{bodies}");
     assert_eq!(daemon.stop(), Some(0));
 }

@@ -10,7 +10,7 @@ use crate::daemon::crawl_loop::CrawlLoop;
 use crate::daemon::now_ms;
 use crate::daemon::templates::Seen;
 use crate::daemon::visit::Work;
-use crate::frontier::Asked;
+use crate::frontier::{Asked, Next};
 use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
 use crate::store::{NewUrl, Purged, UrlClass, UrlId, UrlRecord};
 
@@ -290,5 +290,20 @@ fn asked(record: &UrlRecord) -> CommandDone {
         url: Some(record.uri.to_string()),
         due: Some(1),
         ..CommandDone::default()
+    }
+}
+
+/// What the frontier says, but no later than something that was asked for by hand.
+pub(in crate::daemon) fn wait_for(next: Next, soonest: Option<i64>) -> Next {
+    match (next, soonest) {
+        (next, None) => next,
+        (Next::Wait { until_ms, .. }, Some(at_ms)) => Next::Wait {
+            until_ms: until_ms.min(at_ms),
+            due: true,
+        },
+        (_, Some(until_ms)) => Next::Wait {
+            until_ms,
+            due: true,
+        },
     }
 }
