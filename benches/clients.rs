@@ -121,6 +121,7 @@ async fn load(reader: Arc<Reader>) -> (Vec<Duration>, Duration) {
     let state = ServeState {
         templates: None,
         terms: None,
+        sites: None,
         config: Config::default(),
         source: reader,
         follows: Arc::new(Vec::new),

@@ -20,6 +20,7 @@ pub(crate) fn measure(folder: &Path, dir: &Path, analyzer: &Analyzer, alone: boo
     let reader = Reader::open(dir, analyzer, &Config::default()).expect("an index");
     let state = ServeState {
         terms: None,
+        sites: None,
         templates: None,
         source: Arc::new(reader),
         status: Arc::new(|| Ok(Status::default())),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::progress::ProgressLine;
 use super::{Context, Usage, output, runtime};
 use crate::config::Loaded;
+use crate::daemon::control::{self, Answer, Asked, Request};
 use crate::daemon::{self, Mode, Options, SiteSummary, Summary};
 use crate::serve::Level;
 
@@ -30,22 +31,85 @@ pub(crate) struct Args {
 /// Crawls the due or the named sites once.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
-    let mode = mode(&loaded, args)?;
+    if args.warc.is_empty() {
+        return sites(&loaded, args.site.clone(), args.recheck, args.json);
+    }
+    for file in &args.warc {
+        std::fs::File::open(file).map_err(|e| Usage(format!("--warc {}: {e}", file.display())))?;
+    }
+    let files = args.warc.clone();
+    let summary = alone(&loaded, Mode::Replay { files })?;
+    tell(&summary, args.json, false)
+}
+
+/// One cycle of the named sites, or of those that are due: by the daemon if one runs, else by this process.
+pub(super) fn sites(
+    loaded: &Loaded,
+    sites: Vec<String>,
+    recheck: bool,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    check(loaded, &sites)?;
+    let progress = ProgressLine::new();
+    let mut show = progress.steps();
+    let request = Request::Crawl {
+        sites: sites.clone(),
+        recheck,
+    };
+    let asked = control::ask(&loaded.config.data_dir, &request, |step| {
+        show(&step.outcome, &step.url, step.left);
+    });
+    drop(progress);
+    match asked? {
+        Asked::Answered(answer) => match *answer {
+            Answer::Crawled(summary) => tell(&summary, json, true),
+            other => {
+                let refused = super::control::done(other).err();
+                let refused = refused.map(|e| super::control::reload_first(loaded, e));
+                let strange = || anyhow::anyhow!("the daemon gave no counts");
+                Err(refused.map_or_else(strange, Into::into))
+            }
+        },
+        Asked::NoDaemon => {
+            let summary = alone(loaded, Mode::Pass { sites, recheck })?;
+            tell(&summary, json, false)
+        }
+    }
+}
+
+fn alone(loaded: &Loaded, mode: Mode) -> anyhow::Result<Summary> {
     let progress = ProgressLine::new();
     let options = Options {
         progress: Some(progress.watcher()),
         ..Options::quiet(mode)
     };
     let summary = runtime()?
-        .block_on(async { daemon::run(&loaded, options, super::run::stop_signal()?).await })?;
+        .block_on(async { daemon::run(loaded, options, super::run::stop_signal()?).await })?;
     drop(progress);
-    if args.json {
-        output::json(&summary)?;
+    Ok(summary)
+}
+
+/// Prints what came of it. A daemon (`handed`) does not count links that were met before or refused by site.
+fn tell(summary: &Summary, json: bool, handed: bool) -> anyhow::Result<ExitCode> {
+    if json {
+        let mut value = serde_json::to_value(summary)?;
+        if let Some(object) = value.as_object_mut().filter(|_| handed) {
+            object.remove("seen_links");
+            object.remove("refused_links");
+        }
+        output::json(&value)?;
     } else {
-        report(&summary).iter().for_each(|line| output::line(line));
+        let known = format!(", {} known", summary.seen_links);
+        for line in report(summary) {
+            let line = match handed {
+                true => line.replace(&known, ""),
+                false => line,
+            };
+            output::line(&line);
+        }
     }
     summary.problems.iter().for_each(|p| output::note(p));
-    if let Some(why) = summary.paused {
+    if let Some(why) = &summary.paused {
         return Err(anyhow::anyhow!("ended early: {why}"));
     }
     let mut code = ExitCode::SUCCESS;
@@ -56,17 +120,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-/// What is to be crawled; a mistake of the caller is found here, before anything begins.
-fn mode(loaded: &Loaded, args: &Args) -> anyhow::Result<Mode> {
-    if !args.warc.is_empty() {
-        for file in &args.warc {
-            std::fs::File::open(file)
-                .map_err(|e| Usage(format!("--warc {}: {e}", file.display())))?;
-        }
-        return Ok(Mode::Replay {
-            files: args.warc.clone(),
-        });
-    }
+/// A mistake of the caller is found here, before anything begins.
+fn check(loaded: &Loaded, sites: &[String]) -> anyhow::Result<()> {
     if loaded.sites.iter().all(|s| !s.enabled) {
         let dir = loaded.config.sites_dir.display().to_string();
         return Err(Usage(format!(
@@ -74,22 +129,16 @@ fn mode(loaded: &Loaded, args: &Args) -> anyhow::Result<Mode> {
         ))
         .into());
     }
-    for name in &args.site {
+    for name in sites {
         if !loaded.sites.iter().any(|s| s.name == *name && s.enabled) {
             let names: Vec<&str> = loaded.sites.iter().map(|s| s.name.as_str()).collect();
             let near = crate::config::nearest(name, &names)
                 .map(|n| format!("; did you mean {n}?"))
                 .unwrap_or_default();
-            return Err(Usage(format!(
-                "--site {name}: no enabled site has this name{near}"
-            ))
-            .into());
+            return Err(Usage(format!("{name}: no enabled site has this name{near}")).into());
         }
     }
-    Ok(Mode::Pass {
-        sites: args.site.clone(),
-        recheck: args.recheck,
-    })
+    Ok(())
 }
 
 /// The summary in a few lines for a person.

@@ -3,6 +3,7 @@
 
 mod check;
 mod completions;
+mod control;
 mod crawl;
 mod demo;
 mod eval;
@@ -34,7 +35,7 @@ use crate::config::{self, ConfigError, Loaded};
 use crate::export::MarkError;
 use crate::fetch::FetchError;
 use crate::index::IndexError;
-use crate::serve::BindError;
+use crate::serve::{BindError, CommandRefused, Why};
 use crate::store::StoreError;
 use anyhow::Context as _;
 
@@ -63,6 +64,14 @@ enum Command {
     Run,
     /// One pass over the due or the named sites, then exit
     Crawl(crawl::Args),
+    /// Visit an address or a site now, ahead of its turn
+    Visit(control::VisitArgs),
+    /// Fetch nothing of a site until it is resumed
+    Pause(control::SiteArgs),
+    /// Go on with a paused site
+    Resume(control::SiteArgs),
+    /// Take a document down, or all of a site out
+    Purge(control::PurgeArgs),
     /// Search the index
     Search(search::Args),
     /// Extract documents from files, URLs or standard input
@@ -133,6 +142,10 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
         Command::Demo(args) => demo::run(context, &args),
         Command::Run => run::run(context),
         Command::Crawl(args) => crawl::run(context, &args),
+        Command::Visit(args) => control::visit(context, &args),
+        Command::Pause(args) => control::pause(context, &args),
+        Command::Resume(args) => control::resume(context, &args),
+        Command::Purge(args) => control::purge(context, &args),
         Command::Search(args) => search::run(context, &args),
         Command::Extract(args) => extract::run(context, &args),
         Command::Eval(args) => eval::run(context, &args),
@@ -162,6 +175,9 @@ fn is_usage(error: &anyhow::Error) -> bool {
             || cause.is::<ConfigError>()
             || cause.is::<BindError>()
             || cause.is::<FetchError>()
+            || cause
+                .downcast_ref::<CommandRefused>()
+                .is_some_and(|e| matches!(e.why, Why::NoSuchSite | Why::Mistake))
             || matches!(
                 cause.downcast_ref(),
                 Some(MarkError::Other(_) | MarkError::Foreign { .. })

@@ -33,11 +33,17 @@ impl ProgressLine {
 
     /// What the crawl is to call for each fetch.
     pub(super) fn watcher(&self) -> Progress {
+        let mut show = self.steps();
+        Box::new(move |line: &LogLine, left| show(line.outcome, &line.url, left))
+    }
+
+    /// What is to be called for each fetch: its outcome, its address, how many are left.
+    pub(super) fn steps(&self) -> impl FnMut(&str, &str, u64) + Send + use<> {
         let bar = self.bar.clone();
         let mut recent: VecDeque<Instant> = VecDeque::new();
         let mut logged = Instant::now();
         let mut done = 0;
-        Box::new(move |line: &LogLine, left| {
+        move |outcome, url, left| {
             done += 1;
             let now = Instant::now();
             recent.push_back(now);
@@ -45,14 +51,14 @@ impl ProgressLine {
                 recent.pop_front();
             }
             let pace = pace(done, left, rate(&recent));
-            let url = output::printable(&line.url);
+            let url = output::printable(url);
             if !bar.is_hidden() {
-                bar.set_message(format!("{pace}  {} {url}", line.outcome));
+                bar.set_message(format!("{pace}  {outcome} {url}"));
             } else if now - logged >= LOGGED {
                 logged = now;
-                tracing::debug!("{pace}  {} {url}", line.outcome);
+                tracing::debug!("{pace}  {outcome} {url}");
             }
-        })
+        }
     }
 }
 

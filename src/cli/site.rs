@@ -1,19 +1,22 @@
 //! `taojin site add|list|remove`: the files of `sites.d`.
 
+mod remove;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::{Context, Usage, output, runtime};
-use crate::config::{self, Loaded};
+use crate::config::Loaded;
 use crate::daemon::now_ms;
 use crate::extract::{self, LinkKind};
 use crate::fetch::{Fetched, Fetcher, Outcome, Request, RobotsCache};
 use crate::page::{Hints, Page};
 use crate::schedule::{Site, read_feed, read_sitemap};
-use crate::store::Store;
+use crate::store::Reader;
 use crate::uri::CrawlUri;
+use remove::remove;
 
 /// Redirects followed while looking at a new site.
 const MAX_REDIRECTS: usize = 5;
@@ -53,7 +56,7 @@ enum Action {
     Remove {
         /// Name of the site
         name: String,
-        /// Also forget its pages and take its documents out of the index (the daemon must not run)
+        /// Also forget its pages and take its documents out of the index
         #[arg(long)]
         forget: bool,
     },
@@ -336,11 +339,26 @@ exclude = []
 }
 
 fn list(loaded: &Loaded, json: bool) -> anyhow::Result<()> {
+    // Without a store nothing was crawled, so nothing is paused.
+    let reader = Reader::open(&loaded.config.data_dir).ok();
     for site in &loaded.sites {
+        let record = reader.as_ref().and_then(|r| r.site(&site.name).ok()?);
+        let paused_ms = record.and_then(|r| r.paused_ms);
         if json {
-            output::json(site)?;
+            let mut value = serde_json::to_value(site)?;
+            if let (Some(object), Some(ms)) = (value.as_object_mut(), paused_ms) {
+                object.insert("paused_ms".to_owned(), ms.into());
+            }
+            output::json(&value)?;
         } else {
-            let state = if site.enabled { "" } else { "  (disabled)" };
+            let state = match (site.enabled, paused_ms) {
+                (false, _) => "  (disabled)".to_owned(),
+                (true, Some(_)) => format!(
+                    "  (paused by the operator since {})",
+                    super::status::time(paused_ms)
+                ),
+                (true, None) => String::new(),
+            };
             output::line(&format!(
                 "{}  {}  {}{state}",
                 site.name,
@@ -356,42 +374,4 @@ fn list(loaded: &Loaded, json: bool) -> anyhow::Result<()> {
         ));
     }
     Ok(())
-}
-
-fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Result<()> {
-    let path = file_of(&loaded.config.sites_dir, name)?;
-    if let (None, false) = (&path, forget) {
-        let names: Vec<&str> = loaded.sites.iter().map(|s| s.name.as_str()).collect();
-        let near = config::nearest(name, &names)
-            .map(|n| format!("; did you mean {n}?"))
-            .unwrap_or_default();
-        return Err(Usage(format!("{name}: no site has this name{near}")).into());
-    }
-    if forget {
-        let mut store = Store::open(&loaded.config.data_dir)?;
-        let urls = store.forget_site(name)?;
-        output::line(&format!(
-            "{urls} pages of {name} forgotten; its documents leave the index with the next crawl or run"
-        ));
-    }
-    if let Some(path) = path {
-        fs::remove_file(&path)?;
-        output::line(&format!("{} removed", path.display()));
-    }
-    Ok(())
-}
-
-/// The file that defines the site `name`.
-fn file_of(dir: &Path, name: &str) -> anyhow::Result<Option<PathBuf>> {
-    let Ok(entries) = fs::read_dir(dir) else {
-        return Ok(None);
-    };
-    for entry in entries {
-        let path = entry?.path();
-        let is_site = path.extension().is_some_and(|e| e == "toml");
-        if is_site && config::read_site(&path).is_ok_and(|s| s.name == name) {
-            return Ok(Some(path));
-        }
-    }
-    Ok(None)
 }

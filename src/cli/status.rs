@@ -110,6 +110,13 @@ fn print_site(site: &SiteStatus) {
         time(site.last_cycle_ms),
         time(site.next_cycle_ms)
     ));
+    if site.paused_ms.is_some() {
+        output::line(&format!(
+            "           paused by the operator since {}; to go on: taojin resume {}",
+            time(site.paused_ms),
+            site.name
+        ));
+    }
     let verdict = &site.verdict;
     output::line(&format!(
         "           {}: {}",

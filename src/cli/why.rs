@@ -44,6 +44,9 @@ struct Answer {
     alias_of: Option<String>,
     /// Addresses that its document stands for as well.
     addresses: Vec<String>,
+    /// When the operator took it down, Unix milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taken_down_ms: Option<i64>,
     /// Why the URL is not crawled, when a rule refuses it.
     refused_by: Option<String>,
     host: Option<Host>,
@@ -86,6 +89,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             }
             None => answer.refused_by = refusal(&loaded.sites, &uri),
         }
+    }
+    if let Some(takedown) = reader.takedown(&uri)?.filter(|_| has_scheme) {
+        answer.taken_down_ms = Some(takedown.at_ms);
+        answer.refused_by = Some("taken down by the operator".to_owned());
+        answer.queue = Some("is not fetched again".to_owned());
     }
     let host = Explanation::of(
         &reader,
@@ -177,6 +185,14 @@ fn print(answer: &Answer, is_url: bool) {
     if is_url {
         line("url", &answer.url);
         match (&*answer.state, &answer.refused_by) {
+            _ if answer.taken_down_ms.is_some() => line(
+                "state",
+                &format!(
+                    "taken down by the operator on {}; to lift that: taojin purge --allow {}",
+                    time(answer.taken_down_ms),
+                    answer.url
+                ),
+            ),
             ("unknown", Some(rule)) => line("state", &format!("never taken up: {rule}")),
             ("unknown", None) => line(
                 "state",

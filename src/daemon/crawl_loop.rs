@@ -2,12 +2,13 @@
 //! site settings, the clock. Out: leases to the fetch tasks, one durable transaction for each group of finished
 //! pages, a line in the crawl log for each. Never fetches and never parses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use super::archive::WarcSink;
+use super::control::{Answer, IndexPlace, Reply, Watches, Wish, actions, wait_for};
 use super::crawl_log::CrawlLog;
 use super::cycle;
 use super::disk::DiskWatch;
@@ -15,13 +16,14 @@ use super::replay::Replay;
 use super::settle::Finished;
 use super::site_run::{self, SiteRun};
 use super::summary::Summary;
+use super::templates::Seen;
 use super::visit::Work;
 use super::{Mode, Progress, Shared, now_ms};
 use crate::config::CrawlConfig;
 use crate::frontier::{Frontier, Next, SiteScope};
 use crate::schedule::{self, Site};
 use crate::serve::metrics;
-use crate::store::{Batch, Store};
+use crate::store::{Batch, Store, UrlId};
 
 /// Pages in one transaction at most.
 const BATCH_PAGES: usize = 256;
@@ -38,6 +40,8 @@ pub(super) enum Event {
     Finished(Box<Finished>),
     /// The sites have changed.
     Sites(Vec<Site>),
+    /// The operator asks for something.
+    Wish(Box<Wish>),
     /// Wind down.
     Stop,
 }
@@ -70,6 +74,15 @@ pub(super) struct CrawlLoop {
     pub(super) stop_at: Option<Instant>,
     /// When the cycles were last looked at for one that is over.
     pub(super) cycles_looked: Option<Instant>,
+    /// All sites of the configuration, those that are not enabled too.
+    pub(super) configured: Vec<Site>,
+    pub(super) index: IndexPlace,
+    /// URLs that were asked for by hand and wait for their hosts.
+    pub(super) asked: Vec<UrlId>,
+    /// URLs that were purged while they were being fetched: what comes of them is dropped.
+    pub(super) forgotten: HashSet<UrlId>,
+    pub(super) watches: Watches,
+    pub(super) learner: Option<SyncSender<Seen>>,
 }
 
 impl CrawlLoop {
@@ -84,6 +97,7 @@ impl CrawlLoop {
             }
             self.begin_due_cycles(now)?;
             self.end_cycles(now, false)?;
+            self.look_after_watches(now)?;
             let next = self.hand_out(now)?;
             if self.commit_is_due(now, &next) {
                 self.commit(now)?;
@@ -125,6 +139,10 @@ impl CrawlLoop {
 
     /// Starts the cycles that a single pass asks for.
     fn begin_pass(&mut self) -> anyhow::Result<()> {
+        if let Mode::Visit { url } = &self.mode {
+            let url = url.clone();
+            self.ask_for(&url, self.shared.now_ms())?;
+        }
         let Mode::Pass { sites, recheck } = &self.mode else {
             return Ok(());
         };
@@ -145,6 +163,9 @@ impl CrawlLoop {
                 true => self.sites[&name].is_due(now),
                 false => is_named(&name),
             };
+            if wanted && !named.is_empty() {
+                actions::not_paused(&self.store, &name)?;
+            }
             if wanted {
                 self.begin_cycle(&name, now)?;
             }
@@ -176,9 +197,10 @@ impl CrawlLoop {
         Ok(())
     }
 
-    fn begin_cycle(&mut self, name: &Arc<str>, now: i64) -> anyhow::Result<()> {
+    /// How many addresses became due.
+    pub(super) fn begin_cycle(&mut self, name: &Arc<str>, now: i64) -> anyhow::Result<usize> {
         let Some(site) = self.sites.get_mut(name) else {
-            return Ok(());
+            return Ok(0);
         };
         site.begun(now);
         self.batch.urls.extend(site.entry_urls());
@@ -188,7 +210,7 @@ impl CrawlLoop {
         self.commit(now)?;
         let due = self.frontier.begin_cycle(&mut self.store, name, now)?;
         tracing::info!(site = %name, due, "cycle begins");
-        Ok(())
+        Ok(due)
     }
 
     /// Hands out leases until a limit is reached; gives what the frontier says then.
@@ -206,6 +228,7 @@ impl CrawlLoop {
         if self.replay.is_some() {
             return Ok(self.hand_out_archived(now));
         }
+        let mut soonest = None;
         loop {
             let full = self.frontier.in_flight() >= self.config.max_connections;
             let lagging = self.shared.outbox_lag() > self.config.max_outbox;
@@ -214,6 +237,12 @@ impl CrawlLoop {
                     until_ms: now + 1000,
                     due: true,
                 });
+            }
+            if !self.asked.is_empty() {
+                soonest = self.hand_out_asked(now)?;
+            }
+            if matches!(self.mode, Mode::Visit { .. }) {
+                return Ok(wait_for(Next::Idle, soonest));
             }
             match self.frontier.next(&self.store, now)? {
                 Next::Fetch(lease) => {
@@ -227,13 +256,13 @@ impl CrawlLoop {
                         return Ok(Next::Idle);
                     }
                 }
-                other => return Ok(other),
+                other => return Ok(wait_for(other, soonest)),
             }
         }
     }
 
     /// Whether the disk is too full for more.
-    fn is_paused(&mut self, now: i64) -> bool {
+    pub(super) fn is_paused(&mut self, now: i64) -> bool {
         let low = self.disk.look(now).map(str::to_owned);
         if low.is_some() {
             self.summary.paused.clone_from(&low);
@@ -251,7 +280,9 @@ impl CrawlLoop {
                 None => self.take_finished(*finished, now)?,
             },
             Event::Sites(sites) => self.take_sites(&sites, now)?,
+            Event::Wish(wish) => self.take_wish(&wish, now),
             Event::Stop => {
+                self.watches.stop();
                 let grace = Duration::from_millis(self.config.stop_grace_ms);
                 self.stop_at.get_or_insert_with(|| Instant::now() + grace);
             }
@@ -268,14 +299,15 @@ impl CrawlLoop {
             .map(site_run::scope)
             .collect();
         self.frontier.set_sites(&mut self.store, &scopes, now)?;
+        self.configured = sites.to_vec();
         let counts = self.store.counts()?;
         let before = std::mem::take(&mut self.sites);
         for site in sites.iter().filter(|s| s.enabled) {
             let record = self.store.site(&site.name)?;
-            let last_cycle_ms = record.and_then(|r| r.last_cycle_ms);
+            let last_cycle_ms = record.as_ref().and_then(|r| r.last_cycle_ms);
             let is_over = counts.sites.get(&site.name);
             let is_over = is_over.is_some_and(|c| c.contains_key(cycle::ENDED_MS));
-            let run = SiteRun::new(site.clone(), last_cycle_ms, now)?
+            let run = SiteRun::new(site.clone(), record.as_ref(), now)?
                 .going_on(last_cycle_ms.filter(|_| !is_over));
             if before.get(run.name()).is_none_or(|b| b.site != run.site) {
                 tracing::info!(site = %run.name(), next_ms = run.next_ms(), "site taken up");
@@ -352,6 +384,11 @@ impl CrawlLoop {
         self.shared
             .set_outbox(u64::try_from(report.outbox_seq).unwrap_or_default());
         ::metrics::gauge!(metrics::OUTBOX_LAG).set(self.shared.outbox_lag() as f64);
+        let found = self.batch.pages.iter().filter_map(|page| {
+            let site = &page.outlinks.first()?.site;
+            Some((site, page.outlinks.len()))
+        });
+        self.watches.committed(found);
         self.batch = Batch::default();
         self.batch_since = None;
         self.log.flush();
@@ -372,6 +409,12 @@ impl CrawlLoop {
                     self.frontier.release(&finished.lease, now);
                 }
                 Event::Sites(_) => tracing::warn!("reload ignored while pages cannot be stored"),
+                Event::Wish(wish) => {
+                    let refused = actions::broken(
+                        &"nothing can be stored at present; see the log of the daemon",
+                    );
+                    let _ = wish.reply.try_send(Reply::Now(Answer::Refused(refused)));
+                }
             }
         }
     }

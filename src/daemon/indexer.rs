@@ -13,6 +13,7 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 use super::Shared;
+use crate::config::Loaded;
 use crate::extract::Document;
 use crate::index::{self, Entry, Writer};
 use crate::serve::metrics;
@@ -60,6 +61,24 @@ pub(super) fn open(dir: &Path, config: &index::Config) -> Result<Writer, index::
         );
     }
     Ok(writer)
+}
+
+/// Takes everything in the outbox into the index, now. For commands without a daemon.
+pub(super) fn empty_outbox(loaded: &Loaded, reader: store::Reader) -> anyhow::Result<()> {
+    let (dir, config) = (loaded.index_dir(), loaded.config.index.clone());
+    let mut indexer = Indexer {
+        writer: Some(open(&dir, &config)?),
+        dir,
+        config,
+        reader,
+        forever: false,
+        shared: std::sync::Arc::default(),
+    };
+    let mut seq = indexer.writer()?.last_seq();
+    while indexer.add_rows(&mut seq)? > 0 {}
+    indexer.commit(seq)?;
+    indexer.finish();
+    Ok(())
 }
 
 impl Indexer {

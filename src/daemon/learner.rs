@@ -139,6 +139,10 @@ impl Working {
                 Ok(())
             }
             Seen::Unknown(page) => self.unknown(*page),
+            Seen::Purged(site) => {
+                self.sites.remove(&site);
+                self.reload()
+            }
             Seen::Stop => Ok(()),
         }
     }

@@ -10,6 +10,7 @@
 mod archive;
 mod body;
 mod clock;
+pub mod control;
 mod crawl_log;
 mod crawl_loop;
 mod cycle;
@@ -71,6 +72,7 @@ pub use term_search::{find_terms, texts_of_index};
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
 use crate::store::{self, Store};
+use control::ControlSocket;
 use crawl_loop::{CrawlLoop, Event};
 use fetching::{SAVE_ROBOTS, fetch_tasks, save_robots, tools};
 use indexer::Indexer;
@@ -104,6 +106,11 @@ pub enum Mode {
     Replay {
         /// The files, in the order in which they are read.
         files: Vec<PathBuf>,
+    },
+    /// Visit this address, as soon as its host may be asked, then end.
+    Visit {
+        /// The address.
+        url: String,
     },
 }
 
@@ -185,6 +192,7 @@ pub async fn run(
     let tools = Arc::new(tools(loaded, &mode, &shared, templates)?);
     let crawl = CrawlLoop {
         progress: options.progress,
+        learner: tools.templates.learner.clone(),
         archive: tools.archive.clone(),
         ..crawl
     };
@@ -199,7 +207,9 @@ pub async fn run(
         .reload
         .map(|r| tokio::spawn(pass_on(r, events.clone(), lexicons.sites(), changing)));
     let board = StatusBoard::of(loaded, Some(Arc::clone(&shared))).now(current.clone());
-    let (stop_serving, serving) = start_server(loaded, options.listener, &analyzer, board);
+    let door = (events.clone(), Arc::clone(&shared));
+    let (stop_serving, serving) = start_server(loaded, options.listener, &analyzer, board, door);
+    let control = forever.then(|| open_control(data_dir, &events, &shared));
     let following = match forever {
         true => following::start(loaded, &analyzer, follows, current),
         false => JoinSet::new(),
@@ -232,6 +242,7 @@ pub async fn run(
     save_robots(&tools, data_dir);
     // The loop held the other end of the poke channel; with it gone the indexer finishes.
     join(indexing).await?;
+    drop(control);
     drop(looking);
     drop(lexicons);
     if matches!(mode, Mode::Pass { .. }) {
@@ -242,6 +253,19 @@ pub async fn run(
         task.await??;
     }
     Ok(summary)
+}
+
+/// The socket for commands. The daemon runs without it as well; then the reason stands in the log.
+fn open_control(
+    data_dir: &Path,
+    events: &SyncSender<Event>,
+    shared: &Arc<Shared>,
+) -> Option<ControlSocket> {
+    ControlSocket::open(data_dir, events.clone(), shared)
+        .inspect_err(
+            |error| tracing::error!(error = %format!("{error:#}"), "commands are not taken"),
+        )
+        .ok()
 }
 
 /// Waits for the end of the crawl: passes the sign to stop on, tells systemd how it goes, saves what is worth it.

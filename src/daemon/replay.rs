@@ -173,6 +173,9 @@ impl CrawlLoop {
         self.add_urls(&arrived, now)?;
         for mut finished in arrived {
             let uri = finished.lease.record.uri.clone();
+            if self.frontier.is_taken_down(&uri) {
+                continue;
+            }
             let Some(mut record) = self.store.lookup(&uri)? else {
                 continue;
             };
@@ -195,7 +198,7 @@ impl CrawlLoop {
         let mut batch = Batch::default();
         for finished in arrived {
             let UrlRecord { uri, site, .. } = &finished.lease.record;
-            if self.store.lookup(uri)?.is_none() {
+            if !self.frontier.is_taken_down(uri) && self.store.lookup(uri)?.is_none() {
                 batch.urls.push(NewUrl {
                     due_ms: Some(HELD_MS),
                     ..NewUrl::link(uri.clone(), site, 1)

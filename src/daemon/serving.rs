@@ -1,11 +1,14 @@
 //! Searches served beside the crawl. In: a listener. Out: a task that ends when its sign is dropped.
 
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, OnceLock};
 
 use metrics_exporter_prometheus::PrometheusHandle;
 
+use super::control::Desk as ControlDesk;
+use super::crawl_loop::Event;
 use super::template_desk::Desk;
-use super::{StatusBoard, TermDesk, status_source};
+use super::{Shared, StatusBoard, TermDesk, status_source};
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
 use crate::index::Reader;
@@ -19,12 +22,17 @@ pub(super) fn start_server(
     listener: Option<tokio::net::TcpListener>,
     analyzer: &Analyzer,
     board: StatusBoard,
+    (events, shared): (SyncSender<Event>, Arc<Shared>),
 ) -> (Option<tokio::sync::oneshot::Sender<()>>, Option<Serving>) {
     let Some(listener) = listener else {
         return (None, None);
     };
+    let desk = ControlDesk::beside(loaded, board.current()).here(events, shared);
     let state = match serve_state(loaded, analyzer, board) {
-        Ok(state) => state,
+        Ok(state) => ServeState {
+            sites: Some(Arc::new(desk)),
+            ..state
+        },
         Err(error) => {
             tracing::error!(error = %error, "searches are not served");
             return (None, None);
@@ -57,6 +65,7 @@ pub fn serve_state(
         source: reader,
         follows: board.topics(),
         terms: Some(Arc::new(TermDesk::of(loaded))),
+        sites: Some(Arc::new(ControlDesk::beside(loaded, board.current()))),
         status: status_source(board, move || counted.num_docs().unwrap_or_default()),
         metrics: metrics_handle()?,
         templates: Some(Arc::new(Desk {

@@ -7,7 +7,7 @@ use chrono::{DateTime, Offset};
 use super::shared::SiteRules;
 use crate::frontier::SiteScope;
 use crate::schedule::{Cron, Site};
-use crate::store::{NewUrl, UrlClass};
+use crate::store::{NewUrl, SiteRecord, UrlClass};
 use crate::uri::CrawlUri;
 
 /// A site that is being crawled.
@@ -19,14 +19,19 @@ pub(super) struct SiteRun {
     next_ms: Option<i64>,
     /// When its cycle began, while that is not over.
     open_since_ms: Option<i64>,
+    paused: bool,
 }
 
 impl SiteRun {
-    /// A site whose last cycle began at `last_cycle_ms`. One that was never crawled, or whose time came while the
-    /// daemon was down, is due at once.
-    pub(super) fn new(site: Site, last_cycle_ms: Option<i64>, now_ms: i64) -> anyhow::Result<Self> {
+    /// A site as the store knows it. One that was never crawled, or whose time came while the daemon was down or the
+    /// site was paused, is due at once.
+    pub(super) fn new(
+        site: Site,
+        record: Option<&SiteRecord>,
+        now_ms: i64,
+    ) -> anyhow::Result<Self> {
         let schedule = site.cron()?;
-        let next_ms = match last_cycle_ms {
+        let next_ms = match record.and_then(|r| r.last_cycle_ms) {
             None => Some(now_ms),
             Some(last) => schedule.next_after(last),
         };
@@ -37,6 +42,7 @@ impl SiteRun {
             schedule,
             next_ms,
             open_since_ms: None,
+            paused: record.is_some_and(|r| r.paused_ms.is_some()),
         })
     }
 
@@ -45,14 +51,14 @@ impl SiteRun {
         &self.name
     }
 
-    /// When the next cycle begins; none if the schedule has no further time.
+    /// When the next cycle begins; none if the schedule has no further time, or the operator has paused the site.
     pub(super) fn next_ms(&self) -> Option<i64> {
-        self.next_ms
+        self.next_ms.filter(|_| !self.paused)
     }
 
     /// Whether a cycle should begin now.
     pub(super) fn is_due(&self, now_ms: i64) -> bool {
-        self.next_ms.is_some_and(|t| t <= now_ms)
+        self.next_ms().is_some_and(|t| t <= now_ms)
     }
 
     /// A cycle has begun.

@@ -63,6 +63,11 @@ impl StatusBoard {
         Self { current, ..self }
     }
 
+    /// The sites and topics of each moment.
+    pub(super) fn current(&self) -> watch::Receiver<Current> {
+        self.current.clone()
+    }
+
     /// Gives the topics of each moment.
     pub(super) fn topics(&self) -> Topics {
         let current = self.current.clone();
@@ -166,8 +171,12 @@ impl StatusBoard {
         for site in &sites {
             let record = reader.site(&site.name)?;
             let last_cycle_ms = record.as_ref().and_then(|r| r.last_cycle_ms);
+            let paused_ms = record.as_ref().and_then(|r| r.paused_ms);
             let last_error = record.and_then(|r| r.last_error);
             let planned = || {
+                if paused_ms.is_some() || !site.enabled {
+                    return None;
+                }
                 let schedule = site.cron().ok()?;
                 last_cycle_ms.and_then(|last| schedule.next_after(last))
             };
@@ -176,6 +185,7 @@ impl StatusBoard {
             list.push(SiteStatus {
                 name: site.name.clone(),
                 last_cycle_ms,
+                paused_ms,
                 next_cycle_ms: next.get(&site.name).copied().unwrap_or_else(planned),
                 documents: number(&counted, "documents"),
                 urls: urls(&counted),

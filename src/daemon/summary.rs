@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::crawl_log::LogLine;
 use super::freshness::{Freshness, share};
@@ -12,7 +12,8 @@ use crate::serve::{Level, SiteVerdict};
 use crate::store::Counts;
 
 /// Counts of one crawl. The JSON form is stable.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Summary {
     /// URLs asked for, or refused before asking.
     pub visits: u64,
@@ -71,7 +72,8 @@ pub struct Summary {
 }
 
 /// How one site of a pass fared.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SiteSummary {
     /// Its name.
     pub name: String,
@@ -90,14 +92,15 @@ pub struct SiteSummary {
 }
 
 /// A host that a pass did not wait for.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RestingHost {
     /// `host` or `host:port`.
     pub host: String,
     /// It is not asked before this, Unix milliseconds.
     pub until_ms: i64,
     /// Why not.
-    pub cause: &'static str,
+    pub cause: String,
 }
 
 impl Summary {
@@ -127,7 +130,7 @@ impl Summary {
         let host = |rest: &Resting| RestingHost {
             host: rest.host.to_string(),
             until_ms: rest.until_ms,
-            cause: rest.cause.describe(),
+            cause: rest.cause.describe().to_owned(),
         };
         self.resting = resting.iter().map(host).collect();
     }

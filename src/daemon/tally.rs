@@ -17,6 +17,11 @@ use crate::store::{UrlClass, UrlState};
 
 impl CrawlLoop {
     pub(super) fn take_finished(&mut self, mut finished: Finished, now: i64) -> anyhow::Result<()> {
+        if self.forgotten.remove(&finished.lease.record.id) {
+            self.frontier
+                .discard(&finished.lease, &finished.report, now);
+            return Ok(());
+        }
         let ties = self.ties(&mut finished, now)?;
         self.frontier
             .finished(&finished.lease, &finished.report, now);
@@ -40,6 +45,8 @@ impl CrawlLoop {
         self.log.write(&settled.line);
         self.summary.add(&settled.line, settled.wasted);
         self.left = self.left.saturating_sub(1);
+        self.watches
+            .visited(settled.page.id, &settled.line, settled.wasted, self.left);
         if let Some(progress) = &mut self.progress {
             progress(&settled.line, self.left);
         }

@@ -36,6 +36,8 @@ pub(super) enum Seen {
     },
     /// An article that had none.
     Unknown(Box<UnknownPage>),
+    /// All of this site was taken out.
+    Purged(String),
     /// No more will come.
     Stop,
 }

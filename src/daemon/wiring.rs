@@ -1,7 +1,7 @@
 //! What the daemon's parts hold of each other. In: a configuration, an open store, the ends of channels. Out: the crawl
 //! loop and the learner, ready to run. Never starts anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use tokio::sync::mpsc;
 
 use super::Mode;
+use super::control::{IndexPlace, Watches};
 use super::crawl_log::CrawlLog;
 use super::crawl_loop::{CrawlLoop, Event};
 use super::disk::DiskWatch;
@@ -89,6 +90,12 @@ pub(super) fn open_loop(
         batch_since: None,
         stop_at: None,
         cycles_looked: None,
+        configured: Vec::new(),
+        index: IndexPlace::of(loaded),
+        asked: Vec::new(),
+        forgotten: HashSet::new(),
+        watches: Watches::default(),
+        learner: None,
     };
     crawl.take_sites(&loaded.sites, now)?;
     Ok(crawl)

@@ -166,6 +166,9 @@ impl Frontier {
 
     fn allow(&self, link: &NewUrl) -> Result<(), Refusal> {
         let site = self.sites.get(&link.site).ok_or(Refusal::UnknownSite)?;
+        if self.taken_down.contains(&link.uri.fingerprint()) {
+            return Err(Refusal::TakenDown);
+        }
         let hops = if link.class == UrlClass::Seed {
             0
         } else {

@@ -106,6 +106,9 @@ impl Frontier {
         if !self.only.is_empty() && !self.only.contains(&site.id) {
             return Gate::Later(now_ms + OTHER_SITE_MS);
         }
+        if site.paused || self.taken_down.contains(&record.uri.fingerprint()) {
+            return Gate::Hold;
+        }
         let full = site.scope.rules().max_pages_per_cycle;
         if full.is_some_and(|max| site.cycle_pages >= max) {
             return Gate::SiteLimit;

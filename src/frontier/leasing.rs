@@ -4,7 +4,7 @@
 //! time take turns. A host that has nothing left makes room for the next one in the store. All times are passed in.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -48,6 +48,8 @@ pub struct Frontier {
     pub(super) crowded: bool,
     /// URLs to put off with the next commit: of sites that are not crawled, unreadable, or not worth it yet.
     pub(super) hold: Vec<(HostId, DueUrl)>,
+    /// Fingerprints of addresses that the operator has taken down: a few, by hand.
+    pub(super) taken_down: HashSet<u64>,
 }
 
 impl Frontier {
@@ -57,6 +59,7 @@ impl Frontier {
         store.recover(SUSPECT_CRASHES, POISON_CRASHES, SUSPECT_RANK)?;
         let dir = store.dir().to_owned();
         let seen = Seen::open(store, &dir, config.seen_error, config.seen_capacity)?;
+        let taken_down = store.takedowns()?;
         Ok(Frontier {
             config,
             sites: HashMap::new(),
@@ -72,6 +75,7 @@ impl Frontier {
             activate_ms: i64::MIN,
             crowded: false,
             hold: Vec::new(),
+            taken_down: taken_down.iter().map(|t| t.fingerprint).collect(),
         })
     }
 
@@ -227,7 +231,7 @@ impl Frontier {
         }
     }
 
-    fn address_wait(&self, ip: IpAddr, now_ms: i64) -> Option<Wait> {
+    pub(super) fn address_wait(&self, ip: IpAddr, now_ms: i64) -> Option<Wait> {
         let address = self.addresses.get(ip)?;
         if address.in_flight >= self.config.connections_per_ip.max(1) {
             return Some(Wait::Connection(ip));
@@ -235,7 +239,7 @@ impl Frontier {
         (address.not_before_ms > now_ms).then_some(Wait::Until(address.not_before_ms))
     }
 
-    fn begin(&mut self, host: HostId, record: UrlRecord, now_ms: i64) -> Lease {
+    pub(super) fn begin(&mut self, host: HostId, record: UrlRecord, now_ms: i64) -> Lease {
         let mut parallel = 1;
         let mut cycle_ms = 0;
         if let Some(site) = self.sites.get_mut(&record.site) {
@@ -364,7 +368,8 @@ impl Frontier {
     }
 }
 
-enum Wait {
+/// Why an address is not asked now.
+pub(super) enum Wait {
     Until(i64),
     Connection(IpAddr),
 }

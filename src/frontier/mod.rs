@@ -7,6 +7,7 @@
 //! the URL stays due in the store, so that a crash needs no repair.
 
 mod alike;
+mod asked;
 mod assign;
 mod commit;
 mod config;
@@ -25,6 +26,7 @@ mod trap;
 #[cfg(test)]
 mod tests;
 
+pub use asked::Asked;
 pub use assign::{queue_key, rank, shard};
 pub use commit::CommitReport;
 pub use config::Config;

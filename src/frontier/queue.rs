@@ -199,6 +199,13 @@ impl Queue {
         }
     }
 
+    /// Takes this URL out of turn; false if it is leased, or finished and not committed.
+    pub(super) fn take(&mut self, id: UrlId) -> bool {
+        self.ready.retain(|url| url.id != id);
+        self.aged.retain(|url| url.id != id);
+        self.hand.insert(id)
+    }
+
     /// The commit of this URL is done, or its lease was given back.
     pub(super) fn put_down(&mut self, id: UrlId) {
         self.hand.remove(&id);

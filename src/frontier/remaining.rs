@@ -104,6 +104,12 @@ impl Frontier {
         let Some(site) = self.sites.get(site) else {
             return Ok(true);
         };
+        if site.paused {
+            return Ok(self
+                .leases
+                .values()
+                .all(|host| !store.hosts_of_site(site.id).is_ok_and(|h| h.contains(host))));
+        }
         for host in store.hosts_of_site(site.id)? {
             let Some(queue) = self.queues.get(&host) else {
                 continue;

@@ -91,6 +91,8 @@ pub enum Refusal {
     OtherShard,
     /// The site is not among those that are crawled.
     UnknownSite,
+    /// The operator has taken it down.
+    TakenDown,
 }
 
 impl Refusal {
@@ -110,6 +112,7 @@ impl Refusal {
             Refusal::Alike => "many pages that hardly differ",
             Refusal::OtherShard => "host of another shard",
             Refusal::UnknownSite => "site is not crawled",
+            Refusal::TakenDown => "taken down by the operator",
         }
     }
 
@@ -129,6 +132,7 @@ impl Refusal {
             Refusal::Alike => "refused.alike",
             Refusal::OtherShard => "refused.other_shard",
             Refusal::UnknownSite => "refused.unknown_site",
+            Refusal::TakenDown => "refused.taken_down",
         }
     }
 }

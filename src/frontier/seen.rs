@@ -151,6 +151,12 @@ impl Seen {
         self.confirmed[slot(hash)] = hash;
     }
 
+    /// The store has lost rows: nothing is certain any more. The filter keeps its addresses, which the store is asked
+    /// about.
+    pub(super) fn doubt_all(&mut self) {
+        self.confirmed.fill(0);
+    }
+
     /// Remembers it in the filter; whether that had never met it.
     pub fn insert(&mut self, hash: u64) -> bool {
         self.filter.insert(hash)

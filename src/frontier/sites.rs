@@ -48,6 +48,8 @@ pub(super) struct Site {
     pub(super) unsaved: BTreeMap<&'static str, i64>,
     /// Addresses found in this cycle that are not followed, with the counter of the rule that says so.
     skipped: HashMap<u64, &'static str>,
+    /// The operator has paused it.
+    pub(super) paused: bool,
 }
 
 impl Site {
@@ -102,6 +104,7 @@ impl Frontier {
             let saved_debt = count(BLIND_DEBT).unwrap_or(0);
             let site = Site {
                 id,
+                paused: known.as_ref().is_some_and(|site| site.paused_ms.is_some()),
                 scope: Arc::new(scope),
                 last_cycle_ms: known.and_then(|site| site.last_cycle_ms).unwrap_or(0),
                 cycle_pages: count(CYCLE_PAGES).unwrap_or(0),

@@ -14,7 +14,7 @@ use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
 
 use super::entry::host_of;
-use super::schema::Fields;
+use super::schema::{FINGERPRINT_FIELD, Fields};
 use super::terms::Terms;
 use super::writer::{check_format, unreadable};
 use super::{Config, IndexError};
@@ -118,6 +118,23 @@ impl Reader {
             Ok(fingerprint) if id.len() == 16 => self.document(fingerprint),
             _ => Ok(None),
         }
+    }
+
+    /// Fingerprints of all documents of a site; the site of a document that came from none is its host.
+    pub fn fingerprints_of_site(&self, site: &str) -> Result<Vec<u64>, IndexError> {
+        let searcher = self.searcher()?;
+        let term = Term::from_field_text(self.fields.site, site);
+        let query = TermQuery::new(term, IndexRecordOption::Basic);
+        let found = searcher
+            .search(&query, &tantivy::collector::DocSetCollector)
+            .map_err(|e| self.failed(e))?;
+        let mut columns = Vec::new();
+        for segment in searcher.segment_readers() {
+            let column = segment.fast_fields().u64(FINGERPRINT_FIELD);
+            columns.push(column.map_err(|e| self.failed(e))?);
+        }
+        let fingerprint = |at: DocAddress| columns.get(at.segment_ord as usize)?.first(at.doc_id);
+        Ok(found.into_iter().filter_map(fingerprint).collect())
     }
 
     /// Documents in the index.

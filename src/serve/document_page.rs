@@ -6,6 +6,7 @@ use askama::Template;
 use super::html::Html;
 use super::lang::Lang;
 use super::params::Params;
+use super::site_page::site_path;
 use super::source::Marked;
 use super::view::{Chrome, Day, address, day, outward, title};
 use crate::extract::{self, Document, Image, Piece};
@@ -36,6 +37,9 @@ pub(crate) struct DocumentPage {
     pieces: Vec<Piece<Html>>,
     comments: Vec<CommentView>,
     back: Option<String>,
+    /// Path of the page of its site; none where there are no such pages.
+    site_page: Option<String>,
+    id: String,
 }
 
 impl DocumentPage {
@@ -43,6 +47,7 @@ impl DocumentPage {
     pub(crate) fn new(
         c: Chrome,
         params: &Params,
+        id: String,
         document: Document,
         marked: &[Marked],
     ) -> DocumentPage {
@@ -64,6 +69,12 @@ impl DocumentPage {
                 .source
                 .filter(|source| document.site.as_ref() != Some(source))
                 .unwrap_or_default(),
+            site_page: document
+                .site
+                .as_deref()
+                .filter(|_| c.operator)
+                .map(site_path),
+            id,
             site: document.site.unwrap_or_default(),
             author: document.author.unwrap_or_default(),
             published: document.published.as_deref().and_then(day),

@@ -10,6 +10,7 @@ mod answer;
 mod api;
 mod chart;
 mod config;
+mod control;
 mod dates;
 mod document_page;
 mod feed;
@@ -30,6 +31,8 @@ mod problem;
 mod results_page;
 mod router;
 mod seats;
+mod site_page;
+mod sites_api;
 mod source;
 mod source_index;
 mod state;
@@ -52,6 +55,7 @@ pub use answer::{
     SearchAnswer, SearchHit, SiteCountAnswer, SuggestAnswer, SuggestionAnswer,
 };
 pub use config::Config;
+pub use control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Visit, Why};
 pub use dates::{Calendar, DateError, period_ms};
 pub use follow::{Follow, Topics, message, next_try_ms};
 pub use highlight::Highlighter;

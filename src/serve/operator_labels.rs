@@ -70,6 +70,9 @@ pub(crate) struct OperatorLabels {
     pub(crate) closed_text: &'static str,
     pub(crate) signed_out_text: &'static str,
     pub(crate) foreign_text: &'static str,
+    pub(crate) paused_by_operator: &'static str,
+    pub(crate) take_down: &'static str,
+    pub(crate) take_down_text: &'static str,
 }
 
 pub(crate) const OPERATOR_ZH: OperatorLabels = OperatorLabels {
@@ -139,6 +142,9 @@ pub(crate) const OPERATOR_ZH: OperatorLabels = OperatorLabels {
     closed_text: "这台服务器没有设置管理口令（serve.token），不能通过网页修改。",
     signed_out_text: "请先登录；登录可能已经过期。",
     foreign_text: "这次请求来自别的网站，没有执行。请回到本站的页面再操作。",
+    paused_by_operator: "管理员暂停于",
+    take_down: "下架这篇文档",
+    take_down_text: "从搜索、订阅和转载列表里删除这篇文档，它的全部网址以后都不再抓取。WARC 归档不受影响。",
 };
 
 pub(crate) const OPERATOR_EN: OperatorLabels = OperatorLabels {
@@ -208,4 +214,7 @@ pub(crate) const OPERATOR_EN: OperatorLabels = OperatorLabels {
     closed_text: "No operator's token (serve.token) is set on this server, so nothing can be changed here.",
     signed_out_text: "Please sign in first; your session may be over.",
     foreign_text: "This request came from another site and was not carried out. Please act on a page of this server.",
+    paused_by_operator: "Paused by the operator",
+    take_down: "Take this document down",
+    take_down_text: "It goes from searches, feeds and lists of reprints, and none of its addresses is fetched again. WARC archives are not touched.",
 };

@@ -84,13 +84,7 @@ pub(crate) struct Busy;
 
 impl IntoResponses for Busy {
     fn responses() -> BTreeMap<String, RefOr<Described>> {
-        let problem = |(status, description): (StatusCode, &str)| {
-            let body = Content::new(Some(Ref::from_schema_name("Problem")));
-            let described = ResponseBuilder::new()
-                .description(description)
-                .content(PROBLEM_JSON, body);
-            (status.as_str().to_owned(), described.build().into())
-        };
+        let problem = |(status, description): (StatusCode, &str)| described(status, description);
         BTreeMap::from(
             [
                 (
@@ -105,4 +99,13 @@ impl IntoResponses for Busy {
             .map(problem),
         )
     }
+}
+
+/// A problem as the description of the API has it.
+pub(crate) fn described(status: StatusCode, description: &str) -> (String, RefOr<Described>) {
+    let body = Content::new(Some(Ref::from_schema_name("Problem")));
+    let described = ResponseBuilder::new()
+        .description(description)
+        .content(PROBLEM_JSON, body);
+    (status.as_str().to_owned(), described.build().into())
 }

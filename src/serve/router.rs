@@ -20,7 +20,7 @@ use super::form::FORM_BYTES_MAX;
 use super::limiter::{Peer, limited};
 use super::listen::Guarded;
 use super::state::{ServeState, Shared};
-use super::{api, feed, login, templates_page, terms_api, terms_page, web};
+use super::{api, feed, login, site_page, sites_api, templates_page, terms_api, terms_page, web};
 
 /// After the stop signal, running answers have this long to end; a client that holds its line is left behind.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -127,7 +127,8 @@ pub fn router(state: ServeState) -> Router {
     let server = Arc::new(Shared::new(state));
     Router::new()
         .route("/", get(web::search))
-        .route("/doc/{id}", get(web::document))
+        .route("/doc/{id}", get(web::document).post(site_page::take_down))
+        .route("/sites/{name}", get(site_page::show).post(site_page::act))
         .route("/status", get(web::status))
         .route("/terms", get(terms_page::show).post(terms_page::decide))
         .route("/login", get(login::form).post(login::sign_in))
@@ -149,6 +150,13 @@ pub fn router(state: ServeState) -> Router {
         .route("/api/suggest", get(api::suggest))
         .route("/api/docs/{id}", get(api::document))
         .route("/api/terms", get(terms_api::list).post(terms_api::decide))
+        .route("/api/sites/{name}/visit", post(sites_api::visit_site))
+        .route("/api/sites/{name}/pause", post(sites_api::pause_site))
+        .route("/api/sites/{name}/resume", post(sites_api::resume_site))
+        .route("/api/sites/{name}/purge", post(sites_api::purge_site))
+        .route("/api/visit", post(sites_api::visit_url))
+        .route("/api/purge", post(sites_api::purge_url))
+        .route("/api/allow", post(sites_api::allow_url))
         .route("/api/status", get(api::status))
         .route("/api/openapi.json", get(api::openapi))
         .route("/healthz", get(api::health))

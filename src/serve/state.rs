@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::config::Config;
+use super::control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Why};
 use super::follow::Topics;
 use super::limiter::Limiter;
 use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
@@ -25,6 +26,10 @@ use crate::index::Suggestion;
 /// Suggestions of one answer: what fits above the keyboard of a phone.
 const SUGGESTIONS: usize = 8;
 
+/// Commands to the crawler at once, and how long one may take: a big site is purged at some thousand addresses a second.
+const COMMANDS: usize = 4;
+const COMMAND_TIME: Duration = Duration::from_secs(60);
+
 /// All that a server can reach: nothing of it can be written to, and none of it is the file system.
 #[derive(Clone)]
 pub struct ServeState {
@@ -36,6 +41,8 @@ pub struct ServeState {
     pub follows: Topics,
     /// Where domain terms are decided about; none where there is nothing to decide.
     pub terms: Option<Review>,
+    /// Where commands about sites go; none where nobody could carry them out.
+    pub sites: Option<Arc<dyn SiteControl>>,
     /// What `/status` shows.
     pub status: StatusSource,
     /// What `/metrics` shows.
@@ -63,9 +70,12 @@ pub(crate) struct Shared {
     pub(crate) limiter: Limiter,
     source: Arc<dyn SearchSource>,
     terms: Option<Review>,
+    sites: Option<Arc<dyn SiteControl>>,
     status: StatusSource,
     templates: Option<Arc<dyn TemplateDesk>>,
     running: Arc<Semaphore>,
+    /// Commands wait for the crawler, not for a search.
+    commands: Arc<Semaphore>,
 }
 
 /// Form in which handlers get it.
@@ -77,12 +87,14 @@ impl Shared {
             base: state.config.link_base(),
             openapi: openapi::document(&state.config),
             running: Arc::new(Semaphore::new(state.config.concurrent_searches)),
+            commands: Arc::new(Semaphore::new(COMMANDS)),
             limiter: Limiter::new(&state.config),
             config: state.config,
             follows: state.follows,
             metrics: state.metrics,
             source: state.source,
             terms: state.terms,
+            sites: state.sites,
             status: state.status,
             templates: state.templates,
         }
@@ -190,6 +202,28 @@ impl Shared {
         done.await.map(Some)
     }
 
+    /// Hands a command to the crawler; the inner error is what it says to it.
+    pub(crate) async fn command(
+        &self,
+        command: SiteCommand,
+    ) -> Result<Result<CommandDone, CommandRefused>, Failure> {
+        let Some(sites) = self.sites.clone() else {
+            let message = "this server has no crawler to ask";
+            return Ok(Err(CommandRefused::new(Why::NoCrawler, message)));
+        };
+        let place = Arc::clone(&self.commands);
+        self.within(place, COMMAND_TIME, move || Ok(sites.carry_out(command)))
+            .await
+    }
+
+    /// Settings and last visits of a site; none if there is no such site.
+    pub(crate) async fn site(&self, name: String) -> Result<Option<SiteView>, Failure> {
+        let Some(sites) = self.sites.clone() else {
+            return Ok(None);
+        };
+        self.blocking(move || sites.site(&name)).await
+    }
+
     /// The status as the source gives it.
     pub(crate) async fn status(&self) -> Result<Status, Failure> {
         let status = Arc::clone(&self.status);
@@ -204,8 +238,18 @@ impl Shared {
         &self,
         work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
     ) -> Result<T, Failure> {
-        let deadline = Instant::now() + Duration::from_millis(self.config.time_limit_ms);
-        let place = timeout_at(deadline, Arc::clone(&self.running).acquire_owned())
+        let limit = Duration::from_millis(self.config.time_limit_ms);
+        self.within(Arc::clone(&self.running), limit, work).await
+    }
+
+    async fn within<T: Send + 'static>(
+        &self,
+        places: Arc<Semaphore>,
+        limit: Duration,
+        work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let deadline = Instant::now() + limit;
+        let place = timeout_at(deadline, places.acquire_owned())
             .await
             .map_err(|_| Failure::Busy)?
             .expect("the semaphore is never closed");

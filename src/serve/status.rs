@@ -149,6 +149,8 @@ pub struct SiteStatus {
     pub last_cycle_ms: Option<i64>,
     /// When the next cycle is due.
     pub next_cycle_ms: Option<i64>,
+    /// Since when the operator has it paused.
+    pub paused_ms: Option<i64>,
     /// Documents of the site that can be found.
     pub documents: u64,
     /// URLs of the site by state.

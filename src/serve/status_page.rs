@@ -4,6 +4,7 @@ use askama::Template;
 
 use super::lang::{Lang, grouped};
 use super::operator_labels::OperatorLabels;
+use super::site_page::site_path;
 use super::status::{Activity, SiteStatus, Status};
 use super::verdict::Level;
 use super::view::Chrome;
@@ -49,6 +50,10 @@ impl StatusPage {
             s,
             c,
         }
+    }
+
+    fn site_path(&self, name: &str) -> String {
+        site_path(name)
     }
 
     fn n(&self, number: &u64) -> String {

@@ -135,7 +135,7 @@ pub(crate) async fn document(
     let params = lenient(&raw.unwrap_or_default(), &server);
     let id = id.map(|Path(id)| id).unwrap_or_default();
     let c = chrome(&server, &params, &headers, &format!("/doc/{id}"));
-    let document = match server.document(id).await {
+    let document = match server.document(id.clone()).await {
         Ok(Some(document)) => document,
         Ok(None) => return missing(c),
         Err(error) => return broken(c, &error),
@@ -143,7 +143,7 @@ pub(crate) async fn document(
     let texts = DocumentPage::texts(&document);
     match server.mark(params.text.clone(), texts).await {
         Ok(marked) => page(
-            &DocumentPage::new(c, &params, document, &marked),
+            &DocumentPage::new(c, &params, id, document, &marked),
             StatusCode::OK,
         ),
         Err(error) => broken(c, &error),

@@ -99,9 +99,11 @@ impl<'a> Writing<'a> {
 
     fn run(&mut self, batch: &Batch) -> rusqlite::Result<Committed> {
         for page in &batch.pages {
-            self.finish(page)?;
-            for link in &page.outlinks {
-                self.insert(link, Some(page.id))?;
+            // What was purged while the page was on its way leaves nothing to finish, and its links do not count.
+            if self.finish(page)? {
+                for link in &page.outlinks {
+                    self.insert(link, Some(page.id))?;
+                }
             }
         }
         for url in &batch.urls {
@@ -146,7 +148,8 @@ impl<'a> Writing<'a> {
         Ok(std::mem::take(&mut self.done))
     }
 
-    fn finish(&mut self, page: &FinishedPage) -> rusqlite::Result<()> {
+    /// Whether the page still has a row.
+    fn finish(&mut self, page: &FinishedPage) -> rusqlite::Result<bool> {
         let before = self
             .conn
             .prepare_cached(
@@ -154,9 +157,8 @@ impl<'a> Writing<'a> {
             )?
             .query_row([page.id], Before::read)
             .optional()?;
-        // A site that was removed while the page was on its way leaves nothing to finish.
         let Some(before) = before else {
-            return Ok(());
+            return Ok(false);
         };
         let v = &page.visit;
         self.conn.prepare_cached(UPDATE_URL)?.execute(params![
@@ -203,7 +205,8 @@ impl<'a> Writing<'a> {
         for &id in &page.yielding {
             self.give_way(id, page.id, before.site)?;
         }
-        self.release(page, &before)
+        self.release(page, &before)?;
+        Ok(true)
     }
 
     fn give_way(&mut self, id: UrlId, primary: UrlId, site: SiteId) -> rusqlite::Result<()> {

@@ -18,6 +18,7 @@ mod keys;
 mod new_urls;
 mod open;
 mod outbox;
+mod purge;
 mod record;
 mod runs;
 mod schema;
@@ -36,6 +37,7 @@ pub use error::StoreError;
 pub use follows::{Delivery, FollowMark, FollowRecord, Follows};
 pub use open::{Reader, Store};
 pub use outbox::OutboxRow;
+pub use purge::{Purged, Takedown};
 pub use record::{
     HostId, HostRecord, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord, UrlState, Visit,
 };

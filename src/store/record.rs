@@ -189,7 +189,7 @@ pub struct SiteRecord {
     pub id: SiteId,
     /// Name in `sites.d`.
     pub name: Arc<str>,
-    /// Paused sites keep their URLs but none of them is due.
+    /// It is not crawled at present: its URLs are kept, and none of them is due. Not the operator's pause.
     pub paused: bool,
     /// Start of the last cycle; `None` before the first.
     pub last_cycle_ms: Option<i64>,
@@ -197,6 +197,8 @@ pub struct SiteRecord {
     pub cycles: i64,
     /// The last failed fetch of the last cycle: address and reason.
     pub last_error: Option<String>,
+    /// Since when the operator has it paused.
+    pub paused_ms: Option<i64>,
 }
 
 /// What is remembered of a host between runs: politeness and its counters. Meaning belongs to the frontier.

@@ -17,7 +17,7 @@ pub(super) const APPLICATION_ID: i64 = 0x5461_6F4A;
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` leads from version `i` to `i + 1`.
-pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6];
+pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7];
 
 const V1: &str = "
 CREATE TABLE meta (
@@ -192,6 +192,19 @@ CREATE TABLE seen_run (
   run INTEGER PRIMARY KEY,
   entries BIGINT NOT NULL
 );
+";
+
+/// Sites that the operator has paused, and addresses that were taken down: `named` is the fingerprint of the address that
+/// the operator named, shared by the other addresses of the same document.
+const V7: &str = "
+ALTER TABLE site ADD COLUMN paused_ms BIGINT;
+CREATE TABLE takedown (
+  fingerprint INTEGER PRIMARY KEY,
+  url TEXT NOT NULL,
+  named BIGINT NOT NULL,
+  at_ms BIGINT NOT NULL
+);
+CREATE INDEX takedown_named ON takedown (named);
 ";
 
 /// Version of the open database; an error if the file is not ours.

@@ -8,16 +8,11 @@ use rusqlite::{Row, params};
 use super::batch::HELD_MS;
 use super::error::StoreError;
 use super::ids::site_id;
-use super::keys::{Keys, NEWEST};
 use super::open::{Reader, Store};
-use super::record::{SiteId, SiteRecord};
-use super::runs;
+use super::record::{SiteId, SiteRecord, UrlId};
 use super::urls::RANKS;
 
-const COLUMNS: &str = "id, name, paused, last_cycle_ms, cycles, last_error";
-
-/// URLs deleted in one transaction, so that a big site does not fill the WAL.
-const FORGET_BATCH: i64 = 5_000;
+const COLUMNS: &str = "id, name, paused, last_cycle_ms, cycles, last_error, paused_ms";
 
 impl Reader {
     /// A site by name.
@@ -136,36 +131,45 @@ impl Store {
         run(&self.conn).map_err(|e| self.fail(e))
     }
 
-    /// Forgets a site with all its URLs and asks the index to drop their documents. How many URLs it had. Works in
-    /// several transactions; after a crash in between call it again.
-    pub fn forget_site(&mut self, name: &str) -> Result<usize, StoreError> {
-        let Some(site) = self.site(name)? else {
-            return Ok(0);
-        };
-        // Runs that were being made of others would bring forgotten addresses back.
-        self.keys = Keys::default();
-        let mut forgotten = 0;
-        loop {
-            let (count, seq) =
-                forget_some(&self.conn, site.id, self.outbox_seq).map_err(|e| self.fail(e))?;
-            self.outbox_seq = seq;
-            forgotten += count;
-            if count == 0 {
-                break;
-            }
-        }
-        let end = |conn: &rusqlite::Connection| -> rusqlite::Result<()> {
+    /// The operator pauses a site (`since_ms`) or lets it go on (none). Kept apart from [`Store::pause_site`], which
+    /// follows the configuration. Nothing is held by this alone; letting it go on makes held URLs due.
+    pub fn set_operator_pause(
+        &mut self,
+        name: &Arc<str>,
+        since_ms: Option<i64>,
+        now_ms: i64,
+    ) -> Result<(), StoreError> {
+        let site = self.add_site(name)?;
+        let run = |conn: &rusqlite::Connection| -> rusqlite::Result<()> {
             let tx = conn.unchecked_transaction()?;
-            tx.execute("DELETE FROM host_site WHERE site_id = ?1", [site.id])?;
-            tx.execute("DELETE FROM counter WHERE site_id = ?1", [site.id])?;
-            tx.execute("DELETE FROM site WHERE id = ?1", [site.id])?;
+            tx.execute(
+                "UPDATE site SET paused_ms = ?2 WHERE id = ?1",
+                params![site, since_ms],
+            )?;
+            if since_ms.is_none() && resume(&tx, site, now_ms)? > 0 {
+                wake_hosts(&tx, site, now_ms)?;
+            }
             tx.commit()
         };
-        end(&self.conn).map_err(|e| self.fail(e))?;
-        self.caches = super::open::Caches::default();
-        self.keys = Keys::load(&self.conn, NEWEST).map_err(|e| self.fail(e))?;
-        self.site_names.borrow_mut().clear();
-        Ok(forgotten)
+        run(&self.conn).map_err(|e| self.fail(e))
+    }
+
+    /// Makes a URL due now, whatever its schedule says.
+    pub fn make_due(&mut self, id: UrlId, now_ms: i64) -> Result<(), StoreError> {
+        let run = |conn: &rusqlite::Connection| -> rusqlite::Result<()> {
+            let tx = conn.unchecked_transaction()?;
+            tx.execute(
+                "UPDATE url SET due_ms = ?2 WHERE id = ?1 AND (due_ms IS NULL OR due_ms > ?2)",
+                [id, now_ms],
+            )?;
+            tx.execute(
+                "UPDATE host SET next_due_ms = ?2 WHERE (next_due_ms IS NULL OR next_due_ms > ?2) \
+                 AND id = (SELECT host_id FROM url WHERE id = ?1)",
+                [id, now_ms],
+            )?;
+            tx.commit()
+        };
+        run(&self.conn).map_err(|e| self.fail(e))
     }
 }
 
@@ -192,42 +196,6 @@ fn wake_hosts(conn: &rusqlite::Connection, site: SiteId, now_ms: i64) -> rusqlit
     Ok(())
 }
 
-/// Deletes some URLs of a site, with a delete in the outbox for each that has a document.
-fn forget_some(
-    conn: &rusqlite::Connection,
-    site: SiteId,
-    mut seq: i64,
-) -> rusqlite::Result<(usize, i64)> {
-    let tx = conn.unchecked_transaction()?;
-    let doomed: Vec<(i64, i64, bool)> = tx
-        .prepare_cached(
-            "SELECT id, hash, documented FROM url WHERE site_id = ?1 AND host_id IN \
-             (SELECT host_id FROM host_site WHERE site_id = ?1) LIMIT ?2",
-        )?
-        .query_map([site, FORGET_BATCH], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })?
-        .collect::<rusqlite::Result<_>>()?;
-    let live = runs::live(&tx)?;
-    for (id, hash, documented) in &doomed {
-        runs::remove(&tx, &live, hash.cast_unsigned())?;
-        tx.prepare_cached("DELETE FROM url WHERE id = ?1")?
-            .execute([id])?;
-        if *documented {
-            seq += 1;
-            tx.prepare_cached("INSERT INTO outbox (seq, fingerprint, doc) VALUES (?1, ?2, NULL)")?
-                .execute([seq, *hash])?;
-        }
-    }
-    tx.execute(
-        "INSERT INTO meta (name, value) VALUES ('outbox_seq', ?1) \
-         ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        [seq],
-    )?;
-    tx.commit()?;
-    Ok((doomed.len(), seq))
-}
-
 fn site_record(row: &Row<'_>) -> rusqlite::Result<SiteRecord> {
     Ok(SiteRecord {
         id: row.get(0)?,
@@ -236,5 +204,6 @@ fn site_record(row: &Row<'_>) -> rusqlite::Result<SiteRecord> {
         last_cycle_ms: row.get(3)?,
         cycles: row.get(4)?,
         last_error: row.get(5)?,
+        paused_ms: row.get(6)?,
     })
 }

@@ -216,7 +216,8 @@ impl TemplateStore {
             )?;
             let html = page.html.as_ref().filter(|_| saved < number(samples));
             tx.execute(
-                "INSERT INTO template_page (site, url, seen_ms, seen, html) VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO template_page (site, url, seen_ms, seen, html) SELECT ?1, ?2, ?3, ?4, ?5 \
+                 WHERE NOT EXISTS (SELECT 1 FROM takedown WHERE takedown.url = ?2)",
                 params![site, page.url, page.seen_ms, page.seen, html],
             )?;
             tx.execute(
@@ -329,7 +330,7 @@ impl TemplateStore {
     }
 }
 
-fn raise(tx: &Connection) -> rusqlite::Result<usize> {
+pub(super) fn raise(tx: &Connection) -> rusqlite::Result<usize> {
     tx.execute(
         "INSERT INTO meta (name, value) VALUES ('template_revision', 1) \
          ON CONFLICT (name) DO UPDATE SET value = value + 1",

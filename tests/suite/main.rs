@@ -5,6 +5,7 @@ mod charsets;
 mod cli;
 mod comments;
 mod config;
+mod control;
 mod crawl_pass;
 mod daemon;
 mod deletion;

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 use taojin::analyze::Analyzer;
@@ -18,6 +20,8 @@ pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) headers: String,
     pub(crate) body: String,
+    /// How long the answer takes.
+    pub(crate) delay: Duration,
 }
 
 impl Reply {
@@ -34,6 +38,11 @@ impl Reply {
             status,
             ..Self::default()
         }
+    }
+
+    pub(crate) fn after(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
     }
 
     pub(crate) fn header(mut self, line: &str) -> Self {
@@ -87,6 +96,11 @@ impl SmallWeb {
             log,
             dir,
         }
+    }
+
+    /// The folder of the configuration; the data folder is `data` in it.
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
     }
 
     /// The whole address of `a.test/path`.
@@ -196,6 +210,7 @@ fn answer(stream: TcpStream, replies: &Replies, log: &Mutex<Vec<String>>) {
         log.lock().expect("no panic").push(address.clone());
         let reply = replies.lock().expect("no panic").get(&address).cloned();
         let mut reply = reply.unwrap_or(Reply::status(404));
+        thread::sleep(reply.delay);
         let tag = format!(
             "\"{:x}\"",
             reply

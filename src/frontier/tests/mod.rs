@@ -1,6 +1,7 @@
 //! Tests of the frontier, on stores in temporary directories and with times that are made up.
 
 mod alike;
+mod asked;
 mod gate;
 mod leasing;
 mod politeness;

@@ -226,6 +226,7 @@ fn state(config: Config) -> ServeState {
             }]
         }),
         terms: None,
+        sites: None,
         status: Arc::new(fake_status),
         metrics: metrics::builder().unwrap().build_recorder().handle(),
         templates: None,

@@ -10,12 +10,19 @@ async fn openapi_describes_what_the_server_does() {
     assert_eq!(
         named,
         [
+            "/api/allow",
             "/api/docs/{id}",
             "/api/openapi.json",
+            "/api/purge",
             "/api/search",
+            "/api/sites/{name}/pause",
+            "/api/sites/{name}/purge",
+            "/api/sites/{name}/resume",
+            "/api/sites/{name}/visit",
             "/api/status",
             "/api/suggest",
             "/api/terms",
+            "/api/visit",
             "/feed.atom",
             "/feed.json",
             "/feeds/{file}",
@@ -26,7 +33,19 @@ async fn openapi_describes_what_the_server_does() {
     // What only the operator may ask has tests of its own.
     let open = paths
         .iter()
-        .filter(|(_, item)| item["get"]["security"].is_null());
+        .filter(|(_, item)| item["get"].is_object() && item["get"]["security"].is_null());
+    let changes = paths.values().filter(|item| item["post"].is_object());
+    for item in changes {
+        assert!(item["post"]["security"].is_array(), "{item}");
+        for status in ["401", "403", "409", "429", "500", "503"] {
+            let terms = item["post"]["tags"][0] == "terms" && status == "409";
+            assert_ne!(
+                item["post"]["responses"][status].is_object(),
+                terms,
+                "{status}: {item}"
+            );
+        }
+    }
     for (path, item) in open {
         let path = path.replace("{id}", "0000000000000001");
         let answer = get(&path.replace("{file}", "deep-sea.atom")).await;

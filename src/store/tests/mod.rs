@@ -3,6 +3,7 @@
 mod crash;
 mod follows;
 mod keys;
+mod purge;
 mod records;
 mod terms;
 

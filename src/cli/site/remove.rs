@@ -1,0 +1,62 @@
+//! `taojin site remove`: the file of a site, and with `--forget` all that was crawled of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Usage, output};
+use crate::cli::control;
+use crate::config::{self, Loaded};
+use crate::serve::{CommandRefused, SiteCommand, Why};
+
+pub(super) fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Result<()> {
+    let path = file_of(&loaded.config.sites_dir, name)?;
+    if let (None, false) = (&path, forget) {
+        let names: Vec<&str> = loaded.sites.iter().map(|s| s.name.as_str()).collect();
+        let near = config::nearest(name, &names)
+            .map(|n| format!("; did you mean {n}?"))
+            .unwrap_or_default();
+        return Err(Usage(format!("{name}: no site has this name{near}")).into());
+    }
+    let had_file = path.is_some();
+    if let Some(path) = path {
+        fs::remove_file(&path).map_err(|e| Usage(format!("{}: {e}", path.display())))?;
+        output::line(&format!("{} removed", path.display()));
+    }
+    if forget {
+        let mut without = loaded.clone();
+        without.sites.retain(|site| site.name != name);
+        let site = name.to_owned();
+        let forgotten = control::carry_out(&without, SiteCommand::Forget { site });
+        match forgotten {
+            Ok(done) => control::purged(&done),
+            Err(error) if had_file && is_unknown(&error) => {
+                output::line(&format!("{name}: nothing of it was crawled"));
+            }
+            Err(error) => return Err(error),
+        }
+    } else {
+        output::note("a running daemon goes on with it until: systemctl reload taojin");
+    }
+    Ok(())
+}
+
+/// Whether neither store nor index knows the site.
+fn is_unknown(error: &anyhow::Error) -> bool {
+    let refused = error.downcast_ref::<CommandRefused>();
+    refused.is_some_and(|e| e.why == Why::NoSuchSite)
+}
+
+/// The file that defines the site `name`.
+fn file_of(dir: &Path, name: &str) -> anyhow::Result<Option<PathBuf>> {
+    let Ok(entries) = fs::read_dir(dir) else {
+        return Ok(None);
+    };
+    for entry in entries {
+        let path = entry?.path();
+        let is_site = path.extension().is_some_and(|e| e == "toml");
+        if is_site && config::read_site(&path).is_ok_and(|s| s.name == name) {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}

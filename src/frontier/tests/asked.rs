@@ -1,0 +1,110 @@
+//! Asking for one URL: ahead of the queue, and never sooner than its host may be asked.
+
+use super::*;
+
+fn politely() -> Config {
+    Config {
+        min_delay_ms: 1_000,
+        max_delay_ms: 1_000,
+        jitter: 0.0,
+        ..Config::default()
+    }
+}
+
+fn ask(crawl: &mut Crawl, text: &str) -> Asked {
+    let id = crawl.store.lookup(&uri(text)).unwrap().unwrap().id;
+    crawl
+        .frontier
+        .lease_now(&crawl.store, id, crawl.now_ms)
+        .unwrap()
+}
+
+#[test]
+fn what_is_asked_for_goes_first_and_the_rest_of_the_host_is_kept() {
+    let mut crawl = Crawl::new(politely());
+    let many: Vec<String> = (0..50).map(|n| format!("http://a.test/{n}")).collect();
+    crawl.offer(&many.iter().map(String::as_str).collect::<Vec<_>>());
+    let answered = FetchReport::new(FetchOutcome::Answered, 10);
+    let Asked::Fetch(lease) = ask(&mut crawl, "http://a.test/40") else {
+        panic!("it may be fetched");
+    };
+    // One connection a host: nothing else meanwhile, whoever asks.
+    assert_eq!(ask(&mut crawl, "http://a.test/40"), Asked::UnderWay);
+    let soon = crawl.now_ms + 100;
+    assert_eq!(ask(&mut crawl, "http://a.test/41"), Asked::Later(soon));
+    assert!(!matches!(crawl.next(), Next::Fetch(_)));
+    crawl.finish(&lease, &answered);
+    let rested = crawl.now_ms + 1_000;
+    assert_eq!(ask(&mut crawl, "http://a.test/41"), Asked::Later(rested));
+    crawl.commit();
+    crawl.now_ms = rested;
+    let Asked::Fetch(lease) = ask(&mut crawl, "http://a.test/41") else {
+        panic!("its host has rested");
+    };
+    crawl.finish(&lease, &answered);
+    crawl.commit();
+    // All others come once, at their pace.
+    let fetched = crawl.drain();
+    assert_eq!(fetched.len(), 48, "{fetched:?}");
+    assert!(fetched.windows(2).all(|two| two[1].0 - two[0].0 >= 1_000));
+}
+
+#[test]
+fn what_was_taken_down_is_never_leased_and_no_link_brings_it_back() {
+    let mut crawl = Crawl::new(at_once());
+    crawl.offer(&["http://a.test/1", "http://a.test/2"]);
+    let gone = uri("http://a.test/1");
+    crawl.store.take_down(&gone, crawl.now_ms).unwrap();
+    crawl.frontier.take_down([gone.fingerprint()]);
+    assert_eq!(ask(&mut crawl, "http://a.test/1"), Asked::Never);
+    let never = uri("http://a.test/never");
+    crawl.store.take_down(&never, crawl.now_ms).unwrap();
+    // As after a restart.
+    let mut crawl = crawl.reopen();
+    let report = crawl.offer(&["http://a.test/1", "http://a.test/never"]);
+    assert_eq!(report.refused.get(&Refusal::TakenDown), Some(&2));
+    let now = crawl.now_ms;
+    let site = Arc::from("s");
+    crawl
+        .frontier
+        .begin_cycle(&mut crawl.store, &site, now)
+        .unwrap();
+    let fetched: Vec<String> = crawl.drain().into_iter().map(|(_, url)| url).collect();
+    assert_eq!(fetched, ["http://a.test/2"]);
+
+    crawl.store.allow_again(&gone, now).unwrap();
+    crawl.frontier.allow_again([gone.fingerprint()]);
+    let fetched: Vec<String> = crawl.drain().into_iter().map(|(_, url)| url).collect();
+    assert_eq!(fetched, ["http://a.test/1"]);
+}
+
+#[test]
+fn a_site_that_the_operator_has_paused_is_not_leased_until_it_goes_on() {
+    let mut crawl = Crawl::new(at_once());
+    crawl.offer(&["http://a.test/1", "http://a.test/2"]);
+    let site: Arc<str> = Arc::from("s");
+    let now = crawl.now_ms;
+    crawl
+        .store
+        .set_operator_pause(&site, Some(now), now)
+        .unwrap();
+    let mut crawl = crawl.reopen();
+    assert_eq!(ask(&mut crawl, "http://a.test/1"), Asked::Never);
+    assert!(crawl.drain().is_empty());
+    crawl.store.set_operator_pause(&site, None, now).unwrap();
+    let mut crawl = crawl.reopen();
+    assert_eq!(crawl.drain().len(), 2);
+}
+
+#[test]
+fn addresses_of_a_purged_site_are_new_again() {
+    let mut crawl = Crawl::new(at_once());
+    crawl.offer(&["http://a.test/1"]);
+    assert_eq!(crawl.drain().len(), 1);
+    // Known for certain, so that the store is not asked again.
+    assert_eq!(crawl.offer(&["http://a.test/1"]).seen, 1);
+    crawl.store.purge_site("s", true, &[], |_| {}).unwrap();
+    crawl.frontier.rows_are_gone();
+    assert_eq!(crawl.offer(&["http://a.test/1"]).new_urls, 1);
+    assert_eq!(crawl.drain().len(), 1);
+}

@@ -1,0 +1,114 @@
+//! Takedowns and purges: what is left, what is counted, what the index is told.
+
+use super::*;
+
+fn counted(store: &Store) -> SiteCounts {
+    let mut counts = store.counts().unwrap().sites.remove("s").unwrap();
+    counts.retain(|_, count| *count != 0);
+    counts
+}
+
+fn document(store: &Store, text: &str) -> FinishedPage {
+    let op = DocOp::Upsert(b"{}".to_vec());
+    let page = visited(store, text, text, op);
+    FinishedPage {
+        outlinks: Vec::new(),
+        ..page
+    }
+}
+
+#[test]
+fn a_takedown_takes_all_addresses_of_the_document_whichever_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    offer(
+        &mut store,
+        &["http://a.cn/1", "http://a.cn/2", "http://a.cn/3"],
+    );
+    let first = document(&store, "http://a.cn/1");
+    let mut alias = document(&store, "http://a.cn/2");
+    alias.visit.documented = false;
+    alias.visit.alias_of = Some(first.id);
+    alias.document = None;
+    commit_pages(&mut store, vec![first, alias]);
+    let before = store.last_outbox_seq().unwrap();
+
+    let done = store.take_down(&uri("http://a.cn/2"), NOW + 5).unwrap();
+    let addresses: Vec<&str> = done.addresses.iter().map(CrawlUri::as_str).collect();
+    assert_eq!(addresses, ["http://a.cn/1", "http://a.cn/2"]);
+    assert_eq!(done.documents, [uri("http://a.cn/1").fingerprint()]);
+    let rows = store.outbox_after(before, 10).unwrap();
+    assert!(rows.iter().all(|row| row.op == DocOp::Delete));
+    assert_eq!(rows.last().map(|row| row.seq), Some(done.outbox_seq));
+    let expected = [("new", 1), ("refused", 2), ("urls", 3)];
+    let expected = expected.map(|(name, count)| (name.to_owned(), count));
+    assert_eq!(counted(&store), SiteCounts::from(expected));
+    // Twice is no more than once.
+    store.take_down(&uri("http://a.cn/1"), NOW + 9).unwrap();
+    assert_eq!(store.takedowns().unwrap().len(), 2);
+    let found = store.takedown(&uri("http://a.cn/1")).unwrap().unwrap();
+    assert_eq!(found.at_ms, NOW + 5);
+
+    drop(store);
+    let mut store = Store::open(dir.path()).unwrap();
+    let lifted = store.allow_again(&uri("http://a.cn/1"), NOW + 10).unwrap();
+    assert_eq!(lifted.len(), 2);
+    assert!(store.takedowns().unwrap().is_empty());
+    let record = store.lookup(&uri("http://a.cn/2")).unwrap().unwrap();
+    assert_eq!(record.visit.state, UrlState::New);
+    assert_eq!(record.visit.due_ms, Some(NOW + 10));
+    let expected = [("new", 3), ("urls", 3)].map(|(name, count)| (name.to_owned(), count));
+    assert_eq!(counted(&store), SiteCounts::from(expected));
+}
+
+#[test]
+fn a_page_saved_for_templates_goes_with_its_address_and_does_not_come_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    offer(&mut store, &["http://a.cn/1"]);
+    let mut templates = TemplateStore::open(dir.path()).unwrap();
+    let page = TemplatePage {
+        id: 0,
+        url: "http://a.cn/1".to_owned(),
+        seen_ms: NOW,
+        seen: vec![1],
+        html: Some(vec![2]),
+    };
+    assert_eq!(templates.add_page("s", &page, 9, 9).unwrap(), 1);
+    store.take_down(&uri("http://a.cn/1"), NOW).unwrap();
+    assert!(store.waiting_pages("s").unwrap().is_empty());
+    assert_eq!(templates.add_page("s", &page, 9, 9).unwrap(), 0);
+}
+
+#[test]
+fn a_purged_site_that_is_kept_has_its_pause_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    offer(&mut store, &["http://a.cn/1", "http://a.cn/2"]);
+    let page = document(&store, "http://a.cn/1");
+    commit_pages(&mut store, vec![page]);
+    store.set_operator_pause(&site(), Some(NOW), NOW).unwrap();
+    let fits = TemplateFit {
+        site: "s".to_owned(),
+        matched: 3,
+        ..TemplateFit::default()
+    };
+    let mut templates = TemplateStore::open(dir.path()).unwrap();
+    templates.set_fits(&[fits]).unwrap();
+
+    let mut told = Vec::new();
+    let done = store
+        .purge_site("s", true, &[7], |gone| told.push(gone))
+        .unwrap();
+    assert_eq!((done.urls, told), (2, vec![2]));
+    let mut documents = vec![7, uri("http://a.cn/1").fingerprint()];
+    documents.sort_unstable();
+    assert_eq!(done.documents, documents);
+    assert_eq!(store.last_outbox_seq().unwrap(), done.outbox_seq);
+    assert_eq!(store.site("s").unwrap().unwrap().paused_ms, Some(NOW));
+    assert!(counted(&store).is_empty());
+    assert!(store.template_fits().unwrap().is_empty());
+    assert!(store.lookup(&uri("http://a.cn/2")).unwrap().is_none());
+    offer(&mut store, &["http://a.cn/2"]);
+    assert!(store.lookup(&uri("http://a.cn/2")).unwrap().is_some());
+}
