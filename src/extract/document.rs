@@ -147,3 +147,78 @@ pub struct Document {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub nofollow: bool,
 }
+
+impl Document {
+    /// Takes control characters out of every field, but for line breaks and tabs: pages hold stray ones, JSON spells
+    /// them out, and databases refuse them. Those that part words become a space.
+    pub fn drop_controls(&mut self) {
+        for field in [
+            &mut self.canonical,
+            &mut self.site,
+            &mut self.title,
+            &mut self.published,
+            &mut self.author,
+            &mut self.source,
+            &mut self.language,
+        ] {
+            clean_field(field);
+        }
+        for text in [
+            &mut self.url,
+            &mut self.text,
+            &mut self.method,
+            &mut self.charset,
+        ] {
+            clean(text);
+        }
+        let lists = [&mut self.addresses, &mut self.comment_endpoints];
+        lists.into_iter().flatten().for_each(clean);
+        for image in &mut self.images {
+            clean_field(&mut image.url);
+            clean(&mut image.alt);
+        }
+        for comment in &mut self.comments {
+            clean_field(&mut comment.author);
+            clean_field(&mut comment.published);
+            clean_field(&mut comment.reply_to);
+            clean(&mut comment.text);
+        }
+        for link in &mut self.links {
+            clean(&mut link.url);
+            clean(&mut link.text);
+        }
+    }
+}
+
+/// The same of a field that may be missing: one that said nothing else is.
+fn clean_field(field: &mut Option<String>) {
+    if let Some(text) = field
+        && has_controls(text)
+    {
+        clean(text);
+        let trimmed = text.trim();
+        *field = (!trimmed.is_empty()).then(|| trimmed.to_owned());
+    }
+}
+
+fn clean(text: &mut String) {
+    if has_controls(text) {
+        let kept = |c: char| match c {
+            '\n' | '\t' => Some(c),
+            c if c.is_control() => c.is_whitespace().then_some(' '),
+            c => Some(c),
+        };
+        *text = text.chars().filter_map(kept).collect();
+    }
+}
+
+/// Whether there is any; looks at bytes, since hardly a text has one.
+fn has_controls(text: &str) -> bool {
+    let mut before = 0;
+    text.bytes().any(|byte| {
+        // U+0080 to U+009F begin with this byte.
+        let is_c1 = before == 0xC2 && byte < 0xA0;
+        before = byte;
+        is_c1 || byte == 0x7F || (byte < b' ' && byte != b'\n' && byte != b'\t')
+    })
+}

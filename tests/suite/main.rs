@@ -12,6 +12,7 @@ mod duplicates;
 mod eval;
 mod export;
 mod follow;
+mod foreign_sites;
 mod fuzz;
 mod hostile;
 mod incremental;

@@ -13,7 +13,7 @@ fn a_form_whose_pages_are_all_alike_is_followed_no_further() {
         )
     };
     for n in 0..60 {
-        crawl.frontier.note_outline(&uri(&month(n)), 7);
+        crawl.frontier.note_outline(&uri(&month(n)), None, 7);
     }
     let report = crawl.offer(&[
         &month(70),
@@ -29,7 +29,7 @@ fn a_trap_is_known_after_a_crash_and_a_damaged_file_forgets_it() {
     let mut crawl = Crawl::new(at_once());
     let month = |n: usize| format!("http://a.test/calendar/{n}/");
     for n in 0..60 {
-        crawl.frontier.note_outline(&uri(&month(n)), 7);
+        crawl.frontier.note_outline(&uri(&month(n)), None, 7);
     }
     crawl.commit();
     let mut crawl = crawl.reopen();
@@ -49,7 +49,7 @@ fn a_query_that_grows_over_the_same_page_is_followed_no_further() {
         let text = format!("http://a.test/list?sort={n}&filter=x{n}&page={n}");
         crawl
             .frontier
-            .note_outline(&uri(&text), u64::from(n % 2 == 0));
+            .note_outline(&uri(&text), None, u64::from(n % 2 == 0));
     }
     let report = crawl.offer(&[
         "http://a.test/list?sort=a&filter=b&page=99",
@@ -69,7 +69,7 @@ fn articles_of_one_form_are_no_trap_however_many() {
         // A third of them is broken in the same way.
         crawl
             .frontier
-            .note_outline(&uri(&text), if n % 3 == 0 { 1 } else { n });
+            .note_outline(&uri(&text), None, if n % 3 == 0 { 1 } else { n });
     }
     assert_eq!(crawl.offer(&["http://a.test/news/9999.html"]).new_urls, 1);
 }
