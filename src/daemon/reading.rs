@@ -122,9 +122,10 @@ pub(super) fn read_page(record: &UrlRecord, head: &Head, mut document: Document)
     visited.outline = Some(outline(&document, &links, visited.unindexed.is_none()));
     // Whatever the page was taken for: a judgement may be wrong, and must not cost the pages behind it.
     if !document.nofollow {
+        let is_list = document.kind == Kind::Hub || record.visit.class.is_hub();
         let followed = links.iter().filter(|l| !l.nofollow);
         visited.outlinks = followed
-            .filter_map(|l| outlink(record, &l.url, l.kind))
+            .filter_map(|l| outlink(record, l, is_list))
             .collect();
     }
     let canonical = document
@@ -213,9 +214,17 @@ fn sitemap(record: &UrlRecord, bytes: &[u8]) -> (Vec<DatedLink>, Vec<DatedLink>)
     (found.pages, found.sitemaps)
 }
 
-fn outlink(record: &UrlRecord, url: &str, kind: LinkKind) -> Option<NewUrl> {
-    let uri = CrawlUri::parse(url).ok()?;
-    let class = match kind {
+fn outlink(record: &UrlRecord, link: &extract::Link, is_list: bool) -> Option<NewUrl> {
+    let uri = CrawlUri::parse(&link.url).ok()?;
+    let is_own = uri.authority() == record.uri.authority();
+    if is_list && is_own && link.continues_list() {
+        // The pages of a list stand side by side: the last is no deeper than the first.
+        return Some(NewUrl {
+            hops: record.hops.max(1),
+            ..child(record, uri, UrlClass::Hub)
+        });
+    }
+    let class = match link.kind {
         LinkKind::Feed => UrlClass::Feed,
         _ => UrlClass::Unknown,
     };

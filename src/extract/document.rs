@@ -1,6 +1,7 @@
 //! What is indexed and printed. The JSON form of [`Document`] is stable: `extract --json`, `import` and the
 //! outbox use it.
 
+use encoding_rs::WINDOWS_1252;
 use serde::{Deserialize, Serialize};
 
 pub use crate::page::Kind;
@@ -150,7 +151,8 @@ pub struct Document {
 
 impl Document {
     /// Takes control characters out of every field, but for line breaks and tabs: pages hold stray ones, JSON spells
-    /// them out, and databases refuse them. Those that part words become a space.
+    /// them out, and databases refuse them. Those that part words become a space, and U+0080 to U+009F what browsers
+    /// take them for where they are spelled out: the quotes and dashes of Windows-1252.
     pub fn drop_controls(&mut self) {
         for field in [
             &mut self.canonical,
@@ -203,12 +205,21 @@ fn clean_field(field: &mut Option<String>) {
 
 fn clean(text: &mut String) {
     if has_controls(text) {
-        let kept = |c: char| match c {
-            '\n' | '\t' => Some(c),
-            c if c.is_control() => c.is_whitespace().then_some(' '),
-            c => Some(c),
-        };
         *text = text.chars().filter_map(kept).collect();
+    }
+}
+
+/// What stands for a character, if anything does.
+fn kept(c: char) -> Option<char> {
+    match c {
+        '\n' | '\t' => Some(c),
+        '\u{80}'..='\u{9F}' => {
+            let byte = [u8::try_from(c).ok()?];
+            let (text, _) = WINDOWS_1252.decode_without_bom_handling(&byte);
+            text.chars().next().filter(|c| !c.is_control())
+        }
+        c if c.is_control() => c.is_whitespace().then_some(' '),
+        c => Some(c),
     }
 }
 

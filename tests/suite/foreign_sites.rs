@@ -24,10 +24,13 @@ const PER_LIST: usize = 20;
 /// Bytes of a page by host and path, with the value of `Content-Type`.
 type Pages = BTreeMap<String, (&'static str, Vec<u8>)>;
 
+/// How often each address was asked for.
+type Log = Arc<Mutex<BTreeMap<String, usize>>>;
+
 /// A server on loopback for many hosts, and what it was asked for.
 struct ForeignWeb {
     port: u16,
-    log: Arc<Mutex<BTreeSet<String>>>,
+    log: Log,
     dir: tempfile::TempDir,
 }
 
@@ -37,7 +40,7 @@ impl ForeignWeb {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("its address").port();
         let hosts: BTreeSet<String> = pages.keys().map(|a| host_of(a).to_owned()).collect();
-        let log = Arc::<Mutex<BTreeSet<String>>>::default();
+        let log = Log::default();
         let (pages, asked) = (Arc::new(pages), Arc::clone(&log));
         // Ends with the test's process.
         thread::spawn(move || {
@@ -63,23 +66,45 @@ impl ForeignWeb {
         Self { port, log, dir }
     }
 
-    fn taojin(&self, args: &[&str]) -> Vec<u8> {
-        let output = Command::new(env!("CARGO_BIN_EXE_taojin"))
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taojin"));
+        command
             .arg("--config")
             .arg(self.dir.path().join("taojin.toml"))
-            .args(args)
-            .output()
-            .expect("taojin runs");
+            .args(args);
+        command
+    }
+
+    fn taojin(&self, args: &[&str]) -> Vec<u8> {
+        let output = self.command(args).output().expect("taojin runs");
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{args:?}: {errors}");
         output.stdout
     }
 
-    /// Those of `addresses` that the server was never asked for.
-    fn never_asked<'a>(&self, addresses: impl IntoIterator<Item = &'a String>) -> Vec<&'a String> {
+    /// The server was asked for each of these.
+    fn check_asked(&self, addresses: &[String]) {
+        let log = self.log.lock().expect("no panic").clone();
+        let missing: Vec<&String> = addresses.iter().filter(|a| !log.contains_key(*a)).collect();
+        if let Some(first) = missing.first() {
+            let why = self.taojin(&["why", &self.url(first)]);
+            let why = String::from_utf8_lossy(&why);
+            panic!(
+                "{} pages were not asked for: {first}:\n{why}",
+                missing.len()
+            );
+        }
+    }
+
+    fn times_asked(&self, address: &str) -> usize {
         let log = self.log.lock().expect("no panic");
-        let missing = addresses.into_iter().filter(|a| !log.contains(*a));
-        missing.collect()
+        log.get(address).copied().unwrap_or_default()
+    }
+
+    /// The whole address of `host/path`.
+    fn url(&self, address: &str) -> String {
+        let (host, path) = address.split_once('/').expect("host/path");
+        format!("http://{host}:{}/{path}", self.port)
     }
 
     /// Host and path of each document in the index.
@@ -99,12 +124,28 @@ impl ForeignWeb {
         found
     }
 
+    /// Adds to the configuration.
+    fn configure(&self, more: &str) {
+        let file = self.dir.path().join("taojin.toml");
+        let config = fs::read_to_string(&file).expect("taojin.toml") + more;
+        fs::write(file, config).expect("taojin.toml");
+    }
+
+    /// One pass, whether or not its pages can be read.
+    fn crawl_whatever(&self, more: &[&str]) {
+        let mut command = self.command(&["crawl", "--json"]);
+        command.args(more).output().expect("taojin runs");
+    }
+
+    /// The answer of `taojin why`.
+    fn asked_why(&self, address: &str) -> Value {
+        let answer = self.taojin(&["why", "--json", &self.url(address)]);
+        serde_json::from_slice(&answer).expect("JSON")
+    }
+
     /// What `taojin why` says of a page without a document.
     fn why(&self, address: &str) -> String {
-        let (host, path) = address.split_once('/').expect("host/path");
-        let url = format!("http://{host}:{}/{path}", self.port);
-        let answer: Value =
-            serde_json::from_slice(&self.taojin(&["why", "--json", &url])).expect("JSON");
+        let answer = self.asked_why(address);
         assert_eq!(answer["in_index"], false, "{answer}");
         answer["reason"].as_str().unwrap_or_default().to_owned()
     }
@@ -114,7 +155,7 @@ fn host_of(address: &str) -> &str {
     address.split('/').next().unwrap_or_default()
 }
 
-fn answer(stream: TcpStream, pages: &Pages, log: &Mutex<BTreeSet<String>>) {
+fn answer(stream: TcpStream, pages: &Pages, log: &Log) {
     let mut reader = BufReader::new(stream);
     loop {
         let mut lines = Vec::new();
@@ -135,17 +176,27 @@ fn answer(stream: TcpStream, pages: &Pages, log: &Mutex<BTreeSet<String>>) {
             name.eq_ignore_ascii_case("host").then(|| value.to_owned())
         });
         let address = format!("{}{path}", host.unwrap_or_default());
-        log.lock().expect("no panic").insert(address.clone());
+        *log.lock()
+            .expect("no panic")
+            .entry(address.clone())
+            .or_default() += 1;
         let (status, (kind, body)) = match pages.get(&address) {
             Some((kind, body)) => ("200 OK", (*kind, body.as_slice())),
             None => ("404 Not Found", ("text/html", &b"<p>no"[..])),
         };
-        let head = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
-            body.len()
-        );
+        // Some servers never send what they announce.
+        let is_short = path.starts_with("/short/");
+        let length = match path.starts_with("/chunked/") {
+            true => format!("Transfer-Encoding: chunked\r\n\r\n{:x}", body.len()),
+            false => format!(
+                "Content-Length: {}\r\n",
+                body.len() + usize::from(is_short) * 99
+            ),
+        };
+        let head = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{length}\r\n");
         let sent = [head.as_bytes(), body].concat();
-        if reader.get_mut().write_all(&sent).is_err() {
+        let is_broken = is_short || path.starts_with("/chunked/");
+        if reader.get_mut().write_all(&sent).is_err() || is_broken {
             return;
         }
     }
@@ -320,7 +371,7 @@ fn every_page_of_a_long_chain_of_lists_is_asked_for_and_what_is_left_out_has_a_r
     }
     let web = ForeignWeb::start(pages);
     web.taojin(&["crawl", "--json"]);
-    assert_eq!(web.never_asked(&linked), Vec::<&String>::new());
+    web.check_asked(&linked);
     let indexed = web.indexed();
     let left_out: BTreeSet<&String> = linked.iter().filter(|a| !indexed.contains(*a)).collect();
     let mut expected: BTreeSet<String> = odd.keys().map(|n| english.address(*n)).collect();
@@ -333,6 +384,46 @@ fn every_page_of_a_long_chain_of_lists_is_asked_for_and_what_is_left_out_has_a_r
     }
     let said = web.why("english.test/list_21.html");
     assert!(!said.is_empty() && !said.contains("error page"), "{said}");
+}
+
+#[test]
+fn a_body_that_always_ends_too_early_is_taken_at_the_third_equal_answer() {
+    let manner = Manner::english("broken.test");
+    let list = b"<title>All</title><a href=/short/1.html>one</a> <a href=/chunked/2.html>two</a>";
+    let html = "text/html; charset=utf-8";
+    let mut pages = Pages::from([("broken.test/".to_owned(), (html, list.to_vec()))]);
+    let short = [1, 2].map(|n| match n {
+        1 => "broken.test/short/1.html".to_owned(),
+        _ => "broken.test/chunked/2.html".to_owned(),
+    });
+    for (n, address) in (1..).zip(&short) {
+        let article = manner.article(n, &ENGLISH, " ", ". ").into_bytes();
+        pages.insert(address.clone(), (html, article));
+    }
+    let web = ForeignWeb::start(pages);
+    web.configure("[revisit]\nretry_ms = 1\n");
+    let asked = || short.each_ref().map(|address| web.times_asked(address));
+    for _ in 0..3 {
+        web.crawl_whatever(&[]);
+        if asked() == [3, 3] {
+            break;
+        }
+        assert!(web.indexed().is_empty(), "{:?}", asked());
+    }
+    for times in [3, 4] {
+        assert_eq!(asked(), [times, times]);
+        assert_eq!(web.indexed(), short.iter().cloned().collect());
+        for address in &short {
+            let answer = web.asked_why(address);
+            let note = answer["note"].as_str().unwrap_or_default();
+            assert!(
+                note.contains("truncated: the body broke off after"),
+                "{answer}"
+            );
+        }
+        // And once more at once, now that it is known.
+        web.crawl_whatever(&["--site", "broken.test", "--recheck"]);
+    }
 }
 
 /// Pages that get no document, and what is to be said of them.
@@ -402,7 +493,7 @@ fn saved_pages_served_as_sites_are_all_asked_for() {
     }
     let web = ForeignWeb::start(pages);
     web.taojin(&["crawl", "--json"]);
-    assert_eq!(web.never_asked(&linked), Vec::<&String>::new());
+    web.check_asked(&linked);
     let indexed = web.indexed();
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     for address in linked.iter().filter(|a| !indexed.contains(*a)) {
