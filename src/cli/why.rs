@@ -182,9 +182,13 @@ fn reason(record: &UrlRecord, alias: Option<&str>) -> Option<String> {
             Some(target) => format!("redirects to {target}"),
             None => "redirects".to_owned(),
         },
-        (UrlState::Gone, _) => "the server says that the page is gone".to_owned(),
-        (UrlState::Failed, _) => format!("could not be read: {}", error.unwrap_or("no answer")),
-        (UrlState::Refused, _) => format!("not taken: {}", error.unwrap_or("not allowed")),
+        (UrlState::Gone, _) => match visit.status {
+            Some(410) => "the server says that the page is gone (410)".to_owned(),
+            Some(404) => "not found (404), and again a day later".to_owned(),
+            _ => "says that it does not exist, and again a day later".to_owned(),
+        },
+        (UrlState::Failed, _) => format!("could not be read: {}", plain(error)),
+        (UrlState::Refused, _) => format!("not taken: {}", plain(error)),
         (UrlState::Fetched, _) => match (error, visit.class) {
             (Some(reason), _) => reason.to_owned(),
             (None, UrlClass::Feed) => "a feed: read for its links".to_owned(),
@@ -193,6 +197,26 @@ fn reason(record: &UrlRecord, alias: Option<&str>) -> Option<String> {
             (None, _) => "no reason was recorded; the next visit records it".to_owned(),
         },
     })
+}
+
+/// An error of the store in a person's words.
+fn plain(error: Option<&str>) -> &str {
+    match error {
+        None => "no answer",
+        Some("content-type") => "not a page: the server declares another type",
+        Some("content-type: no text") => "not a text",
+        Some("too-large") => "larger than fetch.max_body_bytes",
+        Some("bomb") => "a small body that unpacks to a huge one",
+        Some("bad-redirect") => "redirects to an address that cannot be crawled",
+        Some("dns") => "the host name has no address",
+        Some("connect") => "no connection to the server",
+        Some("tls") => "no secure connection: certificate or TLS version",
+        Some("timeout") => "no answer in time",
+        Some("reset") => "the server closed the connection before it answered",
+        Some("decode") => "the body is not packed as its header says",
+        Some("protocol") => "the answer is not HTTP",
+        Some(other) => other,
+    }
 }
 
 /// Which rule keeps an unknown URL out of every site, if one does.

@@ -264,10 +264,8 @@ fn judge(tools: &Tools, record: &UrlRecord, fetched: Fetched, form: Form, at_ms:
             visited.kind = Some(Kind::Other);
             visited.unindexed = Some("the text has no end".to_owned());
         }
-    } else if short && visited.outcome == "ok" {
-        visited.reason = Some(reason(&fetched));
     } else if visited.reason.is_none()
-        && !matches!(visited.outcome, "ok" | "not_modified" | "redirect")
+        && (short || !matches!(visited.outcome, "ok" | "not_modified" | "redirect"))
     {
         visited.reason = Some(reason(&fetched));
     }

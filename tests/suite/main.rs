@@ -13,6 +13,7 @@ mod eval;
 mod export;
 mod follow;
 mod foreign_sites;
+mod foreign_web;
 mod fuzz;
 mod hostile;
 mod incremental;
