@@ -124,10 +124,11 @@ impl Import {
         let fingerprint = identity(&document)?;
         let seq = self.writer.last_seq();
         let fetched_ms = crate::daemon::now_ms().max(self.not_before_ms);
-        let document = Document {
+        let mut document = Document {
             links: Vec::new(),
             ..document
         };
+        document.drop_controls();
         self.writer.upsert(&Entry {
             fingerprint,
             seq,

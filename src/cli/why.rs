@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::status::time;
 use super::{Context, Usage, output};
 use crate::daemon::now_ms;
-use crate::frontier::{Explanation, Scope};
-use crate::store::{HELD_MS, Reader, UrlRecord};
+use crate::frontier::{Explanation, Refusal, Scope, leads_nowhere};
+use crate::store::{HELD_MS, Reader, UrlClass, UrlRecord, UrlState};
 use crate::uri::CrawlUri;
 
 /// Arguments of `why`.
@@ -38,6 +38,10 @@ struct Answer {
     in_index: bool,
     target: Option<String>,
     error: Option<String>,
+    /// Why it has no document, in words; none if it has one.
+    reason: Option<String>,
+    /// What is odd about a page that has a document.
+    note: Option<String>,
     /// Where it stands in the queue, in words.
     queue: Option<String>,
     /// The address whose document stands for this one too.
@@ -86,8 +90,13 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             Some(record) => {
                 describe(&mut answer, &record);
                 ties(&mut answer, &reader, &record)?;
+                answer.reason = reason(&record, answer.alias_of.as_deref());
             }
-            None => answer.refused_by = refusal(&loaded.sites, &uri),
+            None => {
+                let trap = || leads_nowhere(&loaded.config.data_dir, &uri);
+                let alike = || trap().then(|| Refusal::Alike.describe().to_owned());
+                answer.refused_by = refusal(&loaded.sites, &uri).or_else(alike);
+            }
         }
     }
     if let Some(takedown) = reader.takedown(&uri)?.filter(|_| has_scheme) {
@@ -158,8 +167,64 @@ fn describe(answer: &mut Answer, record: &UrlRecord) {
     answer.next_due_ms = visit.due_ms;
     answer.in_index = visit.documented;
     answer.target.clone_from(&visit.target);
-    answer.error.clone_from(&visit.error);
+    if visit.state != UrlState::Fetched {
+        answer.error.clone_from(&visit.error);
+    } else if visit.documented {
+        answer.note.clone_from(&visit.error);
+    }
     answer.queue = Some(queue(record, now_ms()));
+}
+
+/// Why a known URL has no document in the index, if it has none; `alias` is the address that has it.
+fn reason(record: &UrlRecord, alias: Option<&str>) -> Option<String> {
+    let visit = &record.visit;
+    if visit.documented {
+        return None;
+    }
+    let error = visit.error.as_deref();
+    Some(match (visit.state, alias) {
+        (_, Some(alias)) if visit.content.is_some() => format!("same text as {alias}"),
+        (_, Some(alias)) => format!("names {alias} as its own address, which has the document"),
+        (UrlState::New, _) => "not fetched yet".to_owned(),
+        (UrlState::Redirect, _) => match &visit.target {
+            Some(target) => format!("redirects to {target}"),
+            None => "redirects".to_owned(),
+        },
+        (UrlState::Gone, _) => match visit.status {
+            Some(410) => "the server says that the page is gone (410)".to_owned(),
+            Some(404) => "not found (404), and again a day later".to_owned(),
+            _ => "says that it does not exist, and again a day later".to_owned(),
+        },
+        (UrlState::Failed, _) => format!("could not be read: {}", plain(error)),
+        (UrlState::Refused, _) => format!("not taken: {}", plain(error)),
+        (UrlState::Fetched, _) => match (error, visit.class) {
+            (Some(reason), _) => reason.to_owned(),
+            (None, UrlClass::Feed) => "a feed: read for its links".to_owned(),
+            (None, UrlClass::Sitemap) => "a sitemap: read for its links".to_owned(),
+            (None, UrlClass::Hub) => "judged to be a list page".to_owned(),
+            (None, _) => "no reason was recorded; the next visit records it".to_owned(),
+        },
+    })
+}
+
+/// An error of the store in a person's words.
+fn plain(error: Option<&str>) -> &str {
+    match error {
+        None => "no answer",
+        Some("content-type") => "not a page: the server declares another type",
+        Some("content-type: no text") => "not a text",
+        Some("too-large") => "larger than fetch.max_body_bytes",
+        Some("bomb") => "a small body that unpacks to a huge one",
+        Some("bad-redirect") => "redirects to an address that cannot be crawled",
+        Some("dns") => "the host name has no address",
+        Some("connect") => "no connection to the server",
+        Some("tls") => "no secure connection: certificate or TLS version",
+        Some("timeout") => "no answer in time",
+        Some("reset") => "the server closed the connection before it answered",
+        Some("decode") => "the body is not packed as its header says",
+        Some("protocol") => "the answer is not HTTP",
+        Some(other) => other,
+    }
 }
 
 /// Which rule keeps an unknown URL out of every site, if one does.
@@ -209,13 +274,19 @@ fn print(answer: &Answer, is_url: bool) {
             );
             line("fetched", &time(answer.fetched_ms));
             line("next", &time(answer.next_due_ms));
-            line("in index", if answer.in_index { "yes" } else { "no" });
+            let in_index = match &answer.reason {
+                _ if answer.in_index => "yes".to_owned(),
+                Some(reason) => format!("no: {reason}"),
+                None => "no".to_owned(),
+            };
+            line("in index", &in_index);
         }
         for (name, value) in [
             ("queue", &answer.queue),
             ("document at", &answer.alias_of),
             ("stands at", &answer.target),
             ("error", &answer.error),
+            ("note", &answer.note),
         ] {
             if let Some(value) = value {
                 line(name, value);

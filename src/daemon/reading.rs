@@ -12,9 +12,6 @@ use crate::schedule::{self, DatedLink};
 use crate::store::{NewUrl, UrlClass, UrlRecord};
 use crate::uri::CrawlUri;
 
-/// Links followed from a page of which only the links are wanted; as the extractor has it.
-const MAX_LINKS: usize = 512;
-
 /// Confidence in the text from which a page that is no article is worth finding.
 const CLEAR_TEXT: f32 = 0.7;
 
@@ -62,7 +59,8 @@ pub(super) fn read(
 fn follow_page(record: &UrlRecord, head: &Head, page: &Page) -> Visited {
     let mut visited = Visited::nothing("ok", None);
     visited.kind = Some(Kind::Other);
-    let links = page::links(page, MAX_LINKS);
+    visited.unindexed = Some("documents are switched off (crawl.documents = false)".to_owned());
+    let links = page::links(page, extract::MAX_OUTLINKS);
     visited.digest = Some(digest(links.iter().map(|l| l.url.as_str())));
     if !head.nofollow && !asks_not_to_follow(page) {
         let followed = links.into_iter().filter(|l| !l.nofollow);
@@ -107,6 +105,12 @@ pub(super) fn read_page(record: &UrlRecord, head: &Head, mut document: Document)
     let links = std::mem::take(&mut document.links);
     visited.digest = Some(match document.kind {
         Kind::Hub => digest(links.iter().map(|l| l.url.as_str())),
+        // Error pages of a site say the same word for word; a list that was taken for one does not.
+        Kind::Error => {
+            let title = document.title.as_deref().unwrap_or_default();
+            let texts = links.iter().map(|l| l.text.as_str());
+            digest([title, &document.text].into_iter().chain(texts))
+        }
         // A page on which readers go on talking is looked at again soon, though its text stays.
         _ => {
             let title = document.title.as_deref().unwrap_or_default();
@@ -114,11 +118,14 @@ pub(super) fn read_page(record: &UrlRecord, head: &Head, mut document: Document)
             digest([title, &document.text].into_iter().chain(said))
         }
     });
-    visited.outline = Some(outline(&document, &links));
-    if !document.nofollow && document.kind != Kind::Error {
+    visited.unindexed = unindexed(&document, head);
+    visited.outline = Some(outline(&document, &links, visited.unindexed.is_none()));
+    // Whatever the page was taken for: a judgement may be wrong, and must not cost the pages behind it.
+    if !document.nofollow {
+        let is_list = document.kind == Kind::Hub || record.visit.class.is_hub();
         let followed = links.iter().filter(|l| !l.nofollow);
         visited.outlinks = followed
-            .filter_map(|l| outlink(record, &l.url, l.kind))
+            .filter_map(|l| outlink(record, l, is_list))
             .collect();
     }
     let canonical = document
@@ -133,7 +140,7 @@ pub(super) fn read_page(record: &UrlRecord, head: &Head, mut document: Document)
         });
         visited.target = Some(canonical);
     }
-    if is_indexed(&document) {
+    if visited.unindexed.is_none() {
         visited.document = Some(document);
     }
     visited
@@ -148,10 +155,19 @@ fn detail_kind(document: &Document) -> Kind {
     }
 }
 
-/// Whether a document is worth being found: articles, and other pages with a text, unless they ask not to be.
-pub(super) fn is_indexed(document: &Document) -> bool {
-    let has_text = !document.text.is_empty();
-    !document.noindex && has_text && detail_kind(document) == Kind::Article
+/// Why a document is not worth being found, in words: only articles are, and other pages with a clear text, unless they
+/// ask not to be.
+fn unindexed(document: &Document, head: &Head) -> Option<String> {
+    let reason = match detail_kind(document) {
+        _ if head.noindex => "asks not to be indexed (X-Robots-Tag: noindex)",
+        _ if document.noindex => "asks not to be indexed (meta robots: noindex)",
+        Kind::Hub => "judged to be a list page",
+        Kind::Error => "judged to be an error page by what its title or text says",
+        _ if document.text.is_empty() => "no main text found",
+        Kind::Other => "judged to be neither an article nor a list: its text is not clear enough",
+        Kind::Article => return None,
+    };
+    Some(reason.to_owned())
 }
 
 /// Whether `canonical` names the same page as `uri` in another spelling: same host but for `www.` and scheme, and the
@@ -198,9 +214,17 @@ fn sitemap(record: &UrlRecord, bytes: &[u8]) -> (Vec<DatedLink>, Vec<DatedLink>)
     (found.pages, found.sitemaps)
 }
 
-fn outlink(record: &UrlRecord, url: &str, kind: LinkKind) -> Option<NewUrl> {
-    let uri = CrawlUri::parse(url).ok()?;
-    let class = match kind {
+fn outlink(record: &UrlRecord, link: &extract::Link, is_list: bool) -> Option<NewUrl> {
+    let uri = CrawlUri::parse(&link.url).ok()?;
+    let is_own = uri.authority() == record.uri.authority();
+    if is_list && is_own && link.continues_list() {
+        // The pages of a list stand side by side: the last is no deeper than the first.
+        return Some(NewUrl {
+            hops: record.hops.max(1),
+            ..child(record, uri, UrlClass::Hub)
+        });
+    }
+    let class = match link.kind {
         LinkKind::Feed => UrlClass::Feed,
         _ => UrlClass::Unknown,
     };
@@ -219,26 +243,27 @@ pub(super) fn child(record: &UrlRecord, uri: CrawlUri, class: UrlClass) -> NewUr
 /// Characters of a text that its outline is made from, and links.
 const OUTLINE: usize = 2_000;
 
-/// Digest of what a page says without its numbers: the months of a calendar have the same.
-fn outline(document: &Document, links: &[extract::Link]) -> u64 {
+/// Digest of what a page says without its numbers: the months of a calendar have the same. In the text of an article
+/// numbers stay: the prices of each day are reported in the same words.
+fn outline(document: &Document, links: &[extract::Link], is_article: bool) -> u64 {
     let mut hasher = xxhash_rust::xxh3::Xxh3::new();
-    let mut add = |text: &str| {
-        for piece in text.split(|c: char| c.is_ascii_digit()) {
+    let mut add = |text: &str, whole: bool| {
+        for piece in text.split(|c: char| c.is_ascii_digit() && !whole) {
             hasher.update(piece.as_bytes());
         }
         hasher.update(&[0]);
     };
-    add(document.title.as_deref().unwrap_or_default());
+    add(document.title.as_deref().unwrap_or_default(), false);
     let end = document
         .text
         .char_indices()
         .nth(OUTLINE)
         .map_or(document.text.len(), |(at, _)| at);
-    add(document.text.get(..end).unwrap_or_default());
+    add(document.text.get(..end).unwrap_or_default(), is_article);
     links
         .iter()
         .take(OUTLINE / 20)
-        .for_each(|link| add(&link.text));
+        .for_each(|link| add(&link.text, false));
     hasher.digest()
 }
 

@@ -11,7 +11,7 @@ use crate::extract::{Document, Kind};
 use crate::fetch::{Fetched, Outcome};
 use crate::frontier::{FetchReport, Lease};
 use crate::schedule::{self, PageKind, Revisit};
-use crate::store::{DocOp, FinishedPage, UrlClass, UrlRecord, UrlState};
+use crate::store::{DocOp, FinishedPage, UrlClass, UrlRecord, UrlState, Visit};
 
 /// A lease that has ended.
 pub(super) struct Finished {
@@ -53,6 +53,7 @@ pub(super) fn settle(
         revisit.visit.due_ms = revisit.visit.due_ms.map(|_| at_ms + config.max_ms);
         revisit.visit.target = Some(primary.uri.to_string());
     }
+    note(&mut revisit.visit, &visited);
     let other_document = other_document(&visited, record, ties.primary.as_ref(), at_ms);
     let (document, said) = document(&visited, &revisit, record, &ties, at_ms);
     let read = visited.outcome == "ok" && visited.digest.is_some();
@@ -105,6 +106,15 @@ fn tie(
         let said = visited.document.as_ref().map(content);
         visit.content = said.filter(|_| same_text);
         visit.alias_of = primary.map(|p| p.id);
+    }
+}
+
+/// Writes down why a page that came has no document, or what is wrong with its body, for `taojin why`.
+fn note(visit: &mut Visit, visited: &Visited) {
+    if visit.state == UrlState::Fetched && visited.outcome == "ok" {
+        let parts = [&visited.reason, &visited.unindexed];
+        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+        visit.error = (!parts.is_empty()).then(|| parts.join("; "));
     }
 }
 

@@ -29,7 +29,16 @@ impl CrawlLoop {
         if let Some(outline) = finished.visited.outline
             && record.visit.fetched_ms.is_none()
         {
-            self.frontier.note_outline(&record.uri, outline);
+            let via = record.via.map(|id| self.store.url(id)).transpose()?;
+            let via = via.flatten().map(|found_on| found_on.uri);
+            self.frontier
+                .note_outline(&record.uri, via.as_ref(), outline);
+        }
+        if finished.visited.kind == Some(Kind::Error)
+            && let Some(digest) = finished.visited.digest
+            && self.frontier.repeats_error(record, digest)
+        {
+            finished.visited.outlinks.clear();
         }
         let site = Arc::clone(&record.site);
         let problem = problem(&finished.visited);

@@ -17,7 +17,7 @@ use crate::fetch::{
 };
 use crate::frontier::{FetchOutcome, FetchReport, Lease};
 use crate::page;
-use crate::store::{NewUrl, UrlClass, UrlRecord};
+use crate::store::{NewUrl, UrlClass, UrlRecord, UrlState};
 use crate::uri::CrawlUri;
 
 /// A feed or sitemap of this size is cut off: the sitemap protocol allows 50 MB, which is a crawl of its own.
@@ -63,6 +63,8 @@ pub(super) struct Visited {
     pub(super) digest: Option<u64>,
     /// Digest of what the page says without its numbers.
     pub(super) outline: Option<u64>,
+    /// Why a page that came has no document, in words.
+    pub(super) unindexed: Option<String>,
     /// Links in page order.
     pub(super) outlinks: Vec<NewUrl>,
     /// Where the page stands instead: target of a redirect, or the canonical address.
@@ -81,6 +83,7 @@ impl Visited {
             document: None,
             digest: None,
             outline: None,
+            unindexed: None,
             outlinks: Vec::new(),
             target: None,
             archived_ms: None,
@@ -167,6 +170,8 @@ fn report(visited: &Visited) -> FetchReport {
         };
     };
     let outcome = match &fetched.outcome {
+        // The server always cuts this page short.
+        _ if visited.outcome == "ok" => FetchOutcome::Answered,
         Outcome::Busy { .. } => FetchOutcome::Throttled,
         Outcome::ServerError => FetchOutcome::ServerError,
         Outcome::Unreachable(
@@ -177,7 +182,7 @@ fn report(visited: &Visited) -> FetchReport {
         _ => FetchOutcome::Answered,
     };
     let elapsed_ms = i64::try_from(fetched.elapsed_ms).unwrap_or(i64::MAX);
-    let troubled = fetched.outcome.is_host_trouble();
+    let troubled = outcome != FetchOutcome::Answered && fetched.outcome.is_host_trouble();
     FetchReport {
         retry_after_ms: match fetched.outcome {
             Outcome::Busy { retry_after_ms } => retry_after_ms,
@@ -239,11 +244,16 @@ fn judge(tools: &Tools, record: &UrlRecord, fetched: Fetched, form: Form, at_ms:
         default_offset_min: rules.and_then(|r| r.utc_offset_min),
         ..Default::default()
     };
-    // A page over the limit is still worth its beginning; anything else that broke off is not to be used.
+    // A page over the limit is still worth its beginning, and so is one that always breaks off at the same byte;
+    // anything else that broke off is not to be used.
     let cut = fetched.outcome == Outcome::Unwanted(Unwanted::TooLarge);
+    let short = always_ends_here(record, &fetched);
     let mut visited = match (&fetched.outcome, form) {
         (Outcome::Page, form) => read(tools, record, &fetched.head, form, &context),
         (Outcome::Unwanted(Unwanted::TooLarge), form @ Form::Html(_)) => {
+            read(tools, record, &fetched.head, form, &context)
+        }
+        (Outcome::Unreachable(_), form @ (Form::Html(_) | Form::List(_))) if short => {
             read(tools, record, &fetched.head, form, &context)
         }
         (Outcome::Redirect { to, .. }, _) => redirect(record, to),
@@ -255,9 +265,10 @@ fn judge(tools: &Tools, record: &UrlRecord, fetched: Fetched, form: Form, at_ms:
         let endless = |d: &mut Document| d.text.len() > MOST_TEXT_OF_CUT;
         if visited.document.take_if(endless).is_some() {
             visited.kind = Some(Kind::Other);
+            visited.unindexed = Some("the text has no end".to_owned());
         }
     } else if visited.reason.is_none()
-        && !matches!(visited.outcome, "ok" | "not_modified" | "redirect")
+        && (short || !matches!(visited.outcome, "ok" | "not_modified" | "redirect"))
     {
         visited.reason = Some(reason(&fetched));
     }
@@ -282,8 +293,35 @@ fn word(outcome: &Outcome) -> &'static str {
     }
 }
 
+/// Answers in a row that must end at the same byte before they are believed to be all there is.
+const EQUAL_ANSWERS: u32 = 3;
+
+/// Whether the body broke off where it did before: a server that declares a wrong length, or leaves out the end of its
+/// chunks, does so each time. Browsers show such a page. The record's error, which names the byte, is the memory; once
+/// a page was taken so, it is taken again at once.
+fn always_ends_here(record: &UrlRecord, fetched: &Fetched) -> bool {
+    let broken = matches!(
+        fetched.outcome,
+        Outcome::Unreachable(Failure::Truncated | Failure::Timeout)
+    );
+    let visit = &record.visit;
+    let as_before = || {
+        let error = visit.error.as_deref();
+        error.is_some_and(|e| e.starts_with(&reason(fetched)))
+    };
+    let often = visit.state == UrlState::Fetched || visit.errors + 1 >= EQUAL_ANSWERS;
+    broken && fetched.body_bytes > 0 && often && as_before()
+}
+
 fn reason(fetched: &Fetched) -> String {
     match &fetched.outcome {
+        Outcome::Unreachable(Failure::Truncated | Failure::Timeout) if fetched.wire_bytes > 0 => {
+            let word = fetched.outcome.word();
+            format!(
+                "{word}: the body broke off after {} bytes",
+                fetched.wire_bytes
+            )
+        }
         Outcome::Refused(refusal) => refusal.to_string(),
         Outcome::Unreachable(_) | Outcome::Unwanted(_) => fetched.outcome.word().to_owned(),
         _ => format!("HTTP {}", fetched.head.status),

@@ -1,6 +1,7 @@
 //! What is indexed and printed. The JSON form of [`Document`] is stable: `extract --json`, `import` and the
 //! outbox use it.
 
+use encoding_rs::WINDOWS_1252;
 use serde::{Deserialize, Serialize};
 
 pub use crate::page::Kind;
@@ -146,4 +147,89 @@ pub struct Document {
     /// The page asked not to follow its links (`nofollow`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub nofollow: bool,
+}
+
+impl Document {
+    /// Takes control characters out of every field, but for line breaks and tabs: pages hold stray ones, JSON spells
+    /// them out, and databases refuse them. Those that part words become a space, and U+0080 to U+009F what browsers
+    /// take them for where they are spelled out: the quotes and dashes of Windows-1252.
+    pub fn drop_controls(&mut self) {
+        for field in [
+            &mut self.canonical,
+            &mut self.site,
+            &mut self.title,
+            &mut self.published,
+            &mut self.author,
+            &mut self.source,
+            &mut self.language,
+        ] {
+            clean_field(field);
+        }
+        for text in [
+            &mut self.url,
+            &mut self.text,
+            &mut self.method,
+            &mut self.charset,
+        ] {
+            clean(text);
+        }
+        let lists = [&mut self.addresses, &mut self.comment_endpoints];
+        lists.into_iter().flatten().for_each(clean);
+        for image in &mut self.images {
+            clean_field(&mut image.url);
+            clean(&mut image.alt);
+        }
+        for comment in &mut self.comments {
+            clean_field(&mut comment.author);
+            clean_field(&mut comment.published);
+            clean_field(&mut comment.reply_to);
+            clean(&mut comment.text);
+        }
+        for link in &mut self.links {
+            clean(&mut link.url);
+            clean(&mut link.text);
+        }
+    }
+}
+
+/// The same of a field that may be missing: one that said nothing else is.
+fn clean_field(field: &mut Option<String>) {
+    if let Some(text) = field
+        && has_controls(text)
+    {
+        clean(text);
+        let trimmed = text.trim();
+        *field = (!trimmed.is_empty()).then(|| trimmed.to_owned());
+    }
+}
+
+fn clean(text: &mut String) {
+    if has_controls(text) {
+        *text = text.chars().filter_map(kept).collect();
+    }
+}
+
+/// What stands for a character, if anything does.
+fn kept(c: char) -> Option<char> {
+    match c {
+        '\n' | '\t' => Some(c),
+        '\u{80}'..='\u{9F}' => {
+            let byte = [u8::try_from(c).ok()?];
+            let (text, _) = WINDOWS_1252.decode_without_bom_handling(&byte);
+            text.chars().next().filter(|c| !c.is_control())
+        }
+        c if c.is_control() => c.is_whitespace().then_some(' '),
+        c => Some(c),
+    }
+}
+
+/// Whether there is any; looks at bytes, since hardly a text has one.
+fn has_controls(text: &str) -> bool {
+    let mut before = 0;
+    text.bytes().any(|byte| {
+        // U+0080 to U+009F begin with this byte.
+        let is_c1 = before == 0xC2 && byte < 0xA0;
+        before = byte;
+        is_c1 || byte == 0x7F || (byte < b' ' && byte != b'\n' && byte != b'\t')
+    })
 }

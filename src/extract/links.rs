@@ -56,6 +56,18 @@ const PAGING_WORDS: [&str; 24] = [
     "last",
 ];
 
+impl Link {
+    /// Whether it leads to another page of the list it stands in: "next", "下一页", a number.
+    pub fn continues_list(&self) -> bool {
+        let elsewhere = |text: &str| {
+            let lower = text.to_lowercase();
+            ["更多", "more", "首页"].iter().any(|w| lower.contains(w))
+        };
+        let is_short = self.text.len() <= PAGING_BYTES;
+        self.kind == LinkKind::Hub && is_short && is_paging(&self.text) && !elsewhere(&self.text)
+    }
+}
+
 /// The links of a page with their kinds, at most `limit`.
 pub(super) fn links(page: &Page, outline: &Outline, limit: usize) -> Vec<Link> {
     let own = page.url.as_ref().map(|url| (url.host(), site(url.host())));

@@ -104,8 +104,8 @@ impl<'a> Context<'a> {
 
 /// Fewest tokens that are called a text when nothing else speaks for it.
 pub const MIN_TOKENS: u32 = 25;
-/// As Heritrix and Nutch cap it: more links on one page are a trap or a map of a whole site.
-pub const MAX_OUTLINKS: usize = 512;
+/// The lists of an archive have some thousands, and what is not followed there is found nowhere else.
+pub const MAX_OUTLINKS: usize = 4096;
 
 /// Settings of the extraction.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -159,6 +159,7 @@ fn finish(
             image.after = image.after.min(paragraphs);
         }
     }
+    document.drop_controls();
     document
 }
 

@@ -1,6 +1,6 @@
 //! Addresses of one form whose pages hardly differ: a calendar that walks on, a query that grows, a session in the path.
-//! In: the outline of each page when it is first visited. Out: whether more addresses of its form are worth following.
-//! Knows only forms, never a site's name for them; remembers a bounded number of them, over a restart as well: the file
+//! In: the outline of each page when it is first visited, and the page it was found on. Out: whether more addresses of its
+//! form are worth following. The pages of a long list hardly differ either, but they lead to pages that do. Knows only forms, never a site's name for them; remembers a bounded number of them, over a restart as well: the file
 //! beside the database is written when a trap is found and at the end. One that is missing or damaged costs some dozens
 //! of fetches until the trap is known again.
 
@@ -10,17 +10,22 @@ use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed};
+
+use crate::store::{UrlId, UrlRecord};
+use crate::uri::CrawlUri;
 
 /// Beside the database.
 const FILE: &str = "alike.forms";
-
-use crate::uri::CrawlUri;
 
 /// Pages of one form before anything is said of it: a calendar of a year and its days passes unnoticed.
 const LEAST_PAGES: u32 = 40;
 /// A form whose pages are fewer different ones than one in this many is a trap.
 const PAGES_PER_OUTLINE: u32 = 20;
+/// A page unlike the others of its form makes up for this many pages of the form that led to it.
+const PAID_BACK: u32 = 2;
+/// Error pages remembered; above it all are forgotten.
+const MOST_ERRORS: usize = 20_000;
 /// Different outlines remembered of a form; with more it is no trap for a long time.
 const MOST_OUTLINES: usize = 16;
 /// Forms remembered; above it those with few pages are forgotten.
@@ -30,6 +35,8 @@ const MOST_FORMS: usize = 20_000;
 #[derive(Debug, Default)]
 pub(super) struct Alike {
     forms: HashMap<u64, Form>,
+    /// Digests of error pages with their hosts, and the page that was the first to say so.
+    errors: HashMap<u64, UrlId>,
     /// A trap was found since the file was written.
     pub(super) news: bool,
 }
@@ -58,7 +65,7 @@ impl Alike {
         });
         Alike {
             forms: forms.unwrap_or_default(),
-            news: false,
+            ..Alike::default()
         }
     }
 
@@ -78,15 +85,17 @@ impl Alike {
         }
     }
 
-    /// Takes note of a page.
-    pub(super) fn note(&mut self, uri: &CrawlUri, outline: u64) {
+    /// Takes note of a page that was found on another.
+    pub(super) fn note(&mut self, uri: &CrawlUri, via: Option<&CrawlUri>, outline: u64) {
         if self.forms.len() >= MOST_FORMS {
             self.forms.retain(|_, form| form.pages >= LEAST_PAGES);
         }
         if self.forms.len() >= MOST_FORMS {
             self.forms.clear();
         }
-        let form = self.forms.entry(form_of(uri)).or_default();
+        let own = form_of(uri);
+        let form = self.forms.entry(own).or_default();
+        let is_unlike = !form.outlines.contains(&outline);
         form.pages = form.pages.saturating_add(1);
         if form.outlines.len() < MOST_OUTLINES && !form.outlines.contains(&outline) {
             form.outlines.push(outline);
@@ -100,6 +109,19 @@ impl Alike {
             self.news = true;
             tracing::warn!(url = %uri, pages = form.pages, "pages of this form hardly differ, no more of them are followed");
         }
+        let via = via.map(form_of).filter(|form| is_unlike && *form != own);
+        if let Some(list) = via.and_then(|form| self.forms.get_mut(&form)) {
+            list.pages = list.pages.saturating_sub(PAID_BACK);
+        }
+    }
+
+    /// Whether another page of the host is the same error page.
+    pub(super) fn repeats_error(&mut self, record: &UrlRecord, digest: u64) -> bool {
+        if self.errors.len() >= MOST_ERRORS {
+            self.errors.clear();
+        }
+        let key = xxh3_64_with_seed(record.uri.authority().as_bytes(), digest);
+        *self.errors.entry(key).or_insert(record.id) != record.id
     }
 
     /// Whether addresses of this form have proved to lead nowhere.

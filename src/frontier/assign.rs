@@ -42,12 +42,13 @@ pub fn shard(config: &Config, authority: &str) -> u32 {
     config.queue_hash.shard(authority, config.shards)
 }
 
-/// Place of a new URL among the due URLs of its host: hubs, then links on hubs, then the rest, each by depth.
+/// Place of a new URL among the due URLs of its host: links on hubs, then the rest, each by depth. The next page of a list
+/// takes turns with the pages that this one leads to.
 pub fn rank(class: UrlClass, hops: u16, on_hub: bool) -> u8 {
     let depth = u8::try_from(hops).unwrap_or(u8::MAX).min(DEEPEST);
     match class {
         UrlClass::Seed | UrlClass::Feed | UrlClass::Sitemap => HUB_RANK,
-        UrlClass::Hub => 1 + depth,
+        UrlClass::Hub => 2 + depth,
         UrlClass::Article | UrlClass::Unknown => 1 + depth + u8::from(!on_hub),
     }
 }

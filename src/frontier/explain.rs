@@ -1,9 +1,13 @@
 //! Why a host waits, in numbers and words. In: the frontier's memory and the store. Out: [`Explanation`], [`Stats`].
 
+use std::path::Path;
+
+use super::alike::Alike;
 use super::config::Config;
 use super::leasing::Frontier;
 use super::politeness::{self, Cause};
 use crate::store::{HostRecord, Reader, StoreError};
+use crate::uri::CrawlUri;
 
 /// What holds a host, for `taojin why` and the status page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +26,12 @@ pub struct Explanation {
     pub due: usize,
     /// Time that the due URLs take at this delay, in milliseconds.
     pub eta_ms: i64,
+}
+
+/// Whether a crawl with this data folder has found that addresses of this form lead to pages that hardly differ, for
+/// `taojin why`.
+pub fn leads_nowhere(store_dir: &Path, uri: &CrawlUri) -> bool {
+    Alike::open(store_dir).is_trap(uri)
 }
 
 /// Due URLs counted for an explanation; more is "many".

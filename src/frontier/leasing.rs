@@ -362,9 +362,15 @@ impl Frontier {
     }
 
     /// What pages look like, so that addresses whose pages hardly differ are not followed for ever. For the first visit
-    /// of a page; `outline` is a digest of what it says without its numbers.
-    pub fn note_outline(&mut self, uri: &CrawlUri, outline: u64) {
-        self.alike.note(uri, outline);
+    /// of a page; `via` is the page it was found on, `outline` a digest of what it says without its numbers.
+    pub fn note_outline(&mut self, uri: &CrawlUri, via: Option<&CrawlUri>, outline: u64) {
+        self.alike.note(uri, via, outline);
+    }
+
+    /// Whether an error page says word for word what another address of its host said before. Its links are then known,
+    /// and those that differ are relative to an address that does not exist: they would lead on for ever.
+    pub fn repeats_error(&mut self, record: &UrlRecord, digest: u64) -> bool {
+        self.alike.repeats_error(record, digest)
     }
 }
 

@@ -50,7 +50,7 @@ impl SiteScope {
             hosts: hosts.iter().map(|h| (*h).to_owned()).collect(),
             include: Vec::new(),
             exclude: Vec::new(),
-            max_hops: 20,
+            max_hops: 1000,
             max_redirects: 5,
             max_path_segments: 20,
             max_repeated_segments: 2,

@@ -10,8 +10,8 @@ const MAX_NODES: usize = 250_000;
 const MAX_DEPTH: usize = 512;
 /// Long enough for any URL and description; longer values are scripts or pictures in disguise.
 const MAX_ATTRIBUTE_BYTES: usize = 4096;
-/// As Heritrix and Nutch cap it: more links on one page are a trap or a map of a whole site.
-const MAX_OUTLINKS: usize = 512;
+/// The lists of an archive have some thousands, and what is not followed there is found nowhere else.
+const MAX_OUTLINKS: usize = 4096;
 
 /// Limits while a page is parsed.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]

@@ -4,7 +4,7 @@
 //! While all bytes are ASCII the question stays open, since every charset that pages use decodes them alike. From
 //! the first other byte on a bounded stretch is held back and then decides, together with what was declared.
 
-use encoding_rs::{Encoding, GB18030, GBK, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, GB18030, GBK, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::CharsetSource;
 use super::charset_name::lower_name;
@@ -22,6 +22,9 @@ const SLICE_BYTES: usize = 64 << 10;
 const PRESCAN_OVERLAP_BYTES: usize = 512;
 /// Declarations after this many bytes are not looked for (browsers stop at 1024).
 const PRESCAN_BYTES: usize = 128 << 10;
+
+/// Fewer bytes outside ASCII say nothing against what the server declares.
+const FEW_BYTES: usize = 12;
 
 enum State {
     /// Only ASCII so far: the bytes were handed on as they are.
@@ -175,12 +178,20 @@ impl Decoder {
         let evidence = Utf8Evidence::of(held);
         let header = self.header.map(|e| (e, CharsetSource::Header));
         let meta = self.meta.map(|e| (e, CharsetSource::Meta));
-        let declared = header.or(meta);
+        // Servers say ISO-8859-1 of every page unless they are told otherwise: the page itself knows better.
+        let by_default = self.header == Some(WINDOWS_1252);
+        let declarations = if by_default {
+            [meta, header]
+        } else {
+            [header, meta]
+        };
+        let [first, second] = declarations;
+        let declared = first.or(second);
         if evidence.sequences == 0 && evidence.errors == 0 {
             return declared.unwrap_or((UTF_8, CharsetSource::Default));
         }
         if evidence.says_utf8(declared.is_some_and(|(e, _)| e != UTF_8)) {
-            let agreed = [header, meta].into_iter().flatten();
+            let agreed = declarations.into_iter().flatten();
             let source = agreed
                 .filter(|(e, _)| *e == UTF_8)
                 .map(|(_, source)| source)
@@ -195,10 +206,18 @@ impl Decoder {
         let fits = |(e, _): &(&'static Encoding, CharsetSource)| {
             *e != UTF_8 && e.is_ascii_compatible() && decodes(e, &rest)
         };
-        if let Some(found) = [header, meta].into_iter().flatten().find(fits) {
+        let found = declarations.into_iter().flatten().find(fits);
+        let in_doubt = by_default && found.is_some_and(|(e, _)| e == WINDOWS_1252);
+        if let Some(found) = found.filter(|_| !in_doubt) {
             return found;
         }
         let guessed = guess(&rest, self.tld.as_deref());
+        if in_doubt {
+            let is_other = !guessed.is_single_byte() && stands_in_pairs(&rest);
+            let content = (guessed, CharsetSource::Content);
+            let is_other = is_other && decodes(guessed, &rest);
+            return found.filter(|_| !is_other).unwrap_or(content);
+        }
         if declared.is_some_and(|(e, _)| e == ISO_2022_JP) {
             return declared.unwrap_or((guessed, CharsetSource::Guess));
         }
@@ -355,6 +374,18 @@ fn emit(text: &str, out: &mut dyn FnMut(&str)) {
     if !rest.is_empty() {
         out(rest);
     }
+}
+
+/// Whether bytes outside ASCII stand beside each other for the most part, as in double-byte charsets; the accents of a
+/// Western language stand alone.
+fn stands_in_pairs(bytes: &[u8]) -> bool {
+    let runs = bytes.split(u8::is_ascii).map(<[u8]>::len);
+    let (mut joined, mut alone) = (0, 0);
+    for run in runs.filter(|len| *len > 0) {
+        let count = if run > 1 { &mut joined } else { &mut alone };
+        *count += run;
+    }
+    joined >= FEW_BYTES && joined > alone
 }
 
 /// Whether at most a few bytes of the stretch do not decode.

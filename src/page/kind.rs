@@ -91,7 +91,7 @@ pub fn judge(page: &Page, status: Option<u16>) -> Judged {
     let shape = Shape::of(page, &texts);
     let declared = declared(page);
     let signs = signs(page, &texts, &shape, declared);
-    let kind = if status.is_some_and(|status| status >= 400) || says_error(page, &shape) {
+    let kind = if status.is_some_and(|status| status >= 400) || says_error(page, &texts, &shape) {
         Kind::Error
     } else if page.nodes().is_empty()
         || shape.text == 0

@@ -91,7 +91,8 @@ pub enum PageKind {
     Feed,
     /// A sitemap.
     Sitemap,
-    /// An error page with status 200: counts as 404.
+    /// An error page with status 200: counts as 404 for a page that has a document. A page that never had one may have
+    /// been misjudged, and is visited again as any other.
     Error,
     /// None of these.
     Other,
@@ -166,6 +167,9 @@ pub fn revisit(config: &Config, record: &UrlRecord, outcome: &Outcome, now_ms: i
         }
         Outcome::NotModified => {
             next.visit.status = Some(304);
+            // What was said of the page still holds.
+            let said = record.visit.error.clone();
+            next.visit.error = said.filter(|_| record.visit.state == UrlState::Fetched);
             reached(&mut next.visit);
             unchanged(config, &mut next.visit, now_ms);
         }
@@ -220,7 +224,7 @@ fn page(config: &Config, next: &mut Revisit, outcome: &Outcome, now_ms: i64) {
         return;
     };
     next.visit.status = Some(*status);
-    if *kind == PageKind::Error {
+    if *kind == PageKind::Error && next.visit.documented {
         missing(config, next, "error page", now_ms);
         return;
     }

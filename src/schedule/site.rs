@@ -10,8 +10,9 @@ use crate::uri::CrawlUri;
 const SCHEDULE: &str = "0 */6 * * *";
 /// The sites that this program was made for.
 const TIME_ZONE: &str = "Asia/Shanghai";
-/// Links from a seed; lists lead to any article in far fewer.
-const MAX_HOPS: u16 = 20;
+/// Links from a seed. The next page of a list counts none where the link says so; in other archives each may be one. What
+/// has no end is told by other rules (see `frontier`).
+const MAX_HOPS: u16 = 1000;
 /// As browsers and other crawlers have it, for one chain.
 const MAX_REDIRECTS: u8 = 5;
 /// Real paths have fewer than ten.

@@ -153,7 +153,7 @@ pub struct Visit {
     pub alias_of: Option<UrlId>,
     /// Redirect target, or the page's own canonical address where it differs.
     pub target: Option<String>,
-    /// The last error in words.
+    /// The last error in words. Of a page that was fetched: why it has no document, or what is wrong with its body.
     pub error: Option<String>,
 }
 

@@ -14,6 +14,8 @@ mod duplicates;
 mod eval;
 mod export;
 mod follow;
+mod foreign_sites;
+mod foreign_web;
 mod fuzz;
 mod hostile;
 mod incremental;

@@ -78,7 +78,13 @@ fn what_is_indexed_and_followed_is_as_page_and_header_say() {
     for (name, document, head, indexed, links) in [
         ("article", article(), &open, true, both.clone()),
         ("list", document(Kind::Hub), &open, false, both.clone()),
-        ("error page", document(Kind::Error), &open, false, vec![]),
+        (
+            "error page",
+            document(Kind::Error),
+            &open,
+            false,
+            both.clone(),
+        ),
         ("neither", document(Kind::Other), &open, false, both.clone()),
         (
             "a clear text of no kind",

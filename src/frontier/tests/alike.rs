@@ -13,7 +13,7 @@ fn a_form_whose_pages_are_all_alike_is_followed_no_further() {
         )
     };
     for n in 0..60 {
-        crawl.frontier.note_outline(&uri(&month(n)), 7);
+        crawl.frontier.note_outline(&uri(&month(n)), None, 7);
     }
     let report = crawl.offer(&[
         &month(70),
@@ -29,7 +29,7 @@ fn a_trap_is_known_after_a_crash_and_a_damaged_file_forgets_it() {
     let mut crawl = Crawl::new(at_once());
     let month = |n: usize| format!("http://a.test/calendar/{n}/");
     for n in 0..60 {
-        crawl.frontier.note_outline(&uri(&month(n)), 7);
+        crawl.frontier.note_outline(&uri(&month(n)), None, 7);
     }
     crawl.commit();
     let mut crawl = crawl.reopen();
@@ -49,7 +49,7 @@ fn a_query_that_grows_over_the_same_page_is_followed_no_further() {
         let text = format!("http://a.test/list?sort={n}&filter=x{n}&page={n}");
         crawl
             .frontier
-            .note_outline(&uri(&text), u64::from(n % 2 == 0));
+            .note_outline(&uri(&text), None, u64::from(n % 2 == 0));
     }
     let report = crawl.offer(&[
         "http://a.test/list?sort=a&filter=b&page=99",
@@ -69,9 +69,49 @@ fn articles_of_one_form_are_no_trap_however_many() {
         // A third of them is broken in the same way.
         crawl
             .frontier
-            .note_outline(&uri(&text), if n % 3 == 0 { 1 } else { n });
+            .note_outline(&uri(&text), None, if n % 3 == 0 { 1 } else { n });
     }
     assert_eq!(crawl.offer(&["http://a.test/news/9999.html"]).new_urls, 1);
+}
+
+#[test]
+fn the_lists_of_an_archive_are_no_trap_while_they_lead_to_pages_that_differ() {
+    let mut crawl = Crawl::new(at_once());
+    let list = |n: u64| uri(&format!("http://a.test/list_{n}.html"));
+    let day = |n: u64| uri(&format!("http://a.test/cal/{n}/"));
+    for n in 1..300u64 {
+        crawl.frontier.note_outline(&list(n), Some(&list(n - 1)), 7);
+        let article = uri(&format!("http://a.test/a/{n}.html"));
+        crawl
+            .frontier
+            .note_outline(&article, Some(&list(n)), n + 100);
+        // Months that lead to days, and days to months, all empty.
+        let month = uri(&format!("http://a.test/cal/m{n}/"));
+        crawl.frontier.note_outline(&month, Some(&day(n)), 8);
+        crawl.frontier.note_outline(&day(n), Some(&month), 9);
+    }
+    let report = crawl.offer(&[
+        "http://a.test/list_300.html",
+        "http://a.test/cal/300/",
+        "http://a.test/cal/m300/",
+    ]);
+    assert_eq!(report.new_urls, 1);
+    assert_eq!(report.refused.get(&Refusal::Alike), Some(&2));
+}
+
+#[test]
+fn an_error_page_is_known_again_at_another_address_of_its_host() {
+    let mut crawl = Crawl::new(at_once());
+    crawl.offer(&["http://a.test/1", "http://a.test/2", "http://b.test/1"]);
+    let record = |text: &str| crawl.store.lookup(&uri(text)).unwrap().unwrap();
+    let [first, second, other] =
+        ["http://a.test/1", "http://a.test/2", "http://b.test/1"].map(record);
+    let frontier = &mut crawl.frontier;
+    assert!(!frontier.repeats_error(&first, 7));
+    assert!(!frontier.repeats_error(&first, 7), "the same page again");
+    assert!(!frontier.repeats_error(&second, 8), "another text");
+    assert!(frontier.repeats_error(&second, 7));
+    assert!(!frontier.repeats_error(&other, 7), "another host");
 }
 
 #[test]

@@ -154,6 +154,49 @@ fn errors_are_told_by_status_or_by_what_they_say() {
 }
 
 #[test]
+fn a_number_in_a_title_or_in_a_list_is_no_error() {
+    let list = |title: &str| {
+        let items: String = (390..410)
+            .map(|n| format!("<li><a href=/{n}.html>page R{n}</a> <i>no. {n}</i></li>"))
+            .collect();
+        format!("<title>{title}</title><h1>All pages</h1><ul>{items}</ul><a href=/2>next</a>")
+    };
+    for title in [
+        "All pages",
+        "page 404",
+        "第404页",
+        "R404, R405",
+        "Page R-404",
+    ] {
+        assert_eq!(kind(&page(&list(title)), Some(200)), Kind::Hub, "{title}");
+    }
+    let short = "<p>The crew of the well checked every valve before noon and found nothing odd.";
+    for title in [
+        "page R404",
+        "第404号公告",
+        "Well 404 in test",
+        "404 wells drilled",
+    ] {
+        let html = format!("<title>{title}</title><h1>{title}</h1>{short}");
+        assert_ne!(kind(&page(&html), Some(200)), Kind::Error, "{title}");
+    }
+    for title in [
+        "404",
+        "404 Not Found",
+        "Error 404",
+        "404错误",
+        "404 - 某网站",
+        "HTTP 404",
+    ] {
+        let html = format!("<title>{title}</title><p>sorry");
+        assert_eq!(kind(&page(&html), Some(200)), Kind::Error, "{title}");
+    }
+    let quoted =
+        "<title>常见问题</title><ul><li>为什么说页面不存在？<li>怎样登录？</ul><p>请看说明";
+    assert_ne!(kind(&page(quoted), Some(200)), Kind::Error);
+}
+
+#[test]
 fn pages_without_anything_are_other() {
     assert_eq!(kind(&page(""), None), Kind::Other);
     assert_eq!(

@@ -186,6 +186,18 @@ fn gone_and_twice_not_found_a_day_apart_delete_the_document() {
 }
 
 #[test]
+fn an_error_page_that_never_had_a_document_is_visited_again_as_any_other() {
+    let errors = [1, 1, 1, 2].map(|digest| page(PageKind::Error, digest));
+    for class in [UrlClass::Unknown, UrlClass::Hub] {
+        for step in go(record(class), &errors) {
+            assert_eq!(step.0.visit.state, UrlState::Fetched);
+            assert_eq!(step.0.visit.class, class);
+            assert!(step.0.visit.due_ms.is_some() || class.is_hub());
+        }
+    }
+}
+
+#[test]
 fn two_not_founds_within_a_day_are_one() {
     let mut record = record(UrlClass::Article);
     record.visit.documented = true;
