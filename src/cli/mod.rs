@@ -5,6 +5,7 @@ mod check;
 mod completions;
 mod crawl;
 mod demo;
+mod demo_place;
 mod eval;
 mod explain;
 mod export;
@@ -19,6 +20,7 @@ mod progress;
 mod robots;
 mod run;
 mod search;
+mod search_words;
 mod serve;
 mod site;
 mod status;
@@ -115,7 +117,7 @@ impl Context {
 
 /// Parses the arguments, runs the sub-command and gives the exit code.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(search_words::marked(std::env::args_os().collect()));
     logging::init(cli.verbose, matches!(cli.command, Command::Run));
     let context = Context {
         config: cli.config,

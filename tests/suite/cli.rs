@@ -145,7 +145,7 @@ fn mistakes_in_arguments_are_one_line_and_exit_2() {
         ),
         (vec!["site", "add", "http://192.168.1.1/"], "192.168.1.1"),
         (vec!["site", "remove", "z"], "no site"),
-        (vec!["extract", "no-such-file.html"], "no input"),
+        (vec!["extract", "no-such-file.html"], "no such file"),
         (vec!["import", "no-such-file.jsonl"], "no-such-file"),
         (vec!["robots", "no-such-file", "--url", "/"], "no-such-file"),
         (vec!["why", "http://a.example/"], "no crawl data"),
