@@ -83,18 +83,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
 
 /// The socket of the web page: the address that was asked for, or the usual one, or any that is free.
 async fn listen(asked_for: Option<SocketAddr>) -> anyhow::Result<TcpListener> {
-    if let Some(address) = asked_for {
-        let wrong = |e: BindError| match e {
-            BindError::InUse(_) => {
-                let mend = "take another port, or leave --listen out";
-                Usage(format!(
-                    "--listen {address}: in use by another program; {mend}"
-                ))
-                .into()
-            }
-            other => anyhow::Error::from(other),
-        };
-        return serve::bind(address).await.map_err(wrong);
+    if asked_for.is_some() {
+        return super::serve::bind(asked_for, LISTEN).await;
     }
     match serve::bind(LISTEN).await {
         Err(BindError::InUse(_)) => {

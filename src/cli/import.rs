@@ -34,13 +34,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         Lines::open(path)?;
     }
     let data_dir = &loaded.config.data_dir;
-    std::fs::create_dir_all(data_dir).map_err(|e| {
-        let mend = "choose another with --data-dir, or run as the user whose folder it is";
-        Usage(format!(
-            "{}: cannot be made: {e}; {mend}",
-            data_dir.display()
-        ))
-    })?;
+    std::fs::create_dir_all(data_dir)
+        .map_err(|e| Usage(format!("{}: cannot be made: {e}", data_dir.display())))?;
     if args.rebuild {
         let kept = rebuild(&loaded.index_dir(), &loaded.config.index)?;
         tracing::info!(documents = kept, "indexed again");

@@ -180,13 +180,19 @@ fn one_line(error: &anyhow::Error) -> String {
             parts.push(cause);
         }
     }
-    parts
+    let line = parts
         .join(": ")
         .lines()
         .map(str::trim)
         .collect::<Vec<_>>()
-        .join(" ")
+        .join(" ");
+    line.replace(SYSTEM_DENIES, DENIED)
 }
+
+/// What the system says of a file that belongs to somebody else, and what a person can do about it.
+const SYSTEM_DENIES: &str = "Permission denied (os error 13)";
+const DENIED: &str = "permission denied; run taojin as the user that it belongs to (with sudo for the service's data), \
+                      or name another folder with --data-dir";
 
 /// The runtime of commands that use the network.
 fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {

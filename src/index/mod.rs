@@ -50,9 +50,6 @@ pub enum IndexError {
     /// There is no index in the folder.
     #[error("no search index in {}: nothing was crawled or imported into this data folder yet; fill it with `taojin crawl`, name another with --data-dir, or look at `taojin demo` first", .0.display())]
     Missing(PathBuf),
-    /// The folder belongs to another user.
-    #[error("the search index in {} is another user's: permission denied; run taojin as that user (as a service: sudo taojin …), or name another folder with --data-dir", .0.display())]
-    Denied(PathBuf),
     /// Another process or writer has it open for writing.
     #[error("the search index in {} is being written by another taojin; stop it first (systemctl stop taojin)", .0.display())]
     Locked(PathBuf),

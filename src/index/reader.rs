@@ -203,7 +203,6 @@ impl Reader {
 fn stamp(dir: &Path) -> Result<Stamp, IndexError> {
     let meta = std::fs::metadata(dir.join(META_FILE)).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => IndexError::Missing(dir.to_owned()),
-        std::io::ErrorKind::PermissionDenied => IndexError::Denied(dir.to_owned()),
         _ => unreadable(dir, e),
     })?;
     Ok(Stamp {

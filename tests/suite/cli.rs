@@ -192,6 +192,18 @@ fn a_port_in_use_is_said() {
 }
 
 #[test]
+fn a_port_in_use_that_was_asked_for_is_named_by_its_option() {
+    let place = imported();
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("its address").to_string();
+    let line = place.refused(&["serve", "--listen", &address]);
+    assert!(
+        line.contains(&format!("--listen {address}: in use")),
+        "{line}"
+    );
+}
+
+#[test]
 fn an_index_of_something_else_is_not_touched() {
     let place = Place::new("", &[("x.toml", SITE)]);
     let index = place.path().join("data/index");

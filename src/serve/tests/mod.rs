@@ -118,8 +118,6 @@ impl SearchSource for Fake {
             Found {
                 id: format!("{at:016x}"),
                 title: fake_marks(&wanted.text, document.title.as_deref().unwrap_or_default()),
-                author: None,
-                source: None,
                 snippet: fake_marks(&wanted.text, &document.text),
                 url: document.url,
                 site: document.site,
