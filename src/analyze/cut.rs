@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use jieba_rs::Jieba;
+use super::segment::Segmenter;
 
 /// A piece of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -268,17 +268,20 @@ pub fn whole_grams(text: &str) -> Vec<&str> {
 }
 
 /// All words of a text: dictionary words, domain terms, and whole Latin and digit runs.
-pub(crate) fn words(text: &str, dictionary: &Jieba) -> Vec<Word> {
+pub(super) fn words(text: &str, segmenter: &Segmenter) -> Vec<Word> {
     let mut out: Vec<Word> = Vec::new();
-    for token in dictionary.cut(text, false) {
+    let mut place = 0;
+    for token in segmenter.cut(text) {
         let mut word = Word {
-            start: token.byte_start,
-            end: token.byte_end,
-            place: token.start,
+            start: token.start,
+            end: token.end,
+            place,
             part: false,
         };
-        let cjk = token.word.chars().any(is_cjk);
-        let run = !cjk && token.word.chars().all(is_run);
+        let written = word.of(text);
+        place += written.chars().count();
+        let cjk = written.chars().any(is_cjk);
+        let run = !cjk && written.chars().all(is_run);
         match out.last_mut() {
             // Letters outside ASCII arrive one by one: join what belongs together.
             Some(last) if run && last.end == word.start && !last.of(text).chars().any(is_cjk) => {
@@ -286,7 +289,7 @@ pub(crate) fn words(text: &str, dictionary: &Jieba) -> Vec<Word> {
             }
             // A term that begins with letters (`lng船`) is not in a longer run of them (`flng船`).
             Some(last) if cjk && last.end == word.start && last.of(text).chars().all(is_run) => {
-                let lead = token.word.chars().take_while(|c| is_run(*c));
+                let lead = written.chars().take_while(|c| is_run(*c));
                 for c in lead {
                     word.start += c.len_utf8();
                     word.place += 1;

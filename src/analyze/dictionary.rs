@@ -2,14 +2,16 @@
 //! that hands out the current one and can be given another while searches and indexing go on.
 
 use std::collections::HashSet;
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 use jieba_rs::Jieba;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::cut::{self, Word};
+use super::general;
 use super::lexicon::Lexicon;
 use super::normalize::normalize;
+use super::segment::Segmenter;
 
 /// Tag of a domain term whose lexicon names none.
 const TERM_TAG: &str = "nz";
@@ -17,27 +19,34 @@ const TERM_TAG: &str = "nz";
 /// Dictionary words whose normal form is another word: they are added in that form.
 const VARIANTS: &str = include_str!("../../index/variants.txt");
 
-/// Words of the text that the frequencies of the general dictionary were counted in.
-const GENERAL_WORDS: f64 = 60_101_967.0;
-
-/// The general dictionary in normal form, without a lexicon: what does not change while the program runs.
-static GENERAL: LazyLock<Arc<Jieba>> = LazyLock::new(|| {
+/// The general dictionary with parts of speech, which the discovery of terms asks for and a search never: it takes
+/// some tenths of a second and 30 MB.
+static TAGGER: LazyLock<Arc<Jieba>> = LazyLock::new(|| {
     let mut jieba = Jieba::new();
-    for line in VARIANTS.lines() {
-        let variant = line.split('#').next().unwrap_or_default().trim();
-        let normal = normalize(variant);
-        if normal != variant {
-            jieba.add_word(&normal, None, None);
-        }
+    for normal in normal_variants() {
+        jieba.add_word(&normal, None, None);
     }
     Arc::new(jieba)
 });
 
-/// The general dictionary and the terms of the lexicons. The first one takes some tenths of a second, a later one
-/// some hundredths.
+/// The words that the general dictionary has beyond jieba's: variants whose normal form is another word.
+pub fn normal_variants() -> Vec<String> {
+    let variants = VARIANTS
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or_default().trim());
+    variants
+        .filter(|variant| normalize(variant) != *variant)
+        .map(|variant| normalize(variant).into_owned())
+        .collect()
+}
+
+/// The general dictionary and the terms of the lexicons.
 pub struct Dictionary {
-    jieba: Arc<Jieba>,
+    segmenter: Segmenter,
     terms: HashSet<String>,
+    /// Terms that are added, in order, with their tags.
+    tagged: Vec<(String, String)>,
+    tagger: OnceLock<Arc<Jieba>>,
     version: u64,
 }
 
@@ -46,26 +55,27 @@ impl Dictionary {
     /// out a term of an earlier one.
     pub fn new(lexicons: &[Lexicon]) -> Self {
         let mut terms: HashSet<String> = HashSet::new();
-        let mut tagged: Vec<(&str, &str)> = Vec::new();
+        let mut tagged: Vec<(String, String)> = Vec::new();
         for lexicon in lexicons {
             for term in lexicon.terms() {
                 terms.insert(term.text.clone());
-                tagged.push((&term.text, term.tag.as_deref().unwrap_or(TERM_TAG)));
+                let tag = term.tag.as_deref().unwrap_or(TERM_TAG);
+                tagged.push((term.text.clone(), tag.to_owned()));
             }
             for removed in lexicon.removed() {
                 terms.remove(removed);
             }
         }
-        let mut jieba = Arc::clone(&GENERAL);
         // Latin and digit runs are words without a dictionary; adding them would cut longer runs.
-        let cut_whole = |text: &str| terms.contains(text) && text.chars().any(cut::is_cjk);
-        for (text, tag) in tagged.into_iter().filter(|(text, _)| cut_whole(text)) {
-            Arc::make_mut(&mut jieba).add_word(text, None, Some(tag));
-        }
+        tagged.retain(|(text, _)| terms.contains(text) && text.chars().any(cut::is_cjk));
+        let mut segmenter = Segmenter::new();
+        tagged.iter().for_each(|(text, _)| segmenter.add(text));
         Self {
-            jieba,
+            segmenter,
             version: version_of(&terms),
             terms,
+            tagged,
+            tagger: OnceLock::new(),
         }
     }
 
@@ -91,12 +101,12 @@ impl Dictionary {
 
     /// Cuts a text in normal form into words.
     pub fn words(&self, text: &str) -> Vec<Word> {
-        cut::words(text, &self.jieba)
+        cut::words(text, &self.segmenter)
     }
 
     /// Cuts a text in normal form into words with their part of speech (ICTCLAS), punctuation included.
     pub fn tagged<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Tagged<'t>> {
-        let tags = self.jieba.tag(text, false).into_iter();
+        let tags = self.tagger().tag(text, false).into_iter();
         tags.map(|tag| Tagged {
             text: tag.word,
             start: tag.byte_start,
@@ -104,17 +114,31 @@ impl Dictionary {
         })
     }
 
+    fn tagger(&self) -> &Jieba {
+        self.tagger.get_or_init(|| {
+            let mut jieba = Arc::clone(&TAGGER);
+            for (text, tag) in &self.tagged {
+                Arc::make_mut(&mut jieba).add_word(text, None, Some(tag));
+            }
+            jieba
+        })
+    }
+
+    #[cfg(test)]
+    pub(super) fn has_tagger(&self) -> bool {
+        self.tagger.get().is_some()
+    }
+
     /// How often a word occurs among a million words of general text; none for what no dictionary has.
     pub fn per_million(&self, word: &str) -> Option<f64> {
-        // The library tells the frequency of a word it has only through what it would suggest for it: one more.
-        let known = GENERAL.has_word(word);
-        known.then(|| (GENERAL.suggest_freq(word) as f64) * 1e6 / GENERAL_WORDS)
+        let frequency = general::frequency(word)?;
+        Some(frequency as f64 * 1e6 / general::total() as f64)
     }
 }
 
 /// Whether the general dictionary has a word (in normal form), whatever the lexicons say.
 pub(super) fn is_general_word(word: &str) -> bool {
-    GENERAL.has_word(word)
+    general::frequency(word).is_some()
 }
 
 /// A word with its part of speech.
@@ -155,7 +179,7 @@ pub struct Analyzer {
     current: Arc<RwLock<Current>>,
 }
 
-/// A dictionary takes some 30 MB and tenths of a second: a crawl that nobody searches beside needs none.
+/// Adding the terms of large lexicons takes hundredths of a second: a crawl that nobody searches beside needs none.
 #[derive(Debug)]
 enum Current {
     Made(Arc<Dictionary>),

@@ -117,6 +117,10 @@ fn tell(summary: &Summary, json: bool, handed: bool) -> anyhow::Result<ExitCode>
         output::error(&output::printable(&format!("{}: {}", site.name, site.text)));
         code = ExitCode::FAILURE;
     }
+    // What was whole is in the index; an archive that could not be read, or not to its end, is a failure.
+    if !summary.problems.is_empty() {
+        code = ExitCode::FAILURE;
+    }
     Ok(code)
 }
 

@@ -1,16 +1,20 @@
-//! `taojin demo`: the whole way on the bundled sample web, on loopback, without a configuration.
+//! `taojin demo`: the whole way on the bundled sample web, on loopback, without a configuration. Every command that it
+//! prints after `$` works when it is pasted.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use tokio::net::TcpListener;
+
+use super::demo_place::{self, Place};
 use super::{Context, Usage, output, runtime};
 use crate::analyze::Analyzer;
 use crate::config::{Config, Loaded};
 use crate::daemon::{self, Mode, Options, StatusBoard, Summary, now_ms};
 use crate::demo::{self, SHOWCASE, Server, World};
 use crate::fetch;
-use crate::serve;
+use crate::serve::{self, BindError};
 use crate::store;
 
 /// The world of the demo: always the same one.
@@ -30,33 +34,69 @@ pub(crate) struct Args {
     /// Stop after the searches instead of serving the web page
     #[arg(long)]
     once: bool,
-    /// Address and port of the web page
-    #[arg(long, value_name = "ADDR", default_value_t = LISTEN, conflicts_with = "once")]
-    listen: SocketAddr,
+    /// Address and port of the web page [default: 127.0.0.1:8080, or a free port when that is in use]
+    #[arg(long, value_name = "ADDR", conflicts_with = "once")]
+    listen: Option<SocketAddr>,
 }
 
-/// Runs the demo. Its data is kept only if `--data-dir` says where.
+/// Runs the demo. Its data is there as long as the web page is served; with `--once`, and where `--data-dir` says, it
+/// stays.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if context.config.is_some() {
         return Err(
             Usage("--config: the demo takes no configuration; leave it out".to_owned()).into(),
         );
     }
-    let scratch = tempfile::tempdir()?;
-    let data_dir = context
-        .data_dir
-        .clone()
-        .unwrap_or_else(|| scratch.path().to_owned());
+    let place = Place::new(context.data_dir.as_deref())?;
     runtime()?.block_on(async {
+        // Before the crawl: nobody should wait for that to learn that the port is taken.
+        let listener = match args.once {
+            true => None,
+            false => Some(listen(args.listen).await?),
+        };
         let web = SampleWeb::start().await?;
-        let loaded = settings(&web.server, data_dir);
-        crawl_twice(&web.server, &loaded).await?;
-        search(&loaded)?;
-        if !args.once {
-            show(&loaded, args.listen).await?;
+        let mut loaded = settings(&web.server, place.path().to_owned());
+        loaded.config.serve.token = demo_place::token()?;
+        if let Some(listener) = &listener {
+            loaded.config.serve.listen = listener.local_addr()?;
         }
+        place.write(&loaded)?;
+        crawl_twice(&web.server, &loaded).await?;
+        search(&loaded, &place)?;
+        let seed = web.server.world().sites.first().map(|site| site.url("/"));
+        suggest(&place, seed.as_deref());
+        match listener {
+            Some(listener) => show(&loaded, listener, &place).await,
+            None => {
+                if let Some(path) = place.keep() {
+                    let path = demo_place::quoted(&path.to_string_lossy());
+                    output::line(&format!(
+                        "\ndata         stays in {path}; rm -r {path} removes it"
+                    ));
+                }
+                Ok(())
+            }
+        }?;
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// The socket of the web page: the address that was asked for, or the usual one, or any that is free.
+async fn listen(asked_for: Option<SocketAddr>) -> anyhow::Result<TcpListener> {
+    if asked_for.is_some() {
+        return super::serve::bind(asked_for, LISTEN).await;
+    }
+    match serve::bind(LISTEN).await {
+        Err(BindError::InUse(_)) => {
+            let listener = serve::bind(SocketAddr::new(LISTEN.ip(), 0)).await?;
+            output::note(&format!(
+                "{LISTEN} is in use by another program: the web page will be at {}",
+                listener.local_addr()?
+            ));
+            Ok(listener)
+        }
+        other => Ok(other?),
+    }
 }
 
 /// The sample web, being served.
@@ -68,7 +108,7 @@ struct SampleWeb {
 
 impl SampleWeb {
     async fn start() -> anyhow::Result<Self> {
-        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = listener.local_addr()?.port();
         let server = Server::new(World::generate(SEED, now_ms(), port));
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -115,6 +155,8 @@ pub(crate) fn settings(server: &Server, data_dir: std::path::PathBuf) -> Loaded 
     // It writes a few megabytes; a developer's disk may well be fuller than a server's.
     config.crawl.min_free_bytes = 64 << 20;
     config.crawl.min_free_percent = 0;
+    // So that there is something to review.
+    config.terms.after_crawl = true;
     config.frontier.min_delay_ms = 0;
     config.frontier.max_delay_ms = 0;
     config.frontier.connections_per_host = CONNECTIONS;
@@ -188,30 +230,59 @@ fn tell(summary: &Summary) {
     }
 }
 
-fn search(loaded: &Loaded) -> anyhow::Result<()> {
+fn search(loaded: &Loaded, place: &Place) -> anyhow::Result<()> {
     let reader = super::search::open(loaded)?;
     for query in SHOWCASE {
-        output::line(&format!("\n$ taojin search '{query}'"));
+        let command = place.command(&format!("search --limit {HITS} '{query}'"));
+        output::line(&format!("\n$ {command}"));
         let wanted = serve::Wanted {
             text: query.to_owned(),
             limit: HITS,
+            grouped: true,
+            now_ms: now_ms(),
             ..serve::Wanted::default()
         };
-        let started = std::time::Instant::now();
-        let found = serve::ask(&reader, &wanted)?;
-        super::search::print(&found, started.elapsed().as_secs_f64() * 1000.0, 0);
+        super::search::show(&reader, &wanted, loaded.config.serve.window)?;
     }
     Ok(())
 }
 
-async fn show(loaded: &Loaded, listen: SocketAddr) -> anyhow::Result<()> {
+/// What to do next: more commands over this data, then a site of one's own.
+fn suggest(place: &Place, seed: Option<&str>) {
+    output::line("\nmore of it   in another terminal");
+    let why = seed.map(|seed| format!("why {}", demo_place::quoted(seed)));
+    let more = [
+        "status".to_owned(),
+        "templates list".to_owned(),
+        "terms list --limit 10".to_owned(),
+    ];
+    for args in more.into_iter().chain(why) {
+        output::line(&format!("$ {}", place.command(&args)));
+    }
+    output::line(
+        "\nyour site    put the address of your site in place of https://www.example.com/",
+    );
+    for command in demo_place::own_site() {
+        output::line(&format!("             {command}"));
+    }
+}
+
+async fn show(loaded: &Loaded, listener: TcpListener, place: &Place) -> anyhow::Result<()> {
     let analyzer = Analyzer::new(&loaded.lexicons()?);
     let state = daemon::serve_state(loaded, &analyzer, StatusBoard::of(loaded, None))?;
-    let listener = serve::bind(listen).await?;
+    let address = listener.local_addr()?;
+    output::line(&format!("\nsearch page  http://{address}/"));
+    for page in ["templates", "terms"] {
+        output::line(&format!("{page:12} http://{address}/login?next=/{page}"));
+    }
     output::line(&format!(
-        "\nsearch page  http://{}/  (Ctrl-C ends)",
-        listener.local_addr()?
+        "token        {}  (to sign in)",
+        loaded.config.serve.token.reveal()
     ));
+    output::line(match place.is_temporary() {
+        true => "Ctrl-C ends the demo and removes its data",
+        false => "Ctrl-C ends the demo; its data stays",
+    });
     serve::serve(listener, state, super::run::stop_signal()?).await?;
     Ok(())
 }

@@ -1,24 +1,24 @@
-//! `taojin extract`: documents from files, URLs or standard input, one JSON object a line or as text.
+//! `taojin extract`: documents from files, folders, URLs or standard input, one JSON object a line or as text. What is
+//! no page is said and makes the exit code 1.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 
+use super::extract_inputs::{self, Contents, Input, InputError, PageBytes};
 use super::{Context, Usage, explain, output, runtime};
 use crate::config::Config;
 use crate::daemon::{self, now_ms};
 use crate::extract::{self, Document, Piece, Trace};
-use crate::fetch::{Fetcher, Outcome, Request};
-use crate::page::{Hints, Page};
+use crate::fetch::{Fetcher, Outcome, Request, Unwanted};
+use crate::page::{self, Hints, Page};
 use crate::uri::CrawlUri;
 
 /// Arguments of `extract`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// HTML, WARC or ARC files, http(s) URLs or - for standard input
+    /// HTML files (also .gz), WARC or ARC files, folders of them, http(s) URLs, or - for standard input
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<String>,
     /// Address that a file was saved from: resolves its links and dates
@@ -53,36 +53,26 @@ impl Args {
     }
 }
 
-/// A document, and why it came out so if that was asked for.
+/// A document with the input it is of, and why it came out so if that was asked for.
 struct Extracted {
     document: Document,
     trace: Option<Trace>,
+    /// What a person should know of it: what was left out.
+    note: Option<String>,
 }
 
-/// What `--explain --json` prints: the document's fields and one more.
+/// What `--json` prints: the document's fields, and where it was read.
 #[derive(serde::Serialize)]
-struct Explained<'a> {
+struct Line<'a> {
+    input: &'a str,
     #[serde(flatten)]
     document: &'a Document,
-    explain: &'a Trace,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explain: Option<&'a Trace>,
 }
 
-impl Extracted {
-    fn show(&self, format: Format) -> anyhow::Result<()> {
-        let document = &self.document;
-        match (&self.trace, format) {
-            (Some(explain), Format::Json) => output::json(&Explained { document, explain })?,
-            (Some(trace), Format::Text) => {
-                print(document);
-                explain::print(document, trace);
-            }
-            _ => show(document, format)?,
-        }
-        Ok(())
-    }
-}
-
-/// Extracts each input; goes on after one that cannot be read and then exits with 1.
+/// Extracts each input; goes on after one that cannot be read and then exits with 1, or with 2 when all that was named
+/// is missing.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     // Files need no configuration: a broken one must not stop a developer from looking at a page.
     let config = if context.config.is_some() {
@@ -94,99 +84,185 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         Some(text) => Some(CrawlUri::parse(text).map_err(|e| Usage(format!("--url {text}: {e}")))?),
         None => None,
     };
-    let mut failed = 0;
-    for input in &args.inputs {
-        if is_archive(input) {
-            if args.explain {
-                return Err(Usage(format!("{input}: --explain takes pages, not archives")).into());
+    let mut reading = Reading {
+        config: &config,
+        url,
+        explain: args.explain,
+        format: args.format(),
+        named: args.inputs.len() > 1,
+        failed: 0,
+    };
+    let mut missing = 0;
+    for argument in &args.inputs {
+        match Input::of(argument) {
+            Ok(inputs) => {
+                reading.named |= inputs.len() > 1;
+                for input in &inputs {
+                    reading.show(input)?;
+                }
             }
-            failed += usize::from(!archive(&config, Path::new(input), args.format())?);
-            continue;
-        }
-        let reading = Reading {
-            config: &config,
-            explain: args.explain,
-        };
-        match reading.read(input, url.clone()) {
-            Ok(extracted) => extracted.show(args.format())?,
             Err(error) => {
-                failed += 1;
-                output::note(&format!("{input}: {error:#}"));
+                missing += usize::from(matches!(error, InputError::Missing));
+                reading.refuse(argument, &error);
             }
         }
     }
-    match failed {
-        0 => Ok(ExitCode::SUCCESS),
-        n if n == args.inputs.len() => Err(Usage("no input could be read".to_owned()).into()),
-        _ => Ok(ExitCode::FAILURE),
-    }
+    Ok(match reading.failed {
+        0 => ExitCode::SUCCESS,
+        _ if missing == args.inputs.len() => ExitCode::from(2),
+        _ => ExitCode::FAILURE,
+    })
 }
 
-/// Whether a file is a WARC or ARC file, by its first bytes; pages are not taken compressed.
-fn is_archive(input: &str) -> bool {
-    if input == "-" || input.contains("://") {
-        return false;
-    }
-    let mut head = Vec::new();
-    let read = File::open(input).and_then(|file| file.take(11).read_to_end(&mut head));
-    let begins = |mark: &[u8]| head.starts_with(mark);
-    read.is_ok() && (begins(b"WARC/") || begins(b"filedesc://") || begins(&[0x1f, 0x8b]))
-}
-
-/// The documents of an archive; false if it cannot be read at all.
-fn archive(config: &Config, path: &Path, format: Format) -> anyhow::Result<bool> {
-    let mut wrong = None;
-    let read = daemon::documents_of_archive(path, config, |document| {
-        show(&document, format).inspect_err(|e| wrong = Some(e.to_string()))
-    });
-    match read {
-        Ok(problem) => {
-            problem.iter().for_each(|p| output::note(p));
-            Ok(true)
-        }
-        Err(error) if wrong.is_some() => Err(error),
-        Err(error) => {
-            output::note(&format!("{}: {error:#}", path.display()));
-            Ok(false)
-        }
-    }
-}
-
-/// How one page is read.
+/// How inputs are read and shown.
 struct Reading<'a> {
     config: &'a Config,
+    url: Option<CrawlUri>,
     explain: bool,
+    format: Format,
+    /// There are several inputs: each is named where the format has no field for it.
+    named: bool,
+    /// Inputs that gave no document or not all of theirs.
+    failed: usize,
 }
 
 impl Reading<'_> {
-    fn read(&self, input: &str, url: Option<CrawlUri>) -> anyhow::Result<Extracted> {
-        if input.starts_with("http://") || input.starts_with("https://") {
-            return self.fetch(&CrawlUri::parse(input)?);
+    /// Prints the documents of an input, or says why there are none. Fails only when nothing can be printed.
+    fn show(&mut self, input: &Input) -> anyhow::Result<()> {
+        let name = input.name();
+        let read = match input {
+            Input::Url(url) => self.fetch(url),
+            Input::Standard => extract_inputs::read_standard(self.config)
+                .map(|page| self.page(page))
+                .map_err(Into::into),
+            Input::File(path) => match extract_inputs::read_file(path, self.config) {
+                Ok(Contents::Archive) if self.explain => {
+                    Err(anyhow::anyhow!("--explain takes pages, not archives"))
+                }
+                Ok(Contents::Archive) => return self.archive(path, &name),
+                Ok(Contents::Page(page)) => Ok(self.page(page)),
+                Err(error) => Err(error.into()),
+            },
+        };
+        match read {
+            Ok(extracted) => {
+                if let Some(note) = &extracted.note {
+                    output::note(&output::printable(&format!("{name}: {note}")));
+                }
+                self.print(&name, &extracted.document, extracted.trace.as_ref())
+            }
+            Err(error) => {
+                self.refuse(&name, &format!("{error:#}"));
+                Ok(())
+            }
         }
-        let limit = self.config.page.max_decoded_bytes as u64 + 1;
-        let mut bytes = Vec::new();
-        if input == "-" {
-            io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
-        } else {
-            File::open(Path::new(input))?
-                .take(limit)
-                .read_to_end(&mut bytes)?;
-        }
-        Ok(self.extract(&bytes, url, None))
     }
 
-    fn fetch(&self, uri: &CrawlUri) -> anyhow::Result<Extracted> {
+    fn refuse(&mut self, name: &str, why: &impl std::fmt::Display) {
+        self.failed += 1;
+        output::note(&output::printable(&format!("{name}: {why}")));
+    }
+
+    fn print(&self, name: &str, document: &Document, trace: Option<&Trace>) -> anyhow::Result<()> {
+        match self.format {
+            Format::Json => {
+                let line = Line {
+                    input: name,
+                    document,
+                    explain: trace,
+                };
+                return output::json(&line);
+            }
+            Format::Xml => output::line(extract::to_xml(document).trim_end()),
+            Format::Text => {
+                if self.named {
+                    output::line(&format!("{:10} {}", "input", output::printable(name)));
+                }
+                print(document);
+                if let Some(trace) = trace {
+                    explain::print(document, trace);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The documents of an archive.
+    fn archive(&mut self, path: &Path, name: &str) -> anyhow::Result<()> {
+        let mut wrong = None;
+        let mut documents = 0;
+        let read = daemon::documents_of_archive(path, self.config, |document| {
+            documents += 1;
+            self.print(name, &document, None)
+                .inspect_err(|e| wrong = Some(e.to_string()))
+        });
+        match read {
+            Err(error) if wrong.is_some() => return Err(error),
+            Err(error) => self.refuse(name, &format!("{error:#}")),
+            Ok(Some(problem)) => {
+                self.failed += 1;
+                output::note(&problem);
+            }
+            Ok(None) if documents == 0 => self.refuse(name, &"no page in this archive"),
+            Ok(None) => {}
+        }
+        Ok(())
+    }
+
+    fn page(&self, page: PageBytes) -> Extracted {
+        let note = page.cut.map(|whole| {
+            let most = self.config.page.max_decoded_bytes;
+            let whole = whole.map_or(String::new(), |bytes| format!(" of {}", megabytes(bytes)));
+            format!(
+                "only the first {}{whole} are read (page.max_decoded_bytes = {most})",
+                megabytes(most as u64)
+            )
+        });
+        Extracted {
+            note,
+            ..self.extract(&page.bytes, self.url.clone(), None)
+        }
+    }
+
+    fn fetch(&self, url: &str) -> anyhow::Result<Extracted> {
+        let uri = CrawlUri::parse(url)?;
         let fetcher = Fetcher::new(self.config.fetch.clone())?;
         let mut body: Vec<u8> = Vec::new();
         let fetched =
             runtime()?.block_on(fetcher.fetch(&Request::page(uri.clone(), now_ms()), &mut body));
-        match &fetched.outcome {
-            Outcome::Page => Ok(self.extract(&body, Some(uri.clone()), fetched.head.charset())),
-            Outcome::Redirect { to, .. } => Err(anyhow::anyhow!("redirects to {to}")),
-            Outcome::Refused(refusal) => Err(anyhow::anyhow!("{refusal}")),
-            other => Err(anyhow::anyhow!("{}", other.word()))
-                .context(format!("status {}", fetched.head.status)),
+        let limits = &self.config.fetch;
+        let too_large = format!("fetch.max_body_bytes = {}", limits.max_body_bytes);
+        let note = match &fetched.outcome {
+            Outcome::Page => None,
+            Outcome::Unwanted(Unwanted::TooLarge) if !body.is_empty() => Some(format!(
+                "only the first {} are read ({too_large})",
+                megabytes(body.len() as u64)
+            )),
+            Outcome::Unwanted(Unwanted::TooLarge) => {
+                anyhow::bail!("is larger than {too_large}: not read")
+            }
+            Outcome::Unwanted(Unwanted::ContentType) => {
+                let named = fetched.head.content_type.as_deref();
+                anyhow::bail!("is {}, not a page", named.unwrap_or("of another type"))
+            }
+            Outcome::Unwanted(Unwanted::Bomb) => {
+                return Err(InputError::Bomb(limits.max_ratio).into());
+            }
+            Outcome::Redirect { to, .. } => anyhow::bail!("redirects to {to}"),
+            Outcome::Refused(refusal) => anyhow::bail!("{refusal}"),
+            other => {
+                return Err(anyhow::anyhow!("{}", other.word()))
+                    .context(format!("status {}", fetched.head.status));
+            }
+        };
+        if body.is_empty() {
+            return Err(InputError::Empty.into());
         }
+        if let Some(format) = page::foreign_format(&body) {
+            return Err(InputError::Foreign(format).into());
+        }
+        let extracted = self.extract(&body, Some(uri), fetched.head.charset());
+        Ok(Extracted { note, ..extracted })
     }
 
     fn extract(&self, bytes: &[u8], url: Option<CrawlUri>, charset: Option<&str>) -> Extracted {
@@ -205,22 +281,20 @@ impl Reading<'_> {
             return Extracted {
                 document,
                 trace: Some(trace),
+                note: None,
             };
         }
         Extracted {
             document: extract::extract_with(&page, &context, &self.config.extract),
             trace: None,
+            note: None,
         }
     }
 }
 
-fn show(document: &Document, format: Format) -> anyhow::Result<()> {
-    match format {
-        Format::Text => print(document),
-        Format::Json => return output::json(document),
-        Format::Xml => output::line(extract::to_xml(document).trim_end()),
-    }
-    Ok(())
+/// Bytes as a person reads them.
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
 fn print(document: &Document) {

@@ -1,24 +1,21 @@
 //! `taojin import`: documents, one JSON object a line, straight into the index.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use super::import_lines::Lines;
 use super::{Context, Usage, output};
 use crate::extract::Document;
 use crate::index::{Entry, Writer, rebuild};
 use crate::uri::CrawlUri;
 
-/// A longer line is not a document that we wrote.
-const MAX_LINE_BYTES: u64 = 64 << 20;
 /// Documents between two commits: what an interruption costs is at most this.
 const COMMIT_DOCUMENTS: u64 = 20_000;
 
 /// Arguments of `import`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Files of documents as `extract --json` writes them; - is standard input
+    /// Files of documents as `extract --json` and `export` write them, also with zstd or gzip; - is standard input
     #[arg(required_unless_present = "rebuild", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// First index again what the index already keeps: for an index of another version of taojin
@@ -34,9 +31,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
     // Before anything is made on disk.
     for path in args.files.iter().filter(|p| p.as_os_str() != "-") {
-        File::open(path).map_err(|e| Usage(format!("{}: {e}", path.display())))?;
+        Lines::open(path)?;
     }
-    std::fs::create_dir_all(&loaded.config.data_dir)?;
+    let data_dir = &loaded.config.data_dir;
+    std::fs::create_dir_all(data_dir)
+        .map_err(|e| Usage(format!("{}: cannot be made: {e}", data_dir.display())))?;
     if args.rebuild {
         let kept = rebuild(&loaded.index_dir(), &loaded.config.index)?;
         tracing::info!(documents = kept, "indexed again");
@@ -54,12 +53,16 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         skipped: 0,
         not_before_ms: 0,
     };
+    let mut broken = 0;
     for path in &args.files {
-        if path.as_os_str() == "-" {
-            import.read("standard input", io::stdin().lock())?;
-        } else {
-            let file = File::open(path).map_err(|e| Usage(format!("{}: {e}", path.display())))?;
-            import.read(&path.display().to_string(), BufReader::new(file))?;
+        let name = match path.as_os_str() == "-" {
+            true => "standard input".to_owned(),
+            false => path.display().to_string(),
+        };
+        // What came before the break is in the index; the exit code says that it is not all.
+        if let Err(error) = import.read(&name, Lines::open(path)?)? {
+            broken += 1;
+            output::note(&format!("{name}: {error:#}"));
         }
     }
     let seq = import.writer.last_seq();
@@ -76,7 +79,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             import.imported, import.skipped
         ));
     }
-    Ok(if import.skipped == 0 {
+    Ok(if import.skipped + broken == 0 {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
@@ -92,13 +95,13 @@ struct Import {
 }
 
 impl Import {
-    fn read(&mut self, name: &str, mut lines: impl BufRead) -> anyhow::Result<()> {
+    /// Adds what is in a file. The inner error is the file's: it breaks off.
+    fn read(&mut self, name: &str, mut lines: Lines) -> anyhow::Result<anyhow::Result<()>> {
         let mut line = Vec::new();
-        for number in 1.. {
-            line.clear();
-            let got = io::Read::take(&mut lines, MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
-            if got == 0 {
-                return Ok(());
+        loop {
+            match lines.next(&mut line) {
+                Ok(true) => {}
+                end => return Ok(end.map(|_| ())),
             }
             if line.trim_ascii().is_empty() {
                 continue;
@@ -107,7 +110,7 @@ impl Import {
                 Ok(()) => self.imported += 1,
                 Err(error) => {
                     self.skipped += 1;
-                    output::note(&format!("{name}:{number}: skipped: {error}"));
+                    output::note(&format!("{name}:{}: skipped: {error}", lines.number));
                 }
             }
             if self.imported % COMMIT_DOCUMENTS == COMMIT_DOCUMENTS - 1 {
@@ -116,7 +119,6 @@ impl Import {
                 self.not_before_ms = crate::daemon::now_ms().max(self.not_before_ms) + 1;
             }
         }
-        Ok(())
     }
 
     fn add(&mut self, line: &[u8]) -> anyhow::Result<()> {

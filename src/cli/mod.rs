@@ -6,18 +6,22 @@ mod completions;
 mod control;
 mod crawl;
 mod demo;
+mod demo_place;
 mod eval;
 mod explain;
 mod export;
 mod extract;
+mod extract_inputs;
 mod filters;
 mod import;
+mod import_lines;
 mod logging;
 mod output;
 mod progress;
 mod robots;
 mod run;
 mod search;
+mod search_words;
 mod serve;
 mod site;
 mod status;
@@ -122,7 +126,7 @@ impl Context {
 
 /// Parses the arguments, runs the sub-command and gives the exit code.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(search_words::marked(std::env::args_os().collect()));
     logging::init(cli.verbose, matches!(cli.command, Command::Run));
     let context = Context {
         config: cli.config,
@@ -192,13 +196,19 @@ fn one_line(error: &anyhow::Error) -> String {
             parts.push(cause);
         }
     }
-    parts
+    let line = parts
         .join(": ")
         .lines()
         .map(str::trim)
         .collect::<Vec<_>>()
-        .join(" ")
+        .join(" ");
+    line.replace(SYSTEM_DENIES, DENIED)
 }
+
+/// What the system says of a file that belongs to somebody else, and what a person can do about it.
+const SYSTEM_DENIES: &str = "Permission denied (os error 13)";
+const DENIED: &str = "permission denied; run taojin as the user that it belongs to (with sudo for the service's data), \
+                      or name another folder with --data-dir";
 
 /// The runtime of commands that use the network.
 fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {

@@ -1,12 +1,13 @@
 //! `taojin search`: hits in the terminal or as JSON.
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use super::filters::Filters;
-use super::{Context, Usage, output};
+use super::{Context, Usage, output, search_words};
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
-use crate::index::{self, Reader};
+use crate::index::{self, Query, Reader};
 use crate::serve::{self, Found, FoundList, SearchAnswer, SearchHit, Wanted};
 
 /// Hits shown when nothing is said.
@@ -22,7 +23,7 @@ const FOLLOWED_KEPT: usize = 1_000_000;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Words, "exact phrases", -without, a OR b, title: site: author: source: since: until:
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = search_words::word)]
     query: Vec<String>,
     #[command(flatten)]
     filters: Filters,
@@ -83,18 +84,61 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if args.follow {
         return follow(&reader, wanted, args.json);
     }
-    let started = std::time::Instant::now();
-    let found = serve::ask(&reader, &wanted)?;
-    let took_ms = started.elapsed().as_secs_f64() * 1000.0;
     if args.json {
-        output::json(&SearchAnswer::new(found, took_ms, false))?;
+        let started = Instant::now();
+        let found = ask(&reader, &wanted)?;
+        output::json(&SearchAnswer::new(found, elapsed_ms(started), false))?;
     } else {
-        for note in &found.notes {
-            output::note(&output::printable(&note.to_string()));
-        }
-        print(&found, took_ms, args.offset);
+        show(&reader, &wanted, window)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn elapsed_ms(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1000.0
+}
+
+/// All hits asked for, however many: one look at the index gives [`Query::MAX_LIMIT`].
+fn ask(reader: &Reader, wanted: &Wanted) -> anyhow::Result<FoundList> {
+    let mut all = serve::ask(reader, wanted)?;
+    let full = |hits: usize| hits > 0 && hits.is_multiple_of(Query::MAX_LIMIT);
+    while all.hits.len() < wanted.limit && full(all.hits.len()) {
+        let next = Wanted {
+            offset: wanted.offset + all.hits.len(),
+            limit: wanted.limit - all.hits.len(),
+            ..wanted.clone()
+        };
+        let more = serve::ask(reader, &next)?.hits;
+        if more.is_empty() {
+            break;
+        }
+        all.hits.extend(more);
+    }
+    Ok(all)
+}
+
+/// Searches and prints the hits for a person. `window` is how deep hits can be asked for.
+pub(super) fn show(reader: &Reader, wanted: &Wanted, window: usize) -> anyhow::Result<()> {
+    let started = Instant::now();
+    // One hit more than is shown tells whether there are more: reprints are one hit, so the total does not.
+    let limit = (wanted.limit + 1).min(window.saturating_sub(wanted.offset));
+    let further = Wanted {
+        limit,
+        ..wanted.clone()
+    };
+    let mut found = ask(reader, &further)?;
+    let took_ms = elapsed_ms(started);
+    let is_more = found.hits.len() > wanted.limit;
+    found.hits.truncate(wanted.limit);
+    for note in &found.notes {
+        output::note(&output::printable(&note.to_string()));
+    }
+    print(&found, took_ms, wanted.offset);
+    if is_more {
+        let next = wanted.offset + wanted.limit;
+        output::line(&format!("\n--offset {next} shows the next"));
+    }
+    Ok(())
 }
 
 impl From<Sort> for index::Sort {
@@ -164,10 +208,21 @@ fn quoted(words: &[String]) -> String {
     words.join(" ")
 }
 
-/// Hits for a person.
-pub(super) fn print(found: &FoundList, took_ms: f64, offset: usize) {
+fn print(found: &FoundList, took_ms: f64, offset: usize) {
     let paint = output::Paint::new();
-    output::line(&format!("{} hits in {took_ms:.1} ms", found.total));
+    let took = format!("in {:.0} ms", took_ms.ceil());
+    let (shown, total) = (found.hits.len() as u64, found.total);
+    output::line(&match offset {
+        0 if shown == total => format!("{total} {} {took}", plural(total)),
+        0 => format!("{shown} of {total} {} {took}", plural(total)),
+        _ if shown == 0 => format!("none of {total} {} {took}", plural(total)),
+        _ => format!(
+            "{} to {} of {total} {} {took}",
+            offset + 1,
+            offset + found.hits.len(),
+            plural(total)
+        ),
+    });
     if let Some(other) = &found.did_you_mean {
         output::line(&format!("Did you mean: {other}"));
     }
@@ -185,14 +240,28 @@ pub(super) fn print(found: &FoundList, took_ms: f64, offset: usize) {
     }
 }
 
+fn plural(hits: u64) -> &'static str {
+    if hits == 1 { "hit" } else { "hits" }
+}
+
 fn print_hit(paint: &output::Paint, hit: &Found, mark: &str) {
     let title = paint.marked(&hit.title, output::BOLD);
     let published = hit.published.as_deref();
     let published = published.and_then(|p| p.get(..10)).unwrap_or("");
-    let facts = [published, hit.site.as_deref().unwrap_or(""), &hit.url];
-    let facts: Vec<&str> = facts.into_iter().filter(|f| !f.is_empty()).collect();
+    let known = |fact: &Option<String>| fact.as_deref().unwrap_or_default().trim().to_owned();
+    let facts = [
+        published.to_owned(),
+        known(&hit.site),
+        known(&hit.source),
+        known(&hit.author),
+        hit.url.clone(),
+    ];
+    let facts: Vec<String> = facts.into_iter().filter(|f| !f.is_empty()).collect();
     output::line(&format!("\n{mark:>4} {title}"));
-    output::line(&format!("     {}", paint.dim(&facts.join("  "))));
+    output::line(&format!(
+        "     {}",
+        paint.dim(&output::printable(&facts.join("  ")))
+    ));
     if !hit.snippet.text.is_empty() {
         output::line(&format!("     {}", paint.marked(&hit.snippet, "")));
     }

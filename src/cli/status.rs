@@ -18,12 +18,16 @@ pub(crate) struct Args {
 /// Prints the status.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
-    if !loaded.config.data_dir.is_dir() {
-        let dir = loaded.config.data_dir.display();
-        return Err(Usage(format!(
-            "data_dir {dir}: there is no such directory; nothing was crawled yet"
-        ))
-        .into());
+    let dir = loaded.config.data_dir.display();
+    match std::fs::metadata(&loaded.config.data_dir) {
+        Ok(data) if data.is_dir() => {}
+        Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => {
+            return Err(Usage(format!("data_dir {dir}: {e}")).into());
+        }
+        _ => {
+            let next = "nothing was crawled yet; do that with `taojin crawl`, or look at `taojin demo` first";
+            return Err(Usage(format!("data_dir {dir}: there is no such folder; {next}")).into());
+        }
     }
     let documents = match super::search::open(&loaded) {
         Ok(reader) => reader.num_docs()?,

@@ -220,8 +220,12 @@ fn print_found(found: &Found, json: bool) -> anyhow::Result<()> {
 }
 
 fn list(desk: &TermDesk, state: TermState, limit: usize, json: bool) -> anyhow::Result<()> {
-    for record in desk.list(state, 0, limit)? {
-        print_record(&record, json)?;
+    let records = desk.list(state, 0, limit)?;
+    if records.is_empty() && !json {
+        output::note("no terms on this list; `taojin terms discover` looks for some in the index");
+    }
+    for record in &records {
+        print_record(record, json)?;
     }
     Ok(())
 }

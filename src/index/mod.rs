@@ -48,7 +48,7 @@ pub use writer::Writer;
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// There is no index in the folder.
-    #[error("no search index in {}: nothing was crawled or imported into this data directory yet", .0.display())]
+    #[error("no search index in {}: nothing was crawled or imported into this data folder yet; fill it with `taojin crawl`, name another with --data-dir, or look at `taojin demo` first", .0.display())]
     Missing(PathBuf),
     /// Another process or writer has it open for writing.
     #[error("the search index in {} is being written by another taojin; stop it first (systemctl stop taojin)", .0.display())]

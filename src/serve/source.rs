@@ -69,6 +69,10 @@ pub struct Found {
     pub site: Option<String>,
     /// Publication, ISO 8601.
     pub published: Option<String>,
+    /// Named writer.
+    pub author: Option<String>,
+    /// Media source as printed.
+    pub source: Option<String>,
     /// The best part of the text.
     pub snippet: Marked,
     /// BM25 of the two fields together, halved with each half-life in the order [`Sort::Both`].

@@ -104,6 +104,8 @@ fn hit(found: FoundDocument, highlighter: &Highlighter) -> Found {
         url: document.url,
         site,
         published: document.published,
+        author: document.author,
+        source: document.source,
         score: found.score,
         group: found.group,
         duplicates: found.duplicates,

@@ -145,7 +145,7 @@ fn mistakes_in_arguments_are_one_line_and_exit_2() {
         ),
         (vec!["site", "add", "http://192.168.1.1/"], "192.168.1.1"),
         (vec!["site", "remove", "z"], "no site"),
-        (vec!["extract", "no-such-file.html"], "no input"),
+        (vec!["extract", "no-such-file.html"], "no such file"),
         (vec!["import", "no-such-file.jsonl"], "no-such-file"),
         (vec!["robots", "no-such-file", "--url", "/"], "no-such-file"),
         (vec!["why", "http://a.example/"], "no crawl data"),
@@ -189,6 +189,18 @@ fn a_port_in_use_is_said() {
     );
     let line = place.refused(&["run"]);
     assert!(line.contains(&address) && line.contains("in use"), "{line}");
+}
+
+#[test]
+fn a_port_in_use_that_was_asked_for_is_named_by_its_option() {
+    let place = imported();
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("its address").to_string();
+    let line = place.refused(&["serve", "--listen", &address]);
+    assert!(
+        line.contains(&format!("--listen {address}: in use")),
+        "{line}"
+    );
 }
 
 #[test]

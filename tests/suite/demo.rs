@@ -341,8 +341,10 @@ fn the_sample_web_is_found_once_without_falling_into_its_traps() {
 #[test]
 fn the_demo_shows_both_rounds_and_three_searches() {
     let started = Instant::now();
+    let dir = tempfile::tempdir().expect("temporary directory");
     let done = Command::new(env!("CARGO_BIN_EXE_taojin"))
         .args(["demo", "--once"])
+        .env("TMPDIR", dir.path())
         .output()
         .expect("taojin runs");
     let said = String::from_utf8_lossy(&done.stdout);

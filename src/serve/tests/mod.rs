@@ -122,6 +122,8 @@ impl SearchSource for Fake {
                 url: document.url,
                 site: document.site,
                 published: document.published,
+                author: document.author,
+                source: document.source,
                 score: 1.5,
                 group: Some(at as u64),
                 duplicates: 0,
