@@ -15,6 +15,7 @@ mod duplicates;
 mod eval;
 mod export;
 mod extract_inputs;
+mod first_hour;
 mod follow;
 mod foreign_sites;
 mod foreign_web;
@@ -44,3 +45,6 @@ mod world;
 fn say(line: &str) {
     eprintln!("{line}");
 }
+
+/// The top of the repository.
+pub(crate) const ROOT: &str = env!("CARGO_MANIFEST_DIR");
