@@ -20,6 +20,7 @@ mod reprints;
 mod scan;
 mod schema;
 mod search;
+mod similar;
 mod sites;
 mod sketch;
 mod suggest;

@@ -23,7 +23,7 @@ const RELATED_TERMS: usize = 8;
 /// Longest term, in characters.
 const MAX_CHARS: usize = 12;
 /// What a term of the lexicons counts against another word.
-const TERM_WEIGHT: f64 = 3.0;
+pub(super) const TERM_WEIGHT: f64 = 3.0;
 
 impl Reader {
     /// Terms that the best documents of a search have in common, without those that were asked for.
@@ -35,6 +35,13 @@ impl Reader {
     ) -> Vec<String> {
         let dictionary = self.analyzer().dictionary();
         let asked = asked(query);
+        // Of a list that was asked for without words, what its few documents are about.
+        let least = match asked.is_empty() {
+            true => LEAST_DOCUMENTS.min(u32::try_from(documents.len()).unwrap_or(u32::MAX)),
+            false => LEAST_DOCUMENTS,
+        };
+        let repeats =
+            |word: &str| !asked.is_empty() && (asked.contains(word) || word.contains(&asked));
         let heads: Vec<(String, Normalized)> = documents
             .iter()
             .take(RELATED_DOCUMENTS)
@@ -64,9 +71,7 @@ impl Reader {
                 }
             }
         }
-        seen.retain(|word, known| {
-            known.documents >= LEAST_DOCUMENTS && !asked.contains(word) && !word.contains(&asked)
-        });
+        seen.retain(|word, known| known.documents >= least && !repeats(word));
         let prior = |word: &str, documents: u32| {
             let weight = match dictionary.is_term(word) {
                 true => TERM_WEIGHT,
@@ -101,7 +106,7 @@ impl Reader {
     }
 
     /// ln(documents / documents with the word); of a longer word its rarest pair stands for it.
-    fn rarity(&self, searcher: &Searcher, word: &str) -> f64 {
+    pub(super) fn rarity(&self, searcher: &Searcher, word: &str) -> f64 {
         let frequency = whole_grams(word)
             .into_iter()
             .map(|gram| {
@@ -142,7 +147,7 @@ fn as_written<'t>(word: &'t str, original: &'t str, range: std::ops::Range<usize
 }
 
 /// Whether a word can be a term.
-fn is_telling(word: &str) -> bool {
+pub(super) fn is_telling(word: &str) -> bool {
     let chars = word.chars().count();
     let digits = word.chars().any(char::is_numeric) && !word.chars().any(is_cjk);
     (2..=MAX_CHARS).contains(&chars) && !digits && !is_stop_word(word)

@@ -2,13 +2,15 @@
 //! typed in characters, syllables or first letters, and titles that contain it. Only what has documents.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use serde::Serialize;
 
 use super::IndexError;
+use super::pinyin;
 use super::query::{Clause, Group, Occur, Query, Sort, Target};
 use super::reader::Reader;
-use crate::analyze::normalize;
+use crate::analyze::{Normalized, normalize};
 
 /// Longest text that is completed, in characters: after that one knows what one wants.
 const MAX_TYPED_CHARS: usize = 32;
@@ -38,6 +40,8 @@ pub struct Suggestion {
     pub documents: u64,
     /// Identifier of the document, for a title.
     pub id: Option<String>,
+    /// The parts of the text that were typed, in bytes.
+    pub marks: Vec<Range<usize>>,
 }
 
 impl Reader {
@@ -70,6 +74,7 @@ impl Reader {
                     kind: Suggested::Term,
                     documents: found.total as u64,
                     id: None,
+                    marks: typed_part(term, typed),
                 };
                 out.push((!begins, suggestion));
             }
@@ -91,6 +96,7 @@ impl Reader {
             let title = document.stored.document.title.unwrap_or_default();
             if out.len() < limit && seen.insert(normalize(&title).into_owned()) {
                 out.push(Suggestion {
+                    marks: occurrences(&title, typed),
                     text: title,
                     kind: Suggested::Title,
                     documents: 1,
@@ -100,6 +106,30 @@ impl Reader {
         }
         Ok(out)
     }
+}
+
+/// The part of a term that was typed: the text itself, or the characters that its letters stand for.
+fn typed_part(term: &str, typed: &str) -> Vec<Range<usize>> {
+    let found = occurrences(term, typed);
+    if !found.is_empty() {
+        return found;
+    }
+    let mut ends = term.char_indices().map(|(at, c)| at + c.len_utf8());
+    // Half a syllable counts as its character: the shortest part that the letters are the beginning of.
+    let covered = ends.find(|&end| {
+        let part = term.get(..end).unwrap_or_default();
+        pinyin::begins(part, &pinyin::syllables(part), typed)
+    });
+    covered.map(|end| 0..end).into_iter().collect()
+}
+
+/// Where a text in normal form stands in another, whatever its spelling there.
+fn occurrences(text: &str, typed: &str) -> Vec<Range<usize>> {
+    let normal = Normalized::new(text);
+    let found = normal.text().match_indices(typed);
+    found
+        .map(|(at, part)| normal.original(at, at + part.len()))
+        .collect()
 }
 
 /// The documents with these very characters.

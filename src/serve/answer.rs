@@ -88,6 +88,9 @@ pub struct SuggestionAnswer {
     pub documents: u64,
     /// Id for `/api/docs/{id}`, for a title.
     pub id: Option<String>,
+    /// The parts of the text that were typed: first character and the one after the last, counted in Unicode code
+    /// points.
+    pub marks: Vec<[usize; 2]>,
 }
 
 /// One hit of a search.
@@ -104,6 +107,12 @@ pub struct SearchHit {
     pub site: Option<String>,
     /// First publication, ISO 8601: a date, or date and time with offset.
     pub published: Option<String>,
+    /// Named writer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// Media source as printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// The best part of the text as HTML: escaped, with the matches in `<mark>`.
     pub snippet: String,
     /// BM25 over words and character pairs, halved with each half-life of age for `sort=both`; only comparable
@@ -217,7 +226,11 @@ impl From<Dates> for DatesAnswer {
 
 impl From<Suggestion> for SuggestionAnswer {
     fn from(suggestion: Suggestion) -> SuggestionAnswer {
+        let text = suggestion.text.as_str();
+        let chars = |bytes: usize| text.get(..bytes).unwrap_or_default().chars().count();
+        let marks = suggestion.marks.iter();
         SuggestionAnswer {
+            marks: marks.map(|m| [chars(m.start), chars(m.end)]).collect(),
             text: suggestion.text,
             kind: match suggestion.kind {
                 Suggested::Term => "term",
@@ -238,6 +251,8 @@ impl From<Found> for SearchHit {
             title: hit.title.text,
             site: hit.site,
             published: hit.published,
+            author: hit.author,
+            source: hit.source,
             snippet: Html::marked(&hit.snippet).into_string(),
             group: hit.group.map(group_code),
             duplicates: hit.duplicates,

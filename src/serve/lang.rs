@@ -95,6 +95,32 @@ impl Lang {
         }
     }
 
+    /// Which hits of a result are shown; `folded` when reprints stand behind one of them.
+    pub(crate) fn range(self, first: usize, last: usize, folded: bool) -> String {
+        match (self, folded) {
+            (Lang::Zh, false) => format!("第 {first}–{last} 条"),
+            (Lang::Zh, true) => format!("第 {first}–{last} 条，转载已合并"),
+            (Lang::En, false) => format!("{first}–{last} shown"),
+            (Lang::En, true) => format!("{first}–{last} shown, reprints as one"),
+        }
+    }
+
+    /// A name and its value.
+    pub(crate) fn labelled(self, name: &str, value: &str) -> String {
+        match self {
+            Lang::Zh => format!("{name}：{value}"),
+            Lang::En => format!("{name}: {value}"),
+        }
+    }
+
+    /// What a chip does, for those who do not see its cross.
+    pub(crate) fn remove(self, label: &str) -> String {
+        match self {
+            Lang::Zh => format!("去掉“{label}”"),
+            Lang::En => format!("Remove “{label}”"),
+        }
+    }
+
     /// Number of documents that can be found.
     pub(crate) fn documents(self, count: u64) -> String {
         let grouped = grouped(count);
@@ -150,6 +176,76 @@ impl Lang {
             (Lang::Zh, _) => format!("{count} 条评论"),
             (Lang::En, 1) => "1 comment".to_owned(),
             (Lang::En, _) => format!("{count} comments"),
+        }
+    }
+
+    /// Heading above the answers of a thread.
+    pub(crate) fn replies(self, count: usize) -> String {
+        match (self, count) {
+            (Lang::Zh, _) => format!("{count} 条回帖"),
+            (Lang::En, 1) => "1 reply".to_owned(),
+            (Lang::En, _) => format!("{count} replies"),
+        }
+    }
+
+    /// Documents of a site.
+    pub(crate) fn count(self, count: u64) -> String {
+        let grouped = grouped(count);
+        match (self, count) {
+            (Lang::Zh, _) => format!("{grouped} 篇"),
+            (Lang::En, 1) => "1 document".to_owned(),
+            (Lang::En, _) => format!("{grouped} documents"),
+        }
+    }
+
+    /// New hits of a topic.
+    pub(crate) fn new_hits(self, count: u64) -> String {
+        let grouped = grouped(count);
+        match self {
+            Lang::Zh => format!("近 7 天 {grouped} 篇"),
+            Lang::En => format!("{grouped} in 7 days"),
+        }
+    }
+
+    /// When a site was crawled last.
+    pub(crate) fn crawled(self, then_ms: Option<i64>, now_ms: i64) -> String {
+        match (self, then_ms) {
+            (Lang::Zh, Some(then)) => format!("{}抓取", self.relative(then, now_ms)),
+            (Lang::En, Some(then)) => format!("crawled {}", self.relative(then, now_ms)),
+            (Lang::Zh, None) => "尚未抓取".to_owned(),
+            (Lang::En, None) => "not crawled yet".to_owned(),
+        }
+    }
+
+    /// Failed fetches of a site's last cycle.
+    pub(crate) fn errors(self, count: u64) -> String {
+        let grouped = grouped(count);
+        match (self, count) {
+            (Lang::Zh, _) => format!("{grouped} 次失败"),
+            (Lang::En, 1) => "1 failure".to_owned(),
+            (Lang::En, _) => format!("{grouped} failures"),
+        }
+    }
+
+    /// Sites that are configured, in an index that is empty.
+    pub(crate) fn sites_waiting(self, count: usize) -> String {
+        match (self, count) {
+            (Lang::Zh, _) => format!("已配置 {count} 个站点，还没有抓取到文章。"),
+            (Lang::En, 1) => {
+                "One site is configured, and nothing of it was crawled yet.".to_owned()
+            }
+            (Lang::En, _) => {
+                format!("{count} sites are configured, and nothing of them was crawled yet.")
+            }
+        }
+    }
+
+    /// Sites that the home page has no room for.
+    pub(crate) fn more_sites(self, count: usize) -> String {
+        match (self, count) {
+            (Lang::Zh, _) => format!("另有 {count} 个站点"),
+            (Lang::En, 1) => "1 more site".to_owned(),
+            (Lang::En, _) => format!("{count} more sites"),
         }
     }
 

@@ -98,6 +98,44 @@ pub fn parse(typed: &str, calendar: &Calendar) -> Parsed {
     parser.parsed
 }
 
+/// A part of a query that narrows its result: a field or a refused word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Narrowing {
+    /// As typed.
+    pub(crate) text: String,
+    /// The query without it.
+    pub(crate) rest: String,
+}
+
+/// The parts of a query that narrow its result, in their order.
+pub(crate) fn narrowings(typed: &str) -> Vec<Narrowing> {
+    let pieces = split(typed);
+    let mut parts: Vec<(String, bool)> = Vec::new();
+    let mut at = 0;
+    while at < pieces.len() {
+        let alternatives = alternatives(&pieces, at);
+        let narrows = |piece: &&Piece| piece.field.is_some() || piece.minus;
+        let typed: Vec<&str> = alternatives
+            .iter()
+            .map(|piece| piece.raw.as_str())
+            .collect();
+        parts.push((typed.join(" OR "), alternatives.iter().any(narrows)));
+        at += alternatives.len() * 2 - 1;
+    }
+    let without = |left_out: usize| {
+        let others = parts.iter().enumerate().filter(|(at, _)| *at != left_out);
+        let others: Vec<&str> = others.map(|(_, (text, _))| text.as_str()).collect();
+        others.join(" ")
+    };
+    let narrowing = |(at, (text, narrows)): (usize, &(String, bool))| {
+        narrows.then(|| Narrowing {
+            text: text.clone(),
+            rest: without(at),
+        })
+    };
+    parts.iter().enumerate().filter_map(narrowing).collect()
+}
+
 struct Parser<'a> {
     parsed: Parsed,
     words: Vec<String>,

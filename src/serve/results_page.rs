@@ -8,9 +8,11 @@ use super::config::{Config, PAGE_HITS};
 use super::html::Html;
 use super::labels::Labels;
 use super::lang::grouped;
+use super::moment::Moment;
 use super::params::Params;
+use super::query::narrowings;
 use super::source::{Found, FoundList};
-use super::view::{Choice, Chrome, Day, address, day, kept, link, outward, title};
+use super::view::{Choice, Chrome, address, kept, link, outward, title};
 use crate::index::Sort;
 
 /// Page numbers shown to either side of the current one.
@@ -24,7 +26,9 @@ pub(crate) struct HitView {
     url: Option<String>,
     address: String,
     site: String,
-    published: Option<Day>,
+    published: Option<Moment>,
+    author: String,
+    source: String,
     snippet: Html,
     cached: String,
     id: String,
@@ -37,6 +41,10 @@ pub(crate) struct HitView {
 pub(crate) struct ResultsPage {
     c: Chrome,
     total: String,
+    /// Which hits these are.
+    range: String,
+    /// What narrows the search, each with the link without it.
+    chips: Vec<Choice>,
     notes: Vec<String>,
     did_you_mean: Option<Choice>,
     /// Out of the reprints of one report, back to the result they belong to.
@@ -54,7 +62,6 @@ pub(crate) struct ResultsPage {
     until_day: String,
     dates_kept: Vec<(&'static str, String)>,
     clear: Option<String>,
-    chosen: String,
     pages: Vec<Choice>,
     previous: Option<String>,
     next: Option<String>,
@@ -69,7 +76,19 @@ impl ResultsPage {
         config: &Config,
     ) -> ResultsPage {
         let total = c.lang.total(found.total, took_ms);
-        let reachable = usize::try_from(found.total).unwrap_or(usize::MAX);
+        let shown = found.hits.len();
+        // Reprints are counted one by one and shown as one hit: a page with room on it is the last.
+        let reachable = match shown < PAGE_HITS {
+            true => params.offset + shown,
+            false => usize::try_from(found.total).unwrap_or(usize::MAX),
+        };
+        let folded = found.hits.iter().any(|hit| hit.duplicates > 0) && params.group.is_none();
+        let range = match shown {
+            0 => String::new(),
+            _ => c
+                .lang
+                .range(params.offset + 1, params.offset + shown, folded),
+        };
         let next_offset = params.offset + PAGE_HITS;
         let at = |offset: usize| {
             c.search(&Params {
@@ -117,12 +136,13 @@ impl ResultsPage {
             until_day: day_only(params.until.as_deref()),
             dates_kept: kept(params, true),
             clear: params.filtered().then(|| c.search(&unfiltered)),
-            chosen: chosen(&c, params),
+            chips: chips(&c, params),
             pages: pages(params, reachable, config, &at),
             previous: (params.offset > 0).then(|| at(params.offset.saturating_sub(PAGE_HITS))),
             next: (next_offset < reachable && next_offset <= config.offset_max())
                 .then(|| at(next_offset)),
             total,
+            range,
             notes: found.notes.iter().map(|note| c.lang.note(note)).collect(),
             did_you_mean: found.did_you_mean.as_ref().map(again),
             ungrouped: params.group.map(|_| {
@@ -173,8 +193,14 @@ fn hit_view(hit: Found, c: &Chrome, params: &Params, doc_query: &str) -> HitView
         title: title(&hit.title, c.t),
         address: address(&hit.url),
         url: outward(&hit.url),
+        // A site that names itself as its source says nothing new.
+        source: hit
+            .source
+            .filter(|source| hit.site.as_ref() != Some(source))
+            .unwrap_or_default(),
         site: hit.site.unwrap_or_default(),
-        published: hit.published.as_deref().and_then(day),
+        author: hit.author.unwrap_or_default(),
+        published: c.moment(hit.published.as_ref()),
         snippet: Html::marked(&hit.snippet),
         cached,
     }
@@ -276,28 +302,88 @@ fn sites(c: &Chrome, params: &Params, counts: Vec<(String, u64)>) -> Vec<Choice>
         .collect()
 }
 
-/// The filters in force in a few words, for the closed drawer on a phone.
-fn chosen(c: &Chrome, params: &Params) -> String {
-    let mut words: Vec<String> = Vec::new();
-    match params.sort {
-        Sort::Relevance => {}
-        Sort::Both => words.push(c.t.both.to_owned()),
-        Sort::Date => words.push(c.t.date.to_owned()),
+/// What narrows the search or orders it, each with the link to the search without it.
+fn chips(c: &Chrome, params: &Params) -> Vec<Choice> {
+    let mut chips = Vec::new();
+    let mut add = |label: String, without: Params| {
+        chips.push(Choice {
+            label,
+            href: c.search(&Params {
+                offset: 0,
+                ..without
+            }),
+            chosen: false,
+            count: None,
+        });
+    };
+    for site in &params.sites {
+        let mut sites = params.sites.clone();
+        sites.retain(|other| other != site);
+        let without = Params {
+            sites,
+            ..params.clone()
+        };
+        add(c.lang.labelled(c.t.site, site), without);
     }
-    let period = period_names(c.t).into_iter().find(|(since, _)| {
-        since.is_some() && *since == params.since.as_deref() && params.until.is_none()
-    });
-    match (period, &params.since, &params.until) {
-        (Some((_, label)), _, _) => words.push(label.to_owned()),
-        (None, None, None) => {}
-        (None, since, until) => words.push(format!(
-            "{} – {}",
-            since.as_deref().unwrap_or_default(),
-            until.as_deref().unwrap_or_default()
-        )),
+    for (label, since, until) in times(c, params) {
+        let without = Params {
+            since,
+            until,
+            ..params.clone()
+        };
+        add(label, without);
     }
-    words.extend(params.sites.iter().cloned());
-    words.join(" · ")
+    for narrowing in narrowings(&params.text) {
+        let without = Params {
+            text: narrowing.rest,
+            ..params.clone()
+        };
+        add(narrowing.text, without);
+    }
+    // Without words there is only one order.
+    let order = match params.sort {
+        Sort::Both => Some(c.t.both),
+        Sort::Date => Some(c.t.date),
+        Sort::Relevance => None,
+    };
+    if let Some(order) = order.filter(|_| !params.text.is_empty()) {
+        let without = Params {
+            sort: Sort::Relevance,
+            half_life: None,
+            ..params.clone()
+        };
+        add(c.lang.labelled(c.t.sort, order), without);
+    }
+    chips
+}
+
+/// The limits of time, each with what is left of them without it.
+fn times(c: &Chrome, params: &Params) -> Vec<(String, Option<String>, Option<String>)> {
+    let (since, until) = (params.since.clone(), params.until.clone());
+    let named = |since: &String| {
+        let mut names = period_names(c.t).into_iter();
+        names.find_map(|(period, name)| (period == Some(since.as_str())).then_some(name))
+    };
+    match (&since, &until) {
+        (Some(first), Some(last)) if first == last => {
+            vec![(c.lang.labelled(c.t.time, first), None, None)]
+        }
+        (Some(first), None) if named(first).is_some() => {
+            let name = named(first).unwrap_or_default();
+            vec![(c.lang.labelled(c.t.time, name), None, None)]
+        }
+        _ => {
+            let from = since.clone().map(|first| {
+                let label = c.lang.labelled(c.t.since, &first);
+                (label, None, until.clone())
+            });
+            let to = until.clone().map(|last| {
+                let label = c.lang.labelled(c.t.until, &last);
+                (label, since.clone(), None)
+            });
+            from.into_iter().chain(to).collect()
+        }
+    }
 }
 
 fn pages(

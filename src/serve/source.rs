@@ -83,6 +83,15 @@ pub struct Found {
     pub duplicates: u64,
 }
 
+/// What goes with a document.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Related {
+    /// Other documents with the same text, the original or earliest first.
+    pub reprints: Vec<Found>,
+    /// Documents on the same topic, best first.
+    pub similar: Vec<Found>,
+}
+
 /// A hit as it came in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arrived {
@@ -134,6 +143,9 @@ pub trait SearchSource: Send + Sync + 'static {
 
     /// The document with this id, if it is in the index.
     fn document(&self, id: &str) -> Result<Option<Document>, SourceError>;
+
+    /// Reprints of the document with this id, and others on its topic; at most `limit` of each.
+    fn related(&self, id: &str, limit: usize) -> Result<Related, SourceError>;
 
     /// Marks the matches of a query in each of the texts, in their order.
     fn mark(&self, query: &str, texts: &[&str]) -> Vec<Marked>;

@@ -4,10 +4,12 @@
 use super::dates::Calendar;
 use super::highlight::Highlighter;
 use super::query::{Parsed, parse};
-use super::source::{Arrived, Found, FoundList, Marked, SearchSource, SourceError, Wanted};
+use super::source::{
+    Arrived, Found, FoundList, Marked, Related, SearchSource, SourceError, Wanted,
+};
 use crate::extract::Document;
 use crate::index::{
-    FoundDocument, IndexError, Reader, Sort, StoredDocument, Suggestion, parse_published,
+    FoundDocument, IndexError, Query, Reader, Sort, StoredDocument, Suggestion, parse_published,
 };
 
 /// Width of a snippet: three lines of a phone, two of a desktop.
@@ -79,8 +81,8 @@ fn arrived(reader: &Reader, stored: StoredDocument, highlighter: &Highlighter) -
     let offset = reader.config().utc_offset_minutes;
     Arrived {
         fetched_ms: stored.fetched_ms,
-        published_ms: published.and_then(|text| parse_published(text, offset)),
         author: stored.document.author.clone(),
+        published_ms: published.and_then(|text| parse_published(text, offset)),
         found: hit(
             FoundDocument {
                 score: 0.0,
@@ -91,6 +93,31 @@ fn arrived(reader: &Reader, stored: StoredDocument, highlighter: &Highlighter) -
             highlighter,
         ),
     }
+}
+
+/// Reprints of a document, and others on its topic.
+fn related(reader: &Reader, id: &str, limit: usize) -> Result<Related, IndexError> {
+    let Some(stored) = reader.document_by_id(id)? else {
+        return Ok(Related::default());
+    };
+    let mut reprints = Vec::new();
+    if let Some(group) = reader.group(stored.fingerprint)? {
+        let members = Wanted {
+            group: Some(group),
+            // The document itself is one of them.
+            limit: limit + 1,
+            ..Wanted::default()
+        };
+        reprints = ask(reader, &members)?.hits;
+        reprints.retain(|hit| hit.id != id);
+        reprints.truncate(limit);
+    }
+    let unmarked = Highlighter::new(&Query::default(), &reader.analyzer().dictionary());
+    let similar = reader.similar(&stored, limit)?;
+    Ok(Related {
+        reprints,
+        similar: similar.into_iter().map(|f| hit(f, &unmarked)).collect(),
+    })
 }
 
 fn hit(found: FoundDocument, highlighter: &Highlighter) -> Found {
@@ -132,6 +159,10 @@ impl SearchSource for Reader {
         self.document_by_id(id)
             .map(|found| found.map(|stored| stored.document))
             .map_err(|e| SourceError(e.to_string()))
+    }
+
+    fn related(&self, id: &str, limit: usize) -> Result<Related, SourceError> {
+        related(self, id, limit).map_err(|e| SourceError(e.to_string()))
     }
 
     fn mark(&self, query: &str, texts: &[&str]) -> Vec<Marked> {

@@ -1,7 +1,7 @@
 //! What a running server holds, and how a request reaches the index. In: a [`ServeState`]. Out: answers, or a
 //! [`Failure`] in time. Never lets a search run on the threads that speak with clients.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -11,12 +11,13 @@ use tokio::time::{Instant, timeout_at};
 use super::config::Config;
 use super::control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Why};
 use super::follow::Topics;
+use super::home::Overview;
 use super::limiter::Limiter;
 use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
 use super::now_ms;
 use super::openapi;
 use super::params::Rules;
-use super::source::{Arrived, FoundList, Marked, SearchSource, SourceError, Wanted};
+use super::source::{Arrived, FoundList, Marked, Related, SearchSource, SourceError, Wanted};
 use super::status::{Status, StatusSource};
 use super::template_desk::TemplateDesk;
 use super::terms_page::{Review, Reviewed, TermReview};
@@ -25,6 +26,8 @@ use crate::index::Suggestion;
 
 /// Suggestions of one answer: what fits above the keyboard of a phone.
 const SUGGESTIONS: usize = 8;
+/// Reprints, and documents on the same topic, below a document.
+const RELATED: usize = 6;
 
 /// Commands to the crawler at once, and how long one may take: a big site is purged at some thousand addresses a second.
 const COMMANDS: usize = 4;
@@ -73,6 +76,7 @@ pub(crate) struct Shared {
     sites: Option<Arc<dyn SiteControl>>,
     status: StatusSource,
     templates: Option<Arc<dyn TemplateDesk>>,
+    overview: Mutex<Option<Arc<Overview>>>,
     running: Arc<Semaphore>,
     /// Commands wait for the crawler, not for a search.
     commands: Arc<Semaphore>,
@@ -97,6 +101,7 @@ impl Shared {
             sites: state.sites,
             status: state.status,
             templates: state.templates,
+            overview: Mutex::new(None),
         }
     }
 
@@ -136,6 +141,38 @@ impl Shared {
         }
         let source = Arc::clone(&self.source);
         self.blocking(move || source.document(&id)).await
+    }
+
+    /// What goes with the document with this id.
+    pub(crate) async fn related(&self, id: String) -> Result<Related, Failure> {
+        let source = Arc::clone(&self.source);
+        self.blocking(move || source.related(&id, RELATED)).await
+    }
+
+    /// What the home page shows; a little old, so that no visit waits for what another one has asked just now.
+    pub(crate) async fn overview(&self) -> Result<Arc<Overview>, Failure> {
+        let known = self.overview.lock();
+        let known = known.unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(known) = known.filter(|known| known.serves(now_ms(), self.documents())) {
+            return Ok(known);
+        }
+        let (source, follows) = (Arc::clone(&self.source), (self.follows)());
+        let status = self.config.operator_pages.then(|| Arc::clone(&self.status));
+        let made = self.blocking(move || {
+            let status = status.and_then(|status| {
+                let failed = |error: &String| tracing::warn!(%error, "home page without status");
+                status().inspect_err(failed).ok()
+            });
+            Overview::of(&*source, &follows, status, now_ms()).map(Arc::new)
+        });
+        let made = made.await?;
+        *self.overview.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&made));
+        Ok(made)
+    }
+
+    /// Offset from UTC, in minutes, of times that name none.
+    pub(crate) fn utc_offset_minutes(&self) -> i32 {
+        self.source.utc_offset_minutes()
     }
 
     /// Marks the matches of `query` in each text.

@@ -1,4 +1,4 @@
-//! What all pages share. In: addresses, dates and headlines as extracted. Out: the frame of a page and its small parts,
+//! What all pages share. In: addresses and headlines as extracted. Out: the frame of a page and its small parts,
 //! made safe to show. Never asks the index; never makes HTML but through `html`.
 
 use askama::Template;
@@ -6,6 +6,7 @@ use askama::Template;
 use super::html::Html;
 use super::labels::Labels;
 use super::lang::Lang;
+use super::moment::{Clock, Moment};
 use super::params::{Params, sort_code};
 use super::source::Marked;
 use crate::index::Sort;
@@ -16,6 +17,8 @@ const ADDRESS_CHARS: usize = 100;
 /// What every page has: language, links, query box.
 pub(crate) struct Chrome {
     pub(crate) lang: Lang,
+    /// The language asked for by `?lang=`; links keep it.
+    pub(crate) asked_lang: Option<Lang>,
     pub(crate) t: &'static Labels,
     pub(crate) base: String,
     pub(crate) version: &'static str,
@@ -30,6 +33,7 @@ pub(crate) struct Chrome {
     pub(crate) operator: bool,
     /// Whether the reader is signed in; none where nobody can be.
     pub(crate) signed_in: Option<bool>,
+    pub(crate) clock: Clock,
 }
 
 /// A link to choose, perhaps with a count.
@@ -38,24 +42,6 @@ pub(crate) struct Choice {
     pub(crate) href: String,
     pub(crate) chosen: bool,
     pub(crate) count: Option<String>,
-}
-
-/// A date as printed and as read by machines.
-pub(crate) struct Day {
-    pub(crate) machine: String,
-    pub(crate) shown: String,
-}
-
-#[derive(Template)]
-#[template(path = "home.html")]
-pub(crate) struct HomePage {
-    pub(crate) c: Chrome,
-    pub(crate) exact: String,
-    pub(crate) without: String,
-    /// Topics that are followed.
-    pub(crate) topics: Vec<Choice>,
-    /// Their feeds.
-    pub(crate) feeds: Vec<Choice>,
 }
 
 #[derive(Template)]
@@ -77,6 +63,11 @@ pub(crate) fn link(base: &str, path: &str, query: &str) -> String {
 }
 
 impl Chrome {
+    /// A time as extracted, if there is one.
+    pub(crate) fn moment(&self, text: Option<&String>) -> Option<Moment> {
+        self.clock.read(text?)
+    }
+
     /// The search page's address for these parameters.
     pub(crate) fn search(&self, params: &Params) -> String {
         link(&self.base, "/", &params.query_string())
@@ -126,17 +117,4 @@ pub(crate) fn address(url: &str) -> String {
         shown.push('…');
     }
     shown
-}
-
-/// `2026-05-01T08:30:00+08:00` → `2026-05-01 08:30`; anything else as it is, but short.
-pub(crate) fn day(published: &str) -> Option<Day> {
-    let machine: String = published.trim().chars().take(40).collect();
-    let (date, time) = machine.split_once(['T', ' ']).unwrap_or((&machine, ""));
-    let clock: String = time.chars().take(5).collect();
-    let shown = if clock.is_empty() {
-        date.to_owned()
-    } else {
-        format!("{date} {clock}")
-    };
-    (!date.is_empty()).then_some(Day { machine, shown })
 }

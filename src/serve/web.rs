@@ -10,8 +10,9 @@ use axum::response::{Html, IntoResponse, Response};
 
 use super::config::PAGE_HITS;
 use super::document_page::DocumentPage;
-use super::follow::Follow;
+use super::home::HomePage;
 use super::lang::Lang;
+use super::moment::Clock;
 use super::now_ms;
 use super::param_error::ParamError;
 use super::params::Params;
@@ -19,7 +20,7 @@ use super::results_page::ResultsPage;
 use super::state::{Failure, Server, Shared};
 use super::status_page::StatusPage;
 use super::token::{Operator, Refusal};
-use super::view::{Choice, Chrome, ErrorPage, HomePage, kept, link};
+use super::view::{Chrome, ErrorPage, kept, link};
 use crate::index::Sort;
 
 const STYLE: &str = include_str!("pages/taojin.css");
@@ -62,7 +63,7 @@ pub(crate) async fn search(
     };
     let c = chrome(&server, &params, &headers, "/");
     if params.text.is_empty() && !params.filtered() {
-        return home(c, &params, &server);
+        return home(c, &params, &server).await;
     }
     // Without words there is no relevance.
     let sort = if params.text.is_empty() {
@@ -83,46 +84,14 @@ pub(crate) async fn search(
     }
 }
 
-fn home(c: Chrome, params: &Params, server: &Shared) -> Response {
-    let example = |text: &str| {
-        let example = Params {
-            text: text.to_owned(),
-            lang: params.lang,
-            ..Params::default()
-        };
-        link(&c.base, "/", &example.query_string())
-    };
-    let (exact, without) = (
-        example(c.t.hint_exact_example),
-        example(c.t.hint_without_example),
-    );
-    let topic = |follow: &Follow| Choice {
-        label: follow.shown().to_owned(),
-        href: c.search(&Params {
-            text: follow.query.clone(),
-            sites: follow.sites.clone(),
-            sort: Sort::Date,
-            lang: params.lang,
-            ..Params::default()
-        }),
-        chosen: false,
-        count: None,
-    };
-    let feed = |follow: &Follow| Choice {
-        label: follow.shown().to_owned(),
-        href: link(&c.base, &format!("/feeds/{}.atom", follow.name), ""),
-        chosen: false,
-        count: None,
-    };
-    let follows = (server.follows)();
-    let home = HomePage {
-        feeds: follows.iter().map(feed).collect(),
-        topics: follows.iter().map(topic).collect(),
-        exact,
-        without,
-        c,
-    };
-    page(&home, StatusCode::OK)
+async fn home(c: Chrome, params: &Params, server: &Shared) -> Response {
+    match server.overview().await {
+        Ok(overview) => page(
+            &HomePage::new(c, params, &(server.follows)(), &overview),
+            StatusCode::OK,
+        ),
+        Err(error) => broken(c, &error),
+    }
 }
 
 /// `/doc/{id}`: the text of a document as it was crawled.
@@ -141,9 +110,11 @@ pub(crate) async fn document(
         Err(error) => return broken(c, &error),
     };
     let texts = DocumentPage::texts(&document);
+    // The text is what was asked for: it is shown even where what goes with it is not found in time.
+    let related = server.related(id.clone()).await.unwrap_or_default();
     match server.mark(params.text.clone(), texts).await {
         Ok(marked) => page(
-            &DocumentPage::new(c, &params, id, document, &marked),
+            &DocumentPage::new(c, &params, id, document, &marked, related),
             StatusCode::OK,
         ),
         Err(error) => broken(c, &error),
@@ -230,6 +201,12 @@ pub(crate) fn chrome(server: &Shared, params: &Params, headers: &HeaderMap, path
     .query_string();
     Chrome {
         lang,
+        asked_lang: params.lang,
+        clock: Clock {
+            lang,
+            now_ms: now_ms(),
+            utc_offset_minutes: server.utc_offset_minutes(),
+        },
         t: lang.labels(),
         base: server.base.clone(),
         version: &ASSETS_VERSION,

@@ -34,6 +34,37 @@
 
   if (box && box.dataset.suggest) suggest(box);
   document.addEventListener("click", reprints);
+  document.addEventListener("click", copy);
+
+  // The text of a suggestion, with what was typed set apart. Its marks count code points.
+  function marked({ text, marks }) {
+    const letters = Array.from(text), parts = [];
+    let at = 0;
+    for (const [from, to] of marks) {
+      const typed = document.createElement("b");
+      typed.textContent = letters.slice(from, to).join("");
+      parts.push(letters.slice(at, from).join(""), typed);
+      at = to;
+    }
+    return [...parts, letters.slice(at).join("")];
+  }
+
+  // A citation goes to the clipboard; where the page may not write there, it is selected.
+  async function copy(event) {
+    const button = event.target instanceof Element && event.target.closest("button[data-copy]");
+    const text = button && document.getElementById(button.dataset.copy);
+    if (!text) return;
+    getSelection().selectAllChildren(text);
+    try {
+      await navigator.clipboard.writeText(text.textContent);
+    } catch {
+      if (!document.execCommand("copy")) return;
+    }
+    const label = button.textContent;
+    if (label === button.dataset.done) return;
+    button.textContent = button.dataset.done;
+    setTimeout(() => { button.textContent = label; }, 2000);
+  }
 
   // Suggestions while typing: a combobox with a list, as the ARIA practices describe it.
   function suggest(box) {
@@ -84,7 +115,7 @@
         item.setAttribute("role", "option");
         item.setAttribute("aria-selected", "false");
         const text = document.createElement("span");
-        text.textContent = suggestion.text;
+        text.append(...marked(suggestion));
         const kind = document.createElement("span");
         const term = suggestion.kind === "term";
         kind.textContent = term ? box.dataset.term + " " + suggestion.documents.toLocaleString() : box.dataset.title;

@@ -152,6 +152,7 @@ impl SearchSource for Fake {
             kind: Suggested::Term,
             documents: 3,
             id: None,
+            marks: vec![0..typed.len()],
         };
         Ok((0..limit).map(suggestion).collect())
     }
@@ -173,6 +174,19 @@ impl SearchSource for Fake {
         }
         let at = usize::from_str_radix(id, 16).ok().filter(|at| *at < 25);
         Ok(at.map(fake_document))
+    }
+
+    fn related(&self, id: &str, limit: usize) -> Result<Related, SourceError> {
+        let others = self.search(&Wanted {
+            limit,
+            ..Wanted::default()
+        })?;
+        let (reprints, similar) = others
+            .hits
+            .into_iter()
+            .partition(|hit| hit.id < *"0000000000000002");
+        assert!(self.document(id)?.is_some());
+        Ok(Related { reprints, similar })
     }
 
     fn mark(&self, query: &str, texts: &[&str]) -> Vec<Marked> {

@@ -1,0 +1,128 @@
+//! Documents on the topic of another. In: a document. Out: those that have most of its telling words, best first. Reads
+//! the beginning of each; reprints of the document itself are left out.
+
+use std::collections::HashMap;
+
+use tantivy::{Searcher, Term};
+
+use super::IndexError;
+use super::entry::head;
+use super::query::Query;
+use super::reader::{Reader, StoredDocument};
+use super::related::{TERM_WEIGHT, is_telling};
+use super::search::FoundDocument;
+use crate::analyze::{gram_term, normalize, whole_grams};
+
+/// Bytes of the text looked at: what it is about stands at its beginning.
+const HEAD_BYTES: usize = 2_000;
+/// Words that stand for the document: as many as a query lists, so that one of them is enough to be ranked.
+const WORDS: usize = 5;
+/// Words that a document must share: one alone is chance.
+const SHARED_WORDS: usize = 2;
+/// Words weighed against the whole index; each costs look-ups in every segment.
+const WEIGHED: usize = 40;
+/// What an occurrence in the title counts.
+const TITLE_WEIGHT: u32 = 3;
+/// Hits looked at for each one given.
+const LOOKED_AT: usize = 4;
+
+impl Reader {
+    /// At most `limit` documents on the topic of this one, best first.
+    pub fn similar(
+        &self,
+        stored: &StoredDocument,
+        limit: usize,
+    ) -> Result<Vec<FoundDocument>, IndexError> {
+        let searcher = self.searcher()?;
+        let title = normalize(stored.document.title.as_deref().unwrap_or_default()).into_owned();
+        let text = normalize(head(&stored.document.text, HEAD_BYTES)).into_owned();
+        let words = self.telling_words(&searcher, &title, &text);
+        if words.len() < SHARED_WORDS || limit == 0 {
+            return Ok(Vec::new());
+        }
+        let group = self.group(stored.fingerprint)?;
+        let found = self.search(&Query {
+            words: words.join(" "),
+            grouped: true,
+            limit: limit * LOOKED_AT,
+            ..Query::default()
+        })?;
+        let mut similar = found.documents;
+        similar.retain(|other| {
+            let document = &other.stored.document;
+            let text = head(&document.text, HEAD_BYTES);
+            let text = normalize(&format!(
+                "{}\n{text}",
+                document.title.as_deref().unwrap_or_default()
+            ))
+            .into_owned();
+            let shared = words.iter().filter(|word| text.contains(word.as_str()));
+            other.stored.fingerprint != stored.fingerprint
+                && (group.is_none() || other.group != group)
+                && shared.count() >= SHARED_WORDS
+        });
+        similar.truncate(limit);
+        Ok(similar)
+    }
+
+    /// The words that tell a document from others: often in it, seldom elsewhere, but not only here.
+    fn telling_words(&self, searcher: &Searcher, title: &str, text: &str) -> Vec<String> {
+        let dictionary = self.analyzer().dictionary();
+        let mut counts: HashMap<&str, u32> = HashMap::new();
+        for (part, weight) in [(title, TITLE_WEIGHT), (text, 1)] {
+            for word in dictionary.words(part) {
+                let word = word.of(part);
+                if is_telling(word) {
+                    *counts.entry(word).or_default() += weight;
+                }
+            }
+        }
+        let prior = |word: &str, count: u32| {
+            let weight = match dictionary.is_term(word) {
+                true => TERM_WEIGHT,
+                false => 1.0,
+            };
+            // The tenth mention says less than the second.
+            f64::from(count).sqrt() * weight
+        };
+        let mut weighed: Vec<(f64, &str)> = counts
+            .into_iter()
+            .map(|(word, count)| (prior(word, count), word))
+            .collect();
+        best_first(&mut weighed);
+        weighed.truncate(WEIGHED);
+        for (weight, word) in &mut weighed {
+            *weight *= match self.is_elsewhere(searcher, word) {
+                true => self.rarity(searcher, word),
+                false => 0.0,
+            };
+        }
+        weighed.retain(|(weight, _)| *weight > 0.0);
+        best_first(&mut weighed);
+        let mut chosen: Vec<&str> = Vec::new();
+        for (_, word) in weighed {
+            let apart = |c: &&str| !c.contains(word) && !word.contains(*c);
+            if chosen.len() < WORDS && chosen.iter().all(|c| apart(&c)) {
+                chosen.push(word);
+            }
+        }
+        chosen.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Whether a second document can have the word.
+    fn is_elsewhere(&self, searcher: &Searcher, word: &str) -> bool {
+        whole_grams(word).into_iter().all(|gram| {
+            let term = gram_term(gram);
+            let fields = [self.fields.body.grams, self.fields.title.grams];
+            let counts = fields.map(|field| {
+                let term = Term::from_field_text(field, &term);
+                searcher.doc_freq(&term).unwrap_or(0)
+            });
+            counts.iter().any(|count| *count > 1)
+        })
+    }
+}
+
+fn best_first(weighed: &mut [(f64, &str)]) {
+    weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+}

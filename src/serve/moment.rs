@@ -1,0 +1,168 @@
+//! Times as people read them. In: a time as extracted: ISO 8601 where it could be read, else as printed on its page. Out:
+//! what is shown, what machines read, and how long ago it was. Never guesses what a printed time means.
+
+use chrono::{DateTime, NaiveDate, NaiveTime};
+
+use super::lang::Lang;
+
+/// Longest text of a time that is shown, in characters.
+const CHARS_MAX: usize = 40;
+/// Bytes of `2026-05-01` and of `08:30`.
+const DATE_BYTES: usize = 10;
+const CLOCK_BYTES: usize = 5;
+
+/// A time as printed and as read by machines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Moment {
+    /// ISO 8601; empty where the text is none.
+    pub(crate) machine: String,
+    pub(crate) shown: String,
+    /// `3 小时前`; empty where there is no time of day, or no zone.
+    pub(crate) ago: String,
+}
+
+/// Where and when times are read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clock {
+    pub(crate) lang: Lang,
+    pub(crate) now_ms: i64,
+    /// Zone of the readers, in which no zone is named.
+    pub(crate) utc_offset_minutes: i32,
+}
+
+impl Clock {
+    /// `2026-05-01T08:30:00+08:00` → `2026-05-01 08:30`, with the zone if it is not the readers'; what is no ISO 8601 as
+    /// it is, but short; none for an empty text.
+    pub(crate) fn read(&self, text: &str) -> Option<Moment> {
+        let text: String = text.trim().chars().take(CHARS_MAX).collect();
+        if text.is_empty() {
+            return None;
+        }
+        let shown = self.shown(&text);
+        let as_printed = || Moment {
+            machine: String::new(),
+            shown: text.clone(),
+            ago: String::new(),
+        };
+        let Some(shown) = shown else {
+            return Some(as_printed());
+        };
+        let ago = DateTime::parse_from_rfc3339(&text)
+            .map(|then| self.lang.relative(then.timestamp_millis(), self.now_ms))
+            .unwrap_or_default();
+        Some(Moment {
+            machine: text.clone(),
+            shown,
+            ago,
+        })
+    }
+
+    fn shown(&self, text: &str) -> Option<String> {
+        let (date, rest) = text.split_at_checked(DATE_BYTES)?;
+        NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?;
+        if rest.is_empty() {
+            return Some(date.to_owned());
+        }
+        let (clock, rest) = rest
+            .strip_prefix(['T', ' '])?
+            .split_at_checked(CLOCK_BYTES)?;
+        NaiveTime::parse_from_str(clock, "%H:%M").ok()?;
+        let fraction = |c: char| c.is_ascii_digit() || matches!(c, ':' | '.' | ',');
+        // A zone begins with a sign or is a Z; what stands before it are seconds.
+        let zone = match rest.strip_prefix(':') {
+            Some(seconds) => seconds.trim_start_matches(fraction),
+            None => rest,
+        };
+        let zone = self.foreign_zone(zone)?;
+        Some(format!("{date} {clock}{zone}"))
+    }
+
+    /// A zone to be shown: nothing for that of the readers, none for what is no zone.
+    fn foreign_zone(&self, zone: &str) -> Option<String> {
+        if zone.is_empty() {
+            return Some(String::new());
+        }
+        let minutes = match zone {
+            "Z" | "z" => 0,
+            _ => {
+                let (sign, digits) = match zone.strip_prefix('-') {
+                    Some(digits) => (-1, digits),
+                    None => (1, zone.strip_prefix('+')?),
+                };
+                let time = NaiveTime::parse_from_str(digits, "%H:%M")
+                    .or_else(|_| NaiveTime::parse_from_str(digits, "%H%M"))
+                    .ok()?;
+                let since_midnight = time.signed_duration_since(NaiveTime::MIN).num_minutes();
+                sign * i32::try_from(since_midnight).ok()?
+            }
+        };
+        if minutes == self.utc_offset_minutes {
+            return Some(String::new());
+        }
+        let (sign, size) = (if minutes < 0 { '-' } else { '+' }, minutes.abs());
+        Some(match (size / 60, size % 60) {
+            (0, 0) => " UTC".to_owned(),
+            (hours, 0) => format!(" UTC{sign}{hours}"),
+            (hours, minutes) => format!(" UTC{sign}{hours}:{minutes:02}"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(lang: Lang) -> Clock {
+        let now = DateTime::parse_from_rfc3339("2026-05-03T17:20:00+08:00").unwrap();
+        Clock {
+            lang,
+            now_ms: now.timestamp_millis(),
+            utc_offset_minutes: 480,
+        }
+    }
+
+    #[test]
+    fn a_time_reads_like_a_time() {
+        for (text, shown) in [
+            ("2026-05-03T14:20:00+08:00", "2026-05-03 14:20"),
+            ("2026-05-03T14:20:31.123+0800", "2026-05-03 14:20"),
+            ("2026-05-03 14:20", "2026-05-03 14:20"),
+            ("2026-05-03T14:20:00", "2026-05-03 14:20"),
+            ("2026-05-03T06:20:00.000Z", "2026-05-03 06:20 UTC"),
+            ("2026-05-03T02:20:00-04:00", "2026-05-03 02:20 UTC-4"),
+            ("2026-05-03T11:50:00+05:30", "2026-05-03 11:50 UTC+5:30"),
+            ("2026-05-03", "2026-05-03"),
+        ] {
+            let read = clock(Lang::Zh).read(text).unwrap();
+            assert_eq!((read.shown.as_str(), read.machine.as_str()), (shown, text));
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_of_ours_stays_as_printed() {
+        for text in [
+            "昨天 08:30",
+            "May 3, 2026 at 2:20 pm",
+            "2026-05-03T25:00",
+            "2026年5月",
+            "2026-05-03 下午",
+        ] {
+            let read = clock(Lang::Zh).read(text).unwrap();
+            assert_eq!((read.shown.as_str(), read.machine.as_str()), (text, ""));
+        }
+        assert_eq!(clock(Lang::Zh).read("  "), None);
+        let long = "很".repeat(1_000);
+        assert_eq!(
+            clock(Lang::Zh).read(&long).unwrap().shown.chars().count(),
+            CHARS_MAX
+        );
+    }
+
+    #[test]
+    fn how_long_ago_is_said_where_it_is_known() {
+        let ago = |lang, text| clock(lang).read(text).unwrap().ago;
+        assert_eq!(ago(Lang::Zh, "2026-05-03T14:20:00+08:00"), "3 小时前");
+        assert_eq!(ago(Lang::En, "2026-05-03T06:20:00Z"), "3 h ago");
+        assert_eq!(ago(Lang::En, "2026-05-03"), "");
+    }
+}
