@@ -92,7 +92,8 @@ impl Reader {
         best_first(&mut weighed);
         weighed.truncate(WEIGHED);
         for (weight, word) in &mut weighed {
-            *weight *= match self.is_elsewhere(searcher, word) {
+            let here = u64::from(title.contains(*word)) + u64::from(text.contains(*word));
+            *weight *= match self.is_elsewhere(searcher, word, here) {
                 true => self.rarity(searcher, word),
                 false => 0.0,
             };
@@ -109,16 +110,16 @@ impl Reader {
         chosen.into_iter().map(str::to_owned).collect()
     }
 
-    /// Whether a second document can have the word.
-    fn is_elsewhere(&self, searcher: &Searcher, word: &str) -> bool {
+    /// Whether another document can have the word, which stands in so many fields of this one.
+    fn is_elsewhere(&self, searcher: &Searcher, word: &str, here: u64) -> bool {
         whole_grams(word).into_iter().all(|gram| {
             let term = gram_term(gram);
-            let fields = [self.fields.body.grams, self.fields.title.grams];
-            let counts = fields.map(|field| {
+            let fields = [self.fields.title.grams, self.fields.body.grams];
+            let documents = fields.map(|field| {
                 let term = Term::from_field_text(field, &term);
                 searcher.doc_freq(&term).unwrap_or(0)
             });
-            counts.iter().any(|count| *count > 1)
+            documents.iter().sum::<u64>() > here
         })
     }
 }

@@ -257,3 +257,79 @@ fn a_correction_does_not_reach_over_the_end_of_a_sentence() {
         "what was typed may stand there"
     );
 }
+
+#[test]
+fn suggestions_tell_what_was_typed() {
+    let (_dir, reader) = index(&[
+        (
+            "甲",
+            Some("2026-11-01"),
+            "頁岩氣與 LNG 产量",
+            "页岩气与页岩油",
+        ),
+        ("甲", Some("2026-11-02"), "油价上涨", "页岩气"),
+    ]);
+    let marked = |typed: &str, text: &str| -> Vec<String> {
+        let all = reader.suggest(typed, 8).unwrap();
+        let found = all.iter().find(|s| s.text == text);
+        let found = found.unwrap_or_else(|| panic!("{typed} suggests {all:?}"));
+        let marks = found.marks.iter();
+        marks.map(|m| found.text[m.clone()].to_owned()).collect()
+    };
+    assert_eq!(marked("页岩", "页岩气"), ["页岩"]);
+    assert_eq!(marked("yey", "页岩气"), ["页岩"], "half a syllable");
+    assert_eq!(marked("yeyanq", "页岩气"), ["页岩气"]);
+    assert_eq!(marked("yy", "页岩气"), ["页岩"]);
+    assert_eq!(marked("页yq", "页岩气"), ["页岩气"]);
+    // Whatever the spelling of the title.
+    assert_eq!(marked("页岩", "頁岩氣與 LNG 产量"), ["頁岩"]);
+    assert_eq!(marked("lng", "頁岩氣與 LNG 产量"), ["LNG"]);
+}
+
+#[test]
+fn documents_on_the_same_topic_share_rare_words() {
+    let common = "记者今天获悉，公司有关负责人表示，项目进展顺利。";
+    let text = |about: &str| format!("{about}{common}");
+    let documents = [
+        (
+            "甲",
+            None,
+            "渤海潜山钻井获得高产",
+            text("渤海潜山的深井完钻，潜山储层含油。"),
+        ),
+        (
+            "乙",
+            None,
+            "渤海潜山勘探又有新发现",
+            text("渤海的潜山里又打出一口深井。"),
+        ),
+        (
+            "甲",
+            None,
+            "加油站调整价格",
+            text("汽油价格下调，司机少花钱。"),
+        ),
+        (
+            "乙",
+            None,
+            "汽油价格再次下调",
+            text("各地加油站今晚调整价格。"),
+        ),
+        ("乙", None, "管道冬季巡检", text("巡检队在雪地里走完全程。")),
+    ];
+    let rows: Vec<(&str, Option<&str>, &str, &str)> = documents
+        .iter()
+        .map(|(site, day, title, text)| (*site, *day, *title, text.as_str()))
+        .collect();
+    let (_dir, reader) = index(&rows);
+    let similar = |title: &str| -> Vec<String> {
+        let of = reader.search(&literal(title)).unwrap().documents.remove(0);
+        let found = reader.similar(&of.stored, 5).unwrap();
+        let titles = found.into_iter().map(|d| d.stored.document.title);
+        titles.flatten().collect()
+    };
+    assert_eq!(similar("渤海潜山钻井获得高产"), ["渤海潜山勘探又有新发现"]);
+    assert_eq!(similar("加油站调整价格"), ["汽油价格再次下调"]);
+    // What all documents say makes none of them related.
+    assert_eq!(similar("管道冬季巡检"), Vec::<String>::new());
+}

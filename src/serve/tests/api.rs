@@ -20,6 +20,7 @@ async fn search_answers_hits_with_escaped_snippets() {
     assert_eq!(
         keys,
         [
+            "author",
             "duplicates",
             "group",
             "id",
@@ -27,6 +28,7 @@ async fn search_answers_hits_with_escaped_snippets() {
             "score",
             "site",
             "snippet",
+            "source",
             "title",
             "url"
         ]

@@ -74,10 +74,39 @@ fn fake_document(at: usize) -> Document {
         ],
         comments: vec![Comment {
             author: None,
-            published: None,
+            published: Some("2026-05-03T14:20:31.500+08:00".to_owned()),
             text: "</article>油价太高".to_owned(),
             ..Comment::default()
         }],
+        ..Document::default()
+    }
+}
+
+/// A question with two answers, which stand in its text too; the first answer has a signature.
+fn fake_thread() -> Document {
+    let post = |author: &str, published: &str, text: &str| Comment {
+        author: Some(author.to_owned()),
+        published: Some(published.to_owned()),
+        text: text.to_owned(),
+        ..Comment::default()
+    };
+    Document {
+        url: "https://bbs.example/1".to_owned(),
+        title: Some("问一个问题".to_owned()),
+        text: "<b>怎么下套管？\n下到四千八。\n看压力曲线。\n谢谢。".to_owned(),
+        images: vec![Image {
+            url: None,
+            alt: "压力曲线图".to_owned(),
+            after: 3,
+        }],
+        comments: vec![
+            post(
+                "老井架",
+                "2026-05-03T06:20:00Z",
+                "下到四千八。\n看压力曲线。\n<签名>",
+            ),
+            post("小刘", "昨天 08:30", "谢谢。"),
+        ],
         ..Document::default()
     }
 }
@@ -172,6 +201,9 @@ impl SearchSource for Fake {
         if id == "broken" {
             return Err(SourceError("/secret/path is gone".to_owned()));
         }
+        if id == "thread" {
+            return Ok(Some(fake_thread()));
+        }
         let at = usize::from_str_radix(id, 16).ok().filter(|at| *at < 25);
         Ok(at.map(fake_document))
     }
@@ -184,7 +216,7 @@ impl SearchSource for Fake {
         let (reprints, similar) = others
             .hits
             .into_iter()
-            .partition(|hit| hit.id < *"0000000000000002");
+            .partition(|hit| hit.id.as_str() < "0000000000000002");
         assert!(self.document(id)?.is_some());
         Ok(Related { reprints, similar })
     }

@@ -196,3 +196,28 @@ fn long_queries_are_cut_and_that_is_said() {
     assert!(parsed.query.words.chars().count() <= 300);
     assert_eq!(parsed.notes.len(), 1);
 }
+
+#[test]
+fn what_narrows_a_query_can_be_taken_out_of_it() {
+    use crate::serve::query::narrowings;
+    let parts = |typed: &str| -> Vec<(String, String)> {
+        let parts = narrowings(typed).into_iter();
+        parts.map(|part| (part.text, part.rest)).collect()
+    };
+    let pair = |text: &str, rest: &str| (text.to_owned(), rest.to_owned());
+    assert_eq!(parts("页岩气 \"开 发\" LNG OR CNG"), []);
+    assert_eq!(
+        parts("油价 site:a.cn -\"招聘 启事\" since:7d"),
+        [
+            pair("site:a.cn", "油价 -\"招聘 启事\" since:7d"),
+            pair("-\"招聘 启事\"", "油价 site:a.cn since:7d"),
+            pair("since:7d", "油价 site:a.cn -\"招聘 启事\""),
+        ]
+    );
+    // Alternatives are one filter.
+    assert_eq!(
+        parts("site:a.cn OR site:b.cn 油价"),
+        [pair("site:a.cn OR site:b.cn", "油价")]
+    );
+    assert_eq!(parts("作者：张三"), [pair("作者：张三", "")]);
+}

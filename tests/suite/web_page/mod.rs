@@ -46,7 +46,7 @@ impl Server {
         let data = path("data");
         fs::write(
             path("taojin.toml"),
-            format!("data_dir = {data:?}\n[serve]\nlisten = \"{address}\"\ntoken = \"{TOKEN}\"\n"),
+            format!("data_dir = {data:?}\n[serve]\nlisten = \"{address}\"\ntoken = \"{TOKEN}\"\n[[follow]]\nname = \"gas\"\ntitle = \"天然气动态\"\nquery = \"天然气\"\n"),
         )
         .expect("taojin.toml");
         fs::write(path("in.jsonl"), documents()).expect("in.jsonl");
@@ -155,6 +155,7 @@ fn a_person_searches_filters_reads_and_expands() {
     let server = Server::start();
     types_and_takes_a_suggestion(&browser, &server);
     filters_by_date_and_site(&browser, &server);
+    starts_from_the_home_page(&browser, &server);
     expands_reprints_and_opens_a_document(&browser, &server);
     corrects_and_finds_nothing(&browser, &server);
     uses_only_the_keyboard(&browser, &server);
@@ -181,6 +182,8 @@ fn types_and_takes_a_suggestion(browser: &Browser, server: &Server) {
         options.first().map(|option| browser.text(option))
     });
     assert!(shown.contains("页岩"), "{shown}");
+    let typed = browser.run("return document.querySelector('.suggestions b').textContent");
+    assert_eq!(typed, "页岩", "what was typed is set apart");
     browser.press(ARROW_DOWN);
     let expanded = browser.run(
         "const q = document.getElementById('q'); return [q.getAttribute('aria-expanded'), \
@@ -228,6 +231,18 @@ fn filters_by_date_and_site(browser: &Browser, server: &Server) {
         browser.address().contains("site=").then_some(())
     });
     assert!(counted(browser) < all);
+    // A chip names each filter; with the keyboard, the last one is taken out again.
+    let labels = "return [...document.querySelectorAll('.active .cross')].map(c => c.previousSibling.textContent)";
+    let chips = browser.run(labels);
+    assert_eq!(chips.as_array().map(Vec::len), Some(2), "{chips}");
+    let focus = "document.querySelector('.active a[aria-label*=\"2026-05\"]').focus()";
+    browser.run(focus);
+    browser.press(ENTER);
+    browser.until("wider page", || {
+        (!browser.address().contains("since=")).then_some(())
+    });
+    assert_eq!(browser.run(labels).as_array().map(Vec::len), Some(1));
+    assert!(browser.address().contains("site="));
     let marked = browser.run("return document.querySelectorAll('.hits mark').length");
     assert!(marked.as_u64() > Some(0));
 }
@@ -301,8 +316,39 @@ fn expands_reprints_and_opens_a_document(browser: &Browser, server: &Server) {
         !browser.all("article mark").is_empty(),
         "the words are marked in the text"
     );
+    // Its reprints stand below it, and a button copies how to cite it.
+    let reprints = "return [...document.querySelectorAll('[aria-labelledby=reprints] .site')].map(s => s.textContent)";
+    let sites = browser.run(reprints);
+    assert_eq!(sites, serde_json::json!(["能源报", "石油网"]));
+    browser.click(&browser.find(".cite summary"));
+    let copy = browser.find("[data-copy=cite-standard]");
+    assert_eq!(browser.text(&copy), "复制");
+    browser.click(&copy);
+    browser.until("copied", || (browser.text(&copy) == "已复制").then_some(()));
     browser.click(&browser.find(".trail a"));
     browser.find(".hits");
+}
+
+/// What the first page offers: examples that find something, topics, the newest documents, the sites.
+fn starts_from_the_home_page(browser: &Browser, server: &Server) {
+    browser.go(&server.url("/"));
+    let links = "return [...document.querySelectorAll('.hints a, [aria-labelledby=topics] li > a:first-child, \
+                 [aria-labelledby=sites] li > a:first-child, [aria-labelledby=newest] li > a')].map(a => a.href)";
+    let links = browser.run(links);
+    let links: Vec<&str> = links
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(|l| l.as_str())
+        .collect();
+    // Three lessons at least, one topic, eight documents, three sites.
+    assert!(links.len() >= 15, "{links:?}");
+    for link in links {
+        browser.go(link);
+        let found =
+            browser.run("return document.querySelectorAll('.hits > li, .reading h1').length");
+        assert!(found.as_u64() > Some(0), "{link} leads to nothing");
+    }
 }
 
 fn corrects_and_finds_nothing(browser: &Browser, server: &Server) {
@@ -342,7 +388,20 @@ fn uses_only_the_keyboard(browser: &Browser, server: &Server) {
 
 fn fits_every_width(browser: &Browser, server: &Server) {
     let wide = "return document.documentElement.scrollWidth > document.documentElement.clientWidth";
-    for path in ["/", "/?q=%E5%A4%A9%E7%84%B6%E6%B0%94", "/status", "/nope"] {
+    let words = "?q=%E6%B8%A4%E6%B5%B7%E6%B7%B1%E4%BA%95";
+    browser.go(&server.url(&format!("/{words}")));
+    let document =
+        browser.run("return document.querySelector('.hits .meta a').getAttribute('href')");
+    let document = document.as_str().expect("a document").to_owned();
+    let filtered = "/?q=title:%E5%A4%A9%E7%84%B6%E6%B0%94%20-zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz&since=2026-01";
+    for path in [
+        "/",
+        "/?q=%E5%A4%A9%E7%84%B6%E6%B0%94",
+        filtered,
+        &document,
+        "/status",
+        "/nope",
+    ] {
         browser.go(&server.url(path));
         for width in [320, 1200] {
             browser.resize(width);
