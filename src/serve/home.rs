@@ -19,7 +19,7 @@ const SITES: usize = 24;
 /// Topics whose new hits are counted: each costs a search.
 const COUNTED_TOPICS: usize = 16;
 /// Terms that examples are tried with.
-const TERMS: usize = 4;
+const TERMS: usize = 8;
 const DAY_MS: i64 = 86_400_000;
 /// What counts as a new hit of a topic.
 const NEW_MS: i64 = 7 * DAY_MS;
@@ -48,11 +48,13 @@ struct SiteLine {
 }
 
 /// What the home page shows, whoever asks.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Overview {
     made_ms: i64,
     documents: u64,
     newest: Vec<Found>,
+    /// Documents published in the past days.
+    new: u64,
     sites: Vec<SiteLine>,
     more_sites: usize,
     /// New hits of each topic, by its name.
@@ -93,6 +95,11 @@ impl Overview {
             let latest = source.latest(&everything)?;
             add_undated(&mut newest, latest);
         }
+        let recent = Wanted {
+            now_ms,
+            since_ms: Some(now_ms - NEW_MS),
+            ..Wanted::default()
+        };
         let mut new_hits = Vec::new();
         for follow in follows.iter().take(COUNTED_TOPICS) {
             let wanted = Wanted {
@@ -110,6 +117,7 @@ impl Overview {
             made_ms: now_ms,
             documents: source.documents(),
             newest,
+            new: source.search(&recent)?.total,
             sites,
             more_sites,
             new_hits,
@@ -192,7 +200,10 @@ fn examples(
         if found > 0 {
             examples.push((Lesson::Words, (*term).clone()));
         }
-        for other in terms.iter().skip(1) {
+        // A pair of characters is one term. A longer word is a phrase, at which tantivy 0.27 panics in a debug build
+        // when it is refused and stands in none of the last documents.
+        let pairs = terms.iter().skip(1);
+        for other in pairs.filter(|other| other.chars().count() == 2) {
             let less = format!("{term} -{}", quoted(other));
             // An example that leaves nothing out teaches nothing.
             if (1..found).contains(&total(&less)?) {
@@ -278,7 +289,8 @@ pub(crate) struct HomePage {
     examples: Vec<(&'static str, Choice)>,
     topics: Vec<TopicView>,
     newest: Vec<NewView>,
-    all_new: String,
+    /// Everything of the past days, where there is something.
+    all_new: Option<Choice>,
     sites: Vec<SiteView>,
     more_sites: Option<String>,
     /// What to do with an index that is empty.
@@ -322,7 +334,7 @@ impl HomePage {
         };
         let examples = overview.examples.iter();
         let configured = overview.sites.len() + overview.more_sites;
-        let empty = (overview.documents == 0).then(|| Empty {
+        let empty = (c.documents == Some(0)).then(|| Empty {
             sites: (configured > 0).then(|| c.lang.sites_waiting(configured)),
             crawling: overview.activity == Some(Activity::Running),
         });
@@ -340,9 +352,14 @@ impl HomePage {
                 .iter()
                 .map(|hit| new(&c, &plain, hit))
                 .collect(),
-            all_new: c.search(&Params {
-                since: Some("7d".to_owned()),
-                ..plain.clone()
+            all_new: (overview.new > 0).then(|| Choice {
+                label: c.lang.new_hits(overview.new),
+                href: c.search(&Params {
+                    since: Some("7d".to_owned()),
+                    ..plain.clone()
+                }),
+                chosen: false,
+                count: None,
             }),
             sites: overview.sites.iter().map(|s| site(&c, &plain, s)).collect(),
             more_sites: (overview.more_sites > 0).then(|| c.lang.more_sites(overview.more_sites)),

@@ -552,3 +552,23 @@ async fn a_document_leads_to_reprints_and_related_ones_and_can_be_cited() {
     assert!(between(&page, "id=\"cite-plain\">", "</span>").contains("某报, 2026-05-02. https://"));
     assert_escaped(&page);
 }
+
+#[tokio::test]
+async fn home_has_its_query_box_when_the_rest_fails() {
+    let follows: Topics = Arc::new(|| {
+        vec![Follow {
+            name: "bad".to_owned(),
+            query: "broken".to_owned(),
+            ..Follow::default()
+        }]
+    });
+    let state = ServeState {
+        follows,
+        ..state(Config::default())
+    };
+    let request = Request::get("/").body(Body::empty()).unwrap();
+    let page = ask(&router(state), request).await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(page.body.contains("role=\"search\"") && !page.body.contains("secret"));
+    assert!(!page.body.contains("索引还是空的"));
+}

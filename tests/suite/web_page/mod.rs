@@ -175,7 +175,8 @@ fn a_person_searches_filters_reads_and_expands() {
 fn types_and_takes_a_suggestion(browser: &Browser, server: &Server) {
     browser.go(&server.url("/"));
     let focus = browser.run("return document.activeElement.id");
-    assert_eq!(focus, "q", "the query box has the focus");
+    let page = browser.run("return document.body.innerText");
+    assert_eq!(focus, "q", "the query box has the focus: {page}");
     browser.write(&browser.find("#q"), "页岩");
     let shown = browser.until("suggestion", || {
         let options = browser.all(".suggestions:not([hidden]) [role=option]");
