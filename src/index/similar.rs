@@ -103,7 +103,7 @@ impl Reader {
         let mut chosen: Vec<&str> = Vec::new();
         for (_, word) in weighed {
             let apart = |c: &&str| !c.contains(word) && !word.contains(*c);
-            if chosen.len() < WORDS && chosen.iter().all(|c| apart(&c)) {
+            if chosen.len() < WORDS && chosen.iter().all(apart) {
                 chosen.push(word);
             }
         }

@@ -181,7 +181,7 @@ impl SearchSource for Fake {
             kind: Suggested::Term,
             documents: 3,
             id: None,
-            marks: vec![0..typed.len()],
+            marks: std::iter::once(0..typed.len()).collect(),
         };
         Ok((0..limit).map(suggestion).collect())
     }
