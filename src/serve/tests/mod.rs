@@ -9,6 +9,7 @@ mod openapi;
 mod pages;
 mod params;
 mod query;
+mod reading;
 mod snippet;
 mod templates;
 mod terms;
