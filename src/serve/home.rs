@@ -4,11 +4,13 @@ use askama::Template;
 
 use super::follow::Follow;
 use super::html::Html;
+use super::lang::Lang;
 use super::moment::Moment;
 use super::overview::{Lesson, Overview, SiteLine};
 use super::params::Params;
 use super::source::Found;
-use super::status::Activity;
+use super::status::{Activity, SiteStatus};
+use super::verdict::Level;
 use super::view::{Choice, Chrome, link, title};
 use crate::index::Sort;
 
@@ -29,6 +31,13 @@ struct TopicView {
     new_hits: Option<String>,
 }
 
+/// How the last cycle of a site went.
+struct Fared {
+    level: &'static str,
+    word: &'static str,
+    sentence: String,
+}
+
 /// A site and its state.
 struct SiteView {
     name: String,
@@ -37,7 +46,7 @@ struct SiteView {
     /// The operator's page of the site.
     details: Option<String>,
     crawled: Option<String>,
-    errors: Option<String>,
+    fared: Option<Fared>,
 }
 
 #[derive(Template)]
@@ -171,8 +180,20 @@ fn site(c: &Chrome, plain: &Params, line: &SiteLine) -> SiteView {
         documents: c.lang.count(line.documents),
         details: status.map(|_| details()),
         crawled: status.map(|s| c.lang.crawled(s.last_cycle_ms, c.clock.now_ms)),
-        errors: status
-            .filter(|s| s.errors > 0)
-            .map(|s| c.lang.errors(s.errors)),
+        fared: status.map(|s| fared(c, s)),
+    }
+}
+
+fn fared(c: &Chrome, status: &SiteStatus) -> Fared {
+    let verdict = &status.verdict;
+    let at = Level::ALL.iter().position(|level| *level == verdict.level);
+    let sentence = match c.lang {
+        Lang::Zh => &verdict.text_zh,
+        Lang::En => &verdict.text,
+    };
+    Fared {
+        level: verdict.level.name(),
+        word: c.t.operator.levels[at.unwrap_or_default()],
+        sentence: sentence.clone(),
     }
 }

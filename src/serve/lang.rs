@@ -217,16 +217,6 @@ impl Lang {
         }
     }
 
-    /// Failed fetches of a site's last cycle.
-    pub(crate) fn errors(self, count: u64) -> String {
-        let grouped = grouped(count);
-        match (self, count) {
-            (Lang::Zh, _) => format!("{grouped} 次失败"),
-            (Lang::En, 1) => "1 failure".to_owned(),
-            (Lang::En, _) => format!("{grouped} failures"),
-        }
-    }
-
     /// Sites that are configured, in an index that is empty.
     pub(crate) fn sites_waiting(self, count: usize) -> String {
         match (self, count) {
