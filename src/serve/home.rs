@@ -8,6 +8,7 @@ use super::lang::Lang;
 use super::moment::Moment;
 use super::overview::{Lesson, Overview, SiteLine};
 use super::params::Params;
+use super::site_page::site_path;
 use super::source::Found;
 use super::status::{Activity, SiteStatus};
 use super::verdict::Level;
@@ -165,12 +166,7 @@ fn new(c: &Chrome, plain: &Params, hit: &Found) -> NewView {
 
 fn site(c: &Chrome, plain: &Params, line: &SiteLine) -> SiteView {
     let status = line.status.as_ref();
-    let details = || {
-        // An address takes no blank or slash as it is.
-        let name = url::form_urlencoded::byte_serialize(line.name.as_bytes()).collect::<String>();
-        let path = format!("/sites/{}", name.replace('+', "%20"));
-        link(&c.base, &path, &plain.query_string())
-    };
+    let details = || link(&c.base, &site_path(&line.name), &plain.query_string());
     SiteView {
         name: line.name.clone(),
         href: c.search(&Params {

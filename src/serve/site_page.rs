@@ -79,7 +79,8 @@ fn labels(c: &Chrome) -> &'static Labels {
 /// Path of the page of a site.
 pub(crate) fn site_path(name: &str) -> String {
     let name: String = url::form_urlencoded::byte_serialize(name.as_bytes()).collect();
-    format!("/sites/{name}")
+    // A plus stands for a blank in a query only.
+    format!("/sites/{}", name.replace('+', "%20"))
 }
 
 /// `GET /sites/{name}`.
