@@ -11,13 +11,14 @@ use super::control::{CommandDone, CommandRefused, SiteCommand, SiteView, Why};
 use super::form::Form;
 use super::html::Html;
 use super::lang::{Lang, grouped};
+use super::moment::Moment;
 use super::now_ms;
 use super::params::Params;
 use super::source::Found;
 use super::state::{Failure, Server};
 use super::status::SiteStatus;
 use super::token::{Operator, see_other};
-use super::view::{Chrome, Day, address, day, link, title};
+use super::view::{Chrome, address, link, title};
 use super::web::{broken, chrome, lenient, missing, page};
 use crate::index::Sort;
 
@@ -49,7 +50,7 @@ struct SitePage {
 struct Newest {
     title: Html,
     href: String,
-    published: Option<Day>,
+    published: Option<Moment>,
 }
 
 struct Visited {
@@ -241,7 +242,7 @@ impl SitePage {
         let newest = hits.into_iter().map(|hit| Newest {
             title: title(&hit.title, c.t),
             href: link(&c.base, &format!("/doc/{}", hit.id), &own),
-            published: hit.published.as_deref().and_then(day),
+            published: c.moment(hit.published.as_ref()),
         });
         Self {
             path: site_path(&s.name),
