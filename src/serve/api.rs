@@ -182,19 +182,33 @@ pub(crate) async fn status(State(server): State<Server>) -> Result<Json<Status>,
     Ok(Json(server.status().await?))
 }
 
-/// Whether the server answers searches.
+/// Whether the server is alive. Asks nothing of the index, so that it can be asked often.
 #[utoipa::path(
     get,
     path = "/healthz",
     operation_id = "health",
     tag = "operation",
     responses(
-        (status = 200, description = "A search was answered.", body = String, content_type = "text/plain"),
-        (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "Searches are not answered in time.", body = Problem, content_type = "application/problem+json"),
+        (status = 200, description = "The server answers.", body = String, content_type = "text/plain"),
     )
 )]
-pub(crate) async fn health(State(server): State<Server>) -> Result<&'static str, Problem> {
+pub(crate) async fn health() -> &'static str {
+    "ok\n"
+}
+
+/// Whether searches are answered: it makes one.
+#[utoipa::path(
+    get,
+    path = "/readyz",
+    operation_id = "ready",
+    tag = "operation",
+    responses(
+        (status = 200, description = "A search was answered.", body = String, content_type = "text/plain"),
+        (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
+        Busy,
+    )
+)]
+pub(crate) async fn ready(State(server): State<Server>) -> Result<&'static str, Problem> {
     server.probe().await?;
     Ok("ok\n")
 }
@@ -212,7 +226,7 @@ pub(crate) async fn health(State(server): State<Server>) -> Result<&'static str,
 )]
 pub(crate) async fn metrics_text(State(server): State<Server>) -> Result<Response, Problem> {
     operator_only(&server)?;
-    let text = server.metrics.render();
+    let text = server.figures().await;
     let kind = "text/plain; version=0.0.4; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

@@ -16,6 +16,7 @@ mod document_page;
 mod feed;
 mod follow;
 mod form;
+mod gauges;
 mod highlight;
 mod html;
 mod labels;
@@ -65,8 +66,8 @@ pub use source::{Arrived, Found, FoundList, Marked, SearchSource, SourceError, W
 pub use source_index::{as_hits, ask, understood};
 pub use state::ServeState;
 pub use status::{
-    Activity, CycleCounts, DiskUse, FollowStatus, HostStatus, QueueCounts, SiteStatus, Status,
-    StatusSource, TemplateStatus, TermsStatus, UrlCounts,
+    Activity, CycleCounts, DiskUse, FollowStatus, HostCounts, HostStatus, QueueCounts, SeenFilter,
+    SiteStatus, Status, StatusSource, TemplateStatus, TermsStatus, UrlCounts,
 };
 pub use template_desk::{
     Effect, Outcome, Proposal, RegionListed, TemplateDesk, TemplateListed, TemplateView,

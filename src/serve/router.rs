@@ -160,6 +160,7 @@ pub fn router(state: ServeState) -> Router {
         .route("/api/status", get(api::status))
         .route("/api/openapi.json", get(api::openapi))
         .route("/healthz", get(api::health))
+        .route("/readyz", get(api::ready))
         .route("/metrics", get(api::metrics_text))
         .fallback(api::not_found)
         .method_not_allowed_fallback(api::wrong_method)

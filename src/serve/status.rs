@@ -49,6 +49,10 @@ pub struct Status {
     pub urls: UrlCounts,
     /// Work queues of all sites.
     pub queues: QueueCounts,
+    /// Hosts by state, all of them.
+    pub host_counts: HostCounts,
+    /// The filter of addresses that were met; none where nothing is crawled.
+    pub seen_filter: Option<SeenFilter>,
     /// Disk use.
     pub disk: DiskUse,
     /// One entry per configured site, by name.
@@ -109,6 +113,32 @@ pub struct QueueCounts {
     pub due: u64,
 }
 
+/// How many hosts are in which state; each counts once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct HostCounts {
+    /// Asked as usual.
+    pub open: u64,
+    /// Left alone for a while because of an error or because they asked for it.
+    pub backing_off: u64,
+    /// Put aside after too many errors in a row.
+    pub parked: u64,
+    /// Had their pages of this cycle.
+    pub limited: u64,
+}
+
+/// The Bloom filter that tells new addresses from those met before.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct SeenFilter {
+    /// Addresses in it.
+    pub addresses: u64,
+    /// New addresses that it took for known since the start; the store found them out, none is lost.
+    pub false_positives: u64,
+    /// Share of the new addresses since the start that it took for known, 0 to 1.
+    pub error_ratio: f64,
+}
+
 /// What lies on disk, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
@@ -127,11 +157,13 @@ pub struct DiskUse {
 pub struct TemplateStatus {
     /// Templates in use.
     pub used: u64,
-    /// Articles without a template that wait to be learned from.
+    /// Articles that they were learned from, copies of one another included.
+    pub learned: u64,
+    /// Articles that fit no template and wait to be learned from.
     pub waiting: u64,
-    /// Articles that had a template.
+    /// Fetches of articles that had a template. One article counts each time that it is fetched.
     pub matched: u64,
-    /// Articles that had none.
+    /// Fetches of articles that had none; those that a template is learned from are among them.
     pub unmatched: u64,
     /// What the operator should know: a redesign, a template that fits less well.
     pub note: Option<String>,

@@ -56,7 +56,7 @@ struct Words {
 const CHINESE: Words = Words {
     heading: "模板",
     none: "还没有学到模板：每个站点积累够文章后会自动学习。",
-    pages: "页",
+    pages: "篇文章",
     learned: "学习于",
     disabled: "已停用",
     disable: "停用",
@@ -93,7 +93,7 @@ const CHINESE: Words = Words {
 const ENGLISH: Words = Words {
     heading: "Templates",
     none: "No templates yet: each site is learned from once it has enough articles.",
-    pages: "pages",
+    pages: "articles",
     learned: "learned",
     disabled: "not used",
     disable: "Stop using it",
