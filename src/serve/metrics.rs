@@ -1,7 +1,7 @@
 //! What is counted while it happens, for `/metrics`. In: nothing. Out: names for those who count, and their
 //! descriptions; each counter is there from the start, at 0. What can be read at any time stands in `gauges`.
 
-use metrics::{Unit, counter, describe_counter, describe_histogram};
+use metrics::{Unit, counter, describe_counter, describe_histogram, histogram};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 
 /// Counter, label `outcome`: fetches by how they ended (`ok`, `not_modified`, `gone`, `refused`, `error` …).
@@ -29,7 +29,7 @@ const SECONDS_BUCKETS: [f64; 14] = [
     0.000_5, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0,
 ];
 
-const COUNTERS: [(&str, Unit, &str); 6] = [
+pub(crate) const COUNTERS: [(&str, Unit, &str); 6] = [
     (FETCHES_TOTAL, Unit::Count, "fetches by outcome"),
     (
         FETCH_BYTES_TOTAL,
@@ -61,7 +61,7 @@ const OUTCOMES: [(&str, &[&str]); 3] = [
     (WEBHOOKS_TOTAL, &["ok", "failed", "given_up"]),
 ];
 
-const HISTOGRAMS: [(&str, Unit, &str); 3] = [
+pub(crate) const HISTOGRAMS: [(&str, Unit, &str); 3] = [
     (FETCH_SECONDS, Unit::Seconds, "time of one fetch"),
     (SEARCH_SECONDS, Unit::Seconds, "time of one search request"),
     (COMMIT_SECONDS, Unit::Seconds, "time of one index commit"),
@@ -92,6 +92,8 @@ pub fn describe() {
     }
     for (name, unit, text) in HISTOGRAMS {
         describe_histogram!(name, unit, text);
+        // Named, it is shown, empty.
+        drop(histogram!(name));
     }
     for name in [FETCH_BYTES_TOTAL, DOCUMENTS_TOTAL, OUTLINKS_TOTAL] {
         counter!(name).increment(0);

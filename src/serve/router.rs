@@ -139,6 +139,7 @@ pub fn router(state: ServeState) -> Router {
             get(templates_page::one).post(templates_page::change),
         )
         .route("/templates/{id}/page/{number}", get(templates_page::frame))
+        .route("/favicon.ico", get(web::favicon))
         .route("/assets/taojin.css", get(web::style))
         .route("/assets/taojin.js", get(web::script))
         .route("/assets/mark.svg", get(web::mark))

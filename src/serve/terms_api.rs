@@ -127,7 +127,7 @@ impl From<ReviewTerm> for TermAnswer {
         (status = 200, description = "The list, perhaps empty.", body = TermsAnswer),
         (status = 400, description = "A parameter is unknown, repeated, malformed or out of range.", body = Problem, content_type = "application/problem+json"),
         (status = 401, description = "The token is missing or wrong.", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "A token was sent, and none is set on this server.", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "No token is set on this server.", body = Problem, content_type = "application/problem+json"),
         (status = 404, description = "This server has no list of terms.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The list cannot be read.", body = Problem, content_type = "application/problem+json"),
         Busy,

@@ -2,6 +2,7 @@
 
 mod api;
 mod feed;
+mod figures;
 mod follow;
 mod limiter;
 mod listen;

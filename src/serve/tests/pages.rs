@@ -295,6 +295,15 @@ async fn assets_are_our_own_and_kept() {
     }
 }
 
+#[tokio::test]
+async fn the_mark_is_there_for_browsers_that_ask_by_its_old_name() {
+    let mark = get("/favicon.ico").await;
+    assert_eq!(mark.status, StatusCode::OK);
+    assert_eq!(mark.header("content-type"), "image/vnd.microsoft.icon");
+    assert!(mark.header("cache-control").contains("max-age="));
+    assert!(mark.body.starts_with("\0\0\u{1}\0\u{3}\0"));
+}
+
 #[test]
 fn templates_never_switch_escaping_off() {
     for template in [
