@@ -20,7 +20,7 @@ use super::form::FORM_BYTES_MAX;
 use super::limiter::{Peer, limited};
 use super::listen::Guarded;
 use super::state::{ServeState, Shared};
-use super::{api, feed, login, site_page, sites_api, templates_page, terms_api, terms_page, web};
+use super::{api, api_page, feed, help_page, login, site_page, sites_api, templates_page, terms_api, terms_page, web};
 
 /// After the stop signal, running answers have this long to end; a client that holds its line is left behind.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -130,6 +130,7 @@ pub fn router(state: ServeState) -> Router {
         .route("/doc/{id}", get(web::document).post(site_page::take_down))
         .route("/sites/{name}", get(site_page::show).post(site_page::act))
         .route("/status", get(web::status))
+        .route("/help", get(help_page::show))
         .route("/terms", get(terms_page::show).post(terms_page::decide))
         .route("/login", get(login::form).post(login::sign_in))
         .route("/logout", post(login::sign_out))
@@ -147,6 +148,7 @@ pub fn router(state: ServeState) -> Router {
         .route("/feed.atom", get(feed::atom))
         .route("/feed.json", get(feed::json))
         .route("/robots.txt", get(api::robots))
+        .route("/api", get(api_page::show))
         .route("/api/search", get(api::search))
         .route("/api/suggest", get(api::suggest))
         .route("/api/docs/{id}", get(api::document))

@@ -32,16 +32,21 @@ pub enum Activity {
 #[serde(default)]
 pub struct Status {
     /// Version of the program.
+    #[schema(examples("0.1.0"))]
     pub version: String,
     /// When this status was taken.
+    #[schema(examples(1793925660000i64))]
     pub now_ms: i64,
     /// When the process started.
+    #[schema(examples(1793894400000i64))]
     pub started_ms: i64,
     /// What it is doing.
     pub activity: Activity,
     /// Why it is paused, or anything else the operator must know; empty when all is well.
+    #[schema(examples(""))]
     pub note: String,
     /// Documents that can be found.
+    #[schema(examples(18551))]
     pub documents: u64,
     /// Documents in the outbox that the index has not committed yet.
     pub outbox_lag: u64,
@@ -176,14 +181,18 @@ pub struct TemplateStatus {
 #[serde(default)]
 pub struct SiteStatus {
     /// Name in the configuration.
+    #[schema(examples("西部油气网"))]
     pub name: String,
     /// Start of the last cycle.
+    #[schema(examples(1793925600000i64))]
     pub last_cycle_ms: Option<i64>,
     /// When the next cycle is due.
+    #[schema(examples(1793927400000i64))]
     pub next_cycle_ms: Option<i64>,
     /// Since when the operator has it paused.
     pub paused_ms: Option<i64>,
     /// Documents of the site that can be found.
+    #[schema(examples(1204))]
     pub documents: u64,
     /// URLs of the site by state.
     pub urls: UrlCounts,
@@ -196,6 +205,7 @@ pub struct SiteStatus {
     /// What the last cycle did.
     pub cycle: CycleCounts,
     /// Estimate of the new articles that were found: the share of all known addresses that have been visited, 0 to 1.
+    #[schema(examples(0.98))]
     pub recall_estimate: f64,
     /// How long ago the documents were last looked at, on average, in milliseconds.
     pub mean_age_ms: Option<i64>,
@@ -224,14 +234,17 @@ pub struct CycleCounts {
 #[serde(default)]
 pub struct FollowStatus {
     /// Name in the configuration.
+    #[schema(examples("deep-sea"))]
     pub name: String,
     /// Hits that wait to be told.
     pub waiting: u64,
     /// Hits that were told.
+    #[schema(examples(37))]
     pub told: u64,
     /// Hits that were given up: the receiver was away for too long.
     pub given_up: u64,
     /// When the last delivery succeeded.
+    #[schema(examples(1793925600000i64))]
     pub told_ms: Option<i64>,
     /// When the next try is due, if the last one failed.
     pub next_ms: Option<i64>,
@@ -244,12 +257,16 @@ pub struct FollowStatus {
 #[serde(default)]
 pub struct HostStatus {
     /// Host name.
+    #[schema(examples("news.example.com"))]
     pub host: String,
     /// `slow`, `backing off`, `parked`, `robots unreachable` …
+    #[schema(examples("backing off"))]
     pub state: String,
     /// Delay in force between two fetches.
+    #[schema(examples(9400))]
     pub delay_ms: u64,
     /// What set that delay.
+    #[schema(examples("server answered 429 or 503, backing off"))]
     pub cause: String,
     /// Earliest next fetch.
     pub next_fetch_ms: Option<i64>,

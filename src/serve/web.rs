@@ -250,6 +250,8 @@ pub(crate) fn chrome(server: &Shared, params: &Params, headers: &HeaderMap, path
         kept: kept(params, false),
         home: link(&server.base, "/", &plain),
         status: link(&server.base, "/status", &plain),
+        help: link(&server.base, "/help", &plain),
+        api: link(&server.base, "/api", &plain),
         switch: link(&server.base, path, &other.query_string()),
         documents: Some(server.documents()),
         operator: server.config.operator_pages,
