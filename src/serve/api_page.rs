@@ -8,7 +8,7 @@ use axum::response::Response;
 use serde_json::Value;
 
 use super::api_sample::{chosen, kind, resolved, sample};
-use super::api_words::{Words, summary};
+use super::api_words::{Words, place, summary};
 use super::feed::root;
 use super::lang::Lang;
 use super::now_ms;
@@ -140,6 +140,7 @@ fn routes(document: &Value, here: &Here, lang: Lang, tag: &str) -> Vec<Route> {
             routes.push(route(document, here, lang, path, method, operation));
         }
     }
+    routes.sort_by_key(|route| place(&route.id));
     routes
 }
 
@@ -189,7 +190,10 @@ fn answer(content: &Value, document: &Value) -> String {
 fn parameter(parameter: &Value) -> Parameter {
     let schema = &parameter["schema"];
     let shape = chosen(schema).unwrap_or(schema);
-    let mut kind = kind(shape).to_owned();
+    let mut kind = match kind(shape) {
+        "array" => "list".to_owned(),
+        kind => kind.to_owned(),
+    };
     let choices = shape["enum"].as_array().into_iter().flatten();
     let choices: Vec<&str> = choices
         .filter_map(Value::as_str)
@@ -198,16 +202,14 @@ fn parameter(parameter: &Value) -> Parameter {
     if !choices.is_empty() {
         kind = choices.join(" | ");
     }
-    for (word, limit) in [("≥", &shape["minimum"]), ("≤", &shape["maximum"])] {
-        if let Some(limit) = limit.as_i64() {
-            kind.push_str(&format!(" {word} {limit}"));
-        }
+    if let (Some(least), Some(most)) = (shape["minimum"].as_i64(), shape["maximum"].as_i64()) {
+        kind.push_str(&format!(", {least}–{most}"));
     }
     if let Some(value) = Some(&schema["default"]).filter(|v| !v.is_null()) {
-        kind.push_str(&format!(
-            " = {}",
-            value.as_str().map_or(value.to_string(), str::to_owned)
-        ));
+        let value = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        kind.push_str(&format!(", default {value}"));
     }
     Parameter {
         name: text(&parameter["name"]),
@@ -301,8 +303,9 @@ fn collect(
     }
 }
 
+/// A text of the description, without the marks of code that it has for other readers.
 fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
+    value.as_str().unwrap_or_default().replace('`', "")
 }
 
 fn pretty(value: &Value) -> String {

@@ -11,6 +11,7 @@ pub(crate) struct Words {
     pub(crate) errors: &'static str,
     pub(crate) errors_text: &'static str,
     pub(crate) limit: &'static str,
+    pub(crate) limit_text: &'static str,
     pub(crate) operator: &'static str,
     pub(crate) parameter: &'static str,
     pub(crate) kind: &'static str,
@@ -53,7 +54,8 @@ const CHINESE: Words = Words {
     machine: "机器可读的说明（OpenAPI 3.1）",
     errors: "出错时",
     errors_text: "状态码为 4xx 或 5xx，答复是 RFC 9457 的 problem 文档，detail 说明哪里不对、怎样改正。",
-    limit: "每个客户端每分钟的请求数上限，超过时答复 429，Retry-After 给出应等待的秒数",
+    limit: "频率限制",
+    limit_text: "次请求，每个客户端每分钟；超过时答复 429，Retry-After 给出应等待的秒数",
     operator: "需要管理口令",
     parameter: "参数",
     kind: "取值",
@@ -72,8 +74,9 @@ const ENGLISH: Words = Words {
     machine: "Description for machines (OpenAPI 3.1)",
     errors: "Errors",
     errors_text: "The status is 4xx or 5xx, and the answer a problem document (RFC 9457) whose detail says what is wrong and how to mend it.",
-    limit: "Requests a minute that one client may send; beyond that the answer is 429, and Retry-After says how many seconds to wait",
-    operator: "needs the operator’s token",
+    limit: "Rate limit",
+    limit_text: "requests a minute for one client; beyond that the answer is 429, and Retry-After says how many seconds to wait",
+    operator: "needs the operator's token",
     parameter: "Parameter",
     kind: "Values",
     meaning: "Meaning",
@@ -83,6 +86,29 @@ const ENGLISH: Words = Words {
     statuses: "Status codes",
     contents: "Contents",
 };
+
+/// Operations in the order in which a newcomer needs them; others follow.
+const ORDER: [&str; 13] = [
+    "search",
+    "document",
+    "suggest",
+    "atom_feed",
+    "json_feed",
+    "followed_feed",
+    "terms",
+    "decide_terms",
+    "status",
+    "metrics",
+    "health",
+    "ready",
+    "openapi",
+];
+
+/// Where an operation stands among its group.
+pub(crate) fn place(operation: &str) -> usize {
+    let found = ORDER.iter().position(|known| *known == operation);
+    found.unwrap_or(ORDER.len())
+}
 
 /// What an operation does; none for one that has no words of its own here.
 pub(crate) fn summary(operation: &str, lang: Lang) -> Option<&'static str> {

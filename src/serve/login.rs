@@ -58,8 +58,8 @@ const CHINESE: Words = Words {
 };
 
 const ENGLISH: Words = Words {
-    heading: "No operator’s token is set",
-    text: "Reviewing terms, labelling templates and other changes need the operator’s token; searching needs none. This server has no token, so nobody can sign in yet. To set one:",
+    heading: "No operator's token is set",
+    text: "Reviewing terms, labelling templates and other changes need the operator's token; searching needs none. This server has no token, so nobody can sign in yet. To set one:",
     make: "Make a token of 20 characters or more:",
     write: "Write it into the configuration, taojin.toml:",
     restart: "Restart Taojin, which then reads it:",

@@ -144,6 +144,8 @@ struct ListPage {
     c: Chrome,
     w: &'static Words,
     list: Vec<TemplateListed>,
+    /// The only site whose templates are listed, if one was asked for.
+    site: Option<String>,
     now_ms: i64,
 }
 
@@ -205,27 +207,26 @@ impl OnePage {
     }
 }
 
-/// `GET /templates`: all of them.
+/// `GET /templates`: all of them; with `?site=NAME` those of one site.
 pub(crate) async fn list(
     State(server): State<Server>,
     _: Operator,
     RawQuery(raw): RawQuery,
     headers: HeaderMap,
 ) -> Response {
-    let c = chrome(
-        &server,
-        &lenient(&raw.unwrap_or_default(), &server),
-        &headers,
-        "/templates",
-    );
+    let params = lenient(&raw.unwrap_or_default(), &server);
+    let c = chrome(&server, &params, &headers, "/templates");
+    let site = params.sites.into_iter().next();
     match server.templates(|desk| desk.list()).await {
-        Ok(Some(list)) => {
+        Ok(Some(mut list)) => {
+            list.retain(|template| site.as_ref().is_none_or(|site| *site == template.site));
             let w = Words::of(c.lang);
             page(
                 &ListPage {
                     c,
                     w,
                     list,
+                    site,
                     now_ms: now_ms(),
                 },
                 StatusCode::OK,

@@ -131,9 +131,9 @@ async fn each_operation_has_words_in_both_languages() {
         .iter()
         .find(|p| p.name == "limit")
         .unwrap();
-    assert_eq!(limit.kind, "integer ≥ 1 ≤ 100 = 10");
+    assert_eq!(limit.kind, "integer, 1–100, default 10");
     let sort = search.parameters.iter().find(|p| p.name == "sort").unwrap();
-    assert_eq!(sort.kind, "relevance | date | both = relevance");
+    assert_eq!(sort.kind, "relevance | date | both, default relevance");
     assert!(
         search
             .fields

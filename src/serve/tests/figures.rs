@@ -113,6 +113,14 @@ async fn every_figure_is_described_and_every_description_has_its_figure() {
     for (name, ..) in gauges::FAMILIES {
         assert!(kinds.contains_key(name), "{name} is missing");
     }
+    let documented = include_str!("../../../docs/monitoring.md");
+    for name in kinds.keys() {
+        let braced = |end: char| documented.contains(&format!("`{name}{end}"));
+        assert!(
+            braced('`') || braced('{'),
+            "{name} is not in docs/monitoring.md"
+        );
+    }
     let counted = metrics::COUNTERS.iter().chain(&metrics::HISTOGRAMS);
     for (name, ..) in counted {
         assert!(kinds.contains_key(name), "{name} is missing");
