@@ -322,7 +322,7 @@ impl CrawlLoop {
             .map(|s| (s.site.name.clone(), site_run::rules(&s.site, now)));
         self.shared.set_rules(rules.collect());
         self.tell_next_cycles();
-        self.show_levels(before.keys(), now)
+        Ok(())
     }
 
     fn tell_next_cycles(&self) {

@@ -4,9 +4,10 @@
 use std::fmt::Write;
 
 use super::status::{Activity, Status};
+use super::verdict::Level;
 
 /// Name, type and description of each figure, in the order of the answer.
-pub(crate) const FAMILIES: [(&str, &str, &str); 22] = [
+pub(crate) const FAMILIES: [(&str, &str, &str); 23] = [
     (
         BUILD_INFO,
         "gauge",
@@ -70,6 +71,11 @@ pub(crate) const FAMILIES: [(&str, &str, &str); 22] = [
         "Failed fetches in a site's last cycle.",
     ),
     (
+        SITE_VERDICT,
+        "gauge",
+        "1 for how a site's last cycle went (waiting, ok, partial, failed), 0 for the rest.",
+    ),
+    (
         WEBHOOK_WAITING,
         "gauge",
         "Hits of a followed topic that wait to be sent.",
@@ -109,15 +115,16 @@ const SITE_DOCUMENTS: &str = "taojin_site_documents";
 const SITE_LAST: &str = "taojin_site_last_cycle_timestamp_seconds";
 const SITE_NEXT: &str = "taojin_site_next_cycle_timestamp_seconds";
 const SITE_ERRORS: &str = "taojin_site_last_cycle_errors";
+const SITE_VERDICT: &str = "taojin_site_verdict";
 const WEBHOOK_WAITING: &str = "taojin_webhook_waiting_hits";
 const BLOOM_ITEMS: &str = "taojin_bloom_items";
 const BLOOM_ERROR: &str = "taojin_bloom_error_ratio";
 const BLOOM_FALSE_POSITIVES: &str = "taojin_bloom_false_positives_total";
 
-/// One figure: its name, perhaps a label, its value.
+/// One figure: its name, its labels, its value.
 struct Sample<'a> {
     name: &'static str,
-    label: Option<(&'static str, &'a str)>,
+    labels: Vec<(&'static str, &'a str)>,
     value: f64,
 }
 
@@ -185,7 +192,7 @@ fn whole<'a>(status: &'a Status, samples: &mut Vec<Sample<'a>>) {
         samples.push(plain(BLOOM_FALSE_POSITIVES, filter.false_positives));
         samples.push(Sample {
             name: BLOOM_ERROR,
-            label: None,
+            labels: Vec::new(),
             value: filter.error_ratio,
         });
     }
@@ -198,15 +205,24 @@ fn whole<'a>(status: &'a Status, samples: &mut Vec<Sample<'a>>) {
 /// Figures of each site.
 fn sites<'a>(status: &'a Status, samples: &mut Vec<Sample<'a>>) {
     for site in &status.sites {
-        let label = Some(("site", site.name.as_str()));
-        samples.push(labelled(SITE_DOCUMENTS, "site", &site.name, site.documents));
-        samples.push(labelled(SITE_ERRORS, "site", &site.name, site.errors));
-        for (name, moment) in [
+        let name = site.name.as_str();
+        for level in Level::ALL {
+            samples.push(Sample {
+                name: SITE_VERDICT,
+                labels: vec![("site", name), ("level", level.name())],
+                value: f64::from(u8::from(site.verdict.level == level)),
+            });
+        }
+        samples.push(labelled(SITE_DOCUMENTS, "site", name, site.documents));
+        samples.push(labelled(SITE_ERRORS, "site", name, site.errors));
+        for (figure, moment) in [
             (SITE_LAST, site.last_cycle_ms),
             (SITE_NEXT, site.next_cycle_ms),
         ] {
-            let sample = moment.map(|ms| seconds(name, ms));
-            samples.extend(sample.map(|sample| Sample { label, ..sample }));
+            samples.extend(moment.map(|ms| Sample {
+                labels: vec![("site", name)],
+                ..seconds(figure, ms)
+            }));
         }
     }
 }
@@ -214,7 +230,7 @@ fn sites<'a>(status: &'a Status, samples: &mut Vec<Sample<'a>>) {
 fn plain(name: &'static str, value: u64) -> Sample<'static> {
     Sample {
         name,
-        label: None,
+        labels: Vec::new(),
         value: value as f64,
     }
 }
@@ -222,7 +238,7 @@ fn plain(name: &'static str, value: u64) -> Sample<'static> {
 fn labelled<'a>(name: &'static str, label: &'static str, of: &'a str, value: u64) -> Sample<'a> {
     Sample {
         name,
-        label: Some((label, of)),
+        labels: vec![(label, of)],
         value: value as f64,
     }
 }
@@ -230,7 +246,7 @@ fn labelled<'a>(name: &'static str, label: &'static str, of: &'a str, value: u64
 fn seconds(name: &'static str, ms: i64) -> Sample<'static> {
     Sample {
         name,
-        label: None,
+        labels: Vec::new(),
         value: ms as f64 / 1_000.0,
     }
 }
@@ -247,13 +263,16 @@ fn written(samples: &[Sample<'_>]) -> String {
             );
         }
         for sample in own {
-            match sample.label {
-                Some((label, of)) => push(
-                    &mut out,
-                    format_args!("{name}{{{label}=\"{}\"}} {}\n", escaped(of), sample.value),
-                ),
-                None => push(&mut out, format_args!("{name} {}\n", sample.value)),
-            }
+            let labels: Vec<String> = sample
+                .labels
+                .iter()
+                .map(|(label, of)| format!("{label}=\"{}\"", escaped(of)))
+                .collect();
+            let labels = match labels.is_empty() {
+                true => String::new(),
+                false => format!("{{{}}}", labels.join(",")),
+            };
+            push(&mut out, format_args!("{name}{labels} {}\n", sample.value));
         }
         out.push('\n');
     }

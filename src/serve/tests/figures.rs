@@ -146,6 +146,8 @@ async fn figures_are_those_of_the_status() {
         "taojin_sites 1",
         "taojin_site_documents{site=\"a\\\"b\\\\c\\nd\"} 25",
         "taojin_site_last_cycle_timestamp_seconds{site=\"a\\\"b\\\\c\\nd\"} 1790000001",
+        "taojin_site_verdict{site=\"a\\\"b\\\\c\\nd\",level=\"ok\"} 0",
+        "taojin_site_verdict{site=\"a\\\"b\\\\c\\nd\",level=\"waiting\"} 1",
         "taojin_webhook_waiting_hits{follow=\"deep-sea\"} 4",
         "taojin_bloom_false_positives_total 1",
         "taojin_bloom_error_ratio 0.001",
