@@ -45,13 +45,16 @@ struct Example {
     href: String,
 }
 
+/// A row with its searches made links.
+type Line = (Vec<Example>, &'static str);
+
 #[derive(Template)]
 #[template(path = "help.html")]
 struct HelpPage {
     c: Chrome,
     heading: &'static str,
     lead: &'static str,
-    sections: Vec<(&'static str, Vec<(Vec<Example>, &'static str)>)>,
+    sections: Vec<(&'static str, Vec<Line>)>,
     rules_heading: &'static str,
     rules: Vec<String>,
     api: &'static str,

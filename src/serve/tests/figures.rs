@@ -75,10 +75,10 @@ fn read(text: &str) -> (BTreeMap<&str, &str>, BTreeSet<String>) {
             let (name, kind) = rest.split_once(' ').expect(line);
             assert_eq!(kinds.insert(name, kind), None, "{line}");
         } else {
-            let end = line.find(['{', ' ']).expect(line);
+            let name = line.split(['{', ' ']).next().expect(line);
             let (_, value) = line.rsplit_once(' ').expect(line);
             assert!(value.parse::<f64>().is_ok(), "{line}");
-            sampled.insert(line[..end].to_owned());
+            sampled.insert(name.to_owned());
         }
     }
     assert_eq!(helped, kinds.keys().copied().collect());
