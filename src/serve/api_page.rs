@@ -12,6 +12,7 @@ use super::api_words::{Words, place, summary};
 use super::feed::root;
 use super::lang::Lang;
 use super::now_ms;
+use super::site_page::site_path;
 use super::source::Wanted;
 use super::state::{Server, Shared};
 use super::view::Chrome;
@@ -66,6 +67,8 @@ pub(crate) struct Here {
     pub(crate) root: String,
     /// Id of a document.
     pub(crate) id: Option<String>,
+    /// Name of a site.
+    pub(crate) site: Option<String>,
     /// Name of a topic that is followed.
     pub(crate) topic: Option<String>,
 }
@@ -107,10 +110,18 @@ async fn here(server: &Shared, headers: &HeaderMap) -> Here {
         ..Wanted::default()
     };
     // Without an answer of the index the call names no document of here.
-    let latest = server.latest(wanted).await.unwrap_or_default();
+    let latest = server
+        .latest(wanted)
+        .await
+        .unwrap_or_default()
+        .into_iter()
+        .next();
     Here {
         root: root(server, headers),
-        id: latest.into_iter().next().map(|arrived| arrived.found.id),
+        site: latest
+            .as_ref()
+            .and_then(|arrived| arrived.found.site.clone()),
+        id: latest.map(|arrived| arrived.found.id),
         topic: (server.follows)()
             .into_iter()
             .next()
@@ -228,6 +239,10 @@ fn call(document: &Value, here: &Here, path: &str, method: &str, operation: &Val
         let name = text(&parameter["name"]);
         let value = match name.as_str() {
             "id" => here.id.clone(),
+            "name" => here.site.as_ref().map(|site| {
+                let path = site_path(site);
+                path.rsplit('/').next().unwrap_or_default().to_owned()
+            }),
             "file" => here.topic.as_ref().map(|topic| format!("{topic}.atom")),
             _ => None,
         };

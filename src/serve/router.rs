@@ -20,7 +20,10 @@ use super::form::FORM_BYTES_MAX;
 use super::limiter::{Peer, limited};
 use super::listen::Guarded;
 use super::state::{ServeState, Shared};
-use super::{api, api_page, feed, help_page, login, site_page, sites_api, templates_page, terms_api, terms_page, web};
+use super::{
+    api, api_page, feed, help_page, login, site_page, sites_api, templates_page, terms_api,
+    terms_page, web,
+};
 
 /// After the stop signal, running answers have this long to end; a client that holds its line is left behind.
 const STOP_GRACE: Duration = Duration::from_secs(5);
