@@ -19,7 +19,6 @@ use super::token::Operator;
 pub(crate) struct Address {
     /// The whole address.
     #[schema(examples("https://news.example.com/2026/07/1.html"))]
-    #[schema(examples("https://news.example.com/2026/11/05/1.html"))]
     url: String,
 }
 

@@ -358,7 +358,10 @@ async fn the_status_page_says_how_each_site_fared_in_the_readers_language() {
         let page = visit(&format!("/status?lang={lang}")).await;
         let cell = format!("<span class=\"level failed\">{word}</span>{sentence}</td>");
         assert!(page.body.contains(&cell), "{cell} in {}", page.body);
-        assert!(page.body.contains("<a href=\"/sites/甲站\">甲站</a>"));
+        assert!(
+            page.body
+                .contains("<a href=\"/sites/%E7%94%B2%E7%AB%99\">甲站</a>")
+        );
         assert_escaped(&page);
     }
     let json = visit("/api/status").await;
