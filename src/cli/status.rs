@@ -142,8 +142,12 @@ fn print_site(site: &SiteStatus) {
     let t = &site.templates;
     if t.used + t.waiting > 0 {
         output::line(&format!(
-            "           templates: {} in use, {} articles with one, {} without, {} wait to be learned from",
-            t.used, t.matched, t.unmatched, t.waiting
+            "           templates: {} in use, learned from {} articles; {} more fit none and wait to be learned from",
+            t.used, t.learned, t.waiting
+        ));
+        output::line(&format!(
+            "           fetches of articles: {} read with a template, {} without (those learned from among them)",
+            t.matched, t.unmatched
         ));
     }
     if let Some(note) = &t.note {

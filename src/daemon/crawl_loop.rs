@@ -22,7 +22,6 @@ use super::{Mode, Progress, Shared, now_ms};
 use crate::config::CrawlConfig;
 use crate::frontier::{Frontier, Next, SiteScope};
 use crate::schedule::{self, Site};
-use crate::serve::metrics;
 use crate::store::{Batch, Store, UrlId};
 
 /// Pages in one transaction at most.
@@ -323,7 +322,7 @@ impl CrawlLoop {
             .map(|s| (s.site.name.clone(), site_run::rules(&s.site, now)));
         self.shared.set_rules(rules.collect());
         self.tell_next_cycles();
-        self.show_levels(before.keys(), now)
+        Ok(())
     }
 
     fn tell_next_cycles(&self) {
@@ -383,7 +382,7 @@ impl CrawlLoop {
         self.left += report.new_urls as u64;
         self.shared
             .set_outbox(u64::try_from(report.outbox_seq).unwrap_or_default());
-        ::metrics::gauge!(metrics::OUTBOX_LAG).set(self.shared.outbox_lag() as f64);
+        self.shared.set_frontier(self.frontier.stats());
         let found = self.batch.pages.iter().filter_map(|page| {
             let site = &page.outlinks.first()?.site;
             Some((site, page.outlinks.len()))

@@ -1,5 +1,5 @@
 //! The cycles of the sites, from their beginning to their end. In: the frontier's word that a site has nothing more to
-//! do. Out: a line in the log, the verdict's gauge, a mark in the store. A cycle is over when nothing of its site is being
+//! do. Out: a line in the log, a mark in the store. A cycle is over when nothing of its site is being
 //! fetched and nothing of it that is due may be fetched within `pass_patience_ms`.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use super::crawl_loop::CrawlLoop;
 use super::verdict::{self, Facts};
 use crate::frontier::{self, BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, SITE_LIMITS, Span};
 use crate::schedule::Site;
-use crate::serve::{Level, SiteVerdict, metrics};
+use crate::serve::SiteVerdict;
 use crate::store::{Reader, SiteCounts};
 
 /// Counter of a cycle: visits that were answered with a page, or that it has not changed.
@@ -114,7 +114,6 @@ impl CrawlLoop {
             seconds = (now - began_ms) / 1000,
             "cycle finished: {}", verdict.text
         );
-        show_level(name, Some(verdict.level));
         Ok(())
     }
 
@@ -129,30 +128,6 @@ impl CrawlLoop {
             verdicts.insert(Arc::clone(name), verdict);
         }
         Ok(verdicts)
-    }
-
-    /// Sets the gauges of all sites in use, and those of the sites that were in use before to 0.
-    pub(super) fn show_levels<'a>(
-        &self,
-        before: impl Iterator<Item = &'a Arc<str>>,
-        now: i64,
-    ) -> anyhow::Result<()> {
-        for name in before.filter(|name| !self.sites.contains_key(*name)) {
-            show_level(name, None);
-        }
-        for (name, verdict) in self.verdicts(now)? {
-            show_level(&name, Some(verdict.level));
-        }
-        Ok(())
-    }
-}
-
-/// One gauge a level: 1 for the one that is so.
-fn show_level(site: &str, is: Option<Level>) {
-    for level in Level::ALL {
-        let value = f64::from(u8::from(is == Some(level)));
-        ::metrics::gauge!(metrics::SITE_VERDICT, "site" => site.to_owned(), "level" => level.name())
-            .set(value);
     }
 }
 

@@ -265,7 +265,7 @@ impl Working {
                 let kept = saved.len().min(self.of.config.samples);
                 let (saved, more) = saved.split_at(kept);
                 NewTemplate {
-                    pages: i64::from(template.pages),
+                    pages: i64::try_from(saved.len() + rest.len() + more.len()).unwrap_or(i64::MAX),
                     data: pack(template),
                     learned: rest.iter().chain(more).map(|row| row.id).collect(),
                     saved: saved.iter().map(|row| row.id).collect(),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::Clock;
+use crate::frontier;
 
 /// A crawl loop that has not turned for this long is stuck: systemd is no longer told that all is well. A commit on
 /// a slow disk takes a second or two.
@@ -30,6 +31,7 @@ pub struct Shared {
     rules: Mutex<BTreeMap<String, SiteRules>>,
     paused: Mutex<Option<String>>,
     stopping: AtomicBool,
+    frontier: Mutex<Option<frontier::Stats>>,
     clock: Clock,
 }
 
@@ -112,6 +114,15 @@ impl Shared {
     pub fn paused(&self) -> Option<String> {
         let paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
         paused.clone()
+    }
+
+    pub(super) fn set_frontier(&self, stats: frontier::Stats) {
+        *self.frontier.lock().unwrap_or_else(PoisonError::into_inner) = Some(stats);
+    }
+
+    /// Numbers of the frontier as of its last commit; none before it.
+    pub(super) fn frontier(&self) -> Option<frontier::Stats> {
+        *self.frontier.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn set_rules(&self, rules: BTreeMap<String, SiteRules>) {

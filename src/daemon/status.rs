@@ -14,9 +14,10 @@ use super::term_desk::TermDesk;
 use super::{Shared, disk, now_ms};
 use crate::config::Loaded;
 use crate::frontier::{self, Cause, Explanation};
+use crate::index;
 use crate::serve::{
-    Activity, CycleCounts, DiskUse, Follow, FollowStatus, HostStatus, QueueCounts, SiteStatus,
-    Status, StatusSource, TemplateStatus, TermsStatus, Topics, UrlCounts,
+    Activity, CycleCounts, DiskUse, Follow, FollowStatus, HostCounts, HostStatus, QueueCounts,
+    SeenFilter, SiteStatus, Status, StatusSource, TemplateStatus, TermsStatus, Topics, UrlCounts,
 };
 use crate::store::{Counts, FollowRecord, HostRecord, Reader, SiteCounts};
 
@@ -74,7 +75,7 @@ impl StatusBoard {
         Arc::new(move || current.borrow().follows.clone())
     }
 
-    /// The state of this moment. `documents` gives how many can be found, in all and by site.
+    /// The state of this moment; `documents` is how many can be found.
     pub fn read(&self, documents: u64) -> anyhow::Result<Status> {
         let now = now_ms();
         let (activity, note) = self.activity();
@@ -98,17 +99,24 @@ impl StatusBoard {
         let counts = reader.counts()?;
         status.outbox_lag = match &self.shared {
             Some(shared) => shared.outbox_lag(),
-            None => u64::try_from(counts.outbox).unwrap_or_default(),
+            None => {
+                let committed = i64::try_from(index::committed_seq(&self.index_dir));
+                let waiting = reader.outbox_count_after(committed.unwrap_or(i64::MAX))?;
+                u64::try_from(waiting).unwrap_or_default()
+            }
         };
         status.urls = urls(&totals(&counts));
         status.sites = self.sites(&reader, &counts, now)?;
         status.hosts = self.hosts(&reader, now)?;
         status.follows = self.follows(&reader)?;
+        let hosts = frontier::HostCounts::of(&reader, now)?;
+        status.host_counts = host_counts(&hosts);
+        status.seen_filter = self.shared.as_ref().and_then(|s| s.frontier()).map(filter);
         status.queues = QueueCounts {
             queues: u64::try_from(counts.hosts).unwrap_or_default(),
             ready: reader.hosts_due(&[], now, 10_000)?.len() as u64,
-            waiting: status.hosts.iter().filter(|h| h.state != "parked").count() as u64,
-            parked: status.hosts.iter().filter(|h| h.state == "parked").count() as u64,
+            waiting: status.host_counts.backing_off + status.host_counts.limited,
+            parked: status.host_counts.parked,
             due: status.sites.iter().map(|s| s.due).sum(),
         };
         Ok(status)
@@ -238,8 +246,9 @@ fn template_status(reader: &Reader) -> anyhow::Result<BTreeMap<String, TemplateS
     for (site, waiting) in reader.waiting_counts()? {
         sites.entry(site).or_default().waiting = count(waiting);
     }
-    for (site, used) in reader.template_counts()? {
-        sites.entry(site).or_default().used = count(used);
+    for (site, used, learned) in reader.template_counts()? {
+        let site = sites.entry(site).or_default();
+        (site.used, site.learned) = (count(used), count(learned));
     }
     Ok(sites)
 }
@@ -265,6 +274,25 @@ fn host_status(host: &HostRecord, explained: Option<&Explanation>) -> HostStatus
         queued: explained.map_or(0, |e| e.due as u64),
         queue_eta_ms: explained.map_or(0, |e| e.eta_ms),
         last_error: host.last_error.clone(),
+    }
+}
+
+fn host_counts(counts: &frontier::HostCounts) -> HostCounts {
+    let number = |n: i64| u64::try_from(n).unwrap_or_default();
+    HostCounts {
+        open: number(counts.open),
+        backing_off: number(counts.backing_off),
+        parked: number(counts.parked),
+        limited: number(counts.limited),
+    }
+}
+
+fn filter(stats: frontier::Stats) -> SeenFilter {
+    let new = stats.seen_new + stats.seen_false_positives;
+    SeenFilter {
+        addresses: stats.seen_addresses,
+        false_positives: stats.seen_false_positives,
+        error_ratio: stats.seen_false_positives as f64 / new.max(1) as f64,
     }
 }
 

@@ -60,6 +60,7 @@ pub(super) fn open_loop(
     wiring
         .shared
         .set_outbox(u64::try_from(store.last_outbox_seq()?).unwrap_or_default());
+    wiring.shared.set_frontier(frontier.stats());
     let replay = match &mode {
         Mode::Replay { files } => Some(Replay::new(
             files,

@@ -117,6 +117,7 @@ impl Frontier {
                     return false;
                 }
                 link.is_new = self.seen.insert(hash);
+                self.seen.new += u64::from(link.is_new);
                 true
             });
         }

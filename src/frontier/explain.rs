@@ -72,6 +72,42 @@ impl Explanation {
     }
 }
 
+/// How many hosts are in which state. Each host counts once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HostCounts {
+    /// Asked as usual, perhaps after the usual delay.
+    pub open: i64,
+    /// Left alone for a while because of an error or because they asked for it.
+    pub backing_off: i64,
+    /// Put aside after too many errors in a row.
+    pub parked: i64,
+    /// Had their pages of this cycle.
+    pub limited: i64,
+}
+
+impl HostCounts {
+    /// Counts all hosts of the store.
+    pub fn of(store: &Reader, now_ms: i64) -> Result<Self, StoreError> {
+        let held = store.hosts_held(now_ms)?;
+        let mut counts = HostCounts {
+            limited: held.limited,
+            ..HostCounts::default()
+        };
+        for (code, count) in held.by_cause {
+            match Cause::from_code(code) {
+                Cause::Parked => counts.parked += count,
+                Cause::CycleLimit => counts.limited += count,
+                Cause::RetryAfter | Cause::Throttled | Cause::Unreachable => {
+                    counts.backing_off += count;
+                }
+                _ => {}
+            }
+        }
+        counts.open = held.all - counts.backing_off - counts.parked - counts.limited;
+        Ok(counts)
+    }
+}
+
 /// Numbers of the running frontier.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Stats {
@@ -81,6 +117,10 @@ pub struct Stats {
     pub queued: usize,
     /// Leases that have not ended.
     pub in_flight: usize,
+    /// Addresses in the filter of those that were met.
+    pub seen_addresses: u64,
+    /// New addresses that the filter knew to be new.
+    pub seen_new: u64,
     /// Links for which the filter alone was enough.
     pub seen_without_store: u64,
     /// Links that the store was asked about.
@@ -96,6 +136,8 @@ impl Frontier {
             active_hosts: self.queues.len(),
             queued: self.queues.values().map(super::queue::Queue::len).sum(),
             in_flight: self.leases.len(),
+            seen_addresses: u64::try_from(self.seen.upto()).unwrap_or_default(),
+            seen_new: self.seen.new,
             seen_without_store: self.seen.without_store,
             seen_with_store: self.seen.with_store,
             seen_false_positives: self.seen.false_positives,

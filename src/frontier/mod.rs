@@ -30,7 +30,7 @@ pub use asked::Asked;
 pub use assign::{queue_key, rank, shard};
 pub use commit::CommitReport;
 pub use config::Config;
-pub use explain::{Explanation, Stats, leads_nowhere};
+pub use explain::{Explanation, HostCounts, Stats, leads_nowhere};
 pub use lease::{FetchOutcome, FetchReport, Lease, Next};
 pub use leasing::Frontier;
 pub use politeness::Cause;

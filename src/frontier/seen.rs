@@ -47,6 +47,8 @@ pub struct Seen {
     error: f64,
     /// URLs that the filter knew and the store did not: false positives, found out and kept.
     pub false_positives: u64,
+    /// New URLs that the filter knew to be new.
+    pub new: u64,
     /// URLs that the filter did not know and the store did: the filter lagged behind.
     pub missed: u64,
     /// Questions answered without the store.
@@ -70,6 +72,7 @@ impl Seen {
             saved: 0,
             error,
             false_positives: 0,
+            new: 0,
             missed: 0,
             without_store: 0,
             with_store: 0,

@@ -38,7 +38,7 @@ pub use days::{DateCount, DateUnit, Dates};
 pub use entry::Entry;
 pub use query::{Clause, Filter, Group, Occur, Query, Sort, Target};
 pub use reader::{Reader, StoredDocument};
-pub use rebuild::rebuild;
+pub use rebuild::{committed_seq, rebuild};
 pub use scan::Watermark;
 pub use schema::FORMAT;
 pub use search::{Facets, Found, FoundDocument, SiteCount};

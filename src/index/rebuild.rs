@@ -84,6 +84,15 @@ fn copy(dir: &Path, writer: &mut Writer) -> Result<(u64, u64), IndexError> {
     Ok((count, last))
 }
 
+/// Up to which row of the outbox the index in `dir` holds everything, by its last commit; 0 where there is no index
+/// that can be read. Opens nothing for searching, so that a status page can ask each time.
+pub fn committed_seq(dir: &Path) -> u64 {
+    let index = MmapDirectory::open(dir)
+        .ok()
+        .and_then(|d| Index::open(d).ok());
+    index.map_or(0, |index| noted_seq(&index))
+}
+
 /// What the last commit noted, whatever its format.
 fn noted_seq(index: &Index) -> u64 {
     let payload = index.load_metas().ok().and_then(|meta| meta.payload);

@@ -14,9 +14,10 @@ use crate::index::{DateCount, DateUnit, Dates, Suggested, Suggestion};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SearchAnswer {
     /// Documents that match, whatever the limit.
+    #[schema(examples(31))]
     pub total: u64,
     /// Time the search took, in milliseconds.
-    #[schema(minimum = 0)]
+    #[schema(examples(1.42), minimum = 0)]
     pub took_ms: f64,
     /// The hits asked for, in order.
     pub hits: Vec<SearchHit>,
@@ -46,8 +47,10 @@ pub struct FacetsAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SiteCountAnswer {
     /// Name of the site; a value for `site`.
+    #[schema(examples("西部油气网"))]
     pub site: String,
     /// Documents of it that match.
+    #[schema(examples(12))]
     pub documents: u64,
 }
 
@@ -55,6 +58,7 @@ pub struct SiteCountAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DatesAnswer {
     /// What each count stands for: `day`, `month` or `year`, by the span of the result.
+    #[schema(examples("day"))]
     pub unit: String,
     /// The counts.
     pub counts: Vec<DateCountAnswer>,
@@ -64,9 +68,10 @@ pub struct DatesAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DateCountAnswer {
     /// First day of it, ISO 8601.
-    #[schema(format = Date)]
+    #[schema(examples("2026-11-05"), format = Date)]
     pub start: String,
     /// Documents published in it.
+    #[schema(examples(3))]
     pub documents: u64,
 }
 
@@ -81,10 +86,13 @@ pub struct SuggestAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SuggestionAnswer {
     /// Text for the query box.
+    #[schema(examples("天然气"))]
     pub text: String,
     /// `term` of a lexicon or `title` of a document.
+    #[schema(examples("term"))]
     pub kind: String,
     /// Documents that have the term; 1 for a title.
+    #[schema(examples(18))]
     pub documents: u64,
     /// Id for `/api/docs/{id}`, for a title.
     pub id: Option<String>,
@@ -97,15 +105,19 @@ pub struct SuggestionAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SearchHit {
     /// Id for `/api/docs/{id}`.
-    #[schema(pattern = "^[0-9A-Za-z_-]{1,64}$")]
+    #[schema(examples("03fa6b1c2d9e4f50"), pattern = "^[0-9A-Za-z_-]{1,64}$")]
     pub id: String,
     /// Address of the page.
+    #[schema(examples("https://news.example.com/2026/11/05/1.html"))]
     pub url: String,
     /// Headline, plain text; empty when the page has none.
+    #[schema(examples("天然气产量创新高"))]
     pub title: String,
     /// Name of the site in the configuration.
+    #[schema(examples("西部油气网"))]
     pub site: Option<String>,
     /// First publication, ISO 8601: a date, or date and time with offset.
+    #[schema(examples("2026-11-05T08:30:00+08:00"))]
     pub published: Option<String>,
     /// Named writer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,14 +126,17 @@ pub struct SearchHit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The best part of the text as HTML: escaped, with the matches in `<mark>`.
+    #[schema(examples("今年前十个月，<mark>天然气</mark>产量同比增长 6%。"))]
     pub snippet: String,
     /// BM25 over words and character pairs, halved with each half-life of age for `sort=both`; only comparable
     /// within one answer.
+    #[schema(examples(12.5))]
     pub score: f32,
     /// What the document shares with its reprints: a value for `group`. Null for texts too short to tell.
-    #[schema(pattern = "^[0-9a-f]{16}$")]
+    #[schema(examples("9c1d4e2f7a6b8035"), pattern = "^[0-9a-f]{16}$")]
     pub group: Option<String>,
     /// How many other matching documents are reprints of the same text.
+    #[schema(examples(2))]
     pub duplicates: u64,
 }
 
@@ -129,22 +144,31 @@ pub struct SearchHit {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DocumentAnswer {
     /// The id asked for.
+    #[schema(examples("03fa6b1c2d9e4f50"))]
     pub id: String,
     /// Address of the page.
+    #[schema(examples("https://news.example.com/2026/11/05/1.html"))]
     pub url: String,
     /// Name of the site in the configuration.
+    #[schema(examples("西部油气网"))]
     pub site: Option<String>,
     /// Headline.
+    #[schema(examples("天然气产量创新高"))]
     pub title: Option<String>,
     /// First publication, ISO 8601.
+    #[schema(examples("2026-11-05T08:30:00+08:00"))]
     pub published: Option<String>,
     /// Named writer.
+    #[schema(examples("张三"))]
     pub author: Option<String>,
     /// Media source as printed.
+    #[schema(examples("新华社"))]
     pub source: Option<String>,
     /// Language tag.
+    #[schema(examples("zh"))]
     pub language: Option<String>,
     /// Main text, one paragraph a line.
+    #[schema(examples("今年前十个月，天然气产量同比增长 6%。\n全年有望再创新高。"))]
     pub text: String,
     /// Pictures that belong to the text, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -158,10 +182,13 @@ pub struct DocumentAnswer {
 pub struct ImageAnswer {
     /// Its address, where the page names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(examples("https://news.example.com/2026/11/05/1.jpg"))]
     pub url: Option<String>,
     /// What the page says that it shows; may be empty.
+    #[schema(examples("井场"))]
     pub alt: String,
     /// Number of paragraphs that stand before it.
+    #[schema(examples(1))]
     pub after: u32,
 }
 
@@ -169,16 +196,21 @@ pub struct ImageAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CommentAnswer {
     /// Who wrote it.
+    #[schema(examples("读者"))]
     pub author: Option<String>,
     /// When, ISO 8601 where it could be read, else as printed.
+    #[schema(examples("2026-11-05T09:12:00+08:00"))]
     pub published: Option<String>,
     /// What it says.
+    #[schema(examples("好消息。"))]
     pub text: String,
     /// Whom it answers, where the page tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(examples("张三"))]
     pub reply_to: Option<String>,
     /// Votes for it, where the page counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(examples(4))]
     pub votes: Option<i64>,
 }
 

@@ -69,7 +69,7 @@ impl Params {
     operation_id = "search",
     tag = "search",
     params(
-        ("q" = Option<String>, Query, description = "The query."),
+        ("q" = Option<String>, Query, description = "The query, in the language of /help.", example = "天然气"),
         ("site" = Option<Vec<String>>, Query, description = "Only these sites: repeated or separated by commas."),
         ("since" = Option<String>, Query, description = "Published on or after this day (UTC+8), moment or period before now.", example = "2026-05-01"),
         ("until" = Option<String>, Query, description = "Published up to the end of this day (UTC+8), or before this moment.", example = "2026-05-31"),
@@ -108,7 +108,7 @@ pub(crate) async fn search(
     path = "/api/suggest",
     operation_id = "suggest",
     tag = "search",
-    params(("q" = Option<String>, Query, description = "What was typed so far.")),
+    params(("q" = Option<String>, Query, description = "What was typed so far.", example = "tianranqi")),
     responses(
         (status = 200, description = "Suggestions, perhaps none.", body = SuggestAnswer),
         (status = 400, description = "A parameter is unknown, repeated or too long.", body = Problem, content_type = "application/problem+json"),
@@ -182,19 +182,33 @@ pub(crate) async fn status(State(server): State<Server>) -> Result<Json<Status>,
     Ok(Json(server.status().await?))
 }
 
-/// Whether the server answers searches.
+/// Whether the server is alive. Asks nothing of the index, so that it can be asked often.
 #[utoipa::path(
     get,
     path = "/healthz",
     operation_id = "health",
     tag = "operation",
     responses(
-        (status = 200, description = "A search was answered.", body = String, content_type = "text/plain"),
-        (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "Searches are not answered in time.", body = Problem, content_type = "application/problem+json"),
+        (status = 200, description = "The server answers.", body = String, content_type = "text/plain", example = "ok\n"),
     )
 )]
-pub(crate) async fn health(State(server): State<Server>) -> Result<&'static str, Problem> {
+pub(crate) async fn health() -> &'static str {
+    "ok\n"
+}
+
+/// Whether searches are answered: it makes one.
+#[utoipa::path(
+    get,
+    path = "/readyz",
+    operation_id = "ready",
+    tag = "operation",
+    responses(
+        (status = 200, description = "A search was answered.", body = String, content_type = "text/plain", example = "ok\n"),
+        (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
+        Busy,
+    )
+)]
+pub(crate) async fn ready(State(server): State<Server>) -> Result<&'static str, Problem> {
     server.probe().await?;
     Ok("ok\n")
 }
@@ -206,13 +220,13 @@ pub(crate) async fn health(State(server): State<Server>) -> Result<&'static str,
     operation_id = "metrics",
     tag = "operation",
     responses(
-        (status = 200, description = "Prometheus text format 0.0.4.", body = String, content_type = "text/plain"),
+        (status = 200, description = "Prometheus text format 0.0.4.", body = String, content_type = "text/plain", example = "# HELP taojin_index_documents Documents that can be found.\n# TYPE taojin_index_documents gauge\ntaojin_index_documents 18551\n"),
         (status = 404, description = "Operator pages are switched off.", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(crate) async fn metrics_text(State(server): State<Server>) -> Result<Response, Problem> {
     operator_only(&server)?;
-    let text = server.metrics.render();
+    let text = server.figures().await;
     let kind = "text/plain; version=0.0.4; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }
@@ -224,7 +238,7 @@ pub(crate) async fn metrics_text(State(server): State<Server>) -> Result<Respons
     operation_id = "openapi",
     tag = "operation",
     responses(
-        (status = 200, description = "OpenAPI 3.1.", body = Object),
+        (status = 200, description = "OpenAPI 3.1.", body = Object, example = json!({ "openapi": "3.1.0", "paths": {} })),
         (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
     ),
 )]

@@ -58,7 +58,8 @@ pub struct Config {
     /// Silence after which a client is hung up on, in milliseconds.
     pub idle_ms: u64,
     /// Requests that one client (an IPv4 address, or a /64 of IPv6) may send a minute; one that sends more is answered
-    /// with 429 and Retry-After. 0: as many as it likes. `/healthz`, `/metrics` and this machine itself are exempt.
+    /// with 429 and Retry-After. 0: as many as it likes. `/healthz`, `/metrics`,
+    /// `/favicon.ico` and this machine itself are exempt.
     pub requests_per_minute: u32,
     /// Header in which a proxy in front of the server names the client, for example `x-forwarded-for` (its last address
     /// counts). Only with a proxy that sets it itself: otherwise clients could give themselves any name.

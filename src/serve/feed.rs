@@ -1,5 +1,5 @@
 //! Feeds. In: a followed topic by its name, or a search as `/api/search` takes it. Out: the hits that came last, as
-//! Atom (RFC 4287) or JSON Feed 1.1. Never more than [`FEED_HITS`] entries; an unchanged feed is answered with 304.
+//! Atom (RFC 4287) or JSON Feed 1.1; for a browser the Atom feed is a page. Never more than [`FEED_HITS`] entries; an unchanged feed is answered with 304.
 
 use std::fmt::Write;
 
@@ -10,16 +10,44 @@ use axum::response::{IntoResponse, Response};
 use chrono::DateTime;
 use serde_json::json;
 
+use super::feed_page::{self, Shown};
 use super::html::Html;
 use super::now_ms;
 use super::params::Params;
 use super::problem::{Busy, Problem};
 use super::source::{Arrived, Wanted};
 use super::state::{Server, Shared};
-use super::view::{link, outward};
+use super::view::{Chrome, link, outward};
+use super::web::{chrome, lenient};
 
 /// Entries of a feed: what a reader misses that looks once a day is in the search.
 pub(crate) const FEED_HITS: usize = 50;
+
+/// The beginning of a feed, for the description of the API.
+const ATOM_SAMPLE: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>
+<feed xmlns=\"http://www.w3.org/2005/Atom\">
+  <title>天然气 · 淘金</title>
+  <entry>
+    <title>天然气产量创新高</title>
+    <id>urn:taojin:document:03fa6b1c2d9e4f50</id>
+    <updated>2026-11-05T00:41:00Z</updated>
+    <link rel=\"alternate\" href=\"https://news.example.com/2026/11/05/1.html\"/>
+  </entry>
+</feed>";
+
+/// The same as JSON Feed.
+fn json_sample() -> serde_json::Value {
+    json!({
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": "天然气 · 淘金",
+        "items": [{
+            "id": "urn:taojin:document:03fa6b1c2d9e4f50",
+            "url": "https://news.example.com/2026/11/05/1.html",
+            "title": "天然气产量创新高",
+            "date_modified": "2026-11-05T00:41:00Z",
+        }],
+    })
+}
 
 /// Which of the two forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +78,7 @@ struct Feed<'a> {
     tag = "feeds",
     params(("file" = String, Path, description = "Name of a followed topic, then .atom or .json.", example = "deep-sea.atom")),
     responses(
-        (status = 200, description = "Atom or JSON Feed 1.1: the 50 hits that came or changed last.", content((String = "application/atom+xml"), (Object = "application/feed+json"))),
+        (status = 200, description = "Atom or JSON Feed 1.1: the 50 hits that came or changed last. A browser gets the Atom feed as a page.", content((String = "application/atom+xml", example = json!(ATOM_SAMPLE)), (Object = "application/feed+json", example = json!(json_sample())))),
         (status = 304, description = "Nothing new since the ETag sent as If-None-Match."),
         (status = 404, description = "No topic of this name is followed.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
@@ -60,6 +88,7 @@ struct Feed<'a> {
 pub(crate) async fn followed(
     State(server): State<Server>,
     file: Result<Path<String>, PathRejection>,
+    RawQuery(raw): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let file = file.map(|Path(file)| file).unwrap_or_default();
@@ -85,6 +114,15 @@ pub(crate) async fn followed(
         page: link("", "/", &params.query_string()),
         hits: &hits,
     };
+    if form == Form::Atom && feed_page::wanted(&headers) {
+        let lang = lenient(&raw.unwrap_or_default(), &server).lang;
+        let only_lang = Params {
+            lang,
+            ..Params::default()
+        };
+        let c = chrome(&server, &only_lang, &headers, &feed.own);
+        return Ok(feed.page(c, &format!("/feeds/{name}.json")));
+    }
     Ok(feed.answer(form, &headers))
 }
 
@@ -95,11 +133,11 @@ pub(crate) async fn followed(
     operation_id = "atom_feed",
     tag = "feeds",
     params(
-        ("q" = Option<String>, Query, description = "The query."),
+        ("q" = Option<String>, Query, description = "The query, in the language of /help.", example = "天然气"),
         ("site" = Option<Vec<String>>, Query, description = "Only these sites: repeated or separated by commas."),
     ),
     responses(
-        (status = 200, description = "Atom: the 50 hits that came or changed last.", body = String, content_type = "application/atom+xml"),
+        (status = 200, description = "Atom: the 50 hits that came or changed last. A browser gets a page.", body = String, content_type = "application/atom+xml", example = json!(ATOM_SAMPLE)),
         (status = 304, description = "Nothing new since the ETag sent as If-None-Match."),
         (status = 400, description = "A parameter is unknown, repeated, malformed or out of range.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
@@ -121,11 +159,11 @@ pub(crate) async fn atom(
     operation_id = "json_feed",
     tag = "feeds",
     params(
-        ("q" = Option<String>, Query, description = "The query."),
+        ("q" = Option<String>, Query, description = "The query, in the language of /help.", example = "天然气"),
         ("site" = Option<Vec<String>>, Query, description = "Only these sites: repeated or separated by commas."),
     ),
     responses(
-        (status = 200, description = "JSON Feed 1.1: the 50 hits that came or changed last.", body = Object, content_type = "application/feed+json"),
+        (status = 200, description = "JSON Feed 1.1: the 50 hits that came or changed last.", body = Object, content_type = "application/feed+json", example = json!(json_sample())),
         (status = 304, description = "Nothing new since the ETag sent as If-None-Match."),
         (status = 400, description = "A parameter is unknown, repeated, malformed or out of range.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
@@ -146,7 +184,13 @@ async fn searched(
     headers: &HeaderMap,
     form: Form,
 ) -> Result<Response, Problem> {
-    let params = Params::parse(raw, &server.rules(true))?;
+    let for_browser = form == Form::Atom && feed_page::wanted(headers);
+    // A page takes `lang`, as every page does; a feed has no language.
+    let asked = Params::parse(raw, &server.rules(!for_browser))?;
+    let params = Params {
+        lang: None,
+        ..asked.clone()
+    };
     let wanted = Wanted {
         limit: FEED_HITS,
         offset: 0,
@@ -170,6 +214,10 @@ async fn searched(
         page: link("", "/", &query),
         hits: &hits,
     };
+    if for_browser {
+        let c = chrome(server, &asked, headers, "/feed.atom");
+        return Ok(feed.page(c, &link("", "/feed.json", &query)));
+    }
     Ok(feed.answer(form, headers))
 }
 
@@ -179,7 +227,7 @@ fn unknown() -> Problem {
 }
 
 /// Where the reader reaches the server: feeds are read far from it and need whole addresses.
-fn root(server: &Shared, headers: &HeaderMap) -> String {
+pub(crate) fn root(server: &Shared, headers: &HeaderMap) -> String {
     if !server.config.public_url.is_empty() {
         return server.config.public_url.trim_end_matches('/').to_owned();
     }
@@ -193,6 +241,18 @@ fn root(server: &Shared, headers: &HeaderMap) -> String {
 }
 
 impl Feed<'_> {
+    /// The feed for a person.
+    fn page(&self, c: Chrome, json: &str) -> Response {
+        let shown = Shown {
+            name: &self.title,
+            own: format!("{}{}", self.root, self.own),
+            json: link(&c.base, json, ""),
+            search: link(&c.base, &self.page, ""),
+            hits: self.hits,
+        };
+        feed_page::show(c, &shown)
+    }
+
     fn answer(&self, form: Form, headers: &HeaderMap) -> Response {
         let (kind, body) = match form {
             Form::Atom => ("application/atom+xml; charset=utf-8", self.atom()),
@@ -207,7 +267,12 @@ impl Feed<'_> {
         if fresh {
             return (StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response();
         }
-        let answer = [(header::CONTENT_TYPE, kind.to_owned()), (header::ETAG, tag)];
+        let vary = "accept".to_owned();
+        let answer = [
+            (header::CONTENT_TYPE, kind.to_owned()),
+            (header::ETAG, tag),
+            (header::VARY, vary),
+        ];
         (answer, body).into_response()
     }
 

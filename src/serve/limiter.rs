@@ -28,7 +28,7 @@ const CLIENTS_MAX: usize = 50_000;
 /// Share of a minute's requests that may come at once: what a page with its suggestions needs, several times over.
 const BURST: Duration = Duration::from_secs(10);
 /// What answers at any rate: those who watch the server must see it when it is busy.
-const EXEMPT: [&str; 2] = ["/healthz", "/metrics"];
+const EXEMPT: [&str; 3] = ["/healthz", "/metrics", "/favicon.ico"];
 
 /// Where a connection comes from.
 #[derive(Debug, Clone, Copy)]

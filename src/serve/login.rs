@@ -1,19 +1,20 @@
-//! Signing in and out. In: the token that the operator types. Out: a session cookie, or the form again. Never a
-//! redirect to another site.
+//! Signing in and out. In: the token that the operator types. Out: a session cookie, or the form again; where no token
+//! is set, how to set one. Never a redirect to another site.
 
 use std::time::Duration;
 
 use askama::Template;
 use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 
 use super::form::Form;
+use super::lang::Lang;
 use super::now_ms;
-use super::state::Server;
-use super::token::{from_own_page, no_cookie, see_other, session_cookie};
+use super::state::{Server, Shared};
+use super::token::{Refusal, from_own_page, no_cookie, see_other, session_cookie};
 use super::view::Chrome;
-use super::web::{chrome, lenient, page};
+use super::web::{chrome, lenient, page, wants_html};
 
 /// What a wrong token costs: long enough to make guessing pointless, short enough for a typing error.
 const WRONG_PAUSE: Duration = Duration::from_secs(1);
@@ -25,8 +26,45 @@ const NEXT_CHARS_MAX: usize = 2_000;
 pub(crate) struct LoginPage {
     c: Chrome,
     next: String,
-    wrong: bool,
+    /// What went wrong, if this is not the first look.
+    notice: Option<&'static str>,
 }
+
+/// How to set a token, where none is: nobody can sign in, and no token would be the right one.
+#[derive(Template)]
+#[template(path = "no_token.html")]
+struct NoTokenPage {
+    c: Chrome,
+    w: &'static Words,
+}
+
+/// Words of that page.
+struct Words {
+    heading: &'static str,
+    text: &'static str,
+    make: &'static str,
+    write: &'static str,
+    restart: &'static str,
+    sign_in: &'static str,
+}
+
+const CHINESE: Words = Words {
+    heading: "还没有设置管理口令",
+    text: "审核领域词、标注模板等管理操作需要口令；搜索不需要。这台服务器还没有设置口令，所以现在谁也不能登录。设置方法：",
+    make: "生成一个口令（至少 20 个字符）：",
+    write: "写进配置文件 taojin.toml：",
+    restart: "重启淘金，让新口令生效：",
+    sign_in: "用这个口令登录：",
+};
+
+const ENGLISH: Words = Words {
+    heading: "No operator's token is set",
+    text: "Reviewing terms, labelling templates and other changes need the operator's token; searching needs none. This server has no token, so nobody can sign in yet. To set one:",
+    make: "Make a token of 20 characters or more:",
+    write: "Write it into the configuration, taojin.toml:",
+    restart: "Restart Taojin, which then reads it:",
+    sign_in: "Use it to sign in:",
+};
 
 /// `GET /login`: the form.
 pub(crate) async fn form(
@@ -47,12 +85,15 @@ pub(crate) async fn sign_in(
     headers: HeaderMap,
     form: Form,
 ) -> Response {
+    if server.config.token.is_empty() {
+        return no_token(&server, &headers, "");
+    }
     let own = from_own_page(&headers, &server.config.public_url);
     if !own || !server.config.token.is(form.get("token")) {
         tokio::time::sleep(WRONG_PAUSE).await;
         let raw = format!("lang={}", form.get("lang"));
-        let status = StatusCode::UNAUTHORIZED;
-        return show(&server, &headers, &raw, form.get("next"), Some(status));
+        let wrong = |c: &Chrome| c.t.operator.wrong_token;
+        return show(&server, &headers, &raw, form.get("next"), Some(wrong));
     }
     with_cookie(
         see_other(&server, own_path(form.get("next"))),
@@ -70,23 +111,51 @@ pub(crate) async fn sign_out(State(server): State<Server>, headers: HeaderMap) -
     }
 }
 
+/// The form for somebody who asked for a page that is the operator's, with a change that cannot be made now.
+pub(crate) fn first(server: &Shared, headers: &HeaderMap, uri: &Uri) -> Response {
+    let raw = uri.query().unwrap_or_default();
+    let signed_out = |c: &Chrome| c.t.operator.signed_out_text;
+    show(server, headers, raw, uri.path(), Some(signed_out))
+}
+
+/// The form; with `notice`, which says what went wrong, as 401.
 fn show(
-    server: &Server,
+    server: &Shared,
     headers: &HeaderMap,
     raw: &str,
     next: &str,
-    wrong: Option<StatusCode>,
+    notice: Option<fn(&Chrome) -> &'static str>,
 ) -> Response {
-    let c = chrome(server, &lenient(raw, server), headers, "/login");
     if server.config.token.is_empty() {
-        return super::web::missing(c);
+        return no_token(server, headers, raw);
     }
+    let c = chrome(server, &lenient(raw, server), headers, "/login");
     let form = LoginPage {
         next: own_path(next).to_owned(),
-        wrong: wrong.is_some(),
+        notice: notice.map(|text| text(&c)),
         c,
     };
-    let mut response = page(&form, wrong.unwrap_or(StatusCode::OK));
+    let status = match notice {
+        Some(_) => StatusCode::UNAUTHORIZED,
+        None => StatusCode::OK,
+    };
+    unkept(page(&form, status))
+}
+
+/// How to set a token. 403 and not 401: there is none that would help.
+pub(crate) fn no_token(server: &Shared, headers: &HeaderMap, raw: &str) -> Response {
+    if !wants_html(headers) {
+        return Refusal::Closed.problem().into_response();
+    }
+    let c = chrome(server, &lenient(raw, server), headers, "/login");
+    let w = match c.lang {
+        Lang::Zh => &CHINESE,
+        Lang::En => &ENGLISH,
+    };
+    unkept(page(&NoTokenPage { c, w }, StatusCode::FORBIDDEN))
+}
+
+fn unkept(mut response: Response) -> Response {
     let no_store = HeaderValue::from_static("no-store");
     response
         .headers_mut()

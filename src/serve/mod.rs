@@ -8,6 +8,9 @@ pub mod snippet;
 
 mod answer;
 mod api;
+mod api_page;
+mod api_sample;
+mod api_words;
 mod chart;
 mod chips;
 mod citation;
@@ -16,8 +19,11 @@ mod control;
 mod dates;
 mod document_page;
 mod feed;
+mod feed_page;
 mod follow;
 mod form;
+mod gauges;
+mod help_page;
 mod highlight;
 mod home;
 mod html;
@@ -71,8 +77,8 @@ pub use source::{Arrived, Found, FoundList, Marked, Related, SearchSource, Sourc
 pub use source_index::{as_hits, ask, understood};
 pub use state::ServeState;
 pub use status::{
-    Activity, CycleCounts, DiskUse, FollowStatus, HostStatus, QueueCounts, SiteStatus, Status,
-    StatusSource, TemplateStatus, TermsStatus, UrlCounts,
+    Activity, CycleCounts, DiskUse, FollowStatus, HostCounts, HostStatus, QueueCounts, SeenFilter,
+    SiteStatus, Status, StatusSource, TemplateStatus, TermsStatus, UrlCounts,
 };
 pub use template_desk::{
     Effect, Outcome, Proposal, RegionListed, TemplateDesk, TemplateListed, TemplateView,

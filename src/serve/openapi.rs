@@ -15,7 +15,7 @@ use super::{api, feed, sites_api, terms_api};
         description = "Search over what Taojin has crawled. Everything is read with GET, and only the operator changes anything, with POST: the review of terms, and what the crawler does with a site or an address; errors are RFC 9457 problem documents; long answers are compressed for clients that say they take gzip.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
-    paths(api::search, api::suggest, api::document, feed::followed, feed::atom, feed::json, terms_api::list, terms_api::decide, sites_api::visit_site, sites_api::pause_site, sites_api::resume_site, sites_api::purge_site, sites_api::visit_url, sites_api::purge_url, sites_api::allow_url, api::status, api::health, api::metrics_text, api::openapi),
+    paths(api::search, api::suggest, api::document, feed::followed, feed::atom, feed::json, terms_api::list, terms_api::decide, sites_api::visit_site, sites_api::pause_site, sites_api::resume_site, sites_api::purge_site, sites_api::visit_url, sites_api::purge_url, sites_api::allow_url, api::status, api::health, api::ready, api::metrics_text, api::openapi),
     tags(
         (name = "search", description = "Hits and documents."),
         (name = "feeds", description = "What came last, for feed readers."),

@@ -21,6 +21,7 @@ const RETRY_AFTER_S: &str = "2";
 pub struct Problem {
     /// Kind of problem; `about:blank`: the status code says it all.
     #[serde(rename = "type")]
+    #[schema(examples("about:blank"))]
     pub kind: String,
     /// The status code's name.
     #[schema(examples("Bad Request"))]
@@ -33,6 +34,7 @@ pub struct Problem {
     pub detail: String,
     /// The query parameter at fault, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(examples("limit"))]
     pub parameter: Option<String>,
 }
 

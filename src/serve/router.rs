@@ -20,7 +20,10 @@ use super::form::FORM_BYTES_MAX;
 use super::limiter::{Peer, limited};
 use super::listen::Guarded;
 use super::state::{ServeState, Shared};
-use super::{api, feed, login, site_page, sites_api, templates_page, terms_api, terms_page, web};
+use super::{
+    api, api_page, feed, help_page, login, site_page, sites_api, templates_page, terms_api,
+    terms_page, web,
+};
 
 /// After the stop signal, running answers have this long to end; a client that holds its line is left behind.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -130,6 +133,7 @@ pub fn router(state: ServeState) -> Router {
         .route("/doc/{id}", get(web::document).post(site_page::take_down))
         .route("/sites/{name}", get(site_page::show).post(site_page::act))
         .route("/status", get(web::status))
+        .route("/help", get(help_page::show))
         .route("/terms", get(terms_page::show).post(terms_page::decide))
         .route("/login", get(login::form).post(login::sign_in))
         .route("/logout", post(login::sign_out))
@@ -139,6 +143,7 @@ pub fn router(state: ServeState) -> Router {
             get(templates_page::one).post(templates_page::change),
         )
         .route("/templates/{id}/page/{number}", get(templates_page::frame))
+        .route("/favicon.ico", get(web::favicon))
         .route("/assets/taojin.css", get(web::style))
         .route("/assets/taojin.js", get(web::script))
         .route("/assets/mark.svg", get(web::mark))
@@ -146,6 +151,7 @@ pub fn router(state: ServeState) -> Router {
         .route("/feed.atom", get(feed::atom))
         .route("/feed.json", get(feed::json))
         .route("/robots.txt", get(api::robots))
+        .route("/api", get(api_page::show))
         .route("/api/search", get(api::search))
         .route("/api/suggest", get(api::suggest))
         .route("/api/docs/{id}", get(api::document))
@@ -160,6 +166,7 @@ pub fn router(state: ServeState) -> Router {
         .route("/api/status", get(api::status))
         .route("/api/openapi.json", get(api::openapi))
         .route("/healthz", get(api::health))
+        .route("/readyz", get(api::ready))
         .route("/metrics", get(api::metrics_text))
         .fallback(api::not_found)
         .method_not_allowed_fallback(api::wrong_method)

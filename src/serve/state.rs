@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use super::config::Config;
 use super::control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Why};
 use super::follow::Topics;
+use super::gauges;
 use super::limiter::Limiter;
 use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
 use super::now_ms;
@@ -24,6 +25,8 @@ use super::terms_page::{Review, Reviewed, TermReview};
 use crate::extract::Document;
 use crate::index::Suggestion;
 
+/// A status read so long ago is new enough for `/metrics`: reading one costs more the more hosts there are.
+const MEASURED_FOR: Duration = Duration::from_secs(5);
 /// Suggestions of one answer: what fits above the keyboard of a phone.
 const SUGGESTIONS: usize = 8;
 /// Reprints, and documents on the same topic, below a document.
@@ -80,6 +83,9 @@ pub(crate) struct Shared {
     running: Arc<Semaphore>,
     /// Commands wait for the crawler, not for a search.
     commands: Arc<Semaphore>,
+    /// The status that `/metrics` showed last, and when it was read.
+    measured: Mutex<Option<(Instant, Arc<Status>)>>,
+    started_ms: i64,
 }
 
 /// Form in which handlers get it.
@@ -102,6 +108,8 @@ impl Shared {
             status: state.status,
             templates: state.templates,
             overview: Mutex::new(None),
+            measured: Mutex::default(),
+            started_ms: now_ms(),
         }
     }
 
@@ -265,6 +273,27 @@ impl Shared {
     pub(crate) async fn status(&self) -> Result<Status, Failure> {
         let status = Arc::clone(&self.status);
         self.blocking(move || status().map_err(SourceError)).await
+    }
+
+    /// What `/metrics` shows: what was counted, and the state of a few seconds ago at most.
+    pub(crate) async fn figures(&self) -> String {
+        let kept = || self.measured.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = kept().clone().filter(|(at, _)| at.elapsed() < MEASURED_FOR);
+        let status = match recent {
+            Some((_, status)) => Some(status),
+            None => {
+                let status = self.status().await.ok().map(Arc::new);
+                *kept() = status.clone().map(|status| (Instant::now(), status));
+                status
+            }
+        };
+        let mut text = self.metrics.render();
+        text.push_str(&gauges::text(
+            status.as_deref(),
+            self.documents(),
+            self.started_ms,
+        ));
+        text
     }
 
     /// Runs `work` on a blocking thread, at most so many at a time, and waits for it until the time limit. It is

@@ -32,16 +32,21 @@ pub enum Activity {
 #[serde(default)]
 pub struct Status {
     /// Version of the program.
+    #[schema(examples("0.1.0"))]
     pub version: String,
     /// When this status was taken.
+    #[schema(examples(1793925660000i64))]
     pub now_ms: i64,
     /// When the process started.
+    #[schema(examples(1793894400000i64))]
     pub started_ms: i64,
     /// What it is doing.
     pub activity: Activity,
     /// Why it is paused, or anything else the operator must know; empty when all is well.
+    #[schema(examples(""))]
     pub note: String,
     /// Documents that can be found.
+    #[schema(examples(18551))]
     pub documents: u64,
     /// Documents in the outbox that the index has not committed yet.
     pub outbox_lag: u64,
@@ -49,6 +54,10 @@ pub struct Status {
     pub urls: UrlCounts,
     /// Work queues of all sites.
     pub queues: QueueCounts,
+    /// Hosts by state, all of them.
+    pub host_counts: HostCounts,
+    /// The filter of addresses that were met; none where nothing is crawled.
+    pub seen_filter: Option<SeenFilter>,
     /// Disk use.
     pub disk: DiskUse,
     /// One entry per configured site, by name.
@@ -109,6 +118,32 @@ pub struct QueueCounts {
     pub due: u64,
 }
 
+/// How many hosts are in which state; each counts once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct HostCounts {
+    /// Asked as usual.
+    pub open: u64,
+    /// Left alone for a while because of an error or because they asked for it.
+    pub backing_off: u64,
+    /// Put aside after too many errors in a row.
+    pub parked: u64,
+    /// Had their pages of this cycle.
+    pub limited: u64,
+}
+
+/// The Bloom filter that tells new addresses from those met before.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct SeenFilter {
+    /// Addresses in it.
+    pub addresses: u64,
+    /// New addresses that it took for known since the start; the store found them out, none is lost.
+    pub false_positives: u64,
+    /// Share of the new addresses since the start that it took for known, 0 to 1.
+    pub error_ratio: f64,
+}
+
 /// What lies on disk, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
@@ -127,11 +162,13 @@ pub struct DiskUse {
 pub struct TemplateStatus {
     /// Templates in use.
     pub used: u64,
-    /// Articles without a template that wait to be learned from.
+    /// Articles that they were learned from, copies of one another included.
+    pub learned: u64,
+    /// Articles that fit no template and wait to be learned from.
     pub waiting: u64,
-    /// Articles that had a template.
+    /// Fetches of articles that had a template. One article counts each time that it is fetched.
     pub matched: u64,
-    /// Articles that had none.
+    /// Fetches of articles that had none; those that a template is learned from are among them.
     pub unmatched: u64,
     /// What the operator should know: a redesign, a template that fits less well.
     pub note: Option<String>,
@@ -144,14 +181,18 @@ pub struct TemplateStatus {
 #[serde(default)]
 pub struct SiteStatus {
     /// Name in the configuration.
+    #[schema(examples("西部油气网"))]
     pub name: String,
     /// Start of the last cycle.
+    #[schema(examples(1793925600000i64))]
     pub last_cycle_ms: Option<i64>,
     /// When the next cycle is due.
+    #[schema(examples(1793927400000i64))]
     pub next_cycle_ms: Option<i64>,
     /// Since when the operator has it paused.
     pub paused_ms: Option<i64>,
     /// Documents of the site that can be found.
+    #[schema(examples(1204))]
     pub documents: u64,
     /// URLs of the site by state.
     pub urls: UrlCounts,
@@ -164,6 +205,7 @@ pub struct SiteStatus {
     /// What the last cycle did.
     pub cycle: CycleCounts,
     /// Estimate of the new articles that were found: the share of all known addresses that have been visited, 0 to 1.
+    #[schema(examples(0.98))]
     pub recall_estimate: f64,
     /// How long ago the documents were last looked at, on average, in milliseconds.
     pub mean_age_ms: Option<i64>,
@@ -192,14 +234,17 @@ pub struct CycleCounts {
 #[serde(default)]
 pub struct FollowStatus {
     /// Name in the configuration.
+    #[schema(examples("deep-sea"))]
     pub name: String,
     /// Hits that wait to be told.
     pub waiting: u64,
     /// Hits that were told.
+    #[schema(examples(37))]
     pub told: u64,
     /// Hits that were given up: the receiver was away for too long.
     pub given_up: u64,
     /// When the last delivery succeeded.
+    #[schema(examples(1793925600000i64))]
     pub told_ms: Option<i64>,
     /// When the next try is due, if the last one failed.
     pub next_ms: Option<i64>,
@@ -212,12 +257,16 @@ pub struct FollowStatus {
 #[serde(default)]
 pub struct HostStatus {
     /// Host name.
+    #[schema(examples("news.example.com"))]
     pub host: String,
     /// `slow`, `backing off`, `parked`, `robots unreachable` …
+    #[schema(examples("backing off"))]
     pub state: String,
     /// Delay in force between two fetches.
+    #[schema(examples(9400))]
     pub delay_ms: u64,
     /// What set that delay.
+    #[schema(examples("server answered 429 or 503, backing off"))]
     pub cause: String,
     /// Earliest next fetch.
     pub next_fetch_ms: Option<i64>,

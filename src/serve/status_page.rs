@@ -7,7 +7,7 @@ use super::operator_labels::OperatorLabels;
 use super::site_page::site_path;
 use super::status::{Activity, SiteStatus, Status};
 use super::verdict::Level;
-use super::view::Chrome;
+use super::view::{Chrome, link};
 
 #[derive(Template)]
 #[template(path = "status.html")]
@@ -54,6 +54,14 @@ impl StatusPage {
 
     fn site_path(&self, name: &str) -> String {
         site_path(name)
+    }
+
+    /// Where the templates of a site are shown.
+    fn templates(&self, site: &str) -> String {
+        let query = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("site", site)
+            .finish();
+        link(&self.c.base, "/templates", &query)
     }
 
     fn n(&self, number: &u64) -> String {

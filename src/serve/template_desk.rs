@@ -14,7 +14,7 @@ pub struct TemplateListed {
     pub version: i64,
     /// When it was learned, Unix milliseconds.
     pub learned_ms: i64,
-    /// Pages it was learned from.
+    /// Articles of its layout when it was learned, copies of one another included.
     pub pages: i64,
     /// Not used.
     pub disabled: bool,

@@ -56,7 +56,7 @@ struct Words {
 const CHINESE: Words = Words {
     heading: "模板",
     none: "还没有学到模板：每个站点积累够文章后会自动学习。",
-    pages: "页",
+    pages: "篇文章",
     learned: "学习于",
     disabled: "已停用",
     disable: "停用",
@@ -93,7 +93,7 @@ const CHINESE: Words = Words {
 const ENGLISH: Words = Words {
     heading: "Templates",
     none: "No templates yet: each site is learned from once it has enough articles.",
-    pages: "pages",
+    pages: "articles",
     learned: "learned",
     disabled: "not used",
     disable: "Stop using it",
@@ -144,6 +144,8 @@ struct ListPage {
     c: Chrome,
     w: &'static Words,
     list: Vec<TemplateListed>,
+    /// The only site whose templates are listed, if one was asked for.
+    site: Option<String>,
     now_ms: i64,
 }
 
@@ -205,27 +207,26 @@ impl OnePage {
     }
 }
 
-/// `GET /templates`: all of them.
+/// `GET /templates`: all of them; with `?site=NAME` those of one site.
 pub(crate) async fn list(
     State(server): State<Server>,
     _: Operator,
     RawQuery(raw): RawQuery,
     headers: HeaderMap,
 ) -> Response {
-    let c = chrome(
-        &server,
-        &lenient(&raw.unwrap_or_default(), &server),
-        &headers,
-        "/templates",
-    );
+    let params = lenient(&raw.unwrap_or_default(), &server);
+    let c = chrome(&server, &params, &headers, "/templates");
+    let site = params.sites.into_iter().next();
     match server.templates(|desk| desk.list()).await {
-        Ok(Some(list)) => {
+        Ok(Some(mut list)) => {
+            list.retain(|template| site.as_ref().is_none_or(|site| *site == template.site));
             let w = Words::of(c.lang);
             page(
                 &ListPage {
                     c,
                     w,
                     list,
+                    site,
                     now_ms: now_ms(),
                 },
                 StatusCode::OK,

@@ -30,10 +30,13 @@ const DECISIONS_MAX: usize = 200;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct TermsAnswer {
     /// Terms not decided about.
+    #[schema(examples(42))]
     proposed: u64,
     /// Terms in the lexicon of accepted ones.
+    #[schema(examples(7))]
     accepted: u64,
     /// Terms that are not proposed again.
+    #[schema(examples(3))]
     rejected: u64,
     /// Some of those not decided about, best first.
     terms: Vec<TermAnswer>,
@@ -43,12 +46,16 @@ pub(crate) struct TermsAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct TermAnswer {
     /// As it is mostly written.
+    #[schema(examples("页岩油"))]
     term: String,
     /// How likely it is a term, 0 to 1.
+    #[schema(examples(0.93))]
     termhood: f64,
     /// Times that it occurred.
+    #[schema(examples(58))]
     occurrences: u64,
     /// Documents that have it.
+    #[schema(examples(21))]
     documents: u64,
     /// Whether the general dictionary has it.
     in_dictionary: bool,
@@ -61,10 +68,10 @@ pub(crate) struct TermAnswer {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Decision {
     /// Terms to use from now on.
-    #[schema(max_items = 200)]
+    #[schema(examples(json!(["页岩油"])), max_items = 200)]
     accept: Vec<String>,
     /// Terms to take out of use, and not to propose again.
-    #[schema(max_items = 200)]
+    #[schema(examples(json!(["有关方面"])), max_items = 200)]
     reject: Vec<String>,
 }
 
@@ -72,6 +79,7 @@ pub(crate) struct Decision {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Decided {
     /// Accepted terms that were not in use before.
+    #[schema(examples(1))]
     accepted: u64,
     /// Rejected terms that were in use before.
     rejected: u64,
@@ -83,8 +91,10 @@ pub(crate) struct Decided {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct RefusedText {
     /// The text.
+    #[schema(examples("。"))]
     text: String,
     /// What a term is.
+    #[schema(examples("a term needs a letter, a digit or an ideograph"))]
     reason: String,
 }
 
@@ -127,7 +137,7 @@ impl From<ReviewTerm> for TermAnswer {
         (status = 200, description = "The list, perhaps empty.", body = TermsAnswer),
         (status = 400, description = "A parameter is unknown, repeated, malformed or out of range.", body = Problem, content_type = "application/problem+json"),
         (status = 401, description = "The token is missing or wrong.", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "A token was sent, and none is set on this server.", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "No token is set on this server.", body = Problem, content_type = "application/problem+json"),
         (status = 404, description = "This server has no list of terms.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The list cannot be read.", body = Problem, content_type = "application/problem+json"),
         Busy,

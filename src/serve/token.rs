@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::problem::Problem;
 use super::state::{Server, Shared};
-use super::{now_ms, web};
+use super::{login, now_ms, web};
 
 /// Characters a token must have: with 20 random ones nobody guesses it over the network.
 pub(crate) const TOKEN_CHARS_MIN: usize = 20;
@@ -130,36 +130,40 @@ impl FromRequestParts<Server> for Operator {
     }
 }
 
-/// What a refused client is told: a person who only looks is asked to sign in.
+/// What a refused client is told: a person gets the form to sign in, or how a token is set where none is.
 fn refused(refusal: Refusal, server: &Shared, parts: &Parts) -> Response {
     let person = web::wants_html(&parts.headers) && !parts.uri.path().starts_with("/api/");
+    let raw = parts.uri.query().unwrap_or_default();
     match (refusal, person) {
+        (_, false) => refusal.problem().into_response(),
+        (Refusal::Closed, true) => login::no_token(server, &parts.headers, raw),
         (Refusal::Unknown, true) if parts.method.is_safe() => {
             see_other(server, &login_path(&parts.uri))
         }
-        (_, true) => web::refused(server, refusal, &parts.uri, &parts.headers),
-        (_, false) => problem(refusal, bearer(&parts.headers).is_some()).into_response(),
+        (Refusal::Unknown, true) => login::first(server, &parts.headers, &parts.uri),
+        (Refusal::Foreign, true) => web::foreign(server, &parts.uri, &parts.headers),
     }
 }
 
-/// What a program is told; one that offered no token is told of that first, as RFC 9110 §15.5.2 has it.
-fn problem(refusal: Refusal, offered: bool) -> Problem {
-    match refusal {
-        Refusal::Closed => Problem::new(
-            match offered {
-                true => StatusCode::FORBIDDEN,
-                false => StatusCode::UNAUTHORIZED,
-            },
-            "nothing can be changed here: serve.token is not set",
-        ),
-        Refusal::Unknown => Problem::new(
-            StatusCode::UNAUTHORIZED,
-            "this needs the operator's token: Authorization: Bearer TOKEN",
-        ),
-        Refusal::Foreign => Problem::new(
-            StatusCode::FORBIDDEN,
-            "a change must come from a page of this server, or with Authorization: Bearer TOKEN",
-        ),
+impl Refusal {
+    /// What a program is told. 401, which asks for a token, only where there is one that would help.
+    pub(crate) fn problem(self) -> Problem {
+        let (status, detail) = match self {
+            Refusal::Closed => (
+                StatusCode::FORBIDDEN,
+                "no operator's token is set on this server, so nothing can be changed over HTTP; set serve.token in \
+                 the configuration and restart",
+            ),
+            Refusal::Unknown => (
+                StatusCode::UNAUTHORIZED,
+                "this needs the operator's token: Authorization: Bearer TOKEN",
+            ),
+            Refusal::Foreign => (
+                StatusCode::FORBIDDEN,
+                "a change must come from a page of this server, or with Authorization: Bearer TOKEN",
+            ),
+        };
+        Problem::new(status, detail)
     }
 }
 

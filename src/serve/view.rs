@@ -28,6 +28,8 @@ pub(crate) struct Chrome {
     pub(crate) kept: Vec<(&'static str, String)>,
     pub(crate) home: String,
     pub(crate) status: String,
+    pub(crate) help: String,
+    pub(crate) api: String,
     pub(crate) switch: String,
     pub(crate) documents: Option<u64>,
     pub(crate) operator: bool,

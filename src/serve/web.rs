@@ -25,6 +25,8 @@ use crate::index::Sort;
 
 const STYLE: &str = include_str!("pages/taojin.css");
 const SCRIPT: &str = include_str!("pages/taojin.js");
+/// The mark in 16, 32 and 48 pixels.
+const FAVICON: &[u8] = include_bytes!("pages/favicon.ico");
 const MARK: &str = include_str!("pages/mark.svg");
 
 /// Version in the links to style and script, so that they can be cached for good.
@@ -156,6 +158,16 @@ pub(crate) async fn mark() -> Response {
     asset("image/svg+xml", MARK)
 }
 
+/// The mark for browsers that ask for it by this name whatever a page says. Its address never changes, so it is asked
+/// for again after a day.
+pub(crate) async fn favicon() -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "image/vnd.microsoft.icon"),
+        (header::CACHE_CONTROL, "public, max-age=86400"),
+    ];
+    (headers, FAVICON).into_response()
+}
+
 /// Whether the client is a browser that a person looks at.
 pub(crate) fn wants_html(headers: &HeaderMap) -> bool {
     headers
@@ -215,6 +227,8 @@ pub(crate) fn chrome(server: &Shared, params: &Params, headers: &HeaderMap, path
         kept: kept(params, false),
         home: link(&server.base, "/", &plain),
         status: link(&server.base, "/status", &plain),
+        help: link(&server.base, "/help", &plain),
+        api: link(&server.base, "/api", &plain),
         switch: link(&server.base, path, &other.query_string()),
         documents: Some(server.documents()),
         operator: server.config.operator_pages,
@@ -237,22 +251,12 @@ pub(crate) fn too_many(server: &Shared, headers: &HeaderMap) -> Response {
     failure(c, StatusCode::TOO_MANY_REQUESTS, heading, text)
 }
 
-/// A page for whoever may not do this.
-pub(crate) fn refused(
-    server: &Shared,
-    refusal: Refusal,
-    uri: &Uri,
-    headers: &HeaderMap,
-) -> Response {
+/// A page for whoever another site sent with a change.
+pub(crate) fn foreign(server: &Shared, uri: &Uri, headers: &HeaderMap) -> Response {
     let params = lenient(uri.query().unwrap_or_default(), server);
     let c = chrome(server, &params, headers, "/");
-    let (status, text) = match refusal {
-        Refusal::Closed => (StatusCode::FORBIDDEN, c.t.operator.closed_text),
-        Refusal::Unknown => (StatusCode::UNAUTHORIZED, c.t.operator.signed_out_text),
-        Refusal::Foreign => (StatusCode::FORBIDDEN, c.t.operator.foreign_text),
-    };
-    let heading = c.t.operator.refused_heading;
-    failure(c, status, heading, text.to_owned())
+    let (heading, text) = (c.t.operator.refused_heading, c.t.operator.foreign_text);
+    failure(c, StatusCode::FORBIDDEN, heading, text.to_owned())
 }
 
 pub(crate) fn broken(c: Chrome, error: &Failure) -> Response {

@@ -11,7 +11,7 @@ use super::open::Reader;
 pub struct Counts {
     /// Hosts known.
     pub hosts: i64,
-    /// Rows that the indexer has not had trimmed yet.
+    /// Rows that were not trimmed yet. The index may hold them already: see [`Reader::outbox_count_after`].
     pub outbox: i64,
     /// Bytes of the database without its WAL.
     pub bytes: i64,

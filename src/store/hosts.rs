@@ -12,6 +12,17 @@ use super::record::{HostId, HostRecord, SiteId};
 const COLUMNS: &str = "id, authority, next_due_ms, not_before_ms, cause, backoff_level, trouble_ms, errors, last_error, \
      crawl_delay_ms, elapsed_ms, ip, fetched, cycle_ms, cycle_pages";
 
+/// Hosts that are not asked now, by what holds them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostsHeld {
+    /// All hosts, held or not.
+    pub all: i64,
+    /// Held back to a certain time: code of the cause, and how many.
+    pub by_cause: Vec<(u8, i64)>,
+    /// Had their pages of this cycle.
+    pub limited: i64,
+}
+
 impl Reader {
     /// The record of a host by its authority (`host` or `host:port`).
     pub fn host(&self, authority: &str) -> Result<Option<HostRecord>, StoreError> {
@@ -109,6 +120,30 @@ impl Reader {
     pub fn hosts_of_site(&self, site: SiteId) -> Result<Vec<HostId>, StoreError> {
         let sql = "SELECT host_id FROM host_site WHERE site_id = ?1";
         self.rows(sql, [site], |row| row.get(0))
+    }
+
+    /// How many hosts are held back beyond `now_ms`, by the code of the cause; how many wait for their next cycle; how
+    /// many there are in all. One pass over the table of hosts.
+    pub fn hosts_held(&self, now_ms: i64) -> Result<HostsHeld, StoreError> {
+        let sql = "SELECT CASE WHEN not_before_ms > ?1 THEN cause END AS held_by, \
+                   coalesce(not_before_ms <= ?1 AND next_due_ms >= ?2, 0) AS limited, count(*) FROM host GROUP BY 1, 2";
+        let row = |row: &Row<'_>| {
+            Ok((
+                row.get::<_, Option<u8>>(0)?,
+                row.get::<_, bool>(1)?,
+                row.get::<_, i64>(2)?,
+            ))
+        };
+        let mut held = HostsHeld::default();
+        for (cause, limited, count) in self.rows(sql, [now_ms, HELD_MS], row)? {
+            held.all += count;
+            match cause {
+                Some(code) => held.by_cause.push((code, count)),
+                None if limited => held.limited += count,
+                None => {}
+            }
+        }
+        Ok(held)
     }
 
     /// Hosts in trouble (errors in a row, or held back beyond `now_ms`), longest held first: for the status page.

@@ -35,6 +35,7 @@ pub use batch::{Batch, Committed, DocOp, FinishedPage, HELD_MS, Inserted, NewUrl
 pub use counts::{Counts, SiteCounts};
 pub use error::StoreError;
 pub use follows::{Delivery, FollowMark, FollowRecord, Follows};
+pub use hosts::HostsHeld;
 pub use open::{Reader, Store};
 pub use outbox::OutboxRow;
 pub use purge::{Purged, Takedown};

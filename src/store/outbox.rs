@@ -32,6 +32,15 @@ impl Reader {
         })
     }
 
+    /// How many rows stand after `seq`. Rows up to what the index has committed may still be there: they are trimmed
+    /// together with the next page.
+    pub fn outbox_count_after(&self, seq: i64) -> Result<i64, StoreError> {
+        let sql = "SELECT count(*) FROM outbox WHERE seq > ?1";
+        self.conn
+            .query_row(sql, [seq], |row| row.get(0))
+            .map_err(|e| self.fail(e))
+    }
+
     /// Number of the last row ever written; 0 if none was.
     pub fn last_outbox_seq(&self) -> Result<i64, StoreError> {
         self.conn

@@ -24,7 +24,8 @@ pub struct TemplateRow {
     pub version: i64,
     /// When it was learned, Unix milliseconds.
     pub learned_ms: i64,
-    /// Pages it was learned from.
+    /// Articles of its layout when it was learned. Copies of one another are among them; what was learned
+    /// counts them once.
     pub pages: i64,
     /// Not used for extraction.
     pub disabled: bool,
@@ -52,9 +53,9 @@ pub struct TemplatePage {
 pub struct TemplateFit {
     /// Name of the site.
     pub site: String,
-    /// Articles that had a template.
+    /// Fetches of articles that had a template. One article counts each time that it is fetched.
     pub matched: i64,
-    /// Articles that had none.
+    /// Fetches of articles that had none; those that a template is learned from are among them.
     pub unmatched: i64,
     /// What the operator should know: a redesign, a template that no longer fits.
     pub note: Option<String>,
@@ -93,11 +94,10 @@ impl Reader {
         self.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    /// Number of templates in use, by site.
-    pub fn template_counts(&self) -> Result<Vec<(String, i64)>, StoreError> {
-        let sql =
-            "SELECT site, count(*) FROM template WHERE disabled = 0 GROUP BY site ORDER BY site";
-        self.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+    /// By site: the number of templates in use, and of articles that all its templates were learned from.
+    pub fn template_counts(&self) -> Result<Vec<(String, i64, i64)>, StoreError> {
+        let sql = "SELECT site, count(*) FILTER (WHERE disabled = 0), sum(pages) FROM template GROUP BY site ORDER BY site";
+        self.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     }
 
     /// How the pages of each site fit.
@@ -162,7 +162,7 @@ fn template(row: &Row<'_>) -> rusqlite::Result<TemplateRow> {
 /// A new template and the waiting pages that belong to it; of these, `saved` stay for looking at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewTemplate {
-    /// Pages it was learned from.
+    /// Articles of its layout, copies of one another included.
     pub pages: i64,
     /// What was learned.
     pub data: Vec<u8>,

@@ -15,6 +15,7 @@ mod duplicates;
 mod eval;
 mod export;
 mod extract_inputs;
+mod figures;
 mod first_hour;
 mod follow;
 mod foreign_sites;

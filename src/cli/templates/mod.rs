@@ -198,11 +198,12 @@ fn list(context: &Context, site: Option<&str>, json: bool) -> anyhow::Result<Exi
         } else {
             let state = if row.disabled { " (disabled)" } else { "" };
             output::line(&output::printable(&format!(
-                "{:>5}  {:24} v{:<3} {:>4} pages  distance {:.2}  {}{state}",
+                "{:>5}  {:24} v{:<3} {:>4} articles{}  distance {:.2}  {}{state}",
                 row.id,
                 row.site,
                 row.version,
                 row.pages,
+                show::copies(&row, &template),
                 template.mean_distance,
                 listed.fields.join(" "),
             )));

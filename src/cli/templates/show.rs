@@ -20,13 +20,27 @@ pub(super) fn print(
         return Ok(ExitCode::SUCCESS);
     }
     output::line(&output::printable(&format!(
-        "template {} of {}, version {}, {} pages, mean distance {:.2}, greatest {:.2}",
-        row.id, row.site, row.version, row.pages, template.mean_distance, template.max_distance
+        "template {} of {}, version {}, {} articles{}, mean distance {:.2}, greatest {:.2}",
+        row.id,
+        row.site,
+        row.version,
+        row.pages,
+        copies(row, template),
+        template.mean_distance,
+        template.max_distance
     )));
     for line in lines(template) {
         output::line(&output::printable(&line));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How many of the template's articles are copies of others, if any are: those are left out of the learning.
+pub(super) fn copies(row: &TemplateRow, template: &Template) -> String {
+    match row.pages - i64::from(template.pages) {
+        copies @ 1.. => format!(" ({copies} of them copies of others)"),
+        _ => String::new(),
+    }
 }
 
 /// Nodes and regions in lines.

@@ -132,3 +132,101 @@ async fn addresses_are_whole_and_those_of_the_reader() {
         "http://127.0.0.1:8080/feeds/deep-sea.json"
     );
 }
+
+/// As somebody asks who says this.
+async fn accepting(path: &str, headers: &[(&str, &str)]) -> Answer {
+    let mut request = Request::get(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    ask(&app(), request.body(Body::empty()).unwrap()).await
+}
+
+/// What clients of today send.
+const BROWSER: &str =
+    "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
+
+#[tokio::test]
+async fn feed_readers_get_the_feed_whatever_they_accept() {
+    for headers in [
+        &[][..],
+        &[("accept", "*/*")],
+        &[("accept", "")],
+        &[(
+            "accept",
+            "application/atom+xml, application/rss+xml, */*;q=0.1",
+        )],
+        &[(
+            "accept",
+            "application/rss+xml,application/xml;q=0.9,text/html;q=0.8",
+        )],
+        &[(
+            "accept",
+            "text/html, application/feed+json, application/atom+xml",
+        )],
+        // A script or a frame of a page, not somebody who looks at it.
+        &[("accept", BROWSER), ("sec-fetch-dest", "empty")],
+    ] {
+        for path in ["/feeds/deep-sea.atom", "/feed.atom?q=a"] {
+            let answer = accepting(path, headers).await;
+            let kind = answer.header("content-type");
+            assert_eq!(kind, "application/atom+xml; charset=utf-8", "{headers:?}");
+            assert!(answer.header("vary").contains("accept"), "{headers:?}");
+            assert_eq!(read(&answer).entries.len(), 25);
+        }
+    }
+    let json = accepting("/feeds/deep-sea.json", &[("accept", BROWSER)]).await;
+    assert_eq!(
+        json.header("content-type"),
+        "application/feed+json; charset=utf-8"
+    );
+}
+
+#[tokio::test]
+async fn a_browser_gets_a_page_that_says_what_a_feed_is() {
+    let host = ("host", "10.0.0.1:8080");
+    let navigating = [("accept", BROWSER), ("sec-fetch-dest", "document"), host];
+    for (path, own, json) in [
+        (
+            "/feeds/deep-sea.atom?lang=en",
+            "http://10.0.0.1:8080/feeds/deep-sea.atom",
+            "/feeds/deep-sea.json",
+        ),
+        (
+            "/feed.atom?q=%E6%B2%B9%E4%BB%B7&lang=en",
+            "http://10.0.0.1:8080/feed.atom?q=%E6%B2%B9%E4%BB%B7",
+            "/feed.json?q=%E6%B2%B9%E4%BB%B7",
+        ),
+    ] {
+        let page = accepting(path, &navigating).await;
+        assert_eq!(
+            page.header("content-type"),
+            "text/html; charset=utf-8",
+            "{path}"
+        );
+        assert!(page.header("vary").contains("accept, accept-language"));
+        assert!(page.body.contains("feed reader"), "{path}");
+        assert!(
+            page.body.contains(&format!("value=\"{own}\"")),
+            "{path}: {}",
+            page.body
+        );
+        assert!(page.body.contains(&format!("href=\"{json}\"")), "{path}");
+        assert_eq!(page.body.matches("<article>").count(), 25);
+        // Nothing of a document is markup, and an address that would run script leads to our own text.
+        assert!(!page.body.contains("<script>alert") && !page.body.contains("<b>乙"));
+        assert!(
+            !page.body.contains("\"javascript:") && page.body.contains("/doc/0000000000000000\"")
+        );
+        assert!(
+            page.header("content-security-policy")
+                .contains("default-src 'none'")
+        );
+    }
+    let empty = accepting("/feed.atom?q=nothing", &[("accept", BROWSER)]).await;
+    assert!(empty.body.contains("还没有文档"));
+    // A mistake is a mistake in both forms.
+    accepting("/feed.atom?q=a&since=never", &[("accept", BROWSER)])
+        .await
+        .problem(400);
+}

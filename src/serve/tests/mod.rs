@@ -1,8 +1,11 @@
 //! The router, called in process over a source of invented documents.
 
 mod api;
+mod api_page;
 mod feed;
+mod figures;
 mod follow;
+mod help;
 mod limiter;
 mod listen;
 mod openapi;

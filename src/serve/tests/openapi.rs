@@ -27,7 +27,8 @@ async fn openapi_describes_what_the_server_does() {
             "/feed.json",
             "/feeds/{file}",
             "/healthz",
-            "/metrics"
+            "/metrics",
+            "/readyz"
         ]
     );
     // What only the operator may ask has tests of its own.

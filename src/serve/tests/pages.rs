@@ -265,6 +265,27 @@ async fn the_operator_sees_sites_hosts_and_errors() {
 }
 
 #[tokio::test]
+async fn the_status_page_leads_to_templates_and_terms() {
+    let status = || {
+        let mut status = fake_status()?;
+        status.terms = Some(TermsStatus::default());
+        status.sites[0].templates.used = 2;
+        Ok(status)
+    };
+    let app = router(ServeState {
+        status: Arc::new(status),
+        ..state(Config::default())
+    });
+    let request = Request::get("/status").body(Body::empty()).unwrap();
+    let page = ask(&app, request).await.body;
+    assert!(
+        page.contains("href=\"/templates?site=%E7%94%B2%E7%AB%99\""),
+        "{page}"
+    );
+    assert!(page.contains("href=\"/terms\""));
+}
+
+#[tokio::test]
 async fn links_start_with_the_public_path() {
     let config = Config {
         public_url: "https://s.example/search/".to_owned(),
@@ -295,6 +316,15 @@ async fn assets_are_our_own_and_kept() {
     }
 }
 
+#[tokio::test]
+async fn the_mark_is_there_for_browsers_that_ask_by_its_old_name() {
+    let mark = get("/favicon.ico").await;
+    assert_eq!(mark.status, StatusCode::OK);
+    assert_eq!(mark.header("content-type"), "image/vnd.microsoft.icon");
+    assert!(mark.header("cache-control").contains("max-age="));
+    assert!(mark.body.starts_with("\0\0\u{1}\0\u{3}\0"));
+}
+
 #[test]
 fn templates_never_switch_escaping_off() {
     for template in [
@@ -305,6 +335,11 @@ fn templates_never_switch_escaping_off() {
         include_str!("../pages/document.html"),
         include_str!("../pages/status.html"),
         include_str!("../pages/error.html"),
+        include_str!("../pages/api.html"),
+        include_str!("../pages/feed.html"),
+        include_str!("../pages/help.html"),
+        include_str!("../pages/login.html"),
+        include_str!("../pages/no_token.html"),
     ] {
         assert!(
             !template.contains("|safe")

@@ -134,6 +134,24 @@ async fn only_the_operator_sees_and_changes_templates() {
     );
 }
 
+/// The status page leads to the templates of one site.
+#[tokio::test]
+async fn templates_of_one_site_are_listed_alone() {
+    let (app, _) = desk();
+    let own = send(
+        &app,
+        "GET",
+        "/templates?site=%E7%94%B2%3Cb%3E%E7%AB%99",
+        true,
+        "",
+    )
+    .await;
+    assert!(own.body.contains("/templates/7\"") && own.body.contains("href=\"/templates\""));
+    assert!(!own.body.contains("<b>站"));
+    let other = send(&app, "GET", "/templates?site=%E4%B9%99", true, "").await;
+    assert!(!other.body.contains("/templates/7\"") && other.body.contains("还没有学到模板"));
+}
+
 #[tokio::test]
 async fn nothing_of_a_page_gets_through_unescaped() {
     let (app, _) = desk();

@@ -271,7 +271,9 @@ async fn who_may_not_is_told_why() {
     let person = [("accept", "text/html"), ("accept-language", "zh")];
     let page = ask(&open, post_form("/change", &person, "term=a")).await;
     assert_eq!(page.status, StatusCode::UNAUTHORIZED);
-    assert!(page.body.contains("请先登录"));
+    // The form is there, and leads to what was asked for.
+    assert!(page.body.contains("请先登录") && page.body.contains("action=\"/login\""));
+    assert!(page.body.contains("name=\"next\" value=\"/change\""));
     // A session is not enough for a change that another site asked for.
     let foreign = [
         ("cookie", cookie.as_str()),
@@ -283,17 +285,56 @@ async fn who_may_not_is_told_why() {
             .status,
         StatusCode::OK
     );
+}
 
+/// A page for the operator says one thing to persons and one to programs, wherever it is.
+#[tokio::test]
+async fn pages_of_the_operator_are_refused_alike() {
+    let ask_for = async |app: &Router, path: &str, accept: &str| {
+        let request = Request::get(path)
+            .header("accept", accept)
+            .header("accept-language", "zh");
+        ask(app, request.body(Body::empty()).unwrap()).await
+    };
+    let open = changing_app(with_token(TOKEN, ""));
     let closed = changing_app(Config::default());
-    let nobody = ask(&closed, post_form("/change", &[], "term=a")).await;
-    nobody.problem(401);
-    assert_eq!(nobody.header("www-authenticate"), "Bearer");
+    for path in ["/terms", "/templates", "/templates/1?page=2"] {
+        let person = ask_for(&open, path, "text/html").await;
+        assert_eq!(person.status, StatusCode::SEE_OTHER, "{path}");
+        let next = url::form_urlencoded::byte_serialize(path.as_bytes()).collect::<String>();
+        assert_eq!(person.header("location"), format!("/login?next={next}"));
+        let program = ask_for(&open, path, "*/*").await;
+        assert!(program.problem(401).contains("Bearer TOKEN"), "{path}");
+        assert_eq!(program.header("www-authenticate"), "Bearer", "{path}");
+    }
+    for path in ["/terms", "/templates", "/templates/1?page=2", "/login"] {
+        let person = ask_for(&closed, path, "text/html").await;
+        assert_eq!(person.status, StatusCode::FORBIDDEN, "{path}");
+        assert!(
+            person.body.contains("还没有设置管理口令") && person.body.contains("[serve]\ntoken"),
+            "{path}: {}",
+            person.body
+        );
+        // No token would help, so none is asked for.
+        let program = ask_for(&closed, path, "*/*").await;
+        assert!(program.problem(403).contains("serve.token"), "{path}");
+        assert_eq!(program.header("www-authenticate"), "", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_token_nothing_is_changed_and_nobody_signs_in() {
+    let closed = changing_app(Config::default());
     let bearer = [("authorization", "Bearer 0123456789abcdef0123")];
-    ask(&closed, post_form("/change", &bearer, "term=a"))
-        .await
-        .problem(403);
-    let login = Request::get("/login").body(Body::empty()).unwrap();
-    assert_eq!(ask(&closed, login).await.status, StatusCode::NOT_FOUND);
+    for (path, pairs) in [
+        ("/change", &[][..]),
+        ("/change", &bearer),
+        ("/login", &[("host", "h:1"), ("origin", "http://h:1")]),
+    ] {
+        let answer = ask(&closed, post_form(path, pairs, "term=a&token=")).await;
+        answer.problem(403);
+        assert_eq!(answer.header("set-cookie"), "");
+    }
 }
 
 #[tokio::test]

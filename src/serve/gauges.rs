@@ -1,0 +1,292 @@
+//! The state as figures for Prometheus. In: a [`Status`]. Out: text format 0.0.4, to stand behind the counters of
+//! `metrics`. Made anew for each answer, so that a site that is gone has no figures left; never counts anything itself.
+
+use std::fmt::Write;
+
+use super::status::{Activity, Status};
+use super::verdict::Level;
+
+/// Name, type and description of each figure, in the order of the answer.
+pub(crate) const FAMILIES: [(&str, &str, &str); 23] = [
+    (
+        BUILD_INFO,
+        "gauge",
+        "Always 1; its label names the version.",
+    ),
+    (
+        START,
+        "gauge",
+        "When the process started, in seconds since 1970.",
+    ),
+    (
+        UP,
+        "gauge",
+        "1 if the state of crawler and index could be read; 0: the figures below are missing.",
+    ),
+    (
+        ACTIVITY,
+        "gauge",
+        "1 for what the process is doing, 0 for the rest.",
+    ),
+    (DOCUMENTS, "gauge", "Documents that can be found."),
+    (
+        OUTBOX,
+        "gauge",
+        "Documents stored that the index has not committed yet.",
+    ),
+    (URLS, "gauge", "Addresses known, by state."),
+    (HOSTS, "gauge", "Hosts known, by state."),
+    (READY, "gauge", "Work queues with an address that is due."),
+    (
+        PARKED,
+        "gauge",
+        "Work queues put aside after too many errors in a row.",
+    ),
+    (INDEX_BYTES, "gauge", "Size of the search index."),
+    (
+        STORE_BYTES,
+        "gauge",
+        "Size of the store of addresses and the outbox.",
+    ),
+    (
+        FREE_BYTES,
+        "gauge",
+        "Free space on the file system that holds the data.",
+    ),
+    (SITES, "gauge", "Sites configured."),
+    (SITE_DOCUMENTS, "gauge", "Documents of a site."),
+    (
+        SITE_LAST,
+        "gauge",
+        "Start of a site's last cycle, in seconds since 1970; missing before the first.",
+    ),
+    (
+        SITE_NEXT,
+        "gauge",
+        "When a site's next cycle is due, in seconds since 1970; missing if none is planned.",
+    ),
+    (
+        SITE_ERRORS,
+        "gauge",
+        "Failed fetches in a site's last cycle.",
+    ),
+    (
+        SITE_VERDICT,
+        "gauge",
+        "1 for how a site's last cycle went (waiting, ok, partial, failed), 0 for the rest.",
+    ),
+    (
+        WEBHOOK_WAITING,
+        "gauge",
+        "Hits of a followed topic that wait to be sent.",
+    ),
+    (
+        BLOOM_ITEMS,
+        "gauge",
+        "Addresses in the Bloom filter of those that were met.",
+    ),
+    (
+        BLOOM_ERROR,
+        "gauge",
+        "Share of the new addresses that the Bloom filter took for known since the start.",
+    ),
+    (
+        BLOOM_FALSE_POSITIVES,
+        "counter",
+        "New addresses that the Bloom filter took for known; the store found them out, none is lost.",
+    ),
+];
+
+const BUILD_INFO: &str = "taojin_build_info";
+const START: &str = "process_start_time_seconds";
+const UP: &str = "taojin_status_up";
+const ACTIVITY: &str = "taojin_activity";
+const DOCUMENTS: &str = "taojin_index_documents";
+const OUTBOX: &str = "taojin_outbox_lag";
+const URLS: &str = "taojin_urls";
+const HOSTS: &str = "taojin_hosts";
+const READY: &str = "taojin_queues_ready";
+const PARKED: &str = "taojin_queues_parked";
+const INDEX_BYTES: &str = "taojin_index_size_bytes";
+const STORE_BYTES: &str = "taojin_store_size_bytes";
+const FREE_BYTES: &str = "taojin_disk_free_bytes";
+const SITES: &str = "taojin_sites";
+const SITE_DOCUMENTS: &str = "taojin_site_documents";
+const SITE_LAST: &str = "taojin_site_last_cycle_timestamp_seconds";
+const SITE_NEXT: &str = "taojin_site_next_cycle_timestamp_seconds";
+const SITE_ERRORS: &str = "taojin_site_last_cycle_errors";
+const SITE_VERDICT: &str = "taojin_site_verdict";
+const WEBHOOK_WAITING: &str = "taojin_webhook_waiting_hits";
+const BLOOM_ITEMS: &str = "taojin_bloom_items";
+const BLOOM_ERROR: &str = "taojin_bloom_error_ratio";
+const BLOOM_FALSE_POSITIVES: &str = "taojin_bloom_false_positives_total";
+
+/// One figure: its name, its labels, its value.
+struct Sample<'a> {
+    name: &'static str,
+    labels: Vec<(&'static str, &'a str)>,
+    value: f64,
+}
+
+/// The figures as text. Without a status only what is known without one: `documents`, and when the server started.
+pub(crate) fn text(status: Option<&Status>, documents: u64, started_ms: i64) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let up = u64::from(status.is_some());
+    let started_ms = status.map_or(started_ms, |s| s.started_ms);
+    let mut samples = vec![
+        labelled(BUILD_INFO, "version", version, 1),
+        seconds(START, started_ms),
+        plain(UP, up),
+        plain(DOCUMENTS, documents),
+    ];
+    if let Some(status) = status {
+        whole(status, &mut samples);
+        sites(status, &mut samples);
+    }
+    written(&samples)
+}
+
+/// Figures of the whole.
+fn whole<'a>(status: &'a Status, samples: &mut Vec<Sample<'a>>) {
+    for (name, activity) in [
+        ("running", Activity::Running),
+        ("paused", Activity::Paused),
+        ("stopping", Activity::Stopping),
+        ("read_only", Activity::ReadOnly),
+    ] {
+        let now = u64::from(status.activity == activity);
+        samples.push(labelled(ACTIVITY, "activity", name, now));
+    }
+    let (urls, hosts) = (&status.urls, &status.host_counts);
+    for (state, count) in [
+        ("waiting", urls.waiting),
+        ("in_flight", urls.in_flight),
+        ("fetched", urls.fetched),
+        ("refused", urls.refused),
+        ("failed", urls.failed),
+        ("gone", urls.gone),
+    ] {
+        samples.push(labelled(URLS, "state", state, count));
+    }
+    for (state, count) in [
+        ("open", hosts.open),
+        ("backing_off", hosts.backing_off),
+        ("parked", hosts.parked),
+        ("limited", hosts.limited),
+    ] {
+        samples.push(labelled(HOSTS, "state", state, count));
+    }
+    for (name, value) in [
+        (OUTBOX, status.outbox_lag),
+        (READY, status.queues.ready),
+        (PARKED, status.queues.parked),
+        (INDEX_BYTES, status.disk.index_bytes),
+        (STORE_BYTES, status.disk.store_bytes),
+        (FREE_BYTES, status.disk.free_bytes),
+        (SITES, status.sites.len() as u64),
+    ] {
+        samples.push(plain(name, value));
+    }
+    if let Some(filter) = &status.seen_filter {
+        samples.push(plain(BLOOM_ITEMS, filter.addresses));
+        samples.push(plain(BLOOM_FALSE_POSITIVES, filter.false_positives));
+        samples.push(Sample {
+            name: BLOOM_ERROR,
+            labels: Vec::new(),
+            value: filter.error_ratio,
+        });
+    }
+    for follow in &status.follows {
+        let waiting = labelled(WEBHOOK_WAITING, "follow", &follow.name, follow.waiting);
+        samples.push(waiting);
+    }
+}
+
+/// Figures of each site.
+fn sites<'a>(status: &'a Status, samples: &mut Vec<Sample<'a>>) {
+    for site in &status.sites {
+        let name = site.name.as_str();
+        for level in Level::ALL {
+            samples.push(Sample {
+                name: SITE_VERDICT,
+                labels: vec![("site", name), ("level", level.name())],
+                value: f64::from(u8::from(site.verdict.level == level)),
+            });
+        }
+        samples.push(labelled(SITE_DOCUMENTS, "site", name, site.documents));
+        samples.push(labelled(SITE_ERRORS, "site", name, site.errors));
+        for (figure, moment) in [
+            (SITE_LAST, site.last_cycle_ms),
+            (SITE_NEXT, site.next_cycle_ms),
+        ] {
+            samples.extend(moment.map(|ms| Sample {
+                labels: vec![("site", name)],
+                ..seconds(figure, ms)
+            }));
+        }
+    }
+}
+
+fn plain(name: &'static str, value: u64) -> Sample<'static> {
+    Sample {
+        name,
+        labels: Vec::new(),
+        value: value as f64,
+    }
+}
+
+fn labelled<'a>(name: &'static str, label: &'static str, of: &'a str, value: u64) -> Sample<'a> {
+    Sample {
+        name,
+        labels: vec![(label, of)],
+        value: value as f64,
+    }
+}
+
+fn seconds(name: &'static str, ms: i64) -> Sample<'static> {
+    Sample {
+        name,
+        labels: Vec::new(),
+        value: ms as f64 / 1_000.0,
+    }
+}
+
+/// The text format: each family once, its samples together.
+fn written(samples: &[Sample<'_>]) -> String {
+    let mut out = String::new();
+    for (name, kind, help) in FAMILIES {
+        let mut own = samples.iter().filter(|s| s.name == name).peekable();
+        if own.peek().is_some() {
+            push(
+                &mut out,
+                format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"),
+            );
+        }
+        for sample in own {
+            let labels: Vec<String> = sample
+                .labels
+                .iter()
+                .map(|(label, of)| format!("{label}=\"{}\"", escaped(of)))
+                .collect();
+            let labels = match labels.is_empty() {
+                true => String::new(),
+                false => format!("{{{}}}", labels.join(",")),
+            };
+            push(&mut out, format_args!("{name}{labels} {}\n", sample.value));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("a string takes everything");
+}
+
+/// The value of a label.
+fn escaped(value: &str) -> String {
+    value
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}
