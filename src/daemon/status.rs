@@ -9,11 +9,12 @@ use tokio::sync::watch;
 
 use super::cycle;
 use super::freshness::Freshness;
-use super::reloading::Current;
+use super::reloading::{Current, titles};
 use super::term_desk::TermDesk;
 use super::{Shared, disk, now_ms};
 use crate::config::Loaded;
 use crate::frontier::{self, Cause, Explanation};
+use crate::index::SiteTitles;
 use crate::serve::{
     Activity, CycleCounts, DiskUse, Follow, FollowStatus, HostStatus, QueueCounts, SiteStatus,
     Status, StatusSource, TemplateStatus, TermsStatus, Topics, UrlCounts,
@@ -68,6 +69,11 @@ impl StatusBoard {
         self.current.clone()
     }
 
+    /// What readers call the sites of each moment.
+    pub(super) fn titles(&self) -> SiteTitles {
+        titles(self.current.clone())
+    }
+
     /// Gives the topics of each moment.
     pub(super) fn topics(&self) -> Topics {
         let current = self.current.clone();
@@ -120,7 +126,7 @@ impl StatusBoard {
             Some(shared) if shared.is_stopping() => (Activity::Stopping, String::new()),
             Some(shared) => match shared.paused() {
                 Some(why) => (Activity::Paused, why),
-                None => (Activity::Running, String::new()),
+                None => (Activity::Running, shared.refused().unwrap_or_default()),
             },
             None => {
                 let room = disk::room(&self.data_dir);
@@ -184,6 +190,7 @@ impl StatusBoard {
             let freshness = Freshness::of(&counted);
             list.push(SiteStatus {
                 name: site.name.clone(),
+                title: site.title.clone(),
                 last_cycle_ms,
                 paused_ms,
                 next_cycle_ms: next.get(&site.name).copied().unwrap_or_else(planned),

@@ -20,6 +20,7 @@ mod reprints;
 mod scan;
 mod schema;
 mod search;
+mod site_titles;
 mod sites;
 mod sketch;
 mod suggest;
@@ -41,6 +42,7 @@ pub use rebuild::rebuild;
 pub use scan::Watermark;
 pub use schema::FORMAT;
 pub use search::{Facets, Found, FoundDocument, SiteCount};
+pub use site_titles::SiteTitles;
 pub use suggest::{Suggested, Suggestion};
 pub use writer::Writer;
 

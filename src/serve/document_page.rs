@@ -55,6 +55,11 @@ impl DocumentPage {
         let (head, comments) = marked.split_at(marked.len().saturating_sub(comment_count));
         let headline = head.first().cloned().unwrap_or_default();
         let back = (!params.text.is_empty() || params.filtered()).then(|| c.search(params));
+        let site = document
+            .site
+            .as_deref()
+            .map(|site| c.site(site))
+            .unwrap_or_default();
         let plain_title = document.title.filter(|t| !t.trim().is_empty());
         DocumentPage {
             title: title(&headline, c.t),
@@ -67,7 +72,7 @@ impl DocumentPage {
             // A site that names itself as its source says nothing new.
             source: document
                 .source
-                .filter(|source| document.site.as_ref() != Some(source))
+                .filter(|source| document.site.as_ref() != Some(source) && *source != site)
                 .unwrap_or_default(),
             site_page: document
                 .site
@@ -75,7 +80,7 @@ impl DocumentPage {
                 .filter(|_| c.operator)
                 .map(site_path),
             id,
-            site: document.site.unwrap_or_default(),
+            site,
             author: document.author.unwrap_or_default(),
             published: document.published.as_deref().and_then(day),
             pieces: extract::pieces(

@@ -173,7 +173,7 @@ fn hit_view(hit: Found, c: &Chrome, params: &Params, doc_query: &str) -> HitView
         title: title(&hit.title, c.t),
         address: address(&hit.url),
         url: outward(&hit.url),
-        site: hit.site.unwrap_or_default(),
+        site: hit.site.map_or(String::new(), |site| c.site(&site)),
         published: hit.published.as_deref().and_then(day),
         snippet: Html::marked(&hit.snippet),
         cached,
@@ -253,7 +253,7 @@ fn sites(c: &Chrome, params: &Params, counts: Vec<(String, u64)>) -> Vec<Choice>
                 offset: 0,
                 ..params.clone()
             }),
-            label: site,
+            label: c.site(&site),
             chosen,
             count: count.map(grouped),
         }
@@ -296,7 +296,7 @@ fn chosen(c: &Chrome, params: &Params) -> String {
             until.as_deref().unwrap_or_default()
         )),
     }
-    words.extend(params.sites.iter().cloned());
+    words.extend(params.sites.iter().map(|site| c.site(site)));
     words.join(" · ")
 }
 

@@ -21,7 +21,7 @@ use super::status::{Status, StatusSource};
 use super::template_desk::TemplateDesk;
 use super::terms_page::{Review, Reviewed, TermReview};
 use crate::extract::Document;
-use crate::index::Suggestion;
+use crate::index::{SiteTitles, Suggestion};
 
 /// Suggestions of one answer: what fits above the keyboard of a phone.
 const SUGGESTIONS: usize = 8;
@@ -162,6 +162,11 @@ impl Shared {
         };
         self.blocking(move || source.search(&wanted).map(drop))
             .await
+    }
+
+    /// What readers call sites.
+    pub(crate) fn site_titles(&self) -> SiteTitles {
+        self.source.site_titles()
     }
 
     /// Documents that can be found.

@@ -145,6 +145,8 @@ pub struct TemplateStatus {
 pub struct SiteStatus {
     /// Name in the configuration.
     pub name: String,
+    /// What the site calls itself, for readers; empty if the configuration does not say.
+    pub title: String,
     /// Start of the last cycle.
     pub last_cycle_ms: Option<i64>,
     /// When the next cycle is due.
@@ -171,6 +173,16 @@ pub struct SiteStatus {
     pub last_error: Option<String>,
     /// What is known of its templates.
     pub templates: TemplateStatus,
+}
+
+impl SiteStatus {
+    /// The site as readers know it.
+    pub fn shown(&self) -> &str {
+        match self.title.is_empty() {
+            true => &self.name,
+            false => &self.title,
+        }
+    }
 }
 
 /// What one cycle of a site did, up to now or to the next.

@@ -8,7 +8,7 @@ use super::labels::Labels;
 use super::lang::Lang;
 use super::params::{Params, sort_code};
 use super::source::Marked;
-use crate::index::Sort;
+use crate::index::{SiteTitles, Sort};
 
 /// Characters of an address that are shown.
 const ADDRESS_CHARS: usize = 100;
@@ -30,6 +30,8 @@ pub(crate) struct Chrome {
     pub(crate) operator: bool,
     /// Whether the reader is signed in; none where nobody can be.
     pub(crate) signed_in: Option<bool>,
+    /// What readers call sites.
+    pub(crate) site_titles: SiteTitles,
 }
 
 /// A link to choose, perhaps with a count.
@@ -80,6 +82,12 @@ impl Chrome {
     /// The search page's address for these parameters.
     pub(crate) fn search(&self, params: &Params) -> String {
         link(&self.base, "/", &params.query_string())
+    }
+
+    /// The site of this name as readers know it.
+    pub(crate) fn site(&self, name: &str) -> String {
+        let title = self.site_titles.title(name);
+        title.unwrap_or_else(|| name.to_owned())
     }
 }
 
