@@ -1,14 +1,22 @@
-//! Settings. In: `taojin.toml` and `sites.d/*.toml`. Out: [`Config`] and the sites, or one line that names the
-//! file, the line, the key and the mend. Each stage owns its own section's struct; no stage imports this file.
+//! Settings. In: `taojin.toml` and `sites.d/*.toml`. Out: [`Config`] and the sites, or for every mistake one line that
+//! names the file, the line, the key, its value and what to write. Each stage owns its own section's struct; no stage
+//! imports this file.
 
+mod explain;
 mod lexicons;
+mod limits;
+mod place;
+mod problem;
+mod read;
+mod values;
 
-use std::fmt;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+pub use problem::{ConfigError, Problem};
+pub use read::{load, parse_site, read, read_site, read_sites, site_files};
+pub use values::scope;
 
 use crate::schedule::Site;
 use crate::{analyze, extract, fetch, frontier, index, page, schedule, serve, template, terms};
@@ -135,18 +143,6 @@ impl Default for CrawlConfig {
     }
 }
 
-/// What is wrong with the configuration: one line for the operator.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfigError(pub String);
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
 /// A configuration that was read and checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
@@ -158,151 +154,6 @@ pub struct Loaded {
     pub sites: Vec<Site>,
 }
 
-/// Finds and reads the configuration: `explicit` if given, else the system's file, else the checkout's, else
-/// the defaults. `data_dir` overrides the file's.
-pub fn load(explicit: Option<&Path>, data_dir: Option<&Path>) -> Result<Loaded, ConfigError> {
-    let file = match explicit {
-        Some(path) => Some(path.to_owned()),
-        None => [SYSTEM_CONFIG, LOCAL_CONFIG]
-            .iter()
-            .map(PathBuf::from)
-            .find(|p| p.is_file()),
-    };
-    let mut config = match &file {
-        Some(path) => read_config(path)?,
-        None => Config::default(),
-    };
-    if let (Some(path), true) = (&file, config.sites_dir.is_relative()) {
-        config.sites_dir = path
-            .parent()
-            .unwrap_or(Path::new("."))
-            .join(&config.sites_dir);
-    }
-    if let Some(dir) = data_dir {
-        config.data_dir = dir.to_owned();
-    }
-    let sites = read_sites(&config.sites_dir)?;
-    Ok(Loaded {
-        file,
-        config,
-        sites,
-    })
-}
-
-/// Reads every `*.toml` of the folder as a site. A missing folder holds no sites.
-pub fn read_sites(dir: &Path) -> Result<Vec<Site>, ConfigError> {
-    let mut files = Vec::new();
-    match fs::read_dir(dir) {
-        Ok(entries) => {
-            for entry in entries {
-                let path = entry.map_err(|e| unreadable(dir, &e))?.path();
-                if path.extension().is_some_and(|e| e == "toml") {
-                    files.push(path);
-                }
-            }
-        }
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-        Err(e) => return Err(unreadable(dir, &e)),
-    }
-    files.sort();
-    let mut sites: Vec<Site> = Vec::new();
-    for path in files {
-        let site = read_site(&path)?;
-        if sites.iter().any(|s| s.name == site.name) {
-            let mend = "two files have this site name: rename one of them";
-            return Err(ConfigError(format!(
-                "{}: name = \"{}\": {mend}",
-                path.display(),
-                site.name
-            )));
-        }
-        sites.push(site);
-    }
-    sites.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(sites)
-}
-
-/// Reads and checks one site file.
-pub fn read_site(path: &Path) -> Result<Site, ConfigError> {
-    let text = fs::read_to_string(path).map_err(|e| unreadable(path, &e))?;
-    let mut site: Site = parse(path, &text)?;
-    if site.name.is_empty() {
-        site.name = path
-            .file_stem()
-            .map(|s| s.to_string_lossy().into_owned())
-            .unwrap_or_default();
-    }
-    site.check()
-        .map_err(|e| ConfigError(format!("{}: {e}", path.display())))?;
-    Ok(site)
-}
-
-fn read_config(path: &Path) -> Result<Config, ConfigError> {
-    let text = fs::read_to_string(path).map_err(|e| unreadable(path, &e))?;
-    let config: Config = parse(path, &text)?;
-    config
-        .validate()
-        .map_err(|e| ConfigError(format!("{}: {e}", path.display())))?;
-    Ok(config)
-}
-
-impl Config {
-    /// Checks values that the types alone do not.
-    fn validate(&self) -> Result<(), String> {
-        if self.crawl.max_connections == 0 {
-            return Err(
-                "crawl.max_connections = 0: nothing could be fetched; use 1 or more".to_owned(),
-            );
-        }
-        if self.crawl.max_outbox == 0 {
-            return Err("crawl.max_outbox = 0: nothing could be indexed; use 1 or more".to_owned());
-        }
-        if self.crawl.min_free_percent > 99 {
-            let value = self.crawl.min_free_percent;
-            return Err(format!(
-                "crawl.min_free_percent = {value}: nothing would ever be crawled; use 0 to 99"
-            ));
-        }
-        if let Some(problem) = self.serve.problems().first() {
-            return Err(format!("serve.{problem}"));
-        }
-        if let Some(problem) = self.terms.problem() {
-            return Err(format!("terms.{problem}"));
-        }
-        if let Some(problem) = serve::Follow::first_problem(&self.follow) {
-            return Err(format!("[[follow]] {problem}"));
-        }
-        Ok(())
-    }
-}
-
-/// Parses TOML and turns an error into one line with the file, the line and the nearest known key.
-fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
-    toml::from_str(text).map_err(|e| {
-        let line = e.span().map_or(1, |s| {
-            text.bytes().take(s.start).filter(|b| *b == b'\n').count() + 1
-        });
-        ConfigError(format!(
-            "{}:{line}: {}",
-            path.display(),
-            explain(e.message())
-        ))
-    })
-}
-
-/// Rewrites serde's "unknown field" message into what is wrong and the nearest key that is known.
-fn explain(message: &str) -> String {
-    let message = message.lines().collect::<Vec<_>>().join(" ");
-    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    match quoted.split_first() {
-        Some((key, known)) if message.starts_with("unknown field") => match nearest(key, known) {
-            Some(near) => format!("unknown key `{key}`; did you mean `{near}`?"),
-            None => format!("unknown key `{key}`; known here: {}", known.join(", ")),
-        },
-        _ => message,
-    }
-}
-
 /// The known word most like `word`, when it is like enough to be a typing error.
 pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     known
@@ -311,10 +162,6 @@ pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
         .filter(|(distance, k)| *distance <= (k.len() / 3).max(2))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, k)| k)
-}
-
-fn unreadable(path: &Path, error: &std::io::Error) -> ConfigError {
-    ConfigError(format!("{}: cannot be read: {error}", path.display()))
 }
 
 impl Loaded {

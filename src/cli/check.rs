@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use super::{Context, Usage, output};
-use crate::daemon::{self, now_ms};
-use crate::fetch::Fetcher;
+use super::{Context, output};
+use crate::config::{Loaded, Problem};
+use crate::daemon::now_ms;
 
 /// Coming cycles shown for each site.
 const RUNS: usize = 5;
@@ -17,54 +17,91 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Reads everything that the daemon would read and opens nothing that it writes.
+/// Reads everything that the daemon would read and opens nothing that it writes. Names every mistake, not the first
+/// one only; with any, the exit code is 2.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
-    let loaded = context.load()?;
-    let lexicons = loaded.lexicons()?;
-    Fetcher::new(loaded.config.fetch.clone()).map_err(|e| Usage(e.to_string()))?;
-    if let Some(problem) = daemon::data_dir_problem(&loaded.config.data_dir) {
-        return Err(Usage(problem).into());
-    }
-    let now = now_ms();
-    let mut sites = Vec::new();
-    for site in &loaded.sites {
-        let schedule = site
-            .cron()
-            .map_err(|e| Usage(format!("site {}: {e}", site.name)))?;
-        sites.push((site, schedule.next_runs(now, RUNS)));
+    let (loaded, mut problems) = context.read();
+    let unread = problems.iter().any(|p| p.file == loaded.file);
+    if !unread || loaded.file.is_none() {
+        // With a mistake in the file, these would be mistakes of the defaults.
+        problems.extend(loaded.problems());
     }
     if args.json {
-        let list: Vec<_> = sites
-            .iter()
-            .map(|(s, runs)| serde_json::json!({ "name": s.name, "enabled": s.enabled, "next_ms": runs }))
-            .collect();
-        output::json(&serde_json::json!({ "config": loaded.file, "sites": list }))?;
-        return Ok(ExitCode::SUCCESS);
+        output::json(&answer(&loaded, &problems))?;
     }
+    for problem in &problems {
+        output::error(&problem.to_string());
+    }
+    if !problems.is_empty() {
+        return Ok(ExitCode::from(2));
+    }
+    if !args.json {
+        report(context, &loaded)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is no mistake and yet worth a thought.
+fn warnings(loaded: &Loaded) -> Vec<String> {
+    let mut found = Vec::new();
+    if !loaded.config.fetch.names_contact() {
+        found.push("fetch.user_agent names no address where sites can reach you".to_owned());
+    }
+    let public = !loaded.config.serve.listen.ip().is_loopback();
+    if public && loaded.config.serve.operator_pages {
+        found.push(format!(
+            "serve.listen = \"{}\": the network can read /status and /metrics as well; see operator_pages",
+            loaded.config.serve.listen
+        ));
+    }
+    found
+}
+
+fn answer(loaded: &Loaded, problems: &[Problem]) -> serde_json::Value {
+    let now = now_ms();
+    let site = |s: &crate::schedule::Site| {
+        let runs = s.cron().map(|cron| cron.next_runs(now, RUNS));
+        serde_json::json!({ "name": s.name, "enabled": s.enabled, "next_ms": runs.unwrap_or_default() })
+    };
+    let problem =
+        |p: &Problem| serde_json::json!({ "file": p.file, "line": p.line, "text": p.text });
+    serde_json::json!({
+        "config": loaded.file,
+        "sites": loaded.sites.iter().map(site).collect::<Vec<_>>(),
+        "problems": problems.iter().map(problem).collect::<Vec<_>>(),
+        "warnings": warnings(loaded),
+    })
+}
+
+fn report(context: &Context, loaded: &Loaded) -> anyhow::Result<()> {
     match &loaded.file {
         Some(file) => output::line(&format!("configuration  {} is right", file.display())),
         None => output::line("configuration  none found, all values are defaults"),
     }
-    if !loaded.config.fetch.names_contact() {
-        output::line("note           fetch.user_agent names no address where sites can reach you");
+    for warning in warnings(loaded) {
+        output::line(&format!("note           {warning}"));
     }
     output::line(&format!(
         "data           {}",
         loaded.config.data_dir.display()
     ));
+    let lexicons = loaded.lexicons()?;
     let terms: usize = lexicons.iter().map(|l| l.terms().count()).sum();
     output::line(&format!(
         "lexicons       {} with {terms} terms",
         lexicons.len()
     ));
-    if sites.is_empty() {
+    if loaded.sites.is_empty() {
         output::line(&format!(
-            "sites          none in {}; add one with: taojin site add URL",
-            loaded.config.sites_dir.display()
+            "sites          none in {}; add one with: {}",
+            loaded.config.sites_dir.display(),
+            context.command("site add URL")
         ));
     }
-    for (site, runs) in sites {
+    let now = now_ms();
+    for site in &loaded.sites {
         let state = if site.enabled { "" } else { " (disabled)" };
+        let runs = site.cron()?.next_runs(now, RUNS);
         let runs: Vec<String> = runs.iter().map(|t| super::status::time(Some(*t))).collect();
         output::line(&format!(
             "site           {}{state}: next {}",
@@ -72,5 +109,5 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             runs.join(", ")
         ));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::progress::ProgressLine;
 use super::{Context, Usage, output, runtime};
-use crate::config::Loaded;
+use crate::config::{ConfigError, Loaded};
 use crate::daemon::control::{self, Answer, Asked, Request};
 use crate::daemon::{self, Mode, Options, SiteSummary, Summary};
 use crate::serve::Level;
@@ -78,6 +78,7 @@ pub(super) fn sites(
 }
 
 fn alone(loaded: &Loaded, mode: Mode) -> anyhow::Result<Summary> {
+    ConfigError::of(&loaded.problems())?;
     let progress = ProgressLine::new();
     let options = Options {
         progress: Some(progress.watcher()),

@@ -4,8 +4,6 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
-
 use super::extract_inputs::{self, Contents, Input, InputError, PageBytes};
 use super::{Context, Usage, explain, output, runtime};
 use crate::config::Config;
@@ -248,12 +246,7 @@ impl Reading<'_> {
             Outcome::Unwanted(Unwanted::Bomb) => {
                 return Err(InputError::Bomb(limits.max_ratio).into());
             }
-            Outcome::Redirect { to, .. } => anyhow::bail!("redirects to {to}"),
-            Outcome::Refused(refusal) => anyhow::bail!("{refusal}"),
-            other => {
-                return Err(anyhow::anyhow!("{}", other.word()))
-                    .context(format!("status {}", fetched.head.status));
-            }
+            _ => anyhow::bail!("{}", fetched.in_words()),
         };
         if body.is_empty() {
             return Err(InputError::Empty.into());

@@ -1,8 +1,20 @@
 //! Where log lines go: to journald under systemd, else to stderr.
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+
+/// The moment of a line: local time with its zone.
+struct LocalTime;
+
+impl FormatTime for LocalTime {
+    fn format_time(&self, w: &mut Writer<'_>) -> std::fmt::Result {
+        let now = chrono::Local::now();
+        write!(w, "{}", now.format("%Y-%m-%d %H:%M:%S%.3f %:z"))
+    }
+}
 
 /// Sets up logging for the process. The daemon speaks at level info, other commands only when something is wrong.
 pub(crate) fn init(verbose: u8, daemon: bool) {
@@ -25,6 +37,7 @@ pub(crate) fn init(verbose: u8, daemon: bool) {
                 .with_writer(std::io::stderr)
                 .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
                 .with_target(false)
+                .with_timer(LocalTime)
                 .compact();
             registry.with(stderr).init();
         }

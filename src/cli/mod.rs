@@ -35,7 +35,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::config::{self, ConfigError, Loaded};
+use crate::config::{self, ConfigError, Loaded, Problem};
 use crate::export::MarkError;
 use crate::fetch::FetchError;
 use crate::index::IndexError;
@@ -121,6 +121,38 @@ struct Context {
 impl Context {
     fn load(&self) -> Result<Loaded, ConfigError> {
         config::load(self.config.as_deref(), self.data_dir.as_deref())
+    }
+
+    /// The same for commands that crawl: what the machine lacks is a mistake too.
+    fn load_to_crawl(&self) -> Result<Loaded, ConfigError> {
+        let loaded = self.load()?;
+        ConfigError::of(&loaded.problems())?;
+        Ok(loaded)
+    }
+
+    /// What can be read, and every mistake.
+    fn read(&self) -> (Loaded, Vec<Problem>) {
+        config::read(self.config.as_deref(), self.data_dir.as_deref())
+    }
+
+    /// A command of this program that goes by the same configuration, ready to be pasted.
+    fn command(&self, rest: &str) -> String {
+        let mut command = "taojin".to_owned();
+        for (option, path) in [("--config", &self.config), ("--data-dir", &self.data_dir)] {
+            if let Some(path) = path {
+                command.push_str(&format!(" {option} {}", for_shell(&path.to_string_lossy())));
+            }
+        }
+        format!("{command} {rest}")
+    }
+}
+
+/// A text as one word of a shell.
+fn for_shell(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:,@%+=".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
     }
 }
 

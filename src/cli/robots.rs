@@ -71,12 +71,13 @@ async fn fetch(fetcher: &Fetcher, mut uri: CrawlUri) -> anyhow::Result<Vec<u8>> 
     for _ in 0..=fetcher.config().max_redirects {
         let mut body: Vec<u8> = Vec::new();
         let request = Request::any(uri.clone(), now_ms());
-        match fetcher.fetch(&request, &mut body).await.outcome {
+        let fetched = fetcher.fetch(&request, &mut body).await;
+        match &fetched.outcome {
             Outcome::Page => return Ok(body),
-            Outcome::Redirect { to, .. } => uri = to,
+            Outcome::Redirect { to, .. } => uri = to.clone(),
             // without a file everything is allowed (RFC 9309 section 2.3.1.3)
             Outcome::NotFound | Outcome::Gone | Outcome::Denied => return Ok(Vec::new()),
-            other => anyhow::bail!("{uri}: {}", other.word()),
+            _ => anyhow::bail!("{uri}: {}", fetched.in_words()),
         }
     }
     anyhow::bail!("{uri}: too many redirects, the crawler takes it for no file at all")

@@ -1,21 +1,23 @@
 //! `taojin run`: the daemon.
 
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::{Context, runtime};
-use crate::config::Loaded;
+use crate::config::{ConfigError, Loaded};
 use crate::daemon::{self, Mode, Options};
 use crate::serve;
 
 /// Crawls, indexes and serves until SIGTERM or Ctrl-C; SIGHUP reads the configuration again: its sites and topics are
 /// taken up at once, the rest after a restart.
 pub(crate) fn run(context: &Context) -> anyhow::Result<ExitCode> {
-    let loaded = context.load()?;
+    let loaded = context.load_to_crawl()?;
     runtime()?.block_on(async {
         let listener = serve::bind(loaded.config.serve.listen).await?;
+        introduce(context, &loaded, listener.local_addr()?);
         let (reload, changed) = mpsc::channel(1);
         let hangups = tokio::spawn(reload_on_hangup(context.clone(), reload));
         let options = Options {
@@ -35,6 +37,40 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<ExitCode> {
     })
 }
 
+/// The first lines of the log: what runs here, by which files, and what to do next.
+fn introduce(context: &Context, loaded: &Loaded, address: SocketAddr) {
+    tracing::info!("taojin {} starts", env!("CARGO_PKG_VERSION"));
+    match &loaded.file {
+        Some(file) => tracing::info!("configuration: {}", file.display()),
+        None => tracing::info!("configuration: none found, all values are defaults"),
+    }
+    tracing::info!("data folder: {}", loaded.config.data_dir.display());
+    tracing::info!("web page: http://{address}/");
+    let enabled = loaded.sites.iter().filter(|s| s.enabled).count();
+    let dir = loaded.config.sites_dir.display();
+    match (loaded.sites.len(), enabled) {
+        (0, _) => tracing::info!(
+            "no site yet in {dir}: add one with `{}`, then `{}`: the daemon takes it up",
+            context.command("site add URL"),
+            reload_command()
+        ),
+        (all, 0) => tracing::info!("{all} sites in {dir}, none of them enabled"),
+        (all, enabled) if enabled < all => {
+            tracing::info!("{enabled} of {all} sites in {dir} are enabled");
+        }
+        (1, _) => tracing::info!("1 site in {dir}"),
+        (all, _) => tracing::info!("{all} sites in {dir}"),
+    }
+}
+
+/// How the daemon that this process is to be is told to read its configuration again.
+fn reload_command() -> String {
+    match std::env::var_os("INVOCATION_ID") {
+        Some(_) => "systemctl reload taojin".to_owned(),
+        None => format!("kill -HUP {}", std::process::id()),
+    }
+}
+
 /// Ends with the first SIGTERM or SIGINT.
 pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
@@ -47,19 +83,15 @@ pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Reads the configuration again on each SIGHUP. A mistake in a file is logged and everything stays as it was.
-async fn reload_on_hangup(context: Context, reload: mpsc::Sender<Loaded>) -> std::io::Result<()> {
+/// Reads the configuration again on each SIGHUP, with all the checks of a start; the daemon is told of mistakes too.
+async fn reload_on_hangup(
+    context: Context,
+    reload: mpsc::Sender<Result<Loaded, ConfigError>>,
+) -> std::io::Result<()> {
     let mut hangup = signal(SignalKind::hangup())?;
     while hangup.recv().await.is_some() {
-        match context.load() {
-            Ok(loaded) => {
-                let (sites, topics) = (loaded.sites.len(), loaded.config.follow.len());
-                tracing::info!(sites, topics, "configuration read again");
-                if reload.send(loaded).await.is_err() {
-                    break;
-                }
-            }
-            Err(error) => tracing::error!(%error, "sites and topics stay as they were"),
+        if reload.send(context.load_to_crawl()).await.is_err() {
+            break;
         }
     }
     Ok(())

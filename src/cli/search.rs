@@ -7,7 +7,7 @@ use super::filters::Filters;
 use super::{Context, Usage, output, search_words};
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
-use crate::index::{self, Query, Reader};
+use crate::index::{self, Query, Reader, SiteTitles};
 use crate::serve::{self, Found, FoundList, SearchAnswer, SearchHit, Wanted};
 
 /// Hits shown when nothing is said.
@@ -196,11 +196,9 @@ fn half_life(text: &str) -> Result<i64, Usage> {
 /// The index of the data directory, open for searching.
 pub(super) fn open(loaded: &Loaded) -> anyhow::Result<Reader> {
     let analyzer = Analyzer::new(&loaded.lexicons()?);
-    Ok(Reader::open(
-        &loaded.index_dir(),
-        &analyzer,
-        &loaded.config.index,
-    )?)
+    let reader = Reader::open(&loaded.index_dir(), &analyzer, &loaded.config.index)?;
+    let titles = crate::daemon::titles_of(&loaded.sites);
+    Ok(reader.with_titles(SiteTitles::new(move || titles.clone())))
 }
 
 /// Words as the shell gave them; one that held spaces was meant as a phrase only if the caller quoted inside.

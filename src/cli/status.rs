@@ -108,7 +108,7 @@ fn print(status: &Status) {
 fn print_site(site: &SiteStatus) {
     output::line(&format!(
         "site       {}: {} documents, {} urls waiting, last cycle {}, next {}",
-        site.name,
+        called(site),
         site.documents,
         site.urls.waiting,
         time(site.last_cycle_ms),
@@ -176,6 +176,14 @@ fn found(site: &SiteStatus) -> String {
         format!(", documents looked at {hours:.1} h ago on average")
     });
     format!("; about {percent:.1} % of the articles found{age}")
+}
+
+/// The name of a site, and what readers call it.
+fn called(site: &SiteStatus) -> String {
+    match site.title.is_empty() {
+        true => site.name.clone(),
+        false => format!("{} ({})", site.name, output::printable(&site.title)),
+    }
 }
 
 /// A moment in local time, or a dash.

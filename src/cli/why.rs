@@ -231,7 +231,7 @@ fn plain(error: Option<&str>) -> &str {
 fn refusal(sites: &[crate::schedule::Site], uri: &CrawlUri) -> Option<String> {
     let mut reasons = Vec::new();
     for site in sites.iter().filter(|s| s.enabled) {
-        match Scope::new(&crate::daemon::scope(site)).map(|scope| scope.check(uri, 1, 0)) {
+        match Scope::new(&crate::config::scope(site)).map(|scope| scope.check(uri, 1, 0)) {
             Ok(Ok(())) => return None,
             Ok(Err(refusal)) => reasons.push(format!("site {}: {}", site.name, refusal.describe())),
             Err(error) => reasons.push(format!("site {}: {error}", site.name)),

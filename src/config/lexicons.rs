@@ -5,7 +5,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::{ConfigError, Loaded, unreadable};
+use super::read::unreadable;
+use super::{ConfigError, Loaded, Problem};
 use crate::analyze::{Lexicon, LexiconError};
 
 /// Name of the file of accepted terms in the data folder.
@@ -25,7 +26,7 @@ impl Loaded {
                 lexicons.push(Lexicon::parse(&name, &text).map_err(wrong)?);
             }
             Err(e) if e.kind() == ErrorKind::NotFound => {}
-            Err(e) => return Err(unreadable(&accepted, &e)),
+            Err(e) => return Err(no_file(&accepted, &e)),
         }
         Ok(lexicons)
     }
@@ -37,7 +38,7 @@ impl Loaded {
             let Some(path) = self.lexicon_file(name) else {
                 return Lexicon::builtin(name).map_err(wrong);
             };
-            let text = fs::read_to_string(&path).map_err(|e| unreadable(&path, &e))?;
+            let text = fs::read_to_string(&path).map_err(|e| no_file(&path, &e))?;
             Lexicon::parse(name, &text).map_err(wrong)
         };
         self.lexicon_names().into_iter().map(read).collect()
@@ -76,4 +77,9 @@ impl Loaded {
         let parent = self.file.as_deref().and_then(Path::parent);
         parent.unwrap_or(Path::new("."))
     }
+}
+
+fn no_file(path: &Path, error: &std::io::Error) -> ConfigError {
+    let Problem { text, .. } = unreadable(path, error);
+    ConfigError(format!("lexicons = [\"{}\"]: {text}", path.display()))
 }

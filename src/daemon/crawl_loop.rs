@@ -10,17 +10,16 @@ use std::time::{Duration, Instant};
 use super::archive::WarcSink;
 use super::control::{Answer, IndexPlace, Reply, Watches, Wish, actions, wait_for};
 use super::crawl_log::CrawlLog;
-use super::cycle;
 use super::disk::DiskWatch;
 use super::replay::Replay;
 use super::settle::Finished;
-use super::site_run::{self, SiteRun};
+use super::site_run::SiteRun;
 use super::summary::Summary;
 use super::templates::Seen;
 use super::visit::Work;
 use super::{Mode, Progress, Shared, now_ms};
 use crate::config::CrawlConfig;
-use crate::frontier::{Frontier, Next, SiteScope};
+use crate::frontier::{Frontier, Next};
 use crate::schedule::{self, Site};
 use crate::store::{Batch, Store, UrlId};
 
@@ -31,14 +30,12 @@ const BATCH_AGE: Duration = Duration::from_millis(200);
 /// The loop turns at least this often: schedules, the watchdog.
 const TURN: Duration = Duration::from_millis(500);
 /// Pause before a failed transaction (full disk) is tried again.
-const RETRY: Duration = Duration::from_secs(2);
+pub(super) const RETRY: Duration = Duration::from_secs(2);
 
 /// What reaches the loop from outside.
 pub(super) enum Event {
     /// A lease has ended.
     Finished(Box<Finished>),
-    /// The sites have changed.
-    Sites(Vec<Site>),
     /// The operator asks for something.
     Wish(Box<Wish>),
     /// Wind down.
@@ -94,6 +91,7 @@ impl CrawlLoop {
             if self.shared.is_stopping() {
                 self.take(Event::Stop)?;
             }
+            self.take_new_sites(now)?;
             self.begin_due_cycles(now)?;
             self.end_cycles(now, false)?;
             self.look_after_watches(now)?;
@@ -278,7 +276,6 @@ impl CrawlLoop {
                 Some(replay) => replay.take(*finished),
                 None => self.take_finished(*finished, now)?,
             },
-            Event::Sites(sites) => self.take_sites(&sites, now)?,
             Event::Wish(wish) => self.take_wish(&wish, now),
             Event::Stop => {
                 self.watches.stop();
@@ -289,43 +286,7 @@ impl CrawlLoop {
         Ok(())
     }
 
-    /// Takes up the sites of a new configuration. Sites that are gone keep their URLs, which wait.
-    pub(super) fn take_sites(&mut self, sites: &[Site], now: i64) -> anyhow::Result<()> {
-        self.commit(now)?;
-        let scopes: Vec<SiteScope> = sites
-            .iter()
-            .filter(|s| s.enabled)
-            .map(site_run::scope)
-            .collect();
-        self.frontier.set_sites(&mut self.store, &scopes, now)?;
-        self.configured = sites.to_vec();
-        let counts = self.store.counts()?;
-        let before = std::mem::take(&mut self.sites);
-        for site in sites.iter().filter(|s| s.enabled) {
-            let record = self.store.site(&site.name)?;
-            let last_cycle_ms = record.as_ref().and_then(|r| r.last_cycle_ms);
-            let is_over = counts.sites.get(&site.name);
-            let is_over = is_over.is_some_and(|c| c.contains_key(cycle::ENDED_MS));
-            let run = SiteRun::new(site.clone(), record.as_ref(), now)?
-                .going_on(last_cycle_ms.filter(|_| !is_over));
-            if before.get(run.name()).is_none_or(|b| b.site != run.site) {
-                tracing::info!(site = %run.name(), next_ms = run.next_ms(), "site taken up");
-            }
-            self.sites.insert(Arc::clone(run.name()), run);
-        }
-        for name in before.keys().filter(|n| !self.sites.contains_key(*n)) {
-            tracing::info!(site = %name, "site no longer crawled");
-        }
-        let rules = self
-            .sites
-            .values()
-            .map(|s| (s.site.name.clone(), site_run::rules(&s.site, now)));
-        self.shared.set_rules(rules.collect());
-        self.tell_next_cycles();
-        Ok(())
-    }
-
-    fn tell_next_cycles(&self) {
+    pub(super) fn tell_next_cycles(&self) {
         let cycles = self
             .sites
             .values()
@@ -346,7 +307,7 @@ impl CrawlLoop {
     }
 
     /// Makes everything so far durable. A transaction that fails is tried again until it works or the daemon stops.
-    fn commit(&mut self, now: i64) -> anyhow::Result<()> {
+    pub(super) fn commit(&mut self, now: i64) -> anyhow::Result<()> {
         self.settle_archived(now)?;
         self.write_batch(now)
     }
@@ -407,7 +368,6 @@ impl CrawlLoop {
                     let now = self.shared.now_ms();
                     self.frontier.release(&finished.lease, now);
                 }
-                Event::Sites(_) => tracing::warn!("reload ignored while pages cannot be stored"),
                 Event::Wish(wish) => {
                     let refused = actions::broken(
                         &"nothing can be stored at present; see the log of the daemon",

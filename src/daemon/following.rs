@@ -11,11 +11,11 @@ use anyhow::Context as _;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::reloading::Current;
+use super::reloading::{Current, titles};
 use super::{now_ms, webhook};
 use crate::analyze::Analyzer;
 use crate::config::Loaded;
-use crate::index::{self, Reader, Watermark};
+use crate::index::{self, Reader, SiteTitles, Watermark};
 use crate::serve::{self, Follow, metrics};
 use crate::store::{Delivery, FollowMark, Follows};
 
@@ -49,11 +49,13 @@ struct Place {
     index: index::Config,
     analyzer: Analyzer,
     follows: Arc<Follows>,
+    titles: SiteTitles,
 }
 
 impl Place {
     fn means(&self) -> anyhow::Result<Means> {
         let reader = Reader::open(&self.index_dir, &self.analyzer, &self.index)?;
+        let reader = reader.with_titles(self.titles.clone());
         Ok(Means {
             reader: Arc::new(reader),
             follows: Arc::clone(&self.follows),
@@ -74,6 +76,7 @@ pub(super) fn start(
         index: loaded.config.index.clone(),
         analyzer: analyzer.clone(),
         follows: Arc::new(follows),
+        titles: titles(current.clone()),
     };
     let mut tasks = JoinSet::new();
     tasks.spawn(keep(place, current));

@@ -21,6 +21,7 @@ mod freshness;
 mod indexer;
 mod learner;
 mod lexicon_watch;
+mod new_sites;
 mod reading;
 mod reloading;
 mod replay;
@@ -58,11 +59,11 @@ use tokio::task::JoinSet;
 pub use clock::Clock;
 pub use crawl_log::LogLine;
 pub use lexicon_watch::LexiconWatch;
+pub(crate) use reloading::titles_of;
 pub use replay::documents_of_archive;
 pub(crate) use replay::pages_of_archive;
 pub use serving::serve_state;
 pub use shared::Shared;
-pub(crate) use site_run::scope;
 pub use status::{StatusBoard, status_source};
 pub use summary::{RestingHost, SiteSummary, Summary};
 pub(crate) use templates::{pack, unpack};
@@ -70,7 +71,7 @@ pub use term_desk::{Facts, Kept, TermDesk};
 pub use term_search::{find_terms, texts_of_index};
 
 use crate::analyze::Analyzer;
-use crate::config::Loaded;
+use crate::config::{ConfigError, Loaded};
 use crate::store::{self, Store};
 use control::ControlSocket;
 use crawl_loop::{CrawlLoop, Event};
@@ -122,8 +123,9 @@ pub struct Options {
     pub progress: Option<Progress>,
     /// Serve the HTTP API and the web page here.
     pub listener: Option<tokio::net::TcpListener>,
-    /// The configuration as it is read again while running (SIGHUP): its sites and topics are taken up.
-    pub reload: Option<mpsc::Receiver<Loaded>>,
+    /// The configuration as it is read again while running (SIGHUP), or what is wrong with it: its sites and topics
+    /// are taken up, or everything stays as it was.
+    pub reload: Option<mpsc::Receiver<Result<Loaded, ConfigError>>>,
     /// What time it is for the crawl.
     pub clock: Clock,
 }
@@ -139,6 +141,18 @@ impl Options {
             clock: Clock::default(),
         }
     }
+}
+
+/// A moment as people read it in the log, with its zone.
+pub(crate) fn local_time(ms: Option<i64>) -> String {
+    ms.and_then(chrono::DateTime::from_timestamp_millis)
+        .map_or_else(
+            || "never".to_owned(),
+            |t| {
+                let local = t.with_timezone(&chrono::Local);
+                local.format("%Y-%m-%d %H:%M:%S %:z").to_string()
+            },
+        )
 }
 
 /// The clock, in the unit of the whole project: Unix milliseconds.
@@ -205,7 +219,7 @@ pub async fn run(
     let (changing, current) = watch::channel(Current::of(loaded));
     let reloading = options
         .reload
-        .map(|r| tokio::spawn(pass_on(r, events.clone(), lexicons.sites(), changing)));
+        .map(|r| tokio::spawn(pass_on(r, Arc::clone(&shared), lexicons.sites(), changing)));
     let board = StatusBoard::of(loaded, Some(Arc::clone(&shared))).now(current.clone());
     let door = (events.clone(), Arc::clone(&shared));
     let (stop_serving, serving) = start_server(loaded, options.listener, &analyzer, board, door);
@@ -309,6 +323,7 @@ fn tick(shared: &Shared, forever: bool) {
     }
     if forever {
         let state = shared.paused().map(|why| format!("paused: {why}"));
+        let state = state.or_else(|| shared.refused());
         let lag = shared.outbox_lag();
         systemd::status(
             &state
@@ -332,10 +347,4 @@ async fn join<T: Send + 'static>(handle: thread::JoinHandle<T>) -> anyhow::Resul
     tokio::task::spawn_blocking(move || handle.join())
         .await?
         .map_err(|_| anyhow::anyhow!("a thread of the daemon has panicked; see the log above"))
-}
-
-/// Whether `dir` can hold the data of a crawl; for `check`.
-pub fn data_dir_problem(dir: &Path) -> Option<String> {
-    (dir.exists() && !dir.is_dir())
-        .then(|| format!("data_dir = \"{}\": is not a directory", dir.display()))
 }

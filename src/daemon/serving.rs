@@ -52,11 +52,8 @@ pub fn serve_state(
     analyzer: &Analyzer,
     board: StatusBoard,
 ) -> anyhow::Result<ServeState> {
-    let reader = Arc::new(Reader::open(
-        &loaded.index_dir(),
-        analyzer,
-        &loaded.config.index,
-    )?);
+    let reader = Reader::open(&loaded.index_dir(), analyzer, &loaded.config.index)?;
+    let reader = Arc::new(reader.with_titles(board.titles()));
     // Made now, so that the first search does not wait for it.
     analyzer.dictionary();
     let counted = Arc::clone(&reader);

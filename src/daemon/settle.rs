@@ -144,7 +144,9 @@ fn outcome(visited: &Visited, class: UrlClass, has_document: bool) -> schedule::
     };
     let Some(fetched) = &visited.fetched else {
         return match visited.outcome {
-            "robots_unreachable" => schedule::Outcome::NoAnswer(reason()),
+            "robots_unreachable" => {
+                schedule::Outcome::NoAnswer(visited.sentence.clone().unwrap_or_else(reason))
+            }
             _ => schedule::Outcome::Refused(reason()),
         };
     };
@@ -167,7 +169,7 @@ fn outcome(visited: &Visited, class: UrlClass, has_document: bool) -> schedule::
             status,
             retry_after_ms: None,
         },
-        Outcome::Unreachable(_) => schedule::Outcome::NoAnswer(reason()),
+        Outcome::Unreachable(_) => schedule::Outcome::NoAnswer(fetched.in_words()),
         Outcome::Page | Outcome::Refused(_) | Outcome::Unwanted(_) => {
             schedule::Outcome::Refused(reason())
         }

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Clock;
 use crate::frontier;
+use crate::schedule::Site;
 
 /// A crawl loop that has not turned for this long is stuck: systemd is no longer told that all is well. A commit on
 /// a slow disk takes a second or two.
@@ -30,6 +31,9 @@ pub struct Shared {
     next_cycles: Mutex<BTreeMap<String, Option<i64>>>,
     rules: Mutex<BTreeMap<String, SiteRules>>,
     paused: Mutex<Option<String>>,
+    /// Sites that were read again and wait for the crawl loop.
+    new_sites: Mutex<Option<Vec<Site>>>,
+    refused: Mutex<Option<String>>,
     stopping: AtomicBool,
     frontier: Mutex<Option<frontier::Stats>>,
     clock: Clock,
@@ -123,6 +127,44 @@ impl Shared {
     /// Numbers of the frontier as of its last commit; none before it.
     pub(super) fn frontier(&self) -> Option<frontier::Stats> {
         *self.frontier.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leaves sites for the crawl loop, which takes them up within half a second; the newest ones count.
+    pub(super) fn offer_sites(&self, sites: Vec<Site>) {
+        let mut waiting = self
+            .new_sites
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *waiting = Some(sites);
+    }
+
+    /// The same for sites that could not be taken up yet, unless newer ones wait.
+    pub(super) fn offer_sites_again(&self, sites: Vec<Site>) {
+        let mut waiting = self
+            .new_sites
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        waiting.get_or_insert(sites);
+    }
+
+    /// Takes what waits.
+    pub(super) fn new_sites(&self) -> Option<Vec<Site>> {
+        let mut waiting = self
+            .new_sites
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        waiting.take()
+    }
+
+    pub(super) fn set_refused(&self, why: Option<String>) {
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    /// What the operator should know of the last reload, if it was refused.
+    pub fn refused(&self) -> Option<String> {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let why = refused.as_ref()?;
+        Some(format!("the last reload was refused: {why}"))
     }
 
     pub(super) fn set_rules(&self, rules: BTreeMap<String, SiteRules>) {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use chrono::{DateTime, Offset};
 
 use super::shared::SiteRules;
-use crate::frontier::SiteScope;
 use crate::schedule::{Cron, Site};
 use crate::store::{NewUrl, SiteRecord, UrlClass};
 use crate::uri::CrawlUri;
@@ -112,23 +111,5 @@ pub(super) fn rules(site: &Site, now_ms: i64) -> SiteRules {
     SiteRules {
         utc_offset_min: offset.map(|o| o.local_minus_utc() / 60),
         robots_sitemaps: site.robots_sitemaps,
-    }
-}
-
-/// The rules of a site as the frontier takes them.
-pub(crate) fn scope(site: &Site) -> SiteScope {
-    SiteScope {
-        name: Arc::from(site.name.as_str()),
-        hosts: site.hosts(),
-        include: site.scope.include.clone(),
-        exclude: site.scope.exclude.clone(),
-        max_hops: site.scope.max_hops,
-        max_redirects: site.scope.max_redirects,
-        max_path_segments: site.scope.max_path_segments,
-        max_repeated_segments: site.scope.max_repeated_segments,
-        max_url_bytes: site.scope.max_url_bytes,
-        delay_ms: site.delay_ms,
-        max_pages_per_cycle: site.max_pages_per_cycle,
-        parallel_queues: site.parallel_queues,
     }
 }

@@ -9,12 +9,12 @@ use tokio::sync::watch;
 
 use super::cycle;
 use super::freshness::Freshness;
-use super::reloading::Current;
+use super::reloading::{Current, titles};
 use super::term_desk::TermDesk;
 use super::{Shared, disk, now_ms};
 use crate::config::Loaded;
 use crate::frontier::{self, Cause, Explanation};
-use crate::index;
+use crate::index::{self, SiteTitles};
 use crate::serve::{
     Activity, CycleCounts, DiskUse, Follow, FollowStatus, HostCounts, HostStatus, QueueCounts,
     SeenFilter, SiteStatus, Status, StatusSource, TemplateStatus, TermsStatus, Topics, UrlCounts,
@@ -67,6 +67,11 @@ impl StatusBoard {
     /// The sites and topics of each moment.
     pub(super) fn current(&self) -> watch::Receiver<Current> {
         self.current.clone()
+    }
+
+    /// What readers call the sites of each moment.
+    pub(super) fn titles(&self) -> SiteTitles {
+        titles(self.current.clone())
     }
 
     /// Gives the topics of each moment.
@@ -128,7 +133,7 @@ impl StatusBoard {
             Some(shared) if shared.is_stopping() => (Activity::Stopping, String::new()),
             Some(shared) => match shared.paused() {
                 Some(why) => (Activity::Paused, why),
-                None => (Activity::Running, String::new()),
+                None => (Activity::Running, shared.refused().unwrap_or_default()),
             },
             None => {
                 let room = disk::room(&self.data_dir);
@@ -192,6 +197,7 @@ impl StatusBoard {
             let freshness = Freshness::of(&counted);
             list.push(SiteStatus {
                 name: site.name.clone(),
+                title: site.title.clone(),
                 last_cycle_ms,
                 paused_ms,
                 next_cycle_ms: next.get(&site.name).copied().unwrap_or_else(planned),

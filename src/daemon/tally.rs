@@ -114,7 +114,12 @@ impl CrawlLoop {
         if failed || (is_entry && problem.is_some()) {
             // A page that came with 200 fails when it says that it does not exist.
             let own = settled.page.visit.error.as_deref();
-            let reason = line.reason.as_deref().or(own).unwrap_or(line.outcome);
+            // The log has a word for programs, the status a sentence for people.
+            let reason = match line.outcome {
+                "unreachable" | "robots_unreachable" => own.or(line.reason.as_deref()),
+                _ => line.reason.as_deref().or(own),
+            };
+            let reason = reason.unwrap_or(line.outcome);
             let error = format!("{}: {reason}", line.url);
             self.batch.site_errors.insert(Arc::clone(site), error);
         }

@@ -53,6 +53,8 @@ pub(super) struct Visited {
     pub(super) outcome: &'static str,
     /// Why it was refused or failed, in words.
     pub(super) reason: Option<String>,
+    /// The same as a sentence for people, where the reason is a word for programs.
+    pub(super) sentence: Option<String>,
     /// How it went over the network; none when nothing was asked.
     pub(super) fetched: Option<Fetched>,
     /// What the page is.
@@ -78,6 +80,7 @@ impl Visited {
         Self {
             outcome,
             reason,
+            sentence: None,
             fetched: None,
             kind: None,
             document: None,
@@ -149,10 +152,11 @@ fn refusal(verdict: &Verdict) -> Option<Visited> {
         }
         Access::Unreachable { word, status, .. } => {
             let how = status.map_or_else(|| (*word).to_owned(), |status| format!("HTTP {status}"));
-            Some(Visited::nothing(
-                "robots_unreachable",
-                Some(format!("robots.txt: {how}")),
-            ))
+            let reason = Some(format!("robots.txt: {how}"));
+            Some(Visited {
+                sentence: Some(verdict.trouble.clone()),
+                ..Visited::nothing("robots_unreachable", reason)
+            })
         }
     }
 }
@@ -165,7 +169,7 @@ fn report(visited: &Visited) -> FetchReport {
             _ => FetchOutcome::NotAsked,
         };
         return FetchReport {
-            error: visited.reason.clone(),
+            error: visited.sentence.clone().or(visited.reason.clone()),
             ..FetchReport::new(outcome, 0)
         };
     };
@@ -189,7 +193,7 @@ fn report(visited: &Visited) -> FetchReport {
             _ => None,
         },
         ip: fetched.remote,
-        error: troubled.then(|| visited.reason.clone()).flatten(),
+        error: troubled.then(|| fetched.in_words()),
         ..FetchReport::new(outcome, elapsed_ms)
     }
 }

@@ -48,6 +48,7 @@ mod phrases;
 mod posts;
 mod render;
 mod second;
+mod site_title;
 pub mod smooth;
 mod stamp;
 #[cfg(test)]
@@ -61,10 +62,12 @@ mod trees;
 #[expect(clippy::approx_constant, reason = "learned cuts; logarithms of small counts are among them")]
 mod weights;
 mod xml;
+
 use serde::{Deserialize, Serialize};
 
 pub use document::{Comment, Document, Image, Kind, Link, LinkKind, Piece, pieces};
 pub use guided::{extract_guided, observe};
+pub use site_title::site_title;
 pub use stamp::{Clock, Stamp};
 pub use trace::{DateTrace, LineTrace, NameTrace, PathTrace, TitleTrace, Trace};
 pub use xml::to_xml;

@@ -10,6 +10,7 @@ use reqwest::{Client, ClientBuilder, Response};
 use tokio::time::Instant;
 
 use super::decode::{self, BodyLimits, Decoder};
+use super::explain;
 use super::guard::Guard;
 use super::head::{Asked, ContentClass, Head, encoding};
 use super::limits::Config;
@@ -142,6 +143,8 @@ pub struct Fetched {
     pub remote: Option<IpAddr>,
     /// The sink took all there was.
     pub whole: bool,
+    /// Why no whole answer came, as a sentence; empty if one came.
+    pub detail: String,
 }
 
 impl Fetched {
@@ -154,6 +157,7 @@ impl Fetched {
             elapsed_ms: 0,
             remote: None,
             whole: false,
+            detail: String::new(),
         }
     }
 }
@@ -198,12 +202,12 @@ impl Fetcher {
     /// Fetches one address; the body goes to `sink`. Never fails: every end is an [`Outcome`].
     pub async fn fetch(&self, request: &Request, sink: &mut dyn Sink) -> Fetched {
         let started = Instant::now();
-        let mut fetched = self.answer(request, sink).await;
+        let mut fetched = self.answer(request, sink, started).await;
         fetched.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         fetched
     }
 
-    async fn answer(&self, request: &Request, sink: &mut dyn Sink) -> Fetched {
+    async fn answer(&self, request: &Request, sink: &mut dyn Sink, started: Instant) -> Fetched {
         if let Err(refusal) = self.guard.check_uri(&request.uri) {
             return Fetched::new(Outcome::Refused(refusal));
         }
@@ -211,7 +215,11 @@ impl Fetcher {
         let get = self.client.get(request.uri.as_str());
         let response = match get.headers(conditions.clone()).send().await {
             Ok(response) => response,
-            Err(error) => return Fetched::new(outcome::of_error(&error, false)),
+            Err(error) => {
+                let mut fetched = Fetched::new(outcome::of_error(&error, false));
+                fetched.detail = self.explain(&error, &fetched.outcome, request, started);
+                return fetched;
+            }
         };
         let remote = response.remote_addr().map(|a| a.ip());
         // cannot differ from what the resolver let pass, unless a library between us and the socket changes
@@ -237,11 +245,27 @@ impl Fetcher {
         let mut fetched = Fetched::new(of_head(&head, request));
         fetched.remote = remote;
         if fetched.outcome == Outcome::Page {
-            self.body(request, response, &head, sink, &mut fetched)
+            self.body(request, response, &head, sink, &mut fetched, started)
                 .await;
         }
         fetched.head = head;
         fetched
+    }
+
+    fn explain(
+        &self,
+        error: &reqwest::Error,
+        outcome: &Outcome,
+        request: &Request,
+        started: Instant,
+    ) -> String {
+        explain::of_error(
+            error,
+            outcome,
+            &request.uri,
+            &self.config,
+            started.elapsed(),
+        )
     }
 
     async fn body(
@@ -251,6 +275,7 @@ impl Fetcher {
         head: &Head,
         sink: &mut dyn Sink,
         fetched: &mut Fetched,
+        started: Instant,
     ) {
         let limits = BodyLimits {
             max_bytes: request
@@ -285,7 +310,11 @@ impl Fetcher {
                     }
                 }
                 Ok(None) => break decoder.finish(&mut |bytes| sink.chunk(bytes).is_continue()),
-                Err(error) => break Err(outcome::of_error(&error, true)),
+                Err(error) => {
+                    let outcome = outcome::of_error(&error, true);
+                    fetched.detail = self.explain(&error, &outcome, request, started);
+                    break Err(outcome);
+                }
             }
         };
         fetched.body_bytes = decoder.decoded_bytes();

@@ -105,6 +105,40 @@ impl Config {
             .unwrap_or(&self.user_agent)
     }
 
+    /// Texts that cannot be used, one line each that begins with the key.
+    pub fn problems(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let agent = &self.user_agent;
+        let sendable = |text: &str| text.bytes().all(|b| matches!(b, b' '..=b'~'));
+        if agent.trim().is_empty() {
+            found.push(format!(
+                "user_agent = {agent:?}: sites must be told who asks; write for example \"{USER_AGENT} (+https://news.example/crawler)\""
+            ));
+        } else if !sendable(agent) {
+            found.push(format!(
+                "user_agent = {agent:?}: cannot be sent in a header; use printable ASCII on one line, for example \"{USER_AGENT}\""
+            ));
+        } else if self.robots_token().is_empty() {
+            found.push(format!(
+                "user_agent = {agent:?}: robots.txt is read for the letters that it begins with; begin with a name, for example \"{USER_AGENT}\", or set robots_agent"
+            ));
+        }
+        let token = |c: char| c.is_ascii_alphabetic() || matches!(c, '-' | '_');
+        if !self.robots_agent.chars().all(token) {
+            found.push(format!(
+                "robots_agent = {:?}: use letters, - and _ only, for example \"taojin\"",
+                self.robots_agent
+            ));
+        }
+        if !sendable(&self.accept_language) {
+            found.push(format!(
+                "accept_language = {:?}: cannot be sent in a header; write for example \"{ACCEPT_LANGUAGE}\"",
+                self.accept_language
+            ));
+        }
+        found
+    }
+
     /// Whether `user_agent` says where its operator can be reached; crawling strangers' sites without is rude.
     pub fn names_contact(&self) -> bool {
         self.user_agent.contains("://") || self.user_agent.contains('@')

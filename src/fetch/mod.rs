@@ -4,6 +4,7 @@
 
 mod client;
 mod decode;
+mod explain;
 mod guard;
 mod head;
 mod limits;

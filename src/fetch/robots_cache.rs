@@ -44,6 +44,8 @@ pub struct Verdict {
     pub sitemaps: Arc<[CrawlUri]>,
     /// How many requests were made for it now; they count towards politeness.
     pub requests: u32,
+    /// Why the file could not be had, as a sentence; empty if it could.
+    pub trouble: String,
 }
 
 /// Takes an exchange with a server for an archive.
@@ -85,6 +87,7 @@ pub(super) struct Known {
     pub(super) failures: u32,
     pub(super) word: &'static str,
     pub(super) status: Option<u16>,
+    pub(super) trouble: String,
 }
 
 pub(super) struct Rules {
@@ -228,6 +231,7 @@ impl Known {
                 crawl_delay_ms: None,
                 sitemaps: Arc::new([]),
                 requests,
+                trouble: format!("its robots.txt cannot be had: {}", self.trouble),
             };
         };
         Verdict {
@@ -238,6 +242,7 @@ impl Known {
             crawl_delay_ms: rules.robots.crawl_delay_ms(),
             sitemaps: Arc::clone(&rules.sitemaps),
             requests,
+            trouble: String::new(),
         }
     }
 
@@ -292,6 +297,7 @@ impl Known {
                 Outcome::NotModified => self.confirm(now_ms),
                 _ => {
                     self.fail(&fetched, now_ms);
+                    self.trouble = fetched.in_words();
                     return requests;
                 }
             }

@@ -35,6 +35,6 @@ pub use lease::{FetchOutcome, FetchReport, Lease, Next};
 pub use leasing::Frontier;
 pub use politeness::Cause;
 pub use remaining::{Resting, Span, longest_rest};
-pub use scope::{Refusal, Scope, ScopeError, SiteScope};
+pub use scope::{Refusal, Scope, ScopeError, SiteScope, pattern_problem};
 pub use seen::Seen;
 pub use sites::{BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, SITE_LIMITS, SetSitesError};

@@ -249,12 +249,17 @@ impl Pattern {
     }
 }
 
+/// Why a pattern of the scope cannot be used, in plain words.
+pub fn pattern_problem(text: &str) -> Option<String> {
+    pattern(text).err()
+}
+
 /// `~…` is a regular expression, a text with `*` a glob over path and query, anything else a prefix.
 fn pattern(text: &str) -> Result<Pattern, String> {
     if let Some(expression) = text.strip_prefix('~') {
         return Regex::new(expression)
             .map(Pattern::Regex)
-            .map_err(|e| e.to_string());
+            .map_err(|e| reason(&e));
     }
     if !text.starts_with('/') && !text.starts_with('*') {
         return Err("a prefix or glob begins with /, a regular expression with ~".to_owned());
@@ -272,5 +277,13 @@ fn pattern(text: &str) -> Result<Pattern, String> {
     expression.push('$');
     Regex::new(&expression)
         .map(Pattern::Regex)
-        .map_err(|e| e.to_string())
+        .map_err(|e| reason(&e))
+}
+
+/// What is wrong with an expression, without the drawing that its parser makes.
+fn reason(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default();
+    let short = last.trim().trim_start_matches("error: ");
+    format!("this is no regular expression: {short}")
 }

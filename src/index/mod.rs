@@ -21,6 +21,7 @@ mod scan;
 mod schema;
 mod search;
 mod similar;
+mod site_titles;
 mod sites;
 mod sketch;
 mod suggest;
@@ -42,6 +43,7 @@ pub use rebuild::{committed_seq, rebuild};
 pub use scan::Watermark;
 pub use schema::FORMAT;
 pub use search::{Facets, Found, FoundDocument, SiteCount};
+pub use site_titles::SiteTitles;
 pub use suggest::{Suggested, Suggestion};
 pub use writer::Writer;
 

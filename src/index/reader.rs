@@ -15,6 +15,7 @@ use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, TantivyDoc
 
 use super::entry::host_of;
 use super::schema::{FINGERPRINT_FIELD, Fields};
+use super::site_titles::SiteTitles;
 use super::terms::Terms;
 use super::writer::{check_format, unreadable};
 use super::{Config, IndexError};
@@ -68,6 +69,7 @@ pub struct Reader {
     pub(super) fields: Fields,
     analyzer: Analyzer,
     config: Config,
+    titles: SiteTitles,
     seen: Mutex<Stamp>,
     pub(super) terms: Mutex<Option<Arc<Terms>>>,
 }
@@ -93,9 +95,20 @@ impl Reader {
             fields,
             analyzer: analyzer.clone(),
             config: config.clone(),
+            titles: SiteTitles::default(),
             seen: Mutex::new(seen),
             terms: Mutex::new(None),
         })
+    }
+
+    /// The same reader, to which sites have these names for readers as well.
+    pub fn with_titles(self, titles: SiteTitles) -> Self {
+        Self { titles, ..self }
+    }
+
+    /// What readers call sites.
+    pub fn titles(&self) -> &SiteTitles {
+        &self.titles
     }
 
     /// The document with this fingerprint.

@@ -17,7 +17,7 @@ use cron::{Schedule, TimeUnitSpec};
 pub enum CronError {
     /// Neither five, six nor seven fields.
     #[error(
-        "schedule {line:?} has {found} fields: five are needed (minute hour day month weekday), or @hourly, @daily, @weekly, @monthly"
+        "schedule = {line:?}: has {found} fields; five are needed (minute hour day month weekday), for example \"0 */6 * * *\", or @hourly, @daily, @weekly, @monthly"
     )]
     Fields {
         /// The line.
@@ -26,7 +26,9 @@ pub enum CronError {
         found: usize,
     },
     /// One field is wrong.
-    #[error("schedule {line:?}: {field} {value:?} is not {range}")]
+    #[error(
+        "schedule = {line:?}: {field} {value:?} is not {range}; write for example \"0 */6 * * *\""
+    )]
     Field {
         /// The line.
         line: String,
@@ -38,13 +40,15 @@ pub enum CronError {
         range: &'static str,
     },
     /// Each field is right and no day has them all (30 February).
-    #[error("schedule {line:?} never comes")]
+    #[error("schedule = {line:?}: no day has this date; write for example \"0 */6 * * *\"")]
     Never {
         /// The line.
         line: String,
     },
     /// Unknown time zone.
-    #[error("time zone {0:?} is unknown: use a name like Asia/Shanghai or UTC")]
+    #[error(
+        "time_zone = {0:?}: is no known time zone; write for example \"Asia/Shanghai\" or \"UTC\""
+    )]
     Zone(String),
 }
 

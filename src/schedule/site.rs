@@ -21,6 +21,8 @@ const MAX_PATH_SEGMENTS: usize = 20;
 const MAX_REPEATED_SEGMENTS: usize = 2;
 /// Longer addresses are made by programs.
 const MAX_URL_BYTES: usize = 2048;
+/// Longer names of sites fit no list.
+const MAX_TITLE_CHARS: usize = 100;
 /// More queues than this bring nothing.
 const MAX_PARALLEL_QUEUES: u32 = 64;
 
@@ -31,6 +33,9 @@ pub struct Site {
     /// Name of the site in lists, filters and logs: letters, digits, `-`, `_` and `.`. The file's name without
     /// `.toml` if left out.
     pub name: String,
+    /// What the site calls itself, as readers see it in lists and hits and may write it after `site:`. The name if left
+    /// out.
+    pub title: String,
     /// A site that is not enabled keeps its pages in the index and is not crawled.
     pub enabled: bool,
     /// Pages where a cycle begins, usually the front page and the section pages.
@@ -85,6 +90,7 @@ impl Default for Site {
     fn default() -> Self {
         Site {
             name: String::new(),
+            title: String::new(),
             enabled: true,
             seeds: Vec::new(),
             feeds: Vec::new(),
@@ -132,6 +138,12 @@ pub enum SiteError {
         /// What to do.
         mend: String,
     },
+    /// There is nothing to begin with.
+    #[error("seeds = []: {mend}")]
+    Empty {
+        /// What to do.
+        mend: &'static str,
+    },
     /// The schedule or the time zone cannot be used.
     #[error(transparent)]
     Cron(#[from] CronError),
@@ -158,15 +170,26 @@ impl Site {
             })
         };
         let good = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if self.name.is_empty() || self.name.chars().count() > 64 || !self.name.chars().all(good) {
+        let hidden = self.name.starts_with('.');
+        let long = self.name.chars().count() > 64;
+        if self.name.is_empty() || long || hidden || !self.name.chars().all(good) {
             return fault(
                 "name",
                 &self.name,
-                "use 1 to 64 letters, digits, '-', '_' or '.'",
+                "use 1 to 64 letters, digits, '-', '_' or '.', none of '.' at the start, for example news-example",
+            );
+        }
+        if self.title.chars().count() > MAX_TITLE_CHARS || self.title.chars().any(char::is_control)
+        {
+            return fault(
+                "title",
+                &self.title,
+                "use one line of 100 characters at most, for example 西部油气网",
             );
         }
         if self.seeds.is_empty() && self.feeds.is_empty() && self.sitemaps.is_empty() {
-            return fault("seeds", "[]", "name at least one seed, feed or sitemap");
+            let mend = "name at least one seed, feed or sitemap, for example [\"https://www.example.com/\"]";
+            return Err(SiteError::Empty { mend });
         }
         self.addresses()?;
         if self.parallel_queues == 0 || self.parallel_queues > MAX_PARALLEL_QUEUES {
@@ -178,7 +201,11 @@ impl Site {
             ("delay_ms", self.delay_ms),
         ] {
             if let Some(value) = value.filter(|v| *v < 0) {
-                return fault(key, &value.to_string(), "use a number from 0 up");
+                return fault(
+                    key,
+                    &value.to_string(),
+                    "use a number from 0 up, for example 2000",
+                );
             }
         }
         for host in &self.scope.hosts {
@@ -221,8 +248,7 @@ impl Site {
     /// Hosts of the site: as set, else those of its seeds (and feeds and sitemaps) with and without `www.`.
     pub fn hosts(&self) -> Vec<String> {
         if !self.scope.hosts.is_empty() {
-            let lower = self.scope.hosts.iter().map(|h| h.to_ascii_lowercase());
-            return lower.collect();
+            return self.scope.hosts.iter().map(|h| host_as_asked(h)).collect();
         }
         let mut hosts = Vec::new();
         let texts = [&self.seeds, &self.feeds, &self.sitemaps];
@@ -239,6 +265,17 @@ impl Site {
         }
         hosts
     }
+}
+
+/// A host as it stands in addresses: in lower case, Chinese names in ASCII.
+fn host_as_asked(host: &str) -> String {
+    let (star, bare) = match host.strip_prefix("*.") {
+        Some(bare) => ("*.", bare),
+        None => ("", host),
+    };
+    let uri = CrawlUri::parse(&format!("http://{bare}/"));
+    let bare = uri.map_or_else(|_| bare.to_ascii_lowercase(), |u| u.authority().to_owned());
+    format!("{star}{bare}")
 }
 
 /// The addresses that a cycle begins with.

@@ -72,6 +72,11 @@ impl DocumentPage {
         let body = Body::of(&c, &document, marked);
         let headline = marked.first().cloned().unwrap_or_default();
         let back = (!params.text.is_empty() || params.filtered()).then(|| c.search(params));
+        let site = document
+            .site
+            .as_deref()
+            .map(|site| c.site(site))
+            .unwrap_or_default();
         let others = |found: Vec<Found>| found.into_iter().map(|hit| other(&c, hit)).collect();
         let plain_title = document.title.filter(|t| !t.trim().is_empty());
         DocumentPage {
@@ -85,7 +90,7 @@ impl DocumentPage {
             // A site that names itself as its source says nothing new.
             source: document
                 .source
-                .filter(|source| document.site.as_ref() != Some(source))
+                .filter(|source| document.site.as_ref() != Some(source) && *source != site)
                 .unwrap_or_default(),
             site_page: document
                 .site
@@ -93,7 +98,7 @@ impl DocumentPage {
                 .filter(|_| c.operator)
                 .map(site_path),
             id,
-            site: document.site.unwrap_or_default(),
+            site,
             author: document.author.unwrap_or_default(),
             published: c.moment(document.published.as_ref()),
             comments_heading: match body.is_thread {

@@ -7,8 +7,9 @@ use axum::response::Response;
 
 use super::html::Html;
 use super::lang::Lang;
+use super::moment::Moment;
 use super::source::Arrived;
-use super::view::{Chrome, Day, day, outward, title};
+use super::view::{Chrome, outward, title};
 use super::web::page;
 
 /// What feed readers ask for by name.
@@ -60,7 +61,7 @@ struct Entry {
     title: Html,
     href: String,
     site: Option<String>,
-    published: Option<Day>,
+    published: Option<Moment>,
     snippet: Html,
 }
 
@@ -93,8 +94,8 @@ pub(crate) fn show(c: Chrome, shown: &Shown<'_>) -> Response {
     let entry = |hit: &Arrived| Entry {
         title: title(&hit.found.title, c.t),
         href: outward(&hit.found.url).unwrap_or_else(|| format!("{}/doc/{}", c.base, hit.found.id)),
-        site: hit.found.site.clone(),
-        published: hit.found.published.as_deref().and_then(day),
+        site: hit.found.site.as_deref().map(|site| c.site(site)),
+        published: c.moment(hit.found.published.as_ref()),
         snippet: Html::marked(&hit.found.snippet),
     };
     let shown = FeedPage {

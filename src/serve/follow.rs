@@ -73,21 +73,23 @@ impl Follow {
         let name = &self.name;
         if name.is_empty() || name.len() > NAME_CHARS_MAX || !name.chars().all(letter) {
             return Some(format!(
-                "name = {name:?}: write small letters, digits and -, {NAME_CHARS_MAX} at most"
+                "name = {name:?}: write small letters, digits and -, {NAME_CHARS_MAX} at most, for example \"deep-sea\""
             ));
         }
         if self.query.trim().is_empty() {
-            return Some(format!("{name}: query is empty; say what to follow"));
+            return Some(format!(
+                "query = \"\": topic {name} searches for nothing; write for example \"深海 OR 深水\""
+            ));
         }
         if self.query.chars().count() > MAX_QUERY_CHARS {
             return Some(format!(
-                "{name}: query has more than {MAX_QUERY_CHARS} characters"
+                "query of topic {name}: has more than {MAX_QUERY_CHARS} characters"
             ));
         }
         let long = |site: &String| site.chars().count() > SITE_CHARS_MAX;
         if self.sites.len() > SITES_MAX || self.sites.iter().any(long) {
             return Some(format!(
-                "{name}: sites: {SITES_MAX} at most, of {SITE_CHARS_MAX} characters each"
+                "sites of topic {name}: {SITES_MAX} at most, of {SITE_CHARS_MAX} characters each"
             ));
         }
         if self.webhook.is_empty() {
@@ -97,25 +99,25 @@ impl Follow {
         let fine = target.is_ok_and(|u| matches!(u.scheme(), "http" | "https") && u.has_host());
         (!fine).then(|| {
             format!(
-                "{name}: webhook = {:?}: write an address with http:// or https://",
+                "webhook = {:?}: topic {name} needs an address with http:// or https://, for example \"http://127.0.0.1:9000/taojin\"",
                 self.webhook
             )
         })
     }
 
     /// What is wrong with any of these, or with two of them together.
-    pub fn first_problem(follows: &[Follow]) -> Option<String> {
+    pub fn problems(follows: &[Follow]) -> Vec<String> {
         let twice = |(at, follow): (usize, &Follow)| {
-            let before = follows.iter().take(at);
-            before
-                .clone()
-                .any(|other| other.name == follow.name)
-                .then(|| format!("two topics are named {:?}: rename one of them", follow.name))
+            let mut before = follows.iter().take(at);
+            before.any(|other| other.name == follow.name).then(|| {
+                let name = &follow.name;
+                format!("name = {name:?}: two topics have this name; rename one of them")
+            })
         };
-        follows
-            .iter()
-            .find_map(Follow::problem)
-            .or_else(|| follows.iter().enumerate().find_map(twice))
+        let alone = follows.iter().filter_map(Follow::problem);
+        alone
+            .chain(follows.iter().enumerate().filter_map(twice))
+            .collect()
     }
 }
 

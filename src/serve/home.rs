@@ -159,7 +159,11 @@ fn new(c: &Chrome, plain: &Params, hit: &Found) -> NewView {
     NewView {
         title: title(&hit.title, c.t),
         href: link(&c.base, &format!("/doc/{}", hit.id), &plain.query_string()),
-        site: hit.site.clone().unwrap_or_default(),
+        site: hit
+            .site
+            .as_deref()
+            .map(|site| c.site(site))
+            .unwrap_or_default(),
         published: c.moment(hit.published.as_ref()),
     }
 }
@@ -168,7 +172,7 @@ fn site(c: &Chrome, plain: &Params, line: &SiteLine) -> SiteView {
     let status = line.status.as_ref();
     let details = || link(&c.base, &site_path(&line.name), &plain.query_string());
     SiteView {
-        name: line.name.clone(),
+        name: c.site(&line.name),
         href: c.search(&Params {
             sites: vec![line.name.clone()],
             ..plain.clone()

@@ -197,7 +197,7 @@ fn hit_view(hit: Found, c: &Chrome, params: &Params, doc_query: &str) -> HitView
             .source
             .filter(|source| hit.site.as_ref() != Some(source))
             .unwrap_or_default(),
-        site: hit.site.unwrap_or_default(),
+        site: hit.site.map_or(String::new(), |site| c.site(&site)),
         author: hit.author.unwrap_or_default(),
         published: c.moment(hit.published.as_ref()),
         snippet: Html::marked(&hit.snippet),
@@ -268,7 +268,7 @@ fn sites(c: &Chrome, params: &Params, counts: Vec<(String, u64)>) -> Vec<Choice>
                 offset: 0,
                 ..params.clone()
             }),
-            label: site,
+            label: c.site(&site),
             chosen,
             count: count.map(grouped),
         }

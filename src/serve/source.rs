@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::query::Note;
 use crate::extract::Document;
+use crate::index::SiteTitles;
 use crate::index::{Dates, Sort, Suggestion};
 
 /// One search, within the limits of the configuration.
@@ -155,4 +156,9 @@ pub trait SearchSource: Send + Sync + 'static {
 
     /// Documents that can be found.
     fn documents(&self) -> u64;
+
+    /// What readers call sites.
+    fn site_titles(&self) -> SiteTitles {
+        SiteTitles::default()
+    }
 }

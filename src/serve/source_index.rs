@@ -9,7 +9,8 @@ use super::source::{
 };
 use crate::extract::Document;
 use crate::index::{
-    FoundDocument, IndexError, Query, Reader, Sort, StoredDocument, Suggestion, parse_published,
+    Clause, FoundDocument, IndexError, Query, Reader, SiteTitles, Sort, StoredDocument, Suggestion,
+    Target, parse_published,
 };
 
 /// Width of a snippet: three lines of a phone, two of a desktop.
@@ -46,7 +47,12 @@ pub fn understood(reader: &Reader, wanted: &Wanted) -> Parsed {
     };
     let mut parsed = parse(&wanted.text, &calendar);
     let query = &mut parsed.query;
-    query.filter.sites.clone_from(&wanted.sites);
+    for group in &mut query.groups {
+        let clauses = std::mem::take(&mut group.any).into_iter();
+        group.any = clauses.flat_map(|c| by_title(reader, c)).collect();
+    }
+    let named = wanted.sites.iter();
+    query.filter.sites = named.flat_map(|s| names(reader, s)).collect();
     query.filter.since_ms = query.filter.since_ms.max(wanted.since_ms);
     query.filter.until_ms = match (query.filter.until_ms, wanted.until_ms) {
         (Some(a), Some(b)) => Some(a.min(b)),
@@ -66,6 +72,25 @@ pub fn understood(reader: &Reader, wanted: &Wanted) -> Parsed {
     query.limit = wanted.limit;
     query.offset = wanted.offset;
     parsed
+}
+
+/// What a text may mean as a site: a name or a host as it stands, and the names of the sites that readers call so.
+fn names(reader: &Reader, text: &str) -> Vec<String> {
+    let mut names = vec![text.to_owned()];
+    names.extend(reader.titles().names(text));
+    names
+}
+
+/// `site:` with every name that its text may mean; any other clause as it is.
+fn by_title(reader: &Reader, clause: Clause) -> Vec<Clause> {
+    if clause.target != Target::Site {
+        return vec![clause];
+    }
+    let named = |text| Clause {
+        text,
+        ..clause.clone()
+    };
+    names(reader, &clause.text).into_iter().map(named).collect()
 }
 
 /// These documents as hits of a query, in their order.
@@ -181,5 +206,9 @@ impl SearchSource for Reader {
 
     fn documents(&self) -> u64 {
         self.num_docs().unwrap_or(0)
+    }
+
+    fn site_titles(&self) -> SiteTitles {
+        self.titles().clone()
     }
 }

@@ -23,7 +23,7 @@ use super::status::{Status, StatusSource};
 use super::template_desk::TemplateDesk;
 use super::terms_page::{Review, Reviewed, TermReview};
 use crate::extract::Document;
-use crate::index::Suggestion;
+use crate::index::{SiteTitles, Suggestion};
 
 /// A status read so long ago is new enough for `/metrics`: reading one costs more the more hosts there are.
 const MEASURED_FOR: Duration = Duration::from_secs(5);
@@ -207,6 +207,11 @@ impl Shared {
         };
         self.blocking(move || source.search(&wanted).map(drop))
             .await
+    }
+
+    /// What readers call sites.
+    pub(crate) fn site_titles(&self) -> SiteTitles {
+        self.source.site_titles()
     }
 
     /// Documents that can be found.

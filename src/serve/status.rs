@@ -183,6 +183,8 @@ pub struct SiteStatus {
     /// Name in the configuration.
     #[schema(examples("西部油气网"))]
     pub name: String,
+    /// What the site calls itself, for readers; empty if the configuration does not say.
+    pub title: String,
     /// Start of the last cycle.
     #[schema(examples(1793925600000i64))]
     pub last_cycle_ms: Option<i64>,
@@ -213,6 +215,16 @@ pub struct SiteStatus {
     pub last_error: Option<String>,
     /// What is known of its templates.
     pub templates: TemplateStatus,
+}
+
+impl SiteStatus {
+    /// The site as readers know it.
+    pub fn shown(&self) -> &str {
+        match self.title.is_empty() {
+            true => &self.name,
+            false => &self.title,
+        }
+    }
 }
 
 /// What one cycle of a site did, up to now or to the next.

@@ -9,7 +9,7 @@ use super::lang::Lang;
 use super::moment::{Clock, Moment};
 use super::params::{Params, sort_code};
 use super::source::Marked;
-use crate::index::Sort;
+use crate::index::{SiteTitles, Sort};
 
 /// Characters of an address that are shown.
 const ADDRESS_CHARS: usize = 100;
@@ -36,6 +36,8 @@ pub(crate) struct Chrome {
     /// Whether the reader is signed in; none where nobody can be.
     pub(crate) signed_in: Option<bool>,
     pub(crate) clock: Clock,
+    /// What readers call sites.
+    pub(crate) site_titles: SiteTitles,
 }
 
 /// A link to choose, perhaps with a count.
@@ -73,6 +75,12 @@ impl Chrome {
     /// The search page's address for these parameters.
     pub(crate) fn search(&self, params: &Params) -> String {
         link(&self.base, "/", &params.query_string())
+    }
+
+    /// The site of this name as readers know it.
+    pub(crate) fn site(&self, name: &str) -> String {
+        let title = self.site_titles.title(name);
+        title.unwrap_or_else(|| name.to_owned())
     }
 }
 

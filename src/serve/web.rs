@@ -236,6 +236,7 @@ pub(crate) fn chrome(server: &Shared, params: &Params, headers: &HeaderMap, path
             Err(Refusal::Closed) => None,
             proof => Some(proof.is_ok()),
         },
+        site_titles: server.site_titles(),
     }
 }
 

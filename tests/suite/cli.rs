@@ -73,7 +73,7 @@ fn mistakes_in_files_are_one_line_and_exit_2() {
             "[frontier]\nmin_dealy_ms = 3\n",
             SITE,
             vec![
-                "taojin.toml:3:",
+                "taojin.toml line 3:",
                 "min_dealy_ms",
                 "did you mean `min_delay_ms`",
             ],
@@ -81,7 +81,7 @@ fn mistakes_in_files_are_one_line_and_exit_2() {
         (
             "",
             "seds = []\n",
-            vec!["x.toml:1:", "seds", "did you mean `seeds`"],
+            vec!["x.toml line 1:", "seds", "did you mean `seeds`"],
         ),
         (
             "",
@@ -130,6 +130,68 @@ fn mistakes_in_files_are_one_line_and_exit_2() {
             assert!(line.contains(part), "{line:?} should contain {part:?}");
         }
     }
+}
+
+#[test]
+fn check_names_every_mistake_and_run_and_crawl_refuse_them_too() {
+    let place = Place::new(
+        "[frontier]\nshard = 3\n[fetch]\nuser_agent = \"\"\n",
+        &[
+            (
+                "x.toml",
+                "seeds = [\"http://a.example/\"]\n[scope]\ninclude = [\"~(\"]\n",
+            ),
+            (
+                "y.toml",
+                "seeds = [\"http://b.example/\"]\n[scope]\nhosts = [\"c.example\"]\n",
+            ),
+        ],
+    );
+    let wanted = [
+        "shard = 3",
+        "user_agent = \"\"",
+        "\"~(\"",
+        "b.example is not one of",
+    ];
+    let output = place.run(&["check"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert_eq!(said.lines().count(), wanted.len(), "{said}");
+    assert!(wanted.iter().all(|part| said.contains(part)), "{said}");
+    let output = place.run(&["check", "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let answer: Value = serde_json::from_str(&text(&output)).expect("JSON");
+    assert_eq!(
+        answer["problems"].as_array().map(Vec::len),
+        Some(wanted.len())
+    );
+    for command in ["run", "crawl", "serve"] {
+        let line = place.refused(&[command]);
+        assert!(
+            line.contains("shard = 3") && line.contains("and 3 more"),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn a_data_folder_that_cannot_be_made_is_a_mistake() {
+    let place = Place::new("", &[("x.toml", SITE)]);
+    let file = place.path().join("taojin.toml");
+    for (dir, why) in [
+        (file.clone(), "it is no folder"),
+        (file.join("data"), "its parent is no folder"),
+        ("/proc/taojin".into(), "it cannot be made in /proc"),
+    ] {
+        let dir = dir.to_str().expect("UTF-8");
+        for command in ["check", "run", "crawl"] {
+            let line = place.refused(&["--data-dir", dir, command]);
+            let told = format!("data_dir = \"{dir}\": {why}");
+            assert!(line.contains(&told), "{line} should contain {told}");
+        }
+    }
+    assert!(place.run(&["check"]).status.success());
+    assert!(!place.path().join("data").exists(), "check makes nothing");
 }
 
 #[test]

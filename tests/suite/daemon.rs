@@ -36,11 +36,14 @@ impl Daemon {
         notices
             .set_read_timeout(Some(PATIENCE))
             .expect("a time-out");
+        let log = fs::File::create(home.path().join("daemon.log")).expect("a log");
         let child = home
             .taojin(&["run"])
             .env("NOTIFY_SOCKET", &socket)
+            .env_remove("JOURNAL_STREAM")
+            .env_remove("INVOCATION_ID")
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(log)
             .spawn()
             .expect("taojin starts");
         Self {
@@ -83,6 +86,20 @@ impl Daemon {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("an answer");
         answer
+    }
+
+    fn status(&self) -> serde_json::Value {
+        let answer = self.get("/api/status");
+        let json = answer.split("\r\n\r\n").nth(1).unwrap_or_default();
+        serde_json::from_str(json).unwrap_or_default()
+    }
+
+    fn wait_for_status(&self, what: &str, is_so: impl Fn(&serde_json::Value) -> bool) {
+        let until = Instant::now() + PATIENCE;
+        while !is_so(&self.status()) {
+            assert!(Instant::now() < until, "{what}: {}", self.status());
+            thread::sleep(Duration::from_millis(50));
+        }
     }
 
     fn documents(&self) -> u64 {
@@ -292,4 +309,123 @@ fn a_full_disk_pauses_the_crawl_and_says_so() {
             .success()
     );
     assert!(home.indexed().len() >= 20);
+}
+
+/// Takes the files of all sites away; gives them back with their texts.
+fn without_sites(home: &Home) -> Vec<(std::path::PathBuf, String)> {
+    let mut files: Vec<_> = fs::read_dir(home.path().join("sites.d"))
+        .expect("sites.d")
+        .map(|entry| entry.expect("readable").path())
+        .collect();
+    files.sort();
+    let take = |path: std::path::PathBuf| {
+        let text = fs::read_to_string(&path).expect("a site file");
+        fs::remove_file(&path).expect("removed");
+        (path, text)
+    };
+    files.into_iter().map(take).collect()
+}
+
+fn log_of(home: &Home) -> String {
+    fs::read_to_string(home.path().join("daemon.log")).expect("a log")
+}
+
+/// A mistake that a reload finds stops nothing, is told where the operator looks, and is forgotten when it is mended.
+#[test]
+fn a_reload_with_a_mistake_is_refused_and_the_daemon_goes_on() {
+    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let home = Home::new(
+        &web,
+        "min_delay_ms = 1\nmax_delay_ms = 1\nconnections_per_ip = 12",
+    );
+    let sites = without_sites(&home);
+    let [(first, text), (second, later), ..] = sites.as_slice() else {
+        panic!("two sites are needed");
+    };
+    let titled = format!("title = \"第一油气网\"\n{text}");
+    fs::write(first, &titled).expect("written");
+    let daemon = Daemon::start(&home);
+    daemon.wait_for_notice("READY=1");
+    daemon.wait_for_documents(1);
+
+    for (broken, told) in [
+        (format!("{titled}include = [\"~(\"]\n"), "unclosed group"),
+        (
+            format!("parallel_queues = \"two\"\n{titled}"),
+            "write a whole number",
+        ),
+        ("seeds = [\n".to_owned(), "this is not TOML"),
+    ] {
+        fs::write(first, &broken).expect("written");
+        daemon.signal("-HUP");
+        daemon.wait_for_status("the refusal is told", |status| {
+            let note = status["note"].as_str().unwrap_or_default();
+            note.starts_with("the last reload was refused: ")
+                && note.contains(&*first.to_string_lossy())
+                && note.contains(told)
+        });
+        daemon.wait_for_notice("STATUS=the last reload was refused");
+        let log = log_of(&home);
+        let line = log.lines().find(|l| l.contains(told)).unwrap_or_default();
+        assert!(
+            line.contains("ERROR") && line.contains("reload refused"),
+            "{log}"
+        );
+        // The site is the one that was there before, and searches are answered.
+        assert_eq!(daemon.status()["sites"][0]["title"], "第一油气网");
+        assert!(daemon.documents() > 0);
+    }
+    assert!(daemon.get("/healthz").starts_with("HTTP/1.1 200"));
+
+    fs::write(first, &titled).expect("written");
+    fs::write(second, later).expect("written");
+    let before = daemon.documents();
+    daemon.signal("-HUP");
+    daemon.wait_for_status("the mistake is forgotten", |status| {
+        status["note"] == "" && status["sites"].as_array().is_some_and(|s| s.len() == 2)
+    });
+    daemon.wait_for_documents(before + 1);
+
+    // Readers see the site's own name, and may search by it.
+    let page = daemon.get("/?q=site:%E7%AC%AC%E4%B8%80%E6%B2%B9%E6%B0%94%E7%BD%91");
+    assert!(page.contains("class=\"site\">第一油气网<"), "{page}");
+    assert!(daemon.get("/status").contains("第一油气网"));
+}
+
+/// What the first lines of the log say, with no site at all.
+#[test]
+fn the_daemon_says_what_it_is_and_what_to_do_first() {
+    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
+    let sites = without_sites(&home);
+    let mut daemon = Daemon::start(&home);
+    daemon.wait_for_notice("READY=1");
+    let log = log_of(&home);
+    let config = home.path().join("taojin.toml");
+    for part in [
+        format!("taojin {} starts", env!("CARGO_PKG_VERSION")),
+        format!("configuration: {}", config.display()),
+        format!("data folder: {}", home.data_dir().display()),
+        format!("web page: http://{}/", daemon.address),
+        format!("no site yet in {}", home.path().join("sites.d").display()),
+        format!("`taojin --config {} site add URL`", config.display()),
+        format!("`kill -HUP {}`", daemon.child.id()),
+    ] {
+        assert!(log.contains(&part), "{part}\nis not in\n{log}");
+    }
+    // Moments are moments, with their zone.
+    let first = log.lines().next().unwrap_or_default();
+    let moment = first.get(..30).unwrap_or_default();
+    let format = "%Y-%m-%d %H:%M:%S%.3f %:z";
+    assert!(
+        chrono::DateTime::parse_from_str(moment, format).is_ok(),
+        "{first}"
+    );
+
+    let (path, text) = sites.first().expect("a site");
+    fs::write(path, text).expect("written");
+    daemon.signal("-HUP");
+    daemon.wait_for_documents(1);
+    daemon.signal("-TERM");
+    assert_eq!(daemon.wait(), Some(0));
 }

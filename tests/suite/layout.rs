@@ -41,8 +41,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "config",
         &[
-            "page", "extract", "template", "analyze", "schedule", "frontier", "fetch", "index",
-            "serve", "terms",
+            "uri", "page", "extract", "template", "analyze", "schedule", "frontier", "fetch",
+            "index", "serve", "terms",
         ],
     ),
     ("daemon", ANY),

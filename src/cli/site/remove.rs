@@ -46,17 +46,11 @@ fn is_unknown(error: &anyhow::Error) -> bool {
     refused.is_some_and(|e| e.why == Why::NoSuchSite)
 }
 
-/// The file that defines the site `name`.
+/// The file that defines the site `name`; one that cannot be read counts by its own name.
 fn file_of(dir: &Path, name: &str) -> anyhow::Result<Option<PathBuf>> {
-    let Ok(entries) = fs::read_dir(dir) else {
-        return Ok(None);
+    let defines = |path: &PathBuf| match config::read_site(path) {
+        (Some(site), _) => site.name == name,
+        (None, _) => path.file_stem().is_some_and(|stem| stem == name),
     };
-    for entry in entries {
-        let path = entry?.path();
-        let is_site = path.extension().is_some_and(|e| e == "toml");
-        if is_site && config::read_site(&path).is_ok_and(|s| s.name == name) {
-            return Ok(Some(path));
-        }
-    }
-    Ok(None)
+    Ok(config::site_files(dir)?.into_iter().find(defines))
 }

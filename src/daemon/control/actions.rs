@@ -129,7 +129,7 @@ pub(super) fn home(sites: &[Site], uri: &CrawlUri) -> Outcome<(Arc<str>, u16)> {
             .chain(&entries.feeds)
             .chain(&entries.sitemaps);
         let hops = u16::from(!named.any(|entry| entry == uri));
-        let Ok(scope) = Scope::new(&super::super::scope(site)) else {
+        let Ok(scope) = Scope::new(&config::scope(site)) else {
             continue;
         };
         match scope.check(uri, hops, 0) {

@@ -63,5 +63,6 @@ fn fetched(outcome: Outcome, status: u16) -> Fetched {
         elapsed_ms: 20,
         remote: None,
         whole: true,
+        detail: String::new(),
     }
 }

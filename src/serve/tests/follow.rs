@@ -15,7 +15,7 @@ fn mistakes_are_named() {
         (follow("", "油", ""), "name = \"\""),
         (follow("Deep Sea", "油", ""), "small letters"),
         (follow("../x", "油", ""), "small letters"),
-        (follow("a", " ", ""), "query is empty"),
+        (follow("a", " ", ""), "searches for nothing"),
         (follow("a", &"油".repeat(301), ""), "more than 300"),
         (follow("a", "油", "hooks.example/x"), "http:// or https://"),
         (
@@ -32,12 +32,8 @@ fn mistakes_are_named() {
     let fine = follow("deep-sea-2", "\"深海\" OR 深水", "http://127.0.0.1:9/x");
     assert_eq!(fine.problem(), None);
     let twice = [fine.clone(), follow("b", "气", ""), fine];
-    assert!(
-        Follow::first_problem(&twice)
-            .unwrap()
-            .contains("two topics")
-    );
-    assert_eq!(Follow::first_problem(&twice[..2]), None);
+    assert!(Follow::problems(&twice).concat().contains("two topics"));
+    assert_eq!(Follow::problems(&twice[..2]), Vec::<String>::new());
 }
 
 #[test]
