@@ -360,7 +360,7 @@ async fn the_status_page_says_how_each_site_fared_in_the_readers_language() {
         assert!(page.body.contains(&cell), "{cell} in {}", page.body);
         assert!(
             page.body
-                .contains("<a href=\"/sites/%E7%94%B2%E7%AB%99\">甲站</a>")
+                .contains("<a href=\"/sites/%E7%94%B2%E7%AB%99\" title=\"甲站\">甲站</a>")
         );
         assert_escaped(&page);
     }

@@ -26,7 +26,7 @@ async fn home_shows_what_is_new_and_where_it_comes_from() {
     );
     let topics = between(&page, "<h2 id=\"topics\">", "</section>");
     assert!(topics.contains("近 7 天 25 篇") && topics.contains("/feeds/deep-sea.atom"));
-    assert!(page.body.contains("<a href=\"/help\">语法说明</a>"));
+    assert!(page.body.contains("<a href=\"/help\">检索语法</a>"));
     // The examples are searches that find something here.
     let examples = between(&page, "<dl class=\"hints\">", "</dl>");
     assert!(examples.contains("site:甲站") && examples.contains("date:2026-05"));
