@@ -8,7 +8,7 @@ use super::indexer::OutboxDocument;
 use super::ties::{Primary, Ties, content};
 use super::visit::Visited;
 use crate::extract::{Document, Kind};
-use crate::fetch::{Fetched, Outcome};
+use crate::fetch::{Failure, Fetched, Outcome};
 use crate::frontier::{FetchReport, Lease};
 use crate::schedule::{self, PageKind, Revisit};
 use crate::store::{DocOp, FinishedPage, UrlClass, UrlRecord, UrlState, Visit};
@@ -169,6 +169,10 @@ fn outcome(visited: &Visited, class: UrlClass, has_document: bool) -> schedule::
             status,
             retry_after_ms: None,
         },
+        // The reason names the byte at which the body broke off: the next visit compares it with its own.
+        Outcome::Unreachable(Failure::Truncated | Failure::Timeout) if fetched.wire_bytes > 0 => {
+            schedule::Outcome::NoAnswer(reason())
+        }
         Outcome::Unreachable(_) => schedule::Outcome::NoAnswer(fetched.in_words()),
         Outcome::Page | Outcome::Refused(_) | Outcome::Unwanted(_) => {
             schedule::Outcome::Refused(reason())
