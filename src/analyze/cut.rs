@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use super::segment::Segmenter;
+use jieba_rs::Jieba;
 
 /// A piece of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -268,20 +268,17 @@ pub fn whole_grams(text: &str) -> Vec<&str> {
 }
 
 /// All words of a text: dictionary words, domain terms, and whole Latin and digit runs.
-pub(super) fn words(text: &str, segmenter: &Segmenter) -> Vec<Word> {
+pub(crate) fn words(text: &str, dictionary: &Jieba) -> Vec<Word> {
     let mut out: Vec<Word> = Vec::new();
-    let mut place = 0;
-    for token in segmenter.cut(text) {
+    for token in dictionary.cut(text, false) {
         let mut word = Word {
-            start: token.start,
-            end: token.end,
-            place,
+            start: token.byte_start,
+            end: token.byte_end,
+            place: token.start,
             part: false,
         };
-        let written = word.of(text);
-        place += written.chars().count();
-        let cjk = written.chars().any(is_cjk);
-        let run = !cjk && written.chars().all(is_run);
+        let cjk = token.word.chars().any(is_cjk);
+        let run = !cjk && token.word.chars().all(is_run);
         match out.last_mut() {
             // Letters outside ASCII arrive one by one: join what belongs together.
             Some(last) if run && last.end == word.start && !last.of(text).chars().any(is_cjk) => {
@@ -289,7 +286,7 @@ pub(super) fn words(text: &str, segmenter: &Segmenter) -> Vec<Word> {
             }
             // A term that begins with letters (`lng船`) is not in a longer run of them (`flng船`).
             Some(last) if cjk && last.end == word.start && last.of(text).chars().all(is_run) => {
-                let lead = written.chars().take_while(|c| is_run(*c));
+                let lead = token.word.chars().take_while(|c| is_run(*c));
                 for c in lead {
                     word.start += c.len_utf8();
                     word.place += 1;

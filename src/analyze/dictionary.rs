@@ -2,26 +2,26 @@
 //! that hands out the current one and can be given another while searches and indexing go on.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 use jieba_rs::Jieba;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::cut::{self, Word};
-use super::general;
+use super::general::{GENERAL, Words, normal_variants};
 use super::lexicon::Lexicon;
-use super::normalize::normalize;
-use super::segment::Segmenter;
 
 /// Tag of a domain term whose lexicon names none.
 const TERM_TAG: &str = "nz";
 
-/// Dictionary words whose normal form is another word: they are added in that form.
-const VARIANTS: &str = include_str!("../../index/variants.txt");
+/// Bytes of text that are cut without loading jieba whole: the queries of a few searches. What cuts more (a server, the
+/// discovery of terms) goes on to cut much more, and each cut is faster then.
+const CUT_UNLOADED: usize = 4 << 10;
 
-/// The general dictionary with parts of speech, which the discovery of terms asks for and a search never: it takes
-/// some tenths of a second and 30 MB.
-static TAGGER: LazyLock<Arc<Jieba>> = LazyLock::new(|| {
+/// jieba with the general dictionary in normal form. Loading it takes a tenth of a second and 30 MB, so that a search
+/// from the command line does without it.
+static LOADED: LazyLock<Arc<Jieba>> = LazyLock::new(|| {
     let mut jieba = Jieba::new();
     for normal in normal_variants() {
         jieba.add_word(&normal, None, None);
@@ -29,24 +29,17 @@ static TAGGER: LazyLock<Arc<Jieba>> = LazyLock::new(|| {
     Arc::new(jieba)
 });
 
-/// The words that the general dictionary has beyond jieba's: variants whose normal form is another word.
-pub fn normal_variants() -> Vec<String> {
-    let variants = VARIANTS
-        .lines()
-        .map(|line| line.split('#').next().unwrap_or_default().trim());
-    variants
-        .filter(|variant| normalize(variant) != *variant)
-        .map(|variant| normalize(variant).into_owned())
-        .collect()
-}
-
 /// The general dictionary and the terms of the lexicons.
 pub struct Dictionary {
-    segmenter: Segmenter,
+    words: Words,
+    /// Bytes of text that were cut with `words`.
+    cut_unloaded: AtomicUsize,
+    /// jieba with all words, from when it is first needed.
+    loaded: OnceLock<Arc<Jieba>>,
     terms: HashSet<String>,
-    /// Terms that are added, in order, with their tags.
-    tagged: Vec<(String, String)>,
-    tagger: OnceLock<Arc<Jieba>>,
+    /// Terms that are added to jieba, in order, and the tags of these.
+    added: Vec<String>,
+    tags: Vec<String>,
     version: u64,
 }
 
@@ -68,14 +61,15 @@ impl Dictionary {
         }
         // Latin and digit runs are words without a dictionary; adding them would cut longer runs.
         tagged.retain(|(text, _)| terms.contains(text) && text.chars().any(cut::is_cjk));
-        let mut segmenter = Segmenter::new();
-        tagged.iter().for_each(|(text, _)| segmenter.add(text));
+        let (added, tags): (Vec<String>, Vec<String>) = tagged.into_iter().unzip();
         Self {
-            segmenter,
+            words: GENERAL.with(&added),
+            cut_unloaded: AtomicUsize::new(0),
+            loaded: OnceLock::new(),
             version: version_of(&terms),
             terms,
-            tagged,
-            tagger: OnceLock::new(),
+            added,
+            tags,
         }
     }
 
@@ -101,12 +95,18 @@ impl Dictionary {
 
     /// Cuts a text in normal form into words.
     pub fn words(&self, text: &str) -> Vec<Word> {
-        cut::words(text, &self.segmenter)
+        let unloaded = self.loaded.get().is_none()
+            && self.cut_unloaded.fetch_add(text.len(), Ordering::Relaxed) + text.len()
+                <= CUT_UNLOADED;
+        match unloaded {
+            true => cut::words(text, &self.words.jieba([text])),
+            false => cut::words(text, self.loaded()),
+        }
     }
 
     /// Cuts a text in normal form into words with their part of speech (ICTCLAS), punctuation included.
     pub fn tagged<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Tagged<'t>> {
-        let tags = self.tagger().tag(text, false).into_iter();
+        let tags = self.loaded().tag(text, false).into_iter();
         tags.map(|tag| Tagged {
             text: tag.word,
             start: tag.byte_start,
@@ -114,10 +114,10 @@ impl Dictionary {
         })
     }
 
-    fn tagger(&self) -> &Jieba {
-        self.tagger.get_or_init(|| {
-            let mut jieba = Arc::clone(&TAGGER);
-            for (text, tag) in &self.tagged {
+    fn loaded(&self) -> &Jieba {
+        self.loaded.get_or_init(|| {
+            let mut jieba = Arc::clone(&LOADED);
+            for (text, tag) in self.added.iter().zip(&self.tags) {
                 Arc::make_mut(&mut jieba).add_word(text, None, Some(tag));
             }
             jieba
@@ -125,20 +125,20 @@ impl Dictionary {
     }
 
     #[cfg(test)]
-    pub(super) fn has_tagger(&self) -> bool {
-        self.tagger.get().is_some()
+    pub(super) fn is_loaded(&self) -> bool {
+        self.loaded.get().is_some()
     }
 
     /// How often a word occurs among a million words of general text; none for what no dictionary has.
     pub fn per_million(&self, word: &str) -> Option<f64> {
-        let frequency = general::frequency(word)?;
-        Some(frequency as f64 * 1e6 / general::total() as f64)
+        let frequency = GENERAL.frequency(word)?;
+        Some(frequency as f64 * 1e6 / GENERAL.total() as f64)
     }
 }
 
 /// Whether the general dictionary has a word (in normal form), whatever the lexicons say.
 pub(super) fn is_general_word(word: &str) -> bool {
-    general::frequency(word).is_some()
+    GENERAL.has(word)
 }
 
 /// A word with its part of speech.

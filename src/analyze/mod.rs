@@ -4,22 +4,21 @@
 mod cut;
 mod dictionary;
 mod general;
+#[cfg(test)]
+mod general_tests;
 mod lexicon;
 mod normalize;
-mod segment;
 mod singles;
 mod stop_words;
-#[cfg(test)]
-mod table_tests;
 #[cfg(test)]
 mod tests;
 mod tokenizer;
 
 pub(crate) use cut::is_single;
 pub use cut::{GramPhrase, Word, ending_pattern, gram_phrase, gram_term, is_cjk, whole_grams};
-pub use dictionary::{Analyzer, Dictionary, Tagged, normal_variants};
+pub use dictionary::{Analyzer, Dictionary, Tagged};
 pub use lexicon::{BUILTIN_LEXICONS, Lexicon, LexiconError, Term, edited, term_problem};
-pub use normalize::{Normalized, TABLE, normalize};
+pub use normalize::{Normalized, normalize};
 pub use singles::Singles;
 pub use stop_words::is_stop_word;
 pub use tokenizer::{GRAMS, SINGLES, tokenizers};

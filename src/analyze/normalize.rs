@@ -10,37 +10,49 @@ use std::sync::LazyLock;
 use unicode_normalization::char::{canonical_combining_class, decompose_compatible};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-/// Characters that the table of simplified forms covers: from CJK Extension A to the end of the main CJK block.
-pub const TABLE: std::ops::Range<u32> = 0x3400..0xA000;
+/// First character the table of simplified forms covers (CJK Extension A).
+const TABLE_FIRST: u32 = 0x3400;
+/// First character after the table (end of the main CJK block).
+const TABLE_END: u32 = 0xA000;
 
 /// Forms that conversion by phrase leaves undecided. Both sides of a search go through the same table, so the
 /// common traditional reading may win; the few simplified words it would hide are in the dictionary as variants.
 const COMMON_READINGS: &[(char, char)] = &[('瞭', '了'), ('藉', '借'), ('著', '着')];
 
-/// Characters with a simplified form, each line one and its form. `cargo run --example make_tables` makes it.
-const SIMPLE_FORMS: &str = include_str!("../../index/simplified.txt");
-
 static SIMPLIFIED: LazyLock<Box<[char]>> = LazyLock::new(simplified_table);
 
 fn simplified_table() -> Box<[char]> {
-    let mut table: Vec<char> = TABLE
-        .map(|c| char::from_u32(c).unwrap_or_default())
+    let converter = ferrous_opencc::OpenCC::from_config(ferrous_opencc::config::BuiltinConfig::T2s)
+        .expect("the traditional to simplified tables are part of the program");
+    // One line a character: phrases of the converter cannot reach over a line break.
+    let all: String = (TABLE_FIRST..TABLE_END)
+        .filter_map(char::from_u32)
+        .flat_map(|c| [c, '\n'])
         .collect();
-    let forms = SIMPLE_FORMS.lines().filter_map(|line| {
-        let mut chars = line.chars();
-        Some((chars.next()?, chars.next()?))
-    });
-    for (from, to) in forms.chain(COMMON_READINGS.iter().copied()) {
-        if let Some(slot) = table.get_mut((u32::from(from) - TABLE.start) as usize) {
+    let mut table: Vec<char> = converter
+        .convert(&all)
+        .lines()
+        .zip((TABLE_FIRST..TABLE_END).filter_map(char::from_u32))
+        .map(|(line, c)| {
+            let mut chars = line.chars();
+            match (chars.next(), chars.next()) {
+                (Some(simple), None) => simple,
+                _ => c,
+            }
+        })
+        .collect();
+    for &(from, to) in COMMON_READINGS {
+        if let Some(slot) = table.get_mut((u32::from(from) - TABLE_FIRST) as usize) {
             *slot = to;
         }
     }
     let once = table.clone();
-    table.iter().map(|&c| table_get(&once, c)).collect()
+    let lookup = |c: char| table_get(&once, c);
+    table.iter().map(|&c| lookup(c)).collect()
 }
 
 fn table_get(table: &[char], c: char) -> char {
-    let slot = u32::from(c).wrapping_sub(TABLE.start) as usize;
+    let slot = u32::from(c).wrapping_sub(TABLE_FIRST) as usize;
     table.get(slot).copied().unwrap_or(c)
 }
 
