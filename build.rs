@@ -8,10 +8,6 @@ use std::{env, fs};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-#[expect(
-    clippy::print_stdout,
-    reason = "a build script speaks to cargo this way"
-)]
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=Cargo.lock");
