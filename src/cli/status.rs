@@ -94,10 +94,10 @@ fn print(status: &Status) {
         let error = host
             .last_error
             .as_deref()
-            .map(output::printable)
+            .map(|error| format!(", {}", output::printable(error)))
             .unwrap_or_default();
         output::line(&format!(
-            "host       {}: {}, next fetch {}, {error}",
+            "host       {}: {}, next fetch {}{error}",
             host.host,
             host.state,
             time(host.next_fetch_ms)

@@ -223,7 +223,7 @@ impl StatusBoard {
 
     fn hosts(&self, reader: &Reader, now: i64) -> anyhow::Result<Vec<HostStatus>> {
         let mut list = Vec::new();
-        for host in reader.hosts_in_trouble(now, HOSTS)? {
+        for host in reader.hosts_in_trouble(now + self.frontier.max_delay_ms, HOSTS)? {
             let explained = Explanation::of(reader, &self.frontier, &host.authority, None, now)?;
             list.push(host_status(&host, explained.as_ref()));
         }
