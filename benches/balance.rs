@@ -3,8 +3,8 @@
 
 #![expect(clippy::print_stdout, reason = "a report for a person")]
 
-use taojin::demo::World;
-use taojin::uri::QueueHash;
+use taojin_demo::World;
+use taojin_uri::QueueHash;
 
 const QUEUES: [u32; 6] = [50, 53, 64, 100, 101, 1024];
 

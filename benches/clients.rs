@@ -10,10 +10,10 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use taojin::analyze::{Analyzer, Lexicon};
-use taojin::extract::Document;
-use taojin::index::{self, Entry, Reader, Writer};
 use taojin::serve::{self, Config, ServeState, Status};
+use taojin_extract::Document;
+use taojin_search::analyze::{Analyzer, Lexicon};
+use taojin_search::index::{self, Entry, Reader, Writer};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 

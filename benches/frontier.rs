@@ -15,9 +15,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use taojin::frontier::{Config, FetchOutcome, FetchReport, Frontier, Lease, Next, SiteScope};
-use taojin::store::{Batch, FinishedPage, NewUrl, Store, UrlClass, UrlState};
-use taojin::uri::CrawlUri;
+use taojin_crawl::frontier::{Config, FetchOutcome, FetchReport, Frontier, Lease, Next, SiteScope};
+use taojin_crawl::store::{Batch, FinishedPage, NewUrl, Store, UrlClass, UrlState};
+use taojin_uri::CrawlUri;
 
 /// Hosts that the addresses are spread over.
 const HOSTS: u64 = 1_000;

@@ -17,8 +17,8 @@ mod cpu_time;
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use taojin::extract::{Context, extract};
-use taojin::page::{Config, Hints, Page};
+use taojin_extract::page::{Config, Hints, Page};
+use taojin_extract::{Context, extract};
 
 /// 2026-11-20 10:00 in China.
 const NOW_MS: i64 = 1_795_140_000_000;

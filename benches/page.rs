@@ -20,8 +20,8 @@ use std::time::Duration;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{Criterion, Throughput};
 use lol_html::{HtmlRewriter, Settings, doc_text, element, end_tag};
-use taojin::extract::{Context, extract};
-use taojin::page::{Hints, Page};
+use taojin_extract::page::{Hints, Page};
+use taojin_extract::{Context, extract};
 
 /// Sets of a corpus that are measured: Chinese news, English articles.
 const SETS: [&str; 2] = ["zh_gne", "scrapinghub_aeb"];

@@ -17,12 +17,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use taojin::analyze::Analyzer;
 use taojin::config;
 use taojin::daemon::{self, Clock, Mode, Options};
-use taojin::demo::trial::{self, TrialPlan, TrialWeb};
-use taojin::index::{self, Reader};
-use taojin::uri::CrawlUri;
+use taojin_demo::trial::{self, TrialPlan, TrialWeb};
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::{self, Reader};
+use taojin_uri::CrawlUri;
 
 /// Days that pass for the crawl.
 const DAYS: u32 = 20;

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use taojin::analyze::Analyzer;
-use taojin::index::{Config, Reader};
 use taojin::serve::{self, ServeState, Status};
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::{Config, Reader};
 
 use crate::corpus;
 

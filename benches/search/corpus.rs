@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use serde_json::Value;
-use taojin::extract::{Document, Kind};
+use taojin_extract::{Document, Kind};
 
 /// A text and its name.
 pub(crate) struct Text {

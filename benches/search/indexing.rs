@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Instant;
 
-use taojin::analyze::Analyzer;
-use taojin::index::{Config, Entry, Reader, Writer};
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::{Config, Entry, Reader, Writer};
 
 use crate::corpus::{self, Text};
 

@@ -19,7 +19,7 @@ mod reprints;
 
 use std::path::Path;
 
-use taojin::analyze::{Analyzer, Lexicon};
+use taojin_search::analyze::{Analyzer, Lexicon};
 
 const PARTS: [&str; 7] = [
     "quality", "literal", "index", "latency", "clients", "reprints", "compare",

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use taojin::analyze::Analyzer;
-use taojin::index::{Config, Entry, Query, Reader, Writer};
 use taojin::serve::Calendar;
-use taojin::serve::query::parse;
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::{Config, Entry, Query, Reader, Writer};
+use taojin_search::query::parse;
 
 use crate::corpus::{self, Question, Text};
 

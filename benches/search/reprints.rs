@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use taojin::analyze::Analyzer;
-use taojin::index::{Config, Entry, Query, Reader, Writer};
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::{Config, Entry, Query, Reader, Writer};
 
 use crate::corpus::{self, Text};
 use crate::quality;

@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use taojin::extract::{self, Context};
-use taojin::page::{Hints, Page};
-use taojin::template::{self, Guide, Keys, Library, Observation};
+use taojin_extract::page::{Hints, Page};
+use taojin_extract::template::{self, Guide, Keys, Library, Observation};
+use taojin_extract::{self as extract, Context};
 
 use crate::cpu_time;
 

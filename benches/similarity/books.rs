@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use taojin::similarity::{Measure, Mode, Skeleton};
-use taojin::template::cluster::Distances;
+use taojin_extract::similarity::{Measure, Mode, Skeleton};
+use taojin_extract::template::cluster::Distances;
 
 use crate::measured;
 use crate::rng::{Rng, perhaps};

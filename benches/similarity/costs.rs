@@ -6,11 +6,11 @@
 use std::path::Path;
 use std::process::Command;
 
-use taojin::page::{Hints, Page};
-use taojin::template::KeySet;
-use taojin::template::cluster::cluster_sets;
-use taojin::template::repeats::{Token, merge};
-use taojin::template::suffix_tree::{SuffixTree, equal_subtrees};
+use taojin_extract::page::{Hints, Page};
+use taojin_extract::template::KeySet;
+use taojin_extract::template::cluster::cluster_sets;
+use taojin_extract::template::repeats::{Token, merge};
+use taojin_extract::template::suffix_tree::{SuffixTree, equal_subtrees};
 
 use crate::cpu_time;
 use crate::rng::Rng;

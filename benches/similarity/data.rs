@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use taojin::page::{Hints, Page};
-use taojin::similarity::{Labels, Skeleton, Vocabulary};
+use taojin_extract::page::{Hints, Page};
+use taojin_extract::similarity::{Labels, Skeleton, Vocabulary};
 
 use crate::rng::{Rng, many, perhaps};
 

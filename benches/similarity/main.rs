@@ -22,11 +22,11 @@ mod rng;
 
 use std::path::PathBuf;
 
-use taojin::similarity::{
+use taojin_extract::similarity::{
     COLLECTION_DISTANCE, DEFAULT, Labels, Measure, Skeleton, collection_distances,
 };
-use taojin::template::Config;
-use taojin::template::cluster::{Distances, agreement, average_linkage, cut};
+use taojin_extract::template::Config;
+use taojin_extract::template::cluster::{Distances, agreement, average_linkage, cut};
 
 use data::Data;
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use dom_query::{Document, NodeRef};
-use taojin::page::{Config, Hints, Page};
+use taojin_extract::page::{Config, Hints, Page};
 
 use crate::outline::{Outline, name};
 
@@ -162,7 +162,7 @@ fn pages_of(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn hand_made_pages_have_the_paths_of_a_browser() {
     let mut tally = Tally::default();
-    for path in pages_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages")) {
+    for path in pages_of(&Path::new(crate::ROOT).join("tests/pages")) {
         let expected = fs::read_to_string(path.with_extension("expected.json")).expect("beside it");
         let expected: serde_json::Value = serde_json::from_str(&expected).expect("JSON");
         let charset = expected.get("header_charset").and_then(|c| c.as_str());

@@ -2,8 +2,8 @@
 //! must be read.
 
 use serde::Deserialize;
-use taojin::page::{Hints, Page};
-use taojin::uri::CrawlUri;
+use taojin_extract::page::{Hints, Page};
+use taojin_uri::CrawlUri;
 
 /// Fewest cases.
 const CASES: usize = 40;
@@ -64,7 +64,7 @@ fn encoded(charset: &str, text: &str) -> Vec<u8> {
 
 #[test]
 fn bytes_are_read_as_what_they_are() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/charsets.json");
+    let path = std::path::Path::new(crate::ROOT).join("tests/charsets.json");
     let json = std::fs::read_to_string(path).expect("the file is there");
     let cases: Vec<Case> = serde_json::from_str(&json).expect("cases");
     assert!(cases.len() >= CASES, "only {} cases", cases.len());

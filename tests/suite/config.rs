@@ -61,7 +61,7 @@ fn is_assignment(line: &str) -> bool {
 
 #[test]
 fn the_shipped_configuration_is_the_defaults() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/taojin.toml");
+    let path = Path::new(crate::ROOT).join("config/taojin.toml");
     let text = fs::read_to_string(path).expect("config/taojin.toml");
     let shipped: Config = toml::from_str(&text).expect("config/taojin.toml parses");
     assert_eq!(
@@ -73,7 +73,7 @@ fn the_shipped_configuration_is_the_defaults() {
 
 #[test]
 fn the_shipped_configuration_shows_every_key() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/taojin.toml");
+    let path = Path::new(crate::ROOT).join("config/taojin.toml");
     let shown = keys_of_file(&fs::read_to_string(path).expect("config/taojin.toml"));
     let mut known = BTreeSet::new();
     keys(

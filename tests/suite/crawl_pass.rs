@@ -86,7 +86,7 @@ struct Folder {
 impl Folder {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("temporary directory");
-        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/taojin.toml");
+        let shipped = Path::new(crate::ROOT).join("config/taojin.toml");
         let mut text = fs::read_to_string(shipped).expect("the shipped configuration");
         let data = format!("data_dir = {:?}", dir.path().join("data"));
         for (as_shipped, here) in [

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use taojin::demo::World;
+use taojin_demo::World;
 
 use crate::world::{Home, NOW_MS, Web};
 

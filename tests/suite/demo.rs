@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use taojin::analyze::Analyzer;
-use taojin::demo::{
+use taojin_demo::{
     ARTICLES, CHANGED_PER_ROUND, Genre, Hit, Manner, NEW_PER_ROUND, Planted, SHOWCASE, Template,
     Way, World,
 };
-use taojin::extract::Document;
-use taojin::index::{self, Reader};
+use taojin_extract::Document;
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::{self, Reader};
 
 use crate::world::{Home, Web};
 

@@ -13,7 +13,7 @@ const USUAL: &str = "127.0.0.1:8080";
 /// A folder like a clone of the repository: with the shipped configuration and no sites.
 fn clone_like() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("temporary directory");
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/taojin.toml");
+    let shipped = Path::new(crate::ROOT).join("config/taojin.toml");
     fs::create_dir_all(dir.path().join("config/sites.d")).expect("made");
     fs::create_dir(dir.path().join("tmp")).expect("made");
     fs::copy(shipped, dir.path().join("config/taojin.toml")).expect("copied");

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use taojin::demo::World;
-use taojin::store;
+use taojin_crawl::store;
+use taojin_demo::World;
 
 use crate::world::{Home, NOW_MS, Web};
 
@@ -156,8 +156,8 @@ fn after_a_crawl_the_figures_add_up_and_are_served() {
 /// What is described and never counted would stay at 0 for ever.
 #[test]
 fn each_counter_is_counted_somewhere() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let names = fs::read_to_string(src.join("serve/metrics.rs")).expect("the names");
+    let src = Path::new(crate::ROOT).join("src");
+    let names = fs::read_to_string(src.join("taojin/src/serve/metrics.rs")).expect("the names");
     let names: Vec<&str> = names
         .lines()
         .filter_map(|line| line.strip_prefix("pub const ")?.split(':').next())

@@ -9,8 +9,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use taojin::demo::World;
 use taojin::serve::{Secret, signature};
+use taojin_demo::World;
 
 use crate::world::{Home, NOW_MS, Web};
 

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use serde_json::Value;
-use taojin::analyze::Analyzer;
-use taojin::index::{self, Reader};
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::{self, Reader};
 
 /// Bytes of a page by host and path, with the value of `Content-Type`.
 pub(crate) type Pages = BTreeMap<String, (&'static str, Vec<u8>)>;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use taojin::daemon::{self, Clock, Mode, Options, Summary};
-use taojin::demo::trial::TrialPlan;
+use taojin_demo::trial::TrialPlan;
 
 use crate::trial::{SITE, Trial};
 

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use taojin::demo::trial::{TrialFault, TrialPlan};
+use taojin_demo::trial::{TrialFault, TrialPlan};
 
 use crate::trial::{SITE, Trial};
 

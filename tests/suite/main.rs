@@ -48,4 +48,4 @@ fn say(line: &str) {
 }
 
 /// The top of the repository.
-pub(crate) const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

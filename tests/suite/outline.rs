@@ -2,7 +2,7 @@
 //! path, in order. Leaves out what the page model does not keep: comments, white space, the text of style sheets,
 //! scripts and frames, and the three elements that every page has when they are empty.
 
-use taojin::page::{Page, Tag};
+use taojin_extract::page::{Page, Tag};
 
 /// Elements and texts of a page in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

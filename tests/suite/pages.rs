@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use taojin::extract::{Context, Document, extract};
-use taojin::page::{Builder, Hints, Page};
-use taojin::uri::CrawlUri;
+use taojin_extract::page::{Builder, Hints, Page};
+use taojin_extract::{Context, Document, extract};
+use taojin_uri::CrawlUri;
 
 /// 2026-11-20 10:00 in China.
 const NOW_MS: i64 = 1_795_140_000_000;
@@ -178,7 +178,7 @@ fn line_difference(a: &[&str], b: &[&str]) -> String {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages")
+    Path::new(crate::ROOT).join("tests/pages")
 }
 
 /// Name, case and bytes of every page, in order of name.

@@ -4,11 +4,11 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use taojin::analyze::Analyzer;
-use taojin::demo::World;
-use taojin::extract::Document;
-use taojin::index::{self, Reader};
-use taojin::uri::CrawlUri;
+use taojin_demo::World;
+use taojin_extract::Document;
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::{self, Reader};
+use taojin_uri::CrawlUri;
 
 use crate::world::{Home, NOW_MS, Web};
 

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use taojin::demo::{Ask, Body, Genre, Planted, Template, World};
-use taojin::extract::{Context, Document, extract};
-use taojin::page::{Hints, Page};
-use taojin::uri::CrawlUri;
+use taojin_demo::{Ask, Body, Genre, Planted, Template, World};
+use taojin_extract::page::{Hints, Page};
+use taojin_extract::{Context, Document, extract};
+use taojin_uri::CrawlUri;
 
 const NOW_MS: i64 = 1_795_140_000_000;
 

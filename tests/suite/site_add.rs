@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use taojin::demo::World;
+use taojin_demo::World;
 
 use crate::small_web::{Reply, SmallWeb, article};
 use crate::world::{Home, NOW_MS, Web};

@@ -11,8 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use taojin::analyze::Analyzer;
-use taojin::index::{self, Reader};
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::{self, Reader};
 
 /// What an address answers.
 #[derive(Clone, Default)]

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use taojin::config;
 use taojin::daemon::{self, Mode, Options};
-use taojin::store::Reader;
+use taojin_crawl::store::Reader;
 
 /// Longest time that the daemon may take to end: it gives requests four seconds and the index three.
 const STOP: Duration = Duration::from_secs(10);

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
-use taojin::analyze::Analyzer;
 use taojin::config::{self, Loaded};
-use taojin::demo::trial::{self, TrialPlan, TrialWeb};
-use taojin::index::{self, Reader};
-use taojin::uri::CrawlUri;
+use taojin_demo::trial::{self, TrialPlan, TrialWeb};
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::{self, Reader};
+use taojin_uri::CrawlUri;
 
 /// The name of the one site that all hosts of the web belong to.
 pub(crate) const SITE: &str = "trial";

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use taojin::demo::World;
+use taojin_demo::World;
 
 use crate::world::{Home, NOW_MS, Web};
 

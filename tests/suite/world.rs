@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use taojin::analyze::Analyzer;
-use taojin::demo::{self, Server, World};
-use taojin::index::{self, Reader};
-use taojin::uri::CrawlUri;
+use taojin_demo::{self as demo, Server, World};
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::{self, Reader};
+use taojin_uri::CrawlUri;
 
 /// The moment at which every test world stands.
 pub(crate) const NOW_MS: i64 = 1_790_000_000_000;

@@ -6,7 +6,7 @@ mod pages;
 mod protocols;
 mod words;
 
-use taojin::page::{Page, Tag};
+use taojin_extract::page::{Page, Tag};
 
 /// 2026-11-20 10:00 in China.
 const NOW_MS: i64 = 1_795_140_000_000;

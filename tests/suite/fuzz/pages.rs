@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use chrono::DateTime;
-use taojin::extract::{Config as Settings, Context, Document, explain, extract};
-use taojin::page::{Builder, Hints, Page, kind, links};
-use taojin::uri::CrawlUri;
+use taojin_extract::page::{Builder, Hints, Page, kind, links};
+use taojin_extract::{Config as Settings, Context, Document, explain, extract};
+use taojin_uri::CrawlUri;
 
 use super::words::{MARKUP, TIMES, spell, spell_text};
 use super::{NOW_MS, assert_sound};
@@ -150,7 +150,7 @@ fn extract_soup() {
 
 /// The hand-made pages, to be spoiled.
 static PAGES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages");
+    let folder = std::path::Path::new(crate::ROOT).join("tests/pages");
     let mut pages = BTreeMap::new();
     for entry in std::fs::read_dir(folder)
         .expect("the folder is there")

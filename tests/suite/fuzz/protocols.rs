@@ -2,10 +2,11 @@
 
 use std::io::Cursor;
 
-use taojin::fetch::{Robots, WarcReader};
-use taojin::schedule::{read_feed, read_sitemap};
-use taojin::serve::{Calendar, query};
-use taojin::uri::CrawlUri;
+use taojin_crawl::fetch::{Robots, WarcReader};
+use taojin_crawl::schedule::{read_feed, read_sitemap};
+use taojin_search::query;
+use taojin_search::query::dates::Calendar;
+use taojin_uri::CrawlUri;
 
 use super::NOW_MS;
 use super::words::{spell, spell_text};

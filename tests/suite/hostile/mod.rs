@@ -4,8 +4,8 @@
 mod inputs;
 
 use inputs::INPUTS;
-use taojin::extract::{Context, Document, MAX_OUTLINKS, extract};
-use taojin::page::{Builder, Config, Hints, Page, Tag};
+use taojin_extract::page::{Builder, Config, Hints, Page, Tag};
+use taojin_extract::{Context, Document, MAX_OUTLINKS, extract};
 
 /// 2026-11-20 10:00 in China.
 const NOW_MS: i64 = 1_795_140_000_000;

@@ -1,7 +1,7 @@
 //! html5lib's encoding suite: which charset the bytes of a page are read as.
 
 use encoding_rs::Encoding;
-use taojin::page::{CharsetSource, Hints, Page};
+use taojin_extract::page::{CharsetSource, Hints, Page};
 
 use super::dat::{Case, cases, files};
 use super::suite;

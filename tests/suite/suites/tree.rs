@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use taojin::page::{Hints, Page};
+use taojin_extract::page::{Hints, Page};
 
 use super::dat::{Case, cases, files};
 use super::suite;
@@ -130,7 +130,7 @@ fn the_html5lib_suite_agrees_as_far_as_it_is_pinned() {
 
 #[test]
 fn our_own_cases_have_the_tree_that_is_written_beside_them() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trees");
+    let folder = Path::new(crate::ROOT).join("tests/trees");
     let (mut count, mut faults) = (0, String::new());
     for file in files(&folder) {
         for case in cases(&file) {

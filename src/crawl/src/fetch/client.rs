@@ -1,0 +1,425 @@
+//! One fetch. In: a [`Request`]. Out: chunks to a [`Sink`] while they arrive, then a [`Fetched`]. No redirect is
+//! followed, nothing is retried, no cookie is kept, and a body is never held whole.
+
+use std::net::IpAddr;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use reqwest::header::{self, HeaderMap, HeaderValue};
+use reqwest::{Client, ClientBuilder, Response};
+use tokio::time::Instant;
+
+use super::decode::{self, BodyLimits, Decoder};
+use super::explain;
+use super::guard::Guard;
+use super::head::{Asked, ContentClass, Head, encoding};
+use super::limits::Config;
+use super::message::{request_head, response_head};
+use super::outcome::{self, Failure, Outcome, Unwanted};
+use super::resolve::Resolver;
+use taojin_uri::CrawlUri;
+
+/// What a page may be; browsers send much the same, and some servers answer 406 to less.
+const ACCEPT: &str =
+    "text/html,application/xhtml+xml,application/xml;q=0.9,application/rss+xml;q=0.9,*/*;q=0.5";
+
+/// Large sites send 60 lines; 100, the client's own limit, has been seen in the wild.
+const MAX_HEADER_LINES: usize = 256;
+
+/// How long a connection waits for the next page of its host: a little over the longest crawl delay by default.
+const POOL_IDLE: Duration = Duration::from_secs(40);
+
+/// Politeness keeps it to one connection a host; who allows more to a host of their own wants them kept.
+const POOL_PER_HOST: usize = 64;
+
+/// Flow control of HTTP/2, bytes: bounds what a fast server pushes before we read it.
+const H2_STREAM_WINDOW: u32 = 256 << 10;
+
+/// Why there is no client.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// The proxy is not a URL of a proxy.
+    #[error("fetch.proxy = {0:?} is not the address of a proxy: {1}")]
+    Proxy(String, reqwest::Error),
+    /// A text of the configuration cannot stand in a header.
+    #[error("fetch.{0} = {1:?} cannot be sent in a header: use printable ASCII on one line")]
+    HeaderText(&'static str, String),
+    /// The client could not be built.
+    #[error("HTTP client: {0}")]
+    Client(#[from] reqwest::Error),
+}
+
+/// What to fetch and what is known of it.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The address.
+    pub uri: CrawlUri,
+    /// `ETag` of the last answer, sent as `If-None-Match`.
+    pub etag: Option<String>,
+    /// `Last-Modified` of the last answer, sent as `If-Modified-Since`.
+    pub last_modified: Option<String>,
+    /// Which types of body are taken.
+    pub want: Want,
+    /// A limit below the configured one for this body, in bytes after decompression.
+    pub max_body_bytes: Option<u64>,
+    /// The present, Unix milliseconds: what dates in headers are compared with.
+    pub now_ms: i64,
+}
+
+impl Request {
+    /// An unconditional request for a page.
+    pub fn page(uri: CrawlUri, now_ms: i64) -> Self {
+        Self {
+            uri,
+            etag: None,
+            last_modified: None,
+            want: Want::Page,
+            max_body_bytes: None,
+            now_ms,
+        }
+    }
+
+    /// An unconditional request for whatever stands there: robots.txt, sitemaps, feeds.
+    pub fn any(uri: CrawlUri, now_ms: i64) -> Self {
+        Self {
+            want: Want::Any,
+            ..Self::page(uri, now_ms)
+        }
+    }
+}
+
+/// Which types of body are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Want {
+    /// HTML, XML, feeds and what declares nothing; an image or archive ends the fetch at its header.
+    #[default]
+    Page,
+    /// Any type.
+    Any,
+}
+
+/// Takes a body while it arrives. What it got of a body that failed later must not be used.
+pub trait Sink: Send {
+    /// Comes once before the first chunk, only when a body will follow.
+    fn begin(&mut self, _head: &Head) {}
+
+    /// Whether [`Sink::heads`] and [`Sink::wire`] are wanted; only archives need them.
+    fn wants_wire(&self) -> bool {
+        false
+    }
+
+    /// Comes once for every answer: the headers of request and answer in the form of HTTP/1.1, without
+    /// `Transfer-Encoding`, since the bytes that follow carry none.
+    fn heads(&mut self, _request: Vec<u8>, _response: Vec<u8>) {}
+
+    /// Takes the next bytes of the body as they came, before decompression.
+    fn wire(&mut self, _bytes: &[u8]) {}
+
+    /// Takes the next decoded bytes, in order; `Break` ends the fetch here, as if the body were over.
+    fn chunk(&mut self, bytes: &[u8]) -> ControlFlow<()>;
+}
+
+impl Sink for Vec<u8> {
+    fn chunk(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        self.extend_from_slice(bytes);
+        ControlFlow::Continue(())
+    }
+}
+
+/// How one fetch went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetched {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The answer's header; its status is 0 if none came.
+    pub head: Head,
+    /// Bytes of the body on the wire, headers not counted.
+    pub wire_bytes: u64,
+    /// Bytes of the body that went to the sink.
+    pub body_bytes: u64,
+    /// From the start to the last byte, in milliseconds.
+    pub elapsed_ms: u64,
+    /// The address that answered, for politeness towards it.
+    pub remote: Option<IpAddr>,
+    /// The sink took all there was.
+    pub whole: bool,
+    /// Why no whole answer came, as a sentence; empty if one came.
+    pub detail: String,
+}
+
+impl Fetched {
+    pub(super) fn new(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            head: Head::default(),
+            wire_bytes: 0,
+            body_bytes: 0,
+            elapsed_ms: 0,
+            remote: None,
+            whole: false,
+            detail: String::new(),
+        }
+    }
+}
+
+/// Fetches pages; cheap to share by reference, keeps connections for the next page of a host.
+pub struct Fetcher {
+    client: Client,
+    /// What is sent with every request.
+    headers: HeaderMap,
+    guard: Guard,
+    config: Config,
+}
+
+impl Fetcher {
+    /// A fetcher with these settings.
+    pub fn new(config: Config) -> Result<Self, FetchError> {
+        // an error says that another fetcher of this process was first
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let guard = Guard::new(&config.allow_addresses);
+        let headers = headers(&config)?;
+        let client = match builder(&config, &headers, &guard)?.build() {
+            Ok(client) => client,
+            Err(error) => {
+                tracing::warn!(%error, "no CA certificates: https pages cannot be fetched");
+                let builder = builder(&config, &headers, &guard)?;
+                builder.tls_certs_only([]).build()?
+            }
+        };
+        Ok(Self {
+            client,
+            headers,
+            guard,
+            config,
+        })
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Fetches one address; the body goes to `sink`. Never fails: every end is an [`Outcome`].
+    pub async fn fetch(&self, request: &Request, sink: &mut dyn Sink) -> Fetched {
+        let started = Instant::now();
+        let mut fetched = self.answer(request, sink, started).await;
+        fetched.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        fetched
+    }
+
+    async fn answer(&self, request: &Request, sink: &mut dyn Sink, started: Instant) -> Fetched {
+        if let Err(refusal) = self.guard.check_uri(&request.uri) {
+            return Fetched::new(Outcome::Refused(refusal));
+        }
+        let conditions = conditions(request);
+        let get = self.client.get(request.uri.as_str());
+        let response = match get.headers(conditions.clone()).send().await {
+            Ok(response) => response,
+            Err(error) => {
+                let mut fetched = Fetched::new(outcome::of_error(&error, false));
+                fetched.detail = self.explain(&error, &fetched.outcome, request, started);
+                return fetched;
+            }
+        };
+        let remote = response.remote_addr().map(|a| a.ip());
+        // cannot differ from what the resolver let pass, unless a library between us and the socket changes
+        if let (Some(address), None) = (remote, &self.config.proxy)
+            && let Err(refusal) = self.guard.check(address)
+        {
+            return Fetched::new(Outcome::Refused(refusal));
+        }
+        if sink.wants_wire() {
+            let headers = self.headers.iter().chain(&conditions);
+            sink.heads(
+                request_head(&request.uri, headers),
+                response_head(&response),
+            );
+        }
+        let asked = Asked {
+            uri: &request.uri,
+            agent: self.config.robots_token(),
+            now_ms: request.now_ms,
+            max_retry_after_ms: self.config.max_retry_after_ms,
+        };
+        let head = Head::read(response.status().as_u16(), response.headers(), &asked);
+        let mut fetched = Fetched::new(of_head(&head, request));
+        fetched.remote = remote;
+        if fetched.outcome == Outcome::Page {
+            self.body(request, response, &head, sink, &mut fetched, started)
+                .await;
+        }
+        fetched.head = head;
+        fetched
+    }
+
+    fn explain(
+        &self,
+        error: &reqwest::Error,
+        outcome: &Outcome,
+        request: &Request,
+        started: Instant,
+    ) -> String {
+        explain::of_error(
+            error,
+            outcome,
+            &request.uri,
+            &self.config,
+            started.elapsed(),
+        )
+    }
+
+    async fn body(
+        &self,
+        request: &Request,
+        mut response: Response,
+        head: &Head,
+        sink: &mut dyn Sink,
+        fetched: &mut Fetched,
+        started: Instant,
+    ) {
+        let limits = BodyLimits {
+            max_bytes: request
+                .max_body_bytes
+                .unwrap_or(u64::MAX)
+                .min(self.config.max_body_bytes),
+            max_ratio: self.config.max_ratio,
+        };
+        // a sink for any type may be content with a beginning
+        let too_large = head.content_length.is_some_and(|l| l > limits.max_bytes);
+        if too_large && request.want == Want::Page {
+            fetched.outcome = Outcome::Unwanted(Unwanted::TooLarge);
+            return;
+        }
+        let Some(mut decoder) = Decoder::new(&encoding(response.headers()), limits) else {
+            fetched.outcome = Outcome::Unreachable(Failure::Decode);
+            return;
+        };
+        sink.begin(head);
+        let wants_wire = sink.wants_wire();
+        let end = loop {
+            match response.chunk().await {
+                Ok(Some(wire)) => {
+                    fetched.wire_bytes += wire.len() as u64;
+                    if wants_wire {
+                        sink.wire(&wire);
+                    }
+                    let mut deliver = |bytes: &[u8]| sink.chunk(bytes).is_continue();
+                    match decoder.feed(&wire, &mut deliver) {
+                        Ok(true) => {}
+                        end => break end,
+                    }
+                }
+                Ok(None) => break decoder.finish(&mut |bytes| sink.chunk(bytes).is_continue()),
+                Err(error) => {
+                    let outcome = outcome::of_error(&error, true);
+                    fetched.detail = self.explain(&error, &outcome, request, started);
+                    break Err(outcome);
+                }
+            }
+        };
+        fetched.body_bytes = decoder.decoded_bytes();
+        match end {
+            Ok(whole) => fetched.whole = whole,
+            Err(outcome) => fetched.outcome = outcome,
+        }
+    }
+}
+
+/// What the header alone decides; `Page` if the body is still to come.
+pub(super) fn of_head(head: &Head, request: &Request) -> Outcome {
+    let conditional = request.etag.is_some() || request.last_modified.is_some();
+    let retry_after_ms = head.retry_after_ms;
+    match head.status {
+        200..=299 if request.want == Want::Page && !may_be_page(head.class) => {
+            Outcome::Unwanted(Unwanted::ContentType)
+        }
+        200..=299 => Outcome::Page,
+        304 if conditional => Outcome::NotModified,
+        301 | 302 | 303 | 307 | 308 => match &head.location {
+            Some(to) => Outcome::Redirect {
+                to: to.clone(),
+                permanent: matches!(head.status, 301 | 308),
+            },
+            None => Outcome::Unwanted(Unwanted::Redirect),
+        },
+        404 => Outcome::NotFound,
+        410 => Outcome::Gone,
+        429 | 503 => Outcome::Busy { retry_after_ms },
+        408 | 425 => Outcome::ServerError,
+        400..=499 => Outcome::Denied,
+        _ => Outcome::ServerError,
+    }
+}
+
+fn may_be_page(class: ContentClass) -> bool {
+    matches!(
+        class,
+        ContentClass::Html | ContentClass::Xml | ContentClass::Feed | ContentClass::Unknown
+    )
+}
+
+fn headers(config: &Config) -> Result<HeaderMap, FetchError> {
+    let language = header_text("accept_language", &config.accept_language)?;
+    let mut headers = HeaderMap::new();
+    headers.insert(
+        header::USER_AGENT,
+        header_text("user_agent", &config.user_agent)?,
+    );
+    headers.insert(header::ACCEPT, HeaderValue::from_static(ACCEPT));
+    headers.insert(
+        header::ACCEPT_ENCODING,
+        HeaderValue::from_static(decode::ACCEPT_ENCODING),
+    );
+    headers.insert(header::ACCEPT_LANGUAGE, language);
+    Ok(headers)
+}
+
+fn conditions(request: &Request) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in [
+        (header::IF_NONE_MATCH, &request.etag),
+        (header::IF_MODIFIED_SINCE, &request.last_modified),
+    ] {
+        let value = value
+            .as_deref()
+            .map(|v| HeaderValue::from_bytes(v.as_bytes()));
+        if let Some(Ok(value)) = value {
+            headers.insert(name, value);
+        }
+    }
+    headers
+}
+
+fn builder(
+    config: &Config,
+    headers: &HeaderMap,
+    guard: &Guard,
+) -> Result<ClientBuilder, FetchError> {
+    let mut builder = Client::builder()
+        .default_headers(headers.clone())
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .dns_resolver(Resolver::new(config, guard.clone()))
+        .connect_timeout(Duration::from_millis(config.connect_timeout_ms))
+        .read_timeout(Duration::from_millis(config.idle_timeout_ms))
+        .timeout(Duration::from_millis(config.whole_timeout_ms))
+        .pool_idle_timeout(POOL_IDLE)
+        .pool_max_idle_per_host(POOL_PER_HOST)
+        .http1_max_headers(MAX_HEADER_LINES)
+        .http1_ignore_invalid_headers_in_responses(true)
+        .http1_allow_obsolete_multiline_headers_in_responses(true)
+        .http1_allow_spaces_after_header_name_in_responses(true)
+        .http2_initial_stream_window_size(H2_STREAM_WINDOW)
+        .no_proxy();
+    if let Some(address) = &config.proxy {
+        let proxy = reqwest::Proxy::all(address.as_str())
+            .map_err(|error| FetchError::Proxy(address.clone(), error))?;
+        builder = builder.proxy(proxy);
+    }
+    Ok(builder)
+}
+
+fn header_text(key: &'static str, text: &str) -> Result<HeaderValue, FetchError> {
+    HeaderValue::from_str(text).map_err(|_| FetchError::HeaderText(key, text.to_owned()))
+}

@@ -1,0 +1,127 @@
+//! A server that sends exactly the bytes it is told to, right or wrong, and tells what it was asked.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::fetch::{Config, Fetcher};
+use taojin_uri::CrawlUri;
+
+/// One thing the server does after it got a request.
+#[derive(Clone)]
+pub(crate) enum Step {
+    /// Sends these bytes.
+    Send(Vec<u8>),
+    /// Says nothing any more, and keeps the connection.
+    Hang,
+    /// Breaks the connection with a reset.
+    Reset,
+}
+
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    /// The heads of all requests so far.
+    pub(crate) asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    /// Starts a server that answers a request for a path with the steps that `script` gives.
+    pub(crate) async fn start(script: impl Fn(&str) -> Vec<Step> + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (script, log) = (Arc::new(script), Arc::clone(&asked));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(answer(stream, Arc::clone(&script), Arc::clone(&log)));
+            }
+        });
+        Self { address, asked }
+    }
+
+    /// A server that answers everything with the same bytes.
+    pub(crate) async fn always(answer: impl Into<Vec<u8>>) -> Self {
+        let answer = answer.into();
+        Self::start(move |_| vec![Step::Send(answer.clone())]).await
+    }
+
+    /// Settings under which `http://h.example/` is this server, with time limits fit for a test.
+    pub(crate) fn config(&self) -> Config {
+        Config {
+            connect_timeout_ms: 2_000,
+            idle_timeout_ms: 300,
+            whole_timeout_ms: 5_000,
+            allow_addresses: vec!["127.0.0.0/8".parse().unwrap()],
+            hosts: [(
+                "h.example".to_owned(),
+                self.address.to_string().try_into().unwrap(),
+            )]
+            .into(),
+            ..Config::default()
+        }
+    }
+
+    pub(crate) fn fetcher(&self) -> Fetcher {
+        Fetcher::new(self.config()).unwrap()
+    }
+
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+async fn answer(
+    mut stream: TcpStream,
+    script: Arc<impl Fn(&str) -> Vec<Step>>,
+    asked: Arc<Mutex<Vec<String>>>,
+) {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read_u8().await {
+            // a TLS handshake: this server cannot, and says so in plain text
+            Ok(0x16) if head.is_empty() => {
+                let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+                return;
+            }
+            Ok(b) => head.push(b),
+            Err(_) => return,
+        }
+    }
+    let head = String::from_utf8(head).unwrap();
+    let path = head.split(' ').nth(1).unwrap().to_owned();
+    asked.lock().unwrap().push(head);
+    for step in script(&path) {
+        match step {
+            Step::Send(bytes) => {
+                if stream.write_all(&bytes).await.is_err() {
+                    return;
+                }
+            }
+            Step::Hang => std::future::pending().await,
+            Step::Reset => {
+                stream.set_zero_linger().unwrap();
+                return;
+            }
+        }
+    }
+    let _ = stream.shutdown().await;
+    // a close with unread input would be a reset
+    while matches!(stream.read(&mut [0; 512]).await, Ok(n) if n > 0) {}
+}
+
+/// An answer with its length and these extra header lines.
+pub(crate) fn http(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let mut answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n{headers}\r\n"
+    )
+    .into_bytes();
+    answer.extend_from_slice(body);
+    answer
+}
+
+pub(crate) fn uri(text: &str) -> CrawlUri {
+    CrawlUri::parse(text).unwrap()
+}

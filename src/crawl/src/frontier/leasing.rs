@@ -1,0 +1,381 @@
+//! Which host is next. In: the store, the time, the ends of fetches. Out: leases.
+//!
+//! Hosts with due URLs stand in a heap by the time that they may be asked next; hosts that may be asked at the same
+//! time take turns. A host that has nothing left makes room for the next one in the store. All times are passed in.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use super::alike::Alike;
+use super::assign::{SUSPECT_RANK, queue_key};
+use super::config::Config;
+use super::gate::{Gate, held};
+use super::lease::{FetchReport, Lease, Next};
+use super::politeness::{self, Addresses};
+use super::queue::Queue;
+use super::seen::Seen;
+use super::sites::{SITE_LIMITS, Site};
+use crate::store::{DueUrl, HELD_MS, HostId, Reader, SiteId, Store, StoreError, UrlId, UrlRecord};
+use taojin_uri::CrawlUri;
+
+/// A page that was being fetched at this many crashes in a row goes last.
+const SUSPECT_CRASHES: u8 = 3;
+/// And is given up at this many.
+const POISON_CRASHES: u8 = 10;
+
+/// What is fetched next, and what was met before.
+#[derive(Debug)]
+pub struct Frontier {
+    pub(super) config: Config,
+    pub(super) sites: HashMap<Arc<str>, Site>,
+    /// The sites whose URLs are given out; empty: those of all sites.
+    pub(super) only: Vec<SiteId>,
+    pub(super) queues: HashMap<HostId, Queue>,
+    /// (time, turn, host): the entry whose turn equals its queue's ticket counts, others are left-overs.
+    heap: BinaryHeap<Reverse<(i64, u64, HostId)>>,
+    turn: u64,
+    pub(super) addresses: Addresses,
+    /// Hosts that wait for a connection of an address to end.
+    waiting: HashMap<IpAddr, Vec<HostId>>,
+    pub(super) leases: BTreeMap<UrlId, HostId>,
+    pub(super) seen: Seen,
+    pub(super) alike: Alike,
+    /// When the store may have hosts with due URLs that are not in memory.
+    pub(super) activate_ms: i64,
+    /// Hosts that were left in the store for want of room.
+    pub(super) crowded: bool,
+    /// URLs to put off with the next commit: of sites that are not crawled, unreadable, or not worth it yet.
+    pub(super) hold: Vec<(HostId, DueUrl)>,
+    /// Fingerprints of addresses that the operator has taken down: a few, by hand.
+    pub(super) taken_down: HashSet<u64>,
+}
+
+impl Frontier {
+    /// Opens the frontier over a store: the filter of seen URLs is loaded or rebuilt, pages that were in flight at a
+    /// crash are noted.
+    pub fn open(store: &mut Store, config: Config) -> Result<Self, StoreError> {
+        store.recover(SUSPECT_CRASHES, POISON_CRASHES, SUSPECT_RANK)?;
+        let dir = store.dir().to_owned();
+        let seen = Seen::open(store, &dir, config.seen_error, config.seen_capacity)?;
+        let taken_down = store.takedowns()?;
+        Ok(Frontier {
+            config,
+            sites: HashMap::new(),
+            only: Vec::new(),
+            queues: HashMap::new(),
+            heap: BinaryHeap::new(),
+            turn: 0,
+            addresses: Addresses::default(),
+            waiting: HashMap::new(),
+            leases: BTreeMap::new(),
+            seen,
+            alike: Alike::open(&dir),
+            activate_ms: i64::MIN,
+            crowded: false,
+            hold: Vec::new(),
+            taken_down: taken_down.iter().map(|t| t.fingerprint).collect(),
+        })
+    }
+
+    /// Saves what makes the next start quick. For the end of the daemon, after the last commit.
+    pub fn close(&mut self, store: &Store) {
+        self.seen.save(store.dir(), true);
+        self.alike.save(store.dir());
+    }
+
+    /// The settings in force.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The next URL to fetch, if there is one now. Call again until it says to wait; give each lease back with
+    /// [`Frontier::finished`] or [`Frontier::release`].
+    pub fn next(&mut self, store: &Reader, now_ms: i64) -> Result<Next, StoreError> {
+        loop {
+            if now_ms >= self.activate_ms {
+                self.activate(store, now_ms)?;
+            }
+            let Some((at_ms, host)) = self.first() else {
+                return Ok(self.nothing_ready());
+            };
+            if at_ms > now_ms {
+                let due = self.queues.get(&host).is_some_and(Queue::has_due);
+                return Ok(Next::Wait {
+                    until_ms: at_ms.min(self.activate_ms),
+                    due,
+                });
+            }
+            self.heap.pop();
+            if let Some(lease) = self.lease(store, host, now_ms)? {
+                return Ok(Next::Fetch(Box::new(lease)));
+            }
+        }
+    }
+
+    fn nothing_ready(&self) -> Next {
+        if self.activate_ms < HELD_MS {
+            return Next::Wait {
+                until_ms: self.activate_ms,
+                due: false,
+            };
+        }
+        Next::Idle
+    }
+
+    /// The first entry of the heap that counts.
+    fn first(&mut self) -> Option<(i64, HostId)> {
+        while let Some(Reverse((at_ms, turn, host))) = self.heap.peek() {
+            if self.queues.get(host).is_some_and(|q| q.ticket == *turn) {
+                return Some((*at_ms, *host));
+            }
+            self.heap.pop();
+        }
+        None
+    }
+
+    /// Puts a host into the heap; an older entry of it no longer counts.
+    pub(super) fn enqueue(&mut self, host: HostId, at_ms: i64) {
+        let Some(queue) = self.queues.get_mut(&host) else {
+            return;
+        };
+        if queue.limited || queue.in_flight >= self.config.connections_per_host.max(1) {
+            return;
+        }
+        let mut at_ms = at_ms.max(queue.host.not_before_ms);
+        if !queue.has_due() {
+            at_ms = at_ms.max(queue.refresh_ms());
+        }
+        if at_ms >= HELD_MS {
+            return;
+        }
+        self.turn += 1;
+        queue.ticket = self.turn;
+        self.heap.push(Reverse((at_ms, self.turn, host)));
+    }
+
+    /// Brings hosts with due URLs into memory, as many as there is room for.
+    fn activate(&mut self, store: &Reader, now_ms: i64) -> Result<(), StoreError> {
+        let room = self.config.active_hosts.max(1);
+        let due = store.hosts_due(&self.only, now_ms, self.queues.len() + room + 1)?;
+        self.crowded = false;
+        for host in due {
+            if self.queues.contains_key(&host) {
+                continue;
+            }
+            if self.queues.len() >= room {
+                self.crowded = true;
+                break;
+            }
+            if let Some(record) = store.host_by_id(host)? {
+                self.queues.insert(host, Queue::new(record));
+                self.enqueue(host, now_ms);
+            }
+        }
+        self.activate_ms = store.next_host_due(&self.only, now_ms)?.unwrap_or(HELD_MS);
+        Ok(())
+    }
+
+    /// Takes a URL of this host, whose entry has left the heap. `None`: not now; the host is where it belongs.
+    fn lease(
+        &mut self,
+        store: &Reader,
+        host: HostId,
+        now_ms: i64,
+    ) -> Result<Option<Lease>, StoreError> {
+        let batch = self.config.queue_batch;
+        let Some(queue) = self.queues.get_mut(&host) else {
+            return Ok(None);
+        };
+        queue.ticket = 0;
+        let ip = queue.host.ip;
+        if let Some(wait) = ip.and_then(|ip| self.address_wait(ip, now_ms)) {
+            match wait {
+                Wait::Until(at_ms) => self.enqueue(host, at_ms),
+                Wait::Connection(ip) => self.waiting.entry(ip).or_default().push(host),
+            }
+            return Ok(None);
+        }
+        loop {
+            let Some(queue) = self.queues.get_mut(&host) else {
+                return Ok(None);
+            };
+            let Some(id) = queue.pop(store, batch, now_ms)? else {
+                // Nothing due: the next commit lets it go; until then it wakes up for what becomes due.
+                self.enqueue(host, now_ms);
+                return Ok(None);
+            };
+            let Some(record) = store.url(id)? else {
+                self.hold.push((host, held(id, 0)));
+                continue;
+            };
+            if record.visit.due_ms.is_none_or(|due| due > now_ms) {
+                queue.put_down(id);
+                continue;
+            }
+            let rank = record.visit.rank;
+            match self.gate(&record, now_ms) {
+                Gate::Open => return Ok(Some(self.begin(host, record, now_ms))),
+                Gate::Hold => self.hold.push((host, held(id, rank))),
+                Gate::Later(due_ms) => self.hold.push((host, DueUrl { rank, due_ms, id })),
+                Gate::SiteLimit => {
+                    self.note_limit(&record.site, SITE_LIMITS);
+                    self.hold.push((host, held(id, rank)));
+                }
+                Gate::HostLimit => {
+                    self.limit(host, &record);
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    pub(super) fn address_wait(&self, ip: IpAddr, now_ms: i64) -> Option<Wait> {
+        let address = self.addresses.get(ip)?;
+        if address.in_flight >= self.config.connections_per_ip.max(1) {
+            return Some(Wait::Connection(ip));
+        }
+        (address.not_before_ms > now_ms).then_some(Wait::Until(address.not_before_ms))
+    }
+
+    pub(super) fn begin(&mut self, host: HostId, record: UrlRecord, now_ms: i64) -> Lease {
+        let mut parallel = 1;
+        let mut cycle_ms = 0;
+        if let Some(site) = self.sites.get_mut(&record.site) {
+            site.cycle_pages += 1;
+            site.unsaved_pages += 1;
+            site.debt.begin(&record);
+            cycle_ms = site.last_cycle_ms;
+            parallel = site.scope.rules().parallel_queues;
+        }
+        let mut ip = None;
+        if let Some(queue) = self.queues.get_mut(&host) {
+            if queue.host.cycle_ms < cycle_ms {
+                queue.host.cycle_ms = cycle_ms;
+                queue.host.cycle_pages = 0;
+            }
+            queue.host.cycle_pages += 1;
+            queue.in_flight += 1;
+            queue.leased += 1;
+            if queue.parallel != parallel {
+                // More queues want more of the store in memory to choose from.
+                queue.parallel = parallel;
+                queue.invalidate();
+            }
+            queue.dirty = true;
+            ip = queue.host.ip;
+        }
+        if let Some(ip) = ip {
+            self.addresses.begin(ip, now_ms);
+        }
+        self.leases.insert(record.id, host);
+        self.enqueue(host, now_ms);
+        Lease {
+            queue: Arc::from(queue_key(&record.uri, parallel)),
+            record,
+            leased_ms: now_ms,
+            ip,
+        }
+    }
+
+    /// A fetch has ended: its host and address are free again, after the delay that follows. The page itself goes
+    /// into the batch of the next [`Frontier::commit`]; until then its URL is not given out again.
+    pub fn finished(&mut self, lease: &Lease, report: &FetchReport, now_ms: i64) {
+        let site_delay_ms = self
+            .sites
+            .get(&lease.record.site)
+            .and_then(|site| site.scope.rules().delay_ms);
+        let Some(host) = self.end_lease(lease) else {
+            return;
+        };
+        let mut shared = None;
+        if let Some(queue) = self.queues.get_mut(&host) {
+            politeness::record_fetch(&self.config, &mut queue.host, report, site_delay_ms, now_ms);
+            queue.dirty = true;
+            // The address rests for the usual delay of this host, never for its backoff.
+            let (delay_ms, _) = politeness::delay(&self.config, &queue.host, None);
+            let cap_ms = self.config.max_delay_ms.max(self.config.min_delay_ms);
+            shared = report.ip.map(|ip| (ip, now_ms + delay_ms.min(cap_ms)));
+        }
+        if let Some((ip, until_ms)) = shared.filter(|(_, until_ms)| *until_ms > now_ms) {
+            self.addresses.rest(ip, until_ms);
+        }
+        self.enqueue(host, now_ms);
+    }
+
+    /// Gives a lease back without a fetch (shutdown): the URL is due as before.
+    pub fn release(&mut self, lease: &Lease, now_ms: i64) {
+        let Some(host) = self.end_lease(lease) else {
+            return;
+        };
+        if let Some(site) = self.sites.get_mut(&lease.record.site) {
+            site.cycle_pages -= 1;
+            site.unsaved_pages -= 1;
+            if Self::is_blind(&lease.record) {
+                site.debt.refund();
+            }
+        }
+        if let Some(queue) = self.queues.get_mut(&host) {
+            queue.host.cycle_pages -= 1;
+            queue.put_back(lease, self.config.queue_batch, now_ms);
+        }
+        self.enqueue(host, now_ms);
+    }
+
+    /// Forgets all leases: their URLs are due as before. For the end of the daemon.
+    pub fn release_all(&mut self) {
+        for (id, host) in std::mem::take(&mut self.leases) {
+            if let Some(queue) = self.queues.get_mut(&host) {
+                queue.in_flight = 0;
+                queue.put_down(id);
+                queue.invalidate();
+            }
+        }
+        self.addresses = Addresses::default();
+        self.waiting.clear();
+        self.reconsider();
+    }
+
+    fn end_lease(&mut self, lease: &Lease) -> Option<HostId> {
+        let host = self.leases.remove(&lease.record.id)?;
+        if let Some(queue) = self.queues.get_mut(&host) {
+            queue.in_flight = queue.in_flight.saturating_sub(1);
+        }
+        if let Some(ip) = lease.ip {
+            self.addresses.end(ip);
+            for waiting in self.waiting.remove(&ip).unwrap_or_default() {
+                self.enqueue(waiting, i64::MIN);
+            }
+        }
+        Some(host)
+    }
+
+    /// Number of leases that have not ended.
+    pub fn in_flight(&self) -> usize {
+        self.leases.len()
+    }
+
+    /// The filter of seen URLs, for its tallies.
+    pub fn seen(&self) -> &Seen {
+        &self.seen
+    }
+
+    /// What pages look like, so that addresses whose pages hardly differ are not followed for ever. For the first visit
+    /// of a page; `via` is the page it was found on, `outline` a digest of what it says without its numbers.
+    pub fn note_outline(&mut self, uri: &CrawlUri, via: Option<&CrawlUri>, outline: u64) {
+        self.alike.note(uri, via, outline);
+    }
+
+    /// Whether an error page says word for word what another address of its host said before. Its links are then known,
+    /// and those that differ are relative to an address that does not exist: they would lead on for ever.
+    pub fn repeats_error(&mut self, record: &UrlRecord, digest: u64) -> bool {
+        self.alike.repeats_error(record, digest)
+    }
+}
+
+/// Why an address is not asked now.
+pub(super) enum Wait {
+    Until(i64),
+    Connection(IpAddr),
+}

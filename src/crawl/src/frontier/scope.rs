@@ -1,0 +1,289 @@
+//! What belongs to a site. In: the site's rules and a URL. Out: yes, or the rule that refused it. Pure: safe to ask
+//! from any task.
+
+use std::sync::Arc;
+
+use regex::Regex;
+
+use super::trap;
+use taojin_uri::CrawlUri;
+
+/// Longest query in bytes.
+const MAX_QUERY: usize = 512;
+/// Most parameters of a query.
+const MAX_PARAMETERS: usize = 16;
+
+/// The rules of one site, as the frontier takes them. Built by the daemon from the site's settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SiteScope {
+    /// Name of the site.
+    pub name: Arc<str>,
+    /// Hosts that belong to it, `host` or `host:port`; `*.example.com` takes the domain and all below it.
+    pub hosts: Vec<String>,
+    /// Path prefixes, globs (`/news/*/list`) or regular expressions (`~^/a/\d+`) of which one must match; empty: all.
+    pub include: Vec<String>,
+    /// The same, of which none may match.
+    pub exclude: Vec<String>,
+    /// Links from a seed.
+    pub max_hops: u16,
+    /// Redirects in a row.
+    pub max_redirects: u8,
+    /// Path segments.
+    pub max_path_segments: usize,
+    /// Times that a path segment may be repeated.
+    pub max_repeated_segments: usize,
+    /// Bytes of the address.
+    pub max_url_bytes: usize,
+    /// Least delay between two fetches from one of its hosts; `None`: the frontier's.
+    pub delay_ms: Option<i64>,
+    /// Pages in a cycle; `None`: no limit but the one of each host.
+    pub max_pages_per_cycle: Option<i64>,
+    /// Queues that each of its hosts is divided over.
+    pub parallel_queues: u32,
+}
+
+impl SiteScope {
+    /// Default rules: these hosts, everything on them.
+    pub fn new(name: &str, hosts: &[&str]) -> Self {
+        SiteScope {
+            name: Arc::from(name),
+            hosts: hosts.iter().map(|h| (*h).to_owned()).collect(),
+            include: Vec::new(),
+            exclude: Vec::new(),
+            max_hops: 1000,
+            max_redirects: 5,
+            max_path_segments: 20,
+            max_repeated_segments: 2,
+            max_url_bytes: 2048,
+            delay_ms: None,
+            max_pages_per_cycle: None,
+            parallel_queues: 1,
+        }
+    }
+}
+
+/// The rule that refused a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Refusal {
+    /// Its host belongs to no pattern of `hosts`.
+    Host,
+    /// A pattern of `exclude` matches.
+    Excluded,
+    /// No pattern of `include` matches.
+    NotIncluded,
+    /// Too many links from a seed.
+    Hops,
+    /// Too many redirects in a row.
+    Redirects,
+    /// Too many path segments.
+    PathSegments,
+    /// A path segment repeats itself.
+    RepeatedSegments,
+    /// The address is too long.
+    Length,
+    /// The query is too long or repeats its keys.
+    Query,
+    /// A calendar that leads away from the present.
+    Calendar,
+    /// Addresses of this form lead to pages that hardly differ.
+    Alike,
+    /// Another shard has this host.
+    OtherShard,
+    /// The site is not among those that are crawled.
+    UnknownSite,
+    /// The operator has taken it down.
+    TakenDown,
+}
+
+impl Refusal {
+    /// In words, for a person.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Refusal::Host => "host of no site",
+            Refusal::Excluded => "excluded by the site's scope",
+            Refusal::NotIncluded => "not included in the site's scope",
+            Refusal::Hops => "too many links from a seed",
+            Refusal::Redirects => "too many redirects",
+            Refusal::PathSegments => "path too deep",
+            Refusal::RepeatedSegments => "path repeats itself",
+            Refusal::Length => "address too long",
+            Refusal::Query => "query grows without end",
+            Refusal::Calendar => "calendar without end",
+            Refusal::Alike => "many pages that hardly differ",
+            Refusal::OtherShard => "host of another shard",
+            Refusal::UnknownSite => "site is not crawled",
+            Refusal::TakenDown => "taken down by the operator",
+        }
+    }
+
+    /// Name of the counter and in `taojin why`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Refusal::Host => "refused.host",
+            Refusal::Excluded => "refused.excluded",
+            Refusal::NotIncluded => "refused.not_included",
+            Refusal::Hops => "refused.hops",
+            Refusal::Redirects => "refused.redirects",
+            Refusal::PathSegments => "refused.path_segments",
+            Refusal::RepeatedSegments => "refused.repeated_segments",
+            Refusal::Length => "refused.length",
+            Refusal::Query => "refused.query",
+            Refusal::Calendar => "refused.calendar",
+            Refusal::Alike => "refused.alike",
+            Refusal::OtherShard => "refused.other_shard",
+            Refusal::UnknownSite => "refused.unknown_site",
+            Refusal::TakenDown => "refused.taken_down",
+        }
+    }
+}
+
+/// A pattern of the scope that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("site {site}: pattern {pattern:?} cannot be used: {reason}")]
+pub struct ScopeError {
+    /// The site.
+    pub site: String,
+    /// The pattern as written.
+    pub pattern: String,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// The rules of a site, ready to be asked.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    rules: SiteScope,
+    include: Vec<Pattern>,
+    exclude: Vec<Pattern>,
+}
+
+#[derive(Debug, Clone)]
+enum Pattern {
+    Prefix(String),
+    Regex(Regex),
+}
+
+impl Scope {
+    /// Compiles the patterns.
+    pub fn new(rules: &SiteScope) -> Result<Self, ScopeError> {
+        let compile = |texts: &[String]| -> Result<Vec<Pattern>, ScopeError> {
+            texts
+                .iter()
+                .map(|text| {
+                    pattern(text).map_err(|reason| ScopeError {
+                        site: rules.name.to_string(),
+                        pattern: text.clone(),
+                        reason,
+                    })
+                })
+                .collect()
+        };
+        Ok(Scope {
+            include: compile(&rules.include)?,
+            exclude: compile(&rules.exclude)?,
+            rules: rules.clone(),
+        })
+    }
+
+    /// The rules as given.
+    pub fn rules(&self) -> &SiteScope {
+        &self.rules
+    }
+
+    /// Whether the URL belongs to the site, `hops` links and `redirects` redirects from a seed.
+    pub fn check(&self, uri: &CrawlUri, hops: u16, redirects: u8) -> Result<(), Refusal> {
+        let rules = &self.rules;
+        let refuse = |refused: bool, why: Refusal| if refused { Err(why) } else { Ok(()) };
+        refuse(!self.has_host(uri), Refusal::Host)?;
+        refuse(uri.as_str().len() > rules.max_url_bytes, Refusal::Length)?;
+        refuse(hops > rules.max_hops, Refusal::Hops)?;
+        refuse(redirects > rules.max_redirects, Refusal::Redirects)?;
+        let target = uri.path_and_query();
+        let matches = |patterns: &[Pattern]| patterns.iter().any(|p| p.matches(target));
+        refuse(matches(&self.exclude), Refusal::Excluded)?;
+        // Seeds are what the operator named: they need no pattern.
+        let included = hops == 0 || self.include.is_empty() || matches(&self.include);
+        refuse(!included, Refusal::NotIncluded)?;
+        if hops == 0 {
+            return Ok(());
+        }
+        refuse(
+            trap::path_segments(uri) > rules.max_path_segments,
+            Refusal::PathSegments,
+        )?;
+        refuse(
+            trap::repeated_segments(uri, rules.max_repeated_segments),
+            Refusal::RepeatedSegments,
+        )?;
+        let query = uri.query().map_or(0, str::len);
+        refuse(
+            query > MAX_QUERY || trap::growing_query(uri, MAX_PARAMETERS),
+            Refusal::Query,
+        )?;
+        refuse(trap::calendar(uri), Refusal::Calendar)
+    }
+
+    fn has_host(&self, uri: &CrawlUri) -> bool {
+        let (host, authority) = (uri.host(), uri.authority());
+        self.rules
+            .hosts
+            .iter()
+            .any(|allowed| match allowed.strip_prefix("*.") {
+                Some(domain) => {
+                    host == domain
+                        || host
+                            .strip_suffix(domain)
+                            .is_some_and(|rest| rest.ends_with('.'))
+                }
+                None => allowed == authority || allowed == host,
+            })
+    }
+}
+
+impl Pattern {
+    fn matches(&self, target: &str) -> bool {
+        match self {
+            Pattern::Prefix(prefix) => target.starts_with(prefix.as_str()),
+            Pattern::Regex(regex) => regex.is_match(target),
+        }
+    }
+}
+
+/// Why a pattern of the scope cannot be used, in plain words.
+pub fn pattern_problem(text: &str) -> Option<String> {
+    pattern(text).err()
+}
+
+/// `~…` is a regular expression, a text with `*` a glob over path and query, anything else a prefix.
+fn pattern(text: &str) -> Result<Pattern, String> {
+    if let Some(expression) = text.strip_prefix('~') {
+        return Regex::new(expression)
+            .map(Pattern::Regex)
+            .map_err(|e| reason(&e));
+    }
+    if !text.starts_with('/') && !text.starts_with('*') {
+        return Err("a prefix or glob begins with /, a regular expression with ~".to_owned());
+    }
+    if !text.contains('*') {
+        return Ok(Pattern::Prefix(text.to_owned()));
+    }
+    let mut expression = String::from("^");
+    for (i, literal) in text.split('*').enumerate() {
+        if i > 0 {
+            expression.push_str(".*");
+        }
+        expression.push_str(&regex::escape(literal));
+    }
+    expression.push('$');
+    Regex::new(&expression)
+        .map(Pattern::Regex)
+        .map_err(|e| reason(&e))
+}
+
+/// What is wrong with an expression, without the drawing that its parser makes.
+fn reason(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default();
+    let short = last.trim().trim_start_matches("error: ");
+    format!("this is no regular expression: {short}")
+}

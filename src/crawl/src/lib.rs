@@ -1,0 +1,7 @@
+//! What to fetch, politely and durably: the store of addresses, the schedules of sites, the frontier, the HTTP client. In:
+//! links, outcomes, the time (always passed in). Out: leases and answers. Never parses HTML.
+
+pub mod fetch;
+pub mod frontier;
+pub mod schedule;
+pub mod store;

@@ -1,0 +1,136 @@
+//! Feeds (RSS 0.9–2.0, Atom, JSON Feed). In: the bytes. Out: the entries' links with their dates. A feed that is no
+//! valid XML gives the links that can be read.
+
+use quick_xml::Reader;
+use quick_xml::events::Event;
+
+use super::DatedLink;
+use super::xml;
+use taojin_uri::CrawlUri;
+
+/// Entries kept; feeds have tens.
+const MAX_ENTRIES: usize = 2_000;
+
+/// It is no feed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not a feed: {0}")]
+pub struct FeedError(String);
+
+/// Reads a feed that was fetched from `base`; links in the order of the feed, each once.
+pub fn read_feed(bytes: &[u8], base: &CrawlUri) -> Result<Vec<DatedLink>, FeedError> {
+    let (text, _) = xml::text(bytes);
+    // The text is UTF-8 now, whatever the declaration says.
+    let body = match text.strip_prefix("<?xml") {
+        Some(rest) => rest
+            .split_once("?>")
+            .map_or(text.as_str(), |(_, body)| body),
+        None => text.as_str(),
+    };
+    // A second declaration, far from the beginning, makes the reader of the XML panic.
+    let body = body.replace("<?xml", "<?lmx");
+    let parser = feed_rs::parser::Builder::new()
+        .base_uri(Some(base.as_str()))
+        .build();
+    let mut links = match parser.parse(body.trim_start().as_bytes()) {
+        Ok(feed) => entries(feed, base),
+        Err(error) => {
+            let rescued = rescue(&body, base);
+            if rescued.is_empty() {
+                return Err(FeedError(error.to_string()));
+            }
+            rescued
+        }
+    };
+    let mut met = std::collections::HashSet::new();
+    links.retain(|link| met.insert(link.uri.fingerprint()));
+    Ok(links)
+}
+
+fn entries(feed: feed_rs::model::Feed, base: &CrawlUri) -> Vec<DatedLink> {
+    feed.entries
+        .into_iter()
+        .take(MAX_ENTRIES)
+        .filter_map(|entry| {
+            let page = |rel: Option<&str>| matches!(rel, None | Some("alternate"));
+            let link = entry
+                .links
+                .iter()
+                .find(|l| page(l.rel.as_deref()))
+                .or_else(|| entry.links.first());
+            // Feeds without links often have the address as the entry's id.
+            let address = link.map_or(entry.id.as_str(), |l| l.href.as_str());
+            let looks_right = link.is_some() || address.starts_with("http");
+            let uri = base.join(address).ok().filter(|_| looks_right)?;
+            let date = entry.published.or(entry.updated);
+            Some(DatedLink {
+                uri,
+                date_ms: date.map(|d| d.timestamp_millis()),
+            })
+        })
+        .collect()
+}
+
+/// Links of `<item>` and `<entry>` elements, as far as the text can be read.
+fn rescue(text: &str, base: &CrawlUri) -> Vec<DatedLink> {
+    let mut reader = Reader::from_str(text);
+    let config = reader.config_mut();
+    config.check_end_names = false;
+    config.allow_unmatched_ends = true;
+    config.allow_dangling_amp = true;
+    let (mut found, mut field, mut inside) = (Vec::new(), String::new(), false);
+    let (mut link, mut date) = (String::new(), String::new());
+    loop {
+        match reader.read_event() {
+            Ok(Event::Start(tag) | Event::Empty(tag)) => {
+                field = tag.local_name().as_ref().to_ascii_lowercase();
+                if matches!(field.as_str(), "item" | "entry") {
+                    push(&mut found, &mut link, &mut date, base);
+                    inside = true;
+                }
+                if inside && field == "link" && link.is_empty() {
+                    let href = tag
+                        .attributes()
+                        .flatten()
+                        .find(|a| a.key.as_ref() == "href");
+                    if let Some(href) = href {
+                        link.push_str(&htmlize::unescape_attribute(&*href.value));
+                    }
+                }
+            }
+            Ok(Event::End(_)) => field.clear(),
+            Ok(Event::Text(part)) if inside => add(&field, &part, &mut link, &mut date),
+            Ok(Event::CData(part)) if inside => add(&field, &part, &mut link, &mut date),
+            Ok(Event::GeneralRef(part)) if inside => {
+                add(&field, &xml::reference(&part), &mut link, &mut date);
+            }
+            Ok(Event::Eof) | Err(_) => break,
+            Ok(_) => {}
+        }
+        if found.len() >= MAX_ENTRIES {
+            break;
+        }
+    }
+    push(&mut found, &mut link, &mut date, base);
+    found
+}
+
+fn add(field: &str, part: &str, link: &mut String, date: &mut String) {
+    match field {
+        "link" => link.push_str(part),
+        "pubdate" | "published" | "updated" | "date" => date.push_str(part),
+        _ => {}
+    }
+}
+
+fn push(found: &mut Vec<DatedLink>, link: &mut String, date: &mut String, base: &CrawlUri) {
+    let (link, date) = (std::mem::take(link), std::mem::take(date));
+    if link.trim().is_empty() {
+        return;
+    }
+    if let Ok(uri) = base.join(link.trim()) {
+        found.push(DatedLink {
+            uri,
+            date_ms: xml::date_ms(&date),
+        });
+    }
+}

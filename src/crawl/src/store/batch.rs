@@ -1,0 +1,156 @@
+//! What one transaction takes in and what it answers.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::record::{HostId, HostRecord, SiteId, UrlClass, UrlId, Visit};
+use super::urls::DueUrl;
+use taojin_uri::CrawlUri;
+
+/// Due time of a URL that is held back until its site is crawled again: never, as a time.
+pub const HELD_MS: i64 = 1 << 60;
+
+/// A URL that may be new. The frontier refuses what is out of scope and drops what is seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewUrl {
+    /// The address.
+    pub uri: CrawlUri,
+    /// Name of the site that it is for.
+    pub site: Arc<str>,
+    /// What it seems to be; `Unknown` is a good answer.
+    pub class: UrlClass,
+    /// Links from a seed: the finding page's plus one; a redirect target has its source's.
+    pub hops: u16,
+    /// Redirects followed to come here.
+    pub redirects: u8,
+    /// The page that it was found on; filled in from the finished page that carries it.
+    pub via: Option<UrlId>,
+    /// When to fetch it; `None`: at once.
+    pub due_ms: Option<i64>,
+    /// Place among the due URLs of its host, set by the frontier.
+    pub rank: u8,
+    /// The filter of the frontier is certain that no row has it: the table need not be asked. Set by the frontier.
+    pub is_new: bool,
+}
+
+impl NewUrl {
+    /// A link found on a page of `site`, `hops` links from a seed; class unknown, due at once.
+    pub fn link(uri: CrawlUri, site: &Arc<str>, hops: u16) -> Self {
+        NewUrl {
+            uri,
+            site: Arc::clone(site),
+            class: UrlClass::Unknown,
+            hops,
+            redirects: 0,
+            via: None,
+            due_ms: None,
+            rank: 0,
+            is_new: false,
+        }
+    }
+
+    /// A seed of `site`.
+    pub fn seed(uri: CrawlUri, site: &Arc<str>) -> Self {
+        NewUrl {
+            class: UrlClass::Seed,
+            ..NewUrl::link(uri, site, 0)
+        }
+    }
+}
+
+/// What the index shall do about a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DocOp {
+    /// Add or replace the document; JSON of the document.
+    Upsert(Vec<u8>),
+    /// Take the document out.
+    Delete,
+}
+
+/// A page that was visited: its record, what it links to and what the index shall do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinishedPage {
+    /// Row number of the URL, from the lease.
+    pub id: UrlId,
+    /// Its host, from the lease.
+    pub host: HostId,
+    /// Its fingerprint, the key of its document in the index.
+    pub fingerprint: u64,
+    /// The new state.
+    pub visit: Visit,
+    /// Links in page order; unknown ones become records.
+    pub outlinks: Vec<NewUrl>,
+    /// What goes into the outbox.
+    pub document: Option<DocOp>,
+    /// A document at another address that changes with this visit: its fingerprint and what becomes of it.
+    pub other_document: Option<(u64, DocOp)>,
+    /// Pages whose documents give way to this page's, since it is their canonical address.
+    pub yielding: Vec<UrlId>,
+}
+
+/// Everything of one transaction. The crawl loop fills `pages`, `urls`, `trim_outbox` and `counters`; the frontier
+/// the rest.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    /// Visited pages.
+    pub pages: Vec<FinishedPage>,
+    /// URLs from elsewhere: seeds, feeds and sitemaps named in settings or robots.txt.
+    pub urls: Vec<NewUrl>,
+    /// The index has committed all outbox rows up to this number: forget them.
+    pub trim_outbox: Option<i64>,
+    /// Added to the counters of a site: `(site, counter name) → amount`.
+    pub counters: BTreeMap<(Arc<str>, Cow<'static, str>), i64>,
+    /// The last failed fetch of a site: address and reason.
+    pub site_errors: BTreeMap<Arc<str>, String>,
+    /// Changed host records (frontier).
+    pub hosts: Vec<HostRecord>,
+    /// Hosts whose `next_due_ms` is to be computed anew from their due URLs, but no earlier than the time given
+    /// (frontier).
+    pub settle: Vec<(HostId, i64)>,
+    /// URLs that are not fetched now and when they are due instead; [`HELD_MS`] where their site is not crawled at
+    /// present (frontier).
+    pub hold: Vec<(UrlId, i64)>,
+    /// URLs being fetched right now (frontier); replaces the last list, so that an unclean stop is noticed.
+    pub in_flight: Option<Vec<UrlId>>,
+}
+
+impl Batch {
+    /// Adds to a counter of a site.
+    pub fn count(&mut self, site: &Arc<str>, name: impl Into<Cow<'static, str>>, amount: i64) {
+        let key = (Arc::clone(site), name.into());
+        *self.counters.entry(key).or_default() += amount;
+    }
+}
+
+/// A URL that a transaction has added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inserted {
+    /// Row number.
+    pub id: UrlId,
+    /// Its host.
+    pub host: HostId,
+    /// Its site.
+    pub site: SiteId,
+    /// Fingerprint of the address.
+    pub hash: u64,
+    /// Place among the due URLs of its host.
+    pub rank: u8,
+    /// When it is due.
+    pub due_ms: i64,
+}
+
+/// What a transaction did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Committed {
+    /// URLs added.
+    pub inserted: Vec<Inserted>,
+    /// URLs offered as new that were there already.
+    pub known: u64,
+    /// Number of the last row ever put into the outbox; 0 if none was.
+    pub outbox_seq: i64,
+    /// Pages that stood for a document that is gone or says something else now: due again.
+    pub released: Vec<(HostId, DueUrl)>,
+    /// New `next_due_ms` of the hosts named in `settle`.
+    pub settled: Vec<(HostId, Option<i64>)>,
+}

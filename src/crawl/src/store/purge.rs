@@ -1,0 +1,338 @@
+//! Taking out what was crawled. In: an address or the name of a site. Out: nothing of it is left in the store, and the
+//! outbox tells the index to drop the documents. An address that was taken down is remembered, so that no link brings it
+//! back. Archives (WARC) are files of their own and stay as they are.
+
+use rusqlite::{Connection, Row, params};
+
+use super::error::StoreError;
+use super::keys::{Keys, NEWEST, set_meta};
+use super::open::{Caches, Reader, Store};
+use super::record::{SiteId, UrlId, UrlState};
+use super::{runs, templates};
+use taojin_uri::CrawlUri;
+
+/// URLs deleted in one transaction, so that a big site does not fill the WAL.
+const BATCH: i64 = 5_000;
+
+/// Addresses of one document that go together; more than this have something wrong with their canonical addresses.
+const MAX_ADDRESSES: i64 = 10_000;
+
+/// An address that was taken down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Takedown {
+    /// Its fingerprint.
+    pub fingerprint: u64,
+    /// The address.
+    pub url: String,
+    /// Fingerprint of the address that the operator named.
+    pub named: u64,
+    /// When, Unix milliseconds.
+    pub at_ms: i64,
+}
+
+/// What was taken out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Purged {
+    /// Rows of URLs.
+    pub urls: usize,
+    /// Fingerprints of the documents that the index drops.
+    pub documents: Vec<u64>,
+    /// Row numbers (of an address only).
+    pub ids: Vec<UrlId>,
+    /// The addresses, the one that has the document first (of an address only).
+    pub addresses: Vec<CrawlUri>,
+    /// Number of the last row in the outbox: once the index has committed it, nothing is found any more.
+    pub outbox_seq: i64,
+}
+
+impl Reader {
+    /// Whether an address was taken down, and when.
+    pub fn takedown(&self, uri: &CrawlUri) -> Result<Option<Takedown>, StoreError> {
+        let sql = "SELECT fingerprint, url, named, at_ms FROM takedown WHERE fingerprint = ?1";
+        self.row(sql, [uri.fingerprint().cast_signed()], takedown)
+    }
+
+    /// All addresses that were taken down.
+    pub fn takedowns(&self) -> Result<Vec<Takedown>, StoreError> {
+        let sql = "SELECT fingerprint, url, named, at_ms FROM takedown ORDER BY at_ms, url";
+        self.rows(sql, [], takedown)
+    }
+
+    /// Row numbers of all pages that share a document with `id`, the page that has it first.
+    pub fn same_document(&self, id: UrlId) -> Result<Vec<UrlId>, StoreError> {
+        let sql = "SELECT coalesce(alias_of, id) FROM url WHERE id = ?1";
+        let Some(primary) = self.row(sql, [id], |row| row.get::<_, UrlId>(0))? else {
+            return Ok(Vec::new());
+        };
+        let sql =
+            "SELECT id FROM url WHERE alias_of = ?1 AND alias_of IS NOT NULL ORDER BY id LIMIT ?2";
+        let mut ids = vec![primary];
+        ids.extend(self.rows(sql, [primary, MAX_ADDRESSES], |row| row.get::<_, UrlId>(0))?);
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+        Ok(ids)
+    }
+}
+
+impl Store {
+    /// Takes down an address: the document that stands for it, all its addresses, and the pages saved for templates. From
+    /// now on none of these addresses is visited. Works also for an address that was never crawled.
+    pub fn take_down(&mut self, uri: &CrawlUri, now_ms: i64) -> Result<Purged, StoreError> {
+        let mut found = Vec::new();
+        if let Some(record) = self.lookup(uri)? {
+            for id in self.same_document(record.id)? {
+                found.extend(self.url(id)?);
+            }
+        }
+        let (seq, named) = (self.outbox_seq, uri.fingerprint().cast_signed());
+        let mut done = Purged {
+            urls: found.len(),
+            outbox_seq: seq,
+            ..Purged::default()
+        };
+        let mut run = |conn: &Connection| -> rusqlite::Result<()> {
+            let tx = conn.unchecked_transaction()?;
+            for record in &found {
+                let site: SiteId =
+                    tx.query_row("SELECT site_id FROM url WHERE id = ?1", [record.id], |r| {
+                        r.get(0)
+                    })?;
+                let visit = &record.visit;
+                tx.prepare_cached(
+                    "UPDATE url SET state = ?2, due_ms = NULL, etag = NULL, last_modified = NULL, digest = NULL, \
+                     content = NULL, documented = 0, target = NULL, alias_of = NULL, error = NULL WHERE id = ?1",
+                )?
+                .execute(params![record.id, UrlState::Refused as i64])?;
+                count(&tx, site, visit.state.name(), -1)?;
+                count(&tx, site, UrlState::Refused.name(), 1)?;
+                if visit.documented {
+                    let checked_s = visit.fetched_ms.unwrap_or_default() / 1000;
+                    count(&tx, site, "documents", -1)?;
+                    count(&tx, site, "checked_s", -checked_s)?;
+                    done.documents.push(record.uri.fingerprint());
+                }
+                done.ids.push(record.id);
+                done.addresses.push(record.uri.clone());
+            }
+            if !done.addresses.contains(uri) {
+                done.addresses.push(uri.clone());
+            }
+            for address in &done.addresses {
+                let fingerprint = address.fingerprint().cast_signed();
+                tx.prepare_cached(
+                    "INSERT INTO takedown (fingerprint, url, named, at_ms) VALUES (?1, ?2, ?3, ?4) \
+                     ON CONFLICT (fingerprint) DO NOTHING",
+                )?
+                .execute(params![fingerprint, address.as_str(), named, now_ms])?;
+                tx.prepare_cached("DELETE FROM template_page WHERE url = ?1")?
+                    .execute([address.as_str()])?;
+                // An imported document has no row here; the index may have it all the same.
+                done.outbox_seq += 1;
+                drop_document(&tx, done.outbox_seq, fingerprint)?;
+            }
+            set_meta(&tx, "outbox_seq", done.outbox_seq)?;
+            templates::raise(&tx)?;
+            tx.commit()
+        };
+        run(&self.conn).map_err(|e| self.fail(e))?;
+        self.outbox_seq = done.outbox_seq;
+        Ok(done)
+    }
+
+    /// Lifts a takedown, of all addresses that were named with this one. Those that have a row are due again.
+    pub fn allow_again(
+        &mut self,
+        uri: &CrawlUri,
+        now_ms: i64,
+    ) -> Result<Vec<Takedown>, StoreError> {
+        let Some(this) = self.takedown(uri)? else {
+            return Ok(Vec::new());
+        };
+        let sql =
+            "SELECT fingerprint, url, named, at_ms FROM takedown WHERE named = ?1 ORDER BY url";
+        let named = this.named.cast_signed();
+        let all = self.rows(sql, [named], takedown)?;
+        let mut rows = Vec::new();
+        for address in &all {
+            if let Ok(uri) = CrawlUri::parse(&address.url) {
+                rows.extend(self.lookup(&uri)?.map(|record| record.id));
+            }
+        }
+        let run = |conn: &Connection| -> rusqlite::Result<()> {
+            let tx = conn.unchecked_transaction()?;
+            tx.execute("DELETE FROM takedown WHERE named = ?1", [named])?;
+            for id in &rows {
+                let (site, state) = tx.query_row(
+                    "SELECT site_id, state FROM url WHERE id = ?1",
+                    [id],
+                    |row| Ok((row.get::<_, SiteId>(0)?, row.get::<_, i64>(1)?)),
+                )?;
+                count(&tx, site, UrlState::from_code(state).name(), -1)?;
+                count(&tx, site, UrlState::New.name(), 1)?;
+                tx.execute(
+                    "UPDATE url SET state = ?2, due_ms = ?3 WHERE id = ?1",
+                    params![id, UrlState::New as i64, now_ms],
+                )?;
+                tx.execute(
+                    "UPDATE host SET next_due_ms = ?2 WHERE (next_due_ms IS NULL OR next_due_ms > ?2) \
+                     AND id = (SELECT host_id FROM url WHERE id = ?1)",
+                    [*id, now_ms],
+                )?;
+            }
+            tx.commit()
+        };
+        run(&self.conn).map_err(|e| self.fail(e))?;
+        Ok(all)
+    }
+
+    /// Forgets a site with all its URLs, counters and templates, and asks the index to drop their documents and those of
+    /// `more`. How many URLs it had.
+    pub fn forget_site(&mut self, name: &str) -> Result<usize, StoreError> {
+        Ok(self.purge_site(name, false, &[], |_| {})?.urls)
+    }
+
+    /// Takes out everything of a site: its URLs, counters and templates, and from the index the documents of its URLs and
+    /// those in `more`. `keep` leaves the site itself, with its pause and the time of its last cycle. `each` is told how
+    /// many URLs are gone so far. Works in several transactions; after a crash in between call it again.
+    pub fn purge_site(
+        &mut self,
+        name: &str,
+        keep: bool,
+        more: &[u64],
+        mut each: impl FnMut(usize),
+    ) -> Result<Purged, StoreError> {
+        let mut done = Purged {
+            outbox_seq: self.outbox_seq,
+            ..Purged::default()
+        };
+        if let Some(site) = self.site(name)? {
+            // Runs that were being made of others would bring forgotten addresses back.
+            self.keys = Keys::default();
+            let forgotten = self.forget_urls(site.id, &mut done, &mut each);
+            self.caches = Caches::default();
+            self.keys = Keys::load(&self.conn, NEWEST).map_err(|e| self.fail(e))?;
+            self.site_names.borrow_mut().clear();
+            forgotten?;
+            end_site(&self.conn, site.id, keep).map_err(|e| self.fail(e))?;
+        }
+        let seq = self.outbox_seq;
+        self.outbox_seq = drop_rest(&self.conn, name, more, seq).map_err(|e| self.fail(e))?;
+        done.documents.extend(more);
+        done.documents.sort_unstable();
+        done.documents.dedup();
+        done.outbox_seq = self.outbox_seq;
+        Ok(done)
+    }
+
+    fn forget_urls(
+        &mut self,
+        site: SiteId,
+        done: &mut Purged,
+        each: &mut impl FnMut(usize),
+    ) -> Result<(), StoreError> {
+        let mut after = 0;
+        loop {
+            let some = forget_some(&self.conn, site, after, self.outbox_seq);
+            let some = some.map_err(|e| self.fail(e))?;
+            self.outbox_seq = some.outbox_seq;
+            done.urls += some.urls;
+            done.documents.extend(some.documents);
+            match some.ids.last() {
+                Some(last) => after = *last,
+                None => return Ok(()),
+            }
+            each(done.urls);
+        }
+    }
+}
+
+/// Deletes some URLs of a site after row `after`, with a delete in the outbox for each that has a document.
+fn forget_some(
+    conn: &Connection,
+    site: SiteId,
+    after: UrlId,
+    seq: i64,
+) -> rusqlite::Result<Purged> {
+    let mut done = Purged {
+        outbox_seq: seq,
+        ..Purged::default()
+    };
+    let tx = conn.unchecked_transaction()?;
+    let doomed: Vec<(UrlId, i64, bool)> = tx
+        .prepare_cached(
+            "SELECT id, hash, documented FROM url WHERE id > ?2 AND site_id = ?1 ORDER BY id LIMIT ?3",
+        )?
+        .query_map([site, after, BATCH], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    let live = runs::live(&tx)?;
+    for (id, hash, documented) in &doomed {
+        runs::remove(&tx, &live, hash.cast_unsigned())?;
+        tx.prepare_cached("DELETE FROM url WHERE id = ?1")?
+            .execute([id])?;
+        if *documented {
+            done.outbox_seq += 1;
+            drop_document(&tx, done.outbox_seq, *hash)?;
+            done.documents.push(hash.cast_unsigned());
+        }
+        done.ids.push(*id);
+    }
+    set_meta(&tx, "outbox_seq", done.outbox_seq)?;
+    tx.commit()?;
+    done.urls = done.ids.len();
+    Ok(done)
+}
+
+/// What a site has beside its URLs; with `keep` it stays as one that was crawled and has nothing.
+fn end_site(conn: &Connection, site: SiteId, keep: bool) -> rusqlite::Result<()> {
+    let tx = conn.unchecked_transaction()?;
+    tx.execute("DELETE FROM host_site WHERE site_id = ?1", [site])?;
+    tx.execute("DELETE FROM counter WHERE site_id = ?1", [site])?;
+    match keep {
+        true => tx.execute("UPDATE site SET last_error = NULL WHERE id = ?1", [site])?,
+        false => tx.execute("DELETE FROM site WHERE id = ?1", [site])?,
+    };
+    tx.commit()
+}
+
+/// The templates of a site, and documents that the index has without a URL.
+fn drop_rest(conn: &Connection, name: &str, more: &[u64], mut seq: i64) -> rusqlite::Result<i64> {
+    let tx = conn.unchecked_transaction()?;
+    for table in ["template", "template_page", "template_fit"] {
+        tx.execute(&format!("DELETE FROM {table} WHERE site = ?1"), [name])?;
+    }
+    templates::raise(&tx)?;
+    for fingerprint in more {
+        seq += 1;
+        drop_document(&tx, seq, fingerprint.cast_signed())?;
+    }
+    set_meta(&tx, "outbox_seq", seq)?;
+    tx.commit()?;
+    Ok(seq)
+}
+
+fn drop_document(conn: &Connection, seq: i64, fingerprint: i64) -> rusqlite::Result<()> {
+    conn.prepare_cached("INSERT INTO outbox (seq, fingerprint, doc) VALUES (?1, ?2, NULL)")?
+        .execute([seq, fingerprint])?;
+    Ok(())
+}
+
+fn count(conn: &Connection, site: SiteId, name: &str, amount: i64) -> rusqlite::Result<()> {
+    conn.prepare_cached(
+        "INSERT INTO counter (site_id, name, value) VALUES (?1, ?2, ?3) \
+         ON CONFLICT (site_id, name) DO UPDATE SET value = counter.value + excluded.value",
+    )?
+    .execute(params![site, name, amount])?;
+    Ok(())
+}
+
+fn takedown(row: &Row<'_>) -> rusqlite::Result<Takedown> {
+    Ok(Takedown {
+        fingerprint: row.get::<_, i64>(0)?.cast_unsigned(),
+        url: row.get(1)?,
+        named: row.get::<_, i64>(2)?.cast_unsigned(),
+        at_ms: row.get(3)?,
+    })
+}

@@ -1,0 +1,237 @@
+//! What the store keeps of a URL, a host and a site. Plain data: nothing here decides anything.
+
+use std::sync::Arc;
+
+use taojin_uri::CrawlUri;
+
+/// Row number of a URL; rises with the order in which URLs were found.
+pub type UrlId = i64;
+/// Row number of a host.
+pub type HostId = i64;
+/// Row number of a site.
+pub type SiteId = i64;
+
+/// What a URL is for. The numbers are stored; the first four are visited in every cycle of their site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+pub enum UrlClass {
+    /// Named in the site's settings.
+    Seed = 0,
+    /// A list page: its worth is its links.
+    Hub = 1,
+    /// An RSS, Atom or JSON feed.
+    Feed = 2,
+    /// A sitemap or a sitemap index.
+    Sitemap = 3,
+    /// A detail page.
+    Article = 4,
+    /// Not fetched yet, or none of these.
+    #[default]
+    Unknown = 5,
+}
+
+impl UrlClass {
+    /// All classes, in the order of their numbers.
+    pub const ALL: [UrlClass; 6] = [
+        UrlClass::Seed,
+        UrlClass::Hub,
+        UrlClass::Feed,
+        UrlClass::Sitemap,
+        UrlClass::Article,
+        UrlClass::Unknown,
+    ];
+
+    /// Whether it is visited again in each cycle for its links.
+    pub fn is_hub(self) -> bool {
+        self < UrlClass::Article
+    }
+
+    /// Name as printed and logged.
+    pub fn name(self) -> &'static str {
+        match self {
+            UrlClass::Seed => "seed",
+            UrlClass::Hub => "hub",
+            UrlClass::Feed => "feed",
+            UrlClass::Sitemap => "sitemap",
+            UrlClass::Article => "article",
+            UrlClass::Unknown => "unknown",
+        }
+    }
+
+    pub(super) fn from_code(code: i64) -> Self {
+        usize::try_from(code)
+            .ok()
+            .and_then(|i| Self::ALL.get(i).copied())
+            .unwrap_or_default()
+    }
+}
+
+/// What came of the last visit. The numbers are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+pub enum UrlState {
+    /// Found, not fetched yet.
+    #[default]
+    New = 0,
+    /// Fetched, also when the answer was "not modified".
+    Fetched = 1,
+    /// Leads elsewhere; the target stands in `target`.
+    Redirect = 2,
+    /// The server says that it is gone (410, or 404 twice a day apart).
+    Gone = 3,
+    /// Could not be fetched; tried again while it has a due time.
+    Failed = 4,
+    /// Not allowed: robots.txt, address guard, scope.
+    Refused = 5,
+}
+
+impl UrlState {
+    /// All states, in the order of their numbers.
+    pub const ALL: [UrlState; 6] = [
+        UrlState::New,
+        UrlState::Fetched,
+        UrlState::Redirect,
+        UrlState::Gone,
+        UrlState::Failed,
+        UrlState::Refused,
+    ];
+
+    /// Name as printed and logged.
+    pub fn name(self) -> &'static str {
+        match self {
+            UrlState::New => "new",
+            UrlState::Fetched => "fetched",
+            UrlState::Redirect => "redirect",
+            UrlState::Gone => "gone",
+            UrlState::Failed => "failed",
+            UrlState::Refused => "refused",
+        }
+    }
+
+    pub(super) fn from_code(code: i64) -> Self {
+        usize::try_from(code)
+            .ok()
+            .and_then(|i| Self::ALL.get(i).copied())
+            .unwrap_or_default()
+    }
+}
+
+/// The part of a URL's record that a visit changes. A finished page carries the whole of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Visit {
+    /// What came of the last visit.
+    pub state: UrlState,
+    /// What the URL is for.
+    pub class: UrlClass,
+    /// When it is to be fetched next; `None`: with the next cycle of its site (hubs) or never.
+    pub due_ms: Option<i64>,
+    /// Place among the due URLs of its host, 0 first. Set by the frontier.
+    pub rank: u8,
+    /// Present revisit interval; 0 before the first visit.
+    pub interval_ms: i64,
+    /// Status of the last answer.
+    pub status: Option<u16>,
+    /// `ETag` of the last full answer.
+    pub etag: Option<String>,
+    /// `Last-Modified` of the last full answer, as sent.
+    pub last_modified: Option<String>,
+    /// Digest of the extracted text (articles) or of the links (hubs).
+    pub digest: Option<u64>,
+    /// Time of the last visit.
+    pub fetched_ms: Option<i64>,
+    /// Time of the last visit that found the digest changed (or the first visit).
+    pub changed_ms: Option<i64>,
+    /// First of an unbroken row of 404 answers.
+    pub not_found_since_ms: Option<i64>,
+    /// Visits in a row that found nothing new.
+    pub unchanged: u32,
+    /// Failed visits in a row.
+    pub errors: u32,
+    /// Its document stands in the index.
+    pub documented: bool,
+    /// Digest of all that its document says; also of a page that stands for the same document as another.
+    pub content: Option<u64>,
+    /// The page whose document stands for this one too: the same text at another address.
+    pub alias_of: Option<UrlId>,
+    /// Redirect target, or the page's own canonical address where it differs.
+    pub target: Option<String>,
+    /// The last error in words. Of a page that was fetched: why it has no document, or what is wrong with its body.
+    pub error: Option<String>,
+}
+
+/// Everything known of one URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UrlRecord {
+    /// Row number.
+    pub id: UrlId,
+    /// Its host.
+    pub host: HostId,
+    /// The address.
+    pub uri: CrawlUri,
+    /// Name of the site that it belongs to.
+    pub site: Arc<str>,
+    /// Links followed from a seed.
+    pub hops: u16,
+    /// Redirects followed to come here.
+    pub redirects: u8,
+    /// The page that it was found on.
+    pub via: Option<UrlId>,
+    /// When it was found.
+    pub first_seen_ms: i64,
+    /// Unclean stops of the program during which it was being fetched, since its last finished visit.
+    pub crashes: u8,
+    /// The state that visits change.
+    pub visit: Visit,
+}
+
+/// One site as the store knows it; its settings live in `sites.d`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteRecord {
+    /// Row number.
+    pub id: SiteId,
+    /// Name in `sites.d`.
+    pub name: Arc<str>,
+    /// It is not crawled at present: its URLs are kept, and none of them is due. Not the operator's pause.
+    pub paused: bool,
+    /// Start of the last cycle; `None` before the first.
+    pub last_cycle_ms: Option<i64>,
+    /// Number of cycles started.
+    pub cycles: i64,
+    /// The last failed fetch of the last cycle: address and reason.
+    pub last_error: Option<String>,
+    /// Since when the operator has it paused.
+    pub paused_ms: Option<i64>,
+}
+
+/// What is remembered of a host between runs: politeness and its counters. Meaning belongs to the frontier.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HostRecord {
+    /// Row number.
+    pub id: HostId,
+    /// `host` or `host:port`.
+    pub authority: Arc<str>,
+    /// No URL of it is due before this; `None`: none is due at all.
+    pub next_due_ms: Option<i64>,
+    /// Nothing is fetched from it before this (delay, Retry-After, backoff, parking).
+    pub not_before_ms: i64,
+    /// Code of the reason for `not_before_ms`.
+    pub cause: u8,
+    /// Steps of the present backoff.
+    pub backoff_level: u8,
+    /// Last time the host asked for less or failed.
+    pub trouble_ms: Option<i64>,
+    /// Failed fetches in a row.
+    pub errors: u32,
+    /// The last error in words.
+    pub last_error: Option<String>,
+    /// `Crawl-delay` of robots.txt.
+    pub crawl_delay_ms: Option<i64>,
+    /// Time that the last fetch took.
+    pub elapsed_ms: i64,
+    /// Address that the last connection went to.
+    pub ip: Option<std::net::IpAddr>,
+    /// Fetches ever.
+    pub fetched: i64,
+    /// Start of the cycle that `cycle_pages` counts.
+    pub cycle_ms: i64,
+    /// Fetches in this cycle.
+    pub cycle_pages: i64,
+}

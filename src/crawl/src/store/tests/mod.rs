@@ -1,0 +1,89 @@
+//! Tests of the store: failure first.
+
+mod crash;
+mod follows;
+mod keys;
+mod purge;
+mod records;
+mod terms;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::*;
+use taojin_uri::CrawlUri;
+
+const NOW: i64 = 1_800_000_000_000;
+
+fn uri(text: &str) -> CrawlUri {
+    CrawlUri::parse(text).unwrap()
+}
+
+fn site() -> Arc<str> {
+    Arc::from("s")
+}
+
+fn link(text: &str) -> NewUrl {
+    NewUrl::link(uri(text), &site(), 1)
+}
+
+fn offer(store: &mut Store, texts: &[&str]) -> Committed {
+    let batch = Batch {
+        urls: texts.iter().map(|t| link(t)).collect(),
+        ..Batch::default()
+    };
+    store.commit(&batch, NOW).unwrap()
+}
+
+/// A visit of `text` that found a document and one link.
+fn visited(store: &Store, text: &str, outlink: &str, document: DocOp) -> FinishedPage {
+    let record = store.lookup(&uri(text)).unwrap().unwrap();
+    FinishedPage {
+        id: record.id,
+        host: record.host,
+        fingerprint: record.uri.fingerprint(),
+        visit: Visit {
+            state: UrlState::Fetched,
+            class: UrlClass::Article,
+            due_ms: Some(NOW + 1_000),
+            rank: 12,
+            interval_ms: 86_400_000,
+            status: Some(200),
+            etag: Some("\"1\"".to_owned()),
+            last_modified: Some("Tue, 03 Nov 2026 00:00:00 GMT".to_owned()),
+            digest: Some(u64::MAX),
+            fetched_ms: Some(NOW),
+            changed_ms: Some(NOW),
+            not_found_since_ms: None,
+            unchanged: 3,
+            errors: 0,
+            documented: document != DocOp::Delete,
+            target: None,
+            error: None,
+            content: Some(u64::MAX - 1),
+            alias_of: None,
+        },
+        outlinks: vec![link(outlink)],
+        document: Some(document),
+        other_document: None,
+        yielding: Vec::new(),
+    }
+}
+
+fn commit_pages(store: &mut Store, pages: Vec<FinishedPage>) -> Committed {
+    let batch = Batch {
+        pages,
+        ..Batch::default()
+    };
+    store.commit(&batch, NOW).unwrap()
+}
+
+fn copy_of(dir: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for name in ["crawl.sqlite", "crawl.sqlite-wal"] {
+        if dir.join(name).exists() {
+            std::fs::copy(dir.join(name), copy.path().join(name)).unwrap();
+        }
+    }
+    copy
+}

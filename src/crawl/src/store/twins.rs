@@ -1,0 +1,119 @@
+//! Pages that share a document: the same text at several addresses, or an address and the canonical one that it
+//! names. In: row numbers, digests, addresses. Out: who has the document, and who stands for it. When a document goes
+//! or says something else, the pages that stood for it are fetched again, whole: none is lost by a wrong guess.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::batch::HELD_MS;
+use super::error::StoreError;
+use super::open::Reader;
+use super::record::{HostId, UrlId};
+use super::urls::DueUrl;
+use taojin_uri::CrawlUri;
+
+/// Pages that are looked at for one address; a site with more has something wrong with its canonical addresses.
+const MAX_PAGES: i64 = 64;
+
+impl Reader {
+    /// The page of `site` other than `not` whose document has this digest.
+    pub fn twin(
+        &self,
+        site: &str,
+        content: u64,
+        not: &[UrlId],
+    ) -> Result<Option<UrlId>, StoreError> {
+        let Some(site) = self.site(site)? else {
+            return Ok(None);
+        };
+        let found = self.ids(
+            "SELECT id FROM url WHERE site_id = ?1 AND content = ?2 AND documented = 1 AND content IS NOT NULL \
+             ORDER BY id LIMIT ?3",
+            params![site.id, content.cast_signed(), MAX_PAGES],
+        )?;
+        Ok(found.into_iter().find(|id| !not.contains(id)))
+    }
+
+    /// Pages with a document that name `uri` as their canonical address.
+    pub fn naming(&self, uri: &CrawlUri) -> Result<Vec<UrlId>, StoreError> {
+        self.ids(
+            "SELECT id FROM url WHERE target = ?1 AND documented = 1 AND target IS NOT NULL ORDER BY id LIMIT ?2",
+            params![uri.as_str(), MAX_PAGES],
+        )
+    }
+
+    /// Pages that the document of `id` stands for as well.
+    pub fn aliases(&self, id: UrlId) -> Result<Vec<UrlId>, StoreError> {
+        self.ids(
+            "SELECT id FROM url WHERE alias_of = ?1 AND alias_of IS NOT NULL ORDER BY id LIMIT ?2",
+            params![id, MAX_PAGES],
+        )
+    }
+
+    fn ids(&self, sql: &str, values: &[&dyn rusqlite::ToSql]) -> Result<Vec<UrlId>, StoreError> {
+        self.rows(sql, values, |row| row.get(0))
+    }
+}
+
+/// What a page was before it gave way.
+pub(super) struct GaveWay {
+    pub(super) fingerprint: u64,
+    pub(super) fetched_ms: Option<i64>,
+}
+
+/// Page `id` no longer has a document of its own: it and all that stood for it stand for `primary` now. None if it had
+/// no document.
+pub(super) fn give_way(
+    conn: &Connection,
+    id: UrlId,
+    primary: UrlId,
+) -> rusqlite::Result<Option<GaveWay>> {
+    let before = conn
+        .prepare_cached("SELECT hash, fetched_ms FROM url WHERE id = ?1 AND documented = 1")?
+        .query_row([id], |row| {
+            Ok(GaveWay {
+                fingerprint: row.get::<_, i64>(0)?.cast_unsigned(),
+                fetched_ms: row.get(1)?,
+            })
+        })
+        .optional()?;
+    if before.is_some() {
+        // The digest of its text goes as well: it stands for the other by its own word, whatever that says.
+        conn.prepare_cached(
+            "UPDATE url SET documented = 0, content = NULL, alias_of = ?2 WHERE id = ?1",
+        )?
+        .execute([id, primary])?;
+        conn.prepare_cached(
+            "UPDATE url SET alias_of = ?2, content = NULL WHERE alias_of = ?1 AND alias_of IS NOT NULL AND id <> ?2",
+        )?
+        .execute([id, primary])?;
+    }
+    Ok(before)
+}
+
+/// The document of `primary` is gone, or no longer has the digest `content`: pages that stood for it are due at
+/// `now_ms`, unconditionally. `all`: also those that only named it as their canonical address.
+pub(super) fn release(
+    conn: &Connection,
+    primary: UrlId,
+    content: Option<i64>,
+    all: bool,
+    now_ms: i64,
+) -> rusqlite::Result<Vec<(HostId, DueUrl)>> {
+    conn.prepare_cached(
+        "UPDATE url SET etag = NULL, last_modified = NULL, digest = NULL, content = NULL, alias_of = NULL, \
+         target = NULL, due_ms = CASE WHEN due_ms >= ?5 THEN due_ms ELSE ?4 END \
+         WHERE alias_of = ?1 AND alias_of IS NOT NULL AND (?3 OR content = ?2) \
+         RETURNING host_id, rank, id",
+    )?
+    .query_map(params![primary, content, all, now_ms, HELD_MS], |row| {
+        Ok((
+            row.get(0)?,
+            DueUrl {
+                rank: row.get(1)?,
+                due_ms: now_ms,
+                id: row.get(2)?,
+            },
+        ))
+    })?
+    .collect()
+}

@@ -1,0 +1,330 @@
+//! Reading URL records. In: a row number, an address, a host. Out: records, and what is due.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::batch::HELD_MS;
+use super::error::StoreError;
+use super::keys::{find_beside, watermark};
+use super::open::{Reader, Store};
+use super::record::{HostId, SiteId, UrlClass, UrlId, UrlRecord, UrlState, Visit};
+use super::runs;
+use taojin_uri::CrawlUri;
+
+/// Ranks that the frontier may use: 0 … `RANKS - 1`.
+pub const RANKS: u8 = 16;
+
+const COLUMNS: &str = "id, host_id, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms, crashes, \
+     interval_ms, status, etag, last_modified, digest, fetched_ms, changed_ms, not_found_since_ms, unchanged, errors, \
+     documented, target, error, content, alias_of";
+
+/// The first so many due URLs of a rank of a host.
+const DUE: &str = "SELECT due_ms, id FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 \
+     AND due_ms IS NOT NULL ORDER BY due_ms, id LIMIT ?4";
+
+/// A due URL without its record: what a work queue holds in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DueUrl {
+    /// Place among the due URLs of its host.
+    pub rank: u8,
+    /// When it became or becomes due.
+    pub due_ms: i64,
+    /// Row number; of two URLs due at the same time the one found first goes first.
+    pub id: UrlId,
+}
+
+impl Reader {
+    /// The record of a URL by its row number; `None` if there is none, or if its address no longer parses.
+    pub fn url(&self, id: UrlId) -> Result<Option<UrlRecord>, StoreError> {
+        self.url_where("id = ?1", params![id])
+    }
+
+    /// The record of an address.
+    pub fn lookup(&self, uri: &CrawlUri) -> Result<Option<UrlRecord>, StoreError> {
+        match find_beside(&self.conn, uri.fingerprint()).map_err(|e| self.fail(e))? {
+            Some(id) => self.url(id),
+            None => Ok(None),
+        }
+    }
+
+    fn url_where(
+        &self,
+        condition: &str,
+        values: &[&dyn rusqlite::ToSql],
+    ) -> Result<Option<UrlRecord>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM url WHERE {condition}");
+        let found = self.row(&sql, values, |row| {
+            Ok((
+                row.get::<_, SiteId>(3)?,
+                row.get::<_, String>(2)?,
+                url_record(row)?,
+            ))
+        })?;
+        let Some((site, address, record)) = found else {
+            return Ok(None);
+        };
+        let Some(mut record) = record else {
+            tracing::warn!(url = address, "stored address does not parse any more");
+            return Ok(None);
+        };
+        record.site = self.site_name(site)?;
+        Ok(Some(record))
+    }
+
+    /// The first `limit` URLs of `host` due at `now_ms`, in order of rank, due time and finding.
+    pub fn due(&self, host: HostId, now_ms: i64, limit: usize) -> Result<Vec<DueUrl>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<DueUrl>> {
+            let mut found = Vec::new();
+            let mut select = self.conn.prepare_cached(DUE)?;
+            for rank in 0..RANKS {
+                let room = limit - found.len();
+                if room == 0 {
+                    break;
+                }
+                let room = i64::try_from(room).unwrap_or(i64::MAX);
+                let mut rows = select.query(params![host, rank, now_ms, room])?;
+                while let Some(row) = rows.next()? {
+                    found.push(DueUrl {
+                        rank,
+                        due_ms: row.get(0)?,
+                        id: row.get(1)?,
+                    });
+                }
+            }
+            Ok(found)
+        };
+        read().map_err(|e| self.fail(e))
+    }
+
+    /// The `limit` URLs of `host` of rank `from` and above that have been due for longest at `now_ms`.
+    pub fn oldest_due(
+        &self,
+        host: HostId,
+        now_ms: i64,
+        from: u8,
+        limit: usize,
+    ) -> Result<Vec<DueUrl>, StoreError> {
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
+        let read = || -> rusqlite::Result<Vec<DueUrl>> {
+            let mut found = Vec::new();
+            let mut select = self.conn.prepare_cached(DUE)?;
+            for rank in from..RANKS {
+                let mut rows = select.query(params![host, rank, now_ms, most])?;
+                while let Some(row) = rows.next()? {
+                    let (due_ms, id) = (row.get(0)?, row.get(1)?);
+                    found.push(DueUrl { rank, due_ms, id });
+                }
+            }
+            found.sort_by_key(|url| (url.due_ms, url.id));
+            found.truncate(limit);
+            Ok(found)
+        };
+        read().map_err(|e| self.fail(e))
+    }
+
+    /// The earliest due time of `host`; only times after `after_ms` if one is given.
+    pub fn next_due(&self, host: HostId, after_ms: Option<i64>) -> Result<Option<i64>, StoreError> {
+        earliest_due(&self.conn, host, after_ms).map_err(|e| self.fail(e))
+    }
+
+    /// Whether `host` has a URL due at `now_ms` that was not visited since `since_ms`, or that is due sooner after its
+    /// visit than its interval asks, since something else wants it.
+    pub fn has_due_since(
+        &self,
+        host: HostId,
+        now_ms: i64,
+        since_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 AND due_ms IS NOT NULL \
+                   AND (fetched_ms IS NULL OR fetched_ms < ?4 OR due_ms < fetched_ms + interval_ms) LIMIT 1";
+        for rank in 0..RANKS {
+            let found = self.row(sql, params![host, rank, now_ms, since_ms], |_| Ok(()))?;
+            if found.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Site of a URL.
+    pub fn url_site(&self, id: UrlId) -> Result<Option<SiteId>, StoreError> {
+        self.conn
+            .prepare_cached("SELECT site_id FROM url WHERE id = ?1")
+            .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
+            .map_err(|e| self.fail(e))
+    }
+
+    /// Calls `each` with the fingerprint of every URL found after row `after`; the last row number (or `after`).
+    pub fn fingerprints(
+        &self,
+        after: UrlId,
+        mut each: impl FnMut(u64),
+    ) -> Result<UrlId, StoreError> {
+        let mut read = || -> rusqlite::Result<UrlId> {
+            let tx = self.conn.unchecked_transaction()?;
+            let mut from = after;
+            if after == 0 {
+                // Nearly all of them stand in runs, a tenth as large as the rows.
+                runs::for_each(&tx, &mut each)?;
+                from = watermark(&tx)?;
+            }
+            let mut select = tx.prepare("SELECT hash FROM url WHERE id > ?1")?;
+            let mut rows = select.query([from])?;
+            while let Some(row) = rows.next()? {
+                each(row.get::<_, i64>(0)?.cast_unsigned());
+            }
+            Ok(after.max(last_url(&tx)?))
+        };
+        read().map_err(|e| self.fail(e))
+    }
+
+    /// When the next due URL of a site may be fetched, as far as its host's rest tells: `now_ms` at the earliest; none
+    /// if nothing of the site is due, or if its hosts had their pages of this cycle.
+    pub fn site_waits(&self, site: &str, now_ms: i64) -> Result<Option<i64>, StoreError> {
+        let Some(site) = self.site(site)? else {
+            return Ok(None);
+        };
+        let ranks: Vec<String> = (0..RANKS).map(|rank| rank.to_string()).collect();
+        let sql = format!(
+            "SELECT min(max(host.not_before_ms, ?2)) FROM host JOIN host_site ON host_site.host_id = host.id \
+             WHERE host_site.site_id = ?1 AND host.next_due_ms < ?3 AND EXISTS (SELECT 1 FROM url WHERE \
+             host_id = host.id AND rank IN ({}) AND due_ms <= ?2 AND due_ms IS NOT NULL AND site_id = ?1)",
+            ranks.join(", ")
+        );
+        let found = self.row(&sql, [site.id, now_ms, HELD_MS], |row| row.get(0))?;
+        Ok(found.flatten())
+    }
+
+    /// The highest row number ever given to a URL; 0 if there is none.
+    pub fn last_url(&self) -> Result<UrlId, StoreError> {
+        last_url(&self.conn).map_err(|e| self.fail(e))
+    }
+}
+
+fn last_url(conn: &Connection) -> rusqlite::Result<UrlId> {
+    conn.prepare_cached("SELECT coalesce(max(value), 0) FROM meta WHERE name = 'url_id'")?
+        .query_row([], |row| row.get(0))
+}
+
+impl Store {
+    /// The record of an address, quicker than beside the writing side.
+    pub fn lookup(&self, uri: &CrawlUri) -> Result<Option<UrlRecord>, StoreError> {
+        match self.find(uri).map_err(|e| self.fail(e))? {
+            Some(id) => self.url(id),
+            None => Ok(None),
+        }
+    }
+
+    /// Which of these addresses have a record, in the order asked. One read transaction.
+    pub fn known(&self, uris: &[&CrawlUri]) -> Result<Vec<bool>, StoreError> {
+        let ask = || -> rusqlite::Result<Vec<bool>> {
+            let _tx = self.conn.unchecked_transaction()?;
+            uris.iter()
+                .map(|uri| Ok(self.find(uri)?.is_some()))
+                .collect()
+        };
+        ask().map_err(|e| self.fail(e))
+    }
+
+    /// The highest row number ever given to a URL, from memory.
+    pub fn newest_url(&self) -> UrlId {
+        self.last_url
+    }
+
+    fn find(&self, uri: &CrawlUri) -> rusqlite::Result<Option<UrlId>> {
+        self.keys.find(&self.conn, uri.fingerprint())
+    }
+
+    /// After an unclean stop: the URLs that were being fetched then. Each has its `crashes` raised by one; those at
+    /// `suspect` crashes or more go to the end of their host with `rank`, those at `poison` or more are given up.
+    pub fn recover(&mut self, suspect: u8, poison: u8, rank: u8) -> Result<Vec<UrlId>, StoreError> {
+        let run = |conn: &Connection| -> rusqlite::Result<Vec<UrlId>> {
+            let tx = conn.unchecked_transaction()?;
+            let ids: Vec<UrlId> = tx
+                .prepare_cached("SELECT url_id FROM in_flight ORDER BY url_id")?
+                .query_map([], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            for id in &ids {
+                tx.prepare_cached(
+                    "UPDATE url SET crashes = crashes + 1, \
+                     rank = CASE WHEN crashes + 1 >= ?2 THEN ?4 ELSE rank END, \
+                     due_ms = CASE WHEN crashes + 1 >= ?3 THEN NULL ELSE due_ms END, \
+                     state = CASE WHEN crashes + 1 >= ?3 THEN 4 ELSE state END, \
+                     error = CASE WHEN crashes + 1 >= ?3 THEN 'in flight at every crash' ELSE error END \
+                     WHERE id = ?1 AND crashes < 255",
+                )?
+                .execute(params![id, suspect, poison, rank])?;
+            }
+            tx.execute("DELETE FROM in_flight", [])?;
+            tx.commit()?;
+            Ok(ids)
+        };
+        run(&self.conn).map_err(|e| self.fail(e))
+    }
+}
+
+/// One index seek a rank.
+pub(super) fn earliest_due(
+    conn: &Connection,
+    host: HostId,
+    after_ms: Option<i64>,
+) -> rusqlite::Result<Option<i64>> {
+    let mut select = conn.prepare_cached(
+        "SELECT due_ms FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms > ?3 AND due_ms < ?4 \
+         AND due_ms IS NOT NULL ORDER BY due_ms LIMIT 1",
+    )?;
+    let after_ms = after_ms.unwrap_or(i64::MIN);
+    let mut earliest: Option<i64> = None;
+    for rank in 0..RANKS {
+        let due = select
+            .query_row(params![host, rank, after_ms, HELD_MS], |row| {
+                row.get::<_, i64>(0)
+            })
+            .optional()?;
+        earliest = match (earliest, due) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+    }
+    Ok(earliest)
+}
+
+/// The record without its site's name; `None` if the address no longer parses.
+fn url_record(row: &Row<'_>) -> rusqlite::Result<Option<UrlRecord>> {
+    let Ok(uri) = CrawlUri::parse(row.get_ref(2)?.as_str()?) else {
+        return Ok(None);
+    };
+    Ok(Some(UrlRecord {
+        id: row.get(0)?,
+        host: row.get(1)?,
+        uri,
+        site: Arc::from(""),
+        hops: row.get(8)?,
+        redirects: row.get(9)?,
+        via: row.get(10)?,
+        first_seen_ms: row.get(11)?,
+        crashes: row.get(12)?,
+        visit: Visit {
+            class: UrlClass::from_code(row.get(4)?),
+            state: UrlState::from_code(row.get(5)?),
+            rank: row.get(6)?,
+            due_ms: row.get(7)?,
+            interval_ms: row.get(13)?,
+            status: row.get(14)?,
+            etag: row.get(15)?,
+            last_modified: row.get(16)?,
+            digest: row.get::<_, Option<i64>>(17)?.map(i64::cast_unsigned),
+            fetched_ms: row.get(18)?,
+            changed_ms: row.get(19)?,
+            not_found_since_ms: row.get(20)?,
+            unchanged: row.get(21)?,
+            errors: row.get(22)?,
+            documented: row.get(23)?,
+            target: row.get(24)?,
+            error: row.get(25)?,
+            content: row.get::<_, Option<i64>>(26)?.map(i64::cast_unsigned),
+            alias_of: row.get(27)?,
+        },
+    }))
+}

@@ -1,0 +1,189 @@
+//! Lines that are about the text rather than of it. In: the lines kept, headline and dates. Out: the same without date and
+//! source, editor, share bar, notes of rights, insertions. Only short lines are dropped.
+
+use std::collections::HashSet;
+
+use super::Body;
+use crate::classify::line_features::link_share;
+use crate::cues::phrases::Phrase;
+use crate::date::stamp::Clock;
+use crate::date::text::{Form, Found, find_dates};
+use crate::fields::author::author_of;
+use crate::fields::headline::Headline;
+use crate::fields::likeness::{likeness_from, normal_form};
+use crate::lines::Line;
+use crate::lines::hints::Marks;
+use crate::lines::measure::ends_sentence;
+use crate::lines::outline::{Outline, is_prose};
+use crate::page::{Kind, Page};
+
+/// Longest line that is looked at as a note about the text, in tokens.
+const NOTE_TOKENS: u32 = 60;
+/// Kept lines at the head of the text among which notes may stand below a first sentence.
+const HEAD_LINES: usize = 4;
+/// Longest line of date and names above the text, in tokens.
+const BYLINE_TOKENS: u32 = 24;
+/// Fewest tokens of a line that is a copy of another and not like it by chance.
+const COPY_TOKENS: u32 = 12;
+/// Fewer tokens than this are no text.
+const LEAST_TOKENS: u32 = 4;
+
+/// Drops lines that are about the text: the headline itself, date and source, editor, share bar, notes of
+/// rights. Only short lines, and most kinds only above the first or below the last prose.
+pub(crate) fn drop_notes(
+    page: &Page,
+    outline: &Outline,
+    headline: &Headline,
+    clock: &Clock,
+    body: &mut Body,
+) {
+    // Other pages are made of boxes.
+    let one_text = body.kind == Kind::Article;
+    let (lines, said) = (&mut body.lines, &body.phrases);
+    let inserted = if one_text {
+        insertions(outline, lines)
+    } else {
+        Marks::default()
+    };
+    let phrases: Vec<Option<Phrase>> = lines.iter().map(|i| said[*i]).collect();
+    let bylines: Vec<bool> = (0..lines.len().min(HEAD_LINES))
+        .map(|n| {
+            let line = &outline.lines[lines[n]];
+            line.all.tokens <= BYLINE_TOKENS && is_byline(outline.text(page, line), clock)
+        })
+        .collect();
+    let byline = |n: usize| bylines.get(n) == Some(&true);
+    let cookies: Vec<bool> = lines
+        .iter()
+        .map(|i| {
+            let line = &outline.lines[*i];
+            line.marks.any(Marks::POPUP) && is_cookie_notice(outline.text(page, line))
+        })
+        .collect();
+    let in_card = |line: &Line| one_text && line.marks.any(Marks::AUTHOR);
+    let prose = |n: &usize| {
+        let line = &outline.lines[lines[*n]];
+        is_prose(line) && phrases[*n].is_none() && !cookies[*n] && !in_card(line)
+    };
+    let first = (0..lines.len())
+        .find(|n| prose(n) && !byline(*n))
+        .map_or(usize::MAX, |n| lines[n]);
+    let last = (0..lines.len()).rev().find(prose).map_or(0, |n| lines[n]);
+    let title = headline.line.filter(|t| *t <= first);
+    let headline = headline.text.as_deref().map(normal_form);
+    let mut next = 0;
+    let mut signed = None;
+    lines.retain(|i| {
+        let phrase = phrases[next];
+        next += 1;
+        // A signature and its day close a notice.
+        let closes = *i > last
+            && i.checked_sub(1)
+                .is_some_and(|before| signed == Some(before));
+        signed = phrase.is_none().then_some(*i);
+        let line = &outline.lines[*i];
+        if line.all.tokens > NOTE_TOKENS {
+            return true;
+        }
+        let text = outline.text(page, line);
+        let outside = *i < first || *i > last || next <= HEAD_LINES;
+        let above = *i <= first;
+        if above && headline.as_ref().is_some_and(|h| repeats(h, text)) {
+            return false;
+        }
+        if line.marks.any(inserted) || (*i > last && is_cookie_notice(text)) {
+            return false;
+        }
+        if first <= last && outside && in_card(line) {
+            return false;
+        }
+        if *i < first && (byline(next - 1) || title.is_some_and(|t| *i < t)) {
+            return false;
+        }
+        match phrase {
+            Some(Phrase::Editor | Phrase::Tools | Phrase::Paging) => false,
+            Some(Phrase::Related) if link_share(line) > 0.5 => false,
+            Some(Phrase::Source) if closes && is_bare_day(text) => true,
+            Some(
+                Phrase::Source | Phrase::Footer | Phrase::Comments | Phrase::Crumbs | Phrase::Tags,
+            ) => !outside,
+            Some(Phrase::Legal | Phrase::Related | Phrase::Promo) => !outside || *i < first,
+            Some(Phrase::OriginalTitle | Phrase::Attachment) | None => true,
+        }
+    });
+    if !one_text || body.method == "posts" {
+        drop_copies(page, outline, lines);
+    }
+    let tokens: u32 = lines.iter().map(|i| outline.lines[*i].all.tokens).sum();
+    if tokens < LEAST_TOKENS {
+        lines.clear();
+    }
+}
+
+/// Drops the lines that say again, word for word, what a line above them says: a post that is quoted, a box that is there
+/// for each width of window. An article may say a thing twice, and refrains are short.
+fn drop_copies(page: &Page, outline: &Outline, lines: &mut Vec<usize>) {
+    let mut said = HashSet::new();
+    let mut copies: Vec<bool> = lines
+        .iter()
+        .map(|i| {
+            let text = outline.text(page, &outline.lines[*i]);
+            !said.insert(xxhash_rust::xxh3::xxh3_64(text.as_bytes()))
+        })
+        .collect();
+    // A short line alone may be the same by chance, but not the heading of a copy.
+    let mut below = false;
+    for (copy, i) in copies.iter_mut().zip(lines.iter()).rev() {
+        *copy &= below || outline.lines[*i].all.tokens >= COPY_TOKENS;
+        below = *copy;
+    }
+    let mut copies = copies.into_iter();
+    lines.retain(|_| copies.next() != Some(true));
+}
+
+/// Marks of boxes that are insertions in this text: advertisements and banners, where all of them together hold little
+/// of it. A template may call each paragraph a promotion.
+fn insertions(outline: &Outline, lines: &[usize]) -> Marks {
+    /// Most that boxes, and dialogs over the page, may hold of the text.
+    const BOXES: f32 = 0.12;
+    const DIALOGS: f32 = 0.3;
+    let tokens = |of: &dyn Fn(&Line) -> bool| {
+        let lines = lines.iter().map(|i| &outline.lines[*i]);
+        lines.filter(|l| of(l)).map(|l| l.all.tokens).sum::<u32>() as f32
+    };
+    let whole = tokens(&|_| true);
+    [(Marks::PROMO, BOXES), (Marks::POPUP, DIALOGS)]
+        .into_iter()
+        .filter(|(marks, most)| tokens(&|l| l.marks.any(*marks)) <= most * whole)
+        .fold(Marks::default(), |all, (marks, _)| all.with(marks))
+}
+
+/// True for a banner that says what the site uses cookies for.
+fn is_cookie_notice(text: &str) -> bool {
+    text.contains("cookies") && (text.contains(" use") || text.contains("使用"))
+}
+
+/// True for a line that is a day and nothing else.
+fn is_bare_day(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.chars().count() <= 12
+        && !text.contains([':', '：'])
+}
+
+/// True for a line that says the same as the headline.
+fn repeats(headline: &[char], text: &str) -> bool {
+    const SAME: f64 = 0.9;
+    let chars = text.chars().count();
+    // NFKC and dropped quotes do not change a length by more.
+    chars <= 4 * headline.len() + 16
+        && likeness_from(headline, &normal_form(text), usize::MAX, SAME).is_some()
+}
+
+/// True for a line that gives the day or the writer and is no sentence. A day without a year counts where the line
+/// begins with it and has a clock.
+fn is_byline(text: &str, clock: &Clock) -> bool {
+    let begins = text.starts_with(|c: char| c.is_ascii_digit()) && text.contains([':', '：']);
+    let dates = |d: &Found| d.form == Form::Full || (begins && d.at == 0 && d.form == Form::NoYear);
+    !ends_sentence(text) && (author_of(text).is_some() || find_dates(text, clock).iter().any(dates))
+}

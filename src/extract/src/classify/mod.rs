@@ -1,0 +1,16 @@
+//! What a line or a page is likely to be: features, the line model and the context model, the type of page. In: lines. Out: log-odds.
+
+pub(crate) mod context_features;
+pub(crate) mod feature_vector;
+pub(crate) mod features;
+pub mod learn;
+pub(crate) mod learned;
+pub(crate) mod line_cues;
+pub(crate) mod line_features;
+pub(crate) mod line_model;
+pub(crate) mod page_cues;
+pub(crate) mod page_type;
+pub(crate) mod trees;
+#[rustfmt::skip]
+#[expect(clippy::approx_constant, reason = "learned cuts; logarithms of small counts are among them")]
+pub(crate) mod weights;

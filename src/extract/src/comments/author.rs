@@ -1,0 +1,380 @@
+//! Who wrote a record. In: the [`Record`]s of a group. Out: for each the piece with the writer's name. The place is
+//! voted for over the whole group: by what the elements are called, by links to people's pages, by standing before the
+//! time. Never takes a sentence for a name.
+
+use std::collections::{HashMap, HashSet};
+
+use super::keys::{self, Key};
+use super::record::{Piece, Record, Role};
+use super::{time_cues as signs, words};
+use crate::page::{Attr, NodeId, Page, Tag};
+
+/// Longest name, in bytes.
+const MAX_NAME: usize = 72;
+/// Support that a place must have on average.
+const LEAST_SUPPORT: f32 = 1.5;
+
+/// A writer found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Writer {
+    /// Index of the piece that holds the name.
+    pub piece: usize,
+    /// The name as printed.
+    pub name: String,
+    /// The page calls it a name, it does not only stand where one would.
+    pub named: bool,
+}
+
+/// The writers of the records. `times` are the pieces with the main time.
+pub(super) fn authors(
+    page: &Page,
+    records: &[Record],
+    roles: &[Vec<Role>],
+    times: &[Option<usize>],
+) -> Vec<Option<Writer>> {
+    // For each place: support, names, records that have it, one more than the last of these.
+    let mut votes: HashMap<Key, (f32, HashSet<&str>, usize, usize)> = HashMap::new();
+    let mut order: Vec<Key> = Vec::new();
+    let mut known: HashMap<Key, f32> = HashMap::new();
+    let mut own: Vec<Vec<(usize, f32)>> = Vec::with_capacity(records.len());
+    for (at, record) in records.iter().enumerate() {
+        let mut mine = Vec::new();
+        for (index, piece) in record.pieces.iter().enumerate() {
+            let support = support(page, record, &roles[at], index, times[at], &mut known);
+            if support <= 0.0 {
+                continue;
+            }
+            mine.push((index, support));
+            let vote = votes.entry(piece.slot).or_insert_with(|| {
+                order.push(piece.slot);
+                Default::default()
+            });
+            if vote.3 != at + 1 {
+                vote.0 += support;
+                vote.1.insert(&piece.text);
+                vote.2 += 1;
+                vote.3 = at + 1;
+            }
+        }
+        own.push(mine);
+    }
+    // Names differ from record to record; what is the same everywhere is a label.
+    let worth = |slot: &Key| {
+        let (sum, texts, count, _) = &votes[slot];
+        sum * (texts.len() as f32 / *count as f32).max(0.2)
+    };
+    let mut best: Option<(Key, f32)> = None;
+    for slot in &order {
+        let worth = worth(slot);
+        if votes[slot].0 >= LEAST_SUPPORT * votes[slot].2 as f32 && best.is_none_or(|b| worth > b.1)
+        {
+            best = Some((*slot, worth));
+        }
+    }
+    (0..records.len())
+        .map(|at| {
+            let record = &records[at];
+            let in_slot = |c: &&(usize, f32)| best.is_some_and(|b| record.pieces[c.0].slot == b.0);
+            let strongest = || {
+                own[at]
+                    .iter()
+                    .filter(|c| c.1 >= LEAST_SUPPORT)
+                    .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+            };
+            let chosen = own[at].iter().find(in_slot).or_else(strongest)?;
+            let piece = &record.pieces[chosen.0];
+            let named = looks_named(page, record, piece);
+            let name = cleaned(&piece.text, roles[at][chosen.0] == Role::Time);
+            (!name.is_empty()).then_some(Writer {
+                piece: chosen.0,
+                name,
+                named,
+            })
+        })
+        .collect()
+}
+
+/// The place at which most records have the writer.
+pub(super) fn usual_slot(records: &[Record], writers: &[Option<Writer>]) -> Option<Key> {
+    let mut counts: Vec<(Key, usize)> = Vec::new();
+    for (record, writer) in records.iter().zip(writers) {
+        let Some(writer) = writer else { continue };
+        let slot = record.pieces[writer.piece].slot;
+        match counts.iter_mut().find(|c| c.0 == slot) {
+            Some(count) => count.1 += 1,
+            None => counts.push((slot, 1)),
+        }
+    }
+    let most = counts.iter().map(|c| c.1).max()?;
+    counts.iter().find(|c| c.1 == most).map(|c| c.0)
+}
+
+/// What the elements around a piece are called speaks for its being a name.
+fn called(page: &Page, record: &Record, piece: &Piece) -> f32 {
+    let mut sum = 0.0;
+    for (level, at) in record
+        .around(piece)
+        .take(4)
+        .enumerate()
+        .filter(|(_, at)| *at != 0)
+    {
+        let node = record.elements[at].node;
+        let weight = if level == 0 { 1.0 } else { 0.7 };
+        // A link to a person's page is a name, whatever words its classes of colours and sizes have.
+        let to_person =
+            page.node(node).tag == Tag::A && page.attr(node, Attr::Href).is_some_and(is_person);
+        if !to_person && keys::is_called(page, node, words::NOT_AUTHOR) {
+            sum -= 1.5 * weight;
+        }
+        if is_declared(page, node) {
+            sum += 3.0;
+        } else if keys::is_called(page, node, words::AUTHOR) {
+            sum += 2.0 * weight;
+        }
+        if to_person {
+            sum += 2.0;
+        }
+    }
+    sum
+}
+
+/// How much speaks for a piece being the writer's name; 0 when it cannot be.
+fn support(
+    page: &Page,
+    record: &Record,
+    roles: &[Role],
+    index: usize,
+    time: Option<usize>,
+    known: &mut HashMap<Key, f32>,
+) -> f32 {
+    let piece = &record.pieces[index];
+    if roles[index] == Role::Time {
+        // `张三 发表于 2019-1-1`: name and time in one text.
+        let name = cleaned(&piece.text, true);
+        return if Some(index) == time && is_name(&name) && !words::is_tool(&name) {
+            LEAST_SUPPORT
+        } else {
+            0.0
+        };
+    }
+    if !matches!(roles[index], Role::Text | Role::Label | Role::Count) || !is_name(&piece.text) {
+        return 0.0;
+    }
+    let mut sum = *known
+        .entry(piece.slot)
+        .or_insert_with(|| called(page, record, piece));
+    if let Some(time) = time {
+        let same = record.pieces[time].line == piece.line;
+        sum += if same && index < time {
+            1.0
+        } else if index < time {
+            0.5
+        } else {
+            0.2
+        };
+    }
+    sum += if index == 0 {
+        1.0
+    } else if index < 3 {
+        0.5
+    } else {
+        0.0
+    };
+    sum += if piece.linked || in_tag(page, record, piece, &[Tag::B, Tag::STRONG, Tag::CITE]) {
+        0.5
+    } else {
+        0.0
+    };
+    // One who answers everybody is said in all records; with a picture it is a person all the same.
+    if roles[index] == Role::Text || has_picture(page, piece) {
+        sum
+    } else {
+        sum * 0.5
+    }
+}
+
+/// The link around a name holds a picture too.
+fn has_picture(page: &Page, piece: &Piece) -> bool {
+    let link = page.node(piece.node).parent;
+    page.node(link).tag == Tag::A && (link..piece.node).any(|id| page.node(id).tag == Tag::IMG)
+}
+
+fn in_tag(page: &Page, record: &Record, piece: &Piece, tags: &[Tag]) -> bool {
+    record
+        .around(piece)
+        .take(2)
+        .any(|e| tags.contains(&page.node(record.elements[e].node).tag))
+}
+
+/// The markup itself says that this is the writer.
+fn is_declared(page: &Page, node: NodeId) -> bool {
+    let prop = page.attr(node, Attr::Itemprop).unwrap_or_default();
+    let rel = page.attr(node, Attr::Rel).unwrap_or_default();
+    let class = page.attr(node, Attr::Class).unwrap_or_default();
+    matches!(prop, "author" | "creator")
+        || rel.split_ascii_whitespace().any(|r| r == "author")
+        || class.split_ascii_whitespace().any(|c| {
+            matches!(
+                c,
+                "fn" | "vcard"
+                    | "author"
+                    | "username"
+                    | "user-name"
+                    | "nickname"
+                    | "nick"
+                    | "name"
+                    | "uname"
+                    | "comment-author"
+            )
+        })
+}
+
+/// True when the elements around the piece are called a writer.
+pub(super) fn looks_named(page: &Page, record: &Record, piece: &Piece) -> bool {
+    is_name(&piece.text)
+        && record.around(piece).take(3).filter(|e| *e != 0).any(|e| {
+            let node = record.elements[e].node;
+            let href = page.attr(node, Attr::Href);
+            keys::is_called(page, node, words::AUTHOR)
+                || is_declared(page, node)
+                || href.is_some_and(is_person)
+        })
+}
+
+/// Addresses of people's pages.
+fn is_person(href: &str) -> bool {
+    const PARTS: [&str; 22] = [
+        "/user",
+        "/u/",
+        "/people/",
+        "/profile",
+        "/member",
+        "uid=",
+        "uid-",
+        "/space",
+        "/author/",
+        "userid",
+        "/users/",
+        "/home/",
+        "/@",
+        "/i/user",
+        "memberlist",
+        "u=",
+        "/person",
+        "/ta/",
+        "/account",
+        "/usercenter",
+        "showuser",
+        "/p/home",
+    ];
+    PARTS.iter().any(|part| href.contains(part))
+}
+
+/// Short, without the signs of a sentence.
+fn is_name(text: &str) -> bool {
+    text.len() <= MAX_NAME
+        && text.chars().any(char::is_alphanumeric)
+        && !text.ends_with(['。', '！', '？', '!', '?', ';', '；'])
+        && !text.contains(['，', '。', '：', '？', '！'])
+        && !text.starts_with("ip:")
+        && text.split_whitespace().count() <= 5
+}
+
+/// A name without what stands around it: `作者：`, brackets, the time.
+fn cleaned(text: &str, with_time: bool) -> String {
+    let mut rest = text;
+    if with_time && let Some(range) = signs::time_in(text) {
+        let before = text.get(..range.start).unwrap_or_default().trim();
+        let after = text.get(range.end..).unwrap_or_default().trim();
+        rest = if before.is_empty() { after } else { before };
+    }
+    for word in [
+        "作者",
+        "网友",
+        "用户",
+        "评论人",
+        "昵称",
+        "楼主",
+        "by ",
+        "By ",
+        "Posted by",
+        "posted by",
+    ] {
+        if let Some(after) = rest.strip_prefix(word) {
+            let after = after.trim_start();
+            let inner = after.strip_prefix([':', '：']).unwrap_or(
+                if word.ends_with("by ") || word.ends_with("by") {
+                    after
+                } else {
+                    rest
+                },
+            );
+            rest = inner.trim_start();
+        }
+    }
+    const AFTER: [&str; 14] = [
+        "发表于",
+        "发布于",
+        "评论于",
+        "回复于",
+        "发表",
+        "评论",
+        "回复",
+        "说道",
+        "说",
+        "says",
+        "said",
+        "wrote",
+        "于",
+        "on",
+    ];
+    let ends = |c: char| {
+        c.is_whitespace()
+            || matches!(
+                c,
+                ':' | '：'
+                    | ','
+                    | '，'
+                    | '|'
+                    | '-'
+                    | '–'
+                    | '—'
+                    | '@'
+                    | '['
+                    | '【'
+                    | '('
+                    | '（'
+                    | '/'
+                    | '·'
+                    | '•'
+            )
+    };
+    let mut out = rest.trim_end_matches(ends);
+    for word in AFTER {
+        if let Some(before) = out
+            .strip_suffix(word)
+            .filter(|b| b.ends_with(ends) || (!b.is_empty() && word.len() > 3))
+        {
+            out = before.trim_end_matches(ends);
+            break;
+        }
+    }
+    out.trim_start_matches(|c: char| c == '@' || c.is_whitespace())
+        .to_owned()
+}
+
+/// The writer of the quoted comment of a record.
+pub(super) fn quoted(page: &Page, record: &Record, roles: &[Role]) -> Option<String> {
+    let quotes = || {
+        record
+            .pieces
+            .iter()
+            .zip(roles)
+            .filter(|(_, role)| **role == Role::Quote)
+            .map(|(piece, _)| piece)
+    };
+    let named = quotes().find(|piece| looks_named(page, record, piece));
+    named
+        .or_else(|| quotes().next().filter(|p| p.linked && is_name(&p.text)))
+        .map(|p| cleaned(&p.text, false))
+}

@@ -1,0 +1,323 @@
+//! The fields of the records of a group: author, time, text, what it answers, votes. In: [`Record`]s of one kind.
+//! Out: [`Fields`] for each. What all records say at the same place is a label, what each says differently is data;
+//! so the fields are found over the whole group, not record by record.
+
+use std::collections::HashSet;
+
+use super::aside::{mark_heads, mark_quotes};
+use super::author;
+use super::content::content_slot;
+use super::keys::{self, Key};
+use super::record::{Piece, Record, Role};
+use super::time_cues::TIME_LEVELS;
+use super::words;
+use crate::page::{NodeId, Page, Tag};
+
+/// Share of the records that must say the same for it to be a label.
+const LABEL_SHARE: f32 = 0.34;
+/// Fewest records that must say the same.
+const LABEL_RECORDS: usize = 3;
+/// Least length of a sentence that tells of a time, in bytes.
+const SENTENCE_BYTES: usize = 40;
+/// Words of a sentence, which a line of name and time does not have.
+const SENTENCE_WORDS: usize = 12;
+/// Longest label, in bytes.
+const LABEL_BYTES: usize = 60;
+
+/// The fields of one record.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Fields {
+    pub author: Option<String>,
+    /// The sign of time.
+    pub time: Option<NodeId>,
+    pub text: String,
+    /// Text nodes of the text.
+    pub nodes: Vec<NodeId>,
+    pub reply_to: Option<String>,
+    pub votes: Option<i64>,
+    /// The record has buttons of comments: answer, quote, report, vote.
+    pub answers: bool,
+    /// Bytes of the text inside links.
+    pub linked: usize,
+    /// Stands where most of the group stand: the time, the name, the text.
+    pub usual: [bool; 3],
+    /// The author is called one, or the name links to a person's page.
+    pub named: bool,
+}
+
+/// The fields of all records of a group.
+pub(super) fn fields(page: &Page, records: &[Record], signs: &[NodeId]) -> Vec<Fields> {
+    let labels = Labels::of(records);
+    let time_slot = time_slot(page, records, signs);
+    let mut roles: Vec<Vec<Role>> = records
+        .iter()
+        .map(|record| {
+            let role = |piece: &Piece| {
+                let elsewhere = time_slot.is_some_and(|slot| slot != piece.slot);
+                match first_role(page, piece, signs, &labels) {
+                    // What somebody tells of a time is no time of the record.
+                    Role::Time if elsewhere && is_sentence(&piece.text) => Role::Text,
+                    role => role,
+                }
+            };
+            record.pieces.iter().map(role).collect()
+        })
+        .collect();
+    let times: Vec<Option<usize>> = records
+        .iter()
+        .zip(&roles)
+        .map(|(record, roles)| main_time(record, roles, time_slot))
+        .collect();
+    let authors = author::authors(page, records, &roles, &times);
+    for (at, record) in records.iter().enumerate() {
+        let name = authors[at].as_ref().map(|a| a.piece);
+        if let Some(piece) = name {
+            roles[at][piece] = Role::Author;
+        }
+        mark_quotes(page, record, &mut roles[at], times[at], name);
+        mark_heads(record, &mut roles[at], times[at], name);
+    }
+    let content = content_slot(page, records, &roles);
+    let author_slot = author::usual_slot(records, &authors);
+    (0..records.len())
+        .map(|at| {
+            let author = authors[at].as_ref();
+            let mut out = text_of(&records[at], &roles[at], content);
+            let has = |slot: Option<Key>, piece: Option<usize>| {
+                slot.is_some() && piece.map(|p| records[at].pieces[p].slot) == slot
+            };
+            out.usual = [
+                has(time_slot, times[at]),
+                has(author_slot, author.map(|a| a.piece)),
+                out.usual[2],
+            ];
+            out.time = times[at].map(|t| records[at].pieces[t].node);
+            out.author = author.map(|a| a.name.clone());
+            out.named = author.is_some_and(|a| a.named);
+            out.answers = records[at]
+                .pieces
+                .iter()
+                .any(|p| words::is_answer_tool(&p.text));
+            out.votes = votes(page, &records[at], &roles[at]);
+            let quoted = author::quoted(page, &records[at], &roles[at]);
+            let other = quoted.filter(|name| Some(name) != out.author.as_ref());
+            out.reply_to = other.or_else(|| addressed(&out.text));
+            out
+        })
+        .collect()
+}
+
+/// Texts that many records have at the same place, by their hashes.
+struct Labels {
+    /// Sorted.
+    hashes: Vec<u64>,
+}
+
+impl Labels {
+    fn of(records: &[Record]) -> Self {
+        if records.len() < LABEL_RECORDS {
+            return Self { hashes: Vec::new() };
+        }
+        // Each text once for a record.
+        let mut told: Vec<(u64, usize)> = Vec::new();
+        for (at, record) in records.iter().enumerate() {
+            let short = record.pieces.iter().filter(|p| p.text.len() <= LABEL_BYTES);
+            told.extend(short.map(|piece| (piece.hash(), at)));
+        }
+        told.sort_unstable();
+        told.dedup();
+        let least = LABEL_RECORDS.max((records.len() as f32 * LABEL_SHARE) as usize);
+        let same = told.chunk_by(|a, b| a.0 == b.0);
+        let hashes = same
+            .filter(|same| same.len() >= least)
+            .map(|same| same[0].0);
+        Self {
+            hashes: hashes.collect(),
+        }
+    }
+
+    fn hold(&self, piece: &Piece) -> bool {
+        let may = !self.hashes.is_empty() && piece.text.len() <= LABEL_BYTES;
+        may && self.hashes.binary_search(&piece.hash()).is_ok()
+    }
+}
+
+fn first_role(page: &Page, piece: &Piece, signs: &[NodeId], labels: &Labels) -> Role {
+    if is_timed(page, piece, signs) {
+        Role::Time
+    } else if words::is_tool(&piece.text) {
+        Role::Tool
+    } else if words::is_count(&piece.text) {
+        Role::Count
+    } else if labels.hold(piece) {
+        Role::Label
+    } else {
+        Role::Text
+    }
+}
+
+/// Longer than a line of name and time: it ends like a sentence, or has as many words as one.
+fn is_sentence(text: &str) -> bool {
+    let ends = text.ends_with(['.', '!', '?', '…', '。', '！', '？']);
+    text.len() > SENTENCE_BYTES && (ends || text.split_whitespace().count() >= SENTENCE_WORDS)
+}
+
+/// The place at which most records tell a time. Of equals the one that is a `<time>`, then the one whose times differ
+/// most (the day a writer joined is the same in all posts), then the earliest.
+fn time_slot(page: &Page, records: &[Record], signs: &[NodeId]) -> Option<Key> {
+    let mut found: Vec<(Key, usize, HashSet<&str>, bool)> = Vec::new();
+    for record in records {
+        let mut seen = HashSet::new();
+        for piece in record.pieces.iter().filter(|p| is_timed(page, p, signs)) {
+            if !seen.insert(piece.slot) {
+                continue;
+            }
+            let declared = page.node(page.node(piece.node).parent).tag == Tag::TIME;
+            match found.iter_mut().find(|f| f.0 == piece.slot) {
+                Some(known) => {
+                    known.1 += 1;
+                    known.2.insert(&piece.text);
+                }
+                None => found.push((
+                    piece.slot,
+                    1,
+                    HashSet::from([piece.text.as_str()]),
+                    declared,
+                )),
+            }
+        }
+    }
+    let mut best: Option<&(Key, usize, HashSet<&str>, bool)> = None;
+    for slot in &found {
+        let worth = |f: &(Key, usize, HashSet<&str>, bool)| (f.1, f.3, f.2.len());
+        if best.is_none_or(|b| worth(slot) > worth(b)) {
+            best = Some(slot);
+        }
+    }
+    best.map(|b| b.0)
+}
+
+/// True for a piece that is a sign of time or stands in one.
+fn is_timed(page: &Page, piece: &Piece, signs: &[NodeId]) -> bool {
+    signs.binary_search(&piece.node).is_ok()
+        || page
+            .ancestors(piece.node)
+            .take(TIME_LEVELS)
+            .any(|a| page.node(a).tag == Tag::TIME && signs.binary_search(&a).is_ok())
+}
+
+fn main_time(record: &Record, roles: &[Role], slot: Option<Key>) -> Option<usize> {
+    let is_time = |at: &usize| roles[*at] == Role::Time;
+    let all = || (0..roles.len()).filter(is_time);
+    all()
+        .find(|at| Some(record.pieces[*at].slot) == slot)
+        .or_else(|| all().next())
+}
+
+fn text_of(record: &Record, roles: &[Role], content: Key) -> Fields {
+    let inside = |piece: &Piece| {
+        record
+            .around(piece)
+            .any(|e| record.elements[e].slot == content)
+    };
+    let wanted: [&dyn Fn(usize) -> bool; 4] = [
+        &|at| roles[at] == Role::Text && inside(&record.pieces[at]),
+        &|at| {
+            matches!(roles[at], Role::Count | Role::Label | Role::Tool)
+                && content != 0
+                && inside(&record.pieces[at])
+        },
+        &|at| roles[at] == Role::Text,
+        &|at| roles[at] == Role::Head,
+    ];
+    let chosen = wanted
+        .iter()
+        .position(|wanted| (0..roles.len()).any(wanted));
+    let mut out = Fields::default();
+    out.usual[2] = chosen.is_some_and(|at| at < 2);
+    let Some(wanted) = chosen.map(|at| wanted[at]) else {
+        return out;
+    };
+    let mut last: Option<&Piece> = None;
+    for (at, piece) in record
+        .pieces
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| wanted(*at))
+    {
+        if let Some(last) = last {
+            if last.line != piece.line {
+                out.text.push('\n');
+            } else if last.gaps.1 || piece.gaps.0 {
+                out.text.push(' ');
+            }
+        }
+        out.text.push_str(&piece.text);
+        out.nodes.push(record.pieces[at].node);
+        out.linked += if piece.linked { piece.text.len() } else { 0 };
+        last = Some(piece);
+    }
+    let kept = out
+        .text
+        .trim_start_matches([':', '：', ' ', '\n', '|', '·'])
+        .trim_end();
+    out.text = kept.to_owned();
+    out
+}
+
+/// Votes for it, less those against when both are told.
+fn votes(page: &Page, record: &Record, roles: &[Role]) -> Option<i64> {
+    let mut out: Option<i64> = None;
+    for (at, piece) in record.pieces.iter().enumerate() {
+        if !matches!(roles[at], Role::Count | Role::Tool) {
+            continue;
+        }
+        let Some(number) = words::number(&piece.text) else {
+            continue;
+        };
+        let near: Vec<NodeId> = record
+            .around(piece)
+            .take(3)
+            .filter(|e| *e != 0)
+            .map(|e| record.elements[e].node)
+            .collect();
+        let before = at
+            .checked_sub(1)
+            .map(|b| record.pieces[b].text.as_str())
+            .unwrap_or_default();
+        let says = |text: &str| {
+            [
+                "赞", "顶", "支持", "有用", "推荐", "like", "Like", "vote", "points",
+            ]
+            .iter()
+            .any(|w| text.contains(w))
+        };
+        let against = near
+            .iter()
+            .take(2)
+            .any(|n| keys::is_called(page, *n, words::VOTES_AGAINST));
+        let for_it = near.iter().any(|n| keys::is_called(page, *n, words::VOTES));
+        if !against && (for_it || says(&piece.text) || says(before)) {
+            out = out.or(Some(number));
+        }
+    }
+    out
+}
+
+/// The one a text speaks to first: `@name`, `回复 name:`.
+fn addressed(text: &str) -> Option<String> {
+    let first = text.lines().next()?;
+    let rest = first.strip_prefix('@').or_else(|| {
+        first
+            .strip_prefix("回复")
+            .map(|r| r.trim_start().trim_start_matches('@'))
+    })?;
+    let name: String = rest
+        .chars()
+        .take_while(|c| {
+            !c.is_whitespace() && !matches!(c, ':' | '：' | ',' | '，' | '。' | '!' | '！')
+        })
+        .take(40)
+        .collect();
+    (!name.is_empty()).then_some(name)
+}

@@ -1,0 +1,203 @@
+//! Groups of records: elements of one kind that each tell a time or are called a comment. In: a [`Page`] and its
+//! signs. Out: [`Group`]s of node ranges, best first, that lie side by side or one inside another's records. Never
+//! reads words.
+//!
+//! A key proposes its elements as records; of all keys the one wins whose records are many, hold the text and are made
+//! alike: a key of the whole list has one record, a key of a part of a record leaves text out, a class of two different
+//! things has records of two kinds.
+
+use std::ops::Range;
+
+use super::keys::{self, Key, Names};
+use super::proposal::{Proposal, conformity, proposal, rank};
+use super::sums::Sums;
+use super::time_cues::TimeSign;
+use crate::page::{NodeId, Page, Tag};
+
+/// Most levels that a record stands above its sign.
+const MAX_LEVELS: usize = 28;
+/// Most groups of one page.
+const MAX_GROUPS: usize = 10;
+/// Most records of one page.
+pub(super) const MAX_RECORDS: usize = 3_000;
+/// Proposals whose records are held against each other; the rest is poor anyway.
+const MOST_COMPARED: usize = 14;
+/// Records from which a record with most of them is their list.
+const FEW_RECORDS: usize = 4;
+/// Own text that a record around others must have.
+const OWN_TEXT: u32 = 12;
+/// Chosen records before one among which the one around it is sought.
+const MAX_NESTING: usize = 64;
+
+/// Records of one kind, in document order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Group {
+    /// Node ranges; each is a whole subtree or a run of sibling subtrees.
+    pub records: Vec<Range<NodeId>>,
+    /// Its records lie in the records of another group.
+    pub nested: bool,
+}
+
+/// The groups that elements of these kinds make. `marked` are elements that are called comments, in document order.
+pub(super) fn groups(
+    page: &Page,
+    names: &mut Names,
+    kinds: &[Kind],
+    signs: &[TimeSign],
+    marked: &[NodeId],
+) -> Vec<Group> {
+    let sums = Sums::of(page, signs);
+    let mut proposals: Vec<Proposal> = Vec::new();
+    for same in kinds.chunk_by(|a, b| a.0 == b.0) {
+        let nodes: Vec<NodeId> = same.iter().map(|(_, id)| *id).collect();
+        proposals.extend(proposal(page, &sums, &nodes, marked));
+    }
+    rank(&mut proposals);
+    proposals.dedup_by(|a, b| a.records == b.records);
+    for (at, proposal) in proposals.iter_mut().enumerate() {
+        let alike = if at < MOST_COMPARED {
+            conformity(page, names, &proposal.records)
+        } else {
+            0.5
+        };
+        proposal.value = (proposal.value as f32 * alike * alike) as u32;
+    }
+    rank(&mut proposals);
+    let groups = choose(page, &sums, proposals);
+    groups.into_iter().flat_map(|g| regions(page, g)).collect()
+}
+
+/// A key with one of its elements.
+pub(super) type Kind = (Key, NodeId);
+
+/// Keys with the elements that hold a sign or a marked element, sorted; each element once for a key. Only at these does a
+/// record of a group begin.
+pub(super) fn kinds(page: &Page, signs: &[TimeSign], marked: &[NodeId]) -> Vec<Kind> {
+    let mut seen = vec![false; page.nodes().len()];
+    let mut out = Vec::new();
+    let starts = signs.iter().map(|s| s.node).chain(marked.iter().copied());
+    for start in starts {
+        let chain = std::iter::once(start).chain(page.ancestors(start));
+        for id in chain.take(MAX_LEVELS) {
+            let tag = page.node(id).tag;
+            if matches!(tag, Tag::BODY | Tag::HTML)
+                || std::mem::replace(&mut seen[id as usize], true)
+            {
+                break;
+            }
+            if tag != Tag::TEXT {
+                keys::keys(page, id, |key| out.push((key, id)));
+            }
+        }
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+/// Greedy choice, best first. A group inside the records of another stays when two of its records stand side by
+/// side there: replies under a comment, not parts of it.
+fn choose(page: &Page, sums: &Sums, proposals: Vec<Proposal>) -> Vec<Group> {
+    let mut out: Vec<Group> = Vec::new();
+    let mut taken: Vec<Range<NodeId>> = Vec::new();
+    let mut count = 0;
+    for proposal in proposals {
+        if out.len() >= MAX_GROUPS || count >= MAX_RECORDS {
+            break;
+        }
+        let (mut outside, mut around) = (Vec::new(), Vec::new());
+        let mut inside: Vec<(usize, Range<NodeId>)> = Vec::new();
+        for record in proposal.records {
+            // `taken` is sorted by start; an outer range comes before those inside it.
+            let before = taken.partition_point(|t| t.start <= record.start);
+            let near = before.saturating_sub(MAX_NESTING);
+            let holder = taken[near..before]
+                .iter()
+                .rposition(|t| t.end >= record.end)
+                .map(|at| at + near);
+            match holder {
+                Some(at) if taken[at] == record => {}
+                Some(at) => inside.push((at, record)),
+                None if taken[before..]
+                    .first()
+                    .is_some_and(|t| t.start < record.end) =>
+                {
+                    if stands_alone(sums, &record, &taken[before..]) && !holds_most(&record, &out) {
+                        around.push(record);
+                    }
+                }
+                None if before > 0 && taken[before - 1].end > record.start => {}
+                None => outside.push(record),
+            }
+        }
+        let beside = inside.windows(2).any(|pair| {
+            pair[0].0 == pair[1].0
+                && page.node(pair[0].1.start).parent == page.node(pair[1].1.start).parent
+        });
+        let nested = outside.is_empty() && around.is_empty();
+        let mut records = outside;
+        if records.len() + around.len() > 1 {
+            records.append(&mut around);
+        }
+        if beside && nested {
+            records.extend(inside.into_iter().map(|(_, record)| record));
+        }
+        if records.is_empty() {
+            continue;
+        }
+        records.sort_by_key(|r| r.start);
+        records.truncate(MAX_RECORDS - count);
+        count += records.len();
+        taken.extend(records.iter().cloned());
+        taken.sort_by_key(|r| (r.start, std::cmp::Reverse(r.end)));
+        out.push(Group { records, nested });
+    }
+    out
+}
+
+/// A record around chosen ones tells a time and says something besides them: an answer with comments under it.
+fn stands_alone(sums: &Sums, record: &Range<NodeId>, inside: &[Range<NodeId>]) -> bool {
+    let (mut text, mut times) = (sums.text(record), sums.times(record));
+    let mut end = record.start;
+    for other in inside.iter().take_while(|r| r.start < record.end) {
+        if other.start >= end {
+            text = text.saturating_sub(sums.text(other));
+            times = times.saturating_sub(sums.times(other));
+            end = other.end;
+        }
+    }
+    times > 0 && text >= OWN_TEXT
+}
+
+/// The record holds most of a chosen group: it is their list.
+fn holds_most(record: &Range<NodeId>, groups: &[Group]) -> bool {
+    groups.iter().any(|group| {
+        let from = group.records.partition_point(|r| r.start < record.start);
+        let to = group.records.partition_point(|r| r.start < record.end);
+        group.records.len() >= FEW_RECORDS && (to - from) * 2 > group.records.len()
+    })
+}
+
+/// A group in lists that stand apart: comments and a list of news may share a class. Lists of a single record are left
+/// together: each post of a thread may have a wrapper of its own.
+fn regions(page: &Page, group: Group) -> Vec<Group> {
+    let mut lists: Vec<(NodeId, Vec<Range<NodeId>>)> = Vec::new();
+    let mut end = 0;
+    for record in &group.records {
+        let parent = page.node(record.start).parent;
+        match lists.last_mut() {
+            Some((_, list)) if record.start < end => list.push(record.clone()),
+            Some((known, list)) if *known == parent => list.push(record.clone()),
+            _ => lists.push((parent, vec![record.clone()])),
+        }
+        end = end.max(record.end);
+    }
+    if lists.len() < 2 || lists.len() > MAX_GROUPS || lists.iter().any(|(_, list)| list.len() < 2) {
+        return vec![group];
+    }
+    let nested = group.nested;
+    lists
+        .into_iter()
+        .map(|(_, records)| Group { records, nested })
+        .collect()
+}

@@ -1,0 +1,167 @@
+//! Readers' comments and the posts of a thread. In: a [`Page`] and the elements that are called comments. Out:
+//! [`Found`]: each comment with author, time, text, what it answers and its votes. Never does I/O, never resolves a
+//! time, never fails; a page without signs of comments costs one look at its short texts.
+//!
+//! Records are proposed by the names of elements around signs of time, and records that have none are joined when
+//! their leaf paths are like those of their neighbours (POL: Zhu et al. 2013, in [`crate::similarity::pol`]). What the
+//! method of the paper takes for comments too (menus, recommendation grids, lists of categories) is told apart by who
+//! speaks, when, how differently, and how much of it is links.
+
+mod aside;
+mod author;
+mod content;
+pub(crate) mod cursor;
+mod endpoints;
+mod fields;
+mod groups;
+mod headings;
+mod keys;
+mod paper;
+pub(crate) mod pre_filter;
+mod proposal;
+mod record;
+mod siblings;
+mod sums;
+#[cfg(test)]
+mod tests;
+mod thread;
+pub(crate) mod time_cues;
+pub(crate) mod time_forms;
+pub(crate) mod time_scanner;
+pub(crate) mod verdict;
+mod words;
+
+use pre_filter as chance;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use time_cues as signs;
+use verdict as judge;
+
+pub use endpoints::endpoints;
+pub use paper::{Detection, Siblings, blocks};
+
+use crate::page::{NodeId, Page};
+use fields::Fields;
+use groups::Group;
+use keys::Names;
+use record::Record;
+
+/// Longest text of one comment, in characters; the rest is cut off.
+const MAX_CHARS: usize = 20_000;
+
+/// One comment or post.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Comment {
+    /// The nodes of its record, those of its answers included when they stand inside.
+    pub range: Range<NodeId>,
+    /// The text nodes of its text.
+    pub nodes: Vec<NodeId>,
+    /// Who wrote it, as printed.
+    pub author: Option<String>,
+    /// When: the machine's form where the page has one, else as printed.
+    pub time: Option<String>,
+    /// What it says, one paragraph a line.
+    pub text: String,
+    /// Whom it answers, where it names one.
+    pub reply_to: Option<String>,
+    /// Votes for it.
+    pub votes: Option<i64>,
+    /// Index of the comment inside whose record it stands.
+    pub parent: Option<usize>,
+}
+
+/// The comments of a page.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// In page order, without the first post of a thread.
+    pub comments: Vec<Comment>,
+    /// First post of a thread, when it is a record like those that answer it.
+    pub opening: Option<Comment>,
+    /// The page is a thread: what is said is its text, not an appendix to one.
+    pub thread: bool,
+}
+
+/// The comments of a page. `marked` are the elements whose names speak of comments, in document order; extraction
+/// knows them already.
+pub fn find(page: &Page, marked: &[NodeId]) -> Found {
+    let signs = signs::time_signs(page);
+    if signs.len() < 2 && (marked.is_empty() || signs.is_empty()) && marked.len() < 2 {
+        return Found::default();
+    }
+    let url = page.url.as_ref();
+    let forum = url.is_some_and(|url| thread::is_forum(url.as_str()));
+    let kinds = groups::kinds(page, &signs, marked);
+    let timed: Vec<NodeId> = signs.iter().map(|s| s.node).collect();
+    if !forum && !chance::may_speak(page, &kinds, &timed, marked) {
+        return Found::default();
+    }
+    let mut names = Names::of(page);
+    let mut groups = groups::groups(page, &mut names, &kinds, &signs, marked);
+    groups
+        .iter_mut()
+        .filter(|g| g.records.len() > 1)
+        .for_each(|g| siblings::join(page, g));
+    let blocks = accepted(page, &mut names, &groups, &timed, marked, forum);
+    thread::arrange(page, blocks)
+}
+
+/// A group that is a comment block.
+struct Block {
+    comments: Vec<Comment>,
+    signs: judge::Signs,
+}
+
+/// Reads the groups, innermost first, and keeps those that are comments.
+fn accepted(
+    page: &Page,
+    names: &mut Names,
+    groups: &[Group],
+    timed: &[NodeId],
+    marked: &[NodeId],
+    forum: bool,
+) -> Vec<Block> {
+    let mut out = Vec::new();
+    let mut holes: BTreeMap<NodeId, NodeId> = BTreeMap::new();
+    for group in groups.iter().rev() {
+        if !judge::may_speak(page, &group.records, timed, marked, forum) {
+            continue;
+        }
+        let mut around = holes.clone();
+        around.extend(group.records.iter().map(|r| (r.start, r.end)));
+        let read = |range: &Range<NodeId>| Record::read(page, names, range.clone(), &around);
+        let records: Vec<Record> = group.records.iter().map(read).collect();
+        let mut fields = fields::fields(page, &records, timed);
+        judge::drop_unlike(&mut fields);
+        let forum = forum && !group.nested;
+        let Some(signs) = judge::verdict(page, &records, &mut fields, marked, forum) else {
+            continue;
+        };
+        holes = around;
+        let comments = records.into_iter().zip(fields);
+        let comments = comments.filter(|(_, fields)| !fields.text.is_empty());
+        out.push(Block {
+            comments: comments
+                .map(|(record, fields)| comment(page, record, fields))
+                .collect(),
+            signs,
+        });
+    }
+    out
+}
+
+fn comment(page: &Page, record: Record, fields: Fields) -> Comment {
+    let text = match fields.text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => fields.text.get(..end).unwrap_or_default().to_owned(),
+        None => fields.text,
+    };
+    Comment {
+        range: record.range,
+        nodes: fields.nodes,
+        author: fields.author,
+        time: fields.time.and_then(|sign| signs::printed(page, sign)),
+        text,
+        reply_to: fields.reply_to,
+        votes: fields.votes,
+        parent: None,
+    }
+}

@@ -1,0 +1,286 @@
+//! Tests of the comment blocks: times, words, groups, verdicts, hostile pages.
+
+mod headings;
+mod told;
+
+use super::{
+    Found, endpoints, find, groups, paper, pre_filter as chance, time_cues as signs,
+    verdict as judge, words,
+};
+use crate::page::{Hints, NodeId, Page};
+use crate::similarity::{Measure, Mode};
+
+fn page(html: &str) -> Page {
+    Page::parse(html.as_bytes(), Hints::default())
+}
+
+/// Comments of a page, with every element whose class has the word `comment` marked.
+fn found(html: &str) -> Found {
+    let page = page(html);
+    let marked: Vec<NodeId> = (0..page.nodes().len() as NodeId)
+        .filter(|id| {
+            page.attr(*id, crate::page::Attr::Class)
+                .is_some_and(|c| c.contains("comment"))
+        })
+        .collect();
+    find(&page, &marked)
+}
+
+#[test]
+fn texts_that_tell_a_time_and_texts_that_do_not() {
+    for text in [
+        "2026-11-18 10:02",
+        "2019年10月23日 09:05",
+        "10月23日17:26",
+        "昨天 12:05",
+        "刚刚",
+        "3小时前",
+        "半年前",
+        "2 days ago",
+        "an hour ago",
+        "May 13, 2024",
+        "13. Mai 2024",
+        "5/12/2024 12:06:29 PM",
+        "Oct 2 at 8:00",
+        "3 gün önce",
+        "há 2 dias",
+        "il y a 3 jours",
+        "2w",
+        "11-18 10:02",
+        "March 2019",
+        "posted 3 Nov 2019",
+    ] {
+        assert!(signs::time_in(text).is_some(), "{text}");
+    }
+    for text in [
+        "回复",
+        "前台",
+        "今天气不错",
+        "12",
+        "第3章",
+        "1.5 MB",
+        "room 12 of 30",
+        "1827",
+        "(54)",
+        "Election 2020",
+        "2020 Elections",
+        "",
+        "ago",
+    ] {
+        assert!(signs::time_in(text).is_none(), "{text}");
+    }
+}
+
+#[test]
+fn buttons_counts_and_headings() {
+    for text in [
+        "回复",
+        "回复(3)",
+        "[举报]",
+        "Reply",
+        "12楼",
+        "沙发",
+        "Log in to Reply",
+        "查看更多回复",
+    ] {
+        assert!(words::is_tool(text) || words::is_count(text), "{text}");
+    }
+    for text in ["好", "回复得真快", "I like it", "share prices fell", "👍"] {
+        assert!(!words::is_tool(text) && !words::is_count(text), "{text}");
+    }
+    for text in [
+        "3 条评论",
+        "网友留言：",
+        "Comments (12)",
+        "全部评论（8）",
+        "2 Answers",
+        "3 thoughts on “Dry gas”",
+    ] {
+        assert!(crate::comments::headings::is_heading(text), "{text}");
+    }
+    for text in [
+        "评论员文章",
+        "新闻",
+        "He comments on the match",
+        "No answers were given by the board",
+    ] {
+        assert!(!crate::comments::headings::is_heading(text), "{text}");
+    }
+    assert_eq!(words::number("赞(1.2万)"), Some(12_000));
+    assert_eq!(words::number("3.4k likes"), Some(3_400));
+    assert_eq!(words::number("赞"), None);
+}
+
+#[test]
+fn a_page_without_signs_has_no_comments() {
+    assert_eq!(found(""), Found::default());
+    assert_eq!(
+        found("<p>一段话。</p><div class=comment></div>"),
+        Found::default()
+    );
+}
+
+/// Where a page is told to have no comments, each of its groups would have been told so too.
+#[test]
+fn a_page_is_told_by_what_its_groups_are_told_by() {
+    let item = |minute: u32| format!("<li><i>2026-11-18 10:{minute}</i><p>第{minute}句话</p></li>");
+    let items: String = (10..14).map(item).collect();
+    let told = |html: &str| {
+        let page = page(html);
+        let signs = signs::time_signs(&page);
+        assert_eq!(signs.len(), 4);
+        let kinds = groups::kinds(&page, &signs, &[]);
+        let group: Vec<_> = (0..page.nodes().len() as NodeId)
+            .filter(|id| page.node(*id).tag == crate::page::Tag::LI)
+            .map(|id| page.subtree(id))
+            .collect();
+        let timed: Vec<NodeId> = signs.iter().map(|s| s.node).collect();
+        let alone = judge::may_speak(&page, &group, &timed, &[], false);
+        (chance::may_speak(&page, &kinds, &timed, &[]), alone)
+    };
+    for between in 0..20 {
+        let texts = "<p>话</p>\n".repeat(between);
+        let html = format!("<body><h3>全部评论</h3>{texts}<ul>{items}</ul>");
+        assert_eq!(told(&html), (between < 14, between < 14), "{between}");
+    }
+    let below = |before: &str, after: &str| told(&format!("<body>{before}<ul>{items}</ul>{after}"));
+    assert_eq!(below("<div class=review>", ""), (true, true));
+    assert_eq!(below("", "<p>举报</p>"), (true, false));
+    assert_eq!(below("<p>评论员文章</p>", "<h3>评论</h3>"), (false, false));
+}
+
+#[test]
+fn one_voice_is_a_report_and_many_are_comments() {
+    let item = |who: &str, minute: usize| {
+        format!(
+            "<li class=item><a class=user href=/u/{minute}>{who}</a> <i>2026-11-18 10:{minute:02}</i><p>第{minute}句话说的是别的事</p><a>回复</a></li>"
+        )
+    };
+    let of = |names: [&str; 5]| {
+        let items: String = names
+            .iter()
+            .enumerate()
+            .map(|(i, n)| item(n, 10 + i))
+            .collect();
+        found(&format!("<h1>标题</h1><ul>{items}</ul>"))
+            .comments
+            .len()
+    };
+    assert!(of(["甲", "乙", "丙", "丁", "戊"]) >= 4);
+    assert_eq!(of(["编辑", "编辑", "编辑", "编辑", "编辑"]), 0);
+}
+
+/// A record that has no time stands among others that have: its leaf paths tell that it is one of them.
+#[test]
+fn a_record_without_time_is_joined_by_its_shape() {
+    let item = |who: &str, time: &str, text: &str| {
+        format!(
+            "<li><div><a href=/user/{who}>{who}</a><span>{time}</span></div><p>{text}</p><div><a>回复</a><a>举报</a></div></li>"
+        )
+    };
+    let html = format!(
+        "<div class=comments><h3>全部评论</h3><ul>{}{}{}{}</ul></div>",
+        item("甲", "2026-11-18 10:00", "头一句"),
+        item("乙", "不久以前", "没有时间的一句"),
+        item("丙", "2026-11-18 10:20", "又一句"),
+        item("丁", "2026-11-18 10:30", "末一句"),
+    );
+    let texts: Vec<String> = found(&html).comments.into_iter().map(|c| c.text).collect();
+    assert!(
+        texts.iter().any(|t| t.contains("没有时间的一句")),
+        "{texts:?}"
+    );
+    assert_eq!(texts.len(), 4, "{texts:?}");
+}
+
+#[test]
+fn addresses_in_scripts_are_reported_and_files_are_not() {
+    let html = r#"<script>var a="\/api\/comment\/list?id=1";b='//cdn.example/comment.css';c="no comment";</script>
+        <iframe src="https://talk.example/comments/embed?id=1"></iframe>"#;
+    assert_eq!(
+        endpoints(&page(html)),
+        [
+            "/api/comment/list?id=1",
+            "https://talk.example/comments/embed?id=1"
+        ]
+    );
+}
+
+#[test]
+fn a_word_must_stand_behind_the_first_slash_and_near_both_quotes() {
+    let told = |script: &str| {
+        endpoints(&page(&format!(
+            "<script type=\"application/ld+json\">{script}</script>"
+        )))
+    };
+    let far = |before: usize, after: usize| {
+        format!("\"/{}comment{}\"", "x".repeat(before), "y".repeat(after))
+    };
+    for script in [
+        "\"comment/list\"",
+        "\"/reply\"",
+        "\"/api/comment",
+        "'/a b/comment'",
+        "\"https:comment/\"",
+    ] {
+        assert!(told(script).is_empty(), "{script}");
+    }
+    assert_eq!(told("`/api/Reply`")[0], "/api/Reply");
+    assert_eq!(
+        told("'https:\\/\\/x.example\\/pinglun'")[0],
+        "https://x.example/pinglun"
+    );
+    assert_eq!(told(&far(200, 200)).len(), 1);
+    assert!(told(&far(201, 0)).is_empty());
+    assert!(told(&far(0, 201)).is_empty());
+}
+
+#[test]
+fn the_method_of_the_paper_finds_equal_siblings_only_when_there_are_enough() {
+    let item = "<li><div><a><b><i>名</i></b></a><p>话</p></div></li>";
+    let detection = |least| paper::Detection {
+        measure: Measure::Pol(Mode::Fixed),
+        alike: 0.8,
+        level: 4,
+        least,
+    };
+    let page = page(&format!(
+        "<body><div><ul>{}</ul></div></body>",
+        item.repeat(5)
+    ));
+    assert_eq!(paper::blocks(&page, &detection(5)).len(), 5);
+    assert!(paper::blocks(&page, &detection(6)).is_empty());
+}
+
+#[test]
+fn the_threshold_decides_which_siblings_are_alike() {
+    let item = "<li><div><a><b><i>名</i></b></a><p>话</p></div></li>";
+    let other = "<li><div><a><b><i>名</i></b></a><p>话</p><p>话</p></div></li>";
+    let page = page(&format!(
+        "<body><div><ul>{}{other}</ul></div></body>",
+        item.repeat(5)
+    ));
+    let siblings = paper::Siblings::of(&page, Measure::Pol(Mode::Fixed), 4, 5);
+    assert_eq!(siblings.above(0.5).len(), 6);
+    assert_eq!(siblings.above(0.97).len(), 5);
+    assert!(siblings.above(1.0).is_empty());
+}
+
+/// Doubling a hostile page must not do more than a bounded amount of work; that it ends at all is the point here.
+#[test]
+fn hostile_pages_end() {
+    let many = 3_000;
+    for html in [
+        "<div class=comment>2026-11-18 10:00 甲：话".repeat(many),
+        "<ul class=comments><li>昨天 10:00<p>话</p>".repeat(many),
+        "<i>3小时前</i>".repeat(many * 4),
+        format!(
+            "<table>{}</table>",
+            "<tr><td>甲<td>2026-11-18<tr><td>话".repeat(many)
+        ),
+        "<p class='comment reply post answer review'>甲 刚刚</p>".repeat(many),
+    ] {
+        let found = found(&html);
+        assert!(found.comments.len() <= many * 4);
+    }
+}

@@ -1,0 +1,159 @@
+//! Where a time is told. In: a short text. Out: where the first time in it stands. Each form is read from the places
+//! where one may begin: an automaton of all of them is so large that it waits for memory at each step. Never resolves a
+//! time.
+
+use std::ops::Range;
+
+use super::cursor::Place;
+use super::time_forms::{
+    ago_behind_a_word, ago_elsewhere, ago_in_english, ago_in_han, alone_in_english, alone_in_han,
+    day_and_hour, day_before_month, day_by_name, day_in_han, day_in_numbers, day_of_month,
+    day_of_year, hour, just_now, just_now_in_han, month_alone, month_before_day,
+};
+
+/// Reads on behind what it reads from a place, `None` where that does not stand.
+type Form = fn(Place) -> Option<Place>;
+
+/// The first time in a text with the time of day behind it, as a byte range.
+pub(super) fn find(text: &str) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = bytes.iter().skip(at);
+        let number = at + rest.take_while(|byte| !is_digit(byte)).count();
+        let digits = bytes.iter().skip(number);
+        let end = number + digits.take_while(|byte| is_digit(byte)).count();
+        let found = with_word(text, at..number).or_else(|| with_number(text, number..end));
+        if let Some((from, end)) = found {
+            return Some(from.at()..end.maybe(hour).at());
+        }
+        at = end;
+    }
+    None
+}
+
+/// A time that begins with a word between two numbers, and what stands behind it.
+fn with_word(text: &str, between: Range<usize>) -> Option<(Place<'_>, Place<'_>)> {
+    let month = last_word(text, between.end);
+    // What stands before is part of a word of ASCII.
+    let mut inside = between.start > 0;
+    let bytes = text.as_bytes();
+    for at in between {
+        let (first, second) = (*bytes.get(at)?, bytes.get(at + 1).copied());
+        let from = Place::new(text, at);
+        if begins(from, first, inside) {
+            let forms = words_from(first, second.unwrap_or_default());
+            let end = forms
+                .iter()
+                .find_map(|form| form(from))
+                .or_else(|| (at >= month).then(|| month_before_day(from))?)
+                .or_else(|| (at == 0).then(|| month_alone(from))?);
+            if let Some(end) = end {
+                return Some((from, end));
+            }
+        }
+        inside = first.is_ascii_alphabetic() || first == b'_';
+    }
+    None
+}
+
+/// Where the last word before a number begins at the earliest.
+fn last_word(text: &str, number: usize) -> usize {
+    let before = text.as_bytes().get(..number).unwrap_or_default();
+    let end = before
+        .iter()
+        .rposition(|byte| byte.is_ascii() && !matches!(byte, b' ' | b'\t'..=b'\r' | b'.'));
+    let word = before.get(..=end.unwrap_or(0)).unwrap_or_default();
+    let start = word
+        .iter()
+        .rposition(|byte| byte.is_ascii() && !byte.is_ascii_alphabetic());
+    start.map_or(0, |start| start + 1)
+}
+
+/// A form may begin with the letter that stands here.
+fn begins(place: Place, byte: u8, inside: bool) -> bool {
+    let of_form = |char| {
+        matches!(
+            char,
+            '昨' | '前' | '今' | '刚' | '剛' | 'た' | '半' | '几' | '一' | '两' | '二' | '三'
+        )
+    };
+    match byte {
+        b'A'..=b'Z' | b'a'..=b'z' => !inside,
+        // The first bytes of these characters.
+        0xE3..=0xE6 => inside || place.char().is_some_and(of_form),
+        0xC0.. => inside || place.at() == 0,
+        _ => false,
+    }
+}
+
+/// A time that begins with the last digits of a number, and what stands behind it.
+fn with_number(text: &str, number: Range<usize>) -> Option<(Place<'_>, Place<'_>)> {
+    let last = |digits: usize| Place::new(text, number.end - digits);
+    let read = |digits: usize, forms: &[Form]| {
+        let end = forms.iter().find_map(|form| form(last(digits)))?;
+        Some((last(digits), end))
+    };
+    let forms = numbers_before(Place::new(text, number.end));
+    match number.len() {
+        0..=2 => read(number.len(), forms),
+        3 => read(3, forms).or_else(|| read(2, &[day_of_month])),
+        // What takes three digits would take fewer of them as well.
+        _ => read(4, &[day_of_year])
+            .or_else(|| read(3, forms))
+            .or_else(|| read(2, &[day_of_month])),
+    }
+}
+
+/// The forms whose number may stand before this place, best first.
+fn numbers_before(place: Place) -> &'static [Form] {
+    match place.byte() {
+        Some(b'-' | b'/' | b'.') => return &[day_in_numbers, day_and_hour, day_before_month],
+        Some(b' ' | b'\t'..=b'\r' | b'A'..=b'Z' | b'a'..=b'z' | 0x80..) => {}
+        _ => return &[],
+    }
+    match place.blanks().byte() {
+        Some(b'A'..=b'Z' | b'a'..=b'z') => &[
+            ago_in_english,
+            alone_in_english,
+            ago_elsewhere,
+            day_before_month,
+        ],
+        Some(b'-') => &[day_before_month],
+        // No letter of ASCII in another spelling.
+        Some(0xE3..) => &[
+            day_of_month,
+            ago_in_han,
+            alone_in_han,
+            ago_elsewhere,
+            day_before_month,
+        ],
+        Some(0x80..) => &[
+            day_of_month,
+            ago_in_han,
+            ago_in_english,
+            alone_in_english,
+            alone_in_han,
+            ago_elsewhere,
+            day_before_month,
+        ],
+        _ => &[],
+    }
+}
+
+/// The forms but those of months that may begin with a letter and what stands behind it, best first.
+fn words_from(first: u8, second: u8) -> &'static [Form] {
+    match (first.to_ascii_lowercase(), second.to_ascii_lowercase()) {
+        (0x80.., _) => &[day_in_han, just_now_in_han, ago_in_han],
+        (_, 0x80..) => &[day_by_name, just_now, ago_in_english, ago_behind_a_word],
+        (b'a', b'y') => &[day_by_name, ago_in_english],
+        (b'a', b'n' | b'd' | b'h' | b'm' | b's' | b'w' | b' ' | b'\t'..=b'\r') | (b'o', b'n') => {
+            &[ago_in_english]
+        }
+        (b'g' | b'h' | b'y', b'e') | (b'h', b'i') | (b'h' | b't', b'o') => &[day_by_name],
+        (b'f' | b'h', b'a') | (b'i', b'l') | (b'v', b'o') => &[ago_behind_a_word],
+        (b'j', b'u') | (b'm', b'o') => &[just_now],
+        _ => &[],
+    }
+}

@@ -1,0 +1,127 @@
+//! Dates in the code of a page. In: its address, its scripts, its elements that are made to hold a date. Out: dates with
+//! what they may be. Never reads running text but for the label of a date.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::label::Label;
+use super::stamp::{Clock, Stamp};
+use super::text::{find_dates, parse_value};
+use super::{Candidate, MAX_CANDIDATES, Origin, Place, near};
+use crate::lines::hints::Marks;
+use crate::lines::outline::Outline;
+use crate::literals::compiled;
+use crate::page::{Attr, NodeId, Page, Tag};
+
+static IN_SCRIPT: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r#"(?:publish_?time|publish_?date|pub_?time|pub_?date|datePublished|deployDt)["']?\s*[:=]\s*["']?([\d][\dT:+./ -]{8,30})|["']((?:1\d{9}(?:\d{3})?)|20\d\d-\d\d-\d\d[^"']{0,20})["']"#,
+    )
+});
+
+/// The value that follows the name, else the first quoted date or Unix time beside it; of several that fall on
+/// one day the one with a time of day.
+pub(crate) fn from_script(script: &str, clock: &Clock) -> Option<Stamp> {
+    let values = IN_SCRIPT.captures_iter(script).filter_map(|c| {
+        let named = c.get(1).is_some();
+        let value = c.get(1).or(c.get(2))?.as_str();
+        Some((named, parse_value(value, clock)?))
+    });
+    let values: Vec<(bool, Stamp)> = values.take(8).collect();
+    let best = values.iter().find(|v| v.0).map(|v| v.1);
+    // Without a name the bare day is what the page shows; a Unix time beside it may be that of the server.
+    let day = values.iter().find(|v| v.1.time.is_none()).map(|v| v.1);
+    let best = best.or(day).or_else(|| values.first().map(|v| v.1))?;
+    let timed = values
+        .iter()
+        .find(|v| v.1.date == best.date && v.1.time.is_some());
+    Some(timed.map_or(best, |v| v.1))
+}
+
+static IN_URL: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?:\D|^)(19[89]\d|20[0-4]\d)(?:([/_-])([01]?\d)[/_-]([0-3]?\d)|[/_-]?([01]\d)[/_-]?([0-3]\d))(?:\D|$)",
+    )
+});
+
+/// The day in the path of a URL.
+pub(crate) fn from_url(url: &str, clock: &Clock) -> Option<Stamp> {
+    let rest = url.split_once("://").map_or(url, |(_, r)| r);
+    let path = rest.split_once('/').map_or("", |(_, p)| p);
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    IN_URL.captures_iter(path).find_map(|c| {
+        let part =
+            |a: usize, b: usize| -> Option<u32> { c.get(a).or(c.get(b))?.as_str().parse().ok() };
+        Stamp::day(c[1].parse().ok()?, part(3, 5)?, part(4, 6)?).filter(|s| clock.plausible(s.date))
+    })
+}
+
+/// Dates of elements that are made to hold one.
+pub(crate) fn from_elements(
+    page: &Page,
+    outline: &Outline,
+    place: Place,
+    clock: &Clock,
+) -> Vec<Candidate> {
+    let mut out = Vec::new();
+    let props = page.has_attr(Attr::Itemprop);
+    for (at, node) in page.nodes().iter().enumerate() {
+        let is_time = node.tag == Tag::TIME;
+        if !(is_time || props) || node.tag == Tag::TEXT || node.tag == Tag::META {
+            continue;
+        }
+        let id = at as NodeId;
+        let prop = page.attr(id, Attr::Itemprop).unwrap_or_default();
+        let declared = prop.eq_ignore_ascii_case("datePublished");
+        if !(is_time || declared) || prop.eq_ignore_ascii_case("dateModified") {
+            continue;
+        }
+        let value = page
+            .attr(id, Attr::Datetime)
+            .or_else(|| page.attr(id, Attr::Content));
+        let stamp = value
+            .and_then(|v| parse_value(v, clock))
+            .or_else(|| parse_value(&crate::lines::render::element_text(page, id), clock));
+        let Some(stamp) = stamp else { continue };
+        let class = page.attr(id, Attr::Class).unwrap_or_default();
+        if class.contains("modified") || class.contains("updated") && !class.contains("published") {
+            continue;
+        }
+        let line = outline.line_at(id);
+        let marks = outline.lines.get(line).map(|l| l.marks).unwrap_or_default();
+        let elsewhere = marks.any(
+            Marks::COMMENT
+                .with(Marks::RELATED)
+                .with(Marks::ASIDE)
+                .with(Marks::FOOTER),
+        );
+        let (from, to) = near(place, outline.lines.len());
+        let origin = match (declared, elsewhere) {
+            (true, false) => Origin::Declared,
+            (false, false) if class.contains("published") || class.contains("entry-date") => {
+                Origin::Declared
+            }
+            (false, false) if (from..to).contains(&line) => Origin::Time,
+            _ => Origin::OtherTime,
+        };
+        let modified = || label_of_line(page, outline, line, clock) == Label::Modified;
+        if origin != Origin::Declared && modified() {
+            continue;
+        }
+        out.push(Candidate { stamp, origin });
+        if out.len() >= MAX_CANDIDATES {
+            break;
+        }
+    }
+    out
+}
+
+fn label_of_line(page: &Page, outline: &Outline, line: usize, clock: &Clock) -> Label {
+    let Some(line) = outline.lines.get(line).filter(|l| l.all.tokens < 30) else {
+        return Label::None;
+    };
+    find_dates(outline.text(page, line), clock)
+        .first()
+        .map_or(Label::None, |f| f.label)
+}

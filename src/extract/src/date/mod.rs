@@ -1,0 +1,346 @@
+//! The time of first publication. In: the head data, the lines near the headline and the text, the URL. Out:
+//! the chosen date with every candidate. The time of the last change is never taken for it.
+//!
+//! Order of trust: structured data, the URL's day, text near the headline, text anywhere. A time of day is
+//! taken over from a less trusted candidate of the same day.
+
+pub(crate) mod clues;
+pub(crate) mod code;
+pub(crate) mod iso;
+pub(crate) mod label;
+pub(crate) mod months;
+pub(crate) mod shape;
+pub(crate) mod stamp;
+pub(crate) mod text;
+pub(crate) mod years;
+
+use std::collections::HashMap;
+
+use crate::fields::head::Head;
+use crate::lines::hints::Marks;
+use crate::lines::outline::Outline;
+use crate::page::Page;
+use code::{from_elements, from_script, from_url};
+use label::Label;
+use stamp::{Clock, Stamp};
+use text::{Form, Found, find_dates, parse_value};
+
+/// Lines above the headline that may hold the date.
+const LINES_ABOVE: usize = 8;
+/// Lines below the headline, or into the text, that may hold the date.
+const LINES_BELOW: usize = 12;
+/// Longest line that is looked at for a date away from the headline, in bytes.
+const SHORT_LINE: usize = 160;
+/// Longest line whose dates are counted when nothing else is known, in tokens.
+const FREQUENT_TOKENS: u32 = 80;
+/// Linked tokens from which a line with a date is a link to another article.
+const TEASER_TOKENS: u32 = 9;
+/// Most candidates kept.
+pub(super) const MAX_CANDIDATES: usize = 200;
+
+/// Names of meta elements that do not say which date they mean.
+const WEAK_META: &[&str] = &[
+    "date",
+    "dc.date",
+    "dcterms.date",
+    "created",
+    "datecreated",
+    "eprints.date",
+    "citation_date",
+    "release_date",
+    "og:release_date",
+    "video:release_date",
+    "date.release",
+    "releasedate",
+];
+
+/// Where a date comes from, in order of trust.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Origin {
+    /// JSON-LD `datePublished`.
+    JsonLd,
+    /// A meta element.
+    Meta,
+    /// `itemprop=datePublished`, `time pubdate`.
+    Declared,
+    /// Text near the headline that is called the publication.
+    Labelled,
+    /// `<time datetime>` near the headline.
+    Time,
+    /// Year, month and day in the URL.
+    Url,
+    /// Text between headline and main text.
+    Near,
+    /// A value that a script calls the time of publication.
+    Script,
+    /// A meta element that may as well mean the last change or the day of an event: `date`, `DC.date`.
+    WeakMeta,
+    /// An element elsewhere that calls itself date or source.
+    About,
+    /// `<time datetime>` elsewhere.
+    OtherTime,
+    /// Month and day without a year, or a time told from now, near the headline.
+    Vague,
+    /// The last lines of the text.
+    Signature,
+    /// `<title>` or the description.
+    Head,
+    /// The date that most short lines have.
+    Frequent,
+}
+
+impl Origin {
+    /// Trust in the place, 1 for the first of the list, falling evenly.
+    pub(super) fn trust(self) -> f64 {
+        1.0 - self as u8 as f64 / (Origin::Frequent as u8 + 1) as f64
+    }
+}
+
+/// One candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Candidate {
+    /// The date.
+    pub stamp: Stamp,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where headline and text stand, as line indexes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Place {
+    /// Line of the headline.
+    pub title: Option<usize>,
+    /// First line of the main text.
+    pub body_start: Option<usize>,
+    /// One past the last line of the main text.
+    pub body_end: usize,
+}
+
+/// Where dates are looked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sources<'a> {
+    /// The page.
+    pub page: &'a Page,
+    /// Its lines.
+    pub outline: &'a Outline,
+    /// What its head says.
+    pub head: &'a Head<'a>,
+    /// Where headline and text stand.
+    pub place: Place,
+    /// When it was fetched, and how its dates are told.
+    pub clock: &'a Clock,
+}
+
+/// The best date. Sources that cannot change it are not looked at.
+pub(super) fn choose(sources: &Sources<'_>) -> Option<Stamp> {
+    let mut all = sources.declared();
+    let timed = |all: &[Candidate], sure| best(all, sure).filter(|stamp| stamp.time.is_some());
+    if let Some(stamp) = timed(&all, Origin::Meta) {
+        return Some(stamp);
+    }
+    all.extend(sources.elsewhere_in_code());
+    if let Some(stamp) = timed(&all, Origin::Declared) {
+        return Some(stamp);
+    }
+    sources.add_text(&mut all);
+    best(&all, Origin::Frequent)
+}
+
+/// All candidates in order of trust.
+pub(super) fn candidates(sources: &Sources<'_>) -> Vec<Candidate> {
+    let mut all = sources.declared();
+    all.extend(sources.elsewhere_in_code());
+    sources.add_text(&mut all);
+    all.sort_by_key(|c| c.origin);
+    all
+}
+
+/// The most trusted of the dates whose origin is `least` or better, with the time of day of the most trusted of that day.
+fn best(all: &[Candidate], least: Origin) -> Option<Stamp> {
+    let known = || all.iter().filter(|c| c.origin <= least);
+    let best = known().min_by_key(|c| c.origin)?.stamp;
+    if best.time.is_some() {
+        return Some(best);
+    }
+    let timed = known().filter(|c| c.stamp.date == best.date && c.stamp.time.is_some());
+    Some(timed.min_by_key(|c| c.origin).map_or(best, |c| c.stamp))
+}
+
+impl Sources<'_> {
+    /// Dates of structured data and meta elements.
+    fn declared(&self) -> Vec<Candidate> {
+        let Self { head, clock, .. } = self;
+        let mut all = Vec::new();
+        let published = head.json.published.as_deref();
+        all.extend(of(
+            Origin::JsonLd,
+            published.and_then(|v| parse_value(v, clock)),
+        ));
+        all.extend(head.published.iter().filter_map(|(name, v)| {
+            let weak = WEAK_META.contains(name);
+            let origin = if weak { Origin::WeakMeta } else { Origin::Meta };
+            of(origin, parse_value(v, clock))
+        }));
+        all
+    }
+
+    /// Dates of the address, of scripts and of elements that are made to hold one.
+    fn elsewhere_in_code(&self) -> Vec<Candidate> {
+        let Self {
+            page, head, clock, ..
+        } = self;
+        let url = page.url.as_ref().map(|u| u.as_str());
+        let url = url.or(head.canonical).unwrap_or_default();
+        let mut all = Vec::new();
+        all.extend(of(Origin::Url, from_url(url, clock)));
+        let script = head.scripts.iter().find_map(|s| from_script(s, clock));
+        all.extend(of(Origin::Script, script));
+        all.extend(from_elements(page, self.outline, self.place, clock));
+        all
+    }
+
+    /// Adds the dates of lines to those of the code, and where there are none at all what else may be one.
+    fn add_text(&self, all: &mut Vec<Candidate>) {
+        let Self {
+            page,
+            outline,
+            head,
+            clock,
+            ..
+        } = self;
+        all.extend(from_lines(page, outline, self.place, clock));
+        if all.is_empty() {
+            let created = head.json.created.as_deref();
+            let created = created.and_then(|v| parse_value(v, clock));
+            all.extend(of(Origin::JsonLd, created));
+        }
+        if all.is_empty() {
+            let texts = [Some(head.title.as_str()), head.description];
+            let first = |text: &str| {
+                let mut found = find_dates(text, clock).into_iter();
+                found.find(|f| f.form == Form::Full)
+            };
+            let found = texts.into_iter().flatten().find_map(first);
+            all.extend(of(Origin::Head, found.map(|f| f.stamp)));
+        }
+        if all.is_empty() {
+            all.extend(of(Origin::Frequent, most_frequent(page, outline, clock)));
+        }
+        all.truncate(MAX_CANDIDATES);
+    }
+}
+
+fn of(origin: Origin, stamp: Option<Stamp>) -> Option<Candidate> {
+    stamp.map(|stamp| Candidate { stamp, origin })
+}
+
+/// Lines that count as near the headline.
+pub(super) fn near(place: Place, lines: usize) -> (usize, usize) {
+    let anchor = place.title.or(place.body_start).unwrap_or(0);
+    let body = place.body_start.filter(|b| *b >= anchor).unwrap_or(anchor);
+    let to = body.min(anchor + 4 * LINES_BELOW) + LINES_BELOW;
+    (anchor.saturating_sub(LINES_ABOVE), to.min(lines))
+}
+
+/// Dates in the text of lines.
+fn from_lines(page: &Page, outline: &Outline, place: Place, clock: &Clock) -> Vec<Candidate> {
+    let mut out: Vec<(u32, Origin, Stamp)> = Vec::new();
+    let (from, to) = near(place, outline.lines.len());
+    let anchor = place.title.or(place.body_start).unwrap_or(0);
+    for (i, line) in outline.lines.iter().enumerate() {
+        let close = (from..to).contains(&i);
+        let about = line.marks.any(Marks::ABOUT);
+        let signature = i + 3 >= place.body_end && i < place.body_end + 4;
+        // Right under the headline a date is the headline's, whatever the box around both calls itself.
+        let under_title = place.title.is_some_and(|t| i > t && i <= t + 3);
+        // A headline that links and a date: another article.
+        let above_text = place.body_start.is_some_and(|b| i < b && i + 4 >= b);
+        let teaser = line.linked.tokens >= TEASER_TOKENS && !under_title && !above_text;
+        if teaser || line.all.numbers == 0 && line.all.cjk == 0 || !(close || about || signature) {
+            continue;
+        }
+        let in_text = place.body_start.is_some_and(|b| i >= b) && line.all.tokens > 30;
+        if in_text && place.body_start != Some(i) {
+            continue;
+        }
+        let text = outline.text(page, line);
+        if text.len() > 4 * SHORT_LINE || (text.len() > SHORT_LINE && !close) {
+            continue;
+        }
+        let elsewhere = !under_title
+            && line.marks.any(
+                Marks::COMMENT
+                    .with(Marks::RELATED)
+                    .with(Marks::ASIDE)
+                    .with(Marks::NAV),
+            );
+        for found in find_dates(text, clock) {
+            // A text may begin with its date: `01.02.2022 | …`.
+            let begins = found.form == Form::Full && found.at < 6 && place.body_start == Some(i);
+            let in_text = in_text && !begins;
+            if let Some(origin) = origin_of(
+                &found,
+                close && !elsewhere,
+                about && !elsewhere,
+                signature,
+                in_text,
+            ) {
+                let distance = if i >= anchor {
+                    2 * (i - anchor)
+                } else {
+                    3 * (anchor - i)
+                };
+                out.push((distance as u32, origin, found.stamp));
+            }
+        }
+    }
+    out.sort_by_key(|(distance, origin, _)| (*origin, *distance));
+    out.into_iter()
+        .map(|(_, origin, stamp)| Candidate { stamp, origin })
+        .collect()
+}
+
+fn origin_of(
+    found: &Found,
+    close: bool,
+    about: bool,
+    signature: bool,
+    in_text: bool,
+) -> Option<Origin> {
+    match (found.label, found.form) {
+        (Label::Modified, _) => None,
+        _ if in_text => None,
+        (Label::Published, Form::Full) if close || about => Some(Origin::Labelled),
+        (_, Form::Full) if close => Some(Origin::Near),
+        (_, Form::Full) if about => Some(Origin::About),
+        (_, Form::NoYear | Form::Relative) if close => Some(Origin::Vague),
+        (_, Form::Full) if signature => Some(Origin::Signature),
+        _ => None,
+    }
+}
+
+/// The full date that most short lines have, the earliest of equals.
+fn most_frequent(page: &Page, outline: &Outline, clock: &Clock) -> Option<Stamp> {
+    let mut counts: HashMap<chrono::NaiveDate, (u32, usize, Stamp)> = HashMap::new();
+    for (i, line) in outline
+        .lines
+        .iter()
+        .enumerate()
+        .filter(|(_, l)| l.all.numbers > 0 && l.all.tokens < FREQUENT_TOKENS)
+    {
+        let text = outline.text(page, line);
+        for found in find_dates(text, clock)
+            .iter()
+            .filter(|f| f.form == Form::Full && f.label != Label::Modified)
+        {
+            counts
+                .entry(found.stamp.date)
+                .or_insert((0, i, found.stamp))
+                .0 += 1;
+        }
+    }
+    counts
+        .into_values()
+        .max_by_key(|(n, at, _)| (*n, std::cmp::Reverse(*at)))
+        .map(|(_, _, stamp)| stamp)
+}

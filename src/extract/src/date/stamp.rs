@@ -1,0 +1,150 @@
+//! A point in time as a page prints it. In: its parts. Out: a [`Stamp`], its ISO 8601 form. Never reads a
+//! clock: what "now" is comes in with [`Clock`].
+
+use chrono::{DateTime, Days, FixedOffset, NaiveDate, NaiveTime, TimeDelta, Timelike};
+
+/// First day a web page can have been published; older dates are history that a text tells of.
+const FIRST_YEAR: i32 = 1995;
+
+/// What dates are judged against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clock {
+    /// When the page was fetched, Unix milliseconds.
+    pub now_ms: i64,
+    /// Minutes east of UTC of a time that names no zone; `None` leaves such times without one.
+    pub offset_min: Option<i32>,
+    /// Whether `03/04/2019` means the fourth of March.
+    pub month_first: bool,
+}
+
+impl Clock {
+    /// The local date and time of the fetch.
+    pub fn now(&self) -> DateTime<FixedOffset> {
+        let utc = DateTime::from_timestamp_millis(self.now_ms).unwrap_or_default();
+        utc.with_timezone(&zone(self.offset_min.unwrap_or(0)))
+    }
+
+    /// True for a day from 1995 to the day after the fetch.
+    pub fn plausible(&self, date: NaiveDate) -> bool {
+        use chrono::Datelike;
+        let tomorrow = self.now().date_naive().checked_add_days(Days::new(1));
+        date.year() >= FIRST_YEAR && tomorrow.is_none_or(|t| date <= t)
+    }
+}
+
+fn zone(offset_min: i32) -> FixedOffset {
+    FixedOffset::east_opt(offset_min.clamp(-14 * 60, 14 * 60) * 60)
+        .expect("14 hours are within a day")
+}
+
+/// A day, with the time of day and the zone where the page gives them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// The day as printed, in the zone of the page.
+    pub date: NaiveDate,
+    /// Time of day as printed.
+    pub time: Option<NaiveTime>,
+    /// Minutes east of UTC, when the page says so.
+    pub offset_min: Option<i32>,
+}
+
+impl Stamp {
+    /// A stamp of a calendar day; `None` for days such as 2016-02-30.
+    pub fn day(year: i32, month: u32, day: u32) -> Option<Self> {
+        Some(Self {
+            date: NaiveDate::from_ymd_opt(year, month, day)?,
+            time: None,
+            offset_min: None,
+        })
+    }
+
+    /// A stamp from Unix milliseconds, told in the page's zone.
+    pub fn from_unix_ms(ms: i64, clock: &Clock) -> Option<Self> {
+        let offset_min = clock.offset_min.unwrap_or(0);
+        let local = DateTime::from_timestamp_millis(ms)?.with_timezone(&zone(offset_min));
+        Some(Self {
+            date: local.date_naive(),
+            time: local.time().with_nanosecond(0),
+            offset_min: Some(offset_min),
+        })
+    }
+
+    /// The stamp `ago` before the fetch; with a time of day only when `exact`.
+    pub fn before(clock: &Clock, ago: TimeDelta, exact: bool) -> Option<Self> {
+        let local = clock.now().checked_sub_signed(ago)?;
+        Some(Self {
+            date: local.date_naive(),
+            time: local.time().with_nanosecond(0).filter(|_| exact),
+            offset_min: None,
+        })
+    }
+
+    /// British summer time told in UTC, as the other half of the year is: the day does not jump with the clocks.
+    #[must_use]
+    pub fn without_summer_time(mut self) -> Self {
+        const SUMMER_MIN: i32 = 60;
+        let (Some(time), Some(SUMMER_MIN)) = (self.time, self.offset_min) else {
+            return self;
+        };
+        let utc = self
+            .date
+            .and_time(time)
+            .checked_sub_signed(TimeDelta::minutes(SUMMER_MIN.into()));
+        if let Some(utc) = utc {
+            (self.date, self.time, self.offset_min) = (utc.date(), Some(utc.time()), Some(0));
+        }
+        self
+    }
+
+    /// `2019-09-07T13:43:00+08:00` when the time is known, else `2019-09-07`. A time without a zone is
+    /// given that of the clock; without one in the clock either, it stays bare.
+    pub fn iso(&self, clock: &Clock) -> String {
+        let date = self.date.format("%Y-%m-%d");
+        let Some(time) = self.time else {
+            return date.to_string();
+        };
+        match self.offset_min.or(clock.offset_min) {
+            Some(offset) => format!("{date}T{}{}", time.format("%H:%M:%S"), zone(offset)),
+            None => format!("{date}T{}", time.format("%H:%M:%S")),
+        }
+    }
+
+    /// Days between two stamps, as printed.
+    pub fn days_from(&self, other: &Stamp) -> i64 {
+        (self.date - other.date).num_days().abs()
+    }
+}
+
+/// Minutes east of UTC of `Z`, `+08:00`, `GMT+8` or a well-known zone name.
+pub(crate) fn zone_offset_min(text: &str) -> Option<i32> {
+    let upper = text.trim().to_ascii_uppercase();
+    let named = match upper.as_str() {
+        "Z" | "UTC" | "GMT" => Some(0),
+        "CET" | "BST" => Some(60),
+        "CEST" => Some(120),
+        "MSK" => Some(180),
+        "JST" | "KST" => Some(540),
+        "EST" => Some(-300),
+        "EDT" => Some(-240),
+        "PST" => Some(-480),
+        "PDT" => Some(-420),
+        _ => None,
+    };
+    if named.is_some() {
+        return named;
+    }
+    let sign = if upper.contains('-') { -1 } else { 1 };
+    let digits: Vec<i32> = upper
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .map(|b| i32::from(b - b'0'))
+        .collect();
+    let (hours, minutes) = match digits[..] {
+        [h] => (h, 0),
+        [a, b] => (a * 10 + b, 0),
+        [h, m, n] => (h, m * 10 + n),
+        [a, b, m, n] => (a * 10 + b, m * 10 + n),
+        _ => return None,
+    };
+    (hours <= 14).then_some(sign * (hours * 60 + minutes))
+}

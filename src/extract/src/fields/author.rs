@@ -1,0 +1,350 @@
+//! Writer and media source. In: the head data and the lines around headline and text. Out: names as printed.
+//! Never guesses from the text itself.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::head::Head;
+use crate::date::Place;
+use crate::lines::Line;
+use crate::lines::hints::Marks;
+use crate::lines::measure::Measure;
+use crate::lines::outline::Outline;
+use crate::lines::render::{element_text, line_text};
+use crate::literals::{Literals, compiled, is_sign};
+use crate::page::Page;
+use crate::trace::NameTrace;
+
+/// Longest name, in characters.
+const MAX_NAME: usize = 60;
+/// Longest line that may name writer and source, in tokens.
+const MAX_TOKENS: u32 = 60;
+
+pub(crate) static SOURCE: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?:^|[\s|丨【\[（(>])(?:文章来源|稿件来源|信息来源|新闻来源|消息来源|本文来源|来源|稿源|转自|來源)\s*[：:丨]\s*([^\s|丨，,；;。】\]）)]{2,30})",
+    )
+});
+pub(crate) static AUTHOR: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?:^|[\s|丨【\[（(/])(?:文章作者|作者|撰文|(?:本报|本网|本刊|特约|见习|实习|全媒体)*(?:记者|通讯员)|文/图|图/文|采写|执笔|撰稿|作\s者|文)\s*[：:/丨|]\s*([^\s|丨，,；;。:：】\]）)/]{2,20}(?:[ 、]\p{Han}{2,4}){0,4})",
+    )
+});
+/// The photographer is the author of a picture story.
+pub(crate) static PHOTOGRAPHER: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?:^|[\s|丨【\[（(])(?:摄影|供图|图片)\s*[：:/丨|]\s*(\p{Han}{2,4})(?:\s|$|[）)】\]])",
+    )
+});
+/// Reporters in brackets, before the first sentence or behind the last: `（记者 宋一帆 通讯员 白薇）`.
+static REPORTER: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"[（(](?:[^（）()]{0,12}?[\s　])?(?:本报|本网|本刊|本台|新华社|特约|见习|实习|首席|全媒体)*记者[\s　：:]*((?:\p{Han}{2,4}[、，,\s　]?){1,4}?)[\s　]*(?:(?:通讯员|实习生|摄影|文/图|图/文|摄|报道|编辑)[^（）()]{0,30})?[）)]",
+    )
+});
+/// A label that stands alone: the name is in the next cell.
+static LABEL: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"^(?:(?:(文章|稿件|信息|新闻|消息|本文)?来\s*源|稿源)|(文章作者|作\s*者|撰稿|记者))\s*[：:]?$",
+    )
+});
+/// Words that begin the next field of an information line; a name ends before them.
+static NEXT_FIELD: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"[\s、]*(?:阅读|字体|字号|来源|编辑|责编|责任|发布|发表|时间|点击|浏览|评论|校对|摄影|通讯员|分享|更新|审核|日期|稿源|访问|查看|关注|打印).*$",
+    )
+});
+pub(crate) static BY: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?i)^\W*(?:written |posted |story |words |article )?(?:by|von|par|por|di|door|av|af)\s*:?\s+(\p{Lu}[\p{L}'’.-]+(?:\s+(?:\p{Lu}[\p{L}'’.-]*|de|von|van|der|la|and|und|et|y|&|,)){0,7})",
+    )
+});
+
+/// The agency that a report begins with: `新华社北京11月19日电`, `新浪科技讯`.
+static DATELINE: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"^[\s（(【]*(\p{Han}{1,6}?(?:社|网|报|台|新闻|在线|财经|科技|体育|能源))(?:\p{Han}{0,8}\s?\d{1,2}月\d{1,2}日\p{Han}{0,2}[电讯電訊]|[讯訊])(?:[\s　（(）)】，：:]|$)",
+    )
+});
+
+/// Words that a label needs, by the pattern it stands in: few lines have one, and the patterns are dear.
+static LABEL_WORDS: LazyLock<Literals> = LazyLock::new(|| {
+    Literals::of([
+        ("来源", OF_SOURCE),
+        ("來源", OF_SOURCE),
+        ("稿源", OF_SOURCE),
+        ("转自", OF_SOURCE),
+        ("者", OF_AUTHOR),
+        ("文", OF_AUTHOR),
+        ("通讯员", OF_AUTHOR),
+        ("采写", OF_AUTHOR),
+        ("执笔", OF_AUTHOR),
+        ("撰稿", OF_AUTHOR),
+        ("摄影", OF_PHOTOGRAPHER),
+        ("供图", OF_PHOTOGRAPHER),
+        ("图片", OF_PHOTOGRAPHER),
+    ])
+});
+pub(crate) const OF_SOURCE: u32 = 1;
+pub(crate) const OF_AUTHOR: u32 = 2;
+pub(crate) const OF_PHOTOGRAPHER: u32 = 4;
+
+/// Whether a line may have a label of this pattern.
+pub(crate) fn may_label(line: &str, pattern: u32) -> bool {
+    // All begin with a Han character, and a sign ends them.
+    let han = |found, byte: &u8| found | u8::from(byte.wrapping_sub(0xE4) < 6);
+    line.as_bytes().iter().fold(0, han) != 0
+        && LABEL_WORDS.seen(line.as_bytes()) & pattern != 0
+        && line.contains(['：', ':', '/', '丨', '|'])
+}
+
+/// Words that [`BY`] may begin with.
+const BEFORE_NAME: [&str; 13] = [
+    "by", "von", "par", "por", "di", "door", "av", "af", "written", "posted", "story", "words",
+    "article",
+];
+
+/// Whether a line may begin as [`BY`] does: by its first word.
+pub(crate) fn may_begin_by(line: &str) -> bool {
+    let line = line.trim_start_matches(is_sign);
+    let end = line.find(|c: char| !c.is_ascii_alphabetic());
+    let word = line.get(..end.unwrap_or(line.len())).unwrap_or_default();
+    BEFORE_NAME
+        .iter()
+        .any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// 来源 of a line, if it names one.
+pub(crate) fn source_of(line: &str) -> Option<String> {
+    if !may_label(line, OF_SOURCE) {
+        return None;
+    }
+    let name = SOURCE.captures(line)?.get(1)?.as_str();
+    clean(&NEXT_FIELD.replace(name, ""))
+}
+
+/// Writer of a line, if it names one: 作者：…, By ….
+pub(crate) fn author_of(line: &str) -> Option<String> {
+    let labelled = may_label(line, OF_AUTHOR).then(|| AUTHOR.captures(line));
+    let by = || may_begin_by(line).then(|| BY.captures(line))?;
+    let found = labelled.flatten().or_else(by)?;
+    clean(&NEXT_FIELD.replace(found.get(1)?.as_str(), ""))
+}
+
+/// A name without signs around it; `None` for addresses and texts that are too long to be a name.
+pub(crate) fn clean(name: &str) -> Option<String> {
+    let name = name.trim().trim_matches(|c: char| {
+        c.is_whitespace()
+            || matches!(
+                c,
+                '|' | '丨' | '-' | ':' | '：' | ',' | '，' | '(' | '（' | ')' | '）'
+            )
+    });
+    let length = name.chars().count();
+    let address = name.contains("://") || name.contains('@') || name.starts_with("www.");
+    ((1..=MAX_NAME).contains(&length) && !address).then(|| name.to_owned())
+}
+
+/// Candidates for writer and source, the most trusted first.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// Of the writer.
+    pub authors: Vec<NameTrace>,
+    /// Of the source.
+    pub sources: Vec<NameTrace>,
+}
+
+/// Candidates for one name while they are looked for. Unless all are wanted, nothing is looked for once there is one.
+struct Search {
+    all: bool,
+    found: Vec<NameTrace>,
+}
+
+impl Search {
+    fn offer(&mut self, origin: &'static str, look: impl FnOnce() -> Option<String>) {
+        if self.all || self.found.is_empty() {
+            let text = look().and_then(|text| clean(&text));
+            self.found
+                .extend(text.map(|text| NameTrace { text, origin }));
+        }
+    }
+}
+
+/// Writer and source of a page; with `all`, every candidate rather than the first.
+pub(crate) fn names(
+    page: &Page,
+    outline: &Outline,
+    head: &Head<'_>,
+    place: Place,
+    all: bool,
+) -> Names {
+    let search = || Search {
+        all,
+        found: Vec::new(),
+    };
+    let (mut author, mut source, mut photographer) = (search(), search(), search());
+    let written = &head.json.authors;
+    author.offer("json-ld", || {
+        (!written.is_empty()).then(|| written.join(", "))
+    });
+    source.offer("meta", || head.source.and_then(clean));
+    let anchor = place.title.or(place.body_start).unwrap_or(0);
+    let start = place.body_start.unwrap_or(anchor).min(anchor + 40);
+    let above = anchor.saturating_sub(6)..(start + 4).min(outline.lines.len());
+    let below = place.body_end.saturating_sub(3)..(place.body_end + 6).min(outline.lines.len());
+    let mut text = String::new();
+    for line in above
+        .clone()
+        .chain(below)
+        .filter_map(|i| outline.lines.get(i))
+    {
+        if line.all.tokens > MAX_TOKENS {
+            continue;
+        }
+        text.clear();
+        spaced_text(page, line, &mut text);
+        author.offer("label in a line", || author_of(&text));
+        photographer.offer("photographer", || {
+            if !may_label(&text, OF_PHOTOGRAPHER) {
+                return None;
+            }
+            Some(PHOTOGRAPHER.captures(&text)?[1].to_owned())
+        });
+        source.offer("label in a line", || source_of(&text));
+    }
+    let (next_author, next_source) =
+        in_next_cells(page, outline, anchor.saturating_sub(6)..start + 1);
+    source.offer("label in the cell before", || next_source);
+    source.offer("agency in the first words", || {
+        agency(page, outline.lines.get(place.body_start?)?)
+    });
+    author.offer("label in the cell before", || next_author);
+    author.offer("reporter in brackets", || reporter(page, outline, place));
+    author.offer("meta", || head.authors.iter().find_map(|a| clean(a)));
+    author.offer("element that calls itself author", || {
+        named_author(page, outline, above)
+    });
+    if author.all || author.found.is_empty() {
+        author.found.append(&mut photographer.found);
+    }
+    Names {
+        authors: author.found,
+        sources: source.found,
+    }
+}
+
+/// The text of a line with a space between its text nodes: fields of an information line often stand in
+/// elements of their own without a space between them.
+fn spaced_text(page: &Page, line: &Line, out: &mut String) {
+    for id in line.first..line.end {
+        let text = page.text(id).trim();
+        if !text.is_empty() {
+            out.push_str(text);
+            out.push(' ');
+        }
+    }
+}
+
+/// The agency whose report the first line of the text begins; 本报讯 and 本网讯 name none.
+fn agency(page: &Page, first: &Line) -> Option<String> {
+    let mut text = String::new();
+    line_text(page, first, &mut text);
+    let name = DATELINE.captures(&text)?.get(1)?.as_str();
+    (!name.starts_with('本')).then(|| name.to_owned())
+}
+
+/// Reporters that the first or the last lines of the text name in brackets.
+fn reporter(page: &Page, outline: &Outline, place: Place) -> Option<String> {
+    const LAST_LINES: usize = 3;
+    /// A text names its reporters in its first words or in its last, in bytes.
+    const NEAR: usize = 160;
+    let first = place.body_start?;
+    let end = place.body_end.min(outline.lines.len());
+    let mut text = String::new();
+    let mut named = |i: usize, at_end: bool| -> Option<String> {
+        text.clear();
+        line_text(page, outline.lines.get(i)?, &mut text);
+        memchr::memmem::find(text.as_bytes(), "记者".as_bytes())?;
+        let found = REPORTER.captures_iter(&text).last()?;
+        let whole = found.get(0)?;
+        let near = if at_end {
+            whole.end() + 8 >= text.len()
+        } else {
+            whole.start() <= NEAR
+        };
+        near.then(|| clean(found.get(1)?.as_str().trim_end_matches(['、', '，', ','])))
+            .flatten()
+    };
+    let last = (end.saturating_sub(LAST_LINES).max(first)..end).rev();
+    named(first, false).or_else(|| last.into_iter().find_map(|i| named(i, true)))
+}
+
+/// Author and source whose labels stand in cells of their own.
+fn in_next_cells(
+    page: &Page,
+    outline: &Outline,
+    near: std::ops::Range<usize>,
+) -> (Option<String>, Option<String>) {
+    const CELL_TOKENS: u32 = 16;
+    let (mut author, mut source) = (None, None);
+    let (mut label, mut name) = (String::new(), String::new());
+    for i in near {
+        let (Some(line), Some(next)) = (outline.lines.get(i), outline.lines.get(i + 1)) else {
+            break;
+        };
+        if line.all.tokens > 4 || next.all.tokens > CELL_TOKENS || line.block == next.block {
+            continue;
+        }
+        label.clear();
+        line_text(page, line, &mut label);
+        let label = label.trim();
+        if !label.contains(['源', '者', '稿']) {
+            continue;
+        }
+        let Some(found) = LABEL.captures(label) else {
+            continue;
+        };
+        name.clear();
+        line_text(page, next, &mut name);
+        let value = clean(&name).filter(|n| !n.ends_with(['：', ':']));
+        let slot = if found.get(2).is_some() {
+            &mut author
+        } else {
+            &mut source
+        };
+        *slot = slot.take().or(value);
+    }
+    (author, source)
+}
+
+/// The short text of an element near the headline that calls itself author.
+fn named_author(page: &Page, outline: &Outline, near: std::ops::Range<usize>) -> Option<String> {
+    const NAME_TOKENS: u32 = 8;
+    let elsewhere = Marks::COMMENT.with(Marks::RELATED).with(Marks::ASIDE);
+    let is_name =
+        |m: &Measure| (1..=NAME_TOKENS).contains(&m.tokens) && m.numbers == 0 && m.marks == 0;
+    let lines = near.clone().filter_map(|i| outline.lines.get(i));
+    let whole = lines
+        .filter(|l| l.marks.any(Marks::AUTHOR) && !l.marks.any(elsewhere))
+        .filter(|l| is_name(&l.all))
+        .find_map(|l| {
+            let mut text = String::new();
+            line_text(page, l, &mut text);
+            clean(&text)
+        });
+    // A part of a line: `11月20日 08:15 · <span class="author">林思远</span>`.
+    let part = || {
+        let inside = outline.marked.iter().filter(|m| m.marks.any(Marks::AUTHOR));
+        inside
+            .filter(|m| near.contains(&outline.line_of(page, m.node)))
+            .filter(|m| {
+                let line = outline.lines.get(outline.line_of(page, m.node));
+                line.is_some_and(|l| !l.marks.any(elsewhere))
+            })
+            .map(|m| element_text(page, m.node))
+            .find(|text| is_name(&Measure::of(text)))
+            .and_then(|text| clean(&text))
+    };
+    whole.or_else(part)
+}

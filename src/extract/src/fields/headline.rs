@@ -1,0 +1,205 @@
+//! Where the headline stands. In: headings of the page and its head data. Out: the headline, its line. The
+//! choice itself is in [`super::title`].
+
+use std::borrow::Cow;
+
+use super::head::Head;
+use super::likeness::{normal_form, width};
+use super::title;
+use super::title::{Candidate, Compared, Evidence, Origin};
+use super::title_forms::Forms;
+use super::title_parts::Title;
+use crate::body::Body;
+use crate::lines::hints::Marks;
+use crate::lines::outline::{Outline, is_prose};
+use crate::lines::render::element_text;
+use crate::page::{Attr, NodeId, Page, Tag};
+
+/// Most headings looked at.
+const MAX_HEADINGS: usize = 120;
+/// Likeness from which a heading is taken for the headline before the text is known.
+const SURE: f64 = 0.75;
+/// A likeness up to this need not be known.
+const LEAST: f64 = 0.74;
+
+/// The headline.
+#[derive(Debug, Default)]
+pub(crate) struct Headline {
+    /// Its text.
+    pub text: Option<String>,
+    /// Line where it stands in the page, if it does.
+    pub line: Option<usize>,
+    /// What it was chosen from, best first.
+    pub candidates: Vec<Candidate<'static>>,
+}
+
+/// A heading, or an element that calls itself title.
+#[derive(Debug)]
+pub(crate) struct Heading {
+    origin: Origin,
+    /// Its first line.
+    line: usize,
+    text: String,
+    /// What the text is compared by.
+    compared: Compared,
+}
+
+/// The headings of a page, in document order, compared with the parts of its `<title>`.
+pub(crate) fn headings(page: &Page, outline: &Outline, forms: &Forms) -> Vec<Heading> {
+    let marked = outline.marked.iter();
+    let named = marked.filter(|m| m.marks.any(Marks::TITLE)).map(|m| m.node);
+    let mut all: Vec<NodeId> = named.take(2 * MAX_HEADINGS).collect();
+    for (at, node) in page.nodes().iter().enumerate() {
+        if node.tag.is_heading() && all.len() < 2 * MAX_HEADINGS {
+            all.push(at as NodeId);
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    let first = all.into_iter().take(MAX_HEADINGS);
+    first
+        .filter_map(|id| heading(page, outline, forms, id))
+        .collect()
+}
+
+fn heading(page: &Page, outline: &Outline, forms: &Forms, id: NodeId) -> Option<Heading> {
+    const MOST_LINES: usize = 4;
+    let range = outline.range(page, id);
+    if range.is_empty() || range.len() > MOST_LINES {
+        return None;
+    }
+    let itemprop = page
+        .attr(id, Attr::Itemprop)
+        .is_some_and(|p| p.eq_ignore_ascii_case("headline"));
+    let origin = match page.node(id).tag {
+        Tag::H1 => Origin::H1,
+        _ if itemprop => Origin::Itemprop,
+        _ => Origin::Heading,
+    };
+    let text = element_text(page, id);
+    Some(Heading {
+        origin,
+        line: range.start,
+        compared: Compared::of(&text, forms),
+        text,
+    })
+}
+
+/// The line that is most like a part of `<title>`, before the text is known.
+pub(crate) fn first_guess(
+    page: &Page,
+    outline: &Outline,
+    forms: &Forms,
+    headings: &[Heading],
+) -> Option<usize> {
+    let mut best: Option<(f64, usize)> = None;
+    for heading in headings {
+        let Compared { form, likeness } = &heading.compared;
+        let score = *likeness;
+        if score >= SURE && form.len() >= 4 && best.is_none_or(|b| score > b.0) {
+            best = Some((score, heading.line));
+        }
+    }
+    best.map(|b| b.1)
+        .or_else(|| line_like(page, outline, forms, outline.lines.len()))
+}
+
+/// The headline, now that the text is known.
+pub(crate) fn headline(
+    page: &Page,
+    outline: &Outline,
+    head: &Head<'_>,
+    title: &Title,
+    headings: &[Heading],
+    body: &Body,
+) -> Headline {
+    let anchor = body.lines.first().copied().unwrap_or(0);
+    let mut candidates = Vec::new();
+    for heading in headings {
+        candidates.push(Candidate {
+            distance: heading.line.abs_diff(anchor) as u32,
+            above: heading.line <= anchor,
+            compared: Some(Cow::Borrowed(&heading.compared)),
+            ..Candidate::new(heading.origin, heading.text.as_str())
+        });
+    }
+    let json = head.json.headline.as_deref();
+    candidates.extend(json.map(|text| Candidate::new(Origin::JsonLd, text)));
+    for (i, text) in head.titles.iter().enumerate() {
+        candidates.push(Candidate {
+            distance: i as u32,
+            ..Candidate::new(Origin::Meta, *text)
+        });
+    }
+    let line = line_in_title(page, outline, title, anchor);
+    candidates.extend(line.map(|text| Candidate::new(Origin::Line, text)));
+    let evidence = Evidence {
+        title,
+        site_name: head.site_name,
+        host: page.url.as_ref().map(|u| u.host()),
+        candidates,
+    };
+    let (text, candidates) = title::choose(evidence);
+    let form = Forms::of(text.as_deref().into_iter());
+    let is_it = |form_of: &[char]| form.best(form_of, LEAST).is_some_and(|s| s >= SURE);
+    let line = headings
+        .iter()
+        .filter(|heading| is_it(&heading.compared.form))
+        .map(|heading| heading.line)
+        .min_by_key(|line| line.abs_diff(anchor));
+    let line = line.or_else(|| {
+        let prose = |i: &&usize| is_prose(&outline.lines[**i]);
+        let text = body.lines.iter().find(prose).copied();
+        line_like(page, outline, &form, text.unwrap_or(anchor) + 2)
+    });
+    Headline {
+        text,
+        line,
+        candidates: candidates.into_iter().map(Candidate::into_owned).collect(),
+    }
+}
+
+/// The longest line right above the text that `<title>` contains: a headline without a name or a heading's tag,
+/// where the title has more around it than joints can tell.
+fn line_in_title(page: &Page, outline: &Outline, title: &Title, anchor: usize) -> Option<String> {
+    const ABOVE: usize = 12;
+    /// Shortest such line, Chinese characters counted twice.
+    const WIDTH: usize = 12;
+    let width = |form: &[char]| width(form.iter().copied());
+    let least = width(&title.form).div_ceil(2).max(WIDTH);
+    let mut best: Option<(usize, String)> = None;
+    for line in outline.lines.get(anchor.saturating_sub(ABOVE)..=anchor)? {
+        if line.linked.tokens == line.all.tokens || line.all.tokens > 60 {
+            continue;
+        }
+        let text = outline.text(page, line);
+        let form = normal_form(text);
+        let longer = best.as_ref().is_none_or(|b| form.len() > b.0);
+        if width(&form) >= least && longer && title.form.windows(form.len()).any(|w| w == form) {
+            best = Some((form.len(), text.to_owned()));
+        }
+    }
+    best.map(|b| b.1)
+}
+
+/// The line among the first `end` that is most like one of the forms: old pages set the headline in a `div` or
+/// a table cell.
+fn line_like(page: &Page, outline: &Outline, forms: &Forms, end: usize) -> Option<usize> {
+    const LINES: usize = 300;
+    const TOKENS: std::ops::Range<u32> = 4..60;
+    let mut best: Option<(f64, usize)> = None;
+    for (i, line) in outline.lines.iter().enumerate().take(end.min(LINES)) {
+        if !TOKENS.contains(&line.all.tokens) || line.linked.tokens == line.all.tokens {
+            continue;
+        }
+        let text = outline.text(page, line);
+        if !forms.may_be_like_text(text, LEAST) {
+            continue;
+        }
+        let score = forms.best(&normal_form(text), LEAST).unwrap_or(0.0);
+        if score >= SURE && best.is_none_or(|b| score > b.0) {
+            best = Some((score, i));
+        }
+    }
+    best.map(|b| b.1)
+}

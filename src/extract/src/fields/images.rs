@@ -1,0 +1,137 @@
+//! The pictures that belong to the main text. In: a page, its outline and the lines kept. Out: [`Image`]s in the order of
+//! the page, each with the paragraph it stands behind. Never adds to the text: what a picture shows is told beside it, as
+//! sites repeat it in the caption.
+
+use std::ops::Range;
+
+use crate::document::Image;
+use crate::lines::hints::{Marks, is_hidden};
+use crate::lines::outline::Outline;
+use crate::page;
+use crate::page::{Attr, NodeId, Page, Tag};
+use taojin_uri::CrawlUri;
+
+/// Most pictures of one text.
+const MAX_IMAGES: usize = 64;
+/// Most pictures that are looked at.
+const MAX_LOOKED_AT: usize = 1_000;
+/// Longest alternative text, in characters; a longer one is cut.
+const MAX_ALT: usize = 300;
+/// Words of addresses whose pictures show nothing of the text.
+const ORNAMENTS: [&str; 17] = [
+    "icon", "favicon", "logo", "avatar", "qrcode", "blank", "spacer", "pixel", "loading", "share",
+    "button", "btn", "1x1", "arrow", "emoji", "smiley", "weixin",
+];
+
+/// Where the text stands: its lines, and how many paragraphs it has up to the end of each.
+pub(crate) struct Place<'a> {
+    /// Line of the headline.
+    pub title: Option<usize>,
+    /// Lines of the text, in order.
+    pub lines: &'a [usize],
+    /// For each of them, the number of paragraphs that end with it.
+    pub paragraphs: &'a [u32],
+}
+
+/// The pictures of a text. Of lines beside a picture at least one is of the text: the picture stands between two of them,
+/// between the headline and the first, or behind the last in the same element.
+pub(crate) fn images(page: &Page, outline: &Outline, place: &Place<'_>) -> Vec<Image> {
+    let mut out: Vec<Image> = Vec::new();
+    let mut base = None;
+    let pictures = reach(page, outline, place).filter(|id| page.node(*id).tag == Tag::IMG);
+    for id in pictures.take(MAX_LOOKED_AT) {
+        if out.len() >= MAX_IMAGES {
+            break;
+        }
+        let Some(after) = paragraph(page, outline, place, id) else {
+            continue;
+        };
+        let base = base.get_or_insert_with(|| page::base(page));
+        let url = address(page, id, base.as_ref());
+        let alt = alternative(page, id);
+        let known = url.is_some() && out.iter().any(|image| image.url == url);
+        if (url.is_some() || !alt.is_empty()) && !known {
+            out.push(Image { url, alt, after });
+        }
+    }
+    out
+}
+
+/// The nodes among which the pictures of a text are looked for: from the headline, or the first line, to the end of the
+/// element that the last line stands in.
+fn reach(page: &Page, outline: &Outline, place: &Place<'_>) -> Range<NodeId> {
+    let (Some(first), Some(last)) = (place.lines.first(), place.lines.last()) else {
+        return 0..0;
+    };
+    let above = place.title.filter(|title| title < first);
+    let from = outline.lines[above.unwrap_or(*first)].block;
+    from..end_of_last(page, outline, *last)
+}
+
+/// End of the element around the block of the last line.
+fn end_of_last(page: &Page, outline: &Outline, last: usize) -> NodeId {
+    let parent = page.node(outline.lines[last].block).parent;
+    page.node(parent).end
+}
+
+/// Number of paragraphs before the picture; `None` if it is no picture of the text.
+fn paragraph(page: &Page, outline: &Outline, place: &Place<'_>, id: NodeId) -> Option<u32> {
+    let next = outline.line_at(id);
+    let kept = |line: usize| place.lines.binary_search(&line);
+    let before = next.checked_sub(1).and_then(|line| kept(line).ok());
+    let after = kept(next).ok();
+    let beside = match (before, after) {
+        // Behind the text, in the element of a line that is none of it: the mark before 责任编辑.
+        (Some(before), None) if opens(page, outline, id, next, place.lines[before]) => return None,
+        (Some(before), _) => place.lines[before],
+        // Above the text, with nothing but what stands below a headline between.
+        (None, Some(0)) => next,
+        (None, _) => return None,
+    };
+    if is_foreign(page, outline, id, outline.lines[beside].first) {
+        return None;
+    }
+    Some(before.map_or(0, |at| place.paragraphs[at]))
+}
+
+/// The picture stands in the block of line `next`, which line `before` does not.
+fn opens(page: &Page, outline: &Outline, id: NodeId, next: usize, before: usize) -> bool {
+    outline.lines.get(next).is_some_and(|next| {
+        let block = page.subtree(next.block);
+        block.contains(&id) && !block.contains(&outline.lines[before].first)
+    })
+}
+
+/// The picture stands in an element of its own, not around the line, that is hidden or no part of the text.
+fn is_foreign(page: &Page, outline: &Outline, id: NodeId, line: NodeId) -> bool {
+    let against = |element: NodeId| {
+        let at = outline.marked.binary_search_by_key(&element, |m| m.node);
+        at.is_ok_and(|at| outline.marked[at].marks.any(Marks::AGAINST))
+    };
+    let around_line = |element: NodeId| page.subtree(element).contains(&line);
+    std::iter::once(id)
+        .chain(page.ancestors(id))
+        .take_while(|element| !around_line(*element))
+        .any(|element| against(element) || is_hidden(page, element))
+}
+
+/// Address of the picture itself: what a script shows later before what stands there until then.
+fn address(page: &Page, id: NodeId, base: Option<&CrawlUri>) -> Option<String> {
+    let named = [Attr::DataOriginal, Attr::DataSrc, Attr::Src];
+    let reference = named.into_iter().find_map(|name| {
+        let value = page.attr(id, name).map(str::trim);
+        value.filter(|v| !v.is_empty() && !v.starts_with("data:"))
+    })?;
+    let url = CrawlUri::resolve(base, reference).ok()?;
+    let file = url.path().rsplit('/').next().unwrap_or_default();
+    let mut words = file.split(|c: char| !c.is_ascii_alphanumeric());
+    let is_ornament = words.any(|word| ORNAMENTS.iter().any(|o| word.eq_ignore_ascii_case(o)));
+    (!is_ornament).then(|| url.into())
+}
+
+/// What the page says that the picture shows, in one line.
+fn alternative(page: &Page, id: NodeId) -> String {
+    let alt = page.attr(id, Attr::Alt).unwrap_or_default();
+    let words = alt.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.chars().take(MAX_ALT).collect()
+}

@@ -1,0 +1,202 @@
+//! JSON-LD of a page. In: the text of `application/ld+json` scripts. Out: what they say of the article.
+//! Broken JSON is read by pattern; nothing is ever trusted alone.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::lean_json::{Json, Key, Object};
+
+/// Deepest nesting walked.
+const MAX_DEPTH: u32 = 12;
+/// Longest script read, in bytes.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Most types kept.
+const MAX_TYPES: usize = 24;
+
+/// What the scripts say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct JsonLd {
+    /// `headline`, or `name` of an article.
+    pub headline: Option<String>,
+    /// `datePublished`.
+    pub published: Option<String>,
+    /// `dateCreated`, `uploadDate`.
+    pub created: Option<String>,
+    /// `dateModified`.
+    pub modified: Option<String>,
+    /// Names of `author`.
+    pub authors: Vec<String>,
+    /// Name of `publisher`.
+    pub publisher: Option<String>,
+    /// `articleBody`, only for cross-checks.
+    pub body: Option<String>,
+    /// The types of the objects, at most [`MAX_TYPES`].
+    pub types: Vec<String>,
+    /// Whether the values came from a type that is an article.
+    pub article: bool,
+}
+
+static DATE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#""datePublished"\s*:\s*"([^"]{6,40})""#).expect("a constant pattern")
+});
+static HEADLINE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#""headline"\s*:\s*"([^"\\]{4,300})""#).expect("a constant pattern")
+});
+
+/// Adds what one script says; values of an article win over those of other types.
+pub(crate) fn read(script: &str, into: &mut JsonLd) {
+    let script = script
+        .trim()
+        .trim_start_matches("<!--")
+        .trim_end_matches("-->");
+    let script = script.trim().trim_end_matches(';');
+    if script.len() > MAX_BYTES {
+        return;
+    }
+    // Raw line breaks inside strings are the most common error of hand-made templates.
+    let one_line;
+    let value = match serde_json::from_str::<Json<'_>>(script) {
+        Ok(value) => Ok(value),
+        Err(_) => {
+            one_line = script.replace(['\n', '\r', '\t'], " ");
+            serde_json::from_str(&one_line)
+        }
+    };
+    match value {
+        Ok(value) => walk(&value, 0, into),
+        Err(_) => {
+            let take = |regex: &Regex| regex.captures(script).map(|c| c[1].to_owned());
+            into.published = into.published.take().or_else(|| take(&DATE));
+            into.headline = into.headline.take().or_else(|| take(&HEADLINE));
+        }
+    }
+}
+
+fn walk(value: &Json<'_>, depth: u32, into: &mut JsonLd) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    match value {
+        Json::List(items) => items.iter().for_each(|v| walk(v, depth + 1, into)),
+        Json::Object(object) => {
+            let room = MAX_TYPES.saturating_sub(into.types.len());
+            let named =
+                types(object.get(Key::Type)).map(|t| t.rsplit('/').next().unwrap_or(t).to_owned());
+            into.types.extend(named.take(room));
+            let article = is_article(object.get(Key::Type));
+            let page = is_page(object.get(Key::Type));
+            if article || page || object.get(Key::DatePublished).is_some() {
+                take(object, article, into);
+            }
+            for key in [
+                Key::Graph,
+                Key::MainEntity,
+                Key::MainEntityOfPage,
+                Key::ItemListElement,
+                Key::HasPart,
+                Key::List,
+            ] {
+                if let Some(inner) = object.get(key).filter(|v| v.text().is_none()) {
+                    walk(inner, depth + 1, into);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn types<'a>(value: Option<&'a Json<'_>>) -> impl Iterator<Item = &'a str> {
+    let (one, many) = match value {
+        Some(Json::Text(s)) => (Some(s.as_ref()), None),
+        Some(Json::List(items)) => (None, Some(items)),
+        _ => (None, None),
+    };
+    one.into_iter()
+        .chain(many.into_iter().flatten().filter_map(Json::text))
+}
+
+fn is_article(kind: Option<&Json<'_>>) -> bool {
+    types(kind).any(|t| {
+        let t = t.rsplit('/').next().unwrap_or(t);
+        t.ends_with("Article")
+            || t.ends_with("Posting")
+            || matches!(
+                t,
+                "Report"
+                    | "Review"
+                    | "Question"
+                    | "Recipe"
+                    | "BlogPost"
+                    | "CreativeWork"
+                    | "VideoObject"
+            )
+    })
+}
+
+fn is_page(kind: Option<&Json<'_>>) -> bool {
+    types(kind).any(|t| t.ends_with("Page") || t == "Product")
+}
+
+fn take(object: &Object<'_>, article: bool, into: &mut JsonLd) {
+    if into.article && !article {
+        return;
+    }
+    if article && !into.article {
+        *into = JsonLd {
+            article: true,
+            types: std::mem::take(&mut into.types),
+            ..JsonLd::default()
+        };
+    }
+    let text = |key: Key| {
+        object
+            .get(key)
+            .and_then(Json::text)
+            .map(str::trim)
+            .filter(|s| !s.is_empty())
+    };
+    let keep = |slot: &mut Option<String>, value: Option<&str>| {
+        if slot.is_none() {
+            // Templates escape their JSON as if it were HTML.
+            *slot = value.map(|v| htmlize::unescape(v).trim().to_owned());
+        }
+    };
+    keep(
+        &mut into.headline,
+        text(Key::Headline).or_else(|| text(Key::Name).filter(|_| article)),
+    );
+    keep(&mut into.published, text(Key::DatePublished));
+    keep(
+        &mut into.created,
+        text(Key::DateCreated).or_else(|| text(Key::UploadDate)),
+    );
+    keep(&mut into.modified, text(Key::DateModified));
+    keep(&mut into.body, text(Key::ArticleBody));
+    if into.authors.is_empty() {
+        names(
+            object.get(Key::Author).or_else(|| object.get(Key::Creator)),
+            0,
+            &mut into.authors,
+        );
+    }
+    if into.publisher.is_none() {
+        let mut publisher = Vec::new();
+        names(object.get(Key::Publisher), 0, &mut publisher);
+        into.publisher = publisher.into_iter().next();
+    }
+}
+
+fn names(value: Option<&Json<'_>>, depth: u32, into: &mut Vec<String>) {
+    match value {
+        Some(Json::Text(s)) if !s.trim().is_empty() && !s.starts_with("http") => {
+            into.push(s.trim().to_owned())
+        }
+        Some(Json::List(items)) if depth < 3 => {
+            items.iter().for_each(|v| names(Some(v), depth + 1, into))
+        }
+        Some(Json::Object(object)) if depth < 3 => names(object.get(Key::Name), depth + 1, into),
+        _ => {}
+    }
+}

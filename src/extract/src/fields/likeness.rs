@@ -1,0 +1,252 @@
+//! How alike two titles are. In: two short texts. Out: 0 to 1, or a text in the form that is compared.
+//! Never looks at the page.
+
+use unicode_normalization::UnicodeNormalization;
+
+/// Longest title compared, in characters; the comparison is quadratic.
+pub(crate) const MAX_CHARS: usize = 200;
+
+/// Characters, those of Chinese counted twice.
+pub(crate) fn width(chars: impl Iterator<Item = char>) -> usize {
+    chars.map(|c| 1 + usize::from(is_cjk(c))).sum()
+}
+
+/// True for characters of scripts that write words without spaces.
+pub(crate) fn is_cjk(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2fa1f}')
+}
+
+/// The form that titles are compared in: NFKC, lower case, no quotes, one space between words and none
+/// beside a CJK character. Cut at 200 characters.
+pub(crate) fn normal_form(text: &str) -> Vec<char> {
+    plain_form(text).unwrap_or_else(|| {
+        let mut form = Form::new(text.len());
+        text.nfkc()
+            .flat_map(char::to_lowercase)
+            .all(|c| form.push(c));
+        form.chars
+    })
+}
+
+/// The same of a text of plain characters, as nearly all are; none for the others.
+fn plain_form(text: &str) -> Option<Vec<char>> {
+    let mut form = Form::new(text.len());
+    let mut rest = text;
+    while form.has_room() {
+        let end = rest.bytes().position(|b| !IN_WORD[usize::from(b)]);
+        let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        form.append_word(word.as_bytes());
+        rest = behind;
+        let Some(c) = rest.chars().next().filter(|_| form.has_room()) else {
+            break;
+        };
+        match c {
+            '\u{4e00}'..='\u{9fff}' => form.append(c, true),
+            '…' => form.append_word(b"..."),
+            _ => {
+                form.push(if c.is_ascii() { c } else { plain(c)? });
+            }
+        }
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+    }
+    // What is cut off may still belong to the last character.
+    let next = rest.chars().next();
+    let ends = next.is_none_or(|c| c.is_ascii() || plain(c).is_some());
+    ends.then_some(form.chars)
+}
+
+/// True for the bytes of ASCII but white space and quotes.
+const IN_WORD: [bool; 256] = {
+    let mut in_word = [false; 256];
+    let mut at = 0u8;
+    while at < 0x80 {
+        in_word[at as usize] = !matches!(at, b'\t'..=b'\r' | b' ' | b'"' | b'\'' | b'`');
+        at += 1;
+    }
+    in_word
+};
+
+/// NFKC and lower case of a character outside ASCII that does not depend on those beside it; none for the others, which
+/// are rare.
+pub(crate) fn plain(c: char) -> Option<char> {
+    let moved = |by: i32| char::from_u32(u32::from(c).wrapping_add_signed(by));
+    match c {
+        '\u{4e00}'..='\u{9fff}' | '、' | '。' | '《'..='】' => Some(c),
+        '！'..='～' => moved(-0xFEE0).map(|half| half.to_ascii_lowercase()),
+        '\u{a0}' | '\u{3000}' => Some(' '),
+        '‐' | '‒'..='―' | '‘'..='•' | '«' | '»' | '©' | '®' | '·' => Some(c),
+        // Kana and Hangul.
+        '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fe}' | '\u{ac00}'..='\u{d7a3}' => Some(c),
+        // Latin letters with signs, Cyrillic.
+        'À'..='Ö' | 'Ø'..='Þ' | 'А'..='Я' => moved(0x20),
+        'ß'..='ö' | 'ø'..='ÿ' | 'а'..='џ' => Some(c),
+        'Ѐ'..='Џ' => moved(0x50),
+        'Ā'..='į' | 'Ĵ'..='ľ' | 'Ł'..='ň' | 'Ŋ'..='ž' => c.to_lowercase().next(),
+        _ => None,
+    }
+}
+
+/// A normal form while it grows.
+struct Form {
+    chars: Vec<char>,
+    /// White space stands behind the last character.
+    gap: bool,
+    /// The last character is there and is not CJK.
+    in_words: bool,
+}
+
+impl Form {
+    fn new(bytes: usize) -> Self {
+        Self {
+            chars: Vec::with_capacity(bytes.min(MAX_CHARS + 1)),
+            gap: false,
+            in_words: false,
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.chars.len() < MAX_CHARS
+    }
+
+    /// Adds a character; false when there is no more room.
+    fn push(&mut self, c: char) -> bool {
+        if !self.has_room() {
+            return false;
+        }
+        if c.is_whitespace() {
+            self.gap = true;
+        } else if !is_quote(c) {
+            self.append(c, is_cjk(c));
+        }
+        true
+    }
+
+    /// Adds a character that is neither white space nor a quote.
+    fn append(&mut self, c: char, cjk: bool) {
+        if self.gap && self.in_words && !cjk {
+            self.chars.push(' ');
+        }
+        self.chars.push(c);
+        (self.gap, self.in_words) = (false, !cjk);
+    }
+
+    /// Adds as much of a run of ASCII without white space and quotes as there is room for.
+    fn append_word(&mut self, word: &[u8]) {
+        let Some((first, others)) = word.split_first() else {
+            return;
+        };
+        let small = |byte: &u8| char::from(byte.to_ascii_lowercase());
+        self.append(small(first), false);
+        let room = MAX_CHARS.saturating_sub(self.chars.len());
+        self.chars.extend(others.iter().take(room).map(small));
+    }
+}
+
+fn is_quote(c: char) -> bool {
+    matches!(
+        c,
+        '"' | '\'' | '“' | '”' | '‘' | '’' | '「' | '」' | '『' | '』' | '«' | '»' | '`'
+    )
+}
+
+/// The distance from which two texts with a common substring of this length are not more alike than `least`.
+pub(crate) fn distance_limit(common: usize, least: f64) -> usize {
+    (common as f64 / least - common as f64).ceil() as usize
+}
+
+/// `LCS / (LD + LCS)` with the longest common substring and the Levenshtein distance, over characters, where it is
+/// greater than `least`: 1 only for equal texts, none when no character is shared. `longest` is a bound on the common
+/// substring. What cannot be is not computed: `likeness > least` means `LD < LCS / least - LCS`.
+pub(crate) fn likeness_from(a: &[char], b: &[char], longest: usize, least: f64) -> Option<f64> {
+    let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
+    let bound = distance_limit(short.min(longest), least);
+    if short == 0 || bound <= long - short {
+        return None;
+    }
+    // The cheaper of the two first: it tells how far the other must be followed.
+    if bound <= NARROW && distance_below(a, b, bound).is_none() {
+        return None;
+    }
+    let common = common_substring(a, b);
+    let limit = distance_limit(common as usize, least);
+    if limit <= long - short {
+        return None;
+    }
+    let distance = distance_below(a, b, limit)?;
+    let common = f64::from(common);
+    Some(common / (f64::from(distance) + common)).filter(|likeness| *likeness > least)
+}
+
+/// A distance below this is cheap to compute, or to rule out.
+const NARROW: usize = 6;
+
+/// Levenshtein distance if it is below `limit`: only cells so near to the diagonal can take part (Ukkonen 1985).
+fn distance_below(a: &[char], b: &[char], limit: usize) -> Option<u32> {
+    let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let (a, b) = (a.get(head..)?, b.get(head..)?);
+    let tail = a
+        .iter()
+        .rev()
+        .zip(b.iter().rev())
+        .take_while(|(x, y)| x == y)
+        .count();
+    let (a, b) = (a.get(..a.len() - tail)?, b.get(..b.len() - tail)?);
+    let far = u32::try_from(limit).unwrap_or(u32::MAX);
+    let mut row: Vec<u32> = (0..=b.len() as u32).map(|d| d.min(far)).collect();
+    for (i, x) in a.iter().enumerate() {
+        let from = (i + 1).saturating_sub(limit).max(1);
+        let to = (i + 1).saturating_add(limit).min(b.len());
+        let mut diagonal = row[from - 1];
+        row[from - 1] = if from == 1 {
+            (i as u32 + 1).min(far)
+        } else {
+            far
+        };
+        let mut least = row[from - 1];
+        for j in from..=to {
+            let above = row[j];
+            let replaced = diagonal + u32::from(b[j - 1] != *x);
+            row[j] = replaced.min(above + 1).min(row[j - 1] + 1).min(far);
+            least = least.min(row[j]);
+            diagonal = above;
+        }
+        if least >= far {
+            return None;
+        }
+        if let Some(past) = row.get_mut(to + 1) {
+            *past = far;
+        }
+    }
+    row.last().copied().filter(|distance| *distance < far)
+}
+
+/// Length of the longest common substring, in characters.
+pub(crate) fn common_substring(a: &[char], b: &[char]) -> u32 {
+    let mut best = 0;
+    // Texts that are alike have it where they begin, or not far from there.
+    for shift in 0..a.len().max(b.len()) {
+        best = longest_run(a.get(shift..).unwrap_or_default(), b, best);
+        best = longest_run(a, b.get(shift..).unwrap_or_default(), best);
+    }
+    best as u32
+}
+
+/// Length of the longest run of places where two texts are equal, if it is longer than `best`, else that.
+fn longest_run(a: &[char], b: &[char], mut best: usize) -> usize {
+    let len = a.len().min(b.len());
+    let mut from = 0;
+    // A longer run that begins at `from` or later goes through this place or lies behind it.
+    while let Some(place) = Some(from + best).filter(|place| *place < len) {
+        if a[place] != b[place] {
+            from = place + 1;
+            continue;
+        }
+        let equal = |at: &usize| a[*at] == b[*at];
+        let before = (from..place).rev().take_while(equal).count();
+        let behind = (place + 1..len).take_while(equal).count();
+        best = best.max(before + 1 + behind);
+        from = place + behind + 2;
+    }
+    best
+}

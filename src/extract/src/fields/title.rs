@@ -1,0 +1,395 @@
+//! The headline. In: what the head says and the headings near the text. Out: the headline without the site's
+//! name, with every candidate and its score.
+//!
+//! A candidate is believed as far as it is like a part of `<title>` (ALGORITHMS: sim = LCS / (LD + LCS), on
+//! normal forms); a heading that is only the site's name is not.
+
+use std::borrow::Cow;
+
+use super::likeness::{likeness_from, normal_form, width};
+use super::title_forms::Forms;
+use super::title_override::{agreed_heading, lone_heading, near_heading};
+use super::title_parts::{Parts, Title};
+
+/// Least likeness to a part of `<title>`.
+const ACCEPT: f64 = 0.6;
+/// A likeness up to this need not be known.
+const LEAST: f64 = 0.59;
+/// Likeness of a line that `<title>` contains.
+const LINE: f64 = 0.8;
+/// Shortest headline, in characters of its normal form.
+const MIN_CHARS: usize = 4;
+/// Longest headline, in characters; longer headings are paragraphs in disguise.
+pub(crate) const MAX_CHARS: usize = 200;
+/// Signs behind a heading that link to it.
+const PERMALINKS: [char; 5] = ['#', '¶', '§', '🔗', '\u{fe0f}'];
+
+/// Where a candidate comes from, in order of trust.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Origin {
+    /// `h1`.
+    H1,
+    /// `itemprop=headline`.
+    Itemprop,
+    /// JSON-LD `headline`.
+    JsonLd,
+    /// `og:title` and its kin.
+    Meta,
+    /// `h2` … `h6` or an element that calls itself title.
+    Heading,
+    /// A line right above the text that `<title>` contains.
+    Line,
+    /// A part of `<title>`.
+    Part,
+    /// Nothing was alike: the first that there was.
+    #[default]
+    Fallback,
+}
+
+/// What a text is compared by.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Compared {
+    /// Its normal form.
+    pub form: Vec<char>,
+    /// Likeness to the best part of `<title>`; 0 where it is too little to count.
+    pub likeness: f64,
+}
+
+impl Compared {
+    /// Compares a text with the parts of `<title>`.
+    pub(crate) fn of(text: &str, forms: &Forms) -> Self {
+        let form = normal_form(text);
+        let likeness = forms.best(&form, LEAST).unwrap_or(0.0);
+        Self { form, likeness }
+    }
+}
+
+/// One candidate.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Candidate<'a> {
+    /// Its text.
+    pub text: Cow<'a, str>,
+    /// What the text is compared by, if that is known.
+    pub compared: Option<Cow<'a, Compared>>,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Lines between it and the main text; smaller is nearer.
+    pub distance: u32,
+    /// It stands above the main text or begins it.
+    pub above: bool,
+    /// Likeness to the best part of `<title>`.
+    pub score: f64,
+    /// It is a part of `<title>`, letter for letter.
+    pub exact: bool,
+    /// It came without a site's name behind a joint.
+    pub clean: bool,
+}
+
+impl<'a> Candidate<'a> {
+    /// A candidate of which nothing else is known.
+    pub(crate) fn new(origin: Origin, text: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            text: text.into(),
+            origin,
+            ..Self::default()
+        }
+    }
+
+    /// The same without what it was compared by.
+    pub(crate) fn into_owned(self) -> Candidate<'static> {
+        Candidate {
+            text: Cow::Owned(self.text.into_owned()),
+            compared: None,
+            origin: self.origin,
+            distance: self.distance,
+            above: self.above,
+            score: self.score,
+            exact: self.exact,
+            clean: self.clean,
+        }
+    }
+
+    /// Normal form of the text; empty before it is compared.
+    pub(crate) fn form(&self) -> &[char] {
+        self.compared.as_ref().map_or(&[], |c| &c.form)
+    }
+
+    /// Letters and digits of the normal form.
+    pub(crate) fn letters(&self) -> Vec<char> {
+        let mut letters = self.form().to_vec();
+        letters.retain(|c| c.is_alphanumeric());
+        letters
+    }
+
+    /// Takes away what is not part of a headline, and compares what is left.
+    fn compare(&mut self, site: &Site, forms: &Forms) {
+        let text = without_permalink(&self.text);
+        self.clean = Parts::is_single(text);
+        let text = site.without_suffix(text, self.clean);
+        if self.compared.is_none() || text != self.text {
+            self.compared = Some(Cow::Owned(Compared::of(&text, forms)));
+        }
+        if text != self.text {
+            self.text = Cow::Owned(text.into_owned());
+        }
+    }
+}
+
+/// What the choice is made from.
+#[derive(Debug)]
+pub(crate) struct Evidence<'a> {
+    /// What `<title>` says.
+    pub title: &'a Title,
+    /// Name of the site, where the page says it.
+    pub site_name: Option<&'a str>,
+    /// Host of the page, where it is known.
+    pub host: Option<&'a str>,
+    /// Candidates without scores, in document order within an origin.
+    pub candidates: Vec<Candidate<'a>>,
+}
+
+/// The headline and the candidates it was chosen from, best first.
+pub(crate) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate<'_>>) {
+    let Title { parts, form, forms } = evidence.title;
+    let site = Site::of(&evidence);
+    let mut candidates = evidence.candidates;
+    let last = parts.parts.last().filter(|_| parts.parts.len() > 1);
+    let last = last.map(|part| normal_form(part));
+    for candidate in &mut candidates {
+        candidate.compare(&site, forms);
+        candidate.score = score(candidate, last.as_deref(), &site);
+        candidate.exact = forms.contain(candidate.form());
+    }
+    let lone = lone_heading(&candidates, parts, &site);
+    let agreed = agreed_heading(&candidates, &site);
+    let untitled = parts.whole.is_empty();
+    let is_accepted = |i: usize, c: &Candidate<'_>| {
+        let says_so = |agreed: &Vec<char>| {
+            let letters = c.form().iter().filter(|c| c.is_alphanumeric());
+            letters.eq(agreed)
+        };
+        c.score >= ACCEPT
+            || (untitled && c.origin <= Origin::JsonLd)
+            || lone == Some(i)
+            || agreed.as_ref().is_some_and(says_so)
+    };
+    let mut accepted = Vec::new();
+    for (i, candidate) in candidates.iter().enumerate() {
+        if is_accepted(i, candidate) {
+            accepted.push(candidate.clone());
+        }
+    }
+    let ranked = by_votes(accepted, form);
+    if let Some(best) = ranked.first() {
+        return (Some(best.text.clone().into_owned()), ranked);
+    }
+    let fallback = near_heading(&candidates, parts, &site)
+        .map(|text| (text, Origin::Heading))
+        .or_else(|| part_of_title(parts, &site).map(|text| (text, Origin::Part)))
+        .or_else(|| {
+            candidates
+                .first()
+                .map(|c| (c.text.clone().into_owned(), Origin::Fallback))
+        });
+    let Some((text, origin)) = fallback else {
+        return (None, candidates);
+    };
+    candidates.insert(0, Candidate::new(origin, text.clone()));
+    (Some(text), candidates)
+}
+
+/// Likeness of a candidate to the best part of `<title>`, less for what looks like the site's name; `last` is the normal
+/// form of the last of several parts.
+fn score(candidate: &Candidate<'_>, last: Option<&[char]>, site: &Site) -> f64 {
+    let form = candidate.form();
+    let longer = |text: &str| text.len() > MAX_CHARS && text.chars().count() > MAX_CHARS;
+    if site.is(form) || longer(&candidate.text) || form.len() < 2 {
+        return 0.0;
+    }
+    let best = candidate.compared.as_ref().map_or(0.0, |c| c.likeness);
+    // The title contains it, and no joint shows where it ends.
+    let best = if candidate.origin == Origin::Line {
+        best.max(LINE)
+    } else {
+        best
+    };
+    // Site names stand last; a headline that stands last is found by another candidate or part.
+    let suspect =
+        candidate.origin != Origin::JsonLd && last.is_some_and(|last| is_site(last, form));
+    let short = form.len() < MIN_CHARS;
+    best * if suspect { 0.5 } else { 1.0 } * if short { 0.8 } else { 1.0 }
+}
+
+/// The last part of a title is this name, or the name with what sites add to theirs: 中国地理学会官网.
+fn is_site(last: &[char], form: &[char]) -> bool {
+    const ADDED: [&str; 6] = ["", "网", "官网", "网站", "官方网站", "门户网站"];
+    let added = |rest: &[char]| {
+        ADDED
+            .iter()
+            .any(|word| word.chars().eq(rest.iter().copied()))
+    };
+    last.strip_prefix(form).is_some_and(added)
+}
+
+/// Candidates by how many origins say the same, the more trusted origin first among equals; signs and spaces
+/// between the words do not count. `whole` is `<title>`: of two spellings the one that it has wins.
+fn by_votes<'a>(mut accepted: Vec<Candidate<'a>>, whole: &[char]) -> Vec<Candidate<'a>> {
+    accepted.sort_by(|a, b| {
+        let rank = |c: &Candidate<'_>| (c.origin, c.distance);
+        rank(a).cmp(&rank(b)).then(b.score.total_cmp(&a.score))
+    });
+    let forms: Vec<Vec<char>> = accepted.iter().map(Candidate::letters).collect();
+    let mut first_of_origin: Vec<usize> = Vec::new();
+    for (i, candidate) in accepted.iter().enumerate() {
+        if !first_of_origin
+            .iter()
+            .any(|j| accepted[*j].origin == candidate.origin)
+        {
+            first_of_origin.push(i);
+        }
+    }
+    let votes = |i: usize| -> f64 {
+        let same = first_of_origin.iter().filter(|j| forms[**j] == forms[i]);
+        same.map(|j| weight(&accepted[*j])).sum()
+    };
+    let best = first_of_origin
+        .iter()
+        .copied()
+        .reduce(|best, i| if votes(i) > votes(best) { i } else { best });
+    if let Some(best) = best {
+        let printed = |i: &usize| {
+            let form = accepted[*i].form();
+            !form.is_empty() && whole.windows(form.len()).any(|w| w == form)
+        };
+        // Dashes are spelt in many ways; the heading's is the typographer's.
+        let signs = signs_of(accepted[best].form());
+        let differs = |i: &usize| *i == best || signs_of(accepted[*i].form()) != signs;
+        let same = || {
+            (0..accepted.len())
+                .filter(|i| forms[*i] == forms[best])
+                .filter(differs)
+        };
+        // An inline element glues words together that attributes keep apart.
+        let spelled = same()
+            .find(printed)
+            .or_else(|| same().find(|i| accepted[*i].origin == Origin::Meta));
+        let best = spelled.unwrap_or(best);
+        accepted[..=best].rotate_right(1);
+    }
+    accepted
+}
+
+/// A form with white space left out and every run of dashes as one.
+fn signs_of(form: &[char]) -> Vec<char> {
+    let dash = |c: char| matches!(c, '-' | '–' | '—' | '‒' | '―');
+    let mut out: Vec<char> = Vec::new();
+    for c in form.iter().copied().filter(|c| !c.is_whitespace()) {
+        let c = if dash(c) { '-' } else { c };
+        if c != '-' || out.last() != Some(&'-') {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// What the word of a candidate is worth.
+fn weight(candidate: &Candidate<'_>) -> f64 {
+    match candidate.origin {
+        Origin::JsonLd => 1.3,
+        Origin::H1 => 1.2,
+        // Set by hand rather than copied from `<title>` with the site's name.
+        Origin::Meta if candidate.clean && candidate.exact => 1.25,
+        Origin::Itemprop | Origin::Meta => 1.0,
+        Origin::Heading | Origin::Line | Origin::Part | Origin::Fallback => 0.3,
+    }
+}
+
+/// The text without signs behind it that link to the heading, without signs of icon fonts and the mark of an answer.
+fn without_permalink(text: &str) -> &str {
+    let icon = |c: char| matches!(c, '\u{e000}'..='\u{f8ff}');
+    let text = text.trim_matches(|c: char| icon(c) || c.is_whitespace());
+    let text = text.strip_prefix("Re: ").unwrap_or(text);
+    match text.rsplit_once(' ') {
+        Some((before, sign)) if sign.chars().all(|c| PERMALINKS.contains(&c)) => before.trim_end(),
+        _ => text.trim_end_matches(['¶', '🔗']),
+    }
+}
+
+/// What is known of the site's name.
+pub(crate) struct Site {
+    name: Option<Vec<char>>,
+    /// Letters and digits of the host's registered label.
+    host: Option<String>,
+}
+
+impl Site {
+    fn of(evidence: &Evidence<'_>) -> Self {
+        Self {
+            name: evidence.site_name.map(normal_form),
+            host: evidence
+                .host
+                .and_then(|h| psl::domain_str(h))
+                .and_then(|d| d.split('.').next())
+                .map(letters),
+        }
+    }
+
+    pub(crate) fn is(&self, form: &[char]) -> bool {
+        self.name.as_deref() == Some(form)
+    }
+
+    /// True if a part of a title names the site.
+    pub(crate) fn named_by(&self, part: &str) -> bool {
+        let form = normal_form(part);
+        let letters = letters(part);
+        let host = self.host.as_ref().is_some_and(|h| {
+            letters.len() >= 3
+                && (h.contains(&letters) || (h.len() >= 4 && letters.contains(h.as_str())))
+        });
+        host || self
+            .name
+            .as_ref()
+            .is_some_and(|n| likeness_from(n, &form, usize::MAX, ACCEPT).is_some())
+    }
+
+    /// The text without the site's name behind a joint; `single` if it has none.
+    fn without_suffix<'t>(&self, text: &'t str, single: bool) -> Cow<'t, str> {
+        let text = text.trim().trim_matches(['\u{200b}', '\u{feff}']).trim();
+        if single {
+            return text.into();
+        }
+        let Parts {
+            mut heads, parts, ..
+        } = Parts::of(text);
+        let Some(last) = parts.last().filter(|_| parts.len() > 1) else {
+            return text.into();
+        };
+        let long = heads.get(1).is_some_and(|h| h.chars().count() > MIN_CHARS);
+        if long && self.named_by(last) {
+            heads.swap_remove(1).into()
+        } else {
+            text.into()
+        }
+    }
+}
+
+fn letters(text: &str) -> String {
+    text.chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
+}
+
+/// The title without the site's name: the longest part that is not it, else the whole.
+fn part_of_title(parts: &Parts, site: &Site) -> Option<String> {
+    let best = parts
+        .parts
+        .iter()
+        .filter(|p| !site.named_by(p))
+        .rev()
+        .max_by_key(|p| width(p.chars()))
+        .filter(|p| p.chars().count() >= MIN_CHARS);
+    best.or(Some(&parts.whole))
+        .filter(|s| !s.is_empty())
+        .cloned()
+}

@@ -1,0 +1,351 @@
+//! What an element says of itself: its name, role, class and id words. In: an element. Out: [`Marks`].
+//! Never looks at text; a mark is a hint that is weighed against the text later.
+
+use std::cell::Cell;
+use std::sync::LazyLock;
+
+use crate::literals::{Literals, Memory, spelled};
+use crate::page::{Attr, Attrs, NodeId, Page, Tag};
+
+/// A set of hints, inherited by what is inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Marks(pub u32);
+
+impl Marks {
+    /// Menus, breadcrumbs, pagination.
+    pub(crate) const NAV: Marks = Marks(1);
+    /// Head of the page or of the site.
+    pub(crate) const HEADER: Marks = Marks(1 << 1);
+    /// Foot of the page or of the site.
+    pub(crate) const FOOTER: Marks = Marks(1 << 2);
+    /// Beside the text: side columns, widgets.
+    pub(crate) const ASIDE: Marks = Marks(1 << 3);
+    /// Readers' comments and the box to write one.
+    pub(crate) const COMMENT: Marks = Marks(1 << 4);
+    /// Other articles: related, hot, recommended, next and previous.
+    pub(crate) const RELATED: Marks = Marks(1 << 5);
+    /// Share bars, buttons, social media.
+    pub(crate) const SHARE: Marks = Marks(1 << 6);
+    /// Advertisements, sponsors, subscription boxes.
+    pub(crate) const PROMO: Marks = Marks(1 << 7);
+    /// Date, source, editor, tags: about the text, not of it.
+    pub(crate) const ABOUT: Marks = Marks(1 << 8);
+    /// Author cards.
+    pub(crate) const AUTHOR: Marks = Marks(1 << 9);
+    /// Calls itself the text: content, article, entry.
+    pub(crate) const BODY: Marks = Marks(1 << 10);
+    /// Declared to be the text: `itemprop=articleBody` and its kin.
+    pub(crate) const DECLARED: Marks = Marks(1 << 11);
+    /// Caption of a picture.
+    pub(crate) const CAPTION: Marks = Marks(1 << 12);
+    /// Headline.
+    pub(crate) const TITLE: Marks = Marks(1 << 13);
+    /// Lead or summary above the text.
+    pub(crate) const LEAD: Marks = Marks(1 << 14);
+    /// Inside a form or form control.
+    pub(crate) const FORM: Marks = Marks(1 << 15);
+    /// Copyright and licence notes.
+    pub(crate) const LEGAL: Marks = Marks(1 << 16);
+    /// Inside an `article` element.
+    pub(crate) const ARTICLE: Marks = Marks(1 << 17);
+    /// Inside a `main` element or `role=main`.
+    pub(crate) const MAIN: Marks = Marks(1 << 18);
+    /// Inside a list.
+    pub(crate) const LIST: Marks = Marks(1 << 19);
+    /// Inside a table.
+    pub(crate) const TABLE: Marks = Marks(1 << 20);
+    /// Inside a quotation.
+    pub(crate) const QUOTE: Marks = Marks(1 << 21);
+    /// Cookie and consent banners, pop-ups, dialogs.
+    pub(crate) const POPUP: Marks = Marks(1 << 22);
+
+    /// Classes that tell how a page is laid out, or what a part around the text has: what they name is not in them.
+    const LAYOUT: Marks = Marks(1 << 23);
+    /// What is not believed beside such words. Lists of comments have them as well.
+    const NOT_BESIDE_LAYOUT: Marks = Marks(
+        (Self::AGAINST.0 & !Self::COMMENT.0) | Self::AUTHOR.0 | Self::ABOUT.0 | Self::LAYOUT.0,
+    );
+
+    /// All hints against being text.
+    pub(crate) const AGAINST: Marks = Marks(
+        Self::NAV.0
+            | Self::HEADER.0
+            | Self::FOOTER.0
+            | Self::ASIDE.0
+            | Self::COMMENT.0
+            | Self::RELATED.0
+            | Self::SHARE.0
+            | Self::PROMO.0
+            | Self::LEGAL.0
+            | Self::FORM.0
+            | Self::POPUP.0,
+    );
+
+    /// True if any of `other` is set.
+    pub(crate) fn any(self, other: Marks) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Both sets.
+    #[must_use]
+    pub(crate) const fn with(self, other: Marks) -> Marks {
+        Marks(self.0 | other.0)
+    }
+
+    /// The set less `other`.
+    #[must_use]
+    pub(crate) const fn without(self, other: Marks) -> Marks {
+        Marks(self.0 & !other.0)
+    }
+}
+
+/// Word stems of class and id values, Chinese sites' pinyin and habits among them, with what they hint at.
+/// `^`, `$` stand for the bounds of a word (a change of case, a digit or a sign).
+const STEMS: &[(&str, Marks)] = &[
+    (
+        r"breadcrumb|crumbs?|pagination|paginat|pager|page-?nav|menu|navbar|navigation|nav$|^nav$|nav-?list|nav-?wrap|nav-?box|toc$|^toc|skip-?link|sitemap|weizhi|mianbao|dangqian| location ",
+        Marks::NAV,
+    ),
+    (
+        r"masthead|site-?header|page-?header|topbar|top-?bar|banner|^head$|^header$|^hd$| top |head-?top|page-?top|site-?top|top-?nav|toolbar",
+        Marks::HEADER,
+    ),
+    (
+        r"foot|footer|colophon|bottom-?bar|^ft$| bottom |page-?bottom|site-?bottom|bottom-?nav",
+        Marks::FOOTER,
+    ),
+    (
+        r"side-?bar|aside| side |side-?col|side-?nav|side-?menu|side-?box|side-?panel|side-?list|side-?widget|side-?module|side-?block|side-?content|side-?right|side-?left|left-?side$|right-?side$|sider$|rail$|^rail|right-?col|col-?right|widget| right$|main-?right|con-?right|content-?right|wrap-?right|box-?right|area-?right|gadget",
+        Marks::ASIDE,
+    ),
+    (
+        r"comment|disqus|^reply|replies|respond$|pinglun|^cmt|cmt$|gentie|tie-area|livefyre|^talkback|liuyan|discussion",
+        Marks::COMMENT,
+    ),
+    (
+        r"relate|relation|recommend|^hot|hot-?list|hotnews|popular|trending|most-?read|most-?view|ranking|^rank|rank$|tuijian|xiangguan|^xgxw|paihang|more-?news|more-?stories|more-?from|see-?also|also-?read|read-?more|readmore|read-?next|up-?next|next-?article|prev-?next|post-?nav|teaser|suggest|yarpp|outbrain|taboola|zergnet|you-?may|youmay|latest|guess|feed-?list|news-?list|list-?news|kandian|rel-?news|about-?news",
+        Marks::RELATED,
+    ),
+    (
+        r"share|sharing|social|addthis|jiathis|bdsharebuttonbox|bshare|fenxiang|follow-?us|sns|qrcode|qr-?code|erweima|weixin|weibo|twitter|facebook|whatsapp|like-?button|digg|zan$|reaction|print-?mail",
+        Marks::SHARE,
+    ),
+    (
+        r"^ads?$|^ads?-|-ads?$|^adv$|advert|^advertis|adsense|^adbox|^ad-?wrap|^ad-?area|^ad-?slot|guanggao|^gg$|sponsor|promo|newsletter|subscri|sign-?up|signup|^donat|call-?to-?action|^cta|app-?download|download-?app|^dfp|marketing|affiliate",
+        Marks::PROMO,
+    ),
+    (
+        r"meta$|^meta|byline|dateline|timestamp|post-?info|pub-?info|publish-?info|article-?info|pub-?time|publish-?time|post-?time|^time$|^date$|pubdate|laiyuan|source$|^source| info |news-?info|art-?info|info-?bar| editor |editor-?name|bianji|zebian|ep-?editor| tags? |tag-?list|post-?tags|article-?tags|keywords?$|categories|entry-?utility|reading-?time| views? |page-?views?$|post-?views?$|view-?count|hits$|read-?count",
+        Marks::ABOUT,
+    ),
+    (
+        r"author|authi|user-?name|writer|about-?the|bio$|^bio|zuozhe|profile|contributor|account-?card|gzh|signature|user-?info|user-?details|user-?card|user-?title|user-?stats|message-?user$|member-?info|member-?card",
+        Marks::AUTHOR,
+    ),
+    (
+        r"article-?body|article-?content|article-?text|story-?body|story-?content|body-?content|post-?body|post-?content|entry-?content|news-?content|content-?body|content-?text|rich-?text|main-?text|text-?content|content-?main|^content$|^cont$|^article$|articletext|zhengwen|neirong|trs-?editor|trs-?view|artibody|art-?body|news-?text|newstext|^endtext|^post$|^entry$|rm-?txt|text-?con|show-?text|text-?main|hentry|js-?content|wenzhang|detail-?content|con-?text|vsb-?content|article-?detail|news-?detail|news-?body|article-?main|article-?con$|markdown|prose|wysiwyg|story-?text|body-?text|bodytext|body-?copy|field-?body|article__body",
+        Marks::BODY,
+    ),
+    (
+        r"caption|img-?desc|pic-?desc|pictext|tuzhu|img-?note|photo-?credit",
+        Marks::CAPTION,
+    ),
+    (
+        r"headline|^title$|article-?title|post-?title|entry-?title|news-?title|biaoti|^h1$|main-?title|story-?title",
+        Marks::TITLE,
+    ),
+    (
+        r"^lead$|^lede|summary|^intro$|^excerpt|standfirst|abstract|zhaiyao|daodu|subhead|sub-?title|^dek$|teaser-?text|article-?desc",
+        Marks::LEAD,
+    ),
+    (
+        r"copyright|^legal|disclaim|licen[cs]e|banquan|statement|shengming|declare$|terms-?of",
+        Marks::LEGAL,
+    ),
+    (
+        r"cookie|consent|gdpr|modal|popup|pop-?up|overlay|dialog|lightbox|tooltip|drop-?down| hidden |is-?hidden|visually-?hidden|login|sign-?in|register|search-?form|search-?box|newsletter-?form",
+        Marks::POPUP,
+    ),
+    (
+        r"has-side|with-?side|no-side|and-side|content-side|side-?bar-?wrap|with-?rail|has-rail|with-?right|rail--main|off-?canvas|has-profile|has-share|selection-?share|promoted|status-publish|^hentry|bypostauthor|comment-author-|elementor-widget|canvas-widget|article-widget|nav-content|with-header|type-post|no-aside",
+        Marks::LAYOUT,
+    ),
+];
+
+/// The stems as words. Signs and blanks are alike in them, but for the two that join the parts of a name.
+static WORDS: LazyLock<Literals> = LazyLock::new(|| {
+    let words = STEMS.iter().flat_map(|(stems, marks)| {
+        // A bound is a joint or anything else that is no letter.
+        let bounded = stems.replace(['^', '$'], "[ -]");
+        spelled(&bounded).into_iter().map(|word| (word, marks.0))
+    });
+    Literals::of(words)
+});
+
+/// A byte of a value as it stands in words.
+fn folded(byte: u8) -> u8 {
+    match byte {
+        b'-' | b'_' => b'-',
+        _ if byte.is_ascii_alphanumeric() => byte,
+        _ => b' ',
+    }
+}
+
+thread_local! {
+    /// The last reader of this thread: the pages of a site are made of the same parts.
+    static LAST: Cell<Option<Box<MarkReader>>> = const { Cell::new(None) };
+}
+
+/// Reads the marks of elements and remembers those of class and id values, which repeat all over a page and a site, and
+/// those of the names that values are made of.
+#[derive(Debug, Default)]
+pub(crate) struct MarkReader {
+    values: Memory,
+    names: Memory,
+    /// A name with a blank on either side.
+    bounded: Vec<u8>,
+}
+
+/// Attributes by which an element can say that it is not shown.
+const HIDING: Attrs = Attrs::of(&[Attr::Hidden, Attr::Style]);
+/// Attributes that say what an element is for.
+const SAYING: Attrs = Attrs::of(&[Attr::Class, Attr::Id, Attr::Role, Attr::Itemprop]);
+
+/// True if the element says that it is not shown.
+pub(crate) fn is_hidden(page: &Page, id: NodeId) -> bool {
+    page.attribute_names(id).any(HIDING) && hides(page, id)
+}
+
+fn hides(page: &Page, id: NodeId) -> bool {
+    if page.attr(id, Attr::Hidden).is_some() {
+        return !page.is_streamed(id);
+    }
+    page.attr(id, Attr::Style).is_some_and(|style| {
+        let mut rest = style;
+        while let Some((before, after)) = rest.split_once(':') {
+            let name = before.rsplit(';').next().unwrap_or_default().trim();
+            let value = after.trim_start();
+            let is = |word: &str| {
+                value
+                    .get(..word.len())
+                    .is_some_and(|v| v.eq_ignore_ascii_case(word))
+            };
+            if (name.eq_ignore_ascii_case("display") && is("none"))
+                || (name.eq_ignore_ascii_case("visibility") && is("hidden"))
+            {
+                return true;
+            }
+            rest = after;
+        }
+        false
+    })
+}
+
+impl MarkReader {
+    /// The last reader of this thread, or a new one.
+    pub(crate) fn last() -> Box<Self> {
+        LAST.take().unwrap_or_default()
+    }
+
+    /// Leaves the reader to the next page.
+    pub(crate) fn leave(self: Box<Self>) {
+        LAST.set(Some(self));
+    }
+
+    /// The element's own marks: by name, role, `itemprop`, class and id.
+    pub(crate) fn marks(&mut self, page: &Page, id: NodeId) -> Marks {
+        let tag = page.node(id).tag;
+        if tag == Tag::HTML || tag == Tag::BODY {
+            // Their classes describe the whole site.
+            return Marks::default();
+        }
+        let mut marks = marks_of_tag(tag);
+        if !page.attribute_names(id).any(SAYING) {
+            return marks;
+        }
+        for (name, value) in page.attributes_of(id) {
+            let more = match name {
+                Attr::Class | Attr::Id => self.words(value),
+                Attr::Role => marks_of_role(value),
+                Attr::Itemprop => marks_of_itemprop(value),
+                _ => continue,
+            };
+            marks = marks.with(more);
+        }
+        marks
+    }
+
+    /// The marks of a class or id.
+    fn words(&mut self, value: &str) -> Marks {
+        let Self {
+            values,
+            names,
+            bounded,
+        } = self;
+        let marks = values.bits(value, || {
+            // No word goes from one name to the next.
+            let of_names = value.split_ascii_whitespace().map(|name| {
+                names.bits(name, || {
+                    bounded.clear();
+                    bounded.push(b' ');
+                    bounded.extend(name.bytes().map(folded));
+                    bounded.push(b' ');
+                    WORDS.seen(bounded)
+                })
+            });
+            let marks = Marks(of_names.fold(0, |all, bits| all | bits));
+            let believed = if marks.any(Marks::LAYOUT) {
+                marks.without(Marks::NOT_BESIDE_LAYOUT)
+            } else {
+                marks
+            };
+            believed.0
+        });
+        Marks(marks)
+    }
+}
+
+fn marks_of_tag(tag: Tag) -> Marks {
+    match tag {
+        Tag::NAV => Marks::NAV,
+        Tag::HEADER => Marks::HEADER,
+        Tag::FOOTER => Marks::FOOTER,
+        Tag::ASIDE => Marks::ASIDE,
+        Tag::FORM => Marks::FORM,
+        Tag::FIGCAPTION => Marks::CAPTION,
+        Tag::ARTICLE => Marks::ARTICLE,
+        Tag::MAIN => Marks::MAIN,
+        Tag::BLOCKQUOTE => Marks::QUOTE,
+        Tag::TABLE => Marks::TABLE,
+        Tag::UL | Tag::OL | Tag::DL => Marks::LIST,
+        Tag::H1 => Marks::TITLE,
+        _ => Marks::default(),
+    }
+}
+
+fn marks_of_role(role: &str) -> Marks {
+    match role {
+        "navigation" | "menu" | "menubar" | "toolbar" | "tablist" => Marks::NAV,
+        "banner" => Marks::HEADER,
+        "contentinfo" => Marks::FOOTER,
+        "complementary" => Marks::ASIDE,
+        "dialog" | "alertdialog" | "alert" => Marks::POPUP,
+        "search" | "form" => Marks::FORM,
+        "main" => Marks::MAIN,
+        "article" => Marks::ARTICLE,
+        _ => Marks::default(),
+    }
+}
+
+fn marks_of_itemprop(prop: &str) -> Marks {
+    match prop {
+        "articleBody" | "reviewBody" | "text" => Marks::DECLARED,
+        "headline" => Marks::TITLE,
+        "author" => Marks::AUTHOR,
+        "comment" => Marks::COMMENT,
+        "datePublished" | "dateModified" | "keywords" | "publisher" => Marks::ABOUT,
+        "description" => Marks::LEAD,
+        "caption" => Marks::CAPTION,
+        _ => Marks::default(),
+    }
+}

@@ -1,0 +1,210 @@
+//! What can be counted in a text without knowing its language. In: a text. Out: [`Measure`]. One pass, no
+//! allocation.
+
+use crate::fields::likeness::is_cjk;
+
+/// Counts of one text; they add up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Measure {
+    /// CJK characters plus runs of other letters and digits: the unit that makes languages comparable.
+    pub tokens: u32,
+    /// Sentence marks `，。；：？！、,.;:?!`, those of numbers and addresses left out.
+    pub marks: u32,
+    /// Runs that begin with a digit.
+    pub numbers: u32,
+    /// Signs that menus and bars are made of: `|`, `>`, `»`, `·`, `/`.
+    pub bars: u32,
+    /// CJK characters.
+    pub cjk: u32,
+}
+
+/// What the character before was, as far as it matters to the next: any but the following,
+const OTHER: u8 = 0;
+/// a letter or digit,
+const WORD: u8 = 1;
+/// a sentence mark of ASCII, which counts unless a word or an address goes on behind it,
+const MARK: u8 = 2;
+/// a blank.
+const BLANK: u8 = 3;
+
+/// What each byte of ASCII is to the next.
+const SORTS: [u8; 128] = {
+    let mut sorts = [OTHER; 128];
+    let mut at = 0;
+    while at < 128 {
+        sorts[at] = match at as u8 {
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => WORD,
+            b',' | b'.' | b';' | b':' | b'?' | b'!' => MARK,
+            b' ' => BLANK,
+            _ => OTHER,
+        };
+        at += 1;
+    }
+    sorts
+};
+
+/// Bits of each of the five counts that are added up as one number.
+const BITS: usize = 12;
+/// Bytes of which none of the counts overflows.
+const RUN: usize = (1 << BITS) - 1;
+/// Places of the counts: tokens, numbers, bars, marks and white space that is no single blank.
+const TOKENS: usize = 0;
+const NUMBERS: usize = BITS;
+const BARS: usize = 2 * BITS;
+const MARKS: usize = 3 * BITS;
+const ODD: usize = 4 * BITS;
+
+/// What a byte of ASCII adds to the counts, by the sort of the character before it: one addition a byte.
+const COUNTS: [[u64; 128]; 4] = {
+    let mut counts = [[0; 128]; 4];
+    let mut before = 0;
+    while before < 4 {
+        let mut at = 0;
+        while at < 128 {
+            counts[before as usize][at] = counts_of(before, at as u8);
+            at += 1;
+        }
+        before += 1;
+    }
+    counts
+};
+
+const fn counts_of(before: u8, byte: u8) -> u64 {
+    let sort = SORTS[byte as usize];
+    let begins = sort == WORD && before != WORD;
+    let number = begins && byte.is_ascii_digit();
+    let bar = matches!(byte, b'|' | b'>' | b'/');
+    let marked = before == MARK && sort != WORD && byte != b'/';
+    let odd = byte < b' ' || (sort == BLANK && before == BLANK);
+    (begins as u64) << TOKENS
+        | (number as u64) << NUMBERS
+        | (bar as u64) << BARS
+        | (marked as u64) << MARKS
+        | (odd as u64) << ODD
+}
+
+/// Counts on their way through a text.
+#[derive(Debug, Default)]
+struct Survey {
+    measure: Measure,
+    /// Sort of the character before.
+    before: u8,
+    /// White space was seen that is no single blank.
+    odd: bool,
+}
+
+impl Survey {
+    fn of(text: &str) -> Self {
+        let mut survey = Self::default();
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+            at += match rest {
+                [..0x80, ..] => survey.ascii(rest),
+                // Nearly all Chinese characters: U+4E00 to U+9FFF.
+                [0xE5..=0xE9, _, _, ..] | [0xE4, 0xB8..=0xBF, _, ..] => {
+                    survey.cjk();
+                    3
+                }
+                _ => {
+                    let char = text.get(at..).and_then(|rest| rest.chars().next());
+                    let char = char.unwrap_or_default();
+                    survey.wide(char);
+                    char.len_utf8()
+                }
+            };
+        }
+        survey.end_mark();
+        survey
+    }
+
+    /// Counts the bytes of ASCII that come next, at least one, and tells how many they are.
+    fn ascii(&mut self, rest: &[u8]) -> usize {
+        let (mut counts, mut before, mut read) = (0, self.before, 0);
+        for byte in rest.iter().take(RUN).take_while(|byte| byte.is_ascii()) {
+            let byte = usize::from(byte & 0x7F);
+            counts += COUNTS[usize::from(before & 3)][byte];
+            before = SORTS[byte];
+            read += 1;
+        }
+        let count = |place: usize| (counts >> place) as u32 & RUN as u32;
+        let m = &mut self.measure;
+        m.tokens += count(TOKENS);
+        m.numbers += count(NUMBERS);
+        m.bars += count(BARS);
+        m.marks += count(MARKS);
+        self.odd |= count(ODD) > 0;
+        self.before = before;
+        read
+    }
+
+    /// The sentence mark before, if one is, stands before no word.
+    fn end_mark(&mut self) {
+        self.measure.marks += u32::from(self.before == MARK);
+    }
+
+    fn cjk(&mut self) {
+        self.end_mark();
+        self.measure.tokens += 1;
+        self.measure.cjk += 1;
+        self.before = OTHER;
+    }
+
+    /// Counts a character outside ASCII.
+    fn wide(&mut self, char: char) {
+        if is_cjk(char) {
+            return self.cjk();
+        }
+        self.end_mark();
+        let before = std::mem::take(&mut self.before);
+        let m = &mut self.measure;
+        if is_letter(char) {
+            m.tokens += u32::from(before != WORD);
+            self.before = WORD;
+            return;
+        }
+        match char {
+            '，' | '。' | '；' | '：' | '？' | '！' | '、' | '؟' | '،' | '।' => {
+                m.marks += 1
+            }
+            '»' | '·' | '›' | '•' | '｜' => m.bars += 1,
+            _ => self.odd |= char.is_whitespace(),
+        }
+    }
+}
+
+impl Measure {
+    /// Counts of `text`.
+    pub(crate) fn of(text: &str) -> Self {
+        Survey::of(text).measure
+    }
+
+    /// Counts of `text`, and whether all white space in it is single blanks, as in nearly all texts of a page.
+    pub(crate) fn and_tidy(text: &str) -> (Self, bool) {
+        let survey = Survey::of(text);
+        (survey.measure, !survey.odd)
+    }
+
+    /// Adds the counts of the text that follows.
+    pub(crate) fn add(&mut self, other: Measure) {
+        self.tokens += other.tokens;
+        self.marks += other.marks;
+        self.numbers += other.numbers;
+        self.bars += other.bars;
+        self.cjk += other.cjk;
+    }
+}
+
+/// A letter or digit outside ASCII. The signs that are common are no letters, and to look them up is dear.
+fn is_letter(c: char) -> bool {
+    let sign = matches!(c, '\u{a0}'..='\u{a9}' | '\u{2010}'..='\u{206f}' | '\u{3001}'..='\u{3004}'
+        | '\u{3008}'..='\u{301f}' | '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}');
+    !sign && c.is_alphanumeric()
+}
+
+/// True if the text ends as a sentence does.
+pub(crate) fn ends_sentence(text: &str) -> bool {
+    text.trim_end()
+        .trim_end_matches(['”', '"', '’', '\'', ')', '）', '」', '』', '»'])
+        .ends_with(['。', '.', '！', '!', '？', '?', '…', '；', ':', '：'])
+}

@@ -1,0 +1,271 @@
+//! The page as lines: runs of text that no block boundary breaks. In: a [`Page`]. Out: [`Lines`] in document
+//! order with what was counted in each and the marks it inherits. Hidden and unreadable parts are left out.
+
+pub(crate) mod hints;
+pub(crate) mod language;
+pub(crate) mod measure;
+pub(crate) mod outline;
+pub mod path_ratio;
+pub(crate) mod render;
+pub mod smooth;
+
+use std::ops::Range;
+
+use crate::page::{NodeId, Page, PathId, Tag};
+use hints::{MarkReader, Marks, is_hidden};
+use measure::Measure;
+use render::line_text;
+
+/// Most lines kept of a page; the rest of a longer page is not looked at.
+const MAX_LINES: usize = 60_000;
+
+/// One line.
+#[derive(Debug, Clone)]
+pub(super) struct Line {
+    /// First text node.
+    pub first: NodeId,
+    /// One past the last text node.
+    pub end: NodeId,
+    /// Nearest block element around it.
+    pub block: NodeId,
+    /// Tag path of that block.
+    pub path: PathId,
+    /// Where its text stands, in bytes: in that of its only text node, or in [`Lines::texts`].
+    text: Range<u32>,
+    /// Its text stands in [`Lines::texts`].
+    is_made: bool,
+    /// Counts of the whole line.
+    pub all: Measure,
+    /// Counts of what is inside links.
+    pub linked: Measure,
+    /// Number of links in it.
+    pub links: u16,
+    /// A `br` stands before it, in the same block.
+    pub after_break: bool,
+    /// Marks of the elements around it; spread by the outline.
+    pub marks: Marks,
+    /// Share of the page's prose in the innermost element marked against being text.
+    pub marked_share: f32,
+    /// That element holds most of the page's prose, and there is none between the headline and it.
+    pub marked_alone: bool,
+}
+
+/// An element with marks of its own.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Marked {
+    /// The element.
+    pub node: NodeId,
+    /// Its own marks, those of its ancestors not counted.
+    pub marks: Marks,
+}
+
+/// The lines of a page and the elements that carry marks.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    /// In document order.
+    pub lines: Vec<Line>,
+    /// In document order.
+    pub marked: Vec<Marked>,
+    /// The texts of lines that do not stand in the page as they are shown.
+    pub texts: String,
+}
+
+/// An open element that matters to the texts inside it.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    end: NodeId,
+    block: NodeId,
+    /// End of the link around it, 0 outside links.
+    link: NodeId,
+}
+
+impl Lines {
+    /// The lines of `page`. Elements that the page hides are looked at only with `hidden_too`.
+    pub(super) fn of(page: &Page, hidden_too: bool) -> Self {
+        let mut walk = Walk::new(page);
+        let mut at: NodeId = 0;
+        while let Some(node) = page.nodes().get(at as usize) {
+            walk.leave(at);
+            if node.tag == Tag::TEXT {
+                if !walk.text(at) {
+                    break;
+                }
+            } else if is_skipped(node.tag) || (!hidden_too && is_hidden(page, at)) {
+                at = node.end;
+                continue;
+            } else {
+                walk.element(at);
+            }
+            at += 1;
+        }
+        let Walk {
+            mut out, reader, ..
+        } = walk;
+        reader.leave();
+        out.make_texts(page);
+        out
+    }
+
+    /// Makes the texts of lines that are more than one text node or hold odd white space.
+    fn make_texts(&mut self, page: &Page) {
+        let Self { lines, texts, .. } = self;
+        for line in lines.iter_mut().filter(|line| line.is_made) {
+            let start = texts.len() as u32;
+            line_text(page, line, texts);
+            line.text = start..texts.len() as u32;
+        }
+    }
+}
+
+impl Line {
+    /// Its text on one line, trimmed; `texts` are those of [`Lines`].
+    pub(super) fn text<'t>(&self, page: &'t Page, texts: &'t str) -> &'t str {
+        let whole = if self.is_made {
+            texts
+        } else {
+            page.text(self.first)
+        };
+        let Range { start, end } = self.text;
+        whole.get(start as usize..end as usize).unwrap_or_default()
+    }
+}
+
+/// The state of the pass over the page.
+struct Walk<'a> {
+    page: &'a Page,
+    out: Lines,
+    /// Open blocks and links; the first entry stands for the page and never ends.
+    open: Vec<Open>,
+    reader: Box<MarkReader>,
+    /// The next text begins a line.
+    broken: bool,
+    /// A `br` stands before it.
+    after_break: bool,
+    /// End of the last link that was counted.
+    last_link: NodeId,
+}
+
+impl<'a> Walk<'a> {
+    fn new(page: &'a Page) -> Self {
+        Self {
+            page,
+            out: Lines::default(),
+            open: vec![Open {
+                end: NodeId::MAX,
+                block: 0,
+                link: 0,
+            }],
+            reader: MarkReader::last(),
+            broken: true,
+            after_break: false,
+            last_link: 0,
+        }
+    }
+
+    fn top(&self) -> Open {
+        *self.open.last().expect("the first entry never ends")
+    }
+
+    /// Closes what ends before node `at`. Leaving a block ends the line, though the text after it may share its
+    /// parent block.
+    fn leave(&mut self, at: NodeId) {
+        while self.top().end <= at {
+            let left = self.top();
+            self.open.pop();
+            self.broken |= self.top().block != left.block;
+        }
+    }
+
+    /// Adds a text to the line or begins one; false when there are too many.
+    fn text(&mut self, at: NodeId) -> bool {
+        let text = self.page.text(at);
+        let (all, tidy) = Measure::and_tidy(text);
+        if all == Measure::default() {
+            return true;
+        }
+        let top = self.top();
+        if self.broken {
+            if self.out.lines.len() >= MAX_LINES {
+                return false;
+            }
+            let shown = trimmed(text);
+            self.out.lines.push(self.new_line(at, top.block, shown));
+            self.last_link = 0;
+        }
+        (self.broken, self.after_break) = (false, false);
+        let line = self
+            .out
+            .lines
+            .last_mut()
+            .expect("one was just there or pushed");
+        line.is_made |= !tidy || line.first != at;
+        line.end = at + 1;
+        line.all.add(all);
+        if top.link != 0 {
+            line.linked.add(all);
+            line.links = line
+                .links
+                .saturating_add(u16::from(top.link != self.last_link));
+            self.last_link = top.link;
+        }
+        true
+    }
+
+    fn new_line(&self, at: NodeId, block: NodeId, text: Range<u32>) -> Line {
+        Line {
+            first: at,
+            end: at,
+            block,
+            path: self.page.node(block).path,
+            text,
+            is_made: false,
+            all: Measure::default(),
+            linked: Measure::default(),
+            links: 0,
+            after_break: self.after_break,
+            marks: Marks::default(),
+            marked_share: 0.0,
+            marked_alone: false,
+        }
+    }
+
+    /// Notes what an element does to the lines and its marks.
+    fn element(&mut self, at: NodeId) {
+        let node = self.page.node(at);
+        let block = node.tag.is_block();
+        let broken = node.tag == Tag::BR || node.tag == Tag::HR;
+        if broken || block {
+            self.broken = true;
+            self.after_break = broken;
+        }
+        let marks = self.reader.marks(self.page, at);
+        if marks != Marks::default() {
+            self.out.marked.push(Marked { node: at, marks });
+        }
+        let link = node.tag == Tag::A;
+        if (block || link) && node.end > at + 1 {
+            let top = self.top();
+            self.open.push(Open {
+                end: node.end,
+                block: if block { at } else { top.block },
+                link: if link { node.end } else { top.link },
+            });
+        }
+    }
+}
+
+/// True for elements whose text is never read.
+pub(super) fn is_skipped(tag: Tag) -> bool {
+    // Of the replaced elements a picture has no text, and the others' text is for when they fail.
+    // Ruby annotations say again how the word before them sounds.
+    tag.is_invisible()
+        || (tag.is_replaced() && tag != Tag::IMG)
+        || matches!(tag, Tag::OBJECT | Tag::OPTGROUP | Tag::RT | Tag::RP)
+}
+
+/// Where a text stands without the single blanks at its ends.
+fn trimmed(text: &str) -> Range<u32> {
+    let start = u32::from(text.starts_with(' '));
+    let end = text.len() as u32 - u32::from(text.ends_with(' '));
+    start..end.max(start)
+}

@@ -1,0 +1,360 @@
+//! Bytes to [`Page`]. In: the body of a response in pieces of any size. Out: the page. Never fails: what cannot be
+//! parsed is left out and the page says so.
+//!
+//! lol_html tokenizes: it knows comments, scripts that hold what looks like one, and tags that are split over pieces.
+//! It runs without selectors, so it keeps no stack, and hands everything on in order to its output sink: a handler
+//! says beforehand that the next piece is a comment, all the rest are runs of whole tags and texts. Start and end
+//! tags, stray ones too, and texts are therefore read where they stand (`markup`, `content`), and the structure is
+//! built by our own rules (`tree`).
+
+mod announce;
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lol_html::send::HtmlRewriter;
+use lol_html::{MemorySettings, OutputSink};
+
+use self::announce::{announce_comments, announce_naming};
+use super::config::Config;
+use super::decode::Decoder;
+use super::long_tag::{Skip, is_too_long, long_tag};
+use super::tree::Tree;
+use super::{CharsetSource, Page};
+use taojin_uri::CrawlUri;
+
+/// Input is parsed in blocks of this size, however it arrives, so that the page does not depend on the pieces.
+const BLOCK_BYTES: usize = 16 << 10;
+/// The tokenizer holds a split tag or comment back whole; it may take as much as a page.
+const TOKENIZER_BYTES_EXTRA: usize = 1 << 20;
+
+/// What is known of a page besides its bytes.
+#[derive(Debug, Clone, Default)]
+pub struct Hints {
+    /// Address the page was fetched from.
+    pub url: Option<CrawlUri>,
+    /// Charset label of the response's Content-Type header, for example `gbk`.
+    pub charset: Option<String>,
+    /// Limits.
+    pub limits: Config,
+}
+
+/// Where the tokenizer's output goes. It hands the tree back when it is dropped, which is the only way lol_html
+/// gives a sink back.
+struct Sink {
+    /// Set by a handler when the next piece is one that it was asked for: a comment, or a tag that names an address.
+    announced: Arc<AtomicBool>,
+    links_only: bool,
+    passed: Arc<AtomicUsize>,
+    tree: Tree,
+    finished: Arc<Mutex<Option<Tree>>>,
+}
+
+impl OutputSink for Sink {
+    // Handlers and sink run on one thread in turn, so plain loads and stores do.
+    fn handle_chunk(&mut self, chunk: &[u8]) {
+        let passed = self.passed.load(Ordering::Relaxed) + chunk.len();
+        self.passed.store(passed, Ordering::Relaxed);
+        let announced = self.announced.load(Ordering::Relaxed);
+        self.announced.store(false, Ordering::Relaxed);
+        match (self.links_only, announced) {
+            (false, false) => self.tree.markup(chunk),
+            (true, true) => self.tree.tag(chunk),
+            _ => self.tree.finish_text(),
+        }
+    }
+}
+
+impl Drop for Sink {
+    fn drop(&mut self) {
+        let tree = std::mem::take(&mut self.tree);
+        *self.finished.lock().unwrap_or_else(PoisonError::into_inner) = Some(tree);
+    }
+}
+
+/// Builds a [`Page`] while its bytes arrive. It can be held across awaits.
+pub struct Builder {
+    hints: Hints,
+    decoder: Decoder,
+    /// Input that does not fill a block yet.
+    pending: Vec<u8>,
+    fed_bytes: usize,
+    parser: Parser,
+}
+
+/// The tokenizer with its sink.
+struct Parser {
+    /// `None` after an error, which it does not survive.
+    rewriter: Option<HtmlRewriter<'static, Sink>>,
+    limits: Config,
+    links_only: bool,
+    /// Bytes that came through the tokenizer, counted by the sink.
+    passed: Arc<AtomicUsize>,
+    written: usize,
+    /// The beginning of a tag or comment whose end has not come; the tokenizer has it too. It reads it again with each
+    /// write, so writes grow with it: that keeps the work linear.
+    stuck: Vec<u8>,
+    waiting: String,
+    /// Inside a tag that is left out; the quote it stands in, if in one.
+    skipping: Option<Skip>,
+    finished: Arc<Mutex<Option<Tree>>>,
+    failed: bool,
+}
+
+impl Parser {
+    fn new(limits: &Config, links_only: bool) -> Self {
+        let passed = Arc::new(AtomicUsize::new(0));
+        let finished = Arc::new(Mutex::new(None));
+        let tree = Tree::new(limits.clone());
+        Self {
+            rewriter: Some(tokenizer(tree, limits, links_only, &passed, &finished)),
+            limits: limits.clone(),
+            links_only,
+            passed,
+            written: 0,
+            stuck: Vec::new(),
+            waiting: String::new(),
+            skipping: None,
+            finished,
+            failed: false,
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        if self.waiting.is_empty() && text.len() >= self.stuck.len() {
+            self.write_now(text);
+            return;
+        }
+        self.waiting.push_str(text);
+        if self.waiting.len() >= self.stuck.len() {
+            let text = std::mem::take(&mut self.waiting);
+            self.write_now(&text);
+        }
+    }
+
+    fn write_now(&mut self, text: &str) {
+        let mut rest = self.write_bytes(text.as_bytes());
+        while let Some(bytes) = rest {
+            rest = self.write_bytes(&bytes);
+        }
+    }
+
+    /// Hands bytes to the tokenizer; what it gives back stands after a tag that was left out and comes next.
+    fn write_bytes(&mut self, mut bytes: &[u8]) -> Option<Vec<u8>> {
+        if let Some(skip) = &mut self.skipping {
+            let end = skip.end(bytes)?;
+            self.skipping = None;
+            bytes = bytes.get(end..)?;
+        }
+        let failed = self.rewriter.as_mut()?.write(bytes).is_err();
+        self.written += bytes.len();
+        let passed = self.passed.load(Ordering::Relaxed);
+        let stuck = self.written.saturating_sub(passed);
+        match bytes.len().checked_sub(stuck) {
+            Some(from) => {
+                self.stuck.clear();
+                self.stuck.extend_from_slice(bytes.get(from..)?);
+            }
+            None => self.stuck.extend_from_slice(bytes),
+        }
+        if failed || is_too_long(&self.stuck) {
+            return self.leave_out();
+        }
+        None
+    }
+
+    /// Leaves the tag out that the tokenizer is stuck in or failed at; another tokenizer goes on after it with the
+    /// same tree.
+    fn leave_out(&mut self) -> Option<Vec<u8>> {
+        let held = std::mem::take(&mut self.stuck);
+        self.rewriter = None;
+        let Some(at) = long_tag(&held) else {
+            self.failed = true;
+            return None;
+        };
+        let mut tree = self.tree();
+        tree.truncated.get_or_insert("tag");
+        self.passed.store(0, Ordering::Relaxed);
+        self.written = at;
+        let next = tokenizer(
+            tree,
+            &self.limits,
+            self.links_only,
+            &self.passed,
+            &self.finished,
+        );
+        let (before, tag) = held.split_at(at);
+        self.failed |= self.rewriter.insert(next).write(before).is_err();
+        let mut skip = Skip::default();
+        let Some(end) = skip.end(tag) else {
+            self.skipping = Some(skip);
+            return None;
+        };
+        tag.get(end..).map(<[u8]>::to_vec)
+    }
+
+    /// The tree that the sink gave back when it was dropped.
+    fn tree(&self) -> Tree {
+        let mut finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
+        finished.take().unwrap_or_default()
+    }
+
+    fn finish(mut self) -> Tree {
+        let rest = std::mem::take(&mut self.waiting);
+        self.write_now(&rest);
+        if let Some(rewriter) = self.rewriter.take() {
+            self.failed |= rewriter.end().is_err();
+        }
+        let mut tree = self.tree();
+        if self.failed {
+            tree.truncated.get_or_insert("tokenizer");
+        }
+        tree
+    }
+}
+
+/// A tokenizer that hands everything on to `tree`, or only what names addresses.
+fn tokenizer(
+    tree: Tree,
+    limits: &Config,
+    links_only: bool,
+    passed: &Arc<AtomicUsize>,
+    finished: &Arc<Mutex<Option<Tree>>>,
+) -> HtmlRewriter<'static, Sink> {
+    let announced = Arc::new(AtomicBool::new(false));
+    let sink = Sink {
+        announced: Arc::clone(&announced),
+        links_only,
+        passed: Arc::clone(passed),
+        tree,
+        finished: Arc::clone(finished),
+    };
+    let settings = match links_only {
+        true => announce_naming(&announced),
+        false => announce_comments(announced),
+    };
+    let memory = MemorySettings::new()
+        .with_max_allowed_memory_usage(limits.max_decoded_bytes + TOKENIZER_BYTES_EXTRA);
+    let settings = settings.with_strict(false).with_memory_settings(memory);
+    HtmlRewriter::new(settings, sink)
+}
+
+impl Builder {
+    /// A builder for one page.
+    pub fn new(hints: Hints) -> Self {
+        Self::with(hints, false)
+    }
+
+    /// A builder for one page of which only what names addresses is wanted: `<a>`, `<link>`, `<meta>`, frames. The page
+    /// has no other element and no text then, and takes a fraction of the time.
+    pub fn for_links(hints: Hints) -> Self {
+        Self::with(hints, true)
+    }
+
+    fn with(hints: Hints, links_only: bool) -> Self {
+        let tld = hints
+            .url
+            .as_ref()
+            .and_then(|url| url.host().rsplit_once('.'))
+            .map(|(_, tld)| tld.to_owned());
+        Self {
+            decoder: Decoder::new(hints.charset.as_deref(), tld.as_deref()),
+            pending: Vec::new(),
+            fed_bytes: 0,
+            parser: Parser::new(&hints.limits, links_only),
+            hints,
+        }
+    }
+
+    /// Takes the next bytes of the page, any number of them.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let room = self
+            .hints
+            .limits
+            .max_decoded_bytes
+            .saturating_sub(self.fed_bytes);
+        let taken = bytes.get(..room.min(bytes.len())).unwrap_or_default();
+        self.fed_bytes += bytes.len();
+        let mut rest = taken;
+        if !self.pending.is_empty() {
+            let (head, tail) = rest.split_at((BLOCK_BYTES - self.pending.len()).min(rest.len()));
+            self.pending.extend_from_slice(head);
+            rest = tail;
+            if self.pending.len() < BLOCK_BYTES {
+                return;
+            }
+            let block = std::mem::take(&mut self.pending);
+            self.decode(&block, false);
+            self.pending = block;
+            self.pending.clear();
+        }
+        let mut blocks = rest.chunks_exact(BLOCK_BYTES);
+        for block in &mut blocks {
+            self.decode(block, false);
+        }
+        self.pending.extend_from_slice(blocks.remainder());
+    }
+
+    /// The page of all bytes fed.
+    pub fn finish(mut self) -> Page {
+        let rest = std::mem::take(&mut self.pending);
+        self.decode(&rest, true);
+        let (charset, charset_source) = self.decoder.charset();
+        let mut tree = self.parser.finish();
+        if self.fed_bytes > self.hints.limits.max_decoded_bytes {
+            tree.truncated.get_or_insert("bytes");
+        }
+        tree.finish(self.hints.url, charset, charset_source)
+    }
+
+    fn decode(&mut self, block: &[u8], last: bool) {
+        let parser = &mut self.parser;
+        self.decoder
+            .decode(block, last, &mut |text| parser.write(text));
+    }
+}
+
+impl Tree {
+    fn finish(
+        mut self,
+        url: Option<CrawlUri>,
+        charset: &'static str,
+        charset_source: CharsetSource,
+    ) -> Page {
+        self.finish_text();
+        // Parents come before their children, so one pass backwards finds the end of each subtree.
+        for at in (1..self.nodes.len()).rev() {
+            let (parent, end) = (self.nodes[at].parent as usize, self.nodes[at].end);
+            let parent = &mut self.nodes[parent];
+            parent.end = parent.end.max(end);
+        }
+        self.nodes.shrink_to_fit();
+        self.attributes.shrink_to_fit();
+        // A copy as long as the text, which costs less than to shrink the arena and to check it byte by byte.
+        let arena = match simdutf8::basic::from_utf8(&self.arena) {
+            Ok(text) => text.to_owned(),
+            Err(_) => String::from_utf8_lossy(&self.arena).into_owned(),
+        };
+        Page {
+            url,
+            charset,
+            charset_source,
+            truncated: self.truncated,
+            nodes: self.nodes,
+            arena,
+            attributes: self.attributes,
+            paths: self.paths.finish(),
+        }
+    }
+}
+
+impl Page {
+    /// Parses a page whose bytes are all there.
+    pub fn parse(bytes: &[u8], hints: Hints) -> Page {
+        let mut builder = Builder::new(hints);
+        builder.feed(bytes);
+        builder.finish()
+    }
+}

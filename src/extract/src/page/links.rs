@@ -1,0 +1,247 @@
+//! The addresses that a page names. In: a [`Page`]. Out: [`RawLink`]s, resolved and canonical, each address once and
+//! in document order. Never judges what a link leads to: that takes the text around it.
+
+use std::collections::HashMap;
+
+use super::quick_hash::QuickHash;
+use super::{Attr, Node, NodeId, Page, Tag};
+use taojin_uri::CrawlUri;
+
+/// What part of a page names the address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkRole {
+    /// `<a>` or `<area>`: for readers to follow.
+    Anchor,
+    /// `<frame>` or `<iframe>`: shown inside the page.
+    Frame,
+    /// `<meta http-equiv=refresh>`: the page sends its readers on.
+    Refresh,
+    /// `rel=next` or `rel=prev`: another part of the same text or list.
+    Part,
+    /// `rel=alternate` of an RSS or Atom type.
+    Feed,
+    /// `rel=canonical`: the page's own name for itself.
+    Canonical,
+}
+
+/// One address that the page names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawLink {
+    /// Resolved against the page (and its `<base>`), canonical.
+    pub url: CrawlUri,
+    /// Text of the link in one line, else the picture's alternative text, else the title attribute.
+    pub text: String,
+    /// What names it; the first if several do.
+    pub role: LinkRole,
+    /// Every link to this address says `rel=nofollow` (or `ugc`, `sponsored`).
+    pub nofollow: bool,
+    /// The first element that names it.
+    pub node: NodeId,
+}
+
+/// The addresses of a page, at most `limit` of them.
+///
+/// Only http and https; references into the page itself are no links. An address that is named several times keeps
+/// its first place and gets the first text that is not empty, since pictures often link before headlines do.
+pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
+    // Index in the list, to resolve each spelling but once; `None` when it names no page.
+    let mut by_reference = HashMap::with_capacity_and_hasher(USUAL, QuickHash::default());
+    let mut found = Found {
+        base: base(page),
+        by_url: HashMap::with_capacity_and_hasher(USUAL, QuickHash::default()),
+        links: Vec::with_capacity(USUAL),
+    };
+    for (id, node) in page.nodes().iter().enumerate() {
+        let id = id as NodeId;
+        let Some(reference) = Reference::of(page, id, node).filter(Reference::names_a_page) else {
+            continue;
+        };
+        let at = *by_reference
+            .entry(reference.text)
+            .or_insert_with(|| found.resolve(page, id, &reference, limit));
+        if let Some(link) = at.and_then(|at: usize| found.links.get_mut(at)) {
+            link.nofollow &= reference.is_nofollow();
+            if link.text.is_empty() {
+                link.text = link_text(page, id);
+            }
+        }
+    }
+    found.links
+}
+
+/// The address that references are resolved against: `<base href>` if it is usable, else the page's own.
+pub fn base(page: &Page) -> Option<CrawlUri> {
+    let tag = page
+        .nodes()
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| node.tag == Tag::BASE)
+        .find_map(|(id, _)| page.attr(id as NodeId, Attr::Href));
+    let from_tag = tag.and_then(|href| CrawlUri::resolve(page.url.as_ref(), href).ok());
+    from_tag.or_else(|| page.url.clone())
+}
+
+/// What an element says of an address.
+struct Reference<'p> {
+    text: &'p str,
+    role: LinkRole,
+    rel: Option<&'p str>,
+}
+
+impl<'p> Reference<'p> {
+    fn of(page: &'p Page, id: NodeId, node: &Node) -> Option<Self> {
+        let (text, role) = match node.tag {
+            Tag::A | Tag::AREA => return Self::of_anchor(page, id),
+            Tag::IFRAME | Tag::FRAME => (page.attr(id, Attr::Src)?, LinkRole::Frame),
+            Tag::LINK => (page.attr(id, Attr::Href)?, link_role(page, id)?),
+            Tag::META => {
+                let equiv = page.attr(id, Attr::HttpEquiv)?;
+                if !equiv.eq_ignore_ascii_case("refresh") {
+                    return None;
+                }
+                let target = refresh_target(page.attr(id, Attr::Content)?)?;
+                (target, LinkRole::Refresh)
+            }
+            _ => return None,
+        };
+        Some(Self {
+            text: text.trim(),
+            role,
+            rel: page.attr(id, Attr::Rel),
+        })
+    }
+
+    /// Most references are these, so their attributes are looked at once.
+    fn of_anchor(page: &'p Page, id: NodeId) -> Option<Self> {
+        let (mut text, mut rel) = (None, None);
+        for (name, value) in page.attributes_of(id) {
+            match name {
+                Attr::Href => text = text.or(Some(value.trim())),
+                Attr::Rel => rel = rel.or(Some(value)),
+                _ => {}
+            }
+        }
+        let role = match rel {
+            Some(rel) if has_word(rel, &["next", "prev"]) => LinkRole::Part,
+            _ => LinkRole::Anchor,
+        };
+        text.map(|text| Self { text, role, rel })
+    }
+
+    fn is_nofollow(&self) -> bool {
+        self.rel
+            .is_some_and(|rel| has_word(rel, &["nofollow", "ugc", "sponsored"]))
+    }
+
+    /// False for references into this page, and for those that another program is meant by.
+    fn names_a_page(&self) -> bool {
+        let ends_name = |b| matches!(b, b':' | b'/' | b'?' | b'#');
+        let Some(at) = self.text.bytes().position(ends_name) else {
+            return !self.text.is_empty();
+        };
+        let (name, rest) = self.text.split_at(at);
+        match rest.as_bytes().first() {
+            Some(b':') => name.eq_ignore_ascii_case("http") || name.eq_ignore_ascii_case("https"),
+            Some(b'#') => !name.is_empty(),
+            _ => true,
+        }
+    }
+}
+
+fn link_role(page: &Page, id: NodeId) -> Option<LinkRole> {
+    let rel = page.attr(id, Attr::Rel)?;
+    if has_word(rel, &["canonical"]) {
+        return Some(LinkRole::Canonical);
+    }
+    if has_word(rel, &["next", "prev"]) {
+        return Some(LinkRole::Part);
+    }
+    let kind = page.attr(id, Attr::Type).unwrap_or_default();
+    let is_feed = ["application/rss+xml", "application/atom+xml"]
+        .iter()
+        .any(|feed| kind.trim().eq_ignore_ascii_case(feed));
+    (is_feed && has_word(rel, &["alternate", "feed"])).then_some(LinkRole::Feed)
+}
+
+/// The address in `5; url=/next`; quotes and the word `url` may be missing.
+fn refresh_target(content: &str) -> Option<&str> {
+    let (_, rest) = content.split_once([';', ','])?;
+    let rest = rest.trim();
+    let after_word = rest
+        .get(..3)
+        .filter(|word| word.eq_ignore_ascii_case("url"))
+        .and_then(|_| rest.get(3..))
+        .and_then(|r| r.trim_start().strip_prefix('='));
+    let target = after_word.unwrap_or(rest).trim();
+    let target = target.trim_matches(['"', '\'']).trim();
+    (!target.is_empty()).then_some(target)
+}
+
+fn has_word(list: &str, words: &[&str]) -> bool {
+    list.split_ascii_whitespace()
+        .any(|word| words.iter().any(|w| word.eq_ignore_ascii_case(w)))
+}
+
+/// Links that most pages have no more of.
+const USUAL: usize = 224;
+
+struct Found {
+    base: Option<CrawlUri>,
+    by_url: HashMap<u64, usize, QuickHash>,
+    links: Vec<RawLink>,
+}
+
+impl Found {
+    /// The address that a reference means.
+    fn url(&self, reference: &str) -> Option<CrawlUri> {
+        // Without a base a reference without a scheme means nothing.
+        let means = self.base.is_some() || reference.contains(':');
+        means.then(|| CrawlUri::resolve(self.base.as_ref(), reference).ok())?
+    }
+
+    /// Index of the link with this reference's address, added when it is new.
+    fn resolve(
+        &mut self,
+        page: &Page,
+        id: NodeId,
+        reference: &Reference<'_>,
+        limit: usize,
+    ) -> Option<usize> {
+        // A full list takes no more, so what another spelling means need not be known.
+        if self.links.len() >= limit {
+            return None;
+        }
+        let url = self.url(reference.text)?;
+        if reference.role == LinkRole::Anchor && page.url.as_ref() == Some(&url) {
+            return None;
+        }
+        let at = self.links.len();
+        let known = *self.by_url.entry(url.fingerprint()).or_insert(at);
+        if known == at {
+            self.links.push(RawLink {
+                url,
+                text: String::new(),
+                role: reference.role,
+                nofollow: true,
+                node: id,
+            });
+        }
+        Some(known)
+    }
+}
+
+/// What a reader sees of a link.
+fn link_text(page: &Page, id: NodeId) -> String {
+    let text = page.inline_text(id);
+    if !text.is_empty() {
+        return text;
+    }
+    let image = page
+        .subtree(id)
+        .filter_map(|at| page.attr(at, Attr::Alt))
+        .find(|alt| !alt.trim().is_empty());
+    let label = image
+        .or_else(|| page.attr(id, Attr::Title))
+        .unwrap_or_default();
+    label.trim().to_owned()
+}

@@ -1,0 +1,232 @@
+//! The page before extraction: one flat array of nodes in document order. In: the bytes of a page as they
+//! arrive and what the server said of them. Out: a [`Page`]. Never fails, never recurses, never knows a site.
+//!
+//! A subtree is the slice `nodes[i..nodes[i].end]`; text and attribute values live in one arena; tag paths
+//! are interned. Every later algorithm works on this array by index.
+
+mod address;
+mod adoption;
+mod attr;
+mod builder;
+mod charset_name;
+mod config;
+mod content;
+mod decode;
+mod end_tags;
+mod error_page;
+mod evidence;
+mod foreign;
+mod formatting;
+mod kind;
+mod links;
+mod long_tag;
+mod markup;
+mod mixed;
+mod open;
+mod prescan;
+mod quick_hash;
+mod quirks;
+mod script;
+mod shape;
+mod signature;
+mod start_tags;
+mod table_rules;
+mod tag;
+mod tag_path;
+mod tag_table;
+#[cfg(test)]
+mod tests;
+mod text;
+mod tree;
+mod walk;
+
+pub use attr::{Attr, Attrs};
+pub use builder::{Builder, Hints};
+pub use config::Config;
+pub use kind::{Judged, Kind, KindSigns, judge, kind};
+pub use links::{LinkRole, RawLink, base, links};
+pub use shape::Shape;
+pub use signature::{HEAD_BYTES, foreign_format};
+pub use tag::Tag;
+pub use tag_path::TagPath;
+pub use walk::char_count;
+
+use taojin_uri::CrawlUri;
+
+/// Index of a node in document order (preorder).
+pub type NodeId = u32;
+
+/// Index of an interned tag path in [`Page::paths`].
+pub type PathId = u32;
+
+/// One element or one text node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Node {
+    /// Element name, or [`Tag::TEXT`].
+    pub tag: Tag,
+    /// Distance from the root, which has depth 0.
+    pub depth: u16,
+    /// The parent; the root is its own parent.
+    pub parent: NodeId,
+    /// One past the last node of this subtree.
+    pub end: NodeId,
+    /// Tag path of the element; a text node has its parent's.
+    pub path: PathId,
+    /// Text node: byte range in the text arena. Element: range in the attribute table.
+    span: Span,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Span {
+    start: u32,
+    len: u32,
+}
+
+/// One kept attribute of an element; names outside [`Attr`] are dropped while parsing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Attribute {
+    name: Attr,
+    value: Span,
+}
+
+/// How the charset was found, surest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CharsetSource {
+    /// Byte order mark.
+    Bom,
+    /// The bytes are valid UTF-8 with multi-byte sequences (or prove the declared one wrong).
+    Content,
+    /// Content-Type of the response.
+    Header,
+    /// `<meta charset>` or its http-equiv form.
+    Meta,
+    /// Statistical guess.
+    Guess,
+    /// Nothing said and nothing to guess from.
+    #[default]
+    Default,
+}
+
+/// A parsed page.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    /// Address the page was fetched from, when known; references are resolved against it (and `<base>`).
+    pub url: Option<CrawlUri>,
+    /// Name of the charset that the bytes were decoded with (WHATWG name, lower case).
+    pub charset: &'static str,
+    /// How that charset was found.
+    pub charset_source: CharsetSource,
+    /// The limit that cut the page short, if one did.
+    pub truncated: Option<&'static str>,
+    nodes: Vec<Node>,
+    arena: String,
+    attributes: Vec<Attribute>,
+    paths: Vec<TagPath>,
+}
+
+impl Page {
+    /// All nodes in document order; node 0 is the root. Empty for an empty page.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// All tag paths; indexed by [`PathId`].
+    pub fn paths(&self) -> &[TagPath] {
+        &self.paths
+    }
+
+    /// The node at `id`.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    /// Decoded text of a text node; empty for an element.
+    pub fn text(&self, id: NodeId) -> &str {
+        let node = self.node(id);
+        if node.tag == Tag::TEXT {
+            self.slice(node.span)
+        } else {
+            ""
+        }
+    }
+
+    /// Value of an attribute of an element, entities decoded.
+    pub fn attr(&self, id: NodeId, name: Attr) -> Option<&str> {
+        let mut attributes = self.kept_attributes(id).iter();
+        let attribute = attributes.find(|attribute| attribute.name == name)?;
+        Some(self.slice(attribute.value))
+    }
+
+    /// True if any element has the attribute.
+    pub fn has_attr(&self, name: Attr) -> bool {
+        self.attributes.iter().any(|a| a.name == name)
+    }
+
+    /// The kept attributes of an element in the order of the page, entities decoded.
+    pub fn attributes_of(&self, id: NodeId) -> impl Iterator<Item = (Attr, &str)> {
+        let attributes = self.kept_attributes(id).iter();
+        attributes.map(|attribute| (attribute.name, self.slice(attribute.value)))
+    }
+
+    fn kept_attributes(&self, id: NodeId) -> &[Attribute] {
+        let node = self.node(id);
+        let range = node.span.start as usize..(node.span.start + node.span.len) as usize;
+        match node.tag {
+            Tag::TEXT => &[],
+            _ => self.attributes.get(range).unwrap_or_default(),
+        }
+    }
+
+    /// Which attributes an element has: most have none of those that a stage asks for, and their values need not be looked
+    /// at then.
+    pub fn attribute_names(&self, id: NodeId) -> Attrs {
+        let mut names = Attrs::default();
+        for attribute in self.kept_attributes(id) {
+            names.add(attribute.name);
+        }
+        names
+    }
+
+    /// Bytes of memory that the page takes, without its address.
+    pub fn memory_bytes(&self) -> usize {
+        self.nodes.capacity() * size_of::<Node>()
+            + self.arena.capacity()
+            + self.attributes.capacity() * size_of::<Attribute>()
+            + self.paths.capacity() * size_of::<TagPath>()
+    }
+
+    /// Child nodes in order.
+    pub fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let end = self.node(id).end;
+        let mut next = id + 1;
+        std::iter::from_fn(move || {
+            (next < end).then(|| {
+                let child = next;
+                next = self.node(child).end;
+                child
+            })
+        })
+    }
+
+    /// Ancestors from the parent up to the root.
+    pub fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let mut at = id;
+        std::iter::from_fn(move || {
+            (at != 0).then(|| {
+                at = self.node(at).parent;
+                at
+            })
+        })
+    }
+
+    /// Nodes of the subtree, the root of it first.
+    pub fn subtree(&self, id: NodeId) -> std::ops::Range<NodeId> {
+        id..self.node(id).end
+    }
+
+    fn slice(&self, span: Span) -> &str {
+        self.arena
+            .get(span.start as usize..(span.start + span.len) as usize)
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,261 @@
+use proptest::prelude::*;
+
+use crate::date::clues::Clues;
+use crate::date::code::from_url;
+use crate::date::iso::iso;
+use crate::date::label::Label;
+use crate::date::shape::Shape;
+use crate::date::stamp::Clock;
+use crate::date::text::{Form, TIME, begins_with_hour, find_dates, parse_value, spans};
+
+/// 2019-09-08T10:00:00+08:00.
+const CLOCK: Clock = Clock {
+    now_ms: 1_567_908_000_000,
+    offset_min: Some(480),
+    month_first: false,
+};
+
+fn first(text: &str) -> String {
+    find_dates(text, &CLOCK)
+        .first()
+        .map_or_else(String::new, |f| f.stamp.iso(&CLOCK))
+}
+
+#[test]
+fn chinese_forms() {
+    for (text, want) in [
+        ("2019年9月7日 13:43", "2019-09-07T13:43:00+08:00"),
+        ("发布时间：2016年5月9日 10:05", "2016-05-09T10:05:00+08:00"),
+        ("2019年09月07日13时43分", "2019-09-07T13:43:00+08:00"),
+        (
+            "2019-09-07 13:43:45　来源: 中国网",
+            "2019-09-07T13:43:45+08:00",
+        ),
+        (
+            "２０１９年９月７日　１３：４３",
+            "2019-09-07T13:43:00+08:00",
+        ),
+        ("2019年9月7日 星期六 下午3:05", "2019-09-07T15:05:00+08:00"),
+        ("2019/9/7 00:10", "2019-09-07T00:10:00+08:00"),
+        ("2019.09.07", "2019-09-07"),
+        ("(20190907)", "2019-09-07"),
+        ("09月07日 20:10", "2019-09-07T20:10:00+08:00"),
+        ("12月31日", "2018-12-31"),
+        ("发布时间：09-07", "2019-09-07"),
+        ("发布日期: 12-31 来源: 某报", "2018-12-31"),
+        ("发布时间：09-07 20:10", "2019-09-07T20:10:00+08:00"),
+        ("18-09-07 13:43", "2018-09-07T13:43:00+08:00"),
+        ("18年9月7日", "2018-09-07"),
+    ] {
+        assert_eq!(first(text), want, "{text}");
+    }
+}
+
+#[test]
+fn years_that_are_not_told_by_four_digits() {
+    for (text, want) in [
+        ("二〇一九年九月七日", "2019-09-07"),
+        ("二○一八年十二月三十一日", "2018-12-31"),
+        ("二零一八年十一月廿三日", "2018-11-23"),
+        ("一九九九年十月二十日", "1999-10-20"),
+        ("中華民國108年9月7日 13:43", "2019-09-07T13:43:00+08:00"),
+        ("令和元年9月7日 13時43分", "2019-09-07T13:43:00+08:00"),
+        ("平成30年12月1日", "2018-12-01"),
+        // What remains of an odd year is not taken for a day of this one.
+        ("108年9月7日", ""),
+        ("一九四九年十月一日", ""),
+        ("昭和20年8月15日", ""),
+    ] {
+        assert_eq!(first(text), want, "{text}");
+    }
+}
+
+#[test]
+fn arabic_months_and_digits() {
+    for (text, want) in [
+        ("19 نوفمبر 2018", "2018-11-19"),
+        ("٧ سبتمبر، ٢٠١٩", "2019-09-07"),
+        ("5 حزيران 2019", "2019-06-05"),
+    ] {
+        assert_eq!(first(text), want, "{text}");
+    }
+}
+
+#[test]
+fn relative_forms() {
+    for (text, want) in [
+        ("3小时前", "2019-09-08T07:00:00+08:00"),
+        ("40分钟前", "2019-09-08T09:20:00+08:00"),
+        ("昨天 12:05", "2019-09-07T12:05:00+08:00"),
+        ("前天", "2019-09-06"),
+        ("2 days ago", "2019-09-06"),
+        ("半小时前", "2019-09-08T09:30:00+08:00"),
+        ("半年前", "2019-03-10"),
+        ("5 hours ago", "2019-09-08T05:00:00+08:00"),
+    ] {
+        assert_eq!(first(text), want, "{text}");
+        assert_eq!(find_dates(text, &CLOCK)[0].form, Form::Relative);
+    }
+}
+
+#[test]
+fn european_forms() {
+    for (text, want) in [
+        ("September 7, 2019", "2019-09-07"),
+        ("Sept. 7th, 2019 at 1:43 PM", "2019-09-07T13:43:00+08:00"),
+        ("7 September 2019", "2019-09-07"),
+        ("7. September 2019, 13:43 Uhr", "2019-09-07T13:43:00+08:00"),
+        ("7 de septiembre de 2019", "2019-09-07"),
+        ("7 сентября 2019", "2019-09-07"),
+        ("07.09.2019", "2019-09-07"),
+        ("07/09/2019", "2019-09-07"),
+        ("2019년 9월 7일", "2019-09-07"),
+    ] {
+        assert_eq!(first(text), want, "{text}");
+    }
+    let american = Clock {
+        month_first: true,
+        ..CLOCK
+    };
+    assert_eq!(
+        find_dates("09/07/2019", &american)[0].stamp.iso(&american),
+        "2019-09-07"
+    );
+}
+
+#[test]
+fn machine_values_keep_their_zone() {
+    for (value, want) in [
+        ("2019-09-07T13:43:00+08:00", "2019-09-07T13:43:00+08:00"),
+        ("2019-09-07T05:43:00Z", "2019-09-07T05:43:00+00:00"),
+        ("2019-09-07T05:43:00.123+0000", "2019-09-07T05:43:00+00:00"),
+        ("Sat, 07 Sep 2019 05:43:00 GMT", "2019-09-07T05:43:00+00:00"),
+        ("2019-09-07", "2019-09-07"),
+        ("1567835000", "2019-09-07T13:43:20+08:00"),
+        ("1567835000000", "2019-09-07T13:43:20+08:00"),
+    ] {
+        let got = parse_value(value, &CLOCK).map(|s| s.iso(&CLOCK));
+        assert_eq!(got.as_deref(), Some(want), "{value}");
+    }
+}
+
+#[test]
+fn what_is_no_date_is_not_taken_for_one() {
+    for text in [
+        "",
+        "2016-02-30",
+        "2019-09-17",
+        "1987-05-01",
+        "010-8888-9999",
+        "v2.10.14",
+        "12345678901234",
+        "13:43",
+        "第 2019 期",
+        "比分：09-07",
+        "发布热线：09-07-33",
+    ] {
+        assert!(find_dates(text, &CLOCK).is_empty(), "{text}");
+    }
+    // Where days or months may come first, a year of two digits is none.
+    let elsewhere = Clock {
+        offset_min: None,
+        ..CLOCK
+    };
+    assert!(find_dates("07-09-18 13:43", &elsewhere).is_empty());
+}
+
+#[test]
+fn labels_tell_publication_from_change() {
+    let found = find_dates("发布：2019-09-01 更新：2019-09-05", &CLOCK);
+    let labels: Vec<_> = found.iter().map(|f| f.label).collect();
+    assert_eq!(labels, [Label::Published, Label::Modified]);
+    assert_eq!(
+        find_dates("Last updated 5 September 2019", &CLOCK)[0].label,
+        Label::Modified
+    );
+}
+
+#[test]
+fn the_day_in_a_url() {
+    let day = |url| from_url(url, &CLOCK).map(|s| s.iso(&CLOCK));
+    assert_eq!(
+        day("http://news.cnpc.com.cn/system/2016/05/09/001591599.shtml").as_deref(),
+        Some("2016-05-09")
+    );
+    assert_eq!(
+        day("https://a.example/c/2019-09-07/doc-1.shtml").as_deref(),
+        Some("2019-09-07")
+    );
+    assert_eq!(
+        day("https://a.example/a/20190907/12.htm").as_deref(),
+        Some("2019-09-07")
+    );
+    assert_eq!(day("https://a.example/?d=2019-09-07"), None);
+    assert_eq!(day("https://a.example/item/2019090799"), None);
+}
+
+#[test]
+fn british_summer_time_is_told_in_utc() {
+    let told = |text: &str| {
+        let stamp = parse_value(text, &CLOCK).expect("a date");
+        stamp.without_summer_time().iso(&CLOCK)
+    };
+    assert_eq!(
+        told("2012-09-24T00:27:39+01:00"),
+        "2012-09-23T23:27:39+00:00"
+    );
+    assert_eq!(
+        told("2012-09-24T00:27:39+02:00"),
+        "2012-09-24T00:27:39+02:00"
+    );
+    assert_eq!(told("2012-09-24"), "2012-09-24");
+}
+
+#[test]
+fn what_is_not_wholly_a_machine_s_date_is_left_to_the_patterns() {
+    for value in [
+        "",
+        "2019",
+        "2019-9-7",
+        "2019-02-30",
+        "2019-09-07T",
+        "2019-09-07T13",
+        "2019-09-07T25:00:00Z",
+        "2019-09-07T13:43:00 CST",
+        "2019-09-07T13:43+8",
+        "2019-09-07 13：43",
+        "2019–09–07",
+    ] {
+        assert_eq!(iso(value), None, "{value}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_machine_s_date_is_read_as_the_patterns_read_it(
+        value in "(19|20)[0-9]{2}-[01][0-9]-[0-3][0-9]([T ][0-2][0-9]:[0-6][0-9](:[0-6][0-9](\\.[0-9]{1,6})?)?(Z|[+-][01][0-9]:?[0-9]{2})?)?",
+    ) {
+        let found = find_dates(&value, &CLOCK);
+        let slow = found.iter().find(|f| f.form == Form::Full).or(found.first());
+        prop_assert_eq!(parse_value(&value, &CLOCK), slow.map(|f| f.stamp));
+    }
+
+    #[test]
+    fn no_pattern_is_spared_that_matches(
+        text in "((19|20)[0-9]{2}|[0-9]{1,3}|[-/._年月日 ,:T\u{2009}–]|Jan|sept|août|نوفمبر|de |th|at |am|发布|新闻|x){0,12}",
+    ) {
+        let all = Shape {
+            year_first: true,
+            named: true,
+            day_first: true,
+            month_day: true,
+        };
+        let spans = |shape| spans(&text, shape, Clues::of(&text), &CLOCK);
+        prop_assert_eq!(spans(Shape::of(&text)), spans(all));
+    }
+
+    #[test]
+    fn no_time_is_spared_that_matches(text in "([ ,|T(（)）-]|周三|下午|at |[0-9]{1,3}|[:：时點点h.] ?| am|UTC|x){0,8}") {
+        prop_assert!(begins_with_hour(&text) || !TIME.is_match(&text));
+    }
+}

@@ -1,0 +1,114 @@
+use proptest::prelude::*;
+use regex::{Regex, bytes};
+
+use crate::document::LinkKind;
+use crate::fields::link_address::{is_detail, said};
+use crate::fields::links::{PAGING, is_paging, links};
+use crate::lines::outline::Outline;
+use crate::page::{Hints, Page};
+use taojin_uri::CrawlUri;
+
+#[test]
+fn links_are_told_apart_by_text_and_address() {
+    let html = r#"<link rel="alternate" type="application/rss+xml" href="/rss.xml"><link rel=canonical href=/x>
+        <a href="/news/">新闻</a><a href="/news/2016/0509/100123.html">世界石油大会在京召开</a>
+        <a href="/news/list_2.html">下一页</a><a href="/about">关于我们</a><a href="?page=3">3</a>
+        <a href="/a/well-drilled-in-the-north">Well drilled in the north</a>"#;
+    let hints = Hints {
+        url: CrawlUri::parse("http://a.example/").ok(),
+        ..Hints::default()
+    };
+    let page = Page::parse(html.as_bytes(), hints);
+    let outline = Outline::of(&page, false);
+    let found: Vec<_> = links(&page, &outline, 100)
+        .into_iter()
+        .map(|l| (l.url.replace("http://a.example", ""), l.kind))
+        .collect();
+    let expected = [
+        ("/rss.xml", LinkKind::Feed),
+        ("/news/", LinkKind::Hub),
+        ("/news/2016/0509/100123.html", LinkKind::Article),
+        ("/news/list_2.html", LinkKind::Hub),
+        ("/about", LinkKind::Other),
+        ("/?page=3", LinkKind::Hub),
+        ("/a/well-drilled-in-the-north", LinkKind::Article),
+    ];
+    let expected: Vec<_> = expected.map(|(u, k)| (u.to_owned(), k)).into();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn addresses_that_are_no_pages_and_lists() {
+    for path in [
+        "/a.JPG",
+        "/login",
+        "/user.php?id=1",
+        "/x/search?q=1",
+        "/x?a=1&print=1",
+    ] {
+        assert!(said(path).useless, "{path}");
+    }
+    for path in [
+        "/users/a",
+        "/a.html",
+        "/loginx",
+        "/x?reprint=1",
+        "/share-1",
+        "/",
+    ] {
+        assert!(!said(path).useless, "{path}");
+    }
+    for path in [
+        "/",
+        "/news/",
+        "/index_2.shtml",
+        "/tags/oil",
+        "/a?b=1&page=3",
+        "/List-7",
+    ] {
+        assert!(said(path).list, "{path}");
+    }
+    for path in [
+        "/a",
+        "/indexes.html",
+        "/a?page=3&b=1",
+        "/a?page=x",
+        "/list?x",
+        "/node12a",
+    ] {
+        assert!(!said(path).list, "{path}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn addresses_are_read_as_patterns_would_read_them(
+        path in "/((index|list|tags?|topics?|page|author|login|share|print|help|7z|mp3|jpe?g|x|replytocom|pageno|p)|[-_./?&=0-9]){0,9}",
+    ) {
+        let list = Regex::new(
+            r"(?i-u)(/$|/(index|list|default|node|channel|home|category|tag|tags|topics?|section|page|archives?|author)[-_\d]*([./]|$)|[?&](page|p|pn|pageno|start|offset)=\d+$)",
+        );
+        let useless = Regex::new(
+            r"(?i-u)(\.(jpe?g|png|gif|webp|svg|ico|css|js|zip|rar|7z|exe|apk|dmg|mp[34]|avi|mov|pdf|docx?|xlsx?|pptx?)$|/(login|logout|signin|signup|register|passport|user|account|cart|search|share|print|feedback|about|contact|privacy|terms|help|download)([/.?]|$)|[?&](share|replytocom|print)=)",
+        );
+        prop_assert_eq!(said(&path).list, list.expect("a pattern").is_match(&path));
+        prop_assert_eq!(said(&path).useless, useless.expect("a pattern").is_match(&path));
+    }
+
+    #[test]
+    fn detail_pages_are_told_as_a_pattern_would_tell_them(
+        path in "/(([a-f]|t|c|doc|art|content|detail|article|news|info|post|thread|p|show|item|id|tid|newsid|19|20|0|12|31|4567|[.]s?html?|[.]HTM|/|/|/|-|-|_|[?]|&|=|[.]|%){0,12})",
+    ) {
+        let detail = bytes::Regex::new(
+            r"(?i-u)(/(19|20)\d{2}[-/_]?[01]?\d([-/_]?[0-3]?\d)?[/_-][^/]*[^/]|/[a-z_-]*\d{4,}[^/]*(\.s?html?|\.php|\.jsp|\.aspx?)?$|/(t|c|doc|art|content|detail|article|news|info|post|thread|p|a|show|item|id)[-_/]?[\da-f-]{4,}|[?&](id|aid|tid|newsid|articleid|docid|p)=\d{2,}|/[^/]+-[^/]+-[^/]+-[^/]+/?$|/[^/]*[a-z\d][^/]*\.s?html?$)",
+        );
+        prop_assert_eq!(is_detail(&path), detail.expect("a pattern").is_match(path.as_bytes()));
+    }
+
+    #[test]
+    fn paging_is_told_as_its_pattern_tells_it(
+        text in "([上下首末尾前后一页第更多查看新]|[0-9]|[0-9]{3}|more|Next|next page|PREV|ious| posts|older|newer| page|first|la\u{17f}t|last|[»›>«<·|:_!\u{a0}\u{3000}٣é’ \t-]){0,7}",
+    ) {
+        prop_assert_eq!(is_paging(&text), PAGING.is_match(&text));
+    }
+}

@@ -1,0 +1,97 @@
+//! What classes say of an element, and what they only say of its layout; what short lines say of themselves.
+
+use crate::cues::phrases::{Phrase, Seen, phrase_of};
+use crate::lines::hints::{MarkReader, Marks};
+use crate::page::{Hints, Page, Tag};
+
+/// The marks of a `div` with a class.
+fn marks(class: &str) -> Marks {
+    let html = format!(r#"<body><div class="{class}">text</div>"#);
+    let page = Page::parse(html.as_bytes(), Hints::default());
+    let div = page.nodes().iter().position(|n| n.tag == Tag::DIV);
+    let id = u32::try_from(div.expect("it is in the page")).expect("a small page");
+    MarkReader::default().marks(&page, id)
+}
+
+#[test]
+fn words_of_layout_are_no_hints_against_text() {
+    let against = Marks::AGAINST.with(Marks::AUTHOR).with(Marks::ABOUT);
+    for class in [
+        "position-relative",
+        "padding-top-0 padding-bottom-2",
+        "overflow-hidden",
+        "field field--label-hidden",
+        "pull-right",
+        "inside-article",
+        "thread-wrapper",
+        "TRS_Editor",
+        "review-text",
+        "post type-post status-publish author-jane tag-water",
+        "main has-sidebar",
+        "post has-profile bg1",
+        "node--promoted",
+        "dialog-off-canvas-main-canvas",
+        "elementor-widget-container",
+    ] {
+        assert!(!marks(class).any(against), "{class}: {:?}", marks(class));
+    }
+}
+
+#[test]
+fn hints_against_text_are_still_read() {
+    for (class, mark) in [
+        ("related-posts", Marks::RELATED),
+        ("sidebar", Marks::ASIDE),
+        ("right", Marks::ASIDE),
+        ("main-right", Marks::ASIDE),
+        ("side-box", Marks::ASIDE),
+        ("top", Marks::HEADER),
+        ("bottom", Marks::FOOTER),
+        ("is-hidden", Marks::POPUP),
+        ("ad-wrap", Marks::PROMO),
+        ("post-views", Marks::ABOUT),
+        ("nav", Marks::NAV),
+    ] {
+        assert!(marks(class).any(mark), "{class}: {:?}", marks(class));
+    }
+    // A comment stays one, whatever else WordPress calls it.
+    let comment = marks("comment byuser comment-author-steve bypostauthor");
+    assert!(comment.any(Marks::COMMENT) && !comment.any(Marks::AUTHOR));
+}
+
+#[test]
+fn a_sentence_that_begins_with_next_is_no_paging() {
+    for text in [
+        "Next",
+        "Previous article: The mill burns",
+        "Next: how to mend it",
+        "上一篇：港口开航",
+        "Older posts",
+    ] {
+        assert_eq!(
+            phrase_of(text, Seen::of(text)),
+            Some(Phrase::Paging),
+            "{text}"
+        );
+    }
+    for text in [
+        "Next year marks the tenth anniversary of the first photograph.",
+        "Next, check with your dealer for used machines.",
+        "Previous deals have also included money for roads.",
+        "Preventing the worst is not enough.",
+    ] {
+        assert_ne!(
+            phrase_of(text, Seen::of(text)),
+            Some(Phrase::Paging),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_one_name_says_does_not_depend_on_those_beside_it() {
+    assert_eq!(marks("left menu clearfix"), marks("menu"));
+    assert_eq!(marks("news list"), Marks::default());
+    assert_eq!(marks("page nav"), marks("nav"));
+    assert!(marks("x.nav y").any(Marks::NAV));
+}

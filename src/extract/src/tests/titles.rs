@@ -1,0 +1,198 @@
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
+
+use crate::fields::likeness::{common_substring, likeness_from, normal_form, plain};
+use crate::fields::title::{Candidate, Evidence, Origin, choose};
+use crate::fields::title_forms::Forms;
+use crate::fields::title_parts::{Parts, Title};
+
+const TITLE: &str = "世界石油大会在京召开-中国石油新闻中心";
+
+fn alike(a: &str, b: &str) -> f64 {
+    likeness_from(&normal_form(a), &normal_form(b), usize::MAX, 0.0).unwrap_or(0.0)
+}
+
+fn candidate(origin: Origin, text: &str) -> Candidate<'_> {
+    Candidate::new(origin, text)
+}
+
+fn chosen(title: &str, site_name: Option<&str>, candidates: Vec<Candidate<'_>>) -> Option<String> {
+    choose(Evidence {
+        title: &Title::of(title),
+        site_name,
+        host: Some("www.oilnews.example"),
+        candidates,
+    })
+    .0
+}
+
+#[test]
+fn likeness_gives_the_worked_values() {
+    let near = |got: f64, want: f64| assert!((got - want).abs() < 5e-4, "{got} is not {want}");
+    near(alike("世界石油大会在京召开", TITLE), 10.0 / 19.0);
+    near(alike("世界石油大会在京召开", "世界石油大会在京召开"), 1.0);
+    near(alike("世界石油大会 在京召开", "世界石油大会在京召开"), 1.0);
+    near(alike("中国石油新闻中心", TITLE), 8.0 / 19.0);
+    near(alike("相关新闻", TITLE), 2.0 / 19.0);
+    let (a, b) = (normal_form("世界石油大会"), normal_form("世界石油展会"));
+    near(alike("世界石油大会", "世界石油展会"), 4.0 / 5.0);
+    assert_eq!(likeness_from(&a, &b, usize::MAX, 0.8), None);
+    assert!(likeness_from(&a, &b, usize::MAX, 0.79).is_some());
+    near(alike("", "石油"), 0.0);
+    assert_eq!(common_substring(&['a', 'b'], &['c']), 0);
+}
+
+#[test]
+fn short_cuts_give_the_forms_of_unicode() {
+    for c in ('\0'..='\u{ffff}').filter(|c| !c.is_whitespace()) {
+        let text = format!("油{c}");
+        // A ligature is not plain.
+        let whole: Vec<char> = normal_form(&format!("{text}ﬁ"));
+        let alone = normal_form(&text);
+        assert_eq!(whole.get(..alone.len()), Some(&alone[..]), "{c:?}");
+        let nfkc: String = text.nfkc().flat_map(char::to_lowercase).collect();
+        assert_eq!(normal_form(&nfkc), alone, "{c:?}");
+    }
+}
+
+#[test]
+fn plain_characters_do_not_join_with_others() {
+    let all = || ('\u{80}'..='\u{10ffff}').filter(|c| plain(*c).is_some());
+    for c in all() {
+        let form = c.nfkc().flat_map(char::to_lowercase);
+        assert!(form.eq(plain(c)), "{c:?}");
+        assert_eq!(canonical_combining_class(c), 0, "{c:?}");
+    }
+    let mut joining = BTreeSet::new();
+    for c in '\0'..='\u{10ffff}' {
+        let mut parts = Vec::new();
+        decompose_canonical(c, |part| parts.push(part));
+        joining.extend(parts.into_iter().skip(1));
+    }
+    let plain = |c: &&char| c.is_ascii() || plain(**c).is_some();
+    assert_eq!(joining.iter().find(plain), None);
+}
+
+#[test]
+fn normal_form_joins_chinese_and_drops_quotes() {
+    assert_eq!(
+        normal_form("“LNG  接收站”  投产 ＡＢ c")
+            .iter()
+            .collect::<String>(),
+        "lng接收站投产ab c"
+    );
+}
+
+#[test]
+fn a_heading_like_the_first_part_wins() {
+    let candidates = vec![
+        candidate(Origin::H1, "中国石油新闻中心"),
+        candidate(Origin::Heading, "世界石油大会在京召开"),
+        candidate(Origin::Heading, "相关新闻"),
+    ];
+    assert_eq!(
+        chosen(TITLE, None, candidates).as_deref(),
+        Some("世界石油大会在京召开")
+    );
+}
+
+#[test]
+fn without_a_heading_the_longest_part_that_is_not_the_site_stays() {
+    assert_eq!(
+        chosen(TITLE, None, vec![]).as_deref(),
+        Some("世界石油大会在京召开")
+    );
+    assert_eq!(
+        chosen(
+            "长庆油田产量创新高_国内油气_油气日报",
+            Some("油气日报"),
+            vec![]
+        )
+        .as_deref(),
+        Some("长庆油田产量创新高")
+    );
+    assert_eq!(
+        chosen("中国石油新闻中心", None, vec![]).as_deref(),
+        Some("中国石油新闻中心")
+    );
+    assert_eq!(chosen("", None, vec![]), None);
+}
+
+#[test]
+fn without_a_title_element_the_first_heading_counts() {
+    let h1 = vec![candidate(Origin::H1, "塔里木新井投产")];
+    assert_eq!(chosen("", None, h1).as_deref(), Some("塔里木新井投产"));
+}
+
+#[test]
+fn a_hyphen_inside_a_word_is_no_joint() {
+    let parts = Parts::of("5G-A 网络上线 - 通信日报");
+    assert_eq!(parts.parts, ["5G-A 网络上线", "通信日报"]);
+}
+
+#[test]
+fn what_most_origins_say_wins() {
+    let candidates = vec![
+        candidate(Origin::H1, "独家：西气东输四线全线贯通"),
+        candidate(Origin::JsonLd, "西气东输四线全线贯通"),
+        candidate(Origin::Meta, "西气东输四线全线贯通"),
+    ];
+    assert_eq!(
+        chosen("独家：西气东输四线全线贯通_油气日报", None, candidates).as_deref(),
+        Some("西气东输四线全线贯通")
+    );
+}
+
+#[test]
+fn a_lone_heading_above_the_text_beats_a_title_for_search_engines() {
+    let candidates = vec![candidate(Origin::H1, "千方气田的最后一口井")];
+    assert_eq!(
+        chosen(
+            "气田开发动态：千方气田2019年产量数据一览-油气日报",
+            None,
+            candidates
+        )
+        .as_deref(),
+        Some("千方气田的最后一口井")
+    );
+}
+
+#[test]
+fn the_site_behind_a_joint_is_cut_off() {
+    let meta = vec![candidate(
+        Origin::Meta,
+        "North well comes on stream | Oil News",
+    )];
+    assert_eq!(
+        chosen("North well comes on stream | Oil News", None, meta).as_deref(),
+        Some("North well comes on stream")
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_form_is_spared_that_is_alike(
+        title in "([a-e]{1,9}|世界|石油大会|召开|[ -]){1,8}",
+        cut in (0usize..12, 0usize..12),
+        put in "[a-c石]{1,4}",
+    ) {
+        let chars: Vec<char> = title.chars().collect();
+        let to = chars.len().saturating_sub(cut.1);
+        let mut text: Vec<char> = chars.get(cut.0..to).unwrap_or_default().to_vec();
+        text.splice(text.len() / 2..text.len() / 2, put.chars());
+        let form = normal_form(&text.into_iter().collect::<String>());
+        let parts: Vec<&str> = title.split('-').chain([title.as_str()]).collect();
+        let slow = parts
+            .iter()
+            .filter_map(|part| likeness_from(&form, &normal_form(part), usize::MAX, 0.59))
+            .max_by(f64::total_cmp);
+        // A long text that shares no four characters with any part is not called alike, whatever it is like.
+        let shares = |part: &&str| common_substring(&form, &normal_form(part)) >= 4;
+        let spared = form.len() >= 8 && !parts.iter().any(shares);
+        let best = Forms::of(parts.into_iter()).best(&form, 0.59);
+        prop_assert!(best == slow || (spared && best.is_none()), "{best:?} {slow:?}");
+    }
+}

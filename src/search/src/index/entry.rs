@@ -1,0 +1,165 @@
+//! A document as the index takes it. In: a document and its identity. Out: the values of all fields. Never decides
+//! what is worth indexing.
+
+use serde::Serialize;
+use tantivy::TantivyDocument;
+
+use super::date::parse_published;
+use super::schema::Fields;
+use crate::analyze::{Singles, normalize};
+use taojin_extract::Document;
+
+/// Longest text that is indexed, in bytes; what follows is kept but not found.
+const MAX_INDEXED_BYTES: usize = 2 << 20;
+/// Bytes that what is kept beside the text mostly takes.
+const KEPT_BESIDE_TEXT: usize = 1 << 10;
+
+/// One document on its way into the index.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'a> {
+    /// Identity: a later entry with the same fingerprint replaces this one.
+    pub fingerprint: u64,
+    /// Number in the outbox.
+    pub seq: u64,
+    /// When the page was fetched, Unix milliseconds.
+    pub fetched_ms: i64,
+    /// What to index.
+    pub document: &'a Document,
+}
+
+impl Entry<'_> {
+    /// The text that is indexed, in normal form.
+    pub(super) fn body(&self) -> std::borrow::Cow<'_, str> {
+        normalize(head(&self.document.text, MAX_INDEXED_BYTES))
+    }
+
+    /// The values of the fields; `body` is the text as [`Entry::body`] gives it.
+    pub(super) fn fields_of(
+        &self,
+        fields: &Fields,
+        body: &str,
+        singles: &mut Singles,
+        utc_offset_minutes: i32,
+    ) -> serde_json::Result<TantivyDocument> {
+        let Entry {
+            fingerprint,
+            seq,
+            fetched_ms,
+            document,
+        } = *self;
+        let mut out = TantivyDocument::new();
+        out.add_u64(fields.fingerprint, fingerprint);
+        out.add_u64(fields.seq, seq);
+        out.add_i64(fields.fetched, fetched_ms);
+        if let Some(published) = &document.published
+            && let Some(ms) = parse_published(published, utc_offset_minutes)
+        {
+            out.add_i64(fields.published, ms);
+        }
+        let host = host_of(&document.url);
+        let site = document.site.as_deref().unwrap_or(&host);
+        out.add_text(fields.site, site);
+        for place in places(site, &host) {
+            out.add_text(fields.places, place);
+        }
+        out.add_bool(fields.original, is_original(document, site));
+        out.add_text(fields.kind, document.kind.name());
+        out.add_text(fields.url, normalize(&document.url));
+        if let Some(title) = &document.title {
+            let title = normalize(title);
+            out.add_text(fields.title.singles, singles.of(&title));
+            out.add_text(fields.title.grams, &title);
+        }
+        out.add_text(fields.body.singles, singles.of(body));
+        out.add_text(fields.body.grams, body);
+        let mut left = MAX_INDEXED_BYTES;
+        for comment in &self.document.comments {
+            let text = normalize(head(&comment.text, left));
+            left = left.saturating_sub(comment.text.len());
+            out.add_text(fields.comments.singles, singles.of(&text));
+            out.add_text(fields.comments.grams, &text);
+        }
+        if let Some(author) = &document.author {
+            out.add_text(fields.author, normalize(author));
+        }
+        if let Some(source) = &document.source {
+            out.add_text(fields.source, normalize(source));
+        }
+        out.add_bytes(fields.document, &self.kept()?);
+        Ok(out)
+    }
+
+    /// What the index keeps: everything but the links.
+    fn kept(&self) -> serde_json::Result<Vec<u8>> {
+        let without_links;
+        let document = match self.document.links.is_empty() {
+            true => self.document,
+            false => {
+                without_links = Document {
+                    links: Vec::new(),
+                    ..self.document.clone()
+                };
+                &without_links
+            }
+        };
+        let mut out = Vec::with_capacity(document.text.len() + KEPT_BESIDE_TEXT);
+        let kept = Kept {
+            fingerprint: self.fingerprint,
+            seq: self.seq,
+            fetched_ms: self.fetched_ms,
+            document,
+        };
+        serde_json::to_writer(&mut out, &kept)?;
+        Ok(out)
+    }
+}
+
+/// A [`super::reader::StoredDocument`] as it is written.
+#[derive(Serialize)]
+struct Kept<'a> {
+    fingerprint: u64,
+    seq: u64,
+    fetched_ms: i64,
+    document: &'a Document,
+}
+
+/// Whether a document names no other medium than its own site as its source.
+fn is_original(document: &Document, site: &str) -> bool {
+    let source = document.source.as_deref().unwrap_or_default();
+    let (source, site) = (normalize(source), normalize(site));
+    let own = !site.is_empty() && (source.contains(&*site) || site.contains(&*source));
+    source.trim().is_empty() || own
+}
+
+/// The first bytes of a text, cut at a character.
+pub(super) fn head(text: &str, max_bytes: usize) -> &str {
+    let mut end = max_bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// Host of an address in lower case, empty if it has none.
+pub(super) fn host_of(url: &str) -> String {
+    url::Url::parse(url)
+        .ok()
+        .and_then(|url| url.host_str().map(str::to_lowercase))
+        .unwrap_or_default()
+}
+
+/// What `site:` finds a document by: the name, the host, and every domain above the host.
+fn places<'a>(site: &'a str, host: &'a str) -> Vec<std::borrow::Cow<'a, str>> {
+    let mut places = vec![normalize(site)];
+    let mut rest = host;
+    while rest.contains('.') {
+        if places.iter().all(|place| place != rest) {
+            places.push(rest.into());
+        }
+        rest = rest.split_once('.').map_or("", |(_, rest)| rest);
+    }
+    if !host.is_empty() && !host.contains('.') && places.iter().all(|place| place != host) {
+        places.push(host.into());
+    }
+    places
+}

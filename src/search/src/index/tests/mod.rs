@@ -1,0 +1,330 @@
+mod comments;
+mod guidance;
+mod recovery;
+mod reprints;
+mod scan;
+
+use std::sync::LazyLock;
+
+use super::*;
+use crate::analyze::{Analyzer, Lexicon, normalize};
+use taojin_extract::{Document, Kind};
+
+static ANALYZER: LazyLock<Analyzer> =
+    LazyLock::new(|| Analyzer::new(&[Lexicon::builtin("oil-gas").unwrap()]));
+
+fn document(url: &str, title: &str, text: &str) -> Document {
+    Document {
+        url: url.to_owned(),
+        title: Some(title.to_owned()),
+        text: text.to_owned(),
+        kind: Kind::Article,
+        ..Document::default()
+    }
+}
+
+fn add(writer: &mut Writer, fingerprint: u64, document: &Document) {
+    writer
+        .upsert(&Entry {
+            fingerprint,
+            seq: fingerprint,
+            fetched_ms: 1_700_000_000_000,
+            document,
+        })
+        .unwrap();
+}
+
+fn literal(text: &str) -> Query {
+    Query {
+        groups: vec![Group {
+            occur: Occur::Must,
+            any: vec![Clause {
+                target: Target::Anywhere,
+                text: text.to_owned(),
+                literal: true,
+            }],
+        }],
+        ..Query::default()
+    }
+}
+
+fn ids(reader: &Reader, query: &Query) -> Vec<u64> {
+    let found = reader.search(query).unwrap();
+    assert!(found.total >= found.documents.len());
+    let mut ids: Vec<u64> = found
+        .documents
+        .iter()
+        .map(|d| d.stored.fingerprint)
+        .collect();
+    ids.sort_unstable();
+    ids
+}
+
+#[test]
+fn what_is_committed_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = Writer::open(dir.path(), &config).unwrap();
+    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    add(
+        &mut writer,
+        1,
+        &document(
+            "https://a.example/1",
+            "页岩气产量创新高",
+            "四川盆地的頁巖氣田日产上升，小米SU7与ＣＯ２驱油同日发布。",
+        ),
+    );
+    assert_eq!(reader.num_docs().unwrap(), 0);
+    writer.commit(7).unwrap();
+    assert_eq!(reader.num_docs().unwrap(), 1);
+    assert_eq!(reader.last_seq().unwrap(), 7);
+    for text in [
+        "页岩气",
+        "頁岩氣田",
+        "米SU7",
+        "SU",
+        "co2驱",
+        "CO2",
+        "气",
+        "新",
+        "高",
+        "田日产上升,小米",
+    ] {
+        assert_eq!(ids(&reader, &literal(text)), [1], "{text}");
+        assert_eq!(ids(&reader, &Query::plain(text)), [1], "{text}");
+    }
+    assert!(ids(&reader, &literal("产气")).is_empty());
+}
+
+#[test]
+fn quoted_marks_beside_digits_are_meant() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::open(dir.path(), &Config::default()).unwrap();
+    let reader = Reader::open(dir.path(), &ANALYZER, &Config::default()).unwrap();
+    let texts = [
+        "油价上涨３．５％，库存",
+        "收于3-5%之间",
+        "3.5元",
+        "见13.5%",
+        "油价，上涨",
+    ];
+    for (id, text) in (1..).zip(texts) {
+        add(
+            &mut writer,
+            id,
+            &document("https://a.example/1", "行情", text),
+        );
+    }
+    writer.commit(5).unwrap();
+    for (text, found) in [
+        ("3.5%", vec![1]),
+        ("3.5", vec![1, 3]),
+        ("3-5%", vec![2]),
+        ("涨3.5%,库", vec![1]),
+        ("价上", vec![1]),
+        ("油价,上涨", vec![5]),
+        ("http://a.example/2", vec![]),
+    ] {
+        assert_eq!(ids(&reader, &literal(text)), found, "{text}");
+    }
+}
+
+#[test]
+fn a_later_entry_replaces_an_earlier_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::open(dir.path(), &Config::default()).unwrap();
+    let reader = Reader::open(dir.path(), &ANALYZER, &Config::default()).unwrap();
+    for text in ["原油期货下跌", "天然气价格上涨", "天然气价格回落"] {
+        add(
+            &mut writer,
+            1,
+            &document("https://a.example/1", "行情", text),
+        );
+    }
+    writer.commit(3).unwrap();
+    assert_eq!(reader.num_docs().unwrap(), 1);
+    assert!(ids(&reader, &literal("原油期货")).is_empty());
+    assert_eq!(ids(&reader, &literal("回落")), [1]);
+    writer.delete(1);
+    writer.commit(4).unwrap();
+    assert_eq!(reader.num_docs().unwrap(), 0);
+    assert!(reader.document(1).unwrap().is_none());
+}
+
+fn dated(n: u64, site: &str, published: Option<&str>) -> Document {
+    Document {
+        site: Some(site.to_owned()),
+        published: published.map(str::to_owned),
+        author: Some("李明".to_owned()),
+        source: Some("新华社".to_owned()),
+        ..document(
+            &format!("https://news.oil.example/{n}"),
+            "油价",
+            "国际油价上涨",
+        )
+    }
+}
+
+#[test]
+fn filters_fields_and_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = Writer::open(dir.path(), &config).unwrap();
+    add(&mut writer, 1, &dated(1, "甲", Some("2026-11-03")));
+    add(
+        &mut writer,
+        2,
+        &dated(2, "乙", Some("2026-11-05T00:30:00+08:00")),
+    );
+    add(&mut writer, 3, &dated(3, "甲", None));
+    add(&mut writer, 4, &dated(4, "乙", Some("2026-11-04 12:00")));
+    writer.commit(4).unwrap();
+    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let mut by_date = Query {
+        sort: Sort::Date,
+        ..Query::default()
+    };
+    let order = |query: &Query| -> Vec<u64> {
+        let found = reader.search(query).unwrap();
+        found
+            .documents
+            .iter()
+            .map(|d| d.stored.fingerprint)
+            .collect()
+    };
+    assert_eq!(order(&by_date), [2, 4, 1, 3]);
+    by_date.filter.since_ms = parse_published("2026-11-04", 480);
+    assert_eq!(order(&by_date), [2, 4]);
+    by_date.filter.until_ms = parse_published("2026-11-05", 480);
+    assert_eq!(order(&by_date), [4]);
+    let field = |target, text: &str| Query {
+        groups: vec![Group {
+            occur: Occur::Must,
+            any: vec![Clause {
+                target,
+                text: text.to_owned(),
+                literal: false,
+            }],
+        }],
+        ..Query::default()
+    };
+    for site in [
+        "甲",
+        "oil.example",
+        "NEWS.oil.example",
+        "https://news.oil.example/x",
+    ] {
+        let expected: &[u64] = if site == "甲" {
+            &[1, 3]
+        } else {
+            &[1, 2, 3, 4]
+        };
+        assert_eq!(ids(&reader, &field(Target::Site, site)), expected, "{site}");
+    }
+    assert!(ids(&reader, &field(Target::Site, "il.example")).is_empty());
+    assert_eq!(ids(&reader, &field(Target::Author, "李明")).len(), 4);
+    assert!(ids(&reader, &field(Target::Author, "李白")).is_empty());
+    assert_eq!(ids(&reader, &field(Target::Source, "新华")).len(), 4);
+    assert!(ids(&reader, &field(Target::Title, "上涨")).is_empty());
+    let mut page = Query::plain("油价");
+    (page.offset, page.limit) = (3, 2);
+    let found = reader.search(&page).unwrap();
+    assert_eq!((found.total, found.documents.len()), (4, 1));
+    (page.offset, page.limit) = (usize::MAX, usize::MAX);
+    assert!(reader.search(&page).unwrap().documents.is_empty());
+}
+
+#[test]
+fn all_words_come_first_and_title_over_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = Writer::open(dir.path(), &config).unwrap();
+    for (n, title, text) in [
+        (1, "简讯", "海上风电装机增长，风电，风电，风电，海上风电"),
+        (2, "简讯", "页岩气开发提速，海上风电也在增长"),
+        (3, "页岩气与海上风电", "两种能源"),
+        (4, "简讯", "国内成品油调价"),
+    ] {
+        add(&mut writer, n, &document("https://a.example/", title, text));
+    }
+    writer.commit(1).unwrap();
+    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let found = reader.search(&Query::plain("页岩气 海上风电")).unwrap();
+    let order: Vec<u64> = found
+        .documents
+        .iter()
+        .map(|d| d.stored.fingerprint)
+        .collect();
+    assert_eq!(order, [3, 2, 1]);
+    for nothing in ["！！", "？", "\u{200B}"] {
+        assert_eq!(
+            reader.search(&Query::plain(nothing)).unwrap().total,
+            0,
+            "{nothing:?}"
+        );
+    }
+    assert_eq!(reader.search(&Query::plain("  ")).unwrap().total, 4);
+}
+
+#[test]
+fn a_new_term_finds_old_documents() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let analyzer = Analyzer::new(&[]);
+    let mut writer = Writer::open(dir.path(), &config).unwrap();
+    add(
+        &mut writer,
+        1,
+        &document("https://a.example/1", "简讯", "顺北八十四斜井获高产油气流"),
+    );
+    writer.commit(1).unwrap();
+    let reader = Reader::open(dir.path(), &analyzer, &config).unwrap();
+    let term = "北八十四斜井";
+    analyzer.replace(crate::analyze::Dictionary::new(&[Lexicon::parse(
+        "t", term,
+    )
+    .unwrap()]));
+    assert_eq!(ids(&reader, &Query::plain(term)), [1]);
+    assert_eq!(ids(&reader, &literal(term)), [1]);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
+    #[test]
+    fn every_part_of_a_text_is_found(
+        texts in proptest::collection::vec("[石油氣田頁岩開發，。 \\-A-Cxy0-3Ａ１é]{1,40}", 1..8),
+        cuts in proptest::collection::vec((0usize..40, 1usize..12), 12),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let config = Config { memory_mb: 16, ..Config::default() };
+        let mut writer = Writer::open(dir.path(), &config).unwrap();
+        for (n, text) in (0..).zip(&texts) {
+            add(&mut writer, n, &document("https://a.example/", "", text));
+        }
+        writer.commit(1).unwrap();
+        let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+        for (n, text) in (0..).zip(&texts) {
+            let normal: Vec<char> = normalize(text).chars().collect();
+            for &(from, length) in &cuts {
+                let from = from % normal.len().max(1);
+                let to = (from + length).min(normal.len());
+                // Letters and digits are found by whole words and numbers.
+                let inside = |at: usize| {
+                    let class = |c: char| (c.is_alphabetic() && !crate::analyze::is_cjk(c), c.is_numeric());
+                    let joined = class(normal[at - 1]) == class(normal[at]) && class(normal[at]) != (false, false);
+                    at > 0 && at < normal.len() && joined
+                };
+                if (from > 0 && inside(from)) || (to < normal.len() && inside(to)) {
+                    continue;
+                }
+                let part: String = normal[from..to].iter().collect();
+                if part.chars().any(char::is_alphanumeric) {
+                    let mut query = literal(&part);
+                    query.limit = Query::MAX_LIMIT;
+                    proptest::prop_assert!(ids(&reader, &query).contains(&n), "{part:?} in {text:?}");
+                }
+            }
+        }
+    }
+}

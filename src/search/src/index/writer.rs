@@ -1,0 +1,292 @@
+//! Writing. In: documents under their fingerprint. Out: commits that carry the sequence number they reach, so
+//! that a replay after a crash knows where to go on. Never decides what is worth indexing.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tantivy::directory::MmapDirectory;
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::store::{Compressor, ZstdCompressor};
+use tantivy::{
+    Index, IndexSettings, IndexWriter, SegmentMeta, TantivyDocument, TantivyError, Term,
+};
+
+use super::entry::Entry;
+use super::grouping::Grouping;
+use super::rebuild::rebuild;
+use super::reprints::Placed;
+use super::schema::{FORMAT, Fields};
+use super::sketch::{Sketch, letters};
+use super::{Config, IndexError};
+use crate::analyze::{Singles, tokenizers};
+use taojin_extract::Kind;
+
+/// Least memory tantivy works with, in MB.
+const MIN_MEMORY_MB: usize = 16;
+/// Most memory tantivy takes, in MB.
+const MAX_MEMORY_MB: usize = 4_000;
+/// Merges run beside indexing; more threads would take the crawl's processor.
+const MERGE_THREADS: usize = 1;
+/// Level of zstd: 3 is its own default, higher ones halve the speed for some percent.
+const STORE_LEVEL: i32 = 3;
+/// Bytes of documents compressed together: a hit decompresses one block.
+const STORE_BLOCK_BYTES: usize = 32_768;
+/// A segment with this share of replaced documents is merged again.
+const REPLACED_SHARE: f32 = 0.25;
+/// Segments below this size count as equal. Commits come every second: with the library's 10,000 each eighth of
+/// them would write up to 10,000 documents again.
+const SMALL_SEGMENT_DOCS: u32 = 1_000;
+/// So many segments of a size become one: fewer make more merges, more make slower searches.
+const MERGED_SEGMENTS: usize = 6;
+
+/// Everything is merged into one when what stands outside the largest segment is more than one part in so many of
+/// it: each document is then written again a bounded number of times while an index grows.
+const WORTH_OF_REST: u64 = 8;
+
+/// What a commit says of itself.
+#[derive(Debug, Serialize, Deserialize)]
+struct Payload {
+    seq: u64,
+    format: u32,
+}
+
+/// The one writer of an index. Dropping it without a commit forgets what came after the last one.
+pub struct Writer {
+    dir: PathBuf,
+    inner: IndexWriter<TantivyDocument>,
+    fields: Fields,
+    grouping: Grouping,
+    singles: Singles,
+    utc_offset_minutes: i32,
+    last_seq: u64,
+}
+
+impl Writer {
+    /// Opens the index in `dir` for writing, or makes an empty one there. An index of another format is first made
+    /// anew out of its own documents, some 3,000 a second (see [`rebuild`]); the number of these is given as well.
+    pub fn open_or_upgrade(dir: &Path, config: &Config) -> Result<(Self, Option<u64>), IndexError> {
+        match Self::open(dir, config) {
+            Err(IndexError::Format { .. }) => {
+                let documents = rebuild(dir, config)?;
+                Ok((Self::open(dir, config)?, Some(documents)))
+            }
+            opened => Ok((opened?, None)),
+        }
+    }
+
+    /// Opens the index in `dir` for writing, or makes an empty one there.
+    pub fn open(dir: &Path, config: &Config) -> Result<Self, IndexError> {
+        std::fs::create_dir_all(dir).map_err(|e| unreadable(dir, e))?;
+        let fields = Fields::new();
+        let mut index = open_or_create(dir, &fields)?;
+        index.set_tokenizers(tokenizers());
+        let last_seq = check_format(dir, &index, &fields)?;
+        let grouping = Grouping::open(&index, &fields).map_err(|e| unreadable(dir, e))?;
+        let memory_mb = config.memory_mb.clamp(MIN_MEMORY_MB, MAX_MEMORY_MB);
+        let options = IndexWriterOptions::builder()
+            .num_worker_threads(config.threads.max(1))
+            .num_merge_threads(MERGE_THREADS)
+            .memory_budget_per_thread(memory_mb << 20)
+            .build();
+        let inner = index.writer_with_options(options).map_err(|e| match e {
+            TantivyError::LockFailure(_, _) => IndexError::Locked(dir.to_owned()),
+            e => unreadable(dir, e),
+        })?;
+        let mut merges = LogMergePolicy::default();
+        merges.set_del_docs_ratio_before_merge(REPLACED_SHARE);
+        merges.set_min_layer_size(SMALL_SEGMENT_DOCS);
+        merges.set_min_num_segments(MERGED_SEGMENTS);
+        inner.set_merge_policy(Box::new(merges));
+        Ok(Self {
+            dir: dir.to_owned(),
+            inner,
+            fields,
+            grouping,
+            singles: Singles::default(),
+            utc_offset_minutes: config.utc_offset_minutes,
+            last_seq,
+        })
+    }
+
+    /// Sequence number of the last commit, 0 for an empty index: everything after it must be added again.
+    pub fn last_seq(&self) -> u64 {
+        self.last_seq
+    }
+
+    /// Adds a document, in place of an older one with the same fingerprint. Seen by readers after the commit.
+    pub fn upsert(&mut self, entry: &Entry<'_>) -> Result<(), IndexError> {
+        let body = entry.body();
+        let placed = match entry.document.kind {
+            // A list of headlines is nobody's reprint.
+            Kind::Hub => Ok(None),
+            _ => self.grouping.place(entry.fingerprint, &body),
+        };
+        let placed = placed.map_err(|e| self.failed(e))?;
+        self.replace(entry, &body, placed)
+    }
+
+    fn replace(
+        &mut self,
+        entry: &Entry<'_>,
+        body: &str,
+        placed: Option<Placed>,
+    ) -> Result<(), IndexError> {
+        self.inner.delete_term(self.identity(entry.fingerprint));
+        let singles = &mut self.singles;
+        let document = entry.fields_of(&self.fields, body, singles, self.utc_offset_minutes);
+        let mut document = document.map_err(|e| self.failed(e))?;
+        if let Some(Placed { group, sketch }) = placed {
+            document.add_u64(self.fields.group, group);
+            for four in sketch.packed() {
+                document.add_u64(self.fields.sketch, four);
+            }
+        }
+        self.inner
+            .add_document(document)
+            .map(|_| ())
+            .map_err(|e| self.failed(e))
+    }
+
+    fn identity(&self, fingerprint: u64) -> Term {
+        Term::from_field_u64(self.fields.fingerprint, fingerprint)
+    }
+
+    /// Takes a document out, if it is there.
+    pub fn delete(&mut self, fingerprint: u64) {
+        self.grouping.forget(fingerprint);
+        self.inner.delete_term(self.identity(fingerprint));
+    }
+
+    /// Makes everything so far durable and visible, and notes that the outbox is indexed up to `seq`.
+    pub fn commit(&mut self, seq: u64) -> Result<(), IndexError> {
+        self.commit_once(seq)?;
+        let moved = self.grouping.committed().map_err(|e| self.failed(e))?;
+        if moved.is_empty() {
+            return Ok(());
+        }
+        // Two groups of reprints turned out to be one: rare, and few documents.
+        for (stored, group) in moved {
+            let entry = Entry {
+                fingerprint: stored.fingerprint,
+                seq: stored.seq,
+                fetched_ms: stored.fetched_ms,
+                document: &stored.document,
+            };
+            let body = entry.body();
+            let placed = Sketch::of(&letters(&body)).map(|sketch| Placed { group, sketch });
+            self.replace(&entry, &body, placed)?;
+        }
+        self.commit_once(seq)
+    }
+
+    fn commit_once(&mut self, seq: u64) -> Result<(), IndexError> {
+        let payload = serde_json::to_string(&Payload {
+            seq,
+            format: FORMAT,
+        })
+        .expect("two numbers always serialize");
+        let done = self.inner.prepare_commit().and_then(|mut prepared| {
+            prepared.set_payload(&payload);
+            prepared.commit()
+        });
+        done.map_err(|e| self.failed(e))?;
+        self.last_seq = seq;
+        Ok(())
+    }
+
+    /// Begins to merge segments, for times when nothing comes in: into one where that is worth it, else the small
+    /// ones. One segment is the smallest and fastest form. The merge runs beside everything else, about a second
+    /// for 10,000 documents; [`Writer::close`] waits for it. Gives whether there was something to merge.
+    pub fn tidy(&mut self) -> Result<bool, IndexError> {
+        let segments = self.inner.index().searchable_segment_metas();
+        let mut segments = segments.map_err(|e| self.failed(e))?;
+        segments.sort_by_key(|segment| std::cmp::Reverse(segment.num_docs()));
+        let docs = |segments: &[SegmentMeta]| -> u64 {
+            segments.iter().map(|s| u64::from(s.num_docs())).sum()
+        };
+        let Some((largest, rest)) = segments.split_first() else {
+            return Ok(false);
+        };
+        let worth_it = docs(rest) * WORTH_OF_REST >= docs(std::slice::from_ref(largest));
+        let merged = if worth_it { &segments } else { rest };
+        if merged.len() < 2 {
+            return Ok(false);
+        }
+        let ids: Vec<_> = merged.iter().map(SegmentMeta::id).collect();
+        // Nobody waits for it here; that some of them are being merged already is no error.
+        drop(self.inner.merge(&ids));
+        Ok(true)
+    }
+
+    /// Waits for running merges and closes the index. What was not committed is forgotten.
+    pub fn close(self) -> Result<(), IndexError> {
+        let dir = self.dir;
+        self.inner
+            .wait_merging_threads()
+            .map_err(|e| IndexError::Failed {
+                dir,
+                cause: e.to_string(),
+            })
+    }
+
+    fn failed(&self, error: impl std::fmt::Display) -> IndexError {
+        IndexError::Failed {
+            dir: self.dir.clone(),
+            cause: error.to_string(),
+        }
+    }
+}
+
+pub(super) fn unreadable(dir: &Path, cause: impl std::fmt::Display) -> IndexError {
+    let cause = cause.to_string();
+    // Readers lock the folder for a moment as well, so that files are not taken away under them.
+    let cause = match cause.contains("PermissionDenied") {
+        true => "permission denied; run it as the user that the index belongs to (sudo)".to_owned(),
+        false => cause,
+    };
+    IndexError::Unreadable {
+        dir: dir.to_owned(),
+        cause,
+    }
+}
+
+fn open_or_create(dir: &Path, fields: &Fields) -> Result<Index, IndexError> {
+    let directory = MmapDirectory::open(dir).map_err(|e| unreadable(dir, e))?;
+    let exists = Index::exists(&directory).map_err(|e| unreadable(dir, e))?;
+    if exists {
+        return Index::open(directory).map_err(|e| unreadable(dir, e));
+    }
+    let settings = IndexSettings {
+        docstore_compression: Compressor::Zstd(ZstdCompressor {
+            compression_level: Some(STORE_LEVEL),
+        }),
+        docstore_blocksize: STORE_BLOCK_BYTES,
+        docstore_compress_dedicated_thread: false,
+        ..IndexSettings::default()
+    };
+    Index::create(directory, fields.schema.clone(), settings).map_err(|e| unreadable(dir, e))
+}
+
+/// Sequence number of the last commit, if the index was made by this format.
+pub(super) fn check_format(dir: &Path, index: &Index, fields: &Fields) -> Result<u64, IndexError> {
+    let meta = index.load_metas().map_err(|e| unreadable(dir, e))?;
+    let other = |found: String| IndexError::Format {
+        dir: dir.to_owned(),
+        found,
+    };
+    let payload = match &meta.payload {
+        None if meta.segments.is_empty() => Payload {
+            seq: 0,
+            format: FORMAT,
+        },
+        None => return Err(other("unknown".to_owned())),
+        Some(text) => serde_json::from_str(text).map_err(|_| other("unknown".to_owned()))?,
+    };
+    if payload.format != FORMAT {
+        return Err(other(payload.format.to_string()));
+    }
+    if index.schema() != fields.schema {
+        return Err(other("of other fields".to_owned()));
+    }
+    Ok(payload.seq)
+}

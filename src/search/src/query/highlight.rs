@@ -1,0 +1,220 @@
+//! Where a query's words stand in a text. In: the query and any text. Out: the text with the places to mark, or
+//! its best part. Works on the original text through the offset map of its normal form: `页岩气` marks `頁岩氣`.
+//! Reads a bounded part of a text and needs no index.
+
+use std::ops::Range;
+
+use super::snippet;
+use super::snippet::Marked;
+use crate::analyze::{Dictionary, Normalized, is_cjk, is_stop_word, normalize, whole_grams};
+use crate::index::Query;
+
+/// Bytes of a text that are looked through: about 20,000 characters.
+const MAX_TEXT_BYTES: usize = 64 << 10;
+/// Most different texts to look for.
+const MAX_NEEDLES: usize = 48;
+/// Most hits marked in one text.
+const MAX_MARKS: usize = 2_000;
+/// What a repeated needle adds to its sentence.
+const REPEAT_WEIGHT: f32 = 0.05;
+
+/// Finds the words of one query in texts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Highlighter {
+    /// What to mark, in normal form, longest first.
+    needles: Vec<Needle>,
+    /// What to mark in a text that has none of the needles.
+    grams: Vec<Needle>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Needle {
+    text: String,
+    weight: f32,
+}
+
+/// A hit in a text: bytes, and which needle it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Hit {
+    bytes: Range<usize>,
+    needle: usize,
+}
+
+impl Highlighter {
+    /// Takes from a query what can be marked: phrases as they are, plain text whole and in its words.
+    pub fn new(query: &Query, dictionary: &Dictionary) -> Self {
+        let mut needles = Vec::new();
+        let mut grams = Vec::new();
+        for clause in query.wanted() {
+            if clause.literal {
+                push(&mut needles, normalize(&clause.text).trim());
+            } else {
+                plain(&clause.text, dictionary, &mut needles, &mut grams);
+            }
+        }
+        plain(&query.words, dictionary, &mut needles, &mut grams);
+        needles.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        needles.truncate(MAX_NEEDLES);
+        grams.truncate(MAX_NEEDLES);
+        Self { needles, grams }
+    }
+
+    /// The whole text with all hits marked.
+    pub fn mark(&self, text: &str) -> Marked {
+        let hits = self.hits(head(text));
+        Marked {
+            text: text.to_owned(),
+            marks: merged(hits.iter().map(|hit| hit.bytes.clone())),
+        }
+    }
+
+    /// The best part of a text, at most `columns` wide (a Chinese character takes two), cut at sentences where
+    /// that is possible and with `…` where a sentence is left unfinished.
+    pub fn snippet(&self, text: &str, columns: usize) -> Marked {
+        let text = head(text);
+        let hits = self.hits(text);
+        let sentences = snippet::sentences(text);
+        let best = self.best(&sentences, &hits);
+        let marks = merged(hits.into_iter().map(|hit| hit.bytes));
+        let shown = snippet::window(text, &sentences, best, &marks, columns);
+        snippet::dressed(text, shown, &marks)
+    }
+
+    /// The sentence with the heaviest different needles, the first of equals.
+    fn best(&self, sentences: &[Range<usize>], hits: &[Hit]) -> usize {
+        let mut best = (0, 0.0f32);
+        let mut rest = hits;
+        for (index, sentence) in sentences.iter().enumerate() {
+            let inside = rest.partition_point(|hit| hit.bytes.start < sentence.end);
+            let (here, after) = rest.split_at_checked(inside).unwrap_or((rest, &[]));
+            rest = after;
+            let mut seen = [false; MAX_NEEDLES];
+            let mut score = 0.0;
+            for hit in here {
+                let weight = self
+                    .needles
+                    .get(hit.needle)
+                    .map_or(1.0, |needle| needle.weight);
+                match seen.get_mut(hit.needle) {
+                    Some(seen) if !*seen => {
+                        *seen = true;
+                        score += weight;
+                    }
+                    _ => score += weight * REPEAT_WEIGHT,
+                }
+            }
+            if score > best.1 {
+                best = (index, score);
+            }
+        }
+        best.0
+    }
+
+    fn hits(&self, text: &str) -> Vec<Hit> {
+        if self.needles.is_empty() {
+            return Vec::new();
+        }
+        let normal = Normalized::new(text);
+        let mut hits = find(&normal, &self.needles);
+        if hits.is_empty() {
+            hits = find(&normal, &self.grams);
+        }
+        hits.sort_by_key(|hit| hit.bytes.start);
+        hits
+    }
+}
+
+fn plain(text: &str, dictionary: &Dictionary, needles: &mut Vec<Needle>, grams: &mut Vec<Needle>) {
+    let normal = normalize(text);
+    for piece in normal.split(' ') {
+        let piece = piece.trim_matches(|c: char| !c.is_alphanumeric());
+        push(needles, piece);
+        for word in dictionary.words(piece) {
+            let word = word.of(piece);
+            let alone = word.chars().nth(1).is_none();
+            if !alone && !is_stop_word(word) {
+                push(needles, word);
+            }
+        }
+        for gram in whole_grams(piece) {
+            if grams.iter().all(|known| known.text != gram) {
+                grams.push(Needle {
+                    text: gram.to_owned(),
+                    weight: 1.0,
+                });
+            }
+        }
+    }
+}
+
+fn push(needles: &mut Vec<Needle>, text: &str) {
+    let chars = text.chars().count();
+    if chars > 0 && needles.iter().all(|known| known.text != text) {
+        needles.push(Needle {
+            text: text.to_owned(),
+            // Longer is rarer; the square root keeps one long name from hiding three short words.
+            weight: (chars as f32).sqrt(),
+        });
+    }
+}
+
+fn find(normal: &Normalized, needles: &[Needle]) -> Vec<Hit> {
+    let text = normal.text();
+    let mut hits = Vec::new();
+    for (index, needle) in needles.iter().enumerate() {
+        for (start, found) in text.match_indices(needle.text.as_str()) {
+            let end = start + found.len();
+            if !splits_run(text, start, end) {
+                hits.push(Hit {
+                    bytes: normal.original(start, end),
+                    needle: index,
+                });
+            }
+            if hits.len() >= MAX_MARKS {
+                return hits;
+            }
+        }
+    }
+    hits
+}
+
+/// Whether a hit begins or ends inside a Latin word or a number: `su` is not in `sun`, but in `su7`.
+fn splits_run(text: &str, start: usize, end: usize) -> bool {
+    let class = |c: char| match c {
+        c if is_cjk(c) => 0,
+        c if c.is_numeric() => 1,
+        c if c.is_alphabetic() => 2,
+        _ => 0,
+    };
+    let joined = |at: usize| {
+        let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+        match (before.chars().next_back(), after.chars().next()) {
+            (Some(a), Some(b)) => class(a) != 0 && class(a) == class(b),
+            _ => false,
+        }
+    };
+    joined(start) || joined(end)
+}
+
+/// Sorted, with overlapping and touching ranges made one.
+fn merged(ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let mut sorted: Vec<Range<usize>> = ranges.filter(|range| !range.is_empty()).collect();
+    sorted.sort_by_key(|range| (range.start, range.end));
+    let mut out: Vec<Range<usize>> = Vec::with_capacity(sorted.len());
+    for range in sorted {
+        match out.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => out.push(range),
+        }
+    }
+    out
+}
+
+/// The part of a text that is looked through.
+fn head(text: &str) -> &str {
+    let mut end = MAX_TEXT_BYTES.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}

@@ -1,0 +1,4 @@
+//! query::tests
+
+pub(crate) mod query;
+pub(crate) mod snippet;

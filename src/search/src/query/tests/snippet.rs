@@ -1,0 +1,136 @@
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+
+use crate::analyze::{Analyzer, Lexicon, normalize};
+use crate::query::dates::Calendar;
+use crate::query::highlight::Highlighter;
+use crate::query::parse;
+use crate::query::snippet::Marked;
+use crate::query::snippet::ansi;
+
+static ANALYZER: LazyLock<Analyzer> =
+    LazyLock::new(|| Analyzer::new(&[Lexicon::builtin("oil-gas").unwrap()]));
+
+fn highlighter(query: &str) -> Highlighter {
+    let calendar = Calendar {
+        utc_offset_minutes: 480,
+        now_ms: 0,
+    };
+    Highlighter::new(&parse(query, &calendar).query, &ANALYZER.dictionary())
+}
+
+fn marked(marked: &Marked) -> Vec<&str> {
+    marked
+        .marks
+        .iter()
+        .map(|m| marked.text.get(m.clone()).unwrap())
+        .collect()
+}
+
+fn columns(text: &str) -> usize {
+    text.chars()
+        .map(|c| match c {
+            '\u{301}' | '\u{FE0F}' => 0,
+            c if c < '\u{1100}' => 1,
+            _ => 2,
+        })
+        .sum()
+}
+
+#[test]
+fn marks_stand_on_the_original_spelling() {
+    for (query, text, marks) in [
+        ("页岩气", "頁岩氣田投產", vec!["頁岩氣"]),
+        ("頁岩氣", "页岩气田投产", vec!["页岩气"]),
+        ("co2", "注入ＣＯ２驱油，CO2减排", vec!["ＣＯ２", "CO2"]),
+        ("su", "小米SU7与sun", vec!["SU"]),
+        ("油", "油价与原油", vec!["油", "油"]),
+        ("油价 上涨", "国际油价上涨，油价", vec!["油价上涨", "油价"]),
+        ("\"气田 日产\"", "气田 日产，气田", vec!["气田 日产"]),
+        ("-气田 产量", "气田产量", vec!["产量"]),
+        ("site:a.cn", "a.cn 的文章", vec![]),
+        ("天然气是什么", "天然气，是什么", vec!["天然气"]),
+    ] {
+        let found = highlighter(query).mark(text);
+        assert_eq!(marked(&found), marks, "{query} in {text}");
+        assert_eq!(found.text, text);
+    }
+}
+
+#[test]
+fn the_best_sentence_is_shown() {
+    let text = "本报讯。油价昨日下跌。中国石油宣布，四川盆地页岩气产量创新高。\n责任编辑：某某";
+    let found = highlighter("页岩气 产量").snippet(text, 40);
+    assert_eq!(found.text, "中国石油宣布，四川盆地页岩气产量创新高。");
+    assert_eq!(marked(&found), ["页岩气产量"]);
+    let start = highlighter("没有的词").snippet(text, 40);
+    assert!(start.text.starts_with("本报讯。"));
+    assert!(highlighter("油").snippet("", 40).text.is_empty());
+}
+
+#[test]
+fn long_sentences_are_cut_around_their_hits() {
+    let text = format!("{}，页岩气产量{}", "长".repeat(300), "尾".repeat(300));
+    let found = highlighter("页岩气 产量").snippet(&text, 60);
+    assert!(
+        found.text.starts_with('…') && found.text.ends_with('…'),
+        "{}",
+        found.text
+    );
+    assert!(columns(&found.text) <= 64, "{}", found.text);
+    assert_eq!(marked(&found), ["页岩气产量"]);
+    let latin = highlighter("drilling").snippet(&"offshore drilling platforms ".repeat(40), 50);
+    assert!(
+        latin
+            .text
+            .trim_matches('…')
+            .split(' ')
+            .all(|w| ["offshore", "drilling", "platforms", ""].contains(&w)),
+        "{}",
+        latin.text
+    );
+}
+
+#[test]
+fn a_terminal_gets_no_commands_from_a_page() {
+    let found = Marked {
+        text: "a\u{1b}[31m油\u{7}b".to_owned(),
+        marks: std::iter::once(6..9).collect(),
+    };
+    assert_eq!(ansi(&found), "a[31m\u{1b}[1;33m油\u{1b}[0mb");
+}
+
+proptest! {
+    #[test]
+    fn marks_are_whole_characters_of_the_query(
+        text in "[頁页岩气石油A-Da-d0-9，。！？ \u{301}\u{FE0F}é😀\n]{0,300}",
+        query in "[页岩气石油a-d0-9\" ]{1,12}",
+        width in 1usize..200,
+    ) {
+        let highlighter = highlighter(&query);
+        for found in [highlighter.mark(&text), highlighter.snippet(&text, width)] {
+            let mut last = 0;
+            for mark in &found.marks {
+                prop_assert!(mark.start >= last && mark.end > mark.start);
+                last = mark.end;
+                let part = found.text.get(mark.clone());
+                prop_assert!(part.is_some());
+                let normal = normalize(part.unwrap_or_default()).into_owned();
+                prop_assert!(normal.chars().any(|c| normalize(&query).contains(c)), "{normal}");
+            }
+        }
+        let snippet = highlighter.snippet(&text, width);
+        prop_assert!(columns(&snippet.text) <= width + 4, "{} > {width}", columns(&snippet.text));
+    }
+
+    #[test]
+    fn any_text_gives_a_snippet(text in any::<String>(), query in any::<String>()) {
+        let highlighter = highlighter(&query);
+        let snippet = highlighter.snippet(&text, 80);
+        for mark in &snippet.marks {
+            prop_assert!(snippet.text.get(mark.clone()).is_some());
+        }
+        prop_assert!(highlighter.mark(&text).text == text);
+    }
+}

@@ -1,0 +1,113 @@
+//! `taojin check`: is the configuration right, and when is each site crawled next.
+
+use std::process::ExitCode;
+
+use super::{Context, output};
+use crate::config::{Loaded, Problem};
+use crate::daemon::now_ms;
+
+/// Coming cycles shown for each site.
+const RUNS: usize = 5;
+
+/// Arguments of `check`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reads everything that the daemon would read and opens nothing that it writes. Names every mistake, not the first
+/// one only; with any, the exit code is 2.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    let (loaded, mut problems) = context.read();
+    let unread = problems.iter().any(|p| p.file == loaded.file);
+    if !unread || loaded.file.is_none() {
+        // With a mistake in the file, these would be mistakes of the defaults.
+        problems.extend(loaded.problems());
+    }
+    if args.json {
+        output::json(&answer(&loaded, &problems))?;
+    }
+    for problem in &problems {
+        output::error(&problem.to_string());
+    }
+    if !problems.is_empty() {
+        return Ok(ExitCode::from(2));
+    }
+    if !args.json {
+        report(context, &loaded)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is no mistake and yet worth a thought.
+fn warnings(loaded: &Loaded) -> Vec<String> {
+    let mut found = Vec::new();
+    if !loaded.config.fetch.names_contact() {
+        found.push("fetch.user_agent names no address where sites can reach you".to_owned());
+    }
+    let public = !loaded.config.serve.listen.ip().is_loopback();
+    if public && loaded.config.serve.operator_pages {
+        found.push(format!(
+            "serve.listen = \"{}\": the network can read /status and /metrics as well; see operator_pages",
+            loaded.config.serve.listen
+        ));
+    }
+    found
+}
+
+fn answer(loaded: &Loaded, problems: &[Problem]) -> serde_json::Value {
+    let now = now_ms();
+    let site = |s: &taojin_crawl::schedule::Site| {
+        let runs = s.cron().map(|cron| cron.next_runs(now, RUNS));
+        serde_json::json!({ "name": s.name, "enabled": s.enabled, "next_ms": runs.unwrap_or_default() })
+    };
+    let problem =
+        |p: &Problem| serde_json::json!({ "file": p.file, "line": p.line, "text": p.text });
+    serde_json::json!({
+        "config": loaded.file,
+        "sites": loaded.sites.iter().map(site).collect::<Vec<_>>(),
+        "problems": problems.iter().map(problem).collect::<Vec<_>>(),
+        "warnings": warnings(loaded),
+    })
+}
+
+fn report(context: &Context, loaded: &Loaded) -> anyhow::Result<()> {
+    match &loaded.file {
+        Some(file) => output::line(&format!("configuration  {} is right", file.display())),
+        None => output::line("configuration  none found, all values are defaults"),
+    }
+    for warning in warnings(loaded) {
+        output::line(&format!("note           {warning}"));
+    }
+    output::line(&format!(
+        "data           {}",
+        loaded.config.data_dir.display()
+    ));
+    let lexicons = loaded.lexicons()?;
+    let terms: usize = lexicons.iter().map(|l| l.terms().count()).sum();
+    output::line(&format!(
+        "lexicons       {} with {terms} terms",
+        lexicons.len()
+    ));
+    if loaded.sites.is_empty() {
+        output::line(&format!(
+            "sites          none in {}; add one with: {}",
+            loaded.config.sites_dir.display(),
+            context.command("site add URL")
+        ));
+    }
+    let now = now_ms();
+    for site in &loaded.sites {
+        let state = if site.enabled { "" } else { " (disabled)" };
+        let runs = site.cron()?.next_runs(now, RUNS);
+        let runs: Vec<String> = runs.iter().map(|t| super::status::time(Some(*t))).collect();
+        output::line(&format!(
+            "site           {}{state}: next {}",
+            site.name,
+            runs.join(", ")
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,337 @@
+//! `taojin visit|pause|resume|purge`: what the operator asks for beside the schedule. A running daemon carries it out;
+//! without one this process does the same by itself.
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context as _;
+
+use super::{Context, Usage, crawl, output, runtime};
+use crate::config::Loaded;
+use crate::daemon::control::{self, Answer, Asked, Request};
+use crate::daemon::{self, LogLine, Mode, Options, now_ms};
+use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
+use taojin_crawl::store::{Reader, Store, StoreError};
+use taojin_uri::CrawlUri;
+
+/// Addresses that are listed; a document rarely has more than two.
+const LISTED: usize = 20;
+
+/// Arguments of `visit`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct VisitArgs {
+    /// An address in the scope of a site, or the name of a site
+    #[arg(value_name = "URL|SITE")]
+    target: String,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of `pause` and `resume`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SiteArgs {
+    /// Name of the site
+    #[arg(value_name = "SITE")]
+    site: String,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of `purge`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PurgeArgs {
+    /// The address of a document, which is not fetched again; or the name of a site
+    #[arg(value_name = "URL|SITE")]
+    target: String,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Lift the takedown of this address: it may be fetched again
+    #[arg(long, conflicts_with = "yes")]
+    allow: bool,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Visits an address or a site now.
+pub(crate) fn visit(context: &Context, args: &VisitArgs) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    if !is_address(&args.target)? {
+        return crawl::sites(&loaded, vec![args.target.clone()], false, args.json);
+    }
+    let request = Request::Fetch {
+        url: args.target.clone(),
+    };
+    let done = match control::ask(&loaded.config.data_dir, &request, |_| {})? {
+        Asked::Answered(answer) => done(*answer)?,
+        Asked::NoDaemon => visit_alone(&loaded, &args.target)?,
+    };
+    if args.json {
+        output::json(&done)?;
+    } else {
+        output::line(&output::printable(&visited(&done)));
+    }
+    let went_well = matches!(
+        done.outcome.as_deref(),
+        Some("ok" | "not_modified" | "redirect")
+    );
+    Ok(ExitCode::from(u8::from(!went_well)))
+}
+
+fn visit_alone(loaded: &Loaded, url: &str) -> anyhow::Result<CommandDone> {
+    let seen: Arc<Mutex<Option<LogLine>>> = Arc::default();
+    let noted = Arc::clone(&seen);
+    let options = Options {
+        progress: Some(Box::new(move |line, _| {
+            *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(line.clone());
+        })),
+        ..Options::quiet(Mode::Visit {
+            url: url.to_owned(),
+        })
+    };
+    runtime()?
+        .block_on(async { daemon::run(loaded, options, super::run::stop_signal()?).await })?;
+    let line = seen.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some(line) = line else {
+        return Ok(CommandDone {
+            url: Some(url.to_owned()),
+            reason: Some("its host may not be asked now; the next crawl visits it".to_owned()),
+            ..CommandDone::default()
+        });
+    };
+    Ok(CommandDone {
+        site: Some(line.site),
+        url: Some(line.url),
+        outcome: Some(line.outcome.to_owned()),
+        status: line.status,
+        reason: line.reason,
+        document: line.document.map(str::to_owned),
+        ..CommandDone::default()
+    })
+}
+
+/// What came of a visit, in one line.
+fn visited(done: &CommandDone) -> String {
+    let mut parts = vec![done.outcome.clone().unwrap_or("not visited yet".to_owned())];
+    parts.extend(done.status.map(|status| format!("status {status}")));
+    parts.extend(done.reason.clone());
+    parts.extend(
+        done.document
+            .as_ref()
+            .map(|word| format!("document {word}")),
+    );
+    let url = done.url.as_deref().unwrap_or_default();
+    format!("{url}: {}", parts.join(", "))
+}
+
+/// Fetches nothing of a site any more.
+pub(crate) fn pause(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitCode> {
+    let site = args.site.clone();
+    let done = carry_out(&context.load()?, SiteCommand::Pause { site })?;
+    if args.json {
+        output::json(&done)?;
+    } else {
+        let since = super::status::time(done.paused_ms);
+        output::line(&format!(
+            "{}: paused since {since}, until: taojin resume {}",
+            args.site, args.site
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Goes on with a site.
+pub(crate) fn resume(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitCode> {
+    let site = args.site.clone();
+    let done = carry_out(&context.load()?, SiteCommand::Resume { site })?;
+    if args.json {
+        output::json(&done)?;
+    } else {
+        let next = match done.next_cycle_ms {
+            Some(ms) => format!(", next cycle {}", super::status::time(Some(ms))),
+            None => String::new(),
+        };
+        output::line(&format!("{}: goes on{next}", args.site));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Takes a document or a site out.
+pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    let target = args.target.clone();
+    let is_address = is_address(&target)?;
+    if args.allow {
+        if !is_address {
+            return Err(Usage(format!(
+                "--allow {target}: write the address that was taken down"
+            ))
+            .into());
+        }
+        let done = carry_out(&loaded, SiteCommand::Allow { url: target })?;
+        return allowed(&done, args.json);
+    }
+    if !args.yes {
+        let question = match is_address {
+            true => about_address(&loaded, &target)?,
+            false => format!("take all documents and addresses of the site {target} out?"),
+        };
+        if !confirmed(&question)? {
+            output::note("nothing was done");
+            return Ok(ExitCode::FAILURE);
+        }
+    }
+    let command = match is_address {
+        true => SiteCommand::PurgeUrl { url: target },
+        false => SiteCommand::Purge { site: target },
+    };
+    let done = carry_out(&loaded, command)?;
+    if args.json {
+        output::json(&done)?;
+    } else {
+        purged(&done);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what a purge took out.
+pub(super) fn purged(done: &CommandDone) {
+    let documents = match done.documents.unwrap_or_default() {
+        1 => "1 document".to_owned(),
+        many => format!("{many} documents"),
+    };
+    match &done.site {
+        Some(site) => {
+            let urls = done.urls.unwrap_or_default();
+            output::line(&format!(
+                "{site}: {documents} and {urls} addresses taken out"
+            ));
+            if let Some(next) = done.next_cycle_ms {
+                let next = super::status::time(Some(next));
+                output::line(&format!(
+                    "it is still configured: its cycle of {next} finds its pages anew; to keep them out: taojin pause {site}, \
+                     or taojin site remove {site}"
+                ));
+            }
+        }
+        None => {
+            output::line(&format!("{documents} taken down; not fetched again:"));
+            list(&done.addresses);
+        }
+    }
+    output::line("archives (WARC) are not touched");
+}
+
+fn allowed(done: &CommandDone, json: bool) -> anyhow::Result<ExitCode> {
+    if json {
+        output::json(done)?;
+    } else {
+        output::line("may be fetched again:");
+        list(&done.addresses);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(addresses: &[String]) {
+    for address in addresses.iter().take(LISTED) {
+        output::line(&format!("  {}", output::printable(address)));
+    }
+    if let Some(more) = addresses.len().checked_sub(LISTED).filter(|n| *n > 0) {
+        output::line(&format!("  and {more} more"));
+    }
+}
+
+/// What a person should know before an address is taken down.
+fn about_address(loaded: &Loaded, url: &str) -> anyhow::Result<String> {
+    let uri = CrawlUri::parse(url).map_err(|e| Usage(format!("{url}: {e}")))?;
+    let mut others = Vec::new();
+    match Reader::open(&loaded.config.data_dir) {
+        Ok(reader) => {
+            if let Some(record) = reader.lookup(&uri)? {
+                for id in reader.same_document(record.id)? {
+                    let address = reader.url(id)?.map(|r| r.uri.to_string());
+                    others.extend(address.filter(|a| *a != uri.as_str()));
+                }
+            }
+        }
+        Err(StoreError::Missing { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let also = match others.len() {
+        0 => String::new(),
+        _ => {
+            let shown: Vec<&str> = others.iter().take(LISTED).map(String::as_str).collect();
+            format!(", and with it its other addresses {}", shown.join(" "))
+        }
+    };
+    Ok(format!("take down {uri}{also}?"))
+}
+
+/// Asks a person; without one, `--yes` is needed.
+fn confirmed(question: &str) -> anyhow::Result<bool> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        return Err(Usage(format!(
+            "{} add --yes: there is no terminal to ask at",
+            output::printable(question)
+        ))
+        .into());
+    }
+    output::note(&format!("{} [y/N]", output::printable(question)));
+    std::io::stderr().flush()?;
+    let mut answer = String::new();
+    stdin.read_line(&mut answer).context("no answer")?;
+    let answer = answer.trim();
+    Ok(answer.eq_ignore_ascii_case("y") || answer.eq_ignore_ascii_case("yes"))
+}
+
+/// Whether the text is an address, not the name of a site.
+fn is_address(target: &str) -> Result<bool, Usage> {
+    if target.contains("://") {
+        return Ok(true);
+    }
+    if target.contains('/') {
+        let mend = "write the whole address with https:// or http://, or the name of a site";
+        return Err(Usage(format!("{target}: {mend}")));
+    }
+    Ok(false)
+}
+
+/// By the daemon, or by this process if none runs.
+pub(super) fn carry_out(loaded: &Loaded, command: SiteCommand) -> anyhow::Result<CommandDone> {
+    let request = Request::Command(command.clone());
+    match control::ask(&loaded.config.data_dir, &request, |_| {})? {
+        Asked::Answered(answer) => Ok(done(*answer).map_err(|e| reload_first(loaded, e))?),
+        Asked::NoDaemon => {
+            let store = Store::open(&loaded.config.data_dir)?;
+            Ok(control::carry_out_alone(loaded, store, &command, now_ms())?)
+        }
+    }
+}
+
+pub(super) fn done(answer: Answer) -> Result<CommandDone, CommandRefused> {
+    match answer {
+        Answer::Done(done) => Ok(done),
+        Answer::Refused(refused) => Err(refused),
+        Answer::Step(_) | Answer::Crawled(_) => Err(CommandRefused::new(
+            Why::Failed,
+            "the daemon answered another question; is it of another version of taojin?",
+        )),
+    }
+}
+
+/// A site that is configured and that the daemon does not know was added after its last reload.
+pub(super) fn reload_first(loaded: &Loaded, refused: CommandRefused) -> CommandRefused {
+    let named = refused.message.split(": ").next().unwrap_or_default();
+    if refused.why == Why::NoSuchSite && loaded.sites.iter().any(|s| s.name == named) {
+        let message = format!(
+            "{named}: the daemon has not read its file yet; first: systemctl reload taojin"
+        );
+        return CommandRefused { message, ..refused };
+    }
+    refused
+}

@@ -1,0 +1,288 @@
+//! `taojin demo`: the whole way on the bundled sample web, on loopback, without a configuration. Every command that it
+//! prints after `$` works when it is pasted.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+
+use super::demo_place::{self, Place};
+use super::{Context, Usage, output, runtime};
+use crate::config::{Config, Loaded};
+use crate::daemon::{self, Mode, Options, StatusBoard, Summary, now_ms};
+use crate::serve::{self, BindError};
+use taojin_crawl::fetch;
+use taojin_crawl::store;
+use taojin_demo::{self as demo, SHOWCASE, Server, World};
+use taojin_search::analyze::Analyzer;
+
+/// The world of the demo: always the same one.
+const SEED: u64 = 20_160_509;
+/// Hits shown for each search.
+const HITS: usize = 3;
+/// The sample web is ours: many requests at once do it no harm.
+const CONNECTIONS: u32 = 16;
+/// Rest after a throttled answer that names no time.
+const BACKOFF_MS: i64 = 200;
+/// Where the demo's web page is served unless said otherwise.
+const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
+
+/// Arguments of `demo`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Stop after the searches instead of serving the web page
+    #[arg(long)]
+    once: bool,
+    /// Address and port of the web page [default: 127.0.0.1:8080, or a free port when that is in use]
+    #[arg(long, value_name = "ADDR", conflicts_with = "once")]
+    listen: Option<SocketAddr>,
+}
+
+/// Runs the demo. Its data is there as long as the web page is served; with `--once`, and where `--data-dir` says, it
+/// stays.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    if context.config.is_some() {
+        return Err(
+            Usage("--config: the demo takes no configuration; leave it out".to_owned()).into(),
+        );
+    }
+    let place = Place::new(context.data_dir.as_deref())?;
+    runtime()?.block_on(async {
+        // Before the crawl: nobody should wait for that to learn that the port is taken.
+        let listener = match args.once {
+            true => None,
+            false => Some(listen(args.listen).await?),
+        };
+        let web = SampleWeb::start().await?;
+        let mut loaded = settings(&web.server, place.path().to_owned());
+        loaded.config.serve.token = demo_place::token()?;
+        if let Some(listener) = &listener {
+            loaded.config.serve.listen = listener.local_addr()?;
+        }
+        place.write(&loaded)?;
+        crawl_twice(&web.server, &loaded).await?;
+        search(&loaded, &place)?;
+        let seed = web.server.world().sites.first().map(|site| site.url("/"));
+        suggest(&place, seed.as_deref());
+        match listener {
+            Some(listener) => show(&loaded, listener, &place).await,
+            None => {
+                if let Some(path) = place.keep() {
+                    let path = demo_place::quoted(&path.to_string_lossy());
+                    output::line(&format!(
+                        "\ndata         stays in {path}; rm -r {path} removes it"
+                    ));
+                }
+                Ok(())
+            }
+        }?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// The socket of the web page: the address that was asked for, or the usual one, or any that is free.
+async fn listen(asked_for: Option<SocketAddr>) -> anyhow::Result<TcpListener> {
+    if asked_for.is_some() {
+        return super::serve::bind(asked_for, LISTEN).await;
+    }
+    match serve::bind(LISTEN).await {
+        Err(BindError::InUse(_)) => {
+            let listener = serve::bind(SocketAddr::new(LISTEN.ip(), 0)).await?;
+            output::note(&format!(
+                "{LISTEN} is in use by another program: the web page will be at {}",
+                listener.local_addr()?
+            ));
+            Ok(listener)
+        }
+        other => Ok(other?),
+    }
+}
+
+/// The sample web, being served.
+struct SampleWeb {
+    server: Arc<Server>,
+    // Dropping it stops the server.
+    _stop: tokio::sync::oneshot::Sender<()>,
+}
+
+impl SampleWeb {
+    async fn start() -> anyhow::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let port = listener.local_addr()?.port();
+        let server = Server::new(World::generate(SEED, now_ms(), port));
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        tokio::spawn(demo::serve(Arc::clone(&server), listener, async move {
+            // An error means that the sender was dropped, which is the sign.
+            let _ = stopped.await;
+        }));
+        let world = server.world();
+        output::line(&format!(
+            "sample web   {} articles on {} sites, at 127.0.0.1:{port}",
+            world.articles.len(),
+            world.sites.len()
+        ));
+        for site in &world.sites {
+            output::line(&format!(
+                "             {}  http://{}/",
+                site.title, site.authority
+            ));
+        }
+        drop(world);
+        Ok(Self {
+            server,
+            _stop: stop,
+        })
+    }
+}
+
+/// Settings for a crawl of the sample web: everything as usual, except that loopback is allowed and nobody needs to be
+/// spared.
+pub(crate) fn settings(server: &Server, data_dir: std::path::PathBuf) -> Loaded {
+    let mut config = Config {
+        data_dir,
+        ..Config::default()
+    };
+    config.fetch.allow_addresses = vec![fetch::Network::v4([127, 0, 0, 0], 8)];
+    let mut sites = Vec::new();
+    for site in &server.world().sites {
+        let here = fetch::HostAddress(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0));
+        config.fetch.hosts.insert(site.host.clone(), here);
+        let mut settings = site.settings();
+        settings.scope.hosts = vec![site.authority.clone()];
+        sites.push(settings);
+    }
+    // It writes a few megabytes; a developer's disk may well be fuller than a server's.
+    config.crawl.min_free_bytes = 64 << 20;
+    config.crawl.min_free_percent = 0;
+    // So that there is something to review.
+    config.terms.after_crawl = true;
+    config.frontier.min_delay_ms = 0;
+    config.frontier.max_delay_ms = 0;
+    config.frontier.connections_per_host = CONNECTIONS;
+    config.frontier.connections_per_ip = CONNECTIONS * 4;
+    config.frontier.throttle_backoff_ms = BACKOFF_MS;
+    Loaded {
+        file: None,
+        config,
+        sites,
+    }
+}
+
+async fn crawl_twice(server: &Arc<Server>, loaded: &Loaded) -> anyhow::Result<()> {
+    let first = round(loaded, "round 1", false).await?;
+    tell(&first);
+    server.advance(now_ms());
+    server.clear_log();
+    output::line("\nthe sample web moves on: new articles come out, some are changed");
+    let second = round(loaded, "round 2", true).await?;
+    tell(&second);
+    let known = store::Reader::open(&loaded.config.data_dir)?
+        .counts()?
+        .total("urls");
+    let asked = i64::try_from(second.visits).unwrap_or(i64::MAX);
+    output::line(&format!(
+        "increment    {} new, {} changed; of {known} known addresses {} answered 304, {} came whole, {} were not asked for",
+        second.documents_new,
+        second.documents_changed,
+        second.outcome("not_modified"),
+        second.outcome("ok"),
+        (known - asked).max(0),
+    ));
+    Ok(())
+}
+
+async fn round(loaded: &Loaded, name: &str, recheck: bool) -> anyhow::Result<Summary> {
+    output::line(&format!("\n{name}"));
+    let progress = super::progress::ProgressLine::new();
+    let sites = loaded.sites.iter().map(|s| s.name.clone()).collect();
+    let options = Options {
+        progress: Some(progress.watcher()),
+        ..Options::quiet(Mode::Pass { sites, recheck })
+    };
+    daemon::run(loaded, options, std::future::pending()).await
+}
+
+/// What a round did, for a person.
+fn tell(summary: &Summary) {
+    let seconds = summary.elapsed_ms as f64 / 1000.0;
+    output::line(&format!(
+        "fetched      {} pages ({:.1} MB), {} not modified, {} redirects, in {seconds:.1} s",
+        summary.outcome("ok"),
+        summary.bytes as f64 / 1e6,
+        summary.outcome("not_modified"),
+        summary.outcome("redirect"),
+    ));
+    output::line(&format!(
+        "articles     {} new, {} changed, {} unchanged, {} deleted",
+        summary.documents_new,
+        summary.documents_changed,
+        summary.documents_unchanged,
+        summary.documents_deleted
+    ));
+    let heads = std::iter::once("refused").chain(std::iter::repeat(""));
+    for (head, (reason, count)) in heads.zip(&summary.reasons) {
+        output::line(&format!("{head:12} {count:>3} x {reason}"));
+    }
+    let heads = std::iter::once("links left").chain(std::iter::repeat(""));
+    for (head, (rule, count)) in heads.zip(&summary.refused_links) {
+        output::line(&format!("{head:12} {count:>3} x {rule}"));
+    }
+}
+
+fn search(loaded: &Loaded, place: &Place) -> anyhow::Result<()> {
+    let reader = super::search::open(loaded)?;
+    for query in SHOWCASE {
+        let command = place.command(&format!("search --limit {HITS} '{query}'"));
+        output::line(&format!("\n$ {command}"));
+        let wanted = serve::Wanted {
+            text: query.to_owned(),
+            limit: HITS,
+            grouped: true,
+            now_ms: now_ms(),
+            ..serve::Wanted::default()
+        };
+        super::search::show(&reader, &wanted, loaded.config.serve.window)?;
+    }
+    Ok(())
+}
+
+/// What to do next: more commands over this data, then a site of one's own.
+fn suggest(place: &Place, seed: Option<&str>) {
+    output::line("\nmore of it   in another terminal");
+    let why = seed.map(|seed| format!("why {}", demo_place::quoted(seed)));
+    let more = [
+        "status".to_owned(),
+        "templates list".to_owned(),
+        "terms list --limit 10".to_owned(),
+    ];
+    for args in more.into_iter().chain(why) {
+        output::line(&format!("$ {}", place.command(&args)));
+    }
+    output::line(
+        "\nyour site    put the address of your site in place of https://www.example.com/",
+    );
+    for command in demo_place::own_site() {
+        output::line(&format!("             {command}"));
+    }
+}
+
+async fn show(loaded: &Loaded, listener: TcpListener, place: &Place) -> anyhow::Result<()> {
+    let analyzer = Analyzer::new(&loaded.lexicons()?);
+    let state = daemon::serve_state(loaded, &analyzer, StatusBoard::of(loaded, None))?;
+    let address = listener.local_addr()?;
+    output::line(&format!("\nsearch page  http://{address}/"));
+    for page in ["templates", "terms"] {
+        output::line(&format!("{page:12} http://{address}/login?next=/{page}"));
+    }
+    output::line(&format!(
+        "token        {}  (to sign in)",
+        loaded.config.serve.token.reveal()
+    ));
+    output::line(match place.is_temporary() {
+        true => "Ctrl-C ends the demo and removes its data",
+        false => "Ctrl-C ends the demo; its data stays",
+    });
+    serve::serve(listener, state, super::run::stop_signal()?).await?;
+    Ok(())
+}

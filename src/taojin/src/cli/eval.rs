@@ -1,0 +1,301 @@
+//! `taojin eval`: how good the extraction is on labelled pages, in tables, as JSON, and against an earlier run.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use super::{Context, Usage, output};
+use crate::config::Config;
+use crate::daemon::now_ms;
+use taojin_extract::Comment;
+use taojin_lab::{self as eval, Choice, EvalError, Extracted, Extraction, Folds, Run, Set};
+
+/// Unreadable pages that are named; a table tells how many there are.
+const NAMED_MISSING: u32 = 5;
+
+/// Arguments of `eval`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Folder with SET/gold.jsonl and SET/html/ID.html, or with gold.jsonl and html/ of one set
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// One JSON object with the rates of each set
+    #[arg(long)]
+    json: bool,
+    /// Write what was extracted, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    predictions: Option<PathBuf>,
+    /// Compare with a run that --save wrote: what got better, what got worse
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Keep the scores of all pages for a later --baseline
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// Show the N worst texts and N wrong titles and dates of each set
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    worst: usize,
+    /// Only pages whose gold has this lang
+    #[arg(long, value_name = "LANG")]
+    lang: Option<String>,
+    /// Only this set (may be given several times)
+    #[arg(long, value_name = "NAME")]
+    set: Vec<String>,
+    /// Rates of each language too
+    #[arg(long)]
+    by_language: bool,
+    /// Learn templates from every second page of each site, and compare with the ratio alone on the others
+    #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language"])]
+    templates: bool,
+    /// With --templates: part the pages of each site at random so many times, and tell how often something got worse
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "templates")]
+    splits: usize,
+    /// Find comments by the similarity of siblings alone, as papers do: each measure at each threshold, beside what the
+    /// extraction finds
+    #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language", "templates"])]
+    comment_measures: bool,
+    /// With --comment-measures: draw the curves
+    #[arg(long, value_name = "FILE", requires = "comment_measures")]
+    plot: Option<PathBuf>,
+    /// Instead of judging, learn the weights of the extraction from the pages: FILE is to replace
+    /// src/extract/weights.rs
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "predictions", "baseline", "save"])]
+    learn: Option<PathBuf>,
+    /// Cross-validation: part the sites into K, and judge the pages of each part with weights learned from the others
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(2..=20),
+          conflicts_with_all = ["templates", "learn"])]
+    folds: Option<u8>,
+}
+
+/// One extracted page, as tools that score predictions read it.
+#[derive(Serialize)]
+struct Prediction<'a> {
+    set: &'a str,
+    id: &'a str,
+    title: Option<&'a str>,
+    published: Option<&'a str>,
+    author: Option<&'a str>,
+    text: &'a str,
+    comments: &'a [Comment],
+}
+
+/// Extracts and judges all pages, then prints the tables.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    // As for `extract`: a broken configuration must not stop a developer who named none.
+    let config = if context.config.is_some() {
+        context.load()?.config
+    } else {
+        Config::default()
+    };
+    let choice = Choice {
+        sets: args.set.clone(),
+        lang: args.lang.clone(),
+        worst: args.worst,
+    };
+    let (sets, pages) = eval::choose(&args.dir, &choice).map_err(caller)?;
+    if let Some(file) = &args.learn {
+        return learn(&sets, file);
+    }
+    let baseline = args.baseline.as_deref().map(Run::load);
+    let baseline = baseline.transpose().map_err(caller)?;
+    let mut out = match &args.predictions {
+        Some(file) => Some((file, BufWriter::new(create(file)?))),
+        None => None,
+    };
+    if let Some(file) = &args.save {
+        // Found out now, not after minutes of work.
+        File::options()
+            .append(true)
+            .create(true)
+            .open(file)
+            .map_err(|e| Usage(format!("{}: {e}", file.display())))?;
+    }
+    let extraction = Extraction {
+        now_ms: now_ms(),
+        page: config.page,
+        extract: config.extract,
+        folds: folds(args, &sets)?,
+    };
+    if args.templates {
+        return templates(&sets, &choice, &extraction, &config.templates, args);
+    }
+    if args.comment_measures {
+        return comment_measures(&sets, &choice, &extraction, args, pages);
+    }
+    let bar = progress_bar(pages, "pages");
+    let mut missing = 0;
+    let run = eval::run(&sets, &choice, &extraction, |page| {
+        bar.inc(1);
+        match page.document {
+            Err(error) => {
+                missing += 1;
+                if missing <= NAMED_MISSING {
+                    let file = page.set.html_path(&page.gold.id);
+                    bar.suspend(|| output::note(&format!("{}: {error}", file.display())));
+                }
+            }
+            Ok(_) => {
+                if let Some((file, out)) = &mut out {
+                    write(out, page).map_err(|source| EvalError::Write {
+                        file: file.to_path_buf(),
+                        source,
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    });
+    bar.finish_and_clear();
+    let run = run.map_err(caller)?;
+    if let Some((file, mut out)) = out {
+        out.flush()
+            .map_err(|e| anyhow::anyhow!("{}: {e}", file.display()))?;
+    }
+    if let Some(file) = &args.save {
+        run.save(file).map_err(caller)?;
+    }
+    print(&run, args, baseline.as_ref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn templates(
+    sets: &[eval::Set],
+    choice: &Choice,
+    extraction: &Extraction,
+    config: &taojin_extract::template::Config,
+    args: &Args,
+) -> anyhow::Result<ExitCode> {
+    let bar = ProgressBar::new_spinner();
+    let tick = |site: &str| {
+        bar.set_message(site.to_owned());
+        bar.tick();
+    };
+    if args.splits > 0 {
+        let sites = eval::splits(sets, choice, extraction, config, args.splits, tick);
+        bar.finish_and_clear();
+        return show(&sites.map_err(caller)?, eval::splits_lines, args.json);
+    }
+    let sites = eval::halves(sets, choice, extraction, config, tick);
+    bar.finish_and_clear();
+    show(&sites.map_err(caller)?, eval::halves_lines, args.json)
+}
+
+fn show<T: Serialize>(
+    rows: &[T],
+    lines: impl FnOnce(&[T]) -> Vec<String>,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    if json {
+        output::json(&rows)?;
+    } else {
+        for line in lines(rows) {
+            output::line(&output::printable(&line));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn comment_measures(
+    sets: &[Set],
+    choice: &Choice,
+    extraction: &Extraction,
+    args: &Args,
+    pages: usize,
+) -> anyhow::Result<ExitCode> {
+    let mut plot = match &args.plot {
+        Some(file) => Some((file, create(file)?)),
+        None => None,
+    };
+    let bar = progress_bar(pages, "pages");
+    let rows = eval::comment_measures(sets, choice, extraction, || bar.inc(1));
+    bar.finish_and_clear();
+    let rows = rows.map_err(caller)?;
+    if let Some((file, out)) = &mut plot {
+        out.write_all(eval::measure_plot(&rows).as_bytes())
+            .map_err(|e| anyhow::anyhow!("{}: {e}", file.display()))?;
+    }
+    if args.json {
+        output::json(&rows)?;
+    } else {
+        for line in eval::measure_lines(&rows) {
+            output::line(&output::printable(&line));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The weights that cross-validation judges with, if it is asked for.
+fn folds(args: &Args, sets: &[Set]) -> anyhow::Result<Option<Folds>> {
+    let Some(count) = args.folds.map(usize::from) else {
+        return Ok(None);
+    };
+    let bar = progress_bar(count, "parts learned");
+    let folds = Folds::learn(sets, count, || bar.inc(1));
+    bar.finish_and_clear();
+    folds.map_err(caller)?.ok_or_else(no_text).map(Some)
+}
+
+fn no_text() -> anyhow::Error {
+    Usage("no labelled page of enough sites has a text to learn from".to_owned()).into()
+}
+
+fn learn(sets: &[Set], file: &Path) -> anyhow::Result<ExitCode> {
+    let mut out = create(file)?;
+    let source = eval::learn(sets).map_err(caller)?.ok_or_else(no_text)?;
+    out.write_all(source.as_bytes())
+        .map_err(|e| anyhow::anyhow!("{}: {e}", file.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(run: &Run, args: &Args, baseline: Option<&Run>) -> anyhow::Result<()> {
+    let differences = baseline.map_or_else(Vec::new, |before| eval::compare(run, before));
+    let report = eval::report(run, args.worst, args.by_language, differences);
+    if args.json {
+        return output::json(&report);
+    }
+    for line in eval::lines(run, &report) {
+        output::line(&output::printable(&line));
+    }
+    Ok(())
+}
+
+/// What the caller can mend exits with 2.
+fn caller(error: EvalError) -> anyhow::Error {
+    match error {
+        EvalError::Write { .. } => error.into(),
+        _ => Usage(error.to_string()).into(),
+    }
+}
+
+fn create(file: &Path) -> anyhow::Result<File> {
+    let created = File::create(file);
+    Ok(created.map_err(|e| Usage(format!("{}: {e}", file.display())))?)
+}
+
+fn write(out: &mut impl Write, page: Extracted<'_>) -> std::io::Result<()> {
+    let Ok(document) = page.document else {
+        return Ok(());
+    };
+    let prediction = Prediction {
+        set: &page.set.name,
+        id: &page.gold.id,
+        title: document.title.as_deref(),
+        published: document.published.as_deref(),
+        author: document.author.as_deref(),
+        text: &document.text,
+        comments: &document.comments,
+    };
+    serde_json::to_writer(&mut *out, &prediction)?;
+    out.write_all(b"\n")
+}
+
+fn progress_bar(count: usize, what: &'static str) -> ProgressBar {
+    let bar = ProgressBar::new(count as u64).with_message(what);
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len} {msg}") {
+        bar.set_style(style);
+    }
+    bar
+}

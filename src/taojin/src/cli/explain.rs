@@ -1,0 +1,144 @@
+//! `taojin extract --explain`: why a document came out as it did, for a person at a terminal. In: a document and its
+//! trace. Out: text. Never changes the outcome.
+
+use std::fmt::Write as _;
+
+use super::output::{self, Paint};
+use taojin_extract::{Document, LineTrace, NameTrace, Trace};
+
+/// Most candidates shown of one field.
+const CANDIDATES: usize = 6;
+/// Most tag paths shown.
+const PATHS: usize = 12;
+/// Widest text of a line shown, in characters.
+const WIDTH: usize = 60;
+
+/// Prints what was decided and by what.
+pub(super) fn print(document: &Document, trace: &Trace) {
+    let paint = Paint::new();
+    let head = |text: &str| output::line(&format!("\n{}", paint.bold(text)));
+    let line = |text: &str| output::line(&output::printable(text));
+    line(&format!(
+        "kind       {:?}, confidence {:.2}",
+        document.kind, document.confidence
+    ));
+    let types: Vec<String> = trace
+        .types
+        .iter()
+        .map(|(t, p)| format!("{t} {:.0} %", p * 100.0))
+        .collect();
+    line(&format!("page type  {}", types.join(", ")));
+    line(&format!("pass       {}", pass(&document.method)));
+    line(&format!(
+        "container  {}",
+        trace.container.as_deref().unwrap_or("none")
+    ));
+
+    head("title: likeness to a part of <title>, 0.60 is believed");
+    for (at, c) in trace.titles.iter().take(CANDIDATES).enumerate() {
+        line(&format!(
+            "{} {:.2}  {:<10} {}",
+            arrow(at),
+            c.score,
+            c.origin,
+            short(&c.text)
+        ));
+    }
+    head("published: trust in the place, the highest wins");
+    for (at, c) in trace.dates.iter().take(CANDIDATES).enumerate() {
+        line(&format!(
+            "{} {:.2}  {:<10} {}",
+            arrow(at),
+            c.score,
+            c.origin,
+            c.value
+        ));
+    }
+    for (what, names) in [("author", &trace.authors), ("source", &trace.sources)] {
+        if !names.is_empty() {
+            head(&format!("{what}: the first wins"));
+            for (at, NameTrace { text, origin }) in names.iter().take(CANDIDATES).enumerate() {
+                line(&format!("{} {:<34} {}", arrow(at), origin, short(text)));
+            }
+        }
+    }
+
+    head(
+        "tag paths: lines, tokens, text (TPR), punctuation (PPR) and extended (ETPR) ratio, share kept",
+    );
+    for p in trace.paths.iter().take(PATHS) {
+        line(&format!(
+            "{:5} {:6} {:8.1} {:6.1} {:10.0} {:4.0} %  {}",
+            p.lines,
+            p.tokens,
+            p.tpr,
+            p.ppr,
+            p.etpr,
+            p.kept * 100.0,
+            tail(&p.path)
+        ));
+    }
+
+    head("lines: + kept, odds of the line alone → with its page, and what weighed most");
+    for l in &trace.lines {
+        let text = decision(l);
+        let text = output::printable(&text);
+        output::line(&if l.kept { text } else { paint.dim(&text) });
+    }
+    output::line("");
+}
+
+/// What a method means.
+fn pass(method: &str) -> String {
+    let meaning = match method {
+        "ratio+blocks" => "lines judged alone, then with the rest of the page",
+        "posts" => "a thread: the posts found by their repeated structure are the text",
+        "noscript" => "the page shows next to nothing: text of its noscript element",
+        "hidden" => "the page shows next to nothing: text it hides until a script runs",
+        "pictures" => "the page shows next to nothing: alternative texts of its pictures",
+        "json-ld" => "the page shows next to nothing: articleBody of its structured data",
+        "none" => "no text",
+        _ => return method.to_owned(),
+    };
+    format!("{method}: {meaning}")
+}
+
+fn arrow(at: usize) -> &'static str {
+    if at == 0 { "→" } else { " " }
+}
+
+fn decision(l: &LineTrace) -> String {
+    let mut out = format!(
+        "{} {:5.1} → {:5.1}  {}",
+        if l.kept { '+' } else { '-' },
+        l.alone,
+        l.together,
+        short(&l.text)
+    );
+    let reasons: Vec<String> = l
+        .reasons
+        .iter()
+        .map(|(name, odds)| format!("{name} {odds:+.1}"))
+        .collect();
+    let _ = write!(out, "  [{}] {}", reasons.join(", "), tail(&l.place));
+    out
+}
+
+/// The beginning of a text.
+fn short(text: &str) -> String {
+    let mut out: String = text.chars().take(WIDTH).collect();
+    if text.chars().nth(WIDTH).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// The end of a path.
+fn tail(path: &str) -> String {
+    let count = path.chars().count();
+    if count <= WIDTH {
+        return path.to_owned();
+    }
+    let end: String = path.chars().skip(count - WIDTH).collect();
+    format!("…{end}")
+}

@@ -1,0 +1,139 @@
+//! `taojin export`: documents, or those that fit a query, as a file for other programs.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::Context as _;
+
+use super::filters::Filters;
+use super::{Context, Usage, output};
+use crate::export::{self, Draft, Mark, Sink};
+use crate::serve::{self, Wanted};
+use taojin_search::index::{Reader, Watermark};
+
+/// Arguments of `export`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only documents that `taojin search` would find with this query
+    #[arg(long, value_name = "QUERY", default_value = "")]
+    query: String,
+    #[command(flatten)]
+    filters: Filters,
+    /// Form of the file
+    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
+    format: Format,
+    /// File to write, whole or not at all [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Only documents that came or changed since the last export with this file, which is then brought up to date
+    #[arg(long, value_name = "FILE")]
+    since_watermark: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// One JSON object a line
+    Jsonl,
+    /// The same, compressed with zstd
+    #[value(name = "jsonl.zst")]
+    JsonlZstd,
+    /// Parquet, compressed with zstd
+    Parquet,
+}
+
+impl From<Format> for export::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Jsonl => export::Format::Jsonl,
+            Format::JsonlZstd => export::Format::JsonlZstd,
+            Format::Parquet => export::Format::Parquet,
+        }
+    }
+}
+
+/// Exports from the index of the data directory, beside a running daemon or without one.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    let reader = super::search::open(&loaded)?;
+    let to_terminal = args.output.is_none() && io::stdout().is_terminal();
+    if to_terminal && args.format != Format::Jsonl {
+        let mend = "write it to a file with --output FILE";
+        return Err(Usage(format!("this format is not for a terminal; {mend}")).into());
+    }
+    let wanted = Wanted {
+        text: args.query.clone(),
+        limit: 0,
+        offset: 0,
+        ..args.filters.wanted(&reader)?
+    };
+    let mark = args.since_watermark.as_deref();
+    let mark = mark
+        .map(|path| Mark::read(path, &described(args)))
+        .transpose()?;
+    let after = mark.as_ref().map_or(Watermark::default(), |m| m.after);
+    let started = Instant::now();
+    let (count, reached) = match &args.output {
+        Some(path) => {
+            let named = || format!("{}: cannot be written", path.display());
+            let draft = Draft::new(path).with_context(named)?;
+            let (draft, count, reached) = write(&reader, &wanted, args, after, draft)?;
+            draft.publish().with_context(named)?;
+            (count, reached)
+        }
+        None => {
+            let out = BufWriter::new(io::stdout());
+            let (_, count, reached) = write(&reader, &wanted, args, after, out)?;
+            (count, reached)
+        }
+    };
+    // Only now: a mark must never be ahead of what it stands for.
+    if let Some(mark) = mark {
+        mark.write(reached)?;
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    output::note(&format!("{count} documents exported in {seconds:.1} s"));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write<W: Write + Send>(
+    reader: &Reader,
+    wanted: &Wanted,
+    args: &Args,
+    after: Watermark,
+    out: W,
+) -> anyhow::Result<(W, u64, Watermark)> {
+    let query = serve::understood(reader, wanted).query;
+    let mut sink = Sink::new(args.format.into(), out, reader.config().utc_offset_minutes)?;
+    let mut done = Ok(());
+    let mut count = 0;
+    let reached = reader.scan(&query, false, after, |stored| {
+        done = sink.write(stored);
+        count += u64::from(done.is_ok());
+        done.is_ok()
+    })?;
+    match done.and_then(|()| sink.finish()) {
+        Ok(out) => Ok((out, count, reached)),
+        // `taojin export | head`
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(e) => Err(e).context("the export cannot be written"),
+    }
+}
+
+/// What is exported in a few words: a mark holds for this and nothing else.
+fn described(args: &Args) -> String {
+    let mut parts = Vec::new();
+    if !args.query.trim().is_empty() {
+        parts.push(format!("query {:?}", args.query.trim()));
+    }
+    let mut sites = args.filters.site.clone();
+    sites.sort();
+    parts.extend(sites.iter().map(|site| format!("site {site:?}")));
+    parts.extend(args.filters.since.iter().map(|day| format!("since {day}")));
+    parts.extend(args.filters.until.iter().map(|day| format!("until {day}")));
+    match parts.is_empty() {
+        true => "all documents".to_owned(),
+        false => parts.join(", "),
+    }
+}

@@ -1,0 +1,323 @@
+//! `taojin extract`: documents from files, folders, URLs or standard input, one JSON object a line or as text. What is
+//! no page is said and makes the exit code 1.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::extract_inputs::{self, Contents, Input, InputError, PageBytes};
+use super::{Context, Usage, explain, output, runtime};
+use crate::config::Config;
+use crate::daemon::{self, now_ms};
+use taojin_crawl::fetch::{Fetcher, Outcome, Request, Unwanted};
+use taojin_extract::page::{self, Hints, Page};
+use taojin_extract::{self as extract, Document, Piece, Trace};
+use taojin_uri::CrawlUri;
+
+/// Arguments of `extract`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// HTML files (also .gz), WARC or ARC files, folders of them, http(s) URLs, or - for standard input
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<String>,
+    /// Address that a file was saved from: resolves its links and dates
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// One JSON object a line; the same as --format json
+    #[arg(long)]
+    json: bool,
+    /// How documents are printed: xml is one <document> for each input
+    #[arg(long, value_enum, conflicts_with = "json", default_value_t)]
+    format: Format,
+    /// Say why: candidates for each field, tag paths with their ratios, the decision on every line
+    #[arg(long)]
+    explain: bool,
+}
+
+/// Forms of a printed document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum Format {
+    /// For reading
+    #[default]
+    Text,
+    /// One JSON object a line
+    Json,
+    /// One element for each document
+    Xml,
+}
+
+impl Args {
+    fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+}
+
+/// A document with the input it is of, and why it came out so if that was asked for.
+struct Extracted {
+    document: Document,
+    trace: Option<Trace>,
+    /// What a person should know of it: what was left out.
+    note: Option<String>,
+}
+
+/// What `--json` prints: the document's fields, and where it was read.
+#[derive(serde::Serialize)]
+struct Line<'a> {
+    input: &'a str,
+    #[serde(flatten)]
+    document: &'a Document,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explain: Option<&'a Trace>,
+}
+
+/// Extracts each input; goes on after one that cannot be read and then exits with 1, or with 2 when all that was named
+/// is missing.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    // Files need no configuration: a broken one must not stop a developer from looking at a page.
+    let config = if context.config.is_some() {
+        context.load()?.config
+    } else {
+        Config::default()
+    };
+    let url = match &args.url {
+        Some(text) => Some(CrawlUri::parse(text).map_err(|e| Usage(format!("--url {text}: {e}")))?),
+        None => None,
+    };
+    let mut reading = Reading {
+        config: &config,
+        url,
+        explain: args.explain,
+        format: args.format(),
+        named: args.inputs.len() > 1,
+        failed: 0,
+    };
+    let mut missing = 0;
+    for argument in &args.inputs {
+        match Input::of(argument) {
+            Ok(inputs) => {
+                reading.named |= inputs.len() > 1;
+                for input in &inputs {
+                    reading.show(input)?;
+                }
+            }
+            Err(error) => {
+                missing += usize::from(matches!(error, InputError::Missing));
+                reading.refuse(argument, &error);
+            }
+        }
+    }
+    Ok(match reading.failed {
+        0 => ExitCode::SUCCESS,
+        _ if missing == args.inputs.len() => ExitCode::from(2),
+        _ => ExitCode::FAILURE,
+    })
+}
+
+/// How inputs are read and shown.
+struct Reading<'a> {
+    config: &'a Config,
+    url: Option<CrawlUri>,
+    explain: bool,
+    format: Format,
+    /// There are several inputs: each is named where the format has no field for it.
+    named: bool,
+    /// Inputs that gave no document or not all of theirs.
+    failed: usize,
+}
+
+impl Reading<'_> {
+    /// Prints the documents of an input, or says why there are none. Fails only when nothing can be printed.
+    fn show(&mut self, input: &Input) -> anyhow::Result<()> {
+        let name = input.name();
+        let read = match input {
+            Input::Url(url) => self.fetch(url),
+            Input::Standard => extract_inputs::read_standard(self.config)
+                .map(|page| self.page(page))
+                .map_err(Into::into),
+            Input::File(path) => match extract_inputs::read_file(path, self.config) {
+                Ok(Contents::Archive) if self.explain => {
+                    Err(anyhow::anyhow!("--explain takes pages, not archives"))
+                }
+                Ok(Contents::Archive) => return self.archive(path, &name),
+                Ok(Contents::Page(page)) => Ok(self.page(page)),
+                Err(error) => Err(error.into()),
+            },
+        };
+        match read {
+            Ok(extracted) => {
+                if let Some(note) = &extracted.note {
+                    output::note(&output::printable(&format!("{name}: {note}")));
+                }
+                self.print(&name, &extracted.document, extracted.trace.as_ref())
+            }
+            Err(error) => {
+                self.refuse(&name, &format!("{error:#}"));
+                Ok(())
+            }
+        }
+    }
+
+    fn refuse(&mut self, name: &str, why: &impl std::fmt::Display) {
+        self.failed += 1;
+        output::note(&output::printable(&format!("{name}: {why}")));
+    }
+
+    fn print(&self, name: &str, document: &Document, trace: Option<&Trace>) -> anyhow::Result<()> {
+        match self.format {
+            Format::Json => {
+                let line = Line {
+                    input: name,
+                    document,
+                    explain: trace,
+                };
+                return output::json(&line);
+            }
+            Format::Xml => output::line(extract::to_xml(document).trim_end()),
+            Format::Text => {
+                if self.named {
+                    output::line(&format!("{:10} {}", "input", output::printable(name)));
+                }
+                print(document);
+                if let Some(trace) = trace {
+                    explain::print(document, trace);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The documents of an archive.
+    fn archive(&mut self, path: &Path, name: &str) -> anyhow::Result<()> {
+        let mut wrong = None;
+        let mut documents = 0;
+        let read = daemon::documents_of_archive(path, self.config, |document| {
+            documents += 1;
+            self.print(name, &document, None)
+                .inspect_err(|e| wrong = Some(e.to_string()))
+        });
+        match read {
+            Err(error) if wrong.is_some() => return Err(error),
+            Err(error) => self.refuse(name, &format!("{error:#}")),
+            Ok(Some(problem)) => {
+                self.failed += 1;
+                output::note(&problem);
+            }
+            Ok(None) if documents == 0 => self.refuse(name, &"no page in this archive"),
+            Ok(None) => {}
+        }
+        Ok(())
+    }
+
+    fn page(&self, page: PageBytes) -> Extracted {
+        let note = page.cut.map(|whole| {
+            let most = self.config.page.max_decoded_bytes;
+            let whole = whole.map_or(String::new(), |bytes| format!(" of {}", megabytes(bytes)));
+            format!(
+                "only the first {}{whole} are read (page.max_decoded_bytes = {most})",
+                megabytes(most as u64)
+            )
+        });
+        Extracted {
+            note,
+            ..self.extract(&page.bytes, self.url.clone(), None)
+        }
+    }
+
+    fn fetch(&self, url: &str) -> anyhow::Result<Extracted> {
+        let uri = CrawlUri::parse(url)?;
+        let fetcher = Fetcher::new(self.config.fetch.clone())?;
+        let mut body: Vec<u8> = Vec::new();
+        let fetched =
+            runtime()?.block_on(fetcher.fetch(&Request::page(uri.clone(), now_ms()), &mut body));
+        let limits = &self.config.fetch;
+        let too_large = format!("fetch.max_body_bytes = {}", limits.max_body_bytes);
+        let note = match &fetched.outcome {
+            Outcome::Page => None,
+            Outcome::Unwanted(Unwanted::TooLarge) if !body.is_empty() => Some(format!(
+                "only the first {} are read ({too_large})",
+                megabytes(body.len() as u64)
+            )),
+            Outcome::Unwanted(Unwanted::TooLarge) => {
+                anyhow::bail!("is larger than {too_large}: not read")
+            }
+            Outcome::Unwanted(Unwanted::ContentType) => {
+                let named = fetched.head.content_type.as_deref();
+                anyhow::bail!("is {}, not a page", named.unwrap_or("of another type"))
+            }
+            Outcome::Unwanted(Unwanted::Bomb) => {
+                return Err(InputError::Bomb(limits.max_ratio).into());
+            }
+            _ => anyhow::bail!("{}", fetched.in_words()),
+        };
+        if body.is_empty() {
+            return Err(InputError::Empty.into());
+        }
+        if let Some(format) = page::foreign_format(&body) {
+            return Err(InputError::Foreign(format).into());
+        }
+        let extracted = self.extract(&body, Some(uri), fetched.head.charset());
+        Ok(Extracted { note, ..extracted })
+    }
+
+    fn extract(&self, bytes: &[u8], url: Option<CrawlUri>, charset: Option<&str>) -> Extracted {
+        let hints = Hints {
+            url,
+            charset: charset.map(str::to_owned),
+            limits: self.config.page.clone(),
+        };
+        let page = Page::parse(bytes, hints);
+        let context = extract::Context {
+            now_ms: now_ms(),
+            ..Default::default()
+        };
+        if self.explain {
+            let (document, trace) = extract::explain(&page, &context, &self.config.extract);
+            return Extracted {
+                document,
+                trace: Some(trace),
+                note: None,
+            };
+        }
+        Extracted {
+            document: extract::extract_with(&page, &context, &self.config.extract),
+            trace: None,
+            note: None,
+        }
+    }
+}
+
+/// Bytes as a person reads them.
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+fn print(document: &Document) {
+    let field = |name: &str, value: &Option<String>| {
+        if let Some(value) = value {
+            output::line(&format!("{name:10} {}", output::printable(value)));
+        }
+    };
+    field("title", &document.title);
+    field("published", &document.published);
+    field("author", &document.author);
+    field("source", &document.source);
+    output::line(&format!(
+        "{:10} {:?}, {}, confidence {:.2}",
+        "kind", document.kind, document.method, document.confidence
+    ));
+    output::line(&format!("{:10} {}", "charset", document.charset));
+    output::line(&format!("{:10} {}\n", "links", document.links.len()));
+    for piece in extract::pieces(document.text.lines(), document.images.clone()) {
+        match piece {
+            Piece::Paragraph(paragraph) => output::line(&output::printable(paragraph)),
+            // Only where the page says what it shows.
+            Piece::Image(image) if image.alt.is_empty() => {}
+            Piece::Image(image) => {
+                output::line(&format!("[{}]", output::printable(&image.alt)));
+            }
+        }
+    }
+    for comment in &document.comments {
+        output::line(&format!("\n> {}", output::printable(&comment.text)));
+    }
+    output::line("");
+}

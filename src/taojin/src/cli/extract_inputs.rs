@@ -1,0 +1,247 @@
+//! What `taojin extract` reads. In: arguments as given: files, folders, addresses, `-`. Out: one [`Input`] for each
+//! page or archive, and the bytes of a page, unpacked and bounded. Never parses a page.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::config::Config;
+use taojin_extract::page;
+
+/// Files taken from one folder: more is not a folder of saved pages but a disk.
+const MAX_FOLDER_FILES: usize = 200_000;
+/// Folders within folders that are looked into.
+const MAX_FOLDER_DEPTH: usize = 32;
+/// Names of files that are taken from a folder end so; archives have `.warc` anywhere in their names.
+const PAGE_ENDINGS: [&str; 6] = [
+    ".html",
+    ".htm",
+    ".xhtml",
+    ".html.gz",
+    ".htm.gz",
+    ".xhtml.gz",
+];
+const ARCHIVE_ENDINGS: [&str; 2] = [".arc", ".arc.gz"];
+const ARCHIVE_WORD: &str = ".warc";
+/// First bytes of gzip.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// First bytes of archives, plain or unpacked.
+const ARCHIVES: [&[u8]; 2] = [b"WARC/", b"filedesc://"];
+/// Enough bytes to tell.
+const ARCHIVE_MARK_BYTES: u64 = 11;
+/// Below this unpacked size the ratio does not matter: a short page may well be one character again and again.
+const RATIO_FLOOR_BYTES: u64 = 64 << 10;
+
+/// One thing to extract documents from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Input {
+    /// Standard input.
+    Standard,
+    /// An address to fetch.
+    Url(String),
+    /// A file that was named, or found in a folder that was.
+    File(PathBuf),
+}
+
+/// Why an input gives no document: what is said of it after its name.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum InputError {
+    /// Nothing has this name.
+    #[error("there is no such file or folder")]
+    Missing,
+    /// It is there and may not be read.
+    #[error("this user may not read it")]
+    Denied,
+    /// It has no bytes.
+    #[error("is empty")]
+    Empty,
+    /// By its first bytes it is something else.
+    #[error("is {0}, not a page")]
+    Foreign(&'static str),
+    /// An archive where only a page can be read.
+    #[error("is an archive; give the name of its file")]
+    Archive,
+    /// A folder without pages.
+    #[error("no pages in this folder: no *.html, *.htm, *.html.gz or *.warc files")]
+    NoPages,
+    /// A folder with too many of them.
+    #[error("more than {MAX_FOLDER_FILES} files in this folder; name its folders one by one")]
+    TooMany,
+    /// Unpacking it is an attack or a mistake.
+    #[error("unpacks to more than {0} times its size (fetch.max_ratio): not read")]
+    Bomb(u64),
+    /// The system or the packed data say no.
+    #[error("cannot be read: {0}")]
+    Other(io::Error),
+}
+
+impl From<io::Error> for InputError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::NotFound => Self::Missing,
+            ErrorKind::PermissionDenied => Self::Denied,
+            _ => Self::Other(error),
+        }
+    }
+}
+
+impl Input {
+    /// The inputs that an argument stands for: one, or the files of a folder in the order of their names.
+    pub(super) fn of(argument: &str) -> Result<Vec<Self>, InputError> {
+        if argument == "-" {
+            return Ok(vec![Self::Standard]);
+        }
+        if argument.starts_with("http://") || argument.starts_with("https://") {
+            return Ok(vec![Self::Url(argument.to_owned())]);
+        }
+        let path = Path::new(argument);
+        if !fs::metadata(path)?.is_dir() {
+            return Ok(vec![Self::File(path.to_owned())]);
+        }
+        let mut files = Vec::new();
+        add_folder(path, 0, &mut files)?;
+        if files.is_empty() {
+            return Err(InputError::NoPages);
+        }
+        files.sort();
+        Ok(files.into_iter().map(Self::File).collect())
+    }
+
+    /// What the person knows it by.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Standard => "-".to_owned(),
+            Self::Url(url) => url.clone(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+}
+
+/// Adds what has the name of a page or an archive. Links are left out: they lead out of the folder or in circles.
+fn add_folder(dir: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() && depth < MAX_FOLDER_DEPTH {
+            add_folder(&entry.path(), depth + 1, files)?;
+        } else if kind.is_file() && is_taken(&entry.file_name().to_string_lossy()) {
+            files.push(entry.path());
+        }
+        if files.len() > MAX_FOLDER_FILES {
+            return Err(InputError::TooMany);
+        }
+    }
+    Ok(())
+}
+
+fn is_taken(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let endings = PAGE_ENDINGS.iter().chain(&ARCHIVE_ENDINGS);
+    name.contains(ARCHIVE_WORD) || endings.into_iter().any(|ending| name.ends_with(ending))
+}
+
+/// What a file holds.
+pub(super) enum Contents {
+    /// A WARC or ARC file, to be read by its name.
+    Archive,
+    /// A page.
+    Page(PageBytes),
+}
+
+/// The bytes of a page.
+pub(super) struct PageBytes {
+    pub(super) bytes: Vec<u8>,
+    /// There was more than is taken of a page; how many bytes in all, where that is known.
+    pub(super) cut: Option<Option<u64>>,
+}
+
+/// Reads a file as far as a page goes, or says that it is an archive.
+pub(super) fn read_file(path: &Path, config: &Config) -> Result<Contents, InputError> {
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    read(BufReader::new(file), Some(size), config)
+}
+
+/// Reads standard input as far as a page goes.
+pub(super) fn read_standard(config: &Config) -> Result<PageBytes, InputError> {
+    match read(io::stdin().lock(), None, config)? {
+        Contents::Page(page) => Ok(page),
+        Contents::Archive => Err(InputError::Archive),
+    }
+}
+
+fn read(
+    mut source: impl BufRead,
+    size: Option<u64>,
+    config: &Config,
+) -> Result<Contents, InputError> {
+    let is_gzip = source.fill_buf()?.starts_with(&GZIP);
+    let most = config.page.max_decoded_bytes as u64;
+    let mut bytes = Vec::new();
+    if !is_gzip {
+        source.take(most + 1).read_to_end(&mut bytes)?;
+        return contents(bytes, size, most);
+    }
+    let mut packed = Counted { source, bytes: 0 };
+    let mut unpacking = MultiGzDecoder::new(&mut packed);
+    (&mut unpacking)
+        .take(ARCHIVE_MARK_BYTES)
+        .read_to_end(&mut bytes)?;
+    if is_archive(&bytes) {
+        return Ok(Contents::Archive);
+    }
+    let rest = (most + 1).saturating_sub(bytes.len() as u64);
+    unpacking.take(rest).read_to_end(&mut bytes)?;
+    let ratio = config.fetch.max_ratio;
+    let unpacked = bytes.len() as u64;
+    if unpacked > RATIO_FLOOR_BYTES && unpacked > packed.bytes.saturating_mul(ratio) {
+        return Err(InputError::Bomb(ratio));
+    }
+    contents(bytes, None, most)
+}
+
+fn contents(mut bytes: Vec<u8>, size: Option<u64>, most: u64) -> Result<Contents, InputError> {
+    if bytes.is_empty() {
+        return Err(InputError::Empty);
+    }
+    if is_archive(&bytes) {
+        return Ok(Contents::Archive);
+    }
+    if let Some(format) = page::foreign_format(&bytes) {
+        return Err(InputError::Foreign(format));
+    }
+    let cut = (bytes.len() as u64 > most).then_some(size);
+    bytes.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+    Ok(Contents::Page(PageBytes { bytes, cut }))
+}
+
+fn is_archive(head: &[u8]) -> bool {
+    ARCHIVES.iter().any(|mark| head.starts_with(mark))
+}
+
+/// Counts what is taken from a source.
+struct Counted<R> {
+    source: R,
+    bytes: u64,
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.bytes += read as u64;
+        Ok(read)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.source.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.bytes += amount as u64;
+        self.source.consume(amount);
+    }
+}

@@ -1,0 +1,153 @@
+//! `taojin import`: documents, one JSON object a line, straight into the index.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::import_lines::Lines;
+use super::{Context, Usage, output};
+use taojin_extract::Document;
+use taojin_search::index::{Entry, Writer, rebuild};
+use taojin_uri::CrawlUri;
+
+/// Documents between two commits: what an interruption costs is at most this.
+const COMMIT_DOCUMENTS: u64 = 20_000;
+
+/// Arguments of `import`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Files of documents as `extract --json` and `export` write them, also with zstd or gzip; - is standard input
+    #[arg(required_unless_present = "rebuild", value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// First index again what the index already keeps: for an index of another version of taojin
+    #[arg(long)]
+    rebuild: bool,
+    /// One JSON object with the counts
+    #[arg(long)]
+    json: bool,
+}
+
+/// Adds the documents; a document with the same URL is replaced.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    // Before anything is made on disk.
+    for path in args.files.iter().filter(|p| p.as_os_str() != "-") {
+        Lines::open(path)?;
+    }
+    let data_dir = &loaded.config.data_dir;
+    std::fs::create_dir_all(data_dir)
+        .map_err(|e| Usage(format!("{}: cannot be made: {e}", data_dir.display())))?;
+    if args.rebuild {
+        let kept = rebuild(&loaded.index_dir(), &loaded.config.index)?;
+        tracing::info!(documents = kept, "indexed again");
+    }
+    let (writer, upgraded) = Writer::open_or_upgrade(&loaded.index_dir(), &loaded.config.index)?;
+    if let Some(documents) = upgraded {
+        tracing::warn!(
+            documents,
+            "the index was of another version and has been made anew"
+        );
+    }
+    let mut import = Import {
+        writer,
+        imported: 0,
+        skipped: 0,
+        not_before_ms: 0,
+    };
+    let mut broken = 0;
+    for path in &args.files {
+        let name = match path.as_os_str() == "-" {
+            true => "standard input".to_owned(),
+            false => path.display().to_string(),
+        };
+        // What came before the break is in the index; the exit code says that it is not all.
+        if let Err(error) = import.read(&name, Lines::open(path)?)? {
+            broken += 1;
+            output::note(&format!("{name}: {error:#}"));
+        }
+    }
+    let seq = import.writer.last_seq();
+    import.writer.commit(seq)?;
+    import.writer.tidy()?;
+    import.writer.close()?;
+    if args.json {
+        output::json(
+            &serde_json::json!({ "imported": import.imported, "skipped": import.skipped }),
+        )?;
+    } else {
+        output::line(&format!(
+            "{} documents imported, {} lines skipped",
+            import.imported, import.skipped
+        ));
+    }
+    Ok(if import.skipped + broken == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+struct Import {
+    writer: Writer,
+    imported: u64,
+    skipped: u64,
+    /// What is imported next counts as later than all that was committed, also within one millisecond: exports go by it.
+    not_before_ms: i64,
+}
+
+impl Import {
+    /// Adds what is in a file. The inner error is the file's: it breaks off.
+    fn read(&mut self, name: &str, mut lines: Lines) -> anyhow::Result<anyhow::Result<()>> {
+        let mut line = Vec::new();
+        loop {
+            match lines.next(&mut line) {
+                Ok(true) => {}
+                end => return Ok(end.map(|_| ())),
+            }
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            match self.add(&line) {
+                Ok(()) => self.imported += 1,
+                Err(error) => {
+                    self.skipped += 1;
+                    output::note(&format!("{name}:{}: skipped: {error}", lines.number));
+                }
+            }
+            if self.imported % COMMIT_DOCUMENTS == COMMIT_DOCUMENTS - 1 {
+                let seq = self.writer.last_seq();
+                self.writer.commit(seq)?;
+                self.not_before_ms = crate::daemon::now_ms().max(self.not_before_ms) + 1;
+            }
+        }
+    }
+
+    fn add(&mut self, line: &[u8]) -> anyhow::Result<()> {
+        let document: Document = serde_json::from_slice(line)?;
+        let fingerprint = identity(&document)?;
+        let seq = self.writer.last_seq();
+        let fetched_ms = crate::daemon::now_ms().max(self.not_before_ms);
+        let mut document = Document {
+            links: Vec::new(),
+            ..document
+        };
+        document.drop_controls();
+        self.writer.upsert(&Entry {
+            fingerprint,
+            seq,
+            fetched_ms,
+            document: &document,
+        })?;
+        Ok(())
+    }
+}
+
+/// A document is its address; a saved file that was extracted without one is what it says.
+fn identity(document: &Document) -> anyhow::Result<u64> {
+    if !document.url.is_empty() {
+        return Ok(CrawlUri::parse(&document.url)?.fingerprint());
+    }
+    anyhow::ensure!(!document.text.is_empty(), "neither url nor text");
+    let title = document.title.as_deref().unwrap_or_default();
+    let said = format!("{title}\n{}", document.text);
+    Ok(xxhash_rust::xxh3::xxh3_64(said.as_bytes()))
+}

@@ -1,0 +1,251 @@
+//! The command line. In: arguments. Out: results on stdout, progress and logs on stderr, exit code 0 (done),
+//! 1 (failed) or 2 (usage or configuration). Each sub-command has a file of its own; none holds an algorithm.
+
+mod check;
+mod completions;
+mod control;
+mod crawl;
+mod demo;
+mod demo_place;
+mod eval;
+mod explain;
+mod export;
+mod extract;
+mod extract_inputs;
+mod filters;
+mod import;
+mod import_lines;
+mod logging;
+mod output;
+mod progress;
+mod robots;
+mod run;
+mod search;
+mod search_words;
+mod serve;
+mod site;
+mod status;
+mod templates;
+mod terms;
+mod terms_input;
+mod why;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::config::{self, ConfigError, Loaded, Problem};
+use crate::export::MarkError;
+use crate::serve::{BindError, CommandRefused, Why};
+use anyhow::Context as _;
+use taojin_crawl::fetch::FetchError;
+use taojin_crawl::store::StoreError;
+use taojin_search::index::IndexError;
+
+/// 淘金 Taojin: crawl the sites of one field, extract what they say, search it.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 110, disable_help_subcommand = true)]
+struct Cli {
+    /// Configuration file [default: /etc/taojin/taojin.toml, else config/taojin.toml]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Folder of the store, the index and the logs; overrides the configuration
+    #[arg(long, global = true, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// More detail in the log (-v debug, -vv trace)
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Crawl, index and search the bundled sample web on loopback
+    Demo(demo::Args),
+    /// Run the daemon: crawl each site on its schedule, index and serve
+    Run,
+    /// One pass over the due or the named sites, then exit
+    Crawl(crawl::Args),
+    /// Visit an address or a site now, ahead of its turn
+    Visit(control::VisitArgs),
+    /// Fetch nothing of a site until it is resumed
+    Pause(control::SiteArgs),
+    /// Go on with a paused site
+    Resume(control::SiteArgs),
+    /// Take a document down, or all of a site out
+    Purge(control::PurgeArgs),
+    /// Search the index
+    Search(search::Args),
+    /// Extract documents from files, URLs or standard input
+    Extract(extract::Args),
+    /// Score the extraction on labelled pages, compare with an earlier run
+    Eval(eval::Args),
+    /// Put documents, as `extract --json` writes them, into the index
+    Import(import::Args),
+    /// Write documents, or a query's hits, as JSON lines or Parquet for other programs
+    Export(export::Args),
+    /// Serve the HTTP API and the web page over an existing index, no crawling
+    Serve(serve::Args),
+    /// Add, list or remove sites
+    Site(site::Args),
+    /// Say which URLs a robots.txt allows, and by which rule
+    Robots(robots::Args),
+    /// Say what the crawler knows of a URL or host: state, delay and its cause, next fetch
+    Why(why::Args),
+    /// Check the configuration and say when each site is crawled next
+    Check(check::Args),
+    /// Show what the crawler has and does
+    Status(status::Args),
+    /// Learn, show and label the templates of sites
+    Templates(templates::Args),
+    /// Find the terms of the field, review them, keep the lexicon
+    Terms(terms::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+}
+
+/// A mistake of the caller: one line, exit code 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Usage(pub(crate) String);
+
+/// What every sub-command gets.
+#[derive(Clone)]
+struct Context {
+    config: Option<PathBuf>,
+    data_dir: Option<PathBuf>,
+}
+
+impl Context {
+    fn load(&self) -> Result<Loaded, ConfigError> {
+        config::load(self.config.as_deref(), self.data_dir.as_deref())
+    }
+
+    /// The same for commands that crawl: what the machine lacks is a mistake too.
+    fn load_to_crawl(&self) -> Result<Loaded, ConfigError> {
+        let loaded = self.load()?;
+        ConfigError::of(&loaded.problems())?;
+        Ok(loaded)
+    }
+
+    /// What can be read, and every mistake.
+    fn read(&self) -> (Loaded, Vec<Problem>) {
+        config::read(self.config.as_deref(), self.data_dir.as_deref())
+    }
+
+    /// A command of this program that goes by the same configuration, ready to be pasted.
+    fn command(&self, rest: &str) -> String {
+        let mut command = "taojin".to_owned();
+        for (option, path) in [("--config", &self.config), ("--data-dir", &self.data_dir)] {
+            if let Some(path) = path {
+                command.push_str(&format!(" {option} {}", for_shell(&path.to_string_lossy())));
+            }
+        }
+        format!("{command} {rest}")
+    }
+}
+
+/// A text as one word of a shell.
+fn for_shell(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:,@%+=".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
+/// Parses the arguments, runs the sub-command and gives the exit code.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse_from(search_words::marked(std::env::args_os().collect()));
+    logging::init(cli.verbose, matches!(cli.command, Command::Run));
+    let context = Context {
+        config: cli.config,
+        data_dir: cli.data_dir,
+    };
+    match dispatch(&context, cli.command) {
+        Ok(code) => code,
+        Err(error) => {
+            output::error(&one_line(&error));
+            ExitCode::from(if is_usage(&error) { 2 } else { 1 })
+        }
+    }
+}
+
+fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Demo(args) => demo::run(context, &args),
+        Command::Run => run::run(context),
+        Command::Crawl(args) => crawl::run(context, &args),
+        Command::Visit(args) => control::visit(context, &args),
+        Command::Pause(args) => control::pause(context, &args),
+        Command::Resume(args) => control::resume(context, &args),
+        Command::Purge(args) => control::purge(context, &args),
+        Command::Search(args) => search::run(context, &args),
+        Command::Extract(args) => extract::run(context, &args),
+        Command::Eval(args) => eval::run(context, &args),
+        Command::Import(args) => import::run(context, &args),
+        Command::Export(args) => export::run(context, &args),
+        Command::Serve(args) => serve::run(context, &args),
+        Command::Site(args) => site::run(context, &args),
+        Command::Robots(args) => robots::run(context, &args),
+        Command::Why(args) => why::run(context, &args),
+        Command::Check(args) => check::run(context, &args),
+        Command::Status(args) => status::run(context, &args),
+        Command::Templates(args) => templates::run(context, &args),
+        Command::Terms(args) => terms::run(context, &args),
+        Command::Completions(args) => completions::run(&args),
+    }
+}
+
+/// Mistakes of the caller, of the configuration and of the place (data folder in use, port taken, index of another
+/// version) exit with 2: trying again changes nothing.
+fn is_usage(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let store = cause.downcast_ref::<StoreError>();
+        let index = cause.downcast_ref::<IndexError>();
+        store.is_some_and(|e| !matches!(e, StoreError::Full { .. } | StoreError::Sql { .. }))
+            || index.is_some_and(|e| !matches!(e, IndexError::Failed { .. }))
+            || cause.is::<Usage>()
+            || cause.is::<ConfigError>()
+            || cause.is::<BindError>()
+            || cause.is::<FetchError>()
+            || cause
+                .downcast_ref::<CommandRefused>()
+                .is_some_and(|e| matches!(e.why, Why::NoSuchSite | Why::Mistake))
+            || matches!(
+                cause.downcast_ref(),
+                Some(MarkError::Other(_) | MarkError::Foreign { .. })
+            )
+    })
+}
+
+fn one_line(error: &anyhow::Error) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !parts.iter().any(|p| p.contains(&cause)) {
+            parts.push(cause);
+        }
+    }
+    let line = parts
+        .join(": ")
+        .lines()
+        .map(str::trim)
+        .collect::<Vec<_>>()
+        .join(" ");
+    line.replace(SYSTEM_DENIES, DENIED)
+}
+
+/// What the system says of a file that belongs to somebody else, and what a person can do about it.
+const SYSTEM_DENIES: &str = "Permission denied (os error 13)";
+const DENIED: &str = "permission denied; run taojin as the user that it belongs to (with sudo for the service's data), \
+                      or name another folder with --data-dir";
+
+/// The runtime of commands that use the network.
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("the runtime cannot be started")
+}

@@ -1,0 +1,266 @@
+//! `taojin search`: hits in the terminal or as JSON.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use super::filters::Filters;
+use super::{Context, Usage, output, search_words};
+use crate::config::Loaded;
+use crate::serve::{self, Found, FoundList, SearchAnswer, SearchHit, Wanted};
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::{self, Query, Reader, SiteTitles};
+
+/// Hits shown when nothing is said.
+const DEFAULT_LIMIT: usize = 10;
+/// How often `--follow` looks; the index commits twice a second.
+const FOLLOW_EVERY: std::time::Duration = std::time::Duration::from_millis(500);
+/// Hits printed after one look at most: nobody reads more.
+const FOLLOWED_AT_ONCE: usize = 1_000;
+/// Hits remembered as printed, 16 bytes each.
+const FOLLOWED_KEPT: usize = 1_000_000;
+
+/// Arguments of `search`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Words, "exact phrases", -without, a OR b, title: site: author: source: since: until:
+    #[arg(required = true, value_parser = search_words::word)]
+    query: Vec<String>,
+    #[command(flatten)]
+    filters: Filters,
+    /// Order of the hits
+    #[arg(long, value_enum, default_value_t = Sort::Relevance)]
+    sort: Sort,
+    /// Age that halves a score with --sort both (24h, 7d, 6m, 1y)
+    #[arg(long, value_name = "PERIOD")]
+    half_life: Option<String>,
+    /// Every reprint as a hit of its own (always so with --json)
+    #[arg(long)]
+    reprints: bool,
+    /// Number of hits
+    #[arg(long, default_value_t = DEFAULT_LIMIT)]
+    limit: usize,
+    /// Hits to pass over
+    #[arg(long, default_value_t = 0)]
+    offset: usize,
+    /// Wait for new hits and print each as it comes, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["limit", "offset", "sort"])]
+    follow: bool,
+    /// One JSON object, as GET /api/search answers; with --follow one object for each new hit
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Sort {
+    /// Best match first
+    Relevance,
+    /// Newest first
+    Date,
+    /// Best match first, but a score halves with each half-life of age
+    Both,
+}
+
+/// Searches the index of the data directory.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    let reader = open(&loaded)?;
+    let window = loaded.config.serve.window;
+    if args.limit == 0 || args.limit.saturating_add(args.offset) > window {
+        return Err(Usage(format!(
+            "--limit and --offset: hits 1 to {window} can be shown"
+        ))
+        .into());
+    }
+    let narrowed = args.filters.wanted(&reader)?;
+    let wanted = Wanted {
+        text: quoted(&args.query),
+        sort: args.sort.into(),
+        half_life_ms: args.half_life.as_deref().map(half_life).transpose()?,
+        grouped: !args.json && !args.reprints,
+        limit: args.limit,
+        offset: args.offset,
+        ..narrowed
+    };
+    if args.follow {
+        return follow(&reader, wanted, args.json);
+    }
+    if args.json {
+        let started = Instant::now();
+        let found = ask(&reader, &wanted)?;
+        output::json(&SearchAnswer::new(found, elapsed_ms(started), false))?;
+    } else {
+        show(&reader, &wanted, window)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn elapsed_ms(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1000.0
+}
+
+/// All hits asked for, however many: one look at the index gives [`Query::MAX_LIMIT`].
+fn ask(reader: &Reader, wanted: &Wanted) -> anyhow::Result<FoundList> {
+    let mut all = serve::ask(reader, wanted)?;
+    let full = |hits: usize| hits > 0 && hits.is_multiple_of(Query::MAX_LIMIT);
+    while all.hits.len() < wanted.limit && full(all.hits.len()) {
+        let next = Wanted {
+            offset: wanted.offset + all.hits.len(),
+            limit: wanted.limit - all.hits.len(),
+            ..wanted.clone()
+        };
+        let more = serve::ask(reader, &next)?.hits;
+        if more.is_empty() {
+            break;
+        }
+        all.hits.extend(more);
+    }
+    Ok(all)
+}
+
+/// Searches and prints the hits for a person. `window` is how deep hits can be asked for.
+pub(super) fn show(reader: &Reader, wanted: &Wanted, window: usize) -> anyhow::Result<()> {
+    let started = Instant::now();
+    // One hit more than is shown tells whether there are more: reprints are one hit, so the total does not.
+    let limit = (wanted.limit + 1).min(window.saturating_sub(wanted.offset));
+    let further = Wanted {
+        limit,
+        ..wanted.clone()
+    };
+    let mut found = ask(reader, &further)?;
+    let took_ms = elapsed_ms(started);
+    let is_more = found.hits.len() > wanted.limit;
+    found.hits.truncate(wanted.limit);
+    for note in &found.notes {
+        output::note(&output::printable(&note.to_string()));
+    }
+    print(&found, took_ms, wanted.offset);
+    if is_more {
+        let next = wanted.offset + wanted.limit;
+        output::line(&format!("\n--offset {next} shows the next"));
+    }
+    Ok(())
+}
+
+impl From<Sort> for index::Sort {
+    fn from(sort: Sort) -> Self {
+        match sort {
+            Sort::Relevance => Self::Relevance,
+            Sort::Date => Self::Date,
+            Sort::Both => Self::Both,
+        }
+    }
+}
+
+/// Prints what comes until the program is stopped; a document that changes is printed once.
+fn follow(reader: &Reader, mut wanted: Wanted, json: bool) -> anyhow::Result<ExitCode> {
+    let mut after = reader.watermark()?;
+    let mut printed = std::collections::HashSet::new();
+    output::note("waiting for new hits - Ctrl-C ends");
+    loop {
+        std::thread::sleep(FOLLOW_EVERY);
+        wanted.now_ms = crate::daemon::now_ms();
+        let query = serve::understood(reader, &wanted).query;
+        let mut new = Vec::new();
+        let reached = reader.scan(&query, true, after, |stored| {
+            if printed.insert(stored.fingerprint) {
+                new.push(stored);
+            }
+            new.len() < FOLLOWED_AT_ONCE
+        })?;
+        let whole = new.len() < FOLLOWED_AT_ONCE;
+        after = if whole { reached } else { reader.watermark()? };
+        new.sort_by_key(|stored| (stored.seq, stored.fetched_ms));
+        for hit in serve::as_hits(reader, &wanted, new) {
+            match json {
+                true => output::json(&SearchHit::from(hit.found))?,
+                false => print_hit(&output::Paint::new(), &hit.found, "*"),
+            }
+        }
+        if printed.len() > FOLLOWED_KEPT {
+            printed.clear();
+        }
+    }
+}
+
+fn half_life(text: &str) -> Result<i64, Usage> {
+    let wrong = || {
+        Usage(format!(
+            "--half-life {text}: write a period: 24h, 7d, 6m, 1y"
+        ))
+    };
+    serve::period_ms(text)
+        .filter(|&ms| ms > 0)
+        .ok_or_else(wrong)
+}
+
+/// The index of the data directory, open for searching.
+pub(super) fn open(loaded: &Loaded) -> anyhow::Result<Reader> {
+    let analyzer = Analyzer::new(&loaded.lexicons()?);
+    let reader = Reader::open(&loaded.index_dir(), &analyzer, &loaded.config.index)?;
+    let titles = crate::daemon::titles_of(&loaded.sites);
+    Ok(reader.with_titles(SiteTitles::new(move || titles.clone())))
+}
+
+/// Words as the shell gave them; one that held spaces was meant as a phrase only if the caller quoted inside.
+fn quoted(words: &[String]) -> String {
+    words.join(" ")
+}
+
+fn print(found: &FoundList, took_ms: f64, offset: usize) {
+    let paint = output::Paint::new();
+    let took = format!("in {:.0} ms", took_ms.ceil());
+    let (shown, total) = (found.hits.len() as u64, found.total);
+    output::line(&match offset {
+        0 if shown == total => format!("{total} {} {took}", plural(total)),
+        0 => format!("{shown} of {total} {} {took}", plural(total)),
+        _ if shown == 0 => format!("none of {total} {} {took}", plural(total)),
+        _ => format!(
+            "{} to {} of {total} {} {took}",
+            offset + 1,
+            offset + found.hits.len(),
+            plural(total)
+        ),
+    });
+    if let Some(other) = &found.did_you_mean {
+        output::line(&format!("Did you mean: {other}"));
+    }
+    for (rank, hit) in found.hits.iter().enumerate() {
+        print_hit(&paint, hit, &format!("{}.", offset + rank + 1));
+        if hit.duplicates > 0 {
+            let word = if hit.duplicates == 1 {
+                "reprint"
+            } else {
+                "reprints"
+            };
+            let more = format!("and {} {word} (--reprints shows all)", hit.duplicates);
+            output::line(&format!("     {}", paint.dim(&more)));
+        }
+    }
+}
+
+fn plural(hits: u64) -> &'static str {
+    if hits == 1 { "hit" } else { "hits" }
+}
+
+fn print_hit(paint: &output::Paint, hit: &Found, mark: &str) {
+    let title = paint.marked(&hit.title, output::BOLD);
+    let published = hit.published.as_deref();
+    let published = published.and_then(|p| p.get(..10)).unwrap_or("");
+    let known = |fact: &Option<String>| fact.as_deref().unwrap_or_default().trim().to_owned();
+    let facts = [
+        published.to_owned(),
+        known(&hit.site),
+        known(&hit.source),
+        known(&hit.author),
+        hit.url.clone(),
+    ];
+    let facts: Vec<String> = facts.into_iter().filter(|f| !f.is_empty()).collect();
+    output::line(&format!("\n{mark:>4} {title}"));
+    output::line(&format!(
+        "     {}",
+        paint.dim(&output::printable(&facts.join("  ")))
+    ));
+    if !hit.snippet.text.is_empty() {
+        output::line(&format!("     {}", paint.marked(&hit.snippet, "")));
+    }
+}

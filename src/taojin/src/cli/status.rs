@@ -1,0 +1,200 @@
+//! `taojin status`: what the crawler has and does, beside a running daemon or without one.
+
+use std::process::ExitCode;
+
+use super::{Context, Usage, output};
+use crate::daemon::StatusBoard;
+use crate::serve::{SiteStatus, Status};
+use taojin_search::index::IndexError;
+
+/// Arguments of `status`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// One JSON object, as GET /api/status answers
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the status.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    let dir = loaded.config.data_dir.display();
+    match std::fs::metadata(&loaded.config.data_dir) {
+        Ok(data) if data.is_dir() => {}
+        Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => {
+            return Err(Usage(format!("data_dir {dir}: {e}")).into());
+        }
+        _ => {
+            let next = "nothing was crawled yet; do that with `taojin crawl`, or look at `taojin demo` first";
+            return Err(Usage(format!("data_dir {dir}: there is no such folder; {next}")).into());
+        }
+    }
+    let documents = match super::search::open(&loaded) {
+        Ok(reader) => reader.num_docs()?,
+        Err(error) if matches!(error.downcast_ref(), Some(IndexError::Missing(_))) => 0,
+        Err(error) => return Err(error),
+    };
+    let status = StatusBoard::of(&loaded, None).read(documents)?;
+    if args.json {
+        output::json(&status)?;
+    } else {
+        print(&status);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(status: &Status) {
+    let mb = |bytes: u64| bytes as f64 / 1e6;
+    output::line(&format!(
+        "documents  {} ({} on their way)",
+        status.documents, status.outbox_lag
+    ));
+    if !status.note.is_empty() {
+        output::line(&format!("note       {}", output::printable(&status.note)));
+    }
+    let u = &status.urls;
+    output::line(&format!(
+        "urls       {} waiting, {} fetched, {} refused, {} failed, {} gone",
+        u.waiting, u.fetched, u.refused, u.failed, u.gone
+    ));
+    output::line(&format!(
+        "disk       index {:.1} MB, store {:.1} MB, free {:.1} GB",
+        mb(status.disk.index_bytes),
+        mb(status.disk.store_bytes),
+        mb(status.disk.free_bytes) / 1e3
+    ));
+    if let Some(terms) = &status.terms {
+        output::line(&format!(
+            "terms      {} to decide, {} accepted, {} rejected, last looked for {}",
+            terms.proposed,
+            terms.accepted,
+            terms.rejected,
+            time(terms.looked_ms)
+        ));
+    }
+    status.sites.iter().for_each(print_site);
+    for follow in &status.follows {
+        output::line(&format!(
+            "follow     {}: {} hits told, {} waiting, {} given up, last told {}",
+            follow.name,
+            follow.told,
+            follow.waiting,
+            follow.given_up,
+            time(follow.told_ms)
+        ));
+        if let Some(error) = &follow.last_error {
+            output::line(&format!(
+                "           last error: {}, next try {}",
+                output::printable(error),
+                time(follow.next_ms)
+            ));
+        }
+    }
+    for host in &status.hosts {
+        let error = host
+            .last_error
+            .as_deref()
+            .map(|error| format!(", {}", output::printable(error)))
+            .unwrap_or_default();
+        output::line(&format!(
+            "host       {}: {}, next fetch {}{error}",
+            host.host,
+            host.state,
+            time(host.next_fetch_ms)
+        ));
+    }
+}
+
+fn print_site(site: &SiteStatus) {
+    output::line(&format!(
+        "site       {}: {} documents, {} urls waiting, last cycle {}, next {}",
+        called(site),
+        site.documents,
+        site.urls.waiting,
+        time(site.last_cycle_ms),
+        time(site.next_cycle_ms)
+    ));
+    if site.paused_ms.is_some() {
+        output::line(&format!(
+            "           paused by the operator since {}; to go on: taojin resume {}",
+            time(site.paused_ms),
+            site.name
+        ));
+    }
+    let verdict = &site.verdict;
+    output::line(&format!(
+        "           {}: {}",
+        verdict.level.name(),
+        output::printable(&verdict.text)
+    ));
+    let cycle = &site.cycle;
+    if cycle.visits > 0 {
+        output::line(&format!(
+            "           last cycle: {} visits, {} new documents, {} wasted, {} not modified, {} failed{}",
+            cycle.visits,
+            cycle.new_documents,
+            cycle.wasted,
+            cycle.not_modified,
+            site.errors,
+            found(site)
+        ));
+    }
+    let t = &site.templates;
+    if t.used + t.waiting > 0 {
+        output::line(&format!(
+            "           templates: {} in use, learned from {} articles; {} more fit none and wait to be learned from",
+            t.used, t.learned, t.waiting
+        ));
+        output::line(&format!(
+            "           fetches of articles: {} read with a template, {} without (those learned from among them)",
+            t.matched, t.unmatched
+        ));
+    }
+    if let Some(note) = &t.note {
+        output::line(&format!(
+            "           templates: {} ({})",
+            output::printable(note),
+            time(t.note_ms)
+        ));
+    }
+    if let Some(error) = &site.last_error {
+        output::line(&format!(
+            "           last error: {}",
+            output::printable(error)
+        ));
+    }
+}
+
+/// How complete and how fresh the documents of a site are; nothing where no page ever came.
+fn found(site: &SiteStatus) -> String {
+    if site.urls.fetched == 0 {
+        return String::new();
+    }
+    let percent = site.recall_estimate * 100.0;
+    let age = site.mean_age_ms.map_or_else(String::new, |ms| {
+        let hours = ms as f64 / 3.6e6;
+        format!(", documents looked at {hours:.1} h ago on average")
+    });
+    format!("; about {percent:.1} % of the articles found{age}")
+}
+
+/// The name of a site, and what readers call it.
+fn called(site: &SiteStatus) -> String {
+    match site.title.is_empty() {
+        true => site.name.clone(),
+        false => format!("{} ({})", site.name, output::printable(&site.title)),
+    }
+}
+
+/// A moment in local time, or a dash.
+pub(super) fn time(ms: Option<i64>) -> String {
+    ms.and_then(chrono::DateTime::from_timestamp_millis)
+        .map_or_else(
+            || "-".to_owned(),
+            |t| {
+                t.with_timezone(&chrono::Local)
+                    .format("%Y-%m-%d %H:%M:%S")
+                    .to_string()
+            },
+        )
+}

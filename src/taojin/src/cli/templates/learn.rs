@@ -1,0 +1,196 @@
+//! `taojin templates learn`: templates of saved pages, with a report to look at.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::super::{Context, Usage, output};
+use super::{EXPORT_VERSION, Exported, input, report, show};
+use crate::config::Config;
+use taojin_extract as extract;
+use taojin_extract::page::Kind;
+use taojin_extract::template::{self, Keys, Learned, Observation};
+
+/// Arguments of `learn`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Folder of saved pages, or an HTML, WARC or ARC file
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// HTML file that shows the templates on one page of each
+    #[arg(long, value_name = "FILE", default_value = "templates.html")]
+    report: PathBuf,
+    /// Write the templates, as `import` takes them
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Name of the site in that file [default: the host of the pages, else the name of the folder]
+    #[arg(long, value_name = "NAME")]
+    site: Option<String>,
+    /// Greatest distance of pages of one template, 0 to 1 [default: templates.max_distance]
+    #[arg(long, value_name = "D")]
+    max_distance: Option<f32>,
+    /// Learn from list pages and others too, not from articles alone
+    #[arg(long)]
+    all: bool,
+}
+
+/// Learns, prints what was learned, writes the report.
+pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    let mut config = if context.config.is_some() {
+        context.load()?.config
+    } else {
+        Config::default()
+    };
+    if let Some(distance) = args.max_distance {
+        if !(0.0..=1.0).contains(&distance) {
+            return Err(Usage(format!("--max-distance {distance}: must be from 0 to 1")).into());
+        }
+        config.templates.max_distance = distance;
+    }
+    let files = input::files(&args.dir)?;
+    let mut seen = Vec::new();
+    let mut left_out = 0;
+    each_page(&files, &config, |saved| {
+        let read = extract::Context {
+            now_ms: saved.at_ms,
+            ..extract::Context::default()
+        };
+        let keys = Keys::of(&saved.page);
+        let (document, lines) = extract::observe(&saved.page, &keys, &read, &config.extract);
+        if document.kind == Kind::Article || args.all {
+            let mut observation = Observation::of(&saved.page, &keys, lines);
+            observation.url = saved.name;
+            seen.push(observation);
+        } else {
+            left_out += 1;
+        }
+        Ok(())
+    })?;
+    let learned = template::learn(&seen, &config.templates);
+    print(&learned, seen.len(), left_out);
+    let pages = shown_pages(&learned, &seen, &files, &config)?;
+    write(
+        &args.report,
+        &report::html(&learned, &seen, &pages, &config),
+    )?;
+    output::note(&format!("report: {}", args.report.display()));
+    if let Some(file) = &args.output {
+        let site = args
+            .site
+            .clone()
+            .unwrap_or_else(|| site_name(&args.dir, &seen));
+        let mut out = BufWriter::new(create(file)?);
+        for template in learned.templates {
+            let exported = Exported {
+                taojin_template: EXPORT_VERSION,
+                site: site.clone(),
+                template,
+            };
+            serde_json::to_writer(&mut out, &exported)?;
+            out.write_all(b"\n")?;
+        }
+        out.flush()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn each_page(
+    files: &[PathBuf],
+    config: &Config,
+    mut each: impl FnMut(input::Saved) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let bar = ProgressBar::new(files.len() as u64);
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len} files") {
+        bar.set_style(style);
+    }
+    for file in files {
+        input::pages(file, config, &mut each)?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+/// The page nearest the middle of each template, read again.
+fn shown_pages(
+    learned: &Learned,
+    seen: &[Observation],
+    files: &[PathBuf],
+    config: &Config,
+) -> anyhow::Result<BTreeMap<usize, input::Saved>> {
+    let mut wanted: BTreeMap<String, usize> = BTreeMap::new();
+    for (number, template) in learned.templates.iter().enumerate() {
+        let own = seen.iter().zip(&learned.template_of);
+        let nearest = own
+            .filter(|(_, of)| **of == Some(number))
+            .map(|(page, _)| (template.middle.similarity(&page.key_set()), &page.url))
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((_, url)) = nearest {
+            wanted.insert(url.clone(), number);
+        }
+    }
+    let mut pages = BTreeMap::new();
+    for file in files {
+        if pages.len() == wanted.len() {
+            break;
+        }
+        input::pages(file, config, |saved| {
+            if let Some(number) = wanted.get(&saved.name) {
+                pages.entry(*number).or_insert(saved);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(pages)
+}
+
+fn print(learned: &Learned, seen: usize, left_out: usize) {
+    let placed = learned.template_of.iter().flatten().count();
+    output::line(&format!(
+        "{seen} articles ({left_out} other pages left out), {} templates, {} pages without one",
+        learned.templates.len(),
+        seen - placed
+    ));
+    for (number, template) in (1..).zip(&learned.templates) {
+        let fields = show::fields(template);
+        let names: Vec<&str> = fields.iter().map(|f| f.name()).collect();
+        output::line(&format!(
+            "\ntemplate {number}: {} pages, distance {:.2} (greatest {:.2}), {}",
+            template.pages,
+            template.mean_distance,
+            template.max_distance,
+            names.join(" ")
+        ));
+        for line in show::lines(template) {
+            output::line(&output::printable(&line));
+        }
+    }
+}
+
+fn site_name(dir: &Path, seen: &[Observation]) -> String {
+    let host = seen
+        .first()
+        .and_then(|page| taojin_uri::CrawlUri::parse(&page.url).ok())
+        .map(|uri| uri.host().to_owned());
+    let folder = || {
+        dir.file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    host.unwrap_or_else(folder)
+}
+
+/// Writes a file of a result.
+pub(super) fn write(file: &Path, text: &str) -> anyhow::Result<()> {
+    fs::write(file, text).map_err(|e| Usage(format!("{}: {e}", file.display())).into())
+}
+
+fn create(file: &Path) -> anyhow::Result<File> {
+    let created = File::create(file);
+    Ok(created.map_err(|e| Usage(format!("{}: {e}", file.display())))?)
+}

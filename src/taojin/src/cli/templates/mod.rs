@@ -1,0 +1,305 @@
+//! `taojin templates`: what was learned of the sites' templates, and what a person says of it. Works beside a running
+//! daemon, which takes changes up within seconds.
+
+mod compare;
+mod input;
+mod learn;
+mod report;
+mod show;
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Context, Usage, output};
+use crate::daemon::{now_ms, pack, unpack};
+use taojin_crawl::store::{NewTemplate, TemplateRow, TemplateStore};
+use taojin_extract::template::{Field, Template};
+
+/// Arguments of `templates`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Learn from saved pages: a folder of HTML files, or WARC and ARC files; writes a report to look at
+    Learn(learn::Args),
+    /// Compare the measures of structure on saved pages: table, dendrogram, heat map
+    Compare(compare::Args),
+    /// List the templates of all sites, or of one
+    List {
+        /// Only this site
+        #[arg(long, value_name = "NAME")]
+        site: Option<String>,
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a template: its essential and optional nodes, its regions and what they hold
+    Show {
+        /// Number of the template, as `list` gives it
+        id: i64,
+        /// The whole template as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say what a region holds
+    Label {
+        /// Number of the template
+        id: i64,
+        /// The region, as `show` gives it
+        region: String,
+        /// title, published, author, source, body, comments, boilerplate; or `learned` to take back what was said
+        field: String,
+    },
+    /// Take a template out of use
+    Disable {
+        /// Number of the template
+        id: i64,
+        /// Take it back into use
+        #[arg(long)]
+        undo: bool,
+    },
+    /// Delete a template with its saved pages
+    Delete {
+        /// Number of the template
+        id: i64,
+    },
+    /// Write templates as JSON, one object a line
+    Export {
+        /// Only this site
+        #[arg(long, value_name = "NAME")]
+        site: Option<String>,
+        /// File to write [default: standard output]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Take in templates that `export` or `learn --output` wrote
+    Import {
+        /// The file
+        file: PathBuf,
+        /// Site that they are for, instead of the one they came from
+        #[arg(long, value_name = "NAME")]
+        site: Option<String>,
+    },
+}
+
+/// One line of an export.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Exported {
+    pub(super) taojin_template: u32,
+    pub(super) site: String,
+    pub(super) template: Template,
+}
+
+/// Version of the exported form.
+pub(super) const EXPORT_VERSION: u32 = 1;
+
+/// Runs the sub-command.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        Command::Learn(args) => learn::run(context, args),
+        Command::Compare(args) => compare::run(context, args),
+        Command::List { site, json } => list(context, site.as_deref(), *json),
+        Command::Show { id, json } => {
+            let (row, template) = find(&open(context)?, *id)?;
+            show::print(&row, &template, *json)
+        }
+        Command::Label { id, region, field } => label(context, *id, region, field),
+        Command::Disable { id, undo } => {
+            let found = open(context)?.set_disabled(*id, !undo)?;
+            told(
+                found,
+                *id,
+                if *undo {
+                    "in use again"
+                } else {
+                    "not used any more"
+                },
+            )
+        }
+        Command::Delete { id } => {
+            let found = open(context)?.delete(*id)?;
+            told(found, *id, "deleted")
+        }
+        Command::Export { site, output } => export(context, site.as_deref(), output.as_deref()),
+        Command::Import { file, site } => import(context, file, site.as_deref()),
+    }
+}
+
+fn open(context: &Context) -> anyhow::Result<TemplateStore> {
+    let loaded = context.load()?;
+    Ok(TemplateStore::open(&loaded.config.data_dir)?)
+}
+
+fn find(store: &TemplateStore, id: i64) -> anyhow::Result<(TemplateRow, Template)> {
+    let row = store.template(id)?.ok_or_else(|| none(id))?;
+    let template = unpack(&row.data).ok_or_else(|| {
+        anyhow::anyhow!("template {id} cannot be read: delete it, it is learned anew")
+    })?;
+    Ok((row, template))
+}
+
+fn none(id: i64) -> anyhow::Error {
+    Usage(format!(
+        "there is no template {id}: `taojin templates list` names them"
+    ))
+    .into()
+}
+
+fn told(found: bool, id: i64, what: &str) -> anyhow::Result<ExitCode> {
+    if !found {
+        return Err(none(id));
+    }
+    output::line(&format!("template {id}: {what}"));
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    id: i64,
+    site: &'a str,
+    version: i64,
+    learned_ms: i64,
+    pages: i64,
+    disabled: bool,
+    mean_distance: f32,
+    fields: Vec<&'static str>,
+    labels: usize,
+}
+
+fn list(context: &Context, site: Option<&str>, json: bool) -> anyhow::Result<ExitCode> {
+    let store = open(context)?;
+    for row in store.templates(site)? {
+        let Some(template) = unpack::<Template>(&row.data) else {
+            output::note(&format!("template {} cannot be read", row.id));
+            continue;
+        };
+        let fields = show::fields(&template);
+        let listed = Listed {
+            id: row.id,
+            site: &row.site,
+            version: row.version,
+            learned_ms: row.learned_ms,
+            pages: row.pages,
+            disabled: row.disabled,
+            mean_distance: template.mean_distance,
+            fields: fields.iter().map(|f| f.name()).collect(),
+            labels: template.labels.len(),
+        };
+        if json {
+            output::json(&listed)?;
+        } else {
+            let state = if row.disabled { " (disabled)" } else { "" };
+            output::line(&output::printable(&format!(
+                "{:>5}  {:24} v{:<3} {:>4} articles{}  distance {:.2}  {}{state}",
+                row.id,
+                row.site,
+                row.version,
+                row.pages,
+                show::copies(&row, &template),
+                template.mean_distance,
+                listed.fields.join(" "),
+            )));
+        }
+    }
+    for fit in store.template_fits()? {
+        if let Some(note) = fit
+            .note
+            .filter(|_| !json && site.is_none_or(|s| s == fit.site))
+        {
+            output::note(&output::printable(&format!("{}: {note}", fit.site)));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn label(context: &Context, id: i64, region: &str, field: &str) -> anyhow::Result<ExitCode> {
+    let field = match field {
+        "learned" => None,
+        name => Some(Field::named(name).ok_or_else(|| {
+            let known = Field::ALL.map(Field::name).join(", ");
+            Usage(format!(
+                "{name}: no field; there are: {known}, and `learned`"
+            ))
+        })?),
+    };
+    let mut store = open(context)?;
+    let (_, mut template) = find(&store, id)?;
+    let key = show::region_key(&template, region).ok_or_else(|| {
+        Usage(format!(
+            "{region}: no region of template {id}: `taojin templates show {id}` names them"
+        ))
+    })?;
+    match field {
+        Some(field) => template.labels.insert(key, field),
+        None => template.labels.remove(&key),
+    };
+    store.replace(id, &pack(&template))?;
+    let said = field.map_or("what was learned", Field::name);
+    output::line(&format!("template {id}: {region} holds {said}"));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn export(
+    context: &Context,
+    site: Option<&str>,
+    file: Option<&std::path::Path>,
+) -> anyhow::Result<ExitCode> {
+    let store = open(context)?;
+    let mut lines = String::new();
+    for row in store.templates(site)? {
+        let Some(template) = unpack::<Template>(&row.data) else {
+            continue;
+        };
+        let exported = Exported {
+            taojin_template: EXPORT_VERSION,
+            site: row.site,
+            template,
+        };
+        lines.push_str(&serde_json::to_string(&exported)?);
+        lines.push('\n');
+    }
+    match file {
+        Some(file) => {
+            fs::write(file, lines).map_err(|e| Usage(format!("{}: {e}", file.display())))?
+        }
+        None => std::io::stdout().lock().write_all(lines.as_bytes())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn import(
+    context: &Context,
+    file: &std::path::Path,
+    site: Option<&str>,
+) -> anyhow::Result<ExitCode> {
+    let text = fs::read_to_string(file).map_err(|e| Usage(format!("{}: {e}", file.display())))?;
+    let mut store = open(context)?;
+    let mut taken = 0;
+    for (number, line) in (1..)
+        .zip(text.lines())
+        .filter(|(_, l)| !l.trim().is_empty())
+    {
+        let fault = |why: String| Usage(format!("{}:{number}: {why}", file.display()));
+        let exported: Exported = serde_json::from_str(line).map_err(|e| fault(e.to_string()))?;
+        if exported.taojin_template != EXPORT_VERSION {
+            return Err(fault("written by another version".to_owned()).into());
+        }
+        let new = NewTemplate {
+            pages: i64::from(exported.template.pages),
+            data: pack(&exported.template),
+            ..NewTemplate::default()
+        };
+        store.add(site.unwrap_or(&exported.site), &[new], now_ms())?;
+        taken += 1;
+    }
+    output::line(&format!("{taken} templates taken in"));
+    Ok(ExitCode::SUCCESS)
+}

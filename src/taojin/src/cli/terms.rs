@@ -1,0 +1,315 @@
+//! `taojin terms`: find the terms of the field, decide about them, keep the lexicon of accepted ones.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::{Context, Usage, output, search, terms_input};
+use crate::config::Loaded;
+use crate::daemon::{self, Facts, TermDesk};
+use taojin_crawl::store::{TermMark, TermRecord, TermState};
+use taojin_lab::{TermTable, term_table};
+use taojin_search::analyze::{Dictionary, Lexicon};
+use taojin_search::terms::{self, Evidence, Found};
+
+/// Terms shown when nothing is said.
+const DEFAULT_LIMIT: usize = 100;
+
+/// Arguments of `terms`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Find terms in the index, or in files, best first; those of the index go on the review list
+    Discover {
+        /// Look in this file instead: one JSON object with a "text" a line (also .gz, .zst; - is standard input)
+        #[arg(long, value_name = "FILE")]
+        from: Vec<PathBuf>,
+        /// Put what was found in files on the review list too
+        #[arg(long)]
+        keep: bool,
+        /// Number of terms
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the review list: what was found and not decided about
+    List {
+        /// The accepted terms instead, as the lexicon file has them
+        #[arg(long, conflicts_with = "rejected")]
+        accepted: bool,
+        /// The rejected terms instead
+        #[arg(long)]
+        rejected: bool,
+        /// Number of terms
+        #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT)]
+        limit: usize,
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Put terms into the lexicon; searches use them within seconds, also on old documents
+    Accept {
+        /// The terms
+        #[arg(required = true, value_name = "TERM")]
+        terms: Vec<String>,
+    },
+    /// Take terms off the list and out of use; they are not proposed again
+    Reject {
+        /// The terms
+        #[arg(required = true, value_name = "TERM")]
+        terms: Vec<String>,
+    },
+    /// Print the accepted terms as a lexicon
+    Export,
+    /// Accept all terms of a lexicon file
+    Import {
+        /// One term a line; # begins a comment
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Measure how well terms are found: against the keywords of a folder with csl_kg.json
+    Eval {
+        /// Folder with csl_kg.json: {"id": ["text", ["keyword", …]], …}
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+        /// One JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// A term as `--json` shows it. The names are stable.
+#[derive(Serialize)]
+struct Shown<'a> {
+    term: &'a str,
+    normal: &'a str,
+    termhood: f64,
+    occurrences: u64,
+    documents: u64,
+    #[serde(flatten)]
+    facts: Facts,
+}
+
+/// Runs the action.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    let desk = TermDesk::of(&loaded);
+    match &args.action {
+        Action::Discover {
+            from,
+            keep,
+            limit,
+            json,
+        } => {
+            discover(&loaded, from, *keep || from.is_empty(), *limit, *json)?;
+        }
+        Action::List {
+            accepted: true,
+            limit,
+            json,
+            ..
+        } => accepted(&desk, *limit, *json)?,
+        Action::List {
+            rejected,
+            limit,
+            json,
+            ..
+        } => {
+            let state = if *rejected {
+                TermState::Rejected
+            } else {
+                TermState::Proposed
+            };
+            list(&desk, state, *limit, *json)?;
+        }
+        Action::Accept { terms } => {
+            let new = desk.accept(terms).map_err(usage)?;
+            output::line(&format!(
+                "{new} of {} terms are new in {}",
+                terms.len(),
+                file(&loaded)
+            ));
+        }
+        Action::Reject { terms } => {
+            let used = desk.reject(terms).map_err(usage)?;
+            output::line(&format!("{used} of {} terms were in use", terms.len()));
+        }
+        Action::Export => {
+            for term in desk.accepted()? {
+                let tag = term.tag.map(|tag| format!("\t{tag}")).unwrap_or_default();
+                output::line(&format!("{}{tag}", term.text));
+            }
+        }
+        Action::Import { file: path } => import(&loaded, &desk, path)?,
+        Action::Eval { dir, json } => eval(dir, *json)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn discover(
+    loaded: &Loaded,
+    from: &[PathBuf],
+    keep: bool,
+    limit: Option<usize>,
+    json: bool,
+) -> anyhow::Result<()> {
+    let mut config = loaded.config.terms.clone();
+    let shown = limit.unwrap_or(if json {
+        config.max_terms
+    } else {
+        DEFAULT_LIMIT
+    });
+    config.max_terms = config.max_terms.max(shown);
+    let (texts, mark, dictionary) = if from.is_empty() {
+        let reader = search::open(loaded)?;
+        let mark = TermMark {
+            seq: reader.last_seq()?,
+            at_ms: daemon::now_ms(),
+        };
+        let texts = daemon::texts_of_index(&reader, config.max_chars, &mut || true)?;
+        let dictionary = reader.analyzer().dictionary();
+        (texts.unwrap_or_default(), mark, dictionary)
+    } else {
+        let mut texts = Vec::new();
+        for path in from {
+            texts.extend(terms_input::texts(path, config.max_chars)?);
+        }
+        let mark = TermMark {
+            at_ms: daemon::now_ms(),
+            ..TermDesk::of(loaded).mark()?
+        };
+        (texts, mark, Dictionary::new(&loaded.lexicons()?).into())
+    };
+    let found = terms::discover(&texts, &dictionary, &config, &mut || true).unwrap_or_default();
+    if keep {
+        let listed = found.get(..loaded.config.terms.max_terms).unwrap_or(&found);
+        let kept = TermDesk::of(loaded).keep(listed, mark)?;
+        output::note(&format!(
+            "{} texts; {} terms to decide about (taojin terms list), {} accepted by themselves",
+            texts.len(),
+            kept.proposed,
+            kept.accepted
+        ));
+    }
+    for found in found.iter().take(shown) {
+        print_found(found, json)?;
+    }
+    Ok(())
+}
+
+fn print_found(found: &Found, json: bool) -> anyhow::Result<()> {
+    let measured = &found.candidate;
+    let shown = Shown {
+        term: &found.term,
+        normal: &measured.normal,
+        termhood: measured.termhood,
+        occurrences: u64::from(measured.occurrences),
+        documents: u64::from(measured.documents),
+        facts: Facts::of(found),
+    };
+    print(&shown, json)
+}
+
+fn list(desk: &TermDesk, state: TermState, limit: usize, json: bool) -> anyhow::Result<()> {
+    let records = desk.list(state, 0, limit)?;
+    if records.is_empty() && !json {
+        output::note("no terms on this list; `taojin terms discover` looks for some in the index");
+    }
+    for record in &records {
+        print_record(record, json)?;
+    }
+    Ok(())
+}
+
+fn print_record(record: &TermRecord, json: bool) -> anyhow::Result<()> {
+    let shown = Shown {
+        term: &record.term,
+        normal: &record.normal,
+        termhood: record.termhood,
+        occurrences: record.occurrences,
+        documents: record.documents,
+        facts: Facts::read(record),
+    };
+    print(&shown, json)
+}
+
+fn print(shown: &Shown<'_>, json: bool) -> anyhow::Result<()> {
+    if json {
+        return output::json(shown);
+    }
+    let paint = output::Paint::new();
+    output::line(&format!(
+        "{:.2}  {:>6}×  {:>6} docs  {}",
+        shown.termhood,
+        shown.occurrences,
+        shown.documents,
+        output::printable(shown.term)
+    ));
+    if let Some(Evidence { sentence, .. }) = shown.facts.evidence.first() {
+        output::line(&paint.dim(&format!("      {}", output::printable(sentence))));
+    }
+    Ok(())
+}
+
+fn accepted(desk: &TermDesk, limit: usize, json: bool) -> anyhow::Result<()> {
+    for term in desk.accepted()?.into_iter().take(limit) {
+        if json {
+            output::json(&serde_json::json!({ "term": term.text, "tag": term.tag }))?;
+        } else {
+            output::line(&term.text);
+        }
+    }
+    Ok(())
+}
+
+fn import(loaded: &Loaded, desk: &TermDesk, path: &std::path::Path) -> anyhow::Result<()> {
+    let wrong = |e: &dyn std::fmt::Display| Usage(format!("{}: {e}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|e| wrong(&e))?;
+    let lexicon =
+        Lexicon::parse(&path.display().to_string(), &text).map_err(|e| Usage(e.to_string()))?;
+    let new = desk.import(&lexicon)?;
+    let all = lexicon.terms().count();
+    output::line(&format!("{new} of {all} terms are new in {}", file(loaded)));
+    Ok(())
+}
+
+fn file(loaded: &Loaded) -> String {
+    loaded.accepted_terms().display().to_string()
+}
+
+/// A text that cannot be a term is the caller's mistake.
+fn usage(error: anyhow::Error) -> anyhow::Error {
+    match error.chain().count() {
+        1 => Usage(error.to_string()).into(),
+        _ => error,
+    }
+}
+
+fn eval(dir: &std::path::Path, json: bool) -> anyhow::Result<()> {
+    let path = dir.join("csl_kg.json");
+    let wrong = |e: &dyn std::fmt::Display| Usage(format!("{}: {e}", path.display()));
+    let bytes = std::fs::read(&path).map_err(|e| wrong(&e))?;
+    let gold: HashMap<String, (String, Vec<String>)> =
+        serde_json::from_slice(&bytes).map_err(|e| wrong(&e))?;
+    let rows: Vec<TermTable> = term_table(&gold);
+    if json {
+        return output::json(&rows);
+    }
+    output::line("ranking                  P@100  P@500  P@1000  R@3000");
+    for row in rows {
+        output::line(&format!(
+            "{:<24} {:>5.3}  {:>5.3}   {:>5.3}   {:>5.3}",
+            row.ranking, row.p100, row.p500, row.p1000, row.r3000
+        ));
+    }
+    Ok(())
+}

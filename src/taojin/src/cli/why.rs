@@ -1,0 +1,330 @@
+//! `taojin why`: what the crawler knows of a URL or host.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::status::time;
+use super::{Context, Usage, output};
+use crate::daemon::now_ms;
+use taojin_crawl::frontier::{Explanation, Refusal, Scope, leads_nowhere};
+use taojin_crawl::store::{HELD_MS, Reader, UrlClass, UrlRecord, UrlState};
+use taojin_uri::CrawlUri;
+
+/// Arguments of `why`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A URL, or a host name
+    #[arg(value_name = "URL")]
+    url: String,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The answer of `why --json`. The names are stable.
+#[derive(Debug, Default, Serialize)]
+struct Answer {
+    /// Canonical form of what was asked.
+    url: String,
+    /// Site that the URL belongs to.
+    site: Option<String>,
+    /// `unknown`, `new`, `fetched`, `redirect`, `gone`, `failed`, `refused`.
+    state: String,
+    class: Option<String>,
+    status: Option<u16>,
+    fetched_ms: Option<i64>,
+    next_due_ms: Option<i64>,
+    in_index: bool,
+    target: Option<String>,
+    error: Option<String>,
+    /// Why it has no document, in words; none if it has one.
+    reason: Option<String>,
+    /// What is odd about a page that has a document.
+    note: Option<String>,
+    /// Where it stands in the queue, in words.
+    queue: Option<String>,
+    /// The address whose document stands for this one too.
+    alias_of: Option<String>,
+    /// Addresses that its document stands for as well.
+    addresses: Vec<String>,
+    /// When the operator took it down, Unix milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taken_down_ms: Option<i64>,
+    /// Why the URL is not crawled, when a rule refuses it.
+    refused_by: Option<String>,
+    host: Option<Host>,
+}
+
+#[derive(Debug, Serialize)]
+struct Host {
+    host: String,
+    delay_ms: i64,
+    delay_cause: String,
+    next_fetch_ms: Option<i64>,
+    wait_cause: String,
+    due: usize,
+    queue_eta_ms: i64,
+    errors_in_a_row: u32,
+    last_error: Option<String>,
+}
+
+/// Explains a URL or a host.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    let reader = Reader::open(&loaded.config.data_dir)?;
+    let has_scheme = args.url.contains("://");
+    let text = if has_scheme {
+        args.url.clone()
+    } else {
+        format!("http://{}/", args.url)
+    };
+    let uri = CrawlUri::parse(&text).map_err(|e| Usage(format!("{}: {e}", args.url)))?;
+    let mut answer = Answer {
+        url: uri.to_string(),
+        state: "unknown".to_owned(),
+        ..Answer::default()
+    };
+    if has_scheme {
+        match reader.lookup(&uri)? {
+            Some(record) => {
+                describe(&mut answer, &record);
+                ties(&mut answer, &reader, &record)?;
+                answer.reason = reason(&record, answer.alias_of.as_deref());
+            }
+            None => {
+                let trap = || leads_nowhere(&loaded.config.data_dir, &uri);
+                let alike = || trap().then(|| Refusal::Alike.describe().to_owned());
+                answer.refused_by = refusal(&loaded.sites, &uri).or_else(alike);
+            }
+        }
+    }
+    if let Some(takedown) = reader.takedown(&uri)?.filter(|_| has_scheme) {
+        answer.taken_down_ms = Some(takedown.at_ms);
+        answer.refused_by = Some("taken down by the operator".to_owned());
+        answer.queue = Some("is not fetched again".to_owned());
+    }
+    let host = Explanation::of(
+        &reader,
+        &loaded.config.frontier,
+        uri.authority(),
+        None,
+        now_ms(),
+    )?;
+    answer.host = host.map(|e| Host {
+        host: e.host.authority.to_string(),
+        delay_ms: e.delay_ms,
+        delay_cause: e.delay_cause.describe().to_owned(),
+        next_fetch_ms: e.next_fetch_ms,
+        wait_cause: e.cause.describe().to_owned(),
+        due: e.due,
+        queue_eta_ms: e.eta_ms,
+        errors_in_a_row: e.host.errors,
+        last_error: e.host.last_error.clone(),
+    });
+    if args.json {
+        output::json(&answer)?;
+    } else {
+        print(&answer, has_scheme);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn ties(answer: &mut Answer, reader: &Reader, record: &UrlRecord) -> anyhow::Result<()> {
+    let address = |id| anyhow::Ok(reader.url(id)?.map(|r| r.uri.to_string()));
+    if let Some(id) = record.visit.alias_of {
+        answer.alias_of = address(id)?;
+    }
+    for id in reader.aliases(record.id)? {
+        answer.addresses.extend(address(id)?);
+    }
+    Ok(())
+}
+
+/// Where a known URL stands in the queue.
+fn queue(record: &UrlRecord, now_ms: i64) -> String {
+    let class = record.visit.class;
+    match record.visit.due_ms {
+        None if class.is_hub() => "comes with the next cycle of its site".to_owned(),
+        None => "is not fetched again".to_owned(),
+        Some(HELD_MS..) => "held back until the next cycle of its site".to_owned(),
+        Some(due_ms) if due_ms <= now_ms => {
+            let since_s = (now_ms - due_ms) / 1000;
+            let rank = record.visit.rank;
+            format!("due for {since_s} s, rank {rank} of 0 (first) to 15; waits for its host")
+        }
+        Some(_) => "planned".to_owned(),
+    }
+}
+
+fn describe(answer: &mut Answer, record: &UrlRecord) {
+    let visit = &record.visit;
+    answer.site = Some(record.site.to_string());
+    visit.state.name().clone_into(&mut answer.state);
+    answer.class = Some(visit.class.name().to_owned());
+    answer.status = visit.status;
+    answer.fetched_ms = visit.fetched_ms;
+    answer.next_due_ms = visit.due_ms;
+    answer.in_index = visit.documented;
+    answer.target.clone_from(&visit.target);
+    if visit.state != UrlState::Fetched {
+        answer.error.clone_from(&visit.error);
+    } else if visit.documented {
+        answer.note.clone_from(&visit.error);
+    }
+    answer.queue = Some(queue(record, now_ms()));
+}
+
+/// Why a known URL has no document in the index, if it has none; `alias` is the address that has it.
+fn reason(record: &UrlRecord, alias: Option<&str>) -> Option<String> {
+    let visit = &record.visit;
+    if visit.documented {
+        return None;
+    }
+    let error = visit.error.as_deref();
+    Some(match (visit.state, alias) {
+        (_, Some(alias)) if visit.content.is_some() => format!("same text as {alias}"),
+        (_, Some(alias)) => format!("names {alias} as its own address, which has the document"),
+        (UrlState::New, _) => "not fetched yet".to_owned(),
+        (UrlState::Redirect, _) => match &visit.target {
+            Some(target) => format!("redirects to {target}"),
+            None => "redirects".to_owned(),
+        },
+        (UrlState::Gone, _) => match visit.status {
+            Some(410) => "the server says that the page is gone (410)".to_owned(),
+            Some(404) => "not found (404), and again a day later".to_owned(),
+            _ => "says that it does not exist, and again a day later".to_owned(),
+        },
+        (UrlState::Failed, _) => format!("could not be read: {}", plain(error)),
+        (UrlState::Refused, _) => format!("not taken: {}", plain(error)),
+        (UrlState::Fetched, _) => match (error, visit.class) {
+            (Some(reason), _) => reason.to_owned(),
+            (None, UrlClass::Feed) => "a feed: read for its links".to_owned(),
+            (None, UrlClass::Sitemap) => "a sitemap: read for its links".to_owned(),
+            (None, UrlClass::Hub) => "judged to be a list page".to_owned(),
+            (None, _) => "no reason was recorded; the next visit records it".to_owned(),
+        },
+    })
+}
+
+/// An error of the store in a person's words.
+fn plain(error: Option<&str>) -> &str {
+    match error {
+        None => "no answer",
+        Some("content-type") => "not a page: the server declares another type",
+        Some("content-type: no text") => "not a text",
+        Some("too-large") => "larger than fetch.max_body_bytes",
+        Some("bomb") => "a small body that unpacks to a huge one",
+        Some("bad-redirect") => "redirects to an address that cannot be crawled",
+        Some("dns") => "the host name has no address",
+        Some("connect") => "no connection to the server",
+        Some("tls") => "no secure connection: certificate or TLS version",
+        Some("timeout") => "no answer in time",
+        Some("reset") => "the server closed the connection before it answered",
+        Some("decode") => "the body is not packed as its header says",
+        Some("protocol") => "the answer is not HTTP",
+        Some(other) => other,
+    }
+}
+
+/// Which rule keeps an unknown URL out of every site, if one does.
+fn refusal(sites: &[taojin_crawl::schedule::Site], uri: &CrawlUri) -> Option<String> {
+    let mut reasons = Vec::new();
+    for site in sites.iter().filter(|s| s.enabled) {
+        match Scope::new(&crate::config::scope(site)).map(|scope| scope.check(uri, 1, 0)) {
+            Ok(Ok(())) => return None,
+            Ok(Err(refusal)) => reasons.push(format!("site {}: {}", site.name, refusal.describe())),
+            Err(error) => reasons.push(format!("site {}: {error}", site.name)),
+        }
+    }
+    Some(if reasons.is_empty() {
+        "no site is configured".to_owned()
+    } else {
+        reasons.join("; ")
+    })
+}
+
+fn print(answer: &Answer, is_url: bool) {
+    let line =
+        |name: &str, value: &str| output::line(&format!("{name:12} {}", output::printable(value)));
+    if is_url {
+        line("url", &answer.url);
+        match (&*answer.state, &answer.refused_by) {
+            _ if answer.taken_down_ms.is_some() => line(
+                "state",
+                &format!(
+                    "taken down by the operator on {}; to lift that: taojin purge --allow {}",
+                    time(answer.taken_down_ms),
+                    answer.url
+                ),
+            ),
+            ("unknown", Some(rule)) => line("state", &format!("never taken up: {rule}")),
+            ("unknown", None) => line(
+                "state",
+                "in scope, but no page that was fetched links to it",
+            ),
+            (state, _) => line("state", state),
+        }
+        if let Some(site) = &answer.site {
+            line("site", site);
+            line("class", answer.class.as_deref().unwrap_or("-"));
+            line(
+                "status",
+                &answer.status.map_or("-".to_owned(), |s| s.to_string()),
+            );
+            line("fetched", &time(answer.fetched_ms));
+            line("next", &time(answer.next_due_ms));
+            let in_index = match &answer.reason {
+                _ if answer.in_index => "yes".to_owned(),
+                Some(reason) => format!("no: {reason}"),
+                None => "no".to_owned(),
+            };
+            line("in index", &in_index);
+        }
+        for (name, value) in [
+            ("queue", &answer.queue),
+            ("document at", &answer.alias_of),
+            ("stands at", &answer.target),
+            ("error", &answer.error),
+            ("note", &answer.note),
+        ] {
+            if let Some(value) = value {
+                line(name, value);
+            }
+        }
+    }
+    for address in &answer.addresses {
+        line("also at", address);
+    }
+    let Some(host) = &answer.host else {
+        line("host", "nothing was fetched from it");
+        return;
+    };
+    line("host", &host.host);
+    line(
+        "delay",
+        &format!(
+            "{:.1} s ({})",
+            host.delay_ms as f64 / 1000.0,
+            host.delay_cause
+        ),
+    );
+    line(
+        "next fetch",
+        &format!("{} ({})", time(host.next_fetch_ms), host.wait_cause),
+    );
+    line(
+        "queue",
+        &format!(
+            "{} due, about {:.0} s",
+            host.due,
+            host.queue_eta_ms as f64 / 1000.0
+        ),
+    );
+    if let Some(error) = &host.last_error {
+        line(
+            "last error",
+            &format!("{error} ({} in a row)", host.errors_in_a_row),
+        );
+    }
+}

@@ -1,0 +1,195 @@
+//! Settings. In: `taojin.toml` and `sites.d/*.toml`. Out: [`Config`] and the sites, or for every mistake one line that
+//! names the file, the line, the key, its value and what to write. Each stage owns its own section's struct; no stage
+//! imports this file.
+
+mod explain;
+mod lexicons;
+mod limits;
+mod place;
+mod problem;
+mod read;
+mod values;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub use problem::{ConfigError, Problem};
+pub use read::{load, parse_site, read, read_site, read_sites, site_files};
+pub use values::scope;
+
+use crate::serve;
+use taojin_crawl::fetch;
+use taojin_crawl::frontier;
+use taojin_crawl::schedule;
+use taojin_crawl::schedule::Site;
+use taojin_extract as extract;
+use taojin_extract::page;
+use taojin_extract::template;
+use taojin_search::analyze;
+use taojin_search::index;
+use taojin_search::terms;
+
+/// Where the installed daemon looks first.
+pub const SYSTEM_CONFIG: &str = "/etc/taojin/taojin.toml";
+/// Where a developer's checkout keeps its configuration.
+pub const LOCAL_CONFIG: &str = "config/taojin.toml";
+
+/// Connections in use at once over all hosts: enough to keep a small machine's two cores busy with slow servers.
+const MAX_CONNECTIONS: usize = 64;
+/// Documents that may wait for the index before the crawl slows down.
+const MAX_OUTBOX: u64 = 4096;
+/// A crawl log of this size is set aside and a new one begun.
+const CRAWL_LOG_BYTES: u64 = 64 * 1024 * 1024;
+/// How many old crawl logs are kept.
+const CRAWL_LOG_FILES: u32 = 8;
+/// Time that requests under way get to finish when the daemon stops.
+const STOP_GRACE_MS: u64 = 4_000;
+/// `taojin crawl` does not wait for a host that is not ready within this time.
+const PASS_PATIENCE_MS: u64 = 60_000;
+
+/// Room that the store, the index and its merges need to end well.
+const MIN_FREE_BYTES: u64 = 2 << 30;
+/// Other programs of the machine fail as well when less is free.
+const MIN_FREE_PERCENT: u8 = 5;
+
+/// Everything in `taojin.toml`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Folder of the store, the index, the logs. Under systemd: /var/lib/taojin.
+    pub data_dir: PathBuf,
+    /// Folder with one file per site; relative to this file.
+    pub sites_dir: PathBuf,
+    /// The crawl as a whole.
+    pub crawl: CrawlConfig,
+    /// Which URL is fetched when: queues, politeness, scope.
+    pub frontier: frontier::Config,
+    /// When pages are visited again.
+    pub revisit: schedule::Config,
+    /// How pages are fetched.
+    pub fetch: fetch::Config,
+    /// Archives of what was fetched.
+    pub warc: fetch::WarcConfig,
+    /// Limits of one page.
+    pub page: page::Config,
+    /// How documents are taken out of pages.
+    pub extract: extract::Config,
+    /// Section `[templates]`.
+    pub templates: template::Config,
+    /// How Chinese text is cut.
+    pub analyze: analyze::Config,
+    /// How domain terms are found.
+    pub terms: terms::Config,
+    /// The search index.
+    pub index: index::Config,
+    /// The HTTP API and the web page.
+    pub serve: serve::Config,
+    /// Topics that are followed: one block each.
+    pub follow: Vec<serve::Follow>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            data_dir: PathBuf::from("/var/lib/taojin"),
+            sites_dir: PathBuf::from("sites.d"),
+            crawl: CrawlConfig::default(),
+            frontier: frontier::Config::default(),
+            revisit: schedule::Config::default(),
+            fetch: fetch::Config::default(),
+            warc: fetch::WarcConfig::default(),
+            page: page::Config::default(),
+            extract: extract::Config::default(),
+            templates: template::Config::default(),
+            analyze: analyze::Config::default(),
+            terms: terms::Config::default(),
+            index: index::Config::default(),
+            serve: serve::Config::default(),
+            follow: Vec::new(),
+        }
+    }
+}
+
+/// Section `[crawl]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CrawlConfig {
+    /// Pages fetched at the same time, over all hosts.
+    pub max_connections: usize,
+    /// Documents are taken out of pages and indexed. Without, the crawl only fetches and follows links: for archives
+    /// (`[warc]`) that are read later.
+    pub documents: bool,
+    /// Documents that may wait for the index; above it no new page is fetched until the index has caught up.
+    pub max_outbox: u64,
+    /// Size in bytes at which the crawl log is rotated.
+    pub crawl_log_bytes: u64,
+    /// Number of rotated crawl logs that are kept.
+    pub crawl_log_files: u32,
+    /// Milliseconds that requests under way get to finish when the daemon stops.
+    pub stop_grace_ms: u64,
+    /// `taojin crawl` leaves a host that is not ready within these milliseconds to the next pass.
+    pub pass_patience_ms: u64,
+    /// Crawling pauses while fewer bytes than these are free under the data folder; 0 switches this off.
+    pub min_free_bytes: u64,
+    /// Crawling pauses while less than this share of that file system is free, in percent; 0 switches this off.
+    pub min_free_percent: u8,
+}
+
+impl Default for CrawlConfig {
+    fn default() -> Self {
+        Self {
+            max_connections: MAX_CONNECTIONS,
+            documents: true,
+            max_outbox: MAX_OUTBOX,
+            crawl_log_bytes: CRAWL_LOG_BYTES,
+            crawl_log_files: CRAWL_LOG_FILES,
+            stop_grace_ms: STOP_GRACE_MS,
+            pass_patience_ms: PASS_PATIENCE_MS,
+            min_free_bytes: MIN_FREE_BYTES,
+            min_free_percent: MIN_FREE_PERCENT,
+        }
+    }
+}
+
+/// A configuration that was read and checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// The file it came from; none when every value is a default.
+    pub file: Option<PathBuf>,
+    /// The settings, with `sites_dir` made absolute or relative to the working folder.
+    pub config: Config,
+    /// The sites in order of their names, disabled ones included.
+    pub sites: Vec<Site>,
+}
+
+/// The known word most like `word`, when it is like enough to be a typing error.
+pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    known
+        .iter()
+        .map(|k| (strsim::damerau_levenshtein(word, k), *k))
+        .filter(|(distance, k)| *distance <= (k.len() / 3).max(2))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, k)| k)
+}
+
+impl Loaded {
+    /// Folder of the search index.
+    pub fn index_dir(&self) -> PathBuf {
+        self.config.data_dir.join("index")
+    }
+
+    /// Folder of the archives.
+    pub fn warc_dir(&self) -> PathBuf {
+        let dir = &self.config.warc.dir;
+        match dir.as_os_str().is_empty() {
+            true => self.config.data_dir.join("warc"),
+            false => dir.clone(),
+        }
+    }
+
+    /// Folder of the crawl log.
+    pub fn log_dir(&self) -> PathBuf {
+        self.config.data_dir.join("log")
+    }
+}

@@ -1,0 +1,166 @@
+//! Reading the files. In: where they are. Out: the settings, and every mistake in them. A file with a mistake does not
+//! hide those of the others.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use toml::Table;
+
+use super::explain::{line_of, parse};
+use super::problem::{ConfigError, Problem};
+use super::{Config, LOCAL_CONFIG, Loaded, SYSTEM_CONFIG, values};
+use taojin_crawl::schedule::Site;
+
+/// Finds and reads the configuration: `explicit` if given, else the system's file, else the checkout's, else
+/// the defaults. `data_dir` overrides the file's. Refuses it if there is any mistake in it.
+pub fn load(explicit: Option<&Path>, data_dir: Option<&Path>) -> Result<Loaded, ConfigError> {
+    let (loaded, problems) = read(explicit, data_dir);
+    ConfigError::of(&problems)?;
+    Ok(loaded)
+}
+
+/// The same, with every mistake that there is; what is wrong counts as left out.
+pub fn read(explicit: Option<&Path>, data_dir: Option<&Path>) -> (Loaded, Vec<Problem>) {
+    let file = match explicit {
+        Some(path) => Some(path.to_owned()),
+        None => [SYSTEM_CONFIG, LOCAL_CONFIG]
+            .iter()
+            .map(PathBuf::from)
+            .find(|p| p.is_file()),
+    };
+    let (mut config, mut problems) = match &file {
+        Some(path) => read_config(path),
+        None => (Config::default(), Vec::new()),
+    };
+    if let (Some(path), true) = (&file, config.sites_dir.is_relative()) {
+        config.sites_dir = path
+            .parent()
+            .unwrap_or(Path::new("."))
+            .join(&config.sites_dir);
+    }
+    if let Some(dir) = data_dir {
+        config.data_dir = dir.to_owned();
+    }
+    let (sites, of_sites) = read_sites(&config.sites_dir);
+    problems.extend(of_sites);
+    let loaded = Loaded {
+        file,
+        config,
+        sites,
+    };
+    (loaded, problems)
+}
+
+/// Reads every `*.toml` of the folder as a site, in the order of their names. A missing folder holds no sites.
+pub fn read_sites(dir: &Path) -> (Vec<Site>, Vec<Problem>) {
+    let (mut sites, mut problems) = (Vec::<Site>::new(), Vec::new());
+    let files = match site_files(dir) {
+        Ok(files) => files,
+        Err(error) => return (sites, vec![unreadable(dir, &error)]),
+    };
+    for path in files {
+        let (site, of_site) = read_site(&path);
+        problems.extend(of_site);
+        let Some(site) = site else { continue };
+        if sites.iter().any(|s| s.name == site.name) {
+            let name = &site.name;
+            let text =
+                format!("name = \"{name}\": two files have this site name; rename one of them");
+            problems.push(Problem::in_file(&path, text));
+        } else {
+            sites.push(site);
+        }
+    }
+    sites.sort_by(|a, b| a.name.cmp(&b.name));
+    (sites, problems)
+}
+
+/// The files of a folder that describe sites; those that begin with a dot are drafts.
+pub fn site_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    match fs::read_dir(dir) {
+        Ok(entries) => {
+            for entry in entries {
+                let path = entry?.path();
+                let hidden = path
+                    .file_name()
+                    .is_some_and(|n| n.as_encoded_bytes().starts_with(b"."));
+                if path.extension().is_some_and(|e| e == "toml") && !hidden {
+                    files.push(path);
+                }
+            }
+        }
+        Err(e) if e.kind() == ErrorKind::NotFound => {}
+        Err(e) => return Err(e),
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Reads and checks one site file: the site, unless it has a mistake, and what is wrong with it.
+pub fn read_site(path: &Path) -> (Option<Site>, Vec<Problem>) {
+    match fs::read_to_string(path) {
+        Ok(text) => parse_site(path, &text),
+        Err(error) => (None, vec![unreadable(path, &error)]),
+    }
+}
+
+/// The same for a file that need not be there yet.
+pub fn parse_site(path: &Path, text: &str) -> (Option<Site>, Vec<Problem>) {
+    let defaults = Table::try_from(Site::default()).unwrap_or_default();
+    let (site, mut problems) = parse::<Site>(path, text, &defaults);
+    let Some(mut site) = site else {
+        return (None, problems);
+    };
+    if site.name.is_empty() {
+        site.name = path
+            .file_stem()
+            .map(|s| s.to_string_lossy().into_owned())
+            .unwrap_or_default();
+    }
+    add(&mut problems, path, text, values::of_site(&site, &defaults));
+    (problems.is_empty().then_some(site), problems)
+}
+
+fn read_config(path: &Path) -> (Config, Vec<Problem>) {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) => return (Config::default(), vec![unreadable(path, &error)]),
+    };
+    let defaults = Table::try_from(Config::default()).unwrap_or_default();
+    let (config, mut problems) = parse::<Config>(path, &text, &defaults);
+    let Some(config) = config else {
+        return (Config::default(), problems);
+    };
+    let wrong = values::of_config(&config, &defaults);
+    add(&mut problems, path, &text, wrong);
+    (config, problems)
+}
+
+/// Adds mistakes of values with their lines. A key that has one already is not named again, nor one that is not in the
+/// file when something was left out of it: it may have been that.
+fn add(problems: &mut Vec<Problem>, path: &Path, text: &str, wrong: Vec<String>) {
+    let named: Vec<String> = problems.iter().map(|p| p.key().to_owned()).collect();
+    for text_of_it in wrong {
+        let mut problem = Problem::in_file(path, text_of_it);
+        if named.iter().any(|key| key == problem.key()) {
+            continue;
+        }
+        problem.line = line_of(text, problem.key());
+        if problem.line.is_some() || named.is_empty() {
+            problems.push(problem);
+        }
+    }
+    problems.sort_by_key(|p| p.line);
+}
+
+pub(super) fn unreadable(path: &Path, error: &io::Error) -> Problem {
+    let why = match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        ErrorKind::PermissionDenied => "may not be read by this user".to_owned(),
+        ErrorKind::InvalidData => "is not text in UTF-8".to_owned(),
+        _ => format!("cannot be read: {error}"),
+    };
+    Problem::in_file(path, why)
+}

@@ -1,0 +1,286 @@
+//! From what a visit found to what is stored and logged. In: the end of a lease. Out: the record's next state, the
+//! outbox row, the line of the crawl log. Pure but for the time that is passed in.
+
+use std::sync::Arc;
+
+use super::crawl_log::LogLine;
+use super::duplicates::{Primary, Ties, content};
+use super::visit::Visited;
+use crate::daemon::indexer::OutboxDocument;
+use taojin_crawl::fetch::{Failure, Fetched, Outcome};
+use taojin_crawl::frontier::{FetchReport, Lease};
+use taojin_crawl::schedule::{self, PageKind, Revisit};
+use taojin_crawl::store::{DocOp, FinishedPage, UrlClass, UrlRecord, UrlState, Visit};
+use taojin_extract::{Document, Kind};
+
+/// A lease that has ended.
+pub(crate) struct Finished {
+    /// The lease.
+    pub(crate) lease: Lease,
+    /// What was found.
+    pub(crate) visited: Visited,
+    /// What the frontier's politeness is told.
+    pub(crate) report: FetchReport,
+}
+
+/// What follows from a visit.
+pub(crate) struct Settled {
+    /// For the transaction.
+    pub(crate) page: FinishedPage,
+    /// For the crawl log.
+    pub(crate) line: LogLine,
+    /// The page came whole and said nothing that was not known.
+    pub(crate) wasted: bool,
+}
+
+/// Decides with the revisit policy what becomes of the URL and of its document.
+pub(crate) fn settle(
+    finished: Finished,
+    ties: Ties,
+    config: &schedule::Config,
+    now_ms: i64,
+) -> Settled {
+    let Finished { lease, visited, .. } = finished;
+    let record = &lease.record;
+    // A page from an archive was visited when it was archived.
+    let at_ms = visited.archived_ms.unwrap_or(now_ms);
+    let has_document = visited.document.is_some() && ties.primary.is_none();
+    let outcome = outcome(&visited, record.visit.class, has_document);
+    let mut revisit = schedule::revisit(config, record, &outcome, at_ms);
+    tie(&mut revisit, &visited, record, ties.primary.as_ref(), at_ms);
+    if let Some(primary) = &ties.primary {
+        // Its document is looked after at the other address.
+        revisit.visit.due_ms = revisit.visit.due_ms.map(|_| at_ms + config.max_ms);
+        revisit.visit.target = Some(primary.uri.to_string());
+    }
+    note(&mut revisit.visit, &visited);
+    let other_document = other_document(&visited, record, ties.primary.as_ref(), at_ms);
+    let (document, said) = document(&visited, &revisit, record, &ties, at_ms);
+    let read = visited.outcome == "ok" && visited.digest.is_some();
+    let is_page = revisit.visit.state == UrlState::Fetched && !revisit.delete;
+    let wasted = read && is_page && !revisit.changed;
+    let line = line(&visited, &revisit, &lease, said, now_ms);
+    let site = Arc::clone(&record.site);
+    let mut outlinks = visited.outlinks;
+    outlinks
+        .iter_mut()
+        .for_each(|link| link.site = Arc::clone(&site));
+    let page = FinishedPage {
+        id: record.id,
+        host: record.host,
+        fingerprint: record.uri.fingerprint(),
+        visit: revisit.visit,
+        outlinks,
+        document,
+        other_document,
+        yielding: ties.yielding,
+    };
+    Settled { page, line, wasted }
+}
+
+/// Whose document stands for the page from now on, and where it stands.
+fn tie(
+    revisit: &mut Revisit,
+    visited: &Visited,
+    record: &UrlRecord,
+    primary: Option<&Primary>,
+    at_ms: i64,
+) {
+    let visit = &mut revisit.visit;
+    let before = &record.visit;
+    if visited.outcome == "not_modified" {
+        visit.target.clone_from(&before.target);
+        if before.digest.is_none() {
+            // What stood for it is gone, or it was never read whole: this 304 is to no question of ours.
+            (visit.etag, visit.last_modified) = (None, None);
+            visit.due_ms = Some(at_ms);
+        }
+        return;
+    }
+    if let Some(target) = &visited.target {
+        visit.target = Some(target.to_string());
+    }
+    let read = visited.outcome == "ok" && visited.kind != Some(Kind::Error);
+    if read || !matches!(visit.state, UrlState::Failed | UrlState::Refused) {
+        let same_text = primary.is_none_or(|p| p.same_text);
+        let said = visited.document.as_ref().map(content);
+        visit.content = said.filter(|_| same_text);
+        visit.alias_of = primary.map(|p| p.id);
+    }
+}
+
+/// Writes down why a page that came has no document, or what is wrong with its body, for `taojin why`.
+fn note(visit: &mut Visit, visited: &Visited) {
+    if visit.state == UrlState::Fetched && visited.outcome == "ok" {
+        let parts = [&visited.reason, &visited.unindexed];
+        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+        visit.error = (!parts.is_empty()).then(|| parts.join("; "));
+    }
+}
+
+/// The document at the other address, when this one has come to it.
+fn other_document(
+    visited: &Visited,
+    record: &UrlRecord,
+    primary: Option<&Primary>,
+    at_ms: i64,
+) -> Option<(u64, DocOp)> {
+    let primary = primary.filter(|p| p.same_text && record.visit.alias_of != Some(p.id))?;
+    let document = Document {
+        url: primary.uri.to_string(),
+        addresses: primary.addresses.clone(),
+        ..visited.document.clone()?
+    };
+    Some((primary.uri.fingerprint(), upsert(document, at_ms)))
+}
+
+/// The visit in the words of the revisit policy.
+fn outcome(visited: &Visited, class: UrlClass, has_document: bool) -> schedule::Outcome {
+    let reason = || {
+        visited
+            .reason
+            .clone()
+            .unwrap_or_else(|| visited.outcome.to_owned())
+    };
+    let Some(fetched) = &visited.fetched else {
+        return match visited.outcome {
+            "robots_unreachable" => {
+                schedule::Outcome::NoAnswer(visited.sentence.clone().unwrap_or_else(reason))
+            }
+            _ => schedule::Outcome::Refused(reason()),
+        };
+    };
+    let status = fetched.head.status;
+    match &fetched.outcome {
+        _ if visited.outcome == "ok" => page(visited, fetched, class, has_document),
+        Outcome::NotModified => schedule::Outcome::NotModified,
+        Outcome::Redirect { to, .. } => schedule::Outcome::Redirect {
+            status,
+            target: to.to_string(),
+        },
+        Outcome::Gone | Outcome::NotFound | Outcome::Denied => {
+            schedule::Outcome::ClientError(status)
+        }
+        Outcome::Busy { retry_after_ms } => schedule::Outcome::ServerError {
+            status,
+            retry_after_ms: *retry_after_ms,
+        },
+        Outcome::ServerError => schedule::Outcome::ServerError {
+            status,
+            retry_after_ms: None,
+        },
+        // The reason names the byte at which the body broke off: the next visit compares it with its own.
+        Outcome::Unreachable(Failure::Truncated | Failure::Timeout) if fetched.wire_bytes > 0 => {
+            schedule::Outcome::NoAnswer(reason())
+        }
+        Outcome::Unreachable(_) => schedule::Outcome::NoAnswer(fetched.in_words()),
+        Outcome::Page | Outcome::Refused(_) | Outcome::Unwanted(_) => {
+            schedule::Outcome::Refused(reason())
+        }
+    }
+}
+
+fn page(
+    visited: &Visited,
+    fetched: &Fetched,
+    class: UrlClass,
+    has_document: bool,
+) -> schedule::Outcome {
+    let kind = match (visited.kind, class) {
+        (Some(Kind::Hub), UrlClass::Feed) => PageKind::Feed,
+        (Some(Kind::Hub), UrlClass::Sitemap) => PageKind::Sitemap,
+        (Some(Kind::Article), _) => PageKind::Article,
+        (Some(Kind::Hub), _) => PageKind::Hub,
+        (Some(Kind::Error), _) => PageKind::Error,
+        (Some(Kind::Other) | None, _) => PageKind::Other,
+    };
+    schedule::Outcome::Page {
+        status: fetched.head.status,
+        kind,
+        digest: visited.digest,
+        etag: fetched.head.etag.clone(),
+        last_modified: fetched.head.last_modified.clone(),
+        documented: has_document,
+    }
+}
+
+/// The outbox row, and what the crawl log says of it.
+fn document(
+    visited: &Visited,
+    revisit: &Revisit,
+    record: &UrlRecord,
+    ties: &Ties,
+    at_ms: i64,
+) -> (Option<DocOp>, Option<&'static str>) {
+    let had_document = record.visit.documented;
+    if ties.primary.is_some() {
+        return (revisit.delete.then_some(DocOp::Delete), Some("duplicate"));
+    }
+    if revisit.delete {
+        return (Some(DocOp::Delete), Some("deleted"));
+    }
+    let Some(document) = &visited.document else {
+        return (
+            None,
+            (visited.outcome == "not_modified" && had_document).then_some("unchanged"),
+        );
+    };
+    let same = record.visit.content == revisit.visit.content;
+    if had_document && !revisit.changed && same {
+        return (None, Some("unchanged"));
+    }
+    let word = match (had_document, ties.yielding.is_empty()) {
+        (true, _) => "changed",
+        // It had this document at another address: counted once, whichever of the two was visited first.
+        (false, false) => "moved",
+        (false, true) => "new",
+    };
+    let document = Document {
+        addresses: ties.addresses.clone(),
+        ..document.clone()
+    };
+    (Some(upsert(document, at_ms)), Some(word))
+}
+
+fn upsert(document: Document, fetched_ms: i64) -> DocOp {
+    let row = OutboxDocument {
+        fetched_ms,
+        document,
+    };
+    let json =
+        serde_json::to_vec(&row).expect("a document of strings and numbers always serializes");
+    DocOp::Upsert(json)
+}
+
+fn line(
+    visited: &Visited,
+    revisit: &Revisit,
+    lease: &Lease,
+    document: Option<&'static str>,
+    now_ms: i64,
+) -> LogLine {
+    let fetched = visited.fetched.as_ref();
+    LogLine {
+        time: time(now_ms),
+        site: lease.record.site.to_string(),
+        url: lease.record.uri.to_string(),
+        outcome: visited.outcome,
+        status: fetched.map(|f| f.head.status).filter(|s| *s > 0),
+        reason: visited.reason.clone(),
+        bytes: fetched.map_or(0, |f| f.body_bytes),
+        elapsed_ms: fetched.map_or(0, |f| i64::try_from(f.elapsed_ms).unwrap_or(i64::MAX)),
+        class: revisit.visit.class.name(),
+        kind: visited.kind.map(Kind::name),
+        hops: lease.record.hops,
+        outlinks: visited.outlinks.len(),
+        document,
+        next: revisit.visit.due_ms.map(time),
+    }
+}
+
+/// RFC 3339 in UTC, to the millisecond.
+fn time(ms: i64) -> String {
+    chrono::DateTime::from_timestamp_millis(ms)
+        .map(|t| t.to_rfc3339_opts(chrono::SecondsFormat::Millis, true))
+        .unwrap_or_default()
+}

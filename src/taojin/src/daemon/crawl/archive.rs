@@ -1,0 +1,72 @@
+//! Archives of the crawl. In: what a visit sent and got. Out: WARC files. Never fails a visit: an archive that cannot
+//! be written (full disk) is reported and tried again after a while.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use taojin_crawl::fetch::{Archive, Exchange, Fetched};
+use taojin_uri::CrawlUri;
+
+/// Pause after an archive could not be written.
+const RETRY_MS: i64 = 60_000;
+
+/// The archive that all fetch tasks write to.
+pub(crate) struct WarcSink {
+    state: Mutex<State>,
+}
+
+struct State {
+    archive: Archive,
+    not_before_ms: i64,
+}
+
+impl WarcSink {
+    /// Archives into `dir`; a file is closed when it has grown to `max_bytes`.
+    pub(crate) fn open(dir: &Path, max_bytes: u64) -> std::io::Result<Self> {
+        let software = concat!("taojin/", env!("CARGO_PKG_VERSION"));
+        Ok(Self {
+            state: Mutex::new(State {
+                archive: Archive::open(dir, max_bytes, software)?,
+                not_before_ms: i64::MIN,
+            }),
+        })
+    }
+
+    /// Archives one exchange that ended at `now_ms`.
+    pub(crate) fn write(
+        &self,
+        uri: &CrawlUri,
+        exchange: &Exchange<'_>,
+        fetched: &Fetched,
+        now_ms: i64,
+    ) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if now_ms < state.not_before_ms {
+            return;
+        }
+        if let Err(error) = state.archive.write(uri, exchange, fetched, now_ms) {
+            tracing::error!(%error, "archive cannot be written, pages go without for a minute");
+            state.not_before_ms = now_ms + RETRY_MS;
+        }
+    }
+
+    /// Brings what was archived so far onto the disk, before the pages of it are committed.
+    pub(crate) fn sync(&self) {
+        let unsynced = {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.archive.unsynced()
+        };
+        let synced = unsynced.and_then(|file| file.map_or(Ok(()), |file| file.sync_data()));
+        if let Err(error) = synced {
+            tracing::error!(%error, "archive cannot be brought onto the disk");
+        }
+    }
+
+    /// Gives the present file its final name.
+    pub(crate) fn close(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = state.archive.close() {
+            tracing::error!(%error, "archive cannot be closed; it will be at the next start");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The crawl log: one JSON object a line for each fetch. In: what happened. Out: `crawl.log` in the data
+//! folder's `log`, rotated by size. Never loses the crawl: a log that cannot be written is reported once.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+/// One line of the crawl log. The names of the fields are stable.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LogLine {
+    /// When the fetch ended: RFC 3339, UTC.
+    pub time: String,
+    /// Name of the site.
+    pub site: String,
+    /// The URL.
+    pub url: String,
+    /// How it ended: `ok`, `not_modified`, `redirect`, `gone`, `not_found`, `denied`, `busy`, `server_error`,
+    /// `unreachable`, `robots`, `robots_unreachable`, `guard`, `unwanted`, `scope`.
+    pub outcome: &'static str,
+    /// HTTP status, when an answer came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Why it was refused or failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Decoded bytes of the body.
+    pub bytes: u64,
+    /// Milliseconds from the request to the last byte.
+    pub elapsed_ms: i64,
+    /// What the URL is for: seed, hub, feed, sitemap, article, unknown.
+    pub class: &'static str,
+    /// What the page is: article, hub, error, other; absent when there was no page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<&'static str>,
+    /// Links from a seed.
+    pub hops: u16,
+    /// Links in the page that are in scope.
+    pub outlinks: usize,
+    /// What became of the document: `new`, `changed`, `unchanged`, `deleted`, `duplicate` (another address has it),
+    /// `moved` (another address had it, and this is the canonical one); absent when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document: Option<&'static str>,
+    /// When it is fetched next, RFC 3339; absent: with the site's next cycle, or never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// The open log.
+#[derive(Debug)]
+pub(crate) struct CrawlLog {
+    path: PathBuf,
+    file: Option<BufWriter<File>>,
+    bytes: u64,
+    max_bytes: u64,
+    keep: u32,
+}
+
+impl CrawlLog {
+    /// Opens `dir/crawl.log` for appending. Sets a log over `max_bytes` aside as `crawl.log.1` and so on up to
+    /// `keep` old ones.
+    pub(crate) fn open(dir: &Path, max_bytes: u64, keep: u32) -> io::Result<Self> {
+        fs::create_dir_all(dir)?;
+        let path = dir.join("crawl.log");
+        let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
+        let bytes = end_torn_line(&path, &mut file)?;
+        Ok(Self {
+            path,
+            file: Some(BufWriter::new(file)),
+            bytes,
+            max_bytes,
+            keep,
+        })
+    }
+
+    /// Adds a line; it reaches the file with the next [`CrawlLog::flush`].
+    pub(crate) fn write(&mut self, line: &LogLine) {
+        let Ok(mut text) = serde_json::to_vec(line) else {
+            return;
+        };
+        text.push(b'\n');
+        self.bytes += text.len() as u64;
+        let result = match &mut self.file {
+            Some(file) => file.write_all(&text),
+            None => return,
+        };
+        self.give_up_on(result);
+    }
+
+    /// Writes what is buffered, then rotates if the log has become too large.
+    pub(crate) fn flush(&mut self) {
+        let Some(file) = &mut self.file else { return };
+        let result = file.flush();
+        self.give_up_on(result);
+        if self.bytes >= self.max_bytes && self.file.is_some() {
+            let result = self.rotate();
+            self.give_up_on(result);
+        }
+    }
+
+    fn rotate(&mut self) -> io::Result<()> {
+        let old = |n: u32| self.path.with_extension(format!("log.{n}"));
+        if self.keep == 0 {
+            fs::remove_file(&self.path)?;
+        } else {
+            for n in (1..self.keep).rev() {
+                if old(n).exists() {
+                    fs::rename(old(n), old(n + 1))?;
+                }
+            }
+            fs::rename(&self.path, old(1))?;
+        }
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&self.path)?;
+        self.file = Some(BufWriter::new(file));
+        self.bytes = 0;
+        Ok(())
+    }
+
+    /// A full disk must not stop the crawl: say it once and go on without a log.
+    fn give_up_on(&mut self, result: io::Result<()>) {
+        if let Err(error) = result {
+            tracing::error!(path = %self.path.display(), %error, "crawl log cannot be written, going on without it");
+            self.file = None;
+        }
+    }
+}
+
+/// A crash can leave half a line at the end: close it, so that the next line stands alone. Gives the length.
+fn end_torn_line(path: &Path, file: &mut File) -> io::Result<u64> {
+    use std::io::{Read, Seek, SeekFrom};
+    let length = file.metadata()?.len();
+    if length == 0 {
+        return Ok(0);
+    }
+    let mut reader = File::open(path)?;
+    reader.seek(SeekFrom::Start(length - 1))?;
+    let mut last = [0u8; 1];
+    reader.read_exact(&mut last)?;
+    if last[0] == b'\n' {
+        return Ok(length);
+    }
+    file.write_all(b"\n")?;
+    Ok(length + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(n: usize) -> LogLine {
+        LogLine {
+            time: "2026-11-20T00:00:00Z".to_owned(),
+            site: "s".to_owned(),
+            url: format!("http://a.example/{n}"),
+            outcome: "ok",
+            status: Some(200),
+            reason: None,
+            bytes: 10,
+            elapsed_ms: 1,
+            class: "article",
+            kind: Some("article"),
+            hops: 1,
+            outlinks: 0,
+            document: Some("new"),
+            next: None,
+        }
+    }
+
+    #[test]
+    fn rotates_by_size_and_keeps_so_many() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = CrawlLog::open(dir.path(), 400, 2).unwrap();
+        for n in 0..20 {
+            log.write(&line(n));
+            log.flush();
+        }
+        let mut names: Vec<String> = fs::read_dir(dir.path())
+            .unwrap()
+            .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["crawl.log", "crawl.log.1", "crawl.log.2"]);
+        let old = fs::read_to_string(dir.path().join("crawl.log.1")).unwrap();
+        assert!(
+            old.lines()
+                .all(|l| serde_json::from_str::<serde_json::Value>(l).is_ok())
+        );
+    }
+
+    #[test]
+    fn a_torn_last_line_spoils_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = CrawlLog::open(dir.path(), 1 << 20, 2).unwrap();
+        log.write(&line(1));
+        log.flush();
+        drop(log);
+        let path = dir.path().join("crawl.log");
+        let whole = fs::read(&path).unwrap();
+        for cut in 0..=whole.len() {
+            fs::write(&path, &whole[..cut]).unwrap();
+            let mut log = CrawlLog::open(dir.path(), 1 << 20, 2).unwrap();
+            log.write(&line(2));
+            log.flush();
+            let text = fs::read_to_string(&path).unwrap();
+            let last = text.lines().last().unwrap();
+            assert!(
+                serde_json::from_str::<serde_json::Value>(last).is_ok(),
+                "cut at {cut}: {text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The cycles of the sites, from their beginning to their end. In: the frontier's word that a site has nothing more to
+//! do. Out: a line in the log, a mark in the store. A cycle is over when nothing of its site is being
+//! fetched and nothing of it that is due may be fetched within `pass_patience_ms`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use chrono::Offset as _;
+
+use super::crawl_loop::CrawlLoop;
+use crate::daemon::report::verdict;
+use crate::daemon::report::verdict::Facts;
+use crate::serve::SiteVerdict;
+use taojin_crawl::frontier::{self, BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, SITE_LIMITS, Span};
+use taojin_crawl::schedule::Site;
+use taojin_crawl::store::{Reader, SiteCounts};
+
+/// Counter of a cycle: visits that were answered with a page, or that it has not changed.
+pub(crate) const USABLE: &str = "cycle_usable";
+/// Visits that led to another address.
+pub(crate) const REDIRECTS: &str = "cycle_redirects";
+/// Pages other than seeds that are no longer there.
+pub(crate) const MISSING: &str = "cycle_missing";
+/// Seeds that did not come.
+pub(crate) const ENTRY_PROBLEMS: &str = "cycle_entry_problems";
+/// Visits without a page, by the word that follows.
+pub(crate) const PROBLEM: &str = "cycle_problem ";
+/// When the cycle was over, Unix milliseconds.
+pub(crate) const ENDED_MS: &str = "cycle_ended_ms";
+
+/// Sites whose cycle is not over are looked at this often.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Settings of all sites that a verdict speaks of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) pages_per_host_per_cycle: i64,
+    pub(crate) pass_patience_ms: u64,
+}
+
+impl CrawlLoop {
+    fn limits(&self) -> Limits {
+        Limits {
+            pages_per_host_per_cycle: self.frontier.config().pages_per_host_per_cycle,
+            pass_patience_ms: self.config.pass_patience_ms,
+        }
+    }
+
+    /// What belongs to the pass.
+    pub(crate) fn pass(&self, now_ms: i64) -> Span {
+        self.span(self.summary.started_ms(), now_ms)
+    }
+
+    fn span(&self, since_ms: i64, now_ms: i64) -> Span {
+        Span {
+            since_ms,
+            now_ms,
+            patience_ms: patience_ms(self.limits()),
+        }
+    }
+
+    /// Ends the cycles that are over; looks once a second, or now.
+    pub(crate) fn end_cycles(&mut self, now: i64, at_once: bool) -> anyhow::Result<()> {
+        let early = !at_once && self.cycles_looked.is_some_and(|at| at.elapsed() < LOOK);
+        if early || self.replay.is_some() || !self.batch.pages.is_empty() {
+            return Ok(());
+        }
+        self.cycles_looked = Some(Instant::now());
+        let mut over = Vec::new();
+        for (name, site) in &self.sites {
+            let Some(began_ms) = site.open_since_ms() else {
+                continue;
+            };
+            let span = self.span(began_ms, now);
+            if self.frontier.is_site_done(&self.store, name, &span)? {
+                over.push((Arc::clone(name), began_ms));
+            }
+        }
+        if over.is_empty() {
+            return Ok(());
+        }
+        for (name, _) in &over {
+            self.batch.count(name, ENDED_MS, now);
+            if let Some(site) = self.sites.get_mut(name) {
+                site.ended();
+            }
+        }
+        self.write_batch(now)?;
+        let counts = self.store.counts()?;
+        for (name, began_ms) in &over {
+            self.tell_end(name, *began_ms, counts.sites.get(&**name), now)?;
+        }
+        Ok(())
+    }
+
+    fn tell_end(
+        &self,
+        name: &Arc<str>,
+        began_ms: i64,
+        counts: Option<&SiteCounts>,
+        now: i64,
+    ) -> anyhow::Result<()> {
+        let Some(site) = self.sites.get(name) else {
+            return Ok(());
+        };
+        let empty = SiteCounts::new();
+        let counts = counts.unwrap_or(&empty);
+        let verdict = site_verdict(&self.store, counts, &site.site, self.limits(), now)?;
+        tracing::info!(
+            site = %name,
+            verdict = verdict.level.name(),
+            pages = number(counts, "cycle_visits"),
+            new_documents = number(counts, "cycle_new"),
+            seconds = (now - began_ms) / 1000,
+            "cycle finished: {}", verdict.text
+        );
+        Ok(())
+    }
+
+    /// The verdicts of all sites in use, by name.
+    pub(crate) fn verdicts(&self, now: i64) -> anyhow::Result<BTreeMap<Arc<str>, SiteVerdict>> {
+        let counts = self.store.counts()?;
+        let empty = SiteCounts::new();
+        let mut verdicts = BTreeMap::new();
+        for (name, site) in &self.sites {
+            let counts = counts.sites.get(&**name).unwrap_or(&empty);
+            let verdict = site_verdict(&self.store, counts, &site.site, self.limits(), now)?;
+            verdicts.insert(Arc::clone(name), verdict);
+        }
+        Ok(verdicts)
+    }
+}
+
+/// The verdict of a site, by what the store knows.
+pub(crate) fn site_verdict(
+    store: &Reader,
+    counts: &SiteCounts,
+    site: &Site,
+    limits: Limits,
+    now: i64,
+) -> anyhow::Result<SiteVerdict> {
+    let record = store.site(&site.name)?;
+    let start = site.addresses().ok().and_then(|a| a.seeds.first().cloned());
+    let start = start.map(|uri| uri.authority().to_owned());
+    let mut next_try_ms = None;
+    if let Some(host) = store.host(start.as_deref().unwrap_or_default())? {
+        let due = store.next_due(host.id, None)?;
+        next_try_ms = due.map(|due| due.max(host.not_before_ms));
+    }
+    let resting = match &record {
+        Some(record) => frontier::longest_rest(store, record.id, now, patience_ms(limits))?,
+        None => None,
+    };
+    let problem = |(name, count): (&String, &i64)| {
+        let word = name.strip_prefix(PROBLEM)?;
+        Some((word.to_owned(), u64::try_from(*count).unwrap_or_default()))
+    };
+    let facts = Facts {
+        has_begun: record.as_ref().is_some_and(|r| r.last_cycle_ms.is_some()),
+        is_over: counts.contains_key(ENDED_MS),
+        visits: number(counts, "cycle_visits"),
+        usable: number(counts, USABLE),
+        redirects: number(counts, REDIRECTS),
+        entry_problems: number(counts, ENTRY_PROBLEMS),
+        new_documents: number(counts, "cycle_new"),
+        documents: number(counts, "documents"),
+        left: number(counts, "new"),
+        beyond_hops: number(counts, BEYOND_HOPS),
+        out_of_scope: number(counts, OUT_OF_SCOPE),
+        hit_site_limit: number(counts, SITE_LIMITS) > 0,
+        hit_host_limit: number(counts, HOST_LIMITS) > 0,
+        problems: counts.iter().filter_map(problem).collect(),
+        last_error: record.and_then(|r| r.last_error),
+        start: start.unwrap_or_default(),
+        resting,
+        next_try_ms: next_try_ms.filter(|at| *at > now),
+        max_hops: site.scope.max_hops,
+        max_pages_per_cycle: site.max_pages_per_cycle,
+        pages_per_host_per_cycle: limits.pages_per_host_per_cycle,
+        pass_patience_ms: limits.pass_patience_ms,
+        zone_s: chrono::Local::now().offset().fix().local_minus_utc(),
+    };
+    Ok(verdict::verdict(&facts))
+}
+
+fn patience_ms(limits: Limits) -> i64 {
+    i64::try_from(limits.pass_patience_ms).unwrap_or(i64::MAX)
+}
+
+fn number(counts: &SiteCounts, name: &str) -> u64 {
+    counts
+        .get(name)
+        .map_or(0, |n| u64::try_from(*n).unwrap_or_default())
+}

@@ -1,0 +1,150 @@
+//! Room on the disk. In: free and total bytes, the limits, the time. Out: whether crawling is to pause, in words.
+//! Pauses below either limit; resumes by itself once there is a tenth more than that, so that it does not flicker.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::CrawlConfig;
+
+/// The disk is looked at this often: a fast crawl writes less than 100 MB in that time.
+const LOOK_MS: i64 = 5_000;
+
+/// Watches the file system under the data folder.
+#[derive(Debug)]
+pub(crate) struct DiskWatch {
+    dir: PathBuf,
+    limits: Limits,
+    looked_ms: i64,
+    low: Option<String>,
+}
+
+/// Least room for crawling.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Bytes that must be free.
+    pub(crate) bytes: u64,
+    /// Share of the file system that must be free, in percent.
+    pub(crate) percent: u8,
+}
+
+impl DiskWatch {
+    pub(crate) fn new(dir: &Path, config: &CrawlConfig) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            limits: Limits::of(config),
+            looked_ms: i64::MIN,
+            low: None,
+        }
+    }
+
+    /// Why crawling is to pause, if it is.
+    pub(crate) fn look(&mut self, now_ms: i64) -> Option<&str> {
+        if now_ms.saturating_sub(self.looked_ms) >= LOOK_MS {
+            self.looked_ms = now_ms;
+            if let Some((free, total)) = room(&self.dir) {
+                self.see(free, total);
+            }
+        }
+        self.low.as_deref()
+    }
+
+    /// Takes note of `free` bytes of `total`, and says in the log when that changes what is to be done.
+    fn see(&mut self, free: u64, total: u64) {
+        let was_low = self.low.is_some();
+        self.low = self.limits.problem(free, total, was_low);
+        match (&self.low, was_low) {
+            (Some(low), false) => {
+                tracing::error!(dir = %self.dir.display(), "crawling pauses: {low}");
+            }
+            (None, true) => tracing::info!("there is room on the disk again, crawling goes on"),
+            _ => {}
+        }
+    }
+}
+
+impl Limits {
+    pub(crate) fn of(config: &CrawlConfig) -> Self {
+        Self {
+            bytes: config.min_free_bytes,
+            percent: config.min_free_percent,
+        }
+    }
+
+    /// What is wrong with `free` bytes of `total`; one that `was_low` needs a tenth more to be right again.
+    pub(crate) fn problem(self, free: u64, total: u64, was_low: bool) -> Option<String> {
+        let share = u128::from(total) * u128::from(self.percent) / 100;
+        let enough = |least: u128| {
+            let least = if was_low { least + least / 10 } else { least };
+            u128::from(free) >= least
+        };
+        let limit = if !enough(u128::from(self.bytes)) {
+            format!("crawl.min_free_bytes = {}", self.bytes)
+        } else if !enough(share.min(u128::from(total))) {
+            format!("crawl.min_free_percent = {}", self.percent)
+        } else {
+            return None;
+        };
+        let gb = |bytes: u64| bytes as f64 / 1e9;
+        Some(format!(
+            "disk low: {:.1} of {:.1} GB free, {limit}; it goes on by itself when there is room",
+            gb(free),
+            gb(total)
+        ))
+    }
+}
+
+/// Free and total bytes of the file system under `dir`; none when it cannot be told.
+pub(crate) fn room(dir: &Path) -> Option<(u64, u64)> {
+    let free = fs4::available_space(dir).ok()?;
+    let total = fs4::total_space(dir).ok().filter(|total| *total > 0)?;
+    Some((free, total))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    #[test]
+    fn either_limit_pauses_and_a_tenth_more_resumes() {
+        let limits = Limits {
+            bytes: 2 * GIB,
+            percent: 5,
+        };
+        for (free, total, was_low, low) in [
+            (3 * GIB, 40 * GIB, false, false),
+            (2 * GIB - 1, 40 * GIB, false, true),
+            (2 * GIB + 1, 40 * GIB, true, true),
+            (3 * GIB, 40 * GIB, true, false),
+            (40 * GIB, 1000 * GIB, false, true),
+            (51 * GIB, 1000 * GIB, false, false),
+            (51 * GIB, 1000 * GIB, true, true),
+            (56 * GIB, 1000 * GIB, true, false),
+            (0, 10, false, true),
+        ] {
+            let problem = limits.problem(free, total, was_low);
+            assert_eq!(problem.is_some(), low, "{free} of {total}: {problem:?}");
+        }
+        let off = Limits {
+            bytes: 0,
+            percent: 0,
+        };
+        assert_eq!(off.problem(0, 10, true), None);
+    }
+
+    #[test]
+    fn a_disk_that_fills_and_empties_pauses_and_resumes() {
+        let config = CrawlConfig {
+            min_free_bytes: 100,
+            min_free_percent: 0,
+            ..CrawlConfig::default()
+        };
+        let mut watch = DiskWatch::new(Path::new("/"), &config);
+        let mut states = Vec::new();
+        for free in [500, 99, 105, 50, 111, 105, 99] {
+            watch.see(free, 1000);
+            states.push(watch.low.is_some());
+        }
+        assert_eq!(states, [false, true, true, true, false, false, true]);
+    }
+}

@@ -1,0 +1,173 @@
+//! What a visited page has to do with other pages of its site: the same text at another address (http and https, with
+//! and without `www.`, `index.html`, a final slash …), or a canonical address. In: the end of a visit, the store. Out:
+//! [`Ties`]. Two addresses are one document only when their documents say the same, or when the site says so and the
+//! canonical address has a document; a guess from the address alone is never enough to lose a page.
+
+use super::apply::Finished;
+use super::crawl_loop::CrawlLoop;
+use taojin_crawl::store::{Reader, Store, StoreError, UrlId, UrlRecord};
+use taojin_extract::Document;
+use taojin_uri::CrawlUri;
+
+/// Other addresses of a document that are told with it.
+const MAX_ADDRESSES: usize = 16;
+
+/// What a visited page has to do with others.
+#[derive(Debug, Default)]
+pub(crate) struct Ties {
+    /// The page whose document stands for this one.
+    pub(crate) primary: Option<Primary>,
+    /// Pages whose documents give way to this one's.
+    pub(crate) yielding: Vec<UrlId>,
+    /// Other addresses of this page's own document.
+    pub(crate) addresses: Vec<String>,
+}
+
+/// A page that has the document.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Primary {
+    pub(crate) id: UrlId,
+    pub(crate) uri: CrawlUri,
+    /// It says the same; else it is only what the visited page names as its canonical address.
+    pub(crate) same_text: bool,
+    /// All other addresses of its document.
+    pub(crate) addresses: Vec<String>,
+}
+
+/// Digest of all that a document says: two pages with the same one are one.
+pub(crate) fn content(document: &Document) -> u64 {
+    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    for part in [&document.title, &document.published] {
+        hasher.update(part.as_deref().unwrap_or_default().as_bytes());
+        hasher.update(&[0]);
+    }
+    hasher.update(document.text.as_bytes());
+    hasher.digest()
+}
+
+impl CrawlLoop {
+    /// The ties of a page that was just visited. Pages of the open transaction that matter are written first, and the
+    /// page's own record is read again where such a page may have changed it.
+    pub(crate) fn ties(&mut self, finished: &mut Finished, now: i64) -> anyhow::Result<Ties> {
+        let said = finished.visited.document.as_ref().map(content);
+        if self.concerns_batch(finished, said) {
+            self.write_batch(now)?;
+        }
+        let record = &mut finished.lease.record;
+        let was = &record.visit;
+        if (was.documented || was.alias_of.is_some())
+            && let Some(fresh) = self.store.url(record.id)?
+        {
+            record.visit = fresh.visit;
+        }
+        let Some(said) = said else {
+            return Ok(Ties::default());
+        };
+        let ties = find(&self.store, finished, said)?;
+        let in_batch = |id: UrlId| self.batch.pages.iter().any(|page| page.id == id);
+        if ties.primary.as_ref().is_some_and(|p| in_batch(p.id)) {
+            self.write_batch(now)?;
+            return Ok(find(&self.store, finished, said)?);
+        }
+        Ok(ties)
+    }
+
+    /// Whether a page of the open transaction may be tied to this one.
+    fn concerns_batch(&self, finished: &Finished, said: Option<u64>) -> bool {
+        let record = &finished.lease.record;
+        let target = finished.visited.target.as_ref().map(CrawlUri::fingerprint);
+        self.batch.pages.iter().any(|page| {
+            (said.is_some() && page.visit.content == said)
+                || Some(page.id) == record.visit.alias_of
+                || Some(page.fingerprint) == target
+                || page.yielding.contains(&record.id)
+                || page.visit.target.as_deref() == Some(record.uri.as_str())
+        })
+    }
+}
+
+fn find(store: &Store, finished: &Finished, said: u64) -> Result<Ties, StoreError> {
+    let record = &finished.lease.record;
+    if let Some(canonical) = &finished.visited.target
+        && let Some(primary) = store.lookup(canonical)?
+        && primary.visit.documented
+        && primary.site == record.site
+        && primary.id != record.id
+    {
+        let same_text = primary.visit.content == Some(said);
+        return Ok(Ties {
+            primary: Some(told(store, primary, record, same_text)?),
+            ..Ties::default()
+        });
+    }
+    let yielding = match record.visit.documented {
+        true => Vec::new(),
+        false => yielding(store, record)?,
+    };
+    let mut not = yielding.clone();
+    not.push(record.id);
+    let twin = store.twin(&record.site, said, &not)?;
+    let twin = twin.map(|id| store.url(id)).transpose()?.flatten();
+    if let Some(twin) = twin {
+        // A page that has no document of its own takes no other's place.
+        return Ok(Ties {
+            primary: Some(told(store, twin, record, true)?),
+            ..Ties::default()
+        });
+    }
+    Ok(Ties {
+        primary: None,
+        addresses: addresses(store, record, &yielding, said)?,
+        yielding,
+    })
+}
+
+/// Addresses that the document of `record`, which says `said` now, stands for as well.
+fn addresses(
+    store: &Reader,
+    record: &UrlRecord,
+    yielding: &[UrlId],
+    said: u64,
+) -> Result<Vec<String>, StoreError> {
+    let mut found = Vec::new();
+    for id in store.aliases(record.id)?.iter().chain(yielding) {
+        let stays =
+            |r: &UrlRecord| yielding.contains(id) || r.visit.content.is_none_or(|c| c == said);
+        let other = store.url(*id)?.filter(stays);
+        found.extend(other.map(|r| r.uri.to_string()));
+    }
+    found.sort();
+    found.truncate(MAX_ADDRESSES);
+    Ok(found)
+}
+
+/// Pages of the same site that name this one as their canonical address.
+fn yielding(store: &Reader, record: &UrlRecord) -> Result<Vec<UrlId>, StoreError> {
+    let mut found = Vec::new();
+    for id in store.naming(&record.uri)? {
+        let other = store.url(id)?.filter(|r| r.site == record.site);
+        found.extend(other.map(|r| r.id).filter(|id| *id != record.id));
+    }
+    Ok(found)
+}
+
+fn told(
+    store: &Reader,
+    primary: UrlRecord,
+    alias: &UrlRecord,
+    same_text: bool,
+) -> Result<Primary, StoreError> {
+    let mut addresses = vec![alias.uri.to_string()];
+    for id in store.aliases(primary.id)? {
+        let other = store.url(id)?.map(|r| r.uri.to_string());
+        addresses.extend(other.filter(|a| !addresses.contains(a)));
+    }
+    addresses.sort();
+    addresses.truncate(MAX_ADDRESSES);
+    Ok(Primary {
+        id: primary.id,
+        uri: primary.uri,
+        same_text,
+        addresses,
+    })
+}

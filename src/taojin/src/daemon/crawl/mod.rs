@@ -1,0 +1,17 @@
+//! The crawl: the loop, one visit from lease to outcome, what is stored and logged of it.
+
+pub(crate) mod apply;
+pub(crate) mod archive;
+pub(crate) mod body;
+pub(crate) mod crawl_log;
+pub(crate) mod crawl_loop;
+pub(crate) mod cycle;
+pub(crate) mod disk;
+pub(crate) mod duplicates;
+pub(crate) mod fetching;
+pub(crate) mod new_sites;
+pub(crate) mod reading;
+pub(crate) mod record;
+pub(crate) mod replay;
+pub(crate) mod site_run;
+pub(crate) mod visit;

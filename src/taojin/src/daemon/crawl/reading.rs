@@ -1,0 +1,278 @@
+//! What a body holds. In: a page, feed or sitemap that has arrived, and the record of its URL. Out: [`Visited`] with
+//! the document and the outlinks. Pure; never touches the network or the store.
+
+use std::sync::Arc;
+
+use super::body::Form;
+use super::visit::{Tools, Visited};
+use taojin_crawl::fetch::Head;
+use taojin_crawl::schedule::{self, DatedLink};
+use taojin_crawl::store::{NewUrl, UrlClass, UrlRecord};
+use taojin_extract::page::{self, Attr, LinkRole, Page, Tag};
+use taojin_extract::{self as extract, Document, Kind, LinkKind};
+use taojin_uri::CrawlUri;
+
+/// Confidence in the text from which a page that is no article is worth finding.
+const CLEAR_TEXT: f32 = 0.7;
+
+pub(crate) fn redirect(record: &UrlRecord, to: &CrawlUri) -> Visited {
+    let mut visited = Visited::nothing("redirect", None);
+    let class = match record.visit.class {
+        UrlClass::Article => UrlClass::Unknown,
+        class => class,
+    };
+    visited.outlinks.push(NewUrl {
+        redirects: record.redirects.saturating_add(1),
+        hops: record.hops,
+        ..child(record, to.clone(), class)
+    });
+    visited.target = Some(to.clone());
+    visited
+}
+
+/// A body that came whole (or whose beginning is enough). Where no documents are wanted, only its links.
+pub(crate) fn read(
+    tools: &Tools,
+    record: &UrlRecord,
+    head: &Head,
+    form: Form,
+    context: &extract::Context<'_>,
+) -> Visited {
+    match form {
+        Form::Html(builder) => {
+            let page = builder.finish();
+            match &tools.extract {
+                Some(config) => {
+                    let document = tools.templates.extract(&page, context, config);
+                    read_page(record, head, document)
+                }
+                None => follow_page(record, head, &page),
+            }
+        }
+        Form::List(bytes) => read_list(record, &bytes),
+        Form::Open => Visited::nothing("ok", Some("empty body".to_owned())),
+        Form::Binary => Visited::nothing("unwanted", Some("content-type: no text".to_owned())),
+    }
+}
+
+/// A page of which only the links are wanted.
+fn follow_page(record: &UrlRecord, head: &Head, page: &Page) -> Visited {
+    let mut visited = Visited::nothing("ok", None);
+    visited.kind = Some(Kind::Other);
+    visited.unindexed = Some("documents are switched off (crawl.documents = false)".to_owned());
+    let links = page::links(page, extract::MAX_OUTLINKS);
+    visited.digest = Some(digest(links.iter().map(|l| l.url.as_str())));
+    if !head.nofollow && !asks_not_to_follow(page) {
+        let followed = links.into_iter().filter(|l| !l.nofollow);
+        visited.outlinks = followed
+            .map(|link| {
+                let class = match link.role {
+                    LinkRole::Feed => UrlClass::Feed,
+                    _ => UrlClass::Unknown,
+                };
+                child(record, link.url, class)
+            })
+            .collect();
+    }
+    visited
+}
+
+/// `<meta name="robots" content="nofollow">`, or `none`.
+fn asks_not_to_follow(page: &Page) -> bool {
+    let nodes = page.nodes().iter().zip(0..);
+    let metas = nodes.filter(|(node, _)| node.tag == Tag::META);
+    let mut robots = metas.filter(|(_, id)| {
+        let name = page.attr(*id, Attr::Name).unwrap_or_default();
+        name.eq_ignore_ascii_case("robots")
+    });
+    robots.any(|(_, id)| {
+        let words = page.attr(id, Attr::Content).unwrap_or_default();
+        let is = |word: &str| {
+            matches!(
+                word.trim().to_ascii_lowercase().as_str(),
+                "nofollow" | "none"
+            )
+        };
+        words.split([',', ';', ':']).any(is)
+    })
+}
+
+pub(crate) fn read_page(record: &UrlRecord, head: &Head, mut document: Document) -> Visited {
+    document.noindex |= head.noindex;
+    document.nofollow |= head.nofollow;
+    let mut visited = Visited::nothing("ok", None);
+    visited.kind = Some(detail_kind(&document));
+    let links = std::mem::take(&mut document.links);
+    visited.digest = Some(match document.kind {
+        Kind::Hub => digest(links.iter().map(|l| l.url.as_str())),
+        // Error pages of a site say the same word for word; a list that was taken for one does not.
+        Kind::Error => {
+            let title = document.title.as_deref().unwrap_or_default();
+            let texts = links.iter().map(|l| l.text.as_str());
+            digest([title, &document.text].into_iter().chain(texts))
+        }
+        // A page on which readers go on talking is looked at again soon, though its text stays.
+        _ => {
+            let title = document.title.as_deref().unwrap_or_default();
+            let said = document.comments.iter().map(|c| c.text.as_str());
+            digest([title, &document.text].into_iter().chain(said))
+        }
+    });
+    visited.unindexed = unindexed(&document, head);
+    visited.outline = Some(outline(&document, &links, visited.unindexed.is_none()));
+    // Whatever the page was taken for: a judgement may be wrong, and must not cost the pages behind it.
+    if !document.nofollow {
+        let is_list = document.kind == Kind::Hub || record.visit.class.is_hub();
+        let followed = links.iter().filter(|l| !l.nofollow);
+        visited.outlinks = followed
+            .filter_map(|l| outlink(record, l, is_list))
+            .collect();
+    }
+    let canonical = document
+        .canonical
+        .as_deref()
+        .and_then(|c| CrawlUri::parse(c).ok());
+    if let Some(canonical) = canonical.filter(|c| is_other_spelling(&record.uri, c)) {
+        // That address is fetched as well, and takes over once it has a document; until then this page keeps its own.
+        visited.outlinks.push(NewUrl {
+            hops: record.hops,
+            ..child(record, canonical.clone(), UrlClass::Unknown)
+        });
+        visited.target = Some(canonical);
+    }
+    if visited.unindexed.is_none() {
+        visited.document = Some(document);
+    }
+    visited
+}
+
+/// A thread or a page of a service is neither article nor list; where its text is clear it is crawled and
+/// searched as an article is.
+fn detail_kind(document: &Document) -> Kind {
+    match document.kind {
+        Kind::Other if document.confidence >= CLEAR_TEXT => Kind::Article,
+        kind => kind,
+    }
+}
+
+/// Why a document is not worth being found, in words: only articles are, and other pages with a clear text, unless they
+/// ask not to be.
+fn unindexed(document: &Document, head: &Head) -> Option<String> {
+    let reason = match detail_kind(document) {
+        _ if head.noindex => "asks not to be indexed (X-Robots-Tag: noindex)",
+        _ if document.noindex => "asks not to be indexed (meta robots: noindex)",
+        Kind::Hub => "judged to be a list page",
+        Kind::Error => "judged to be an error page by what its title or text says",
+        _ if document.text.is_empty() => "no main text found",
+        Kind::Other => "judged to be neither an article nor a list: its text is not clear enough",
+        Kind::Article => return None,
+    };
+    Some(reason.to_owned())
+}
+
+/// Whether `canonical` names the same page as `uri` in another spelling: same host but for `www.` and scheme, and the
+/// same last path segment. A canonical address that is the home page of every article is a mistake of the site.
+pub(crate) fn is_other_spelling(uri: &CrawlUri, canonical: &CrawlUri) -> bool {
+    let bare = |u: &CrawlUri| u.authority().trim_start_matches("www.").to_owned();
+    let last = |u: &CrawlUri| {
+        let path = u.path().trim_end_matches('/').to_owned();
+        path.rsplit('/').next().unwrap_or_default().to_owned()
+    };
+    uri != canonical
+        && bare(uri) == bare(canonical)
+        && !last(canonical).is_empty()
+        && last(uri) == last(canonical)
+}
+
+/// A feed or a sitemap. One that the bytes say is neither has no links.
+fn read_list(record: &UrlRecord, bytes: &[u8]) -> Visited {
+    let mut visited = Visited::nothing("ok", None);
+    visited.kind = Some(Kind::Hub);
+    let (pages, sitemaps) = match record.visit.class {
+        UrlClass::Sitemap => sitemap(record, bytes),
+        _ => match schedule::read_feed(bytes, &record.uri) {
+            Ok(links) => (links, Vec::new()),
+            Err(_) => sitemap(record, bytes),
+        },
+    };
+    visited.digest = Some(digest(
+        pages.iter().chain(&sitemaps).map(|l| l.uri.as_str()),
+    ));
+    let children = |links: Vec<DatedLink>, class: UrlClass| {
+        links
+            .into_iter()
+            .map(move |link| child(record, link.uri, class))
+    };
+    visited.outlinks = children(sitemaps, UrlClass::Sitemap)
+        .chain(children(pages, UrlClass::Unknown))
+        .collect();
+    visited
+}
+
+fn sitemap(record: &UrlRecord, bytes: &[u8]) -> (Vec<DatedLink>, Vec<DatedLink>) {
+    let found = schedule::read_sitemap(bytes, &record.uri);
+    (found.pages, found.sitemaps)
+}
+
+fn outlink(record: &UrlRecord, link: &extract::Link, is_list: bool) -> Option<NewUrl> {
+    let uri = CrawlUri::parse(&link.url).ok()?;
+    let is_own = uri.authority() == record.uri.authority();
+    if is_list && is_own && link.continues_list() {
+        // The pages of a list stand side by side: the last is no deeper than the first.
+        return Some(NewUrl {
+            hops: record.hops.max(1),
+            ..child(record, uri, UrlClass::Hub)
+        });
+    }
+    let class = match link.kind {
+        LinkKind::Feed => UrlClass::Feed,
+        _ => UrlClass::Unknown,
+    };
+    Some(child(record, uri, class))
+}
+
+pub(crate) fn child(record: &UrlRecord, uri: CrawlUri, class: UrlClass) -> NewUrl {
+    let site = Arc::clone(&record.site);
+    NewUrl {
+        class,
+        via: Some(record.id),
+        ..NewUrl::link(uri, &site, record.hops.saturating_add(1))
+    }
+}
+
+/// Characters of a text that its outline is made from, and links.
+const OUTLINE: usize = 2_000;
+
+/// Digest of what a page says without its numbers: the months of a calendar have the same. In the text of an article
+/// numbers stay: the prices of each day are reported in the same words.
+fn outline(document: &Document, links: &[extract::Link], is_article: bool) -> u64 {
+    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    let mut add = |text: &str, whole: bool| {
+        for piece in text.split(|c: char| c.is_ascii_digit() && !whole) {
+            hasher.update(piece.as_bytes());
+        }
+        hasher.update(&[0]);
+    };
+    add(document.title.as_deref().unwrap_or_default(), false);
+    let end = document
+        .text
+        .char_indices()
+        .nth(OUTLINE)
+        .map_or(document.text.len(), |(at, _)| at);
+    add(document.text.get(..end).unwrap_or_default(), is_article);
+    links
+        .iter()
+        .take(OUTLINE / 20)
+        .for_each(|link| add(&link.text, false));
+    hasher.digest()
+}
+
+/// 64-bit digest of texts in order.
+fn digest<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
+    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    for part in parts {
+        hasher.update(part.as_bytes());
+        hasher.update(&[0]);
+    }
+    hasher.digest()
+}

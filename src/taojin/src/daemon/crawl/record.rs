@@ -1,0 +1,152 @@
+//! What the crawl loop does with a visit that has ended. In: the visit. Out: a page for the next transaction, a line of
+//! the crawl log, counters of its site in the store, metrics of the process.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::apply as settle;
+use super::apply::{Finished, Settled};
+use super::crawl_loop::CrawlLoop;
+use super::cycle;
+use super::visit::Visited;
+use crate::serve::metrics;
+use taojin_crawl::fetch::Outcome;
+use taojin_crawl::frontier::Frontier;
+use taojin_crawl::store::{UrlClass, UrlState};
+use taojin_extract::Kind;
+
+impl CrawlLoop {
+    pub(crate) fn take_finished(&mut self, mut finished: Finished, now: i64) -> anyhow::Result<()> {
+        if self.forgotten.remove(&finished.lease.record.id) {
+            self.frontier
+                .discard(&finished.lease, &finished.report, now);
+            return Ok(());
+        }
+        let ties = self.ties(&mut finished, now)?;
+        self.frontier
+            .finished(&finished.lease, &finished.report, now);
+        let record = &finished.lease.record;
+        if let Some(outline) = finished.visited.outline
+            && record.visit.fetched_ms.is_none()
+        {
+            let via = record.via.map(|id| self.store.url(id)).transpose()?;
+            let via = via.flatten().map(|found_on| found_on.uri);
+            self.frontier
+                .note_outline(&record.uri, via.as_ref(), outline);
+        }
+        if finished.visited.kind == Some(Kind::Error)
+            && let Some(digest) = finished.visited.digest
+            && self.frontier.repeats_error(record, digest)
+        {
+            finished.visited.outlinks.clear();
+        }
+        let site = Arc::clone(&record.site);
+        let problem = problem(&finished.visited);
+        let blind = Frontier::is_blind(record);
+        let mut settled = settle::settle(finished, ties, &self.revisit, now);
+        self.frontier.settle_debt(&site, blind, settled.wasted);
+        if self.replay.is_some() && !self.sites.contains_key(&site) {
+            // Nobody asked for a crawl of it: it stays as it was archived.
+            settled.page.visit.due_ms = None;
+        }
+        self.batch_since.get_or_insert_with(Instant::now);
+        self.tally(&site, &settled, problem);
+        self.log.write(&settled.line);
+        self.summary.add(&settled.line, settled.wasted);
+        self.left = self.left.saturating_sub(1);
+        self.watches
+            .visited(settled.page.id, &settled.line, settled.wasted, self.left);
+        if let Some(progress) = &mut self.progress {
+            progress(&settled.line, self.left);
+        }
+        self.batch.pages.push(settled.page);
+        Ok(())
+    }
+
+    /// Counts for the status of a site: of all time, and of the cycle (`cycle_…`, set back when one begins).
+    fn tally(&mut self, site: &Arc<str>, settled: &Settled, problem: Option<Cow<'static, str>>) {
+        let line = &settled.line;
+        let visit = &settled.page.visit;
+        let is_entry = visit.class == UrlClass::Seed;
+        // That an old page is no longer there is no error of its site; that the front page is not there is one.
+        let is_missing = visit.not_found_since_ms.is_some() || line.outcome == "gone";
+        let problem = problem.filter(|_| is_entry || !is_missing);
+        let failed = visit.state == UrlState::Failed && (is_entry || !is_missing);
+        let answered = matches!(line.outcome, "ok" | "not_modified");
+        for (name, cycle_name, is_so) in [
+            ("fetches", "cycle_visits", true),
+            ("wasted", "cycle_wasted", settled.wasted),
+            (
+                "not_modified",
+                "cycle_not_modified",
+                line.outcome == "not_modified",
+            ),
+            ("new_documents", "cycle_new", line.document == Some("new")),
+            ("errors", "cycle_errors", failed),
+        ] {
+            if is_so {
+                self.batch.count(site, name, 1);
+                self.batch.count(site, cycle_name, 1);
+            }
+        }
+        for (name, is_so) in [
+            (cycle::USABLE, answered && visit.state != UrlState::Failed),
+            (cycle::REDIRECTS, line.outcome == "redirect"),
+            (cycle::MISSING, is_missing && !is_entry),
+            (cycle::ENTRY_PROBLEMS, is_entry && problem.is_some()),
+        ] {
+            if is_so {
+                self.batch.count(site, name, 1);
+            }
+        }
+        if let Some(problem) = &problem {
+            let name = format!("{}{problem}", cycle::PROBLEM);
+            self.batch.count(site, name, 1);
+        }
+        ::metrics::counter!(metrics::FETCHES_TOTAL, "outcome" => settled.line.outcome).increment(1);
+        ::metrics::counter!(metrics::FETCH_BYTES_TOTAL).increment(settled.line.bytes);
+        ::metrics::histogram!(metrics::FETCH_SECONDS)
+            .record(Duration::from_millis(settled.line.elapsed_ms.unsigned_abs()).as_secs_f64());
+        ::metrics::counter!(metrics::OUTLINKS_TOTAL).increment(settled.line.outlinks as u64);
+        if settled.page.document.is_some() {
+            ::metrics::counter!(metrics::DOCUMENTS_TOTAL).increment(1);
+        }
+        if failed || (is_entry && problem.is_some()) {
+            // A page that came with 200 fails when it says that it does not exist.
+            let own = settled.page.visit.error.as_deref();
+            // The log has a word for programs, the status a sentence for people.
+            let reason = match line.outcome {
+                "unreachable" | "robots_unreachable" => own.or(line.reason.as_deref()),
+                _ => line.reason.as_deref().or(own),
+            };
+            let reason = reason.unwrap_or(line.outcome);
+            let error = format!("{}: {reason}", line.url);
+            self.batch.site_errors.insert(Arc::clone(site), error);
+        }
+    }
+}
+
+/// Why a visit brought no page, in one of few words; none where it did, or led elsewhere.
+fn problem(visited: &Visited) -> Option<Cow<'static, str>> {
+    let Some(fetched) = &visited.fetched else {
+        return match (visited.outcome, &visited.reason) {
+            // "robots.txt: " and a status or a word.
+            ("robots_unreachable", Some(reason)) => Some(Cow::Owned(reason.clone())),
+            (outcome, _) => Some(Cow::Borrowed(outcome)),
+        };
+    };
+    match &fetched.outcome {
+        Outcome::Page if visited.kind == Some(Kind::Error) => Some(Cow::Borrowed("error page")),
+        Outcome::Page | Outcome::NotModified | Outcome::Redirect { .. } => None,
+        Outcome::Gone
+        | Outcome::NotFound
+        | Outcome::Denied
+        | Outcome::Busy { .. }
+        | Outcome::ServerError => Some(Cow::Owned(format!("HTTP {}", fetched.head.status))),
+        Outcome::Unreachable(_) | Outcome::Unwanted(_) => {
+            Some(Cow::Borrowed(fetched.outcome.word()))
+        }
+        Outcome::Refused(_) => Some(Cow::Borrowed("guard")),
+    }
+}

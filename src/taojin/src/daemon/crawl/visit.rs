@@ -1,0 +1,334 @@
+//! One visit: from a lease to what the crawl loop needs to know. In: a lease, or a record of an archive. Out:
+//! [`Visited`] with the document and the outlinks. Asks robots.txt, fetches, parses while the body arrives, extracts.
+//! Never touches the store.
+
+use std::sync::Arc;
+
+use super::archive::WarcSink;
+use super::body::{Body, Form};
+use super::reading::{child, read, redirect};
+use super::replay;
+use super::replay::Archived;
+use crate::daemon::Shared;
+use crate::daemon::learn::templates::Templates;
+use taojin_crawl::fetch::{
+    self, Access, Exchange, Failure, Fetched, Fetcher, Outcome, Request, RobotsCache, Unwanted,
+    Verdict, Want,
+};
+use taojin_crawl::frontier::{FetchOutcome, FetchReport, Lease};
+use taojin_crawl::store::{NewUrl, UrlClass, UrlRecord, UrlState};
+use taojin_extract::page;
+use taojin_extract::{self as extract, Document, Kind};
+use taojin_uri::CrawlUri;
+
+/// A feed or sitemap of this size is cut off: the sitemap protocol allows 50 MB, which is a crawl of its own.
+const MAX_LIST_BYTES: u64 = 16 << 20;
+
+/// Bytes of text up to which a page that was cut off at the limit may still be an article.
+const MOST_TEXT_OF_CUT: usize = 128 << 10;
+
+/// What every visit needs; shared by all fetch tasks.
+pub(crate) struct Tools {
+    pub(crate) fetcher: Fetcher,
+    pub(crate) robots: RobotsCache,
+    pub(crate) page: page::Config,
+    /// None: documents are not wanted.
+    pub(crate) extract: Option<extract::Config>,
+    pub(crate) shared: Arc<Shared>,
+    /// Templates of the sites.
+    pub(crate) templates: Templates,
+    /// Where everything that is fetched is archived, if it is.
+    pub(crate) archive: Option<Arc<WarcSink>>,
+}
+
+/// One visit to be made.
+pub(crate) struct Work {
+    pub(crate) lease: Lease,
+    /// The answer, if it comes from an archive and not from the network.
+    pub(crate) archived: Option<Box<Archived>>,
+}
+
+/// What became of a visit.
+pub(crate) struct Visited {
+    /// Word of the crawl log.
+    pub(crate) outcome: &'static str,
+    /// Why it was refused or failed, in words.
+    pub(crate) reason: Option<String>,
+    /// The same as a sentence for people, where the reason is a word for programs.
+    pub(crate) sentence: Option<String>,
+    /// How it went over the network; none when nothing was asked.
+    pub(crate) fetched: Option<Fetched>,
+    /// What the page is.
+    pub(crate) kind: Option<Kind>,
+    /// The document, if the page is one to be found.
+    pub(crate) document: Option<Document>,
+    /// Digest of the text (articles) or of the links (hubs).
+    pub(crate) digest: Option<u64>,
+    /// Digest of what the page says without its numbers.
+    pub(crate) outline: Option<u64>,
+    /// Why a page that came has no document, in words.
+    pub(crate) unindexed: Option<String>,
+    /// Links in page order.
+    pub(crate) outlinks: Vec<NewUrl>,
+    /// Where the page stands instead: target of a redirect, or the canonical address.
+    pub(crate) target: Option<CrawlUri>,
+    /// When the page was archived, Unix milliseconds; none when it was fetched just now.
+    pub(crate) archived_ms: Option<i64>,
+}
+
+impl Visited {
+    pub(crate) fn nothing(outcome: &'static str, reason: Option<String>) -> Self {
+        Self {
+            outcome,
+            reason,
+            sentence: None,
+            fetched: None,
+            kind: None,
+            document: None,
+            digest: None,
+            outline: None,
+            unindexed: None,
+            outlinks: Vec::new(),
+            target: None,
+            archived_ms: None,
+        }
+    }
+}
+
+/// Visits the leased URL. Never fails: every end is a [`Visited`].
+pub(crate) async fn visit(tools: &Tools, work: &Work) -> (Visited, FetchReport) {
+    let record = &work.lease.record;
+    if let Some(archived) = &work.archived {
+        return (
+            visit_archived(tools, &work.lease, archived),
+            replay::report(),
+        );
+    }
+    let verdict = ask_robots(tools, &record.uri).await;
+    let crawl_delay_ms = verdict.crawl_delay_ms;
+    let mut visited = match refusal(&verdict) {
+        Some(refused) => refused,
+        None => fetch(tools, record).await,
+    };
+    let rules = tools.shared.rules(&record.site);
+    if record.visit.class == UrlClass::Seed && rules.is_some_and(|r| r.robots_sitemaps) {
+        let named = verdict.sitemaps.iter();
+        visited
+            .outlinks
+            .extend(named.map(|uri| child(record, uri.clone(), UrlClass::Sitemap)));
+    }
+    let mut report = report(&visited);
+    report.crawl_delay_ms = crawl_delay_ms;
+    (visited, report)
+}
+
+async fn ask_robots(tools: &Tools, uri: &CrawlUri) -> Verdict {
+    let now_ms = tools.shared.now_ms();
+    let asked = |uri: &CrawlUri, exchange: &Exchange<'_>, fetched: &Fetched| {
+        if let Some(archive) = &tools.archive {
+            archive.write(uri, exchange, fetched, now_ms);
+        }
+    };
+    let archive: Option<fetch::Archived<'_>> = tools.archive.is_some().then_some(&asked);
+    tools
+        .robots
+        .verdict(&tools.fetcher, uri, now_ms, archive)
+        .await
+}
+
+/// What is said of a page on which the program failed.
+pub(crate) fn panicked(lease: &Lease) -> (Visited, FetchReport) {
+    tracing::error!(url = %lease.record.uri, "page could not be processed, left out; please report it");
+    let visited = Visited::nothing("unwanted", Some("failed on this page".to_owned()));
+    (visited, FetchReport::new(FetchOutcome::Answered, 0))
+}
+
+/// What robots.txt forbids, if it does.
+fn refusal(verdict: &Verdict) -> Option<Visited> {
+    match &verdict.access {
+        Access::Allowed(_) => None,
+        Access::Refused(rule) => {
+            let reason = format!("robots.txt line {}: Disallow: {}", rule.line, rule.pattern);
+            Some(Visited::nothing("robots", Some(reason)))
+        }
+        Access::Unreachable { word, status, .. } => {
+            let how = status.map_or_else(|| (*word).to_owned(), |status| format!("HTTP {status}"));
+            let reason = Some(format!("robots.txt: {how}"));
+            Some(Visited {
+                sentence: Some(verdict.trouble.clone()),
+                ..Visited::nothing("robots_unreachable", reason)
+            })
+        }
+    }
+}
+
+/// What the frontier wants to know for its politeness.
+fn report(visited: &Visited) -> FetchReport {
+    let Some(fetched) = &visited.fetched else {
+        let outcome = match visited.outcome {
+            "robots_unreachable" => FetchOutcome::Unreachable,
+            _ => FetchOutcome::NotAsked,
+        };
+        return FetchReport {
+            error: visited.sentence.clone().or(visited.reason.clone()),
+            ..FetchReport::new(outcome, 0)
+        };
+    };
+    let outcome = match &fetched.outcome {
+        // The server always cuts this page short.
+        _ if visited.outcome == "ok" => FetchOutcome::Answered,
+        Outcome::Busy { .. } => FetchOutcome::Throttled,
+        Outcome::ServerError => FetchOutcome::ServerError,
+        Outcome::Unreachable(
+            Failure::Dns | Failure::ConnectionRefused | Failure::Connect | Failure::Tls,
+        ) => FetchOutcome::Unreachable,
+        Outcome::Unreachable(_) => FetchOutcome::Broken,
+        Outcome::Refused(_) => FetchOutcome::NotAsked,
+        _ => FetchOutcome::Answered,
+    };
+    let elapsed_ms = i64::try_from(fetched.elapsed_ms).unwrap_or(i64::MAX);
+    let troubled = outcome != FetchOutcome::Answered && fetched.outcome.is_host_trouble();
+    FetchReport {
+        retry_after_ms: match fetched.outcome {
+            Outcome::Busy { retry_after_ms } => retry_after_ms,
+            _ => None,
+        },
+        ip: fetched.remote,
+        error: troubled.then(|| fetched.in_words()),
+        ..FetchReport::new(outcome, elapsed_ms)
+    }
+}
+
+async fn fetch(tools: &Tools, record: &UrlRecord) -> Visited {
+    let is_list = matches!(record.visit.class, UrlClass::Feed | UrlClass::Sitemap);
+    let request = Request {
+        etag: record.visit.etag.clone(),
+        last_modified: record.visit.last_modified.clone(),
+        want: if is_list { Want::Any } else { Want::Page },
+        max_body_bytes: is_list.then_some(MAX_LIST_BYTES),
+        ..Request::page(record.uri.clone(), tools.shared.now_ms())
+    };
+    let mut body = Body::new(&tools.page, record.uri.clone(), is_list);
+    if tools.extract.is_none() {
+        body = body.links_only();
+    }
+    let fetched = match &tools.archive {
+        None => tools.fetcher.fetch(&request, &mut body).await,
+        Some(archive) => {
+            let mut exchange = Exchange::new(&mut body);
+            let fetched = tools.fetcher.fetch(&request, &mut exchange).await;
+            archive.write(&record.uri, &exchange, &fetched, tools.shared.now_ms());
+            fetched
+        }
+    };
+    judge(tools, record, fetched, body.form, tools.shared.now_ms())
+}
+
+/// The same from an archive: nothing is asked, neither the server nor robots.txt, which the archive's crawler asked.
+fn visit_archived(tools: &Tools, lease: &Lease, archived: &Archived) -> Visited {
+    let record = &lease.record;
+    let mut body = Body::new(&tools.page, record.uri.clone(), false);
+    let replayed = fetch::replay(&archived.record, tools.fetcher.config(), &mut body);
+    let mut visited = match replayed {
+        Some((_, fetched)) => judge(tools, record, fetched, body.form, archived.at_ms),
+        None => Visited::nothing(
+            "unwanted",
+            Some("archive: no answer of a server".to_owned()),
+        ),
+    };
+    visited.archived_ms = Some(archived.at_ms);
+    visited
+}
+
+/// What a fetch that ended at `at_ms` has brought.
+fn judge(tools: &Tools, record: &UrlRecord, fetched: Fetched, form: Form, at_ms: i64) -> Visited {
+    let rules = tools.shared.rules(&record.site);
+    let context = extract::Context {
+        now_ms: at_ms,
+        site: Some(&record.site),
+        default_offset_min: rules.and_then(|r| r.utc_offset_min),
+        ..Default::default()
+    };
+    // A page over the limit is still worth its beginning, and so is one that always breaks off at the same byte;
+    // anything else that broke off is not to be used.
+    let cut = fetched.outcome == Outcome::Unwanted(Unwanted::TooLarge);
+    let short = always_ends_here(record, &fetched);
+    let mut visited = match (&fetched.outcome, form) {
+        (Outcome::Page, form) => read(tools, record, &fetched.head, form, &context),
+        (Outcome::Unwanted(Unwanted::TooLarge), form @ Form::Html(_)) => {
+            read(tools, record, &fetched.head, form, &context)
+        }
+        (Outcome::Unreachable(_), form @ (Form::Html(_) | Form::List(_))) if short => {
+            read(tools, record, &fetched.head, form, &context)
+        }
+        (Outcome::Redirect { to, .. }, _) => redirect(record, to),
+        (other, _) => Visited::nothing(word(other), None),
+    };
+    if cut && visited.outcome == "ok" {
+        visited.reason = Some("too-large: cut off at the limit".to_owned());
+        // Pictures in the page leave an article short; a text as long as this is a list without an end.
+        let endless = |d: &mut Document| d.text.len() > MOST_TEXT_OF_CUT;
+        if visited.document.take_if(endless).is_some() {
+            visited.kind = Some(Kind::Other);
+            visited.unindexed = Some("the text has no end".to_owned());
+        }
+    } else if visited.reason.is_none()
+        && (short || !matches!(visited.outcome, "ok" | "not_modified" | "redirect"))
+    {
+        visited.reason = Some(reason(&fetched));
+    }
+    visited.fetched = Some(fetched);
+    visited
+}
+
+/// Word of the crawl log for an end without a page.
+fn word(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Page => "ok",
+        Outcome::NotModified => "not_modified",
+        Outcome::Redirect { .. } => "redirect",
+        Outcome::Gone => "gone",
+        Outcome::NotFound => "not_found",
+        Outcome::Denied => "denied",
+        Outcome::Busy { .. } => "busy",
+        Outcome::ServerError => "server_error",
+        Outcome::Unreachable(_) => "unreachable",
+        Outcome::Refused(_) => "guard",
+        Outcome::Unwanted(_) => "unwanted",
+    }
+}
+
+/// Answers in a row that must end at the same byte before they are believed to be all there is.
+const EQUAL_ANSWERS: u32 = 3;
+
+/// Whether the body broke off where it did before: a server that declares a wrong length, or leaves out the end of its
+/// chunks, does so each time. Browsers show such a page. The record's error, which names the byte, is the memory; once
+/// a page was taken so, it is taken again at once.
+fn always_ends_here(record: &UrlRecord, fetched: &Fetched) -> bool {
+    let broken = matches!(
+        fetched.outcome,
+        Outcome::Unreachable(Failure::Truncated | Failure::Timeout)
+    );
+    let visit = &record.visit;
+    let as_before = || {
+        let error = visit.error.as_deref();
+        error.is_some_and(|e| e.starts_with(&reason(fetched)))
+    };
+    let often = visit.state == UrlState::Fetched || visit.errors + 1 >= EQUAL_ANSWERS;
+    broken && fetched.body_bytes > 0 && often && as_before()
+}
+
+fn reason(fetched: &Fetched) -> String {
+    match &fetched.outcome {
+        Outcome::Unreachable(Failure::Truncated | Failure::Timeout) if fetched.wire_bytes > 0 => {
+            let word = fetched.outcome.word();
+            format!(
+                "{word}: the body broke off after {} bytes",
+                fetched.wire_bytes
+            )
+        }
+        Outcome::Refused(refusal) => refusal.to_string(),
+        Outcome::Unreachable(_) | Outcome::Unwanted(_) => fetched.outcome.word().to_owned(),
+        _ => format!("HTTP {}", fetched.head.status),
+    }
+}

@@ -1,0 +1,291 @@
+//! Following topics. In: `[[follow]]` of the configuration and the index as it grows. Out: each hit sent once to its
+//! topic's webhook. What was collected and what was told stands in the store, so that a restart neither loses a hit
+//! nor tells it twice; only a delivery whose answer was lost is sent again, under the same number.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::webhook;
+use crate::config::Loaded;
+use crate::daemon::now_ms;
+use crate::daemon::reloading::{Current, titles};
+use crate::serve;
+use crate::serve::{Follow, metrics};
+use taojin_crawl::store::{Delivery, FollowMark, Follows};
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::{self, Reader, SiteTitles, Watermark};
+
+/// How often the index is looked at; it commits twice a second.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// When what following needs could not be had, it is tried again.
+const RETRY_AFTER: Duration = Duration::from_secs(30);
+/// Hits of one delivery: with their snippets some 50 kB.
+const DELIVERY_HITS: usize = 50;
+/// Hits collected at once, before they are noted.
+const COLLECTED_MAX: usize = 20_000;
+
+/// One topic and what is needed to tell its hits.
+struct Topic {
+    follow: Follow,
+    reader: Arc<Reader>,
+    follows: Arc<Follows>,
+    client: reqwest::Client,
+}
+
+/// What the topics share; made when the first one has a webhook.
+struct Means {
+    reader: Arc<Reader>,
+    follows: Arc<Follows>,
+    client: reqwest::Client,
+}
+
+/// Where the means come from.
+struct Place {
+    index_dir: PathBuf,
+    index: index::Config,
+    analyzer: Analyzer,
+    follows: Arc<Follows>,
+    titles: SiteTitles,
+}
+
+impl Place {
+    fn means(&self) -> anyhow::Result<Means> {
+        let reader = Reader::open(&self.index_dir, &self.analyzer, &self.index)?;
+        let reader = reader.with_titles(self.titles.clone());
+        Ok(Means {
+            reader: Arc::new(reader),
+            follows: Arc::clone(&self.follows),
+            client: webhook::client().context("webhooks cannot be sent")?,
+        })
+    }
+}
+
+/// Follows the topics with a webhook, a task for each, as they come and go. Dropping the set stops them.
+pub(crate) fn start(
+    loaded: &Loaded,
+    analyzer: &Analyzer,
+    follows: Follows,
+    current: watch::Receiver<Current>,
+) -> JoinSet<()> {
+    let place = Place {
+        index_dir: loaded.index_dir(),
+        index: loaded.config.index.clone(),
+        analyzer: analyzer.clone(),
+        follows: Arc::new(follows),
+        titles: titles(current.clone()),
+    };
+    let mut tasks = JoinSet::new();
+    tasks.spawn(keep(place, current));
+    tasks
+}
+
+/// Starts what is followed and not yet looked after. A topic that was changed ends first, so that none has two tasks.
+async fn keep(place: Place, mut current: watch::Receiver<Current>) {
+    let (mut tasks, mut running) = (JoinSet::new(), HashSet::new());
+    let mut means: Option<Means> = None;
+    loop {
+        let follows = current.borrow_and_update().follows.clone();
+        let mut refused = false;
+        for follow in follows.into_iter().filter(|f| !f.webhook.is_empty()) {
+            if means.is_none() {
+                match place.means() {
+                    Ok(made) => means = Some(made),
+                    Err(error) => {
+                        refused = true;
+                        tracing::error!(error = %format!("{error:#}"), "topics are not followed");
+                    }
+                }
+            }
+            let Some(means) = &means else { break };
+            if running.insert(follow.name.clone()) {
+                let topic = Topic {
+                    follow,
+                    reader: Arc::clone(&means.reader),
+                    follows: Arc::clone(&means.follows),
+                    client: means.client.clone(),
+                };
+                tasks.spawn(follow_on(Arc::new(topic), current.clone()));
+            }
+        }
+        tokio::select! {
+            Ok(()) = current.changed() => {}
+            Some(Ok(ended)) = tasks.join_next() => {
+                running.remove(&ended);
+            }
+            () = tokio::time::sleep(RETRY_AFTER), if refused => {}
+            // Nothing changes any more, and nothing runs.
+            else => return,
+        }
+    }
+}
+
+/// Collects and tells as long as the topic is configured as it is, a slow receiver holding up only its own topic.
+/// Gives its name.
+async fn follow_on(topic: Arc<Topic>, current: watch::Receiver<Current>) -> String {
+    let mut last = None;
+    while current.borrow().follows.contains(&topic.follow) {
+        let collecting = Arc::clone(&topic);
+        let collected = blocking(move || collecting.collect(last)).await;
+        match collected {
+            Ok(reached) => last = Some(reached),
+            Err(error) => {
+                let follow = &topic.follow.name;
+                tracing::error!(follow, error = %format!("{error:#}"), "new hits not collected");
+            }
+        }
+        if let Err(error) = topic.tell().await {
+            let follow = &topic.follow.name;
+            tracing::error!(follow, error = %format!("{error:#}"), "new hits not told");
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    topic.follow.name.clone()
+}
+
+impl Topic {
+    /// Notes the hits that came since the last time. Gives where the index stood.
+    fn collect(&self, last: Option<Watermark>) -> anyhow::Result<Watermark> {
+        let present = self.reader.watermark()?;
+        if last == Some(present) {
+            return Ok(present);
+        }
+        let name = &self.follow.name;
+        let after = match last {
+            Some(last) => last,
+            None => self.begin(present)?,
+        };
+        if after == present {
+            return Ok(present);
+        }
+        let query = serve::understood(&self.reader, &self.follow.wanted(0, now_ms())).query;
+        let mut found = Vec::new();
+        let reached = self.reader.scan(&query, true, after, |stored| {
+            found.push((stored.seq, stored.fetched_ms, stored.fingerprint));
+            found.len() < COLLECTED_MAX
+        })?;
+        // An import of that many at once is told of in part: the rest is in the feed and in the search.
+        let reached = if reached == after { present } else { reached };
+        // What held no hit need not be noted: it is looked at again after a restart.
+        if found.is_empty() {
+            return Ok(reached);
+        }
+        found.sort_unstable();
+        let found: Vec<u64> = found.into_iter().map(|(_, _, document)| document).collect();
+        let new = self.follows.found(name, &found, mark(reached))?;
+        if new > 0 {
+            tracing::info!(follow = name, new, "new hits");
+        }
+        Ok(reached)
+    }
+
+    /// Where an earlier run of the daemon came to.
+    fn begin(&self, present: Watermark) -> anyhow::Result<Watermark> {
+        let follow = &self.follow;
+        let asked = follow.asked();
+        let begun = self.follows.begin(&follow.name, &asked, mark(present))?;
+        Ok(Watermark {
+            seq: begun.seq,
+            fetched_ms: begun.fetched_ms,
+        })
+    }
+
+    /// Sends what waits, until nothing waits or a try fails.
+    async fn tell(self: &Arc<Self>) -> anyhow::Result<()> {
+        loop {
+            let topic = Arc::clone(self);
+            let Some((delivery, body)) = blocking(move || topic.next()).await? else {
+                return Ok(());
+            };
+            let outcome = match body {
+                Some(body) => {
+                    webhook::send(&self.client, &self.follow, delivery.number, body).await
+                }
+                // All of its documents have left the index.
+                None => Ok(()),
+            };
+            let topic = Arc::clone(self);
+            let arrived = blocking(move || topic.settle(&delivery, outcome)).await?;
+            if !arrived {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What is to be sent now: the delivery and its body, which is none if no document of it is left.
+    fn next(&self) -> anyhow::Result<Option<(Delivery, Option<String>)>> {
+        let name = &self.follow.name;
+        let record = self.follows.record(name)?.unwrap_or_default();
+        if record.waiting == 0 || record.next_ms > now_ms() {
+            return Ok(None);
+        }
+        let Some(delivery) = self.follows.next(name, DELIVERY_HITS)? else {
+            return Ok(None);
+        };
+        let mut documents = Vec::new();
+        for fingerprint in &delivery.fingerprints {
+            documents.extend(self.reader.document(*fingerprint)?);
+        }
+        let wanted = self.follow.wanted(DELIVERY_HITS, now_ms());
+        let hits = serve::as_hits(&self.reader, &wanted, documents);
+        let body = (!hits.is_empty()).then(|| serve::message(&self.follow, delivery.number, hits));
+        Ok(Some((delivery, body)))
+    }
+
+    /// Notes how a try went; whether it arrived.
+    fn settle(
+        &self,
+        delivery: &Delivery,
+        outcome: Result<(), webhook::Undelivered>,
+    ) -> anyhow::Result<bool> {
+        let name = &self.follow.name;
+        let Err(undelivered) = outcome else {
+            self.follows.told(name, delivery.number, now_ms())?;
+            count("ok");
+            return Ok(true);
+        };
+        let tries = self.follows.record(name)?.map_or(0, |record| record.tries);
+        let error = &undelivered.error;
+        match serve::next_try_ms(tries.saturating_add(1), undelivered.asked_ms, now_ms()) {
+            Some(next_ms) => {
+                tracing::warn!(
+                    follow = name,
+                    delivery = delivery.number,
+                    error,
+                    "not delivered"
+                );
+                self.follows.failed(name, next_ms, error)?;
+                count("failed");
+            }
+            None => {
+                tracing::error!(follow = name, delivery = delivery.number, error, "given up");
+                self.follows.give_up(name, delivery.number, error)?;
+                count("given_up");
+            }
+        }
+        Ok(false)
+    }
+}
+
+fn mark(watermark: Watermark) -> FollowMark {
+    FollowMark {
+        seq: watermark.seq,
+        fetched_ms: watermark.fetched_ms,
+    }
+}
+
+fn count(outcome: &'static str) {
+    ::metrics::counter!(metrics::WEBHOOKS_TOTAL, "outcome" => outcome).increment(1);
+}
+
+/// The index and the store block; tasks must not.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
+) -> anyhow::Result<T> {
+    tokio::task::spawn_blocking(work).await?
+}

@@ -1,0 +1,331 @@
+//! The learner: one thread that collects articles without a template and learns from them. In: what the fetch tasks have
+//! seen. Out: templates in the store and in use, without a restart; a note for the operator when a site was redesigned.
+//! Never fetches and never extracts.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use super::templates::{MAX_MISSING, Registry, Seen, UnknownPage, libraries, pack, unpack};
+use crate::daemon::now_ms;
+use taojin_crawl::store::{NewTemplate, StoreError, TemplateFit, TemplatePage, TemplateStore};
+use taojin_extract::template::{self, Observation, learn};
+
+/// How often changes made from outside are looked for.
+const TURN: Duration = Duration::from_secs(2);
+/// A small site is learned from once no article without a template has come for so long.
+const QUIET_MS: i64 = 60_000;
+/// Articles of a site that are remembered to notice a redesign.
+const RECENT: usize = 12;
+/// Of them, so many without a template are a redesign.
+const STRANGERS: usize = 5;
+/// How fast the mean distance of a template's pages follows: about the last ten.
+const FOLLOW: f32 = 0.1;
+/// A mean distance so far above the greatest of the learned pages says that the layout drifts.
+const DRIFT: f32 = 0.1;
+/// So much of what is essential missing on average says the same.
+const FAILING: f32 = 0.2;
+
+/// The learner's state.
+pub(crate) struct Learner {
+    pub(crate) dir: PathBuf,
+    pub(crate) config: template::Config,
+    pub(crate) inbox: Receiver<Seen>,
+    pub(crate) registry: Arc<Registry>,
+}
+
+/// How a site's pages fit.
+#[derive(Default)]
+struct Site {
+    fit: TemplateFit,
+    recent: VecDeque<bool>,
+    /// Pages that wait.
+    waiting: usize,
+    /// Of them, those that were there when it was last tried.
+    tried: usize,
+    last_ms: i64,
+    drift: BTreeMap<i64, Drift>,
+}
+
+#[derive(Default)]
+struct Drift {
+    distance: f32,
+    missing: f32,
+    pages: u32,
+}
+
+impl Learner {
+    /// Learns until told to stop. An error of the store ends the learning, not the crawl.
+    pub(crate) fn run(self) {
+        if let Err(error) = self.turn() {
+            tracing::error!(%error, "templates are not learned any more until the next start");
+        }
+    }
+
+    fn turn(self) -> Result<(), StoreError> {
+        let mut working = Working::open(self)?;
+        loop {
+            match working.of.inbox.recv_timeout(TURN) {
+                Ok(Seen::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok(seen) => working.take(seen)?,
+                Err(RecvTimeoutError::Timeout) => {
+                    working.learn_small(now_ms(), QUIET_MS)?;
+                    working.save()?;
+                    working.reload()?;
+                }
+            }
+        }
+        working.learn_small(now_ms(), 0)?;
+        working.save()
+    }
+}
+
+/// The learner at work.
+pub(crate) struct Working {
+    of: Learner,
+    store: TemplateStore,
+    sites: HashMap<String, Site>,
+    revision: i64,
+    changed: bool,
+}
+
+impl Working {
+    /// Opens the store and takes up what is there.
+    pub(crate) fn open(of: Learner) -> Result<Self, StoreError> {
+        let store = TemplateStore::open(&of.dir)?;
+        let mut sites: HashMap<String, Site> = HashMap::new();
+        for fit in store.template_fits()? {
+            let name = fit.site.clone();
+            sites.entry(name).or_default().fit = fit;
+        }
+        for (site, waiting) in store.waiting_counts()? {
+            sites.entry(site).or_default().waiting = usize::try_from(waiting).unwrap_or_default();
+        }
+        let mut working = Self {
+            of,
+            store,
+            sites,
+            revision: -1,
+            changed: false,
+        };
+        working.reload()?;
+        Ok(working)
+    }
+
+    /// Takes up templates that were changed, here or by another process.
+    pub(crate) fn reload(&mut self) -> Result<(), StoreError> {
+        let revision = self.store.template_revision()?;
+        if revision != self.revision {
+            let rows = self.store.templates(None)?;
+            self.of.registry.set(libraries(&rows, &self.of.config));
+            self.revision = revision;
+        }
+        Ok(())
+    }
+
+    /// Takes up what a fetch task has seen.
+    pub(crate) fn take(&mut self, seen: Seen) -> Result<(), StoreError> {
+        self.changed = true;
+        match seen {
+            Seen::Fits {
+                site,
+                template,
+                distance,
+                missing,
+            } => {
+                self.fits(&site, template, distance, missing);
+                Ok(())
+            }
+            Seen::Unknown(page) => self.unknown(*page),
+            Seen::Purged(site) => {
+                self.sites.remove(&site);
+                self.reload()
+            }
+            Seen::Stop => Ok(()),
+        }
+    }
+
+    fn site(&mut self, name: &str) -> &mut Site {
+        let site = self.sites.entry(name.to_owned()).or_default();
+        name.clone_into(&mut site.fit.site);
+        site
+    }
+
+    fn fits(&mut self, name: &str, template: i64, distance: f32, missing: f32) {
+        let library = self.of.registry.of(name);
+        let widest = library.and_then(|l| l.widest(template)).unwrap_or(1.0);
+        let site = self.site(name);
+        site.fit.matched += 1;
+        site.remember(true);
+        let drift = site.drift.entry(template).or_default();
+        let follow = FOLLOW.max(1.0 / (drift.pages as f32 + 1.0));
+        drift.pages += 1;
+        drift.distance += follow * (distance - drift.distance);
+        drift.missing += follow * (missing - drift.missing);
+        let drifts = drift.distance > widest + DRIFT || drift.missing > FAILING;
+        if drift.pages as usize >= RECENT && drifts {
+            let note = format!(
+                "template {template} fits less well: distance {:.2}, {:.0} % of the essential nodes missing",
+                drift.distance,
+                drift.missing * 100.0
+            );
+            *drift = Drift::default();
+            site.note(note, now_ms());
+        }
+    }
+
+    fn unknown(&mut self, page: UnknownPage) -> Result<(), StoreError> {
+        // It may have been on its way while its template was learned.
+        let library = self.of.registry.of(&page.site);
+        let found = library.and_then(|l| l.assign(&page.seen.key_set()));
+        if let Some(found) = found.filter(|f| f.missing <= MAX_MISSING) {
+            self.fits(&page.site, found.id, found.distance, found.missing);
+            return Ok(());
+        }
+        let config = self.of.config.clone();
+        let row = TemplatePage {
+            id: 0,
+            url: page.seen.url.clone(),
+            seen_ms: page.at_ms,
+            seen: pack(&page.seen),
+            html: page.html.as_ref().map(pack),
+        };
+        let waiting =
+            self.store
+                .add_page(&page.site, &row, config.max_pending, 2 * config.samples)?;
+        let known = self.of.registry.of(&page.site).is_some();
+        let site = self.site(&page.site);
+        site.fit.unmatched += 1;
+        site.waiting = usize::try_from(waiting).unwrap_or_default();
+        site.last_ms = now_ms();
+        site.remember(false);
+        let strangers = site.recent.iter().filter(|fits| !**fits).count();
+        let redesigned = known && strangers >= STRANGERS;
+        if redesigned && !site.is_noted("no longer fit") {
+            let at = site.last_ms;
+            site.note(
+                format!(
+                    "new pages no longer fit the templates: redesign? Learning from {} pages",
+                    config.learn_small_at
+                ),
+                at,
+            );
+        }
+        // A site that is known has shown that it has templates: fewer pages are enough.
+        let enough = if redesigned {
+            config.learn_small_at
+        } else {
+            config.learn_at
+        };
+        let new = site.waiting.saturating_sub(site.tried);
+        if site.waiting >= enough && new >= config.min_pages.max(enough / 3) {
+            self.learn(&page.site.clone(), now_ms())?;
+        }
+        Ok(())
+    }
+
+    /// Learns small sites from which nothing has come for `quiet_ms`.
+    pub(crate) fn learn_small(&mut self, now: i64, quiet_ms: i64) -> Result<(), StoreError> {
+        let enough = self.of.config.learn_small_at;
+        let ready: Vec<String> = self
+            .sites
+            .iter()
+            .filter(|(_, site)| {
+                let new = site.waiting > site.tried && site.waiting >= enough;
+                new && now - site.last_ms >= quiet_ms
+            })
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in ready {
+            self.learn(&name, now)?;
+        }
+        Ok(())
+    }
+
+    /// Learns from the waiting pages of a site.
+    fn learn(&mut self, name: &str, now: i64) -> Result<(), StoreError> {
+        let pages = self.store.waiting_pages(name)?;
+        let (rows, seen): (Vec<&TemplatePage>, Vec<Observation>) = pages
+            .iter()
+            .filter_map(|page| Some((page, unpack::<Observation>(&page.seen)?)))
+            .unzip();
+        let learned = learn(&seen, &self.of.config);
+        let new: Vec<NewTemplate> = learned
+            .templates
+            .iter()
+            .enumerate()
+            .map(|(number, template)| {
+                let own = rows.iter().zip(&learned.template_of);
+                let own = own
+                    .filter(|(_, of)| **of == Some(number))
+                    .map(|(row, _)| *row);
+                let (saved, rest): (Vec<_>, Vec<_>) = own.partition(|row| row.html.is_some());
+                let kept = saved.len().min(self.of.config.samples);
+                let (saved, more) = saved.split_at(kept);
+                NewTemplate {
+                    pages: i64::try_from(saved.len() + rest.len() + more.len()).unwrap_or(i64::MAX),
+                    data: pack(template),
+                    learned: rest.iter().chain(more).map(|row| row.id).collect(),
+                    saved: saved.iter().map(|row| row.id).collect(),
+                }
+            })
+            .collect();
+        let done: usize = new.iter().map(|t| t.learned.len() + t.saved.len()).sum();
+        let ids = if new.is_empty() {
+            Vec::new()
+        } else {
+            self.store.add(name, &new, now)?
+        };
+        let site = self.site(name);
+        site.waiting = rows.len().saturating_sub(done);
+        site.tried = site.waiting;
+        site.recent.clear();
+        for (id, template) in ids.iter().zip(&learned.templates) {
+            tracing::info!(site = name, id, pages = template.pages, "template learned");
+        }
+        if let Some(id) = ids.first()
+            && site.is_noted("no longer fit")
+        {
+            let pages = learned.templates.first().map_or(0, |t| t.pages);
+            site.note(
+                format!(
+                    "redesigned: template {id} learned from {pages} new pages; the old ones stay"
+                ),
+                now,
+            );
+        }
+        self.changed = true;
+        self.reload()
+    }
+
+    /// Writes how pages fit, if it has changed.
+    pub(crate) fn save(&mut self) -> Result<(), StoreError> {
+        if !std::mem::take(&mut self.changed) {
+            return Ok(());
+        }
+        let fits: Vec<TemplateFit> = self.sites.values().map(|s| s.fit.clone()).collect();
+        let named: Vec<TemplateFit> = fits.into_iter().filter(|f| !f.site.is_empty()).collect();
+        self.store.set_fits(&named)
+    }
+}
+
+impl Site {
+    fn remember(&mut self, fits: bool) {
+        self.recent.push_back(fits);
+        if self.recent.len() > RECENT {
+            self.recent.pop_front();
+        }
+    }
+
+    fn is_noted(&self, words: &str) -> bool {
+        self.fit.note.as_ref().is_some_and(|n| n.contains(words))
+    }
+
+    fn note(&mut self, note: String, now: i64) {
+        tracing::warn!(site = %self.fit.site, "{note}");
+        self.fit.note = Some(note);
+        self.fit.note_ms = Some(now);
+    }
+}

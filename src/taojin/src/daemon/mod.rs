@@ -1,0 +1,329 @@
+//! The daemon: the only place that spawns. It wires the stages with channels and nothing else:
+//!
+//! ```text
+//!  crawl loop (thread) ──leases──▶ fetch tasks (tokio) ──finished──▶ crawl loop ──outbox──▶ indexer (thread)
+//! ```
+//!
+//! In: a configuration, what to do, a future that ends when it is to stop. Out: a [`Summary`]. Stops front to back:
+//! no new leases, requests under way get a grace, one last transaction, the index catches up.
+
+mod clock;
+pub mod control;
+mod crawl;
+mod follow;
+mod indexer;
+mod learn;
+mod reloading;
+mod report;
+mod review;
+mod serving;
+mod shared;
+#[cfg(test)]
+mod tests;
+mod wiring;
+
+use follow::following;
+use report::systemd;
+use review::term_search;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+pub use clock::Clock;
+pub use crawl::crawl_log::LogLine;
+pub use crawl::replay::documents_of_archive;
+pub(crate) use crawl::replay::pages_of_archive;
+pub(crate) use learn::templates::{pack, unpack};
+pub(crate) use reloading::titles_of;
+pub use report::status::{StatusBoard, status_source};
+pub use report::summary::{RestingHost, SiteSummary, Summary};
+pub use review::lexicon_watch::LexiconWatch;
+pub use review::term_search::{find_terms, texts_of_index};
+pub use review::terms::{Facts, Kept, TermDesk};
+pub use serving::serve_state;
+pub use shared::Shared;
+
+use crate::config::{ConfigError, Loaded};
+use control::ControlSocket;
+use crawl::crawl_loop::{CrawlLoop, Event};
+use crawl::fetching::{SAVE_ROBOTS, fetch_tasks, save_robots, tools};
+use crawl::visit::Tools;
+use indexer::Indexer;
+use learn::templates::Seen;
+use reloading::{Current, pass_on};
+use review::term_search::TermSearch;
+use serving::start_server;
+use shared::STUCK_MS;
+use taojin_crawl::store::{self, Store};
+use taojin_search::analyze::Analyzer;
+use wiring::{Wiring, learner, open_loop};
+
+/// Room for events beyond one for each connection.
+const SPARE_EVENTS: usize = 64;
+
+/// Told of each fetch as it ends, and of how many known addresses are still to be fetched.
+pub type Progress = Box<dyn FnMut(&LogLine, u64) + Send>;
+
+/// What the daemon does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mode {
+    /// Crawl each site on its schedule until told to stop.
+    Forever,
+    /// One cycle of the named sites (of all that are due, if none is named), then end.
+    Pass {
+        /// Names of sites.
+        sites: Vec<String>,
+        /// Also ask for every known article again, due or not.
+        recheck: bool,
+    },
+    /// The pages of these WARC or ARC files as if they were fetched now, then end. Asks no server anything.
+    Replay {
+        /// The files, in the order in which they are read.
+        files: Vec<PathBuf>,
+    },
+    /// Visit this address, as soon as its host may be asked, then end.
+    Visit {
+        /// The address.
+        url: String,
+    },
+}
+
+/// How to run.
+pub struct Options {
+    /// What to do.
+    pub mode: Mode,
+    /// Told of each fetch as it ends.
+    pub progress: Option<Progress>,
+    /// Serve the HTTP API and the web page here.
+    pub listener: Option<tokio::net::TcpListener>,
+    /// The configuration as it is read again while running (SIGHUP), or what is wrong with it: its sites and topics
+    /// are taken up, or everything stays as it was.
+    pub reload: Option<mpsc::Receiver<Result<Loaded, ConfigError>>>,
+    /// What time it is for the crawl.
+    pub clock: Clock,
+}
+
+impl Options {
+    /// Nothing told and nothing served.
+    pub fn quiet(mode: Mode) -> Self {
+        Self {
+            mode,
+            progress: None,
+            listener: None,
+            reload: None,
+            clock: Clock::default(),
+        }
+    }
+}
+
+/// A moment as people read it in the log, with its zone.
+pub(crate) fn local_time(ms: Option<i64>) -> String {
+    ms.and_then(chrono::DateTime::from_timestamp_millis)
+        .map_or_else(
+            || "never".to_owned(),
+            |t| {
+                let local = t.with_timezone(&chrono::Local);
+                local.format("%Y-%m-%d %H:%M:%S %:z").to_string()
+            },
+        )
+}
+
+/// The clock, in the unit of the whole project: Unix milliseconds.
+pub(crate) fn now_ms() -> i64 {
+    chrono::Utc::now().timestamp_millis()
+}
+
+/// Crawls as the options say until done or until `shutdown` ends. Everything fetched by then is durable; what the
+/// index has not taken yet waits in the outbox for the next start.
+pub async fn run(
+    loaded: &Loaded,
+    options: Options,
+    shutdown: impl Future<Output = ()>,
+) -> anyhow::Result<Summary> {
+    let data_dir = &loaded.config.data_dir;
+    std::fs::create_dir_all(data_dir)
+        .with_context(|| format!("data directory {} cannot be made", data_dir.display()))?;
+    let store = Store::open(data_dir)?;
+    let analyzer = Analyzer::new(&loaded.lexicons()?);
+    let writer = indexer::open(&loaded.index_dir(), &loaded.config.index)?;
+    let shared = Arc::new(Shared::new(options.clock));
+    shared.beat(now_ms());
+    shared.set_indexed(writer.last_seq());
+
+    let (poke, poked) = sync_channel(1);
+    let indexer = Indexer {
+        dir: loaded.index_dir(),
+        config: loaded.config.index.clone(),
+        reader: store::Reader::open(data_dir)?,
+        writer: Some(writer),
+        forever: options.mode == Mode::Forever,
+        shared: Arc::clone(&shared),
+    };
+    let follows = store.follows()?;
+    let (events, inbox) = sync_channel(loaded.config.crawl.max_connections + SPARE_EVENTS);
+    let (leases, work) = mpsc::channel(loaded.config.crawl.max_connections);
+    let mode = options.mode;
+    let forever = mode == Mode::Forever;
+    let crawl = open_loop(
+        loaded,
+        mode.clone(),
+        store,
+        Wiring {
+            inbox,
+            leases,
+            poke,
+            shared: Arc::clone(&shared),
+        },
+    )?;
+    let (learner, templates, seen) = learner(loaded);
+    let tools = Arc::new(tools(loaded, &mode, &shared, templates)?);
+    let crawl = CrawlLoop {
+        progress: options.progress,
+        learner: tools.templates.learner.clone(),
+        archive: tools.archive.clone(),
+        ..crawl
+    };
+
+    let indexing = spawn_thread("indexer", move || indexer.run(&poked))?;
+    let crawling = spawn_thread("crawl-loop", move || crawl.run())?;
+    let learning = spawn_thread("learner", move || learner.run())?;
+    let fetching = tokio::spawn(fetch_tasks(Arc::clone(&tools), work, events.clone()));
+    let lexicons = LexiconWatch::start(loaded, &analyzer)?;
+    let (changing, current) = watch::channel(Current::of(loaded));
+    let reloading = options
+        .reload
+        .map(|r| tokio::spawn(pass_on(r, Arc::clone(&shared), lexicons.sites(), changing)));
+    let board = StatusBoard::of(loaded, Some(Arc::clone(&shared))).now(current.clone());
+    let door = (events.clone(), Arc::clone(&shared));
+    let (stop_serving, serving) = start_server(loaded, options.listener, &analyzer, board, door);
+    let control = forever.then(|| open_control(data_dir, &events, &shared));
+    let following = match forever {
+        true => following::start(loaded, &analyzer, follows, current),
+        false => JoinSet::new(),
+    };
+    let looking = match forever {
+        true => TermSearch::start(loaded, &analyzer, &shared)?,
+        false => None,
+    };
+    if forever {
+        systemd::ready(&format!(
+            "crawling {} sites",
+            loaded.sites.iter().filter(|s| s.enabled).count()
+        ));
+    }
+
+    watch_over(&crawling, shutdown, &tools, data_dir, &events, forever).await;
+    fetching.abort();
+    // What is being sent now is sent again after the next start, unless its answer came.
+    drop(following);
+    if let Some(task) = reloading {
+        task.abort();
+    }
+    let summary = join(crawling).await??;
+    // The learner empties its channel and ends; it is never more than a few pages behind.
+    let _ = tokio::task::spawn_blocking(move || seen.send(Seen::Stop)).await;
+    join(learning).await?;
+    if let Some(archive) = &tools.archive {
+        archive.close();
+    }
+    save_robots(&tools, data_dir);
+    // The loop held the other end of the poke channel; with it gone the indexer finishes.
+    join(indexing).await?;
+    drop(control);
+    drop(looking);
+    drop(lexicons);
+    if matches!(mode, Mode::Pass { .. }) {
+        term_search::after_pass(loaded, &analyzer).await;
+    }
+    drop(stop_serving);
+    if let Some(task) = serving {
+        task.await??;
+    }
+    Ok(summary)
+}
+
+/// The socket for commands. The daemon runs without it as well; then the reason stands in the log.
+fn open_control(
+    data_dir: &Path,
+    events: &SyncSender<Event>,
+    shared: &Arc<Shared>,
+) -> Option<ControlSocket> {
+    ControlSocket::open(data_dir, events.clone(), shared)
+        .inspect_err(
+            |error| tracing::error!(error = %format!("{error:#}"), "commands are not taken"),
+        )
+        .ok()
+}
+
+/// Waits for the end of the crawl: passes the sign to stop on, tells systemd how it goes, saves what is worth it.
+async fn watch_over<T>(
+    crawling: &thread::JoinHandle<T>,
+    shutdown: impl Future<Output = ()>,
+    tools: &Tools,
+    data_dir: &Path,
+    events: &SyncSender<Event>,
+    forever: bool,
+) {
+    let shared = &tools.shared;
+    let mut watch =
+        tokio::time::interval(systemd::watchdog_interval().unwrap_or(Duration::from_secs(10)));
+    let mut save = tokio::time::interval_at(tokio::time::Instant::now() + SAVE_ROBOTS, SAVE_ROBOTS);
+    tokio::pin!(shutdown);
+    let mut stopping = false;
+    while !crawling.is_finished() {
+        tokio::select! {
+            () = &mut shutdown, if !stopping => {
+                stopping = true;
+                shared.set_stopping();
+                systemd::stopping();
+                tracing::info!("stopping");
+                // Wakes the loop up; with a full channel it is awake and sees the sign.
+                let _ = events.try_send(Event::Stop);
+            }
+            _ = watch.tick() => tick(shared, forever),
+            _ = save.tick() => save_robots(tools, data_dir),
+            () = tokio::time::sleep(Duration::from_millis(50)), if stopping || !forever => {}
+            () = tokio::time::sleep(Duration::from_millis(500)) => {}
+        }
+    }
+}
+
+fn tick(shared: &Shared, forever: bool) {
+    if shared.is_stuck(now_ms()) {
+        tracing::error!("the crawl loop has not turned for {} s", STUCK_MS / 1000);
+    } else {
+        systemd::alive();
+    }
+    if forever {
+        let state = shared.paused().map(|why| format!("paused: {why}"));
+        let state = state.or_else(|| shared.refused());
+        let lag = shared.outbox_lag();
+        systemd::status(
+            &state
+                .unwrap_or_else(|| format!("crawling, {lag} documents on their way to the index")),
+        );
+    }
+}
+
+fn spawn_thread<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> anyhow::Result<thread::JoinHandle<T>> {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .with_context(|| format!("thread {name} cannot be started"))
+}
+
+/// Waits for a thread without holding up the runtime.
+async fn join<T: Send + 'static>(handle: thread::JoinHandle<T>) -> anyhow::Result<T> {
+    tokio::task::spawn_blocking(move || handle.join())
+        .await?
+        .map_err(|_| anyhow::anyhow!("a thread of the daemon has panicked; see the log above"))
+}

@@ -1,0 +1,8 @@
+//! What the daemon says of itself: status, counts, systemd.
+
+pub(crate) mod freshness;
+pub(crate) mod status;
+pub(crate) mod summary;
+pub(crate) mod systemd;
+pub(crate) mod verdict;
+pub(crate) mod verdict_words;

@@ -1,0 +1,357 @@
+//! What the operator sees at a glance. In: the store, the index and, beside a running daemon, what its threads tell
+//! each other. Out: a [`Status`]. Opens its own reading connection for each question; never writes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use super::freshness::Freshness;
+use crate::config::Loaded;
+use crate::daemon::crawl::cycle;
+use crate::daemon::crawl::disk;
+use crate::daemon::reloading::{Current, titles};
+use crate::daemon::review::terms::TermDesk;
+use crate::daemon::{Shared, now_ms};
+use crate::serve::{
+    Activity, CycleCounts, DiskUse, Follow, FollowStatus, HostCounts, HostStatus, QueueCounts,
+    SeenFilter, SiteStatus, Status, StatusSource, TemplateStatus, TermsStatus, Topics, UrlCounts,
+};
+use taojin_crawl::frontier::{self, Cause, Explanation};
+use taojin_crawl::store::{Counts, FollowRecord, HostRecord, Reader, SiteCounts};
+use taojin_search::index::{self, SiteTitles};
+
+/// Hosts in trouble that are shown.
+const HOSTS: usize = 24;
+
+/// What a [`Status`] is made from.
+#[derive(Clone)]
+pub struct StatusBoard {
+    data_dir: PathBuf,
+    index_dir: PathBuf,
+    /// Sites and topics.
+    current: watch::Receiver<Current>,
+    frontier: frontier::Config,
+    limits: disk::Limits,
+    cycle_limits: cycle::Limits,
+    terms: TermDesk,
+    /// Present beside a running daemon.
+    shared: Option<Arc<Shared>>,
+    started_ms: i64,
+}
+
+impl StatusBoard {
+    /// The board of this configuration; `shared` when the daemon runs in this process.
+    pub fn of(loaded: &Loaded, shared: Option<Arc<Shared>>) -> Self {
+        Self {
+            data_dir: loaded.config.data_dir.clone(),
+            index_dir: loaded.index_dir(),
+            current: watch::channel(Current::of(loaded)).1,
+            frontier: loaded.config.frontier.clone(),
+            limits: disk::Limits::of(&loaded.config.crawl),
+            cycle_limits: cycle::Limits {
+                pages_per_host_per_cycle: loaded.config.frontier.pages_per_host_per_cycle,
+                pass_patience_ms: loaded.config.crawl.pass_patience_ms,
+            },
+            terms: TermDesk::of(loaded),
+            shared,
+            started_ms: now_ms(),
+        }
+    }
+
+    /// The same board, of sites and topics that may change.
+    pub(crate) fn now(self, current: watch::Receiver<Current>) -> Self {
+        Self { current, ..self }
+    }
+
+    /// The sites and topics of each moment.
+    pub(crate) fn current(&self) -> watch::Receiver<Current> {
+        self.current.clone()
+    }
+
+    /// What readers call the sites of each moment.
+    pub(crate) fn titles(&self) -> SiteTitles {
+        titles(self.current.clone())
+    }
+
+    /// Gives the topics of each moment.
+    pub(crate) fn topics(&self) -> Topics {
+        let current = self.current.clone();
+        Arc::new(move || current.borrow().follows.clone())
+    }
+
+    /// The state of this moment; `documents` is how many can be found.
+    pub fn read(&self, documents: u64) -> anyhow::Result<Status> {
+        let now = now_ms();
+        let (activity, note) = self.activity();
+        let mut status = Status {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            now_ms: now,
+            started_ms: self.started_ms,
+            activity,
+            note,
+            documents,
+            disk: self.disk(),
+            terms: self.terms(),
+            ..Status::default()
+        };
+        let reader = match Reader::open(&self.data_dir) {
+            Ok(reader) => reader,
+            // An index that was only imported has no store.
+            Err(taojin_crawl::store::StoreError::Missing { .. }) => return Ok(status),
+            Err(error) => return Err(error.into()),
+        };
+        let counts = reader.counts()?;
+        status.outbox_lag = match &self.shared {
+            Some(shared) => shared.outbox_lag(),
+            None => {
+                let committed = i64::try_from(index::committed_seq(&self.index_dir));
+                let waiting = reader.outbox_count_after(committed.unwrap_or(i64::MAX))?;
+                u64::try_from(waiting).unwrap_or_default()
+            }
+        };
+        status.urls = urls(&totals(&counts));
+        status.sites = self.sites(&reader, &counts, now)?;
+        status.hosts = self.hosts(&reader, now)?;
+        status.follows = self.follows(&reader)?;
+        let hosts = frontier::HostCounts::of(&reader, now)?;
+        status.host_counts = host_counts(&hosts);
+        status.seen_filter = self.shared.as_ref().and_then(|s| s.frontier()).map(filter);
+        status.queues = QueueCounts {
+            queues: u64::try_from(counts.hosts).unwrap_or_default(),
+            ready: reader.hosts_due(&[], now, 10_000)?.len() as u64,
+            waiting: status.host_counts.backing_off + status.host_counts.limited,
+            parked: status.host_counts.parked,
+            due: status.sites.iter().map(|s| s.due).sum(),
+        };
+        Ok(status)
+    }
+
+    /// What the daemon does, and what the operator must know. Beside no daemon: what one would do.
+    fn activity(&self) -> (Activity, String) {
+        match &self.shared {
+            Some(shared) if shared.is_stopping() => (Activity::Stopping, String::new()),
+            Some(shared) => match shared.paused() {
+                Some(why) => (Activity::Paused, why),
+                None => (Activity::Running, shared.refused().unwrap_or_default()),
+            },
+            None => {
+                let room = disk::room(&self.data_dir);
+                let low = room.and_then(|(free, total)| self.limits.problem(free, total, false));
+                (Activity::ReadOnly, low.unwrap_or_default())
+            }
+        }
+    }
+
+    /// None if somebody spoilt a file: the log of who uses it says what.
+    fn terms(&self) -> Option<TermsStatus> {
+        let (counts, mark) = (self.terms.counts().ok()?, self.terms.mark().ok()?);
+        Some(TermsStatus {
+            proposed: counts.proposed,
+            accepted: counts.accepted,
+            rejected: counts.rejected,
+            looked_ms: (mark.at_ms > 0).then_some(mark.at_ms),
+        })
+    }
+
+    fn follows(&self, reader: &Reader) -> anyhow::Result<Vec<FollowStatus>> {
+        let mut records = reader.follow_records()?;
+        let current = self.current.borrow();
+        let hooked =
+            |follow: &Follow, name: &str| follow.name == name && !follow.webhook.is_empty();
+        records.retain(|record| current.follows.iter().any(|f| hooked(f, &record.name)));
+        let status = |record: FollowRecord| FollowStatus {
+            next_ms: (record.tries > 0).then_some(record.next_ms),
+            name: record.name,
+            waiting: record.waiting,
+            told: record.told,
+            given_up: record.given_up,
+            told_ms: record.told_ms,
+            last_error: record.last_error,
+        };
+        Ok(records.into_iter().map(status).collect())
+    }
+
+    fn sites(&self, reader: &Reader, counts: &Counts, now: i64) -> anyhow::Result<Vec<SiteStatus>> {
+        let next = self
+            .shared
+            .as_ref()
+            .map(|s| s.next_cycles())
+            .unwrap_or_default();
+        let mut templates = template_status(reader)?;
+        let mut list = Vec::new();
+        let sites = self.current.borrow().sites.clone();
+        for site in &sites {
+            let record = reader.site(&site.name)?;
+            let last_cycle_ms = record.as_ref().and_then(|r| r.last_cycle_ms);
+            let paused_ms = record.as_ref().and_then(|r| r.paused_ms);
+            let last_error = record.and_then(|r| r.last_error);
+            let planned = || {
+                if paused_ms.is_some() || !site.enabled {
+                    return None;
+                }
+                let schedule = site.cron().ok()?;
+                last_cycle_ms.and_then(|last| schedule.next_after(last))
+            };
+            let counted = counts.sites.get(&site.name).cloned().unwrap_or_default();
+            let freshness = Freshness::of(&counted);
+            list.push(SiteStatus {
+                name: site.name.clone(),
+                title: site.title.clone(),
+                last_cycle_ms,
+                paused_ms,
+                next_cycle_ms: next.get(&site.name).copied().unwrap_or_else(planned),
+                documents: number(&counted, "documents"),
+                urls: urls(&counted),
+                due: number(&counted, "new"),
+                verdict: cycle::site_verdict(reader, &counted, site, self.cycle_limits, now)?,
+                errors: number(&counted, "cycle_errors"),
+                cycle: CycleCounts {
+                    visits: number(&counted, "cycle_visits"),
+                    new_documents: number(&counted, "cycle_new"),
+                    wasted: number(&counted, "cycle_wasted"),
+                    not_modified: number(&counted, "cycle_not_modified"),
+                },
+                recall_estimate: freshness.recall(),
+                mean_age_ms: freshness.mean_age_ms(now),
+                last_error,
+                templates: templates.remove(&site.name).unwrap_or_default(),
+            });
+        }
+        Ok(list)
+    }
+
+    fn hosts(&self, reader: &Reader, now: i64) -> anyhow::Result<Vec<HostStatus>> {
+        let mut list = Vec::new();
+        for host in reader.hosts_in_trouble(now + self.frontier.max_delay_ms, HOSTS)? {
+            let explained = Explanation::of(reader, &self.frontier, &host.authority, None, now)?;
+            list.push(host_status(&host, explained.as_ref()));
+        }
+        Ok(list)
+    }
+
+    fn disk(&self) -> DiskUse {
+        DiskUse {
+            index_bytes: folder_bytes(&self.index_dir),
+            store_bytes: file_bytes(&self.data_dir.join("crawl.sqlite"))
+                + file_bytes(&self.data_dir.join("crawl.sqlite-wal")),
+            free_bytes: free_bytes(&self.data_dir),
+        }
+    }
+}
+
+/// Templates by site.
+fn template_status(reader: &Reader) -> anyhow::Result<BTreeMap<String, TemplateStatus>> {
+    let count = |n: i64| u64::try_from(n).unwrap_or_default();
+    let mut sites: BTreeMap<String, TemplateStatus> = BTreeMap::new();
+    for fit in reader.template_fits()? {
+        let site = sites.entry(fit.site).or_default();
+        (site.matched, site.unmatched) = (count(fit.matched), count(fit.unmatched));
+        (site.note, site.note_ms) = (fit.note, fit.note_ms);
+    }
+    for (site, waiting) in reader.waiting_counts()? {
+        sites.entry(site).or_default().waiting = count(waiting);
+    }
+    for (site, used, learned) in reader.template_counts()? {
+        let site = sites.entry(site).or_default();
+        (site.used, site.learned) = (count(used), count(learned));
+    }
+    Ok(sites)
+}
+
+/// The board as the server asks it.
+pub fn status_source(
+    board: StatusBoard,
+    documents: impl Fn() -> u64 + Send + Sync + 'static,
+) -> StatusSource {
+    Arc::new(move || board.read(documents()).map_err(|e| format!("{e:#}")))
+}
+
+fn host_status(host: &HostRecord, explained: Option<&Explanation>) -> HostStatus {
+    let cause = explained
+        .map(|e| e.cause.describe().to_owned())
+        .unwrap_or_default();
+    HostStatus {
+        host: host.authority.to_string(),
+        state: explained.map_or("", |e| state(e.cause)).to_owned(),
+        delay_ms: explained.map_or(0, |e| e.delay_ms.unsigned_abs()),
+        cause,
+        next_fetch_ms: explained.and_then(|e| e.next_fetch_ms),
+        queued: explained.map_or(0, |e| e.due as u64),
+        queue_eta_ms: explained.map_or(0, |e| e.eta_ms),
+        last_error: host.last_error.clone(),
+    }
+}
+
+fn host_counts(counts: &frontier::HostCounts) -> HostCounts {
+    let number = |n: i64| u64::try_from(n).unwrap_or_default();
+    HostCounts {
+        open: number(counts.open),
+        backing_off: number(counts.backing_off),
+        parked: number(counts.parked),
+        limited: number(counts.limited),
+    }
+}
+
+fn filter(stats: frontier::Stats) -> SeenFilter {
+    let new = stats.seen_new + stats.seen_false_positives;
+    SeenFilter {
+        addresses: stats.seen_addresses,
+        false_positives: stats.seen_false_positives,
+        error_ratio: stats.seen_false_positives as f64 / new.max(1) as f64,
+    }
+}
+
+fn state(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Parked => "parked",
+        Cause::RetryAfter | Cause::Throttled | Cause::Unreachable => "backing off",
+        Cause::CycleLimit => "limited",
+        _ => "slow",
+    }
+}
+
+fn totals(counts: &Counts) -> SiteCounts {
+    let mut sum = SiteCounts::new();
+    for (name, value) in counts.sites.values().flatten() {
+        *sum.entry(name.clone()).or_default() += value;
+    }
+    sum
+}
+
+fn urls(counts: &SiteCounts) -> UrlCounts {
+    UrlCounts {
+        waiting: number(counts, "new"),
+        in_flight: 0,
+        fetched: number(counts, "fetched"),
+        refused: number(counts, "refused"),
+        failed: number(counts, "failed"),
+        gone: number(counts, "gone"),
+    }
+}
+
+fn number(counts: &SiteCounts, name: &str) -> u64 {
+    counts
+        .get(name)
+        .map_or(0, |n| u64::try_from(*n).unwrap_or_default())
+}
+
+fn file_bytes(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |m| m.len())
+}
+
+fn folder_bytes(dir: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return 0;
+    };
+    entries
+        .flatten()
+        .map(|e| e.metadata().map_or(0, |m| m.len()))
+        .sum()
+}
+
+/// Free bytes of the file system under `dir`; 0 when it cannot be told.
+fn free_bytes(dir: &Path) -> u64 {
+    fs4::available_space(dir).unwrap_or(0)
+}

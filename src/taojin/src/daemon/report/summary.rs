@@ -1,0 +1,191 @@
+//! What a crawl did, for a person and for `--json`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::freshness::{Freshness, share};
+use crate::daemon::crawl::crawl_log::LogLine;
+use crate::serve::{Level, SiteVerdict};
+use taojin_crawl::frontier::{CommitReport, Resting};
+use taojin_crawl::store::Counts;
+
+/// Counts of one crawl. The JSON form is stable.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Summary {
+    /// URLs asked for, or refused before asking.
+    pub visits: u64,
+    /// Visits by outcome, as in the crawl log.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Why visits were refused or failed.
+    pub reasons: BTreeMap<String, u64>,
+    /// Documents new to the index.
+    pub documents_new: u64,
+    /// Documents whose text has changed.
+    pub documents_changed: u64,
+    /// Articles fetched whole whose text has not changed.
+    pub documents_unchanged: u64,
+    /// Pages that another address has the document of, or had until this one was found.
+    pub documents_duplicate: u64,
+    /// Visits that brought a whole page which said nothing new: what a perfect schedule would have saved.
+    pub wasted: u64,
+    /// `wasted` by `visits`.
+    pub wasted_share: f64,
+    /// Visits that were answered 304.
+    pub not_modified: u64,
+    /// Addresses that are known and were never visited.
+    pub waiting: u64,
+    /// Estimate of the new articles that were found: the share of all known addresses that have been visited.
+    pub recall_estimate: f64,
+    /// How long ago the documents were last looked at, on average, in milliseconds.
+    pub mean_age_ms: Option<i64>,
+    /// Documents taken out of the index.
+    pub documents_deleted: u64,
+    /// URLs found that were not known.
+    pub new_urls: u64,
+    /// Links that were known already.
+    pub seen_links: u64,
+    /// Links refused by the rules of their site, by rule in words.
+    pub refused_links: BTreeMap<String, u64>,
+    /// Archived answers that are older than what was known of their page, and were left out.
+    pub archived_older: u64,
+    /// What was wrong beside the pages: archives that broke off.
+    pub problems: Vec<String>,
+    /// The sites of the pass by name: how each fared and what it left.
+    pub sites: Vec<SiteSummary>,
+    /// Hosts with addresses that are due and that the pass did not wait for.
+    pub resting: Vec<RestingHost>,
+    /// Why the crawl ended before everything was fetched: the disk is too full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused: Option<String>,
+    /// Decoded bytes.
+    pub bytes: u64,
+    /// Length of the crawl in milliseconds.
+    pub elapsed_ms: i64,
+    #[serde(skip)]
+    started_ms: i64,
+    /// Visits and new documents of each site.
+    #[serde(skip)]
+    by_site: BTreeMap<String, (u64, u64)>,
+}
+
+/// How one site of a pass fared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SiteSummary {
+    /// Its name.
+    pub name: String,
+    /// In one word: `ok`, `partial`, `failed`, `waiting`.
+    pub verdict: Level,
+    /// In a sentence.
+    pub text: String,
+    /// Visits in this pass.
+    pub visits: u64,
+    /// New documents in this pass.
+    pub new: u64,
+    /// Known addresses that were never fetched.
+    pub left: u64,
+    /// The setting that keeps what is left for later, or addresses out.
+    pub setting: Option<String>,
+}
+
+/// A host that a pass did not wait for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RestingHost {
+    /// `host` or `host:port`.
+    pub host: String,
+    /// It is not asked before this, Unix milliseconds.
+    pub until_ms: i64,
+    /// Why not.
+    pub cause: String,
+}
+
+impl Summary {
+    pub(crate) fn begin(now_ms: i64) -> Self {
+        Self {
+            started_ms: now_ms,
+            ..Self::default()
+        }
+    }
+
+    /// When the crawl began.
+    pub(crate) fn started_ms(&self) -> i64 {
+        self.started_ms
+    }
+
+    pub(crate) fn finish(&mut self, counts: &Counts, now_ms: i64) {
+        self.elapsed_ms = now_ms - self.started_ms;
+        self.wasted_share = share(self.wasted, self.visits);
+        let sum: Freshness = counts.sites.values().map(Freshness::of).sum();
+        self.waiting = sum.waiting;
+        self.recall_estimate = sum.recall();
+        self.mean_age_ms = sum.mean_age_ms(now_ms);
+    }
+
+    /// Names the hosts that were not waited for.
+    pub(crate) fn take_resting(&mut self, resting: &[Resting]) {
+        let host = |rest: &Resting| RestingHost {
+            host: rest.host.to_string(),
+            until_ms: rest.until_ms,
+            cause: rest.cause.describe().to_owned(),
+        };
+        self.resting = resting.iter().map(host).collect();
+    }
+
+    /// Says how each site fared.
+    pub(crate) fn take_verdicts(&mut self, verdicts: BTreeMap<Arc<str>, SiteVerdict>) {
+        for (name, verdict) in verdicts {
+            let (visits, new) = self.by_site.get(&*name).copied().unwrap_or_default();
+            self.sites.push(SiteSummary {
+                name: name.to_string(),
+                verdict: verdict.level,
+                text: verdict.text,
+                visits,
+                new,
+                left: verdict.left,
+                setting: verdict.setting,
+            });
+        }
+    }
+
+    pub(crate) fn add(&mut self, line: &LogLine, wasted: bool) {
+        let (visits, new) = self.by_site.entry(line.site.clone()).or_default();
+        *visits += 1;
+        *new += u64::from(line.document == Some("new"));
+        self.wasted += u64::from(wasted);
+        self.not_modified += u64::from(line.outcome == "not_modified");
+        self.visits += 1;
+        self.bytes += line.bytes;
+        *self.outcomes.entry(line.outcome.to_owned()).or_default() += 1;
+        if let Some(reason) = &line.reason {
+            *self.reasons.entry(reason.clone()).or_default() += 1;
+        }
+        match line.document {
+            Some("new") => self.documents_new += 1,
+            Some("changed") => self.documents_changed += 1,
+            Some("unchanged") => self.documents_unchanged += 1,
+            Some("deleted") => self.documents_deleted += 1,
+            Some("duplicate" | "moved") => self.documents_duplicate += 1,
+            _ => {}
+        }
+    }
+
+    pub(crate) fn committed(&mut self, report: &CommitReport) {
+        self.new_urls += report.new_urls as u64;
+        self.seen_links += report.seen as u64;
+        for (refusal, count) in &report.refused {
+            *self
+                .refused_links
+                .entry(refusal.describe().to_owned())
+                .or_default() += *count as u64;
+        }
+    }
+
+    /// Visits with this outcome.
+    pub fn outcome(&self, word: &str) -> u64 {
+        self.outcomes.get(word).copied().unwrap_or_default()
+    }
+}

@@ -1,0 +1,90 @@
+//! Lexicons that change while the program runs. In: the files they are in. Out: a new dictionary in the analyzer
+//! within seconds, for everything that searches. Nothing is indexed again: the index does not depend on lexicons.
+//!
+//! It looks at the files' stamps every second: a few calls of the system, on any file system, whoever changed them.
+//! A file that cannot be read leaves the dictionary as it is.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, SystemTime};
+
+use crate::config::Loaded;
+use crate::daemon::spawn_thread;
+use taojin_crawl::schedule::Site;
+use taojin_search::analyze::{Analyzer, Dictionary};
+
+/// How often the files are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// What tells that a file is another one.
+type Stamp = Option<(SystemTime, u64)>;
+
+/// Watches until it is dropped.
+#[derive(Debug)]
+pub struct LexiconWatch {
+    sites: Sender<Vec<Site>>,
+}
+
+impl LexiconWatch {
+    /// Starts to watch the lexicons of a configuration for an analyzer.
+    pub fn start(loaded: &Loaded, analyzer: &Analyzer) -> anyhow::Result<Self> {
+        let (sites, changed) = channel();
+        let watched = Watched {
+            stamps: stamps(&loaded.lexicon_files()),
+            loaded: loaded.clone(),
+            analyzer: analyzer.clone(),
+        };
+        spawn_thread("lexicons", move || watched.run(&changed))?;
+        Ok(Self { sites })
+    }
+
+    /// Sites were read again: their lexicons may be others.
+    pub(crate) fn sites(&self) -> Sender<Vec<Site>> {
+        self.sites.clone()
+    }
+}
+
+struct Watched {
+    loaded: Loaded,
+    analyzer: Analyzer,
+    stamps: Vec<(PathBuf, Stamp)>,
+}
+
+impl Watched {
+    fn run(mut self, changed: &Receiver<Vec<Site>>) {
+        loop {
+            match changed.recv_timeout(LOOK_EVERY) {
+                Ok(sites) => self.loaded.sites = sites,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            let now = stamps(&self.loaded.lexicon_files());
+            if now != self.stamps {
+                self.stamps = now;
+                self.reload();
+            }
+        }
+    }
+
+    fn reload(&self) {
+        match self.loaded.lexicons() {
+            Ok(lexicons) => {
+                let dictionary = Dictionary::new(&lexicons);
+                tracing::info!(terms = dictionary.term_count(), "lexicons read again");
+                self.analyzer.replace(dictionary);
+            }
+            Err(error) => tracing::error!(%error, "lexicons stay as they were"),
+        }
+    }
+}
+
+fn stamps(files: &[PathBuf]) -> Vec<(PathBuf, Stamp)> {
+    let stamp = |path: &PathBuf| {
+        let meta = std::fs::metadata(path).ok()?;
+        Some((meta.modified().ok()?, meta.len()))
+    };
+    files
+        .iter()
+        .map(|path| (path.clone(), stamp(path)))
+        .collect()
+}

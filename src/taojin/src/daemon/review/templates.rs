@@ -1,0 +1,304 @@
+//! The desk at which a person looks at templates and labels them. In: questions of the web page. Out: saved pages with
+//! regions, documents with and without the template, the effect of a label. Opens its own connection for each question.
+
+use std::path::PathBuf;
+
+use crate::daemon::learn::templates::{pack, unpack};
+use crate::daemon::now_ms;
+use crate::serve::{
+    Effect, Outcome, Proposal, RegionListed, SourceError, TemplateDesk, TemplateListed,
+    TemplateView,
+};
+use taojin_crawl::store::{StoreError, TemplatePage, TemplateRow, TemplateStore};
+use taojin_extract::page::{Hints, NodeId, Page, Tag};
+use taojin_extract::template::{Field, Guide, Keys, Template, frame, framed_html};
+use taojin_extract::{self as extract, Document};
+use taojin_uri::CrawlUri;
+
+/// Characters of a region's text that are shown in the table.
+const SHOWN_CHARS: usize = 80;
+/// Regions in the table.
+const MAX_REGIONS: usize = 200;
+/// Lines of an effect that are shown.
+const MAX_LINES: usize = 40;
+
+/// The desk over the store of a data directory.
+pub(crate) struct Desk {
+    pub(crate) dir: PathBuf,
+    pub(crate) extract: extract::Config,
+}
+
+fn failed(error: StoreError) -> SourceError {
+    SourceError(error.to_string())
+}
+
+/// A saved page, read again.
+struct SavedPage {
+    page: Page,
+    at_ms: i64,
+}
+
+impl SavedPage {
+    fn of(row: &TemplatePage) -> Option<Self> {
+        let html: String = unpack(row.html.as_ref()?)?;
+        let hints = Hints {
+            url: CrawlUri::parse(&row.url).ok(),
+            charset: Some("utf-8".to_owned()),
+            ..Hints::default()
+        };
+        Some(Self {
+            page: Page::parse(html.as_bytes(), hints),
+            at_ms: row.seen_ms,
+        })
+    }
+}
+
+impl Desk {
+    fn open(&self) -> Result<TemplateStore, SourceError> {
+        TemplateStore::open(&self.dir).map_err(failed)
+    }
+
+    fn find(
+        &self,
+        store: &TemplateStore,
+        id: i64,
+    ) -> Result<Option<(TemplateRow, Template)>, SourceError> {
+        let row = store.template(id).map_err(failed)?;
+        Ok(row.and_then(|row| {
+            let template = unpack::<Template>(&row.data)?;
+            Some((row, template))
+        }))
+    }
+
+    fn document(&self, saved: &SavedPage, keys: &Keys, template: Option<&Template>) -> Document {
+        let context = extract::Context {
+            now_ms: saved.at_ms.min(now_ms()),
+            ..extract::Context::default()
+        };
+        let guide = template.map(|template| Guide::new(template, keys, &saved.page));
+        extract::extract_guided(&saved.page, &context, &self.extract, guide)
+    }
+
+    fn effects(&self, pages: &[TemplatePage], before: &Template, after: &Template) -> Vec<Effect> {
+        pages
+            .iter()
+            .filter_map(|row| {
+                let saved = SavedPage::of(row)?;
+                let keys = Keys::of(&saved.page);
+                let old = self.document(&saved, &keys, Some(before));
+                let new = self.document(&saved, &keys, Some(after));
+                Some(effect(&row.url, &old, &new))
+            })
+            .collect()
+    }
+}
+
+fn effect(url: &str, old: &Document, new: &Document) -> Effect {
+    let missing = |of: &str, within: &str| -> Vec<String> {
+        let there: std::collections::HashSet<&str> = within.lines().collect();
+        let lines = of.lines().filter(|line| !there.contains(line));
+        lines.take(MAX_LINES).map(str::to_owned).collect()
+    };
+    let word = |value: &Option<String>| value.clone().unwrap_or_default();
+    let fields = [
+        (Field::Title, word(&old.title), word(&new.title)),
+        (Field::Published, word(&old.published), word(&new.published)),
+        (Field::Author, word(&old.author), word(&new.author)),
+        (Field::Source, word(&old.source), word(&new.source)),
+    ];
+    Effect {
+        url: url.to_owned(),
+        gained: missing(&new.text, &old.text),
+        lost: missing(&old.text, &new.text),
+        fields: fields
+            .into_iter()
+            .filter(|(_, before, after)| before != after)
+            .map(|(field, before, after)| (field.name().to_owned(), before, after))
+            .collect(),
+    }
+}
+
+fn outcome(document: Document) -> Outcome {
+    Outcome {
+        title: document.title.unwrap_or_default(),
+        published: document.published.unwrap_or_default(),
+        author: document.author.unwrap_or_default(),
+        text: document.text,
+        method: document.method,
+    }
+}
+
+fn listed(
+    row: &TemplateRow,
+    template: &Template,
+    saved: usize,
+    note: Option<String>,
+) -> TemplateListed {
+    let has = |field: Field| {
+        let mut regions = template.regions.iter();
+        regions.any(|r| template.field(r.key) == Some(field))
+    };
+    TemplateListed {
+        id: row.id,
+        site: row.site.clone(),
+        version: row.version,
+        learned_ms: row.learned_ms,
+        pages: row.pages,
+        disabled: row.disabled,
+        fields: Field::ALL
+            .into_iter()
+            .filter(|f| has(*f))
+            .map(|f| f.name().to_owned())
+            .collect(),
+        saved,
+        note,
+    }
+}
+
+/// Blocks with text of their own, in the order of the page, one for each key.
+fn regions(page: &Page, keys: &Keys, template: &Template) -> Vec<RegionListed> {
+    let mut found: Vec<RegionListed> = Vec::new();
+    let mut known = std::collections::HashSet::new();
+    let body = page.body().map_or(0..0, |body| page.subtree(body));
+    for id in page.shown_texts(body) {
+        if page.text(id).trim().is_empty() {
+            continue;
+        }
+        let key = keys.fine(page.block_of(id));
+        if !known.insert(key) || found.len() >= MAX_REGIONS {
+            continue;
+        }
+        let presence = template.region(key).map_or(0.0, |r| template.presence(r));
+        found.push(RegionListed {
+            key: format!("{key:016x}"),
+            field: template.field(key).map_or("-", Field::name).to_owned(),
+            said: template.labels.contains_key(&key),
+            essential: template.essential.contains(key),
+            presence: (presence * 100.0).round() as u32,
+            text: page.text(id).trim().chars().take(SHOWN_CHARS).collect(),
+        });
+    }
+    found
+}
+
+/// The template with a proposed label; none if there is no such region or field.
+fn relabelled(template: &Template, proposal: &Proposal) -> Option<Template> {
+    let key = u64::from_str_radix(&proposal.region, 16).ok()?;
+    let mut changed = template.clone();
+    match Field::named(&proposal.field) {
+        Some(field) => {
+            changed.labels.insert(key, field);
+        }
+        None if proposal.field == "learned" => {
+            changed.labels.remove(&key);
+        }
+        None => return None,
+    }
+    Some(changed)
+}
+
+impl TemplateDesk for Desk {
+    fn list(&self) -> Result<Vec<TemplateListed>, SourceError> {
+        let store = match TemplateStore::open(&self.dir) {
+            Ok(store) => store,
+            Err(StoreError::Missing { .. }) => return Ok(Vec::new()),
+            Err(error) => return Err(failed(error)),
+        };
+        let fits = store.template_fits().map_err(failed)?;
+        let note = |site: &str| {
+            let fit = fits.iter().find(|fit| fit.site == site);
+            fit.and_then(|fit| fit.note.clone())
+        };
+        let rows = store.templates(None).map_err(failed)?;
+        Ok(rows
+            .iter()
+            .filter_map(|row| {
+                let template = unpack::<Template>(&row.data)?;
+                Some(listed(row, &template, 0, note(&row.site)))
+            })
+            .collect())
+    }
+
+    fn view(
+        &self,
+        id: i64,
+        number: usize,
+        proposal: Option<&Proposal>,
+    ) -> Result<Option<TemplateView>, SourceError> {
+        let store = self.open()?;
+        let Some((row, template)) = self.find(&store, id)? else {
+            return Ok(None);
+        };
+        let pages = store.template_pages(id).map_err(failed)?;
+        let fits = store.template_fits().map_err(failed)?;
+        let note = fits
+            .into_iter()
+            .find(|f| f.site == row.site)
+            .and_then(|f| f.note);
+        let mut view = TemplateView {
+            listed: listed(&row, &template, pages.len(), note),
+            ..TemplateView::default()
+        };
+        if let Some((row, saved)) = pages
+            .get(number)
+            .and_then(|row| Some((row, SavedPage::of(row)?)))
+        {
+            let keys = Keys::of(&saved.page);
+            view.url.clone_from(&row.url);
+            view.regions = regions(&saved.page, &keys, &template);
+            view.ratio = outcome(self.document(&saved, &keys, None));
+            view.guided = outcome(self.document(&saved, &keys, Some(&template)));
+        }
+        view.effects = proposal
+            .and_then(|proposal| relabelled(&template, proposal))
+            .map(|changed| self.effects(&pages, &template, &changed));
+        Ok(Some(view))
+    }
+
+    fn framed(
+        &self,
+        id: i64,
+        number: usize,
+        link: &str,
+        word: fn(&str) -> &'static str,
+    ) -> Result<Option<String>, SourceError> {
+        let store = self.open()?;
+        let Some((_, template)) = self.find(&store, id)? else {
+            return Ok(None);
+        };
+        let pages = store.template_pages(id).map_err(failed)?;
+        let Some(saved) = pages.get(number).and_then(SavedPage::of) else {
+            return Ok(None);
+        };
+        let keys = Keys::of(&saved.page);
+        let guide = Guide::new(&template, &keys, &saved.page);
+        let ratio = self.document(&saved, &keys, None);
+        let lines: std::collections::HashSet<&str> = ratio.text.lines().collect();
+        let chosen = |block: NodeId| {
+            let text = saved.page.inline_text(block);
+            saved.page.node(block).tag != Tag::BODY && lines.contains(text.as_str())
+        };
+        Ok(Some(frame(&framed_html(
+            &saved.page,
+            &guide,
+            &chosen,
+            &|field| word(field.map_or("", Field::name)),
+            Some(link),
+        ))))
+    }
+
+    fn label(&self, id: i64, proposal: &Proposal) -> Result<bool, SourceError> {
+        let mut store = self.open()?;
+        let Some((_, template)) = self.find(&store, id)? else {
+            return Ok(false);
+        };
+        match relabelled(&template, proposal) {
+            Some(changed) => store.replace(id, &pack(&changed)).map_err(failed),
+            None => Ok(false),
+        }
+    }
+
+    fn set_disabled(&self, id: i64, disabled: bool) -> Result<bool, SourceError> {
+        self.open()?.set_disabled(id, disabled).map_err(failed)
+    }
+}

@@ -1,0 +1,342 @@
+//! Decisions about domain terms. In: terms that were found, and what a person says of them in the command line or the
+//! web page. Out: the review list and the lexicon file of accepted terms. Never decides by itself, but for terms above
+//! `terms.accept_above`.
+//!
+//! The lexicon file is the truth: what stands in it is in use, whoever wrote it there. Accepting a term is one rename
+//! of that file, so a kill at any instruction leaves the old file or the new one.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+
+use crate::config::Loaded;
+use crate::daemon::now_ms;
+use crate::serve::{ReviewList, ReviewTerm, TermReview};
+use taojin_crawl::store::{TermCounts, TermList, TermMark, TermRecord, TermState};
+use taojin_search::analyze::{Lexicon, Term, edited, normalize, term_problem};
+use taojin_search::terms::{Evidence, Found};
+
+/// What the review list keeps of a term beside its counts.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    /// Sentences that show its use.
+    pub evidence: Vec<Evidence>,
+    /// C-value.
+    pub c_value: f64,
+    /// Entropy of its less free side, in bits.
+    pub freedom: f64,
+    /// Cohesion in bits; none for one word.
+    pub cohesion: Option<f64>,
+    /// Contrast with general text in bits.
+    pub contrast: f64,
+    /// Part-of-speech pattern.
+    pub pattern: String,
+    /// Whether the general dictionary has it.
+    pub in_dictionary: bool,
+}
+
+impl Facts {
+    /// What is kept of a term that was found.
+    pub fn of(found: &Found) -> Self {
+        let measured = &found.candidate;
+        Self {
+            evidence: found.evidence.clone(),
+            c_value: measured.nested.c_value,
+            freedom: measured.freedom,
+            cohesion: measured.cohesion,
+            contrast: measured.contrast,
+            pattern: measured.pattern.name(),
+            in_dictionary: measured.in_dictionary,
+        }
+    }
+
+    /// As the review list has it; empty for terms that were never found but only decided about.
+    pub fn read(record: &TermRecord) -> Self {
+        serde_json::from_str(&record.facts).unwrap_or_default()
+    }
+}
+
+/// What came of a look for terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Kept {
+    /// Terms on the review list now.
+    pub proposed: usize,
+    /// Terms that were accepted by themselves.
+    pub accepted: usize,
+}
+
+/// Where terms are decided about.
+#[derive(Debug, Clone)]
+pub struct TermDesk {
+    loaded: Loaded,
+}
+
+impl TermDesk {
+    /// The desk of this configuration.
+    pub fn of(loaded: &Loaded) -> Self {
+        Self {
+            loaded: loaded.clone(),
+        }
+    }
+
+    /// Puts terms into the lexicon file; what is there already stays. How many are new there. An error names the
+    /// first text that cannot be a term; then nothing is changed.
+    pub fn accept(&self, terms: &[String]) -> anyhow::Result<usize> {
+        for term in terms {
+            if let Some(problem) = term_problem(term) {
+                anyhow::bail!("{term:?}: {problem}");
+            }
+        }
+        let named = terms
+            .iter()
+            .map(|term| (normal(term), term.trim().to_owned()));
+        self.add(terms, named.collect())
+    }
+
+    /// Accepts all terms of a lexicon, with their tags. How many are new.
+    pub fn import(&self, lexicon: &Lexicon) -> anyhow::Result<usize> {
+        let lines = lexicon.terms().map(|term| match &term.tag {
+            Some(tag) => format!("{}\t{tag}", term.text),
+            None => term.text.clone(),
+        });
+        let lines: Vec<String> = lines.collect();
+        let named = lexicon
+            .terms()
+            .map(|term| (term.text.clone(), term.text.clone()));
+        self.add(&lines, named.collect())
+    }
+
+    /// Adds lines to the lexicon file and notes the decision about the terms (normal form, as written) in them.
+    fn add(&self, lines: &[String], named: Vec<(String, String)>) -> anyhow::Result<usize> {
+        let before = self.accepted_set()?;
+        let add: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let new: BTreeSet<&String> = named
+            .iter()
+            .map(|(normal, _)| normal)
+            .filter(|normal| !before.contains(*normal))
+            .collect();
+        let new = new.len();
+        self.decide(TermState::Accepted, named, |text| {
+            edited(text, &add, &[], &[])
+        })?;
+        Ok(new)
+    }
+
+    /// Takes terms out of use and off the list, for good. A term of another lexicon is taken out by a line `-term` in
+    /// the file of accepted ones. How many were in use.
+    pub fn reject(&self, terms: &[String]) -> anyhow::Result<usize> {
+        let given: BTreeSet<String> = self
+            .loaded
+            .given_lexicons()?
+            .iter()
+            .flat_map(|lexicon| lexicon.terms().map(|term| term.text.clone()))
+            .collect();
+        let before = self.accepted_set()?;
+        let normals: BTreeSet<String> = terms.iter().map(|term| normal(term)).collect();
+        let remove: Vec<&str> = normals.iter().map(String::as_str).collect();
+        let elsewhere = normals.iter().filter(|term| given.contains(*term));
+        let without: Vec<&str> = elsewhere.map(String::as_str).collect();
+        let named = terms
+            .iter()
+            .map(|term| (normal(term), term.trim().to_owned()));
+        self.decide(TermState::Rejected, named.collect(), |text| {
+            edited(text, &[], &remove, &without)
+        })?;
+        let in_use = |term: &&String| before.contains(*term) || given.contains(*term);
+        Ok(normals.iter().filter(in_use).count())
+    }
+
+    /// Puts what was found on the review list, in place of what was proposed before, and accepts what
+    /// `terms.accept_above` says.
+    pub fn keep(&self, found: &[Found], mark: TermMark) -> anyhow::Result<Kept> {
+        let mut list = TermList::open(&self.loaded.config.data_dir)?;
+        let records: Vec<TermRecord> = found
+            .iter()
+            .map(|found| record(found, mark.at_ms))
+            .collect::<anyhow::Result<_>>()?;
+        list.propose(&records, mark)?;
+        let mut bold = Vec::new();
+        if let Some(least) = self.loaded.config.terms.accept_above {
+            for found in found
+                .iter()
+                .filter(|found| found.candidate.termhood >= least)
+            {
+                let known = list.get(&found.candidate.normal)?;
+                let open = known.is_some_and(|known| known.state == TermState::Proposed);
+                if open && !found.candidate.in_dictionary && term_problem(&found.term).is_none() {
+                    bold.push(found.term.clone());
+                }
+            }
+        }
+        drop(list);
+        let accepted = if bold.is_empty() {
+            0
+        } else {
+            self.accept(&bold)?
+        };
+        let proposed = self.counts()?.proposed;
+        Ok(Kept {
+            proposed: usize::try_from(proposed).unwrap_or(usize::MAX),
+            accepted,
+        })
+    }
+
+    /// The terms of the lexicon file, in its order.
+    pub fn accepted(&self) -> anyhow::Result<Vec<Term>> {
+        let (name, text) = self.file()?;
+        Ok(Lexicon::parse(&name, &text)?.terms().cloned().collect())
+    }
+
+    /// Terms on the review list with this decision, best first.
+    pub fn list(
+        &self,
+        state: TermState,
+        offset: usize,
+        limit: usize,
+    ) -> anyhow::Result<Vec<TermRecord>> {
+        match self.review()? {
+            Some(list) => Ok(list.list(state, offset, limit)?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// How many terms there are; accepted ones counted in the file.
+    pub fn counts(&self) -> anyhow::Result<TermCounts> {
+        let counts = self.review()?.map(|list| list.counts()).transpose()?;
+        Ok(TermCounts {
+            accepted: self.accepted()?.len() as u64,
+            ..counts.unwrap_or_default()
+        })
+    }
+
+    /// Up to where was looked last.
+    pub fn mark(&self) -> anyhow::Result<TermMark> {
+        let mark = self.review()?.map(|list| list.mark()).transpose()?;
+        Ok(mark.unwrap_or_default())
+    }
+
+    fn review(&self) -> anyhow::Result<Option<TermList>> {
+        let dir = &self.loaded.config.data_dir;
+        Ok(TermList::exists(dir)
+            .then(|| TermList::open(dir))
+            .transpose()?)
+    }
+
+    fn accepted_set(&self) -> anyhow::Result<BTreeSet<String>> {
+        Ok(self.accepted()?.into_iter().map(|term| term.text).collect())
+    }
+
+    /// Name and text of the lexicon file; one that is not there is empty.
+    fn file(&self) -> anyhow::Result<(String, String)> {
+        let path = self.loaded.accepted_terms();
+        let name = path.display().to_string();
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok((name, text)),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok((name, String::new())),
+            Err(e) => Err(e).context(format!("{name} cannot be read")),
+        }
+    }
+
+    fn decide(
+        &self,
+        state: TermState,
+        named: Vec<(String, String)>,
+        change: impl FnOnce(&str) -> String,
+    ) -> anyhow::Result<()> {
+        let mut list = TermList::open(&self.loaded.config.data_dir)?;
+        list.alone(state, now_ms(), || {
+            let (name, text) = self.file()?;
+            let changed = change(&text);
+            Lexicon::parse(&name, &changed)?;
+            if changed != text {
+                replace(&self.loaded.accepted_terms(), &changed)
+                    .with_context(|| format!("{name} cannot be written"))?;
+            }
+            anyhow::Ok(named)
+        })?;
+        Ok(())
+    }
+}
+
+impl TermReview for TermDesk {
+    fn list(&self, offset: usize, limit: usize) -> Result<ReviewList, String> {
+        let read = || {
+            let counts = self.counts()?;
+            let records = TermDesk::list(self, TermState::Proposed, offset, limit)?;
+            anyhow::Ok(ReviewList {
+                proposed: counts.proposed,
+                accepted: counts.accepted,
+                rejected: counts.rejected,
+                terms: records.iter().map(review_term).collect(),
+            })
+        };
+        read().map_err(|e| format!("{e:#}"))
+    }
+
+    fn accept(&self, terms: &[String]) -> Result<usize, String> {
+        TermDesk::accept(self, terms).map_err(|e| format!("{e:#}"))
+    }
+
+    fn reject(&self, terms: &[String]) -> Result<usize, String> {
+        TermDesk::reject(self, terms).map_err(|e| format!("{e:#}"))
+    }
+}
+
+fn review_term(record: &TermRecord) -> ReviewTerm {
+    let facts = Facts::read(record);
+    let marked = |evidence: Evidence| crate::serve::Marked {
+        marks: std::iter::once(evidence.mark.0..evidence.mark.1).collect(),
+        text: evidence.sentence,
+    };
+    ReviewTerm {
+        term: record.term.clone(),
+        termhood: record.termhood,
+        occurrences: record.occurrences,
+        documents: record.documents,
+        in_dictionary: facts.in_dictionary,
+        evidence: facts.evidence.into_iter().map(marked).collect(),
+    }
+}
+
+fn record(found: &Found, now_ms: i64) -> anyhow::Result<TermRecord> {
+    let measured = &found.candidate;
+    Ok(TermRecord {
+        normal: measured.normal.clone(),
+        term: found.term.clone(),
+        termhood: measured.termhood,
+        occurrences: u64::from(measured.occurrences),
+        documents: u64::from(measured.documents),
+        facts: serde_json::to_string(&Facts::of(found))?,
+        state: TermState::Proposed,
+        found_ms: now_ms,
+        decided_ms: None,
+    })
+}
+
+fn normal(term: &str) -> String {
+    normalize(term).trim().to_owned()
+}
+
+/// Writes a file so that a reader, also after a crash, finds the old text or the new one. A link is followed, the
+/// rights of the file stay.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let dir = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(dir)?;
+    let mut file = tempfile::NamedTempFile::new_in(dir)?;
+    file.write_all(text.as_bytes())?;
+    let rights = match fs::metadata(&path) {
+        Ok(meta) => meta.permissions(),
+        Err(_) => fs::Permissions::from_mode(0o644),
+    };
+    file.as_file().set_permissions(rights)?;
+    file.as_file().sync_all()?;
+    file.persist(&path)?;
+    fs::File::open(dir)?.sync_all()
+}

@@ -1,0 +1,83 @@
+//! Searches served beside the crawl. In: a listener. Out: a task that ends when its sign is dropped.
+
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, OnceLock};
+
+use metrics_exporter_prometheus::PrometheusHandle;
+
+use super::control::Desk as ControlDesk;
+use super::crawl::crawl_loop::Event;
+use super::review::templates::Desk;
+use super::{Shared, StatusBoard, TermDesk, status_source};
+use crate::config::Loaded;
+use crate::serve::{self, ServeState};
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::Reader;
+
+pub(super) type Serving = tokio::task::JoinHandle<std::io::Result<()>>;
+
+/// Serves beside the crawl, until the sender that is given back is dropped.
+pub(super) fn start_server(
+    loaded: &Loaded,
+    listener: Option<tokio::net::TcpListener>,
+    analyzer: &Analyzer,
+    board: StatusBoard,
+    (events, shared): (SyncSender<Event>, Arc<Shared>),
+) -> (Option<tokio::sync::oneshot::Sender<()>>, Option<Serving>) {
+    let Some(listener) = listener else {
+        return (None, None);
+    };
+    let desk = ControlDesk::beside(loaded, board.current()).here(events, shared);
+    let state = match serve_state(loaded, analyzer, board) {
+        Ok(state) => ServeState {
+            sites: Some(Arc::new(desk)),
+            ..state
+        },
+        Err(error) => {
+            tracing::error!(error = %error, "searches are not served");
+            return (None, None);
+        }
+    };
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let task = tokio::spawn(serve::serve(listener, state, async move {
+        // An error means that the sender was dropped, which is the sign.
+        let _ = stopped.await;
+    }));
+    (Some(stop), Some(task))
+}
+
+/// What a server over this data needs.
+pub fn serve_state(
+    loaded: &Loaded,
+    analyzer: &Analyzer,
+    board: StatusBoard,
+) -> anyhow::Result<ServeState> {
+    let reader = Reader::open(&loaded.index_dir(), analyzer, &loaded.config.index)?;
+    let reader = Arc::new(reader.with_titles(board.titles()));
+    // Made now, so that the first search does not wait for it.
+    analyzer.dictionary();
+    let counted = Arc::clone(&reader);
+    Ok(ServeState {
+        config: loaded.config.serve.clone(),
+        source: reader,
+        follows: board.topics(),
+        terms: Some(Arc::new(TermDesk::of(loaded))),
+        sites: Some(Arc::new(ControlDesk::beside(loaded, board.current()))),
+        status: status_source(board, move || counted.num_docs().unwrap_or_default()),
+        metrics: metrics_handle()?,
+        templates: Some(Arc::new(Desk {
+            dir: loaded.config.data_dir.clone(),
+            extract: loaded.config.extract.clone(),
+        })),
+    })
+}
+
+/// The process counts once, whoever asks first.
+fn metrics_handle() -> anyhow::Result<PrometheusHandle> {
+    static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
+    if let Some(handle) = HANDLE.get() {
+        return Ok(handle.clone());
+    }
+    let handle = serve::metrics::install()?;
+    Ok(HANDLE.get_or_init(|| handle).clone())
+}

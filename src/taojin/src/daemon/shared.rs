@@ -1,0 +1,179 @@
+//! What the threads of the daemon tell each other beside the channels: that the crawl loop turns, how far the index
+//! is behind, when the next cycles begin. Never waits.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::Clock;
+use taojin_crawl::frontier;
+use taojin_crawl::schedule::Site;
+
+/// A crawl loop that has not turned for this long is stuck: systemd is no longer told that all is well. A commit on
+/// a slow disk takes a second or two.
+pub(super) const STUCK_MS: i64 = 45_000;
+
+/// What a visit must know of its site.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SiteRules {
+    /// Minutes east of UTC of times on its pages that name no zone.
+    pub(super) utc_offset_min: Option<i32>,
+    /// Whether the sitemaps that robots.txt names are read.
+    pub(super) robots_sitemaps: bool,
+}
+
+/// What the threads tell each other beside the channels.
+#[derive(Debug, Default)]
+pub struct Shared {
+    beat_ms: AtomicI64,
+    outbox_seq: AtomicU64,
+    indexed_seq: AtomicU64,
+    next_cycles: Mutex<BTreeMap<String, Option<i64>>>,
+    rules: Mutex<BTreeMap<String, SiteRules>>,
+    paused: Mutex<Option<String>>,
+    /// Sites that were read again and wait for the crawl loop.
+    new_sites: Mutex<Option<Vec<Site>>>,
+    refused: Mutex<Option<String>>,
+    stopping: AtomicBool,
+    frontier: Mutex<Option<frontier::Stats>>,
+    clock: Clock,
+}
+
+impl Shared {
+    /// With the clock of a crawl.
+    pub fn new(clock: Clock) -> Self {
+        Self {
+            clock,
+            ..Self::default()
+        }
+    }
+
+    /// The time of the crawl, Unix milliseconds.
+    pub(super) fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
+    /// The crawl's clock.
+    pub(super) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    pub(super) fn set_stopping(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the daemon is winding down.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// The loop turns; by the system's clock.
+    pub(super) fn beat(&self, now_ms: i64) {
+        self.beat_ms.store(now_ms, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_stuck(&self, now_ms: i64) -> bool {
+        now_ms - self.beat_ms.load(Ordering::Relaxed) > STUCK_MS
+    }
+
+    pub(super) fn set_outbox(&self, seq: u64) {
+        self.outbox_seq.store(seq, Ordering::Relaxed);
+    }
+
+    pub(super) fn set_indexed(&self, seq: u64) {
+        self.indexed_seq.store(seq, Ordering::Relaxed);
+    }
+
+    pub(super) fn indexed(&self) -> u64 {
+        self.indexed_seq.load(Ordering::Relaxed)
+    }
+
+    /// Documents stored that the index has not committed.
+    pub fn outbox_lag(&self) -> u64 {
+        self.outbox_seq
+            .load(Ordering::Relaxed)
+            .saturating_sub(self.indexed())
+    }
+
+    pub(super) fn set_next_cycles(&self, cycles: BTreeMap<String, Option<i64>>) {
+        *self
+            .next_cycles
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = cycles;
+    }
+
+    /// When each site's next cycle begins, Unix milliseconds.
+    pub fn next_cycles(&self) -> BTreeMap<String, Option<i64>> {
+        self.next_cycles
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(super) fn set_paused(&self, why: Option<String>) {
+        *self.paused.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    /// Why nothing is fetched at the moment, if crawling pauses.
+    pub fn paused(&self) -> Option<String> {
+        let paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
+        paused.clone()
+    }
+
+    pub(super) fn set_frontier(&self, stats: frontier::Stats) {
+        *self.frontier.lock().unwrap_or_else(PoisonError::into_inner) = Some(stats);
+    }
+
+    /// Numbers of the frontier as of its last commit; none before it.
+    pub(super) fn frontier(&self) -> Option<frontier::Stats> {
+        *self.frontier.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leaves sites for the crawl loop, which takes them up within half a second; the newest ones count.
+    pub(super) fn offer_sites(&self, sites: Vec<Site>) {
+        let mut waiting = self
+            .new_sites
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *waiting = Some(sites);
+    }
+
+    /// The same for sites that could not be taken up yet, unless newer ones wait.
+    pub(super) fn offer_sites_again(&self, sites: Vec<Site>) {
+        let mut waiting = self
+            .new_sites
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        waiting.get_or_insert(sites);
+    }
+
+    /// Takes what waits.
+    pub(super) fn new_sites(&self) -> Option<Vec<Site>> {
+        let mut waiting = self
+            .new_sites
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        waiting.take()
+    }
+
+    pub(super) fn set_refused(&self, why: Option<String>) {
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    /// What the operator should know of the last reload, if it was refused.
+    pub fn refused(&self) -> Option<String> {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let why = refused.as_ref()?;
+        Some(format!("the last reload was refused: {why}"))
+    }
+
+    pub(super) fn set_rules(&self, rules: BTreeMap<String, SiteRules>) {
+        *self.rules.lock().unwrap_or_else(PoisonError::into_inner) = rules;
+    }
+
+    /// The rules of a site; none if it is no longer crawled.
+    pub(super) fn rules(&self, site: &str) -> Option<SiteRules> {
+        let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        rules.get(site).copied()
+    }
+}

@@ -1,0 +1,68 @@
+//! Tests of what the daemon decides about one visit: no network, no store, no clock.
+
+mod reading;
+mod settle;
+mod templates;
+mod verdict;
+
+use std::sync::Arc;
+
+use taojin_crawl::fetch::{Fetched, Head, Outcome};
+use taojin_crawl::store::{UrlClass, UrlRecord, UrlState, Visit};
+use taojin_uri::CrawlUri;
+
+const NOW: i64 = 1_790_000_000_000;
+const DAY: i64 = 86_400_000;
+
+fn uri(text: &str) -> CrawlUri {
+    CrawlUri::parse(text).unwrap()
+}
+
+fn record(text: &str, visit: Visit) -> UrlRecord {
+    UrlRecord {
+        id: 7,
+        host: 1,
+        uri: uri(text),
+        site: Arc::from("s"),
+        hops: 2,
+        redirects: 0,
+        via: Some(1),
+        first_seen_ms: NOW - DAY,
+        crashes: 0,
+        visit,
+    }
+}
+
+/// An article that was found and read a day ago, and whose document says `content`.
+fn known(digest: u64, content: u64) -> Visit {
+    Visit {
+        state: UrlState::Fetched,
+        class: UrlClass::Article,
+        interval_ms: DAY,
+        status: Some(200),
+        etag: Some("\"1\"".to_owned()),
+        digest: Some(digest),
+        fetched_ms: Some(NOW - DAY),
+        changed_ms: Some(NOW - DAY),
+        documented: true,
+        content: Some(content),
+        ..Visit::default()
+    }
+}
+
+fn fetched(outcome: Outcome, status: u16) -> Fetched {
+    Fetched {
+        outcome,
+        head: Head {
+            status,
+            etag: Some("\"2\"".to_owned()),
+            ..Head::default()
+        },
+        wire_bytes: 100,
+        body_bytes: 300,
+        elapsed_ms: 20,
+        remote: None,
+        whole: true,
+        detail: String::new(),
+    }
+}

@@ -1,0 +1,280 @@
+//! What becomes of a URL and its document.
+
+use super::*;
+use crate::daemon::crawl::apply::{Finished, Settled, settle};
+use crate::daemon::crawl::duplicates::{Primary, Ties, content};
+use crate::daemon::crawl::visit::Visited;
+use taojin_crawl::fetch::Failure;
+use taojin_crawl::frontier::{FetchOutcome, FetchReport, Lease};
+use taojin_crawl::schedule;
+use taojin_crawl::store::DocOp;
+use taojin_extract::{Document, Kind};
+
+const PAGE: &str = "http://a.example/1.html";
+
+fn article(text: &str) -> Document {
+    Document {
+        url: PAGE.to_owned(),
+        title: Some("标题".to_owned()),
+        text: text.to_owned(),
+        kind: Kind::Article,
+        ..Document::default()
+    }
+}
+
+/// A page that came whole and says `text`, with this digest.
+fn page(text: &str, digest: u64) -> Visited {
+    Visited {
+        fetched: Some(fetched(Outcome::Page, 200)),
+        kind: Some(Kind::Article),
+        document: Some(article(text)),
+        digest: Some(digest),
+        ..Visited::nothing("ok", None)
+    }
+}
+
+fn ended(word: &'static str, outcome: Outcome, status: u16) -> Visited {
+    Visited {
+        fetched: Some(fetched(outcome, status)),
+        ..Visited::nothing(word, Some(format!("HTTP {status}")))
+    }
+}
+
+fn settled(visit: Visit, visited: Visited, ties: Ties) -> Settled {
+    let finished = Finished {
+        lease: Lease::archived(record(PAGE, visit), NOW),
+        visited,
+        report: FetchReport::new(FetchOutcome::Answered, 20),
+    };
+    settle(finished, ties, &schedule::Config::default(), NOW)
+}
+
+fn alone(visit: Visit, visited: Visited) -> Settled {
+    settled(visit, visited, Ties::default())
+}
+
+fn op(settled: &Settled) -> &'static str {
+    match &settled.page.document {
+        None => "-",
+        Some(DocOp::Delete) => "delete",
+        Some(DocOp::Upsert(_)) => "upsert",
+    }
+}
+
+/// State, whether it has a document, what the index is told, what the log says of the document.
+type Wanted = (UrlState, bool, &'static str, Option<&'static str>);
+
+fn check(name: &str, before: Visit, visited: Visited, wanted: Wanted) {
+    let end = alone(before, visited);
+    let visit = &end.page.visit;
+    let found = (visit.state, visit.documented, op(&end), end.line.document);
+    assert_eq!(found, wanted, "{name}");
+    assert_eq!(end.wasted, name == "same", "{name}");
+}
+
+#[test]
+fn a_page_that_came_is_new_changed_the_same_or_no_longer_to_be_found() {
+    use UrlState::{Failed, Fetched};
+    let known = || known(1, content(&article("正文")));
+    let not_modified = ended("not_modified", Outcome::NotModified, 304);
+    let noindex = Visited {
+        document: None,
+        ..page("正文", 1)
+    };
+    let soft_404 = Visited {
+        document: None,
+        kind: Some(Kind::Error),
+        ..page("正文", 1)
+    };
+    let new = (Fetched, true, "upsert", Some("new"));
+    check("new", Visit::default(), page("正文", 1), new);
+    let same = (Fetched, true, "-", Some("unchanged"));
+    check("same", known(), page("正文", 1), same);
+    check("304", known(), not_modified, same);
+    let changed = (Fetched, true, "upsert", Some("changed"));
+    check("changed", known(), page("别的", 2), changed);
+    let deleted = (Fetched, false, "delete", Some("deleted"));
+    check("noindex", known(), noindex, deleted);
+    check("soft 404", known(), soft_404, (Failed, true, "-", None));
+}
+
+#[test]
+fn only_410_and_404_a_day_apart_and_redirects_delete() {
+    use UrlState::{Failed, Gone, Redirect, Refused};
+    let known = || known(1, content(&article("正文")));
+    let missing = |since_ms: i64| Visit {
+        not_found_since_ms: Some(since_ms),
+        ..known()
+    };
+    let busy = Outcome::Busy {
+        retry_after_ms: Some(1000),
+    };
+    let to = Outcome::Redirect {
+        to: uri("http://a.example/2.html"),
+        permanent: true,
+    };
+    let reset = Outcome::Unreachable(Failure::Reset);
+    let not_found = || ended("not_found", Outcome::NotFound, 404);
+    let deleted = |state| (state, false, "delete", Some("deleted"));
+    let gone = ended("gone", Outcome::Gone, 410);
+    check("410", known(), gone, deleted(Gone));
+    let late = missing(NOW - DAY);
+    check("404 a day later", late, not_found(), deleted(Gone));
+    let moved = ended("redirect", to, 301);
+    check("moved", known(), moved, deleted(Redirect));
+    let kept = |state| (state, true, "-", None);
+    let soon = missing(NOW - DAY + 1);
+    for (name, before, visited) in [
+        ("404", known(), not_found()),
+        ("404 soon after", soon, not_found()),
+        ("403", known(), ended("denied", Outcome::Denied, 403)),
+        (
+            "500",
+            known(),
+            ended("server_error", Outcome::ServerError, 500),
+        ),
+        ("503", known(), ended("busy", busy, 503)),
+        ("reset", known(), ended("unreachable", reset, 0)),
+        (
+            "no robots.txt",
+            known(),
+            Visited::nothing("robots_unreachable", None),
+        ),
+    ] {
+        check(name, before, visited, kept(Failed));
+    }
+    let refused = Visited::nothing("robots", Some("line 1".to_owned()));
+    check("robots", known(), refused, kept(Refused));
+}
+
+#[test]
+fn a_new_date_alone_is_told_to_the_index() {
+    let said = content(&article("正文"));
+    let mut visited = page("正文", 1);
+    if let Some(document) = &mut visited.document {
+        document.published = Some("2026-11-20".to_owned());
+    }
+    let end = alone(known(1, said), visited);
+    assert_eq!(op(&end), "upsert");
+    assert_ne!(end.page.visit.content, Some(said));
+}
+
+fn primary(same_text: bool) -> Ties {
+    Ties {
+        primary: Some(Primary {
+            id: 3,
+            uri: uri("http://a.example/first.html"),
+            same_text,
+            addresses: vec![PAGE.to_owned()],
+        }),
+        ..Ties::default()
+    }
+}
+
+#[test]
+fn a_page_whose_text_is_known_has_no_document_and_is_told_with_the_first() {
+    let said = content(&article("正文"));
+    for (before, wanted) in [(Visit::default(), "-"), (known(9, 9), "delete")] {
+        let end = settled(before, page("正文", 1), primary(true));
+        let visit = &end.page.visit;
+        assert_eq!((op(&end), end.line.document), (wanted, Some("duplicate")));
+        assert_eq!(
+            (visit.alias_of, visit.content, visit.documented),
+            (Some(3), Some(said), false)
+        );
+        assert_eq!(visit.target.as_deref(), Some("http://a.example/first.html"));
+        assert_eq!(visit.due_ms, Some(NOW + schedule::Config::default().max_ms));
+        let (fingerprint, op) = end.page.other_document.expect("the first page's document");
+        assert_eq!(
+            fingerprint,
+            uri("http://a.example/first.html").fingerprint()
+        );
+        let DocOp::Upsert(json) = op else {
+            panic!("deleted")
+        };
+        let json = String::from_utf8(json).unwrap();
+        assert!(json.contains("\"url\":\"http://a.example/first.html\"") && json.contains(PAGE));
+    }
+}
+
+#[test]
+fn what_is_told_once_is_not_told_again() {
+    let alias = Visit {
+        documented: false,
+        alias_of: Some(3),
+        ..known(1, content(&article("正文")))
+    };
+    let end = settled(alias, page("正文", 1), primary(true));
+    assert_eq!((op(&end), end.page.other_document), ("-", None));
+}
+
+#[test]
+fn a_canonical_address_keeps_its_own_text() {
+    let end = settled(Visit::default(), page("打印版", 1), primary(false));
+    assert_eq!((op(&end), end.page.other_document), ("-", None));
+    let visit = &end.page.visit;
+    assert_eq!((visit.alias_of, visit.content), (Some(3), None));
+}
+
+#[test]
+fn a_document_that_comes_to_its_canonical_address_is_not_new() {
+    let ties = Ties {
+        yielding: vec![3],
+        ..Ties::default()
+    };
+    let end = settled(Visit::default(), page("正文", 1), ties);
+    assert_eq!((op(&end), end.line.document), ("upsert", Some("moved")));
+    assert_eq!(end.page.yielding, [3]);
+}
+
+#[test]
+fn ties_end_with_the_text_and_stay_over_a_failure() {
+    let alias = || Visit {
+        documented: false,
+        alias_of: Some(3),
+        ..known(1, 5)
+    };
+    for (name, visited, wanted) in [
+        ("another text", page("别的", 2), None),
+        ("gone", ended("gone", Outcome::Gone, 410), None),
+        (
+            "304",
+            ended("not_modified", Outcome::NotModified, 304),
+            Some(3),
+        ),
+        (
+            "500",
+            ended("server_error", Outcome::ServerError, 500),
+            Some(3),
+        ),
+        ("404", ended("not_found", Outcome::NotFound, 404), Some(3)),
+        ("robots", Visited::nothing("robots", None), Some(3)),
+    ] {
+        let end = alone(alias(), visited);
+        assert_eq!(end.page.visit.alias_of, wanted, "{name}");
+    }
+}
+
+#[test]
+fn a_304_about_a_text_that_is_not_known_is_asked_again_whole() {
+    let released = Visit {
+        documented: false,
+        digest: None,
+        content: None,
+        ..known(1, 1)
+    };
+    let end = alone(released, ended("not_modified", Outcome::NotModified, 304));
+    let visit = &end.page.visit;
+    assert_eq!((visit.etag.as_deref(), visit.due_ms), (None, Some(NOW)));
+}
+
+#[test]
+fn an_archived_page_was_visited_when_it_was_archived() {
+    let visited = Visited {
+        archived_ms: Some(NOW - 40 * DAY),
+        ..page("正文", 1)
+    };
+    let end = alone(Visit::default(), visited);
+    assert_eq!(end.page.visit.fetched_ms, Some(NOW - 40 * DAY));
+    assert!(end.line.time.starts_with("2026-09-21"), "{}", end.line.time);
+}

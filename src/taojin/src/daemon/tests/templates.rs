@@ -1,0 +1,201 @@
+//! The learner on the sample web: a site is learned from, is redesigned, is learned again; no page is empty meanwhile.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use super::NOW;
+use crate::daemon::learn::learner::{Learner, Working};
+use crate::daemon::learn::templates::{Registry, Seen, Templates};
+use taojin_crawl::store::{Store, TemplateStore};
+use taojin_demo::World;
+use taojin_extract::page::{Hints, Page};
+use taojin_extract::template;
+use taojin_extract::{self as extract, Document};
+use taojin_uri::CrawlUri;
+
+/// A learner and what feeds it, without a daemon around them.
+struct Bench {
+    dir: tempfile::TempDir,
+    _store: Store,
+    working: Working,
+    templates: Templates,
+    seen: Receiver<Seen>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let registry: Arc<Registry> = Arc::default();
+        let (sender, seen) = sync_channel(64);
+        let (_, inbox) = sync_channel(1);
+        let working = Working::open(Learner {
+            dir: dir.path().to_owned(),
+            config: template::Config::default(),
+            inbox,
+            registry: Arc::clone(&registry),
+        })
+        .unwrap();
+        Self {
+            dir,
+            _store: store,
+            working,
+            templates: Templates {
+                registry,
+                learner: Some(sender),
+            },
+            seen,
+        }
+    }
+
+    /// Extracts an article of the sample web as a visit does, and lets the learner see it.
+    fn visit(&mut self, world: &World, index: usize) -> Document {
+        let article = &world.articles[index];
+        let hints = Hints {
+            url: CrawlUri::parse(&world.url(article)).ok(),
+            charset: Some("utf-8".to_owned()),
+            ..Hints::default()
+        };
+        let page = Page::parse(world.article_html(index).as_bytes(), hints);
+        let context = extract::Context {
+            now_ms: NOW,
+            site: Some("s"),
+            ..extract::Context::default()
+        };
+        let document = self
+            .templates
+            .extract(&page, &context, &extract::Config::default());
+        while let Ok(seen) = self.seen.try_recv() {
+            self.working.take(seen).unwrap();
+        }
+        document
+    }
+
+    fn store(&self) -> TemplateStore {
+        TemplateStore::open(self.dir.path()).unwrap()
+    }
+}
+
+/// A world and the articles of one of its sites.
+fn world(articles: usize) -> (World, usize, Vec<usize>) {
+    let world = World::generate_sized(7, NOW, 80, articles);
+    let site = world.articles[0].site;
+    let own = world.articles.iter().filter(|a| a.site == site);
+    let indexes = own.map(|a| a.index).collect();
+    (world, site, indexes)
+}
+
+#[test]
+fn a_redesign_is_noticed_and_learned_within_thirty_pages() {
+    let (mut world, site, articles) = world(420);
+    assert!(articles.len() >= 80, "{} articles", articles.len());
+    let mut bench = Bench::new();
+    for index in &articles[..40] {
+        assert!(!bench.visit(&world, *index).text.is_empty());
+    }
+    let before = bench.store().templates(Some("s")).unwrap();
+    assert!(!before.is_empty(), "nothing learned from forty pages");
+    assert!(
+        bench
+            .visit(&world, articles[41])
+            .method
+            .contains("template")
+    );
+
+    world.redesign(site);
+    let mut learned_after = None;
+    for (n, index) in articles[42..72].iter().enumerate() {
+        let document = bench.visit(&world, *index);
+        let wanted = world.paragraphs(&world.articles[*index]);
+        assert!(
+            wanted.iter().all(|p| document.text.contains(p.as_str())),
+            "page {n} after the redesign: {} instead of {wanted:?}",
+            document.text
+        );
+        let count = bench.store().templates(Some("s")).unwrap().len();
+        if count > before.len() && learned_after.is_none() {
+            learned_after = Some(n + 1);
+        }
+    }
+    assert!(learned_after.is_some_and(|n| n <= 30), "{learned_after:?}");
+    assert!(
+        bench
+            .visit(&world, articles[73])
+            .method
+            .contains("template")
+    );
+    bench.working.save().unwrap();
+    let fits = bench.store().template_fits().unwrap();
+    let note = fits[0].note.clone().unwrap_or_default();
+    assert!(note.contains("redesigned"), "{note}");
+
+    // The old template stays for old pages.
+    world.undo_redesign(site);
+    assert!(
+        bench
+            .visit(&world, articles[75])
+            .method
+            .contains("template")
+    );
+    let after = bench.store().templates(Some("s")).unwrap();
+    assert!(
+        before
+            .iter()
+            .all(|old| after.iter().any(|t| t.id == old.id && !t.disabled))
+    );
+}
+
+#[test]
+fn what_a_person_changes_is_taken_up_and_survives() {
+    let (world, _, articles) = world(260);
+    let mut bench = Bench::new();
+    for index in &articles[..36] {
+        bench.visit(&world, *index);
+    }
+    let mut desk = bench.store();
+    let rows = desk.templates(Some("s")).unwrap();
+    let revision = desk.template_revision().unwrap();
+    for row in &rows {
+        assert!(desk.set_disabled(row.id, true).unwrap());
+    }
+    assert!(desk.template_revision().unwrap() > revision);
+    assert!(!desk.set_disabled(9_999, true).unwrap());
+    bench.working.reload().unwrap();
+    let document = bench.visit(&world, articles[40]);
+    assert!(!document.method.contains("template"), "{}", document.method);
+    assert!(!document.text.is_empty());
+    // Saved pages for looking at were kept, and go with their template.
+    let saved = desk.template_pages(rows[0].id).unwrap();
+    assert!(
+        !saved.is_empty() && saved.len() <= template::SAMPLES,
+        "{}",
+        saved.len()
+    );
+    assert!(desk.delete(rows[0].id).unwrap());
+    assert!(desk.template_pages(rows[0].id).unwrap().is_empty());
+}
+
+#[test]
+fn a_site_without_templates_does_not_fill_the_store() {
+    let mut bench = Bench::new();
+    let config = template::Config::default();
+    let mut desk = bench.store();
+    for n in 0..config.max_pending + 30 {
+        let page = taojin_crawl::store::TemplatePage {
+            id: 0,
+            url: format!("http://a.test/{n}"),
+            seen_ms: NOW,
+            seen: vec![1],
+            html: Some(vec![2]),
+        };
+        let waiting = desk
+            .add_page("s", &page, config.max_pending, config.samples)
+            .unwrap();
+        assert!(waiting as usize <= config.max_pending);
+    }
+    let pages = desk.waiting_pages("s").unwrap();
+    assert_eq!(pages.len(), config.max_pending);
+    assert!(pages.iter().filter(|p| p.html.is_some()).count() <= config.samples);
+    // Broken rows are left out, not a failure.
+    bench.working.learn_small(NOW, 0).unwrap();
+}

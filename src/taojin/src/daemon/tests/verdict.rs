@@ -1,0 +1,295 @@
+//! The verdict on a cycle, over a table of what may have happened.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::daemon::report::verdict::{Facts, verdict};
+use crate::serve::Level;
+use taojin_crawl::frontier::{Cause, Resting};
+
+/// 2027-01-15 08:00 UTC.
+const THEN_MS: i64 = 1_800_000_000_000;
+
+fn problems(of: &[(&str, u64)]) -> BTreeMap<String, u64> {
+    of.iter().map(|(w, n)| ((*w).to_owned(), *n)).collect()
+}
+
+/// A cycle that is over and brought documents.
+fn good() -> Facts {
+    Facts {
+        has_begun: true,
+        is_over: true,
+        visits: 100,
+        usable: 100,
+        new_documents: 12,
+        documents: 80,
+        start: "a.example:8080".to_owned(),
+        max_hops: 20,
+        pages_per_host_per_cycle: 10_000,
+        pass_patience_ms: 60_000,
+        zone_s: 8 * 3600,
+        ..Facts::default()
+    }
+}
+
+/// A cycle in which one visit ended so.
+fn bad(word: &str) -> Facts {
+    Facts {
+        visits: 1,
+        usable: 0,
+        new_documents: 0,
+        documents: 0,
+        entry_problems: 1,
+        problems: problems(&[(word, 1)]),
+        ..good()
+    }
+}
+
+#[track_caller]
+fn check(facts: Facts, level: Level, en: &str, zh: &str, setting: Option<&str>) {
+    let found = verdict(&facts);
+    assert_eq!((found.level, found.text.as_str()), (level, en));
+    assert_eq!(found.text_zh, zh);
+    assert_eq!(found.setting.as_deref(), setting);
+    assert_eq!(found.left, facts.left);
+}
+
+#[test]
+fn a_site_that_gave_nothing_failed_and_says_why() {
+    for (facts, en, zh) in [
+        (
+            Facts {
+                next_try_ms: Some(THEN_MS),
+                ..bad("HTTP 500")
+            },
+            "every answer was HTTP 500; next try at 2027-01-15 16:00 +08:00",
+            "所有应答都是 HTTP 500；2027-01-15 16:00 +08:00 再试",
+        ),
+        (
+            Facts {
+                last_error: Some(
+                    "http://a.example:8080/: robots.txt line 3: Disallow: /".to_owned(),
+                ),
+                ..bad("robots")
+            },
+            "robots.txt forbids the start page (line 3: Disallow: /)",
+            "robots.txt 禁止抓取起始页（第 3 行：Disallow: /）",
+        ),
+        (
+            bad("robots.txt: HTTP 500"),
+            "robots.txt answers HTTP 500, so the site is not asked",
+            "robots.txt 返回 HTTP 500，因此不抓取该站",
+        ),
+        (
+            bad("robots.txt: connection-refused"),
+            "connection refused at a.example:8080",
+            "连接被拒绝：a.example:8080",
+        ),
+        (
+            bad("dns"),
+            "no address is known for a.example:8080",
+            "域名无法解析：a.example:8080",
+        ),
+        (
+            bad("error page"),
+            "error page, from a.example:8080",
+            "错误页：a.example:8080",
+        ),
+        (
+            Facts {
+                visits: 3,
+                problems: problems(&[("HTTP 500", 2), ("timeout", 1)]),
+                ..bad("")
+            },
+            "no page came: HTTP 500 × 2, no answer in time × 1",
+            "没有取回网页：HTTP 500 × 2、应答超时 × 1",
+        ),
+        (
+            Facts {
+                visits: 0,
+                entry_problems: 0,
+                problems: problems(&[]),
+                ..bad("")
+            },
+            "nothing could be fetched",
+            "没有可抓取的网址",
+        ),
+    ] {
+        check(facts, Level::Failed, en, zh, None);
+    }
+}
+
+#[test]
+fn a_setting_that_forbids_all_is_named() {
+    check(
+        bad("guard"),
+        Level::Failed,
+        "fetch.allow_addresses does not allow the address of a.example:8080",
+        "fetch.allow_addresses 不允许访问该地址：a.example:8080",
+        Some("fetch.allow_addresses"),
+    );
+    let away = Facts {
+        redirects: 1,
+        problems: problems(&[]),
+        entry_problems: 0,
+        ..bad("")
+    };
+    check(
+        away,
+        Level::Failed,
+        "the start page only leads to an address outside the site (scope.hosts)",
+        "起始页只跳转到站点以外的网址（scope.hosts）",
+        Some("scope.hosts"),
+    );
+}
+
+#[test]
+fn a_host_at_rest_is_named() {
+    let rest = Some(Resting {
+        host: Arc::from("a.example"),
+        until_ms: THEN_MS,
+        cause: Cause::RetryAfter,
+    });
+    let facts = Facts {
+        resting: rest.clone(),
+        left: 5,
+        ..good()
+    };
+    check(
+        facts,
+        Level::Partial,
+        "12 new documents; 5 addresses left; a.example is not asked before 2027-01-15 16:00 +08:00 (Retry-After of the \
+         server), longer than crawl.pass_patience_ms = 60000",
+        "新文档 12 篇；剩余 5 个网址；a.example 在 2027-01-15 16:00 +08:00 之前不再请求（服务器的 Retry-After），\
+         超过 crawl.pass_patience_ms = 60000",
+        Some("crawl.pass_patience_ms"),
+    );
+    let nothing = Facts {
+        visits: 0,
+        usable: 0,
+        resting: rest,
+        ..good()
+    };
+    assert_eq!(verdict(&nothing).level, Level::Failed);
+}
+
+#[test]
+fn a_site_whose_pages_came_is_well_or_says_what_is_left() {
+    let ok = Level::Ok;
+    check(good(), ok, "12 new documents", "新文档 12 篇", None);
+    let quiet = Facts {
+        new_documents: 0,
+        ..good()
+    };
+    check(quiet, ok, "no new documents", "新文档 0 篇", None);
+    let held = |site: bool| Facts {
+        left: 340,
+        hit_site_limit: site,
+        hit_host_limit: true,
+        max_pages_per_cycle: Some(50),
+        ..good()
+    };
+    check(
+        held(false),
+        Level::Partial,
+        "12 new documents; 340 addresses left for the next cycle (frontier.pages_per_host_per_cycle = 10000)",
+        "新文档 12 篇；340 个网址留到下一轮（frontier.pages_per_host_per_cycle = 10000）",
+        Some("frontier.pages_per_host_per_cycle"),
+    );
+    check(
+        held(true),
+        Level::Partial,
+        "12 new documents; 340 addresses left for the next cycle (max_pages_per_cycle = 50)",
+        "新文档 12 篇；340 个网址留到下一轮（max_pages_per_cycle = 50）",
+        Some("max_pages_per_cycle"),
+    );
+    let kept_out = Facts {
+        beyond_hops: 1,
+        out_of_scope: 7,
+        problems: problems(&[("robots", 4)]),
+        ..good()
+    };
+    check(
+        kept_out,
+        ok,
+        "12 new documents; 4 addresses forbidden by robots.txt; 1 address not followed (scope.max_hops = 20); 7 addresses \
+         kept out (scope.include, scope.exclude)",
+        "新文档 12 篇；4 个网址被 robots.txt 禁止；1 个网址没有继续（scope.max_hops = 20）；7 个网址不在范围内\
+         （scope.include、scope.exclude）",
+        Some("scope.max_hops"),
+    );
+    let without_documents = Facts {
+        documents: 0,
+        new_documents: 0,
+        ..good()
+    };
+    check(
+        without_documents,
+        Level::Partial,
+        "100 pages read, none is a document",
+        "读取 100 个网页，没有一个是文档",
+        None,
+    );
+}
+
+#[test]
+fn a_few_failures_are_told_and_many_are_a_partial_cycle() {
+    let failing = |n| Facts {
+        problems: problems(&[("HTTP 500", n)]),
+        ..good()
+    };
+    for (n, level) in [(5, Level::Ok), (6, Level::Partial)] {
+        let en = format!("12 new documents; {n} addresses failed (HTTP 500 × {n})");
+        let zh = format!("新文档 12 篇；{n} 个网址失败（HTTP 500 × {n}）");
+        check(failing(n), level, &en, &zh, None);
+    }
+    let no_entry = Facts {
+        entry_problems: 1,
+        ..failing(1)
+    };
+    check(
+        no_entry,
+        Level::Partial,
+        "12 new documents; 1 address failed (HTTP 500 × 1); a start page did not come",
+        "新文档 12 篇；1 个网址失败（HTTP 500 × 1）；有起始页没有取回",
+        None,
+    );
+}
+
+#[test]
+fn a_cycle_that_is_not_over_is_no_failure_yet() {
+    let waiting = Level::Waiting;
+    check(
+        Facts::default(),
+        waiting,
+        "not crawled yet",
+        "尚未抓取",
+        None,
+    );
+    let begun = Facts {
+        is_over: false,
+        visits: 1,
+        usable: 0,
+        redirects: 1,
+        ..good()
+    };
+    check(
+        begun,
+        waiting,
+        "the first page is on its way",
+        "正在抓取第一页",
+        None,
+    );
+    let under_way = Facts {
+        is_over: false,
+        left: 9,
+        ..good()
+    };
+    check(
+        under_way,
+        Level::Ok,
+        "under way; 12 new documents; 9 addresses to go",
+        "进行中；新文档 12 篇；还有 9 个网址",
+        None,
+    );
+}

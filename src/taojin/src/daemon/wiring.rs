@@ -1,0 +1,129 @@
+//! What the daemon's parts hold of each other. In: a configuration, an open store, the ends of channels. Out: the crawl
+//! loop and the learner, ready to run. Never starts anything.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use anyhow::Context as _;
+use tokio::sync::mpsc;
+
+use super::Mode;
+use super::control::{IndexPlace, Watches};
+use super::crawl::crawl_log::CrawlLog;
+use super::crawl::crawl_loop::{CrawlLoop, Event};
+use super::crawl::disk::DiskWatch;
+use super::crawl::replay::Replay;
+use super::crawl::visit::Work;
+use super::learn::learner::Learner;
+use super::learn::templates::{Seen, Templates};
+use super::report::summary::Summary;
+use super::shared::Shared;
+use crate::config::{Loaded, scope};
+use taojin_crawl::frontier::{Frontier, Scope};
+use taojin_crawl::schedule::Site;
+use taojin_crawl::store::{self, Store};
+
+/// Pages seen that wait for the learner; what comes while it learns and finds no room is not learned from.
+const SEEN_PAGES: usize = 256;
+
+/// The ends of the channels that the crawl loop holds.
+pub(super) struct Wiring {
+    pub(super) inbox: std::sync::mpsc::Receiver<Event>,
+    pub(super) leases: mpsc::Sender<Work>,
+    pub(super) poke: SyncSender<()>,
+    pub(super) shared: Arc<Shared>,
+}
+
+/// The crawl loop over an open store, with its sites taken up.
+pub(super) fn open_loop(
+    loaded: &Loaded,
+    mode: Mode,
+    mut store: Store,
+    wiring: Wiring,
+) -> anyhow::Result<CrawlLoop> {
+    let config = &loaded.config;
+    let now = wiring.shared.now_ms();
+    let log = CrawlLog::open(
+        &loaded.log_dir(),
+        config.crawl.crawl_log_bytes,
+        config.crawl.crawl_log_files,
+    )
+    .with_context(|| {
+        format!(
+            "crawl log in {} cannot be opened",
+            loaded.log_dir().display()
+        )
+    })?;
+    let frontier = Frontier::open(&mut store, config.frontier.clone())?;
+    wiring
+        .shared
+        .set_outbox(u64::try_from(store.last_outbox_seq()?).unwrap_or_default());
+    wiring.shared.set_frontier(frontier.stats());
+    let replay = match &mode {
+        Mode::Replay { files } => Some(Replay::new(
+            files,
+            config.fetch.max_body_bytes,
+            scopes(&loaded.sites)?,
+        )),
+        _ => None,
+    };
+    let mut crawl = CrawlLoop {
+        replay,
+        archive: None,
+        store,
+        frontier,
+        config: config.crawl.clone(),
+        revisit: config.revisit.clone(),
+        mode,
+        sites: BTreeMap::new(),
+        events: wiring.inbox,
+        leases: wiring.leases,
+        index_poke: wiring.poke,
+        log,
+        disk: DiskWatch::new(&config.data_dir, &config.crawl),
+        shared: wiring.shared,
+        progress: None,
+        summary: Summary::begin(now),
+        left: 0,
+        batch: store::Batch::default(),
+        batch_since: None,
+        stop_at: None,
+        cycles_looked: None,
+        configured: Vec::new(),
+        index: IndexPlace::of(loaded),
+        asked: Vec::new(),
+        forgotten: HashSet::new(),
+        watches: Watches::default(),
+        learner: None,
+    };
+    crawl.take_sites(&loaded.sites, now)?;
+    Ok(crawl)
+}
+
+/// The learner, what the fetch tasks need of templates, and the way to tell the learner that it is over.
+pub(super) fn learner(loaded: &Loaded) -> (Learner, Templates, SyncSender<Seen>) {
+    let registry = Arc::default();
+    let (seen, inbox) = sync_channel(SEEN_PAGES);
+    let learner = Learner {
+        dir: loaded.config.data_dir.clone(),
+        config: loaded.config.templates.clone(),
+        inbox,
+        registry: Arc::clone(&registry),
+    };
+    let templates = Templates {
+        registry,
+        learner: loaded.config.templates.enabled.then(|| seen.clone()),
+    };
+    (learner, templates, seen)
+}
+
+/// The sites in use and what belongs to them.
+fn scopes(sites: &[Site]) -> anyhow::Result<Vec<(Arc<str>, Arc<Scope>)>> {
+    let mut scopes = Vec::new();
+    for site in sites.iter().filter(|s| s.enabled) {
+        let rules = scope(site);
+        scopes.push((Arc::clone(&rules.name), Arc::new(Scope::new(&rules)?)));
+    }
+    Ok(scopes)
+}

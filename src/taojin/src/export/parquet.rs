@@ -1,0 +1,214 @@
+//! Parquet. In: documents. Out: one file with a row a document, in row groups of a few megabytes; comments are a list
+//! of structures, `published_at` is a moment in UTC. Never holds more than one row group.
+
+use std::io::{self, Write};
+use std::sync::{Arc, LazyLock};
+
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::TypePtr;
+
+use taojin_extract::{Comment, Document};
+use taojin_search::index::{StoredDocument, parse_published};
+
+/// Documents of one row group at most.
+const GROUP_ROWS: usize = 5_000;
+/// Text of one row group, about: what is held in memory.
+const GROUP_BYTES: usize = 16 << 20;
+
+/// Columns in the order in which they are written.
+const SCHEMA: &str = "message document {
+    required binary id (STRING);
+    required binary url (STRING);
+    optional binary canonical (STRING);
+    optional binary site (STRING);
+    optional binary title (STRING);
+    optional binary published (STRING);
+    optional int64 published_at (TIMESTAMP(MILLIS,true));
+    optional binary author (STRING);
+    optional binary source (STRING);
+    optional binary language (STRING);
+    required binary kind (STRING);
+    required double confidence;
+    required binary text (STRING);
+    required group comments (LIST) {
+        repeated group list {
+            required group element {
+                optional binary author (STRING);
+                optional binary published (STRING);
+                required binary text (STRING);
+            }
+        }
+    }
+    required int64 fetched_at (TIMESTAMP(MILLIS,true));
+}";
+
+static TYPE: LazyLock<TypePtr> =
+    LazyLock::new(|| Arc::new(parse_message_type(SCHEMA).expect("a fixed text, held by a test")));
+
+/// A Parquet file that is being written.
+pub struct ParquetSink<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    rows: Vec<StoredDocument>,
+    bytes: usize,
+    utc_offset_minutes: i32,
+}
+
+impl<W: Write + Send> ParquetSink<W> {
+    pub(super) fn new(out: W, utc_offset_minutes: i32) -> io::Result<ParquetSink<W>> {
+        let level = ZstdLevel::try_new(super::ZSTD_LEVEL).map_err(failed)?;
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(level))
+            .set_created_by(concat!("taojin ", env!("CARGO_PKG_VERSION")).to_owned())
+            .build();
+        let writer = SerializedFileWriter::new(out, Arc::clone(&TYPE), Arc::new(properties));
+        Ok(ParquetSink {
+            writer: writer.map_err(failed)?,
+            rows: Vec::new(),
+            bytes: 0,
+            utc_offset_minutes,
+        })
+    }
+
+    pub(super) fn write(&mut self, stored: StoredDocument) -> io::Result<()> {
+        let comments = stored.document.comments.iter().map(|c| c.text.len() + 32);
+        self.bytes += stored.document.text.len() + comments.sum::<usize>() + 512;
+        self.rows.push(stored);
+        if self.rows.len() >= GROUP_ROWS || self.bytes >= GROUP_BYTES {
+            self.group()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<W> {
+        self.group()?;
+        self.writer.into_inner().map_err(failed)
+    }
+
+    fn group(&mut self) -> io::Result<()> {
+        let rows = std::mem::take(&mut self.rows);
+        self.bytes = 0;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut columns = Columns(self.writer.next_row_group().map_err(failed)?);
+        columns
+            .all(&rows, self.utc_offset_minutes)
+            .map_err(failed)?;
+        columns.0.close().map_err(failed)?;
+        Ok(())
+    }
+}
+
+fn failed(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(io) => *io,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
+    }
+}
+
+/// A part of a comment, and its level of definition when it is there.
+type Part = fn(&Comment) -> (Option<&str>, i16);
+
+/// The columns of one row group, written one after the other.
+struct Columns<'a, W: Write + Send>(SerializedRowGroupWriter<'a, W>);
+
+impl<W: Write + Send> Columns<'_, W> {
+    fn all(&mut self, rows: &[StoredDocument], offset: i32) -> Result<(), ParquetError> {
+        let text = |get: fn(&Document) -> Option<&str>| -> Vec<Option<&str>> {
+            rows.iter().map(|row| get(&row.document)).collect()
+        };
+        let ids: Vec<String> = rows.iter().map(StoredDocument::id).collect();
+        self.required(ids.iter().map(String::as_str))?;
+        self.required(rows.iter().map(|row| row.document.url.as_str()))?;
+        self.optional(&text(|d| d.canonical.as_deref()))?;
+        self.optional(&text(|d| d.site.as_deref()))?;
+        self.optional(&text(|d| d.title.as_deref()))?;
+        self.optional(&text(|d| d.published.as_deref()))?;
+        self.moments(rows, offset)?;
+        self.optional(&text(|d| d.author.as_deref()))?;
+        self.optional(&text(|d| d.source.as_deref()))?;
+        self.optional(&text(|d| d.language.as_deref()))?;
+        self.required(rows.iter().map(|row| row.document.kind.name()))?;
+        let confidences: Vec<f64> = rows
+            .iter()
+            .map(|r| f64::from(r.document.confidence))
+            .collect();
+        self.column::<DoubleType>(&confidences, None, None)?;
+        self.required(rows.iter().map(|row| row.document.text.as_str()))?;
+        self.comments(rows)?;
+        let fetched: Vec<i64> = rows.iter().map(|row| row.fetched_ms).collect();
+        self.column::<Int64Type>(&fetched, None, None)
+    }
+
+    fn required<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Result<(), ParquetError> {
+        let values: Vec<ByteArray> = texts.map(ByteArray::from).collect();
+        self.column::<ByteArrayType>(&values, None, None)
+    }
+
+    fn optional(&mut self, texts: &[Option<&str>]) -> Result<(), ParquetError> {
+        let levels: Vec<i16> = texts.iter().map(|t| i16::from(t.is_some())).collect();
+        let values: Vec<ByteArray> = texts
+            .iter()
+            .flatten()
+            .map(|t| ByteArray::from(*t))
+            .collect();
+        self.column::<ByteArrayType>(&values, Some(&levels), None)
+    }
+
+    fn moments(&mut self, rows: &[StoredDocument], offset: i32) -> Result<(), ParquetError> {
+        let moments: Vec<Option<i64>> = rows
+            .iter()
+            .map(|row| parse_published(row.document.published.as_deref()?, offset))
+            .collect();
+        let levels: Vec<i16> = moments.iter().map(|m| i16::from(m.is_some())).collect();
+        let values: Vec<i64> = moments.into_iter().flatten().collect();
+        self.column::<Int64Type>(&values, Some(&levels), None)
+    }
+
+    /// Level of repetition: 0 begins a row, 1 goes on in its list. Level of definition: 0 an empty list, 1 a comment
+    /// without the value, 2 one with it; the text is always there, at 1.
+    fn comments(&mut self, rows: &[StoredDocument]) -> Result<(), ParquetError> {
+        let columns: [Part; 3] = [
+            |c| (c.author.as_deref(), 2),
+            |c| (c.published.as_deref(), 2),
+            |c| (Some(c.text.as_str()), 1),
+        ];
+        for get in columns {
+            let (mut values, mut defined, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
+            for row in rows {
+                for (at, comment) in row.document.comments.iter().enumerate() {
+                    let (value, whole) = get(comment);
+                    repeated.push(i16::from(at > 0));
+                    defined.push(if value.is_some() { whole } else { 1 });
+                    values.extend(value.map(ByteArray::from));
+                }
+                if row.document.comments.is_empty() {
+                    repeated.push(0);
+                    defined.push(0);
+                }
+            }
+            self.column::<ByteArrayType>(&values, Some(&defined), Some(&repeated))?;
+        }
+        Ok(())
+    }
+
+    fn column<T: parquet::data_type::DataType>(
+        &mut self,
+        values: &[T::T],
+        defined: Option<&[i16]>,
+        repeated: Option<&[i16]>,
+    ) -> Result<(), ParquetError> {
+        let column = self.0.next_column()?;
+        let mut column = column.expect("as many calls as the schema has columns");
+        column.typed::<T>().write_batch(values, defined, repeated)?;
+        column.close()
+    }
+}

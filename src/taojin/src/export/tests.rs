@@ -1,0 +1,171 @@
+use std::io::{Read, Write};
+
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::record::{Row, RowAccessor};
+
+use super::*;
+use taojin_extract::Comment;
+use taojin_search::index::Watermark;
+
+fn stored(at: u64) -> StoredDocument {
+    let comment = |author: Option<&str>, text: &str| Comment {
+        author: author.map(str::to_owned),
+        published: None,
+        text: text.to_owned(),
+        ..Comment::default()
+    };
+    StoredDocument {
+        fingerprint: at,
+        seq: at,
+        fetched_ms: 1_700_000_000_000 + at.cast_signed(),
+        document: Document {
+            url: format!("https://oil.example/{at}"),
+            title: (!at.is_multiple_of(3)).then(|| format!("第{at}号\"公告\"")),
+            published: Some("2026-05-01".to_owned()).filter(|_| at.is_multiple_of(2)),
+            text: "页岩油产量。\n第二段".to_owned(),
+            comments: (0..at % 4)
+                .map(|n| comment((n == 1).then_some("李四"), &format!("评论{n}")))
+                .collect(),
+            ..Document::default()
+        },
+    }
+}
+
+fn exported(format: Format, count: u64) -> Vec<u8> {
+    let mut sink = Sink::new(format, Vec::new(), 480).unwrap();
+    for at in 0..count {
+        sink.write(stored(at)).unwrap();
+    }
+    sink.finish().unwrap()
+}
+
+#[test]
+fn json_lines_come_back_as_the_same_documents() {
+    let plain = exported(Format::Jsonl, 20);
+    let packed = exported(Format::JsonlZstd, 20);
+    assert_eq!(zstd::decode_all(packed.as_slice()).unwrap(), plain);
+    let lines: Vec<&str> = std::str::from_utf8(&plain).unwrap().lines().collect();
+    assert_eq!(lines.len(), 20);
+    for (at, line) in (0..).zip(lines) {
+        let document: Document = serde_json::from_str(line).unwrap();
+        assert_eq!(document, stored(at).document);
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(value["id"], format!("{at:016x}"));
+        assert_eq!(value["fetched_ms"], 1_700_000_000_000 + at);
+    }
+}
+
+fn comments(row: &Row, column: usize) -> Vec<(Option<String>, String)> {
+    let list = row.get_list(column).unwrap();
+    let read = |element: &::parquet::record::Field| match element {
+        ::parquet::record::Field::Group(group) => (
+            group.get_string(0).ok().cloned(),
+            group.get_string(2).unwrap().clone(),
+        ),
+        other => panic!("{other:?}"),
+    };
+    list.elements().iter().map(read).collect()
+}
+
+#[test]
+fn parquet_holds_every_row_of_several_groups() {
+    // More than one row group, and the last one not full.
+    let bytes = exported(Format::Parquet, 12_345);
+    let file = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
+    assert_eq!(file.num_row_groups(), 3);
+    let mut rows = 0;
+    for (at, row) in (0..).zip(file.get_row_iter(None).unwrap()) {
+        let row = row.unwrap();
+        let wanted = stored(at);
+        assert_eq!(*row.get_string(0).unwrap(), wanted.id());
+        assert_eq!(*row.get_string(1).unwrap(), wanted.document.url);
+        assert_eq!(row.get_string(4).ok().cloned(), wanted.document.title);
+        // 2026-05-01 00:00 in UTC+8.
+        let moment = row.get_timestamp_millis(6).ok();
+        assert_eq!(moment, at.is_multiple_of(2).then_some(1_777_564_800_000));
+        assert_eq!(*row.get_string(12).unwrap(), wanted.document.text);
+        let said: Vec<(Option<String>, String)> = wanted
+            .document
+            .comments
+            .into_iter()
+            .map(|c| (c.author, c.text))
+            .collect();
+        assert_eq!(comments(&row, 13), said, "{at}");
+        rows += 1;
+    }
+    assert_eq!(rows, 12_345);
+}
+
+#[test]
+fn an_export_without_documents_is_a_whole_file() {
+    assert_eq!(exported(Format::Jsonl, 0), b"");
+    let file = SerializedFileReader::new(bytes::Bytes::from(exported(Format::Parquet, 0))).unwrap();
+    assert_eq!(file.metadata().file_metadata().num_rows(), 0);
+}
+
+#[test]
+fn a_draft_that_is_given_up_leaves_what_was_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("out.jsonl");
+    std::fs::write(&path, "old").unwrap();
+    let mut draft = Draft::new(&path).unwrap();
+    draft.write_all(b"half a").unwrap();
+    draft.flush().unwrap();
+    drop(draft);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    let mut draft = Draft::new(&path).unwrap();
+    draft.write_all(b"new").unwrap();
+    draft.publish().unwrap();
+    let mut text = String::new();
+    std::fs::File::open(&path)
+        .unwrap()
+        .read_to_string(&mut text)
+        .unwrap();
+    assert_eq!(text, "new");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_a_killed_export_left_goes_with_the_next_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("out.jsonl");
+    let left = dir.path().join(".out.jsonl.Ab12Cd.partial");
+    let foreign = dir.path().join(".other.jsonl.Ab12Cd.partial");
+    std::fs::write(&left, "half").unwrap();
+    std::fs::write(&foreign, "half").unwrap();
+    let first = Draft::new(&path).unwrap();
+    assert!(!left.exists() && foreign.exists());
+    // One that is being written stays.
+    let second = Draft::new(&path).unwrap();
+    first.publish().unwrap();
+    second.publish().unwrap();
+    assert!(path.exists());
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn a_mark_goes_on_where_it_was_and_only_for_the_same_export() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("mark.json");
+    let first = Mark::read(&path, "all documents").unwrap();
+    assert_eq!(first.after, Watermark::default());
+    let reached = Watermark {
+        seq: 7,
+        fetched_ms: 1_700_000_000_000,
+    };
+    first.write(reached).unwrap();
+    assert_eq!(Mark::read(&path, "all documents").unwrap().after, reached);
+    let foreign = Mark::read(&path, "site \"a\"").unwrap_err().to_string();
+    assert!(
+        foreign.contains("belongs to an export of all documents"),
+        "{foreign}"
+    );
+    for broken in ["", "{}", "7", "{\"export\":\"all documents\"}"] {
+        std::fs::write(&path, broken).unwrap();
+        let error = Mark::read(&path, "all documents").unwrap_err();
+        assert!(matches!(error, MarkError::Other(_)), "{broken}: {error}");
+    }
+    let nowhere = Mark::read(&dir.path().join("no/such/mark"), "x").unwrap();
+    assert!(matches!(nowhere.write(reached), Err(MarkError::Io { .. })));
+}

@@ -1,0 +1,335 @@
+//! What the API answers. In: hits and documents from a source. Out: the JSON forms that `/api/openapi.json`
+//! describes; they are stable. Never HTML but in `snippet`, which is escaped.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::serve::pages::html::Html;
+use crate::serve::search::params::group_code;
+use crate::serve::search::source::{Found, FoundList};
+use taojin_extract::Document;
+use taojin_search::index::{DateCount, DateUnit, Dates, Suggested, Suggestion};
+
+/// Answer of `/api/search`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SearchAnswer {
+    /// Documents that match, whatever the limit.
+    #[schema(examples(31))]
+    pub total: u64,
+    /// Time the search took, in milliseconds.
+    #[schema(examples(1.42), minimum = 0)]
+    pub took_ms: f64,
+    /// The hits asked for, in order.
+    pub hits: Vec<SearchHit>,
+    /// Counts of the whole result, with `facets=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub facets: Option<FacetsAnswer>,
+    /// A query that finds something, when no document has the words of this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub did_you_mean: Option<String>,
+    /// Remarks on the query, for example what was searched as text although it looks like a date.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Counts of a whole result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FacetsAnswer {
+    /// Documents by site, most first; the filter by site does not count here.
+    pub sites: Vec<SiteCountAnswer>,
+    /// Documents by date of publication, earliest first, without gaps; undated ones are left out.
+    pub dates: DatesAnswer,
+    /// Terms that the best hits have in common, best first.
+    pub related: Vec<String>,
+}
+
+/// Documents of one site.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SiteCountAnswer {
+    /// Name of the site; a value for `site`.
+    #[schema(examples("西部油气网"))]
+    pub site: String,
+    /// Documents of it that match.
+    #[schema(examples(12))]
+    pub documents: u64,
+}
+
+/// Documents by date.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DatesAnswer {
+    /// What each count stands for: `day`, `month` or `year`, by the span of the result.
+    #[schema(examples("day"))]
+    pub unit: String,
+    /// The counts.
+    pub counts: Vec<DateCountAnswer>,
+}
+
+/// Documents of one day, month or year.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DateCountAnswer {
+    /// First day of it, ISO 8601.
+    #[schema(examples("2026-11-05"), format = Date)]
+    pub start: String,
+    /// Documents published in it.
+    #[schema(examples(3))]
+    pub documents: u64,
+}
+
+/// Answer of `/api/suggest`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SuggestAnswer {
+    /// Terms first, those with most documents first, then titles, latest first.
+    pub suggestions: Vec<SuggestionAnswer>,
+}
+
+/// What a text that is being typed may become.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SuggestionAnswer {
+    /// Text for the query box.
+    #[schema(examples("天然气"))]
+    pub text: String,
+    /// `term` of a lexicon or `title` of a document.
+    #[schema(examples("term"))]
+    pub kind: String,
+    /// Documents that have the term; 1 for a title.
+    #[schema(examples(18))]
+    pub documents: u64,
+    /// Id for `/api/docs/{id}`, for a title.
+    pub id: Option<String>,
+    /// The parts of the text that were typed: first character and the one after the last, counted in Unicode code
+    /// points.
+    pub marks: Vec<[usize; 2]>,
+}
+
+/// One hit of a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SearchHit {
+    /// Id for `/api/docs/{id}`.
+    #[schema(examples("03fa6b1c2d9e4f50"), pattern = "^[0-9A-Za-z_-]{1,64}$")]
+    pub id: String,
+    /// Address of the page.
+    #[schema(examples("https://news.example.com/2026/11/05/1.html"))]
+    pub url: String,
+    /// Headline, plain text; empty when the page has none.
+    #[schema(examples("天然气产量创新高"))]
+    pub title: String,
+    /// Name of the site in the configuration.
+    #[schema(examples("西部油气网"))]
+    pub site: Option<String>,
+    /// First publication, ISO 8601: a date, or date and time with offset.
+    #[schema(examples("2026-11-05T08:30:00+08:00"))]
+    pub published: Option<String>,
+    /// Named writer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// Media source as printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The best part of the text as HTML: escaped, with the matches in `<mark>`.
+    #[schema(examples("今年前十个月，<mark>天然气</mark>产量同比增长 6%。"))]
+    pub snippet: String,
+    /// BM25 over words and character pairs, halved with each half-life of age for `sort=both`; only comparable
+    /// within one answer.
+    #[schema(examples(12.5))]
+    pub score: f32,
+    /// What the document shares with its reprints: a value for `group`. Null for texts too short to tell.
+    #[schema(examples("9c1d4e2f7a6b8035"), pattern = "^[0-9a-f]{16}$")]
+    pub group: Option<String>,
+    /// How many other matching documents are reprints of the same text.
+    #[schema(examples(2))]
+    pub duplicates: u64,
+}
+
+/// Answer of `/api/docs/{id}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentAnswer {
+    /// The id asked for.
+    #[schema(examples("03fa6b1c2d9e4f50"))]
+    pub id: String,
+    /// Address of the page.
+    #[schema(examples("https://news.example.com/2026/11/05/1.html"))]
+    pub url: String,
+    /// Name of the site in the configuration.
+    #[schema(examples("西部油气网"))]
+    pub site: Option<String>,
+    /// Headline.
+    #[schema(examples("天然气产量创新高"))]
+    pub title: Option<String>,
+    /// First publication, ISO 8601.
+    #[schema(examples("2026-11-05T08:30:00+08:00"))]
+    pub published: Option<String>,
+    /// Named writer.
+    #[schema(examples("张三"))]
+    pub author: Option<String>,
+    /// Media source as printed.
+    #[schema(examples("新华社"))]
+    pub source: Option<String>,
+    /// Language tag.
+    #[schema(examples("zh"))]
+    pub language: Option<String>,
+    /// Main text, one paragraph a line.
+    #[schema(examples("今年前十个月，天然气产量同比增长 6%。\n全年有望再创新高。"))]
+    pub text: String,
+    /// Pictures that belong to the text, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ImageAnswer>,
+    /// Readers' comments in page order.
+    pub comments: Vec<CommentAnswer>,
+}
+
+/// A picture of a document's text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ImageAnswer {
+    /// Its address, where the page names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(examples("https://news.example.com/2026/11/05/1.jpg"))]
+    pub url: Option<String>,
+    /// What the page says that it shows; may be empty.
+    #[schema(examples("井场"))]
+    pub alt: String,
+    /// Number of paragraphs that stand before it.
+    #[schema(examples(1))]
+    pub after: u32,
+}
+
+/// One comment of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CommentAnswer {
+    /// Who wrote it.
+    #[schema(examples("读者"))]
+    pub author: Option<String>,
+    /// When, ISO 8601 where it could be read, else as printed.
+    #[schema(examples("2026-11-05T09:12:00+08:00"))]
+    pub published: Option<String>,
+    /// What it says.
+    #[schema(examples("好消息。"))]
+    pub text: String,
+    /// Whom it answers, where the page tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(examples("张三"))]
+    pub reply_to: Option<String>,
+    /// Votes for it, where the page counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(examples(4))]
+    pub votes: Option<i64>,
+}
+
+impl SearchAnswer {
+    /// The form of hits; `facets` says whether counts were asked for.
+    pub(crate) fn new(found: FoundList, took_ms: f64, facets: bool) -> SearchAnswer {
+        SearchAnswer {
+            total: found.total,
+            facets: facets.then(|| FacetsAnswer {
+                sites: found.sites.into_iter().map(SiteCountAnswer::from).collect(),
+                dates: DatesAnswer::from(found.dates),
+                related: found.related,
+            }),
+            did_you_mean: found.did_you_mean,
+            notes: found.notes.iter().map(ToString::to_string).collect(),
+            took_ms: (took_ms * 100.0).round() / 100.0,
+            hits: found.hits.into_iter().map(SearchHit::from).collect(),
+        }
+    }
+}
+
+impl From<(String, u64)> for SiteCountAnswer {
+    fn from((site, documents): (String, u64)) -> SiteCountAnswer {
+        SiteCountAnswer { site, documents }
+    }
+}
+
+impl From<Dates> for DatesAnswer {
+    fn from(dates: Dates) -> DatesAnswer {
+        let count = |count: DateCount| DateCountAnswer {
+            start: count.start.to_string(),
+            documents: count.documents,
+        };
+        DatesAnswer {
+            unit: match dates.unit {
+                DateUnit::Day => "day",
+                DateUnit::Month => "month",
+                DateUnit::Year => "year",
+            }
+            .to_owned(),
+            counts: dates.counts.into_iter().map(count).collect(),
+        }
+    }
+}
+
+impl From<Suggestion> for SuggestionAnswer {
+    fn from(suggestion: Suggestion) -> SuggestionAnswer {
+        let text = suggestion.text.as_str();
+        let chars = |bytes: usize| text.get(..bytes).unwrap_or_default().chars().count();
+        let marks = suggestion.marks.iter();
+        SuggestionAnswer {
+            marks: marks.map(|m| [chars(m.start), chars(m.end)]).collect(),
+            text: suggestion.text,
+            kind: match suggestion.kind {
+                Suggested::Term => "term",
+                Suggested::Title => "title",
+            }
+            .to_owned(),
+            documents: suggestion.documents,
+            id: suggestion.id,
+        }
+    }
+}
+
+impl From<Found> for SearchHit {
+    fn from(hit: Found) -> SearchHit {
+        SearchHit {
+            id: hit.id,
+            url: hit.url,
+            title: hit.title.text,
+            site: hit.site,
+            published: hit.published,
+            author: hit.author,
+            source: hit.source,
+            snippet: Html::marked(&hit.snippet).into_string(),
+            group: hit.group.map(group_code),
+            duplicates: hit.duplicates,
+            // JSON has no infinity; a score of a search without words is none.
+            score: if hit.score.is_finite() {
+                hit.score
+            } else {
+                0.0
+            },
+        }
+    }
+}
+
+impl DocumentAnswer {
+    pub(crate) fn new(id: String, document: Document) -> DocumentAnswer {
+        DocumentAnswer {
+            id,
+            url: document.url,
+            site: document.site,
+            title: document.title,
+            published: document.published,
+            author: document.author,
+            source: document.source,
+            language: document.language,
+            text: document.text,
+            images: document
+                .images
+                .into_iter()
+                .map(|image| ImageAnswer {
+                    url: image.url,
+                    alt: image.alt,
+                    after: image.after,
+                })
+                .collect(),
+            comments: document
+                .comments
+                .into_iter()
+                .map(|c| CommentAnswer {
+                    author: c.author,
+                    published: c.published,
+                    text: c.text,
+                    reply_to: c.reply_to,
+                    votes: c.votes,
+                })
+                .collect(),
+        }
+    }
+}

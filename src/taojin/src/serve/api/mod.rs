@@ -1,0 +1,298 @@
+//! Handlers for machines. In: a request. Out: JSON, text or a problem document. Never HTML, never a write.
+
+pub(crate) mod answer;
+pub(crate) mod openapi;
+pub(crate) mod problem;
+pub(crate) mod sites;
+pub(crate) mod terms;
+
+use axum::Json;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+
+use super::metrics::SEARCHES_TOTAL;
+use super::pages::lang::Lang;
+use super::pages::web;
+use super::search::param_error::{ParamError, echo};
+use super::search::params::Params;
+use super::search::source::Wanted;
+use super::state::{Failure, Server};
+use super::status::Status;
+use answer::{DocumentAnswer, SearchAnswer, SuggestAnswer, SuggestionAnswer};
+use problem::{Busy, Problem};
+
+impl From<ParamError> for Problem {
+    fn from(error: ParamError) -> Problem {
+        Problem::parameter(error.parameter(), error.detail(Lang::En))
+    }
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Problem {
+        match failure {
+            Failure::Busy => Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the request was not done within its time limit; try again in a moment",
+            ),
+            Failure::Broken => Problem::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "the server failed; its log says why",
+            ),
+        }
+    }
+}
+
+impl Params {
+    /// The search that is asked for; `grouped` unless the parameters say.
+    pub(crate) fn wanted(&self, facets: bool, grouped: bool) -> Wanted {
+        Wanted {
+            text: self.text.clone(),
+            sites: self.sites.clone(),
+            since_ms: self.since_ms,
+            until_ms: self.until_ms,
+            sort: self.sort,
+            half_life_ms: self.half_life_ms,
+            now_ms: self.now_ms,
+            group: self.group,
+            grouped: self.grouped.unwrap_or(grouped),
+            limit: self.limit,
+            offset: self.offset,
+            facets,
+        }
+    }
+}
+
+/// Search the documents.
+///
+/// Plain words find documents with as many of them as possible, best first; "quoted text" is found literally;
+/// -word leaves documents out. No text is an error: what is no syntax is searched literally. Without `q` every
+/// document within the filters is listed.
+#[utoipa::path(
+    get,
+    path = "/api/search",
+    operation_id = "search",
+    tag = "search",
+    params(
+        ("q" = Option<String>, Query, description = "The query, in the language of /help.", example = "天然气"),
+        ("site" = Option<Vec<String>>, Query, description = "Only these sites: repeated or separated by commas."),
+        ("since" = Option<String>, Query, description = "Published on or after this day (UTC+8), moment or period before now.", example = "2026-05-01"),
+        ("until" = Option<String>, Query, description = "Published up to the end of this day (UTC+8), or before this moment.", example = "2026-05-31"),
+        ("sort" = Option<String>, Query, description = "Order of the hits: best first, newest first, or both: best first, but a score halves with each half-life of age."),
+        ("half_life" = Option<String>, Query, description = "Age that halves a score for `sort=both`.", example = "7d"),
+        ("group" = Option<String>, Query, description = "Only the reprints of one text, the original or earliest first: the `group` of a hit."),
+        ("grouped" = Option<bool>, Query, description = "As the web page shows hits: reprints as one hit, the original or earliest for all, and not more than three of the first ten hits from one site if others are nearly as good. `total` still counts every document."),
+        ("facets" = Option<bool>, Query, description = "Count the result by site and date and name related terms."),
+        ("limit" = Option<u32>, Query, description = "Most hits to return."),
+        ("offset" = Option<u32>, Query, description = "Hits to pass over."),
+    ),
+    responses(
+        (status = 200, description = "Hits, perhaps none.", body = SearchAnswer),
+        (status = 400, description = "A parameter is unknown, repeated, malformed or out of range.", body = Problem, content_type = "application/problem+json"),
+        (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
+        Busy,
+    )
+)]
+pub(crate) async fn search(
+    State(server): State<Server>,
+    RawQuery(raw): RawQuery,
+) -> Result<Json<SearchAnswer>, Problem> {
+    let params = Params::parse(&raw.unwrap_or_default(), &server.rules(true))
+        .inspect_err(|_| metrics::counter!(SEARCHES_TOTAL, "outcome" => "refused").increment(1))?;
+    let wanted = params.wanted(params.facets, false);
+    let (found, took_ms) = server.search(wanted).await?;
+    Ok(Json(SearchAnswer::new(found, took_ms, params.facets)))
+}
+
+/// Complete a query.
+///
+/// Terms of the lexicons that begin with what was typed, in characters, syllables or first letters (`页岩`,
+/// `yeyan`, `yyq`), and titles that contain it. Only what finds documents is suggested.
+#[utoipa::path(
+    get,
+    path = "/api/suggest",
+    operation_id = "suggest",
+    tag = "search",
+    params(("q" = Option<String>, Query, description = "What was typed so far.", example = "tianranqi")),
+    responses(
+        (status = 200, description = "Suggestions, perhaps none.", body = SuggestAnswer),
+        (status = 400, description = "A parameter is unknown, repeated or too long.", body = Problem, content_type = "application/problem+json"),
+        (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
+        Busy,
+    )
+)]
+pub(crate) async fn suggest(
+    State(server): State<Server>,
+    RawQuery(raw): RawQuery,
+) -> Result<Json<SuggestAnswer>, Problem> {
+    let raw = raw.unwrap_or_default();
+    let mut names = url::form_urlencoded::parse(raw.as_bytes()).map(|(name, _)| name);
+    if let Some(name) = names.find(|name| name != "q") {
+        let detail = format!("there is no parameter \"{}\"; known is q", echo(&name));
+        return Err(Problem::parameter(&echo(&name), detail));
+    }
+    let params = Params::parse(&raw, &server.rules(true))?;
+    let suggestions = server.suggest(params.text).await?;
+    Ok(Json(SuggestAnswer {
+        suggestions: suggestions
+            .into_iter()
+            .map(SuggestionAnswer::from)
+            .collect(),
+    }))
+}
+
+/// One document, whole.
+#[utoipa::path(
+    get,
+    path = "/api/docs/{id}",
+    operation_id = "document",
+    tag = "search",
+    params(("id" = String, Path, description = "Id from a hit.")),
+    responses(
+        (status = 200, description = "The document.", body = DocumentAnswer),
+        (status = 404, description = "No document has this id.", body = Problem, content_type = "application/problem+json"),
+        (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
+        Busy,
+    )
+)]
+pub(crate) async fn document(
+    State(server): State<Server>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Json<DocumentAnswer>, Problem> {
+    let id = id.map(|Path(id)| id).unwrap_or_default();
+    match server.document(id.clone()).await? {
+        Some(document) => Ok(Json(DocumentAnswer::new(id, document))),
+        None => Err(Problem::new(
+            StatusCode::NOT_FOUND,
+            "no document has this id",
+        )),
+    }
+}
+
+/// State of crawler and index, for the operator.
+#[utoipa::path(
+    get,
+    path = "/api/status",
+    operation_id = "status",
+    tag = "operation",
+    responses(
+        (status = 200, description = "The state.", body = Status),
+        (status = 404, description = "Operator pages are switched off.", body = Problem, content_type = "application/problem+json"),
+        (status = 500, description = "The state could not be read.", body = Problem, content_type = "application/problem+json"),
+        Busy,
+    )
+)]
+pub(crate) async fn status(State(server): State<Server>) -> Result<Json<Status>, Problem> {
+    operator_only(&server)?;
+    Ok(Json(server.status().await?))
+}
+
+/// Whether the server is alive. Asks nothing of the index, so that it can be asked often.
+#[utoipa::path(
+    get,
+    path = "/healthz",
+    operation_id = "health",
+    tag = "operation",
+    responses(
+        (status = 200, description = "The server answers.", body = String, content_type = "text/plain", example = "ok\n"),
+    )
+)]
+pub(crate) async fn health() -> &'static str {
+    "ok\n"
+}
+
+/// Whether searches are answered: it makes one.
+#[utoipa::path(
+    get,
+    path = "/readyz",
+    operation_id = "ready",
+    tag = "operation",
+    responses(
+        (status = 200, description = "A search was answered.", body = String, content_type = "text/plain", example = "ok\n"),
+        (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
+        Busy,
+    )
+)]
+pub(crate) async fn ready(State(server): State<Server>) -> Result<&'static str, Problem> {
+    server.probe().await?;
+    Ok("ok\n")
+}
+
+/// Figures for Prometheus.
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    operation_id = "metrics",
+    tag = "operation",
+    responses(
+        (status = 200, description = "Prometheus text format 0.0.4.", body = String, content_type = "text/plain", example = "# HELP taojin_index_documents Documents that can be found.\n# TYPE taojin_index_documents gauge\ntaojin_index_documents 18551\n"),
+        (status = 404, description = "Operator pages are switched off.", body = Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn metrics_text(State(server): State<Server>) -> Result<Response, Problem> {
+    operator_only(&server)?;
+    let text = server.figures().await;
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
+}
+
+/// This description.
+#[utoipa::path(
+    get,
+    path = "/api/openapi.json",
+    operation_id = "openapi",
+    tag = "operation",
+    responses(
+        (status = 200, description = "OpenAPI 3.1.", body = Object, example = json!({ "openapi": "3.1.0", "paths": {} })),
+        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+pub(crate) async fn openapi(State(server): State<Server>) -> Response {
+    (
+        [(header::CONTENT_TYPE, "application/json")],
+        server.openapi.clone(),
+    )
+        .into_response()
+}
+
+/// Crawlers have nothing to find in a search page.
+pub(crate) async fn robots() -> &'static str {
+    "User-agent: *\nDisallow: /\n"
+}
+
+/// 404: a page for those who ask for HTML, a problem document for the rest.
+pub(crate) async fn not_found(
+    State(server): State<Server>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    if !uri.path().starts_with("/api/") && web::wants_html(&headers) {
+        return web::not_found(&server, &uri, &headers);
+    }
+    Problem::new(
+        StatusCode::NOT_FOUND,
+        "there is nothing at this address; see /api/openapi.json",
+    )
+    .into_response()
+}
+
+/// 405; axum adds what is allowed instead.
+pub(crate) async fn wrong_method(method: Method) -> Response {
+    Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        format!("{method} is not allowed here; see the allow header"),
+    )
+    .into_response()
+}
+
+fn operator_only(server: &Server) -> Result<(), Problem> {
+    if server.config.operator_pages {
+        Ok(())
+    } else {
+        Err(Problem::new(
+            StatusCode::NOT_FOUND,
+            "operator pages are switched off on this server",
+        ))
+    }
+}

@@ -1,0 +1,98 @@
+//! The description of the API. In: the handlers' own annotations and the limits of the configuration. Out: an
+//! OpenAPI 3.1 document. Never promises a limit that the server does not keep.
+
+use serde_json::{Value, json};
+use utoipa::OpenApi;
+
+use super::{sites as sites_api, terms as terms_api};
+use crate::serve::config::{Config, DEFAULT_LIMIT, SITES_MAX};
+use crate::serve::search::params::SITE_CHARS_MAX;
+use crate::serve::{api, feeds as feed};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Taojin",
+        description = "Search over what Taojin has crawled. Everything is read with GET, and only the operator changes anything, with POST: the review of terms, and what the crawler does with a site or an address; errors are RFC 9457 problem documents; long answers are compressed for clients that say they take gzip.",
+        license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
+    ),
+    paths(api::search, api::suggest, api::document, feed::followed, feed::atom, feed::json, terms_api::list, terms_api::decide, sites_api::visit_site, sites_api::pause_site, sites_api::resume_site, sites_api::purge_site, sites_api::visit_url, sites_api::purge_url, sites_api::allow_url, api::status, api::health, api::ready, api::metrics_text, api::openapi),
+    tags(
+        (name = "search", description = "Hits and documents."),
+        (name = "feeds", description = "What came last, for feed readers."),
+        (name = "terms", description = "Review of domain terms, for the operator."),
+        (name = "sites", description = "Commands to the crawler, for the operator."),
+        (name = "operation", description = "State of the server."),
+    )
+)]
+struct Description;
+
+/// The description as JSON text, with this configuration's limits.
+pub(crate) fn document(config: &Config) -> String {
+    let mut document = serde_json::to_value(Description::openapi())
+        .expect("the description holds strings and numbers only");
+    let server = match config.public_url.trim_end_matches('/') {
+        "" => "/",
+        url => url,
+    };
+    document["servers"] = json!([{ "url": server }]);
+    document["components"]["securitySchemes"] = json!({
+        "token": { "type": "http", "scheme": "bearer", "description": "serve.token of the configuration." },
+    });
+    for path in ["api~1search", "api~1suggest", "feed.atom", "feed.json"] {
+        let parameters = document.pointer_mut(&format!("/paths/~1{path}/get/parameters"));
+        let parameters = parameters.and_then(Value::as_array_mut);
+        for parameter in parameters.into_iter().flatten() {
+            let name = parameter["name"].as_str().unwrap_or_default().to_owned();
+            if let Some(schema) = search_parameter(&name, config) {
+                parameter["schema"] = schema;
+            }
+        }
+    }
+    let parameters = document.pointer_mut("/paths/~1api~1terms/get/parameters");
+    for parameter in parameters
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
+        if let Some(schema) = terms_api::parameter(parameter["name"].as_str().unwrap_or_default()) {
+            parameter["schema"] = schema;
+        }
+    }
+    if let Some(schema) = document.pointer_mut("/paths/~1api~1docs~1{id}/get/parameters/0/schema") {
+        *schema = json!({ "type": "string", "pattern": "^[0-9A-Za-z_-]{1,64}$" });
+    }
+    document.to_string()
+}
+
+/// Schema of a search parameter. These are written here and not as annotations because their limits are settings.
+fn search_parameter(name: &str, config: &Config) -> Option<Value> {
+    let blank = json!({ "type": "string", "maxLength": 0 });
+    let date = json!({ "type": "string", "format": "date" });
+    let moment = json!({ "type": "string", "format": "date-time" });
+    let period = json!({ "type": "string", "pattern": "^[0-9]{1,4}[hdwmy]$" });
+    Some(match name {
+        "q" => json!({ "type": "string", "maxLength": config.query_chars }),
+        "site" => json!({
+            "type": "array", "maxItems": SITES_MAX,
+            "items": { "type": "string", "maxLength": SITE_CHARS_MAX },
+        }),
+        "since" | "until" => json!({ "anyOf": [date, moment, period, blank] }),
+        "sort" => {
+            json!({ "type": "string", "enum": ["relevance", "date", "both", ""], "default": "relevance" })
+        }
+        "half_life" => json!({ "anyOf": [
+            { "type": "string", "pattern": "^[1-9][0-9]{0,3}[hdwmy]$" }, blank,
+        ] }),
+        "group" => json!({ "anyOf": [{ "type": "string", "pattern": "^[0-9a-f]{16}$" }, blank] }),
+        "grouped" | "facets" => json!({ "type": "boolean", "default": false }),
+        "limit" => json!({
+            "type": "integer", "minimum": 1, "maximum": config.limit_max,
+            "default": DEFAULT_LIMIT.min(config.limit_max),
+        }),
+        "offset" => json!({
+            "type": "integer", "minimum": 0, "maximum": config.offset_max(), "default": 0,
+        }),
+        _ => return None,
+    })
+}

@@ -1,0 +1,8 @@
+//! Who may ask, how often and how much: connections, requests, tokens, forms.
+
+pub(crate) mod form;
+pub(crate) mod limiter;
+pub(crate) mod listen;
+pub(crate) mod login;
+pub(crate) mod quota;
+pub(crate) mod token;

@@ -1,0 +1,53 @@
+//! Search for people and machines. In: HTTP requests. Out: the web page, the JSON API, status and figures. Only
+//! reads: nothing here can write to the index, and nothing reaches the file system. A handler that changes something
+//! hands that to the daemon's side, and only for an operator (see `token`).
+
+pub(crate) mod feeds;
+mod guard;
+pub mod metrics;
+mod pages;
+mod review;
+mod search;
+
+mod api;
+mod config;
+mod control;
+mod gauges;
+mod router;
+mod state;
+mod status;
+mod verdict;
+
+#[cfg(test)]
+mod tests;
+
+pub use api::answer::{
+    CommentAnswer, DateCountAnswer, DatesAnswer, DocumentAnswer, FacetsAnswer, ImageAnswer,
+    SearchAnswer, SearchHit, SiteCountAnswer, SuggestAnswer, SuggestionAnswer,
+};
+pub use api::problem::{PROBLEM_JSON, Problem};
+pub use config::Config;
+pub use control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Visit, Why};
+pub use feeds::follow::{Follow, Topics, message, next_try_ms};
+pub use guard::token::{Secret, signature};
+pub use review::templates::{
+    Effect, Outcome, Proposal, RegionListed, TemplateDesk, TemplateListed, TemplateView,
+};
+pub use review::terms_page::{Review, ReviewList, ReviewTerm, TermReview};
+pub use router::{BindError, bind, router, serve};
+pub use search::index_source::{as_hits, ask, understood};
+pub use search::source::{Arrived, Found, FoundList, Related, SearchSource, SourceError, Wanted};
+pub use state::ServeState;
+pub use status::{
+    Activity, CycleCounts, DiskUse, FollowStatus, HostCounts, HostStatus, QueueCounts, SeenFilter,
+    SiteStatus, Status, StatusSource, TemplateStatus, TermsStatus, UrlCounts,
+};
+pub use taojin_search::query::dates::{Calendar, DateError, period_ms};
+pub use taojin_search::query::highlight::Highlighter;
+pub use taojin_search::query::snippet::Marked;
+pub use verdict::{Level, SiteVerdict};
+
+/// The clock, in the unit of the whole project: Unix milliseconds.
+fn now_ms() -> i64 {
+    chrono::Utc::now().timestamp_millis()
+}

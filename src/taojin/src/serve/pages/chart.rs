@@ -1,0 +1,101 @@
+//! A chart of the result by date. In: counts by day, month or year. Out: bars in the units of a drawing, each a link
+//! that narrows the search to it. Never a script: the page draws it as it stands.
+
+use chrono::NaiveDate;
+
+use super::lang::{Lang, grouped};
+use super::view::Choice;
+use taojin_search::index::{DateUnit, Dates};
+
+/// Height of the drawing, in its own units.
+const HEIGHT: u64 = 64;
+/// Width of a bar with its gap.
+const STEP: usize = 8;
+/// Gap between two bars.
+const GAP: usize = 1;
+/// Fewer bars are drawn as if there were so many: one bar is not a wall.
+const BARS_MIN: usize = 12;
+/// A bar with a document is at least this high, so that it is seen.
+const BAR_MIN: u64 = 2;
+
+/// One bar.
+pub(crate) struct Bar {
+    pub(crate) x: usize,
+    pub(crate) y: u64,
+    pub(crate) height: u64,
+    pub(crate) href: String,
+    pub(crate) name: String,
+}
+
+/// The chart.
+pub(crate) struct Chart {
+    pub(crate) width: usize,
+    pub(crate) height: u64,
+    pub(crate) bar_width: usize,
+    pub(crate) bars: Vec<Bar>,
+    /// What it shows, in words.
+    pub(crate) name: String,
+    pub(crate) first: String,
+    pub(crate) last: String,
+    /// The same as links in a list, without empty dates, latest first: for the keyboard and for readers aloud.
+    pub(crate) list: Vec<Choice>,
+}
+
+impl Chart {
+    /// The chart of these counts; none if there is nothing to compare. `narrowed` gives the address of the search
+    /// narrowed to a date as `since` and `until` take it.
+    pub(crate) fn new(
+        lang: Lang,
+        dates: &Dates,
+        narrowed: impl Fn(&str) -> String,
+    ) -> Option<Chart> {
+        let most = dates.counts.iter().max_by_key(|count| count.documents)?;
+        let (first, last) = (dates.counts.first()?, dates.counts.last()?);
+        if dates.counts.len() < 2 || most.documents == 0 {
+            return None;
+        }
+        let name = |start: NaiveDate| written(dates.unit, start);
+        let room = BARS_MIN.saturating_sub(dates.counts.len()) / 2;
+        let bar = |(at, count): (usize, &taojin_search::index::DateCount)| {
+            let height = match count.documents {
+                0 => 0,
+                documents => (documents * HEIGHT / most.documents).max(BAR_MIN),
+            };
+            let date = name(count.start);
+            Bar {
+                x: (room + at) * STEP,
+                y: HEIGHT - height,
+                height,
+                href: narrowed(&date),
+                name: lang.bar(&date, count.documents),
+            }
+        };
+        let listed = dates.counts.iter().rev().filter(|c| c.documents > 0);
+        let choice = |count: &taojin_search::index::DateCount| Choice {
+            label: name(count.start),
+            href: narrowed(&name(count.start)),
+            chosen: false,
+            count: Some(grouped(count.documents)),
+        };
+        let (from, until, top) = (name(first.start), name(last.start), name(most.start));
+        Some(Chart {
+            width: dates.counts.len().max(BARS_MIN) * STEP - GAP,
+            height: HEIGHT,
+            bar_width: STEP - GAP,
+            bars: dates.counts.iter().enumerate().map(bar).collect(),
+            name: lang.chart(&from, &until, &top),
+            first: from,
+            last: until,
+            list: listed.map(choice).collect(),
+        })
+    }
+}
+
+fn written(unit: DateUnit, start: NaiveDate) -> String {
+    let form = match unit {
+        DateUnit::Day => "%Y-%m-%d",
+        DateUnit::Month => "%Y-%m",
+        DateUnit::Year => "%Y",
+    };
+    start.format(form).to_string()
+}

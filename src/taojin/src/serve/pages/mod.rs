@@ -1,0 +1,22 @@
+//! The web pages for people: what each shows, in two languages, and the HTML that it fills.
+
+pub(crate) mod api;
+pub(crate) mod api_sample;
+pub(crate) mod api_words;
+pub(crate) mod chart;
+pub(crate) mod chips;
+pub(crate) mod citation;
+pub(crate) mod document;
+pub(crate) mod help;
+pub(crate) mod home;
+pub(crate) mod html;
+pub(crate) mod labels;
+pub(crate) mod lang;
+pub(crate) mod moment;
+pub(crate) mod operator_labels;
+pub(crate) mod results;
+pub(crate) mod site;
+pub(crate) mod status;
+pub(crate) mod thread;
+pub(crate) mod view;
+pub(crate) mod web;

@@ -1,0 +1,322 @@
+//! The page of hits. In: hits and the parameters that asked for them. Out: what `results.html` prints: hits, filters as
+//! links, page numbers. Never asks the index.
+
+use askama::Template;
+
+use super::chart::Chart;
+use super::chips::{chips, period_names};
+use super::html::Html;
+use super::lang::grouped;
+use super::moment::Moment;
+use super::view::{Choice, Chrome, address, kept, link, outward, title};
+use crate::serve::config::{Config, PAGE_HITS};
+use crate::serve::search::params::Params;
+use crate::serve::search::source::{Found, FoundList};
+use taojin_search::index::Sort;
+
+/// Page numbers shown to either side of the current one.
+const PAGES_AROUND: usize = 4;
+/// Sites shown in the filter; the largest come first.
+const SITES_SHOWN: usize = 20;
+
+/// A hit as shown.
+pub(crate) struct HitView {
+    title: Html,
+    url: Option<String>,
+    address: String,
+    site: String,
+    published: Option<Moment>,
+    author: String,
+    source: String,
+    snippet: Html,
+    cached: String,
+    id: String,
+    /// Link to the reprints, and how many there are.
+    reprints: Option<Choice>,
+}
+
+#[derive(Template)]
+#[template(path = "results.html")]
+pub(crate) struct ResultsPage {
+    c: Chrome,
+    total: String,
+    /// Which hits these are.
+    range: String,
+    /// What narrows the search, each with the link without it.
+    chips: Vec<Choice>,
+    notes: Vec<String>,
+    did_you_mean: Option<Choice>,
+    /// Out of the reprints of one report, back to the result they belong to.
+    ungrouped: Option<String>,
+    chart: Option<Chart>,
+    related: Vec<Choice>,
+    feed: String,
+    first: usize,
+    hits: Vec<HitView>,
+    beyond: bool,
+    sorts: Vec<Choice>,
+    periods: Vec<Choice>,
+    sites: Vec<Choice>,
+    since_day: String,
+    until_day: String,
+    dates_kept: Vec<(&'static str, String)>,
+    clear: Option<String>,
+    pages: Vec<Choice>,
+    previous: Option<String>,
+    next: Option<String>,
+}
+
+impl ResultsPage {
+    pub(crate) fn new(
+        c: Chrome,
+        params: &Params,
+        found: FoundList,
+        took_ms: f64,
+        config: &Config,
+    ) -> ResultsPage {
+        let total = c.lang.total(found.total, took_ms);
+        let shown = found.hits.len();
+        // Reprints are counted one by one and shown as one hit: a page with room on it is the last.
+        let reachable = match shown < PAGE_HITS {
+            true => params.offset + shown,
+            false => usize::try_from(found.total).unwrap_or(usize::MAX),
+        };
+        let folded = found.hits.iter().any(|hit| hit.duplicates > 0) && params.group.is_none();
+        let range = match shown {
+            0 => String::new(),
+            _ => c
+                .lang
+                .range(params.offset + 1, params.offset + shown, folded),
+        };
+        let next_offset = params.offset + PAGE_HITS;
+        let at = |offset: usize| {
+            c.search(&Params {
+                offset,
+                ..params.clone()
+            })
+        };
+        let doc_query = params.query_string();
+        let hits = found
+            .hits
+            .into_iter()
+            .map(|hit| hit_view(hit, &c, params, &doc_query))
+            .collect();
+        let again = |text: &String| Choice {
+            label: text.clone(),
+            href: c.search(&Params {
+                text: text.clone(),
+                offset: 0,
+                ..params.clone()
+            }),
+            chosen: false,
+            count: None,
+        };
+        let narrowed = |date: &str| {
+            c.search(&Params {
+                since: Some(date.to_owned()),
+                until: Some(date.to_owned()),
+                offset: 0,
+                ..params.clone()
+            })
+        };
+        let unfiltered = Params {
+            text: params.text.clone(),
+            sort: params.sort,
+            lang: params.lang,
+            ..Params::default()
+        };
+        ResultsPage {
+            first: params.offset + 1,
+            beyond: params.offset > 0 && found.total > 0,
+            sorts: sorts(&c, params),
+            periods: periods(&c, params),
+            sites: sites(&c, params, found.sites),
+            since_day: day_only(params.since.as_deref()),
+            until_day: day_only(params.until.as_deref()),
+            dates_kept: kept(params, true),
+            clear: params.filtered().then(|| c.search(&unfiltered)),
+            chips: chips(&c, params),
+            pages: pages(params, reachable, config, &at),
+            previous: (params.offset > 0).then(|| at(params.offset.saturating_sub(PAGE_HITS))),
+            next: (next_offset < reachable && next_offset <= config.offset_max())
+                .then(|| at(next_offset)),
+            total,
+            range,
+            notes: found.notes.iter().map(|note| c.lang.note(note)).collect(),
+            did_you_mean: found.did_you_mean.as_ref().map(again),
+            ungrouped: params.group.map(|_| {
+                c.search(&Params {
+                    group: None,
+                    offset: 0,
+                    ..params.clone()
+                })
+            }),
+            chart: Chart::new(c.lang, &found.dates, narrowed),
+            related: found.related.iter().map(again).collect(),
+            feed: link(&c.base, "/feed.atom", &followed(params)),
+            hits,
+            c,
+        }
+    }
+}
+
+/// The parameters that a feed of this search has.
+fn followed(params: &Params) -> String {
+    Params {
+        text: params.text.clone(),
+        sites: params.sites.clone(),
+        ..Params::default()
+    }
+    .query_string()
+}
+
+fn hit_view(hit: Found, c: &Chrome, params: &Params, doc_query: &str) -> HitView {
+    let cached = link(&c.base, &format!("/doc/{}", hit.id), doc_query);
+    // On the page of the reprints themselves the link would lead nowhere new.
+    let reprints = hit
+        .group
+        .filter(|_| hit.duplicates > 0 && params.group.is_none());
+    let reprints = reprints.map(|group| Choice {
+        label: c.lang.reprints(hit.duplicates),
+        href: c.search(&Params {
+            group: Some(group),
+            offset: 0,
+            ..params.clone()
+        }),
+        chosen: false,
+        count: None,
+    });
+    HitView {
+        reprints,
+        id: hit.id.clone(),
+        title: title(&hit.title, c.t),
+        address: address(&hit.url),
+        url: outward(&hit.url),
+        // A site that names itself as its source says nothing new.
+        source: hit
+            .source
+            .filter(|source| hit.site.as_ref() != Some(source))
+            .unwrap_or_default(),
+        site: hit.site.map_or(String::new(), |site| c.site(&site)),
+        author: hit.author.unwrap_or_default(),
+        published: c.moment(hit.published.as_ref()),
+        snippet: Html::marked(&hit.snippet),
+        cached,
+    }
+}
+
+fn sorts(c: &Chrome, params: &Params) -> Vec<Choice> {
+    [
+        (Sort::Relevance, c.t.relevance),
+        (Sort::Both, c.t.both),
+        (Sort::Date, c.t.date),
+    ]
+    .into_iter()
+    .map(|(sort, label)| Choice {
+        label: label.to_owned(),
+        href: c.search(&Params {
+            sort,
+            offset: 0,
+            ..params.clone()
+        }),
+        chosen: params.sort == sort,
+        count: None,
+    })
+    .collect()
+}
+
+fn periods(c: &Chrome, params: &Params) -> Vec<Choice> {
+    period_names(c.t)
+        .into_iter()
+        .map(|(since, label)| Choice {
+            label: label.to_owned(),
+            href: c.search(&Params {
+                since: since.map(str::to_owned),
+                until: None,
+                offset: 0,
+                ..params.clone()
+            }),
+            chosen: params.since.as_deref() == since && params.until.is_none(),
+            count: None,
+        })
+        .collect()
+}
+
+/// Choosing a site adds it, choosing it again takes it away.
+fn sites(c: &Chrome, params: &Params, counts: Vec<(String, u64)>) -> Vec<Choice> {
+    let mut named: Vec<(String, Option<u64>)> = counts
+        .into_iter()
+        .take(SITES_SHOWN)
+        .map(|(site, count)| (site, Some(count)))
+        .collect();
+    for site in &params.sites {
+        if !named.iter().any(|(name, _)| name == site) {
+            named.push((site.clone(), None));
+        }
+    }
+    let choice = |(site, count): (String, Option<u64>)| {
+        let chosen = params.sites.contains(&site);
+        let mut sites = params.sites.clone();
+        if chosen {
+            sites.retain(|s| *s != site);
+        } else {
+            sites.push(site.clone());
+        }
+        Choice {
+            href: c.search(&Params {
+                sites,
+                offset: 0,
+                ..params.clone()
+            }),
+            label: c.site(&site),
+            chosen,
+            count: count.map(grouped),
+        }
+    };
+    if named.is_empty() {
+        return Vec::new();
+    }
+    let all = Choice {
+        label: c.t.all_sites.to_owned(),
+        href: c.search(&Params {
+            sites: Vec::new(),
+            offset: 0,
+            ..params.clone()
+        }),
+        chosen: params.sites.is_empty(),
+        count: None,
+    };
+    std::iter::once(all)
+        .chain(named.into_iter().map(choice))
+        .collect()
+}
+
+fn pages(
+    params: &Params,
+    reachable: usize,
+    config: &Config,
+    at: &dyn Fn(usize) -> String,
+) -> Vec<Choice> {
+    let last = reachable.saturating_sub(1).min(config.offset_max()) / PAGE_HITS;
+    let current = params.offset / PAGE_HITS;
+    if last == 0 && current == 0 {
+        return Vec::new();
+    }
+    let from = current.saturating_sub(PAGES_AROUND);
+    (from..=last.min(from + 2 * PAGES_AROUND))
+        .map(|page| Choice {
+            label: (page + 1).to_string(),
+            href: at(page * PAGE_HITS),
+            chosen: page == current,
+            count: None,
+        })
+        .collect()
+}
+
+/// The value of a date field: only a whole day fits one.
+fn day_only(value: Option<&str>) -> String {
+    value
+        .filter(|v| chrono::NaiveDate::parse_from_str(v, "%Y-%m-%d").is_ok() && v.len() == 10)
+        .unwrap_or_default()
+        .to_owned()
+}

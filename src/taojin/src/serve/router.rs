@@ -1,0 +1,200 @@
+//! Routes and what holds for all of them. In: a [`ServeState`]. Out: an axum router, and the loop that serves it until
+//! it is told to stop. Never answers without the security headers.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::{from_fn_with_state, map_response};
+use axum::response::Response;
+use axum::routing::{get, post};
+use tokio::net::TcpListener;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
+use tower_http::compression::{CompressionLayer, CompressionLevel};
+
+use super::api::{sites as sites_api, terms as terms_api};
+use super::guard::form::FORM_BYTES_MAX;
+use super::guard::limiter::{Peer, limited};
+use super::guard::listen::Guarded;
+use super::guard::login;
+use super::pages::{api as api_page, help as help_page, site as site_page, web};
+use super::review::{templates_page, terms_page};
+use super::state::{ServeState, Shared};
+use super::{api, feeds as feed};
+
+/// After the stop signal, running answers have this long to end; a client that holds its line is left behind.
+const STOP_GRACE: Duration = Duration::from_secs(5);
+/// How often the histograms' samples are folded, so that they do not grow while nobody reads `/metrics`.
+const METRICS_UPKEEP: Duration = Duration::from_secs(5);
+
+/// Shorter answers fit into one packet anyway.
+const COMPRESS_FROM_BYTES: u16 = 1_024;
+
+/// Headers of every answer. Scripts, styles and the mark come from our own fixed paths and nothing else is loaded;
+/// no page can be framed; no original site learns what was searched.
+const SECURITY_HEADERS: [(HeaderName, &str); 7] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    // Not no-referrer: with that, browsers send no Origin either, by which changes from other sites are told.
+    (header::REFERRER_POLICY, "same-origin"),
+    (
+        HeaderName::from_static("permissions-policy"),
+        "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    ),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
+];
+
+/// Why the server could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// Somebody else listens there.
+    #[error(
+        "{0} is in use by another program; set serve.listen to a free port or stop that program"
+    )]
+    InUse(SocketAddr),
+    /// The address is not one of this machine, or the port is not allowed.
+    #[error("cannot listen on {address}: {source}")]
+    Other {
+        /// Address asked for.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Opens the listening socket.
+pub async fn bind(address: SocketAddr) -> Result<TcpListener, BindError> {
+    TcpListener::bind(address)
+        .await
+        .map_err(|source| match source.kind() {
+            io::ErrorKind::AddrInUse => BindError::InUse(address),
+            _ => BindError::Other { address, source },
+        })
+}
+
+/// Answers requests until `shutdown` is done, then lets running answers end, for five seconds at most.
+pub async fn serve(
+    listener: TcpListener,
+    state: ServeState,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()> {
+    let config = state.config.clone();
+    let metrics = state.metrics.clone();
+    let (stopping, mut stopped) = tokio::sync::watch::channel(false);
+    let signal = async move {
+        shutdown.await;
+        stopping.send_replace(true);
+    };
+    let guarded = Guarded::new(listener, &config);
+    let answering = axum::serve(
+        guarded,
+        router(state).into_make_service_with_connect_info::<Peer>(),
+    )
+    .with_graceful_shutdown(signal);
+    let upkeep = async {
+        loop {
+            tokio::time::sleep(METRICS_UPKEEP).await;
+            metrics.run_upkeep();
+        }
+    };
+    let grace = async {
+        if stopped.wait_for(|stop| *stop).await.is_ok() {
+            tokio::time::sleep(STOP_GRACE).await;
+        } else {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        result = answering.into_future() => result,
+        () = upkeep => Ok(()),
+        () = grace => Ok(()),
+    }
+}
+
+/// Every route, with its limits and headers.
+pub fn router(state: ServeState) -> Router {
+    let server = Arc::new(Shared::new(state));
+    Router::new()
+        .route("/", get(web::search))
+        .route("/doc/{id}", get(web::document).post(site_page::take_down))
+        .route("/sites/{name}", get(site_page::show).post(site_page::act))
+        .route("/status", get(web::status))
+        .route("/help", get(help_page::show))
+        .route("/terms", get(terms_page::show).post(terms_page::decide))
+        .route("/login", get(login::form).post(login::sign_in))
+        .route("/logout", post(login::sign_out))
+        .route("/templates", get(templates_page::list))
+        .route(
+            "/templates/{id}",
+            get(templates_page::one).post(templates_page::change),
+        )
+        .route("/templates/{id}/page/{number}", get(templates_page::frame))
+        .route("/favicon.ico", get(web::favicon))
+        .route("/assets/taojin.css", get(web::style))
+        .route("/assets/taojin.js", get(web::script))
+        .route("/assets/mark.svg", get(web::mark))
+        .route("/feeds/{file}", get(feed::followed))
+        .route("/feed.atom", get(feed::atom))
+        .route("/feed.json", get(feed::json))
+        .route("/robots.txt", get(api::robots))
+        .route("/api", get(api_page::show))
+        .route("/api/search", get(api::search))
+        .route("/api/suggest", get(api::suggest))
+        .route("/api/docs/{id}", get(api::document))
+        .route("/api/terms", get(terms_api::list).post(terms_api::decide))
+        .route("/api/sites/{name}/visit", post(sites_api::visit_site))
+        .route("/api/sites/{name}/pause", post(sites_api::pause_site))
+        .route("/api/sites/{name}/resume", post(sites_api::resume_site))
+        .route("/api/sites/{name}/purge", post(sites_api::purge_site))
+        .route("/api/visit", post(sites_api::visit_url))
+        .route("/api/purge", post(sites_api::purge_url))
+        .route("/api/allow", post(sites_api::allow_url))
+        .route("/api/status", get(api::status))
+        .route("/api/openapi.json", get(api::openapi))
+        .route("/healthz", get(api::health))
+        .route("/readyz", get(api::ready))
+        .route("/metrics", get(api::metrics_text))
+        .fallback(api::not_found)
+        .method_not_allowed_fallback(api::wrong_method)
+        .layer(from_fn_with_state(Arc::clone(&server), limited))
+        .with_state(server)
+        .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
+        .layer(compression())
+        .layer(map_response(secured))
+}
+
+/// gzip for answers that are long enough to gain by it, at the level that costs a search least.
+fn compression() -> CompressionLayer<impl Predicate> {
+    CompressionLayer::new()
+        .quality(CompressionLevel::Fastest)
+        .compress_when(DefaultPredicate::new().and(SizeAbove::new(COMPRESS_FROM_BYTES)))
+}
+
+async fn secured(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    for (name, value) in SECURITY_HEADERS {
+        // The template pages have a policy of their own.
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
+    }
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-cache"));
+    response
+}

@@ -1,0 +1,214 @@
+//! The index as the source of the server and of the command line. In: a search as asked for. Out: hits with their
+//! marked titles and snippets. Never writes.
+
+use super::source::{
+    Arrived, Found, FoundList, Marked, Related, SearchSource, SourceError, Wanted,
+};
+use taojin_extract::Document;
+use taojin_search::index::{
+    Clause, FoundDocument, IndexError, Query, Reader, SiteTitles, Sort, StoredDocument, Suggestion,
+    Target, parse_published,
+};
+use taojin_search::query::dates::Calendar;
+use taojin_search::query::highlight::Highlighter;
+use taojin_search::query::{Parsed, parse};
+
+/// Width of a snippet: three lines of a phone, two of a desktop.
+const SNIPPET_COLUMNS: usize = 240;
+
+/// Searches the index.
+pub fn ask(reader: &Reader, wanted: &Wanted) -> Result<FoundList, IndexError> {
+    let Parsed { query, notes } = understood(reader, wanted);
+    let highlighter = Highlighter::new(&query, &reader.analyzer().dictionary());
+    let found = reader.search(&query)?;
+    let did_you_mean = reader.correction(&query, found.strict)?;
+    let facets = found.facets.unwrap_or_default();
+    let sites = facets.sites.into_iter();
+    Ok(FoundList {
+        total: found.total as u64,
+        hits: found
+            .documents
+            .into_iter()
+            .map(|f| hit(f, &highlighter))
+            .collect(),
+        sites: sites.map(|count| (count.site, count.documents)).collect(),
+        dates: facets.dates,
+        related: facets.related,
+        did_you_mean,
+        notes,
+    })
+}
+
+/// The query for the index that a search stands for, and what should be said about it.
+pub fn understood(reader: &Reader, wanted: &Wanted) -> Parsed {
+    let calendar = Calendar {
+        utc_offset_minutes: reader.config().utc_offset_minutes,
+        now_ms: wanted.now_ms,
+    };
+    let mut parsed = parse(&wanted.text, &calendar);
+    let query = &mut parsed.query;
+    for group in &mut query.groups {
+        let clauses = std::mem::take(&mut group.any).into_iter();
+        group.any = clauses.flat_map(|c| by_title(reader, c)).collect();
+    }
+    let named = wanted.sites.iter();
+    query.filter.sites = named.flat_map(|s| names(reader, s)).collect();
+    query.filter.since_ms = query.filter.since_ms.max(wanted.since_ms);
+    query.filter.until_ms = match (query.filter.until_ms, wanted.until_ms) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    };
+    query.filter.group = wanted.group;
+    // Without words there is nothing to rank by.
+    query.sort = if query.is_blank() {
+        Sort::Date
+    } else {
+        wanted.sort
+    };
+    query.now_ms = wanted.now_ms;
+    query.half_life_ms = wanted.half_life_ms.unwrap_or_default();
+    query.grouped = wanted.grouped;
+    query.facets = wanted.facets;
+    query.limit = wanted.limit;
+    query.offset = wanted.offset;
+    parsed
+}
+
+/// What a text may mean as a site: a name or a host as it stands, and the names of the sites that readers call so.
+fn names(reader: &Reader, text: &str) -> Vec<String> {
+    let mut names = vec![text.to_owned()];
+    names.extend(reader.titles().names(text));
+    names
+}
+
+/// `site:` with every name that its text may mean; any other clause as it is.
+fn by_title(reader: &Reader, clause: Clause) -> Vec<Clause> {
+    if clause.target != Target::Site {
+        return vec![clause];
+    }
+    let named = |text| Clause {
+        text,
+        ..clause.clone()
+    };
+    names(reader, &clause.text).into_iter().map(named).collect()
+}
+
+/// These documents as hits of a query, in their order.
+pub fn as_hits(reader: &Reader, wanted: &Wanted, documents: Vec<StoredDocument>) -> Vec<Arrived> {
+    let query = understood(reader, wanted).query;
+    let highlighter = Highlighter::new(&query, &reader.analyzer().dictionary());
+    let arrived = |stored| arrived(reader, stored, &highlighter);
+    documents.into_iter().map(arrived).collect()
+}
+
+fn arrived(reader: &Reader, stored: StoredDocument, highlighter: &Highlighter) -> Arrived {
+    let published = stored.document.published.as_deref();
+    let offset = reader.config().utc_offset_minutes;
+    Arrived {
+        fetched_ms: stored.fetched_ms,
+        author: stored.document.author.clone(),
+        published_ms: published.and_then(|text| parse_published(text, offset)),
+        found: hit(
+            FoundDocument {
+                score: 0.0,
+                group: None,
+                duplicates: 0,
+                stored,
+            },
+            highlighter,
+        ),
+    }
+}
+
+/// Reprints of a document, and others on its topic.
+fn related(reader: &Reader, id: &str, limit: usize) -> Result<Related, IndexError> {
+    let Some(stored) = reader.document_by_id(id)? else {
+        return Ok(Related::default());
+    };
+    let mut reprints = Vec::new();
+    if let Some(group) = reader.group(stored.fingerprint)? {
+        let members = Wanted {
+            group: Some(group),
+            // The document itself is one of them.
+            limit: limit + 1,
+            ..Wanted::default()
+        };
+        reprints = ask(reader, &members)?.hits;
+        reprints.retain(|hit| hit.id != id);
+        reprints.truncate(limit);
+    }
+    let unmarked = Highlighter::new(&Query::default(), &reader.analyzer().dictionary());
+    let similar = reader.similar(&stored, limit)?;
+    Ok(Related {
+        reprints,
+        similar: similar.into_iter().map(|f| hit(f, &unmarked)).collect(),
+    })
+}
+
+fn hit(found: FoundDocument, highlighter: &Highlighter) -> Found {
+    let id = found.stored.id();
+    let site = Some(found.stored.site()).filter(|site| !site.is_empty());
+    let document = found.stored.document;
+    Found {
+        id,
+        title: highlighter.mark(document.title.as_deref().unwrap_or_default()),
+        snippet: highlighter.snippet(&document.text, SNIPPET_COLUMNS),
+        url: document.url,
+        site,
+        published: document.published,
+        author: document.author,
+        source: document.source,
+        score: found.score,
+        group: found.group,
+        duplicates: found.duplicates,
+    }
+}
+
+impl SearchSource for Reader {
+    fn search(&self, wanted: &Wanted) -> Result<FoundList, SourceError> {
+        ask(self, wanted).map_err(|e| SourceError(e.to_string()))
+    }
+
+    fn suggest(&self, typed: &str, limit: usize) -> Result<Vec<Suggestion>, SourceError> {
+        Reader::suggest(self, typed, limit).map_err(|e| SourceError(e.to_string()))
+    }
+
+    fn latest(&self, wanted: &Wanted) -> Result<Vec<Arrived>, SourceError> {
+        let query = understood(self, wanted).query;
+        let latest = Reader::latest(self, &query, wanted.limit);
+        let latest = latest.map_err(|e| SourceError(e.to_string()))?;
+        Ok(as_hits(self, wanted, latest))
+    }
+
+    fn document(&self, id: &str) -> Result<Option<Document>, SourceError> {
+        self.document_by_id(id)
+            .map(|found| found.map(|stored| stored.document))
+            .map_err(|e| SourceError(e.to_string()))
+    }
+
+    fn related(&self, id: &str, limit: usize) -> Result<Related, SourceError> {
+        related(self, id, limit).map_err(|e| SourceError(e.to_string()))
+    }
+
+    fn mark(&self, query: &str, texts: &[&str]) -> Vec<Marked> {
+        let calendar = Calendar {
+            utc_offset_minutes: self.config().utc_offset_minutes,
+            now_ms: 0,
+        };
+        let parsed = parse(query, &calendar).query;
+        let highlighter = Highlighter::new(&parsed, &self.analyzer().dictionary());
+        texts.iter().map(|text| highlighter.mark(text)).collect()
+    }
+
+    fn utc_offset_minutes(&self) -> i32 {
+        self.config().utc_offset_minutes
+    }
+
+    fn documents(&self) -> u64 {
+        self.num_docs().unwrap_or(0)
+    }
+
+    fn site_titles(&self) -> SiteTitles {
+        self.titles().clone()
+    }
+}

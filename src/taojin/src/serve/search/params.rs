@@ -1,0 +1,288 @@
+//! Query parameters of a search. In: the raw query string. Out: [`Params`] within the limits, or the one parameter
+//! at fault. Never looks at the index; never refuses odd words, only odd numbers, dates and lengths.
+
+use super::param_error::{NAMES, ParamError, echo};
+use crate::serve::config::{Config, DEFAULT_LIMIT, SITES_MAX};
+use crate::serve::pages::lang::Lang;
+use taojin_search::index::Sort;
+use taojin_search::query::dates::{Calendar, period_ms};
+
+/// Longest value of a parameter other than `q` and `site`, in characters.
+const VALUE_CHARS_MAX: usize = 64;
+/// Longest name of a site, in characters.
+pub(crate) const SITE_CHARS_MAX: usize = 64;
+
+/// One search as asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Params {
+    /// The query, trimmed; may be empty.
+    pub(crate) text: String,
+    /// Sites to search; empty: all.
+    pub(crate) sites: Vec<String>,
+    /// `since` as written, for links.
+    pub(crate) since: Option<String>,
+    /// `until` as written, for links.
+    pub(crate) until: Option<String>,
+    /// First moment, Unix milliseconds, inclusive.
+    pub(crate) since_ms: Option<i64>,
+    /// Last moment, Unix milliseconds, exclusive.
+    pub(crate) until_ms: Option<i64>,
+    pub(crate) sort: Sort,
+    /// `half_life` as written, for links.
+    pub(crate) half_life: Option<String>,
+    /// Age that halves a score, milliseconds; none: the configured one.
+    pub(crate) half_life_ms: Option<i64>,
+    /// Only the reprints of one text.
+    pub(crate) group: Option<u64>,
+    /// Reprints as one hit and a shared first page, if it was said.
+    pub(crate) grouped: Option<bool>,
+    /// Whether counts are wanted beside the hits.
+    pub(crate) facets: bool,
+    /// What time it is, Unix milliseconds.
+    pub(crate) now_ms: i64,
+    pub(crate) limit: usize,
+    pub(crate) offset: usize,
+    /// Language asked for by `?lang=`; links keep it.
+    pub(crate) lang: Option<Lang>,
+}
+
+/// What a query string is read with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    /// Limits.
+    pub(crate) config: &'a Config,
+    /// The clock, for periods such as `7d`.
+    pub(crate) now_ms: i64,
+    /// Offset of days that name none.
+    pub(crate) utc_offset_minutes: i32,
+    /// The API: unknown names are refused. The web page passes over them, since others add their own to links.
+    pub(crate) strict: bool,
+}
+
+impl Params {
+    /// Reads a raw query string.
+    pub(crate) fn parse(raw: &str, rules: &Rules<'_>) -> Result<Params, ParamError> {
+        let mut params = Params {
+            limit: DEFAULT_LIMIT.min(rules.config.limit_max),
+            now_ms: rules.now_ms,
+            ..Params::default()
+        };
+        let mut given = [0; NAMES.len()];
+        for (name, value) in url::form_urlencoded::parse(raw.as_bytes()) {
+            let known = NAMES.iter().position(|known| *known == name);
+            let Some(at) = known.filter(|_| !rules.strict || name != "lang") else {
+                if rules.strict {
+                    return Err(ParamError::Unknown { name: echo(&name) });
+                }
+                continue;
+            };
+            let name = NAMES[at];
+            given[at] += 1;
+            match name {
+                // One too many is too many, be it empty or said before.
+                "site" if given[at] > SITES_MAX => {
+                    return Err(ParamError::Sites { max: SITES_MAX });
+                }
+                "site" => {}
+                _ if given[at] > 1 => return Err(ParamError::Repeated { name }),
+                _ => {}
+            }
+            match name {
+                "q" => params.take_text(&value, rules.config.query_chars)?,
+                "site" => params.take_sites(&value)?,
+                _ => params.take(name, value.trim(), rules)?,
+            }
+        }
+        Ok(params)
+    }
+
+    fn take_text(&mut self, value: &str, max: usize) -> Result<(), ParamError> {
+        let chars = value.chars().count();
+        if chars > max {
+            return Err(ParamError::TooLong { chars, max });
+        }
+        value.trim().clone_into(&mut self.text);
+        Ok(())
+    }
+
+    fn take_sites(&mut self, value: &str) -> Result<(), ParamError> {
+        for site in value.split(',').map(str::trim).filter(|s| !s.is_empty()) {
+            if site.chars().count() > SITE_CHARS_MAX {
+                return Err(ParamError::SiteName {
+                    max: SITE_CHARS_MAX,
+                });
+            }
+            if self.sites.iter().any(|s| s == site) {
+                continue;
+            }
+            if self.sites.len() == SITES_MAX {
+                return Err(ParamError::Sites { max: SITES_MAX });
+            }
+            self.sites.push(site.to_owned());
+        }
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        name: &'static str,
+        value: &str,
+        rules: &Rules<'_>,
+    ) -> Result<(), ParamError> {
+        if value.chars().count() > VALUE_CHARS_MAX {
+            return Err(ParamError::Oversize {
+                name,
+                max: VALUE_CHARS_MAX,
+            });
+        }
+        let config = rules.config;
+        let calendar = Calendar {
+            utc_offset_minutes: rules.utc_offset_minutes,
+            now_ms: rules.now_ms,
+        };
+        let date = || ParamError::Date {
+            name,
+            value: echo(value),
+        };
+        match name {
+            "since" if !value.is_empty() => {
+                self.since_ms = Some(calendar.since(value).map_err(|_| date())?);
+                self.since = Some(value.to_owned());
+            }
+            "until" if !value.is_empty() => {
+                self.until_ms = Some(calendar.until(value).map_err(|_| date())?);
+                self.until = Some(value.to_owned());
+            }
+            "sort" => self.sort = sort(value)?,
+            "half_life" if !value.is_empty() => {
+                self.half_life_ms = Some(half_life_ms(value)?);
+                self.half_life = Some(value.to_owned());
+            }
+            "group" if !value.is_empty() => self.group = Some(group(value)?),
+            "grouped" => self.grouped = Some(flag(name, value)?),
+            "facets" => self.facets = flag(name, value)?,
+            "limit" => self.limit = number(name, value, 1, config.limit_max)?,
+            "offset" => self.offset = number(name, value, 0, config.offset_max())?,
+            "lang" => self.lang = Lang::named(value),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Whether the range ends before it begins: the API finds nothing in it, a person is told.
+    pub(crate) fn backwards(&self) -> bool {
+        matches!((self.since_ms, self.until_ms), (Some(since), Some(until)) if until <= since)
+    }
+
+    /// Whether anything narrows the search but its words.
+    pub(crate) fn filtered(&self) -> bool {
+        !self.sites.is_empty()
+            || self.since.is_some()
+            || self.until.is_some()
+            || self.group.is_some()
+    }
+
+    /// The query string that asks for this search again, without `limit`; defaults are left out.
+    pub(crate) fn query_string(&self) -> String {
+        let mut out = url::form_urlencoded::Serializer::new(String::new());
+        if !self.text.is_empty() {
+            out.append_pair("q", &self.text);
+        }
+        for site in &self.sites {
+            out.append_pair("site", site);
+        }
+        if let Some(since) = &self.since {
+            out.append_pair("since", since);
+        }
+        if let Some(until) = &self.until {
+            out.append_pair("until", until);
+        }
+        if self.sort != Sort::default() {
+            out.append_pair("sort", sort_code(self.sort));
+        }
+        if let Some(half_life) = &self.half_life {
+            out.append_pair("half_life", half_life);
+        }
+        if let Some(group) = self.group {
+            out.append_pair("group", &group_code(group));
+        }
+        if let Some(grouped) = self.grouped {
+            out.append_pair("grouped", if grouped { "true" } else { "false" });
+        }
+        if self.offset > 0 {
+            out.append_pair("offset", &self.offset.to_string());
+        }
+        if let Some(lang) = self.lang {
+            out.append_pair("lang", lang.code());
+        }
+        out.finish()
+    }
+}
+
+/// The value of `sort` in links and forms.
+pub(crate) fn sort_code(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Relevance => "relevance",
+        Sort::Date => "date",
+        Sort::Both => "both",
+    }
+}
+
+/// The value of `group` in links and answers: 16 hexadecimal digits.
+pub(crate) fn group_code(group: u64) -> String {
+    format!("{group:016x}")
+}
+
+fn group(value: &str) -> Result<u64, ParamError> {
+    let digits = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+    match u64::from_str_radix(value, 16) {
+        Ok(group) if value.len() == 16 && value.bytes().all(digits) => Ok(group),
+        _ => Err(ParamError::Group { value: echo(value) }),
+    }
+}
+
+fn flag(name: &'static str, value: &str) -> Result<bool, ParamError> {
+    match value {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(ParamError::Flag {
+            name,
+            value: echo(value),
+        }),
+    }
+}
+
+fn half_life_ms(value: &str) -> Result<i64, ParamError> {
+    period_ms(value)
+        .filter(|&ms| ms > 0)
+        .ok_or_else(|| ParamError::HalfLife { value: echo(value) })
+}
+
+fn sort(value: &str) -> Result<Sort, ParamError> {
+    match value {
+        "" | "relevance" => Ok(Sort::Relevance),
+        "date" => Ok(Sort::Date),
+        "both" => Ok(Sort::Both),
+        _ => Err(ParamError::Sort { value: echo(value) }),
+    }
+}
+
+/// A whole number in its range.
+pub(crate) fn number(
+    name: &'static str,
+    value: &str,
+    min: usize,
+    max: usize,
+) -> Result<usize, ParamError> {
+    // `parse` alone would take "+5", which a form decodes from "%2B5" only.
+    let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
+    match value.parse::<usize>() {
+        Ok(n) if digits && (min..=max).contains(&n) => Ok(n),
+        _ => Err(ParamError::Number {
+            name,
+            value: echo(value),
+            min,
+            max,
+        }),
+    }
+}

@@ -1,0 +1,355 @@
+//! What a running server holds, and how a request reaches the index. In: a [`ServeState`]. Out: answers, or a
+//! [`Failure`] in time. Never lets a search run on the threads that speak with clients.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
+
+use super::api::openapi;
+use super::config::Config;
+use super::control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Why};
+use super::feeds::follow::Topics;
+use super::gauges;
+use super::guard::limiter::Limiter;
+use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
+use super::now_ms;
+use super::review::templates::TemplateDesk;
+use super::review::terms_page::{Review, Reviewed, TermReview};
+use super::search::overview::Overview;
+use super::search::params::Rules;
+use super::search::source::{
+    Arrived, FoundList, Marked, Related, SearchSource, SourceError, Wanted,
+};
+use super::status::{Status, StatusSource};
+use taojin_extract::Document;
+use taojin_search::index::{SiteTitles, Suggestion};
+
+/// A status read so long ago is new enough for `/metrics`: reading one costs more the more hosts there are.
+const MEASURED_FOR: Duration = Duration::from_secs(5);
+/// Suggestions of one answer: what fits above the keyboard of a phone.
+const SUGGESTIONS: usize = 8;
+/// Reprints, and documents on the same topic, below a document.
+const RELATED: usize = 6;
+
+/// Commands to the crawler at once, and how long one may take: a big site is purged at some thousand addresses a second.
+const COMMANDS: usize = 4;
+const COMMAND_TIME: Duration = Duration::from_secs(60);
+
+/// All that a server can reach: nothing of it can be written to, and none of it is the file system.
+#[derive(Clone)]
+pub struct ServeState {
+    /// Limits and addresses.
+    pub config: Config,
+    /// What is searched.
+    pub source: Arc<dyn SearchSource>,
+    /// Topics that are followed: each has its feeds.
+    pub follows: Topics,
+    /// Where domain terms are decided about; none where there is nothing to decide.
+    pub terms: Option<Review>,
+    /// Where commands about sites go; none where nobody could carry them out.
+    pub sites: Option<Arc<dyn SiteControl>>,
+    /// What `/status` shows.
+    pub status: StatusSource,
+    /// What `/metrics` shows.
+    pub metrics: PrometheusHandle,
+    /// Where templates are looked at; none where there is no store.
+    pub templates: Option<Arc<dyn TemplateDesk>>,
+}
+
+/// Why a request got no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// Not done within the time limit.
+    Busy,
+    /// The index or the status source failed; the log has the reason.
+    Broken,
+}
+
+/// A [`ServeState`] made ready for requests.
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) base: String,
+    pub(crate) openapi: String,
+    pub(crate) metrics: PrometheusHandle,
+    pub(crate) follows: Topics,
+    pub(crate) limiter: Limiter,
+    source: Arc<dyn SearchSource>,
+    terms: Option<Review>,
+    sites: Option<Arc<dyn SiteControl>>,
+    status: StatusSource,
+    templates: Option<Arc<dyn TemplateDesk>>,
+    overview: Mutex<Option<Arc<Overview>>>,
+    running: Arc<Semaphore>,
+    /// Commands wait for the crawler, not for a search.
+    commands: Arc<Semaphore>,
+    /// The status that `/metrics` showed last, and when it was read.
+    measured: Mutex<Option<(Instant, Arc<Status>)>>,
+    started_ms: i64,
+}
+
+/// Form in which handlers get it.
+pub(crate) type Server = Arc<Shared>;
+
+impl Shared {
+    pub(crate) fn new(state: ServeState) -> Shared {
+        Shared {
+            base: state.config.link_base(),
+            openapi: openapi::document(&state.config),
+            running: Arc::new(Semaphore::new(state.config.concurrent_searches)),
+            commands: Arc::new(Semaphore::new(COMMANDS)),
+            limiter: Limiter::new(&state.config),
+            config: state.config,
+            follows: state.follows,
+            metrics: state.metrics,
+            source: state.source,
+            terms: state.terms,
+            sites: state.sites,
+            status: state.status,
+            templates: state.templates,
+            overview: Mutex::new(None),
+            measured: Mutex::default(),
+            started_ms: now_ms(),
+        }
+    }
+
+    /// Searches; gives the hits and the milliseconds it took, waiting for a place included.
+    pub(crate) async fn search(&self, wanted: Wanted) -> Result<(FoundList, f64), Failure> {
+        let started = Instant::now();
+        let source = Arc::clone(&self.source);
+        let result = self.blocking(move || source.search(&wanted)).await;
+        let took = started.elapsed();
+        let outcome = match result {
+            Ok(_) => "ok",
+            Err(Failure::Busy) => "timeout",
+            Err(Failure::Broken) => "error",
+        };
+        metrics::histogram!(SEARCH_SECONDS).record(took);
+        metrics::counter!(SEARCHES_TOTAL, "outcome" => outcome).increment(1);
+        result.map(|found| (found, took.as_secs_f64() * 1_000.0))
+    }
+
+    /// What a text that is being typed may become.
+    pub(crate) async fn suggest(&self, typed: String) -> Result<Vec<Suggestion>, Failure> {
+        let source = Arc::clone(&self.source);
+        self.blocking(move || source.suggest(&typed, SUGGESTIONS))
+            .await
+    }
+
+    /// The hits of a search that came last.
+    pub(crate) async fn latest(&self, wanted: Wanted) -> Result<Vec<Arrived>, Failure> {
+        let source = Arc::clone(&self.source);
+        self.blocking(move || source.latest(&wanted)).await
+    }
+
+    /// The document with this id, if there is one.
+    pub(crate) async fn document(&self, id: String) -> Result<Option<Document>, Failure> {
+        if !is_id(&id) {
+            return Ok(None);
+        }
+        let source = Arc::clone(&self.source);
+        self.blocking(move || source.document(&id)).await
+    }
+
+    /// What goes with the document with this id.
+    pub(crate) async fn related(&self, id: String) -> Result<Related, Failure> {
+        let source = Arc::clone(&self.source);
+        self.blocking(move || source.related(&id, RELATED)).await
+    }
+
+    /// What the home page shows; a little old, so that no visit waits for what another one has asked just now.
+    pub(crate) async fn overview(&self) -> Result<Arc<Overview>, Failure> {
+        let known = self.overview.lock();
+        let known = known.unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(known) = known.filter(|known| known.serves(now_ms(), self.documents())) {
+            return Ok(known);
+        }
+        let (source, follows) = (Arc::clone(&self.source), (self.follows)());
+        let status = self.config.operator_pages.then(|| Arc::clone(&self.status));
+        let made = self.blocking(move || {
+            let status = status.and_then(|status| {
+                let failed = |error: &String| tracing::warn!(%error, "home page without status");
+                status().inspect_err(failed).ok()
+            });
+            Overview::of(&*source, &follows, status, now_ms()).map(Arc::new)
+        });
+        let made = made.await?;
+        *self.overview.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&made));
+        Ok(made)
+    }
+
+    /// Offset from UTC, in minutes, of times that name none.
+    pub(crate) fn utc_offset_minutes(&self) -> i32 {
+        self.source.utc_offset_minutes()
+    }
+
+    /// Marks the matches of `query` in each text.
+    pub(crate) async fn mark(
+        &self,
+        query: String,
+        texts: Vec<String>,
+    ) -> Result<Vec<Marked>, Failure> {
+        let source = Arc::clone(&self.source);
+        self.blocking(move || {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            Ok(source.mark(&query, &texts))
+        })
+        .await
+    }
+
+    /// Whether a search is answered at all: one rare word, one hit.
+    pub(crate) async fn probe(&self) -> Result<(), Failure> {
+        let source = Arc::clone(&self.source);
+        let wanted = Wanted {
+            text: "淘金".to_owned(),
+            limit: 1,
+            ..Wanted::default()
+        };
+        self.blocking(move || source.search(&wanted).map(drop))
+            .await
+    }
+
+    /// What readers call sites.
+    pub(crate) fn site_titles(&self) -> SiteTitles {
+        self.source.site_titles()
+    }
+
+    /// Documents that can be found.
+    pub(crate) fn documents(&self) -> u64 {
+        self.source.documents()
+    }
+
+    /// What a query string is read with.
+    pub(crate) fn rules(&self, strict: bool) -> Rules<'_> {
+        Rules {
+            config: &self.config,
+            now_ms: now_ms(),
+            utc_offset_minutes: self.source.utc_offset_minutes(),
+            strict,
+        }
+    }
+
+    /// Asks the desk of templates; none without one.
+    pub(crate) async fn templates<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&dyn TemplateDesk) -> Result<T, SourceError> + Send + 'static,
+    ) -> Result<Option<T>, Failure> {
+        let Some(desk) = self.templates.clone() else {
+            return Ok(None);
+        };
+        self.blocking(move || ask(desk.as_ref()).map(Some)).await
+    }
+
+    /// Asks or changes the review of terms; none where there is no review.
+    pub(crate) async fn review<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn TermReview) -> Result<T, String> + Send + 'static,
+    ) -> Reviewed<T> {
+        let Some(terms) = self.terms.clone() else {
+            return Ok(None);
+        };
+        let done = self.blocking(move || work(&*terms).map_err(SourceError));
+        done.await.map(Some)
+    }
+
+    /// Hands a command to the crawler; the inner error is what it says to it.
+    pub(crate) async fn command(
+        &self,
+        command: SiteCommand,
+    ) -> Result<Result<CommandDone, CommandRefused>, Failure> {
+        let Some(sites) = self.sites.clone() else {
+            let message = "this server has no crawler to ask";
+            return Ok(Err(CommandRefused::new(Why::NoCrawler, message)));
+        };
+        let place = Arc::clone(&self.commands);
+        self.within(place, COMMAND_TIME, move || Ok(sites.carry_out(command)))
+            .await
+    }
+
+    /// Settings and last visits of a site; none if there is no such site.
+    pub(crate) async fn site(&self, name: String) -> Result<Option<SiteView>, Failure> {
+        let Some(sites) = self.sites.clone() else {
+            return Ok(None);
+        };
+        self.blocking(move || sites.site(&name)).await
+    }
+
+    /// The status as the source gives it.
+    pub(crate) async fn status(&self) -> Result<Status, Failure> {
+        let status = Arc::clone(&self.status);
+        self.blocking(move || status().map_err(SourceError)).await
+    }
+
+    /// What `/metrics` shows: what was counted, and the state of a few seconds ago at most.
+    pub(crate) async fn figures(&self) -> String {
+        let kept = || self.measured.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = kept().clone().filter(|(at, _)| at.elapsed() < MEASURED_FOR);
+        let status = match recent {
+            Some((_, status)) => Some(status),
+            None => {
+                let status = self.status().await.ok().map(Arc::new);
+                *kept() = status.clone().map(|status| (Instant::now(), status));
+                status
+            }
+        };
+        let mut text = self.metrics.render();
+        text.push_str(&gauges::text(
+            status.as_deref(),
+            self.documents(),
+            self.started_ms,
+        ));
+        text
+    }
+
+    /// Runs `work` on a blocking thread, at most so many at a time, and waits for it until the time limit. It is
+    /// the one place outside the daemon that leaves the task: a search is plain computation over mapped files, and
+    /// on a runtime thread it would stop every other client. What runs on after the time limit keeps its place, so
+    /// that slow searches cannot pile up.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let limit = Duration::from_millis(self.config.time_limit_ms);
+        self.within(Arc::clone(&self.running), limit, work).await
+    }
+
+    async fn within<T: Send + 'static>(
+        &self,
+        places: Arc<Semaphore>,
+        limit: Duration,
+        work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let deadline = Instant::now() + limit;
+        let place = timeout_at(deadline, places.acquire_owned())
+            .await
+            .map_err(|_| Failure::Busy)?
+            .expect("the semaphore is never closed");
+        let task = tokio::task::spawn_blocking(move || {
+            let result = work();
+            drop(place);
+            result
+        });
+        match timeout_at(deadline, task).await {
+            Err(_) => Err(Failure::Busy),
+            Ok(Ok(Ok(value))) => Ok(value),
+            Ok(Ok(Err(error))) => {
+                tracing::error!(%error, "request failed");
+                Err(Failure::Broken)
+            }
+            Ok(Err(error)) => {
+                tracing::error!(%error, "request panicked");
+                Err(Failure::Broken)
+            }
+        }
+    }
+}
+
+/// Whether a text can be an id at all: short, and of characters that mean nothing anywhere.
+fn is_id(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+}

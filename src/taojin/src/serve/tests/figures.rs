@@ -1,0 +1,207 @@
+//! What `/metrics` says: every figure described, every description with its figure, and nothing read too often.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicUsize;
+
+use super::super::{gauges, metrics};
+use super::*;
+
+/// A state in which every figure has a value.
+fn full() -> Status {
+    Status {
+        started_ms: 1_790_000_000_500,
+        activity: Activity::Paused,
+        outbox_lag: 9,
+        urls: UrlCounts {
+            fetched: 7,
+            gone: 2,
+            ..UrlCounts::default()
+        },
+        host_counts: HostCounts {
+            open: 3,
+            parked: 1,
+            ..HostCounts::default()
+        },
+        seen_filter: Some(SeenFilter {
+            addresses: 1_000,
+            false_positives: 1,
+            error_ratio: 0.001,
+        }),
+        disk: DiskUse {
+            free_bytes: 12_345_678_901_234,
+            ..DiskUse::default()
+        },
+        sites: vec![SiteStatus {
+            name: "a\"b\\c\nd".to_owned(),
+            documents: 25,
+            last_cycle_ms: Some(1_790_000_001_000),
+            next_cycle_ms: Some(1_790_000_002_000),
+            ..SiteStatus::default()
+        }],
+        follows: vec![FollowStatus {
+            name: "deep-sea".to_owned(),
+            waiting: 4,
+            ..FollowStatus::default()
+        }],
+        ..Status::default()
+    }
+}
+
+fn counting(status: impl Fn() -> Result<Status, String> + Send + Sync + 'static) -> Router {
+    let recorder = metrics::builder().unwrap().build_recorder();
+    ::metrics::with_local_recorder(&recorder, metrics::describe);
+    router(ServeState {
+        metrics: recorder.handle(),
+        status: Arc::new(status),
+        ..state(Config::default())
+    })
+}
+
+async fn scrape(app: &Router) -> String {
+    let request = Request::get("/metrics").body(Body::empty()).unwrap();
+    let answer = ask(app, request).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    answer.body
+}
+
+/// Types by name, and the names of all samples without the suffixes of histograms.
+fn read(text: &str) -> (BTreeMap<&str, &str>, BTreeSet<String>) {
+    let (mut kinds, mut helped, mut sampled) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        if let Some(rest) = line.strip_prefix("# HELP ") {
+            let (name, help) = rest.split_once(' ').expect(line);
+            assert!(!help.is_empty() && helped.insert(name), "{line}");
+        } else if let Some(rest) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = rest.split_once(' ').expect(line);
+            assert_eq!(kinds.insert(name, kind), None, "{line}");
+        } else {
+            let name = line.split(['{', ' ']).next().expect(line);
+            let (_, value) = line.rsplit_once(' ').expect(line);
+            assert!(value.parse::<f64>().is_ok(), "{line}");
+            sampled.insert(name.to_owned());
+        }
+    }
+    assert_eq!(helped, kinds.keys().copied().collect());
+    let whole = |name: String| {
+        let parts = ["_bucket", "_sum", "_count"].iter();
+        let mut parts = parts.filter_map(|part| name.strip_suffix(part));
+        let histogram = parts.find(|base| kinds.get(base) == Some(&"histogram"));
+        histogram.map_or(name.clone(), str::to_owned)
+    };
+    let sampled = sampled.into_iter().map(whole).collect();
+    (kinds, sampled)
+}
+
+#[tokio::test]
+async fn every_figure_is_described_and_every_description_has_its_figure() {
+    let text = scrape(&counting(|| Ok(full()))).await;
+    let (kinds, sampled) = read(&text);
+    for (name, kind) in &kinds {
+        assert!(sampled.contains(*name), "{name} has no value:\n{text}");
+        assert_eq!(
+            name.ends_with("_total"),
+            *kind == "counter",
+            "{name} is a {kind}"
+        );
+        let ours = name.starts_with("taojin_") || *name == "process_start_time_seconds";
+        let letters = name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+        assert!(ours && letters, "{name}");
+    }
+    for name in &sampled {
+        assert!(kinds.contains_key(name.as_str()), "{name} is not described");
+    }
+    for (name, ..) in gauges::FAMILIES {
+        assert!(kinds.contains_key(name), "{name} is missing");
+    }
+    let documented = include_str!("../../../../../docs/monitoring.md");
+    for name in kinds.keys() {
+        let braced = |end: char| documented.contains(&format!("`{name}{end}"));
+        assert!(
+            braced('`') || braced('{'),
+            "{name} is not in docs/monitoring.md"
+        );
+    }
+    let counted = metrics::COUNTERS.iter().chain(&metrics::HISTOGRAMS);
+    for (name, ..) in counted {
+        assert!(kinds.contains_key(name), "{name} is missing");
+    }
+}
+
+#[tokio::test]
+async fn figures_are_those_of_the_status() {
+    let text = scrape(&counting(|| Ok(full()))).await;
+    let version = env!("CARGO_PKG_VERSION");
+    for line in [
+        &format!("taojin_build_info{{version=\"{version}\"}} 1"),
+        "process_start_time_seconds 1790000000.5",
+        "taojin_status_up 1",
+        "taojin_activity{activity=\"paused\"} 1",
+        "taojin_activity{activity=\"running\"} 0",
+        "taojin_index_documents 25",
+        "taojin_outbox_lag 9",
+        "taojin_urls{state=\"fetched\"} 7",
+        "taojin_urls{state=\"waiting\"} 0",
+        "taojin_hosts{state=\"open\"} 3",
+        "taojin_disk_free_bytes 12345678901234",
+        "taojin_sites 1",
+        "taojin_site_documents{site=\"a\\\"b\\\\c\\nd\"} 25",
+        "taojin_site_last_cycle_timestamp_seconds{site=\"a\\\"b\\\\c\\nd\"} 1790000001",
+        "taojin_site_verdict{site=\"a\\\"b\\\\c\\nd\",level=\"ok\"} 0",
+        "taojin_site_verdict{site=\"a\\\"b\\\\c\\nd\",level=\"waiting\"} 1",
+        "taojin_webhook_waiting_hits{follow=\"deep-sea\"} 4",
+        "taojin_bloom_false_positives_total 1",
+        "taojin_bloom_error_ratio 0.001",
+        "taojin_searches_total{outcome=\"refused\"} 0",
+    ] {
+        assert!(text.lines().any(|l| l == line), "{line} in\n{text}");
+    }
+}
+
+/// A state that cannot be read is no reason to show nothing, and no reason to show zeros.
+#[tokio::test]
+async fn a_state_that_cannot_be_read_is_said() {
+    let app = counting(|| Err("/secret is gone".to_owned()));
+    let text = scrape(&app).await;
+    let has = |line: &str| text.lines().any(|l| l == line);
+    assert!(
+        has("taojin_status_up 0") && has("taojin_index_documents 25"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("taojin_urls") && !text.contains("secret"),
+        "{text}"
+    );
+    read(&text);
+}
+
+#[tokio::test]
+async fn the_state_is_not_read_for_each_scrape() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let app = counting(move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        Ok(full())
+    });
+    for _ in 0..3 {
+        assert!(scrape(&app).await.contains("\ntaojin_outbox_lag 9\n"));
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+}
+
+/// Liveness asks nothing of the index: it is answered while every search hangs.
+#[tokio::test]
+async fn health_makes_no_search() {
+    let (app, held) = held_app();
+    let slow = || {
+        Request::get("/api/search?q=slow")
+            .body(Body::empty())
+            .unwrap()
+    };
+    for _ in 0..2 {
+        ask(&app, slow()).await.problem(503);
+    }
+    let at = |path: &str| Request::get(path).body(Body::empty()).unwrap();
+    assert_eq!(ask(&app, at("/healthz")).await.body, "ok\n");
+    ask(&app, at("/readyz")).await.problem(503);
+    held.store(false, Ordering::Relaxed);
+}
