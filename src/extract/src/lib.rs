@@ -1,5 +1,18 @@
-//! From a page to a document. In: a [`Page`]. Out: a [`Document`]: title, time, author, body, links.
-//! Never does I/O, never fails: a bad page is a document of kind `error` or `other`.
+//! From the bytes of a web page to a document: title, time, author, text, comments, links. Never does I/O, never fails: a
+//! bad page is a document of kind `error` or `other`.
+//!
+//! ```
+//! use taojin_extract::page::{Hints, Page};
+//! use taojin_extract::{Context, extract};
+//!
+//! let html = "<title>储气库投产 - 西部油气网</title><h1>储气库投产</h1><p>2026-05-03 08:30</p>\
+//!     <p>记者从现场了解到，经过一百二十天的施工，改造工程日前通过验收，现场设备运行平稳。</p>\
+//!     <p>项目负责人介绍，今年更换阀门七台，检修人员由三班增加到四班，夜间值守改为屏幕巡检。</p>";
+//! let page = Page::parse(html.as_bytes(), Hints::default());
+//! let document = extract(&page, &Context::default());
+//! assert_eq!(document.title.as_deref(), Some("储气库投产"));
+//! assert!(document.text.starts_with("记者从现场了解到"));
+//! ```
 
 mod body;
 mod classify;

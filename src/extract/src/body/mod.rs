@@ -19,7 +19,7 @@ use crate::classify::features::View;
 
 use crate::classify::learned::Weights;
 use crate::classify::line_model as odds;
-use crate::classify::line_model::First;
+use crate::classify::line_model::LineModel;
 use crate::classify::page_type::PageType;
 use crate::fields::head::Head;
 use crate::lines::hints::Marks;
@@ -170,7 +170,7 @@ pub(super) struct Judgement {
     /// Type of the page.
     pub types: PageType,
     /// Each line alone.
-    pub first: First,
+    pub first: LineModel,
     /// The element that holds most of the text.
     pub container: Option<Container>,
     /// Log-odds of each line, all things considered.
@@ -181,7 +181,7 @@ impl Judgement {
     /// Judges every line of a page.
     pub(super) fn of(search: &Search<'_>, view: &View<'_>) -> Self {
         let types = PageType::of(view, search.head, search.judged, search.weights);
-        let first = First::of(view, search.weights);
+        let first = LineModel::of(view, search.weights);
         let container = container(search.page, search.outline, &first.odds);
         let second = Second::of(view, &first.odds, container);
         let odds = odds::second(&second, &first, &types, search.weights);

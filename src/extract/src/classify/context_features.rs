@@ -1,7 +1,7 @@
 //! What is known of a line once all have been judged alone. In: first odds and the container they point to.
 //! Out: one more row of numbers a line. Never judges: the weights are in `weights`.
 
-use super::feature_vector::{Cells, log};
+use super::feature_vector::{FeatureVector, log};
 use super::features::View;
 use super::line_features::link_share;
 use crate::body::{Container, probability};
@@ -141,7 +141,7 @@ impl<'a> Second<'a> {
 
     /// What stands around the part of the text that the line belongs to: a list is text as a whole or not at
     /// all, and between two paragraphs it is.
-    fn part_cells<const NAMED: bool>(&self, i: usize, cells: &mut Cells<NAMED>) {
+    fn part_cells<const NAMED: bool>(&self, i: usize, cells: &mut FeatureVector<NAMED>) {
         let branch = self
             .core_branch(i)
             .map(|b| self.view.outline.range(self.view.page, b));
@@ -180,7 +180,7 @@ impl<'a> Second<'a> {
         &self,
         range: std::ops::Range<usize>,
         names: [&'static str; 6],
-        cells: &mut Cells<NAMED>,
+        cells: &mut FeatureVector<NAMED>,
     ) {
         let within = |j: &usize| self.core_lines.contains(j);
         let odds = |j: Option<usize>| {
@@ -245,7 +245,7 @@ impl<'a> Second<'a> {
     }
 
     /// Features of line `i`, in cells after those of the first row.
-    pub(crate) fn fill<const NAMED: bool>(&self, i: usize, cells: &mut Cells<NAMED>) {
+    pub(crate) fn fill<const NAMED: bool>(&self, i: usize, cells: &mut FeatureVector<NAMED>) {
         let line = &self.view.outline.lines[i];
         let page = self.view.page;
         let odds = |j: Option<usize>| {
@@ -301,7 +301,12 @@ impl<'a> Second<'a> {
         self.part_cells(i, cells);
     }
 
-    fn core_cells<const NAMED: bool>(&self, i: usize, inside: bool, cells: &mut Cells<NAMED>) {
+    fn core_cells<const NAMED: bool>(
+        &self,
+        i: usize,
+        inside: bool,
+        cells: &mut FeatureVector<NAMED>,
+    ) {
         let between = self.core.is_some_and(|(a, b)| a <= i && i <= b);
         cells.flag("within core", between);
         let before = self.core.filter(|c| i < c.0).map_or(0, |c| c.0 - i);
@@ -342,7 +347,12 @@ impl<'a> Second<'a> {
         (Self::mean(sum), sum.0 / whole.0.max(1.0))
     }
 
-    fn line_cells<const NAMED: bool>(&self, i: usize, inside: bool, cells: &mut Cells<NAMED>) {
+    fn line_cells<const NAMED: bool>(
+        &self,
+        i: usize,
+        inside: bool,
+        cells: &mut FeatureVector<NAMED>,
+    ) {
         let line = &self.view.outline.lines[i];
         let tokens = line.all.tokens;
         let short = tokens <= 12;
@@ -377,15 +387,15 @@ impl<'a> Second<'a> {
     }
 
     /// The row of line `i`.
-    pub(crate) fn cells(&self, i: usize) -> Cells {
-        let mut cells = Cells::default();
+    pub(crate) fn cells(&self, i: usize) -> FeatureVector {
+        let mut cells = FeatureVector::default();
         self.fill(i, &mut cells);
         cells
     }
 
     /// Names of the features, in order.
     pub(crate) fn names(&self, i: usize) -> Vec<&'static str> {
-        let mut cells = Cells::with_names();
+        let mut cells = FeatureVector::with_names();
         self.fill(i, &mut cells);
         cells.names
     }

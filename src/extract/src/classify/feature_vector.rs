@@ -13,7 +13,7 @@ pub(crate) type Row = [f32; COUNT];
 
 /// Cells of a row while it is filled; with `NAMED`, the names of the features are kept as well.
 #[derive(Debug)]
-pub(crate) struct Cells<const NAMED: bool = false> {
+pub(crate) struct FeatureVector<const NAMED: bool = false> {
     /// The values; apart, so that where the next one goes need not be read anew after each.
     pub row: Box<Row>,
     at: usize,
@@ -23,7 +23,7 @@ pub(crate) struct Cells<const NAMED: bool = false> {
     pub names: Vec<&'static str>,
 }
 
-impl<const NAMED: bool> Default for Cells<NAMED> {
+impl<const NAMED: bool> Default for FeatureVector<NAMED> {
     fn default() -> Self {
         Self {
             row: Box::new([0.0; COUNT]),
@@ -34,14 +34,14 @@ impl<const NAMED: bool> Default for Cells<NAMED> {
     }
 }
 
-impl Cells<true> {
+impl FeatureVector<true> {
     /// Cells that keep the names too.
     pub(crate) fn with_names() -> Self {
         Self::default()
     }
 }
 
-impl<const NAMED: bool> Cells<NAMED> {
+impl<const NAMED: bool> FeatureVector<NAMED> {
     /// Begins the row of the next line. What this one holds stays where [`Cells::part`] is told so.
     pub(crate) fn rewind(&mut self) {
         self.at = 0;

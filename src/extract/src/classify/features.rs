@@ -1,7 +1,7 @@
 //! What is known of a line before it is judged. In: an [`Outline`]. Out: one row of numbers a line, each with
 //! a name that a person can read. Never judges: the weights are in `weights`.
 
-use super::feature_vector::{Cells, Row, log};
+use super::feature_vector::{FeatureVector, Row, log};
 use super::line_cues::{Signs, is_short};
 use super::line_features::{link_share, marks, own, plain, tag};
 use crate::cues::phrases::{MAX_BYTES, Phrase, Seen, phrase_of};
@@ -113,25 +113,25 @@ impl<'a> View<'a> {
 
     /// Features of line `i`.
     pub(crate) fn row(&self, i: usize) -> Row {
-        let mut cells = Cells::<false>::default();
+        let mut cells = FeatureVector::<false>::default();
         self.fill(i, &mut cells);
         *cells.row
     }
 
     /// Features of line `i` in cells that are new or hold those of the line before: what both share is not filled again.
-    pub(crate) fn follow(&self, i: usize, cells: &mut Cells) {
+    pub(crate) fn follow(&self, i: usize, cells: &mut FeatureVector) {
         cells.rewind();
         self.fill(i, cells);
     }
 
     /// Names of the features, in the order of the row.
     pub(crate) fn names(&self, i: usize) -> Vec<&'static str> {
-        let mut cells = Cells::with_names();
+        let mut cells = FeatureVector::with_names();
         self.fill(i, &mut cells);
         cells.names
     }
 
-    fn fill<const NAMED: bool>(&self, i: usize, cells: &mut Cells<NAMED>) {
+    fn fill<const NAMED: bool>(&self, i: usize, cells: &mut FeatureVector<NAMED>) {
         let lines = &self.outline.lines;
         let line = &lines[i];
         let before = i.checked_sub(1).map(|before| &lines[before]);
@@ -153,7 +153,7 @@ impl<'a> View<'a> {
         self.place(cells, i);
     }
 
-    fn neighbours<const NAMED: bool>(&self, cells: &mut Cells<NAMED>, i: usize) {
+    fn neighbours<const NAMED: bool>(&self, cells: &mut FeatureVector<NAMED>, i: usize) {
         const NAMES: [[&str; 6]; 4] = [
             [
                 "no line before",
@@ -201,7 +201,7 @@ impl<'a> View<'a> {
         }
     }
 
-    fn path<const NAMED: bool>(&self, cells: &mut Cells<NAMED>, line: &Line) {
+    fn path<const NAMED: bool>(&self, cells: &mut FeatureVector<NAMED>, line: &Line) {
         let path = &self.paths[line.path as usize];
         let linked = self.path_linked[line.path as usize] as f32 / path.chars.max(1) as f32;
         cells.put("path: TPR", log(path.tpr() as f32));
@@ -221,7 +221,7 @@ impl<'a> View<'a> {
 
     fn surroundings<const NAMED: bool>(
         &self,
-        cells: &mut Cells<NAMED>,
+        cells: &mut FeatureVector<NAMED>,
         line: &Line,
         before: Option<&Line>,
     ) {
@@ -269,7 +269,7 @@ impl<'a> View<'a> {
         }
     }
 
-    fn phrase<const NAMED: bool>(&self, cells: &mut Cells<NAMED>, i: usize) {
+    fn phrase<const NAMED: bool>(&self, cells: &mut FeatureVector<NAMED>, i: usize) {
         let here = self.phrases[i];
         let before = i.checked_sub(1).map(|before| self.phrases[before]);
         cells.part(6, before == Some(here), |cells| {
@@ -292,7 +292,7 @@ impl<'a> View<'a> {
         cells.flag("below a comments heading", comments);
     }
 
-    fn place<const NAMED: bool>(&self, cells: &mut Cells<NAMED>, i: usize) {
+    fn place<const NAMED: bool>(&self, cells: &mut FeatureVector<NAMED>, i: usize) {
         let n = self.outline.lines.len().max(1) as f32;
         cells.put("place in page", i as f32 / n);
         cells.flag("no headline", self.title.is_none());

@@ -1,7 +1,7 @@
 //! What is known of a line by itself. In: the line. Out: numbers with names, put into its row. Never looks at other
 //! lines.
 
-use super::feature_vector::{Cells, log};
+use super::feature_vector::{FeatureVector, log};
 use crate::lines::Line;
 use crate::lines::hints::Marks;
 use crate::page::Tag;
@@ -44,7 +44,7 @@ pub(crate) fn link_share(line: &Line) -> f32 {
 }
 
 /// Length, links, punctuation.
-pub(crate) fn own<const NAMED: bool>(cells: &mut Cells<NAMED>, line: &Line, ends: bool) {
+pub(crate) fn own<const NAMED: bool>(cells: &mut FeatureVector<NAMED>, line: &Line, ends: bool) {
     let tokens = line.all.tokens;
     cells.put("bias", 1.0);
     cells.put("tokens", log(plain(line)));
@@ -70,7 +70,7 @@ pub(crate) fn own<const NAMED: bool>(cells: &mut Cells<NAMED>, line: &Line, ends
 }
 
 /// The element that holds the line.
-pub(crate) fn tag<const NAMED: bool>(cells: &mut Cells<NAMED>, tag: Tag) {
+pub(crate) fn tag<const NAMED: bool>(cells: &mut FeatureVector<NAMED>, tag: Tag) {
     cells.flag("p", tag == Tag::P);
     cells.flag("li", matches!(tag, Tag::LI | Tag::DD | Tag::DT));
     cells.flag("td", matches!(tag, Tag::TD | Tag::TH));
@@ -84,7 +84,7 @@ pub(crate) fn tag<const NAMED: bool>(cells: &mut Cells<NAMED>, tag: Tag) {
 }
 
 /// The marks of its ancestors.
-pub(crate) fn marks<const NAMED: bool>(cells: &mut Cells<NAMED>, line: &Line) {
+pub(crate) fn marks<const NAMED: bool>(cells: &mut FeatureVector<NAMED>, line: &Line) {
     for (bit, name) in MARKS.iter().enumerate() {
         cells.flag(name, line.marks.any(Marks(1 << bit)));
     }

@@ -2,7 +2,7 @@
 //! up; then with what the first odds say of the page, by trees. Every judgement can be told feature by feature.
 
 use super::context_features::Second;
-use super::feature_vector::{COUNT, Cells, Row};
+use super::feature_vector::{COUNT, FeatureVector, Row};
 use super::features::View;
 use super::learned::Weights;
 use super::page_type;
@@ -17,7 +17,7 @@ const UNIT: f32 = 0.001;
 
 /// Lines judged alone.
 #[derive(Debug, Default)]
-pub(crate) struct First {
+pub(crate) struct LineModel {
     /// Log-odds of each line.
     pub odds: Vec<f32>,
     /// The features that the trees ask for, line after line.
@@ -26,7 +26,7 @@ pub(crate) struct First {
     width: usize,
 }
 
-impl First {
+impl LineModel {
     /// Judges every line alone.
     pub(crate) fn of(view: &View<'_>, weights: &Weights) -> Self {
         let lines = view.outline.lines.len();
@@ -37,7 +37,7 @@ impl First {
             width,
         };
         let factors = factors(&weights.first);
-        let mut cells = Cells::default();
+        let mut cells = FeatureVector::default();
         for i in 0..lines {
             view.follow(i, &mut cells);
             let row = &cells.row;
@@ -80,11 +80,11 @@ fn weigh(row: &Row, factors: &Row) -> f32 {
 /// What the trees are asked of line `i`: its second features, the type of its page, kept first features.
 fn joint<const NAMED: bool>(
     second: &Second<'_>,
-    first: &First,
+    first: &LineModel,
     types: &PageType,
     weights: &Weights,
     i: usize,
-    cells: &mut Cells<NAMED>,
+    cells: &mut FeatureVector<NAMED>,
 ) {
     cells.rewind();
     second.fill(i, cells);
@@ -99,11 +99,11 @@ fn joint<const NAMED: bool>(
 /// Log-odds of line `i` on a page that is no list; `cells` are there to be filled.
 fn alone(
     second: &Second<'_>,
-    first: &First,
+    first: &LineModel,
     types: &PageType,
     weights: &Weights,
     i: usize,
-    cells: &mut Cells,
+    cells: &mut FeatureVector,
 ) -> f32 {
     if first.odds[i] < HOPELESS {
         return HOPELESS;
@@ -115,12 +115,12 @@ fn alone(
 /// Log-odds of every line, now that the others' are known.
 pub(crate) fn second(
     second: &Second<'_>,
-    first: &First,
+    first: &LineModel,
     types: &PageType,
     weights: &Weights,
 ) -> Vec<f32> {
     let list = ListPage::of(second.view(), types);
-    let mut cells = Cells::default();
+    let mut cells = FeatureVector::default();
     let judge = |i: usize| list.drawn(i, alone(second, first, types, weights, i, &mut cells));
     (0..first.odds.len()).map(judge).collect()
 }
@@ -128,18 +128,26 @@ pub(crate) fn second(
 /// What each feature adds to the `odds` of line `i`: a tree's vote is shared among what it asks for.
 pub(crate) fn reasons(
     second: &Second<'_>,
-    first: &First,
+    first: &LineModel,
     types: &PageType,
     weights: &Weights,
     i: usize,
     odds: f32,
 ) -> Vec<(&'static str, f32)> {
-    let mut cells = Cells::with_names();
+    let mut cells = FeatureVector::with_names();
     joint(second, first, types, weights, i, &mut cells);
     let names = cells.names;
     let shares = trees::shares(&cells.row, &weights.trees);
     let name = |at: u16| names.get(usize::from(at)).copied().unwrap_or_default();
-    let drawn = odds - alone(second, first, types, weights, i, &mut Cells::default());
+    let drawn = odds
+        - alone(
+            second,
+            first,
+            types,
+            weights,
+            i,
+            &mut FeatureVector::default(),
+        );
     let page = [
         ("leaning of the type", types.leaning()),
         ("place on a list", drawn),

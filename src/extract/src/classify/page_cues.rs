@@ -1,6 +1,6 @@
 //! What address and head say of the sort of a page. In: a page, its head. Out: features by name. Never judges.
 
-use super::feature_vector::Cells;
+use super::feature_vector::FeatureVector;
 use crate::fields::head::Head;
 use crate::page::Page;
 
@@ -187,7 +187,7 @@ const HOSTS: [(&str, &[&str]); 4] = [
 ];
 
 /// Features of the address.
-pub(crate) fn address<const NAMED: bool>(page: &Page, cells: &mut Cells<NAMED>) {
+pub(crate) fn address<const NAMED: bool>(page: &Page, cells: &mut FeatureVector<NAMED>) {
     let url = page.url.as_ref();
     let path = url
         .map(|u| u.path().to_ascii_lowercase())
@@ -236,7 +236,7 @@ pub(crate) fn address<const NAMED: bool>(page: &Page, cells: &mut Cells<NAMED>) 
 }
 
 /// Features of what the page calls itself.
-pub(crate) fn declared<const NAMED: bool>(head: &Head<'_>, cells: &mut Cells<NAMED>) {
+pub(crate) fn declared<const NAMED: bool>(head: &Head<'_>, cells: &mut FeatureVector<NAMED>) {
     let kind = head.og_type.unwrap_or_default().to_ascii_lowercase();
     cells.flag("og: article", kind == "article");
     cells.flag("og: product", kind.contains("product"));
@@ -295,7 +295,7 @@ pub(crate) fn declared<const NAMED: bool>(head: &Head<'_>, cells: &mut Cells<NAM
     title(&head.title, cells);
 }
 
-fn generator<const NAMED: bool>(head: &Head<'_>, cells: &mut Cells<NAMED>) {
+fn generator<const NAMED: bool>(head: &Head<'_>, cells: &mut FeatureVector<NAMED>) {
     let generator = head.generator.unwrap_or_default().to_ascii_lowercase();
     let made_by = |names: &[&str]| names.iter().any(|n| generator.contains(n));
     cells.flag(
@@ -330,7 +330,7 @@ fn generator<const NAMED: bool>(head: &Head<'_>, cells: &mut Cells<NAMED>) {
     );
 }
 
-fn title<const NAMED: bool>(title: &str, cells: &mut Cells<NAMED>) {
+fn title<const NAMED: bool>(title: &str, cells: &mut FeatureVector<NAMED>) {
     let title = title.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|w| title.contains(w));
     cells.flag(

@@ -3,7 +3,7 @@
 //! probability for each type, and the kind. The weights are in `weights`; never looks at single words but for
 //! those that such pages are made of.
 
-use super::feature_vector::{Cells, log};
+use super::feature_vector::{FeatureVector, log};
 use super::features::View;
 use super::learned::Weights;
 use super::line_cues::Signs;
@@ -96,15 +96,15 @@ pub(crate) fn softmax(odds: [f32; TYPES]) -> [f32; TYPES] {
 }
 
 /// Features of a page.
-pub(crate) fn row(view: &View<'_>, head: &Head<'_>, judged: &Judged) -> Cells {
-    let mut cells = Cells::default();
+pub(crate) fn row(view: &View<'_>, head: &Head<'_>, judged: &Judged) -> FeatureVector {
+    let mut cells = FeatureVector::default();
     fill(view, head, judged, &mut cells);
     cells
 }
 
 /// Names of the features, in order.
 pub(crate) fn names(view: &View<'_>, head: &Head<'_>, judged: &Judged) -> Vec<&'static str> {
-    let mut cells = Cells::with_names();
+    let mut cells = FeatureVector::with_names();
     fill(view, head, judged, &mut cells);
     cells.names
 }
@@ -113,7 +113,7 @@ fn fill<const NAMED: bool>(
     view: &View<'_>,
     head: &Head<'_>,
     judged: &Judged,
-    cells: &mut Cells<NAMED>,
+    cells: &mut FeatureVector<NAMED>,
 ) {
     cells.put("bias", 1.0);
     page_signs::address(view.page, cells);
@@ -123,7 +123,7 @@ fn fill<const NAMED: bool>(
     words(&view.signs, cells);
 }
 
-fn shape<const NAMED: bool>(judged: &Judged, cells: &mut Cells<NAMED>) {
+fn shape<const NAMED: bool>(judged: &Judged, cells: &mut FeatureVector<NAMED>) {
     let Judged { shape, signs, .. } = judged;
     cells.put("sign: declared", signs.declared as f32 / 4.0);
     cells.put("sign: address", signs.address as f32 / 4.0);
@@ -155,7 +155,7 @@ const MARKED: [(&str, Marks); 8] = [
     ("in author cards", Marks::AUTHOR),
 ];
 
-fn lines<const NAMED: bool>(view: &View<'_>, cells: &mut Cells<NAMED>) {
+fn lines<const NAMED: bool>(view: &View<'_>, cells: &mut FeatureVector<NAMED>) {
     let lines = &view.outline.lines;
     let (mut prose, mut sentences, mut short, mut headings, mut h1) =
         (0u32, 0u32, 0u32, 0u32, 0u32);
@@ -195,7 +195,7 @@ fn total_cjk(view: &View<'_>) -> f32 {
     view.outline.lines.iter().map(|l| l.all.cjk).sum::<u32>() as f32
 }
 
-fn words<const NAMED: bool>(signs: &Signs, cells: &mut Cells<NAMED>) {
+fn words<const NAMED: bool>(signs: &Signs, cells: &mut FeatureVector<NAMED>) {
     cells.put("prices", log(signs.prices as f32) / 3.0);
     cells.put("shop words", log(signs.shop as f32) / 2.0);
     cells.put("talk words", log(signs.talk as f32) / 3.0);

@@ -1,4 +1,4 @@
-//! Reading a text piece by piece, as a pattern without choices would. In: a [`Place`] in a text. Out: the place behind
+//! Reading a text piece by piece, as a pattern without choices would. In: a [`Cursor`] in a text. Out: the place behind
 //! what was asked for, `None` where something else stands. Letters count alike in both cases. Never goes back.
 
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use crate::literals::compiled;
 
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place<'a> {
+pub(super) struct Cursor<'a> {
     text: &'a str,
     at: usize,
 }
@@ -18,7 +18,7 @@ pub(super) struct Place<'a> {
 static LETTER: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?i)\p{L}"));
 static HAN: LazyLock<Regex> = LazyLock::new(|| compiled(r"\p{Han}"));
 
-impl<'a> Place<'a> {
+impl<'a> Cursor<'a> {
     pub(super) fn new(text: &'a str, at: usize) -> Self {
         Self { text, at }
     }

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::cursor::Place;
+use super::cursor::Cursor;
 use super::time_forms::{
     ago_behind_a_word, ago_elsewhere, ago_in_english, ago_in_han, alone_in_english, alone_in_han,
     day_and_hour, day_before_month, day_by_name, day_in_han, day_in_numbers, day_of_month,
@@ -12,7 +12,7 @@ use super::time_forms::{
 };
 
 /// Reads on behind what it reads from a place, `None` where that does not stand.
-type Form = fn(Place) -> Option<Place>;
+type Form = fn(Cursor) -> Option<Cursor>;
 
 /// The first time in a text with the time of day behind it, as a byte range.
 pub(super) fn find(text: &str) -> Option<Range<usize>> {
@@ -34,14 +34,14 @@ pub(super) fn find(text: &str) -> Option<Range<usize>> {
 }
 
 /// A time that begins with a word between two numbers, and what stands behind it.
-fn with_word(text: &str, between: Range<usize>) -> Option<(Place<'_>, Place<'_>)> {
+fn with_word(text: &str, between: Range<usize>) -> Option<(Cursor<'_>, Cursor<'_>)> {
     let month = last_word(text, between.end);
     // What stands before is part of a word of ASCII.
     let mut inside = between.start > 0;
     let bytes = text.as_bytes();
     for at in between {
         let (first, second) = (*bytes.get(at)?, bytes.get(at + 1).copied());
-        let from = Place::new(text, at);
+        let from = Cursor::new(text, at);
         if begins(from, first, inside) {
             let forms = words_from(first, second.unwrap_or_default());
             let end = forms
@@ -72,7 +72,7 @@ fn last_word(text: &str, number: usize) -> usize {
 }
 
 /// A form may begin with the letter that stands here.
-fn begins(place: Place, byte: u8, inside: bool) -> bool {
+fn begins(place: Cursor, byte: u8, inside: bool) -> bool {
     let of_form = |char| {
         matches!(
             char,
@@ -89,13 +89,13 @@ fn begins(place: Place, byte: u8, inside: bool) -> bool {
 }
 
 /// A time that begins with the last digits of a number, and what stands behind it.
-fn with_number(text: &str, number: Range<usize>) -> Option<(Place<'_>, Place<'_>)> {
-    let last = |digits: usize| Place::new(text, number.end - digits);
+fn with_number(text: &str, number: Range<usize>) -> Option<(Cursor<'_>, Cursor<'_>)> {
+    let last = |digits: usize| Cursor::new(text, number.end - digits);
     let read = |digits: usize, forms: &[Form]| {
         let end = forms.iter().find_map(|form| form(last(digits)))?;
         Some((last(digits), end))
     };
-    let forms = numbers_before(Place::new(text, number.end));
+    let forms = numbers_before(Cursor::new(text, number.end));
     match number.len() {
         0..=2 => read(number.len(), forms),
         3 => read(3, forms).or_else(|| read(2, &[day_of_month])),
@@ -107,7 +107,7 @@ fn with_number(text: &str, number: Range<usize>) -> Option<(Place<'_>, Place<'_>
 }
 
 /// The forms whose number may stand before this place, best first.
-fn numbers_before(place: Place) -> &'static [Form] {
+fn numbers_before(place: Cursor) -> &'static [Form] {
     match place.byte() {
         Some(b'-' | b'/' | b'.') => return &[day_in_numbers, day_and_hour, day_before_month],
         Some(b' ' | b'\t'..=b'\r' | b'A'..=b'Z' | b'a'..=b'z' | 0x80..) => {}

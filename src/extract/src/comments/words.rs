@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use crate::literals::{Literals, Memory};
+use crate::literals::{Cache, Literals};
 
 /// A list of parts of class and id values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,7 +182,7 @@ static ALL_PARTS: LazyLock<Literals> = LazyLock::new(|| {
 
 thread_local! {
     /// The lists whose parts stand in values. The same few are asked for again and again.
-    static LAST_SEEN: RefCell<Memory> = RefCell::default();
+    static LAST_SEEN: RefCell<Cache> = RefCell::default();
 }
 
 impl Parts {

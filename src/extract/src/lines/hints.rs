@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::sync::LazyLock;
 
-use crate::literals::{Literals, Memory, spelled};
+use crate::literals::{Cache, Literals, spelled};
 use crate::page::{Attr, Attrs, NodeId, Page, Tag};
 
 /// A set of hints, inherited by what is inside.
@@ -200,8 +200,8 @@ thread_local! {
 /// those of the names that values are made of.
 #[derive(Debug, Default)]
 pub(crate) struct MarkReader {
-    values: Memory,
-    names: Memory,
+    values: Cache,
+    names: Cache,
     /// A name with a blank on either side.
     bounded: Vec<u8>,
 }

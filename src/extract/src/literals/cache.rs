@@ -6,15 +6,15 @@ const REMEMBERED: usize = 512;
 
 /// Bits by the hash of what they were read from: for the last bits of a hash, those of the last text that had them.
 #[derive(Debug)]
-pub struct Memory(Vec<(u64, u32)>);
+pub struct Cache(Vec<(u64, u32)>);
 
-impl Default for Memory {
+impl Default for Cache {
     fn default() -> Self {
         Self(vec![(0, 0); REMEMBERED])
     }
 }
 
-impl Memory {
+impl Cache {
     /// The bits of a text: those that are remembered of it, else as `read`.
     pub fn bits(&mut self, text: &str, read: impl FnOnce() -> u32) -> u32 {
         // Never 0, which stands for a place that is free.

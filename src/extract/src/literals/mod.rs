@@ -11,7 +11,7 @@ pub(crate) mod expanded;
 mod lean;
 
 pub use bytes::{byte_set, count_bytes};
-pub use cache::Memory;
+pub use cache::Cache;
 pub use expanded::spelled;
 #[cfg(test)]
 use lean::lean;

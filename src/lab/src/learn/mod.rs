@@ -1,5 +1,5 @@
 //! Learns the weights of the extraction from labelled pages. In: sets of pages with gold. Out: the source of
-//! `src/extract/weights.rs`. Holds the features of all pages at once, unlike the rest of this stage; the same pages
+//! `src/extract/src/classify/weights.rs`. Holds the features of all pages at once, unlike the rest of this stage; the same pages
 //! always give the same table.
 //!
 //! Three tables: types of pages (logistic regression over classes), lines alone (logistic regression), lines together

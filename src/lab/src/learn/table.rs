@@ -1,4 +1,4 @@
-//! What was learned as tables. In: weights and trees. Out: [`Weights`], and the text of `src/extract/weights.rs`, a tree a
+//! What was learned as tables. In: weights and trees. Out: [`Weights`], and the text of `src/extract/src/classify/weights.rs`, a tree a
 //! line, so that it can be read. Never learns.
 
 use std::fmt::Write as _;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{Context, Usage, output, search, terms_input};
 use crate::config::Loaded;
-use crate::daemon::{self, Facts, TermDesk};
+use crate::daemon::{self, Facts, TermReviewer};
 use taojin_crawl::store::{TermMark, TermRecord, TermState};
 use taojin_lab::{TermTable, term_table};
 use taojin_search::analyze::{Dictionary, Lexicon};
@@ -102,7 +102,7 @@ struct Shown<'a> {
 /// Runs the action.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
-    let desk = TermDesk::of(&loaded);
+    let desk = TermReviewer::of(&loaded);
     match &args.action {
         Action::Discover {
             from,
@@ -185,14 +185,14 @@ fn discover(
         }
         let mark = TermMark {
             at_ms: daemon::now_ms(),
-            ..TermDesk::of(loaded).mark()?
+            ..TermReviewer::of(loaded).mark()?
         };
         (texts, mark, Dictionary::new(&loaded.lexicons()?).into())
     };
     let found = terms::discover(&texts, &dictionary, &config, &mut || true).unwrap_or_default();
     if keep {
         let listed = found.get(..loaded.config.terms.max_terms).unwrap_or(&found);
-        let kept = TermDesk::of(loaded).keep(listed, mark)?;
+        let kept = TermReviewer::of(loaded).keep(listed, mark)?;
         output::note(&format!(
             "{} texts; {} terms to decide about (taojin terms list), {} accepted by themselves",
             texts.len(),
@@ -219,7 +219,7 @@ fn print_found(found: &Found, json: bool) -> anyhow::Result<()> {
     print(&shown, json)
 }
 
-fn list(desk: &TermDesk, state: TermState, limit: usize, json: bool) -> anyhow::Result<()> {
+fn list(desk: &TermReviewer, state: TermState, limit: usize, json: bool) -> anyhow::Result<()> {
     let records = desk.list(state, 0, limit)?;
     if records.is_empty() && !json {
         output::note("no terms on this list; `taojin terms discover` looks for some in the index");
@@ -260,7 +260,7 @@ fn print(shown: &Shown<'_>, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn accepted(desk: &TermDesk, limit: usize, json: bool) -> anyhow::Result<()> {
+fn accepted(desk: &TermReviewer, limit: usize, json: bool) -> anyhow::Result<()> {
     for term in desk.accepted()?.into_iter().take(limit) {
         if json {
             output::json(&serde_json::json!({ "term": term.text, "tag": term.tag }))?;
@@ -271,7 +271,7 @@ fn accepted(desk: &TermDesk, limit: usize, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn import(loaded: &Loaded, desk: &TermDesk, path: &std::path::Path) -> anyhow::Result<()> {
+fn import(loaded: &Loaded, desk: &TermReviewer, path: &std::path::Path) -> anyhow::Result<()> {
     let wrong = |e: &dyn std::fmt::Display| Usage(format!("{}: {e}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| wrong(&e))?;
     let lexicon =

@@ -45,7 +45,7 @@ pub use report::status::{StatusBoard, status_source};
 pub use report::summary::{RestingHost, SiteSummary, Summary};
 pub use review::lexicon_watch::LexiconWatch;
 pub use review::term_search::{find_terms, texts_of_index};
-pub use review::terms::{Facts, Kept, TermDesk};
+pub use review::terms::{Facts, Kept, TermReviewer};
 pub use serving::serve_state;
 pub use shared::Shared;
 

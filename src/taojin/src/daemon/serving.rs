@@ -8,7 +8,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use super::control::Desk as ControlDesk;
 use super::crawl::crawl_loop::Event;
 use super::review::templates::Desk;
-use super::{Shared, StatusBoard, TermDesk, status_source};
+use super::{Shared, StatusBoard, TermReviewer, status_source};
 use crate::config::Loaded;
 use crate::serve::{self, ServeState};
 use taojin_search::analyze::Analyzer;
@@ -61,7 +61,7 @@ pub fn serve_state(
         config: loaded.config.serve.clone(),
         source: reader,
         follows: board.topics(),
-        terms: Some(Arc::new(TermDesk::of(loaded))),
+        terms: Some(Arc::new(TermReviewer::of(loaded))),
         sites: Some(Arc::new(ControlDesk::beside(loaded, board.current()))),
         status: status_source(board, move || counted.num_docs().unwrap_or_default()),
         metrics: metrics_handle()?,

@@ -31,7 +31,7 @@ pub use control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteVie
 pub use feeds::follow::{Follow, Topics, message, next_try_ms};
 pub use guard::token::{Secret, signature};
 pub use review::templates::{
-    Effect, Outcome, Proposal, RegionListed, TemplateDesk, TemplateListed, TemplateView,
+    Effect, Outcome, Proposal, RegionListed, TemplateListed, TemplateReview, TemplateView,
 };
 pub use review::terms_page::{Review, ReviewList, ReviewTerm, TermReview};
 pub use router::{BindError, bind, router, serve};

@@ -16,7 +16,7 @@ use super::gauges;
 use super::guard::limiter::Limiter;
 use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
 use super::now_ms;
-use super::review::templates::TemplateDesk;
+use super::review::templates::TemplateReview;
 use super::review::terms_page::{Review, Reviewed, TermReview};
 use super::search::overview::Overview;
 use super::search::params::Rules;
@@ -56,7 +56,7 @@ pub struct ServeState {
     /// What `/metrics` shows.
     pub metrics: PrometheusHandle,
     /// Where templates are looked at; none where there is no store.
-    pub templates: Option<Arc<dyn TemplateDesk>>,
+    pub templates: Option<Arc<dyn TemplateReview>>,
 }
 
 /// Why a request got no answer.
@@ -80,7 +80,7 @@ pub(crate) struct Shared {
     terms: Option<Review>,
     sites: Option<Arc<dyn SiteControl>>,
     status: StatusSource,
-    templates: Option<Arc<dyn TemplateDesk>>,
+    templates: Option<Arc<dyn TemplateReview>>,
     overview: Mutex<Option<Arc<Overview>>>,
     running: Arc<Semaphore>,
     /// Commands wait for the crawler, not for a search.
@@ -234,7 +234,7 @@ impl Shared {
     /// Asks the desk of templates; none without one.
     pub(crate) async fn templates<T: Send + 'static>(
         &self,
-        ask: impl FnOnce(&dyn TemplateDesk) -> Result<T, SourceError> + Send + 'static,
+        ask: impl FnOnce(&dyn TemplateReview) -> Result<T, SourceError> + Send + 'static,
     ) -> Result<Option<T>, Failure> {
         let Some(desk) = self.templates.clone() else {
             return Ok(None);

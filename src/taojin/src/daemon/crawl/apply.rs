@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::crawl_log::LogLine;
-use super::duplicates::{Primary, Ties, content};
+use super::duplicates::{Duplicates, Primary, content};
 use super::visit::Visited;
 use crate::daemon::indexer::OutboxDocument;
 use taojin_crawl::fetch::{Failure, Fetched, Outcome};
@@ -36,7 +36,7 @@ pub(crate) struct Settled {
 /// Decides with the revisit policy what becomes of the URL and of its document.
 pub(crate) fn settle(
     finished: Finished,
-    ties: Ties,
+    ties: Duplicates,
     config: &schedule::Config,
     now_ms: i64,
 ) -> Settled {
@@ -209,7 +209,7 @@ fn document(
     visited: &Visited,
     revisit: &Revisit,
     record: &UrlRecord,
-    ties: &Ties,
+    ties: &Duplicates,
     at_ms: i64,
 ) -> (Option<DocOp>, Option<&'static str>) {
     let had_document = record.visit.documented;

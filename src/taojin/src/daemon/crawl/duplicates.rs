@@ -1,6 +1,6 @@
 //! What a visited page has to do with other pages of its site: the same text at another address (http and https, with
 //! and without `www.`, `index.html`, a final slash …), or a canonical address. In: the end of a visit, the store. Out:
-//! [`Ties`]. Two addresses are one document only when their documents say the same, or when the site says so and the
+//! [`Duplicates`]. Two addresses are one document only when their documents say the same, or when the site says so and the
 //! canonical address has a document; a guess from the address alone is never enough to lose a page.
 
 use super::apply::Finished;
@@ -14,7 +14,7 @@ const MAX_ADDRESSES: usize = 16;
 
 /// What a visited page has to do with others.
 #[derive(Debug, Default)]
-pub(crate) struct Ties {
+pub(crate) struct Duplicates {
     /// The page whose document stands for this one.
     pub(crate) primary: Option<Primary>,
     /// Pages whose documents give way to this one's.
@@ -48,7 +48,7 @@ pub(crate) fn content(document: &Document) -> u64 {
 impl CrawlLoop {
     /// The ties of a page that was just visited. Pages of the open transaction that matter are written first, and the
     /// page's own record is read again where such a page may have changed it.
-    pub(crate) fn ties(&mut self, finished: &mut Finished, now: i64) -> anyhow::Result<Ties> {
+    pub(crate) fn ties(&mut self, finished: &mut Finished, now: i64) -> anyhow::Result<Duplicates> {
         let said = finished.visited.document.as_ref().map(content);
         if self.concerns_batch(finished, said) {
             self.write_batch(now)?;
@@ -61,7 +61,7 @@ impl CrawlLoop {
             record.visit = fresh.visit;
         }
         let Some(said) = said else {
-            return Ok(Ties::default());
+            return Ok(Duplicates::default());
         };
         let ties = find(&self.store, finished, said)?;
         let in_batch = |id: UrlId| self.batch.pages.iter().any(|page| page.id == id);
@@ -86,7 +86,7 @@ impl CrawlLoop {
     }
 }
 
-fn find(store: &Store, finished: &Finished, said: u64) -> Result<Ties, StoreError> {
+fn find(store: &Store, finished: &Finished, said: u64) -> Result<Duplicates, StoreError> {
     let record = &finished.lease.record;
     if let Some(canonical) = &finished.visited.target
         && let Some(primary) = store.lookup(canonical)?
@@ -95,9 +95,9 @@ fn find(store: &Store, finished: &Finished, said: u64) -> Result<Ties, StoreErro
         && primary.id != record.id
     {
         let same_text = primary.visit.content == Some(said);
-        return Ok(Ties {
+        return Ok(Duplicates {
             primary: Some(told(store, primary, record, same_text)?),
-            ..Ties::default()
+            ..Duplicates::default()
         });
     }
     let yielding = match record.visit.documented {
@@ -110,12 +110,12 @@ fn find(store: &Store, finished: &Finished, said: u64) -> Result<Ties, StoreErro
     let twin = twin.map(|id| store.url(id)).transpose()?.flatten();
     if let Some(twin) = twin {
         // A page that has no document of its own takes no other's place.
-        return Ok(Ties {
+        return Ok(Duplicates {
             primary: Some(told(store, twin, record, true)?),
-            ..Ties::default()
+            ..Duplicates::default()
         });
     }
-    Ok(Ties {
+    Ok(Duplicates {
         primary: None,
         addresses: addresses(store, record, &yielding, said)?,
         yielding,

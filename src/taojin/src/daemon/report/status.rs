@@ -12,7 +12,7 @@ use crate::config::Loaded;
 use crate::daemon::crawl::cycle;
 use crate::daemon::crawl::disk;
 use crate::daemon::reloading::{Current, titles};
-use crate::daemon::review::terms::TermDesk;
+use crate::daemon::review::terms::TermReviewer;
 use crate::daemon::{Shared, now_ms};
 use crate::serve::{
     Activity, CycleCounts, DiskUse, Follow, FollowStatus, HostCounts, HostStatus, QueueCounts,
@@ -35,7 +35,7 @@ pub struct StatusBoard {
     frontier: frontier::Config,
     limits: disk::Limits,
     cycle_limits: cycle::Limits,
-    terms: TermDesk,
+    terms: TermReviewer,
     /// Present beside a running daemon.
     shared: Option<Arc<Shared>>,
     started_ms: i64,
@@ -54,7 +54,7 @@ impl StatusBoard {
                 pages_per_host_per_cycle: loaded.config.frontier.pages_per_host_per_cycle,
                 pass_patience_ms: loaded.config.crawl.pass_patience_ms,
             },
-            terms: TermDesk::of(loaded),
+            terms: TermReviewer::of(loaded),
             shared,
             started_ms: now_ms(),
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::daemon::learn::templates::{pack, unpack};
 use crate::daemon::now_ms;
 use crate::serve::{
-    Effect, Outcome, Proposal, RegionListed, SourceError, TemplateDesk, TemplateListed,
+    Effect, Outcome, Proposal, RegionListed, SourceError, TemplateListed, TemplateReview,
     TemplateView,
 };
 use taojin_crawl::store::{StoreError, TemplatePage, TemplateRow, TemplateStore};
@@ -197,7 +197,7 @@ fn relabelled(template: &Template, proposal: &Proposal) -> Option<Template> {
     Some(changed)
 }
 
-impl TemplateDesk for Desk {
+impl TemplateReview for Desk {
     fn list(&self) -> Result<Vec<TemplateListed>, SourceError> {
         let store = match TemplateStore::open(&self.dir) {
             Ok(store) => store,

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::terms::{Kept, TermDesk};
+use super::terms::{Kept, TermReviewer};
 use crate::config::Loaded;
 use crate::daemon::{Shared, now_ms, spawn_thread};
 use taojin_crawl::store::TermMark;
@@ -78,7 +78,7 @@ pub fn find_terms(
     let Some(found) = discover(&texts, &dictionary, &loaded.config.terms, go_on) else {
         return Ok(None);
     };
-    TermDesk::of(loaded).keep(&found, mark).map(Some)
+    TermReviewer::of(loaded).keep(&found, mark).map(Some)
 }
 
 /// Looks for terms after a single pass over the sites, if the configuration asks for it.
@@ -137,7 +137,7 @@ struct Beside {
 
 impl Beside {
     fn run(self) {
-        let mark = TermDesk::of(&self.loaded).mark().unwrap_or_default();
+        let mark = TermReviewer::of(&self.loaded).mark().unwrap_or_default();
         let (mut done, mut done_ms) = (mark.seq, mark.at_ms);
         let (mut last, mut since) = (self.shared.indexed(), Instant::now());
         while !self.ended(LOOK_EVERY) {

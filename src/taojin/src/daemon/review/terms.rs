@@ -72,11 +72,11 @@ pub struct Kept {
 
 /// Where terms are decided about.
 #[derive(Debug, Clone)]
-pub struct TermDesk {
+pub struct TermReviewer {
     loaded: Loaded,
 }
 
-impl TermDesk {
+impl TermReviewer {
     /// The desk of this configuration.
     pub fn of(loaded: &Loaded) -> Self {
         Self {
@@ -263,11 +263,11 @@ impl TermDesk {
     }
 }
 
-impl TermReview for TermDesk {
+impl TermReview for TermReviewer {
     fn list(&self, offset: usize, limit: usize) -> Result<ReviewList, String> {
         let read = || {
             let counts = self.counts()?;
-            let records = TermDesk::list(self, TermState::Proposed, offset, limit)?;
+            let records = TermReviewer::list(self, TermState::Proposed, offset, limit)?;
             anyhow::Ok(ReviewList {
                 proposed: counts.proposed,
                 accepted: counts.accepted,
@@ -279,11 +279,11 @@ impl TermReview for TermDesk {
     }
 
     fn accept(&self, terms: &[String]) -> Result<usize, String> {
-        TermDesk::accept(self, terms).map_err(|e| format!("{e:#}"))
+        TermReviewer::accept(self, terms).map_err(|e| format!("{e:#}"))
     }
 
     fn reject(&self, terms: &[String]) -> Result<usize, String> {
-        TermDesk::reject(self, terms).map_err(|e| format!("{e:#}"))
+        TermReviewer::reject(self, terms).map_err(|e| format!("{e:#}"))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::daemon::crawl::apply::{Finished, Settled, settle};
-use crate::daemon::crawl::duplicates::{Primary, Ties, content};
+use crate::daemon::crawl::duplicates::{Duplicates, Primary, content};
 use crate::daemon::crawl::visit::Visited;
 use taojin_crawl::fetch::Failure;
 use taojin_crawl::frontier::{FetchOutcome, FetchReport, Lease};
@@ -40,7 +40,7 @@ fn ended(word: &'static str, outcome: Outcome, status: u16) -> Visited {
     }
 }
 
-fn settled(visit: Visit, visited: Visited, ties: Ties) -> Settled {
+fn settled(visit: Visit, visited: Visited, ties: Duplicates) -> Settled {
     let finished = Finished {
         lease: Lease::archived(record(PAGE, visit), NOW),
         visited,
@@ -50,7 +50,7 @@ fn settled(visit: Visit, visited: Visited, ties: Ties) -> Settled {
 }
 
 fn alone(visit: Visit, visited: Visited) -> Settled {
-    settled(visit, visited, Ties::default())
+    settled(visit, visited, Duplicates::default())
 }
 
 fn op(settled: &Settled) -> &'static str {
@@ -159,15 +159,15 @@ fn a_new_date_alone_is_told_to_the_index() {
     assert_ne!(end.page.visit.content, Some(said));
 }
 
-fn primary(same_text: bool) -> Ties {
-    Ties {
+fn primary(same_text: bool) -> Duplicates {
+    Duplicates {
         primary: Some(Primary {
             id: 3,
             uri: uri("http://a.example/first.html"),
             same_text,
             addresses: vec![PAGE.to_owned()],
         }),
-        ..Ties::default()
+        ..Duplicates::default()
     }
 }
 
@@ -218,9 +218,9 @@ fn a_canonical_address_keeps_its_own_text() {
 
 #[test]
 fn a_document_that_comes_to_its_canonical_address_is_not_new() {
-    let ties = Ties {
+    let ties = Duplicates {
         yielding: vec![3],
-        ..Ties::default()
+        ..Duplicates::default()
     };
     let end = settled(Visit::default(), page("正文", 1), ties);
     assert_eq!((op(&end), end.line.document), ("upsert", Some("moved")));

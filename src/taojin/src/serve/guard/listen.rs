@@ -13,14 +13,14 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::quota::{Seat, Seats};
+use super::quota::{ConnectionQuota, ConnectionSlot};
 use crate::serve::config::Config;
 
 /// A listener that takes a connection only when there is room for it.
 pub(crate) struct Guarded {
     listener: TcpListener,
     room: Arc<Semaphore>,
-    seats: Option<Seats>,
+    seats: Option<ConnectionQuota>,
     idle: Duration,
 }
 
@@ -33,7 +33,7 @@ impl Guarded {
             seats: config
                 .client_header
                 .is_empty()
-                .then(|| Seats::new(config.connections)),
+                .then(|| ConnectionQuota::new(config.connections)),
             idle: Duration::from_millis(config.idle_ms),
         }
     }
@@ -74,7 +74,7 @@ pub(crate) struct Watched {
     idle: Duration,
     alarm: Pin<Box<Sleep>>,
     _place: OwnedSemaphorePermit,
-    _seat: Option<Seat>,
+    _seat: Option<ConnectionSlot>,
 }
 
 impl Watched {
@@ -82,7 +82,7 @@ impl Watched {
         stream: TcpStream,
         idle: Duration,
         place: OwnedSemaphorePermit,
-        seat: Option<Seat>,
+        seat: Option<ConnectionSlot>,
     ) -> Watched {
         Watched {
             stream,

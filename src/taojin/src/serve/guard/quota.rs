@@ -1,4 +1,4 @@
-//! Connections by client. In: where a connection comes from. Out: a [`Seat`] for as long as it is open, or none when the
+//! Connections by client. In: where a connection comes from. Out: a [`ConnectionSlot`] for as long as it is open, or none when the
 //! client has its share already. Never counts the machine's own: a proxy brings everybody's.
 
 use std::collections::HashMap;
@@ -10,28 +10,28 @@ const SHARE: usize = 4;
 
 /// Who has how many connections.
 #[derive(Clone)]
-pub(crate) struct Seats {
+pub(crate) struct ConnectionQuota {
     taken: Arc<Mutex<HashMap<IpAddr, usize>>>,
     most: usize,
 }
 
 /// One connection of a client; dropped, it is free again.
-pub(crate) struct Seat {
+pub(crate) struct ConnectionSlot {
     client: Option<IpAddr>,
-    seats: Seats,
+    seats: ConnectionQuota,
 }
 
-impl Seats {
+impl ConnectionQuota {
     /// Shares for a server with so many connections.
-    pub(crate) fn new(connections: usize) -> Seats {
-        Seats {
+    pub(crate) fn new(connections: usize) -> ConnectionQuota {
+        ConnectionQuota {
             taken: Arc::default(),
             most: connections.div_ceil(SHARE),
         }
     }
 
     /// A place for one more connection of this client, if it may have one.
-    pub(crate) fn take(&self, client: IpAddr) -> Option<Seat> {
+    pub(crate) fn take(&self, client: IpAddr) -> Option<ConnectionSlot> {
         let client = Some(client.to_canonical()).filter(|address| !address.is_loopback());
         if let Some(address) = client {
             let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
@@ -41,14 +41,14 @@ impl Seats {
             }
             *count += 1;
         }
-        Some(Seat {
+        Some(ConnectionSlot {
             client,
             seats: self.clone(),
         })
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let Some(address) = self.client else {
             return;

@@ -98,7 +98,7 @@ pub struct Proposal {
 }
 
 /// Where templates are looked at and labelled.
-pub trait TemplateDesk: Send + Sync {
+pub trait TemplateReview: Send + Sync {
     /// All templates.
     fn list(&self) -> Result<Vec<TemplateListed>, SourceError>;
     /// A template with its saved page number `page` (from 0), and the effect of a proposal.

@@ -84,9 +84,9 @@ async fn connections_beyond_the_limit_wait() {
 
 #[test]
 fn one_client_has_a_quarter_of_the_connections() {
-    use crate::serve::guard::quota::Seats;
+    use crate::serve::guard::quota::ConnectionQuota;
 
-    let seats = Seats::new(10);
+    let seats = ConnectionQuota::new(10);
     let greedy: std::net::IpAddr = "192.0.2.1".parse().unwrap();
     let mut held: Vec<_> = (0..5).filter_map(|_| seats.take(greedy)).collect();
     assert_eq!(held.len(), 3);

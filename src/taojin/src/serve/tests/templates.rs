@@ -3,7 +3,7 @@
 use super::*;
 use crate::serve::guard::token::Secret;
 use crate::serve::review::templates::{
-    Effect, Outcome, Proposal, RegionListed, TemplateDesk, TemplateListed, TemplateView,
+    Effect, Outcome, Proposal, RegionListed, TemplateListed, TemplateReview, TemplateView,
 };
 use std::sync::Mutex;
 
@@ -28,7 +28,7 @@ fn listed() -> TemplateListed {
     }
 }
 
-impl TemplateDesk for FakeDesk {
+impl TemplateReview for FakeDesk {
     fn list(&self) -> Result<Vec<TemplateListed>, SourceError> {
         Ok(vec![listed()])
     }
@@ -97,7 +97,7 @@ fn desk() -> (Router, Arc<FakeDesk>) {
         ..Config::default()
     };
     let app = router(ServeState {
-        templates: Some(Arc::clone(&desk) as Arc<dyn TemplateDesk>),
+        templates: Some(Arc::clone(&desk) as Arc<dyn TemplateReview>),
         ..state(config)
     });
     (app, desk)
