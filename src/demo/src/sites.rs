@@ -58,6 +58,7 @@ impl SampleSite {
     pub fn settings(&self) -> Site {
         Site {
             name: self.name.to_owned(),
+            title: self.title.to_owned(),
             seeds: self.seeds.clone(),
             feeds: feed_path(self.template)
                 .map(|path| self.url(path))

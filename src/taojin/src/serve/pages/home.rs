@@ -3,7 +3,6 @@
 use askama::Template;
 
 use super::html::Html;
-use super::lang::Lang;
 use super::moment::Moment;
 use super::site::site_path;
 use super::view::{Choice, Chrome, link, title};
@@ -12,7 +11,6 @@ use crate::serve::search::overview::{Lesson, Overview, SiteLine};
 use crate::serve::search::params::Params;
 use crate::serve::search::source::Found;
 use crate::serve::status::{Activity, SiteStatus};
-use crate::serve::verdict::Level;
 use taojin_search::index::Sort;
 
 /// A document in the list of the newest.
@@ -186,14 +184,9 @@ fn site(c: &Chrome, plain: &Params, line: &SiteLine) -> SiteView {
 
 fn fared(c: &Chrome, status: &SiteStatus) -> Fared {
     let verdict = &status.verdict;
-    let at = Level::ALL.iter().position(|level| *level == verdict.level);
-    let sentence = match c.lang {
-        Lang::Zh => &verdict.text_zh,
-        Lang::En => &verdict.text,
-    };
     Fared {
         level: verdict.level.name(),
-        word: c.t.operator.levels[at.unwrap_or_default()],
-        sentence: sentence.clone(),
+        word: c.t.operator.level(verdict.level),
+        sentence: c.lang.verdict(verdict).to_owned(),
     }
 }

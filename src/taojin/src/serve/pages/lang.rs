@@ -3,6 +3,7 @@
 
 use super::labels::{EN, Labels, ZH};
 use crate::serve::search::param_error::echo;
+use crate::serve::verdict::SiteVerdict;
 use taojin_search::query::{MAX_QUERY_CHARS, Note};
 
 /// Language of the labels.
@@ -19,6 +20,14 @@ pub(crate) enum Lang {
 const HEADER_ENTRIES_MAX: usize = 16;
 
 impl Lang {
+    /// How a cycle went, in a sentence.
+    pub(crate) fn verdict(self, verdict: &SiteVerdict) -> &str {
+        match self {
+            Lang::Zh => &verdict.text_zh,
+            Lang::En => &verdict.text,
+        }
+    }
+
     /// The language named by `?lang=`.
     pub(crate) fn named(tag: &str) -> Option<Lang> {
         let primary = tag.trim().split(['-', '_']).next()?;

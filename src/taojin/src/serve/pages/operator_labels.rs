@@ -1,6 +1,8 @@
 //! Every fixed word of the operator's pages, in Chinese and English. In: nothing. Out: two tables. Never a sentence
 //! with a number in it: `lang` makes those.
 
+use crate::serve::verdict::Level;
+
 /// Words of the operator's page.
 #[derive(Debug)]
 pub(crate) struct OperatorLabels {
@@ -218,3 +220,11 @@ pub(crate) const OPERATOR_EN: OperatorLabels = OperatorLabels {
     take_down: "Take this document down",
     take_down_text: "It goes from searches, feeds and lists of reprints, and none of its addresses is fetched again. WARC archives are not touched.",
 };
+
+impl OperatorLabels {
+    /// How a cycle went, in a word.
+    pub(crate) fn level(&self, level: Level) -> &'static str {
+        let at = Level::ALL.iter().position(|known| *known == level);
+        self.levels[at.unwrap_or_default()]
+    }
+}

@@ -2,12 +2,11 @@
 
 use askama::Template;
 
-use super::lang::{Lang, grouped};
+use super::lang::grouped;
 use super::operator_labels::OperatorLabels;
 use super::site::site_path;
 use super::view::{Chrome, link};
 use crate::serve::status::{Activity, SiteStatus, Status};
-use crate::serve::verdict::Level;
 
 #[derive(Template)]
 #[template(path = "status.html")]
@@ -88,21 +87,12 @@ impl StatusPage {
 
     /// How the last cycle of a site went, in one word.
     fn level(&self, site: &SiteStatus) -> &'static str {
-        let at = match site.verdict.level {
-            Level::Waiting => 0,
-            Level::Ok => 1,
-            Level::Partial => 2,
-            Level::Failed => 3,
-        };
-        self.o.levels[at]
+        self.o.level(site.verdict.level)
     }
 
     /// The same in a sentence.
     fn verdict<'a>(&self, site: &'a SiteStatus) -> &'a str {
-        match self.c.lang {
-            Lang::Zh => &site.verdict.text_zh,
-            Lang::En => &site.verdict.text,
-        }
+        self.c.lang.verdict(&site.verdict)
     }
 
     /// A length of time; a dash where there is none.

@@ -34,7 +34,6 @@ const NEWEST: usize = 10;
 struct SitePage {
     c: Chrome,
     l: &'static Labels,
-    name: String,
     path: String,
     s: SiteStatus,
     state: &'static str,
@@ -246,7 +245,6 @@ impl SitePage {
         });
         Self {
             path: site_path(&s.name),
-            name: s.name.clone(),
             notice: refused.map(|r| format!("{}: {}", l.not_done, said(l, &r))),
             settings: settings(l, &view),
             newest: newest.collect(),
@@ -259,6 +257,10 @@ impl SitePage {
             s,
             c,
         }
+    }
+
+    fn level(&self) -> &'static str {
+        self.c.t.operator.level(self.s.verdict.level)
     }
 
     fn n(&self, number: &u64) -> String {
