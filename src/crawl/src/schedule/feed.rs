@@ -6,10 +6,20 @@ use quick_xml::events::Event;
 
 use super::DatedLink;
 use super::xml;
-use taojin_uri::CrawlUri;
+use taojin_uri::{CrawlUri, MAX_URI_BYTES};
 
 /// Entries kept; feeds have tens.
 const MAX_ENTRIES: usize = 2_000;
+
+/// What the library that reads feeds is given at most: it keeps some kilobytes for each entry however small it is, and
+/// resolves each address against each `xml:base` above it. A feed beyond these is read link by link.
+const MAX_ELEMENTS: usize = 200_000;
+/// Elements open at the same time.
+const MAX_DEPTH: usize = 64;
+/// Bytes of one tag with its attributes.
+const MAX_TAG_BYTES: usize = 16 << 10;
+/// Objects in a JSON Feed; beyond them it is no feed.
+const MAX_OBJECTS: usize = 20_000;
 
 /// It is no feed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,15 +38,20 @@ pub fn read_feed(bytes: &[u8], base: &CrawlUri) -> Result<Vec<DatedLink>, FeedEr
     };
     // A second declaration, far from the beginning, makes the reader of the XML panic.
     let body = body.replace("<?xml", "<?lmx");
-    let parser = feed_rs::parser::Builder::new()
-        .base_uri(Some(base.as_str()))
-        .build();
-    let mut links = match parser.parse(body.trim_start().as_bytes()) {
+    let read = match is_bounded(&body) {
+        true => feed_rs::parser::Builder::new()
+            .base_uri(Some(base.as_str()))
+            .build()
+            .parse(body.trim_start().as_bytes())
+            .map_err(|error| error.to_string()),
+        false => Err("it is larger or deeper than any feed".to_owned()),
+    };
+    let mut links = match read {
         Ok(feed) => entries(feed, base),
         Err(error) => {
             let rescued = rescue(&body, base);
             if rescued.is_empty() {
-                return Err(FeedError(error.to_string()));
+                return Err(FeedError(error));
             }
             rescued
         }
@@ -44,6 +59,49 @@ pub fn read_feed(bytes: &[u8], base: &CrawlUri) -> Result<Vec<DatedLink>, FeedEr
     let mut met = std::collections::HashSet::new();
     links.retain(|link| met.insert(link.uri.fingerprint()));
     Ok(links)
+}
+
+/// Whether a feed is small enough to be read whole. Looks at each byte once and keeps nothing.
+fn is_bounded(body: &str) -> bool {
+    if !body.trim_start().starts_with('<') {
+        return body.bytes().filter(|byte| *byte == b'{').count() <= MAX_OBJECTS;
+    }
+    let mut reader = lenient(body);
+    let (mut entries, mut elements, mut depth) = (0, 0, 0_usize);
+    loop {
+        let (tag, opens) = match reader.read_event() {
+            Ok(Event::Start(tag)) => (tag, 1),
+            Ok(Event::Empty(tag)) => (tag, 0),
+            Ok(Event::End(_)) => {
+                depth = depth.saturating_sub(1);
+                continue;
+            }
+            // The library stops at a mistake too.
+            Ok(Event::Eof) | Err(_) => return true,
+            Ok(_) => continue,
+        };
+        depth += opens;
+        elements += 1;
+        let name = tag.local_name();
+        let is_entry = ["item", "entry"]
+            .iter()
+            .any(|entry| name.as_ref().eq_ignore_ascii_case(entry));
+        entries += usize::from(is_entry);
+        let fits = entries <= MAX_ENTRIES && elements <= MAX_ELEMENTS && depth <= MAX_DEPTH;
+        if !fits || tag.len() > MAX_TAG_BYTES {
+            return false;
+        }
+    }
+}
+
+/// A reader of XML that goes on after common mistakes.
+fn lenient(text: &str) -> Reader<&[u8]> {
+    let mut reader = Reader::from_str(text);
+    let config = reader.config_mut();
+    config.check_end_names = false;
+    config.allow_unmatched_ends = true;
+    config.allow_dangling_amp = true;
+    reader
 }
 
 fn entries(feed: feed_rs::model::Feed, base: &CrawlUri) -> Vec<DatedLink> {
@@ -72,11 +130,7 @@ fn entries(feed: feed_rs::model::Feed, base: &CrawlUri) -> Vec<DatedLink> {
 
 /// Links of `<item>` and `<entry>` elements, as far as the text can be read.
 fn rescue(text: &str, base: &CrawlUri) -> Vec<DatedLink> {
-    let mut reader = Reader::from_str(text);
-    let config = reader.config_mut();
-    config.check_end_names = false;
-    config.allow_unmatched_ends = true;
-    config.allow_dangling_amp = true;
+    let mut reader = lenient(text);
     let (mut found, mut field, mut inside) = (Vec::new(), String::new(), false);
     let (mut link, mut date) = (String::new(), String::new());
     loop {
@@ -124,10 +178,11 @@ fn add(field: &str, part: &str, link: &mut String, date: &mut String) {
 
 fn push(found: &mut Vec<DatedLink>, link: &mut String, date: &mut String, base: &CrawlUri) {
     let (link, date) = (std::mem::take(link), std::mem::take(date));
-    if link.trim().is_empty() {
+    let link = link.trim();
+    if link.is_empty() || link.len() > MAX_URI_BYTES {
         return;
     }
-    if let Ok(uri) = base.join(link.trim()) {
+    if let Ok(uri) = base.join(link) {
         found.push(DatedLink {
             uri,
             date_ms: xml::date_ms(&date),

@@ -84,3 +84,45 @@ fn a_page_is_no_feed() {
         assert!(error.to_string().starts_with("not a feed"), "{text}");
     }
 }
+
+/// A feed of some kilobytes on the wire that unpacks to millions of entries: the library would keep gigabytes for them.
+#[test]
+fn a_feed_of_millions_of_entries_is_read_within_bounds() {
+    use std::io::Write;
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    packed.write_all(b"<rss><channel>").unwrap();
+    for _ in 0..400 {
+        packed.write_all(&b"<item/>".repeat(10_000)).unwrap();
+    }
+    packed
+        .write_all(b"<item><link>/late</link></item></channel></rss>")
+        .unwrap();
+    let packed = packed.finish().unwrap();
+    assert!(packed.len() < 100_000, "{}", packed.len());
+    let links = read_feed(&packed, &uri("http://a.cn/feed")).unwrap();
+    assert_eq!(links.len(), 1);
+
+    let many: String = (0..3_000)
+        .map(|n| format!("<item><link>/{n}</link></item>"))
+        .collect();
+    let links = read(&format!("<rss><channel>{many}</channel></rss>"));
+    assert_eq!(links.len(), 2_000);
+}
+
+#[test]
+fn long_attributes_deep_elements_and_many_objects_are_not_given_to_the_library() {
+    let entry = "<entry><link href=\"/1\"/></entry>".repeat(1_500);
+    let base = format!("http://a.cn/{}", "x".repeat(1 << 20));
+    let feed = format!("<feed xml:base=\"{base}\">{entry}</feed>");
+    assert_eq!(read(&feed), [("http://a.cn/1".to_owned(), None)]);
+
+    let deep = "<a>".repeat(100_000);
+    let feed = format!("<rss><channel>{deep}<item><link>/1</link></item></channel></rss>");
+    assert_eq!(read(&feed), [("http://a.cn/1".to_owned(), None)]);
+
+    let objects = "{},".repeat(1_000_000);
+    let json = format!(
+        "{{\"version\":\"https://jsonfeed.org/version/1\",\"title\":\"t\",\"items\":[{objects}{{}}]}}"
+    );
+    assert!(read_feed(json.as_bytes(), &uri("http://a.cn/feed")).is_err());
+}
