@@ -129,7 +129,8 @@ impl Reader {
     }
 
     /// Whether `host` has a URL due at `now_ms` that was not visited since `since_ms`, or that is due sooner after its
-    /// visit than its interval asks, since something else wants it.
+    /// visit than its interval asks, since something else wants it. One that failed since then does not count: trying it
+    /// again is work for later.
     pub fn has_due_since(
         &self,
         host: HostId,
@@ -137,7 +138,7 @@ impl Reader {
         since_ms: i64,
     ) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 AND due_ms IS NOT NULL \
-                   AND (fetched_ms IS NULL OR fetched_ms < ?4 OR due_ms < fetched_ms + interval_ms) LIMIT 1";
+                   AND (fetched_ms IS NULL OR fetched_ms < ?4 OR (errors = 0 AND due_ms < fetched_ms + interval_ms)) LIMIT 1";
         for rank in 0..RANKS {
             let found = self.row(sql, params![host, rank, now_ms, since_ms], |_| Ok(()))?;
             if found.is_some() {

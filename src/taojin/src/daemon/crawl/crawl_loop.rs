@@ -95,6 +95,9 @@ impl CrawlLoop {
             self.begin_due_cycles(now)?;
             self.end_cycles(now, false)?;
             self.look_after_watches(now)?;
+            if self.is_pass_over(now)? {
+                break;
+            }
             let next = self.hand_out(now)?;
             if self.commit_is_due(now, &next) {
                 self.commit(now)?;
@@ -379,6 +382,14 @@ impl CrawlLoop {
     }
 
     /// Whether nothing is left to do: for a pass, nothing that is due may be fetched within `pass_patience_ms`.
+    /// Whether nothing of a pass is left, asked before more is handed out: what failed and is due again at once would
+    /// else keep it going.
+    fn is_pass_over(&self, now: i64) -> anyhow::Result<bool> {
+        let is_pass = self.mode != Mode::Forever && self.replay.is_none();
+        let is_stored = self.batch.pages.is_empty() && self.batch.urls.is_empty();
+        Ok(is_pass && is_stored && self.is_done(&Next::Idle, now)?)
+    }
+
     fn is_done(&self, next: &Next, now: i64) -> anyhow::Result<bool> {
         let replaying = self.replay.as_ref().is_some_and(Replay::is_busy);
         let busy = self.frontier.in_flight() > 0 || replaying;
