@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufRead, BufReader, Write as _};
+use std::io::{BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -13,6 +13,8 @@ use std::thread;
 use serde_json::Value;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{self, Reader};
+
+use crate::small_web::request;
 
 /// Bytes of a page by host and path, with the value of `Content-Type`.
 pub(crate) type Pages = BTreeMap<String, (&'static str, Vec<u8>)>;
@@ -151,17 +153,9 @@ fn host_of(address: &str) -> &str {
 fn answer(stream: TcpStream, pages: &Pages, log: &Log) {
     let mut reader = BufReader::new(stream);
     loop {
-        let mut lines = Vec::new();
-        loop {
-            let mut line = String::new();
-            if reader.read_line(&mut line).unwrap_or(0) == 0 {
-                return;
-            }
-            match line.trim() {
-                "" => break,
-                text => lines.push(text.to_owned()),
-            }
-        }
+        let Some(lines) = request(&mut reader) else {
+            return;
+        };
         let path = lines[0].split(' ').nth(1).unwrap_or("/");
         let host = lines.iter().find_map(|l| {
             let (name, value) = l.split_once(':')?;

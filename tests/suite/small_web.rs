@@ -188,17 +188,9 @@ impl SmallWeb {
 fn answer(stream: TcpStream, replies: &Replies, log: &Mutex<Vec<String>>) {
     let mut reader = BufReader::new(stream);
     loop {
-        let mut lines = Vec::new();
-        loop {
-            let mut line = String::new();
-            if reader.read_line(&mut line).unwrap_or(0) == 0 {
-                return;
-            }
-            match line.trim() {
-                "" => break,
-                text => lines.push(text.to_owned()),
-            }
-        }
+        let Some(lines) = request(&mut reader) else {
+            return;
+        };
         let header = |name: &str| {
             let wanted = |l: &&String| l.to_ascii_lowercase().starts_with(&format!("{name}:"));
             let line = lines.iter().find(wanted)?;
@@ -230,6 +222,21 @@ fn answer(stream: TcpStream, replies: &Replies, log: &Mutex<Vec<String>>) {
         );
         if reader.get_mut().write_all(text.as_bytes()).is_err() {
             return;
+        }
+    }
+}
+
+/// The lines of the next request's head; none when the client is gone.
+pub(crate) fn request(reader: &mut impl BufRead) -> Option<Vec<String>> {
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 {
+            return None;
+        }
+        match line.trim() {
+            "" => return Some(lines),
+            text => lines.push(text.to_owned()),
         }
     }
 }

@@ -94,7 +94,7 @@ impl Frontier {
     }
 
     /// Whether nothing of a site is being fetched, and nothing of it that is due may be fetched within the patience: then
-    /// its cycle is over.
+    /// its cycle is over. Nothing of a paused site may be fetched.
     pub fn is_site_done(
         &self,
         store: &Reader,
@@ -104,21 +104,16 @@ impl Frontier {
         let Some(site) = self.sites.get(site) else {
             return Ok(true);
         };
-        if site.paused {
-            return Ok(self
-                .leases
-                .values()
-                .all(|host| !store.hosts_of_site(site.id).is_ok_and(|h| h.contains(host))));
-        }
         for host in store.hosts_of_site(site.id)? {
             let Some(queue) = self.queues.get(&host) else {
                 continue;
             };
-            if queue.in_flight > 0 || (self.is_ready(queue, span) && span.has_due(store, host)?) {
+            let may_go_on = !site.paused && self.is_ready(queue, span);
+            if queue.in_flight > 0 || (may_go_on && span.has_due(store, host)?) {
                 return Ok(false);
             }
         }
-        Ok(!self.has_stored_work(store, &[site.id], span)?)
+        Ok(site.paused || !self.has_stored_work(store, &[site.id], span)?)
     }
 
     /// Hosts with due URLs that are not asked within the patience, longest rest first; a hundred at most.

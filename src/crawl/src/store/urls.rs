@@ -180,23 +180,6 @@ impl Reader {
         read().map_err(|e| self.fail(e))
     }
 
-    /// When the next due URL of a site may be fetched, as far as its host's rest tells: `now_ms` at the earliest; none
-    /// if nothing of the site is due, or if its hosts had their pages of this cycle.
-    pub fn site_waits(&self, site: &str, now_ms: i64) -> Result<Option<i64>, StoreError> {
-        let Some(site) = self.site(site)? else {
-            return Ok(None);
-        };
-        let ranks: Vec<String> = (0..RANKS).map(|rank| rank.to_string()).collect();
-        let sql = format!(
-            "SELECT min(max(host.not_before_ms, ?2)) FROM host JOIN host_site ON host_site.host_id = host.id \
-             WHERE host_site.site_id = ?1 AND host.next_due_ms < ?3 AND EXISTS (SELECT 1 FROM url WHERE \
-             host_id = host.id AND rank IN ({}) AND due_ms <= ?2 AND due_ms IS NOT NULL AND site_id = ?1)",
-            ranks.join(", ")
-        );
-        let found = self.row(&sql, [site.id, now_ms, HELD_MS], |row| row.get(0))?;
-        Ok(found.flatten())
-    }
-
     /// The highest row number ever given to a URL; 0 if there is none.
     pub fn last_url(&self) -> Result<UrlId, StoreError> {
         last_url(&self.conn).map_err(|e| self.fail(e))

@@ -100,12 +100,7 @@ fn tell(summary: &Summary, json: bool, handed: bool) -> anyhow::Result<ExitCode>
         }
         output::json(&value)?;
     } else {
-        let known = format!(", {} known", summary.seen_links);
-        for line in report(summary) {
-            let line = match handed {
-                true => line.replace(&known, ""),
-                false => line,
-            };
+        for line in report(summary, handed) {
             output::line(&line);
         }
     }
@@ -137,9 +132,7 @@ fn check(loaded: &Loaded, sites: &[String]) -> anyhow::Result<()> {
     for name in sites {
         if !loaded.sites.iter().any(|s| s.name == *name && s.enabled) {
             let names: Vec<&str> = loaded.sites.iter().map(|s| s.name.as_str()).collect();
-            let near = crate::config::nearest(name, &names)
-                .map(|n| format!("; did you mean {n}?"))
-                .unwrap_or_default();
+            let near = crate::config::did_you_mean(name, &names);
             return Err(Usage(format!("{name}: no enabled site has this name{near}")).into());
         }
     }
@@ -147,7 +140,11 @@ fn check(loaded: &Loaded, sites: &[String]) -> anyhow::Result<()> {
 }
 
 /// The summary in a few lines for a person.
-pub(super) fn report(summary: &Summary) -> Vec<String> {
+fn report(summary: &Summary, handed: bool) -> Vec<String> {
+    let known = match handed {
+        true => String::new(),
+        false => format!(", {} known", summary.seen_links),
+    };
     let seconds = Duration::from_millis(summary.elapsed_ms.unsigned_abs()).as_secs_f64();
     let mut lines = vec![
         format!(
@@ -171,10 +168,7 @@ pub(super) fn report(summary: &Summary) -> Vec<String> {
             summary.waiting,
             found(summary)
         ),
-        format!(
-            "links: {} new, {} known",
-            summary.new_urls, summary.seen_links
-        ),
+        format!("links: {} new{known}", summary.new_urls),
     ];
     let list = |counts: &std::collections::BTreeMap<String, u64>| {
         counts

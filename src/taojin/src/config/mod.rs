@@ -173,6 +173,13 @@ pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, k)| k)
 }
 
+/// The end of a message about an unknown name: `; did you mean X?`, or nothing.
+pub fn did_you_mean(word: &str, known: &[&str]) -> String {
+    nearest(word, known)
+        .map(|near| format!("; did you mean {near}?"))
+        .unwrap_or_default()
+}
+
 impl Loaded {
     /// Folder of the search index.
     pub fn index_dir(&self) -> PathBuf {

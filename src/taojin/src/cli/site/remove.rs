@@ -12,9 +12,7 @@ pub(super) fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Resul
     let path = file_of(&loaded.config.sites_dir, name)?;
     if let (None, false) = (&path, forget) {
         let names: Vec<&str> = loaded.sites.iter().map(|s| s.name.as_str()).collect();
-        let near = config::nearest(name, &names)
-            .map(|n| format!("; did you mean {n}?"))
-            .unwrap_or_default();
+        let near = config::did_you_mean(name, &names);
         return Err(Usage(format!("{name}: no site has this name{near}")).into());
     }
     let had_file = path.is_some();

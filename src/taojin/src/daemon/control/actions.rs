@@ -86,9 +86,7 @@ pub(super) fn crawled<'a>(sites: &'a [Site], name: &str) -> Outcome<&'a Site> {
 
 pub(super) fn no_such_site<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> CommandRefused {
     let known: Vec<&str> = known.collect();
-    let near = config::nearest(name, &known)
-        .map(|n| format!("; did you mean {n}?"))
-        .unwrap_or_default();
+    let near = config::did_you_mean(name, &known);
     CommandRefused::new(
         Why::NoSuchSite,
         format!("{name}: no site has this name{near}"),

@@ -95,7 +95,7 @@ impl CrawlLoop {
             self.begin_due_cycles(now)?;
             self.end_cycles(now, false)?;
             self.look_after_watches(now)?;
-            if self.is_pass_over(now)? {
+            if self.is_over(now)? {
                 break;
             }
             let next = self.hand_out(now)?;
@@ -103,7 +103,7 @@ impl CrawlLoop {
                 self.commit(now)?;
                 continue;
             }
-            if self.is_done(&next, now)? {
+            if self.replay.is_some() && next == Next::Idle && !self.is_busy() {
                 break;
             }
             match self.events.recv_timeout(self.patience(&next, now)) {
@@ -381,26 +381,15 @@ impl CrawlLoop {
         }
     }
 
-    /// Whether nothing is left to do: for a pass, nothing that is due may be fetched within `pass_patience_ms`.
-    /// Whether nothing of a pass is left, asked before more is handed out: what failed and is due again at once would
-    /// else keep it going.
-    fn is_pass_over(&self, now: i64) -> anyhow::Result<bool> {
-        let is_pass = self.mode != Mode::Forever && self.replay.is_none();
-        let is_stored = self.batch.pages.is_empty() && self.batch.urls.is_empty();
-        Ok(is_pass && is_stored && self.is_done(&Next::Idle, now)?)
-    }
-
-    fn is_done(&self, next: &Next, now: i64) -> anyhow::Result<bool> {
-        let replaying = self.replay.as_ref().is_some_and(Replay::is_busy);
-        let busy = self.frontier.in_flight() > 0 || replaying;
+    /// Whether nothing is left to do: for a pass, nothing that is due may be fetched within `pass_patience_ms`. Asked before
+    /// more is handed out, since what failed and is due again at once would else keep a pass going.
+    fn is_over(&self, now: i64) -> anyhow::Result<bool> {
         if let Some(at) = self.stop_at {
-            return Ok(!busy || Instant::now() >= at);
+            return Ok(!self.is_busy() || Instant::now() >= at);
         }
-        if busy || self.mode == Mode::Forever {
+        let is_stored = self.batch.pages.is_empty() && self.batch.urls.is_empty();
+        if self.mode == Mode::Forever || self.replay.is_some() || self.is_busy() || !is_stored {
             return Ok(false);
-        }
-        if self.replay.is_some() {
-            return Ok(*next == Next::Idle);
         }
         if self.shared.paused().is_some() {
             return Ok(true);
@@ -409,6 +398,11 @@ impl CrawlLoop {
             return Ok(false);
         }
         Ok(!self.frontier.has_work(&self.store, &self.pass(now))?)
+    }
+
+    /// Whether a page is being fetched, or read from an archive.
+    fn is_busy(&self) -> bool {
+        self.frontier.in_flight() > 0 || self.replay.as_ref().is_some_and(Replay::is_busy)
     }
 
     /// How long to wait for an event.
