@@ -15,7 +15,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use taojin_crawl::frontier::{Config, FetchOutcome, FetchReport, Frontier, Lease, Next, SiteScope};
+use taojin_crawl::VisitOutcome;
+use taojin_crawl::frontier::{Config, FetchReport, Frontier, Lease, Next, SiteScope};
 use taojin_crawl::store::{Batch, FinishedPage, NewUrl, Store, UrlClass, UrlState};
 use taojin_uri::CrawlUri;
 
@@ -193,7 +194,7 @@ impl Crawl {
         while done < pages {
             match self.frontier.next(&self.store, NOW_MS).expect("next") {
                 Next::Fetch(lease) => {
-                    let report = FetchReport::new(FetchOutcome::Answered, 0);
+                    let report = FetchReport::new(VisitOutcome::Page, 0);
                     self.frontier.finished(&lease, &report, NOW_MS);
                     batch.pages.push(finished(&lease));
                     done += 1;

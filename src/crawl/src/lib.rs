@@ -3,5 +3,8 @@
 
 pub mod fetch;
 pub mod frontier;
+mod outcome;
 pub mod schedule;
 pub mod store;
+
+pub use outcome::{DocumentChange, Failure, VisitOutcome};

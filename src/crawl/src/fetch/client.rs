@@ -1,8 +1,6 @@
 //! One fetch. In: a [`Request`]. Out: chunks to a [`Sink`] while they arrive, then a [`Fetched`]. No redirect is
 //! followed, nothing is retried, no cookie is kept, and a body is never held whole.
 
-use std::net::IpAddr;
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use reqwest::header::{self, HeaderMap, HeaderValue};
@@ -11,13 +9,13 @@ use tokio::time::Instant;
 
 use super::decode::{self, BodyLimits, Decoder};
 use super::explain;
-use super::guard::Guard;
-use super::head::{Asked, ContentClass, Head, encoding};
+use super::guard::{Guard, Refusal};
+use super::head::{Asked, Head, encoding};
 use super::limits::Config;
 use super::message::{request_head, response_head};
-use super::outcome::{self, Failure, Outcome, Unwanted};
+use super::request::{Fetched, Request, Sink, Want};
 use super::resolve::Resolver;
-use taojin_uri::CrawlUri;
+use crate::outcome::{Failure, VisitOutcome};
 
 /// What a page may be; browsers send much the same, and some servers answer 406 to less.
 const ACCEPT: &str =
@@ -47,119 +45,6 @@ pub enum FetchError {
     /// The client could not be built.
     #[error("HTTP client: {0}")]
     Client(#[from] reqwest::Error),
-}
-
-/// What to fetch and what is known of it.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// The address.
-    pub uri: CrawlUri,
-    /// `ETag` of the last answer, sent as `If-None-Match`.
-    pub etag: Option<String>,
-    /// `Last-Modified` of the last answer, sent as `If-Modified-Since`.
-    pub last_modified: Option<String>,
-    /// Which types of body are taken.
-    pub want: Want,
-    /// A limit below the configured one for this body, in bytes after decompression.
-    pub max_body_bytes: Option<u64>,
-    /// The present, Unix milliseconds: what dates in headers are compared with.
-    pub now_ms: i64,
-}
-
-impl Request {
-    /// An unconditional request for a page.
-    pub fn page(uri: CrawlUri, now_ms: i64) -> Self {
-        Self {
-            uri,
-            etag: None,
-            last_modified: None,
-            want: Want::Page,
-            max_body_bytes: None,
-            now_ms,
-        }
-    }
-
-    /// An unconditional request for whatever stands there: robots.txt, sitemaps, feeds.
-    pub fn any(uri: CrawlUri, now_ms: i64) -> Self {
-        Self {
-            want: Want::Any,
-            ..Self::page(uri, now_ms)
-        }
-    }
-}
-
-/// Which types of body are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Want {
-    /// HTML, XML, feeds and what declares nothing; an image or archive ends the fetch at its header.
-    #[default]
-    Page,
-    /// Any type.
-    Any,
-}
-
-/// Takes a body while it arrives. What it got of a body that failed later must not be used.
-pub trait Sink: Send {
-    /// Comes once before the first chunk, only when a body will follow.
-    fn begin(&mut self, _head: &Head) {}
-
-    /// Whether [`Sink::heads`] and [`Sink::wire`] are wanted; only archives need them.
-    fn wants_wire(&self) -> bool {
-        false
-    }
-
-    /// Comes once for every answer: the headers of request and answer in the form of HTTP/1.1, without
-    /// `Transfer-Encoding`, since the bytes that follow carry none.
-    fn heads(&mut self, _request: Vec<u8>, _response: Vec<u8>) {}
-
-    /// Takes the next bytes of the body as they came, before decompression.
-    fn wire(&mut self, _bytes: &[u8]) {}
-
-    /// Takes the next decoded bytes, in order; `Break` ends the fetch here, as if the body were over.
-    fn chunk(&mut self, bytes: &[u8]) -> ControlFlow<()>;
-}
-
-impl Sink for Vec<u8> {
-    fn chunk(&mut self, bytes: &[u8]) -> ControlFlow<()> {
-        self.extend_from_slice(bytes);
-        ControlFlow::Continue(())
-    }
-}
-
-/// How one fetch went.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fetched {
-    /// How it ended.
-    pub outcome: Outcome,
-    /// The answer's header; its status is 0 if none came.
-    pub head: Head,
-    /// Bytes of the body on the wire, headers not counted.
-    pub wire_bytes: u64,
-    /// Bytes of the body that went to the sink.
-    pub body_bytes: u64,
-    /// From the start to the last byte, in milliseconds.
-    pub elapsed_ms: u64,
-    /// The address that answered, for politeness towards it.
-    pub remote: Option<IpAddr>,
-    /// The sink took all there was.
-    pub whole: bool,
-    /// Why no whole answer came, as a sentence; empty if one came.
-    pub detail: String,
-}
-
-impl Fetched {
-    pub(super) fn new(outcome: Outcome) -> Self {
-        Self {
-            outcome,
-            head: Head::default(),
-            wire_bytes: 0,
-            body_bytes: 0,
-            elapsed_ms: 0,
-            remote: None,
-            whole: false,
-            detail: String::new(),
-        }
-    }
 }
 
 /// Fetches pages; cheap to share by reference, keeps connections for the next page of a host.
@@ -199,7 +84,7 @@ impl Fetcher {
         &self.config
     }
 
-    /// Fetches one address; the body goes to `sink`. Never fails: every end is an [`Outcome`].
+    /// Fetches one address; the body goes to `sink`. Never fails: every end is a [`VisitOutcome`].
     pub async fn fetch(&self, request: &Request, sink: &mut dyn Sink) -> Fetched {
         let started = Instant::now();
         let mut fetched = self.answer(request, sink, started).await;
@@ -209,15 +94,15 @@ impl Fetcher {
 
     async fn answer(&self, request: &Request, sink: &mut dyn Sink, started: Instant) -> Fetched {
         if let Err(refusal) = self.guard.check_uri(&request.uri) {
-            return Fetched::new(Outcome::Refused(refusal));
+            return refused(refusal);
         }
         let conditions = conditions(request);
         let get = self.client.get(request.uri.as_str());
         let response = match get.headers(conditions.clone()).send().await {
             Ok(response) => response,
             Err(error) => {
-                let mut fetched = Fetched::new(outcome::of_error(&error, false));
-                fetched.detail = self.explain(&error, &fetched.outcome, request, started);
+                let mut fetched = Fetched::new(VisitOutcome::Unreachable);
+                self.fail(&mut fetched, &error, false, request, started);
                 return fetched;
             }
         };
@@ -226,7 +111,7 @@ impl Fetcher {
         if let (Some(address), None) = (remote, &self.config.proxy)
             && let Err(refusal) = self.guard.check(address)
         {
-            return Fetched::new(Outcome::Refused(refusal));
+            return refused(refusal);
         }
         if sink.wants_wire() {
             let headers = self.headers.iter().chain(&conditions);
@@ -242,37 +127,34 @@ impl Fetcher {
             max_retry_after_ms: self.config.max_retry_after_ms,
         };
         let head = Head::read(response.status().as_u16(), response.headers(), &asked);
-        let mut fetched = Fetched::new(of_head(&head, request));
+        let mut fetched = Fetched::of_head(head, request);
         fetched.remote = remote;
-        if fetched.outcome == Outcome::Page {
-            self.body(request, response, &head, sink, &mut fetched, started)
+        if fetched.outcome == VisitOutcome::Page {
+            self.body(request, response, sink, &mut fetched, started)
                 .await;
         }
-        fetched.head = head;
         fetched
     }
 
-    fn explain(
+    /// Notes an error of the client, before (`in_body` false) or after the header.
+    fn fail(
         &self,
+        fetched: &mut Fetched,
         error: &reqwest::Error,
-        outcome: &Outcome,
+        in_body: bool,
         request: &Request,
         started: Instant,
-    ) -> String {
-        explain::of_error(
-            error,
-            outcome,
-            &request.uri,
-            &self.config,
-            started.elapsed(),
-        )
+    ) {
+        let failure = explain::failure(error, in_body);
+        fetched.fail(failure);
+        let elapsed = started.elapsed();
+        fetched.detail = explain::of_error(error, failure, &request.uri, &self.config, elapsed);
     }
 
     async fn body(
         &self,
         request: &Request,
         mut response: Response,
-        head: &Head,
         sink: &mut dyn Sink,
         fetched: &mut Fetched,
         started: Instant,
@@ -285,16 +167,14 @@ impl Fetcher {
             max_ratio: self.config.max_ratio,
         };
         // a sink for any type may be content with a beginning
-        let too_large = head.content_length.is_some_and(|l| l > limits.max_bytes);
-        if too_large && request.want == Want::Page {
-            fetched.outcome = Outcome::Unwanted(Unwanted::TooLarge);
-            return;
+        let declared = fetched.head.content_length;
+        if request.want == Want::Page && declared.is_some_and(|l| l > limits.max_bytes) {
+            return fetched.fail(Failure::TooLarge);
         }
         let Some(mut decoder) = Decoder::new(&encoding(response.headers()), limits) else {
-            fetched.outcome = Outcome::Unreachable(Failure::Decode);
-            return;
+            return fetched.fail(Failure::Decode);
         };
-        sink.begin(head);
+        sink.begin(&fetched.head);
         let wants_wire = sink.wants_wire();
         let end = loop {
             match response.chunk().await {
@@ -311,51 +191,24 @@ impl Fetcher {
                 }
                 Ok(None) => break decoder.finish(&mut |bytes| sink.chunk(bytes).is_continue()),
                 Err(error) => {
-                    let outcome = outcome::of_error(&error, true);
-                    fetched.detail = self.explain(&error, &outcome, request, started);
-                    break Err(outcome);
+                    self.fail(fetched, &error, true, request, started);
+                    break Ok(false);
                 }
             }
         };
         fetched.body_bytes = decoder.decoded_bytes();
         match end {
             Ok(whole) => fetched.whole = whole,
-            Err(outcome) => fetched.outcome = outcome,
+            Err(failure) => fetched.fail(failure),
         }
     }
 }
 
-/// What the header alone decides; `Page` if the body is still to come.
-pub(super) fn of_head(head: &Head, request: &Request) -> Outcome {
-    let conditional = request.etag.is_some() || request.last_modified.is_some();
-    let retry_after_ms = head.retry_after_ms;
-    match head.status {
-        200..=299 if request.want == Want::Page && !may_be_page(head.class) => {
-            Outcome::Unwanted(Unwanted::ContentType)
-        }
-        200..=299 => Outcome::Page,
-        304 if conditional => Outcome::NotModified,
-        301 | 302 | 303 | 307 | 308 => match &head.location {
-            Some(to) => Outcome::Redirect {
-                to: to.clone(),
-                permanent: matches!(head.status, 301 | 308),
-            },
-            None => Outcome::Unwanted(Unwanted::Redirect),
-        },
-        404 => Outcome::NotFound,
-        410 => Outcome::Gone,
-        429 | 503 => Outcome::Busy { retry_after_ms },
-        408 | 425 => Outcome::ServerError,
-        400..=499 => Outcome::Denied,
-        _ => Outcome::ServerError,
-    }
-}
-
-fn may_be_page(class: ContentClass) -> bool {
-    matches!(
-        class,
-        ContentClass::Html | ContentClass::Xml | ContentClass::Feed | ContentClass::Unknown
-    )
+fn refused(refusal: Refusal) -> Fetched {
+    let mut fetched = Fetched::new(VisitOutcome::AddressRefused);
+    fetched.fail(Failure::Address);
+    fetched.detail = refusal.to_string();
+    fetched
 }
 
 fn headers(config: &Config) -> Result<HeaderMap, FetchError> {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use flate2::write::{DeflateDecoder, GzDecoder, ZlibDecoder};
 
-use super::outcome::{Failure, Outcome, Unwanted};
+use crate::outcome::Failure;
 
 /// What the client says it can take.
 pub(super) const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
@@ -79,7 +79,7 @@ impl Decoder {
         &mut self,
         wire: &[u8],
         deliver: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> Result<bool, Outcome> {
+    ) -> Result<bool, Failure> {
         for slice in wire.chunks(SLICE_BYTES) {
             self.meter().wire += slice.len() as u64;
             self.write(slice)?;
@@ -94,7 +94,7 @@ impl Decoder {
     pub(super) fn finish(
         &mut self,
         deliver: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> Result<bool, Outcome> {
+    ) -> Result<bool, Failure> {
         if self.meter().wire > 0 && !self.ended {
             let result = match &mut self.coding {
                 Coding::Identity(_) | Coding::DeflateUnseen(_) | Coding::Taken => Ok(()),
@@ -104,7 +104,7 @@ impl Decoder {
                 Coding::Brotli(d) => d.close(),
                 Coding::Zstd(d) => d.do_finish(),
             };
-            result.map_err(|_| self.outcome_of_error(Failure::Truncated))?;
+            result.map_err(|_| self.reason(Failure::Truncated))?;
         }
         Ok(self.meter().drain(deliver))
     }
@@ -114,7 +114,7 @@ impl Decoder {
         self.meter().decoded
     }
 
-    fn write(&mut self, mut slice: &[u8]) -> Result<(), Outcome> {
+    fn write(&mut self, mut slice: &[u8]) -> Result<(), Failure> {
         if let (Coding::DeflateUnseen(_), Some(&first)) = (&self.coding, slice.first()) {
             self.choose_deflate(first);
         }
@@ -133,7 +133,7 @@ impl Decoder {
                 Ok(0) => self.ended = true,
                 Ok(n) => slice = slice.get(n..).unwrap_or_default(),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return Err(self.outcome_of_error(Failure::Decode)),
+                Err(_) => return Err(self.reason(Failure::Decode)),
             }
         }
         Ok(())
@@ -152,11 +152,8 @@ impl Decoder {
     }
 
     /// A decoder fails because the meter stopped it, or by itself.
-    fn outcome_of_error(&mut self, failure: Failure) -> Outcome {
-        match self.meter().over {
-            Some(unwanted) => Outcome::Unwanted(unwanted),
-            None => Outcome::Unreachable(failure),
-        }
+    fn reason(&mut self, failure: Failure) -> Failure {
+        self.meter().over.unwrap_or(failure)
     }
 
     fn meter(&mut self) -> &mut Meter {
@@ -187,7 +184,7 @@ struct Meter {
     wire: u64,
     decoded: u64,
     limits: BodyLimits,
-    over: Option<Unwanted>,
+    over: Option<Failure>,
 }
 
 impl Meter {
@@ -216,9 +213,9 @@ impl Write for Meter {
         let decoded = self.decoded + bytes.len() as u64;
         let ratio_allows = self.wire.saturating_mul(self.limits.max_ratio);
         if decoded > RATIO_FLOOR_BYTES && decoded > ratio_allows {
-            self.over = Some(Unwanted::Bomb);
+            self.over = Some(Failure::Bomb);
         } else if decoded > self.limits.max_bytes {
-            self.over = Some(Unwanted::TooLarge);
+            self.over = Some(Failure::TooLarge);
         }
         if self.over.is_some() {
             return Err(io::Error::other("body over its limit"));

@@ -1,5 +1,5 @@
-//! How a fetch ended, as people say it: one sentence without the address, since that stands beside it. In: the error of
-//! the client, an outcome. Out: text. Programs go by the words of [`Outcome::word`] instead.
+//! What an error of the client is, and how a fetch ended in a sentence for people, without the address, since that stands
+//! beside it. Programs go by the words of [`VisitOutcome`] and [`Failure`] instead.
 
 use std::error::Error;
 use std::io;
@@ -7,33 +7,40 @@ use std::time::Duration;
 
 use rustls::CertificateError;
 
-use super::client::Fetched;
+use super::guard::Refusal;
 use super::limits::Config;
-use super::outcome::{Failure, Outcome, Unwanted};
+use super::request::Fetched;
+use crate::outcome::{Failure, VisitOutcome};
 use taojin_uri::CrawlUri;
 
 impl Fetched {
     /// How it ended, in a sentence.
     pub fn in_words(&self) -> String {
+        if !self.detail.is_empty() {
+            return self.detail.clone();
+        }
+        if let Some(failure) = self.failure {
+            return failed(failure).to_owned();
+        }
         let status = self.head.status;
-        match &self.outcome {
-            Outcome::Page => format!("answered {status}"),
-            Outcome::NotModified => "not changed since the last visit".to_owned(),
-            Outcome::Redirect { to, .. } => format!("it redirects to {to}"),
-            Outcome::Gone => "the page is gone for good (HTTP 410)".to_owned(),
-            Outcome::NotFound => "there is no such page (HTTP 404)".to_owned(),
-            Outcome::Denied => format!("the server refuses us (HTTP {status})"),
-            Outcome::Busy { retry_after_ms } => {
-                let rest = retry_after_ms.map_or(String::new(), |ms| {
+        match self.outcome {
+            VisitOutcome::Page => format!("answered {status}"),
+            VisitOutcome::NotModified => "not changed since the last visit".to_owned(),
+            VisitOutcome::Redirect => match &self.head.location {
+                Some(to) => format!("it redirects to {to}"),
+                None => failed(Failure::BadRedirect).to_owned(),
+            },
+            VisitOutcome::Gone => "the page is gone for good (HTTP 410)".to_owned(),
+            VisitOutcome::NotFound => "there is no such page (HTTP 404)".to_owned(),
+            VisitOutcome::Denied => format!("the server refuses us (HTTP {status})"),
+            VisitOutcome::Busy => {
+                let rest = self.head.retry_after_ms.map_or(String::new(), |ms| {
                     format!(", next try in {} s at the earliest", ms / 1000)
                 });
                 format!("the server asks for fewer requests (HTTP {status}{rest})")
             }
-            Outcome::ServerError => format!("the server failed (HTTP {status})"),
-            Outcome::Unreachable(failure) if self.detail.is_empty() => failed(*failure).to_owned(),
-            Outcome::Unreachable(_) => self.detail.clone(),
-            Outcome::Refused(refusal) => refusal.to_string(),
-            Outcome::Unwanted(unwanted) => not_taken(*unwanted).to_owned(),
+            VisitOutcome::ServerError => format!("the server failed (HTTP {status})"),
+            other => other.as_str().to_owned(),
         }
     }
 }
@@ -49,29 +56,61 @@ fn failed(failure: Failure) -> &'static str {
         Failure::Truncated => "the answer broke off before its end",
         Failure::Decode => "the answer cannot be decompressed",
         Failure::Protocol => "the answer is not HTTP",
+        Failure::Address => "fetch.allow_addresses does not allow its address",
+        Failure::ContentType => "it is no web page: its Content-Type is of another kind",
+        Failure::TooLarge => "it is larger than fetch.max_body_bytes",
+        Failure::Bomb => "it grows too much when decompressed (fetch.max_ratio)",
+        Failure::BadRedirect => "it redirects to nothing that can be crawled",
     }
 }
 
-fn not_taken(unwanted: Unwanted) -> &'static str {
-    match unwanted {
-        Unwanted::ContentType => "it is no web page: its Content-Type is of another kind",
-        Unwanted::TooLarge => "it is larger than fetch.max_body_bytes",
-        Unwanted::Bomb => "it grows too much when decompressed (fetch.max_ratio)",
-        Unwanted::Redirect => "it redirects to nothing that can be crawled",
+/// What an error of the client is, before (`in_body` false) or after the header.
+pub(super) fn failure(error: &reqwest::Error, in_body: bool) -> Failure {
+    let causes = causes(error);
+    let is_io = |kinds: &[io::ErrorKind]| {
+        let mut io = causes.iter().filter_map(|c| c.downcast_ref::<io::Error>());
+        io.any(|io| kinds.contains(&io.kind()))
+    };
+    // the type of hyper's errors is not ours to name: a message cut short says so
+    let is_broken = || {
+        is_io(&[
+            io::ErrorKind::ConnectionReset,
+            io::ErrorKind::ConnectionAborted,
+            io::ErrorKind::BrokenPipe,
+            io::ErrorKind::UnexpectedEof,
+        ]) || causes
+            .iter()
+            .any(|c| c.to_string().contains("before message completed"))
+    };
+    if causes.iter().any(|c| c.is::<Refusal>()) {
+        Failure::Address
+    } else if error.is_dns() {
+        Failure::Dns
+    } else if error.is_timeout() {
+        Failure::Timeout
+    } else if causes.iter().any(|c| c.is::<rustls::Error>()) {
+        Failure::Tls
+    } else if error.is_connect() && is_io(&[io::ErrorKind::ConnectionRefused]) {
+        Failure::ConnectionRefused
+    } else if error.is_connect() {
+        Failure::Connect
+    } else if in_body {
+        Failure::Truncated
+    } else if is_broken() {
+        Failure::Reset
+    } else {
+        Failure::Protocol
     }
 }
 
-/// An error of the client, after `elapsed`.
+/// An error of the client in a sentence, after `elapsed`.
 pub(super) fn of_error(
     error: &reqwest::Error,
-    outcome: &Outcome,
+    failure: Failure,
     uri: &CrawlUri,
     config: &Config,
     elapsed: Duration,
 ) -> String {
-    let Outcome::Unreachable(failure) = outcome else {
-        return String::new();
-    };
     let host = uri.host();
     let server = match uri.authority().contains(':') {
         true => uri.authority().to_owned(),
@@ -105,7 +144,14 @@ pub(super) fn of_error(
         Failure::Timeout => format!("no answer within {}", seconds(config.idle_timeout_ms)),
         Failure::Reset => format!("{server} broke the connection off"),
         Failure::Protocol => format!("the answer of {server} is not HTTP"),
-        Failure::Truncated | Failure::Decode => failed(*failure).to_owned(),
+        Failure::Address => match causes(error)
+            .iter()
+            .find_map(|c| c.downcast_ref::<Refusal>())
+        {
+            Some(refusal) => refusal.to_string(),
+            None => failed(failure).to_owned(),
+        },
+        _ => failed(failure).to_owned(),
     }
 }
 

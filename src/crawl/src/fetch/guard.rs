@@ -21,16 +21,6 @@ pub enum Refusal {
     Port(u16),
 }
 
-impl Refusal {
-    /// The word of the crawl log.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Refusal::Address(_, range) => range,
-            Refusal::Port(_) => "port",
-        }
-    }
-}
-
 /// What is not public in IPv4; the first that contains an address names it.
 const RANGES_V4: &[(Network, &str)] = &[
     (Network::v4([0, 0, 0, 0], 8), "unspecified"),

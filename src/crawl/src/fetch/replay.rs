@@ -3,12 +3,12 @@
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::client::{Fetched, Request, Sink, Want, of_head};
 use super::decode::{BodyLimits, Decoder};
 use super::head::{Asked, Head, encoding};
 use super::limits::Config;
-use super::outcome::{Failure, Outcome};
+use super::request::{Fetched, Request, Sink, Want};
 use super::warc_reader::Record;
+use crate::outcome::{Failure, VisitOutcome};
 use taojin_uri::CrawlUri;
 
 /// Gives the answer in `record` to `sink`; none if the record is not an answer to a request for a page.
@@ -29,22 +29,20 @@ pub fn replay(
         now_ms: 0,
         max_retry_after_ms: config.max_retry_after_ms,
     };
-    let mut fetched = Fetched::new(Outcome::Page);
-    fetched.head = Head::read(status, &headers, &asked);
     let request = Request {
         want: Want::Page,
         ..Request::page(uri.clone(), 0)
     };
-    fetched.outcome = of_head(&fetched.head, &request);
-    if fetched.outcome == Outcome::Page {
+    let mut fetched = Fetched::of_head(Head::read(status, &headers, &asked), &request);
+    if fetched.outcome == VisitOutcome::Page {
         let chunked = headers.get("transfer-encoding").is_some();
         let joined = chunked.then(|| unchunked(body)).flatten();
         let body = joined.as_deref().unwrap_or(body);
         deliver(body, &encoding(&headers), config, sink, &mut fetched);
         // a record cut behind the end of its page lost nothing
         let declared = fetched.head.content_length.unwrap_or(u64::MAX);
-        if record.cut && fetched.outcome == Outcome::Page && fetched.wire_bytes < declared {
-            fetched.outcome = Outcome::Unreachable(Failure::Truncated);
+        if record.cut && fetched.outcome == VisitOutcome::Page && fetched.wire_bytes < declared {
+            fetched.fail(Failure::Truncated);
         }
     }
     Some((uri, fetched))
@@ -68,8 +66,7 @@ fn deliver(
         ""
     };
     let Some(mut decoder) = Decoder::new(encoding, limits) else {
-        fetched.outcome = Outcome::Unreachable(Failure::Decode);
-        return;
+        return fetched.fail(Failure::Decode);
     };
     sink.begin(&fetched.head);
     let mut deliver = |bytes: &[u8]| sink.chunk(bytes).is_continue();
@@ -81,7 +78,7 @@ fn deliver(
     fetched.body_bytes = decoder.decoded_bytes();
     match end {
         Ok(whole) => fetched.whole = whole,
-        Err(outcome) => fetched.outcome = outcome,
+        Err(failure) => fetched.fail(failure),
     }
 }
 

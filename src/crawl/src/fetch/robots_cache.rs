@@ -11,11 +11,12 @@ use std::sync::{Arc, Mutex as MapMutex, MutexGuard, PoisonError};
 
 use tokio::sync::Mutex;
 
-use super::client::{Fetched, Fetcher, Request, Sink};
-use super::outcome::{Outcome, Unwanted};
+use super::client::Fetcher;
+use super::request::{Fetched, Request, Sink};
 use super::robots::Robots;
 use super::robots_reader::{MAX_ROBOTS_BYTES, Rule};
 use super::warc::Exchange;
+use crate::outcome::{Failure, VisitOutcome};
 use taojin_uri::CrawlUri;
 
 /// A crawl of more sites at once than this asks some twice a day.
@@ -62,7 +63,7 @@ pub enum Access {
     Unreachable {
         /// When it is tried again, Unix milliseconds.
         retry_at_ms: i64,
-        /// How the last try ended, as [`Outcome::word`].
+        /// How the last try ended: the word of its [`Failure`], or else of its [`VisitOutcome`].
         word: &'static str,
         /// The status of the last answer, if one came.
         status: Option<u16>,
@@ -281,12 +282,14 @@ impl Known {
                 }
             };
             requests += 1;
-            match &fetched.outcome {
-                Outcome::Redirect { to, .. } if requests <= config.max_redirects => {
-                    target.clone_from(to);
-                    continue;
-                }
-                Outcome::Page | Outcome::Unwanted(Unwanted::TooLarge) => {
+            if let Some(to) = fetched.redirect_target()
+                && requests <= config.max_redirects
+            {
+                target.clone_from(to);
+                continue;
+            }
+            match fetched.outcome {
+                _ if fetched.is_page_or_beginning() => {
                     let robots = Robots::parse(&file.bytes, config.robots_token());
                     self.learn(robots, robots_txt, &fetched, now_ms);
                 }
@@ -294,7 +297,7 @@ impl Known {
                 _ if is_absent(&fetched) => {
                     self.learn(Robots::default(), robots_txt, &fetched, now_ms);
                 }
-                Outcome::NotModified => self.confirm(now_ms),
+                VisitOutcome::NotModified => self.confirm(now_ms),
                 _ => {
                     self.fail(&fetched, now_ms);
                     self.trouble = fetched.in_words();
@@ -325,18 +328,16 @@ impl Known {
 
     /// Keeps what is known for a month, and tries again later and later.
     fn fail(&mut self, fetched: &Fetched, now_ms: i64) {
-        let outcome = &fetched.outcome;
         let stale = |r: &Rules| now_ms.saturating_sub(r.read_ms) > MAX_STALE_MS;
         if self.rules.as_ref().is_some_and(stale) {
             self.rules = None;
         }
         let doubled = FIRST_RETRY_MS.saturating_mul(1 << self.failures.min(10));
-        let asked = match outcome {
-            Outcome::Busy { retry_after_ms } => retry_after_ms.unwrap_or(0),
-            _ => 0,
-        };
+        let asked = fetched.asked_pause_ms().unwrap_or(0);
         self.failures = self.failures.saturating_add(1);
-        self.word = outcome.word();
+        self.word = fetched
+            .failure
+            .map_or(fetched.outcome.as_str(), Failure::as_str);
         self.status = Some(fetched.head.status).filter(|status| *status > 0);
         self.fresh_until_ms = now_ms.saturating_add(doubled.min(MAX_RETRY_MS).max(asked));
     }
@@ -344,10 +345,8 @@ impl Known {
 
 /// Any 4xx but 429 is an answer: there is no file (RFC 9309 §2.3.1.3).
 fn is_absent(fetched: &Fetched) -> bool {
-    let redirect = matches!(
-        fetched.outcome,
-        Outcome::Redirect { .. } | Outcome::Unwanted(Unwanted::Redirect)
-    );
+    let redirect =
+        fetched.outcome == VisitOutcome::Redirect || fetched.failure == Some(Failure::BadRedirect);
     redirect || (matches!(fetched.head.status, 400..=499) && fetched.head.status != 429)
 }
 

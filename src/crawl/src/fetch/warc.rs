@@ -15,8 +15,8 @@ use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 
-use super::client::{Fetched, Sink};
 use super::head::Head;
+use super::request::{Fetched, Sink};
 use taojin_uri::CrawlUri;
 
 /// The name of a file that is being written.

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use crate::outcome::{Failure, VisitOutcome};
 use crate::store::UrlRecord;
 
 /// The right to fetch one URL now. Ends with [`Frontier::finished`](super::Frontier::finished) or
@@ -47,28 +48,13 @@ pub enum Next {
     Idle,
 }
 
-/// How a fetch ended, as far as the host is concerned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FetchOutcome {
-    /// The server answered: any status but those below.
-    Answered,
-    /// 429 or 503: it asked for less.
-    Throttled,
-    /// 5xx other than 503.
-    ServerError,
-    /// No connection, no name, no TLS.
-    Unreachable,
-    /// The connection broke or timed out on the way.
-    Broken,
-    /// The host was not asked for the page (robots.txt, address guard): no delay follows.
-    NotAsked,
-}
-
 /// What the frontier wants to know of a fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchReport {
-    /// How it ended.
-    pub outcome: FetchOutcome,
+    /// How it ended. No delay follows where the host was not asked for the page.
+    pub outcome: VisitOutcome,
+    /// Why no page came, if it is known: a connection that broke is not held against the host as one that was not made.
+    pub failure: Option<Failure>,
     /// Time from request to the end of the body.
     pub elapsed_ms: i64,
     /// `Retry-After`, as a length of time.
@@ -83,9 +69,10 @@ pub struct FetchReport {
 
 impl FetchReport {
     /// A report without extras.
-    pub fn new(outcome: FetchOutcome, elapsed_ms: i64) -> Self {
+    pub fn new(outcome: VisitOutcome, elapsed_ms: i64) -> Self {
         FetchReport {
             outcome,
+            failure: None,
             elapsed_ms,
             retry_after_ms: None,
             crawl_delay_ms: None,

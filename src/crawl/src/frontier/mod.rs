@@ -31,7 +31,7 @@ pub use assign::{queue_key, rank, shard};
 pub use commit::CommitReport;
 pub use config::Config;
 pub use explain::{Explanation, HostCounts, Stats, leads_nowhere};
-pub use lease::{FetchOutcome, FetchReport, Lease, Next};
+pub use lease::{FetchReport, Lease, Next};
 pub use leasing::Frontier;
 pub use politeness::Cause;
 pub use remaining::{Resting, Span, longest_rest};

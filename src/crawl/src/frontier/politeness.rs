@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use super::config::Config;
-use super::lease::{FetchOutcome, FetchReport};
+use super::lease::FetchReport;
+use crate::outcome::VisitOutcome;
 use crate::store::HostRecord;
 
 /// Doubling more often than this leads beyond any limit.
@@ -129,7 +130,11 @@ pub(super) fn record_fetch(
     site_delay_ms: Option<i64>,
     now_ms: i64,
 ) {
-    if report.outcome == FetchOutcome::NotAsked {
+    use VisitOutcome::{
+        AddressRefused, Busy, Disallowed, RobotsUnreachable, ServerError, Unreachable,
+    };
+    if matches!(report.outcome, AddressRefused | Disallowed) {
+        // The host was not asked.
         return;
     }
     host.fetched += 1;
@@ -141,10 +146,12 @@ pub(super) fn record_fetch(
         host.ip = report.ip;
     }
     let (delay_ms, cause) = delay(config, host, site_delay_ms);
+    let has_broken = report.failure.is_some_and(|f| !f.is_no_connection());
     match report.outcome {
-        FetchOutcome::Answered => answered(config, host, now_ms),
-        FetchOutcome::Throttled => throttled(config, host, report, now_ms),
-        FetchOutcome::Unreachable => {
+        Busy => throttled(config, host, report, now_ms),
+        ServerError => failed(config, host, report, now_ms),
+        Unreachable if has_broken => failed(config, host, report, now_ms),
+        Unreachable | RobotsUnreachable => {
             failed(config, host, report, now_ms);
             back_off(
                 config,
@@ -154,8 +161,7 @@ pub(super) fn record_fetch(
                 now_ms,
             );
         }
-        FetchOutcome::ServerError | FetchOutcome::Broken => failed(config, host, report, now_ms),
-        FetchOutcome::NotAsked => {}
+        _ => answered(config, host, now_ms),
     }
     hold(host, now_ms + delay_ms, cause, now_ms);
 }

@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::VisitOutcome;
 use crate::store::{UrlClass, UrlRecord, UrlState, Visit};
 
 const HOUR_MS: i64 = 3_600_000;
@@ -98,46 +99,50 @@ pub enum PageKind {
     Other,
 }
 
-/// What came of a visit.
+/// What a visit found, as far as the policy goes by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// A page.
-    Page {
-        /// Status of the answer.
-        status: u16,
-        /// What it is.
-        kind: PageKind,
-        /// Articles: digest of the extracted text. Hubs, feeds, sitemaps: digest of the links.
-        digest: Option<u64>,
-        /// `ETag` of the answer.
-        etag: Option<String>,
-        /// `Last-Modified` of the answer, as sent.
-        last_modified: Option<String>,
-        /// A document of it goes into the index.
-        documented: bool,
-    },
-    /// 304.
-    NotModified,
-    /// A redirect, not followed here.
-    Redirect {
-        /// Status of the answer.
-        status: u16,
-        /// Where it leads.
-        target: String,
-    },
-    /// 4xx. 404 and 410 can end the page.
-    ClientError(u16),
-    /// 5xx or 429.
-    ServerError {
-        /// Status of the answer.
-        status: u16,
-        /// `Retry-After`, as a length of time.
-        retry_after_ms: Option<i64>,
-    },
-    /// No answer, or one that broke off: the reason.
-    NoAnswer(String),
-    /// Not asked for: robots.txt, address guard, scope. The reason.
-    Refused(String),
+pub struct Finding {
+    /// How the visit ended.
+    pub outcome: VisitOutcome,
+    /// Status of the answer, if one came.
+    pub status: Option<u16>,
+    /// Why there is no page, for the record: where none was asked for, where none came, or where it was not taken.
+    pub reason: String,
+    /// Where a redirect leads.
+    pub target: Option<String>,
+    /// `Retry-After` of a server that asks for fewer requests, in milliseconds.
+    pub retry_after_ms: Option<i64>,
+    /// What stands there, if a page came.
+    pub page: Option<PageFacts>,
+}
+
+impl Finding {
+    /// An end without a page.
+    pub fn new(outcome: VisitOutcome, status: Option<u16>, reason: impl Into<String>) -> Self {
+        Finding {
+            outcome,
+            status,
+            reason: reason.into(),
+            target: None,
+            retry_after_ms: None,
+            page: None,
+        }
+    }
+}
+
+/// What a page that came says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageFacts {
+    /// What it is.
+    pub kind: PageKind,
+    /// Articles: digest of the extracted text. Hubs, feeds, sitemaps: digest of the links.
+    pub digest: Option<u64>,
+    /// `ETag` of the answer.
+    pub etag: Option<String>,
+    /// `Last-Modified` of the answer, as sent.
+    pub last_modified: Option<String>,
+    /// A document of it goes into the index.
+    pub documented: bool,
 }
 
 /// What follows.
@@ -152,53 +157,53 @@ pub struct Revisit {
 }
 
 /// What follows from a visit that ended at `now_ms`.
-pub fn revisit(config: &Config, record: &UrlRecord, outcome: &Outcome, now_ms: i64) -> Revisit {
+pub fn revisit(config: &Config, record: &UrlRecord, finding: &Finding, now_ms: i64) -> Revisit {
     let mut next = Revisit {
         visit: record.visit.clone(),
         changed: false,
         delete: false,
     };
-    next.visit.fetched_ms = Some(now_ms);
-    next.visit.error = None;
-    match outcome {
-        Outcome::Page { .. } => {
-            page(config, &mut next, outcome, now_ms);
-            rest(config, record, &mut next.visit, now_ms);
-        }
-        Outcome::NotModified => {
-            next.visit.status = Some(304);
-            // What was said of the page still holds.
-            let said = record.visit.error.clone();
-            next.visit.error = said.filter(|_| record.visit.state == UrlState::Fetched);
-            reached(&mut next.visit);
-            unchanged(config, &mut next.visit, now_ms);
-        }
-        Outcome::Redirect { status, target } => {
-            redirect(config, &mut next, *status, target, now_ms);
-        }
-        Outcome::ClientError(status) => client_error(config, &mut next, *status, now_ms),
-        Outcome::ServerError {
-            status,
-            retry_after_ms,
-        } => {
-            next.visit.status = Some(*status);
-            failed(config, &mut next.visit, &format!("status {status}"), now_ms);
-            // The server knows best when to ask again; the host's politeness keeps to it as well.
-            if let Some(wait_ms) = retry_after_ms {
-                let asked_ms = now_ms + wait_ms.clamp(&0, &MAX_RETRY_MS);
-                next.visit.due_ms = next.visit.due_ms.map(|_| asked_ms);
+    let visit = &mut next.visit;
+    visit.fetched_ms = Some(now_ms);
+    visit.error = None;
+    visit.status = finding.status;
+    match finding.outcome {
+        VisitOutcome::Page => {
+            if let Some(facts) = &finding.page {
+                page(config, &mut next, facts, now_ms);
+                rest(config, record, &mut next.visit, now_ms);
             }
         }
-        Outcome::NoAnswer(error) => {
-            next.visit.status = None;
-            failed(config, &mut next.visit, error, now_ms);
+        VisitOutcome::NotModified => {
+            // What was said of the page still holds.
+            let said = record.visit.error.clone();
+            visit.error = said.filter(|_| record.visit.state == UrlState::Fetched);
+            reached(visit);
+            unchanged(config, visit, now_ms);
         }
-        Outcome::Refused(reason) => {
-            next.visit.state = UrlState::Refused;
-            next.visit.error = Some(reason.clone());
-            next.visit.due_ms = Some(now_ms + REFUSED_MS);
+        VisitOutcome::Redirect => redirect(config, &mut next, finding.target.as_deref(), now_ms),
+        VisitOutcome::Gone => gone(&mut next),
+        VisitOutcome::NotFound => missing(config, &mut next, "status 404", now_ms),
+        VisitOutcome::Denied | VisitOutcome::Busy | VisitOutcome::ServerError => {
+            let status = finding.status.unwrap_or_default();
+            failed(config, visit, &format!("status {status}"), now_ms);
+            // The server knows best when to ask again; the host's politeness keeps to it as well.
+            if let Some(wait_ms) = finding.retry_after_ms {
+                let asked_ms = now_ms + wait_ms.clamp(0, MAX_RETRY_MS);
+                visit.due_ms = visit.due_ms.map(|_| asked_ms);
+            }
+        }
+        VisitOutcome::Unreachable | VisitOutcome::RobotsUnreachable => {
+            visit.status = None;
+            failed(config, visit, &finding.reason, now_ms);
+        }
+        VisitOutcome::Disallowed | VisitOutcome::AddressRefused | VisitOutcome::Unwanted => {
+            visit.state = UrlState::Refused;
+            visit.error = Some(finding.reason.clone());
+            visit.due_ms = Some(now_ms + REFUSED_MS);
             // It was not visited: the state of its last visit stands.
-            next.visit.fetched_ms = record.visit.fetched_ms;
+            visit.fetched_ms = record.visit.fetched_ms;
+            visit.status = record.visit.status;
         }
     }
     next
@@ -211,33 +216,21 @@ fn reached(visit: &mut Visit) {
     visit.target = None;
 }
 
-fn page(config: &Config, next: &mut Revisit, outcome: &Outcome, now_ms: i64) {
-    let Outcome::Page {
-        status,
-        kind,
-        digest,
-        etag,
-        last_modified,
-        documented,
-    } = outcome
-    else {
-        return;
-    };
-    next.visit.status = Some(*status);
-    if *kind == PageKind::Error && next.visit.documented {
+fn page(config: &Config, next: &mut Revisit, facts: &PageFacts, now_ms: i64) {
+    if facts.kind == PageKind::Error && next.visit.documented {
         missing(config, next, "error page", now_ms);
         return;
     }
     reached(&mut next.visit);
     let visit = &mut next.visit;
-    visit.class = class_after(visit.class, *kind);
-    visit.etag.clone_from(etag);
-    visit.last_modified.clone_from(last_modified);
-    next.delete = visit.documented && !documented;
-    visit.documented = *documented;
+    visit.class = class_after(visit.class, facts.kind);
+    visit.etag.clone_from(&facts.etag);
+    visit.last_modified.clone_from(&facts.last_modified);
+    next.delete = visit.documented && !facts.documented;
+    visit.documented = facts.documented;
     // A change of digest is one, and so is the first visit; pages without a digest cannot be told.
-    next.changed = visit.changed_ms.is_none() || visit.digest != *digest;
-    visit.digest = *digest;
+    next.changed = visit.changed_ms.is_none() || visit.digest != facts.digest;
+    visit.digest = facts.digest;
     if next.changed {
         changed(config, visit, now_ms);
     } else {
@@ -317,13 +310,12 @@ fn rest(config: &Config, record: &UrlRecord, visit: &mut Visit, now_ms: i64) {
     visit.interval_ms = (quiet_ms + quiet_ms / 128 * turn).clamp(0, config.hub_max_ms.max(0));
 }
 
-fn redirect(config: &Config, next: &mut Revisit, status: u16, target: &str, now_ms: i64) {
+fn redirect(config: &Config, next: &mut Revisit, target: Option<&str>, now_ms: i64) {
     let visit = &mut next.visit;
-    let same = visit.state == UrlState::Redirect && visit.target.as_deref() == Some(target);
+    let same = visit.state == UrlState::Redirect && visit.target.as_deref() == target;
     reached(visit);
     visit.state = UrlState::Redirect;
-    visit.status = Some(status);
-    visit.target = Some(target.to_owned());
+    visit.target = target.map(str::to_owned);
     // What the address itself once held is no longer there.
     next.delete = visit.documented;
     visit.documented = false;
@@ -335,15 +327,6 @@ fn redirect(config: &Config, next: &mut Revisit, status: u16, target: &str, now_
     } else {
         next.changed = true;
         changed(config, visit, now_ms);
-    }
-}
-
-fn client_error(config: &Config, next: &mut Revisit, status: u16, now_ms: i64) {
-    next.visit.status = Some(status);
-    match status {
-        410 => gone(next),
-        404 => missing(config, next, "status 404", now_ms),
-        _ => failed(config, &mut next.visit, &format!("status {status}"), now_ms),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::config::Loaded;
 use crate::daemon::control::{self, Answer, Asked, Request};
 use crate::daemon::{self, LogLine, Mode, Options, now_ms};
 use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
+use taojin_crawl::VisitOutcome;
 use taojin_crawl::store::{Reader, Store, StoreError};
 use taojin_uri::CrawlUri;
 
@@ -75,10 +76,8 @@ pub(crate) fn visit(context: &Context, args: &VisitArgs) -> anyhow::Result<ExitC
     } else {
         output::line(&output::printable(&visited(&done)));
     }
-    let went_well = matches!(
-        done.outcome.as_deref(),
-        Some("ok" | "not_modified" | "redirect")
-    );
+    let outcome = done.outcome.as_deref().and_then(VisitOutcome::parse);
+    let went_well = outcome.is_some_and(VisitOutcome::is_success);
     Ok(ExitCode::from(u8::from(!went_well)))
 }
 
@@ -106,10 +105,10 @@ fn visit_alone(loaded: &Loaded, url: &str) -> anyhow::Result<CommandDone> {
     Ok(CommandDone {
         site: Some(line.site),
         url: Some(line.url),
-        outcome: Some(line.outcome.to_owned()),
+        outcome: Some(line.outcome.as_str().to_owned()),
         status: line.status,
         reason: line.reason,
-        document: line.document.map(str::to_owned),
+        document: line.document.map(|change| change.as_str().to_owned()),
         ..CommandDone::default()
     })
 }

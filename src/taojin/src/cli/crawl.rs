@@ -10,6 +10,7 @@ use crate::config::{ConfigError, Loaded};
 use crate::daemon::control::{self, Answer, Asked, Request};
 use crate::daemon::{self, Mode, Options, SiteSummary, Summary};
 use crate::serve::Level;
+use taojin_crawl::VisitOutcome;
 
 /// Arguments of `crawl`.
 #[derive(Debug, clap::Args)]
@@ -212,7 +213,7 @@ fn report(summary: &Summary, handed: bool) -> Vec<String> {
 
 /// How much was found, about; nothing where nothing was fetched.
 fn found(summary: &Summary) -> String {
-    let came = summary.outcome("ok") + summary.outcome("not_modified");
+    let came = summary.outcome(VisitOutcome::Page) + summary.outcome(VisitOutcome::NotModified);
     match came {
         0 => String::new(),
         _ => {

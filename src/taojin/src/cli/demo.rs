@@ -12,6 +12,7 @@ use super::{Context, Usage, output, runtime};
 use crate::config::{Config, Loaded};
 use crate::daemon::{self, Mode, Options, StatusBoard, Summary, now_ms};
 use crate::serve::{self, BindError};
+use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch;
 use taojin_crawl::store;
 use taojin_demo::{self as demo, SHOWCASE, Server, World};
@@ -185,8 +186,8 @@ async fn crawl_twice(server: &Arc<Server>, loaded: &Loaded) -> anyhow::Result<()
         "increment    {} new, {} changed; of {known} known addresses {} answered 304, {} came whole, {} were not asked for",
         second.documents_new,
         second.documents_changed,
-        second.outcome("not_modified"),
-        second.outcome("ok"),
+        second.outcome(VisitOutcome::NotModified),
+        second.outcome(VisitOutcome::Page),
         (known - asked).max(0),
     ));
     Ok(())
@@ -208,10 +209,10 @@ fn tell(summary: &Summary) {
     let seconds = summary.elapsed_ms as f64 / 1000.0;
     output::line(&format!(
         "fetched      {} pages ({:.1} MB), {} not modified, {} redirects, in {seconds:.1} s",
-        summary.outcome("ok"),
+        summary.outcome(VisitOutcome::Page),
         summary.bytes as f64 / 1e6,
-        summary.outcome("not_modified"),
-        summary.outcome("redirect"),
+        summary.outcome(VisitOutcome::NotModified),
+        summary.outcome(VisitOutcome::Redirect),
     ));
     output::line(&format!(
         "articles     {} new, {} changed, {} unchanged, {} deleted",

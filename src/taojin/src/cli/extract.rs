@@ -8,7 +8,8 @@ use super::extract_inputs::{self, Contents, Input, InputError, PageBytes};
 use super::{Context, Usage, explain, output, runtime};
 use crate::config::Config;
 use crate::daemon::{self, now_ms};
-use taojin_crawl::fetch::{Fetcher, Outcome, Request, Unwanted};
+use taojin_crawl::fetch::{Fetcher, Request};
+use taojin_crawl::{Failure, VisitOutcome};
 use taojin_extract::page::{self, Hints, Page};
 use taojin_extract::{self as extract, Document, Piece, Trace};
 use taojin_uri::CrawlUri;
@@ -230,20 +231,20 @@ impl Reading<'_> {
             runtime()?.block_on(fetcher.fetch(&Request::page(uri.clone(), now_ms()), &mut body));
         let limits = &self.config.fetch;
         let too_large = format!("fetch.max_body_bytes = {}", limits.max_body_bytes);
-        let note = match &fetched.outcome {
-            Outcome::Page => None,
-            Outcome::Unwanted(Unwanted::TooLarge) if !body.is_empty() => Some(format!(
+        let note = match fetched.failure {
+            None if fetched.outcome == VisitOutcome::Page => None,
+            Some(Failure::TooLarge) if !body.is_empty() => Some(format!(
                 "only the first {} are read ({too_large})",
                 megabytes(body.len() as u64)
             )),
-            Outcome::Unwanted(Unwanted::TooLarge) => {
+            Some(Failure::TooLarge) => {
                 anyhow::bail!("is larger than {too_large}: not read")
             }
-            Outcome::Unwanted(Unwanted::ContentType) => {
+            Some(Failure::ContentType) => {
                 let named = fetched.head.content_type.as_deref();
                 anyhow::bail!("is {}, not a page", named.unwrap_or("of another type"))
             }
-            Outcome::Unwanted(Unwanted::Bomb) => {
+            Some(Failure::Bomb) => {
                 return Err(InputError::Bomb(limits.max_ratio).into());
             }
             _ => anyhow::bail!("{}", fetched.in_words()),

@@ -34,7 +34,7 @@ impl ProgressLine {
     /// What the crawl is to call for each fetch.
     pub(super) fn watcher(&self) -> Progress {
         let mut show = self.steps();
-        Box::new(move |line: &LogLine, left| show(line.outcome, &line.url, left))
+        Box::new(move |line: &LogLine, left| show(line.outcome.as_str(), &line.url, left))
     }
 
     /// What is to be called for each fetch: its outcome, its address, how many are left.

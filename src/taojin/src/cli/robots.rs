@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use super::{Context, Usage, output, runtime};
 use crate::config::Config;
 use crate::daemon::now_ms;
-use taojin_crawl::fetch::{Fetcher, Outcome, Request, Robots};
+use taojin_crawl::VisitOutcome;
+use taojin_crawl::fetch::{Fetcher, Request, Robots};
 use taojin_uri::CrawlUri;
 
 /// Arguments of `robots`.
@@ -72,11 +73,13 @@ async fn fetch(fetcher: &Fetcher, mut uri: CrawlUri) -> anyhow::Result<Vec<u8>> 
         let mut body: Vec<u8> = Vec::new();
         let request = Request::any(uri.clone(), now_ms());
         let fetched = fetcher.fetch(&request, &mut body).await;
-        match &fetched.outcome {
-            Outcome::Page => return Ok(body),
-            Outcome::Redirect { to, .. } => uri = to.clone(),
+        match fetched.outcome {
+            VisitOutcome::Page => return Ok(body),
+            VisitOutcome::Redirect => uri = fetched.head.location.unwrap_or(uri),
             // without a file everything is allowed (RFC 9309 section 2.3.1.3)
-            Outcome::NotFound | Outcome::Gone | Outcome::Denied => return Ok(Vec::new()),
+            VisitOutcome::NotFound | VisitOutcome::Gone | VisitOutcome::Denied => {
+                return Ok(Vec::new());
+            }
             _ => anyhow::bail!("{uri}: {}", fetched.in_words()),
         }
     }

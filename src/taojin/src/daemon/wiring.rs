@@ -14,7 +14,7 @@ use super::crawl::crawl_log::CrawlLog;
 use super::crawl::crawl_loop::{CrawlLoop, Event};
 use super::crawl::disk::DiskWatch;
 use super::crawl::replay::Replay;
-use super::crawl::visit::Work;
+use super::crawl::visited::Work;
 use super::learn::learner::Learner;
 use super::learn::templates::{Seen, Templates};
 use super::report::summary::Summary;

@@ -4,7 +4,7 @@
 use metrics::{Unit, counter, describe_counter, describe_histogram, histogram};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 
-/// Counter, label `outcome`: fetches by how they ended (`ok`, `not_modified`, `gone`, `refused`, `error` …).
+/// Counter, label `outcome`: fetches by how they ended (the words of the crawl log).
 pub const FETCHES_TOTAL: &str = "taojin_fetches_total";
 /// Counter: bytes received over the network, before decompression.
 pub const FETCH_BYTES_TOTAL: &str = "taojin_fetch_bytes_total";

@@ -2,9 +2,10 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::client::{HTML, PAGE, fetch, outcome};
+use super::client::{CAME, HTML, PAGE, end_of, failed, fetch, outcome};
 use super::server::{Server, Step, http, uri};
-use crate::fetch::{Config, Failure, Head, Outcome, Request, Sink, Unwanted};
+use crate::fetch::{Config, Head, Request, Sink};
+use crate::outcome::{Failure, VisitOutcome};
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
@@ -51,7 +52,7 @@ async fn every_coding_gives_the_page_and_its_size_on_the_wire() {
     ] {
         let server = Server::always(encoded(coding, &bytes)).await;
         let (fetched, body) = fetch(&server).await;
-        assert_eq!(fetched.outcome, Outcome::Page, "{coding}");
+        assert_eq!(end_of(&fetched), CAME, "{coding}");
         assert_eq!(body, page, "{coding}");
         assert_eq!(fetched.wire_bytes, bytes.len() as u64, "{coding}");
         assert_eq!(fetched.body_bytes, page.len() as u64, "{coding}");
@@ -75,14 +76,10 @@ async fn a_compressed_page_cut_short_is_no_page() {
         let cut = &whole[..whole.len() - 5];
         let server = Server::always(encoded(coding, cut)).await;
         let end = outcome(&server).await;
-        assert_eq!(end, Outcome::Unreachable(Failure::Truncated), "{coding}");
+        assert_eq!(end, failed(Failure::Truncated), "{coding}");
     }
     let empty = Server::always(encoded("gzip", b"")).await;
-    assert_eq!(
-        outcome(&empty).await,
-        Outcome::Page,
-        "an empty body has no coding"
-    );
+    assert_eq!(outcome(&empty).await, CAME, "an empty body has no coding");
 }
 
 #[tokio::test]
@@ -92,11 +89,7 @@ async fn bombs_and_giants_are_stopped_early() {
     for (coding, bomb) in [("gzip", gzip(&zeros)), ("zstd", zstd)] {
         let server = Server::always(encoded(coding, &bomb)).await;
         let (fetched, body) = fetch(&server).await;
-        assert_eq!(
-            fetched.outcome,
-            Outcome::Unwanted(Unwanted::Bomb),
-            "{coding}"
-        );
+        assert_eq!(end_of(&fetched), failed(Failure::Bomb), "{coding}");
         assert!(
             body.len() <= 4 << 20,
             "{coding}: {} bytes came through",
@@ -105,23 +98,23 @@ async fn bombs_and_giants_are_stopped_early() {
     }
     // honest but repetitive: below the floor the ratio does not count
     let server = Server::always(encoded("gzip", &gzip(&zeros[..500 << 10]))).await;
-    assert_eq!(outcome(&server).await, Outcome::Page);
-    let too_large = Outcome::Unwanted(Unwanted::TooLarge);
+    assert_eq!(outcome(&server).await, CAME);
+    let too_large = failed(Failure::TooLarge);
     let declared = b"HTTP/1.1 200 OK\r\nContent-Length: 999999999999\r\n\r\n".to_vec();
     assert_eq!(outcome(&Server::always(declared).await).await, too_large);
     let mut endless = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".to_vec();
     endless.extend_from_slice(&zeros);
     let (fetched, body) = fetch(&Server::always(endless).await).await;
-    assert_eq!(fetched.outcome, too_large);
+    assert_eq!(end_of(&fetched), too_large);
     assert!(body.len() as u64 <= Config::default().max_body_bytes);
     let server = Server::always(http("200 OK", "", b"12345")).await;
-    for (limit, want) in [(4, too_large), (5, Outcome::Page)] {
+    for (limit, want) in [(4, too_large), (5, CAME)] {
         let request = Request {
             max_body_bytes: Some(limit),
             ..Request::any(uri(PAGE), 0)
         };
         let fetched = server.fetcher().fetch(&request, &mut Vec::new()).await;
-        assert_eq!(fetched.outcome, want);
+        assert_eq!(end_of(&fetched), want);
     }
 }
 
@@ -131,12 +124,12 @@ async fn huge_headers_end_the_fetch() {
     let many = "X-Many: a\r\n".repeat(5_000);
     for headers in [line, many] {
         let server = Server::always(http("200 OK", &headers, b"x")).await;
-        assert!(matches!(outcome(&server).await, Outcome::Unreachable(_)));
+        assert_eq!(outcome(&server).await.0, VisitOutcome::Unreachable);
     }
     let fine = "X-Many: a\r\n".repeat(150);
     assert_eq!(
         outcome(&Server::always(http("200 OK", &fine, b"x")).await).await,
-        Outcome::Page
+        CAME
     );
 }
 
@@ -181,6 +174,6 @@ async fn a_sink_that_has_enough_ends_the_fetch() {
     })
     .await
     .unwrap();
-    assert_eq!((fetched.outcome, fetched.whole), (Outcome::Page, false));
+    assert_eq!((end_of(&fetched), fetched.whole), (CAME, false));
     assert_eq!(fetched.body_bytes, 1000);
 }

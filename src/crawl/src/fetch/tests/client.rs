@@ -1,6 +1,6 @@
 use super::server::{Server, Step, http, uri};
-use crate::fetch::{Config, Failure, FetchError, Fetched, Fetcher, Outcome, Request};
-use crate::fetch::{Refusal, Unwanted};
+use crate::fetch::{Config, FetchError, Fetched, Fetcher, Refusal, Request};
+use crate::outcome::{Failure, VisitOutcome};
 
 pub(super) const PAGE: &str = "http://h.example/page";
 pub(super) const HTML: &str = "Content-Type: text/html; charset=utf-8\r\n";
@@ -12,16 +12,26 @@ pub(super) async fn fetch(server: &Server) -> (Fetched, Vec<u8>) {
     (fetched, body)
 }
 
-pub(super) async fn outcome(server: &Server) -> Outcome {
-    fetch(server).await.0.outcome
+/// How a fetch ended, and why there is no page.
+pub(super) type End = (VisitOutcome, Option<Failure>);
+
+/// A page came whole.
+pub(super) const CAME: End = (VisitOutcome::Page, None);
+
+pub(super) fn failed(failure: Failure) -> End {
+    (failure.outcome(), Some(failure))
 }
 
-async fn outcome_of_steps(steps: Vec<Step>) -> Outcome {
+pub(super) fn end_of(fetched: &Fetched) -> End {
+    (fetched.outcome, fetched.failure)
+}
+
+pub(super) async fn outcome(server: &Server) -> End {
+    end_of(&fetch(server).await.0)
+}
+
+async fn outcome_of_steps(steps: Vec<Step>) -> End {
     outcome(&Server::start(move |_| steps.clone()).await).await
-}
-
-fn unreachable(failure: Failure) -> Outcome {
-    Outcome::Unreachable(failure)
 }
 
 #[tokio::test]
@@ -85,11 +95,7 @@ async fn broken_answers_are_told_apart() {
         ),
     ];
     for (i, (steps, failure)) in rows.into_iter().enumerate() {
-        assert_eq!(
-            outcome_of_steps(steps).await,
-            unreachable(failure),
-            "row {i}"
-        );
+        assert_eq!(outcome_of_steps(steps).await, failed(failure), "row {i}");
     }
 }
 
@@ -112,48 +118,33 @@ async fn hosts_out_of_reach_are_told_apart() {
     config.hosts.insert("plain.example".to_owned(), to_server);
     config.hosts.insert("石油.Example".to_owned(), to_server);
     let fetcher = Fetcher::new(config).unwrap();
-    let end = async |text: &str| {
+    let fetch = async |text: &str| {
         let request = Request::page(uri(text), 0);
-        fetcher.fetch(&request, &mut Vec::new()).await.outcome
+        fetcher.fetch(&request, &mut Vec::new()).await
+    };
+    let end = async |text: &str| end_of(&fetch(text).await);
+    let refused = async |text: &str, refusal: Refusal| {
+        let fetched = fetch(text).await;
+        assert_eq!(end_of(&fetched), failed(Failure::Address), "{text}");
+        assert_eq!(fetched.in_words(), refusal.to_string());
     };
     assert_eq!(
         end("http://closed.example/").await,
-        unreachable(Failure::ConnectionRefused)
+        failed(Failure::ConnectionRefused)
     );
-    assert_eq!(
-        end("https://plain.example/").await,
-        unreachable(Failure::Tls)
-    );
-    let refused = Refusal::Address("10.1.2.3".parse().unwrap(), "private");
-    assert_eq!(
-        end("http://private.example/").await,
-        Outcome::Refused(refused)
-    );
-    let refused = Refusal::Address("169.254.169.254".parse().unwrap(), "link-local");
-    assert_eq!(
-        end("http://2852039166/latest").await,
-        Outcome::Refused(refused)
-    );
+    assert_eq!(end("https://plain.example/").await, failed(Failure::Tls));
+    let address = |ip: &str, range| Refusal::Address(ip.parse().unwrap(), range);
+    refused("http://private.example/", address("10.1.2.3", "private")).await;
+    let link_local = address("169.254.169.254", "link-local");
+    refused("http://2852039166/latest", link_local).await;
     let port = server.address.port();
-    let refused = Refusal::Address("::1".parse().unwrap(), "loopback");
-    assert_eq!(
-        end(&format!("http://[::1]:{port}/")).await,
-        Outcome::Refused(refused)
-    );
-    assert_eq!(
-        end("http://h.example:22/").await,
-        Outcome::Refused(Refusal::Port(22))
-    );
-    assert_eq!(end("http://石油.example/").await, Outcome::Page);
+    let loopback = address("::1", "loopback");
+    refused(&format!("http://[::1]:{port}/"), loopback).await;
+    refused("http://h.example:22/", Refusal::Port(22)).await;
+    assert_eq!(end("http://石油.example/").await, CAME);
     // `.invalid` has no address anywhere (RFC 2606), with and without a name server
-    assert_eq!(
-        end("http://nowhere.invalid/").await,
-        unreachable(Failure::Dns)
-    );
-    assert_eq!(
-        end(&format!("http://127.0.0.1:{port}/")).await,
-        Outcome::Page
-    );
+    assert_eq!(end("http://nowhere.invalid/").await, failed(Failure::Dns));
+    assert_eq!(end(&format!("http://127.0.0.1:{port}/")).await, CAME);
 }
 
 #[tokio::test]
@@ -169,64 +160,58 @@ async fn without_leave_a_name_that_resolves_to_loopback_is_refused() {
         let fetched = fetcher
             .fetch(&Request::page(uri(&text), 0), &mut Vec::new())
             .await;
-        assert!(
-            matches!(
-                fetched.outcome,
-                Outcome::Refused(Refusal::Address(_, "loopback"))
-            ),
-            "{host}: {:?}",
-            fetched.outcome
-        );
+        assert_eq!(end_of(&fetched), failed(Failure::Address), "{host}");
+        assert!(fetched.in_words().contains("loopback"), "{host}");
     }
     assert!(server.asked().is_empty(), "not one byte may have been sent");
 }
 
 #[tokio::test]
 async fn statuses_become_outcomes() {
-    let to = |text: &str, permanent| Outcome::Redirect {
-        to: uri(text),
-        permanent,
-    };
-    let busy = |retry_after_ms| Outcome::Busy { retry_after_ms };
+    use VisitOutcome::{Busy, Denied, Gone, NotFound, Page, Redirect, ServerError};
+    let plain = |outcome| ((outcome, None), None, None);
+    let wrong = |failure| (failed(failure), None, None);
+    let to = |text: &str| ((Redirect, None), Some(uri(text)), None);
+    let busy = |retry_after_ms| ((Busy, None), None, retry_after_ms);
     let rows = [
-        ("200 OK", "", Outcome::Page),
-        ("203 OK", HTML, Outcome::Page),
-        ("204 No Content", "", Outcome::Page),
+        ("200 OK", "", plain(Page)),
+        ("203 OK", HTML, plain(Page)),
+        ("204 No Content", "", plain(Page)),
         (
             "200 OK",
             "Content-Type: image/png\r\n",
-            Outcome::Unwanted(Unwanted::ContentType),
+            wrong(Failure::ContentType),
         ),
         (
             "301 Moved",
             "Location: /new\r\n",
-            to("http://h.example/new", true),
+            to("http://h.example/new"),
         ),
         (
             "308 Moved",
             "Location: //o.example\r\n",
-            to("http://o.example/", true),
+            to("http://o.example/"),
         ),
-        ("302 Found", "Location: page\r\n", to(PAGE, false)),
+        ("302 Found", "Location: page\r\n", to(PAGE)),
         (
             "307 Found",
             "Location: https://h.example/\r\n",
-            to("https://h.example/", false),
+            to("https://h.example/"),
         ),
-        ("302 Found", "", Outcome::Unwanted(Unwanted::Redirect)),
+        ("302 Found", "", wrong(Failure::BadRedirect)),
         (
             "302 Found",
             "Location: file:///etc/passwd\r\n",
-            Outcome::Unwanted(Unwanted::Redirect),
+            wrong(Failure::BadRedirect),
         ),
-        ("304 Not Modified", "", Outcome::ServerError),
-        ("300 Choices", "", Outcome::ServerError),
-        ("401 Unauthorized", "", Outcome::Denied),
-        ("403 Forbidden", "", Outcome::Denied),
-        ("451 Legal", "", Outcome::Denied),
-        ("404 Not Found", HTML, Outcome::NotFound),
-        ("410 Gone", "", Outcome::Gone),
-        ("408 Timeout", "", Outcome::ServerError),
+        ("304 Not Modified", "", plain(ServerError)),
+        ("300 Choices", "", plain(ServerError)),
+        ("401 Unauthorized", "", plain(Denied)),
+        ("403 Forbidden", "", plain(Denied)),
+        ("451 Legal", "", plain(Denied)),
+        ("404 Not Found", HTML, plain(NotFound)),
+        ("410 Gone", "", plain(Gone)),
+        ("408 Timeout", "", plain(ServerError)),
         ("429 Too Many", "", busy(None)),
         ("429 Too Many", "Retry-After: 7\r\n", busy(Some(7_000))),
         (
@@ -239,20 +224,23 @@ async fn statuses_become_outcomes() {
             "Retry-After: 999999999\r\n",
             busy(Some(86_400_000)),
         ),
-        ("500 Oops", "Retry-After: 7\r\n", Outcome::ServerError),
-        ("599 Odd", "", Outcome::ServerError),
-        ("999 LinkedIn", "", Outcome::ServerError),
+        ("500 Oops", "Retry-After: 7\r\n", plain(ServerError)),
+        ("599 Odd", "", plain(ServerError)),
+        ("999 LinkedIn", "", plain(ServerError)),
     ];
     for (status, headers, want) in rows {
         let server = Server::always(http(status, headers, b"")).await;
-        assert_eq!(outcome(&server).await, want, "{status} {headers}");
+        let (fetched, _) = fetch(&server).await;
+        let target = fetched.redirect_target().cloned();
+        let found = (end_of(&fetched), target, fetched.asked_pause_ms());
+        assert_eq!(found, want, "{status} {headers}");
     }
 }
 
 #[tokio::test]
 async fn a_redirect_loop_is_one_request_here() {
     let server = Server::always(http("302 Found", "Location: /page\r\n", b"")).await;
-    assert!(matches!(outcome(&server).await, Outcome::Redirect { .. }));
+    assert_eq!(outcome(&server).await, (VisitOutcome::Redirect, None));
     assert_eq!(server.asked().len(), 1);
 }
 
@@ -266,7 +254,7 @@ async fn a_known_page_is_asked_for_with_its_conditions() {
         ..Request::page(uri(PAGE), 0)
     };
     let fetched = server.fetcher().fetch(&request, &mut Vec::new()).await;
-    assert_eq!(fetched.outcome, Outcome::NotModified);
+    assert_eq!(end_of(&fetched), (VisitOutcome::NotModified, None));
     assert_eq!(fetched.head.etag.as_deref(), Some("\"v2\""));
     let asked = server.asked().remove(0).to_ascii_lowercase();
     for line in [

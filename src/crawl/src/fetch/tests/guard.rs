@@ -99,7 +99,10 @@ fn what_is_not_public_is_refused_in_every_spelling() {
     let guard = Guard::default();
     for &(host, range) in REFUSED {
         let uri = uri(&format!("http://{host}/"));
-        let refused = guard.check_uri(&uri).map_err(|r| r.word());
+        let refused = guard.check_uri(&uri).map_err(|refusal| match refusal {
+            Refusal::Address(_, range) => range,
+            Refusal::Port(_) => "port",
+        });
         assert_eq!(refused, Err(range), "{host} is {uri}");
         let address = uri.literal_address().unwrap();
         assert!(guard.check(address).is_err(), "{host} resolved");

@@ -55,7 +55,7 @@ async fn what_cannot_be_had_refuses_and_what_is_not_there_allows() {
         (
             "500 Oops",
             "",
-            unreachable(60_000, "server-error", Some(500)),
+            unreachable(60_000, "server_error", Some(500)),
         ),
         (
             "503 Busy",
@@ -70,7 +70,7 @@ async fn what_cannot_be_had_refuses_and_what_is_not_there_allows() {
         (
             "301 Moved",
             "Location: http://127.0.0.1:22/\r\n",
-            unreachable(60_000, "refused-address", None),
+            unreachable(60_000, "guard", None),
         ),
         ("404 Not Found", "", Access::Allowed(None)),
         ("410 Gone", "", Access::Allowed(None)),

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
+use super::client::{CAME, End, end_of, failed};
 use super::server::{Server, http, uri};
-use crate::fetch::{
-    Archive, Config, Exchange, Failure, Outcome, Record, Request, WarcError, WarcReader, replay,
-};
+use crate::fetch::{Archive, Config, Exchange, Record, Request, WarcError, WarcReader, replay};
+use crate::outcome::{Failure, VisitOutcome};
 
 const NOW_MS: i64 = 1_700_000_000_123;
 const PAGE: &str = "http://h.example/a?b";
@@ -104,7 +104,7 @@ async fn what_was_fetched_can_be_replayed() {
     assert_eq!(ids.len(), records.len());
     let mut page = Vec::new();
     let (target, fetched) = replay(response, &Config::default(), &mut page).unwrap();
-    assert_eq!((target.as_str(), fetched.outcome), (PAGE, Outcome::Page));
+    assert_eq!((target.as_str(), end_of(&fetched)), (PAGE, CAME));
     assert_eq!(String::from_utf8(page).unwrap(), "石油");
     assert_eq!(
         (fetched.head.charset(), fetched.whole),
@@ -112,7 +112,7 @@ async fn what_was_fetched_can_be_replayed() {
     );
     assert!(replay(&records[3], &Config::default(), &mut Vec::new()).is_none());
     let (_, fetched) = replay(&records[5], &Config::default(), &mut Vec::new()).unwrap();
-    assert!(matches!(fetched.outcome, Outcome::Redirect { .. }));
+    assert_eq!(fetched.outcome, VisitOutcome::Redirect);
 }
 
 #[tokio::test]
@@ -186,20 +186,20 @@ fn warc(kind: &str, target: &str, block: &str) -> String {
 }
 
 /// Outcome and body of the only record.
-fn replayed(file: &[u8]) -> Option<(String, Outcome, String)> {
+fn replayed(file: &[u8]) -> Option<(String, End, String)> {
     let record = records(file).remove(0);
     let mut page = Vec::new();
     let (uri, fetched) = replay(&record, &Config::default(), &mut page)?;
     Some((
         uri.to_string(),
-        fetched.outcome,
+        end_of(&fetched),
         String::from_utf8(page).unwrap(),
     ))
 }
 
 #[test]
 fn files_of_other_writers_are_read_as_they_are() {
-    let page = |target: &str, body: &str| Some((target.to_owned(), Outcome::Page, body.to_owned()));
+    let page = |target: &str, body: &str| Some((target.to_owned(), CAME, body.to_owned()));
     let http = |headers: &str, body: &str| format!("HTTP/1.1 200 OK\r\n{headers}\r\n{body}");
     let one = |headers: &str, body: &str| warc("response", PAGE, &http(headers, body));
     let plain = one("", "hello");
@@ -246,7 +246,7 @@ fn files_of_other_writers_are_read_as_they_are() {
     );
     let cut = &one("Content-Length: 5\r\n", "hello").into_bytes();
     let cut = &cut[..cut.len() - "llo\r\n\r\n".len()];
-    let truncated = Outcome::Unreachable(Failure::Truncated);
+    let truncated = failed(Failure::Truncated);
     assert_eq!(replayed(cut).unwrap().1, truncated);
 }
 

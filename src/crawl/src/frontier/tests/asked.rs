@@ -24,7 +24,7 @@ fn what_is_asked_for_goes_first_and_the_rest_of_the_host_is_kept() {
     let mut crawl = Crawl::new(politely());
     let many: Vec<String> = (0..50).map(|n| format!("http://a.test/{n}")).collect();
     crawl.offer(&many.iter().map(String::as_str).collect::<Vec<_>>());
-    let answered = FetchReport::new(FetchOutcome::Answered, 10);
+    let answered = FetchReport::new(VisitOutcome::Page, 10);
     let Asked::Fetch(lease) = ask(&mut crawl, "http://a.test/40") else {
         panic!("it may be fetched");
     };

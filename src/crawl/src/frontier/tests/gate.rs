@@ -11,7 +11,7 @@ fn day(crawl: &mut Crawl, etag: Option<&str>, changed: bool) -> usize {
         match crawl.next() {
             Next::Fetch(lease) => {
                 fetched += 1;
-                crawl.finish(&lease, &FetchReport::new(FetchOutcome::Answered, 1));
+                crawl.finish(&lease, &FetchReport::new(VisitOutcome::Page, 1));
                 let visit = &mut crawl.batch.pages.last_mut().unwrap().visit;
                 visit.digest = Some(7);
                 visit.etag = etag.map(str::to_owned);

@@ -49,7 +49,7 @@ fn a_link_of_a_hub_overtakes_a_backlog_that_is_in_memory() {
     crawl.commit();
     let lease = crawl.lease();
     let fresh = vec![Crawl::link("http://a.test/fresh", 1)];
-    crawl.finish_with(&lease, &FetchReport::new(FetchOutcome::Answered, 1), fresh);
+    crawl.finish_with(&lease, &FetchReport::new(VisitOutcome::Page, 1), fresh);
     crawl.commit();
     assert_eq!(crawl.lease().record.uri.as_str(), "http://a.test/fresh");
 }
@@ -101,7 +101,7 @@ fn a_lease_is_not_given_twice_before_its_commit() {
     ids.dedup();
     assert_eq!(ids.len(), 9);
     for lease in &leases {
-        crawl.finish(lease, &FetchReport::new(FetchOutcome::Answered, 1));
+        crawl.finish(lease, &FetchReport::new(VisitOutcome::Page, 1));
     }
     assert_eq!(crawl.next(), Next::Idle, "finished but not committed");
     crawl.commit();
@@ -127,10 +127,10 @@ fn what_was_not_committed_is_fetched_again_after_a_crash_and_nothing_else() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://b.test/1", "http://c.test/1"]);
     let first = crawl.lease();
-    crawl.finish(&first, &FetchReport::new(FetchOutcome::Answered, 1));
+    crawl.finish(&first, &FetchReport::new(VisitOutcome::Page, 1));
     let (second, _third) = (crawl.lease(), crawl.lease());
     crawl.commit();
-    crawl.finish(&second, &FetchReport::new(FetchOutcome::Answered, 1));
+    crawl.finish(&second, &FetchReport::new(VisitOutcome::Page, 1));
     let mut crawl = crawl.reopen();
     let again = crawl.drain();
     assert_eq!(again.len(), 2);
@@ -154,7 +154,7 @@ fn a_page_that_is_there_at_every_crash_goes_last_and_is_given_up_at_the_end() {
         let lease = crawl.lease();
         if lease.record.id != bad.record.id {
             assert_eq!(crawl.store.url(bad.record.id).unwrap().unwrap().crashes, 3);
-            crawl.finish(&lease, &FetchReport::new(FetchOutcome::Answered, 1));
+            crawl.finish(&lease, &FetchReport::new(VisitOutcome::Page, 1));
         }
     }
     for _ in 0..7 {
@@ -242,7 +242,7 @@ fn a_page_that_becomes_due_later_is_waited_for() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1"]);
     let lease = crawl.lease();
-    crawl.finish(&lease, &FetchReport::new(FetchOutcome::Answered, 1));
+    crawl.finish(&lease, &FetchReport::new(VisitOutcome::Page, 1));
     let due_ms = crawl.now_ms + 86_400_000;
     crawl.batch.pages[0].visit.due_ms = Some(due_ms);
     crawl.commit();

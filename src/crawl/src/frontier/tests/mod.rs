@@ -13,6 +13,7 @@ mod seen;
 use std::sync::Arc;
 
 use super::*;
+use crate::outcome::{Failure, VisitOutcome};
 use crate::store::{Batch, FinishedPage, NewUrl, Store, UrlClass, UrlState};
 use taojin_uri::CrawlUri;
 
@@ -121,7 +122,7 @@ impl Crawl {
             match self.next() {
                 Next::Fetch(lease) => {
                     fetched.push((self.now_ms, lease.record.uri.to_string()));
-                    self.finish(&lease, &FetchReport::new(FetchOutcome::Answered, 10));
+                    self.finish(&lease, &FetchReport::new(VisitOutcome::Page, 10));
                 }
                 Next::Wait { until_ms, .. } => {
                     assert!(until_ms > self.now_ms, "a wait must end later");

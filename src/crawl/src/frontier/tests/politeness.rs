@@ -14,7 +14,7 @@ fn exact() -> Config {
     }
 }
 
-fn report(outcome: FetchOutcome) -> FetchReport {
+fn report(outcome: VisitOutcome) -> FetchReport {
     FetchReport::new(outcome, 100)
 }
 
@@ -40,7 +40,7 @@ fn the_delay_follows_the_fetch_time_within_limits() {
         (60_000, 30_000),
     ] {
         let mut host = HostRecord::default();
-        let answer = FetchReport::new(FetchOutcome::Answered, elapsed_ms);
+        let answer = FetchReport::new(VisitOutcome::Page, elapsed_ms);
         assert_eq!(
             rest(&exact(), &mut host, &answer, None),
             (delay_ms, Cause::Delay),
@@ -52,7 +52,7 @@ fn the_delay_follows_the_fetch_time_within_limits() {
 #[test]
 fn jitter_stays_within_its_share_and_repeats() {
     let config = Config::default();
-    let answer = FetchReport::new(FetchOutcome::Answered, 1_000);
+    let answer = FetchReport::new(VisitOutcome::Page, 1_000);
     let run = || -> Vec<i64> {
         let mut host = HostRecord {
             id: 7,
@@ -72,7 +72,7 @@ fn jitter_stays_within_its_share_and_repeats() {
 fn robots_and_site_delays_are_obeyed_to_their_limits() {
     let answer = |crawl_delay_ms| FetchReport {
         crawl_delay_ms,
-        ..report(FetchOutcome::Answered)
+        ..report(VisitOutcome::Page)
     };
     let mut host = HostRecord::default();
     let first = rest(&exact(), &mut host, &answer(Some(7_000)), None);
@@ -90,17 +90,17 @@ fn robots_and_site_delays_are_obeyed_to_their_limits() {
 #[test]
 fn throttling_doubles_and_is_forgiven_after_a_quiet_time() {
     let (config, mut host) = (exact(), HostRecord::default());
-    let throttled = report(FetchOutcome::Throttled);
+    let throttled = report(VisitOutcome::Busy);
     for factor in [1, 2, 4, 8] {
         let expected = (factor * MINUTE, Cause::Throttled);
         assert_eq!(rest(&config, &mut host, &throttled, None), expected);
     }
     // An answer soon after does not forgive.
-    rest(&config, &mut host, &report(FetchOutcome::Answered), None);
+    rest(&config, &mut host, &report(VisitOutcome::Page), None);
     let soon = rest(&config, &mut host, &throttled, None);
     assert_eq!(soon, (16 * MINUTE, Cause::Throttled));
     host.not_before_ms += 31 * MINUTE;
-    rest(&config, &mut host, &report(FetchOutcome::Answered), None);
+    rest(&config, &mut host, &report(VisitOutcome::Page), None);
     assert_eq!(host.backoff_level, 0);
     let anew = rest(&config, &mut host, &throttled, None);
     assert_eq!(anew, (MINUTE, Cause::Throttled));
@@ -111,7 +111,7 @@ fn backoff_ends_at_a_day() {
     let (config, mut host) = (exact(), HostRecord::default());
     let mut last = 0;
     for _ in 0..40 {
-        last = rest(&config, &mut host, &report(FetchOutcome::Throttled), None).0;
+        last = rest(&config, &mut host, &report(VisitOutcome::Busy), None).0;
     }
     assert_eq!(last, 24 * HOUR);
 }
@@ -128,7 +128,7 @@ fn retry_after_is_obeyed_to_a_day() {
         let mut host = HostRecord::default();
         let throttled = FetchReport {
             retry_after_ms: Some(asked),
-            ..report(FetchOutcome::Throttled)
+            ..report(VisitOutcome::Busy)
         };
         assert_eq!(rest(&exact(), &mut host, &throttled, None).0, given);
     }
@@ -139,12 +139,12 @@ fn requests_that_were_under_way_count_as_one_throttling() {
     let (config, mut host) = (exact(), HostRecord::default());
     let now_ms = 1_800_000_000_000;
     for _ in 0..5 {
-        let throttled = report(FetchOutcome::Throttled);
+        let throttled = report(VisitOutcome::Busy);
         super::super::politeness::record_fetch(&config, &mut host, &throttled, None, now_ms);
     }
     assert_eq!(host.not_before_ms, now_ms + MINUTE);
     // A good answer to one of them does not end the rest.
-    let good = report(FetchOutcome::Answered);
+    let good = report(VisitOutcome::Page);
     super::super::politeness::record_fetch(&config, &mut host, &good, None, now_ms);
     assert_eq!(host.not_before_ms, now_ms + MINUTE);
     assert_eq!(Cause::from_code(host.cause), Cause::Throttled);
@@ -155,10 +155,10 @@ fn an_unreachable_host_rests_longer_and_longer_until_it_answers() {
     let (config, mut host) = (exact(), HostRecord::default());
     for factor in [1, 2, 4] {
         let expected = (factor * 15 * MINUTE, Cause::Unreachable);
-        let gone = report(FetchOutcome::Unreachable);
+        let gone = report(VisitOutcome::Unreachable);
         assert_eq!(rest(&config, &mut host, &gone, None), expected);
     }
-    let answer = rest(&config, &mut host, &report(FetchOutcome::Answered), None);
+    let answer = rest(&config, &mut host, &report(VisitOutcome::Page), None);
     assert_eq!(answer, (SECOND, Cause::Delay));
     assert_eq!((host.errors, host.backoff_level), (0, 0));
 }
@@ -167,22 +167,26 @@ fn an_unreachable_host_rests_longer_and_longer_until_it_answers() {
 fn a_host_is_parked_after_twenty_errors_in_a_row() {
     let (config, mut host) = (exact(), HostRecord::default());
     for n in 1..20 {
-        let (_, cause) = rest(&config, &mut host, &report(FetchOutcome::ServerError), None);
+        let (_, cause) = rest(&config, &mut host, &report(VisitOutcome::ServerError), None);
         assert_eq!(cause, Cause::Delay, "error {n}");
     }
-    let parked = rest(&config, &mut host, &report(FetchOutcome::Broken), None);
+    let broken = FetchReport {
+        failure: Some(Failure::Reset),
+        ..report(VisitOutcome::Unreachable)
+    };
+    let parked = rest(&config, &mut host, &broken, None);
     assert_eq!(parked, (24 * HOUR, Cause::Parked));
-    let again = rest(&config, &mut host, &report(FetchOutcome::ServerError), None);
+    let again = rest(&config, &mut host, &report(VisitOutcome::ServerError), None);
     assert_eq!(again.1, Cause::Parked, "one look a day");
-    rest(&config, &mut host, &report(FetchOutcome::Answered), None);
-    let (_, cause) = rest(&config, &mut host, &report(FetchOutcome::ServerError), None);
+    rest(&config, &mut host, &report(VisitOutcome::Page), None);
+    let (_, cause) = rest(&config, &mut host, &report(VisitOutcome::ServerError), None);
     assert_eq!(cause, Cause::Delay, "an answer ends it");
 }
 
 #[test]
 fn a_host_that_was_not_asked_needs_no_rest() {
     let (config, mut host) = (exact(), HostRecord::default());
-    rest(&config, &mut host, &report(FetchOutcome::NotAsked), None);
+    rest(&config, &mut host, &report(VisitOutcome::Disallowed), None);
     assert_eq!(host, HostRecord::default());
 }
 
@@ -194,7 +198,7 @@ fn one_connection_and_one_delay_for_each_host() {
     let second = crawl.lease();
     assert_ne!(first.record.host, second.record.host);
     assert_eq!(crawl.next(), Next::Idle, "both hosts are busy");
-    crawl.finish(&first, &report(FetchOutcome::Answered));
+    crawl.finish(&first, &report(VisitOutcome::Page));
     let wait = Next::Wait {
         until_ms: crawl.now_ms + SECOND,
         due: true,
@@ -216,7 +220,7 @@ fn hosts_on_one_address_share_its_connection_and_its_rest() {
     let ip = "192.0.2.1".parse().ok();
     let answer = FetchReport {
         ip,
-        ..report(FetchOutcome::Answered)
+        ..report(VisitOutcome::Page)
     };
     for _ in 0..2 {
         let lease = crawl.lease();
@@ -244,7 +248,7 @@ fn backoff_outlives_a_crash_and_is_explained() {
     let throttled = FetchReport {
         retry_after_ms: Some(HOUR),
         error: Some("status 429".to_owned()),
-        ..report(FetchOutcome::Throttled)
+        ..report(VisitOutcome::Busy)
     };
     crawl.finish(&lease, &throttled);
     crawl.commit();

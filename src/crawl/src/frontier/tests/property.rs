@@ -12,7 +12,7 @@ enum Step {
     Offer(Vec<u16>),
     Lease,
     /// End the n-th open lease.
-    Finish(usize, FetchOutcome),
+    Finish(usize, VisitOutcome, Option<Failure>),
     Release(usize),
     Commit,
     Crash,
@@ -21,15 +21,15 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let outcome = prop_oneof![
-        4 => Just(FetchOutcome::Answered),
-        1 => Just(FetchOutcome::Throttled),
-        1 => Just(FetchOutcome::Broken),
-        1 => Just(FetchOutcome::NotAsked),
+        4 => Just((VisitOutcome::Page, None)),
+        1 => Just((VisitOutcome::Busy, None)),
+        1 => Just((VisitOutcome::Unreachable, Some(Failure::Reset))),
+        1 => Just((VisitOutcome::Disallowed, None)),
     ];
     let step = prop_oneof![
         2 => prop::collection::vec(0u16..60, 1..12).prop_map(Step::Offer),
         6 => Just(Step::Lease),
-        4 => (0usize..8, outcome).prop_map(|(i, o)| Step::Finish(i, o)),
+        4 => (0usize..8, outcome).prop_map(|(i, (o, failure))| Step::Finish(i, o, failure)),
         1 => (0usize..8).prop_map(Step::Release),
         3 => Just(Step::Commit),
         1 => Just(Step::Crash),
@@ -81,9 +81,10 @@ proptest! {
                         open.push(*lease);
                     }
                 }
-                Step::Finish(i, outcome) if !open.is_empty() => {
+                Step::Finish(i, outcome, failure) if !open.is_empty() => {
                     let lease = open.remove(i % open.len());
-                    crawl.finish(&lease, &FetchReport::new(outcome, 50));
+                    let report = FetchReport { failure, ..FetchReport::new(outcome, 50) };
+                    crawl.finish(&lease, &report);
                     uncommitted.push(lease.record.uri.to_string());
                 }
                 Step::Release(i) if !open.is_empty() => {

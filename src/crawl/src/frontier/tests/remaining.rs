@@ -31,7 +31,7 @@ fn a_host_between_two_fetches_has_work_and_one_without_urls_has_none() {
     let lease = crawl.lease();
     assert!(!crawl.is_done(60_000), "it is being fetched");
     let link = Crawl::link("http://a.test/1", 2);
-    let answered = FetchReport::new(FetchOutcome::Answered, 10);
+    let answered = FetchReport::new(VisitOutcome::Page, 10);
     crawl.finish_with(&lease, &answered, vec![link]);
     crawl.commit();
     // The host rests: there is nothing to fetch now, and yet something to wait for.
@@ -52,7 +52,7 @@ fn a_host_that_asks_for_a_long_rest_is_named() {
     let lease = crawl.lease();
     let report = FetchReport {
         retry_after_ms: Some(7_200_000),
-        ..FetchReport::new(FetchOutcome::Throttled, 10)
+        ..FetchReport::new(VisitOutcome::Busy, 10)
     };
     crawl.finish(&lease, &report);
     crawl.commit();
@@ -73,7 +73,7 @@ fn what_comes_due_again_by_its_interval_is_work_for_another_day() {
     crawl.offer(&["http://a.test/1"]);
     let began_ms = crawl.now_ms;
     let lease = crawl.lease();
-    let answered = FetchReport::new(FetchOutcome::Answered, 10);
+    let answered = FetchReport::new(VisitOutcome::Page, 10);
     crawl.finish(&lease, &answered);
     let visit = &mut crawl.batch.pages[0].visit;
     visit.interval_ms = 1_000;
@@ -112,7 +112,7 @@ fn only_the_sites_of_a_pass_are_given_out() {
     let mut fetched = Vec::new();
     while let Next::Fetch(lease) = crawl.next() {
         fetched.push(lease.record.uri.to_string());
-        crawl.finish(&lease, &FetchReport::new(FetchOutcome::Answered, 10));
+        crawl.finish(&lease, &FetchReport::new(VisitOutcome::Page, 10));
         crawl.commit();
     }
     // The URL of the other site that was met on the shared host is put off.

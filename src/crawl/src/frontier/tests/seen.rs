@@ -28,7 +28,7 @@ fn new_links_are_counted_for_the_page_they_were_found_on() {
     ] {
         let lease = crawl.lease();
         let links = links.iter().map(|t| Crawl::link(t, 2)).collect();
-        crawl.finish_with(&lease, &FetchReport::new(FetchOutcome::Answered, 1), links);
+        crawl.finish_with(&lease, &FetchReport::new(VisitOutcome::Page, 1), links);
     }
     let report = crawl.commit();
     assert_eq!(report.new_by_page, [2, 0]);

@@ -1,7 +1,8 @@
 //! What follows from a visit.
 
 use super::*;
-use crate::schedule::{Config, Outcome, PageKind};
+use crate::outcome::VisitOutcome;
+use crate::schedule::{Config, Finding, PageFacts, PageKind};
 use crate::store::{UrlClass, UrlRecord, UrlState, Visit};
 
 const HOUR: i64 = 3_600_000;
@@ -27,19 +28,34 @@ fn record(class: UrlClass) -> UrlRecord {
     }
 }
 
-fn page(kind: PageKind, digest: u64) -> Outcome {
-    Outcome::Page {
-        status: 200,
+fn page(kind: PageKind, digest: u64) -> Finding {
+    let facts = PageFacts {
         kind,
         digest: Some(digest),
         etag: Some(format!("\"{digest}\"")),
         last_modified: None,
         documented: kind == PageKind::Article,
+    };
+    Finding {
+        page: Some(facts),
+        ..end(VisitOutcome::Page, 200)
     }
 }
 
+fn end(outcome: VisitOutcome, status: u16) -> Finding {
+    Finding::new(outcome, Some(status), "")
+}
+
+fn not_found() -> Finding {
+    end(VisitOutcome::NotFound, 404)
+}
+
+fn gone() -> Finding {
+    end(VisitOutcome::Gone, 410)
+}
+
 /// Goes through the outcomes, each at the time that the one before asked for (hubs: a day later).
-fn go(mut record: UrlRecord, outcomes: &[Outcome]) -> Vec<(Revisit, i64)> {
+fn go(mut record: UrlRecord, outcomes: &[Finding]) -> Vec<(Revisit, i64)> {
     let mut now = NOW;
     outcomes
         .iter()
@@ -65,7 +81,7 @@ fn articles_come_back_sooner_when_they_change_and_later_when_they_do_not() {
         &[
             article(1),
             article(1),
-            Outcome::NotModified,
+            end(VisitOutcome::NotModified, 304),
             article(2),
             article(3),
         ],
@@ -87,17 +103,17 @@ fn articles_come_back_sooner_when_they_change_and_later_when_they_do_not() {
 
 #[test]
 fn intervals_stay_between_an_hour_and_thirty_days() {
-    let same: Vec<Outcome> = (0..20).map(|_| page(PageKind::Article, 1)).collect();
+    let same: Vec<Finding> = (0..20).map(|_| page(PageKind::Article, 1)).collect();
     let steps = go(record(UrlClass::Article), &same);
     assert_eq!(wait(steps.last().unwrap()), Some(30 * DAY));
-    let other: Vec<Outcome> = (0..20).map(|i| page(PageKind::Article, i)).collect();
+    let other: Vec<Finding> = (0..20).map(|i| page(PageKind::Article, i)).collect();
     let steps = go(record(UrlClass::Article), &other);
     assert_eq!(wait(steps.last().unwrap()), Some(HOUR));
 }
 
 #[test]
 fn hubs_wait_for_the_cycle_and_longer_when_they_bring_nothing() {
-    let same: Vec<Outcome> = (0..60).map(|_| page(PageKind::Hub, 1)).collect();
+    let same: Vec<Finding> = (0..60).map(|_| page(PageKind::Hub, 1)).collect();
     let steps = go(record(UrlClass::Unknown), &same);
     assert!(steps.iter().all(|s| s.0.visit.due_ms.is_none()));
     assert_eq!(steps[0].0.visit.class, UrlClass::Hub);
@@ -117,25 +133,14 @@ fn hubs_wait_for_the_cycle_and_longer_when_they_bring_nothing() {
 
 #[test]
 fn lists_that_come_whole_for_nothing_rest_for_longer_unless_they_were_added_to() {
-    let blind = |digest| match page(PageKind::Hub, digest) {
-        Outcome::Page {
-            status,
-            kind,
-            digest,
-            last_modified,
-            documented,
-            ..
-        } => Outcome::Page {
-            status,
-            kind,
-            digest,
-            etag: None,
-            last_modified,
-            documented,
-        },
-        other => other,
+    let blind = |digest| {
+        let mut found = page(PageKind::Hub, digest);
+        if let Some(facts) = &mut found.page {
+            facts.etag = None;
+        }
+        found
     };
-    let same: Vec<Outcome> = (0..9).map(|_| blind(1)).collect();
+    let same: Vec<Finding> = (0..9).map(|_| blind(1)).collect();
     let steps = go(record(UrlClass::Unknown), &same);
     assert_eq!(steps[0].0.visit.interval_ms, 0, "the next cycle visits it");
     let rests = steps[1].0.visit.interval_ms;
@@ -166,22 +171,18 @@ fn seeds_feeds_and_sitemaps_keep_their_class() {
 fn gone_and_twice_not_found_a_day_apart_delete_the_document() {
     let mut documented = record(UrlClass::Article);
     documented.visit.documented = true;
-    for last in [Outcome::ClientError(404), page(PageKind::Error, 9)] {
-        let steps = go(documented.clone(), &[Outcome::ClientError(404), last]);
+    for last in [not_found(), page(PageKind::Error, 9)] {
+        let steps = go(documented.clone(), &[not_found(), last]);
         assert_eq!(wait(&steps[0]), Some(DAY));
         assert!(!steps[0].0.delete && steps[0].0.visit.documented);
         assert!(steps[1].0.delete && !steps[1].0.visit.documented);
         assert_eq!(steps[1].0.visit.state, UrlState::Gone);
         assert_eq!(steps[1].0.visit.due_ms, None);
     }
-    let steps = go(documented.clone(), &[Outcome::ClientError(410)]);
+    let steps = go(documented.clone(), &[gone()]);
     assert!(steps[0].0.delete);
     // Back again in between: the count starts anew.
-    let back = [
-        Outcome::ClientError(404),
-        page(PageKind::Article, 1),
-        Outcome::ClientError(404),
-    ];
+    let back = [not_found(), page(PageKind::Article, 1), not_found()];
     assert!(go(documented, &back).iter().all(|s| !s.0.delete));
 }
 
@@ -202,7 +203,7 @@ fn two_not_founds_within_a_day_are_one() {
     let mut record = record(UrlClass::Article);
     record.visit.documented = true;
     record.visit.not_found_since_ms = Some(NOW - HOUR);
-    let next = revisit(&Config::default(), &record, &Outcome::ClientError(404), NOW);
+    let next = revisit(&Config::default(), &record, &not_found(), NOW);
     assert!(!next.delete);
     assert_eq!(next.visit.due_ms, Some(NOW + 23 * HOUR));
 }
@@ -211,14 +212,10 @@ fn two_not_founds_within_a_day_are_one() {
 fn failures_of_the_server_never_delete() {
     let mut documented = record(UrlClass::Article);
     documented.visit.documented = true;
-    let server = Outcome::ServerError {
-        status: 500,
-        retry_after_ms: None,
-    };
     for outcome in [
-        server,
-        Outcome::NoAnswer("timed out".into()),
-        Outcome::ClientError(403),
+        end(VisitOutcome::ServerError, 500),
+        Finding::new(VisitOutcome::Unreachable, None, "timed out"),
+        end(VisitOutcome::Denied, 403),
     ] {
         let steps = go(documented.clone(), &vec![outcome; 40]);
         assert!(steps.iter().all(|s| !s.0.delete && s.0.visit.documented));
@@ -227,9 +224,9 @@ fn failures_of_the_server_never_delete() {
         assert_eq!(*waits.iter().max().unwrap(), 7 * DAY);
         assert_eq!(steps[39].0.visit.due_ms, None, "given up in the end");
     }
-    let asked = Outcome::ServerError {
-        status: 429,
+    let asked = Finding {
         retry_after_ms: Some(5 * HOUR),
+        ..end(VisitOutcome::Busy, 429)
     };
     assert_eq!(
         wait(&go(record(UrlClass::Article), &[asked])[0]),
@@ -241,9 +238,9 @@ fn failures_of_the_server_never_delete() {
 fn a_redirect_takes_the_document_away_and_is_followed_again_later() {
     let mut documented = record(UrlClass::Article);
     documented.visit.documented = true;
-    let to = |target: &str| Outcome::Redirect {
-        status: 301,
-        target: target.to_owned(),
+    let to = |target: &str| Finding {
+        target: Some(target.to_owned()),
+        ..end(VisitOutcome::Redirect, 301)
     };
     let steps = go(
         documented,
@@ -265,7 +262,10 @@ fn a_refusal_is_no_visit() {
     let mut visited = record(UrlClass::Article);
     visited.visit.fetched_ms = Some(NOW - DAY);
     visited.visit.documented = true;
-    let steps = go(visited, &[Outcome::Refused("robots.txt".into())]);
+    let steps = go(
+        visited,
+        &[Finding::new(VisitOutcome::Disallowed, None, "robots.txt")],
+    );
     let visit = &steps[0].0.visit;
     assert_eq!(visit.state, UrlState::Refused);
     assert_eq!(visit.fetched_ms, Some(NOW - DAY));
@@ -275,7 +275,7 @@ fn a_refusal_is_no_visit() {
 
 #[test]
 fn a_gone_seed_is_asked_again_in_the_next_cycle() {
-    let steps = go(record(UrlClass::Seed), &[Outcome::ClientError(410)]);
+    let steps = go(record(UrlClass::Seed), &[gone()]);
     assert_eq!(steps[0].0.visit.state, UrlState::Failed);
 }
 

@@ -5,7 +5,8 @@
 use crate::cli::Usage;
 use crate::config::Loaded;
 use crate::daemon::now_ms;
-use taojin_crawl::fetch::{Access, Fetched, Fetcher, Outcome, Request, RobotsCache};
+use taojin_crawl::VisitOutcome;
+use taojin_crawl::fetch::{Access, Fetched, Fetcher, Request, RobotsCache};
 use taojin_crawl::schedule::{read_feed, read_sitemap};
 use taojin_extract::page::{Hints, Page};
 use taojin_extract::{self as extract, Document, LinkKind};
@@ -100,7 +101,7 @@ async fn look(
             let fetched = fetcher
                 .fetch(&Request::page(link.clone(), now_ms()), &mut body)
                 .await;
-            (fetched.outcome == Outcome::Page).then(|| parse(loaded, &link, &fetched, &body))
+            (fetched.outcome == VisitOutcome::Page).then(|| parse(loaded, &link, &fetched, &body))
         }
         _ => None,
     };
@@ -157,10 +158,12 @@ async fn follow(fetcher: &Fetcher, seed: &CrawlUri) -> anyhow::Result<Result<Fol
         let fetched = fetcher
             .fetch(&Request::page(uri.clone(), now_ms()), &mut body)
             .await;
-        match &fetched.outcome {
-            Outcome::Page => return Ok(Ok((uri, fetched, body))),
-            Outcome::Redirect { to, .. } => uri = to.clone(),
-            Outcome::Refused(refusal) => return Err(Usage(format!("{uri}: {refusal}")).into()),
+        match fetched.outcome {
+            VisitOutcome::Page => return Ok(Ok((uri, fetched, body))),
+            VisitOutcome::Redirect => uri = fetched.head.location.unwrap_or(uri),
+            VisitOutcome::AddressRefused => {
+                return Err(Usage(format!("{uri}: {}", fetched.in_words())).into());
+            }
             _ => return Ok(Err(format!("{uri}: {}", fetched.in_words()))),
         }
     }
@@ -172,7 +175,7 @@ async fn get(fetcher: &Fetcher, uri: &CrawlUri) -> Option<Vec<u8>> {
     let fetched = fetcher
         .fetch(&Request::any(uri.clone(), now_ms()), &mut body)
         .await;
-    (fetched.outcome == Outcome::Page).then_some(body)
+    (fetched.outcome == VisitOutcome::Page).then_some(body)
 }
 
 async fn is_feed(fetcher: &Fetcher, uri: &CrawlUri) -> bool {

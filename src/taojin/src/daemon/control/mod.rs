@@ -86,7 +86,7 @@ pub struct Step {
 impl Step {
     fn of(line: &LogLine, left: u64) -> Self {
         Self {
-            outcome: line.outcome.to_owned(),
+            outcome: line.outcome.as_str().to_owned(),
             url: line.url.clone(),
             left,
         }

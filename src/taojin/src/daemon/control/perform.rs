@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::actions::{self, broken, store_failed};
 use super::{Answer, Reply, Request, Wish, stopping};
 use crate::daemon::crawl::crawl_loop::CrawlLoop;
-use crate::daemon::crawl::visit::Work;
+use crate::daemon::crawl::visited::Work;
 use crate::daemon::learn::templates::Seen;
 use crate::daemon::now_ms;
 use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};

@@ -80,10 +80,10 @@ impl Watches {
                     }
                 }
                 What::Url(asked, done) if *asked == id => {
-                    done.outcome = Some(line.outcome.to_owned());
+                    done.outcome = Some(line.outcome.as_str().to_owned());
                     done.status = line.status;
                     done.reason.clone_from(&line.reason);
-                    done.document = line.document.map(str::to_owned);
+                    done.document = line.document.map(|change| change.as_str().to_owned());
                 }
                 _ => {}
             }

@@ -5,23 +5,15 @@ use std::sync::Arc;
 
 use super::crawl_log::LogLine;
 use super::duplicates::{Duplicates, Primary, content};
-use super::visit::Visited;
+use super::visited::{Finished, Visited};
 use crate::daemon::indexer::OutboxDocument;
-use taojin_crawl::fetch::{Failure, Fetched, Outcome};
-use taojin_crawl::frontier::{FetchReport, Lease};
-use taojin_crawl::schedule::{self, PageKind, Revisit};
+use taojin_crawl::fetch::Fetched;
+use taojin_crawl::frontier::Lease;
+use taojin_crawl::schedule::{self, Finding, PageFacts, PageKind, Revisit};
 use taojin_crawl::store::{DocOp, FinishedPage, UrlClass, UrlRecord, UrlState, Visit};
+use taojin_crawl::{DocumentChange, VisitOutcome};
 use taojin_extract::{Document, Kind};
-
-/// A lease that has ended.
-pub(crate) struct Finished {
-    /// The lease.
-    pub(crate) lease: Lease,
-    /// What was found.
-    pub(crate) visited: Visited,
-    /// What the frontier's politeness is told.
-    pub(crate) report: FetchReport,
-}
+use taojin_uri::CrawlUri;
 
 /// What follows from a visit.
 pub(crate) struct Settled {
@@ -45,8 +37,8 @@ pub(crate) fn settle(
     // A page from an archive was visited when it was archived.
     let at_ms = visited.archived_ms.unwrap_or(now_ms);
     let has_document = visited.document.is_some() && ties.primary.is_none();
-    let outcome = outcome(&visited, record.visit.class, has_document);
-    let mut revisit = schedule::revisit(config, record, &outcome, at_ms);
+    let finding = finding(&visited, record.visit.class, has_document);
+    let mut revisit = schedule::revisit(config, record, &finding, at_ms);
     tie(&mut revisit, &visited, record, ties.primary.as_ref(), at_ms);
     if let Some(primary) = &ties.primary {
         // Its document is looked after at the other address.
@@ -56,7 +48,7 @@ pub(crate) fn settle(
     note(&mut revisit.visit, &visited);
     let other_document = other_document(&visited, record, ties.primary.as_ref(), at_ms);
     let (document, said) = document(&visited, &revisit, record, &ties, at_ms);
-    let read = visited.outcome == "ok" && visited.digest.is_some();
+    let read = visited.outcome == VisitOutcome::Page && visited.digest.is_some();
     let is_page = revisit.visit.state == UrlState::Fetched && !revisit.delete;
     let wasted = read && is_page && !revisit.changed;
     let line = line(&visited, &revisit, &lease, said, now_ms);
@@ -88,7 +80,7 @@ fn tie(
 ) {
     let visit = &mut revisit.visit;
     let before = &record.visit;
-    if visited.outcome == "not_modified" {
+    if visited.outcome == VisitOutcome::NotModified {
         visit.target.clone_from(&before.target);
         if before.digest.is_none() {
             // What stood for it is gone, or it was never read whole: this 304 is to no question of ours.
@@ -100,7 +92,7 @@ fn tie(
     if let Some(target) = &visited.target {
         visit.target = Some(target.to_string());
     }
-    let read = visited.outcome == "ok" && visited.kind != Some(Kind::Error);
+    let read = visited.outcome == VisitOutcome::Page && visited.kind != Some(Kind::Error);
     if read || !matches!(visit.state, UrlState::Failed | UrlState::Refused) {
         let same_text = primary.is_none_or(|p| p.same_text);
         let said = visited.document.as_ref().map(content);
@@ -111,7 +103,7 @@ fn tie(
 
 /// Writes down why a page that came has no document, or what is wrong with its body, for `taojin why`.
 fn note(visit: &mut Visit, visited: &Visited) {
-    if visit.state == UrlState::Fetched && visited.outcome == "ok" {
+    if visit.state == UrlState::Fetched && visited.outcome == VisitOutcome::Page {
         let parts = [&visited.reason, &visited.unindexed];
         let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
         visit.error = (!parts.is_empty()).then(|| parts.join("; "));
@@ -134,58 +126,33 @@ fn other_document(
     Some((primary.uri.fingerprint(), upsert(document, at_ms)))
 }
 
-/// The visit in the words of the revisit policy.
-fn outcome(visited: &Visited, class: UrlClass, has_document: bool) -> schedule::Outcome {
-    let reason = || {
-        visited
-            .reason
-            .clone()
-            .unwrap_or_else(|| visited.outcome.to_owned())
-    };
-    let Some(fetched) = &visited.fetched else {
-        return match visited.outcome {
-            "robots_unreachable" => {
-                schedule::Outcome::NoAnswer(visited.sentence.clone().unwrap_or_else(reason))
-            }
-            _ => schedule::Outcome::Refused(reason()),
-        };
-    };
-    let status = fetched.head.status;
-    match &fetched.outcome {
-        _ if visited.outcome == "ok" => page(visited, fetched, class, has_document),
-        Outcome::NotModified => schedule::Outcome::NotModified,
-        Outcome::Redirect { to, .. } => schedule::Outcome::Redirect {
-            status,
-            target: to.to_string(),
-        },
-        Outcome::Gone | Outcome::NotFound | Outcome::Denied => {
-            schedule::Outcome::ClientError(status)
-        }
-        Outcome::Busy { retry_after_ms } => schedule::Outcome::ServerError {
-            status,
-            retry_after_ms: *retry_after_ms,
-        },
-        Outcome::ServerError => schedule::Outcome::ServerError {
-            status,
-            retry_after_ms: None,
-        },
+/// The visit as the revisit policy sees it.
+fn finding(visited: &Visited, class: UrlClass, has_document: bool) -> Finding {
+    let fetched = visited.fetched.as_ref();
+    let reason = visited.reason.as_deref();
+    let in_words = match (visited.outcome, fetched) {
+        (VisitOutcome::RobotsUnreachable, _) => visited.sentence.clone(),
         // The reason names the byte at which the body broke off: the next visit compares it with its own.
-        Outcome::Unreachable(Failure::Truncated | Failure::Timeout) if fetched.wire_bytes > 0 => {
-            schedule::Outcome::NoAnswer(reason())
+        (VisitOutcome::Unreachable, Some(fetched)) if !fetched.broke_off() => {
+            Some(fetched.in_words())
         }
-        Outcome::Unreachable(_) => schedule::Outcome::NoAnswer(fetched.in_words()),
-        Outcome::Page | Outcome::Refused(_) | Outcome::Unwanted(_) => {
-            schedule::Outcome::Refused(reason())
-        }
+        _ => None,
+    };
+    let reason = in_words.unwrap_or_else(|| reason.unwrap_or(visited.outcome.as_str()).to_owned());
+    let is_page = visited.outcome == VisitOutcome::Page;
+    Finding {
+        target: fetched
+            .and_then(Fetched::redirect_target)
+            .map(CrawlUri::to_string),
+        retry_after_ms: fetched.and_then(Fetched::asked_pause_ms),
+        page: fetched
+            .filter(|_| is_page)
+            .map(|fetched| facts(visited, fetched, class, has_document)),
+        ..Finding::new(visited.outcome, fetched.map(|f| f.head.status), reason)
     }
 }
 
-fn page(
-    visited: &Visited,
-    fetched: &Fetched,
-    class: UrlClass,
-    has_document: bool,
-) -> schedule::Outcome {
+fn facts(visited: &Visited, fetched: &Fetched, class: UrlClass, has_document: bool) -> PageFacts {
     let kind = match (visited.kind, class) {
         (Some(Kind::Hub), UrlClass::Feed) => PageKind::Feed,
         (Some(Kind::Hub), UrlClass::Sitemap) => PageKind::Sitemap,
@@ -194,8 +161,7 @@ fn page(
         (Some(Kind::Error), _) => PageKind::Error,
         (Some(Kind::Other) | None, _) => PageKind::Other,
     };
-    schedule::Outcome::Page {
-        status: fetched.head.status,
+    PageFacts {
         kind,
         digest: visited.digest,
         etag: fetched.head.etag.clone(),
@@ -211,29 +177,33 @@ fn document(
     record: &UrlRecord,
     ties: &Duplicates,
     at_ms: i64,
-) -> (Option<DocOp>, Option<&'static str>) {
+) -> (Option<DocOp>, Option<DocumentChange>) {
     let had_document = record.visit.documented;
     if ties.primary.is_some() {
-        return (revisit.delete.then_some(DocOp::Delete), Some("duplicate"));
+        return (
+            revisit.delete.then_some(DocOp::Delete),
+            Some(DocumentChange::Duplicate),
+        );
     }
     if revisit.delete {
-        return (Some(DocOp::Delete), Some("deleted"));
+        return (Some(DocOp::Delete), Some(DocumentChange::Deleted));
     }
     let Some(document) = &visited.document else {
         return (
             None,
-            (visited.outcome == "not_modified" && had_document).then_some("unchanged"),
+            (visited.outcome == VisitOutcome::NotModified && had_document)
+                .then_some(DocumentChange::Unchanged),
         );
     };
     let same = record.visit.content == revisit.visit.content;
     if had_document && !revisit.changed && same {
-        return (None, Some("unchanged"));
+        return (None, Some(DocumentChange::Unchanged));
     }
     let word = match (had_document, ties.yielding.is_empty()) {
-        (true, _) => "changed",
+        (true, _) => DocumentChange::Changed,
         // It had this document at another address: counted once, whichever of the two was visited first.
-        (false, false) => "moved",
-        (false, true) => "new",
+        (false, false) => DocumentChange::Moved,
+        (false, true) => DocumentChange::New,
     };
     let document = Document {
         addresses: ties.addresses.clone(),
@@ -256,7 +226,7 @@ fn line(
     visited: &Visited,
     revisit: &Revisit,
     lease: &Lease,
-    document: Option<&'static str>,
+    document: Option<DocumentChange>,
     now_ms: i64,
 ) -> LogLine {
     let fetched = visited.fetched.as_ref();

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use taojin_crawl::{DocumentChange, VisitOutcome};
+
 /// One line of the crawl log. The names of the fields are stable.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LogLine {
@@ -16,9 +18,8 @@ pub struct LogLine {
     pub site: String,
     /// The URL.
     pub url: String,
-    /// How it ended: `ok`, `not_modified`, `redirect`, `gone`, `not_found`, `denied`, `busy`, `server_error`,
-    /// `unreachable`, `robots`, `robots_unreachable`, `guard`, `unwanted`, `scope`.
-    pub outcome: &'static str,
+    /// How it ended, as [`VisitOutcome::as_str`].
+    pub outcome: VisitOutcome,
     /// HTTP status, when an answer came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
@@ -41,7 +42,7 @@ pub struct LogLine {
     /// What became of the document: `new`, `changed`, `unchanged`, `deleted`, `duplicate` (another address has it),
     /// `moved` (another address had it, and this is the canonical one); absent when there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub document: Option<&'static str>,
+    pub document: Option<DocumentChange>,
     /// When it is fetched next, RFC 3339; absent: with the site's next cycle, or never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
@@ -156,7 +157,7 @@ mod tests {
             time: "2026-11-20T00:00:00Z".to_owned(),
             site: "s".to_owned(),
             url: format!("http://a.example/{n}"),
-            outcome: "ok",
+            outcome: VisitOutcome::Page,
             status: Some(200),
             reason: None,
             bytes: 10,
@@ -165,7 +166,7 @@ mod tests {
             kind: Some("article"),
             hops: 1,
             outlinks: 0,
-            document: Some("new"),
+            document: Some(DocumentChange::New),
             next: None,
         }
     }

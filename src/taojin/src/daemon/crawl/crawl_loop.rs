@@ -7,13 +7,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
-use super::apply::Finished;
 use super::archive::WarcSink;
 use super::crawl_log::CrawlLog;
 use super::disk::DiskWatch;
 use super::replay::Replay;
 use super::site_run::SiteRun;
-use super::visit::Work;
+use super::visited::{Finished, Work};
 use crate::config::CrawlConfig;
 use crate::daemon::control::{Answer, IndexPlace, Reply, Watches, Wish, actions, wait_for};
 use crate::daemon::learn::templates::Seen;

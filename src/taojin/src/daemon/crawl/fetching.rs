@@ -10,11 +10,11 @@ use futures_util::FutureExt;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::apply::Finished;
 use super::archive::WarcSink;
 use super::crawl_loop::Event;
 use super::visit;
-use super::visit::{Tools, Work};
+use super::visit::Tools;
+use super::visited::{Finished, Work};
 use crate::config::Loaded;
 use crate::daemon::learn::templates::Templates;
 use crate::daemon::{Mode, Shared};

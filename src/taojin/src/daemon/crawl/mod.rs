@@ -15,3 +15,4 @@ pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod site_run;
 pub(crate) mod visit;
+pub(crate) mod visited;

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use super::body::Form;
-use super::visit::{Tools, Visited};
+use super::visit::Tools;
+use super::visited::Visited;
+use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::Head;
 use taojin_crawl::schedule::{self, DatedLink};
 use taojin_crawl::store::{NewUrl, UrlClass, UrlRecord};
@@ -16,7 +18,7 @@ use taojin_uri::CrawlUri;
 const CLEAR_TEXT: f32 = 0.7;
 
 pub(crate) fn redirect(record: &UrlRecord, to: &CrawlUri) -> Visited {
-    let mut visited = Visited::nothing("redirect", None);
+    let mut visited = Visited::nothing(VisitOutcome::Redirect, None);
     let class = match record.visit.class {
         UrlClass::Article => UrlClass::Unknown,
         class => class,
@@ -50,14 +52,17 @@ pub(crate) fn read(
             }
         }
         Form::List(bytes) => read_list(record, &bytes),
-        Form::Open => Visited::nothing("ok", Some("empty body".to_owned())),
-        Form::Binary => Visited::nothing("unwanted", Some("content-type: no text".to_owned())),
+        Form::Open => Visited::nothing(VisitOutcome::Page, Some("empty body".to_owned())),
+        Form::Binary => {
+            let reason = "content-type: no text".to_owned();
+            Visited::nothing(VisitOutcome::Unwanted, Some(reason))
+        }
     }
 }
 
 /// A page of which only the links are wanted.
 fn follow_page(record: &UrlRecord, head: &Head, page: &Page) -> Visited {
-    let mut visited = Visited::nothing("ok", None);
+    let mut visited = Visited::nothing(VisitOutcome::Page, None);
     visited.kind = Some(Kind::Other);
     visited.unindexed = Some("documents are switched off (crawl.documents = false)".to_owned());
     let links = page::links(page, extract::MAX_OUTLINKS);
@@ -100,7 +105,7 @@ fn asks_not_to_follow(page: &Page) -> bool {
 pub(crate) fn read_page(record: &UrlRecord, head: &Head, mut document: Document) -> Visited {
     document.noindex |= head.noindex;
     document.nofollow |= head.nofollow;
-    let mut visited = Visited::nothing("ok", None);
+    let mut visited = Visited::nothing(VisitOutcome::Page, None);
     visited.kind = Some(detail_kind(&document));
     let links = std::mem::take(&mut document.links);
     visited.digest = Some(match document.kind {
@@ -186,7 +191,7 @@ pub(crate) fn is_other_spelling(uri: &CrawlUri, canonical: &CrawlUri) -> bool {
 
 /// A feed or a sitemap. One that the bytes say is neither has no links.
 fn read_list(record: &UrlRecord, bytes: &[u8]) -> Visited {
-    let mut visited = Visited::nothing("ok", None);
+    let mut visited = Visited::nothing(VisitOutcome::Page, None);
     visited.kind = Some(Kind::Hub);
     let (pages, sitemaps) = match record.visit.class {
         UrlClass::Sitemap => sitemap(record, bytes),

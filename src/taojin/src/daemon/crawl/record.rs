@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::apply as settle;
-use super::apply::{Finished, Settled};
+use super::apply::Settled;
 use super::crawl_loop::CrawlLoop;
 use super::cycle;
-use super::visit::Visited;
+use super::visited::{Finished, Visited};
 use crate::serve::metrics;
-use taojin_crawl::fetch::Outcome;
 use taojin_crawl::frontier::Frontier;
 use taojin_crawl::store::{UrlClass, UrlState};
+use taojin_crawl::{DocumentChange, Failure, VisitOutcome};
 use taojin_extract::Kind;
 
 impl CrawlLoop {
@@ -70,19 +70,17 @@ impl CrawlLoop {
         let visit = &settled.page.visit;
         let is_entry = visit.class == UrlClass::Seed;
         // That an old page is no longer there is no error of its site; that the front page is not there is one.
-        let is_missing = visit.not_found_since_ms.is_some() || line.outcome == "gone";
+        let is_missing = visit.not_found_since_ms.is_some() || line.outcome == VisitOutcome::Gone;
         let problem = problem.filter(|_| is_entry || !is_missing);
         let failed = visit.state == UrlState::Failed && (is_entry || !is_missing);
-        let answered = matches!(line.outcome, "ok" | "not_modified");
+        let not_modified = line.outcome == VisitOutcome::NotModified;
+        let answered = not_modified || line.outcome == VisitOutcome::Page;
+        let is_new = line.document == Some(DocumentChange::New);
         for (name, cycle_name, is_so) in [
             ("fetches", "cycle_visits", true),
             ("wasted", "cycle_wasted", settled.wasted),
-            (
-                "not_modified",
-                "cycle_not_modified",
-                line.outcome == "not_modified",
-            ),
-            ("new_documents", "cycle_new", line.document == Some("new")),
+            ("not_modified", "cycle_not_modified", not_modified),
+            ("new_documents", "cycle_new", is_new),
             ("errors", "cycle_errors", failed),
         ] {
             if is_so {
@@ -92,7 +90,7 @@ impl CrawlLoop {
         }
         for (name, is_so) in [
             (cycle::USABLE, answered && visit.state != UrlState::Failed),
-            (cycle::REDIRECTS, line.outcome == "redirect"),
+            (cycle::REDIRECTS, line.outcome == VisitOutcome::Redirect),
             (cycle::MISSING, is_missing && !is_entry),
             (cycle::ENTRY_PROBLEMS, is_entry && problem.is_some()),
         ] {
@@ -104,7 +102,8 @@ impl CrawlLoop {
             let name = format!("{}{problem}", cycle::PROBLEM);
             self.batch.count(site, name, 1);
         }
-        ::metrics::counter!(metrics::FETCHES_TOTAL, "outcome" => settled.line.outcome).increment(1);
+        ::metrics::counter!(metrics::FETCHES_TOTAL, "outcome" => settled.line.outcome.as_str())
+            .increment(1);
         ::metrics::counter!(metrics::FETCH_BYTES_TOTAL).increment(settled.line.bytes);
         ::metrics::histogram!(metrics::FETCH_SECONDS)
             .record(Duration::from_millis(settled.line.elapsed_ms.unsigned_abs()).as_secs_f64());
@@ -117,10 +116,12 @@ impl CrawlLoop {
             let own = settled.page.visit.error.as_deref();
             // The log has a word for programs, the status a sentence for people.
             let reason = match line.outcome {
-                "unreachable" | "robots_unreachable" => own.or(line.reason.as_deref()),
+                VisitOutcome::Unreachable | VisitOutcome::RobotsUnreachable => {
+                    own.or(line.reason.as_deref())
+                }
                 _ => line.reason.as_deref().or(own),
             };
-            let reason = reason.unwrap_or(line.outcome);
+            let reason = reason.unwrap_or(line.outcome.as_str());
             let error = format!("{}: {reason}", line.url);
             self.batch.site_errors.insert(Arc::clone(site), error);
         }
@@ -130,23 +131,18 @@ impl CrawlLoop {
 /// Why a visit brought no page, in one of few words; none where it did, or led elsewhere.
 fn problem(visited: &Visited) -> Option<Cow<'static, str>> {
     let Some(fetched) = &visited.fetched else {
-        return match (visited.outcome, &visited.reason) {
+        return Some(match (visited.outcome, &visited.reason) {
             // "robots.txt: " and a status or a word.
-            ("robots_unreachable", Some(reason)) => Some(Cow::Owned(reason.clone())),
-            (outcome, _) => Some(Cow::Borrowed(outcome)),
-        };
+            (VisitOutcome::RobotsUnreachable, Some(reason)) => Cow::Owned(reason.clone()),
+            (outcome, _) => Cow::Borrowed(outcome.as_str()),
+        });
     };
-    match &fetched.outcome {
-        Outcome::Page if visited.kind == Some(Kind::Error) => Some(Cow::Borrowed("error page")),
-        Outcome::Page | Outcome::NotModified | Outcome::Redirect { .. } => None,
-        Outcome::Gone
-        | Outcome::NotFound
-        | Outcome::Denied
-        | Outcome::Busy { .. }
-        | Outcome::ServerError => Some(Cow::Owned(format!("HTTP {}", fetched.head.status))),
-        Outcome::Unreachable(_) | Outcome::Unwanted(_) => {
-            Some(Cow::Borrowed(fetched.outcome.word()))
+    match fetched.failure.map(Failure::as_str) {
+        Some(word) => Some(Cow::Borrowed(word)),
+        None if fetched.outcome.is_success() => {
+            let is_error = visited.kind == Some(Kind::Error);
+            is_error.then_some(Cow::Borrowed("error page"))
         }
-        Outcome::Refused(_) => Some(Cow::Borrowed("guard")),
+        None => Some(Cow::Owned(format!("HTTP {}", fetched.head.status))),
     }
 }

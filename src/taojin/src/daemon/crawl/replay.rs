@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 
-use super::apply::Finished;
 use super::body::{Body, Form};
 use super::crawl_loop::CrawlLoop;
-use super::visit::{Visited, Work};
+use super::visited::{Archived, Finished, Visited, Work};
 use crate::config::Config;
 use crate::daemon::now_ms;
-use taojin_crawl::fetch::{self, Head, Outcome, Record, Unwanted, WarcError, WarcReader};
-use taojin_crawl::frontier::{FetchOutcome, FetchReport, Lease, Next, Scope};
+use taojin_crawl::VisitOutcome;
+use taojin_crawl::fetch::{self, Head, Record, WarcError, WarcReader};
+use taojin_crawl::frontier::{Lease, Next, Scope};
 use taojin_crawl::store::{Batch, HELD_MS, NewUrl, UrlRecord, Visit};
 use taojin_extract::page::Page;
 use taojin_extract::{self as extract, Document};
@@ -26,13 +26,6 @@ pub(crate) const SITE: &str = "warc";
 
 /// Room for the header of an archived answer beside its body.
 const HEADER_BYTES: u64 = 64 << 10;
-
-/// An answer of an archive.
-pub(crate) struct Archived {
-    pub(crate) record: Record,
-    /// When it was archived, Unix milliseconds.
-    pub(crate) at_ms: i64,
-}
 
 /// The archives of a pass, read one after the other.
 pub(crate) struct Replay {
@@ -212,11 +205,6 @@ impl CrawlLoop {
     }
 }
 
-/// What the frontier's politeness is told of a visit to an archive.
-pub(crate) fn report() -> FetchReport {
-    FetchReport::new(FetchOutcome::NotAsked, 0)
-}
-
 /// The documents of an archive, one for each page with a body, in order. Goes on after a broken record; what is wrong
 /// with the file comes back in words.
 pub fn documents_of_archive(
@@ -263,12 +251,12 @@ fn page_of(record: &Record, config: &Config) -> Option<(Page, Head)> {
     let uri = target(record)?;
     let mut body = Body::new(&config.page, uri, false);
     let (_, fetched) = fetch::replay(record, &config.fetch, &mut body)?;
-    let (Outcome::Page | Outcome::Unwanted(Unwanted::TooLarge), Form::Html(builder)) =
-        (fetched.outcome, body.form)
-    else {
-        return None;
-    };
-    Some((builder.finish(), fetched.head))
+    match body.form {
+        Form::Html(builder) if fetched.is_page_or_beginning() => {
+            Some((builder.finish(), fetched.head))
+        }
+        _ => None,
+    }
 }
 
 fn open(path: &Path, max_block_bytes: u64) -> anyhow::Result<WarcReader> {
@@ -292,7 +280,7 @@ fn problem(path: &Path, reader: &WarcReader, error: Option<WarcError>) -> Option
 
 /// Whether an answer is none of a page, a redirect or an error of the server: an image, a script, a broken record.
 fn is_foreign(visited: &Visited) -> bool {
-    visited.fetched.is_none() || visited.outcome == "unwanted"
+    visited.fetched.is_none() || visited.outcome == VisitOutcome::Unwanted
 }
 
 /// The page that a record is of. What a crawler asked for its own sake is none.

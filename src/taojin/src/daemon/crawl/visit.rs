@@ -7,16 +7,15 @@ use std::sync::Arc;
 use super::archive::WarcSink;
 use super::body::{Body, Form};
 use super::reading::{child, read, redirect};
-use super::replay;
-use super::replay::Archived;
+use super::visited::{Archived, Visited, Work};
 use crate::daemon::Shared;
 use crate::daemon::learn::templates::Templates;
 use taojin_crawl::fetch::{
-    self, Access, Exchange, Failure, Fetched, Fetcher, Outcome, Request, RobotsCache, Unwanted,
-    Verdict, Want,
+    self, Access, Exchange, Fetched, Fetcher, Request, RobotsCache, Verdict, Want,
 };
-use taojin_crawl::frontier::{FetchOutcome, FetchReport, Lease};
-use taojin_crawl::store::{NewUrl, UrlClass, UrlRecord, UrlState};
+use taojin_crawl::frontier::{FetchReport, Lease};
+use taojin_crawl::store::{UrlClass, UrlRecord, UrlState};
+use taojin_crawl::{Failure, VisitOutcome};
 use taojin_extract::page;
 use taojin_extract::{self as extract, Document, Kind};
 use taojin_uri::CrawlUri;
@@ -25,7 +24,7 @@ use taojin_uri::CrawlUri;
 const MAX_LIST_BYTES: u64 = 16 << 20;
 
 /// Bytes of text up to which a page that was cut off at the limit may still be an article.
-const MOST_TEXT_OF_CUT: usize = 128 << 10;
+const MAX_TEXT_OF_CUT: usize = 128 << 10;
 
 /// What every visit needs; shared by all fetch tasks.
 pub(crate) struct Tools {
@@ -41,68 +40,13 @@ pub(crate) struct Tools {
     pub(crate) archive: Option<Arc<WarcSink>>,
 }
 
-/// One visit to be made.
-pub(crate) struct Work {
-    pub(crate) lease: Lease,
-    /// The answer, if it comes from an archive and not from the network.
-    pub(crate) archived: Option<Box<Archived>>,
-}
-
-/// What became of a visit.
-pub(crate) struct Visited {
-    /// Word of the crawl log.
-    pub(crate) outcome: &'static str,
-    /// Why it was refused or failed, in words.
-    pub(crate) reason: Option<String>,
-    /// The same as a sentence for people, where the reason is a word for programs.
-    pub(crate) sentence: Option<String>,
-    /// How it went over the network; none when nothing was asked.
-    pub(crate) fetched: Option<Fetched>,
-    /// What the page is.
-    pub(crate) kind: Option<Kind>,
-    /// The document, if the page is one to be found.
-    pub(crate) document: Option<Document>,
-    /// Digest of the text (articles) or of the links (hubs).
-    pub(crate) digest: Option<u64>,
-    /// Digest of what the page says without its numbers.
-    pub(crate) outline: Option<u64>,
-    /// Why a page that came has no document, in words.
-    pub(crate) unindexed: Option<String>,
-    /// Links in page order.
-    pub(crate) outlinks: Vec<NewUrl>,
-    /// Where the page stands instead: target of a redirect, or the canonical address.
-    pub(crate) target: Option<CrawlUri>,
-    /// When the page was archived, Unix milliseconds; none when it was fetched just now.
-    pub(crate) archived_ms: Option<i64>,
-}
-
-impl Visited {
-    pub(crate) fn nothing(outcome: &'static str, reason: Option<String>) -> Self {
-        Self {
-            outcome,
-            reason,
-            sentence: None,
-            fetched: None,
-            kind: None,
-            document: None,
-            digest: None,
-            outline: None,
-            unindexed: None,
-            outlinks: Vec::new(),
-            target: None,
-            archived_ms: None,
-        }
-    }
-}
-
 /// Visits the leased URL. Never fails: every end is a [`Visited`].
 pub(crate) async fn visit(tools: &Tools, work: &Work) -> (Visited, FetchReport) {
     let record = &work.lease.record;
     if let Some(archived) = &work.archived {
-        return (
-            visit_archived(tools, &work.lease, archived),
-            replay::report(),
-        );
+        let visited = visit_archived(tools, &work.lease, archived);
+        let report = FetchReport::new(visited.outcome, 0);
+        return (visited, report);
     }
     let verdict = ask_robots(tools, &record.uri).await;
     let crawl_delay_ms = verdict.crawl_delay_ms;
@@ -139,8 +83,11 @@ async fn ask_robots(tools: &Tools, uri: &CrawlUri) -> Verdict {
 /// What is said of a page on which the program failed.
 pub(crate) fn panicked(lease: &Lease) -> (Visited, FetchReport) {
     tracing::error!(url = %lease.record.uri, "page could not be processed, left out; please report it");
-    let visited = Visited::nothing("unwanted", Some("failed on this page".to_owned()));
-    (visited, FetchReport::new(FetchOutcome::Answered, 0))
+    let visited = Visited::nothing(
+        VisitOutcome::Unwanted,
+        Some("failed on this page".to_owned()),
+    );
+    (visited, FetchReport::new(VisitOutcome::Unwanted, 0))
 }
 
 /// What robots.txt forbids, if it does.
@@ -149,14 +96,14 @@ fn refusal(verdict: &Verdict) -> Option<Visited> {
         Access::Allowed(_) => None,
         Access::Refused(rule) => {
             let reason = format!("robots.txt line {}: Disallow: {}", rule.line, rule.pattern);
-            Some(Visited::nothing("robots", Some(reason)))
+            Some(Visited::nothing(VisitOutcome::Disallowed, Some(reason)))
         }
         Access::Unreachable { word, status, .. } => {
             let how = status.map_or_else(|| (*word).to_owned(), |status| format!("HTTP {status}"));
             let reason = Some(format!("robots.txt: {how}"));
             Some(Visited {
                 sentence: Some(verdict.trouble.clone()),
-                ..Visited::nothing("robots_unreachable", reason)
+                ..Visited::nothing(VisitOutcome::RobotsUnreachable, reason)
             })
         }
     }
@@ -165,37 +112,20 @@ fn refusal(verdict: &Verdict) -> Option<Visited> {
 /// What the frontier wants to know for its politeness.
 fn report(visited: &Visited) -> FetchReport {
     let Some(fetched) = &visited.fetched else {
-        let outcome = match visited.outcome {
-            "robots_unreachable" => FetchOutcome::Unreachable,
-            _ => FetchOutcome::NotAsked,
-        };
         return FetchReport {
             error: visited.sentence.clone().or(visited.reason.clone()),
-            ..FetchReport::new(outcome, 0)
+            ..FetchReport::new(visited.outcome, 0)
         };
     };
-    let outcome = match &fetched.outcome {
-        // The server always cuts this page short.
-        _ if visited.outcome == "ok" => FetchOutcome::Answered,
-        Outcome::Busy { .. } => FetchOutcome::Throttled,
-        Outcome::ServerError => FetchOutcome::ServerError,
-        Outcome::Unreachable(
-            Failure::Dns | Failure::ConnectionRefused | Failure::Connect | Failure::Tls,
-        ) => FetchOutcome::Unreachable,
-        Outcome::Unreachable(_) => FetchOutcome::Broken,
-        Outcome::Refused(_) => FetchOutcome::NotAsked,
-        _ => FetchOutcome::Answered,
-    };
     let elapsed_ms = i64::try_from(fetched.elapsed_ms).unwrap_or(i64::MAX);
-    let troubled = outcome != FetchOutcome::Answered && fetched.outcome.is_host_trouble();
+    // A page that the server always cuts short counts as an answer.
+    let troubled = visited.outcome.is_host_trouble();
     FetchReport {
-        retry_after_ms: match fetched.outcome {
-            Outcome::Busy { retry_after_ms } => retry_after_ms,
-            _ => None,
-        },
+        failure: fetched.failure,
+        retry_after_ms: fetched.asked_pause_ms(),
         ip: fetched.remote,
         error: troubled.then(|| fetched.in_words()),
-        ..FetchReport::new(outcome, elapsed_ms)
+        ..FetchReport::new(visited.outcome, elapsed_ms)
     }
 }
 
@@ -232,7 +162,7 @@ fn visit_archived(tools: &Tools, lease: &Lease, archived: &Archived) -> Visited 
     let mut visited = match replayed {
         Some((_, fetched)) => judge(tools, record, fetched, body.form, archived.at_ms),
         None => Visited::nothing(
-            "unwanted",
+            VisitOutcome::Unwanted,
             Some("archive: no answer of a server".to_owned()),
         ),
     };
@@ -251,51 +181,32 @@ fn judge(tools: &Tools, record: &UrlRecord, fetched: Fetched, form: Form, at_ms:
     };
     // A page over the limit is still worth its beginning, and so is one that always breaks off at the same byte;
     // anything else that broke off is not to be used.
-    let cut = fetched.outcome == Outcome::Unwanted(Unwanted::TooLarge);
+    let cut = fetched.failure == Some(Failure::TooLarge);
     let short = always_ends_here(record, &fetched);
-    let mut visited = match (&fetched.outcome, form) {
-        (Outcome::Page, form) => read(tools, record, &fetched.head, form, &context),
-        (Outcome::Unwanted(Unwanted::TooLarge), form @ Form::Html(_)) => {
-            read(tools, record, &fetched.head, form, &context)
-        }
-        (Outcome::Unreachable(_), form @ (Form::Html(_) | Form::List(_))) if short => {
-            read(tools, record, &fetched.head, form, &context)
-        }
-        (Outcome::Redirect { to, .. }, _) => redirect(record, to),
-        (other, _) => Visited::nothing(word(other), None),
+    let is_whole = fetched.outcome == VisitOutcome::Page;
+    let is_usable = match &form {
+        Form::Html(_) => is_whole || cut || short,
+        Form::List(_) => is_whole || short,
+        Form::Open | Form::Binary => is_whole,
     };
-    if cut && visited.outcome == "ok" {
+    let mut visited = match fetched.redirect_target() {
+        Some(to) => redirect(record, to),
+        None if is_usable => read(tools, record, &fetched.head, form, &context),
+        None => Visited::nothing(fetched.outcome, None),
+    };
+    if cut && visited.outcome == VisitOutcome::Page {
         visited.reason = Some("too-large: cut off at the limit".to_owned());
         // Pictures in the page leave an article short; a text as long as this is a list without an end.
-        let endless = |d: &mut Document| d.text.len() > MOST_TEXT_OF_CUT;
+        let endless = |d: &mut Document| d.text.len() > MAX_TEXT_OF_CUT;
         if visited.document.take_if(endless).is_some() {
             visited.kind = Some(Kind::Other);
             visited.unindexed = Some("the text has no end".to_owned());
         }
-    } else if visited.reason.is_none()
-        && (short || !matches!(visited.outcome, "ok" | "not_modified" | "redirect"))
-    {
+    } else if visited.reason.is_none() && (short || !visited.outcome.is_success()) {
         visited.reason = Some(reason(&fetched));
     }
     visited.fetched = Some(fetched);
     visited
-}
-
-/// Word of the crawl log for an end without a page.
-fn word(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Page => "ok",
-        Outcome::NotModified => "not_modified",
-        Outcome::Redirect { .. } => "redirect",
-        Outcome::Gone => "gone",
-        Outcome::NotFound => "not_found",
-        Outcome::Denied => "denied",
-        Outcome::Busy { .. } => "busy",
-        Outcome::ServerError => "server_error",
-        Outcome::Unreachable(_) => "unreachable",
-        Outcome::Refused(_) => "guard",
-        Outcome::Unwanted(_) => "unwanted",
-    }
 }
 
 /// Answers in a row that must end at the same byte before they are believed to be all there is.
@@ -305,10 +216,7 @@ const EQUAL_ANSWERS: u32 = 3;
 /// chunks, does so each time. Browsers show such a page. The record's error, which names the byte, is the memory; once
 /// a page was taken so, it is taken again at once.
 fn always_ends_here(record: &UrlRecord, fetched: &Fetched) -> bool {
-    let broken = matches!(
-        fetched.outcome,
-        Outcome::Unreachable(Failure::Truncated | Failure::Timeout)
-    );
+    let broken = fetched.failure.is_some_and(Failure::is_cut_short);
     let visit = &record.visit;
     let as_before = || {
         let error = visit.error.as_deref();
@@ -319,16 +227,14 @@ fn always_ends_here(record: &UrlRecord, fetched: &Fetched) -> bool {
 }
 
 fn reason(fetched: &Fetched) -> String {
-    match &fetched.outcome {
-        Outcome::Unreachable(Failure::Truncated | Failure::Timeout) if fetched.wire_bytes > 0 => {
-            let word = fetched.outcome.word();
-            format!(
-                "{word}: the body broke off after {} bytes",
-                fetched.wire_bytes
-            )
-        }
-        Outcome::Refused(refusal) => refusal.to_string(),
-        Outcome::Unreachable(_) | Outcome::Unwanted(_) => fetched.outcome.word().to_owned(),
-        _ => format!("HTTP {}", fetched.head.status),
+    match fetched.failure {
+        Some(failure) if fetched.broke_off() => format!(
+            "{}: the body broke off after {} bytes",
+            failure.as_str(),
+            fetched.wire_bytes
+        ),
+        Some(Failure::Address) => fetched.in_words(),
+        Some(failure) => failure.as_str().to_owned(),
+        None => format!("HTTP {}", fetched.head.status),
     }
 }

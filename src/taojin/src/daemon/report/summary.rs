@@ -10,6 +10,7 @@ use crate::daemon::crawl::crawl_log::LogLine;
 use crate::serve::{Level, SiteVerdict};
 use taojin_crawl::frontier::{CommitReport, Resting};
 use taojin_crawl::store::Counts;
+use taojin_crawl::{DocumentChange, VisitOutcome};
 
 /// Counts of one crawl. The JSON form is stable.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -154,22 +155,27 @@ impl Summary {
     pub(crate) fn add(&mut self, line: &LogLine, wasted: bool) {
         let (visits, new) = self.by_site.entry(line.site.clone()).or_default();
         *visits += 1;
-        *new += u64::from(line.document == Some("new"));
+        *new += u64::from(line.document == Some(DocumentChange::New));
         self.wasted += u64::from(wasted);
-        self.not_modified += u64::from(line.outcome == "not_modified");
+        self.not_modified += u64::from(line.outcome == VisitOutcome::NotModified);
         self.visits += 1;
         self.bytes += line.bytes;
-        *self.outcomes.entry(line.outcome.to_owned()).or_default() += 1;
+        *self
+            .outcomes
+            .entry(line.outcome.as_str().to_owned())
+            .or_default() += 1;
         if let Some(reason) = &line.reason {
             *self.reasons.entry(reason.clone()).or_default() += 1;
         }
         match line.document {
-            Some("new") => self.documents_new += 1,
-            Some("changed") => self.documents_changed += 1,
-            Some("unchanged") => self.documents_unchanged += 1,
-            Some("deleted") => self.documents_deleted += 1,
-            Some("duplicate" | "moved") => self.documents_duplicate += 1,
-            _ => {}
+            Some(DocumentChange::New) => self.documents_new += 1,
+            Some(DocumentChange::Changed) => self.documents_changed += 1,
+            Some(DocumentChange::Unchanged) => self.documents_unchanged += 1,
+            Some(DocumentChange::Deleted) => self.documents_deleted += 1,
+            Some(DocumentChange::Duplicate | DocumentChange::Moved) => {
+                self.documents_duplicate += 1;
+            }
+            None => {}
         }
     }
 
@@ -185,7 +191,8 @@ impl Summary {
     }
 
     /// Visits with this outcome.
-    pub fn outcome(&self, word: &str) -> u64 {
-        self.outcomes.get(word).copied().unwrap_or_default()
+    pub fn outcome(&self, outcome: VisitOutcome) -> u64 {
+        let count = self.outcomes.get(outcome.as_str());
+        count.copied().unwrap_or_default()
     }
 }

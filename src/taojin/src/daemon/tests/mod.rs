@@ -7,7 +7,8 @@ mod verdict;
 
 use std::sync::Arc;
 
-use taojin_crawl::fetch::{Fetched, Head, Outcome};
+use taojin_crawl::VisitOutcome;
+use taojin_crawl::fetch::{Fetched, Head};
 use taojin_crawl::store::{UrlClass, UrlRecord, UrlState, Visit};
 use taojin_uri::CrawlUri;
 
@@ -50,9 +51,10 @@ fn known(digest: u64, content: u64) -> Visit {
     }
 }
 
-fn fetched(outcome: Outcome, status: u16) -> Fetched {
+fn fetched(outcome: VisitOutcome, status: u16) -> Fetched {
     Fetched {
         outcome,
+        failure: None,
         head: Head {
             status,
             etag: Some("\"2\"".to_owned()),

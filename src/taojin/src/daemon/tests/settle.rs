@@ -1,13 +1,13 @@
 //! What becomes of a URL and its document.
 
 use super::*;
-use crate::daemon::crawl::apply::{Finished, Settled, settle};
+use crate::daemon::crawl::apply::{Settled, settle};
 use crate::daemon::crawl::duplicates::{Duplicates, Primary, content};
-use crate::daemon::crawl::visit::Visited;
-use taojin_crawl::fetch::Failure;
-use taojin_crawl::frontier::{FetchOutcome, FetchReport, Lease};
+use crate::daemon::crawl::visited::{Finished, Visited};
+use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::schedule;
 use taojin_crawl::store::DocOp;
+use taojin_crawl::{DocumentChange, Failure};
 use taojin_extract::{Document, Kind};
 
 const PAGE: &str = "http://a.example/1.html";
@@ -25,18 +25,18 @@ fn article(text: &str) -> Document {
 /// A page that came whole and says `text`, with this digest.
 fn page(text: &str, digest: u64) -> Visited {
     Visited {
-        fetched: Some(fetched(Outcome::Page, 200)),
+        fetched: Some(fetched(VisitOutcome::Page, 200)),
         kind: Some(Kind::Article),
         document: Some(article(text)),
         digest: Some(digest),
-        ..Visited::nothing("ok", None)
+        ..Visited::nothing(VisitOutcome::Page, None)
     }
 }
 
-fn ended(word: &'static str, outcome: Outcome, status: u16) -> Visited {
+fn ended(outcome: VisitOutcome, status: u16) -> Visited {
     Visited {
         fetched: Some(fetched(outcome, status)),
-        ..Visited::nothing(word, Some(format!("HTTP {status}")))
+        ..Visited::nothing(outcome, Some(format!("HTTP {status}")))
     }
 }
 
@@ -44,7 +44,7 @@ fn settled(visit: Visit, visited: Visited, ties: Duplicates) -> Settled {
     let finished = Finished {
         lease: Lease::archived(record(PAGE, visit), NOW),
         visited,
-        report: FetchReport::new(FetchOutcome::Answered, 20),
+        report: FetchReport::new(VisitOutcome::Page, 20),
     };
     settle(finished, ties, &schedule::Config::default(), NOW)
 }
@@ -62,7 +62,7 @@ fn op(settled: &Settled) -> &'static str {
 }
 
 /// State, whether it has a document, what the index is told, what the log says of the document.
-type Wanted = (UrlState, bool, &'static str, Option<&'static str>);
+type Wanted = (UrlState, bool, &'static str, Option<DocumentChange>);
 
 fn check(name: &str, before: Visit, visited: Visited, wanted: Wanted) {
     let end = alone(before, visited);
@@ -76,7 +76,7 @@ fn check(name: &str, before: Visit, visited: Visited, wanted: Wanted) {
 fn a_page_that_came_is_new_changed_the_same_or_no_longer_to_be_found() {
     use UrlState::{Failed, Fetched};
     let known = || known(1, content(&article("正文")));
-    let not_modified = ended("not_modified", Outcome::NotModified, 304);
+    let not_modified = ended(VisitOutcome::NotModified, 304);
     let noindex = Visited {
         document: None,
         ..page("正文", 1)
@@ -86,14 +86,14 @@ fn a_page_that_came_is_new_changed_the_same_or_no_longer_to_be_found() {
         kind: Some(Kind::Error),
         ..page("正文", 1)
     };
-    let new = (Fetched, true, "upsert", Some("new"));
+    let new = (Fetched, true, "upsert", Some(DocumentChange::New));
     check("new", Visit::default(), page("正文", 1), new);
-    let same = (Fetched, true, "-", Some("unchanged"));
+    let same = (Fetched, true, "-", Some(DocumentChange::Unchanged));
     check("same", known(), page("正文", 1), same);
     check("304", known(), not_modified, same);
-    let changed = (Fetched, true, "upsert", Some("changed"));
+    let changed = (Fetched, true, "upsert", Some(DocumentChange::Changed));
     check("changed", known(), page("别的", 2), changed);
-    let deleted = (Fetched, false, "delete", Some("deleted"));
+    let deleted = (Fetched, false, "delete", Some(DocumentChange::Deleted));
     check("noindex", known(), noindex, deleted);
     check("soft 404", known(), soft_404, (Failed, true, "-", None));
 }
@@ -106,44 +106,43 @@ fn only_410_and_404_a_day_apart_and_redirects_delete() {
         not_found_since_ms: Some(since_ms),
         ..known()
     };
-    let busy = Outcome::Busy {
-        retry_after_ms: Some(1000),
-    };
-    let to = Outcome::Redirect {
-        to: uri("http://a.example/2.html"),
-        permanent: true,
-    };
-    let reset = Outcome::Unreachable(Failure::Reset);
-    let not_found = || ended("not_found", Outcome::NotFound, 404);
-    let deleted = |state| (state, false, "delete", Some("deleted"));
-    let gone = ended("gone", Outcome::Gone, 410);
+    let mut moved = ended(VisitOutcome::Redirect, 301);
+    let mut busy = ended(VisitOutcome::Busy, 503);
+    let mut reset = ended(VisitOutcome::Unreachable, 0);
+    if let Some(fetched) = &mut moved.fetched {
+        fetched.head.location = Some(uri("http://a.example/2.html"));
+    }
+    if let Some(fetched) = &mut busy.fetched {
+        fetched.head.retry_after_ms = Some(1000);
+    }
+    if let Some(fetched) = &mut reset.fetched {
+        fetched.failure = Some(Failure::Reset);
+    }
+    let not_found = || ended(VisitOutcome::NotFound, 404);
+    let deleted = |state| (state, false, "delete", Some(DocumentChange::Deleted));
+    let gone = ended(VisitOutcome::Gone, 410);
     check("410", known(), gone, deleted(Gone));
     let late = missing(NOW - DAY);
     check("404 a day later", late, not_found(), deleted(Gone));
-    let moved = ended("redirect", to, 301);
     check("moved", known(), moved, deleted(Redirect));
     let kept = |state| (state, true, "-", None);
     let soon = missing(NOW - DAY + 1);
     for (name, before, visited) in [
         ("404", known(), not_found()),
         ("404 soon after", soon, not_found()),
-        ("403", known(), ended("denied", Outcome::Denied, 403)),
-        (
-            "500",
-            known(),
-            ended("server_error", Outcome::ServerError, 500),
-        ),
-        ("503", known(), ended("busy", busy, 503)),
-        ("reset", known(), ended("unreachable", reset, 0)),
+        ("403", known(), ended(VisitOutcome::Denied, 403)),
+        ("500", known(), ended(VisitOutcome::ServerError, 500)),
+        ("503", known(), busy),
+        ("reset", known(), reset),
         (
             "no robots.txt",
             known(),
-            Visited::nothing("robots_unreachable", None),
+            Visited::nothing(VisitOutcome::RobotsUnreachable, None),
         ),
     ] {
         check(name, before, visited, kept(Failed));
     }
-    let refused = Visited::nothing("robots", Some("line 1".to_owned()));
+    let refused = Visited::nothing(VisitOutcome::Disallowed, Some("line 1".to_owned()));
     check("robots", known(), refused, kept(Refused));
 }
 
@@ -177,7 +176,10 @@ fn a_page_whose_text_is_known_has_no_document_and_is_told_with_the_first() {
     for (before, wanted) in [(Visit::default(), "-"), (known(9, 9), "delete")] {
         let end = settled(before, page("正文", 1), primary(true));
         let visit = &end.page.visit;
-        assert_eq!((op(&end), end.line.document), (wanted, Some("duplicate")));
+        assert_eq!(
+            (op(&end), end.line.document),
+            (wanted, Some(DocumentChange::Duplicate))
+        );
         assert_eq!(
             (visit.alias_of, visit.content, visit.documented),
             (Some(3), Some(said), false)
@@ -223,7 +225,10 @@ fn a_document_that_comes_to_its_canonical_address_is_not_new() {
         ..Duplicates::default()
     };
     let end = settled(Visit::default(), page("正文", 1), ties);
-    assert_eq!((op(&end), end.line.document), ("upsert", Some("moved")));
+    assert_eq!(
+        (op(&end), end.line.document),
+        ("upsert", Some(DocumentChange::Moved))
+    );
     assert_eq!(end.page.yielding, [3]);
 }
 
@@ -236,19 +241,15 @@ fn ties_end_with_the_text_and_stay_over_a_failure() {
     };
     for (name, visited, wanted) in [
         ("another text", page("别的", 2), None),
-        ("gone", ended("gone", Outcome::Gone, 410), None),
+        ("gone", ended(VisitOutcome::Gone, 410), None),
+        ("304", ended(VisitOutcome::NotModified, 304), Some(3)),
+        ("500", ended(VisitOutcome::ServerError, 500), Some(3)),
+        ("404", ended(VisitOutcome::NotFound, 404), Some(3)),
         (
-            "304",
-            ended("not_modified", Outcome::NotModified, 304),
+            "robots",
+            Visited::nothing(VisitOutcome::Disallowed, None),
             Some(3),
         ),
-        (
-            "500",
-            ended("server_error", Outcome::ServerError, 500),
-            Some(3),
-        ),
-        ("404", ended("not_found", Outcome::NotFound, 404), Some(3)),
-        ("robots", Visited::nothing("robots", None), Some(3)),
     ] {
         let end = alone(alias(), visited);
         assert_eq!(end.page.visit.alias_of, wanted, "{name}");
@@ -263,7 +264,7 @@ fn a_304_about_a_text_that_is_not_known_is_asked_again_whole() {
         content: None,
         ..known(1, 1)
     };
-    let end = alone(released, ended("not_modified", Outcome::NotModified, 304));
+    let end = alone(released, ended(VisitOutcome::NotModified, 304));
     let visit = &end.page.visit;
     assert_eq!((visit.etag.as_deref(), visit.due_ms), (None, Some(NOW)));
 }

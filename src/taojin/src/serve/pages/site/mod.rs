@@ -20,6 +20,7 @@ use crate::serve::search::params::Params;
 use crate::serve::search::source::Found;
 use crate::serve::state::{Failure, Server};
 use crate::serve::status::SiteStatus;
+use taojin_crawl::VisitOutcome;
 use taojin_search::index::Sort;
 
 mod labels;
@@ -315,7 +316,7 @@ fn visits(c: &Chrome, view: &SiteView, now_ms: i64) -> Vec<Visited> {
                 .map(|t| c.lang.relative(t.timestamp_millis(), now_ms))
                 .unwrap_or_default(),
             outcome: format!("{}{status}", visit.outcome),
-            failed: !matches!(visit.outcome.as_str(), "ok" | "not_modified" | "redirect"),
+            failed: !VisitOutcome::parse(&visit.outcome).is_some_and(VisitOutcome::is_success),
             address: address(&visit.url),
             reason: visit.reason.clone().unwrap_or_default(),
             document: visit.document.clone().unwrap_or_default(),

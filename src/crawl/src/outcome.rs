@@ -1,0 +1,311 @@
+//! How a visit ended: the one type for it from the fetch over the schedule and the frontier to the crawl log, and the one
+//! table of its words. Never decides what follows from an end.
+
+use serde::{Serialize, Serializer};
+
+/// How a visit ended. What else is known of the end (status, redirect target, `Retry-After`) stands in the head of the
+/// answer; why there was no page, in [`Failure`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum VisitOutcome {
+    /// A page, feed or sitemap came.
+    Page,
+    /// The copy that is known is still the present one (304).
+    NotModified,
+    /// The page is elsewhere; not followed within the visit.
+    Redirect,
+    /// Removed for good, says the server (410).
+    Gone,
+    /// Not found (404).
+    NotFound,
+    /// Refused to us by another 4xx.
+    Denied,
+    /// The server asks for fewer requests (429, 503).
+    Busy,
+    /// The server failed (another 5xx) or gave an answer that makes no sense.
+    ServerError,
+    /// No whole answer came.
+    Unreachable,
+    /// robots.txt forbids the page; it was not asked for.
+    Disallowed,
+    /// robots.txt itself could not be had, so the page was not asked for.
+    RobotsUnreachable,
+    /// Not asked for: the address is not public or the port not for HTTP.
+    AddressRefused,
+    /// An answer came that is not taken: its type, its size, its target.
+    Unwanted,
+}
+
+impl VisitOutcome {
+    /// All members.
+    pub const ALL: [VisitOutcome; 13] = [
+        VisitOutcome::Page,
+        VisitOutcome::NotModified,
+        VisitOutcome::Redirect,
+        VisitOutcome::Gone,
+        VisitOutcome::NotFound,
+        VisitOutcome::Denied,
+        VisitOutcome::Busy,
+        VisitOutcome::ServerError,
+        VisitOutcome::Unreachable,
+        VisitOutcome::Disallowed,
+        VisitOutcome::RobotsUnreachable,
+        VisitOutcome::AddressRefused,
+        VisitOutcome::Unwanted,
+    ];
+
+    /// The word of the crawl log, of metrics and of every JSON answer. The words are stable.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            VisitOutcome::Page => "ok",
+            VisitOutcome::NotModified => "not_modified",
+            VisitOutcome::Redirect => "redirect",
+            VisitOutcome::Gone => "gone",
+            VisitOutcome::NotFound => "not_found",
+            VisitOutcome::Denied => "denied",
+            VisitOutcome::Busy => "busy",
+            VisitOutcome::ServerError => "server_error",
+            VisitOutcome::Unreachable => "unreachable",
+            VisitOutcome::Disallowed => "robots",
+            VisitOutcome::RobotsUnreachable => "robots_unreachable",
+            VisitOutcome::AddressRefused => "guard",
+            VisitOutcome::Unwanted => "unwanted",
+        }
+    }
+
+    /// The outcome of a word, also of one that an older version wrote (`not-modified`, `refused-address`).
+    pub fn parse(word: &str) -> Option<Self> {
+        if word == "refused-address" {
+            return Some(VisitOutcome::AddressRefused);
+        }
+        let word = word.replace('-', "_");
+        Self::ALL.into_iter().find(|o| o.as_str() == word)
+    }
+
+    /// Whether the server said what there is to say of the page: the page, that it is unchanged, or where it is.
+    pub fn is_success(self) -> bool {
+        matches!(
+            self,
+            VisitOutcome::Page | VisitOutcome::NotModified | VisitOutcome::Redirect
+        )
+    }
+
+    /// Whether the host itself is in trouble, so that its other pages would fare no better now.
+    pub fn is_host_trouble(self) -> bool {
+        matches!(
+            self,
+            VisitOutcome::Busy | VisitOutcome::ServerError | VisitOutcome::Unreachable
+        )
+    }
+}
+
+impl Serialize for VisitOutcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// Why a fetch brought no page, or not the whole of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Failure {
+    /// The name has no address or the name server does not answer.
+    Dns,
+    /// Nothing listens at the port.
+    ConnectionRefused,
+    /// No connection otherwise: unroutable, dropped.
+    Connect,
+    /// No agreement on TLS: certificate, version.
+    Tls,
+    /// One of the time limits.
+    Timeout,
+    /// The connection broke before the whole header was there.
+    Reset,
+    /// The connection broke inside the body, or the body is shorter than declared.
+    Truncated,
+    /// The body is not in the encoding that its header declares.
+    Decode,
+    /// The answer is not HTTP.
+    Protocol,
+    /// The address is not public or the port not for HTTP.
+    Address,
+    /// Its type is none that a page can have.
+    ContentType,
+    /// Its body is over the limit.
+    TooLarge,
+    /// Its body grows beyond the allowed ratio when decompressed.
+    Bomb,
+    /// It redirects to what cannot be crawled.
+    BadRedirect,
+}
+
+impl Failure {
+    /// All members.
+    pub const ALL: [Failure; 14] = [
+        Failure::Dns,
+        Failure::ConnectionRefused,
+        Failure::Connect,
+        Failure::Tls,
+        Failure::Timeout,
+        Failure::Reset,
+        Failure::Truncated,
+        Failure::Decode,
+        Failure::Protocol,
+        Failure::Address,
+        Failure::ContentType,
+        Failure::TooLarge,
+        Failure::Bomb,
+        Failure::BadRedirect,
+    ];
+
+    /// The word with which the reason in the crawl log and in the store begins. The words are stable.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Failure::Dns => "dns",
+            Failure::ConnectionRefused => "connection-refused",
+            Failure::Connect => "connect",
+            Failure::Tls => "tls",
+            Failure::Timeout => "timeout",
+            Failure::Reset => "reset",
+            Failure::Truncated => "truncated",
+            Failure::Decode => "decode",
+            Failure::Protocol => "protocol",
+            Failure::Address => "guard",
+            Failure::ContentType => "content-type",
+            Failure::TooLarge => "too-large",
+            Failure::Bomb => "bomb",
+            Failure::BadRedirect => "bad-redirect",
+        }
+    }
+
+    /// The failure of a word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|f| f.as_str() == word)
+    }
+
+    /// How a visit ends that fails so.
+    pub fn outcome(self) -> VisitOutcome {
+        match self {
+            Failure::Address => VisitOutcome::AddressRefused,
+            Failure::ContentType | Failure::TooLarge | Failure::Bomb | Failure::BadRedirect => {
+                VisitOutcome::Unwanted
+            }
+            _ => VisitOutcome::Unreachable,
+        }
+    }
+
+    /// Whether there was no connection at all, as opposed to one that broke.
+    pub fn is_no_connection(self) -> bool {
+        matches!(
+            self,
+            Failure::Dns | Failure::ConnectionRefused | Failure::Connect | Failure::Tls
+        )
+    }
+
+    /// Whether the answer may have broken off inside its body.
+    pub fn is_cut_short(self) -> bool {
+        matches!(self, Failure::Truncated | Failure::Timeout)
+    }
+}
+
+/// What a visit did to the document of a page, as the crawl log says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DocumentChange {
+    /// The page had none.
+    New,
+    /// It says something else now.
+    Changed,
+    /// It says what it said.
+    Unchanged,
+    /// It left the index.
+    Deleted,
+    /// Another address of the site has it.
+    Duplicate,
+    /// Another address had it and names this one as canonical.
+    Moved,
+}
+
+impl DocumentChange {
+    /// All members.
+    pub const ALL: [DocumentChange; 6] = [
+        DocumentChange::New,
+        DocumentChange::Changed,
+        DocumentChange::Unchanged,
+        DocumentChange::Deleted,
+        DocumentChange::Duplicate,
+        DocumentChange::Moved,
+    ];
+
+    /// The word of the crawl log. The words are stable.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            DocumentChange::New => "new",
+            DocumentChange::Changed => "changed",
+            DocumentChange::Unchanged => "unchanged",
+            DocumentChange::Deleted => "deleted",
+            DocumentChange::Duplicate => "duplicate",
+            DocumentChange::Moved => "moved",
+        }
+    }
+}
+
+impl Serialize for DocumentChange {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn each_outcome_has_a_word_of_its_own_that_leads_back_to_it() {
+        for outcome in VisitOutcome::ALL {
+            let word = outcome.as_str();
+            assert_eq!(VisitOutcome::parse(word), Some(outcome), "{word}");
+            assert!(word.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
+            assert_eq!(
+                serde_json::to_string(&outcome).unwrap(),
+                format!("\"{word}\"")
+            );
+        }
+        let words: HashSet<&str> = VisitOutcome::ALL.iter().map(|o| o.as_str()).collect();
+        assert_eq!(words.len(), VisitOutcome::ALL.len());
+        assert_eq!(VisitOutcome::parse("something else"), None);
+    }
+
+    #[test]
+    fn words_of_older_versions_are_still_understood() {
+        for (word, outcome) in [
+            ("not-modified", VisitOutcome::NotModified),
+            ("not-found", VisitOutcome::NotFound),
+            ("server-error", VisitOutcome::ServerError),
+            ("refused-address", VisitOutcome::AddressRefused),
+        ] {
+            assert_eq!(VisitOutcome::parse(word), Some(outcome), "{word}");
+        }
+    }
+
+    #[test]
+    fn each_failure_has_a_word_of_its_own_and_an_outcome_without_a_page() {
+        for failure in Failure::ALL {
+            let word = failure.as_str();
+            assert_eq!(Failure::parse(word), Some(failure), "{word}");
+            assert!(!failure.outcome().is_success(), "{word}");
+        }
+        // Counted side by side for the verdict of a site: a failure that shares its word with an outcome is that outcome.
+        for failure in Failure::ALL {
+            let same = VisitOutcome::parse(failure.as_str());
+            assert!(same.is_none_or(|outcome| outcome == failure.outcome()));
+        }
+        let words: HashSet<&str> = Failure::ALL.iter().map(|f| f.as_str()).collect();
+        assert_eq!(words.len(), Failure::ALL.len());
+    }
+
+    #[test]
+    fn each_change_of_a_document_has_a_word_of_its_own() {
+        let words: HashSet<&str> = DocumentChange::ALL.iter().map(|c| c.as_str()).collect();
+        assert_eq!(words.len(), DocumentChange::ALL.len());
+    }
+}

@@ -1,0 +1,80 @@
+//! What passes between the crawl loop and the visits: a lease goes out, what the visit found comes back. Plain data.
+
+use taojin_crawl::VisitOutcome;
+use taojin_crawl::fetch::{Fetched, Record};
+use taojin_crawl::frontier::{FetchReport, Lease};
+use taojin_crawl::store::NewUrl;
+use taojin_extract::{Document, Kind};
+use taojin_uri::CrawlUri;
+
+/// One visit to be made.
+pub(crate) struct Work {
+    pub(crate) lease: Lease,
+    /// The answer, if it comes from an archive and not from the network.
+    pub(crate) archived: Option<Box<Archived>>,
+}
+
+/// An answer of an archive.
+pub(crate) struct Archived {
+    pub(crate) record: Record,
+    /// When it was archived, Unix milliseconds.
+    pub(crate) at_ms: i64,
+}
+
+/// A lease that has ended.
+pub(crate) struct Finished {
+    /// The lease.
+    pub(crate) lease: Lease,
+    /// What was found.
+    pub(crate) visited: Visited,
+    /// What the frontier's politeness goes by.
+    pub(crate) report: FetchReport,
+}
+
+/// What became of a visit.
+pub(crate) struct Visited {
+    /// How it ended.
+    pub(crate) outcome: VisitOutcome,
+    /// Why it was refused or failed, in words.
+    pub(crate) reason: Option<String>,
+    /// The same as a sentence for people, where the reason is a word for programs.
+    pub(crate) sentence: Option<String>,
+    /// How it went over the network; none when nothing was asked.
+    pub(crate) fetched: Option<Fetched>,
+    /// What the page is.
+    pub(crate) kind: Option<Kind>,
+    /// The document, if the page is one to be found.
+    pub(crate) document: Option<Document>,
+    /// Digest of the text (articles) or of the links (hubs).
+    pub(crate) digest: Option<u64>,
+    /// Digest of what the page says without its numbers.
+    pub(crate) outline: Option<u64>,
+    /// Why a page that came has no document, in words.
+    pub(crate) unindexed: Option<String>,
+    /// Links in page order.
+    pub(crate) outlinks: Vec<NewUrl>,
+    /// Where the page stands instead: target of a redirect, or the canonical address.
+    pub(crate) target: Option<CrawlUri>,
+    /// When the page was archived, Unix milliseconds; none when it was fetched just now.
+    pub(crate) archived_ms: Option<i64>,
+}
+
+impl Visited {
+    /// A visit that brought nothing but this end.
+    pub(crate) fn nothing(outcome: VisitOutcome, reason: Option<String>) -> Self {
+        Self {
+            outcome,
+            reason,
+            sentence: None,
+            fetched: None,
+            kind: None,
+            document: None,
+            digest: None,
+            outline: None,
+            unindexed: None,
+            outlinks: Vec::new(),
+            target: None,
+            archived_ms: None,
+        }
+    }
+}
