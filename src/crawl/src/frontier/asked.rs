@@ -4,7 +4,8 @@
 use super::lease::{FetchReport, Lease};
 use std::collections::hash_map::Entry;
 
-use super::leasing::{Frontier, Wait};
+use super::Frontier;
+use super::leasing::Wait;
 use super::queue::Queue;
 use crate::store::{Reader, StoreError, UrlId};
 use taojin_uri::CrawlUri;

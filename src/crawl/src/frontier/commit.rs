@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use super::Frontier;
 use super::assign::{self, rank};
-use super::leasing::Frontier;
 use super::queue::Queue;
 use super::scope::Refusal;
-use super::sites::{BLIND_DEBT, CYCLE_PAGES};
+use super::site::{BLIND_SPENT, CYCLE_PAGES};
 use crate::store::{Batch, Committed, DueUrl, HELD_MS, NewUrl, Store, StoreError, UrlClass, UrlId};
 
 /// A host whose rest is longer than this gives up its place in memory when others wait for one.
@@ -59,7 +59,7 @@ impl Frontier {
         }
         self.add_hosts(batch, now_ms);
         let done = store.commit(batch, now_ms)?;
-        self.settle(batch, &done, now_ms);
+        self.update_memory(batch, &done, now_ms);
         self.seen.save(store.dir(), false);
         if self.alike.news {
             self.alike.save(store.dir());
@@ -94,23 +94,47 @@ impl Frontier {
         batch: &mut Batch,
         report: &mut CommitReport,
     ) -> Result<(), StoreError> {
-        let mut here = HashSet::new();
-        let mut skipped = Vec::new();
-        let mut doubtful = Vec::new();
         let pages = batch.pages.iter_mut();
         let lists = pages
             .map(|page| (page.visit.class.is_hub(), &mut page.outlinks))
             .chain(std::iter::once((true, &mut batch.urls)));
         let mut lists: Vec<(bool, &mut Vec<NewUrl>)> = lists.collect();
-        for (on_hub, links) in &mut lists {
+        self.drop_refused_and_seen(&mut lists, report);
+        let known = self.look_up(store, &lists)?;
+        let last = lists.len() - 1;
+        for (i, (_, links)) in lists.into_iter().enumerate() {
+            let before = links.len();
             links.retain_mut(|link| {
+                let is_known = !link.is_new && known.contains(&link.uri.fingerprint());
+                // Whatever is left was looked up, or needed no look-up.
+                link.is_new = true;
+                !is_known
+            });
+            report.seen += before - links.len();
+            if i < last {
+                report.new_by_page.push(links.len());
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops links that are out of scope or surely known, ranks the others, and marks those that are surely new.
+    fn drop_refused_and_seen(
+        &mut self,
+        lists: &mut [(bool, &mut Vec<NewUrl>)],
+        report: &mut CommitReport,
+    ) {
+        let mut here = HashSet::new();
+        let mut skipped = Vec::new();
+        for (on_hub, links) in &mut *lists {
+            links.retain_mut(|link| {
+                let hash = link.uri.fingerprint();
                 if let Err(refusal) = self.allow(link) {
                     *report.refused.entry(refusal).or_default() += 1;
-                    skipped.push((Arc::clone(&link.site), link.uri.fingerprint(), refusal));
+                    skipped.push((Arc::clone(&link.site), hash, refusal));
                     return false;
                 }
                 link.rank = rank(link.class, link.hops, *on_hub);
-                let hash = link.uri.fingerprint();
                 if self.seen.is_confirmed(hash) || !here.insert(hash) {
                     self.seen.without_store += 1;
                     report.seen += 1;
@@ -133,36 +157,28 @@ impl Frontier {
                 site.follow(link.uri.fingerprint());
             }
         }
-        for (_, links) in &lists {
-            let maybe_known = links.iter().filter(|link| !link.is_new);
-            doubtful.extend(maybe_known.map(|link| &link.uri));
-        }
+    }
+
+    /// The fingerprints of those links that the filter is not sure of and the store knows.
+    fn look_up(
+        &mut self,
+        store: &Store,
+        lists: &[(bool, &mut Vec<NewUrl>)],
+    ) -> Result<HashSet<u64>, StoreError> {
+        let links = lists.iter().flat_map(|(_, links)| links.iter());
+        let doubtful: Vec<_> = links.filter(|l| !l.is_new).map(|l| &l.uri).collect();
         self.seen.with_store += doubtful.len() as u64;
-        let mut old = HashSet::new();
-        for (uri, known) in doubtful.iter().zip(store.known(&doubtful)?) {
+        let mut known = HashSet::new();
+        for (uri, is_known) in doubtful.iter().zip(store.known(&doubtful)?) {
             let hash = uri.fingerprint();
-            if known {
+            if is_known {
                 self.seen.confirm(hash);
-                old.insert(hash);
+                known.insert(hash);
             } else {
                 self.seen.false_positives += 1;
             }
         }
-        let last = lists.len() - 1;
-        for (i, (_, links)) in lists.into_iter().enumerate() {
-            let before = links.len();
-            links.retain_mut(|link| {
-                let known = !link.is_new && old.contains(&link.uri.fingerprint());
-                // Whatever is left was looked up, or needed no look-up.
-                link.is_new = true;
-                !known
-            });
-            report.seen += before - links.len();
-            if i < last {
-                report.new_by_page.push(links.len());
-            }
-        }
-        Ok(())
+        Ok(known)
     }
 
     fn allow(&self, link: &NewUrl) -> Result<(), Refusal> {
@@ -191,7 +207,7 @@ impl Frontier {
     fn add_hosts(&mut self, batch: &mut Batch, now_ms: i64) {
         let committed: HashSet<_> = batch.pages.iter().map(|page| page.id).collect();
         batch.hosts.clear();
-        batch.settle.clear();
+        batch.reschedule.clear();
         batch.hold = self
             .hold
             .iter()
@@ -202,9 +218,9 @@ impl Frontier {
                 let key = (Arc::clone(name), Cow::Borrowed(CYCLE_PAGES));
                 batch.counters.insert(key, site.unsaved_pages);
             }
-            if site.unsaved_debt() != 0 {
-                let key = (Arc::clone(name), Cow::Borrowed(BLIND_DEBT));
-                batch.counters.insert(key, site.unsaved_debt());
+            if site.unsaved_spent() != 0 {
+                let key = (Arc::clone(name), Cow::Borrowed(BLIND_SPENT));
+                batch.counters.insert(key, site.unsaved_spent());
             }
             for (counter, amount) in site.unsaved.iter().filter(|(_, amount)| **amount != 0) {
                 let key = (Arc::clone(name), Cow::Borrowed(*counter));
@@ -228,13 +244,13 @@ impl Frontier {
                 } else {
                     queue.host.not_before_ms
                 };
-                batch.settle.push((*id, floor_ms));
+                batch.reschedule.push((*id, floor_ms));
             }
         }
     }
 
     /// Brings memory in line with what was written.
-    fn settle(&mut self, batch: &Batch, done: &Committed, now_ms: i64) {
+    fn update_memory(&mut self, batch: &Batch, done: &Committed, now_ms: i64) {
         let size = self.config.queue_batch;
         for (host, url) in std::mem::take(&mut self.hold) {
             if let Some(queue) = self.queues.get_mut(&host) {
@@ -247,7 +263,7 @@ impl Frontier {
         }
         for site in self.sites.values_mut() {
             site.unsaved_pages = 0;
-            site.saved_debt += site.unsaved_debt();
+            site.saved_spent += site.unsaved_spent();
             site.unsaved.clear();
         }
         let mut touched = HashSet::new();
@@ -263,7 +279,7 @@ impl Frontier {
                 self.activate_ms = self.activate_ms.min(due_ms);
             }
         }
-        for (host, _) in &done.settled {
+        for (host, _) in &done.rescheduled {
             self.queues.remove(host);
         }
         for url in &done.inserted {
@@ -291,10 +307,10 @@ impl Frontier {
         }
         self.seen
             .advance(done.inserted.last().map_or(0, |url| url.id));
-        for (_, due_ms) in &done.settled {
+        for (_, due_ms) in &done.rescheduled {
             self.activate_ms = self.activate_ms.min(due_ms.unwrap_or(HELD_MS));
         }
-        if self.crowded && !done.settled.is_empty() {
+        if self.crowded && !done.rescheduled.is_empty() {
             self.activate_ms = now_ms;
         }
         for host in touched {

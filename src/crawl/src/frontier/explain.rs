@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use super::Frontier;
 use super::alike::Alike;
 use super::config::Config;
-use super::leasing::Frontier;
 use super::politeness::{self, Cause};
 use crate::store::{HostRecord, Reader, StoreError};
 use taojin_uri::CrawlUri;

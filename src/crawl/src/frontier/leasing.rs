@@ -4,92 +4,22 @@
 //! time take turns. A host that has nothing left makes room for the next one in the store. All times are passed in.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::alike::Alike;
-use super::assign::{SUSPECT_RANK, queue_key};
-use super::config::Config;
-use super::gate::{Gate, held};
+use super::Frontier;
+use super::admission::{Admission, until_next_cycle};
+use super::assign::queue_key;
+use super::budget::is_blind;
 use super::lease::{FetchReport, Lease, Next};
 use super::politeness::{self, Addresses};
 use super::queue::Queue;
 use super::seen::Seen;
-use super::sites::{SITE_LIMITS, Site};
-use crate::store::{DueUrl, HELD_MS, HostId, Reader, SiteId, Store, StoreError, UrlId, UrlRecord};
+use super::site::SITE_LIMITS;
+use crate::store::{DueUrl, HELD_MS, HostId, Reader, StoreError, UrlRecord};
 use taojin_uri::CrawlUri;
 
-/// A page that was being fetched at this many crashes in a row goes last.
-const SUSPECT_CRASHES: u8 = 3;
-/// And is given up at this many.
-const POISON_CRASHES: u8 = 10;
-
-/// What is fetched next, and what was met before.
-#[derive(Debug)]
-pub struct Frontier {
-    pub(super) config: Config,
-    pub(super) sites: HashMap<Arc<str>, Site>,
-    /// The sites whose URLs are given out; empty: those of all sites.
-    pub(super) only: Vec<SiteId>,
-    pub(super) queues: HashMap<HostId, Queue>,
-    /// (time, turn, host): the entry whose turn equals its queue's ticket counts, others are left-overs.
-    heap: BinaryHeap<Reverse<(i64, u64, HostId)>>,
-    turn: u64,
-    pub(super) addresses: Addresses,
-    /// Hosts that wait for a connection of an address to end.
-    waiting: HashMap<IpAddr, Vec<HostId>>,
-    pub(super) leases: BTreeMap<UrlId, HostId>,
-    pub(super) seen: Seen,
-    pub(super) alike: Alike,
-    /// When the store may have hosts with due URLs that are not in memory.
-    pub(super) activate_ms: i64,
-    /// Hosts that were left in the store for want of room.
-    pub(super) crowded: bool,
-    /// URLs to put off with the next commit: of sites that are not crawled, unreadable, or not worth it yet.
-    pub(super) hold: Vec<(HostId, DueUrl)>,
-    /// Fingerprints of addresses that the operator has taken down: a few, by hand.
-    pub(super) taken_down: HashSet<u64>,
-}
-
 impl Frontier {
-    /// Opens the frontier over a store: the filter of seen URLs is loaded or rebuilt, pages that were in flight at a
-    /// crash are noted.
-    pub fn open(store: &mut Store, config: Config) -> Result<Self, StoreError> {
-        store.recover(SUSPECT_CRASHES, POISON_CRASHES, SUSPECT_RANK)?;
-        let dir = store.dir().to_owned();
-        let seen = Seen::open(store, &dir, config.seen_error, config.seen_capacity)?;
-        let taken_down = store.takedowns()?;
-        Ok(Frontier {
-            config,
-            sites: HashMap::new(),
-            only: Vec::new(),
-            queues: HashMap::new(),
-            heap: BinaryHeap::new(),
-            turn: 0,
-            addresses: Addresses::default(),
-            waiting: HashMap::new(),
-            leases: BTreeMap::new(),
-            seen,
-            alike: Alike::open(&dir),
-            activate_ms: i64::MIN,
-            crowded: false,
-            hold: Vec::new(),
-            taken_down: taken_down.iter().map(|t| t.fingerprint).collect(),
-        })
-    }
-
-    /// Saves what makes the next start quick. For the end of the daemon, after the last commit.
-    pub fn close(&mut self, store: &Store) {
-        self.seen.save(store.dir(), true);
-        self.alike.save(store.dir());
-    }
-
-    /// The settings in force.
-    pub fn config(&self) -> &Config {
-        &self.config
-    }
-
     /// The next URL to fetch, if there is one now. Call again until it says to wait; give each lease back with
     /// [`Frontier::finished`] or [`Frontier::release`].
     pub fn next(&mut self, store: &Reader, now_ms: i64) -> Result<Next, StoreError> {
@@ -207,7 +137,7 @@ impl Frontier {
                 return Ok(None);
             };
             let Some(record) = store.url(id)? else {
-                self.hold.push((host, held(id, 0)));
+                self.hold.push((host, until_next_cycle(id, 0)));
                 continue;
             };
             if record.visit.due_ms.is_none_or(|due| due > now_ms) {
@@ -215,15 +145,15 @@ impl Frontier {
                 continue;
             }
             let rank = record.visit.rank;
-            match self.gate(&record, now_ms) {
-                Gate::Open => return Ok(Some(self.begin(host, record, now_ms))),
-                Gate::Hold => self.hold.push((host, held(id, rank))),
-                Gate::Later(due_ms) => self.hold.push((host, DueUrl { rank, due_ms, id })),
-                Gate::SiteLimit => {
+            match self.admit(&record, now_ms) {
+                Admission::Now => return Ok(Some(self.begin(host, record, now_ms))),
+                Admission::NextCycle => self.hold.push((host, until_next_cycle(id, rank))),
+                Admission::Later(due_ms) => self.hold.push((host, DueUrl { rank, due_ms, id })),
+                Admission::SiteLimit => {
                     self.note_limit(&record.site, SITE_LIMITS);
-                    self.hold.push((host, held(id, rank)));
+                    self.hold.push((host, until_next_cycle(id, rank)));
                 }
-                Gate::HostLimit => {
+                Admission::HostLimit => {
                     self.limit(host, &record);
                     return Ok(None);
                 }
@@ -245,7 +175,7 @@ impl Frontier {
         if let Some(site) = self.sites.get_mut(&record.site) {
             site.cycle_pages += 1;
             site.unsaved_pages += 1;
-            site.debt.begin(&record);
+            site.budget.begin(&record);
             cycle_ms = site.last_cycle_ms;
             parallel = site.scope.rules().parallel_queues;
         }
@@ -312,8 +242,8 @@ impl Frontier {
         if let Some(site) = self.sites.get_mut(&lease.record.site) {
             site.cycle_pages -= 1;
             site.unsaved_pages -= 1;
-            if Self::is_blind(&lease.record) {
-                site.debt.refund();
+            if is_blind(&lease.record) {
+                site.budget.refund();
             }
         }
         if let Some(queue) = self.queues.get_mut(&host) {

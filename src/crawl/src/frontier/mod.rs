@@ -6,13 +6,14 @@
 //! [`Frontier::commit`] makes the pages and their new links durable. A lease lives in memory only: until its commit
 //! the URL stays due in the store, so that a crash needs no repair.
 
+mod admission;
 mod alike;
 mod asked;
 mod assign;
+mod budget;
 mod commit;
 mod config;
 mod explain;
-mod gate;
 mod lease;
 mod leasing;
 mod politeness;
@@ -20,21 +21,106 @@ mod queue;
 mod remaining;
 mod scope;
 mod seen;
+mod site;
 mod sites;
 mod trap;
 
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use crate::store::{DueUrl, HostId, SiteId, Store, StoreError, UrlId};
+use alike::Alike;
+use assign::SUSPECT_RANK;
+use politeness::Addresses;
+use queue::Queue;
+use site::Site;
+
 pub use asked::Asked;
 pub use assign::{queue_key, rank, shard};
+pub use budget::is_blind;
 pub use commit::CommitReport;
 pub use config::Config;
 pub use explain::{Explanation, HostCounts, Stats, leads_nowhere};
 pub use lease::{FetchReport, Lease, Next};
-pub use leasing::Frontier;
 pub use politeness::Cause;
 pub use remaining::{Resting, Span, longest_rest};
 pub use scope::{Refusal, Scope, ScopeError, SiteScope, pattern_problem};
 pub use seen::Seen;
-pub use sites::{BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, SITE_LIMITS, SetSitesError};
+pub use site::{BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, SITE_LIMITS};
+pub use sites::SetSitesError;
+
+/// A page that was being fetched at this many crashes in a row goes last.
+const SUSPECT_CRASHES: u8 = 3;
+/// And is given up at this many.
+const POISON_CRASHES: u8 = 10;
+
+/// What is fetched next, and what was met before.
+#[derive(Debug)]
+pub struct Frontier {
+    config: Config,
+    sites: HashMap<Arc<str>, Site>,
+    /// The sites whose URLs are given out; empty: those of all sites.
+    only: Vec<SiteId>,
+    queues: HashMap<HostId, Queue>,
+    /// (time, turn, host): the entry whose turn equals its queue's ticket counts, others are left-overs.
+    heap: BinaryHeap<Reverse<(i64, u64, HostId)>>,
+    turn: u64,
+    addresses: Addresses,
+    /// Hosts that wait for a connection of an address to end.
+    waiting: HashMap<IpAddr, Vec<HostId>>,
+    leases: BTreeMap<UrlId, HostId>,
+    seen: Seen,
+    alike: Alike,
+    /// When the store may have hosts with due URLs that are not in memory.
+    activate_ms: i64,
+    /// Hosts that were left in the store for want of room.
+    crowded: bool,
+    /// URLs to put off with the next commit: of sites that are not crawled, unreadable, or not worth it yet.
+    hold: Vec<(HostId, DueUrl)>,
+    /// Fingerprints of addresses that the operator has taken down: a few, by hand.
+    taken_down: HashSet<u64>,
+}
+
+impl Frontier {
+    /// Opens the frontier over a store: the filter of seen URLs is loaded or rebuilt, pages that were in flight at a
+    /// crash are noted.
+    pub fn open(store: &mut Store, config: Config) -> Result<Self, StoreError> {
+        store.recover(SUSPECT_CRASHES, POISON_CRASHES, SUSPECT_RANK)?;
+        let dir = store.dir().to_owned();
+        let seen = Seen::open(store, &dir, config.seen_error, config.seen_capacity)?;
+        let taken_down = store.takedowns()?;
+        Ok(Frontier {
+            config,
+            sites: HashMap::new(),
+            only: Vec::new(),
+            queues: HashMap::new(),
+            heap: BinaryHeap::new(),
+            turn: 0,
+            addresses: Addresses::default(),
+            waiting: HashMap::new(),
+            leases: BTreeMap::new(),
+            seen,
+            alike: Alike::open(&dir),
+            activate_ms: i64::MIN,
+            crowded: false,
+            hold: Vec::new(),
+            taken_down: taken_down.iter().map(|t| t.fingerprint).collect(),
+        })
+    }
+
+    /// Saves what makes the next start quick. For the end of the daemon, after the last commit.
+    pub fn close(&mut self, store: &Store) {
+        self.seen.save(store.dir(), true);
+        self.alike.save(store.dir());
+    }
+
+    /// The settings in force.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::leasing::Frontier;
+use super::Frontier;
 use super::politeness::Cause;
 use super::queue::Queue;
 use crate::store::{HostId, HostRecord, Reader, SiteId, StoreError};

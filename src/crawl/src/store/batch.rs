@@ -4,12 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::record::{HostId, HostRecord, SiteId, UrlClass, UrlId, Visit};
-use super::urls::DueUrl;
+use super::record::{DueUrl, HostId, HostRecord, SiteId, UrlClass, UrlId, Visit};
 use taojin_uri::CrawlUri;
-
-/// Due time of a URL that is held back until its site is crawled again: never, as a time.
-pub const HELD_MS: i64 = 1 << 60;
 
 /// A URL that may be new. The frontier refuses what is out of scope and drops what is seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,8 +103,8 @@ pub struct Batch {
     pub hosts: Vec<HostRecord>,
     /// Hosts whose `next_due_ms` is to be computed anew from their due URLs, but no earlier than the time given
     /// (frontier).
-    pub settle: Vec<(HostId, i64)>,
-    /// URLs that are not fetched now and when they are due instead; [`HELD_MS`] where their site is not crawled at
+    pub reschedule: Vec<(HostId, i64)>,
+    /// URLs that are not fetched now and when they are due instead; [`HELD_MS`](super::HELD_MS) where their site is not crawled at
     /// present (frontier).
     pub hold: Vec<(UrlId, i64)>,
     /// URLs being fetched right now (frontier); replaces the last list, so that an unclean stop is noticed.
@@ -151,6 +147,6 @@ pub struct Committed {
     pub outbox_seq: i64,
     /// Pages that stood for a document that is gone or says something else now: due again.
     pub released: Vec<(HostId, DueUrl)>,
-    /// New `next_due_ms` of the hosts named in `settle`.
-    pub settled: Vec<(HostId, Option<i64>)>,
+    /// New `next_due_ms` of the hosts named in `reschedule`.
+    pub rescheduled: Vec<(HostId, Option<i64>)>,
 }

@@ -4,13 +4,13 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::batch::{Batch, Committed, DocOp, FinishedPage};
 use super::error::StoreError;
 use super::ids::site_id;
-use super::keys::{Keys, set_meta};
-use super::new_urls::{Home, INSERT_URL};
+use super::keys::set_meta;
+use super::new_urls::NewUrls;
 use super::open::{Caches, Store};
 use super::record::{HostId, HostRecord, SiteId, UrlId, UrlState};
 use super::twins;
@@ -40,10 +40,11 @@ impl Store {
             let tx = self
                 .connection()
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut writing = Writing::new(&tx, &mut caches, &mut keys, now_ms)?;
-            (writing.done.outbox_seq, writing.last_url) = (seq, last_url);
-            let done = writing.run(batch)?;
-            drop(writing);
+            let mut writing = Writing::new(&tx, &mut caches, now_ms);
+            writing.done.outbox_seq = seq;
+            let mut new_urls = NewUrls::new(&tx, &mut keys, last_url, now_ms)?;
+            let done = writing.run(batch, &mut new_urls)?;
+            drop((writing, new_urls));
             tx.commit()?;
             Ok(done)
         };
@@ -61,56 +62,42 @@ impl Store {
     }
 }
 
-/// The statements and tallies of one open transaction.
-pub(super) struct Writing<'a> {
-    pub(super) conn: &'a Connection,
-    pub(super) caches: &'a mut Caches,
-    pub(super) keys: &'a mut Keys,
-    pub(super) insert_url: CachedStatement<'a>,
-    /// Where the last new URL belonged.
-    pub(super) home: Option<Home>,
-    pub(super) last_url: UrlId,
-    pub(super) now_ms: i64,
-    pub(super) done: Committed,
+/// One open transaction, and what it changes beside the rows of its pages.
+struct Writing<'a> {
+    conn: &'a Connection,
+    caches: &'a mut Caches,
+    now_ms: i64,
+    done: Committed,
     due: HashMap<HostId, i64>,
     counters: HashMap<SiteId, HashMap<Cow<'static, str>, i64>>,
 }
 
 impl<'a> Writing<'a> {
-    fn new(
-        conn: &'a Connection,
-        caches: &'a mut Caches,
-        keys: &'a mut Keys,
-        now_ms: i64,
-    ) -> rusqlite::Result<Self> {
-        Ok(Writing {
+    fn new(conn: &'a Connection, caches: &'a mut Caches, now_ms: i64) -> Self {
+        Writing {
             conn,
             caches,
-            keys,
-            insert_url: conn.prepare_cached(INSERT_URL)?,
-            home: None,
-            last_url: 0,
             now_ms,
             done: Committed::default(),
             due: HashMap::new(),
             counters: HashMap::new(),
-        })
+        }
     }
 
-    fn run(&mut self, batch: &Batch) -> rusqlite::Result<Committed> {
+    fn run(&mut self, batch: &Batch, new_urls: &mut NewUrls<'_>) -> rusqlite::Result<Committed> {
         for page in &batch.pages {
             // What was purged while the page was on its way leaves nothing to finish, and its links do not count.
             if self.finish(page)? {
                 for link in &page.outlinks {
-                    self.insert(link, Some(page.id))?;
+                    new_urls.insert(self.caches, link, Some(page.id))?;
                 }
             }
         }
         for url in &batch.urls {
-            self.insert(url, url.via)?;
+            new_urls.insert(self.caches, url, url.via)?;
         }
-        self.count_inserted()?;
-        self.keys.write_next(self.conn)?;
+        (self.done.inserted, self.done.known) = new_urls.finish()?;
+        self.count_inserted();
         for host in &batch.hosts {
             self.update_host(host)?;
         }
@@ -120,7 +107,7 @@ impl<'a> Writing<'a> {
                 .execute([id, due_ms])?;
         }
         self.wake_hosts()?;
-        self.settle(&batch.settle)?;
+        self.reschedule(&batch.reschedule)?;
         if let Some(ids) = &batch.in_flight {
             self.replace_in_flight(ids)?;
         }
@@ -186,15 +173,15 @@ impl<'a> Writing<'a> {
         if let Some(due_ms) = v.due_ms {
             self.wake(page.host, due_ms);
         }
-        let tally = self.counters.entry(before.site).or_default();
-        *tally
+        let counts = self.counters.entry(before.site).or_default();
+        *counts
             .entry(UrlState::from_code(before.state).name().into())
             .or_default() -= 1;
-        *tally.entry(v.state.name().into()).or_default() += 1;
-        *tally.entry("documents".into()).or_default() += i64::from(v.documented);
-        *tally.entry("checked_s".into()).or_default() += checked_s(v.documented, v.fetched_ms);
-        *tally.entry("documents".into()).or_default() -= i64::from(before.documented);
-        *tally.entry("checked_s".into()).or_default() -=
+        *counts.entry(v.state.name().into()).or_default() += 1;
+        *counts.entry("documents".into()).or_default() += i64::from(v.documented);
+        *counts.entry("checked_s".into()).or_default() += checked_s(v.documented, v.fetched_ms);
+        *counts.entry("documents".into()).or_default() -= i64::from(before.documented);
+        *counts.entry("checked_s".into()).or_default() -=
             checked_s(before.documented, before.fetched_ms);
         if let Some(op) = &page.document {
             self.put_document(page.fingerprint, op)?;
@@ -213,9 +200,9 @@ impl<'a> Writing<'a> {
         let Some(gave) = twins::give_way(self.conn, id, primary)? else {
             return Ok(());
         };
-        let tally = self.counters.entry(site).or_default();
-        *tally.entry("documents".into()).or_default() -= 1;
-        *tally.entry("checked_s".into()).or_default() -= checked_s(true, gave.fetched_ms);
+        let counts = self.counters.entry(site).or_default();
+        *counts.entry("documents".into()).or_default() -= 1;
+        *counts.entry("checked_s".into()).or_default() -= checked_s(true, gave.fetched_ms);
         self.put_document(gave.fingerprint, &DocOp::Delete)
     }
 
@@ -276,22 +263,18 @@ impl<'a> Writing<'a> {
     }
 
     /// What the new URLs change beside their own rows.
-    fn count_inserted(&mut self) -> rusqlite::Result<()> {
+    fn count_inserted(&mut self) {
         let inserted = std::mem::take(&mut self.done.inserted);
         for of_host in inserted.chunk_by(|a, b| (a.host, a.site) == (b.host, b.site)) {
             let count = i64::try_from(of_host.len()).unwrap_or(i64::MAX);
-            let tally = self.counters.entry(of_host[0].site).or_default();
-            *tally.entry("urls".into()).or_default() += count;
-            *tally.entry(UrlState::New.name().into()).or_default() += count;
+            let counts = self.counters.entry(of_host[0].site).or_default();
+            *counts.entry("urls".into()).or_default() += count;
+            *counts.entry(UrlState::New.name().into()).or_default() += count;
             if let Some(due_ms) = of_host.iter().map(|url| url.due_ms).min() {
                 self.wake(of_host[0].host, due_ms);
             }
         }
-        if !inserted.is_empty() {
-            set_meta(self.conn, "url_id", self.last_url)?;
-        }
         self.done.inserted = inserted;
-        Ok(())
     }
 
     fn wake_hosts(&mut self) -> rusqlite::Result<()> {
@@ -304,14 +287,14 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
-    fn settle(&mut self, hosts: &[(HostId, i64)]) -> rusqlite::Result<()> {
+    fn reschedule(&mut self, hosts: &[(HostId, i64)]) -> rusqlite::Result<()> {
         let mut update = self
             .conn
             .prepare_cached("UPDATE host SET next_due_ms = ?2 WHERE id = ?1")?;
         for &(host, floor_ms) in hosts {
             let due_ms = earliest_due(self.conn, host, None)?.map(|due| due.max(floor_ms));
             update.execute(params![host, due_ms])?;
-            self.done.settled.push((host, due_ms));
+            self.done.rescheduled.push((host, due_ms));
         }
         Ok(())
     }
@@ -334,8 +317,8 @@ impl<'a> Writing<'a> {
             "INSERT INTO counter (site_id, name, value) VALUES (?1, ?2, ?3) \
              ON CONFLICT (site_id, name) DO UPDATE SET value = counter.value + excluded.value",
         )?;
-        for (site, tally) in &self.counters {
-            for (name, amount) in tally.iter().filter(|(_, amount)| **amount != 0) {
+        for (site, counts) in &self.counters {
+            for (name, amount) in counts.iter().filter(|(_, amount)| **amount != 0) {
                 add.execute(params![site, name, amount])?;
             }
         }

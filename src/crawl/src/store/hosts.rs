@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use rusqlite::Row;
 
-use super::batch::HELD_MS;
 use super::error::StoreError;
 use super::open::Reader;
-use super::record::{HostId, HostRecord, SiteId};
+use super::record::{HELD_MS, HostId, HostRecord, SiteId};
 
 const COLUMNS: &str = "id, authority, next_due_ms, not_before_ms, cause, backoff_level, trouble_ms, errors, last_error, \
      crawl_delay_ms, elapsed_ms, ip, fetched, cycle_ms, cycle_pages";

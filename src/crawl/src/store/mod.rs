@@ -31,7 +31,7 @@ mod urls;
 #[cfg(test)]
 mod tests;
 
-pub use batch::{Batch, Committed, DocOp, FinishedPage, HELD_MS, Inserted, NewUrl};
+pub use batch::{Batch, Committed, DocOp, FinishedPage, Inserted, NewUrl};
 pub use counts::{Counts, SiteCounts};
 pub use error::StoreError;
 pub use follows::{Delivery, FollowMark, FollowRecord, Follows};
@@ -40,8 +40,9 @@ pub use open::{Reader, Store};
 pub use outbox::OutboxRow;
 pub use purge::{Purged, Takedown};
 pub use record::{
-    HostId, HostRecord, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord, UrlState, Visit,
+    DueUrl, HELD_MS, HostId, HostRecord, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord, UrlState,
+    Visit,
 };
 pub use templates::{NewTemplate, TemplateFit, TemplatePage, TemplateRow, TemplateStore};
 pub use terms::{TermCounts, TermList, TermMark, TermRecord, TermState};
-pub use urls::{DueUrl, RANKS};
+pub use urls::RANKS;

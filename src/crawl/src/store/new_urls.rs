@@ -2,37 +2,83 @@
 
 use std::sync::Arc;
 
-use rusqlite::params;
+use rusqlite::{CachedStatement, Connection, params};
 
 use super::batch::{Inserted, NewUrl};
-use super::commit::Writing;
 use super::ids::{host_id, site_id};
+use super::keys::{Keys, set_meta};
+use super::open::Caches;
 use super::record::{HostId, SiteId, UrlId};
 
-pub(super) const INSERT_URL: &str = "INSERT INTO url (id, host_id, hash, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms) \
+const INSERT_URL: &str = "INSERT INTO url (id, host_id, hash, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8, ?9, ?10, ?11, ?12)";
 
 /// Where a URL belongs. The next one mostly belongs there as well.
-pub(super) struct Home {
+struct Home {
     site: Arc<str>,
     authority: Box<str>,
     site_id: SiteId,
     host_id: HostId,
 }
 
-impl Writing<'_> {
+/// The new rows of one open transaction.
+pub(super) struct NewUrls<'a> {
+    conn: &'a Connection,
+    keys: &'a mut Keys,
+    insert_url: CachedStatement<'a>,
+    home: Option<Home>,
+    last_url: UrlId,
+    now_ms: i64,
+    inserted: Vec<Inserted>,
+    known: u64,
+}
+
+impl<'a> NewUrls<'a> {
+    /// Rows are numbered from the one after `last_url`.
+    pub(super) fn new(
+        conn: &'a Connection,
+        keys: &'a mut Keys,
+        last_url: UrlId,
+        now_ms: i64,
+    ) -> rusqlite::Result<Self> {
+        Ok(NewUrls {
+            conn,
+            keys,
+            insert_url: conn.prepare_cached(INSERT_URL)?,
+            home: None,
+            last_url,
+            now_ms,
+            inserted: Vec::new(),
+            known: 0,
+        })
+    }
+
+    /// What was added, and how many URLs were known. After the last one.
+    pub(super) fn finish(&mut self) -> rusqlite::Result<(Vec<Inserted>, u64)> {
+        if !self.inserted.is_empty() {
+            set_meta(self.conn, "url_id", self.last_url)?;
+        }
+        self.keys.write_next(self.conn)?;
+        Ok((std::mem::take(&mut self.inserted), self.known))
+    }
+
     /// Adds a URL unless it is known.
-    pub(super) fn insert(&mut self, url: &NewUrl, via: Option<UrlId>) -> rusqlite::Result<()> {
+    pub(super) fn insert(
+        &mut self,
+        caches: &mut Caches,
+        url: &NewUrl,
+        via: Option<UrlId>,
+    ) -> rusqlite::Result<()> {
         let hash = url.uri.fingerprint();
         let known = match url.is_new {
             true => self.keys.is_newest(hash),
             false => self.keys.find(self.conn, hash)?.is_some(),
         };
         if known {
-            self.done.known += 1;
+            self.known += 1;
             return Ok(());
         }
-        let (site, host) = self.home(url)?;
+        let (site, host) = self.home(caches, url)?;
         let due_ms = url.due_ms.unwrap_or(self.now_ms);
         self.last_url += 1;
         let id = self.last_url;
@@ -51,7 +97,7 @@ impl Writing<'_> {
             self.now_ms,
         ])?;
         self.keys.add(hash, id);
-        self.done.inserted.push(Inserted {
+        self.inserted.push(Inserted {
             id,
             host,
             site,
@@ -63,7 +109,7 @@ impl Writing<'_> {
     }
 
     /// Row numbers of the site and the host, both made if missing.
-    fn home(&mut self, url: &NewUrl) -> rusqlite::Result<(SiteId, HostId)> {
+    fn home(&mut self, caches: &mut Caches, url: &NewUrl) -> rusqlite::Result<(SiteId, HostId)> {
         let authority = url.uri.authority();
         if let Some(home) = &self.home
             && Arc::ptr_eq(&home.site, &url.site)
@@ -71,9 +117,9 @@ impl Writing<'_> {
         {
             return Ok((home.site_id, home.host_id));
         }
-        let site = site_id(self.conn, self.caches, &url.site)?;
-        let host = host_id(self.conn, self.caches, authority)?;
-        if self.caches.host_sites.insert((site, host)) {
+        let site = site_id(self.conn, caches, &url.site)?;
+        let host = host_id(self.conn, caches, authority)?;
+        if caches.host_sites.insert((site, host)) {
             self.conn
                 .prepare_cached(
                     "INSERT INTO host_site (site_id, host_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING",

@@ -182,6 +182,20 @@ pub struct UrlRecord {
     pub visit: Visit,
 }
 
+/// A due URL without its record: what a work queue holds in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DueUrl {
+    /// Place among the due URLs of its host.
+    pub rank: u8,
+    /// When it became or becomes due.
+    pub due_ms: i64,
+    /// Row number; of two URLs due at the same time the one found first goes first.
+    pub id: UrlId,
+}
+
+/// Due time of a URL that is held back until its site is crawled again: never, as a time.
+pub const HELD_MS: i64 = 1 << 60;
+
 /// One site as the store knows it; its settings live in `sites.d`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteRecord {

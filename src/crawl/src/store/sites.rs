@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use rusqlite::{Row, params};
 
-use super::batch::HELD_MS;
 use super::error::StoreError;
 use super::ids::site_id;
 use super::open::{Reader, Store};
-use super::record::{SiteId, SiteRecord, UrlId};
+use super::record::{HELD_MS, SiteId, SiteRecord, UrlId};
 use super::urls::RANKS;
 
 const COLUMNS: &str = "id, name, paused, last_cycle_ms, cycles, last_error, paused_ms";

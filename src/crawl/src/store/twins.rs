@@ -4,11 +4,9 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::batch::HELD_MS;
 use super::error::StoreError;
 use super::open::Reader;
-use super::record::{HostId, UrlId};
-use super::urls::DueUrl;
+use super::record::{DueUrl, HELD_MS, HostId, UrlId};
 use taojin_uri::CrawlUri;
 
 /// Pages that are looked at for one address; a site with more has something wrong with its canonical addresses.

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::batch::HELD_MS;
 use super::error::StoreError;
 use super::keys::{find_beside, watermark};
 use super::open::{Reader, Store};
-use super::record::{HostId, SiteId, UrlClass, UrlId, UrlRecord, UrlState, Visit};
+use super::record::{DueUrl, HELD_MS, HostId, SiteId, UrlClass, UrlId, UrlRecord, UrlState, Visit};
 use super::runs;
 use taojin_uri::CrawlUri;
 
@@ -22,17 +21,6 @@ const COLUMNS: &str = "id, host_id, url, site_id, class, state, rank, due_ms, ho
 /// The first so many due URLs of a rank of a host.
 const DUE: &str = "SELECT due_ms, id FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 \
      AND due_ms IS NOT NULL ORDER BY due_ms, id LIMIT ?4";
-
-/// A due URL without its record: what a work queue holds in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct DueUrl {
-    /// Place among the due URLs of its host.
-    pub rank: u8,
-    /// When it became or becomes due.
-    pub due_ms: i64,
-    /// Row number; of two URLs due at the same time the one found first goes first.
-    pub id: UrlId,
-}
 
 impl Reader {
     /// The record of a URL by its row number; `None` if there is none, or if its address no longer parses.

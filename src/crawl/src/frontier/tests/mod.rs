@@ -1,8 +1,8 @@
 //! Tests of the frontier, on stores in temporary directories and with times that are made up.
 
+mod admission;
 mod alike;
 mod asked;
-mod gate;
 mod leasing;
 mod politeness;
 mod property;

@@ -11,7 +11,7 @@ use super::crawl_loop::CrawlLoop;
 use super::cycle;
 use super::visited::{Finished, Visited};
 use crate::serve::metrics;
-use taojin_crawl::frontier::Frontier;
+use taojin_crawl::frontier::is_blind;
 use taojin_crawl::store::{UrlClass, UrlState};
 use taojin_crawl::{DocumentChange, Failure, VisitOutcome};
 use taojin_extract::Kind;
@@ -43,9 +43,9 @@ impl CrawlLoop {
         }
         let site = Arc::clone(&record.site);
         let problem = problem(&finished.visited);
-        let blind = Frontier::is_blind(record);
+        let blind = is_blind(record);
         let mut settled = settle::settle(finished, ties, &self.revisit, now);
-        self.frontier.settle_debt(&site, blind, settled.wasted);
+        self.frontier.book_recheck(&site, blind, settled.wasted);
         if self.replay.is_some() && !self.sites.contains_key(&site) {
             // Nobody asked for a crawl of it: it stays as it was archived.
             settled.page.visit.due_ms = None;

@@ -17,8 +17,8 @@ fn day(crawl: &mut Crawl, etag: Option<&str>, changed: bool) -> usize {
                 visit.etag = etag.map(str::to_owned);
                 visit.interval_ms = DAY_MS;
                 visit.due_ms = Some(crawl.now_ms + DAY_MS);
-                if changed && Frontier::is_blind(&lease.record) {
-                    crawl.frontier.settle_debt("s", true, false);
+                if changed && is_blind(&lease.record) {
+                    crawl.frontier.book_recheck("s", true, false);
                 }
             }
             _ if crawl.frontier.has_changes(crawl.now_ms) || !crawl.batch.pages.is_empty() => {
@@ -44,7 +44,7 @@ fn rechecks_that_bring_nothing_are_paid_for() {
     assert_eq!(day(&mut crawl, None, false), 100);
     let second = day(&mut crawl, None, false);
     assert!((20..=22).contains(&second), "{second}");
-    // The debt outlives the process, and those that waited come first when it is paid back.
+    // What was spent outlives the process, and those that waited come first when it is given back.
     let mut crawl = crawl.reopen();
     let more: Vec<String> = (0..60).map(|n| format!("http://b.test/{n}")).collect();
     crawl.offer(&more.iter().map(String::as_str).collect::<Vec<_>>());
