@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
-use taojin_extract::similarity::{Measure, Mode, Skeleton};
+use taojin_extract::similarity::Skeleton;
 use taojin_extract::template::cluster::Distances;
+use taojin_lab::similarity::{Measure, Mode, parse};
 
 use crate::measured;
 use crate::rng::{Rng, perhaps};
@@ -21,7 +22,7 @@ fn book(authors: usize, rng: &mut Rng) -> Skeleton {
     text.push_str(&perhaps(rng, 50, ",isbn"));
     text.push_str(&perhaps(rng, 20, ",edition"));
     text.push(')');
-    Skeleton::parse(&text)
+    parse(&text)
 }
 
 /// Prints the table of all measures.

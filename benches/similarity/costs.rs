@@ -10,7 +10,7 @@ use taojin_extract::page::{Hints, Page};
 use taojin_extract::template::KeySet;
 use taojin_extract::template::cluster::cluster_sets;
 use taojin_extract::template::repeats::{Token, merge};
-use taojin_extract::template::suffix_tree::{SuffixTree, equal_subtrees};
+use taojin_lab::suffix_tree::{SuffixTree, equal_subtrees};
 
 use crate::cpu_time;
 use crate::rng::Rng;

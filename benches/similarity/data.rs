@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use taojin_extract::page::{Hints, Page};
-use taojin_extract::similarity::{Labels, Skeleton, Vocabulary};
+use taojin_extract::similarity::Skeleton;
+use taojin_lab::similarity::{Labels, Vocabulary, skeleton};
 
 use crate::rng::{Rng, many, perhaps};
 
@@ -37,12 +38,7 @@ impl Data {
 }
 
 fn skeletons(pages: &[(Page, usize)]) -> Data {
-    let of = |labels| {
-        pages
-            .iter()
-            .map(|(p, _)| Skeleton::of_page(p, labels))
-            .collect()
-    };
+    let of = |labels| pages.iter().map(|(p, _)| skeleton(p, labels)).collect();
     Data {
         words: pages.iter().map(|(p, _)| Vocabulary::of(p)).collect(),
         tags: of(Labels::Tags),

@@ -22,11 +22,11 @@ mod rng;
 
 use std::path::PathBuf;
 
-use taojin_extract::similarity::{
-    COLLECTION_DISTANCE, DEFAULT, Labels, Measure, Skeleton, collection_distances,
-};
+use taojin_extract::similarity::Skeleton;
 use taojin_extract::template::Config;
-use taojin_extract::template::cluster::{Distances, agreement, average_linkage, cut};
+use taojin_extract::template::cluster::{Distances, average_linkage, cut};
+use taojin_lab::agreement;
+use taojin_lab::similarity::{COLLECTION_DISTANCE, DEFAULT, Labels, Measure, collection_distances};
 
 use data::Data;
 
@@ -35,9 +35,7 @@ const THRESHOLDS: usize = 50;
 /// Distances of all pairs and the processor time of one.
 pub(crate) fn measured(measure: Measure, trees: &[Skeleton]) -> (Distances, f64) {
     let from = cpu_time::thread_ns();
-    let distances = Distances::of(trees.len(), |i, j| {
-        (1.0 - measure.similarity(&trees[i], &trees[j])) as f32
-    });
+    let distances = measure.distances(trees);
     let pairs = (trees.len() * trees.len().saturating_sub(1) / 2).max(1) as f64;
     (
         distances,
@@ -64,7 +62,7 @@ fn bake_off(name: &str, data: &Data, only: Option<&str>) {
 fn vocabulary(data: &Data) {
     let count = data.classes.len();
     let from = cpu_time::thread_ns();
-    let distances = Distances::from_half(count, collection_distances(&data.words));
+    let distances = collection_distances(&data.words);
     let pairs = (count * count.saturating_sub(1) / 2).max(1) as f64;
     let us = (cpu_time::thread_ns() - from) as f64 / 1e3 / pairs;
     let merges = average_linkage(distances, &vec![1; count]);

@@ -53,7 +53,6 @@ pub use date::stamp::{Clock, Stamp};
 pub use document::{Comment, Document, Image, Kind, Link, LinkKind, Piece, pieces};
 pub use fields::site_title::site_title;
 pub use lines::path_ratio;
-pub use lines::smooth;
 pub use trace::{DateTrace, LineTrace, NameTrace, PathTrace, TitleTrace, Trace};
 pub use xml::to_xml;
 

@@ -13,7 +13,7 @@ use crate::date;
 use crate::date::stamp::Clock;
 use crate::fields::author::Names;
 use crate::fields::title;
-use crate::lines::path_ratio::{Mode, PathSum};
+use crate::lines::path_ratio::PathSum;
 use crate::page::{Attr, NodeId, Page, PathId};
 
 /// Most features named for a line.
@@ -195,7 +195,7 @@ fn paths(page: &Page, view: &View<'_>, body: &Body) -> Vec<PathTrace> {
         tokens: sum.chars,
         tpr: sum.tpr(),
         ppr: sum.ppr(),
-        etpr: sum.etpr(Mode::Fixed),
+        etpr: sum.etpr(),
         kept: f64::from(kept[at]) / f64::from(sum.chars),
     };
     all.into_iter().take(PATHS).map(trace).collect()

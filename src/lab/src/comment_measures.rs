@@ -11,11 +11,11 @@ use serde::Serialize;
 
 use super::corpus::{EvalError, Gold, Set};
 use super::scores::filled;
+use super::siblings::Siblings;
+use super::similarity::{Measure, Mode};
 use super::tokens::{BODY_SHINGLE, Bag, Numbers, Overlap};
 use super::{Choice, Extraction};
-use taojin_extract::comments::Siblings;
 use taojin_extract::page::{NodeId, Page};
-use taojin_extract::similarity::{Measure, Mode};
 
 /// What the paper compares, with the form of its own measure that it prints and the mended one.
 const MEASURES: [(&str, Measure); 6] = [

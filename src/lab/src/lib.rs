@@ -1,6 +1,8 @@
 //! How good the extraction is. In: a folder of labelled pages. Out: a [`Run`]: the score of each page, tables of them, the
 //! difference to an earlier run. Never uses the network, never holds more than one page.
 
+mod agreement;
+pub mod chart;
 mod clock;
 mod comment_measures;
 mod compare;
@@ -8,8 +10,12 @@ mod corpus;
 mod halves;
 mod learn;
 mod measure_plot;
+pub mod path_ratio;
 mod scores;
+mod siblings;
+pub mod similarity;
 mod splits;
+pub mod suffix_tree;
 mod table;
 mod terms;
 #[cfg(test)]
@@ -21,6 +27,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+pub use agreement::agreement;
 pub use clock::Unit;
 pub use comment_measures::{MeasureRow, comment_measures, measure_lines};
 pub use compare::{Change, Difference, compare};

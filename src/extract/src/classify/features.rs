@@ -8,7 +8,7 @@ use crate::cues::phrases::{MAX_BYTES, Phrase, Seen, phrase_of};
 use crate::lines::Line;
 use crate::lines::measure::ends_sentence;
 use crate::lines::outline::{Outline, Sum, is_prose};
-use crate::lines::path_ratio::{Leaf, Mode, PathSum, path_sums};
+use crate::lines::path_ratio::{Leaf, PathSum, path_sums};
 use crate::page::Page;
 
 /// Names of the phrases, in order.
@@ -207,7 +207,7 @@ impl<'a> View<'a> {
         cells.put("path: TPR", log(path.tpr() as f32));
         cells.put("path: PPR", (path.ppr() as f32).min(8.0) / 8.0);
         cells.put("path: linked", linked);
-        cells.put("path: ETPR", log(path.etpr(Mode::Fixed) as f32) / 4.0);
+        cells.put("path: ETPR", log(path.etpr() as f32) / 4.0);
         cells.put(
             "path: share of the greatest",
             path.chars as f32 / self.path_max,

@@ -16,7 +16,6 @@ mod fields;
 mod groups;
 mod headings;
 mod keys;
-mod paper;
 pub(crate) mod pre_filter;
 mod proposal;
 mod record;
@@ -38,7 +37,6 @@ use time_cues as signs;
 use verdict as judge;
 
 pub use endpoints::endpoints;
-pub use paper::{Detection, Siblings, blocks};
 
 use crate::page::{NodeId, Page};
 use fields::Fields;

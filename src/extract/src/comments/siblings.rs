@@ -3,8 +3,8 @@
 
 use super::groups::{Group, MAX_RECORDS};
 use crate::page::{NodeId, Page, Tag};
+use crate::similarity::Skeleton;
 use crate::similarity::pol::LeafPaths;
-use crate::similarity::{Labels, Mode, Skeleton};
 
 /// Similarity from which siblings are of one kind: best of .7, .8 and .9 in the paper.
 pub(super) const ALIKE: f64 = 0.8;
@@ -40,7 +40,7 @@ pub(super) fn join(page: &Page, group: &mut Group) {
 
 /// Children of `parent` after the first of `known` that are not among them and like the nearest one before.
 fn alike(page: &Page, parent: NodeId, known: &[NodeId]) -> Vec<NodeId> {
-    let paths = |id: NodeId| LeafPaths::of(&Skeleton::of(page, id, Labels::Tags), Mode::Fixed);
+    let paths = |id: NodeId| LeafPaths::of(&Skeleton::of_tags(page, id));
     let mut model: Option<(NodeId, Option<LeafPaths>)> = None;
     let mut out = Vec::new();
     for child in page.children(parent).take(MOST) {

@@ -10,8 +10,8 @@ use super::record::Record;
 use super::time_cues::{TIME_LEVELS, trimmed};
 use super::{headings, keys, words};
 use crate::page::{NodeId, Page, Tag};
+use crate::similarity::Skeleton;
 use crate::similarity::pol::LeafPaths;
-use crate::similarity::{Labels, Mode, Skeleton};
 
 /// Evidence from which records are comments.
 const ENOUGH: f32 = 4.5;
@@ -163,12 +163,7 @@ fn begins_long(fields: &[Fields]) -> bool {
 
 /// The first record is built otherwise than the second.
 fn begins_unlike(page: &Page, records: &[Record]) -> bool {
-    let paths = |record: &Record| {
-        LeafPaths::of(
-            &Skeleton::of(page, record.range.start, Labels::Names),
-            Mode::Fixed,
-        )
-    };
+    let paths = |record: &Record| LeafPaths::of(&Skeleton::of_names(page, record.range.start));
     paths(&records[0]).similarity(&paths(&records[1])) < UNLIKE
 }
 

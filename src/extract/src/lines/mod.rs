@@ -7,7 +7,6 @@ pub(crate) mod measure;
 pub(crate) mod outline;
 pub mod path_ratio;
 pub(crate) mod render;
-pub mod smooth;
 
 use std::ops::Range;
 

@@ -1,9 +1,9 @@
-//! Text-to-tag-path ratios. In: one [`Leaf`] per text (its tag path, characters, sentence marks). Out: one
-//! score per leaf, that of its path. Never looks at the words.
+//! Text-to-tag-path ratios. In: one [`Leaf`] per text (its tag path, characters, sentence marks). Out: a [`PathSum`]
+//! for each path, which knows its ratios. Never looks at the words.
 //!
 //! Wu et al., "Web News Extraction via Path Ratios", CIKM 2013. For a path p with texts v1..vn:
 //! `TPR = Σ chars / n`, `PPR = Σ marks / n`, `ETPR = TPR · PPR · σ(chars) · σ(marks)` with the population
-//! standard deviation σ.
+//! standard deviation σ. Mended, `ETPR = TPR · (PPR + 0.1) · (1 + σ(chars)) · (1 + σ(marks))`.
 
 /// One text of the page as the ratios see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,28 +14,6 @@ pub struct Leaf {
     pub chars: u32,
     /// Sentence marks in it.
     pub marks: u32,
-}
-
-/// Whether formulas are taken as printed or as mended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// As the papers print them, so that their numbers can be reproduced. A path that occurs once scores 0.
-    Paper,
-    /// `TPR · (PPR + 0.1) · (1 + σ(chars)) · (1 + σ(marks))`: a story of one paragraph does not score 0.
-    #[default]
-    Fixed,
-}
-
-/// Which ratio is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ratio {
-    /// Text to tag path.
-    Tpr,
-    /// Sentence marks to tag path.
-    Ppr,
-    /// The extended ratio, which multiplies both with their deviations.
-    Etpr,
 }
 
 /// What is known of one tag path.
@@ -87,23 +65,10 @@ impl PathSum {
             .sqrt()
     }
 
-    /// The extended ratio of the path.
-    pub fn etpr(&self, mode: Mode) -> f64 {
-        let (tpr, ppr) = (self.tpr(), self.ppr());
+    /// The extended ratio of the path, mended: a story of one paragraph does not score 0.
+    pub fn etpr(&self) -> f64 {
         let (chars, marks) = (self.deviation_chars(), self.deviation_marks());
-        match mode {
-            Mode::Paper => tpr * ppr * chars * marks,
-            Mode::Fixed => tpr * (ppr + 0.1) * (1.0 + chars) * (1.0 + marks),
-        }
-    }
-
-    /// The wanted ratio of the path.
-    pub fn ratio(&self, ratio: Ratio, mode: Mode) -> f64 {
-        match ratio {
-            Ratio::Tpr => self.tpr(),
-            Ratio::Ppr => self.ppr(),
-            Ratio::Etpr => self.etpr(mode),
-        }
+        self.tpr() * (self.ppr() + 0.1) * (1.0 + chars) * (1.0 + marks)
     }
 }
 
@@ -115,13 +80,4 @@ pub fn path_sums(leaves: &[Leaf]) -> Vec<PathSum> {
         sums[leaf.path as usize].add(*leaf);
     }
     sums
-}
-
-/// The ratio of each leaf's path, in the order of the leaves: the histogram that is smoothed and cut.
-pub fn histogram(leaves: &[Leaf], ratio: Ratio, mode: Mode) -> Vec<f64> {
-    let sums = path_sums(leaves);
-    leaves
-        .iter()
-        .map(|l| sums[l.path as usize].ratio(ratio, mode))
-        .collect()
 }

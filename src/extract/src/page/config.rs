@@ -10,8 +10,6 @@ const MAX_NODES: usize = 250_000;
 const MAX_DEPTH: usize = 512;
 /// Long enough for any URL and description; longer values are scripts or pictures in disguise.
 const MAX_ATTRIBUTE_BYTES: usize = 4096;
-/// The lists of an archive have some thousands, and what is not followed there is found nowhere else.
-const MAX_OUTLINKS: usize = 4096;
 
 /// Limits while a page is parsed.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -25,8 +23,6 @@ pub struct Config {
     pub max_depth: usize,
     /// Bytes of one attribute value that are kept.
     pub max_attribute_bytes: usize,
-    /// Links of one page that are followed.
-    pub max_outlinks: usize,
 }
 
 impl Default for Config {
@@ -36,7 +32,6 @@ impl Default for Config {
             max_nodes: MAX_NODES,
             max_depth: MAX_DEPTH,
             max_attribute_bytes: MAX_ATTRIBUTE_BYTES,
-            max_outlinks: MAX_OUTLINKS,
         }
     }
 }

@@ -34,7 +34,7 @@ pub fn shared(a: &[u64], b: &[u64]) -> usize {
 
 /// A word of class or id, if it is likely to be the same on all pages of a template: digits count pages, and a word
 /// with many of them is a hash.
-pub(super) fn stable(word: &str) -> Option<&str> {
+pub fn stable_word(word: &str) -> Option<&str> {
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
     let letters = word.bytes().filter(|b| !b.is_ascii_digit()).count();
     (word.len() <= WORD_BYTES && letters >= 2 && digits * 2 <= letters).then_some(word)
@@ -64,7 +64,7 @@ pub fn name_hash(page: &Page, id: NodeId) -> u64 {
             Attr::Class => b'.',
             _ => continue,
         };
-        for word in value.split_ascii_whitespace().filter_map(stable) {
+        for word in value.split_ascii_whitespace().filter_map(stable_word) {
             if kept == WORDS {
                 break;
             }
@@ -90,7 +90,7 @@ pub fn name_of(page: &Page, id: NodeId) -> String {
             Attr::Class => '.',
             _ => continue,
         };
-        for word in value.split_ascii_whitespace().filter_map(stable) {
+        for word in value.split_ascii_whitespace().filter_map(stable_word) {
             if kept == WORDS {
                 break;
             }

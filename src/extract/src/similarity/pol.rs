@@ -1,15 +1,14 @@
 //! Similarity of subtrees by their leaf paths (POL: Zhu et al., "Web comment extraction based on path of leaf", 2013).
-//! In: two skeletons, or two prepared [`LeafPaths`]. Out: 0 to 1.
+//! In: a skeleton for each. Out: [`LeafPaths`], and for two of them 0 to 1.
 //!
 //! A leaf path is the set of pairs of tag and order on the way from the root to a leaf; two paths are compared by the
 //! cosine of their sets. `Sim = (Σᵢ Max(Pᵢ)·Len(Pᵢ) + Σⱼ Max(Qⱼ)·Len(Qⱼ)) / (Σᵢ Len(Pᵢ) + Σⱼ Len(Qⱼ))`, Max being the best
 //! cosine in the other tree and Len the nodes of the path. As printed, order counts all siblings and equal pairs of one
-//! path collapse; mended, order counts siblings of the same tag, so that a picture set into the middle does not shift
+//! path collapse; here order counts siblings of the same tag, so that a picture set into the middle does not shift
 //! what follows, and pairs are counted. The order of the compared roots is 1 in both: they are siblings of each other.
 
 use std::collections::HashMap;
 
-use super::Mode;
 use super::label::{mix, shared};
 use super::skeleton::Skeleton;
 
@@ -17,7 +16,7 @@ use super::skeleton::Skeleton;
 /// for all.
 const MAX_PATHS: usize = 400;
 /// Nodes of one path; deeper ones are cut at the root's end.
-const MAX_DEPTH: usize = 64;
+pub const MAX_DEPTH: usize = 64;
 
 /// The leaf paths of a tree, made once and compared often.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -45,24 +44,23 @@ struct LeafPath {
 
 impl LeafPaths {
     /// The leaf paths of a tree.
-    pub fn of(tree: &Skeleton, mode: Mode) -> Self {
-        let orders = orders(tree, mode);
+    pub fn of(tree: &Skeleton) -> Self {
+        let orders = orders(tree);
+        let pair = |at: &usize| mix(tree.labels()[*at], u64::from(orders[*at]));
+        let leaves = (0..tree.len()).filter(|at| tree.is_leaf(*at));
+        Self::from_paths(leaves.map(|leaf| {
+            let nodes = tree.path(leaf, MAX_DEPTH);
+            (nodes.iter().map(pair).collect(), nodes.len())
+        }))
+    }
+
+    /// From the path of each leaf: a hash for each of its pairs of tag and order, and its number of nodes.
+    pub fn from_paths(paths: impl IntoIterator<Item = (Vec<u64>, usize)>) -> Self {
         let mut made = Self::default();
         let mut known: HashMap<u64, usize> = HashMap::new();
-        let mut path = Vec::new();
-        for leaf in (0..tree.len()).filter(|at| tree.is_leaf(*at)) {
-            let nodes = tree.path(leaf, MAX_DEPTH);
-            path.clear();
-            path.extend(
-                nodes
-                    .iter()
-                    .map(|at| mix(tree.labels[*at], u64::from(orders[*at]))),
-            );
-            path.sort_unstable();
-            if mode == Mode::Literal {
-                path.dedup();
-            }
-            let hash = path.iter().fold(nodes.len() as u64, |h, p| mix(h, *p));
+        for (mut pairs, nodes) in paths {
+            pairs.sort_unstable();
+            let hash = pairs.iter().fold(nodes as u64, |h, p| mix(h, *p));
             if let Some(at) = known.get(&hash) {
                 made.paths[*at].count += 1;
                 continue;
@@ -71,11 +69,11 @@ impl LeafPaths {
             made.paths.push(LeafPath {
                 hash,
                 start: made.pairs.len() as u32,
-                pairs: path.len() as u32,
-                nodes: nodes.len() as u32,
+                pairs: pairs.len() as u32,
+                nodes: nodes as u32,
                 count: 1,
             });
-            made.pairs.extend_from_slice(&path);
+            made.pairs.extend(pairs);
         }
         made.paths.sort_unstable_by_key(|p| p.hash);
         made.shape = made
@@ -83,11 +81,6 @@ impl LeafPaths {
             .iter()
             .fold(0, |h, p| mix(mix(h, p.hash), u64::from(p.count)));
         made
-    }
-
-    /// Equal for trees whose similarity is 1 because their leaf paths are the same.
-    pub fn shape(&self) -> u64 {
-        self.shape
     }
 
     /// Number of leaves.
@@ -167,31 +160,17 @@ impl LeafPaths {
     }
 }
 
-/// For each node its order among its siblings, from 1; the root has 1.
-fn orders(tree: &Skeleton, mode: Mode) -> Vec<u32> {
+/// For each node its order among its siblings with the same label, from 1; the root has 1.
+fn orders(tree: &Skeleton) -> Vec<u32> {
     let mut orders = vec![1u32; tree.len()];
     let mut seen: HashMap<u64, u32> = HashMap::new();
     for at in 0..tree.len() {
-        match mode {
-            Mode::Literal => {
-                for (n, child) in (1..).zip(tree.children(at)) {
-                    orders[child] = n;
-                }
-            }
-            Mode::Fixed => {
-                seen.clear();
-                for child in tree.children(at) {
-                    let n = seen.entry(tree.labels[child]).or_default();
-                    *n += 1;
-                    orders[child] = *n;
-                }
-            }
+        seen.clear();
+        for child in tree.children(at) {
+            let n = seen.entry(tree.labels()[child]).or_default();
+            *n += 1;
+            orders[child] = *n;
         }
     }
     orders
-}
-
-/// Similarity of two trees.
-pub fn similarity(a: &Skeleton, b: &Skeleton, mode: Mode) -> f64 {
-    LeafPaths::of(a, mode).similarity(&LeafPaths::of(b, mode))
 }

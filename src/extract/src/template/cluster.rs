@@ -18,17 +18,6 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// Asks `distance` for each pair `(i, j)` with `j < i`.
-    pub fn of(count: usize, mut distance: impl FnMut(usize, usize) -> f32) -> Self {
-        let mut half = Vec::with_capacity(count * count.saturating_sub(1) / 2);
-        for i in 0..count {
-            for j in 0..i {
-                half.push(distance(i, j));
-            }
-        }
-        Self { count, half }
-    }
-
     /// From half a matrix, row by row: the distances of thing i from those before it.
     pub fn from_half(count: usize, mut half: Vec<f32>) -> Self {
         half.resize(count * count.saturating_sub(1) / 2, 1.0);
@@ -146,7 +135,7 @@ fn root(parent: &mut [usize], mut at: usize) -> usize {
 }
 
 /// Equal sets as one: for each set its row, one set of each row, and how many sets it stands for.
-pub fn rows(sets: &[KeySet]) -> (Vec<usize>, Vec<usize>, Vec<u32>) {
+pub(super) fn rows(sets: &[KeySet]) -> (Vec<usize>, Vec<usize>, Vec<u32>) {
     let mut known: HashMap<&[u64], usize> = HashMap::new();
     let (mut row_of, mut first, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
     for (at, set) in sets.iter().enumerate() {
@@ -162,7 +151,7 @@ pub fn rows(sets: &[KeySet]) -> (Vec<usize>, Vec<usize>, Vec<u32>) {
 }
 
 /// `1 - 2·|a ∩ b| / (|a| + |b|)` of the sets `chosen` of `sets`.
-pub fn set_distances(sets: &[KeySet], chosen: &[usize]) -> Distances {
+pub(super) fn set_distances(sets: &[KeySet], chosen: &[usize]) -> Distances {
     let columns = columns(sets, chosen);
     let mut of_row: Vec<Vec<u32>> = vec![Vec::new(); chosen.len()];
     for (number, (rows, _)) in (0u32..).zip(&columns) {
@@ -189,10 +178,7 @@ pub fn set_distances(sets: &[KeySet], chosen: &[usize]) -> Distances {
             }
         }));
     }
-    Distances {
-        count: chosen.len(),
-        half,
-    }
+    Distances::from_half(chosen.len(), half)
 }
 
 /// Rows of each group of keys that stand in the same rows, and how many keys it has.
@@ -227,47 +213,4 @@ pub fn cluster_sets(sets: &[KeySet], max_distance: f32) -> Vec<usize> {
     let merges = average_linkage(set_distances(sets, &first), &sizes);
     let of_row = cut(first.len(), &merges, max_distance);
     row_of.iter().map(|row| of_row[*row]).collect()
-}
-
-/// How well clusters agree with known classes: adjusted Rand index (Hubert and Arabie 1985), and the F of clustering,
-/// `Σ |D_j| max_i F1(i, j) / Σ |D_j|`. Both 1 for a perfect match.
-pub fn agreement(clusters: &[usize], classes: &[usize]) -> (f64, f64) {
-    let mut both: HashMap<(usize, usize), f64> = HashMap::new();
-    let (mut of_cluster, mut of_class): (HashMap<usize, f64>, HashMap<usize, f64>) =
-        (HashMap::new(), HashMap::new());
-    for (cluster, class) in clusters.iter().zip(classes) {
-        *both.entry((*cluster, *class)).or_default() += 1.0;
-        *of_cluster.entry(*cluster).or_default() += 1.0;
-        *of_class.entry(*class).or_default() += 1.0;
-    }
-    let count = clusters.len().min(classes.len()) as f64;
-    if count < 2.0 {
-        return (1.0, 1.0);
-    }
-    let pairs = |n: &f64| n * (n - 1.0) / 2.0;
-    let index: f64 = both.values().map(pairs).sum();
-    let (in_clusters, in_classes): (f64, f64) = (
-        of_cluster.values().map(pairs).sum(),
-        of_class.values().map(pairs).sum(),
-    );
-    let expected = in_clusters * in_classes / pairs(&count);
-    let most = (in_clusters + in_classes) / 2.0;
-    let rand = if most == expected {
-        1.0
-    } else {
-        (index - expected) / (most - expected)
-    };
-    let mut sum = 0.0;
-    for (class, size) in &of_class {
-        let best = of_cluster
-            .iter()
-            .filter_map(|(cluster, n)| {
-                let hit = both.get(&(*cluster, *class))?;
-                let (p, r) = (hit / n, hit / size);
-                Some(2.0 * p * r / (p + r))
-            })
-            .fold(0.0, f64::max);
-        sum += size * best;
-    }
-    (rand, sum / count)
 }

@@ -11,7 +11,6 @@
 
 mod align;
 mod assign;
-pub mod chart;
 pub mod cluster;
 mod config;
 mod field;
@@ -22,11 +21,8 @@ mod observation;
 mod regions;
 pub mod repeats;
 mod saved;
-mod suffix_order;
-pub mod suffix_tree;
 #[cfg(test)]
 mod tests;
-mod ukkonen;
 
 pub use assign::{Assigned, Guide, Library};
 pub use config::{Config, LEARN_AT, LEARN_SMALL_AT, MAX_DISTANCE, MAX_PENDING, MIN_PAGES, SAMPLES};

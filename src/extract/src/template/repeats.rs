@@ -1,6 +1,6 @@
 //! Merging of repeated records. In: a sequence of elements with depths. Out: the same with equal sibling subtrees kept
 //! once and marked `+`. Bottom up by hashes of subtrees, so that outer repeats that become equal by the merging of inner
-//! ones are merged too; linear in the length. The suffix tree of [`super::suffix_tree`] is the reference.
+//! ones are merged too; linear in the length.
 
 use crate::similarity::mix;
 

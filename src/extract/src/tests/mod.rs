@@ -6,5 +6,4 @@ mod hostile;
 mod links;
 mod marks;
 mod phrase_shapes;
-mod ratios;
 mod titles;

@@ -108,7 +108,6 @@ const CONFIG: &[Limit] = &[
     between("page.max_nodes", 1.0, 1e8),
     between("page.max_depth", 1.0, 10_000.0),
     positive("page.max_attribute_bytes"),
-    positive("page.max_outlinks"),
     any("extract.min_tokens"),
     positive("extract.max_outlinks"),
     positive("templates.learn_at"),

@@ -4,11 +4,10 @@ mod headings;
 mod told;
 
 use super::{
-    Found, endpoints, find, groups, paper, pre_filter as chance, time_cues as signs,
-    verdict as judge, words,
+    Found, endpoints, find, groups, pre_filter as chance, time_cues as signs, verdict as judge,
+    words,
 };
 use crate::page::{Hints, NodeId, Page};
-use crate::similarity::{Measure, Mode};
 
 fn page(html: &str) -> Page {
     Page::parse(html.as_bytes(), Hints::default())
@@ -233,37 +232,6 @@ fn a_word_must_stand_behind_the_first_slash_and_near_both_quotes() {
     assert_eq!(told(&far(200, 200)).len(), 1);
     assert!(told(&far(201, 0)).is_empty());
     assert!(told(&far(0, 201)).is_empty());
-}
-
-#[test]
-fn the_method_of_the_paper_finds_equal_siblings_only_when_there_are_enough() {
-    let item = "<li><div><a><b><i>名</i></b></a><p>话</p></div></li>";
-    let detection = |least| paper::Detection {
-        measure: Measure::Pol(Mode::Fixed),
-        alike: 0.8,
-        level: 4,
-        least,
-    };
-    let page = page(&format!(
-        "<body><div><ul>{}</ul></div></body>",
-        item.repeat(5)
-    ));
-    assert_eq!(paper::blocks(&page, &detection(5)).len(), 5);
-    assert!(paper::blocks(&page, &detection(6)).is_empty());
-}
-
-#[test]
-fn the_threshold_decides_which_siblings_are_alike() {
-    let item = "<li><div><a><b><i>名</i></b></a><p>话</p></div></li>";
-    let other = "<li><div><a><b><i>名</i></b></a><p>话</p><p>话</p></div></li>";
-    let page = page(&format!(
-        "<body><div><ul>{}{other}</ul></div></body>",
-        item.repeat(5)
-    ));
-    let siblings = paper::Siblings::of(&page, Measure::Pol(Mode::Fixed), 4, 5);
-    assert_eq!(siblings.above(0.5).len(), 6);
-    assert_eq!(siblings.above(0.97).len(), 5);
-    assert!(siblings.above(1.0).is_empty());
 }
 
 /// Doubling a hostile page must not do more than a bounded amount of work; that it ends at all is the point here.

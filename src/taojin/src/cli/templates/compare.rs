@@ -11,11 +11,12 @@ use serde::{Deserialize, Serialize};
 use super::super::{Context, Usage, output};
 use super::{input, learn};
 use crate::config::Config;
-use taojin_extract::similarity::{
-    COLLECTION_DISTANCE, DEFAULT, Labels, Measure, Skeleton, Vocabulary, collection_distances,
+use taojin_extract::similarity::Skeleton;
+use taojin_extract::template::cluster::{Distances, average_linkage, cut};
+use taojin_lab::similarity::{
+    COLLECTION_DISTANCE, DEFAULT, Labels, Measure, Vocabulary, collection_distances, skeleton,
 };
-use taojin_extract::template::chart;
-use taojin_extract::template::cluster::{Distances, agreement, average_linkage, cut};
+use taojin_lab::{agreement, chart};
 
 /// Pages compared at most: the slow measures take seconds for each page beyond.
 const MAX_PAGES: usize = 400;
@@ -150,7 +151,7 @@ fn read(
         }
         input::pages(&file, config, |saved| {
             if known.is_none_or(|k| k.contains_key(&saved.name)) {
-                pages.trees.push(Skeleton::of_page(&saved.page, labels));
+                pages.trees.push(skeleton(&saved.page, labels));
                 pages.words.push(Vocabulary::of(&saved.page));
                 pages.names.push(saved.name);
             }
@@ -179,12 +180,8 @@ impl Way {
 
     fn distances(self, pages: &Pages) -> Distances {
         match self {
-            Self::Vocabulary => {
-                Distances::from_half(pages.words.len(), collection_distances(&pages.words))
-            }
-            Self::Trees(measure) => Distances::of(pages.trees.len(), |i, j| {
-                (1.0 - measure.similarity(&pages.trees[i], &pages.trees[j])) as f32
-            }),
+            Self::Vocabulary => collection_distances(&pages.words),
+            Self::Trees(measure) => measure.distances(&pages.trees),
         }
     }
 

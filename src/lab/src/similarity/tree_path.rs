@@ -8,9 +8,9 @@
 
 use std::collections::HashMap;
 
+use taojin_extract::similarity::{Skeleton, mix, shared};
+
 use super::Mode;
-use super::label::{mix, shared};
-use super::skeleton::Skeleton;
 
 /// Nodes of one path; deeper ones are cut at the root's end.
 const MAX_DEPTH: usize = 48;
@@ -41,13 +41,13 @@ fn paths(tree: &Skeleton) -> (Vec<Path>, usize) {
         let nodes = tree.path(leaf, MAX_DEPTH);
         let hash = nodes
             .iter()
-            .fold(nodes.len() as u64, |h, at| mix(h, tree.labels[*at]));
+            .fold(nodes.len() as u64, |h, at| mix(h, tree.labels()[*at]));
         if let Some(at) = known.get(&hash) {
             paths[*at].places.push(place);
             continue;
         }
         known.insert(hash, paths.len());
-        let labels: Vec<u64> = nodes.iter().map(|at| tree.labels[*at]).collect();
+        let labels: Vec<u64> = nodes.iter().map(|at| tree.labels()[*at]).collect();
         let mut sorted = labels.clone();
         sorted.sort_unstable();
         paths.push(Path {
@@ -68,10 +68,10 @@ fn sibling_counts(tree: &Skeleton) -> Vec<u32> {
     for at in 0..tree.len() {
         of_label.clear();
         for child in tree.children(at) {
-            *of_label.entry(tree.labels[child]).or_default() += 1;
+            *of_label.entry(tree.labels()[child]).or_default() += 1;
         }
         for child in tree.children(at) {
-            counts[child] = of_label.get(&tree.labels[child]).copied().unwrap_or(1);
+            counts[child] = of_label.get(&tree.labels()[child]).copied().unwrap_or(1);
         }
     }
     counts

@@ -3,16 +3,17 @@
 //! restricted tree matching). As printed, a page that wraps everything in one element has one child; mended, such
 //! wrappers are looked through.
 
+use taojin_extract::similarity::Skeleton;
+
 use super::Mode;
 use super::lcs::lcs_len;
-use super::skeleton::Skeleton;
 
 /// Single wrappers looked through.
 const MAX_WRAPPERS: usize = 12;
 
 /// Similarity of two trees that are not empty.
 pub(super) fn similarity(a: &Skeleton, b: &Skeleton, mode: Mode) -> f64 {
-    if a.labels[0] != b.labels[0] {
+    if a.labels()[0] != b.labels()[0] {
         return 0.0;
     }
     let (x, y) = (blocks(a, mode), blocks(b, mode));
@@ -30,5 +31,7 @@ fn blocks(tree: &Skeleton, mode: Mode) -> Vec<u64> {
             }
         }
     }
-    tree.children(at).map(|child| tree.labels[child]).collect()
+    tree.children(at)
+        .map(|child| tree.labels()[child])
+        .collect()
 }

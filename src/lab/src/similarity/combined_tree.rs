@@ -3,8 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::label::mix;
-use super::skeleton::Skeleton;
+use taojin_extract::similarity::{Skeleton, mix};
 
 /// Similarity of two trees that are not empty.
 pub(super) fn similarity(a: &Skeleton, b: &Skeleton) -> f64 {
@@ -17,10 +16,10 @@ fn places(tree: &Skeleton) -> HashSet<u64> {
     let mut hashes = vec![0u64; tree.len()];
     for at in 0..tree.len() {
         if at == 0 {
-            hashes[0] = mix(tree.labels[0], 1);
+            hashes[0] = mix(tree.labels()[0], 1);
         }
         for (order, child) in (1u64..).zip(tree.children(at)) {
-            hashes[child] = mix(hashes[at], mix(tree.labels[child], order));
+            hashes[child] = mix(hashes[at], mix(tree.labels()[child], order));
         }
     }
     hashes.into_iter().collect()

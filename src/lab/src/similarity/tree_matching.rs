@@ -1,14 +1,16 @@
 //! Simple tree matching (Yang 1991). In: two skeletons. Out: `2M / (|a| + |b|)`, M being the greatest number of nodes
 //! paired so that labels, parents and the order of siblings agree. Level by level from the leaves, `O(n·m)` at worst.
 
-use super::skeleton::Skeleton;
+use taojin_extract::similarity::Skeleton;
+
+use super::tree::top;
 
 /// Nodes of one tree; of a larger one only the upper levels count.
 const MAX_NODES: usize = 4_096;
 
 /// Similarity of two trees that are not empty.
 pub(super) fn similarity(a: &Skeleton, b: &Skeleton) -> f64 {
-    let (a, b) = (a.top(MAX_NODES), b.top(MAX_NODES));
+    let (a, b) = (top(a, MAX_NODES), top(b, MAX_NODES));
     2.0 * f64::from(matching(&a, &b)) / (a.len() + b.len()) as f64
 }
 
@@ -18,10 +20,10 @@ struct Level {
 }
 
 fn levels(tree: &Skeleton) -> Vec<Level> {
-    let deepest = tree.depths.iter().copied().max().unwrap_or_default();
+    let deepest = tree.depths().iter().copied().max().unwrap_or_default();
     let mut levels: Vec<Level> = (0..=deepest).map(|_| Level { nodes: Vec::new() }).collect();
     for at in 0..tree.len() {
-        let depth = usize::from(tree.depths[at]);
+        let depth = usize::from(tree.depths()[at]);
         let below = levels.get(depth + 1).map_or(0, |l| l.nodes.len());
         levels[depth].nodes.push((at, below..below));
         if depth > 0
@@ -44,7 +46,7 @@ pub(super) fn matching(a: &Skeleton, b: &Skeleton) -> u32 {
         let mut here = vec![0u32; upper.len() * other.len()];
         for (i, (x, children)) in upper.iter().enumerate() {
             for (j, (y, others)) in other.iter().enumerate() {
-                if a.labels[*x] == b.labels[*y] {
+                if a.labels()[*x] == b.labels()[*y] {
                     let paired = pair(&below, width, children, others, &mut row);
                     here[i * other.len() + j] = 1 + paired;
                 }

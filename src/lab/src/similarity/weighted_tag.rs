@@ -2,13 +2,14 @@
 //! `Σ 2·min(w, v) / Σ (w + v)`. The printed sum runs over labels that stand in both trees, which ignores the others;
 //! mended, it runs over all.
 
+use taojin_extract::similarity::Skeleton;
+
 use super::Mode;
 use super::path_bag::{Bag, bag_similarity};
-use super::skeleton::Skeleton;
 
 /// Similarity of two trees that are not empty.
 pub(super) fn similarity(a: &Skeleton, b: &Skeleton, mode: Mode) -> f64 {
-    let (x, y) = (Bag::of(a.labels.clone()), Bag::of(b.labels.clone()));
+    let (x, y) = (Bag::of(a.labels().to_vec()), Bag::of(b.labels().to_vec()));
     match mode {
         Mode::Fixed => bag_similarity(&x, &y),
         Mode::Literal => {

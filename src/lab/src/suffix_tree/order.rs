@@ -1,4 +1,4 @@
-//! The suffix tree of a long text from its suffixes in order. In: symbols, the last of which stands nowhere else. Out:
+//! The suffix tree of a text from its suffixes in order. In: symbols, the last of which stands nowhere else. Out:
 //! the leaves of the tree. Linear in the length, and nearly all steps go through memory from one end to the other.
 //!
 //! The order is that of induced sorting (Nong, Zhang and Chan, "Two efficient algorithms for linear time suffix array

@@ -1,36 +1,20 @@
 //! Comment blocks as the paper finds them (Zhu et al., "Web comment extraction based on path of leaf", 2013), for
-//! comparison. In: a [`Page`], a measure, a threshold. Out: the subtrees taken for comments. Production does not use it.
+//! comparison with the extraction. In: a [`Page`], a measure, a threshold. Out: the subtrees taken for comments.
 //!
 //! From the body down, for a node of height greater than `level`: a child qualifies when at least `b - 1` of its
 //! siblings are more similar to it than `a`; with at least `b` such children (the paper: more than `b`) they are
-//! comments. All children are looked at in turn, so hits nest; of nested ones the one with most text stays.
+//! comments. The paper's parameters are `a = 0.8`, `level = 6`, `b = 5`. All children are looked at in turn, so hits nest; of nested ones the one with most text stays.
 
-use crate::page::{NodeId, Page, Tag};
-use crate::similarity::{Labels, Measure, Skeleton};
+use taojin_extract::page::{NodeId, Page, Tag};
+use taojin_extract::similarity::Skeleton;
+
+use super::similarity::Measure;
 
 /// Most children of one node that are compared: the rest of a longer list is like its beginning.
 const MOST: usize = 120;
 
-/// Parameters; the paper's are `a = 0.8`, `level = 6`, `b = 5`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Detection {
-    /// How alike two trees are.
-    pub measure: Measure,
-    /// Similarity above which siblings are alike.
-    pub alike: f64,
-    /// Height in nodes that a node must exceed.
-    pub level: usize,
-    /// Fewest comments.
-    pub least: usize,
-}
-
-/// The subtrees that the paper's method takes for comments, in document order.
-pub fn blocks(page: &Page, detection: &Detection) -> Vec<NodeId> {
-    Siblings::of(page, detection.measure, detection.level, detection.least).above(detection.alike)
-}
-
 /// The lists of a page in which comments may stand, all pairs measured: asked for one threshold after the other.
-pub struct Siblings<'a> {
+pub(crate) struct Siblings<'a> {
     page: &'a Page,
     least: usize,
     lists: Vec<List>,
@@ -48,7 +32,7 @@ struct List {
 
 impl<'a> Siblings<'a> {
     /// Measures the children of all nodes higher than `level` nodes that have at least `least` of them.
-    pub fn of(page: &'a Page, measure: Measure, level: usize, least: usize) -> Self {
+    pub(crate) fn of(page: &'a Page, measure: Measure, level: usize, least: usize) -> Self {
         let heights = heights(page);
         let nodes = page.body().map_or(0..0, |body| page.subtree(body));
         let lists = nodes
@@ -64,7 +48,7 @@ impl<'a> Siblings<'a> {
     }
 
     /// The subtrees that are comments when similarity above `alike` makes siblings alike.
-    pub fn above(&self, alike: f64) -> Vec<NodeId> {
+    pub(crate) fn above(&self, alike: f64) -> Vec<NodeId> {
         let page = self.page;
         let mut hits: Vec<(NodeId, Vec<NodeId>, usize)> = Vec::new();
         for list in &self.lists {
@@ -105,7 +89,7 @@ impl List {
         let mut trees: Vec<Skeleton> = Vec::new();
         let mut shapes = Vec::with_capacity(children.len());
         for child in &children {
-            let tree = Skeleton::of(page, *child, Labels::Tags);
+            let tree = Skeleton::of_tags(page, *child);
             let known = trees.iter().position(|other| *other == tree);
             shapes.push(known.unwrap_or(trees.len()));
             if known.is_none() {

@@ -1,9 +1,13 @@
-//! Smoothing of a score histogram along the page, weighted by how alike the tag paths are, and the threshold.
-//! In: one score per text. Out: smoothed scores, the cut. Never looks at the words.
+//! Main text by path ratios as printed (Wu et al., "Web News Extraction via Path Ratios", CIKM 2013): a histogram of scores,
+//! smoothed along the page, and a threshold. In: the texts of a page as [`Leaf`]s. Out: a score for each, the cut. Never
+//! looks at the words. Extraction uses the ratios as features instead (`taojin_extract::path_ratio`).
 //!
+//! `ETPR = TPR · PPR · σ(chars) · σ(marks)`, so that a path that occurs once scores 0.
 //! `k_j = exp(-j² / 2r²)` for j = -r..r, divided by their sum; `w(i, i+j) = 1` for equal paths, else
 //! `1 / Lev(tags_i, tags_{i+j})^β`; `S_i = Σ_j w · k_j · H_{i+j}` for r ≤ i < N - r, else `S_i = H_i`.
 //! The weights are not renormalised, as in the authors' code. Threshold: `λ · σ(S)`.
+
+use taojin_extract::path_ratio::{Leaf, PathSum, path_sums};
 
 /// Half width r of the window, in texts (the authors' code).
 pub const RADIUS: usize = 1;
@@ -11,6 +15,37 @@ pub const RADIUS: usize = 1;
 pub const BETA: i32 = 3;
 /// Factor λ of the standard deviation (the authors' code).
 pub const LAMBDA: f64 = 0.8;
+
+/// Which ratio is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ratio {
+    /// Text to tag path.
+    Tpr,
+    /// Sentence marks to tag path.
+    Ppr,
+    /// The extended ratio, which multiplies both with their deviations.
+    Etpr,
+}
+
+impl Ratio {
+    /// The ratio of a path.
+    pub fn of(self, path: &PathSum) -> f64 {
+        match self {
+            Ratio::Tpr => path.tpr(),
+            Ratio::Ppr => path.ppr(),
+            Ratio::Etpr => {
+                path.tpr() * path.ppr() * path.deviation_chars() * path.deviation_marks()
+            }
+        }
+    }
+}
+
+/// The ratio of each leaf's path, in the order of the leaves: the histogram that is smoothed and cut.
+pub fn histogram(leaves: &[Leaf], ratio: Ratio) -> Vec<f64> {
+    let sums = path_sums(leaves);
+    let of = |leaf: &Leaf| ratio.of(&sums[leaf.path as usize]);
+    leaves.iter().map(of).collect()
+}
 
 /// Gaussian kernel of half width `radius`, sum 1.
 pub fn kernel(radius: usize) -> Vec<f64> {

@@ -2,9 +2,10 @@
 //! order, as sets or as bags, exactly or estimated from the k least hashes of each (Broder 1997; standard error about
 //! `sqrt(r(1-r)/k)`). Time `O(n log n)`, comparing sketches `O(k)`.
 
-use super::label::mix;
+use taojin_extract::similarity::{Skeleton, mix};
+
 use super::path_bag::Bag;
-use super::skeleton::Skeleton;
+use super::tree::path_hashes;
 
 /// Similarity of two trees that are not empty; `sketch` 0 compares all shingles.
 pub(super) fn similarity(
@@ -24,14 +25,14 @@ pub(super) fn similarity(
 
 /// The shingles of a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shingles {
+pub(super) struct Shingles {
     bag: Bag,
 }
 
 impl Shingles {
     /// Windows of `window` paths (at least one); a tree with fewer has one shingle of all.
-    pub fn of(tree: &Skeleton, window: usize) -> Self {
-        let paths = tree.path_hashes();
+    pub(super) fn of(tree: &Skeleton, window: usize) -> Self {
+        let paths = path_hashes(tree);
         let window = window.clamp(1, paths.len().max(1));
         let hashes = paths
             .windows(window)
@@ -43,18 +44,13 @@ impl Shingles {
     }
 
     /// Shared over all, each shingle counted once; 1 for two empty sets.
-    pub fn resemblance(&self, other: &Shingles) -> f64 {
+    pub(super) fn resemblance(&self, other: &Shingles) -> f64 {
         let shared = self.set().shared(&other.set()) as f64;
         ratio(shared, self.distinct() + other.distinct() - shared)
     }
 
-    /// Share of this tree's shingles that stand in the other.
-    pub fn containment(&self, other: &Shingles) -> f64 {
-        ratio(self.set().shared(&other.set()) as f64, self.distinct())
-    }
-
     /// Shared over all, with counts.
-    pub fn bag_resemblance(&self, other: &Shingles) -> f64 {
+    pub(super) fn bag_resemblance(&self, other: &Shingles) -> f64 {
         let shared = self.bag.shared(&other.bag) as f64;
         ratio(
             shared,
@@ -63,7 +59,7 @@ impl Shingles {
     }
 
     /// The `k` least hashes.
-    pub fn sketch(&self, k: usize) -> Sketch {
+    pub(super) fn sketch(&self, k: usize) -> Sketch {
         // Hashes are kept sorted; mixing once more makes the least ones a fair sample whatever made them.
         let mut hashes: Vec<u64> = self.bag.counts().map(|(h, _)| mix(h, 0x5EED)).collect();
         hashes.sort_unstable();
@@ -82,7 +78,7 @@ impl Shingles {
 
 /// The k least hashes of a set of shingles.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sketch {
+pub(super) struct Sketch {
     hashes: Vec<u64>,
     k: usize,
 }
@@ -90,7 +86,7 @@ pub struct Sketch {
 impl Sketch {
     /// Estimate of the resemblance of the whole sets: the share of the k least hashes of both that stands in each.
     /// Exact when neither set has more than k.
-    pub fn resemblance(&self, other: &Sketch) -> f64 {
+    pub(super) fn resemblance(&self, other: &Sketch) -> f64 {
         let k = self.k.min(other.k);
         let (mut i, mut j, mut seen, mut shared) = (0, 0, 0usize, 0usize);
         while seen < k {

@@ -7,7 +7,9 @@
 
 use std::collections::HashMap;
 
-use super::skeleton::Skeleton;
+use taojin_extract::similarity::Skeleton;
+
+use super::tree::path_hashes;
 
 /// Levels below which the partial and the weighted form do not look: a hostile page is as deep as it is long.
 const MAX_DEPTH: u16 = 64;
@@ -25,14 +27,14 @@ pub enum PathMatch {
 
 /// A multiset of hashes, sorted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Bag {
+pub(super) struct Bag {
     counts: Vec<(u64, u32)>,
     total: u64,
 }
 
 impl Bag {
     /// The bag of these hashes.
-    pub fn of(mut hashes: Vec<u64>) -> Self {
+    pub(super) fn of(mut hashes: Vec<u64>) -> Self {
         hashes.sort_unstable();
         let counts = hashes
             .chunk_by(|a, b| a == b)
@@ -45,31 +47,31 @@ impl Bag {
     }
 
     /// A bag of hashes with counts, each hash once.
-    pub fn counted(mut counts: Vec<(u64, u32)>) -> Self {
+    pub(super) fn counted(mut counts: Vec<(u64, u32)>) -> Self {
         counts.sort_unstable();
         let total = counts.iter().map(|(_, n)| u64::from(*n)).sum();
         Self { counts, total }
     }
 
     /// Hashes with counts in rising order of hashes.
-    pub fn counts(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+    pub(super) fn counts(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         self.counts.iter().copied()
     }
 
     /// How often a hash occurs.
-    pub fn count(&self, hash: u64) -> u32 {
+    pub(super) fn count(&self, hash: u64) -> u32 {
         self.counts
             .binary_search_by_key(&hash, |(h, _)| *h)
             .map_or(0, |at| self.counts[at].1)
     }
 
     /// Sum of all counts.
-    pub fn total(&self) -> u64 {
+    pub(super) fn total(&self) -> u64 {
         self.total
     }
 
     /// Sum of the lesser counts of both bags.
-    pub fn shared(&self, other: &Bag) -> u64 {
+    pub(super) fn shared(&self, other: &Bag) -> u64 {
         let (mut i, mut j, mut sum) = (0, 0, 0);
         while let (Some(x), Some(y)) = (self.counts.get(i), other.counts.get(j)) {
             match x.0.cmp(&y.0) {
@@ -86,7 +88,7 @@ impl Bag {
 }
 
 /// `2 Σ min / Σ (c₁ + c₂)`; 1 for two empty bags.
-pub fn bag_similarity(a: &Bag, b: &Bag) -> f64 {
+pub(super) fn bag_similarity(a: &Bag, b: &Bag) -> f64 {
     let all = a.total + b.total;
     if all == 0 {
         return 1.0;
@@ -96,18 +98,18 @@ pub fn bag_similarity(a: &Bag, b: &Bag) -> f64 {
 
 /// Similarity of two trees that are not empty.
 pub(super) fn similarity(a: &Skeleton, b: &Skeleton, matching: PathMatch) -> f64 {
-    let (x, y) = (a.path_hashes(), b.path_hashes());
+    let (x, y) = (path_hashes(a), path_hashes(b));
     if matching == PathMatch::Binary {
         return bag_similarity(&Bag::of(x), &Bag::of(y));
     }
     let mut trie: HashMap<u64, TrieNode> = HashMap::new();
     let mut paths = 0usize;
     for (tree, hashes, side) in [(a, &x, 0), (b, &y, 1)] {
-        let upper = (0..tree.len()).filter(|at| tree.depths[*at] <= MAX_DEPTH);
+        let upper = (0..tree.len()).filter(|at| tree.depths()[*at] <= MAX_DEPTH);
         for (at, hash) in upper.map(|at| (at, &hashes[at])) {
             paths += 1;
-            let parent = hashes[tree.parents[at] as usize];
-            let depth = tree.depths[at];
+            let parent = hashes[tree.parents()[at] as usize];
+            let depth = tree.depths()[at];
             let node = trie.entry(*hash).or_insert_with(|| TrieNode {
                 parent,
                 depth,
@@ -122,7 +124,7 @@ pub(super) fn similarity(a: &Skeleton, b: &Skeleton, matching: PathMatch) -> f64
 /// `2·|a ∩ b| / (|a| + |b|)` of the sets of paths: a list of three records is like one of thirty.
 pub(super) fn set_similarity(a: &Skeleton, b: &Skeleton) -> f64 {
     let set = |tree: &Skeleton| {
-        let bag = Bag::of(tree.path_hashes());
+        let bag = Bag::of(path_hashes(tree));
         Bag::counted(bag.counts().map(|(hash, _)| (hash, 1)).collect())
     };
     bag_similarity(&set(a), &set(b))

@@ -1,5 +1,10 @@
-use crate::lines::path_ratio::{Leaf, Mode, Ratio, histogram, path_sums};
-use crate::lines::smooth::{LAMBDA, RADIUS, edit_distance, kernel, smooth, threshold};
+//! The path ratios of a page worked by hand, as printed.
+
+use taojin_extract::path_ratio::{Leaf, path_sums};
+
+use crate::path_ratio::{
+    LAMBDA, RADIUS, Ratio, edit_distance, histogram, kernel, smooth, threshold,
+};
 
 /// The worked page: two menu links, a headline, four paragraphs with one link between, two footer lines.
 const PATHS: [&[&str]; 5] = [
@@ -29,7 +34,7 @@ fn worked_page() -> Vec<Leaf> {
 
 fn smoothed(ratio: Ratio) -> Vec<f64> {
     let leaves = worked_page();
-    let raw = histogram(&leaves, ratio, Mode::Paper);
+    let raw = histogram(&leaves, ratio);
     smooth(&raw, RADIUS, |i, j| {
         edit_distance(
             PATHS[leaves[i].path as usize],
@@ -55,7 +60,7 @@ fn path_sums_of_the_worked_page() {
             s.ppr(),
             s.deviation_chars(),
             s.deviation_marks(),
-            s.etpr(Mode::Paper),
+            Ratio::Etpr.of(s),
         ]
     };
     close(&row(0), &[2.0, 0.0, 0.0, 0.0, 0.0], 1e-9);
@@ -89,8 +94,8 @@ fn a_path_that_occurs_once_scores_only_in_the_mended_form() {
         chars: 60,
         marks: 3,
     }];
-    assert_eq!(histogram(&story, Ratio::Etpr, Mode::Paper), [0.0]);
-    assert!(histogram(&story, Ratio::Etpr, Mode::Fixed)[0] > 100.0);
+    assert_eq!(histogram(&story, Ratio::Etpr), [0.0]);
+    assert!(path_sums(&story)[0].etpr() > 100.0);
 }
 
 #[test]

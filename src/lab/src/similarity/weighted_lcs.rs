@@ -2,7 +2,9 @@
 //! `t / max(Σ f(a), Σ f(b))` with `f(d) = 0.8^d`, `t` the weight of the heaviest common subsequence. Label and depth must
 //! agree, so that a match has one weight. Time `O(n·m)` within a limit of nodes.
 
-use super::skeleton::Skeleton;
+use taojin_extract::similarity::Skeleton;
+
+use super::tree::top;
 
 /// Weight of a node of depth d is this to the power d; the paper asks for a falling function and names none.
 const BASE: f64 = 0.8;
@@ -16,16 +18,16 @@ pub(super) fn similarity(a: &Skeleton, b: &Skeleton) -> f64 {
 
 /// Similarity with any weights of depths.
 pub(super) fn weighted(a: &Skeleton, b: &Skeleton, weight: impl Fn(u16) -> f64) -> f64 {
-    let (a, b) = (a.top(MAX_NODES), b.top(MAX_NODES));
+    let (a, b) = (top(a, MAX_NODES), top(b, MAX_NODES));
     let weights =
-        |tree: &Skeleton| -> Vec<f64> { tree.depths.iter().map(|d| weight(*d)).collect() };
+        |tree: &Skeleton| -> Vec<f64> { tree.depths().iter().map(|d| weight(*d)).collect() };
     let (of_a, of_b) = (weights(&a), weights(&b));
     let mut row = vec![0.0f64; b.len() + 1];
     for (i, weight) in of_a.iter().enumerate() {
         let mut diagonal = 0.0;
         for j in 0..b.len() {
             let above = row[j + 1];
-            let same = a.labels[i] == b.labels[j] && a.depths[i] == b.depths[j];
+            let same = a.labels()[i] == b.labels()[j] && a.depths()[i] == b.depths()[j];
             let matched = if same { diagonal + weight } else { 0.0 };
             row[j + 1] = above.max(row[j]).max(matched);
             diagonal = above;

@@ -9,8 +9,9 @@
 
 use std::collections::HashMap;
 
-use super::label::{hash_text, mix, stable};
-use crate::page::{Attr, Page};
+use taojin_extract::page::{Attr, Page};
+use taojin_extract::similarity::{hash_text, mix, stable_word};
+use taojin_extract::template::cluster::Distances;
 
 /// Distance up to which clusters of a mixed collection are joined; by the bake-off.
 pub const COLLECTION_DISTANCE: f32 = 0.85;
@@ -39,7 +40,7 @@ impl Vocabulary {
             for (attr, value) in page.attributes_of(at) {
                 match attr {
                     Attr::Id | Attr::Class if at >= body => {
-                        for word in value.split_ascii_whitespace().filter_map(stable) {
+                        for word in value.split_ascii_whitespace().filter_map(stable_word) {
                             let parts = word.split(['-', '_']).filter(|p| p.len() >= PART_BYTES);
                             words.called.extend(parts.map(|part| hash_letters(0, part)));
                         }
@@ -75,20 +76,20 @@ fn hash_letters(place: u64, word: &str) -> u64 {
         .fold(place, |hash, part| mix(hash, letters(part)))
 }
 
-/// Half a matrix, row by row: the distances of page i from those before it.
-pub fn collection_distances(pages: &[Vocabulary]) -> Vec<f32> {
+/// Distances of all pairs of pages.
+pub fn collection_distances(pages: &[Vocabulary]) -> Distances {
     let declared = cosines(pages, |page| &page.declared);
     let called = cosines(pages, |page| &page.called);
     let both = declared.into_iter().zip(called);
-    both.map(|pair| {
+    let half = both.map(|pair| {
         let similarity = match pair {
             (Some(a), Some(b)) => (a + b) / 2.0,
             (Some(one), None) | (None, Some(one)) => one,
             (None, None) => 1.0,
         };
         (1.0 - similarity).clamp(0.0, 1.0) as f32
-    })
-    .collect()
+    });
+    Distances::from_half(pages.len(), half.collect())
 }
 
 /// Cosine of each pair, `None` for two pages without any word that tells pages apart.

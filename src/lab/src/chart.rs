@@ -1,7 +1,7 @@
 //! Drawings of clusters. In: distances, merges, names. Out: SVG as text, names escaped, no script and no style from
 //! elsewhere. Each says what it shows: measure, threshold, a scale; its `<title>` elements tell names in full.
 
-use super::cluster::{Distances, Merge, cut};
+use taojin_extract::template::cluster::{Distances, Merge, cut};
 
 /// Things drawn at most; more are not legible.
 pub const MAX_DRAWN: usize = 200;

@@ -1,12 +1,11 @@
 //! The numbers that the papers print, or that follow from their formulas by hand.
 
-use crate::similarity::{
-    Bag, Measure, Mode, PathMatch, Shingles, Skeleton, edit_distance, weighted_lcs,
-};
+use taojin_extract::similarity::Skeleton;
 
-fn tree(text: &str) -> Skeleton {
-    Skeleton::parse(text)
-}
+use crate::similarity::edit_distance::edit_distance;
+use crate::similarity::path_bag::{Bag, bag_similarity};
+use crate::similarity::shingles::Shingles;
+use crate::similarity::{Measure, Mode, PathMatch, parse as tree, weighted_lcs};
 
 fn near(value: f64, wanted: f64) {
     assert!((value - wanted).abs() < 5e-5, "{value} is not {wanted}");
@@ -23,17 +22,6 @@ fn leaf_paths_of_a_list_item() {
     near(pol(T2, Mode::Fixed), 26.0 / 27.0);
     near(pol(T3, Mode::Literal), 0.8148);
     near(pol(T3, Mode::Fixed), 0.9630);
-}
-
-#[test]
-fn the_order_of_the_compared_roots_is_one() {
-    let list = tree(&format!("ul({T1},{T1},{T1})"));
-    let first = crate::similarity::pol::LeafPaths::of(&list, Mode::Fixed);
-    assert_eq!(first.leaves(), 12);
-    near(
-        Measure::Pol(Mode::Literal).similarity(&tree(T1), &tree(T1)),
-        1.0,
-    );
 }
 
 #[test]
@@ -180,8 +168,6 @@ fn shingles_of_buttler() {
     let (x, y) = shingles(1);
     near(x.resemblance(&y), 6.0 / 7.0);
     near(x.bag_resemblance(&y), 6.0 / 8.0);
-    near(x.containment(&y), 1.0);
-    near(y.containment(&x), 6.0 / 7.0);
     let (x, y) = shingles(2);
     near(x.resemblance(&y), 5.0 / 7.0);
     let (x, y) = shingles(3);
@@ -224,5 +210,5 @@ fn bags_count() {
     let (a, b) = (Bag::of(vec![1, 1, 2, 3]), Bag::of(vec![1, 3, 3, 4]));
     assert_eq!(a.shared(&b), 2);
     assert_eq!((a.total(), a.count(1), a.count(9)), (4, 2, 0));
-    near(crate::similarity::bag_similarity(&a, &b), 0.5);
+    near(bag_similarity(&a, &b), 0.5);
 }

@@ -8,7 +8,9 @@
 
 use std::collections::HashMap;
 
-use super::skeleton::Skeleton;
+use taojin_extract::similarity::Skeleton;
+
+use super::tree::top;
 
 /// Nodes of one tree; of a larger one only the upper levels count.
 const MAX_NODES: usize = 16_384;
@@ -17,9 +19,9 @@ const MAX_LEVELS: u16 = 48;
 
 /// Similarity of two trees that are not empty.
 pub(super) fn similarity(a: &Skeleton, b: &Skeleton) -> f64 {
-    let (a, b) = (a.top(MAX_NODES), b.top(MAX_NODES));
+    let (a, b) = (top(a, MAX_NODES), top(b, MAX_NODES));
     // Numbers in order of labels, so that neither tree comes first.
-    let mut labels: Vec<u64> = a.labels.iter().chain(&b.labels).copied().collect();
+    let mut labels: Vec<u64> = a.labels().iter().chain(b.labels()).copied().collect();
     labels.sort_unstable();
     labels.dedup();
     let numbers: HashMap<u64, f64> = labels
@@ -41,13 +43,14 @@ pub(super) fn similarity(a: &Skeleton, b: &Skeleton) -> f64 {
 }
 
 fn signal(tree: &Skeleton, numbers: &HashMap<u64, f64>, base: f64) -> Vec<f64> {
-    let scale = |at: usize| base.powi(-i32::from(tree.depths[at].min(MAX_LEVELS)));
-    let value = |at: usize| numbers.get(&tree.labels[at]).copied().unwrap_or_default() * scale(at);
+    let scale = |at: usize| base.powi(-i32::from(tree.depths()[at].min(MAX_LEVELS)));
+    let value =
+        |at: usize| numbers.get(&tree.labels()[at]).copied().unwrap_or_default() * scale(at);
     let mut signal = Vec::with_capacity(2 * tree.len());
     let mut open: Vec<(usize, f64)> = Vec::new();
     for at in 0..tree.len() {
         while let Some((node, sum)) = open.last().copied()
-            && tree.ends[node] as usize <= at
+            && tree.ends()[node] as usize <= at
         {
             open.pop();
             signal.push(sum - 2.0 * value(node));

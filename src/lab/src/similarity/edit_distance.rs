@@ -2,15 +2,17 @@
 //! `1 - ED / (|a| + |b|)`; the printed `1 - ED / max(|a|, |b|)` (Buttler 2004, Zhu et al. 2013) can fall below 0, where it
 //! is cut: a chain and a star of eight equal labels are 12 steps apart. Time `O(n·m·min(depth, leaves)²)`, so the trees are cut to their upper levels.
 
+use taojin_extract::similarity::Skeleton;
+
 use super::Mode;
-use super::skeleton::Skeleton;
+use super::tree::top;
 
 /// Nodes of one tree: beyond it one pair takes longer than a page may.
 const MAX_NODES: usize = 200;
 
 /// Similarity of two trees that are not empty.
 pub(super) fn similarity(a: &Skeleton, b: &Skeleton, mode: Mode) -> f64 {
-    let (a, b) = (a.top(MAX_NODES), b.top(MAX_NODES));
+    let (a, b) = (top(a, MAX_NODES), top(b, MAX_NODES));
     let most = match mode {
         Mode::Literal => a.len().max(b.len()),
         Mode::Fixed => a.len() + b.len(),
@@ -29,7 +31,7 @@ impl Postorder {
     fn of(tree: &Skeleton) -> Self {
         let mut order: Vec<usize> = (0..tree.len()).collect();
         // A node ends after all that ends within it; of nodes with one end the deepest is first.
-        order.sort_by_key(|at| (tree.ends[*at], std::cmp::Reverse(tree.depths[*at])));
+        order.sort_by_key(|at| (tree.ends()[*at], std::cmp::Reverse(tree.depths()[*at])));
         let mut place = vec![0; tree.len()];
         for (n, at) in order.iter().enumerate() {
             place[*at] = n;
@@ -50,7 +52,7 @@ impl Postorder {
         let mut key_roots: Vec<usize> = last.into_iter().flatten().collect();
         key_roots.sort_unstable();
         Self {
-            labels: order.iter().map(|at| tree.labels[*at]).collect(),
+            labels: order.iter().map(|at| tree.labels()[*at]).collect(),
             leftmost,
             key_roots,
         }
@@ -58,7 +60,7 @@ impl Postorder {
 }
 
 /// Fewest insertions, deletions and relabellings of nodes that make one tree the other. Not limited: the caller cuts.
-pub fn edit_distance(a: &Skeleton, b: &Skeleton) -> u32 {
+pub(super) fn edit_distance(a: &Skeleton, b: &Skeleton) -> u32 {
     if a.is_empty() || b.is_empty() {
         return (a.len() + b.len()) as u32;
     }

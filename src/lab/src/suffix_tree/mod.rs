@@ -1,17 +1,19 @@
 //! Suffix trees and the repeated subtrees that they find: the reference for the merging by hashes that is used. In: a
-//! sequence. Out: repeated runs, groups of equal subtrees. Linear in the length: short texts by Ukkonen's construction,
-//! long ones, whose tree would not fit the caches, from the order of their suffixes; both make the same tree.
+//! sequence. Out: repeated runs, groups of equal subtrees. Linear in the length: the tree is made from the order of the
+//! suffixes, whose steps go through memory from end to end.
 //!
 //! The printed algorithm of Qiu 2013 loses repeats that end at an inner node and takes runs that are no whole subtrees;
 //! here a run counts when it is the whole subtree of its first element.
 
-use super::repeats::{Token, ends};
-use super::suffix_order::Leaves;
-use super::{suffix_order, ukkonen};
-use crate::similarity::mix;
+mod order;
+#[cfg(test)]
+mod tests;
 
-/// Texts up to this length are built symbol by symbol: their trees fit the second cache of a core (1 MB).
-const SHORT: usize = 32_768;
+use taojin_extract::similarity::mix;
+use taojin_extract::template::repeats::{Token, ends};
+
+use order::Leaves;
+
 /// Leaves that are read at once.
 const AT_ONCE: usize = 256;
 /// A free place of the table of symbols.
@@ -23,19 +25,16 @@ pub type Run = (u32, u32, u32);
 /// A suffix tree over numbers. The text ends with a symbol of its own.
 #[derive(Debug, Clone)]
 pub struct SuffixTree {
-    pub(super) leaves: Leaves,
+    leaves: Leaves,
 }
 
 impl SuffixTree {
     /// Builds the tree of a text, to which one last symbol is added that stands nowhere else in it.
     pub fn of(symbols: &[u64]) -> Self {
         let (text, kinds) = numbered(symbols);
-        let leaves = if text.len() <= SHORT {
-            ukkonen::leaves(&text)
-        } else {
-            suffix_order::leaves(text, kinds)
-        };
-        Self { leaves }
+        Self {
+            leaves: order::leaves(text, kinds),
+        }
     }
 
     /// Number of nodes, the root counted.

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::skeleton::Skeleton;
+use taojin_extract::similarity::Skeleton;
 
 /// Nodes of one tree; breadth first, a cut tree loses its deepest levels.
 const MAX_NODES: usize = 6_000;
@@ -17,9 +17,9 @@ pub(super) fn similarity(a: &Skeleton, b: &Skeleton) -> f64 {
 fn breadth_first(tree: &Skeleton) -> Vec<u64> {
     let mut order: Vec<usize> = (0..tree.len()).collect();
     // Stable: within a level document order is the order of a breadth-first walk.
-    order.sort_by_key(|at| tree.depths[*at]);
+    order.sort_by_key(|at| tree.depths()[*at]);
     order.truncate(MAX_NODES);
-    order.into_iter().map(|at| tree.labels[at]).collect()
+    order.into_iter().map(|at| tree.labels()[at]).collect()
 }
 
 /// Length of the longest run that stands in both; only places of equal labels are looked at.
