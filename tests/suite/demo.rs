@@ -1,4 +1,4 @@
-//! The sample web crawled by the real program, twice: every planted article found once, every trap avoided, and in the
+//! The sample web crawled by the real program, twice: every article found once, every trap avoided, and in the
 //! second round little more than what is new.
 
 use std::collections::BTreeMap;
@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use taojin_demo::{
-    ARTICLES, CHANGED_PER_ROUND, Genre, Hit, Manner, NEW_PER_ROUND, Planted, SHOWCASE, Template,
-    Way, World,
+    ARTICLES, Article, CHANGED_PER_ROUND, Delivery, Discovery, Genre, Hit, NEW_PER_ROUND, SHOWCASE,
+    Template, World,
 };
 use taojin_extract::Document;
 use taojin_search::analyze::Analyzer;
@@ -105,7 +105,7 @@ fn documents(home: &Home) -> BTreeMap<String, Vec<Document>> {
     out
 }
 
-/// Every planted article is in the index once, with its title and day; nothing else is but what a trap may leave.
+/// Every article is in the index once, with its title and day; nothing else is but what a trap may leave.
 fn found_once(world: &World, round: &Round, faults: &mut Faults) {
     for article in &world.articles {
         let url = world.url(article);
@@ -114,7 +114,7 @@ fn found_once(world: &World, round: &Round, faults: &mut Faults) {
             format!(
                 "{} times in the index: {url} {:?} {:?}",
                 found.len(),
-                article.way,
+                article.discovery,
                 article.encoding
             )
         });
@@ -141,7 +141,7 @@ fn found_once(world: &World, round: &Round, faults: &mut Faults) {
         }
     }
     for url in round.documents.keys() {
-        let planted = world
+        let known = world
             .articles
             .iter()
             .any(|article| world.url(article) == *url);
@@ -151,26 +151,26 @@ fn found_once(world: &World, round: &Round, faults: &mut Faults) {
         let from_trap = world
             .traps
             .iter()
-            .any(|trap| trap.indexable && trap.holds(authority, &target));
-        faults.check(planted || from_trap, || {
-            format!("in the index, but never planted: {url}")
+            .any(|trap| trap.indexable && trap.matches(authority, &target));
+        faults.check(known || from_trap, || {
+            format!("in the index, but not an article of the sample web: {url}")
         });
     }
 }
 
 /// Traps, strangers, politeness.
 fn behaved(web: &Web, faults: &mut Faults) {
-    for (trap, count) in web.server.sprung() {
+    for (trap, count) in web.server.triggered_traps() {
         faults.check(false, || {
             format!(
                 "{:?} {}: {count} requests of at most {}",
                 trap.kind,
                 trap.url(),
-                trap.most_hits
+                trap.max_hits
             )
         });
     }
-    for hit in web.server.strangers() {
+    for hit in web.server.unknown_host_hits() {
         faults.check(false, || {
             format!("asked for {}{}", hit.authority, hit.target)
         });
@@ -201,7 +201,7 @@ fn asked_robots_first(web: &Web, round: &Round, faults: &mut Faults) {
 }
 
 /// How often the article's page was asked for, whatever stood in its query.
-fn asked(world: &World, article: &Planted, round: &Round) -> usize {
+fn asked(world: &World, article: &Article, round: &Round) -> usize {
     let authority = &world.site_of(article).authority;
     let alike = |hit: &&Hit| {
         let session = hit
@@ -220,7 +220,7 @@ fn first_round(web: &Web, round: &Round) {
     asked_robots_first(web, round, &mut faults);
     for article in &world.articles {
         let times = asked(&world, article, round);
-        let expected = if article.manner == Manner::Throttled {
+        let expected = if article.delivery == Delivery::Throttled {
             2
         } else {
             1
@@ -228,7 +228,7 @@ fn first_round(web: &Web, round: &Round) {
         faults.check(times == expected, || {
             format!("{} asked for {times} times", world.url(article))
         });
-        if article.manner == Manner::Throttled {
+        if article.delivery == Delivery::Throttled {
             let at: Vec<u64> = round
                 .hits
                 .iter()
@@ -240,7 +240,7 @@ fn first_round(web: &Web, round: &Round) {
                 format!("Retry-After of a second, asked again after {rest:?} ms")
             });
         }
-        if article.way == Way::Redirects {
+        if article.discovery == Discovery::Redirects {
             for alias in &article.aliases {
                 let times = round.hits.iter().filter(|hit| hit.target == *alias).count();
                 faults.check(times == 1, || format!("{alias} asked for {times} times"));

@@ -1,8 +1,8 @@
-//! The sample web's pages through page and extract, without a network: what comes out against what was planted.
+//! The sample web's pages through page and extract, without a network: what comes out against the ground truth.
 
 use std::collections::{BTreeMap, HashMap};
 
-use taojin_demo::{Ask, Body, Genre, Planted, Template, World};
+use taojin_demo::{Article, Body, Genre, Request, Template, World};
 use taojin_extract::page::{Hints, Page};
 use taojin_extract::{Context, Document, extract};
 use taojin_uri::CrawlUri;
@@ -12,7 +12,7 @@ const NOW_MS: i64 = 1_795_140_000_000;
 /// F1 from which a text counts as found. A picture story has to be found exactly.
 const GOOD_TEXT: f64 = 0.9;
 
-/// Pages of a template on which a field may still come out otherwise than planted; where nothing is said, none. The
+/// Pages of a template on which a field may still come out otherwise than in the ground truth; where nothing is said, none. The
 /// numbers only ever go down.
 const MISSES: &[(Template, &str, usize)] = &[
     // Until comments are told apart, a thread is one text.
@@ -20,14 +20,14 @@ const MISSES: &[(Template, &str, usize)] = &[
 ];
 
 /// The bytes of an article's page, and the charset that its header names.
-fn body(world: &World, article: &Planted) -> (Vec<u8>, Option<String>) {
-    let ask = Ask {
+fn body(world: &World, article: &Article) -> (Vec<u8>, Option<String>) {
+    let request = Request {
         host: &world.site_of(article).host,
         target: &article.path,
         asked_before: 1,
-        ..Ask::default()
+        ..Request::default()
     };
-    let answer = world.answer(&ask).expect("planted pages are answered");
+    let answer = world.answer(&request).expect("articles are answered");
     let content_type = answer.header("content-type").expect("a content type");
     let charset = content_type
         .split_once("charset=")
@@ -45,12 +45,12 @@ pub(crate) fn bodies() -> Vec<(Vec<u8>, Option<String>)> {
     articles.map(|article| body(&world, article)).collect()
 }
 
-fn document(world: &World, article: &Planted) -> Document {
+fn document(world: &World, article: &Article) -> Document {
     let url = world.url(article);
     let (bytes, charset) = body(world, article);
     let hints = Hints {
         charset,
-        url: Some(CrawlUri::parse(&url).expect("planted addresses are good")),
+        url: Some(CrawlUri::parse(&url).expect("article addresses are good")),
         ..Hints::default()
     };
     let context = Context {
@@ -61,7 +61,7 @@ fn document(world: &World, article: &Planted) -> Document {
 }
 
 /// How much of the text came out, and nothing else: F1 over runs of four characters.
-fn text_f1(came: &str, planted: &str) -> f64 {
+fn text_f1(came: &str, truth: &str) -> f64 {
     let grams = |text: &str| {
         let chars: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
         let mut counts: HashMap<Vec<char>, i64> = HashMap::new();
@@ -70,31 +70,31 @@ fn text_f1(came: &str, planted: &str) -> f64 {
         }
         counts
     };
-    let (came, planted) = (grams(came), grams(planted));
+    let (came, truth) = (grams(came), grams(truth));
     let common: i64 = came
         .iter()
-        .map(|(gram, n)| planted.get(gram).map_or(0, |m| *n.min(m)))
+        .map(|(gram, n)| truth.get(gram).map_or(0, |m| *n.min(m)))
         .sum();
-    let all: i64 = came.values().chain(planted.values()).sum();
+    let all: i64 = came.values().chain(truth.values()).sum();
     2.0 * common as f64 / all.max(1) as f64
 }
 
 /// The article's paragraphs; in a thread the answers too, since a thread is read for them.
-fn planted_text(world: &World, article: &Planted) -> String {
+fn article_text(world: &World, article: &Article) -> String {
     let mut text = world.paragraphs(article).join("\n");
     if world.site_of(article).template == Template::Forum {
-        for remark in world.remarks(article) {
+        for comment in world.comments(article) {
             text.push('\n');
-            text.push_str(&remark.text);
+            text.push_str(&comment.text);
         }
     }
     text
 }
 
-/// The fields that came out otherwise than planted: name, what came, what was planted.
+/// The fields that came out otherwise than in the ground truth: name, what came, what is true.
 fn faults(
     world: &World,
-    article: &Planted,
+    article: &Article,
     document: &Document,
 ) -> Vec<(&'static str, String, String)> {
     let day = |date: &Option<String>| {
@@ -117,8 +117,8 @@ fn faults(
     if article.source.is_some() {
         out.push(("source", shown(&document.source), shown(&article.source)));
     }
-    out.retain(|(_, came, planted)| came != planted);
-    let text = planted_text(world, article);
+    out.retain(|(_, came, truth)| came != truth);
+    let text = article_text(world, article);
     let good = match article.genre {
         Genre::Picture => document.text == text,
         _ => text_f1(&document.text, &text) >= GOOD_TEXT,
@@ -130,18 +130,18 @@ fn faults(
 }
 
 #[test]
-fn planted_pages_give_what_was_planted() {
+fn pages_give_the_ground_truth() {
     for seed in [2026, 7] {
         let world = World::generate(seed, NOW_MS, 18080);
         let mut missed: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for article in &world.articles {
             let template = world.site_of(article).template;
-            for (field, came, planted) in faults(&world, article, &document(&world, article)) {
+            for (field, came, truth) in faults(&world, article, &document(&world, article)) {
                 missed
                     .entry(format!("{template:?} {field}"))
                     .or_default()
                     .push(format!(
-                        "{} {:?}:\n{came}\n--- instead of ---\n{planted}",
+                        "{} {:?}:\n{came}\n--- instead of ---\n{truth}",
                         article.path, article.encoding
                     ));
             }

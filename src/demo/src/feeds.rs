@@ -1,9 +1,10 @@
 //! What is written for machines: robots.txt, sitemaps, feeds. In: the world. Out: their text.
 
-use super::composer::beijing;
+use super::article::{Article, Discovery};
 use super::sites::{SampleSite, Template};
 use super::template::escape;
-use super::world::{Planted, Way, World};
+use super::time::{beijing, clock};
+use super::world::World;
 
 /// Articles in a feed.
 const FEED_ITEMS: usize = 15;
@@ -38,7 +39,8 @@ pub(super) fn sitemap(world: &World, site_index: usize, path: &str) -> Option<St
     let site = &world.sites[site_index];
     let mine = || {
         world.articles.iter().filter(move |article| {
-            article.site == site_index && matches!(article.way, Way::List | Way::Sitemap)
+            article.site == site_index
+                && matches!(article.discovery, Discovery::List | Discovery::Sitemap)
         })
     };
     match (site.template, path) {
@@ -64,7 +66,7 @@ pub(super) fn sitemap(world: &World, site_index: usize, path: &str) -> Option<St
     }
 }
 
-fn urlset<'a>(site: &SampleSite, articles: impl Iterator<Item = &'a Planted>) -> String {
+fn urlset<'a>(site: &SampleSite, articles: impl Iterator<Item = &'a Article>) -> String {
     let mut out = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n",
     );
@@ -72,14 +74,14 @@ fn urlset<'a>(site: &SampleSite, articles: impl Iterator<Item = &'a Planted>) ->
         out.push_str(&format!(
             "<url><loc>{}</loc><lastmod>{}</lastmod></url>\n",
             escape(site.url(&article.path)),
-            World::clock(article.modified_ms, "%Y-%m-%dT%H:%M:00+08:00"),
+            clock(article.modified_ms, "%Y-%m-%dT%H:%M:00+08:00"),
         ));
     }
     out.push_str("</urlset>\n");
     out
 }
 
-fn news_urlset<'a>(site: &SampleSite, articles: impl Iterator<Item = &'a Planted>) -> String {
+fn news_urlset<'a>(site: &SampleSite, articles: impl Iterator<Item = &'a Article>) -> String {
     let mut out = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" xmlns:news=\"http://www.google.com/schemas/sitemap-news/0.9\">\n",
     );
@@ -109,8 +111,8 @@ pub(super) fn feed(world: &World, site_index: usize, path: &str) -> Option<Strin
     let only_here = world
         .articles
         .iter()
-        .filter(|article| article.site == site_index && article.way == Way::Feed);
-    let items: Vec<&Planted> = newest.chain(only_here).collect();
+        .filter(|article| article.site == site_index && article.discovery == Discovery::Feed);
+    let items: Vec<&Article> = newest.chain(only_here).collect();
     match (site.template, path) {
         (Template::Newspaper, "/rss.xml") => Some(rss(site, &items)),
         (Template::Blog, "/feed/") => Some(atom(site, &items)),
@@ -118,7 +120,7 @@ pub(super) fn feed(world: &World, site_index: usize, path: &str) -> Option<Strin
     }
 }
 
-fn rss(site: &SampleSite, items: &[&Planted]) -> String {
+fn rss(site: &SampleSite, items: &[&Article]) -> String {
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rss version=\"2.0\"><channel><title>{}</title><link>{}</link><description>渤海湾油气新闻</description>\n",
         site.title,
@@ -136,7 +138,7 @@ fn rss(site: &SampleSite, items: &[&Planted]) -> String {
     out
 }
 
-fn atom(site: &SampleSite, items: &[&Planted]) -> String {
+fn atom(site: &SampleSite, items: &[&Article]) -> String {
     let updated = items
         .iter()
         .map(|article| article.modified_ms)

@@ -1,28 +1,29 @@
 //! What a request gets that is not a page of an article or a list: files for machines, style sheets, downloads, and
-//! the traps. In: site and request. Out: the answer. Never remembers anything.
+//! the traps. In: site and request. Out: the answer.
 
 use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::answer::{Answer, Ask, Body, conditional, fnv, http_date};
+use super::answer::{Answer, Body, Request, conditional, fnv, http_date};
+use super::article::Encoding;
 use super::feeds;
 use super::sites::Template;
 use super::template::{self, View};
-use super::world::{Encoding, World};
+use super::world::World;
 
 /// What the bomb unpacks to: about a thousand times its size on the wire.
 const BOMB_BYTES: usize = 16 << 20;
 
 impl World {
     /// robots.txt, sitemaps, feeds, style sheets, pictures, downloads.
-    pub(super) fn file(&self, index: usize, ask: &Ask<'_>) -> Option<Answer> {
+    pub(super) fn file(&self, index: usize, request: &Request<'_>) -> Option<Answer> {
         let site = &self.sites[index];
-        let path = ask
+        let path = request
             .target
             .split_once('?')
-            .map_or(ask.target, |(path, _)| path);
+            .map_or(request.target, |(path, _)| path);
         if path == "/robots.txt" && site.template == Template::Agency {
             return Some(Answer::redirect(301, "/robots-common.txt"));
         }
@@ -59,7 +60,7 @@ impl World {
             let tag = format!("\"{:016x}\"", fnv(xml.as_bytes()));
             return Some(conditional(
                 Answer::new(200, kind, xml).with("etag", tag),
-                ask,
+                request,
             ));
         }
         let xml = feeds::sitemap(self, index, path)?;
@@ -70,23 +71,23 @@ impl World {
         };
         Some(conditional(
             answer.with("last-modified", http_date(changed_ms)),
-            ask,
+            request,
         ))
     }
 
     /// Everything else: traps where they lie, 404 elsewhere.
-    pub(super) fn trap(&self, index: usize, ask: &Ask<'_>) -> Answer {
+    pub(super) fn trap(&self, index: usize, request: &Request<'_>) -> Answer {
         let view = View {
             world: self,
             index,
             encoding: Encoding::Utf8,
-            nonce: ask.nonce,
+            nonce: request.nonce,
         };
         let utf8 = "text/html; charset=utf-8";
-        let path = ask
+        let path = request
             .target
             .split_once('?')
-            .map_or(ask.target, |(path, _)| path);
+            .map_or(request.target, |(path, _)| path);
         match (view.site().template, path) {
             (Template::Newspaper, "/admin/login" | "/admin/stat" | "/search") => Answer::new(
                 200,
@@ -130,7 +131,7 @@ impl World {
                 body: Body::Endless,
                 ..Answer::new(200, utf8, "")
             },
-            (Template::Agency, "/data/archive") => bomb(ask.accepts_gzip),
+            (Template::Agency, "/data/archive") => bomb(request.accepts_gzip),
             (Template::Agency, "/download") => {
                 Answer::new(200, "application/octet-stream", noise(b"MZ", 40_000))
                     .with("content-disposition", "attachment; filename=\"setup.bin\"")

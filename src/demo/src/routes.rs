@@ -1,14 +1,14 @@
-//! Which address shows what. In: the world. Out: a [`Target`] for a site and a path. Rebuilt in each round.
+//! Which address shows what. In: sites and articles. Out: a [`Target`] for a site and a path. Rebuilt in each round.
 
 use std::collections::HashMap;
 
+use super::article::{Article, Discovery};
 use super::sites::{SampleSite, Template, home, list_path};
-use super::world::{Way, World};
 
 /// Articles on one list page of the bundled world.
-const SHELF: usize = 6;
+const LIST_ARTICLES: usize = 6;
 /// Articles on one list page of a large world, so that lists stay short against hop limits.
-const LARGE_SHELF: usize = 40;
+const LARGE_LIST_ARTICLES: usize = 40;
 /// A site with more articles than this is large.
 const LARGE_SITE: usize = 200;
 
@@ -34,37 +34,33 @@ pub(super) struct Routes {
     targets: Vec<HashMap<String, Target>>,
     lists: Vec<Vec<Vec<usize>>>,
     newest: Vec<Vec<usize>>,
-    core: Vec<Vec<usize>>,
+    first_round: Vec<Vec<usize>>,
 }
 
 impl Routes {
-    /// Reads the world as it is now.
-    pub(super) fn of(world: &World) -> Self {
+    /// The addresses and lists of these articles.
+    pub(super) fn of(sites: &[SampleSite], articles: &[Article]) -> Self {
         let mut routes = Self::default();
-        for (index, site) in world.sites.iter().enumerate() {
-            let mut newest: Vec<usize> = world
-                .articles
+        for (index, site) in sites.iter().enumerate() {
+            let mut newest: Vec<usize> = articles
                 .iter()
-                .filter(|article| article.site == index && article.way == Way::List)
+                .filter(|article| article.site == index && article.discovery == Discovery::List)
                 .map(|article| article.index)
                 .collect();
             newest.sort_by_key(|&article| {
-                (
-                    std::cmp::Reverse(world.articles[article].published_ms),
-                    article,
-                )
+                (std::cmp::Reverse(articles[article].published_ms), article)
             });
             let core = newest
                 .iter()
                 .copied()
-                .filter(|&article| world.articles[article].round == 1)
+                .filter(|&article| articles[article].round == 1)
                 .collect();
             let lists: Vec<Vec<usize>> = (0..site.sections.len())
                 .map(|section| {
                     newest
                         .iter()
                         .copied()
-                        .filter(|&article| world.articles[article].section == section)
+                        .filter(|&article| articles[article].section == section)
                         .collect()
                 })
                 .collect();
@@ -72,13 +68,9 @@ impl Routes {
             targets.insert(home(site.template).to_owned(), Target::Home);
             targets.insert("/".to_owned(), Target::Home);
             list_targets(site, &lists, newest.len(), &mut targets);
-            for article in world
-                .articles
-                .iter()
-                .filter(|article| article.site == index)
-            {
+            for article in articles.iter().filter(|article| article.site == index) {
                 targets.insert(article.path.clone(), Target::Article(article.index));
-                if article.way == Way::Redirects {
+                if article.discovery == Discovery::Redirects {
                     for (step, alias) in article.aliases.iter().enumerate() {
                         targets.insert(
                             alias.clone(),
@@ -93,7 +85,7 @@ impl Routes {
             routes.targets.push(targets);
             routes.lists.push(lists);
             routes.newest.push(newest);
-            routes.core.push(core);
+            routes.first_round.push(core);
         }
         routes
     }
@@ -105,24 +97,30 @@ impl Routes {
         targets.get(target).or_else(|| targets.get(path)).copied()
     }
 
+    /// Every path that shows something, in no order.
+    #[cfg(test)]
+    pub(super) fn addresses(&self, site: usize) -> Vec<String> {
+        self.targets[site].keys().cloned().collect()
+    }
+
     /// Listed articles of a site, newest first.
     pub(super) fn newest(&self, site: usize) -> &[usize] {
         self.newest.get(site).map_or(&[], Vec::as_slice)
     }
 
     /// Listed articles of a site's first round, newest first.
-    pub(super) fn core(&self, site: usize) -> &[usize] {
-        self.core.get(site).map_or(&[], Vec::as_slice)
+    pub(super) fn first_round(&self, site: usize) -> &[usize] {
+        self.first_round.get(site).map_or(&[], Vec::as_slice)
     }
 
     /// The articles on page `page` (from 1) of a section's list, and how many pages the list has.
-    pub(super) fn shelf(&self, site: usize, section: usize, page: usize) -> (&[usize], usize) {
+    pub(super) fn list_page(&self, site: usize, section: usize, page: usize) -> (&[usize], usize) {
         let list = self
             .lists
             .get(site)
             .and_then(|lists| lists.get(section))
             .map_or(&[][..], Vec::as_slice);
-        let size = shelf_size(self.newest(site).len());
+        let size = list_page_size(self.newest(site).len());
         let items = list
             .chunks(size)
             .nth(page.saturating_sub(1))
@@ -139,11 +137,11 @@ impl Routes {
     }
 }
 
-fn shelf_size(articles: usize) -> usize {
+fn list_page_size(articles: usize) -> usize {
     if articles > LARGE_SITE {
-        LARGE_SHELF
+        LARGE_LIST_ARTICLES
     } else {
-        SHELF
+        LIST_ARTICLES
     }
 }
 
@@ -154,7 +152,7 @@ fn list_targets(
     targets: &mut HashMap<String, Target>,
 ) {
     for (section, list) in lists.iter().enumerate() {
-        let pages = list.len().div_ceil(shelf_size(articles)).max(1);
+        let pages = list.len().div_ceil(list_page_size(articles)).max(1);
         for page in 1..=pages {
             let key = site.sections[section].key;
             targets.insert(

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body as HttpBody, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::{Request as HttpRequest, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use futures_util::stream;
 use tokio::net::TcpListener;
 
-use super::answer::{Answer, Ask, Body};
+use super::answer::{Answer, Body, Request};
 use super::traps::{Trap, TrapKind};
 use super::world::World;
 
@@ -95,7 +95,7 @@ impl Server {
     }
 
     /// How many requests went to addresses that begin so, since the log was last cleared.
-    pub fn hits_below(&self, url: &str) -> u32 {
+    pub fn hits_under(&self, url: &str) -> u32 {
         let prefix = url.trim_start_matches("http://");
         let log = self.log();
         log.hits
@@ -116,13 +116,13 @@ impl Server {
 
     /// The traps that were stepped into more often than a good crawler would since the log was last cleared, and how
     /// often. A session trap counts the requests for the page that was asked for most, whatever its session number.
-    pub fn sprung(&self) -> Vec<(Trap, u32)> {
+    pub fn triggered_traps(&self) -> Vec<(Trap, u32)> {
         let traps = self.world().traps.clone();
         let hits = self.log_of_hits();
         let count = |trap: &Trap| {
             let inside = hits
                 .iter()
-                .filter(|hit| trap.holds(&hit.authority, &hit.target));
+                .filter(|hit| trap.matches(&hit.authority, &hit.target));
             if trap.kind != TrapKind::Session {
                 return inside.count();
             }
@@ -142,12 +142,12 @@ impl Server {
                 let count = u32::try_from(count(&trap)).unwrap_or(u32::MAX);
                 (trap, count)
             })
-            .filter(|(trap, count)| *count > trap.most_hits)
+            .filter(|(trap, count)| *count > trap.max_hits)
             .collect()
     }
 
     /// Requests for hosts that are not of this world, since the log was last cleared: each one is a failure.
-    pub fn strangers(&self) -> Vec<Hit> {
+    pub fn unknown_host_hits(&self) -> Vec<Hit> {
         self.log_of_hits()
             .into_iter()
             .filter(|hit| hit.status == 421)
@@ -227,18 +227,18 @@ pub async fn serve(
     }
 }
 
-async fn respond(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let headers = request.headers();
+async fn respond(State(server): State<Arc<Server>>, http: HttpRequest) -> Response {
+    let headers = http.headers();
     let authority = text(headers, header::HOST.as_str())
         .unwrap_or_default()
         .to_owned();
-    let target = request
+    let target = http
         .uri()
         .path_and_query()
         .map_or("/", |target| target.as_str())
         .to_owned();
     let (asked_before, nonce) = server.count(&authority, &target);
-    let ask = Ask {
+    let request = Request {
         host: &authority,
         target: &target,
         if_none_match: text(headers, header::IF_NONE_MATCH.as_str()),
@@ -248,8 +248,8 @@ async fn respond(State(server): State<Arc<Server>>, request: Request) -> Respons
         asked_before,
         nonce,
     };
-    let conditional = ask.if_none_match.is_some() || ask.if_modified_since.is_some();
-    let answer = server.world().answer(&ask);
+    let conditional = request.if_none_match.is_some() || request.if_modified_since.is_some();
+    let answer = server.world().answer(&request);
     let status = answer.as_ref().map_or(421, |answer| answer.status);
     let at_ms = u64::try_from(server.started.elapsed().as_millis()).unwrap_or(u64::MAX);
     server.record(Hit {

@@ -1,7 +1,10 @@
-//! The six media of the sample web: who they are, what they write about, how their addresses and bytes look.
+//! The six sites of the sample web: who they are, what they write about, how their addresses and bytes look.
 //! In: the port they are served on. Out: [`SampleSite`]s. All of them are invented.
 
-use super::phrases::Genre;
+use super::text::genre::Genre::{
+    self, Carbon, Drilling, Essay, Frontline, Interview, Lng, Market, Offshore, Picture, Pipeline,
+    PlantQuestion, Policy, Refinery, Safety, Shale, Storage, Technology, WellQuestion,
+};
 use taojin_crawl::schedule::Site;
 
 /// How a site builds its pages. Each has structure, class names, dates and title suffix of its own.
@@ -17,7 +20,7 @@ pub enum Template {
     Blog,
     /// A forum: first post and answers, session numbers in every link, GBK by header only.
     Forum,
-    /// A news agency: `div` instead of `p`, addresses made of queries, weak etags.
+    /// A news agency: `div` instead of `p`, addresses that differ in the query, weak etags.
     Agency,
 }
 
@@ -32,12 +35,12 @@ pub struct Section {
     pub genres: &'static [Genre],
 }
 
-/// One medium of the sample web.
+/// One site of the sample web.
 #[derive(Debug, Clone)]
 pub struct SampleSite {
     /// Short name, as a site is called in the configuration.
     pub name: &'static str,
-    /// What the medium calls itself.
+    /// What the site calls itself.
     pub title: &'static str,
     /// Host name without port.
     pub host: String,
@@ -74,9 +77,9 @@ impl SampleSite {
     }
 }
 
-/// The media, served on `port` under names that end in `suffix` (`localhost`).
+/// The sites, served on `port` under names that end in `suffix` (`localhost`).
 pub(super) fn sites(port: u16, suffix: &str) -> Vec<SampleSite> {
-    MEDIA
+    SITES
         .iter()
         .map(|&(name, title, template, sections, share)| {
             let host = format!("{name}.{suffix}");
@@ -135,7 +138,8 @@ pub(super) fn list_path(template: Template, key: &str, page: usize) -> String {
     }
 }
 
-type Medium = (
+/// Name, title, template, sections, share.
+type Row = (
     &'static str,
     &'static str,
     Template,
@@ -143,7 +147,7 @@ type Medium = (
     usize,
 );
 
-const MEDIA: &[Medium] = &[
+const SITES: &[Row] = &[
     (
         "bohai-energy",
         "渤海能源报",
@@ -171,104 +175,43 @@ const MEDIA: &[Medium] = &[
 ];
 
 const NEWSPAPER: &[Section] = &[
-    Section {
-        key: "kantan",
-        title: "勘探开发",
-        genres: &[
-            Genre::Drilling,
-            Genre::Drilling,
-            Genre::Shale,
-            Genre::Technology,
-        ],
-    },
-    Section {
-        key: "haiyang",
-        title: "海洋石油",
-        genres: &[Genre::Offshore, Genre::Offshore, Genre::Lng],
-    },
-    Section {
-        key: "renwu",
-        title: "人物一线",
-        genres: &[Genre::Frontline, Genre::Interview, Genre::Safety],
-    },
-    Section {
-        key: "tupian",
-        title: "图片新闻",
-        genres: &[Genre::Picture],
-    },
+    section(
+        "kantan",
+        "勘探开发",
+        &[Drilling, Drilling, Shale, Technology],
+    ),
+    section("haiyang", "海洋石油", &[Offshore, Offshore, Lng]),
+    section("renwu", "人物一线", &[Frontline, Interview, Safety]),
+    section("tupian", "图片新闻", &[Picture]),
 ];
 
 const PORTAL: &[Section] = &[
-    Section {
-        key: "shale",
-        title: "页岩气",
-        genres: &[Genre::Shale, Genre::Shale, Genre::Interview],
-    },
-    Section {
-        key: "storage",
-        title: "储气调峰",
-        genres: &[Genre::Storage, Genre::Pipeline],
-    },
-    Section {
-        key: "refine",
-        title: "炼油化工",
-        genres: &[Genre::Refinery, Genre::Safety, Genre::Carbon],
-    },
+    section("shale", "页岩气", &[Shale, Shale, Interview]),
+    section("storage", "储气调峰", &[Storage, Pipeline]),
+    section("refine", "炼油化工", &[Refinery, Safety, Carbon]),
 ];
 
 const BULLETIN: &[Section] = &[
-    Section {
-        key: "zc",
-        title: "政策文件",
-        genres: &[Genre::Policy],
-    },
-    Section {
-        key: "dt",
-        title: "行业动态",
-        genres: &[Genre::Safety, Genre::Carbon, Genre::Pipeline],
-    },
+    section("zc", "政策文件", &[Policy]),
+    section("dt", "行业动态", &[Safety, Carbon, Pipeline]),
 ];
 
 const BLOG: &[Section] = &[
-    Section {
-        key: "notes",
-        title: "现场手记",
-        genres: &[Genre::Essay],
-    },
-    Section {
-        key: "reading",
-        title: "行业观察",
-        genres: &[Genre::Interview, Genre::Pipeline, Genre::Technology],
-    },
+    section("notes", "现场手记", &[Essay]),
+    section("reading", "行业观察", &[Interview, Pipeline, Technology]),
 ];
 
 const FORUM: &[Section] = &[
-    Section {
-        key: "12",
-        title: "炼化装置",
-        genres: &[Genre::PlantQuestion],
-    },
-    Section {
-        key: "27",
-        title: "钻采现场",
-        genres: &[Genre::WellQuestion],
-    },
+    section("12", "炼化装置", &[PlantQuestion]),
+    section("27", "钻采现场", &[WellQuestion]),
 ];
 
 const AGENCY: &[Section] = &[
-    Section {
-        key: "lng",
-        title: "LNG",
-        genres: &[Genre::Lng, Genre::Lng, Genre::Storage],
-    },
-    Section {
-        key: "price",
-        title: "价格行情",
-        genres: &[Genre::Market],
-    },
-    Section {
-        key: "grid",
-        title: "管网与储气",
-        genres: &[Genre::Storage, Genre::Pipeline, Genre::Carbon],
-    },
+    section("lng", "LNG", &[Lng, Lng, Storage]),
+    section("price", "价格行情", &[Market]),
+    section("grid", "管网与储气", &[Storage, Pipeline, Carbon]),
 ];
+
+const fn section(key: &'static str, title: &'static str, genres: &'static [Genre]) -> Section {
+    Section { key, title, genres }
+}

@@ -1,8 +1,13 @@
-//! What a crawler must not fall into. In: the world. Out: [`Trap`]s: where each lies and how often it may be touched.
-//! The pages that lead into them are built by the templates; the routes answer for them.
+//! Traps for crawlers. In: the sites. Out: [`Trap`]s: the addresses of each and how many requests it allows. `template`
+//! links to them, `files` answers for them.
 
-use super::sites::Template;
-use super::world::World;
+use super::sites::SampleSite;
+use super::sites::Template::{self, Agency, Blog, Bulletin, Forum, Newspaper, Portal};
+
+use self::TrapKind::{
+    Binary, Bomb, Calendar, Endless, Gone, GrowingPath, Loop, Missing, NoIndex, Private, Refused,
+    Session, SoftError,
+};
 
 /// What is wrong with a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,19 +50,19 @@ pub struct Trap {
     /// What the paths and queries in it begin with.
     pub prefix: String,
     /// What they contain besides; nothing in particular if empty.
-    pub mark: &'static str,
+    pub contains: &'static str,
     /// Most requests a good crawler sends into it in one round, all its addresses taken together (of a session trap, to the page asked for most).
-    pub most_hits: u32,
+    pub max_hits: u32,
     /// Whether a document may come out of it.
     pub indexable: bool,
 }
 
 impl Trap {
     /// Whether a path and query of a host (with port) lies in the trap.
-    pub fn holds(&self, authority: &str, target: &str) -> bool {
+    pub fn matches(&self, authority: &str, target: &str) -> bool {
         self.authority == authority
             && target.starts_with(&self.prefix)
-            && target.contains(self.mark)
+            && target.contains(self.contains)
     }
 
     /// The trap's own address, for messages.
@@ -78,98 +83,46 @@ pub const PRIVATE_LINKS: &[&str] = &[
     "http://0x7f000001/status",
 ];
 
-/// The traps of the bundled world.
-pub(super) fn traps(world: &World) -> Vec<Trap> {
-    use TrapKind as Kind;
-    let rows: &[(Template, Kind, &str, u32, bool)] = &[
-        (Template::Newspaper, Kind::Refused, "/admin/", 0, false),
-        (Template::Newspaper, Kind::Refused, "/search", 0, false),
-        (Template::Newspaper, Kind::Refused, "/", 0, false),
-        (
-            Template::Newspaper,
-            Kind::Gone,
-            "/kantan/2019/0101/1001.html",
-            1,
-            false,
-        ),
-        (
-            Template::Newspaper,
-            Kind::Missing,
-            "/haiyang/2020/0512/2002.html",
-            1,
-            false,
-        ),
-        (
-            Template::Newspaper,
-            Kind::Binary,
-            "/files/annual-report.pdf",
-            1,
-            false,
-        ),
-        (
-            Template::Portal,
-            Kind::Missing,
-            "/html/2011-06/01/content_77.htm",
-            1,
-            false,
-        ),
-        (
-            Template::Portal,
-            Kind::Binary,
-            "/down/well-data.zip",
-            1,
-            false,
-        ),
-        (
-            Template::Bulletin,
-            Kind::Refused,
-            "/internal/drafts/",
-            0,
-            false,
-        ),
-        (Template::Bulletin, Kind::GrowingPath, "/topic/", 8, true),
-        (Template::Bulletin, Kind::Loop, "/r/loop", 12, false),
-        (
-            Template::Bulletin,
-            Kind::NoIndex,
-            "/notice/readers.html",
-            1,
-            false,
-        ),
-        (
-            Template::Blog,
-            Kind::Calendar,
-            "/calendar/",
-            CALENDAR_HITS,
-            true,
-        ),
-        (Template::Blog, Kind::Refused, "/drafts/", 0, false),
-        (Template::Blog, Kind::Private, "/out/meta-data", 1, false),
-        (Template::Blog, Kind::Private, "/out/loopback", 1, false),
-        (Template::Forum, Kind::Session, "/thread-", 1, true),
-        (Template::Agency, Kind::SoftError, "/article?id=1", 1, false),
-        (
-            Template::Agency,
-            Kind::SoftError,
-            "/article?id=404404",
-            1,
-            false,
-        ),
-        (Template::Agency, Kind::Endless, "/data/history", 1, true),
-        (Template::Agency, Kind::Bomb, "/data/archive", 1, true),
-        (Template::Agency, Kind::Binary, "/download?file=7", 1, false),
-    ];
-    rows.iter()
-        .filter_map(|&(template, kind, prefix, most_hits, indexable)| {
-            let site = world.sites.iter().find(|site| site.template == template)?;
+/// The traps of these sites.
+pub(super) fn traps(sites: &[SampleSite]) -> Vec<Trap> {
+    TRAPS
+        .iter()
+        .filter_map(|&(template, kind, prefix, max_hits, indexable)| {
+            let site = sites.iter().find(|site| site.template == template)?;
             Some(Trap {
                 kind,
                 authority: site.authority.clone(),
                 prefix: prefix.to_owned(),
-                mark: if prefix == "/" { "?print=" } else { "" },
-                most_hits,
+                contains: if prefix == "/" { "?print=" } else { "" },
+                max_hits,
                 indexable,
             })
         })
         .collect()
 }
+
+/// Site, kind, prefix, most requests allowed, whether a document may come out of it.
+const TRAPS: &[(Template, TrapKind, &str, u32, bool)] = &[
+    (Newspaper, Refused, "/admin/", 0, false),
+    (Newspaper, Refused, "/search", 0, false),
+    (Newspaper, Refused, "/", 0, false),
+    (Newspaper, Gone, "/kantan/2019/0101/1001.html", 1, false),
+    (Newspaper, Missing, "/haiyang/2020/0512/2002.html", 1, false),
+    (Newspaper, Binary, "/files/annual-report.pdf", 1, false),
+    (Portal, Missing, "/html/2011-06/01/content_77.htm", 1, false),
+    (Portal, Binary, "/down/well-data.zip", 1, false),
+    (Bulletin, Refused, "/internal/drafts/", 0, false),
+    (Bulletin, GrowingPath, "/topic/", 8, true),
+    (Bulletin, Loop, "/r/loop", 12, false),
+    (Bulletin, NoIndex, "/notice/readers.html", 1, false),
+    (Blog, Calendar, "/calendar/", CALENDAR_HITS, true),
+    (Blog, Refused, "/drafts/", 0, false),
+    (Blog, Private, "/out/meta-data", 1, false),
+    (Blog, Private, "/out/loopback", 1, false),
+    (Forum, Session, "/thread-", 1, true),
+    (Agency, SoftError, "/article?id=1", 1, false),
+    (Agency, SoftError, "/article?id=404404", 1, false),
+    (Agency, Endless, "/data/history", 1, true),
+    (Agency, Bomb, "/data/archive", 1, true),
+    (Agency, Binary, "/download?file=7", 1, false),
+];

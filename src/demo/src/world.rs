@@ -5,12 +5,15 @@ use std::collections::HashSet;
 
 use chrono::Timelike;
 
-use super::composer::{self, Brief, Remark, beijing};
-use super::phrases::Genre;
-use super::planting;
+use super::article::{Article, Delivery, Discovery};
+use super::conventions;
 use super::rng::Rng;
 use super::routes::Routes;
-use super::sites::{self, SampleSite, Template};
+use super::sites::{self, SampleSite};
+use super::special_cases;
+use super::text::composer::{self, Brief, Comment};
+use super::text::genre::Genre;
+use super::time::{HOUR_MS, MINUTE_MS, beijing};
 use super::traps::{self, Trap};
 
 /// Articles of the bundled world before anything new comes out.
@@ -23,117 +26,15 @@ pub const CHANGED_PER_ROUND: usize = 5;
 /// the pages while they are served.
 const SUFFIX: &str = "localhost";
 
-pub(super) const MINUTE_MS: i64 = 60_000;
-pub(super) const HOUR_MS: i64 = 60 * MINUTE_MS;
-
-/// How the bytes of an article's page say what they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Encoding {
-    /// UTF-8, rightly declared.
-    Utf8,
-    /// GBK, rightly declared in the page.
-    GbkInPage,
-    /// GBK, rightly declared in the header and nowhere else.
-    GbkInHeader,
-    /// GBK, not declared at all.
-    GbkSilent,
-    /// GBK, declared as UTF-8.
-    GbkSaidUtf8,
-    /// UTF-8, declared as gb2312.
-    Utf8SaidGb2312,
-    /// UTF-8, not declared at all.
-    Utf8Silent,
-}
-
-impl Encoding {
-    /// Whether the bytes are GBK.
-    pub fn is_gbk(self) -> bool {
-        matches!(
-            self,
-            Self::GbkInPage | Self::GbkInHeader | Self::GbkSilent | Self::GbkSaidUtf8
-        )
-    }
-}
-
-/// How a crawler can come to an article.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Way {
-    /// From a list page.
-    List,
-    /// Only from a sitemap.
-    Sitemap,
-    /// Only from a feed.
-    Feed,
-    /// Only at the end of a chain of redirects.
-    Redirects,
-    /// Only inside a folder that robots.txt opens again within a refused one.
-    OpenedAgain,
-}
-
-/// What a server does before it hands an article out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Manner {
-    /// Answers at once.
-    Prompt,
-    /// Takes its time.
-    Slow,
-    /// Says 429 with Retry-After the first time.
-    Throttled,
-}
-
-/// One planted article: what a perfect crawl would have found.
-#[derive(Debug, Clone)]
-pub struct Planted {
-    /// Its index in [`World::articles`].
-    pub index: usize,
-    /// The index of its site in [`World::sites`].
-    pub site: usize,
-    /// The index of its section in the site.
-    pub section: usize,
-    /// What it is about.
-    pub genre: Genre,
-    /// Headline without the site's name.
-    pub title: String,
-    /// First publication as far as the page tells: ISO 8601 date, or date and time with offset.
-    pub published: String,
-    /// First publication, Unix milliseconds.
-    pub published_ms: i64,
-    /// Last change, Unix milliseconds.
-    pub modified_ms: i64,
-    /// Named writer, where the page names one.
-    pub author: Option<String>,
-    /// Media source, where the page names one.
-    pub source: Option<String>,
-    /// Canonical path and query.
-    pub path: String,
-    /// Other paths under which the same article is linked.
-    pub aliases: Vec<String>,
-    /// The article this one was copied from.
-    pub reprint_of: Option<usize>,
-    /// The round in which it came out; the first is 1.
-    pub round: u32,
-    /// The round in which it was changed, if it was.
-    pub changed_round: Option<u32>,
-    /// How its bytes are declared.
-    pub encoding: Encoding,
-    /// How it is found.
-    pub way: Way,
-    /// How it is answered.
-    pub manner: Manner,
-    /// How many comments or answers stand below it.
-    pub remarks: usize,
-    pub(super) seed: u64,
-}
-
 /// The sample web at one moment.
 #[derive(Debug, Clone)]
 pub struct World {
     /// What everything follows from.
     pub seed: u64,
-    /// The media.
+    /// The sites.
     pub sites: Vec<SampleSite>,
-    /// The articles, in the order in which they were planted: an index stays what it is.
-    pub articles: Vec<Planted>,
+    /// The articles, in the order of publication: an index never changes.
+    pub articles: Vec<Article>,
     /// What a crawler must not fall into.
     pub traps: Vec<Trap>,
     /// 1 at first, one more after each [`World::advance`].
@@ -151,18 +52,18 @@ impl World {
     /// The bundled world: [`ARTICLES`] articles, reprints, wrong charsets and traps, served on `port`.
     pub fn generate(seed: u64, now_ms: i64, port: u16) -> Self {
         let mut world = Self::empty(seed, now_ms, port, SUFFIX);
-        world.plant_all(ARTICLES);
-        planting::quirks(&mut world);
-        world.traps = traps::traps(&world);
-        world.routes = Routes::of(&world);
+        world.publish_all(ARTICLES);
+        special_cases::apply(&world.sites, &mut world.articles);
+        world.traps = traps::traps(&world.sites);
+        world.routes = Routes::of(&world.sites, &world.articles);
         world
     }
 
     /// A world of any size for tests of load and recovery: the same six templates, no faults, no traps.
     pub fn generate_sized(seed: u64, now_ms: i64, port: u16, articles: usize) -> Self {
         let mut world = Self::empty(seed, now_ms, port, SUFFIX);
-        world.plant_all(articles);
-        world.routes = Routes::of(&world);
+        world.publish_all(articles);
+        world.routes = Routes::of(&world.sites, &world.articles);
         world
     }
 
@@ -181,43 +82,43 @@ impl World {
         }
     }
 
-    fn plant_all(&mut self, articles: usize) {
+    fn publish_all(&mut self, articles: usize) {
         let shares: usize = self.sites.iter().map(|site| site.share).sum();
-        let mut planted = 0;
+        let mut published = 0;
         for site in 0..self.sites.len() {
             let share = self.sites[site].share;
             let last = site + 1 == self.sites.len();
             let count = if last {
-                articles - planted
+                articles - published
             } else {
                 articles * share / shares
             };
             for number in 0..count {
                 // Evenly over the month before, newest first, so that lists have an order.
                 let age_ms = 6 * HOUR_MS + 30 * 24 * HOUR_MS * as_ms(number) / as_ms(count.max(1));
-                self.plant(site, self.now_ms - age_ms);
+                self.publish(site, self.now_ms - age_ms);
             }
-            planted += count;
+            published += count;
         }
     }
 
-    /// Plants one article; what it says follows from the world's seed and the article's number.
-    fn plant(&mut self, site: usize, around_ms: i64) {
+    /// Publishes one article; what it says follows from the world's seed and the article's number.
+    fn publish(&mut self, site: usize, around_ms: i64) {
         let index = self.articles.len();
-        let medium = &self.sites[site];
+        let site_info = &self.sites[site];
         let mut rng = Rng::of(self.seed, &[7, index as u64]);
-        let section = rng.index(medium.sections.len());
+        let section = rng.index(site_info.sections.len());
         let jitter_ms = as_ms(rng.index(180)) * MINUTE_MS;
         let mut published_ms = (around_ms - jitter_ms).div_euclid(MINUTE_MS) * MINUTE_MS;
         if self.round == 1 && beijing(published_ms).hour() < 6 {
             // Editors sleep: what would come out at night came out the evening before.
             published_ms -= 7 * HOUR_MS;
         }
-        let genres = medium.sections[section].genres;
+        let genres = site_info.sections[section].genres;
         let mut brief = Brief {
             genre: genres[rng.index(genres.len())],
             seed: rng.next(),
-            outlet: medium.title,
+            outlet: site_info.title,
             published_ms,
         };
         let (mut title, mut author) = composer::headline(&brief);
@@ -234,27 +135,27 @@ impl World {
             }
         }
         self.titles.insert(title.clone());
-        let byline = planting::byline(medium, &brief, author);
-        let article = Planted {
+        let byline = conventions::byline(site_info, &brief, author);
+        let article = Article {
             index,
             site,
             section,
             genre: brief.genre,
             title,
-            published: planting::shown_date(medium.template, published_ms),
+            published: conventions::shown_date(site_info.template, published_ms),
             published_ms,
             modified_ms: published_ms,
             author: byline.author,
             source: byline.source,
-            path: planting::path(medium, section, index, published_ms),
+            path: conventions::path(site_info, section, index, published_ms),
             aliases: Vec::new(),
             reprint_of: None,
             round: self.round,
             changed_round: None,
-            encoding: planting::usual_encoding(medium.template),
-            way: Way::List,
-            manner: Manner::Prompt,
-            remarks: planting::remark_count(medium.template, &mut rng),
+            encoding: conventions::usual_encoding(site_info.template),
+            discovery: Discovery::List,
+            delivery: Delivery::Prompt,
+            comments: conventions::comment_count(site_info.template, &mut rng),
             seed: brief.seed,
         };
         self.articles.push(article);
@@ -267,7 +168,7 @@ impl World {
         self.now_ms = now_ms;
         for number in 0..NEW_PER_ROUND {
             let site = number % self.sites.len();
-            self.plant(site, now_ms - 10 * MINUTE_MS - as_ms(number) * MINUTE_MS);
+            self.publish(site, now_ms - 10 * MINUTE_MS - as_ms(number) * MINUTE_MS);
         }
         let mut rng = Rng::of(self.seed, &[11, u64::from(self.round)]);
         let copied: HashSet<usize> = self
@@ -283,7 +184,7 @@ impl World {
             let may = article.round < round
                 && article.changed_round.is_none()
                 && article.reprint_of.is_none()
-                && article.way == Way::List
+                && article.discovery == Discovery::List
                 && article.genre != Genre::Picture
                 && !copied.contains(&index);
             if may && changed < CHANGED_PER_ROUND {
@@ -292,77 +193,55 @@ impl World {
                 changed += 1;
             }
         }
-        self.routes = Routes::of(self);
+        self.routes = Routes::of(&self.sites, &self.articles);
     }
 
-    /// From now on the articles of a site are laid out as those of another house are.
+    /// From now on the articles of a site have the layout of another template.
     pub fn redesign(&mut self, site: usize) {
         self.redesigned.insert(site);
     }
 
-    /// The site looks as it did at first.
+    /// The articles of the site have their own layout again.
     pub fn undo_redesign(&mut self, site: usize) {
         self.redesigned.remove(&site);
     }
 
-    /// The page of an article as UTF-8 text, without what a server does to it.
-    pub fn article_html(&self, index: usize) -> String {
-        let article = &self.articles[index];
-        let view = super::template::View {
-            world: self,
-            index: article.site,
-            encoding: Encoding::Utf8,
-            nonce: 0,
-        };
-        super::template::article(&view, article)
-    }
-
     /// The site of an article.
-    pub fn site_of(&self, article: &Planted) -> &SampleSite {
+    pub fn site_of(&self, article: &Article) -> &SampleSite {
         &self.sites[article.site]
     }
 
     /// The article's canonical address.
-    pub fn url(&self, article: &Planted) -> String {
+    pub fn url(&self, article: &Article) -> String {
         self.site_of(article).url(&article.path)
     }
 
     /// The paragraphs of the article's body, as they should come out of its page.
-    pub fn paragraphs(&self, article: &Planted) -> Vec<String> {
+    pub fn paragraphs(&self, article: &Article) -> Vec<String> {
         let original = self.original(article);
         let updates = u32::from(original.changed_round.is_some());
         composer::paragraphs(&self.brief(original), updates)
     }
 
     /// The comments or answers below the article.
-    pub fn remarks(&self, article: &Planted) -> Vec<Remark> {
-        composer::remarks(&self.brief(article), article.remarks)
+    pub fn comments(&self, article: &Article) -> Vec<Comment> {
+        composer::comments(&self.brief(article), article.comments)
     }
 
     /// The article itself, or the one it was copied from.
-    pub fn original<'a>(&'a self, article: &'a Planted) -> &'a Planted {
+    pub fn original<'a>(&'a self, article: &'a Article) -> &'a Article {
         article
             .reprint_of
             .map_or(article, |index| &self.articles[index])
     }
 
-    fn brief<'a>(&'a self, article: &Planted) -> Brief<'a> {
+    fn brief<'a>(&'a self, article: &Article) -> Brief<'a> {
         Brief {
             genre: article.genre,
             seed: article.seed,
             outlet: self.sites[article.site].title,
             published_ms: article.published_ms,
         }
-    }
-
-    /// A line for a person: the moment on China's clock.
-    pub(super) fn clock(ms: i64, format: &str) -> String {
-        beijing(ms).format(format).to_string()
-    }
-
-    /// Whether the site is built with `template`.
-    pub(super) fn built_with(&self, site: usize, template: Template) -> bool {
-        self.sites[site].template == template
     }
 }
 

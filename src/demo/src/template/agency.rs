@@ -1,14 +1,14 @@
-//! A news agency: no paragraph element anywhere, addresses made of queries, slashes in dates.
+//! A news agency: no paragraph element anywhere, addresses that differ in the query, slashes in dates.
 
-use super::super::world::Planted;
-use super::{Shelf, View, clock, escape, join};
+use super::super::article::Article;
+use super::view::{ListPage, View, clock, escape, join};
 
 fn page(view: &View<'_>, title: &str, main: &str) -> String {
     let site = view.site();
     let nav = join(&view.sections(), |(href, name)| {
         format!("<a class=\"tab\" href=\"{}\">{name}</a>", escape(href))
     });
-    let quick = join(&view.hot(9), |article| {
+    let quick = join(&view.most_read(9), |article| {
         format!(
             "<dd><a href=\"{}\">{}</a></dd>\n",
             article.path,
@@ -38,13 +38,13 @@ fn page(view: &View<'_>, title: &str, main: &str) -> String {
 "#,
         name = site.title,
         host = site.host,
-        data = view.bait(
+        data = view.trap_links(
             r#"<div><a href="/data/history">历年产量总表</a></div><div><a href="/data/archive">行情存档</a></div><div><a href="/download?file=7">客户端下载</a></div>"#
         ),
     )
 }
 
-pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
+pub(super) fn article(view: &View<'_>, article: &Article) -> String {
     let site = view.site();
     let section = &site.sections[article.section];
     let title = escape(&article.title);
@@ -89,28 +89,28 @@ pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
     )
 }
 
-pub(super) fn list(view: &View<'_>, shelf: &Shelf<'_>) -> String {
+pub(super) fn list(view: &View<'_>, list: &ListPage<'_>) -> String {
     let site = view.site();
-    let section = &site.sections[shelf.section];
-    let numbers = join(&view.pages(shelf), |(number, href)| {
+    let section = &site.sections[list.section];
+    let numbers = join(&view.other_pages(list), |(number, href)| {
         format!("<a href=\"{}\">{number}</a>", escape(href))
     });
-    let next = view.next_page(shelf).map_or_else(String::new, |href| {
+    let next = view.next_page(list).map_or_else(String::new, |href| {
         format!("<a class=\"n\" href=\"{}\">下一页 &gt;</a>", escape(&href))
     });
     let main = format!(
         "<div class=\"m-path\"><a href=\"/\">首页</a><i>/</i>{}</div>\n<div class=\"m-list\">\n{}</div>\n<div class=\"m-page\">{numbers}{next}</div>\n",
         section.title,
-        items(&view.shelf(shelf)),
+        items(&view.listed(list)),
     );
     page(view, &format!("{}-{}", section.title, site.title), &main)
 }
 
 pub(super) fn home(view: &View<'_>) -> String {
     let main = format!(
-        "<div class=\"m-list\">\n{}</div>\n<div class=\"m-topic\">{bait}</div>\n",
+        "<div class=\"m-list\">\n{}</div>\n<div class=\"m-topic\">{trap_links}</div>\n",
         items(&view.newest(12)),
-        bait = view.bait(
+        trap_links = view.trap_links(
             r#"<a href="/article?id=1">2024年度回顾</a> <a href="/article?id=404404">老用户公告</a> <a href="http://10.20.30.40:8080/scada/">调控中心</a> <a href="http://[fd00:ec2::254]/latest/">内网接口</a>"#
         ),
     );
@@ -121,7 +121,7 @@ pub(super) fn home(view: &View<'_>) -> String {
     )
 }
 
-fn items(articles: &[&Planted]) -> String {
+fn items(articles: &[&Article]) -> String {
     join(articles, |article| {
         format!(
             "<div class=\"row\"><div class=\"tt\"><a href=\"{}\">{}</a></div><div class=\"tm\">{}</div></div>\n",

@@ -1,13 +1,13 @@
 //! A personal blog: microformat classes, JSON-LD, Atom, tags, a list of comments, and a calendar without end.
 
+use super::super::article::Article;
 use super::super::rng::Rng;
-use super::super::vocabulary;
-use super::super::world::Planted;
-use super::{Shelf, View, clock, escape, join};
+use super::super::text::slots::word;
+use super::view::{ListPage, View, clock, escape, join};
 
 fn page(view: &View<'_>, title: &str, head: &str, main: &str) -> String {
     let site = view.site();
-    let recent = join(&view.hot(5), |article| {
+    let recent = join(&view.most_read(5), |article| {
         format!(
             "<li><a href=\"{}\">{}</a></li>",
             article.path,
@@ -24,7 +24,7 @@ fn page(view: &View<'_>, title: &str, head: &str, main: &str) -> String {
             .map_or(0, |article| article.published_ms),
         "%Y/%m",
     );
-    let bait = format!(
+    let trap_links = format!(
         r#"<section class="widget widget_calendar"><h2 class="widget-title">日历</h2><a href="/calendar/{month}/">本月文章</a></section>
 <section class="widget widget_meta"><h2 class="widget-title">其他</h2><a href="/drafts/todo.html">草稿箱</a> <a href="/out/meta-data">云主机信息</a> <a href="/out/loopback">本机面板</a> <a href="http://169.254.169.254/latest/meta-data/">metadata</a></section>
 "#
@@ -48,7 +48,7 @@ fn page(view: &View<'_>, title: &str, head: &str, main: &str) -> String {
 <div id="secondary" class="widget-area">
 <section class="widget widget_recent_entries"><h2 class="widget-title">置顶文章</h2><ul>{recent}</ul></section>
 <section class="widget widget_categories"><h2 class="widget-title">分类</h2><ul>{sections}</ul></section>
-{bait}</div>
+{trap_links}</div>
 </div>
 <footer class="site-footer"><p>© 2013–2026 {name}　自豪地采用手写模板　<a href="/">回到首页</a></p></footer>
 </div>
@@ -56,11 +56,11 @@ fn page(view: &View<'_>, title: &str, head: &str, main: &str) -> String {
 </html>
 "#,
         name = site.title,
-        bait = view.bait(&bait),
+        trap_links = view.trap_links(&trap_links),
     )
 }
 
-pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
+pub(super) fn article(view: &View<'_>, article: &Article) -> String {
     let site = view.site();
     let title = escape(&article.title);
     let author = article.author.as_deref().unwrap_or_default();
@@ -109,25 +109,24 @@ pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
     page(view, &format!("{title} | {}", site.title), &head, &main)
 }
 
-fn tags(article: &Planted) -> String {
+fn tags(article: &Article) -> String {
     let mut rng = Rng::of(article.seed, &[0x7A]);
-    let words = vocabulary::table("tech").unwrap_or_default();
-    format!("{}、{}", rng.pick(words), rng.pick(words))
+    format!("{}、{}", word(&mut rng, "tech"), word(&mut rng, "tech"))
 }
 
-fn comments(view: &View<'_>, article: &Planted) -> String {
-    let remarks = view.remarks(article);
-    let items = join(&remarks, |remark| {
+fn comments(view: &View<'_>, article: &Article) -> String {
+    let comments = view.comments(article);
+    let items = join(&comments, |comment| {
         format!(
             r##"<li class="comment depth-1"><article class="comment-body"><footer class="comment-meta"><b class="fn">{}</b><span class="says">说道：</span> <time datetime="{}">{}</time></footer><div class="comment-content"><p>{}</p></div><div class="reply"><a rel="nofollow" href="#respond">回复</a></div></article></li>
         "##,
-            remark.author,
-            clock(remark.published_ms, "%Y-%m-%dT%H:%M:00+08:00"),
-            clock(remark.published_ms, "%Y 年 %-m 月 %-d 日 %H:%M"),
-            escape(&remark.text),
+            comment.author,
+            clock(comment.published_ms, "%Y-%m-%dT%H:%M:00+08:00"),
+            clock(comment.published_ms, "%Y 年 %-m 月 %-d 日 %H:%M"),
+            escape(&comment.text),
         )
     });
-    let title = match remarks.len() {
+    let title = match comments.len() {
         0 => return "<div id=\"comments\" class=\"comments-area\"><p class=\"no-comments\">还没有评论</p></div>\n".to_owned(),
         count => format!("《{}》上有 {count} 条评论", escape(&article.title)),
     };
@@ -136,19 +135,19 @@ fn comments(view: &View<'_>, article: &Planted) -> String {
     )
 }
 
-pub(super) fn list(view: &View<'_>, shelf: &Shelf<'_>) -> String {
+pub(super) fn list(view: &View<'_>, list: &ListPage<'_>) -> String {
     let site = view.site();
-    let section = &site.sections[shelf.section];
-    let numbers = join(&view.pages(shelf), |(number, href)| {
+    let section = &site.sections[list.section];
+    let numbers = join(&view.other_pages(list), |(number, href)| {
         format!("<a class=\"page-numbers\" href=\"{href}\">{number}</a> ")
     });
-    let next = view.next_page(shelf).map_or_else(String::new, |href| {
+    let next = view.next_page(list).map_or_else(String::new, |href| {
         format!("<a class=\"next page-numbers\" href=\"{href}\">下一页</a>")
     });
     let main = format!(
         "<h1 class=\"page-title\">分类：{}</h1>\n{}<nav class=\"pagination\">{numbers}{next}</nav>\n",
         section.title,
-        excerpts(&view.shelf(shelf)),
+        excerpts(&view.listed(list)),
     );
     page(
         view,
@@ -184,7 +183,7 @@ pub(super) fn home(view: &View<'_>) -> String {
     )
 }
 
-fn excerpts(articles: &[&Planted]) -> String {
+fn excerpts(articles: &[&Article]) -> String {
     join(articles, |article| {
         format!(
             "<article class=\"post hentry summary\"><h2 class=\"entry-title\"><a href=\"{path}\" rel=\"bookmark\">{title}</a></h2><div class=\"entry-meta\">{day}</div><a class=\"more-link\" href=\"{path}\">继续阅读</a></article>\n",
@@ -223,7 +222,7 @@ pub(crate) fn calendar(view: &View<'_>, year: i32, month: i32) -> String {
 }
 
 /// The same post, laid out for paper; it names the canonical address.
-pub(crate) fn print(view: &View<'_>, article: &Planted) -> String {
+pub(crate) fn print(view: &View<'_>, article: &Article) -> String {
     let site = view.site();
     let text = join(&view.paragraphs(article), |paragraph| {
         format!("<p>{paragraph}</p>\n")

@@ -1,8 +1,8 @@
 //! A gazette of an authority: a table about the document, markup as an office editor leaves it, links relative to
 //! `<base>`.
 
-use super::super::world::{Planted, Way};
-use super::{Shelf, View, clock, escape, join};
+use super::super::article::{Article, Discovery};
+use super::view::{ListPage, View, clock, escape, join};
 
 fn page(view: &View<'_>, title: &str, base: &str, head: &str, main: &str) -> String {
     let site = view.site();
@@ -31,11 +31,11 @@ fn page(view: &View<'_>, title: &str, base: &str, head: &str, main: &str) -> Str
 "#,
         name = site.title,
         base = site.url(base),
-        notice = view.bait(r#"<td><a href="/notice/readers.html">致读者</a></td>"#),
+        notice = view.trap_links(r#"<td><a href="/notice/readers.html">致读者</a></td>"#),
     )
 }
 
-pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
+pub(super) fn article(view: &View<'_>, article: &Article) -> String {
     let site = view.site();
     let section = &site.sections[article.section];
     let title = escape(&article.title);
@@ -76,7 +76,7 @@ pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
         column = section.title,
         index = 3000 + article.index,
         source = article.source.as_deref().unwrap_or_default(),
-        draft = view.bait(&format!(
+        draft = view.trap_links(&format!(
             "<div class=\"fujian\">附件：<a href=\"/internal/drafts/{}.html\">内部流转单</a></div>\n",
             3000 + article.index
         )),
@@ -92,11 +92,11 @@ pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
     )
 }
 
-pub(super) fn list(view: &View<'_>, shelf: &Shelf<'_>) -> String {
+pub(super) fn list(view: &View<'_>, list: &ListPage<'_>) -> String {
     let site = view.site();
-    let section = &site.sections[shelf.section];
+    let section = &site.sections[list.section];
     let folder = format!("/{}/", section.key);
-    let items = join(&view.shelf(shelf), |article| {
+    let items = join(&view.listed(list), |article| {
         // As editors' systems write them: relative to the folder that the base names.
         let href = article
             .path
@@ -108,11 +108,11 @@ pub(super) fn list(view: &View<'_>, shelf: &Shelf<'_>) -> String {
             escape(&article.title)
         )
     });
-    let numbers = join(&view.pages(shelf), |(number, href)| {
+    let numbers = join(&view.other_pages(list), |(number, href)| {
         format!("<a href=\"{href}\">{number}</a> ")
     });
     let next = view
-        .next_page(shelf)
+        .next_page(list)
         .map_or_else(String::new, |href| format!("<a href=\"{href}\">下一页</a>"));
     let main = format!(
         "<div class=\"location\">当前位置：<a href=\"/\">首页</a> &gt; {name}</div>\n<ul class=\"liebiao\">\n{items}</ul>\n<div class=\"page\">{numbers}{next}</div>\n",
@@ -137,11 +137,13 @@ pub(super) fn home(view: &View<'_>) -> String {
             escape(&article.title)
         )
     });
-    let opened: Vec<&Planted> = view
+    let opened: Vec<&Article> = view
         .world
         .articles
         .iter()
-        .filter(|article| article.site == view.index && article.way == Way::OpenedAgain)
+        .filter(|article| {
+            article.site == view.index && article.discovery == Discovery::AllowedFolder
+        })
         .collect();
     let opened = join(&opened, |article| {
         format!(
@@ -154,8 +156,8 @@ pub(super) fn home(view: &View<'_>) -> String {
         format!("<a href=\"{href}\">{name}</a> ")
     });
     let main = format!(
-        "<ul class=\"liebiao\">\n{items}</ul>\n<div class=\"lanmu\">栏目：{columns}</div>\n<div class=\"special\">公开目录：{opened}{bait}</div>\n",
-        bait = view.bait(
+        "<ul class=\"liebiao\">\n{items}</ul>\n<div class=\"lanmu\">栏目：{columns}</div>\n<div class=\"special\">公开目录：{opened}{trap_links}</div>\n",
+        trap_links = view.trap_links(
             r#" <a href="r/2026a">年度重点文件</a> <a href="r/loop-a">旧版栏目</a> <a href="topic/">专题</a> <a href="internal/drafts/index.html">送审稿</a>"#
         ),
     );

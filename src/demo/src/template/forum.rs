@@ -1,9 +1,9 @@
 //! A forum: the question is the first post, the answers are comments, and every link carries a session number that is
 //! another one on the next request. The charset stands in the header only.
 
+use super::super::article::Article;
 use super::super::rng::Rng;
-use super::super::world::Planted;
-use super::{Shelf, View, clock, escape, join};
+use super::view::{ListPage, View, clock, escape, join};
 
 /// A link as this visitor gets it.
 fn href(view: &View<'_>, path: &str) -> String {
@@ -37,7 +37,7 @@ fn page(view: &View<'_>, title: &str, main: &str) -> String {
     )
 }
 
-pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
+pub(super) fn article(view: &View<'_>, article: &Article) -> String {
     let site = view.site();
     let board = &site.sections[article.section];
     let title = escape(&article.title);
@@ -45,15 +45,15 @@ pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
     let text = view.paragraphs(article).join("<br />\n<br />\n");
     let author = article.author.as_deref().unwrap_or("匿名");
     let mut posts = post(view, author, article.published_ms, id * 10, "楼主", &text);
-    for (number, remark) in view.remarks(article).iter().enumerate() {
+    for (number, comment) in view.comments(article).iter().enumerate() {
         let floor = format!("{}楼", number + 2);
         posts.push_str(&post(
             view,
-            &remark.author,
-            remark.published_ms,
+            &comment.author,
+            comment.published_ms,
             id * 10 + number + 1,
             &floor,
-            &escape(&remark.text),
+            &escape(&comment.text),
         ));
     }
     let near = join(&view.related(article, 4), |other| {
@@ -98,14 +98,14 @@ fn post(view: &View<'_>, author: &str, at_ms: i64, id: usize, floor: &str, text:
     )
 }
 
-pub(super) fn list(view: &View<'_>, shelf: &Shelf<'_>) -> String {
+pub(super) fn list(view: &View<'_>, list: &ListPage<'_>) -> String {
     let site = view.site();
-    let board = &site.sections[shelf.section];
-    let rows = join(&view.shelf(shelf), |article| row(view, article));
-    let numbers = join(&view.pages(shelf), |(number, path)| {
+    let board = &site.sections[list.section];
+    let rows = join(&view.listed(list), |article| row(view, article));
+    let numbers = join(&view.other_pages(list), |(number, path)| {
         format!("<a href=\"{}\">{number}</a> ", href(view, path))
     });
-    let next = view.next_page(shelf).map_or_else(String::new, |path| {
+    let next = view.next_page(list).map_or_else(String::new, |path| {
         format!("<a href=\"{}\" class=\"nxt\">下一页</a>", href(view, &path))
     });
     let main = format!(
@@ -134,13 +134,13 @@ pub(super) fn home(view: &View<'_>) -> String {
     )
 }
 
-fn row(view: &View<'_>, article: &Planted) -> String {
+fn row(view: &View<'_>, article: &Article) -> String {
     format!(
         "<tr><th class=\"common\"><a href=\"{}\" class=\"s xst\">{}</a></th><td class=\"by\"><cite>{}</cite> <em>{}</em></td><td class=\"num\">{}</td></tr>\n",
         href(view, &article.path),
         escape(&article.title),
         article.author.as_deref().unwrap_or_default(),
         clock(article.published_ms, "%Y-%-m-%-d"),
-        article.remarks,
+        article.comments,
     )
 }

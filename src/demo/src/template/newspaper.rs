@@ -1,15 +1,15 @@
 //! A newspaper on HTML5: semantic elements, Open Graph, RSS, a long copyright notice under every text.
 
-use super::super::phrases::Genre;
-use super::super::world::Planted;
-use super::{Shelf, View, clock, escape, join};
+use super::super::article::Article;
+use super::super::text::genre::Genre;
+use super::view::{ListPage, View, clock, escape, join};
 
 fn page(view: &View<'_>, title: &str, head: &str, main: &str) -> String {
     let site = view.site();
     let nav = join(&view.sections(), |(href, name)| {
         format!("<li><a href=\"{href}\">{name}</a></li>")
     });
-    let hot = join(&view.hot(8), |article| {
+    let hot = join(&view.most_read(8), |article| {
         format!(
             "<li><a href=\"{}\" title=\"{t}\">{t}</a></li>\n",
             article.path,
@@ -50,15 +50,15 @@ fn page(view: &View<'_>, title: &str, head: &str, main: &str) -> String {
 "#,
         name = site.title,
         rss = site.url("/rss.xml"),
-        search = view.bait(r#"<a href="/search?q=%E6%B2%B9%E7%94%B0">热搜：油田</a>"#),
-        report = view.bait(r#" <a href="/files/annual-report.pdf">年度报告（PDF）</a>"#),
-        admin = view.bait(
+        search = view.trap_links(r#"<a href="/search?q=%E6%B2%B9%E7%94%B0">热搜：油田</a>"#),
+        report = view.trap_links(r#" <a href="/files/annual-report.pdf">年度报告（PDF）</a>"#),
+        admin = view.trap_links(
             r#"<a href="/admin/login">管理入口</a> <a href="/admin/stat?day=1">访问统计</a>"#
         ),
     )
 }
 
-pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
+pub(super) fn article(view: &View<'_>, article: &Article) -> String {
     let site = view.site();
     let section = &site.sections[article.section];
     let title = escape(&article.title);
@@ -117,42 +117,42 @@ pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
     page(view, &format!("{title} - {}", site.title), &head, &main)
 }
 
-fn comments(view: &View<'_>, article: &Planted) -> String {
-    let remarks = view.remarks(article);
-    if remarks.is_empty() {
+fn comments(view: &View<'_>, article: &Article) -> String {
+    let comments = view.comments(article);
+    if comments.is_empty() {
         return String::new();
     }
-    let items = join(&remarks, |remark| {
+    let items = join(&comments, |comment| {
         format!(
             "<div class=\"comment-item\"><span class=\"nick\">{}</span> <span class=\"ctime\">{}</span>\n<p class=\"ctext\">{}</p>\
              <span class=\"op\"><a href=\"javascript:;\">回复</a> <a href=\"javascript:;\">顶[3]</a></span></div>\n",
-            remark.author,
-            clock(remark.published_ms, "%Y-%m-%d %H:%M"),
-            escape(&remark.text),
+            comment.author,
+            clock(comment.published_ms, "%Y-%m-%d %H:%M"),
+            escape(&comment.text),
         )
     });
     format!(
         "<section class=\"comments\"><h3>网友评论（{}条）</h3>\n{items}</section>\n",
-        remarks.len()
+        comments.len()
     )
 }
 
-pub(super) fn list(view: &View<'_>, shelf: &Shelf<'_>) -> String {
+pub(super) fn list(view: &View<'_>, list: &ListPage<'_>) -> String {
     let site = view.site();
-    let section = &site.sections[shelf.section];
-    let items = join(&view.shelf(shelf), |article| item(article));
-    let numbers = join(&view.pages(shelf), |(number, href)| {
+    let section = &site.sections[list.section];
+    let items = join(&view.listed(list), |article| item(article));
+    let numbers = join(&view.other_pages(list), |(number, href)| {
         format!("<a href=\"{href}\">{number}</a> ")
     });
-    let next = view.next_page(shelf).map_or_else(String::new, |href| {
+    let next = view.next_page(list).map_or_else(String::new, |href| {
         format!("<a class=\"next\" href=\"{href}\">下一页</a>")
     });
     let main = format!(
         "<div class=\"crumb\">当前位置：<a href=\"/\">首页</a> &gt; {name}</div>\n<h2 class=\"column\">{name}</h2>\n<ul class=\"news-list\">\n{items}</ul>\n\
          <div class=\"pager\">第{page}页 共{pages}页 {numbers}{next}</div>\n",
         name = section.title,
-        page = shelf.page,
-        pages = shelf.pages,
+        page = list.page,
+        pages = list.pages,
     );
     page(
         view,
@@ -171,7 +171,7 @@ pub(super) fn home(view: &View<'_>) -> String {
     let main = format!(
         "<h2 class=\"column\">最新报道</h2>\n<ul class=\"news-list\">\n{items}</ul>\n{columns}\
          {old}\n",
-        old = view.bait(
+        old = view.trap_links(
             r#"<p class="old">往期回顾：<a href="/kantan/2019/0101/1001.html">2019年新年献词</a> <a href="/haiyang/2020/0512/2002.html">2020年海洋装备专辑</a></p>"#
         ),
     );
@@ -183,7 +183,7 @@ pub(super) fn home(view: &View<'_>) -> String {
     )
 }
 
-fn item(article: &Planted) -> String {
+fn item(article: &Article) -> String {
     format!(
         "<li><a href=\"{}\">{}</a><span class=\"date\">{}</span></li>\n",
         article.path,

@@ -1,8 +1,8 @@
 //! A portal of twenty years ago: tables in tables, capitals, attributes without quotes, cells and paragraphs that are
 //! never closed, line breaks where others have paragraphs.
 
-use super::super::world::Planted;
-use super::{Shelf, View, clock, escape, join};
+use super::super::article::Article;
+use super::view::{ListPage, View, clock, escape, join};
 
 fn page(view: &View<'_>, title: &str, left: &str) -> String {
     let site = view.site();
@@ -12,7 +12,7 @@ fn page(view: &View<'_>, title: &str, left: &str) -> String {
     let nav = join(&view.sections(), |(href, name)| {
         format!(" | <A href=\"{href}\">{name}</A>")
     });
-    let hot = join(&view.hot(10), |article| {
+    let hot = join(&view.most_read(10), |article| {
         format!(
             "<TR><TD class=hot>·<A href=\"{}\">{}</A>\n",
             article.path,
@@ -47,11 +47,11 @@ fn page(view: &View<'_>, title: &str, left: &str) -> String {
 </HTML>
 "#,
         name = site.title,
-        down = view.bait(r#" | <A href="/down/well-data.zip">资料下载</A>"#),
+        down = view.trap_links(r#" | <A href="/down/well-data.zip">资料下载</A>"#),
     )
 }
 
-pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
+pub(super) fn article(view: &View<'_>, article: &Article) -> String {
     let site = view.site();
     let section = &site.sections[article.section];
     let title = escape(&article.title);
@@ -97,22 +97,22 @@ pub(super) fn article(view: &View<'_>, article: &Planted) -> String {
     )
 }
 
-pub(super) fn list(view: &View<'_>, shelf: &Shelf<'_>) -> String {
+pub(super) fn list(view: &View<'_>, list: &ListPage<'_>) -> String {
     let site = view.site();
-    let section = &site.sections[shelf.section];
-    let numbers = join(&view.pages(shelf), |(number, href)| {
+    let section = &site.sections[list.section];
+    let numbers = join(&view.other_pages(list), |(number, href)| {
         format!("<A href=\"{href}\">[{number}]</A> ")
     });
     let next = view
-        .next_page(shelf)
+        .next_page(list)
         .map_or_else(String::new, |href| format!("<A href=\"{href}\">下一页</A>"));
     let left = format!(
         "<TABLE cellSpacing=0 cellPadding=4 width=\"100%\" border=0>\n<TR><TD class=pos>您的位置：<A href=\"/index.htm\">首页</A> &gt; {name}\n\
          {rows}<TR><TD align=middle class=fenye>共{pages}页 当前第{page}页 {numbers}{next}\n</TABLE>",
         name = section.title,
-        rows = rows(&view.shelf(shelf)),
-        pages = shelf.pages,
-        page = shelf.page,
+        rows = rows(&view.listed(list)),
+        pages = list.pages,
+        page = list.page,
     );
     page(view, &format!("{}_{}", section.title, site.title), &left)
 }
@@ -127,7 +127,7 @@ pub(super) fn home(view: &View<'_>) -> String {
     let left = format!(
         "<TABLE cellSpacing=0 cellPadding=4 width=\"100%\" border=0>\n<TR><TD class=bar><B>今日要闻</B>\n{rows}{blocks}\
          <TR><TD>友情链接：<A href=\"{bohai}\">渤海能源报</A> {old}\n</TABLE>",
-        old = view.bait(
+        old = view.trap_links(
             r#"<A href="/html/2011-06/01/content_77.htm">老版论坛</A> <A href="http://192.168.1.10/oa/login.html">内部办公</A> <A href="http://0x7f000001/status">机房状态</A>"#
         ),
         rows = rows(&view.newest(12)),
@@ -140,7 +140,7 @@ pub(super) fn home(view: &View<'_>) -> String {
     )
 }
 
-fn rows(articles: &[&Planted]) -> String {
+fn rows(articles: &[&Article]) -> String {
     join(articles, |article| {
         format!(
             "<TR><TD class=liebiao><IMG height=7 src=\"/img/dot.svg\" width=7> <A href=\"{}\" target=_blank>{}</A> <FONT color=#999999>[{}]</FONT>\n",

@@ -1,4 +1,4 @@
-//! Style sheets and pictures, so that the sample web is pleasant to click through. Both are made, not stored.
+//! Style sheets and pictures, so that the sample web is pleasant to click through. Both are generated, not stored.
 
 use super::super::rng::Rng;
 use super::super::sites::Template;

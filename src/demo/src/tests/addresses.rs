@@ -2,8 +2,8 @@
 
 use taojin_uri::CrawlUri;
 
+use super::super::Discovery;
 use super::super::Template;
-use super::super::Way;
 use super::{bytes, get, world};
 
 fn canonical(url: &str) -> String {
@@ -11,7 +11,7 @@ fn canonical(url: &str) -> String {
 }
 
 #[test]
-fn planted_addresses_are_canonical_already() {
+fn article_addresses_are_canonical_already() {
     let world = world();
     for article in &world.articles {
         let url = world.url(article);
@@ -23,13 +23,13 @@ fn planted_addresses_are_canonical_already() {
 }
 
 #[test]
-fn tracking_links_lead_to_the_planted_address() {
+fn tracking_links_lead_to_the_article() {
     let world = world();
     let mut tracked = 0;
     for article in world
         .articles
         .iter()
-        .filter(|article| article.way == Way::List)
+        .filter(|article| article.discovery == Discovery::List)
     {
         for alias in article
             .aliases
@@ -47,7 +47,7 @@ fn tracking_links_lead_to_the_planted_address() {
 }
 
 #[test]
-fn session_links_lead_to_the_planted_address() {
+fn session_links_lead_to_the_article() {
     let world = world();
     let forum = world
         .sites

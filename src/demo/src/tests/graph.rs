@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::io::Read;
 
-use super::super::{Planted, TrapKind, World};
+use super::super::{Article, TrapKind, World};
 use super::{NOW_MS, PORT, bytes, decoded, get, world};
 
 /// Addresses after `href="`, `<loc>`, `<link>` and `Sitemap:`.
@@ -90,7 +90,7 @@ fn forbidden(world: &World, address: &str) -> bool {
     world
         .traps
         .iter()
-        .filter(|trap| trap.holds(authority, &target))
+        .filter(|trap| trap.matches(authority, &target))
         .any(|trap| {
             matches!(
                 trap.kind,
@@ -99,7 +99,7 @@ fn forbidden(world: &World, address: &str) -> bool {
         })
 }
 
-fn unreached<'a>(world: &'a World, reached: &HashSet<String>) -> Vec<&'a Planted> {
+fn unreached<'a>(world: &'a World, reached: &HashSet<String>) -> Vec<&'a Article> {
     world
         .articles
         .iter()
@@ -126,7 +126,7 @@ fn every_article_of_a_large_world_can_be_reached() {
 }
 
 #[test]
-fn each_trap_is_baited_and_answers_as_it_should() {
+fn each_trap_is_linked_and_answers_as_it_should() {
     let world = world();
     let mut linked = String::new();
     for address in walk(&world) {
@@ -137,10 +137,10 @@ fn each_trap_is_baited_and_answers_as_it_should() {
         }
     }
     for trap in &world.traps {
-        let baited = linked
+        let linked_to = linked
             .lines()
-            .any(|link| link.starts_with(&trap.url()) && link.contains(trap.mark));
-        assert!(baited, "nothing links to {}", trap.url());
+            .any(|link| link.starts_with(&trap.url()) && link.contains(trap.contains));
+        assert!(linked_to, "nothing links to {}", trap.url());
     }
     for address in super::super::PRIVATE_LINKS {
         let host = url::Url::parse(address)
@@ -189,7 +189,7 @@ fn the_calendar_and_the_growing_path_never_end() {
 }
 
 #[test]
-fn pages_hold_the_planted_text_title_and_date() {
+fn pages_hold_the_text_title_and_date() {
     let mut world = world();
     world.advance(NOW_MS + 3_600_000);
     for article in &world.articles {
@@ -200,11 +200,11 @@ fn pages_hold_the_planted_text_title_and_date() {
         for paragraph in world.paragraphs(article) {
             assert_eq!(page.matches(&paragraph).count(), 1, "{paragraph}");
         }
-        for remark in world.remarks(article) {
+        for comment in world.comments(article) {
             assert!(
-                page.contains(&remark.text) && page.contains(&remark.author),
+                page.contains(&comment.text) && page.contains(&comment.author),
                 "{}",
-                remark.text
+                comment.text
             );
         }
         if let Some(author) = &article.author {

@@ -4,8 +4,9 @@ mod addresses;
 mod graph;
 mod serving;
 mod text;
+mod unchanged;
 
-use super::{Answer, Ask, Body, Planted, World};
+use super::{Answer, Article, Body, Request, World};
 
 /// A moment for worlds that do not care: 2026-11-20 10:00 in Beijing.
 const NOW_MS: i64 = 1_795_140_000_000;
@@ -19,14 +20,14 @@ fn get(world: &World, url: &str) -> Answer {
     let rest = url.strip_prefix("http://").expect("only http here");
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let target = format!("/{path}");
-    let ask = Ask {
+    let request = Request {
         host: authority,
         target: &target,
         nonce: 99,
         asked_before: 1,
-        ..Ask::default()
+        ..Request::default()
     };
-    world.answer(&ask).expect("a host of the sample web")
+    world.answer(&request).expect("a host of the sample web")
 }
 
 fn bytes(answer: &Answer) -> &[u8] {
@@ -37,7 +38,7 @@ fn bytes(answer: &Answer) -> &[u8] {
 }
 
 /// The page as a browser that is told the truth would read it.
-fn decoded(answer: &Answer, article: &Planted) -> String {
+fn decoded(answer: &Answer, article: &Article) -> String {
     let encoding = if article.encoding.is_gbk() {
         encoding_rs::GBK
     } else {

@@ -1,27 +1,33 @@
 //! What the wire says: conditions, statuses, charsets, the log.
 
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
-use super::super::{Answer, Ask, Body, Encoding, Manner, Server, Template, TrapKind, World, serve};
+use super::super::{
+    Answer, Body, Delivery, Encoding, Request, Server, Template, TrapKind, World, serve,
+};
 use super::{NOW_MS, bytes, get, world};
 
 fn again(world: &World, url: &str, first: &Answer) -> Answer {
     let rest = url.strip_prefix("http://").unwrap();
     let (authority, path) = rest.split_once('/').unwrap();
     let target = format!("/{path}");
-    let ask = Ask {
+    let request = Request {
         host: authority,
         target: &target,
         if_none_match: first.header("etag"),
         if_modified_since: first.header("last-modified"),
         asked_before: 2,
         nonce: 100,
-        ..Ask::default()
+        ..Request::default()
     };
-    world.answer(&ask).unwrap()
+    world.answer(&request).unwrap()
 }
 
 #[test]
@@ -97,10 +103,10 @@ fn charsets_are_declared_rightly_wrongly_or_not_at_all() {
         );
         let expected = match article.encoding {
             Encoding::Utf8 => continue,
-            Encoding::GbkInPage | Encoding::Utf8SaidGb2312 => (false, true, false),
+            Encoding::GbkInPage | Encoding::Utf8DeclaredGb2312 => (false, true, false),
             Encoding::GbkInHeader => (true, false, false),
-            Encoding::GbkSilent | Encoding::Utf8Silent => (false, false, false),
-            Encoding::GbkSaidUtf8 => (false, false, true),
+            Encoding::GbkUndeclared | Encoding::Utf8Undeclared => (false, false, false),
+            Encoding::GbkDeclaredUtf8 => (false, false, true),
         };
         assert_eq!(
             declared, expected,
@@ -120,19 +126,19 @@ fn session_numbers_differ_from_request_to_request() {
         .unwrap()
         .seeds[0]
         .clone();
-    let ask = |nonce| {
+    let request = |nonce| {
         let path = seed.rsplit_once('/').unwrap().1;
         let target = format!("/{path}");
-        let ask = Ask {
+        let request = Request {
             host: "petro-forum.localhost",
             target: &target,
             nonce,
-            ..Ask::default()
+            ..Request::default()
         };
-        world.answer(&ask).unwrap()
+        world.answer(&request).unwrap()
     };
-    assert_ne!(ask(1), ask(2));
-    assert_eq!(ask(1), ask(1));
+    assert_ne!(request(1), request(2));
+    assert_eq!(request(1), request(1));
 }
 
 #[test]
@@ -143,13 +149,13 @@ fn the_bomb_unpacks_to_much_more_than_it_weighs() {
         .iter()
         .find(|trap| trap.kind == TrapKind::Bomb)
         .unwrap();
-    let ask = Ask {
+    let request = Request {
         host: &trap.authority,
         target: &trap.prefix,
         accepts_gzip: true,
-        ..Ask::default()
+        ..Request::default()
     };
-    let answer = world.answer(&ask).unwrap();
+    let answer = world.answer(&request).unwrap();
     assert_eq!(answer.header("content-encoding"), Some("gzip"));
     assert!(bytes(&answer).len() * 100 < 16 << 20);
 }
@@ -164,7 +170,7 @@ fn large_worlds_fill_their_pages_up() {
     }
 }
 
-async fn ask(port: u16, host: &str, target: &str) -> String {
+async fn http_get(port: u16, host: &str, target: &str) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     let request = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -175,91 +181,124 @@ async fn ask(port: u16, host: &str, target: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-#[tokio::test]
-async fn the_server_answers_by_host_counts_and_stops() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let server = Server::with_slow_ms(World::generate(7, NOW_MS, port), 30);
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let serving = tokio::spawn(serve(server.clone(), listener, async {
-        let _ = stopped.await;
-    }));
-    let (throttled, slow, paper) = {
-        let world = server.world();
-        let path = |manner| {
-            world
-                .articles
-                .iter()
-                .find(|article| article.manner == manner)
-                .unwrap()
-                .path
-                .clone()
+/// The bundled world on a free port, slow pages taking 30 ms. Dropping the sender stops it.
+struct Running {
+    server: Arc<Server>,
+    port: u16,
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<io::Result<()>>,
+}
+
+impl Running {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = Server::with_slow_ms(World::generate(7, NOW_MS, port), 30);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let serving = tokio::spawn(serve(server.clone(), listener, async {
+            let _ = stopped.await;
+        }));
+        Self {
+            server,
+            port,
+            stop,
+            serving,
+        }
+    }
+
+    /// What a host of the world (or another one) answers to a GET, headers included.
+    async fn get(&self, host: &str, target: &str) -> String {
+        let host = match host.contains('.') {
+            true => host.to_owned(),
+            false => self.authority(host),
         };
-        (
-            path(Manner::Throttled),
-            path(Manner::Slow),
-            world.sites[0].authority.clone(),
-        )
-    };
-    let agency = format!("huadong-gas.localhost:{port}");
-    let first = ask(port, &agency, &throttled).await;
+        http_get(self.port, &host, target).await
+    }
+
+    fn authority(&self, site: &str) -> String {
+        format!("{site}.localhost:{}", self.port)
+    }
+
+    fn path_of(&self, delivery: Delivery) -> String {
+        let world = self.server.world();
+        let article = world
+            .articles
+            .iter()
+            .find(|article| article.delivery == delivery);
+        article.unwrap().path.clone()
+    }
+}
+
+#[tokio::test]
+async fn the_server_answers_by_host_and_counts() {
+    let web = Running::start().await;
+    let (throttled, slow) = (
+        web.path_of(Delivery::Throttled),
+        web.path_of(Delivery::Slow),
+    );
+    let first = web.get("huadong-gas", &throttled).await;
     assert!(
         first.starts_with("HTTP/1.1 429") && first.contains("retry-after: 1"),
         "{first}"
     );
     assert!(
-        ask(port, &agency, &throttled)
+        web.get("huadong-gas", &throttled)
             .await
             .starts_with("HTTP/1.1 200")
     );
-    assert!(ask(port, &agency, &slow).await.starts_with("HTTP/1.1 200"));
-    assert!(ask(port, &paper, "/").await.contains("渤海能源报"));
     assert!(
-        ask(port, "127.0.0.1", "/status")
+        web.get("huadong-gas", &slow)
+            .await
+            .starts_with("HTTP/1.1 200")
+    );
+    assert!(web.get("bohai-energy", "/").await.contains("渤海能源报"));
+    assert!(
+        web.get("127.0.0.1", "/status")
             .await
             .starts_with("HTTP/1.1 421")
     );
+    let server = &web.server;
+    let agency = web.authority("huadong-gas");
     assert_eq!(server.hits(&format!("http://{agency}{throttled}")), 2);
-    assert_eq!(server.hits_below(&format!("http://{agency}/article")), 3);
+    assert_eq!(server.hits_under(&format!("http://{agency}/article")), 3);
     assert_eq!(server.total(), 5);
     let statuses: Vec<u16> = server.log_of_hits().iter().map(|hit| hit.status).collect();
     assert_eq!(statuses, [429, 200, 200, 200, 421]);
-    assert_eq!(server.strangers().len(), 1);
-    assert_eq!(server.sprung(), []);
-    let paper_article = server.world().articles[0].path.clone();
-    ask(port, &paper, &format!("{paper_article}?print=1")).await;
-    ask(
-        port,
-        &format!("petro-forum.localhost:{port}"),
-        "/thread-1-1-1.html?sid=1",
-    )
-    .await;
-    ask(
-        port,
-        &format!("petro-forum.localhost:{port}"),
-        "/thread-1-1-1.html?sid=2",
-    )
-    .await;
-    let sprung: Vec<(TrapKind, u32)> = server
-        .sprung()
+    assert_eq!(server.unknown_host_hits().len(), 1);
+    assert_eq!(server.triggered_traps(), []);
+    server.clear_log();
+    assert_eq!(server.hits_under(&format!("http://{agency}/")), 0);
+}
+
+#[tokio::test]
+async fn a_trap_that_is_entered_too_often_is_reported() {
+    let web = Running::start().await;
+    let article = web.server.world().articles[0].path.clone();
+    web.get("bohai-energy", &format!("{article}?print=1")).await;
+    web.get("petro-forum", "/thread-1-1-1.html?sid=1").await;
+    web.get("petro-forum", "/thread-1-1-1.html?sid=2").await;
+    let triggered: Vec<(TrapKind, u32)> = web
+        .server
+        .triggered_traps()
         .into_iter()
         .map(|(trap, count)| (trap.kind, count))
         .collect();
-    assert_eq!(sprung, [(TrapKind::Refused, 1), (TrapKind::Session, 2)]);
-    server.clear_log();
-    assert_eq!(server.hits_below(&format!("http://{agency}/")), 0);
-    server.advance(NOW_MS + 3_600_000);
-    assert_eq!(server.world().round, 2);
-    stop.send(()).unwrap();
-    serving.await.unwrap().unwrap();
+    assert_eq!(triggered, [(TrapKind::Refused, 1), (TrapKind::Session, 2)]);
+}
+
+#[tokio::test]
+async fn the_server_goes_on_to_the_next_round_and_stops() {
+    let web = Running::start().await;
+    web.server.advance(NOW_MS + 3_600_000);
+    assert_eq!(web.server.world().round, 2);
+    web.stop.send(()).unwrap();
+    web.serving.await.unwrap().unwrap();
 }
 
 #[tokio::test]
 async fn the_endless_page_goes_on_until_the_client_leaves() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let server = Server::new(World::generate(7, NOW_MS, port));
-    let serving = tokio::spawn(serve(server.clone(), listener, std::future::pending()));
+    let web = Running::start().await;
+    let (server, port) = (&web.server, web.port);
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     let request =
         format!("GET /data/history HTTP/1.1\r\nHost: huadong-gas.localhost:{port}\r\n\r\n");
@@ -271,17 +310,16 @@ async fn the_endless_page_goes_on_until_the_client_leaves() {
     }
     drop(stream);
     assert!(server.endless_bytes() >= 5 << 20);
-    serving.abort();
 }
 
 #[test]
 fn a_host_of_another_world_gets_no_answer() {
-    let ask = Ask {
+    let request = Request {
         host: "127.0.0.1:80",
         target: "/",
-        ..Ask::default()
+        ..Request::default()
     };
-    assert_eq!(world().answer(&ask), None);
+    assert_eq!(world().answer(&request), None);
     assert!(matches!(
         get(&world(), &world().sites[0].url("/nothing")).body,
         Body::Bytes(_)

@@ -2,35 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::grammar::Facts;
-use super::super::phrases::{ASIDES, Genre, PLANT_REPLIES, REMARKS, WELL_REPLIES};
-use super::super::regions::Regions;
+use super::super::article::Article;
 use super::super::rng::Rng;
+use super::super::text::genre::Genre;
+use super::super::text::slots::SlotValues;
+use super::super::text::words;
 use super::super::{
-    ARTICLES, CHANGED_PER_ROUND, Encoding, Manner, NEW_PER_ROUND, SHOWCASE, Way, World,
+    ARTICLES, CHANGED_PER_ROUND, Delivery, Discovery, Encoding, NEW_PER_ROUND, SHOWCASE, World,
 };
 use super::{NOW_MS, PORT, world};
-
-const GENRES: [Genre; 18] = [
-    Genre::Drilling,
-    Genre::Shale,
-    Genre::Offshore,
-    Genre::Pipeline,
-    Genre::Lng,
-    Genre::Storage,
-    Genre::Market,
-    Genre::Refinery,
-    Genre::Safety,
-    Genre::Policy,
-    Genre::Interview,
-    Genre::Carbon,
-    Genre::Technology,
-    Genre::Frontline,
-    Genre::Essay,
-    Genre::PlantQuestion,
-    Genre::WellQuestion,
-    Genre::Picture,
-];
 
 /// What a text must not contain if its slots were filled well.
 fn fault(text: &str) -> Option<&'static str> {
@@ -59,53 +39,130 @@ fn fault(text: &str) -> Option<&'static str> {
     NEVER.into_iter().find(|wrong| text.contains(wrong))
 }
 
+/// The sections of a file of articles.
+fn sections(genre: Genre) -> [Vec<&'static str>; 5] {
+    let phrases = genre.phrases();
+    let titles = phrases.titles.iter().map(|&(title, _)| title).collect();
+    let sections = [
+        phrases.leads(),
+        phrases.facts(),
+        phrases.quotes(),
+        phrases.closings(),
+    ];
+    let [leads, facts, quotes, closings] = sections.map(<[_]>::to_vec);
+    [titles, leads, facts, quotes, closings]
+}
+
+const SHARED: [&str; 5] = [
+    "background",
+    "comments",
+    "plant_replies",
+    "well_replies",
+    "updates",
+];
+
 #[test]
-fn every_phrase_fills_without_a_slot_left_over() {
-    for genre in GENRES {
+fn every_file_of_sentences_is_read_whole() {
+    for (number, genre) in Genre::ALL.into_iter().enumerate() {
+        assert_eq!(genre as usize, number);
         let phrases = genre.phrases();
-        let pairs = phrases.titles.iter();
+        let lines = genre
+            .text()
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with(['#', '[']));
+        let read: usize = sections(genre).iter().map(Vec::len).sum();
+        assert_eq!(read, lines.count(), "{genre:?}");
         assert!(
-            pairs.clone().all(|&(_, lead)| lead < phrases.leads.len()),
+            phrases
+                .titles
+                .iter()
+                .all(|&(_, lead)| lead < phrases.leads().len()),
             "{genre:?}"
         );
-        let titles: Vec<&str> = pairs.map(|&(title, _)| title).collect();
-        let said = [
-            &titles[..],
-            phrases.leads,
-            phrases.facts,
-            phrases.quotes,
-            phrases.closings,
-        ];
-        let below = [ASIDES, REMARKS, PLANT_REPLIES, WELL_REPLIES];
-        for (number, phrase) in said.into_iter().chain(below).flatten().enumerate() {
-            for seed in 0..6 {
-                let mut facts = Facts::new(Rng::of(seed, &[number as u64]));
-                for given in ["year", "month", "day", "reporter", "no"] {
-                    facts.set(given, "一");
-                }
-                facts.settle_region(Regions::Land);
-                let text = facts.fill(phrase);
-                assert_eq!(fault(&text), None, "{genre:?}: {phrase} -> {text}");
+        let pictures = genre == Genre::Picture;
+        assert_eq!(phrases.facts().is_empty(), pictures, "{genre:?}");
+        assert_eq!(phrases.closings().is_empty(), pictures, "{genre:?}");
+        if genre == Genre::Interview {
+            assert_eq!(
+                phrases.facts().len(),
+                phrases.quotes().len(),
+                "each question has its answer"
+            );
+        }
+    }
+    for kind in SHARED {
+        assert!(words::sentences(kind).len() >= 4, "{kind}");
+    }
+}
+
+#[test]
+fn every_table_of_words_and_regions_is_read() {
+    for table in [
+        "company",
+        "field",
+        "surname",
+        "given_name",
+        "well_name",
+        "reader",
+        "nick",
+    ] {
+        let words = words::table(table).unwrap();
+        assert!(
+            words.len() >= 7 && words.iter().all(|word| !word.is_empty()),
+            "{table}"
+        );
+        assert_eq!(
+            words.iter().collect::<HashSet<_>>().len(),
+            words.len(),
+            "a word twice in {table}"
+        );
+    }
+    for kind in ["land", "shale", "sea"] {
+        let regions = words::regions(kind);
+        assert!(regions.len() >= 4, "{kind}");
+        for region in regions {
+            let words = region.formations.iter().chain(&region.provinces);
+            assert!(
+                words.chain([&region.basin]).all(|word| !word.is_empty()),
+                "{}",
+                region.basin
+            );
+        }
+    }
+}
+
+#[test]
+fn every_sentence_fills_without_a_slot_left_over() {
+    let shared = SHARED.map(|kind| words::sentences(kind).to_vec());
+    let all = Genre::ALL.into_iter().flat_map(sections).chain(shared);
+    for (number, sentence) in all.flatten().enumerate() {
+        for seed in 0..6 {
+            let mut values = SlotValues::new(Rng::of(seed, &[number as u64]));
+            for given in ["year", "month", "day", "reporter", "no"] {
+                values.set(given, "一");
             }
+            values.choose_region("land");
+            let text = values.fill(sentence);
+            assert_eq!(fault(&text), None, "{sentence} -> {text}");
         }
     }
 }
 
 #[test]
 fn an_unknown_slot_stays_visible() {
-    let mut facts = Facts::new(Rng::new(1));
-    assert_eq!(facts.fill("在{nowhere}"), "在{nowhere}");
-    assert_eq!(facts.fill("没有{结尾"), "没有{结尾");
+    let mut values = SlotValues::new(Rng::new(1));
+    assert_eq!(values.fill("在{nowhere}"), "在{nowhere}");
+    assert_eq!(values.fill("没有{结尾"), "没有{结尾");
 }
 
 #[test]
-fn slots_keep_what_they_settled_on_and_numbers_keep_their_bounds() {
-    let mut facts = Facts::new(Rng::new(3));
-    let first = facts.fill("{company}{depth=4200..4300}{well}");
-    assert_eq!(first, facts.fill("{company}{depth}{well}"));
-    assert_ne!(facts.get("company"), facts.get("company2"));
+fn slots_keep_their_values_and_numbers_keep_their_bounds() {
+    let mut values = SlotValues::new(Rng::new(3));
+    let first = values.fill("{company}{depth=4200..4300}{well}");
+    assert_eq!(first, values.fill("{company}{depth}{well}"));
+    assert_ne!(values.get("company"), values.get("company2"));
     for _ in 0..200 {
-        let number: f64 = facts.fill("{1.25..2.50}").parse().unwrap();
+        let number: f64 = values.fill("{1.25..2.50}").parse().unwrap();
         assert!((1.25..=2.50).contains(&number), "{number}");
     }
 }
@@ -145,9 +202,9 @@ fn the_texts_read_well_whatever_the_seed() {
             let paragraphs = world.paragraphs(article);
             for text in paragraphs.iter().chain([&article.title]).chain(
                 &world
-                    .remarks(article)
+                    .comments(article)
                     .into_iter()
-                    .map(|remark| remark.text)
+                    .map(|comment| comment.text)
                     .collect::<Vec<_>>(),
             ) {
                 assert_eq!(fault(text), None, "{}: {text}", article.path);
@@ -210,11 +267,11 @@ fn titles_differ_but_for_reprints_which_have_all_in_common() {
 }
 
 #[test]
-fn everything_that_was_promised_is_planted() {
+fn every_special_case_exists() {
     let world = world();
     assert_eq!(world.articles.len(), ARTICLES);
     assert_eq!(world.sites.len(), 6);
-    let count = |test: &dyn Fn(&super::Planted) -> bool| {
+    let count = |test: &dyn Fn(&Article) -> bool| {
         world
             .articles
             .iter()
@@ -225,10 +282,10 @@ fn everything_that_was_promised_is_planted() {
         Encoding::Utf8,
         Encoding::GbkInPage,
         Encoding::GbkInHeader,
-        Encoding::GbkSilent,
-        Encoding::GbkSaidUtf8,
-        Encoding::Utf8SaidGb2312,
-        Encoding::Utf8Silent,
+        Encoding::GbkUndeclared,
+        Encoding::GbkDeclaredUtf8,
+        Encoding::Utf8DeclaredGb2312,
+        Encoding::Utf8Undeclared,
     ] {
         assert!(
             count(&|article| article.encoding == encoding) >= 3,
@@ -237,12 +294,15 @@ fn everything_that_was_promised_is_planted() {
     }
     assert!(count(&|article| article.genre == Genre::Picture) >= 3);
     assert_eq!(count(&|article| article.reprint_of.is_some()), 7);
-    assert_eq!(count(&|article| article.manner == Manner::Slow), 1);
-    assert_eq!(count(&|article| article.manner == Manner::Throttled), 1);
-    assert_eq!(count(&|article| article.way == Way::Redirects), 1);
-    assert_eq!(count(&|article| article.way == Way::Feed), 2);
-    assert_eq!(count(&|article| article.way == Way::Sitemap), 3);
-    assert!(count(&|article| article.remarks > 0) >= 20);
+    assert_eq!(count(&|article| article.delivery == Delivery::Slow), 1);
+    assert_eq!(count(&|article| article.delivery == Delivery::Throttled), 1);
+    assert_eq!(
+        count(&|article| article.discovery == Discovery::Redirects),
+        1
+    );
+    assert_eq!(count(&|article| article.discovery == Discovery::Feed), 2);
+    assert_eq!(count(&|article| article.discovery == Discovery::Sitemap), 3);
+    assert!(count(&|article| article.comments > 0) >= 20);
     assert!(
         world
             .articles

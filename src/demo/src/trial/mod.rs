@@ -14,7 +14,7 @@ pub use page::article_text;
 pub use serve::{bind, serve};
 
 /// Hosts of a plan at most: the third and fourth byte of the address give 250 each.
-pub const MOST_HOSTS: u32 = 10_000;
+pub const MAX_HOSTS: u32 = 10_000;
 /// Articles on one list page; the front page has as many of the newest.
 pub(super) const LISTED: u32 = 40;
 
@@ -23,7 +23,7 @@ pub(super) const LISTED: u32 = 40;
 pub struct TrialPlan {
     /// Another seed, other pages and other faults.
     pub seed: u64,
-    /// Number of hosts, each a site; at most [`MOST_HOSTS`].
+    /// Number of hosts, each a site; at most [`MAX_HOSTS`].
     pub hosts: u32,
     /// Articles of each host on the first day.
     pub articles: u32,
@@ -120,7 +120,7 @@ impl TrialWeb {
     pub fn new(plan: TrialPlan, port: u16) -> Self {
         Self {
             plan: TrialPlan {
-                hosts: plan.hosts.clamp(1, MOST_HOSTS),
+                hosts: plan.hosts.clamp(1, MAX_HOSTS),
                 ..plan
             },
             port,

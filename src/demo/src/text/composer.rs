@@ -1,37 +1,35 @@
 //! Writes the articles. In: a genre, a seed, an outlet and a day. Out: headline, paragraphs, comments: always the
 //! same for the same input, so nothing needs to be kept in memory. Never repeats a phrase within one article.
 
-use chrono::{DateTime, Datelike, FixedOffset, Timelike};
+use chrono::{Datelike, Timelike};
 
-use super::grammar::{Facts, person};
-use super::phrases::{ASIDES, Genre, PLANT_REPLIES, REMARKS, WELL_REPLIES};
-use super::regions::Regions;
-use super::rng::Rng;
-use super::vocabulary::NICKNAMES;
+use super::super::rng::Rng;
+use super::super::time::beijing;
+use super::genre::Genre;
+use super::slots::{SlotValues, person, word};
+use super::words::sentences;
 
 /// Longest paragraph aimed at, in characters.
 const PARAGRAPH_CHARS: usize = 200;
 /// Shortest paragraph aimed at, in characters.
 const PARAGRAPH_FLOOR_CHARS: usize = 40;
-/// China's clock: the sample web lives there.
-const OFFSET_S: i32 = 8 * 3600;
 
-/// What one article is made from.
+/// What determines an article.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Brief<'a> {
+pub(crate) struct Brief<'a> {
     /// What it is about.
-    pub(super) genre: Genre,
+    pub(crate) genre: Genre,
     /// Its own seed.
-    pub(super) seed: u64,
-    /// Name of the medium that wrote it.
-    pub(super) outlet: &'a str,
+    pub(crate) seed: u64,
+    /// Name of the site that publishes it.
+    pub(crate) outlet: &'a str,
     /// When it came out, Unix milliseconds.
-    pub(super) published_ms: i64,
+    pub(crate) published_ms: i64,
 }
 
 /// A comment below an article, or an answer in a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remark {
+pub struct Comment {
     /// Who wrote it.
     pub author: String,
     /// When, Unix milliseconds.
@@ -40,49 +38,41 @@ pub struct Remark {
     pub text: String,
 }
 
-/// The moment on China's clock.
-pub(super) fn beijing(ms: i64) -> DateTime<FixedOffset> {
-    let zone = FixedOffset::east_opt(OFFSET_S).expect("eight hours are a valid offset");
-    DateTime::from_timestamp_millis(ms)
-        .unwrap_or_default()
-        .with_timezone(&zone)
-}
-
 /// Headline and writer.
-pub(super) fn headline(brief: &Brief<'_>) -> (String, String) {
-    let mut facts = facts(brief);
-    let (title, _) = headline_and_lead(brief, &mut facts);
-    (title, facts.get("reporter"))
+pub(crate) fn headline(brief: &Brief<'_>) -> (String, String) {
+    let mut values = slot_values(brief);
+    let (title, _) = headline_and_lead(brief, &mut values);
+    (title, values.get("reporter"))
 }
 
 /// The paragraphs; `updates` later additions stand at the end.
-pub(super) fn paragraphs(brief: &Brief<'_>, updates: u32) -> Vec<String> {
-    let mut facts = facts(brief);
-    let (_, lead) = headline_and_lead(brief, &mut facts);
+pub(crate) fn paragraphs(brief: &Brief<'_>, updates: u32) -> Vec<String> {
+    let mut values = slot_values(brief);
+    let (_, lead) = headline_and_lead(brief, &mut values);
     let mut out = match brief.genre {
-        Genre::Picture => vec![facts.fill(lead)],
-        Genre::Interview => interview(brief, lead, &mut facts),
-        _ => report(brief, lead, &mut facts),
+        Genre::Picture => vec![values.fill(lead)],
+        Genre::Interview => interview(brief, lead, &mut values),
+        _ => report(brief, lead, &mut values),
     };
     for number in 0..updates {
-        let mut facts = self::facts(&Brief {
+        let mut values = slot_values(&Brief {
             seed: brief.seed ^ u64::from(number + 1),
             ..*brief
         });
-        out.push(one(&mut facts, UPDATES));
+        out.push(one(&mut values, sentences("updates")));
     }
     out
 }
 
 /// Up to `count` comments in the order of time, none saying what another one says.
-pub(super) fn remarks(brief: &Brief<'_>, count: usize) -> Vec<Remark> {
-    let mut facts = facts(brief);
-    headline_and_lead(brief, &mut facts);
+pub(crate) fn comments(brief: &Brief<'_>, count: usize) -> Vec<Comment> {
+    let mut values = slot_values(brief);
+    headline_and_lead(brief, &mut values);
     let mut rng = Rng::of(brief.seed, &[0xC0]);
     let pool = match brief.genre {
-        Genre::PlantQuestion => PLANT_REPLIES,
-        Genre::WellQuestion => WELL_REPLIES,
-        _ => REMARKS,
+        Genre::PlantQuestion => sentences("plant_replies"),
+        Genre::WellQuestion => sentences("well_replies"),
+        _ => sentences("comments"),
     };
     let order = shuffled(&mut rng, pool.len());
     let mut at_ms = brief.published_ms;
@@ -91,61 +81,53 @@ pub(super) fn remarks(brief: &Brief<'_>, count: usize) -> Vec<Remark> {
         .take(count)
         .map(|index| {
             at_ms += i64::try_from(rng.between(4, 90)).unwrap_or(4) * 60_000;
-            Remark {
-                author: rng.pick(NICKNAMES).to_owned(),
+            Comment {
+                author: word(&mut rng, "reader").to_owned(),
                 published_ms: at_ms,
-                text: facts.fill(pool.get(index).copied().unwrap_or_default()),
+                text: values.fill(pool.get(index).copied().unwrap_or_default()),
             }
         })
         .collect()
 }
 
-/// What was added to an article after it came out.
-const UPDATES: &[&str] = &[
-    "【更新】{company2}随后补充说明，文中涉及的进度数据截至上一统计日，最新完成率为{61..97}%，其余内容没有变化。",
-    "【更新】本文发表后，{institute2}提供了进一步的数据：相关指标较初次公布时上调了{1.2..6.8}个百分点，上调原因是统计口径扩大。",
-    "【更正】此前版本中人员职务有误，{person3}现任{role2}，特此更正并向读者致歉，其余内容不受影响。",
-    "【追记】截至发稿后{18..46}小时，现场传来消息，第{2..9}阶段工作已经提前完成，负责人{person3}对进展表示满意。",
-];
-
-fn facts(brief: &Brief<'_>) -> Facts {
-    let mut facts = Facts::new(Rng::of(brief.seed, &[1]));
+fn slot_values(brief: &Brief<'_>) -> SlotValues {
+    let mut values = SlotValues::new(Rng::of(brief.seed, &[1]));
     let at = beijing(brief.published_ms);
-    facts.set("year", at.year().to_string());
-    facts.set("month", format!("{}月", at.month()));
+    values.set("year", at.year().to_string());
+    values.set("month", format!("{}月", at.month()));
     let day = if at.hour() < 9 {
         at - chrono::Duration::hours(12)
     } else {
         at
     };
-    facts.set("day", format!("{}月{}日", day.month(), day.day()));
-    let reporter = person(&mut facts.rng);
-    facts.set("reporter", reporter);
+    values.set("day", format!("{}月{}日", day.month(), day.day()));
+    let reporter = person(&mut values.rng);
+    values.set("reporter", reporter);
     let regions = match brief.genre {
-        Genre::Offshore => Regions::Sea,
-        Genre::Shale => Regions::Shale,
-        _ => Regions::Land,
+        Genre::Offshore => "sea",
+        Genre::Shale => "shale",
+        _ => "land",
     };
-    facts.settle_region(regions);
+    values.choose_region(regions);
     if matches!(brief.genre, Genre::Offshore | Genre::Lng) {
-        let port = facts.get("port");
-        facts.set("city", port);
+        let port = values.get("port");
+        values.set("city", port);
     }
-    facts
+    values
 }
 
 /// The headline, filled, and the phrase that begins the text under it.
-fn headline_and_lead(brief: &Brief<'_>, facts: &mut Facts) -> (String, &'static str) {
+fn headline_and_lead(brief: &Brief<'_>, values: &mut SlotValues) -> (String, &'static str) {
     let phrases = brief.genre.phrases();
-    let at = facts.rng.index(phrases.titles.len());
+    let at = values.rng.index(phrases.titles.len());
     let (title, lead) = phrases.titles.get(at).copied().unwrap_or_default();
-    let lead = phrases.leads.get(lead).copied().unwrap_or_default();
-    (facts.fill(title), lead)
+    let lead = phrases.leads().get(lead).copied().unwrap_or_default();
+    (values.fill(title), lead)
 }
 
-fn one(facts: &mut Facts, of: &[&str]) -> String {
-    let phrase = facts.rng.pick(of);
-    facts.fill(phrase)
+fn one(values: &mut SlotValues, of: &[&str]) -> String {
+    let phrase = values.rng.pick(of);
+    values.fill(phrase)
 }
 
 fn shuffled(rng: &mut Rng, length: usize) -> Vec<usize> {
@@ -156,30 +138,33 @@ fn shuffled(rng: &mut Rng, length: usize) -> Vec<usize> {
     order
 }
 
-fn dateline(brief: &Brief<'_>, facts: &mut Facts) -> String {
+fn dateline(brief: &Brief<'_>, values: &mut SlotValues) -> String {
     if !brief.genre.has_dateline() {
         return String::new();
     }
-    let (outlet, reporter) = (brief.outlet, facts.get("reporter"));
-    match facts.rng.below(4) {
+    let (outlet, reporter) = (brief.outlet, values.get("reporter"));
+    match values.rng.below(4) {
         0 => format!(
             "本报讯（记者 {reporter} 通讯员 {}）",
-            person(&mut facts.rng)
+            person(&mut values.rng)
         ),
-        1 => format!("{outlet}{}电（记者 {reporter}）", facts.fill("{city}{day}")),
-        2 => format!("本报记者 {reporter} {}报道：", facts.fill("{city}")),
+        1 => format!(
+            "{outlet}{}电（记者 {reporter}）",
+            values.fill("{city}{day}")
+        ),
+        2 => format!("本报记者 {reporter} {}报道：", values.fill("{city}")),
         _ => format!("{outlet}讯（记者 {reporter}）"),
     }
 }
 
 /// Lead, particulars with voices and background between them, a last word.
-fn report(brief: &Brief<'_>, lead: &str, facts: &mut Facts) -> Vec<String> {
+fn report(brief: &Brief<'_>, lead: &str, values: &mut SlotValues) -> Vec<String> {
     let phrases = brief.genre.phrases();
-    let mut first = dateline(brief, facts);
-    first.push_str(&facts.fill(lead));
+    let mut first = dateline(brief, values);
+    first.push_str(&values.fill(lead));
     let fewest = if brief.genre == Genre::Policy { 5 } else { 3 };
-    let wanted = usize::try_from(facts.rng.between(fewest, 8)).unwrap_or(4);
-    let mut queue = middle(brief, facts).into_iter();
+    let wanted = usize::try_from(values.rng.between(fewest, 8)).unwrap_or(4);
+    let mut queue = middle(brief, values).into_iter();
     let mut out = Vec::with_capacity(wanted);
     if length(&first) < PARAGRAPH_FLOOR_CHARS {
         first.extend(queue.next());
@@ -191,7 +176,7 @@ fn report(brief: &Brief<'_>, lead: &str, facts: &mut Facts) -> Vec<String> {
         };
         let aim = match brief.genre {
             Genre::Policy => 0,
-            _ => usize::try_from(facts.rng.between(40, 130)).unwrap_or(60),
+            _ => usize::try_from(values.rng.between(40, 130)).unwrap_or(60),
         };
         while length(&paragraph) < aim {
             let Some(more) = queue.next() else { break };
@@ -205,7 +190,7 @@ fn report(brief: &Brief<'_>, lead: &str, facts: &mut Facts) -> Vec<String> {
             out.push(paragraph);
         }
     }
-    let mut last = one(facts, phrases.closings);
+    let mut last = one(values, phrases.closings());
     if brief.genre != Genre::Policy && length(&last) < PARAGRAPH_FLOOR_CHARS {
         let before = out.last_mut().expect("the first paragraph is there");
         if length(before) + length(&last) <= PARAGRAPH_CHARS {
@@ -222,37 +207,38 @@ fn report(brief: &Brief<'_>, lead: &str, facts: &mut Facts) -> Vec<String> {
 }
 
 /// The sentences between lead and close, filled, each phrase once.
-fn middle(brief: &Brief<'_>, facts: &mut Facts) -> Vec<String> {
+fn middle(brief: &Brief<'_>, values: &mut SlotValues) -> Vec<String> {
     let phrases = brief.genre.phrases();
-    let mut particulars = shuffled(&mut facts.rng, phrases.facts.len());
+    let background = sentences("background");
+    let mut particulars = shuffled(&mut values.rng, phrases.facts().len());
     if brief.genre == Genre::Policy {
         // A notice has its points in the order of the law, whichever of them it has.
         particulars.truncate(8);
         particulars.sort_unstable();
     }
-    let mut voices = shuffled(&mut facts.rng, phrases.quotes.len()).into_iter();
-    let mut asides = if brief.genre.has_dateline() {
-        shuffled(&mut facts.rng, ASIDES.len()).into_iter()
+    let mut voices = shuffled(&mut values.rng, phrases.quotes().len()).into_iter();
+    let mut others = if brief.genre.has_dateline() {
+        shuffled(&mut values.rng, background.len()).into_iter()
     } else {
         Vec::new().into_iter()
     };
     let mut out = Vec::new();
     for (place, index) in particulars.into_iter().enumerate() {
-        out.extend(phrases.facts.get(index).map(|phrase| facts.fill(phrase)));
+        out.extend(phrases.facts().get(index).map(|phrase| values.fill(phrase)));
         if place % 3 == 1 && brief.genre != Genre::Policy {
             out.extend(
                 voices
                     .next()
-                    .and_then(|at| phrases.quotes.get(at))
-                    .map(|phrase| facts.fill(phrase)),
+                    .and_then(|at| phrases.quotes().get(at))
+                    .map(|phrase| values.fill(phrase)),
             );
         }
         if place % 4 == 2 {
             out.extend(
-                asides
+                others
                     .next()
-                    .and_then(|at| ASIDES.get(at))
-                    .map(|phrase| facts.fill(phrase)),
+                    .and_then(|at| background.get(at))
+                    .map(|phrase| values.fill(phrase)),
             );
         }
     }
@@ -279,19 +265,19 @@ fn number_items(brief: &Brief<'_>, paragraphs: Vec<String>) -> Vec<String> {
 }
 
 /// Questions, each followed by its answer.
-fn interview(brief: &Brief<'_>, lead: &str, facts: &mut Facts) -> Vec<String> {
+fn interview(brief: &Brief<'_>, lead: &str, values: &mut SlotValues) -> Vec<String> {
     let phrases = brief.genre.phrases();
-    let mut out = vec![facts.fill(lead)];
-    let rounds = usize::try_from(facts.rng.between(2, 4)).unwrap_or(2);
-    for at in shuffled(&mut facts.rng, phrases.quotes.len())
+    let mut out = vec![values.fill(lead)];
+    let rounds = usize::try_from(values.rng.between(2, 4)).unwrap_or(2);
+    for at in shuffled(&mut values.rng, phrases.quotes().len())
         .into_iter()
         .take(rounds)
     {
-        for said in [phrases.quotes, phrases.facts] {
-            out.extend(said.get(at).map(|phrase| facts.fill(phrase)));
+        for said in [phrases.quotes(), phrases.facts()] {
+            out.extend(said.get(at).map(|phrase| values.fill(phrase)));
         }
     }
-    out.push(one(facts, phrases.closings));
+    out.push(one(values, phrases.closings()));
     out
 }
 

@@ -1,56 +1,56 @@
-//! Fills the slots of a phrase. In: a phrase such as `{company}在{basin}完钻{well}井，井深{depth=4200..7800}米。`
-//! and what one article already knows. Out: the sentence.
+//! Fills the slots of a sentence. In: a sentence such as `{company}在{basin}完钻{well}井，井深{depth=4200..7800}米。`
+//! and what the article already says. Out: its text.
 //!
 //! | slot | becomes |
 //! |---|---|
 //! | `{company}` | a word of that table, the same one through the whole article; `{company2}` another word of it |
-//! | `{person}`, `{person2}`, `{well}`, `{well2}`, … | a name made up, kept likewise |
+//! | `{person}`, `{person2}`, `{well}`, `{well2}`, … | an invented name, kept likewise |
 //! | `{3..9}`, `{1.5..4.5}` | a fresh number, with as many decimals as the lower bound has |
 //! | `{depth=4200..7800}`, later `{depth}` | a number that is kept |
 //! | `{截至目前|今年以来}` | one of these, chosen afresh |
 //!
-//! A slot nobody knows stays as it is, braces and all: the tests look for braces.
+//! An unknown slot stays as it is, with its braces: the tests look for braces.
 
-use super::regions::Regions;
-use super::rng::Rng;
-use super::vocabulary::{self, GIVEN, SURNAMES, WELLS};
+use super::super::rng::Rng;
+use super::words;
 
-/// What one article knows: its random stream and the words it has settled on.
-pub(super) struct Facts {
-    pub(super) rng: Rng,
+/// What one article knows: its random stream and the values of its slots so far.
+pub(crate) struct SlotValues {
+    pub(crate) rng: Rng,
     kept: Vec<(String, String)>,
 }
 
-impl Facts {
-    /// Starts with nothing settled.
-    pub(super) fn new(rng: Rng) -> Self {
+impl SlotValues {
+    /// Starts without values.
+    pub(crate) fn new(rng: Rng) -> Self {
         Self {
             rng,
             kept: Vec::new(),
         }
     }
 
-    /// Settles a slot from outside, for example the day.
-    pub(super) fn set(&mut self, name: &str, value: impl Into<String>) {
+    /// Sets a slot from outside, for example the day.
+    pub(crate) fn set(&mut self, name: &str, value: impl Into<String>) {
         self.kept.retain(|(known, _)| known != name);
         self.kept.push((name.to_owned(), value.into()));
     }
 
-    /// Settles basin, formation and province together, since rocks have their place.
-    pub(super) fn settle_region(&mut self, regions: Regions) {
-        let of = regions.table();
+    /// Chooses basin, formation and province together, since each rock belongs to a basin. `kind` as in
+    /// [`words::regions`].
+    pub(crate) fn choose_region(&mut self, kind: &str) {
+        let of = words::regions(kind);
         let Some(region) = of.get(self.rng.index(of.len())) else {
             return;
         };
-        let formation = self.rng.pick(region.formations);
-        let province = self.rng.pick(region.provinces);
+        let formation = self.rng.pick(&region.formations);
+        let province = self.rng.pick(&region.provinces);
         self.set("basin", region.basin);
         self.set("formation", formation);
         self.set("province", province);
     }
 
-    /// The word settled for `name`, settling it now if it is new.
-    pub(super) fn get(&mut self, name: &str) -> String {
+    /// The value of `name`, drawn now if it has none yet.
+    pub(crate) fn get(&mut self, name: &str) -> String {
         if let Some((_, value)) = self.kept.iter().find(|(known, _)| known == name) {
             return value.clone();
         }
@@ -59,8 +59,8 @@ impl Facts {
         value
     }
 
-    /// The sentence that `phrase` stands for.
-    pub(super) fn fill(&mut self, phrase: &str) -> String {
+    /// The sentence with its slots filled.
+    pub(crate) fn fill(&mut self, phrase: &str) -> String {
         let mut out = String::with_capacity(phrase.len() * 2);
         let mut rest = phrase;
         while let Some((before, after)) = rest.split_once('{') {
@@ -131,8 +131,8 @@ impl Facts {
             value = match stem {
                 "person" => person(&mut self.rng),
                 "well" => well(&mut self.rng),
-                _ => match vocabulary::table(stem) {
-                    Some(words) => self.rng.pick(words).to_owned(),
+                _ => match words::table(stem) {
+                    Some(table) => self.rng.pick(table).to_owned(),
                     None => return format!("{{{name}}}"),
                 },
             };
@@ -144,13 +144,18 @@ impl Facts {
     }
 }
 
+/// A word of a table of `data/words.txt`.
+pub(crate) fn word(rng: &mut Rng, table: &str) -> &'static str {
+    rng.pick(words::table(table).unwrap_or_default())
+}
+
 /// A person's full name.
-pub(super) fn person(rng: &mut Rng) -> String {
-    format!("{}{}", rng.pick(SURNAMES), rng.pick(GIVEN))
+pub(crate) fn person(rng: &mut Rng) -> String {
+    format!("{}{}", word(rng, "surname"), word(rng, "given_name"))
 }
 
 fn well(rng: &mut Rng) -> String {
-    let stem = rng.pick(WELLS);
+    let stem = word(rng, "well_name");
     let number = rng.between(1, 98);
     match rng.below(4) {
         0 => format!("{stem}{number}井"),
