@@ -4,8 +4,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-
-use super::lean_json::{Json, Key, Object};
+use serde_json::{Map, Value};
 
 /// Deepest nesting walked.
 const MAX_DEPTH: u32 = 12;
@@ -57,7 +56,7 @@ pub(crate) fn read(script: &str, into: &mut JsonLd) {
     }
     // Raw line breaks inside strings are the most common error of hand-made templates.
     let one_line;
-    let value = match serde_json::from_str::<Json<'_>>(script) {
+    let value = match serde_json::from_str::<Value>(script) {
         Ok(value) => Ok(value),
         Err(_) => {
             one_line = script.replace(['\n', '\r', '\t'], " ");
@@ -74,31 +73,31 @@ pub(crate) fn read(script: &str, into: &mut JsonLd) {
     }
 }
 
-fn walk(value: &Json<'_>, depth: u32, into: &mut JsonLd) {
+fn walk(value: &Value, depth: u32, into: &mut JsonLd) {
     if depth > MAX_DEPTH {
         return;
     }
     match value {
-        Json::List(items) => items.iter().for_each(|v| walk(v, depth + 1, into)),
-        Json::Object(object) => {
+        Value::Array(items) => items.iter().for_each(|v| walk(v, depth + 1, into)),
+        Value::Object(object) => {
             let room = MAX_TYPES.saturating_sub(into.types.len());
             let named =
-                types(object.get(Key::Type)).map(|t| t.rsplit('/').next().unwrap_or(t).to_owned());
+                types(object.get("@type")).map(|t| t.rsplit('/').next().unwrap_or(t).to_owned());
             into.types.extend(named.take(room));
-            let article = is_article(object.get(Key::Type));
-            let page = is_page(object.get(Key::Type));
-            if article || page || object.get(Key::DatePublished).is_some() {
+            let article = is_article(object.get("@type"));
+            let page = is_page(object.get("@type"));
+            if article || page || object.get("datePublished").is_some() {
                 take(object, article, into);
             }
             for key in [
-                Key::Graph,
-                Key::MainEntity,
-                Key::MainEntityOfPage,
-                Key::ItemListElement,
-                Key::HasPart,
-                Key::List,
+                "@graph",
+                "mainEntity",
+                "mainEntityOfPage",
+                "itemListElement",
+                "hasPart",
+                "@list",
             ] {
-                if let Some(inner) = object.get(key).filter(|v| v.text().is_none()) {
+                if let Some(inner) = object.get(key).filter(|v| !v.is_string()) {
                     walk(inner, depth + 1, into);
                 }
             }
@@ -107,17 +106,17 @@ fn walk(value: &Json<'_>, depth: u32, into: &mut JsonLd) {
     }
 }
 
-fn types<'a>(value: Option<&'a Json<'_>>) -> impl Iterator<Item = &'a str> {
+fn types<'a>(value: Option<&'a Value>) -> impl Iterator<Item = &'a str> {
     let (one, many) = match value {
-        Some(Json::Text(s)) => (Some(s.as_ref()), None),
-        Some(Json::List(items)) => (None, Some(items)),
+        Some(Value::String(s)) => (Some(s.as_str()), None),
+        Some(Value::Array(items)) => (None, Some(items)),
         _ => (None, None),
     };
     one.into_iter()
-        .chain(many.into_iter().flatten().filter_map(Json::text))
+        .chain(many.into_iter().flatten().filter_map(Value::as_str))
 }
 
-fn is_article(kind: Option<&Json<'_>>) -> bool {
+fn is_article(kind: Option<&Value>) -> bool {
     types(kind).any(|t| {
         let t = t.rsplit('/').next().unwrap_or(t);
         t.ends_with("Article")
@@ -135,11 +134,11 @@ fn is_article(kind: Option<&Json<'_>>) -> bool {
     })
 }
 
-fn is_page(kind: Option<&Json<'_>>) -> bool {
+fn is_page(kind: Option<&Value>) -> bool {
     types(kind).any(|t| t.ends_with("Page") || t == "Product")
 }
 
-fn take(object: &Object<'_>, article: bool, into: &mut JsonLd) {
+fn take(object: &Map<String, Value>, article: bool, into: &mut JsonLd) {
     if into.article && !article {
         return;
     }
@@ -150,10 +149,10 @@ fn take(object: &Object<'_>, article: bool, into: &mut JsonLd) {
             ..JsonLd::default()
         };
     }
-    let text = |key: Key| {
+    let text = |key: &str| {
         object
             .get(key)
-            .and_then(Json::text)
+            .and_then(Value::as_str)
             .map(str::trim)
             .filter(|s| !s.is_empty())
     };
@@ -165,38 +164,38 @@ fn take(object: &Object<'_>, article: bool, into: &mut JsonLd) {
     };
     keep(
         &mut into.headline,
-        text(Key::Headline).or_else(|| text(Key::Name).filter(|_| article)),
+        text("headline").or_else(|| text("name").filter(|_| article)),
     );
-    keep(&mut into.published, text(Key::DatePublished));
+    keep(&mut into.published, text("datePublished"));
     keep(
         &mut into.created,
-        text(Key::DateCreated).or_else(|| text(Key::UploadDate)),
+        text("dateCreated").or_else(|| text("uploadDate")),
     );
-    keep(&mut into.modified, text(Key::DateModified));
-    keep(&mut into.body, text(Key::ArticleBody));
+    keep(&mut into.modified, text("dateModified"));
+    keep(&mut into.body, text("articleBody"));
     if into.authors.is_empty() {
         names(
-            object.get(Key::Author).or_else(|| object.get(Key::Creator)),
+            object.get("author").or_else(|| object.get("creator")),
             0,
             &mut into.authors,
         );
     }
     if into.publisher.is_none() {
         let mut publisher = Vec::new();
-        names(object.get(Key::Publisher), 0, &mut publisher);
+        names(object.get("publisher"), 0, &mut publisher);
         into.publisher = publisher.into_iter().next();
     }
 }
 
-fn names(value: Option<&Json<'_>>, depth: u32, into: &mut Vec<String>) {
+fn names(value: Option<&Value>, depth: u32, into: &mut Vec<String>) {
     match value {
-        Some(Json::Text(s)) if !s.trim().is_empty() && !s.starts_with("http") => {
+        Some(Value::String(s)) if !s.trim().is_empty() && !s.starts_with("http") => {
             into.push(s.trim().to_owned())
         }
-        Some(Json::List(items)) if depth < 3 => {
+        Some(Value::Array(items)) if depth < 3 => {
             items.iter().for_each(|v| names(Some(v), depth + 1, into))
         }
-        Some(Json::Object(object)) if depth < 3 => names(object.get(Key::Name), depth + 1, into),
+        Some(Value::Object(object)) if depth < 3 => names(object.get("name"), depth + 1, into),
         _ => {}
     }
 }

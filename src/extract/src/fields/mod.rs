@@ -5,7 +5,6 @@ pub(crate) mod head;
 pub(crate) mod headline;
 pub(crate) mod images;
 pub(crate) mod json_ld;
-pub(crate) mod lean_json;
 pub(crate) mod likeness;
 pub(crate) mod link_address;
 pub(crate) mod links;

@@ -1,10 +1,10 @@
 //! What an element says of itself: its name, role, class and id words. In: an element. Out: [`Marks`].
 //! Never looks at text; a mark is a hint that is weighed against the text later.
 
-use std::cell::Cell;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::literals::{Cache, Literals, spelled};
+use crate::literals::{Literals, spelled};
 use crate::page::{Attr, Attrs, NodeId, Page, Tag};
 
 /// A set of hints, inherited by what is inside.
@@ -191,19 +191,11 @@ fn folded(byte: u8) -> u8 {
     }
 }
 
-thread_local! {
-    /// The last reader of this thread: the pages of a site are made of the same parts.
-    static LAST: Cell<Option<Box<MarkReader>>> = const { Cell::new(None) };
-}
-
-/// Reads the marks of elements and remembers those of class and id values, which repeat all over a page and a site, and
-/// those of the names that values are made of.
-#[derive(Debug, Default)]
-pub(crate) struct MarkReader {
-    values: Cache,
-    names: Cache,
-    /// A name with a blank on either side.
-    bounded: Vec<u8>,
+/// Reads the marks of a page's elements and remembers those of class and id values, which repeat all over it.
+#[derive(Debug)]
+pub(crate) struct MarkReader<'p> {
+    page: &'p Page,
+    values: HashMap<&'p str, Marks>,
 }
 
 /// Attributes by which an element can say that it is not shown.
@@ -241,19 +233,18 @@ fn hides(page: &Page, id: NodeId) -> bool {
     })
 }
 
-impl MarkReader {
-    /// The last reader of this thread, or a new one.
-    pub(crate) fn last() -> Box<Self> {
-        LAST.take().unwrap_or_default()
-    }
-
-    /// Leaves the reader to the next page.
-    pub(crate) fn leave(self: Box<Self>) {
-        LAST.set(Some(self));
+impl<'p> MarkReader<'p> {
+    /// A reader of the elements of `page`.
+    pub(crate) fn new(page: &'p Page) -> Self {
+        Self {
+            page,
+            values: HashMap::new(),
+        }
     }
 
     /// The element's own marks: by name, role, `itemprop`, class and id.
-    pub(crate) fn marks(&mut self, page: &Page, id: NodeId) -> Marks {
+    pub(crate) fn marks(&mut self, id: NodeId) -> Marks {
+        let page = self.page;
         let tag = page.node(id).tag;
         if tag == Tag::HTML || tag == Tag::BODY {
             // Their classes describe the whole site.
@@ -265,7 +256,10 @@ impl MarkReader {
         }
         for (name, value) in page.attributes_of(id) {
             let more = match name {
-                Attr::Class | Attr::Id => self.words(value),
+                Attr::Class | Attr::Id => *self
+                    .values
+                    .entry(value)
+                    .or_insert_with(|| marks_of_words(value)),
                 Attr::Role => marks_of_role(value),
                 Attr::Itemprop => marks_of_itemprop(value),
                 _ => continue,
@@ -274,34 +268,18 @@ impl MarkReader {
         }
         marks
     }
+}
 
-    /// The marks of a class or id.
-    fn words(&mut self, value: &str) -> Marks {
-        let Self {
-            values,
-            names,
-            bounded,
-        } = self;
-        let marks = values.bits(value, || {
-            // No word goes from one name to the next.
-            let of_names = value.split_ascii_whitespace().map(|name| {
-                names.bits(name, || {
-                    bounded.clear();
-                    bounded.push(b' ');
-                    bounded.extend(name.bytes().map(folded));
-                    bounded.push(b' ');
-                    WORDS.seen(bounded)
-                })
-            });
-            let marks = Marks(of_names.fold(0, |all, bits| all | bits));
-            let believed = if marks.any(Marks::LAYOUT) {
-                marks.without(Marks::NOT_BESIDE_LAYOUT)
-            } else {
-                marks
-            };
-            believed.0
-        });
-        Marks(marks)
+/// The marks of a class or id.
+fn marks_of_words(value: &str) -> Marks {
+    // A blank on either side bounds the first and the last name.
+    let bytes = value.bytes().map(folded);
+    let bounded: Vec<u8> = [b' '].into_iter().chain(bytes).chain([b' ']).collect();
+    let marks = Marks(WORDS.seen(&bounded));
+    if marks.any(Marks::LAYOUT) {
+        marks.without(Marks::NOT_BESIDE_LAYOUT)
+    } else {
+        marks
     }
 }
 
