@@ -7,4 +7,5 @@ mod links;
 mod marks;
 mod phrase_shapes;
 mod ratios;
+mod repeatable;
 mod titles;
