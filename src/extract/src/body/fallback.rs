@@ -3,7 +3,7 @@
 //! that was found in plain sight.
 
 use crate::document::Document;
-use crate::lines::hints::{Marks, is_hidden};
+use crate::lines::hints::Marks;
 use crate::lines::is_skipped;
 use crate::lines::measure::Measure;
 use crate::lines::render::body_text;
@@ -82,7 +82,7 @@ fn hides(page: &Page, tokens: u32) -> bool {
         } else if is_skipped(node.tag) {
             at = node.end;
             continue;
-        } else if at >= end && is_hidden(page, at) {
+        } else if at >= end && page.is_hidden(at) {
             end = node.end;
         }
         at += 1;

@@ -1,7 +1,6 @@
 //! Lines as text. In: a line of a page. Out: its text with white space collapsed. Hidden and unreadable
 //! elements inside the line are left out.
 
-use super::hints::is_hidden;
 use super::outline::Outline;
 use super::{Line, is_skipped};
 use crate::page::{NodeId, Page, Tag};
@@ -14,7 +13,7 @@ pub(crate) fn node_text(page: &Page, first: NodeId, end: NodeId, out: &mut Strin
     while at < end {
         let node = page.node(at);
         if node.tag != Tag::TEXT {
-            let skip = is_skipped(node.tag) || is_hidden(page, at);
+            let skip = is_skipped(node.tag) || page.is_hidden(at);
             // A line never begins inside a skipped element, so its end lies before the end of the line.
             at = if skip { node.end.max(at + 1) } else { at + 1 };
             continue;

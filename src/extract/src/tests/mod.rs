@@ -2,6 +2,7 @@
 
 mod author;
 mod dates;
+mod hidden;
 mod hostile;
 mod links;
 mod marks;
