@@ -98,10 +98,7 @@ impl Lines {
             }
             at += 1;
         }
-        let Walk {
-            mut out, reader, ..
-        } = walk;
-        reader.leave();
+        let Walk { mut out, .. } = walk;
         out.make_texts(page);
         out
     }
@@ -136,7 +133,7 @@ struct Walk<'a> {
     out: Lines,
     /// Open blocks and links; the first entry stands for the page and never ends.
     open: Vec<Open>,
-    reader: Box<MarkReader>,
+    reader: MarkReader<'a>,
     /// The next text begins a line.
     broken: bool,
     /// A `br` stands before it.
@@ -155,7 +152,7 @@ impl<'a> Walk<'a> {
                 block: 0,
                 link: 0,
             }],
-            reader: MarkReader::last(),
+            reader: MarkReader::new(page),
             broken: true,
             after_break: false,
             last_link: 0,
@@ -238,7 +235,7 @@ impl<'a> Walk<'a> {
             self.broken = true;
             self.after_break = broken;
         }
-        let marks = self.reader.marks(self.page, at);
+        let marks = self.reader.marks(at);
         if marks != Marks::default() {
             self.out.marked.push(Marked { node: at, marks });
         }
