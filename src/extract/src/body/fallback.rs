@@ -6,7 +6,7 @@ use crate::document::Document;
 use crate::lines::hints::Marks;
 use crate::lines::is_skipped;
 use crate::lines::measure::Measure;
-use crate::lines::render::body_text;
+use crate::lines::paragraphs::paragraphs;
 use crate::page::{Attr, Hints, Kind, NodeId, Page, Tag};
 use crate::{Config, Context, Reading};
 
@@ -115,7 +115,7 @@ fn from_noscript(
     let inner = Page::parse(longest.as_bytes(), hints);
     let reading = Reading::of(&inner, context, config);
     (reading.tokens() >= enough).then(|| {
-        let text = body_text(&inner, &reading.outline, &reading.body.lines);
+        let text = paragraphs(&inner, &reading.outline, &reading.body.lines).0;
         (text, reading.body.confidence)
     })
 }

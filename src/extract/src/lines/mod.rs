@@ -5,6 +5,7 @@ pub(crate) mod hints;
 pub(crate) mod language;
 pub(crate) mod measure;
 pub(crate) mod outline;
+pub(crate) mod paragraphs;
 pub mod path_ratio;
 pub(crate) mod render;
 pub mod smooth;
