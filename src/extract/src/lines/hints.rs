@@ -198,40 +198,8 @@ pub(crate) struct MarkReader<'p> {
     values: HashMap<&'p str, Marks>,
 }
 
-/// Attributes by which an element can say that it is not shown.
-const HIDING: Attrs = Attrs::of(&[Attr::Hidden, Attr::Style]);
 /// Attributes that say what an element is for.
 const SAYING: Attrs = Attrs::of(&[Attr::Class, Attr::Id, Attr::Role, Attr::Itemprop]);
-
-/// True if the element says that it is not shown.
-pub(crate) fn is_hidden(page: &Page, id: NodeId) -> bool {
-    page.attribute_names(id).any(HIDING) && hides(page, id)
-}
-
-fn hides(page: &Page, id: NodeId) -> bool {
-    if page.attr(id, Attr::Hidden).is_some() {
-        return !page.is_streamed(id);
-    }
-    page.attr(id, Attr::Style).is_some_and(|style| {
-        let mut rest = style;
-        while let Some((before, after)) = rest.split_once(':') {
-            let name = before.rsplit(';').next().unwrap_or_default().trim();
-            let value = after.trim_start();
-            let is = |word: &str| {
-                value
-                    .get(..word.len())
-                    .is_some_and(|v| v.eq_ignore_ascii_case(word))
-            };
-            if (name.eq_ignore_ascii_case("display") && is("none"))
-                || (name.eq_ignore_ascii_case("visibility") && is("hidden"))
-            {
-                return true;
-            }
-            rest = after;
-        }
-        false
-    })
-}
 
 impl<'p> MarkReader<'p> {
     /// A reader of the elements of `page`.

@@ -5,13 +5,14 @@ pub(crate) mod hints;
 pub(crate) mod language;
 pub(crate) mod measure;
 pub(crate) mod outline;
+pub(crate) mod paragraphs;
 pub mod path_ratio;
 pub(crate) mod render;
 
 use std::ops::Range;
 
 use crate::page::{NodeId, Page, PathId, Tag};
-use hints::{MarkReader, Marks, is_hidden};
+use hints::{MarkReader, Marks};
 use measure::Measure;
 use render::line_text;
 
@@ -89,7 +90,7 @@ impl Lines {
                 if !walk.text(at) {
                     break;
                 }
-            } else if is_skipped(node.tag) || (!hidden_too && is_hidden(page, at)) {
+            } else if is_skipped(node.tag) || (!hidden_too && page.is_hidden(at)) {
                 at = node.end;
                 continue;
             } else {

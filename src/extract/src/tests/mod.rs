@@ -2,8 +2,10 @@
 
 mod author;
 mod dates;
+mod hidden;
 mod hostile;
 mod links;
 mod marks;
 mod phrase_shapes;
+mod repeatable;
 mod titles;
