@@ -12,8 +12,8 @@ const NOW_MS: i64 = 1_795_140_000_000;
 /// F1 from which a text counts as found. A picture story has to be found exactly.
 const GOOD_TEXT: f64 = 0.9;
 
-/// Pages of a template on which a field may still come out otherwise than in the ground truth; where nothing is said, none. The
-/// numbers only ever go down.
+/// Pages of a template on which a field may still differ from the ground truth; none where nothing is listed. The numbers
+/// only ever go down.
 const MISSES: &[(Template, &str, usize)] = &[
     // Until comments are told apart, a thread is one text.
     (Template::Forum, "text", 24),

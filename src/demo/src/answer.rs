@@ -5,7 +5,7 @@ use super::time::beijing;
 /// A request, as far as an answer depends on it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Request<'a> {
-    /// The Host header; the port is not looked at.
+    /// The Host header; the port is ignored.
     pub host: &'a str,
     /// Path and query as sent.
     pub target: &'a str,
@@ -13,20 +13,20 @@ pub struct Request<'a> {
     pub if_none_match: Option<&'a str>,
     /// If-Modified-Since.
     pub if_modified_since: Option<&'a str>,
-    /// Whether the client unpacks gzip.
+    /// Whether the client accepts gzip.
     pub accepts_gzip: bool,
-    /// How often this address was asked for before.
+    /// How often this address was requested before.
     pub asked_before: u32,
-    /// Another number for each request.
+    /// A different number for each request.
     pub nonce: u64,
 }
 
-/// What goes over the wire after the headers.
+/// The body of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     /// These bytes.
     Bytes(Vec<u8>),
-    /// Rows of a table that go on until the client has had enough (bounded by the server).
+    /// Rows of a table until the client closes the connection (bounded by the server).
     Endless,
 }
 
@@ -39,7 +39,7 @@ pub struct Answer {
     pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub body: Body,
-    /// The server is to take its time first.
+    /// The server delays the answer.
     pub slow: bool,
 }
 

@@ -51,18 +51,18 @@ pub enum Discovery {
 pub enum Delivery {
     /// Answers at once.
     Prompt,
-    /// Takes its time.
+    /// Answers late.
     Slow,
-    /// Says 429 with Retry-After the first time.
+    /// Answers 429 with Retry-After the first time.
     Throttled,
 }
 
 /// One article of the sample web: what a perfect crawl finds.
 #[derive(Debug, Clone)]
 pub struct Article {
-    /// Its index in [`World::articles`].
+    /// Its index in [`articles`](crate::World::articles).
     pub index: usize,
-    /// The index of its site in [`World::sites`].
+    /// The index of its site in [`sites`](crate::World::sites).
     pub site: usize,
     /// The index of its section in the site.
     pub section: usize,
@@ -70,7 +70,7 @@ pub struct Article {
     pub genre: Genre,
     /// Headline without the site's name.
     pub title: String,
-    /// First publication as far as the page tells: ISO 8601 date, or date and time with offset.
+    /// First publication as precisely as the page shows it: ISO 8601 date, or date and time with offset.
     pub published: String,
     /// First publication, Unix milliseconds.
     pub published_ms: i64,
@@ -86,7 +86,7 @@ pub struct Article {
     pub aliases: Vec<String>,
     /// The article this one was copied from.
     pub reprint_of: Option<usize>,
-    /// The round in which it came out; the first is 1.
+    /// The round of its publication; the first is 1.
     pub round: u32,
     /// The round in which it was changed, if it was.
     pub changed_round: Option<u32>,
@@ -96,7 +96,7 @@ pub struct Article {
     pub discovery: Discovery,
     /// How it is answered.
     pub delivery: Delivery,
-    /// How many comments or answers stand below it.
+    /// How many comments or replies it has.
     pub comments: usize,
     pub(super) seed: u64,
 }

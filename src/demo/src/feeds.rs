@@ -1,4 +1,4 @@
-//! What is written for machines: robots.txt, sitemaps, feeds. In: the world. Out: their text.
+//! Files for programs: robots.txt, sitemaps, feeds. In: the world. Out: their text.
 
 use super::article::{Article, Discovery};
 use super::sites::{SampleSite, Template};

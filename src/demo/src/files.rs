@@ -1,4 +1,4 @@
-//! What a request gets that is not a page of an article or a list: files for machines, style sheets, downloads, and
+//! What a request gets that is not a page of an article or a list: robots.txt, sitemaps, feeds, style sheets, downloads, and
 //! the traps. In: site and request. Out: the answer.
 
 use std::io::Write;
@@ -13,7 +13,7 @@ use super::sites::Template;
 use super::template::{self, View};
 use super::world::World;
 
-/// What the bomb unpacks to: about a thousand times its size on the wire.
+/// Decompressed size of the bomb: about a thousand times its size on the wire.
 const BOMB_BYTES: usize = 16 << 20;
 
 impl World {
@@ -75,7 +75,7 @@ impl World {
         ))
     }
 
-    /// Everything else: traps where they lie, 404 elsewhere.
+    /// Everything else: the traps, and 404.
     pub(super) fn trap(&self, index: usize, request: &Request<'_>) -> Answer {
         let view = View {
             world: self,
@@ -166,7 +166,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("writing to memory cannot fail")
 }
 
-/// A page that is small on the wire and huge when unpacked; small as well for a client that cannot unpack.
+/// A page that is small on the wire and huge when decompressed; a small page for a client without gzip.
 fn bomb(accepts_gzip: bool) -> Answer {
     let utf8 = "text/html; charset=utf-8";
     if !accepts_gzip {
@@ -179,7 +179,7 @@ fn bomb(accepts_gzip: bool) -> Answer {
     Answer::new(200, utf8, gzip(&vec![b' '; BOMB_BYTES])).with("content-encoding", "gzip")
 }
 
-/// Bytes that are no text, the same ones each time.
+/// Binary bytes, the same each time.
 fn noise(head: &[u8], length: usize) -> Vec<u8> {
     let mut rng = super::rng::Rng::new(length as u64);
     let mut out = head.to_vec();

@@ -1,6 +1,6 @@
 //! The bundled sample web: an oil and gas news world in Chinese, invented from a seed, with everything that makes real
-//! sites hard. In: a seed, a moment, a port. Out: the ground truth ([`World`]) and a server of it on loopback
-//! ([`Server`], [`serve`]). `taojin demo` crawls it, and the tests request what a crawl of it must have found.
+//! sites hard to crawl. In: a seed, a moment, a port. Out: the ground truth ([`World`]) and a server of it on loopback
+//! ([`Server`], [`serve`]). `taojin demo` crawls it, and tests check what a crawl of it must find.
 
 mod answer;
 mod article;
@@ -32,5 +32,5 @@ pub use text::genre::Genre;
 pub use traps::{PRIVATE_LINKS, Trap, TrapKind};
 pub use world::{ARTICLES, CHANGED_PER_ROUND, NEW_PER_ROUND, World};
 
-/// Searches that show well on the sample web.
+/// Example searches that find something on the sample web.
 pub const SHOWCASE: [&str; 3] = ["页岩气 水平井", "储气库", "LNG接收站"];

@@ -15,7 +15,7 @@ use super::world::World;
 pub const RETRY_AFTER_S: u32 = 1;
 
 impl World {
-    /// The answer of the host that was asked; `None` for a host that is not of this world.
+    /// The answer of the requested host; `None` for a host outside the sample web.
     pub fn answer(&self, request: &Request<'_>) -> Option<Answer> {
         let name = request
             .host
@@ -34,7 +34,7 @@ impl World {
         Some(answer)
     }
 
-    /// The page of an article as UTF-8 text, without what a server does to it.
+    /// The page of an article as UTF-8 text, before encoding and padding.
     pub fn article_html(&self, index: usize) -> String {
         let article = &self.articles[index];
         let view = View {
@@ -105,7 +105,7 @@ impl World {
         answer
     }
 
-    /// Encodes a page, adds what the site's server says about it, and answers 304 where that is enough.
+    /// Encodes a page, adds the headers of the site, and answers 304 where that is enough.
     fn html(
         &self,
         view: &View<'_>,

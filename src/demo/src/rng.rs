@@ -1,4 +1,4 @@
-//! The one source of chance in the sample web. In: a seed. Out: numbers that are the same on every machine.
+//! The only source of randomness in the sample web. In: a seed. Out: numbers that are the same on every machine.
 //! Never reads a clock or the system's randomness; not for anything secret.
 
 /// `SplitMix64` (Steele, Lea, Flood 2014): tiny, seedable, good enough to choose words with.
@@ -8,12 +8,12 @@ pub(super) struct Rng {
 }
 
 impl Rng {
-    /// A generator whose whole future follows from `seed`.
+    /// A generator for a seed.
     pub(super) fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
-    /// A generator for one thing of many: the same seed and the same parts give the same future, other parts another.
+    /// A generator for one thing of many: the same seed and parts give the same numbers.
     pub(super) fn of(seed: u64, parts: &[u64]) -> Self {
         let mut rng = Self::new(seed);
         for part in parts {

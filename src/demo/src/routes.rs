@@ -7,7 +7,7 @@ use super::sites::{SampleSite, Template, home, list_path};
 
 /// Articles on one list page of the bundled world.
 const LIST_ARTICLES: usize = 6;
-/// Articles on one list page of a large world, so that lists stay short against hop limits.
+/// Articles on one list page of a large world, so that its lists have few pages.
 const LARGE_LIST_ARTICLES: usize = 40;
 /// A site with more articles than this is large.
 const LARGE_SITE: usize = 200;
@@ -90,7 +90,7 @@ impl Routes {
         routes
     }
 
-    /// What `target` (path and query) of a site shows; a query that only tracks is not looked at.
+    /// What `target` (path and query) of a site shows; a tracking query is ignored.
     pub(super) fn find(&self, site: usize, target: &str) -> Option<Target> {
         let targets = self.targets.get(site)?;
         let path = target.split_once('?').map_or(target, |(path, _)| path);

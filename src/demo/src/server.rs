@@ -1,5 +1,5 @@
 //! Serves the sample web on a socket that the caller has bound. In: requests. Out: the world's answers, and a log of
-//! who asked for what. Never opens a socket of its own, never leaves the loopback unless the caller binds elsewhere.
+//! the requests. Never opens a socket of its own, never leaves the loopback unless the caller binds elsewhere.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,11 +18,11 @@ use super::answer::{Answer, Body, Request};
 use super::traps::{Trap, TrapKind};
 use super::world::World;
 
-/// How long a slow page takes its time.
+/// Delay of a slow page.
 const SLOW_MS: u64 = 1500;
 /// Requests remembered one by one; later ones are only counted.
 const LOG_ENTRIES: usize = 200_000;
-/// The endless page ends here after all, for a client that would take it whole.
+/// The endless page ends here, for a client that reads all of it.
 const ENDLESS_BYTES: usize = 64 << 20;
 /// How long open connections may go on after the shutdown.
 const GRACE: Duration = Duration::from_secs(1);
@@ -36,7 +36,7 @@ pub struct Hit {
     pub authority: String,
     /// Path and query as sent.
     pub target: String,
-    /// Status of the answer; 421 for a host that is not of this world.
+    /// Status of the answer; 421 for a host outside the sample web.
     pub status: u16,
     /// Whether the client sent a condition (If-None-Match, If-Modified-Since).
     pub conditional: bool,
@@ -88,13 +88,13 @@ impl Server {
             .advance(now_ms);
     }
 
-    /// How often an address was asked for: `http://host:port/path`, or `host:port/path`, query included.
+    /// How often an address was requested: `http://host:port/path`, or `host:port/path`, query included.
     pub fn hits(&self, url: &str) -> u32 {
         let key = url.trim_start_matches("http://");
         self.log().counts.get(key).copied().unwrap_or(0)
     }
 
-    /// How many requests went to addresses that begin so, since the log was last cleared.
+    /// How many requests went to addresses with this prefix since the log was last cleared.
     pub fn hits_under(&self, url: &str) -> u32 {
         let prefix = url.trim_start_matches("http://");
         let log = self.log();
@@ -114,8 +114,8 @@ impl Server {
         self.log().hits.clone()
     }
 
-    /// The traps that were stepped into more often than a good crawler would since the log was last cleared, and how
-    /// often. A session trap counts the requests for the page that was asked for most, whatever its session number.
+    /// The traps with more requests than they allow since the log was last cleared, and how many. A session trap counts
+    /// the requests for its most requested page, whatever the session number.
     pub fn triggered_traps(&self) -> Vec<(Trap, u32)> {
         let traps = self.world().traps.clone();
         let hits = self.log_of_hits();
@@ -146,7 +146,7 @@ impl Server {
             .collect()
     }
 
-    /// Requests for hosts that are not of this world, since the log was last cleared: each one is a failure.
+    /// Requests for hosts outside the sample web, since the log was last cleared: each one is a failure.
     pub fn unknown_host_hits(&self) -> Vec<Hit> {
         self.log_of_hits()
             .into_iter()
@@ -159,12 +159,12 @@ impl Server {
         self.log().total
     }
 
-    /// Bytes of the endless page that clients took.
+    /// Bytes of the endless page that clients read.
     pub fn endless_bytes(&self) -> u64 {
         self.log().endless_bytes
     }
 
-    /// Forgets the single requests, for example between two rounds; how often an address was asked for stays known,
+    /// Forgets the single requests, for example between two rounds; the number of requests per address is kept,
     /// so that a throttled page is not throttled again.
     pub fn clear_log(&self) {
         self.log().hits.clear();
@@ -295,7 +295,7 @@ fn plain(status: StatusCode, body: &'static str) -> Response {
     response
 }
 
-/// A table that goes on: the client ends it, or the bound does.
+/// An endless table: the client closes the connection, or the limit ends it.
 fn endless(server: Arc<Server>) -> HttpBody {
     let head = "<!DOCTYPE html><html><head><title>历年产量总表-华东天然气信息</title></head><body><h2>历年产量总表</h2><table>\n";
     let chunks = stream::unfold((server, 0_usize), move |(server, row)| async move {

@@ -1,4 +1,4 @@
-//! The six sites of the sample web: who they are, what they write about, how their addresses and bytes look.
+//! The six sites of the sample web: names, sections, addresses.
 //! In: the port they are served on. Out: [`SampleSite`]s. All of them are invented.
 
 use super::text::genre::Genre::{
@@ -7,7 +7,7 @@ use super::text::genre::Genre::{
 };
 use taojin_crawl::schedule::Site;
 
-/// How a site builds its pages. Each has structure, class names, dates and title suffix of its own.
+/// How a site builds its pages. Each has a structure, class names, dates and title suffix of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Template {
     /// A newspaper on HTML5: `article`, paragraphs, Open Graph, RSS, comments on one page.
@@ -27,11 +27,11 @@ pub enum Template {
 /// A part of a site with a list of its own.
 #[derive(Debug, Clone, Copy)]
 pub struct Section {
-    /// As in addresses.
+    /// Its name in addresses.
     pub key: &'static str,
-    /// As on pages.
+    /// Its name on pages.
     pub title: &'static str,
-    /// What is written there.
+    /// The genres of its articles.
     pub genres: &'static [Genre],
 }
 

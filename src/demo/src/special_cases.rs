@@ -1,4 +1,4 @@
-//! Articles of the bundled world that are hard on a crawler on purpose: wrong charsets, several addresses, reprints,
+//! Articles of the bundled world that are hard to crawl: wrong charsets, several addresses, reprints,
 //! ones that only a sitemap or a feed lists, slow ones.
 
 use super::article::{Article, Delivery, Discovery, Encoding};

@@ -9,7 +9,7 @@ use self::TrapKind::{
     Session, SoftError,
 };
 
-/// What is wrong with a place.
+/// The kind of a trap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TrapKind {
     /// robots.txt refuses it.
@@ -43,15 +43,16 @@ pub enum TrapKind {
 /// One trap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trap {
-    /// What is wrong with it.
+    /// Its kind.
     pub kind: TrapKind,
     /// Host with port.
     pub authority: String,
-    /// What the paths and queries in it begin with.
+    /// Prefix of its paths and queries.
     pub prefix: String,
-    /// What they contain besides; nothing in particular if empty.
+    /// A text that they also contain; may be empty.
     pub contains: &'static str,
-    /// Most requests a good crawler sends into it in one round, all its addresses taken together (of a session trap, to the page asked for most).
+    /// Maximum number of requests by a good crawler in one round, to all its addresses together (for a session trap, to
+    /// its most requested page).
     pub max_hits: u32,
     /// Whether a document may come out of it.
     pub indexable: bool,
@@ -71,10 +72,10 @@ impl Trap {
     }
 }
 
-/// Months a crawler may look at before it must have seen that there is no end: 20 hops in each direction and the start.
+/// Months that a crawler may fetch before it must notice the trap: 20 hops in each direction and the start.
 const CALENDAR_HITS: u32 = 41;
 
-/// Hosts in nobody's public network, as linked from the sample pages; a request for any of them is a failure.
+/// Links to non-public hosts on the sample pages; a request for any of them is a failure.
 pub const PRIVATE_LINKS: &[&str] = &[
     "http://192.168.1.10/oa/login.html",
     "http://10.20.30.40:8080/scada/",

@@ -16,26 +16,11 @@ fn page(view: &View<'_>, title: &str, main: &str) -> String {
         )
     });
     format!(
-        r#"<!DOCTYPE html>
-<html>
-<head>
-<title>{title}</title>
-<link rel="stylesheet" href="/style.css">
-<script>window.__page = {{"channel": "gas", "tpl": "v5", "ad": ["top", "side"]}};</script>
-</head>
-<body>
-<div class="g-top"><div class="brand"><a href="/">{name}</a></div><div class="tabs"><a class="tab" href="/">首页</a>{nav}</div></div>
-<div class="g-body">
-<div class="g-left">
-{main}</div>
-<div class="g-right"><dl class="quick"><dt>快讯</dt>
-{quick}</dl>
-<div class="card"><div class="t">数据服务</div>{data}</div></div>
-</div>
-<div class="g-foot"><span>{name}</span><span>资讯仅供参考，据此操作风险自担</span><span>东ICP备00000006号</span><span>举报邮箱：jubao@{host}</span></div>
-</body>
-</html>
-"#,
+        include_str!("html/agency_page.html"),
+        title = title,
+        nav = nav,
+        main = main,
+        quick = quick,
         name = site.title,
         host = site.host,
         data = view.trap_links(
@@ -65,17 +50,11 @@ pub(super) fn article(view: &View<'_>, article: &Article) -> String {
         )
     });
     let main = format!(
-        r#"<div class="m-path"><a href="/">首页</a><i>/</i><a href="/channel?c={key}">{section}</a></div>
-<section class="m-detail">
-<div class="headline"><h2>{title}</h2></div>
-<div class="sub"><span class="when">{time}</span><span class="from">来源：{source}</span>{author}<span class="read">阅读 {reads}</span></div>
-<div class="txt">
-{text}</div>
-<div class="tip">声明：本站转载内容均注明出处，如涉及版权问题请与我们联系，我们将及时处理。</div>
-</section>
-<div class="m-more"><div class="t">猜你喜欢</div>
-{more}</div>
-"#,
+        include_str!("html/agency_article.html"),
+        title = title,
+        author = author,
+        text = text,
+        more = more,
         key = section.key,
         section = section.title,
         time = clock(article.published_ms, "%Y/%m/%d %H:%M"),
@@ -132,7 +111,7 @@ fn items(articles: &[&Article]) -> String {
     })
 }
 
-/// An error page that says 200.
+/// An error page with status 200.
 pub(crate) fn soft_error(view: &View<'_>) -> String {
     let main = "<section class=\"m-detail\"><div class=\"headline\"><h2>页面不存在</h2></div><div class=\"txt\"><div class=\"para\">抱歉，您访问的页面不存在或者已被删除。</div>\
                 <div class=\"para\">请检查网址是否正确，或者返回首页继续浏览。</div></div></section>\n";

@@ -30,31 +30,12 @@ fn page(view: &View<'_>, title: &str, head: &str, main: &str) -> String {
 "#
     );
     format!(
-        r#"<!doctype html>
-<html lang="zh-Hans">
-<head>
-<meta charset="UTF-8">
-<meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<link rel="alternate" type="application/atom+xml" title="{name} » 文章" href="/feed/">
-<link rel="stylesheet" href="/style.css">
-{head}</head>
-<body class="single">
-<div id="page" class="hfeed site">
-<header id="masthead" class="site-header"><div class="site-branding"><a href="/" rel="home">{name}</a> <a class="feed" href="/feed/">订阅</a><p class="site-description">管输二十年，慢慢写</p></div></header>
-<div id="content" class="site-content">
-<div id="primary">
-{main}</div>
-<div id="secondary" class="widget-area">
-<section class="widget widget_recent_entries"><h2 class="widget-title">置顶文章</h2><ul>{recent}</ul></section>
-<section class="widget widget_categories"><h2 class="widget-title">分类</h2><ul>{sections}</ul></section>
-{trap_links}</div>
-</div>
-<footer class="site-footer"><p>© 2013–2026 {name}　自豪地采用手写模板　<a href="/">回到首页</a></p></footer>
-</div>
-</body>
-</html>
-"#,
+        include_str!("html/blog_page.html"),
+        title = title,
+        head = head,
+        main = main,
+        recent = recent,
+        sections = sections,
         name = site.title,
         trap_links = view.trap_links(&trap_links),
     )
@@ -89,23 +70,18 @@ pub(super) fn article(view: &View<'_>, article: &Article) -> String {
     });
     let section = &site.sections[article.section];
     let main = format!(
-        r#"<article id="post-{index}" class="post type-post hentry">
-<header class="entry-header"><h1 class="entry-title">{title}</h1>
-<div class="entry-meta"><span class="posted-on"><time class="entry-date published" datetime="{published}">{day}</time></span> <span class="byline">由 <span class="author vcard"><a class="url fn n" href="/">{author}</a></span> 发布</span></div></header>
-<div class="entry-content">
-{text}</div>
-<footer class="entry-footer"><span class="cat-links">发布于 <a href="/category/{key}/" rel="category tag">{section}</a></span> <span class="tags-links">标签：{tags}</span></footer>
-</article>
-<nav class="post-navigation">{near}</nav>
-{comments}"#,
+        include_str!("html/blog_article.html"),
+        title = title,
+        author = author,
+        text = text,
+        near = near,
         index = article.index,
         published = article.published,
         day = clock(article.published_ms, "%Y 年 %-m 月 %-d 日"),
         key = section.key,
         section = section.title,
         tags = tags(article),
-        comments = comments(view, article),
-    );
+    ) + &comments(view, article);
     page(view, &format!("{title} | {}", site.title), &head, &main)
 }
 

@@ -13,22 +13,12 @@ fn page(view: &View<'_>, title: &str, base: &str, head: &str, main: &str) -> Str
         format!("<td><a href=\"{href}\">{name}</a></td>")
     });
     format!(
-        r#"<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">
-<html xmlns="http://www.w3.org/1999/xhtml">
-<head>
-{meta}<base href="{base}" />
-<title>{title}</title>
-<meta name="SiteName" content="{name}" />
-{head}<link href="/style.css" rel="stylesheet" type="text/css" />
-</head>
-<body>
-<div id="header"><h2>{name}</h2><table class="menu"><tr><td><a href="/">首页</a></td>{nav}{notice}</tr></table></div>
-<div id="main">
-{main}</div>
-<div id="footer"><p>主办：能源政策公报编辑部　承办：能源信息中心</p><p>网站标识码：0000000003　政ICP备00000003号　政公网安备 00000000000003号</p></div>
-</body>
-</html>
-"#,
+        include_str!("html/bulletin_page.html"),
+        meta = meta,
+        title = title,
+        head = head,
+        nav = nav,
+        main = main,
         name = site.title,
         base = site.url(base),
         notice = view.trap_links(r#"<td><a href="/notice/readers.html">致读者</a></td>"#),
@@ -63,15 +53,10 @@ pub(super) fn article(view: &View<'_>, article: &Article) -> String {
         )
     });
     let main = format!(
-        r#"<div class="location">当前位置：<a href="/">首页</a> &gt; <a href="/{key}/index.html">{column}</a></div>
-<table class="xxgk"><tr><th>索 引 号</th><td>NY-{index}</td><th>主题分类</th><td>{column}</td></tr><tr><th>发文机关</th><td>{source}</td><th>成文日期</th><td>{day}</td></tr></table>
-<div class="title_con"><h1>{title}</h1></div>
-<div class="laiyuan">发布时间：{date}　　来源：{source}　　【字体：<a href="javascript:;">大</a> <a href="javascript:;">中</a> <a href="javascript:;">小</a>】</div>
-<div class="TRS_Editor">
-{text}</div>
-{draft}<div class="xgwj"><strong>相关文件</strong><ul>
-{related}</ul></div>
-"#,
+        include_str!("html/bulletin_article.html"),
+        title = title,
+        text = text,
+        related = related,
         key = section.key,
         column = section.title,
         index = 3000 + article.index,

@@ -1,11 +1,11 @@
-//! A forum: the question is the first post, the answers are comments, and every link carries a session number that is
-//! another one on the next request. The charset stands in the header only.
+//! A forum: the question is the first post, the answers are comments, and every link carries a session number that
+//! changes with every request. The charset is declared in the header only.
 
 use super::super::article::Article;
 use super::super::rng::Rng;
 use super::view::{ListPage, View, clock, escape, join};
 
-/// A link as this visitor gets it.
+/// A link with the session number of this request.
 fn href(view: &View<'_>, path: &str) -> String {
     let mut rng = Rng::of(view.nonce, &[0x51D]);
     let (high, low) = (rng.next(), rng.next());
@@ -18,20 +18,10 @@ fn page(view: &View<'_>, title: &str, main: &str) -> String {
         format!("<li><a href=\"{}\">{name}</a></li>", href(view, path))
     });
     format!(
-        r#"<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">
-<html xmlns="http://www.w3.org/1999/xhtml">
-<head>
-<title>{title}</title>
-<link rel="stylesheet" type="text/css" href="/style.css" />
-</head>
-<body id="nv_forum">
-<div id="hd"><h2><a href="{home}">{name}</a></h2><div id="nv"><ul><li><a href="{home}">论坛首页</a></li>{boards}</ul></div></div>
-<div id="wp" class="wp">
-{main}</div>
-<div id="ft" class="wp"><p><strong>{name}</strong> 石油化工人自己的技术社区，发言请遵守保密规定，不得上传图纸、配方和未公开的生产数据</p><p class="xs0">GMT+8, 页面执行 0.0217 秒, 石ICP备00000005号</p></div>
-</body>
-</html>
-"#,
+        include_str!("html/forum_page.html"),
+        title = title,
+        boards = boards,
+        main = main,
         name = site.title,
         home = href(view, "/forum.php"),
     )
@@ -64,12 +54,10 @@ pub(super) fn article(view: &View<'_>, article: &Article) -> String {
         )
     });
     let main = format!(
-        r#"<div id="pt" class="bm cl"><a href="{home}">论坛</a> › <a href="{board_path}">{board}</a> › {title}</div>
-<div id="ct"><div id="postlist" class="pl bm">
-<table cellspacing="0" cellpadding="0"><tr><td class="pls"><span class="xg1">查看:</span> <span class="xi1">{views}</span></td><td class="plc"><h1 class="ts"><span id="thread_subject">{title}</span></h1></td></tr></table>
-{posts}</div>
-<div class="bm relate"><h3>相关帖子</h3><ul>{near}</ul></div></div>
-"#,
+        include_str!("html/forum_article.html"),
+        title = title,
+        posts = posts,
+        near = near,
         home = href(view, "/forum.php"),
         board_path = href(view, &format!("/forum-{}-1.html", board.key)),
         board = board.title,
@@ -87,12 +75,11 @@ pub(super) fn article(view: &View<'_>, article: &Article) -> String {
 
 fn post(view: &View<'_>, author: &str, at_ms: i64, id: usize, floor: &str, text: &str) -> String {
     format!(
-        r#"<table id="pid{id}" class="plhin"><tr><td class="pls"><div class="authi"><a href="{space}" class="xw1">{author}</a></div><div class="avatar"><img src="/img/dot.svg" alt="" /></div><p><em>中级会员</em></p></td>
-<td class="plc"><div class="pi"><strong><a href="javascript:;">{floor}</a></strong><div class="authi"><em id="authorposton{id}">发表于 {time}</em> <span class="pipe">|</span> <a href="javascript:;" rel="nofollow">只看该作者</a></div></div>
-<div class="pct"><div class="t_fsz"><table cellspacing="0" cellpadding="0"><tr><td class="t_f" id="postmessage_{id}">
-{text}</td></tr></table></div></div>
-<div class="po"><a href="javascript:;">回复</a> <a href="javascript:;">举报</a></div></td></tr></table>
-"#,
+        include_str!("html/forum_post.html"),
+        id = id,
+        author = author,
+        floor = floor,
+        text = text,
         space = href(view, "/forum.php"),
         time = clock(at_ms, "%Y-%-m-%-d %H:%M"),
     )

@@ -1,4 +1,6 @@
 //! Builds the pages, one file a template. In: the world and what a page shows. Out: HTML as text, before encoding.
+//! `html/*.html` are format strings with named slots, and braces doubled.
+//!
 //! The templates share no markup on purpose: a crawler has to cope with six house styles, not with one.
 
 mod agency;
@@ -55,7 +57,7 @@ pub(super) fn home(view: &View<'_>) -> String {
     }
 }
 
-/// The page that says there is no page; `status` is only shown.
+/// The error page; `status` is only shown.
 pub(super) fn missing(view: &View<'_>, status: u16) -> String {
     let site = view.site();
     format!(

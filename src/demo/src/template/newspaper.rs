@@ -17,37 +17,12 @@ fn page(view: &View<'_>, title: &str, head: &str, main: &str) -> String {
         )
     });
     format!(
-        r#"<!DOCTYPE html>
-<html lang="zh-CN">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<link rel="stylesheet" href="/style.css">
-<link rel="alternate" type="application/rss+xml" title="{name}" href="{rss}">
-{head}</head>
-<body>
-<header class="masthead"><a class="logo" href="/">{name}</a><p class="slogan">面向海洋 记录能源</p>
-<nav class="channel"><ul><li><a href="/">首页</a></li>{nav}</ul>
-<form action="/search" method="get"><input name="q" placeholder="搜索">{search}</form></nav></header>
-<div class="wrap">
-<main>
-{main}</main>
-<aside class="sidebar">
-<section class="hot-list"><h3>热点排行</h3><ol>
-{hot}</ol></section>
-<section class="subscribe"><h3>订阅</h3><p><a href="/rss.xml">RSS</a>{report}</p></section>
-</aside>
-</div>
-<footer class="copyright">
-<p>凡本网注明“来源：{name}”的所有文字、图片和音视频稿件，版权均属{name}社所有，任何媒体、网站或个人未经本网协议授权，不得转载、链接、转贴或以其他方式复制发表。</p>
-<p>已经本网协议授权的媒体、网站，在下载使用时必须注明“稿件来源：{name}”，违者本网将依法追究责任；本网未注明来源的稿件均为转载稿，转载出于传递更多信息之目的，并不意味着赞同其观点或证实其内容的真实性。</p>
-<p>主办单位：{name}社　地址：滨海新城能源大道8号　新闻热线：0000-8866000　{admin}</p>
-<p>Copyright © 2009-2026 {name} 版权所有 网站地图 渤ICP备00000001号</p>
-</footer>
-</body>
-</html>
-"#,
+        include_str!("html/newspaper_page.html"),
+        title = title,
+        head = head,
+        nav = nav,
+        main = main,
+        hot = hot,
         name = site.title,
         rss = site.url("/rss.xml"),
         search = view.trap_links(r#"<a href="/search?q=%E6%B2%B9%E7%94%B0">热搜：油田</a>"#),
@@ -89,18 +64,12 @@ pub(super) fn article(view: &View<'_>, article: &Article) -> String {
         )
     });
     let main = format!(
-        r#"<div class="crumb">当前位置：<a href="/">首页</a> &gt; <a href="/{key}/">{section}</a> &gt; 正文</div>
-<article class="detail">
-<h1>{title}</h1>
-<div class="info"><span class="time">{time}</span> <span class="source">来源：{source}</span> <span class="author">{role}：{author}</span></div>
-<div class="share">分享到：<a href="javascript:;">微信</a> <a href="javascript:;">微博</a> <a href="{path}?print=1" rel="nofollow">打印本页</a></div>
-<div class="article-content" id="content">
-{picture}{text}</div>
-<div class="editor">责任编辑：{editor}</div>
-</article>
-<section class="related"><h3>相关新闻</h3><ul>
-{related}</ul></section>
-{comments}"#,
+        include_str!("html/newspaper_article.html"),
+        title = title,
+        author = author,
+        picture = picture,
+        text = text,
+        related = related,
         key = section.key,
         section = section.title,
         time = clock(article.published_ms, "%Y-%m-%d %H:%M"),
@@ -112,8 +81,7 @@ pub(super) fn article(view: &View<'_>, article: &Article) -> String {
         },
         path = article.path,
         editor = ["周默", "秦岭月", "杜若", "石小满"][article.index % 4],
-        comments = comments(view, article),
-    );
+    ) + &comments(view, article);
     page(view, &format!("{title} - {}", site.title), &head, &main)
 }
 

@@ -20,32 +20,12 @@ fn page(view: &View<'_>, title: &str, left: &str) -> String {
         )
     });
     format!(
-        r#"<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">
-<HTML>
-<HEAD>
-{meta}<TITLE>{title}</TITLE>
-<LINK href="/style.css" type=text/css rel=stylesheet>
-</HEAD>
-<BODY bgColor=#ffffff topMargin=0>
-<TABLE class=top cellSpacing=0 cellPadding=0 width=960 align=center border=0>
-<TR><TD class=logo width=240><A href="/index.htm"><B>{name}</B></A><TD class=ad>戈壁有油 大漠有气
-<TR><TD class=nav colSpan=2><A href="/index.htm">首页</A>{nav}{down}
-</TABLE>
-<TABLE cellSpacing=0 cellPadding=0 width=960 align=center border=0>
-<TR><TD vAlign=top width=690>
-{left}
-<TD vAlign=top width=260>
-<TABLE class=side cellSpacing=1 cellPadding=3 width="100%"><TR><TD class=bar>本周点击</TD></TR>
-{hot}</TABLE>
-</TABLE>
-<TABLE class=foot width=960 align=center border=0><TR><TD align=center>
-<HR size=1>关于我们 | 广告服务 | 版权声明 | 联系方式<BR>
-{name} 版权所有 未经书面授权禁止复制或建立镜像 西ICP备00000002号<BR>
-建议使用1024×768以上分辨率浏览
-</TABLE>
-</BODY>
-</HTML>
-"#,
+        include_str!("html/portal_page.html"),
+        meta = meta,
+        title = title,
+        nav = nav,
+        left = left,
+        hot = hot,
         name = site.title,
         down = view.trap_links(r#" | <A href="/down/well-data.zip">资料下载</A>"#),
     )
@@ -75,15 +55,10 @@ pub(super) fn article(view: &View<'_>, article: &Article) -> String {
         )
     });
     let left = format!(
-        r#"<TABLE cellSpacing=0 cellPadding=4 width="100%" border=0>
-<TR><TD class=pos>您的位置：<A href="/index.htm">首页</A> &gt; <A href="/list/{key}.htm">{section}</A> &gt; 浏览文章
-<TR><TD class=biaoti align=middle><FONT size=5><B>{title}</B></FONT>
-<TR><TD class=xinxi align=middle>{time}&nbsp;&nbsp;来源：{source}&nbsp;&nbsp;作者：{author}&nbsp;&nbsp;字体：<A href="javascript:doZoom(16)">大</A> <A href="javascript:doZoom(14)">中</A>
-<TR><TD class=neirong id=zoom>{text}
-<TR><TD align=right class=bianji>（责任编辑：admin）
-<TR><TD class=xgwz><B>相关文章</B><UL>
-{related}</UL>
-</TABLE>"#,
+        include_str!("html/portal_article.html"),
+        title = title,
+        text = text,
+        related = related,
         key = section.key,
         section = section.title,
         time = clock(article.published_ms, "%Y年%m月%d日 %H:%M"),
@@ -93,7 +68,7 @@ pub(super) fn article(view: &View<'_>, article: &Article) -> String {
     page(
         view,
         &format!("{title}_{}_{}", section.title, site.title),
-        &left,
+        left.trim_end(),
     )
 }
 

@@ -77,7 +77,7 @@ impl<'a> View<'a> {
         self.articles(self.world.routes.newest(self.index), count)
     }
 
-    /// Other articles to read on: the same ones in every round, so that an article's bytes stay what they are.
+    /// Related articles: the same ones in every round, so that the bytes of an article do not change.
     pub(super) fn related(&self, article: &Article, count: usize) -> Vec<&'a Article> {
         let core = self.world.routes.first_round(self.index);
         if core.is_empty() {
@@ -98,7 +98,7 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    /// The most read: fixed, as hot lists are for weeks.
+    /// The most read articles, the same in every round.
     pub(super) fn most_read(&self, count: usize) -> Vec<&'a Article> {
         self.articles(self.world.routes.first_round(self.index), count)
     }

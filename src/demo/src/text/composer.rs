@@ -23,7 +23,7 @@ pub(crate) struct Brief<'a> {
     pub(crate) seed: u64,
     /// Name of the site that publishes it.
     pub(crate) outlet: &'a str,
-    /// When it came out, Unix milliseconds.
+    /// Time of publication, Unix milliseconds.
     pub(crate) published_ms: i64,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn headline(brief: &Brief<'_>) -> (String, String) {
     (title, values.get("reporter"))
 }
 
-/// The paragraphs; `updates` later additions stand at the end.
+/// The paragraphs; `updates` updates are appended.
 pub(crate) fn paragraphs(brief: &Brief<'_>, updates: u32) -> Vec<String> {
     let mut values = slot_values(brief);
     let (_, lead) = headline_and_lead(brief, &mut values);
@@ -64,7 +64,7 @@ pub(crate) fn paragraphs(brief: &Brief<'_>, updates: u32) -> Vec<String> {
     out
 }
 
-/// Up to `count` comments in the order of time, none saying what another one says.
+/// Up to `count` comments in the order of time, all different.
 pub(crate) fn comments(brief: &Brief<'_>, count: usize) -> Vec<Comment> {
     let mut values = slot_values(brief);
     headline_and_lead(brief, &mut values);
@@ -157,7 +157,7 @@ fn dateline(brief: &Brief<'_>, values: &mut SlotValues) -> String {
     }
 }
 
-/// Lead, particulars with voices and background between them, a last word.
+/// Lead, facts with quotes and background between them, closing.
 fn report(brief: &Brief<'_>, lead: &str, values: &mut SlotValues) -> Vec<String> {
     let phrases = brief.genre.phrases();
     let mut first = dateline(brief, values);
@@ -245,7 +245,7 @@ fn middle(brief: &Brief<'_>, values: &mut SlotValues) -> Vec<String> {
     out
 }
 
-/// Gives the points of a notice their numbers in the order in which they ended up.
+/// Numbers the points of a notice in their final order.
 fn number_items(brief: &Brief<'_>, paragraphs: Vec<String>) -> Vec<String> {
     const NUMERALS: [&str; 10] = ["一", "二", "三", "四", "五", "六", "七", "八", "九", "十"];
     if brief.genre != Genre::Policy {
