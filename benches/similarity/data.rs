@@ -32,7 +32,7 @@ impl Data {
     pub(crate) fn trees(&self, labels: Labels) -> &[Skeleton] {
         match labels {
             Labels::Tags => &self.tags,
-            Labels::Names | Labels::Blocks => &self.blocks,
+            Labels::Blocks => &self.blocks,
         }
     }
 }

@@ -1,5 +1,8 @@
 //! How good the extraction is. In: a folder of labelled pages. Out: a [`Run`]: the score of each page, tables of them, the
 //! difference to an earlier run. Never uses the network, never holds more than one page.
+//!
+//! Here are also the algorithms of papers that production is compared with: [`similarity`], [`suffix_tree`], [`path_ratio`]. The
+//! daemon uses nothing of this crate.
 
 mod agreement;
 pub mod chart;

@@ -108,11 +108,6 @@ impl Stamp {
             None => format!("{date}T{}", time.format("%H:%M:%S")),
         }
     }
-
-    /// Days between two stamps, as printed.
-    pub fn days_from(&self, other: &Stamp) -> i64 {
-        (self.date - other.date).num_days().abs()
-    }
 }
 
 /// Minutes east of UTC of `Z`, `+08:00`, `GMT+8` or a well-known zone name.

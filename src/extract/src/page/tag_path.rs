@@ -1,5 +1,4 @@
 //! Interned tag paths. In: the path of the parent and a tag. Out: a [`PathId`], the same for the same path.
-//! Distances between paths are measured on the tags, never on text.
 
 use super::{Page, PathId, Tag};
 
@@ -76,7 +75,7 @@ impl PathTable {
 
 impl Page {
     /// The tags of a path, from the last one up to the root's.
-    pub fn path_tags(&self, path: PathId) -> impl Iterator<Item = Tag> + '_ {
+    fn path_tags(&self, path: PathId) -> impl Iterator<Item = Tag> + '_ {
         let mut next = self.paths().get(path as usize).copied();
         std::iter::from_fn(move || {
             let here = next?;
@@ -91,67 +90,4 @@ impl Page {
         tags.reverse();
         tags.join(".")
     }
-
-    /// Levenshtein distance of two paths over their tags, or `limit` when it is at least that.
-    ///
-    /// Paths of one page share their beginning, which costs nothing here: only the parts below the deepest common
-    /// ancestor are compared, and those in a band of `limit` around the diagonal.
-    pub fn path_distance(&self, a: PathId, b: PathId, limit: u32) -> u32 {
-        if a == b {
-            return 0;
-        }
-        let (mut left, mut right) = (Vec::new(), Vec::new());
-        self.split_paths(a, b, &mut left, &mut right);
-        banded_distance(&left, &right, limit)
-    }
-
-    /// The tags of both paths below their deepest common path, last tag first.
-    fn split_paths(&self, a: PathId, b: PathId, left: &mut Vec<Tag>, right: &mut Vec<Tag>) {
-        let paths = self.paths();
-        let (mut a, mut b) = (a, b);
-        while a != b {
-            let (pa, pb) = (paths[a as usize], paths[b as usize]);
-            if pa.len >= pb.len {
-                left.push(pa.tag);
-                if pa.len > 1 {
-                    a = pa.parent;
-                }
-            }
-            if pb.len >= pa.len {
-                right.push(pb.tag);
-                if pb.len > 1 {
-                    b = pb.parent;
-                }
-            }
-            if pa.len == 1 && pb.len == 1 {
-                break;
-            }
-        }
-    }
-}
-
-/// Levenshtein distance with unit costs, cut off at `limit`; cells further than that off the diagonal cannot
-/// take part in a distance below it.
-fn banded_distance(a: &[Tag], b: &[Tag], limit: u32) -> u32 {
-    let band = limit as usize;
-    if a.len().abs_diff(b.len()) >= band {
-        return limit;
-    }
-    let mut row: Vec<u32> = (0..=b.len() as u32).map(|d| d.min(limit)).collect();
-    for (i, tag) in a.iter().enumerate() {
-        let from = (i + 1).saturating_sub(band).max(1);
-        let to = (i + 1).saturating_add(band).min(b.len());
-        let mut diagonal = row[from - 1];
-        row[from - 1] = if from == 1 { i as u32 + 1 } else { limit };
-        for j in from..=to {
-            let above = row[j];
-            let substituted = diagonal + u32::from(b[j - 1] != *tag);
-            row[j] = substituted.min(above + 1).min(row[j - 1] + 1).min(limit);
-            diagonal = above;
-        }
-        if let Some(past) = row.get_mut(to + 1) {
-            *past = limit;
-        }
-    }
-    row[b.len()].min(limit)
 }

@@ -40,12 +40,6 @@ impl Page {
         number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_hexdigit()))
     }
 
-    /// The element is hidden from screen readers only. Often said of what is well seen, so it is no proof.
-    pub fn is_aria_hidden(&self, id: NodeId) -> bool {
-        self.attr(id, Attr::AriaHidden)
-            .is_some_and(|value| value.eq_ignore_ascii_case("true"))
-    }
-
     /// The whole subtree shows nothing: an invisible tag or a hidden element.
     pub fn is_skipped(&self, id: NodeId) -> bool {
         self.node(id).tag.is_invisible() || self.is_hidden(id)
@@ -74,11 +68,6 @@ impl Page {
     pub fn shown_texts(&self, range: Range<NodeId>) -> impl Iterator<Item = NodeId> + '_ {
         self.shown(range)
             .filter(|&id| self.node(id).tag == Tag::TEXT)
-    }
-
-    /// Characters of a text node without white space at its ends.
-    pub fn text_chars(&self, id: NodeId) -> usize {
-        char_count(self.text(id))
     }
 
     /// The nearest block element around a node (the root at last).

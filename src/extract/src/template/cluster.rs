@@ -18,6 +18,15 @@ pub struct Distances {
 }
 
 impl Distances {
+    /// Asks `distance` for each pair `(i, j)` with `j < i`.
+    pub fn of(count: usize, mut distance: impl FnMut(usize, usize) -> f32) -> Self {
+        let pairs = (0..count).flat_map(|i| (0..i).map(move |j| (i, j)));
+        Self {
+            count,
+            half: pairs.map(|(i, j)| distance(i, j)).collect(),
+        }
+    }
+
     /// From half a matrix, row by row: the distances of thing i from those before it.
     pub fn from_half(count: usize, mut half: Vec<f32>) -> Self {
         half.resize(count * count.saturating_sub(1) / 2, 1.0);

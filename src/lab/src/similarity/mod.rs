@@ -169,10 +169,9 @@ impl Measure {
 
     /// Distances (1 less the similarity) of all pairs of trees.
     pub fn distances(self, trees: &[Skeleton]) -> Distances {
-        let pairs = trees.iter().enumerate();
-        let half = pairs.flat_map(|(i, a)| trees[..i].iter().map(move |b| (a, b)));
-        let half = half.map(|(a, b)| (1.0 - self.similarity(a, b)) as f32);
-        Distances::from_half(trees.len(), half.collect())
+        Distances::of(trees.len(), |i, j| {
+            (1.0 - self.similarity(&trees[i], &trees[j])) as f32
+        })
     }
 
     /// Similarity of two trees, whichever comes first: 1 for equal ones (and for two empty ones), 0 when one is empty.

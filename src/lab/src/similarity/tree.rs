@@ -10,9 +10,8 @@ use taojin_extract::similarity::{Skeleton, hash_text, mix, name_hash};
 pub enum Labels {
     /// Its tag alone, as the papers have it.
     Tags,
-    /// Its tag with the stable words of class and id.
-    Names,
-    /// The same, and inline elements left out: they come and go with what an author writes.
+    /// Its tag with the stable words of class and id; inline elements are left out, since they come and go with what an
+    /// author writes.
     #[default]
     Blocks,
 }
@@ -25,7 +24,6 @@ pub fn skeleton(page: &Page, labels: Labels) -> Skeleton {
     let is_kept = |id: NodeId| id == body || page.node(id).tag.is_block();
     match labels {
         Labels::Tags => Skeleton::of_tags(page, body),
-        Labels::Names => Skeleton::of_names(page, body),
         Labels::Blocks => Skeleton::of(page, body, |id| is_kept(id).then(|| name_hash(page, id))),
     }
 }
@@ -34,16 +32,15 @@ pub fn skeleton(page: &Page, labels: Labels) -> Skeleton {
 pub fn parse(text: &str) -> Skeleton {
     let mut nodes = Vec::new();
     let mut depth = 0u16;
-    for (at, char) in text.char_indices() {
-        match char {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            ',' => {}
-            _ if text[..at].ends_with(['(', ')', ',']) || at == 0 => {
-                let name = text[at..].split(['(', ')', ',']).next();
-                nodes.push((hash_text(name.unwrap_or_default().as_bytes()), depth));
-            }
-            _ => {}
+    for part in text.split_inclusive(['(', ')', ',']) {
+        let name = part.trim_end_matches(['(', ')', ',']);
+        if !name.is_empty() {
+            nodes.push((hash_text(name.as_bytes()), depth));
+        }
+        if part.ends_with('(') {
+            depth += 1;
+        } else if part.ends_with(')') {
+            depth = depth.saturating_sub(1);
         }
     }
     Skeleton::from_depths(nodes)

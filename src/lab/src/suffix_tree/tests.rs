@@ -114,7 +114,6 @@ fn runs_by_trying(text: &[u32]) -> Vec<Run> {
     runs
 }
 
-/// As many as fit a byte, two bytes, and more: symbols are kept as small as can be.
 fn check_against_trying(text: &[u32]) -> Result<(), TestCaseError> {
     let symbols: Vec<u64> = text.iter().map(|letter| u64::from(*letter)).collect();
     prop_assert_eq!(sorted(&SuffixTree::of(&symbols)), runs_by_trying(text));
@@ -134,6 +133,7 @@ proptest! {
         check_against_trying(&[part.repeat(times), rest].concat())?;
     }
 
+    // As many as fit a byte, and more: symbols are kept as small as can be.
     #[test]
     fn every_repeated_run_is_listed_however_many_letters_there_are(
         letters in prop::sample::select(vec![2u32, 30, 126, 127, 128, 129, 300]), text in prop::collection::vec(0u32..300, 0..150)

@@ -57,10 +57,10 @@ proptest! {
 
     #[test]
     fn chains_find_the_merges_of_the_definition(sets in any_sets()) {
-        // No two pairs are equally far: then the order of merges is one.
-        let distance = |i: usize, j: usize| 1.0 - sets[i].similarity(&sets[j]) + 1e-4 * (i * 17 + j) as f32;
-        let half = (0..sets.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
-        let distances = Distances::from_half(sets.len(), half.map(|(i, j)| distance(i, j)).collect());
+        let distances = Distances::of(sets.len(), |i, j| {
+            // No two pairs are equally far: then the order of merges is one.
+            1.0 - sets[i].similarity(&sets[j]) + 1e-4 * (i * 17 + j) as f32
+        });
         let wanted = by_definition(&distances);
         let found = average_linkage(distances, &vec![1; sets.len()]);
         prop_assert_eq!(found.len(), wanted.len());

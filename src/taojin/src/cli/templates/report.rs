@@ -7,8 +7,9 @@ use super::{input, show};
 use crate::config::Config;
 use htmlize::escape_attribute as escape;
 use taojin_extract::template::{
-    Field, Guide, Keys, Learned, Observation, chart, cluster, colour, frame, framed_html,
+    Field, Guide, Keys, Learned, Observation, cluster, colour, frame, framed_html,
 };
+use taojin_lab::chart;
 
 /// The report as HTML.
 pub(super) fn html(
