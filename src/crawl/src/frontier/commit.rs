@@ -37,8 +37,7 @@ pub struct CommitReport {
 }
 
 impl Frontier {
-    /// Writes the batch in one durable transaction. Ranks, host records and the list of pages in flight are filled
-    /// in here. On an error the batch is to be given again.
+    /// Writes the batch in one durable transaction. Ranks and host records are filled in here. On an error the batch is to be given again.
     pub fn commit(
         &mut self,
         store: &mut Store,
@@ -227,7 +226,6 @@ impl Frontier {
                 batch.counters.insert(key, *amount);
             }
         }
-        batch.in_flight = Some(self.leases.keys().copied().collect());
         for (id, queue) in &self.queues {
             if queue.dirty {
                 batch.hosts.push(queue.host.clone());

@@ -107,8 +107,6 @@ pub struct Batch {
     /// URLs that are not fetched now and when they are due instead; [`HELD_MS`](super::HELD_MS) where their site is not crawled at
     /// present (frontier).
     pub hold: Vec<(UrlId, i64)>,
-    /// URLs being fetched right now (frontier); replaces the last list, so that an unclean stop is noticed.
-    pub in_flight: Option<Vec<UrlId>>,
 }
 
 impl Batch {

@@ -108,9 +108,6 @@ impl<'a> Writing<'a> {
         }
         self.wake_hosts()?;
         self.reschedule(&batch.reschedule)?;
-        if let Some(ids) = &batch.in_flight {
-            self.replace_in_flight(ids)?;
-        }
         if let Some(seq) = batch.trim_outbox {
             self.conn
                 .prepare_cached("DELETE FROM outbox WHERE seq <= ?1")?
@@ -295,19 +292,6 @@ impl<'a> Writing<'a> {
             let due_ms = earliest_due(self.conn, host, None)?.map(|due| due.max(floor_ms));
             update.execute(params![host, due_ms])?;
             self.done.rescheduled.push((host, due_ms));
-        }
-        Ok(())
-    }
-
-    fn replace_in_flight(&mut self, ids: &[UrlId]) -> rusqlite::Result<()> {
-        self.conn
-            .prepare_cached("DELETE FROM in_flight")?
-            .execute([])?;
-        let mut insert = self
-            .conn
-            .prepare_cached("INSERT INTO in_flight (url_id) VALUES (?1) ON CONFLICT DO NOTHING")?;
-        for id in ids {
-            insert.execute([id])?;
         }
         Ok(())
     }

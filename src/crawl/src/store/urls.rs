@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::error::StoreError;
+use super::in_flight::{forget, left_in_flight};
 use super::keys::{find_beside, watermark};
 use super::open::{Reader, Store};
 use super::record::{DueUrl, HELD_MS, HostId, SiteId, UrlClass, UrlId, UrlRecord, UrlState, Visit};
@@ -208,15 +209,19 @@ impl Store {
         self.keys.find(&self.conn, uri.fingerprint())
     }
 
-    /// After an unclean stop: the URLs that were being fetched then. Each has its `crashes` raised by one; those at
+    /// After an unclean stop: the URLs that were being visited then ([`InFlight`](super::InFlight)). Each has its `crashes` raised by one; those at
     /// `suspect` crashes or more go to the end of their host with `rank`, those at `poison` or more are given up.
     pub fn recover(&mut self, suspect: u8, poison: u8, rank: u8) -> Result<Vec<UrlId>, StoreError> {
         let run = |conn: &Connection| -> rusqlite::Result<Vec<UrlId>> {
             let tx = conn.unchecked_transaction()?;
-            let ids: Vec<UrlId> = tx
-                .prepare_cached("SELECT url_id FROM in_flight ORDER BY url_id")?
+            // The table was written by older versions.
+            let mut ids: Vec<UrlId> = tx
+                .prepare_cached("SELECT url_id FROM in_flight")?
                 .query_map([], |row| row.get(0))?
                 .collect::<rusqlite::Result<_>>()?;
+            ids.extend(left_in_flight(self.dir()));
+            ids.sort_unstable();
+            ids.dedup();
             for id in &ids {
                 tx.prepare_cached(
                     "UPDATE url SET crashes = crashes + 1, \
@@ -232,7 +237,9 @@ impl Store {
             tx.commit()?;
             Ok(ids)
         };
-        run(&self.conn).map_err(|e| self.fail(e))
+        let ids = run(&self.conn).map_err(|e| self.fail(e))?;
+        forget(self.dir());
+        Ok(ids)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The daemon: the only place that spawns. It wires the stages with channels and nothing else:
 //!
 //! ```text
-//!  crawl loop (thread) ──leases──▶ fetch tasks (tokio) ──finished──▶ crawl loop ──outbox──▶ indexer (thread)
+//!  crawl loop (thread) ──leases──▶ fetch tasks (threads of their own) ──finished──▶ crawl loop ──outbox──▶ indexer (thread)
 //! ```
 //!
 //! In: a configuration, what to do, a future that ends when it is to stop. Out: a [`Summary`]. Stops front to back:
@@ -51,9 +51,9 @@ pub use shared::Shared;
 
 use crate::config::{ConfigError, Loaded};
 use control::ControlSocket;
-use crawl::crawl_loop::{CrawlLoop, Event};
-use crawl::fetching::{SAVE_ROBOTS, fetch_tasks, save_robots, tools};
-use crawl::visit::Tools;
+use crawl::fetching::{self, one_visit};
+use crawl::state::{CrawlLoop, Event};
+use crawl::tools::{SAVE_ROBOTS, Tools, save_robots, tools};
 use indexer::Indexer;
 use learn::templates::Seen;
 use reloading::{Current, pass_on};
@@ -149,60 +149,20 @@ pub async fn run(
     let data_dir = &loaded.config.data_dir;
     std::fs::create_dir_all(data_dir)
         .with_context(|| format!("data directory {} cannot be made", data_dir.display()))?;
-    let store = Store::open(data_dir)?;
     let analyzer = Analyzer::new(&loaded.lexicons()?);
-    let writer = indexer::open(&loaded.index_dir(), &loaded.config.index)?;
-    let shared = Arc::new(Shared::new(options.clock));
-    shared.beat(now_ms());
-    shared.set_indexed(writer.last_seq());
-
-    let (poke, poked) = sync_channel(1);
-    let indexer = Indexer {
-        dir: loaded.index_dir(),
-        config: loaded.config.index.clone(),
-        reader: store::Reader::open(data_dir)?,
-        writer: Some(writer),
-        forever: options.mode == Mode::Forever,
-        shared: Arc::clone(&shared),
-    };
-    let follows = store.follows()?;
-    let (events, inbox) = sync_channel(loaded.config.crawl.max_connections + SPARE_EVENTS);
-    let (leases, work) = mpsc::channel(loaded.config.crawl.max_connections);
     let mode = options.mode;
     let forever = mode == Mode::Forever;
-    let crawl = open_loop(
-        loaded,
-        mode.clone(),
-        store,
-        Wiring {
-            inbox,
-            leases,
-            poke,
-            shared: Arc::clone(&shared),
-        },
-    )?;
-    let (learner, templates, seen) = learner(loaded);
-    let tools = Arc::new(tools(loaded, &mode, &shared, templates)?);
-    let crawl = CrawlLoop {
-        progress: options.progress,
-        learner: tools.templates.learner.clone(),
-        archive: tools.archive.clone(),
-        ..crawl
-    };
-
-    let indexing = spawn_thread("indexer", move || indexer.run(&poked))?;
-    let crawling = spawn_thread("crawl-loop", move || crawl.run())?;
-    let learning = spawn_thread("learner", move || learner.run())?;
-    let fetching = tokio::spawn(fetch_tasks(Arc::clone(&tools), work, events.clone()));
+    let shared = Arc::new(Shared::new(options.clock));
+    let (crawl, follows) = Crawl::start(loaded, &mode, options.progress, &shared)?;
     let lexicons = LexiconWatch::start(loaded, &analyzer)?;
     let (changing, current) = watch::channel(Current::of(loaded));
     let reloading = options
         .reload
         .map(|r| tokio::spawn(pass_on(r, Arc::clone(&shared), lexicons.sites(), changing)));
     let board = StatusBoard::of(loaded, Some(Arc::clone(&shared))).now(current.clone());
-    let door = (events.clone(), Arc::clone(&shared));
+    let door = (crawl.events.clone(), Arc::clone(&shared));
     let (stop_serving, serving) = start_server(loaded, options.listener, &analyzer, board, door);
-    let control = forever.then(|| open_control(data_dir, &events, &shared));
+    let control = forever.then(|| open_control(data_dir, &crawl.events, &shared));
     let following = match forever {
         true => following::start(loaded, &analyzer, follows, current),
         false => JoinSet::new(),
@@ -212,29 +172,16 @@ pub async fn run(
         false => None,
     };
     if forever {
-        systemd::ready(&format!(
-            "crawling {} sites",
-            loaded.sites.iter().filter(|s| s.enabled).count()
-        ));
+        let sites = loaded.sites.iter().filter(|s| s.enabled).count();
+        systemd::ready(&format!("crawling {sites} sites"));
     }
-
-    watch_over(&crawling, shutdown, &tools, data_dir, &events, forever).await;
-    fetching.abort();
+    watch_over(&crawl, shutdown, data_dir, forever).await;
     // What is being sent now is sent again after the next start, unless its answer came.
     drop(following);
     if let Some(task) = reloading {
         task.abort();
     }
-    let summary = join(crawling).await??;
-    // The learner empties its channel and ends; it is never more than a few pages behind.
-    let _ = tokio::task::spawn_blocking(move || seen.send(Seen::Stop)).await;
-    join(learning).await?;
-    if let Some(archive) = &tools.archive {
-        archive.close();
-    }
-    save_robots(&tools, data_dir);
-    // The loop held the other end of the poke channel; with it gone the indexer finishes.
-    join(indexing).await?;
+    let summary = crawl.finish(data_dir).await?;
     drop(control);
     drop(looking);
     drop(lexicons);
@@ -246,6 +193,92 @@ pub async fn run(
         task.await??;
     }
     Ok(summary)
+}
+
+/// The threads of the crawl: loop, fetch tasks, indexer, learner.
+struct Crawl {
+    events: SyncSender<Event>,
+    tools: Arc<Tools>,
+    seen: SyncSender<Seen>,
+    crawling: thread::JoinHandle<anyhow::Result<Summary>>,
+    fetching: thread::JoinHandle<()>,
+    indexing: thread::JoinHandle<()>,
+    learning: thread::JoinHandle<()>,
+}
+
+impl Crawl {
+    /// Opens store and index and starts the threads; also what the topics wait for.
+    fn start(
+        loaded: &Loaded,
+        mode: &Mode,
+        progress: Option<Progress>,
+        shared: &Arc<Shared>,
+    ) -> anyhow::Result<(Self, store::Follows)> {
+        let data_dir = &loaded.config.data_dir;
+        let store = Store::open(data_dir)?;
+        let writer = indexer::open(&loaded.index_dir(), &loaded.config.index)?;
+        shared.beat(now_ms());
+        shared.set_indexed(writer.last_seq());
+        let indexer = Indexer {
+            dir: loaded.index_dir(),
+            config: loaded.config.index.clone(),
+            reader: store::Reader::open(data_dir)?,
+            writer: Some(writer),
+            forever: *mode == Mode::Forever,
+            shared: Arc::clone(shared),
+        };
+        let follows = store.follows()?;
+        let connections = loaded.config.crawl.max_connections;
+        let (poke, poked) = sync_channel(1);
+        let (events, inbox) = sync_channel(connections + SPARE_EVENTS);
+        let (leases, work) = mpsc::channel(connections);
+        let wiring = Wiring {
+            inbox,
+            leases,
+            poke,
+            shared: Arc::clone(shared),
+        };
+        let crawl = open_loop(loaded, mode.clone(), store, wiring)?;
+        let (learner, templates, seen) = learner(loaded);
+        let tools = Arc::new(tools(loaded, mode, shared, templates)?);
+        let crawl = CrawlLoop {
+            progress,
+            learner: tools.templates.learner.clone(),
+            archive: tools.archive.clone(),
+            ..crawl
+        };
+        let visiting = Arc::clone(&tools);
+        let visit = move |work| one_visit(Arc::clone(&visiting), work);
+        let threads = Self {
+            indexing: spawn_thread("indexer", move || indexer.run(&poked))?,
+            crawling: spawn_thread("crawl-loop", move || crawl.run())?,
+            learning: spawn_thread("learner", move || learner.run())?,
+            fetching: fetching::start(visit, work, events.clone())?,
+            events,
+            tools,
+            seen,
+        };
+        Ok((threads, follows))
+    }
+
+    /// Waits for the threads in the order in which they end, and closes what they wrote.
+    async fn finish(self, data_dir: &Path) -> anyhow::Result<Summary> {
+        let summary = join(self.crawling).await??;
+        // The loop held the other end of the leases; with it gone the fetch tasks end.
+        join(self.fetching).await?;
+        self.tools.in_flight.clear();
+        let seen = self.seen;
+        // The learner empties its channel and ends; it is never more than a few pages behind.
+        let _ = tokio::task::spawn_blocking(move || seen.send(Seen::Stop)).await;
+        join(self.learning).await?;
+        if let Some(archive) = &self.tools.archive {
+            archive.close();
+        }
+        save_robots(&self.tools, data_dir);
+        // The loop held the other end of the poke channel; with it gone the indexer finishes.
+        join(self.indexing).await?;
+        Ok(summary)
+    }
 }
 
 /// The socket for commands. The daemon runs without it as well; then the reason stands in the log.
@@ -262,21 +295,19 @@ fn open_control(
 }
 
 /// Waits for the end of the crawl: passes the sign to stop on, tells systemd how it goes, saves what is worth it.
-async fn watch_over<T>(
-    crawling: &thread::JoinHandle<T>,
+async fn watch_over(
+    crawl: &Crawl,
     shutdown: impl Future<Output = ()>,
-    tools: &Tools,
     data_dir: &Path,
-    events: &SyncSender<Event>,
     forever: bool,
 ) {
-    let shared = &tools.shared;
+    let shared = &crawl.tools.shared;
     let mut watch =
         tokio::time::interval(systemd::watchdog_interval().unwrap_or(Duration::from_secs(10)));
     let mut save = tokio::time::interval_at(tokio::time::Instant::now() + SAVE_ROBOTS, SAVE_ROBOTS);
     tokio::pin!(shutdown);
     let mut stopping = false;
-    while !crawling.is_finished() {
+    while !crawl.crawling.is_finished() {
         tokio::select! {
             () = &mut shutdown, if !stopping => {
                 stopping = true;
@@ -284,10 +315,10 @@ async fn watch_over<T>(
                 systemd::stopping();
                 tracing::info!("stopping");
                 // Wakes the loop up; with a full channel it is awake and sees the sign.
-                let _ = events.try_send(Event::Stop);
+                let _ = crawl.events.try_send(Event::Stop);
             }
             _ = watch.tick() => tick(shared, forever),
-            _ = save.tick() => save_robots(tools, data_dir),
+            _ = save.tick() => save_robots(&crawl.tools, data_dir),
             () = tokio::time::sleep(Duration::from_millis(50)), if stopping || !forever => {}
             () = tokio::time::sleep(Duration::from_millis(500)) => {}
         }

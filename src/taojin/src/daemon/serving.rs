@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use super::control::Desk as ControlDesk;
-use super::crawl::crawl_loop::Event;
+use super::crawl::state::Event;
 use super::review::templates::Desk;
 use super::{Shared, StatusBoard, TermReviewer, status_source};
 use crate::config::Loaded;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::outcome::{Failure, VisitOutcome};
-use crate::store::{Batch, FinishedPage, NewUrl, Store, UrlClass, UrlState};
+use crate::store::{Batch, FinishedPage, InFlight, NewUrl, Store, UrlClass, UrlState};
 use taojin_uri::CrawlUri;
 
 /// A crawl loop without a network.

@@ -158,15 +158,21 @@ fn a_process_that_dies_leaves_its_commits() {
     let page = visited(&store, "http://a.cn/1", "http://a.cn/2", DocOp::Delete);
     let batch = Batch {
         pages: vec![page],
-        in_flight: Some(vec![1]),
         ..Batch::default()
     };
     store.commit(&batch, NOW).unwrap();
+    let in_flight = InFlight::open(dir.path());
+    drop(in_flight.begin(2));
+    let _under_way = in_flight.begin(1);
     // The copy is what a killed process leaves: nothing was closed.
     let copy = copy_of(dir.path());
     let mut after = Store::open(copy.path()).unwrap();
     assert_eq!(after.counts().unwrap(), store.counts().unwrap());
     assert_eq!(after.recover(3, 10, 15).unwrap(), [1]);
     assert_eq!(after.url(1).unwrap().unwrap().crashes, 1);
+    assert!(after.recover(3, 10, 15).unwrap().is_empty());
+    in_flight.clear();
+    let stopped = copy_of(dir.path());
+    let mut after = Store::open(stopped.path()).unwrap();
     assert!(after.recover(3, 10, 15).unwrap().is_empty());
 }

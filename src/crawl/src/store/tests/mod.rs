@@ -80,7 +80,7 @@ fn commit_pages(store: &mut Store, pages: Vec<FinishedPage>) -> Committed {
 
 fn copy_of(dir: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
-    for name in ["crawl.sqlite", "crawl.sqlite-wal"] {
+    for name in ["crawl.sqlite", "crawl.sqlite-wal", "in_flight"] {
         if dir.join(name).exists() {
             std::fs::copy(dir.join(name), copy.path().join(name)).unwrap();
         }

@@ -13,7 +13,7 @@ use super::server::{INDEX_TIME, LOOK, hand_over, index_is_late};
 use super::{ANSWERS, Answer, Asked, Reply, Request, Wish, ask, stopping};
 use crate::config::Loaded;
 use crate::daemon::Shared;
-use crate::daemon::crawl::crawl_loop::Event;
+use crate::daemon::crawl::state::Event;
 use crate::daemon::reloading::Current;
 use crate::serve::{
     CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, SourceError, Visit, Why,

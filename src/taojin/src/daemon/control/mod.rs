@@ -25,7 +25,6 @@ pub(super) use actions::IndexPlace;
 pub use alone::carry_out as carry_out_alone;
 pub use client::{Asked, ask};
 pub(super) use desk::Desk;
-pub(super) use perform::wait_for;
 pub(super) use server::ControlSocket;
 pub(super) use watch::Watches;
 

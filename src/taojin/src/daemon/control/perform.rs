@@ -6,12 +6,10 @@ use std::sync::Arc;
 
 use super::actions::{self, broken, store_failed};
 use super::{Answer, Reply, Request, Wish, stopping};
-use crate::daemon::crawl::crawl_loop::CrawlLoop;
-use crate::daemon::crawl::visited::Work;
+use crate::daemon::crawl::state::CrawlLoop;
 use crate::daemon::learn::templates::Seen;
 use crate::daemon::now_ms;
 use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
-use taojin_crawl::frontier::{Asked, Next};
 use taojin_crawl::store::{NewUrl, Purged, UrlClass, UrlId, UrlRecord};
 
 /// Addresses that may wait for their hosts ahead of the queues: asked for one by one.
@@ -169,40 +167,6 @@ impl CrawlLoop {
         Ok(record)
     }
 
-    /// Hands out what was asked for, as far as the hosts may be asked; when the next of it may be.
-    pub(in crate::daemon) fn hand_out_asked(&mut self, now: i64) -> anyhow::Result<Option<i64>> {
-        let patience = i64::try_from(self.config.pass_patience_ms).unwrap_or(i64::MAX);
-        let mut soonest: Option<i64> = None;
-        for id in std::mem::take(&mut self.asked) {
-            match self.frontier.lease_now(&self.store, id, now)? {
-                Asked::Fetch(lease) => {
-                    let work = Work {
-                        lease: *lease,
-                        archived: None,
-                    };
-                    if let Err(refused) = self.leases.try_send(work) {
-                        self.frontier.release(&refused.into_inner().lease, now);
-                        self.asked.push(id);
-                    }
-                }
-                Asked::Later(at_ms) => {
-                    soonest = Some(soonest.map_or(at_ms, |s| s.min(at_ms)));
-                    if at_ms - now > patience {
-                        let wait_s = (at_ms - now) / 1000;
-                        let reason = format!(
-                            "its host may not be asked for another {wait_s} s; it is visited then"
-                        );
-                        self.watches.put_off(id, &reason);
-                    }
-                    self.asked.push(id);
-                }
-                Asked::UnderWay => {}
-                Asked::Never => self.watches.put_off(id, "it may not be visited any more"),
-            }
-        }
-        Ok(soonest)
-    }
-
     fn set_paused(&mut self, name: &str, paused: bool, now: i64) -> Outcome<CommandDone> {
         actions::crawled(&self.configured, name)?;
         self.write_batch(now).map_err(|e| broken(&e))?;
@@ -290,20 +254,5 @@ fn asked(record: &UrlRecord) -> CommandDone {
         url: Some(record.uri.to_string()),
         due: Some(1),
         ..CommandDone::default()
-    }
-}
-
-/// What the frontier says, but no later than something that was asked for by hand.
-pub(in crate::daemon) fn wait_for(next: Next, soonest: Option<i64>) -> Next {
-    match (next, soonest) {
-        (next, None) => next,
-        (Next::Wait { until_ms, .. }, Some(at_ms)) => Next::Wait {
-            until_ms: until_ms.min(at_ms),
-            due: true,
-        },
-        (_, Some(until_ms)) => Next::Wait {
-            until_ms,
-            due: true,
-        },
     }
 }

@@ -20,7 +20,7 @@ use super::{
     ANSWERS, Answer, REQUEST_BYTES, Reply, Request, Wish, short_path, socket_path, stopping,
 };
 use crate::daemon::Shared;
-use crate::daemon::crawl::crawl_loop::Event;
+use crate::daemon::crawl::state::Event;
 use crate::serve::{CommandRefused, Why};
 
 /// Requests under way: people and their scripts, not the public.

@@ -10,7 +10,6 @@ use tokio::sync::mpsc::Sender;
 use super::{Answer, Reply, Step, stopping};
 use crate::daemon::Summary;
 use crate::daemon::crawl::crawl_log::LogLine;
-use crate::daemon::crawl::crawl_loop::CrawlLoop;
 use crate::serve::{CommandDone, CommandRefused};
 use taojin_crawl::store::UrlId;
 
@@ -114,7 +113,7 @@ impl Watches {
     }
 
     /// The URL will not be visited soon.
-    pub(super) fn put_off(&mut self, id: UrlId, reason: &str) {
+    pub(in crate::daemon) fn put_off(&mut self, id: UrlId, reason: &str) {
         self.0.retain(|watch| match &watch.what {
             What::Url(asked, done) if *asked == id && done.outcome.is_none() => {
                 let reason = Some(reason.to_owned());
@@ -126,6 +125,39 @@ impl Watches {
             }
             _ => true,
         });
+    }
+
+    /// Ends the waiting for cycles of sites that are over, or all of it while nothing is fetched (`paused` says why). A
+    /// summary is filled in by `sum_up` before it is sent.
+    pub(in crate::daemon) fn end_cycles(
+        &mut self,
+        paused: Option<&str>,
+        is_over: impl Fn(&str) -> bool,
+        mut sum_up: impl FnMut(&BTreeSet<Arc<str>>, &mut Summary) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        self.0.retain(|watch| !watch.reply.is_closed());
+        let mut waiting = Vec::new();
+        for mut watch in std::mem::take(&mut self.0) {
+            let is_time = paused.is_some() || watch.looked.elapsed() >= LOOK;
+            let What::Sites(sites, summary) = &mut watch.what else {
+                waiting.push(watch);
+                continue;
+            };
+            if is_time {
+                watch.looked = Instant::now();
+            }
+            let over = paused.is_some() || (is_time && sites.iter().all(|name| is_over(name)));
+            if !over {
+                waiting.push(watch);
+                continue;
+            }
+            summary.paused = paused.map(str::to_owned);
+            sum_up(sites, summary)?;
+            let end = Answer::Crawled(summary.clone());
+            watch.end(end);
+        }
+        self.0 = waiting;
+        Ok(())
     }
 
     pub(in crate::daemon) fn is_empty(&self) -> bool {
@@ -141,49 +173,5 @@ impl Watches {
         for watch in self.0.drain(..) {
             watch.end(Answer::Refused(why.clone()));
         }
-    }
-}
-
-impl CrawlLoop {
-    /// Ends the waiting for cycles of which nothing is left to do.
-    pub(in crate::daemon) fn look_after_watches(&mut self, now: i64) -> anyhow::Result<()> {
-        if self.watches.is_empty() {
-            return Ok(());
-        }
-        let low = self.shared.paused();
-        let mut waiting = Vec::new();
-        for mut watch in std::mem::take(&mut self.watches.0) {
-            let What::Sites(sites, summary) = &mut watch.what else {
-                waiting.extend((!watch.reply.is_closed()).then_some(watch));
-                continue;
-            };
-            if watch.reply.is_closed() {
-                continue;
-            }
-            if watch.looked.elapsed() < LOOK && low.is_none() {
-                waiting.push(watch);
-                continue;
-            }
-            watch.looked = Instant::now();
-            let over = sites.iter().all(|name| {
-                let site = self.sites.get(name);
-                site.is_none_or(|run| run.open_since_ms().is_none())
-            });
-            if !over && low.is_none() {
-                waiting.push(watch);
-                continue;
-            }
-            let mut counts = self.store.counts()?;
-            counts.sites.retain(|name, _| sites.contains(name.as_str()));
-            summary.finish(&counts, now);
-            summary.paused.clone_from(&low);
-            let mut verdicts = self.verdicts(now)?;
-            verdicts.retain(|name, _| sites.contains(name));
-            summary.take_verdicts(verdicts);
-            let end = Answer::Crawled(summary.clone());
-            watch.end(end);
-        }
-        self.watches.0.extend(waiting);
-        Ok(())
     }
 }

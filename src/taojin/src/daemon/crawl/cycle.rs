@@ -2,13 +2,14 @@
 //! do. Out: a line in the log, a mark in the store. A cycle is over when nothing of its site is being
 //! fetched and nothing of it that is due may be fetched within `pass_patience_ms`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::Offset as _;
 
-use super::crawl_loop::CrawlLoop;
+use super::state::CrawlLoop;
+use crate::daemon::report::summary::Summary;
 use crate::daemon::report::verdict;
 use crate::daemon::report::verdict::Facts;
 use crate::serve::SiteVerdict;
@@ -129,6 +130,30 @@ impl CrawlLoop {
             verdicts.insert(Arc::clone(name), verdict);
         }
         Ok(verdicts)
+    }
+
+    /// Ends the waiting for cycles of which nothing is left to do.
+    pub(crate) fn look_after_watches(&mut self, now: i64) -> anyhow::Result<()> {
+        if self.watches.is_empty() {
+            return Ok(());
+        }
+        let mut watches = std::mem::take(&mut self.watches);
+        let is_over = |name: &str| {
+            let site = self.sites.get(name);
+            site.is_none_or(|run| run.open_since_ms().is_none())
+        };
+        let sum_up = |sites: &BTreeSet<Arc<str>>, summary: &mut Summary| {
+            let mut counts = self.store.counts()?;
+            counts.sites.retain(|name, _| sites.contains(name.as_str()));
+            summary.finish(&counts, now);
+            let mut verdicts = self.verdicts(now)?;
+            verdicts.retain(|name, _| sites.contains(name));
+            summary.take_verdicts(verdicts);
+            Ok(())
+        };
+        watches.end_cycles(self.shared.paused().as_deref(), is_over, sum_up)?;
+        self.watches = watches;
+        Ok(())
     }
 }
 

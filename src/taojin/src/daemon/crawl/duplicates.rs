@@ -3,7 +3,7 @@
 //! [`Duplicates`]. Two addresses are one document only when their documents say the same, or when the site says so and the
 //! canonical address has a document; a guess from the address alone is never enough to lose a page.
 
-use super::crawl_loop::CrawlLoop;
+use super::state::CrawlLoop;
 use super::visited::Finished;
 use taojin_crawl::store::{Reader, Store, StoreError, UrlId, UrlRecord};
 use taojin_extract::Document;

@@ -1,77 +1,62 @@
-//! The fetch tasks. In: leases. Out: what became of each visit. One task for each lease; ends with the crawl loop.
+//! The fetch tasks. In: leases. Out: what became of each visit. One task for each lease, on threads of their own: a page
+//! that takes seconds to extract holds up no reader of the same process. Ends with the crawl loop.
 
-use std::path::Path;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
-use std::time::Duration;
+use std::thread;
 
 use anyhow::Context as _;
 use futures_util::FutureExt;
+use tokio::runtime;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::archive::WarcSink;
-use super::crawl_loop::Event;
+use super::state::Event;
+use super::tools::Tools;
 use super::visit;
-use super::visit::Tools;
 use super::visited::{Finished, Work};
-use crate::config::Loaded;
-use crate::daemon::learn::templates::Templates;
-use crate::daemon::{Mode, Shared};
-use taojin_crawl::fetch::{Fetcher, RobotsCache};
+use crate::daemon::spawn_thread;
 
-/// The robots.txt files that are known, in the data directory.
-const ROBOTS_FILE: &str = "robots.json";
-
-/// Those are saved this often, and at the end.
-pub(crate) const SAVE_ROBOTS: Duration = Duration::from_secs(300);
-
-/// What the fetch tasks need; an archive only where pages come from the network.
-pub(crate) fn tools(
-    loaded: &Loaded,
-    mode: &Mode,
-    shared: &Arc<Shared>,
-    templates: Templates,
-) -> anyhow::Result<Tools> {
-    let config = &loaded.config;
-    let archived = config.warc.enabled && !matches!(mode, Mode::Replay { .. });
-    let dir = loaded.warc_dir();
-    let open = || {
-        WarcSink::open(&dir, config.warc.max_bytes)
-            .with_context(|| format!("archive in {} cannot be written", dir.display()))
-    };
-    let agent = config.fetch.robots_token().to_owned();
-    Ok(Tools {
-        fetcher: Fetcher::new(config.fetch.clone())?,
-        robots: RobotsCache::open(&config.data_dir.join(ROBOTS_FILE), &agent),
-        page: config.page.clone(),
-        extract: config.crawl.documents.then(|| config.extract.clone()),
-        shared: Arc::clone(shared),
-        templates,
-        archive: archived.then(open).transpose()?.map(Arc::new),
+/// Starts the thread that makes a visit for each lease with `visit`; it ends when the crawl loop drops its end.
+pub(crate) fn start<V, F>(
+    visit: V,
+    work: mpsc::Receiver<Work>,
+    events: SyncSender<Event>,
+) -> anyhow::Result<thread::JoinHandle<()>>
+where
+    V: Fn(Work) -> F + Send + 'static,
+    F: Future<Output = Finished> + Send + 'static,
+{
+    let runtime = runtime::Builder::new_multi_thread()
+        .thread_name("fetch")
+        .enable_all()
+        .build()
+        .context("the threads of the fetch tasks cannot be started")?;
+    spawn_thread("fetch-tasks", move || {
+        runtime.block_on(fetch_tasks(visit, work, events));
+        // A page that is still being extracted is not waited for: its URL is due as before.
+        runtime.shutdown_background();
     })
 }
 
-/// A failure costs the next start some requests and is only logged.
-pub(crate) fn save_robots(tools: &Tools, data_dir: &Path) {
-    let agent = tools.fetcher.config().robots_token();
-    if let Err(error) = tools.robots.save(&data_dir.join(ROBOTS_FILE), agent) {
-        tracing::warn!(%error, "robots.txt files could not be saved");
-    }
-}
-
-/// Starts a visit for each lease; ends when the loop drops its end.
-pub(crate) async fn fetch_tasks(
-    tools: Arc<Tools>,
-    mut work: mpsc::Receiver<Work>,
-    events: SyncSender<Event>,
-) {
+async fn fetch_tasks<V, F>(visit: V, mut work: mpsc::Receiver<Work>, events: SyncSender<Event>)
+where
+    V: Fn(Work) -> F,
+    F: Future<Output = Finished> + Send + 'static,
+{
     let mut visits = JoinSet::new();
     loop {
         tokio::select! {
             next = work.recv() => match next {
                 Some(work) => {
-                    visits.spawn(one_visit(Arc::clone(&tools), work, events.clone()));
+                    let finished = visit(work);
+                    let events = events.clone();
+                    visits.spawn(async move {
+                        let finished = Event::Finished(Box::new(finished.await));
+                        // There is room for every connection; the channel is closed only when the crawl is over.
+                        let _ = events.try_send(finished);
+                    });
                 }
                 None => return,
             },
@@ -84,15 +69,17 @@ pub(crate) async fn fetch_tasks(
     }
 }
 
-async fn one_visit(tools: Arc<Tools>, work: Work, events: SyncSender<Event>) {
-    // A page that brings the parser down is that page's fault: its lease must come back all the same.
-    let visit = std::panic::AssertUnwindSafe(visit::visit(&tools, &work)).catch_unwind();
-    let (visited, report) = visit.await.unwrap_or_else(|_| visit::panicked(&work.lease));
-    let finished = Event::Finished(Box::new(Finished {
-        lease: work.lease,
+/// Makes one visit. A page that brings the parser down is that page's fault: its lease comes back all the same. One that
+/// brings the process down was noted before, and is counted at the next start.
+pub(crate) async fn one_visit(tools: Arc<Tools>, work: Work) -> Finished {
+    let Work { lease, archived } = work;
+    let is_known = lease.record.id > 0;
+    let _under_way = is_known.then(|| tools.in_flight.begin(lease.record.id));
+    let visit = AssertUnwindSafe(visit::visit(&tools, &lease, archived)).catch_unwind();
+    let (visited, report) = visit.await.unwrap_or_else(|_| visit::panicked(&lease));
+    Finished {
+        lease,
         visited,
         report,
-    }));
-    // There is room for every connection; the channel is closed only when the crawl is over.
-    let _ = events.try_send(finished);
+    }
 }

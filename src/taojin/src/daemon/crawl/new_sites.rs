@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::crawl_loop::{CrawlLoop, RETRY};
+use super::commit::RETRY;
 use super::cycle;
 use super::site_run;
 use super::site_run::SiteRun;
+use super::state::CrawlLoop;
 use crate::config;
 use crate::daemon::local_time;
 use taojin_crawl::frontier::SiteScope;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::body::Form;
-use super::visit::Tools;
+use super::tools::Tools;
 use super::visited::Visited;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::Head;

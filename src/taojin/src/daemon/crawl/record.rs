@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::apply as settle;
 use super::apply::Settled;
-use super::crawl_loop::CrawlLoop;
 use super::cycle;
+use super::state::CrawlLoop;
 use super::visited::{Finished, Visited};
 use crate::serve::metrics;
 use taojin_crawl::frontier::is_blind;

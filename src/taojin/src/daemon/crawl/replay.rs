@@ -9,14 +9,12 @@ use std::sync::Arc;
 use anyhow::Context as _;
 
 use super::body::{Body, Form};
-use super::crawl_loop::CrawlLoop;
-use super::visited::{Archived, Finished, Visited, Work};
+use super::visited::{Archived, Finished, Work};
 use crate::config::Config;
 use crate::daemon::now_ms;
-use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{self, Head, Record, WarcError, WarcReader};
-use taojin_crawl::frontier::{Lease, Next, Scope};
-use taojin_crawl::store::{Batch, HELD_MS, NewUrl, UrlRecord, Visit};
+use taojin_crawl::frontier::{Lease, Scope};
+use taojin_crawl::store::{UrlRecord, Visit};
 use taojin_extract::page::Page;
 use taojin_extract::{self as extract, Document};
 use taojin_uri::CrawlUri;
@@ -62,7 +60,7 @@ impl Replay {
     }
 
     /// The next answer, or none after the last.
-    fn next(&mut self, now_ms: i64) -> Option<Work> {
+    pub(crate) fn next(&mut self, now_ms: i64) -> Option<Work> {
         loop {
             if self.reader.is_none() {
                 let path = self.files.pop_front()?;
@@ -118,90 +116,19 @@ impl Replay {
         self.arrived.len()
     }
 
+    /// Takes the answers that wait.
+    pub(crate) fn take_arrived(&mut self) -> Vec<Finished> {
+        std::mem::take(&mut self.arrived)
+    }
+
+    /// Takes what was wrong with the files.
+    pub(crate) fn take_problems(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.problems)
+    }
+
     /// Whether answers are on their way.
     pub(crate) fn is_busy(&self) -> bool {
         self.in_flight > 0 || !self.arrived.is_empty()
-    }
-}
-
-impl CrawlLoop {
-    /// Hands out archived answers until there is no more room.
-    pub(crate) fn hand_out_archived(&mut self, now: i64) -> Next {
-        let wait = Next::Wait {
-            until_ms: now + 1000,
-            due: true,
-        };
-        loop {
-            let lagging = self.shared.outbox_lag() > self.config.max_outbox;
-            let Some(replay) = &mut self.replay else {
-                return Next::Idle;
-            };
-            let full = replay.in_flight + replay.arrived.len() >= self.config.max_connections;
-            if lagging || full || self.stop_at.is_some() {
-                return wait;
-            }
-            let Some(work) = replay.next(now) else {
-                return Next::Idle;
-            };
-            // The channel has room for every connection, so this fails only when the fetch side is gone.
-            if self.leases.try_send(work).is_err() {
-                return Next::Idle;
-            }
-            replay.in_flight += 1;
-        }
-    }
-
-    /// Gives the answers that were read their records and settles them, in the order in which they were archived.
-    pub(crate) fn settle_archived(&mut self, now: i64) -> anyhow::Result<()> {
-        let Some(replay) = &mut self.replay else {
-            return Ok(());
-        };
-        self.summary
-            .problems
-            .extend(std::mem::take(&mut replay.problems));
-        let mut arrived = std::mem::take(&mut replay.arrived);
-        // What is no page would not have been linked to either.
-        arrived.retain(|f| !is_foreign(&f.visited));
-        arrived.sort_by_key(|f| f.visited.archived_ms);
-        self.add_urls(&arrived, now)?;
-        for mut finished in arrived {
-            let uri = finished.lease.record.uri.clone();
-            if self.frontier.is_taken_down(&uri) {
-                continue;
-            }
-            let Some(mut record) = self.store.lookup(&uri)? else {
-                continue;
-            };
-            if self.batch.pages.iter().any(|page| page.id == record.id) {
-                self.write_batch(now)?;
-                record = self.store.lookup(&uri)?.unwrap_or(record);
-            }
-            if record.visit.fetched_ms > finished.visited.archived_ms {
-                self.summary.archived_older += 1;
-                continue;
-            }
-            finished.lease.record = record;
-            self.take_finished(finished, now)?;
-        }
-        Ok(())
-    }
-
-    /// Makes records for addresses that are new. They go past the frontier, which knows only configured sites.
-    fn add_urls(&mut self, arrived: &[Finished], now: i64) -> anyhow::Result<()> {
-        let mut batch = Batch::default();
-        for finished in arrived {
-            let UrlRecord { uri, site, .. } = &finished.lease.record;
-            if !self.frontier.is_taken_down(uri) && self.store.lookup(uri)?.is_none() {
-                batch.urls.push(NewUrl {
-                    due_ms: Some(HELD_MS),
-                    ..NewUrl::link(uri.clone(), site, 1)
-                });
-            }
-        }
-        if !batch.urls.is_empty() {
-            self.store.commit(&batch, now)?;
-        }
-        Ok(())
     }
 }
 
@@ -276,11 +203,6 @@ fn problem(path: &Path, reader: &WarcReader, error: Option<WarcError>) -> Option
         )),
         None => None,
     }
-}
-
-/// Whether an answer is none of a page, a redirect or an error of the server: an image, a script, a broken record.
-fn is_foreign(visited: &Visited) -> bool {
-    visited.fetched.is_none() || visited.outcome == VisitOutcome::Unwanted
 }
 
 /// The page that a record is of. What a crawler asked for its own sake is none.

@@ -4,19 +4,14 @@
 
 use std::sync::Arc;
 
-use super::archive::WarcSink;
 use super::body::{Body, Form};
 use super::reading::{child, read, redirect};
-use super::visited::{Archived, Visited, Work};
-use crate::daemon::Shared;
-use crate::daemon::learn::templates::Templates;
-use taojin_crawl::fetch::{
-    self, Access, Exchange, Fetched, Fetcher, Request, RobotsCache, Verdict, Want,
-};
+use super::tools::Tools;
+use super::visited::{Archived, Visited};
+use taojin_crawl::fetch::{self, Access, Exchange, Fetched, Request, Verdict, Want};
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::store::{UrlClass, UrlRecord, UrlState};
 use taojin_crawl::{Failure, VisitOutcome};
-use taojin_extract::page;
 use taojin_extract::{self as extract, Document, Kind};
 use taojin_uri::CrawlUri;
 
@@ -26,25 +21,17 @@ const MAX_LIST_BYTES: u64 = 16 << 20;
 /// Bytes of text up to which a page that was cut off at the limit may still be an article.
 const MAX_TEXT_OF_CUT: usize = 128 << 10;
 
-/// What every visit needs; shared by all fetch tasks.
-pub(crate) struct Tools {
-    pub(crate) fetcher: Fetcher,
-    pub(crate) robots: RobotsCache,
-    pub(crate) page: page::Config,
-    /// None: documents are not wanted.
-    pub(crate) extract: Option<extract::Config>,
-    pub(crate) shared: Arc<Shared>,
-    /// Templates of the sites.
-    pub(crate) templates: Templates,
-    /// Where everything that is fetched is archived, if it is.
-    pub(crate) archive: Option<Arc<WarcSink>>,
-}
-
 /// Visits the leased URL. Never fails: every end is a [`Visited`].
-pub(crate) async fn visit(tools: &Tools, work: &Work) -> (Visited, FetchReport) {
-    let record = &work.lease.record;
-    if let Some(archived) = &work.archived {
-        let visited = visit_archived(tools, &work.lease, archived);
+pub(crate) async fn visit(
+    tools: &Arc<Tools>,
+    lease: &Lease,
+    archived: Option<Box<Archived>>,
+) -> (Visited, FetchReport) {
+    let record = &lease.record;
+    if let Some(archived) = archived {
+        let (beside, record) = (Arc::clone(tools), record.clone());
+        let read = move || visit_archived(&beside, &record, &archived);
+        let visited = tools.compute(read).await;
         let report = FetchReport::new(visited.outcome, 0);
         return (visited, report);
     }
@@ -129,7 +116,7 @@ fn report(visited: &Visited) -> FetchReport {
     }
 }
 
-async fn fetch(tools: &Tools, record: &UrlRecord) -> Visited {
+async fn fetch(tools: &Arc<Tools>, record: &UrlRecord) -> Visited {
     let is_list = matches!(record.visit.class, UrlClass::Feed | UrlClass::Sitemap);
     let request = Request {
         etag: record.visit.etag.clone(),
@@ -151,12 +138,14 @@ async fn fetch(tools: &Tools, record: &UrlRecord) -> Visited {
             fetched
         }
     };
-    judge(tools, record, fetched, body.form, tools.shared.now_ms())
+    let (beside, record) = (Arc::clone(tools), record.clone());
+    let at_ms = tools.shared.now_ms();
+    let read = move || judge(&beside, &record, fetched, body.form, at_ms);
+    tools.compute(read).await
 }
 
 /// The same from an archive: nothing is asked, neither the server nor robots.txt, which the archive's crawler asked.
-fn visit_archived(tools: &Tools, lease: &Lease, archived: &Archived) -> Visited {
-    let record = &lease.record;
+fn visit_archived(tools: &Tools, record: &UrlRecord, archived: &Archived) -> Visited {
     let mut body = Body::new(&tools.page, record.uri.clone(), false);
     let replayed = fetch::replay(&archived.record, tools.fetcher.config(), &mut body);
     let mut visited = match replayed {

@@ -1,5 +1,6 @@
 //! Tests of what the daemon decides about one visit: no network, no store, no clock.
 
+mod fetching;
 mod reading;
 mod settle;
 mod templates;

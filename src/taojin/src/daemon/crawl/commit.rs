@@ -1,0 +1,104 @@
+//! Making finished pages durable: one transaction for each group of them. A transaction that fails is tried again until it
+//! works or the daemon stops.
+
+use std::time::{Duration, Instant};
+
+use super::replay::Replay;
+use super::state::{CrawlLoop, Event};
+use crate::daemon::control::{Answer, Reply, actions};
+use crate::daemon::now_ms;
+use taojin_crawl::frontier::Next;
+use taojin_crawl::store::Batch;
+
+/// Pages in one transaction at most.
+const BATCH_PAGES: usize = 256;
+/// A finished page is durable after this time at the latest.
+pub(super) const BATCH_AGE: Duration = Duration::from_millis(200);
+/// Pause before a failed transaction (full disk) is tried again.
+pub(crate) const RETRY: Duration = Duration::from_secs(2);
+
+impl CrawlLoop {
+    pub(super) fn commit_is_due(&self, now: i64, next: &Next) -> bool {
+        let arrived = self.replay.as_ref().map_or(0, Replay::arrived);
+        let pages = self.batch.pages.len() + arrived;
+        let old = pages > 0 && self.batch_since.is_some_and(|t| t.elapsed() >= BATCH_AGE);
+        // With nothing else to do, waiting would only delay the links that were just found.
+        let changes = pages > 0 || self.frontier.has_changes(now);
+        let replaying = self.replay.as_ref().is_some_and(|r| r.in_flight > 0);
+        let idle = changes && self.frontier.in_flight() == 0 && !replaying;
+        let idle = idle && !matches!(next, Next::Fetch(_));
+        pages >= BATCH_PAGES || old || idle
+    }
+
+    /// Makes everything so far durable. A transaction that fails is tried again until it works or the daemon stops.
+    pub(crate) fn commit(&mut self, now: i64) -> anyhow::Result<()> {
+        self.take_archived(now)?;
+        self.write_batch(now)
+    }
+
+    pub(crate) fn write_batch(&mut self, now: i64) -> anyhow::Result<()> {
+        if self.batch.pages.is_empty()
+            && self.batch.urls.is_empty()
+            && self.batch.counters.is_empty()
+            && !self.frontier.has_changes(now)
+        {
+            self.log.flush();
+            return Ok(());
+        }
+        if let Some(archive) = &self.archive {
+            archive.sync();
+        }
+        self.batch.trim_outbox = i64::try_from(self.shared.indexed()).ok().filter(|s| *s > 0);
+        let report = loop {
+            match self.frontier.commit(&mut self.store, &mut self.batch, now) {
+                Ok(report) => break report,
+                Err(error) if self.stop_at.is_some_and(|t| Instant::now() >= t) => {
+                    return Err(error.into());
+                }
+                Err(error) => {
+                    tracing::error!(%error, "pages cannot be stored, trying again");
+                    self.shared.beat(now_ms());
+                    std::thread::sleep(RETRY);
+                    self.stop_if_told();
+                }
+            }
+        };
+        self.summary.committed(&report);
+        self.left += report.new_urls as u64;
+        self.shared
+            .set_outbox(u64::try_from(report.outbox_seq).unwrap_or_default());
+        self.shared.set_frontier(self.frontier.stats());
+        let found = self.batch.pages.iter().filter_map(|page| {
+            let site = &page.outlinks.first()?.site;
+            Some((site, page.outlinks.len()))
+        });
+        self.watches.committed(found);
+        self.batch = Batch::default();
+        self.batch_since = None;
+        self.log.flush();
+        // A full channel means that the indexer has been poked already.
+        let _ = self.index_poke.try_send(());
+        Ok(())
+    }
+
+    /// Looks for a stop while a transaction is retried; finished pages that arrive meanwhile join the next batch.
+    fn stop_if_told(&mut self) {
+        while let Ok(event) = self.events.try_recv() {
+            match event {
+                Event::Stop => {
+                    self.stop_at.get_or_insert_with(Instant::now);
+                }
+                Event::Finished(finished) => {
+                    let now = self.shared.now_ms();
+                    self.frontier.release(&finished.lease, now);
+                }
+                Event::Wish(wish) => {
+                    let refused = actions::broken(
+                        &"nothing can be stored at present; see the log of the daemon",
+                    );
+                    let _ = wish.reply.try_send(Reply::Now(Answer::Refused(refused)));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Handing out leases. In: what the frontier has ready, the room there is. Out: work for the fetch tasks.
+
+use super::state::CrawlLoop;
+use super::visited::Work;
+use crate::daemon::Mode;
+use taojin_crawl::frontier::{Asked, Next};
+
+impl CrawlLoop {
+    /// Hands out leases until a limit is reached; gives what the frontier says then.
+    pub(super) fn hand_out(&mut self, now: i64) -> anyhow::Result<Next> {
+        if self.is_paused(now) {
+            // The daemon waits for room; a single pass ends.
+            return Ok(match self.mode {
+                Mode::Forever => Next::Wait {
+                    until_ms: now + 1000,
+                    due: true,
+                },
+                _ => Next::Idle,
+            });
+        }
+        if self.replay.is_some() {
+            return Ok(self.hand_out_archived(now));
+        }
+        let mut soonest = None;
+        loop {
+            let full = self.frontier.in_flight() >= self.config.max_connections;
+            let lagging = self.shared.outbox_lag() > self.config.max_outbox;
+            if self.stop_at.is_some() || full || lagging {
+                return Ok(Next::Wait {
+                    until_ms: now + 1000,
+                    due: true,
+                });
+            }
+            if !self.asked.is_empty() {
+                soonest = self.hand_out_asked(now)?;
+            }
+            if matches!(self.mode, Mode::Visit { .. }) {
+                return Ok(wait_for(Next::Idle, soonest));
+            }
+            match self.frontier.next(&self.store, now)? {
+                Next::Fetch(lease) => {
+                    // The channel has room for every connection, so this fails only when the fetch side is gone.
+                    let work = Work {
+                        lease: *lease,
+                        archived: None,
+                    };
+                    if let Err(refused) = self.leases.try_send(work) {
+                        self.frontier.release(&refused.into_inner().lease, now);
+                        return Ok(Next::Idle);
+                    }
+                }
+                other => return Ok(wait_for(other, soonest)),
+            }
+        }
+    }
+
+    /// Whether the disk is too full for more.
+    pub(crate) fn is_paused(&mut self, now: i64) -> bool {
+        let low = self.disk.look(now).map(str::to_owned);
+        if low.is_some() {
+            self.summary.paused.clone_from(&low);
+        }
+        let paused = low.is_some();
+        self.shared.set_paused(low);
+        paused
+    }
+
+    /// Hands out what was asked for, as far as the hosts may be asked; when the next of it may be.
+    fn hand_out_asked(&mut self, now: i64) -> anyhow::Result<Option<i64>> {
+        let patience = i64::try_from(self.config.pass_patience_ms).unwrap_or(i64::MAX);
+        let mut soonest: Option<i64> = None;
+        for id in std::mem::take(&mut self.asked) {
+            match self.frontier.lease_now(&self.store, id, now)? {
+                Asked::Fetch(lease) => {
+                    let work = Work {
+                        lease: *lease,
+                        archived: None,
+                    };
+                    if let Err(refused) = self.leases.try_send(work) {
+                        self.frontier.release(&refused.into_inner().lease, now);
+                        self.asked.push(id);
+                    }
+                }
+                Asked::Later(at_ms) => {
+                    soonest = Some(soonest.map_or(at_ms, |s| s.min(at_ms)));
+                    if at_ms - now > patience {
+                        let wait_s = (at_ms - now) / 1000;
+                        let reason = format!(
+                            "its host may not be asked for another {wait_s} s; it is visited then"
+                        );
+                        self.watches.put_off(id, &reason);
+                    }
+                    self.asked.push(id);
+                }
+                Asked::UnderWay => {}
+                Asked::Never => self.watches.put_off(id, "it may not be visited any more"),
+            }
+        }
+        Ok(soonest)
+    }
+}
+
+/// What the frontier says, but no later than something that was asked for by hand.
+fn wait_for(next: Next, soonest: Option<i64>) -> Next {
+    match (next, soonest) {
+        (next, None) => next,
+        (Next::Wait { until_ms, .. }, Some(at_ms)) => Next::Wait {
+            until_ms: until_ms.min(at_ms),
+            due: true,
+        },
+        (_, Some(until_ms)) => Next::Wait {
+            until_ms,
+            due: true,
+        },
+    }
+}

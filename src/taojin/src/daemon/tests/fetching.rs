@@ -1,0 +1,122 @@
+//! The threads of the fetch tasks.
+
+use std::future::pending;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::*;
+use crate::config::{Config, Loaded};
+use crate::daemon::crawl::fetching;
+use crate::daemon::crawl::state::Event;
+use crate::daemon::crawl::visited::{Finished, Visited, Work};
+use crate::daemon::{StatusBoard, indexer, serve_state};
+use crate::serve;
+use taojin_crawl::fetch::{self, Fetcher, Request};
+use taojin_crawl::frontier::{FetchReport, Lease};
+use taojin_search::analyze::Analyzer;
+
+/// More than any machine of a test has threads for.
+const PAGES: usize = 64;
+
+/// Visits that take a thread each until they are let go.
+#[derive(Default)]
+struct Slow {
+    state: Mutex<(usize, bool)>,
+    changed: Condvar,
+}
+
+impl Slow {
+    fn visit(&self, work: Work) -> Finished {
+        let mut state = self.state.lock().unwrap();
+        state.0 += 1;
+        self.changed.notify_all();
+        while !state.1 {
+            state = self.changed.wait(state).unwrap();
+        }
+        Finished {
+            lease: work.lease,
+            visited: Visited::nothing(VisitOutcome::Page, None),
+            report: FetchReport::new(VisitOutcome::Page, 0),
+        }
+    }
+
+    fn wait_for_first(&self) {
+        let state = self.state.lock().unwrap();
+        let _begun = self.changed.wait_while(state, |s| s.0 == 0).unwrap();
+    }
+
+    fn let_go(&self) {
+        self.state.lock().unwrap().1 = true;
+        self.changed.notify_all();
+    }
+}
+
+fn loaded(data_dir: &std::path::Path) -> Loaded {
+    Loaded {
+        file: None,
+        config: Config {
+            data_dir: data_dir.to_owned(),
+            ..Config::default()
+        },
+        sites: Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn readers_are_answered_while_every_fetch_thread_is_busy_with_a_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let loaded = loaded(dir.path());
+    drop(taojin_crawl::store::Store::open(dir.path()).unwrap());
+    drop(indexer::open(&loaded.index_dir(), &loaded.config.index).unwrap());
+    let analyzer = Analyzer::new(&loaded.lexicons().unwrap());
+    let state = serve_state(&loaded, &analyzer, StatusBoard::of(&loaded, None)).unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(serve::serve(listener, state, pending()));
+
+    let slow = Arc::new(Slow::default());
+    let (leases, work) = mpsc::channel(PAGES);
+    let (events, ended) = sync_channel(PAGES);
+    let visitor = Arc::clone(&slow);
+    let visit = move |work: Work| {
+        let visitor = Arc::clone(&visitor);
+        // What blocks here blocks the thread that polls it.
+        async move { visitor.visit(work) }
+    };
+    let fetching = fetching::start(visit, work, events).unwrap();
+    for _ in 0..PAGES {
+        let lease = Lease::archived(record("http://a.example/1", Visit::default()), NOW);
+        let work = Work {
+            lease,
+            archived: None,
+        };
+        leases.send(work).await.unwrap();
+    }
+    slow.wait_for_first();
+    let fetcher = Fetcher::new(fetch::Config {
+        allow_addresses: vec![fetch::Network::v4([127, 0, 0, 0], 8)],
+        ..fetch::Config::default()
+    });
+    let fetcher = fetcher.unwrap();
+    for path in ["/healthz", "/api/search?q=水平井"] {
+        let request = Request::any(uri(&format!("http://{address}{path}")), NOW);
+        let mut body = Vec::new();
+        let answer = fetcher.fetch(&request, &mut body);
+        let answer = tokio::time::timeout(Duration::from_secs(5), answer).await;
+        let answer = answer.expect("an answer in time");
+        assert_eq!(answer.head.status, 200, "{path}");
+    }
+    assert!(ended.try_recv().is_err(), "a visit ended before its time");
+    slow.let_go();
+    for _ in 0..PAGES {
+        let end = ended.recv_timeout(Duration::from_secs(30)).unwrap();
+        assert!(matches!(end, Event::Finished(_)));
+    }
+    drop(leases);
+    tokio::task::spawn_blocking(move || fetching.join().unwrap())
+        .await
+        .unwrap();
+}
