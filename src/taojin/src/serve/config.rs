@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-use super::guard::token::{Secret, TOKEN_CHARS_MIN};
+use super::guard::secret::{Secret, TOKEN_CHARS_MIN};
 use serde::{Deserialize, Serialize};
 use taojin_search::index::Query;
 use taojin_search::query::MAX_QUERY_CHARS;

@@ -29,11 +29,11 @@ pub use api::problem::{PROBLEM_JSON, Problem};
 pub use config::Config;
 pub use control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Visit, Why};
 pub use feeds::follow::{Follow, Topics, message, next_try_ms};
-pub use guard::token::{Secret, signature};
+pub use guard::secret::{Secret, signature};
 pub use review::templates::{
     Effect, Outcome, Proposal, RegionListed, TemplateListed, TemplateReview, TemplateView,
 };
-pub use review::terms_page::{Review, ReviewList, ReviewTerm, TermReview};
+pub use review::terms::{Review, ReviewList, ReviewTerm, TermReview};
 pub use router::{BindError, bind, router, serve};
 pub use search::index_source::{as_hits, ask, understood};
 pub use search::source::{Arrived, Found, FoundList, Related, SearchSource, SourceError, Wanted};

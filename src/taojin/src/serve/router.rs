@@ -16,12 +16,13 @@ use tokio::net::TcpListener;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
-use super::api::{sites as sites_api, terms as terms_api};
+use super::api::{openapi, sites as sites_api, terms as terms_api};
 use super::guard::form::FORM_BYTES_MAX;
-use super::guard::limiter::{Peer, limited};
+use super::guard::limiter::{Limiter, Peer, limited};
 use super::guard::listen::Guarded;
-use super::guard::login;
-use super::pages::{api as api_page, help as help_page, site as site_page, web};
+use super::pages::{
+    api as api_page, assets, help as help_page, login, refused, site as site_page, web,
+};
 use super::review::{templates_page, terms_page};
 use super::state::{ServeState, Shared};
 use super::{api, feeds as feed};
@@ -128,7 +129,9 @@ pub async fn serve(
 
 /// Every route, with its limits and headers.
 pub fn router(state: ServeState) -> Router {
-    let server = Arc::new(Shared::new(state));
+    let limiter = Arc::new(Limiter::new(&state.config));
+    let description = openapi::document(&state.config);
+    let server = Arc::new(Shared::new(state, description));
     Router::new()
         .route("/", get(web::search))
         .route("/doc/{id}", get(web::document).post(site_page::take_down))
@@ -144,10 +147,10 @@ pub fn router(state: ServeState) -> Router {
             get(templates_page::one).post(templates_page::change),
         )
         .route("/templates/{id}/page/{number}", get(templates_page::frame))
-        .route("/favicon.ico", get(web::favicon))
-        .route("/assets/taojin.css", get(web::style))
-        .route("/assets/taojin.js", get(web::script))
-        .route("/assets/mark.svg", get(web::mark))
+        .route("/favicon.ico", get(assets::favicon))
+        .route("/assets/taojin.css", get(assets::style))
+        .route("/assets/taojin.js", get(assets::script))
+        .route("/assets/mark.svg", get(assets::mark))
         .route("/feeds/{file}", get(feed::followed))
         .route("/feed.atom", get(feed::atom))
         .route("/feed.json", get(feed::json))
@@ -171,7 +174,8 @@ pub fn router(state: ServeState) -> Router {
         .route("/metrics", get(api::metrics_text))
         .fallback(api::not_found)
         .method_not_allowed_fallback(api::wrong_method)
-        .layer(from_fn_with_state(Arc::clone(&server), limited))
+        .layer(from_fn_with_state(limiter, limited))
+        .layer(from_fn_with_state(Arc::clone(&server), refused::as_page))
         .with_state(server)
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .layer(compression())

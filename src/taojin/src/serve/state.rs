@@ -8,16 +8,14 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use super::api::openapi;
 use super::config::Config;
 use super::control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Why};
 use super::feeds::follow::Topics;
 use super::gauges;
-use super::guard::limiter::Limiter;
 use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
 use super::now_ms;
 use super::review::templates::TemplateReview;
-use super::review::terms_page::{Review, Reviewed, TermReview};
+use super::review::terms::{Review, TermReview};
 use super::search::overview::Overview;
 use super::search::params::Rules;
 use super::search::source::{
@@ -75,7 +73,6 @@ pub(crate) struct Shared {
     pub(crate) openapi: String,
     pub(crate) metrics: PrometheusHandle,
     pub(crate) follows: Topics,
-    pub(crate) limiter: Limiter,
     source: Arc<dyn SearchSource>,
     terms: Option<Review>,
     sites: Option<Arc<dyn SiteControl>>,
@@ -94,13 +91,13 @@ pub(crate) struct Shared {
 pub(crate) type Server = Arc<Shared>;
 
 impl Shared {
-    pub(crate) fn new(state: ServeState) -> Shared {
+    /// `openapi` is the description of the API as JSON text.
+    pub(crate) fn new(state: ServeState, openapi: String) -> Shared {
         Shared {
             base: state.config.link_base(),
-            openapi: openapi::document(&state.config),
+            openapi,
             running: Arc::new(Semaphore::new(state.config.concurrent_searches)),
             commands: Arc::new(Semaphore::new(COMMANDS)),
-            limiter: Limiter::new(&state.config),
             config: state.config,
             follows: state.follows,
             metrics: state.metrics,
@@ -246,7 +243,7 @@ impl Shared {
     pub(crate) async fn review<T: Send + 'static>(
         &self,
         work: impl FnOnce(&dyn TermReview) -> Result<T, String> + Send + 'static,
-    ) -> Reviewed<T> {
+    ) -> Result<Option<T>, Failure> {
         let Some(terms) = self.terms.clone() else {
             return Ok(None);
         };

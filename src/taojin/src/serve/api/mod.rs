@@ -9,19 +9,18 @@ pub(crate) mod terms;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use super::guard::refusal::Refusal;
 use super::metrics::SEARCHES_TOTAL;
 use super::pages::lang::Lang;
-use super::pages::web;
 use super::search::param_error::{ParamError, echo};
-use super::search::params::Params;
-use super::search::source::Wanted;
+use super::search::params::{Params, QueryAndSites};
 use super::state::{Failure, Server};
 use super::status::Status;
 use answer::{DocumentAnswer, SearchAnswer, SuggestAnswer, SuggestionAnswer};
-use problem::{Busy, Problem};
+use problem::{Busy, Problem, SearchProblems};
 
 impl From<ParamError> for Problem {
     fn from(error: ParamError) -> Problem {
@@ -44,26 +43,6 @@ impl From<Failure> for Problem {
     }
 }
 
-impl Params {
-    /// The search that is asked for; `grouped` unless the parameters say.
-    pub(crate) fn wanted(&self, facets: bool, grouped: bool) -> Wanted {
-        Wanted {
-            text: self.text.clone(),
-            sites: self.sites.clone(),
-            since_ms: self.since_ms,
-            until_ms: self.until_ms,
-            sort: self.sort,
-            half_life_ms: self.half_life_ms,
-            now_ms: self.now_ms,
-            group: self.group,
-            grouped: self.grouped.unwrap_or(grouped),
-            limit: self.limit,
-            offset: self.offset,
-            facets,
-        }
-    }
-}
-
 /// Search the documents.
 ///
 /// Plain words find documents with as many of them as possible, best first; "quoted text" is found literally;
@@ -75,8 +54,7 @@ impl Params {
     operation_id = "search",
     tag = "search",
     params(
-        ("q" = Option<String>, Query, description = "The query, in the language of /help.", example = "天然气"),
-        ("site" = Option<Vec<String>>, Query, description = "Only these sites: repeated or separated by commas."),
+        QueryAndSites,
         ("since" = Option<String>, Query, description = "Published on or after this day (UTC+8), moment or period before now.", example = "2026-05-01"),
         ("until" = Option<String>, Query, description = "Published up to the end of this day (UTC+8), or before this moment.", example = "2026-05-31"),
         ("sort" = Option<String>, Query, description = "Order of the hits: best first, newest first, or both: best first, but a score halves with each half-life of age."),
@@ -89,9 +67,7 @@ impl Params {
     ),
     responses(
         (status = 200, description = "Hits, perhaps none.", body = SearchAnswer),
-        (status = 400, description = "A parameter is unknown, repeated, malformed or out of range.", body = Problem, content_type = "application/problem+json"),
-        (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
-        Busy,
+        SearchProblems,
     )
 )]
 pub(crate) async fn search(
@@ -262,19 +238,8 @@ pub(crate) async fn robots() -> &'static str {
 }
 
 /// 404: a page for those who ask for HTML, a problem document for the rest.
-pub(crate) async fn not_found(
-    State(server): State<Server>,
-    uri: Uri,
-    headers: HeaderMap,
-) -> Response {
-    if !uri.path().starts_with("/api/") && web::wants_html(&headers) {
-        return web::not_found(&server, &uri, &headers);
-    }
-    Problem::new(
-        StatusCode::NOT_FOUND,
-        "there is nothing at this address; see /api/openapi.json",
-    )
-    .into_response()
+pub(crate) async fn not_found() -> Refusal {
+    Refusal::Nowhere
 }
 
 /// 405; axum adds what is allowed instead.

@@ -84,30 +84,49 @@ impl IntoResponse for Problem {
 /// What every answer that takes work may be instead, for the description of the API.
 pub(crate) struct Busy;
 
+/// What every search may answer instead.
+pub(crate) struct SearchProblems;
+
+/// Descriptions of answers, by status.
+pub(crate) type Responses = BTreeMap<String, RefOr<Described>>;
+
+const BUSY: [(StatusCode, &str); 2] = [
+    (
+        StatusCode::TOO_MANY_REQUESTS,
+        "Too many requests from this address.",
+    ),
+    (
+        StatusCode::SERVICE_UNAVAILABLE,
+        "Not done within the time limit.",
+    ),
+];
+
 impl IntoResponses for Busy {
-    fn responses() -> BTreeMap<String, RefOr<Described>> {
-        let problem = |(status, description): (StatusCode, &str)| described(status, description);
-        BTreeMap::from(
-            [
-                (
-                    StatusCode::TOO_MANY_REQUESTS,
-                    "Too many requests from this address.",
-                ),
-                (
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    "Not done within the time limit.",
-                ),
-            ]
-            .map(problem),
-        )
+    fn responses() -> Responses {
+        described(&[])
     }
 }
 
-/// A problem as the description of the API has it.
-pub(crate) fn described(status: StatusCode, description: &str) -> (String, RefOr<Described>) {
-    let body = Content::new(Some(Ref::from_schema_name("Problem")));
-    let described = ResponseBuilder::new()
-        .description(description)
-        .content(PROBLEM_JSON, body);
-    (status.as_str().to_owned(), described.build().into())
+impl IntoResponses for SearchProblems {
+    fn responses() -> Responses {
+        described(&[
+            (
+                StatusCode::BAD_REQUEST,
+                "A parameter is unknown, repeated, malformed or out of range.",
+            ),
+            (StatusCode::INTERNAL_SERVER_ERROR, "The index failed."),
+        ])
+    }
+}
+
+/// These problems, and that the server is busy, as the description of the API has them.
+pub(crate) fn described(problems: &[(StatusCode, &str)]) -> Responses {
+    let one = |(status, description): &(StatusCode, &str)| {
+        let body = Content::new(Some(Ref::from_schema_name("Problem")));
+        let described = ResponseBuilder::new()
+            .description(*description)
+            .content(PROBLEM_JSON, body);
+        (status.as_str().to_owned(), described.build().into())
+    };
+    BUSY.iter().chain(problems).map(one).collect()
 }

@@ -6,9 +6,9 @@ use axum::extract::rejection::{JsonRejection, PathRejection};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
-use utoipa::ToSchema;
+use utoipa::{IntoResponses, ToSchema};
 
-use super::problem::{Busy, Problem};
+use super::problem::{Problem, Responses, described};
 use crate::serve::control::{CommandDone, CommandRefused, SiteCommand, Why};
 use crate::serve::guard::token::Operator;
 use crate::serve::state::{Failure, Server};
@@ -204,7 +204,7 @@ struct SiteProblems;
 /// The same of a command about an address.
 struct AddressProblems;
 
-const ALL: [(StatusCode, &str); 6] = [
+const OF_COMMAND: [(StatusCode, &str); 6] = [
     (StatusCode::UNAUTHORIZED, "The token is missing or wrong."),
     (
         StatusCode::FORBIDDEN,
@@ -234,29 +234,14 @@ const OF_BODY: [(StatusCode, &str); 3] = [
     ),
 ];
 
-impl utoipa::IntoResponses for SiteProblems {
-    fn responses() -> Described {
-        described(&ALL)
+impl IntoResponses for SiteProblems {
+    fn responses() -> Responses {
+        described(&OF_COMMAND)
     }
 }
 
-impl utoipa::IntoResponses for AddressProblems {
-    fn responses() -> Described {
-        let mut all = described(&ALL);
-        all.extend(described(&OF_BODY));
-        all
+impl IntoResponses for AddressProblems {
+    fn responses() -> Responses {
+        described(&[OF_COMMAND.as_slice(), &OF_BODY].concat())
     }
-}
-
-type Described =
-    std::collections::BTreeMap<String, utoipa::openapi::RefOr<utoipa::openapi::Response>>;
-
-fn described(problems: &[(StatusCode, &str)]) -> Described {
-    let mut all = <Busy as utoipa::IntoResponses>::responses();
-    all.extend(
-        problems
-            .iter()
-            .map(|(status, text)| super::problem::described(*status, text)),
-    );
-    all
 }

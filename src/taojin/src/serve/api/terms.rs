@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::problem::{Busy, Problem};
 use crate::serve::guard::token::Operator;
-use crate::serve::review::terms_page::{ReviewList, ReviewTerm};
+use crate::serve::review::terms::{ReviewList, ReviewTerm};
 use crate::serve::search::param_error::{ParamError, echo};
 use crate::serve::search::params::number;
 use crate::serve::state::Server;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::serve::api::answer::SearchHit;
 use crate::serve::config::SITES_MAX;
-use crate::serve::guard::token::Secret;
+use crate::serve::guard::secret::Secret;
 use crate::serve::search::params::SITE_CHARS_MAX;
 use crate::serve::search::source::{Arrived, Wanted};
 use taojin_search::query::MAX_QUERY_CHARS;

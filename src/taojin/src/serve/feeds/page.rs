@@ -8,8 +8,8 @@ use axum::response::Response;
 use crate::serve::pages::html::Html;
 use crate::serve::pages::lang::Lang;
 use crate::serve::pages::moment::Moment;
+use crate::serve::pages::request::page;
 use crate::serve::pages::view::{Chrome, outward, title};
-use crate::serve::pages::web::page;
 use crate::serve::search::source::Arrived;
 
 /// What feed readers ask for by name.

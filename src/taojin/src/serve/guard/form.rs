@@ -4,10 +4,8 @@
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
 
 use crate::serve::api::problem::Problem;
-use crate::serve::state::Server;
 
 /// Longest body that is read: a page of terms to accept, with room.
 pub(crate) const FORM_BYTES_MAX: usize = 64 * 1024;
@@ -36,19 +34,19 @@ impl Form {
     }
 }
 
-impl FromRequest<Server> for Form {
-    type Rejection = Response;
+impl<S: Send + Sync> FromRequest<S> for Form {
+    type Rejection = Problem;
 
-    async fn from_request(request: Request, server: &Server) -> Result<Form, Response> {
+    async fn from_request(request: Request, state: &S) -> Result<Form, Problem> {
         let kind = request.headers().get(header::CONTENT_TYPE);
         let kind = kind.and_then(|k| k.to_str().ok()).unwrap_or_default();
         if !kind.to_ascii_lowercase().starts_with(FORM) {
             let detail = format!("send the fields as {FORM}");
-            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail).into_response());
+            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
         }
-        let body = Bytes::from_request(request, server).await.map_err(|_| {
+        let body = Bytes::from_request(request, state).await.map_err(|_| {
             let detail = format!("the body is longer than {FORM_BYTES_MAX} bytes, or broke off");
-            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail).into_response()
+            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
         })?;
         Ok(Form::of(&body))
     }

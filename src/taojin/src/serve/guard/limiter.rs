@@ -6,22 +6,20 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::connect_info::Connected;
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::HeaderMap;
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::serve::IncomingStream;
 use tokio::time::Instant;
 
 use super::listen::Guarded;
-use crate::serve::api::problem::Problem;
+use super::refusal::Refusal;
 use crate::serve::config::Config;
-use crate::serve::pages::web;
-use crate::serve::state::Server;
 
 /// Clients that are kept apart; about 48 bytes each.
 const CLIENTS_MAX: usize = 50_000;
@@ -109,34 +107,20 @@ fn network(client: IpAddr) -> u64 {
     }
 }
 
-/// Answers, or asks the client to wait.
+/// Lets a request pass, or asks the client to wait.
 pub(crate) async fn limited(
-    State(server): State<Server>,
+    State(limiter): State<Arc<Limiter>>,
     request: Request,
     next: Next,
-) -> Response {
+) -> Result<Response, Refusal> {
     let path = request.uri().path();
-    if EXEMPT.contains(&path) || path.starts_with("/assets/") {
-        return next.run(request).await;
+    if !EXEMPT.contains(&path) && !path.starts_with("/assets/") {
+        let peer = request.extensions().get::<ConnectInfo<Peer>>();
+        let peer = peer.map(|ConnectInfo(Peer(address))| *address);
+        if let Some(client) = limiter.client(request.headers(), peer) {
+            let taken = limiter.take(client, Instant::now());
+            taken.map_err(Refusal::TooMany)?;
+        }
     }
-    let peer = request.extensions().get::<ConnectInfo<Peer>>();
-    let peer = peer.map(|ConnectInfo(Peer(address))| *address);
-    let client = server.limiter.client(request.headers(), peer);
-    let wait = client.and_then(|client| server.limiter.take(client, Instant::now()).err());
-    let Some(wait) = wait else {
-        return next.run(request).await;
-    };
-    let person = web::wants_html(request.headers()) && !path.starts_with("/api/");
-    let mut response = match person {
-        true => web::too_many(&server, request.headers()),
-        false => Problem::new(
-            StatusCode::TOO_MANY_REQUESTS,
-            "too many requests from this address; come back after the seconds in retry-after",
-        )
-        .into_response(),
-    };
-    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-    let headers = response.headers_mut();
-    headers.insert(header::RETRY_AFTER, seconds.max(1).into());
-    response
+    Ok(next.run(request).await)
 }

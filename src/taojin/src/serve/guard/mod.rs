@@ -3,6 +3,7 @@
 pub(crate) mod form;
 pub(crate) mod limiter;
 pub(crate) mod listen;
-pub(crate) mod login;
 pub(crate) mod quota;
+pub(crate) mod refusal;
+pub(crate) mod secret;
 pub(crate) mod token;

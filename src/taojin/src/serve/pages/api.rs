@@ -2,7 +2,6 @@
 //! Out: each route with its parameters, a call to copy and an answer. Says nothing that the description does not say.
 
 use askama::Template;
-use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde_json::Value;
@@ -10,13 +9,12 @@ use serde_json::Value;
 use super::api_sample::{chosen, kind, resolved, sample};
 use super::api_words::{Words, place, summary};
 use super::lang::Lang;
-use super::site::site_path;
-use super::view::Chrome;
-use super::web::{chrome, lenient, page};
+use super::request::{PageRequest, page};
+use super::view::{Chrome, site_path};
 use crate::serve::feeds::root;
 use crate::serve::now_ms;
 use crate::serve::search::source::Wanted;
-use crate::serve::state::{Server, Shared};
+use crate::serve::state::Shared;
 
 /// Routes that are not answered when `serve.operator_pages` is off.
 const OPERATOR_ROUTES: [&str; 2] = ["/api/status", "/metrics"];
@@ -74,13 +72,9 @@ pub(crate) struct Here {
 }
 
 /// `GET /api`.
-pub(crate) async fn show(
-    State(server): State<Server>,
-    RawQuery(raw): RawQuery,
-    headers: HeaderMap,
-) -> Response {
-    let params = lenient(&raw.unwrap_or_default(), &server);
-    let c = chrome(&server, &params, &headers, "/api");
+pub(crate) async fn show(request: PageRequest, headers: HeaderMap) -> Response {
+    let c = request.chrome();
+    let server = request.server;
     let here = here(&server, &headers).await;
     // The text is our own: it was made of the same value.
     let document: Value = serde_json::from_str(&server.openapi).unwrap_or_default();

@@ -2,18 +2,17 @@
 //! `query` understands, each with searches to click. The tests hold each example against the parser.
 
 use askama::Template;
-use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 use chrono::{DateTime, Datelike, FixedOffset, Months};
 
 use super::lang::{Lang, grouped};
+use super::request::{PageRequest, page};
 use super::view::{Chrome, link, outward};
-use super::web::{chrome, lenient, page};
 use crate::serve::now_ms;
 use crate::serve::search::params::Params;
 use crate::serve::search::source::{Arrived, Wanted};
-use crate::serve::state::{Server, Shared};
+use crate::serve::state::Shared;
 
 /// Longest name or address of a document that is taken as an example.
 const EXAMPLE_CHARS: usize = 60;
@@ -61,13 +60,9 @@ struct HelpPage {
 }
 
 /// `GET /help`.
-pub(crate) async fn show(
-    State(server): State<Server>,
-    RawQuery(raw): RawQuery,
-    headers: HeaderMap,
-) -> Response {
-    let params = lenient(&raw.unwrap_or_default(), &server);
-    let c = chrome(&server, &params, &headers, "/help");
+pub(crate) async fn show(request: PageRequest) -> Response {
+    let c = request.chrome();
+    let PageRequest { server, params, .. } = request;
     let here = here(&server).await;
     let search = |query: String| Example {
         href: link(

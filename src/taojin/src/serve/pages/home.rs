@@ -4,8 +4,7 @@ use askama::Template;
 
 use super::html::Html;
 use super::moment::Moment;
-use super::site::site_path;
-use super::view::{Choice, Chrome, link, title};
+use super::view::{Choice, Chrome, link, site_path, title};
 use crate::serve::feeds::follow::Follow;
 use crate::serve::search::overview::{Lesson, Overview, SiteLine};
 use crate::serve::search::params::Params;

@@ -2,9 +2,7 @@
 //! Never translates content: documents are shown as they were written.
 
 use super::labels::{EN, Labels, ZH};
-use crate::serve::search::param_error::echo;
 use crate::serve::verdict::SiteVerdict;
-use taojin_search::query::{MAX_QUERY_CHARS, Note};
 
 /// Language of the labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -137,17 +135,6 @@ impl Lang {
             (Lang::Zh, _) => format!("已收录 {grouped} 篇文档"),
             (Lang::En, 1) => "1 document indexed".to_owned(),
             (Lang::En, _) => format!("{grouped} documents indexed"),
-        }
-    }
-
-    /// A remark on a query.
-    pub(crate) fn note(self, note: &Note) -> String {
-        match (self, note) {
-            (Lang::En, note) => note.to_string(),
-            (Lang::Zh, Note::Cut) => format!("检索词太长，只搜索了前 {MAX_QUERY_CHARS} 个字符。"),
-            (Lang::Zh, Note::NoDate { piece, .. }) => {
-                format!("“{}”里的日期看不懂，已按普通文字搜索。", echo(piece))
-            }
         }
     }
 

@@ -6,13 +6,15 @@ use askama::Template;
 use super::chart::Chart;
 use super::chips::{chips, period_names};
 use super::html::Html;
-use super::lang::grouped;
+use super::lang::{Lang, grouped};
 use super::moment::Moment;
 use super::view::{Choice, Chrome, address, kept, link, outward, title};
 use crate::serve::config::{Config, PAGE_HITS};
+use crate::serve::search::param_error::echo;
 use crate::serve::search::params::Params;
 use crate::serve::search::source::{Found, FoundList};
 use taojin_search::index::Sort;
+use taojin_search::query::{MAX_QUERY_CHARS, Note};
 
 /// Page numbers shown to either side of the current one.
 const PAGES_AROUND: usize = 4;
@@ -142,7 +144,7 @@ impl ResultsPage {
                 .then(|| at(next_offset)),
             total,
             range,
-            notes: found.notes.iter().map(|note| c.lang.note(note)).collect(),
+            notes: found.notes.iter().map(|n| note(c.lang, n)).collect(),
             did_you_mean: found.did_you_mean.as_ref().map(again),
             ungrouped: params.group.map(|_| {
                 c.search(&Params {
@@ -156,6 +158,17 @@ impl ResultsPage {
             feed: link(&c.base, "/feed.atom", &followed(params)),
             hits,
             c,
+        }
+    }
+}
+
+/// A remark on the query.
+fn note(lang: Lang, note: &Note) -> String {
+    match (lang, note) {
+        (Lang::En, note) => note.to_string(),
+        (Lang::Zh, Note::Cut) => format!("检索词太长，只搜索了前 {MAX_QUERY_CHARS} 个字符。"),
+        (Lang::Zh, Note::NoDate { piece, .. }) => {
+            format!("“{}”不是能识别的日期，已按普通文字搜索。", echo(piece))
         }
     }
 }

@@ -4,8 +4,7 @@ use askama::Template;
 
 use super::lang::grouped;
 use super::operator_labels::OperatorLabels;
-use super::site::site_path;
-use super::view::{Chrome, link};
+use super::view::{Chrome, link, site_path};
 use crate::serve::status::{Activity, SiteStatus, Status};
 
 #[derive(Template)]

@@ -66,6 +66,13 @@ pub(crate) fn link(base: &str, path: &str, query: &str) -> String {
     }
 }
 
+/// Path of the page of a site.
+pub(crate) fn site_path(name: &str) -> String {
+    let name: String = url::form_urlencoded::byte_serialize(name.as_bytes()).collect();
+    // A plus stands for a blank in a query only.
+    format!("/sites/{}", name.replace('+', "%20"))
+}
+
 impl Chrome {
     /// A time as extracted, if there is one.
     pub(crate) fn moment(&self, text: Option<&String>) -> Option<Moment> {

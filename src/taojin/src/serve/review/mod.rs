@@ -2,4 +2,5 @@
 
 pub(crate) mod templates;
 pub(crate) mod templates_page;
+pub(crate) mod terms;
 pub(crate) mod terms_page;

@@ -3,17 +3,17 @@
 //! the saved page stands in a frame that may run and load nothing.
 
 use askama::Template;
-use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::extract::{Path, State};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 
 use super::templates::{Proposal, TemplateListed, TemplateView};
 use crate::serve::guard::form::Form;
-use crate::serve::guard::token::{Operator, see_other};
+use crate::serve::guard::token::Operator;
 use crate::serve::now_ms;
 use crate::serve::pages::lang::Lang;
+use crate::serve::pages::request::{PageRequest, broken, missing, page, see_other};
 use crate::serve::pages::view::Chrome;
-use crate::serve::pages::web::{broken, chrome, lenient, missing, page};
 use crate::serve::state::Server;
 
 /// The page around a frame: as everywhere, and our own frame.
@@ -208,68 +208,49 @@ impl OnePage {
 }
 
 /// `GET /templates`: all of them; with `?site=NAME` those of one site.
-pub(crate) async fn list(
-    State(server): State<Server>,
-    _: Operator,
-    RawQuery(raw): RawQuery,
-    headers: HeaderMap,
-) -> Response {
-    let params = lenient(&raw.unwrap_or_default(), &server);
-    let c = chrome(&server, &params, &headers, "/templates");
-    let site = params.sites.into_iter().next();
-    match server.templates(|desk| desk.list()).await {
+pub(crate) async fn list(_: Operator, request: PageRequest) -> Response {
+    let c = request.chrome();
+    let site = request.params.sites.into_iter().next();
+    match request.server.templates(|review| review.list()).await {
         Ok(Some(mut list)) => {
             list.retain(|template| site.as_ref().is_none_or(|site| *site == template.site));
-            let w = Words::of(c.lang);
-            page(
-                &ListPage {
-                    c,
-                    w,
-                    list,
-                    site,
-                    now_ms: now_ms(),
-                },
-                StatusCode::OK,
-            )
+            let shown = ListPage {
+                w: Words::of(c.lang),
+                c,
+                list,
+                site,
+                now_ms: now_ms(),
+            };
+            page(&shown, StatusCode::OK)
         }
         Ok(None) => missing(c),
         Err(error) => broken(c, &error),
     }
 }
 
-/// What the address of a template page asks for.
-fn asked(raw: &str) -> (usize, Option<Proposal>) {
-    let fields = Form::of(raw.as_bytes());
-    let get = |name| fields.get(name).to_owned();
-    let region = get("region");
-    let proposal = (!region.is_empty()).then(|| Proposal {
-        region,
-        field: get("field"),
-    });
-    (fields.get("page").parse().unwrap_or(0), proposal)
+/// What the address of a template page, or a form on it, asks for.
+fn asked(fields: &Form) -> (usize, Option<Proposal>) {
+    let proposal = Proposal {
+        region: fields.get("region").to_owned(),
+        field: fields.get("field").to_owned(),
+    };
+    let number = fields.get("page").parse().unwrap_or(0);
+    (number, Some(proposal).filter(|p| !p.region.is_empty()))
 }
 
 /// `GET /templates/{id}`: one on a saved page.
-pub(crate) async fn one(
-    State(server): State<Server>,
-    _: Operator,
-    Path(id): Path<i64>,
-    RawQuery(raw): RawQuery,
-    headers: HeaderMap,
-) -> Response {
-    let raw = raw.unwrap_or_default();
-    let c = chrome(&server, &lenient(&raw, &server), &headers, "/templates");
-    let (number, proposal) = asked(&raw);
+pub(crate) async fn one(_: Operator, Path(id): Path<i64>, request: PageRequest) -> Response {
+    let c = request.chrome();
+    let (number, proposal) = asked(&Form::of(request.raw.as_bytes()));
     let wanted = proposal.clone();
-    let found = server
-        .templates(move |desk| desk.view(id, number, wanted.as_ref()))
-        .await;
-    match found {
+    let found = request
+        .server
+        .templates(move |review| review.view(id, number, wanted.as_ref()));
+    match found.await {
         Ok(Some(Some(v))) => {
-            let w = Words::of(c.lang);
             let shown = OnePage {
+                w: Words::of(c.lang),
                 c,
-                w,
                 v,
                 number,
                 proposal,
@@ -283,28 +264,21 @@ pub(crate) async fn one(
 
 /// `GET /templates/{id}/page/{number}`: the saved page for the frame.
 pub(crate) async fn frame(
-    State(server): State<Server>,
     _: Operator,
     Path((id, number)): Path<(i64, usize)>,
-    RawQuery(raw): RawQuery,
-    headers: HeaderMap,
+    request: PageRequest,
 ) -> Response {
-    let asked = lenient(&raw.unwrap_or_default(), &server);
-    let word: fn(&str) -> &'static str = match chrome(&server, &asked, &headers, "/templates").lang
-    {
+    let word: fn(&str) -> &'static str = match request.chrome().lang {
         Lang::Zh => |name| CHINESE.field(name),
         Lang::En => |name| ENGLISH.field(name),
     };
+    let server = request.server;
     let link = format!("{}/templates/{id}?page={number}&region=", server.base);
-    match server
-        .templates(move |desk| desk.framed(id, number, &link, word))
-        .await
-    {
+    let framed = server.templates(move |review| review.framed(id, number, &link, word));
+    match framed.await {
         Ok(Some(Some(html))) => {
-            let mut response = with_policy(Html(html).into_response(), FRAME_POLICY);
-            let own = HeaderValue::from_static("SAMEORIGIN");
-            response.headers_mut().insert(header::X_FRAME_OPTIONS, own);
-            response
+            let own = [(header::X_FRAME_OPTIONS, "SAMEORIGIN")];
+            with_policy((own, Html(html)).into_response(), FRAME_POLICY)
         }
         Ok(_) => StatusCode::NOT_FOUND.into_response(),
         Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
@@ -325,9 +299,9 @@ pub(crate) async fn change(
     };
     let used = form.get("use").to_owned();
     let done = server
-        .templates(move |desk| match used.as_str() {
-            "" => desk.label(id, &proposal),
-            word => desk.set_disabled(id, word == "no"),
+        .templates(move |review| match used.as_str() {
+            "" => review.label(id, &proposal),
+            word => review.set_disabled(id, word == "no"),
         })
         .await;
     match done {

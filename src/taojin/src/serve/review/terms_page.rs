@@ -1,69 +1,22 @@
 //! The review of domain terms. In: `GET /terms`, and a form with one click for each term. Out: the terms to decide
 //! about with the sentences they stand in. Works without script; only the operator sees it and decides.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 
+use super::terms::{ReviewList, ReviewTerm};
 use crate::serve::guard::form::Form;
-use crate::serve::guard::token::{Operator, see_other};
+use crate::serve::guard::token::Operator;
 use crate::serve::pages::html::Html;
 use crate::serve::pages::lang::{Lang, grouped};
+use crate::serve::pages::request::{PageRequest, broken, missing, page, see_other};
 use crate::serve::pages::view::{Chrome, link};
-use crate::serve::pages::web::{broken, chrome, lenient, missing, page};
-use crate::serve::search::source::Marked;
-use crate::serve::state::{Failure, Server};
 
 /// Terms on one page.
 const PAGE_TERMS: usize = 50;
 /// Deepest page: as many terms as a list can have.
 const MAX_PAGE: usize = 2_000;
-
-/// A term to decide about.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReviewTerm {
-    /// As it is mostly written.
-    pub term: String,
-    /// How likely it is a term, 0 to 1.
-    pub termhood: f64,
-    /// Times that it occurred.
-    pub occurrences: u64,
-    /// Documents that have it.
-    pub documents: u64,
-    /// Whether the general dictionary has it.
-    pub in_dictionary: bool,
-    /// Sentences with the term marked.
-    pub evidence: Vec<Marked>,
-}
-
-/// A part of the review list.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ReviewList {
-    /// Terms not decided about.
-    pub proposed: u64,
-    /// Terms in the lexicon of accepted ones.
-    pub accepted: u64,
-    /// Terms that are not proposed again.
-    pub rejected: u64,
-    /// Some of those not decided about, best first.
-    pub terms: Vec<ReviewTerm>,
-}
-
-/// The one thing that a server can change: the review list. Errors are for the log.
-pub trait TermReview: Send + Sync {
-    /// Terms not decided about, best first.
-    fn list(&self, offset: usize, limit: usize) -> Result<ReviewList, String>;
-    /// Puts terms into the lexicon; how many are new there.
-    fn accept(&self, terms: &[String]) -> Result<usize, String>;
-    /// Takes terms off the list and out of the lexicon; how many were in use.
-    fn reject(&self, terms: &[String]) -> Result<usize, String>;
-}
-
-/// A review that several requests share.
-pub type Review = Arc<dyn TermReview>;
 
 /// Words of the page.
 struct Labels {
@@ -136,17 +89,13 @@ struct ReviewRow {
 }
 
 /// `GET /terms`.
-pub(crate) async fn show(
-    _operator: Operator,
-    State(server): State<Server>,
-    RawQuery(raw): RawQuery,
-    headers: HeaderMap,
-) -> Response {
-    let raw = raw.unwrap_or_default();
-    let c = chrome(&server, &lenient(&raw, &server), &headers, "/terms");
-    let at = page_number(&raw);
-    match server
-        .review(move |review| review.list((at - 1) * PAGE_TERMS, PAGE_TERMS))
+pub(crate) async fn show(_: Operator, request: PageRequest) -> Response {
+    let c = request.chrome();
+    let at = page_number(&Form::of(request.raw.as_bytes()));
+    let first = (at - 1) * PAGE_TERMS;
+    match request
+        .server
+        .review(move |review| review.list(first, PAGE_TERMS))
         .await
     {
         Ok(Some(list)) => page(&TermsPage::new(c, &list, at), StatusCode::OK),
@@ -156,12 +105,7 @@ pub(crate) async fn show(
 }
 
 /// `POST /terms`: fields `accept` and `reject`, each any number of times, then back to the page.
-pub(crate) async fn decide(
-    _operator: Operator,
-    State(server): State<Server>,
-    headers: HeaderMap,
-    form: Form,
-) -> Response {
+pub(crate) async fn decide(_: Operator, request: PageRequest, form: Form) -> Response {
     let all = |name: &str| form.all(name).map(str::to_owned).collect::<Vec<String>>();
     let (mut accept, mut reject) = (all("accept"), all("reject"));
     // Buttons for the whole page name what is on it beside.
@@ -170,7 +114,8 @@ pub(crate) async fn decide(
         "reject" => reject.extend(all("term")),
         _ => {}
     }
-    let decided = server.review(move |review| {
+    let request = request.in_language_of(&form);
+    let decided = request.server.review(move |review| {
         if !accept.is_empty() {
             review.accept(&accept)?;
         }
@@ -179,35 +124,30 @@ pub(crate) async fn decide(
         }
         Ok(())
     });
-    let raw = format!("lang={}&page={}", form.get("lang"), form.get("page"));
-    let outcome = decided.await;
-    let c = || chrome(&server, &lenient(&raw, &server), &headers, "/terms");
-    match outcome {
-        Ok(Some(())) => see_other(&server, &link("", "/terms", &own_query(&raw))),
-        Ok(None) => missing(c()),
-        Err(error) => broken(c(), &error),
+    match decided.await {
+        Ok(Some(())) => {
+            let back = own_path("", request.params.lang, page_number(&form));
+            see_other(&request.server, &back)
+        }
+        Ok(None) => missing(request.chrome()),
+        Err(error) => broken(request.chrome(), &error),
     }
 }
 
-/// What of a query string leads back to the same page.
-fn own_query(raw: &str) -> String {
+/// The address of a page of the list.
+fn own_path(base: &str, lang: Option<Lang>, page: usize) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
-    let lang = url::form_urlencoded::parse(raw.as_bytes())
-        .find(|(name, _)| name == "lang")
-        .and_then(|(_, value)| Lang::named(&value));
     if let Some(lang) = lang {
         query.append_pair("lang", lang.code());
     }
-    let page = page_number(raw);
     if page > 1 {
         query.append_pair("page", &page.to_string());
     }
-    query.finish()
+    link(base, "/terms", &query.finish())
 }
 
-fn page_number(raw: &str) -> usize {
-    let number = Form::of(raw.as_bytes()).get("page").parse();
-    number.unwrap_or(1).clamp(1, MAX_PAGE)
+fn page_number(fields: &Form) -> usize {
+    fields.get("page").parse().unwrap_or(1).clamp(1, MAX_PAGE)
 }
 
 impl TermsPage {
@@ -217,10 +157,7 @@ impl TermsPage {
             Lang::En => &EN,
         };
         let numbers = [list.proposed, list.accepted, list.rejected];
-        let there = |page: usize| {
-            let query = own_query(&format!("lang={}&page={page}", c.lang.code()));
-            link(&c.base, "/terms", &query)
-        };
+        let there = |page: usize| own_path(&c.base, Some(c.lang), page);
         let more = list.proposed > (page * PAGE_TERMS) as u64 && !list.terms.is_empty();
         Self {
             l,
@@ -247,6 +184,3 @@ fn row(c: &Chrome, term: &ReviewTerm) -> ReviewRow {
         evidence: term.evidence.iter().map(Html::marked).collect(),
     }
 }
-
-/// What the server tells a handler when the review failed.
-pub(crate) type Reviewed<T> = Result<Option<T>, Failure>;

@@ -2,6 +2,7 @@
 //! at fault. Never looks at the index; never refuses odd words, only odd numbers, dates and lengths.
 
 use super::param_error::{NAMES, ParamError, echo};
+use super::source::Wanted;
 use crate::serve::config::{Config, DEFAULT_LIMIT, SITES_MAX};
 use crate::serve::pages::lang::Lang;
 use taojin_search::index::Sort;
@@ -46,6 +47,21 @@ pub(crate) struct Params {
     pub(crate) lang: Option<Lang>,
 }
 
+/// The parameters of a feed, for the description of the API.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(
+    dead_code,
+    reason = "only its description is used; `Params` is what is read"
+)]
+pub(crate) struct QueryAndSites {
+    /// The query, in the language of /help.
+    #[param(example = "天然气")]
+    q: Option<String>,
+    /// Only these sites: repeated or separated by commas.
+    site: Option<Vec<String>>,
+}
+
 /// What a query string is read with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules<'a> {
@@ -60,6 +76,24 @@ pub(crate) struct Rules<'a> {
 }
 
 impl Params {
+    /// The search that is asked for; `grouped` unless the parameters say.
+    pub(crate) fn wanted(&self, facets: bool, grouped: bool) -> Wanted {
+        Wanted {
+            text: self.text.clone(),
+            sites: self.sites.clone(),
+            since_ms: self.since_ms,
+            until_ms: self.until_ms,
+            sort: self.sort,
+            half_life_ms: self.half_life_ms,
+            now_ms: self.now_ms,
+            group: self.group,
+            grouped: self.grouped.unwrap_or(grouped),
+            limit: self.limit,
+            offset: self.offset,
+            facets,
+        }
+    }
+
     /// Reads a raw query string.
     pub(crate) fn parse(raw: &str, rules: &Rules<'_>) -> Result<Params, ParamError> {
         let mut params = Params {

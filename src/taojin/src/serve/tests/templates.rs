@@ -1,7 +1,7 @@
 //! The template pages: who may see them, what the frame may do, that nothing of a page gets through unescaped.
 
 use super::*;
-use crate::serve::guard::token::Secret;
+use crate::serve::guard::secret::Secret;
 use crate::serve::review::templates::{
     Effect, Outcome, Proposal, RegionListed, TemplateListed, TemplateReview, TemplateView,
 };

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::Request;
 
 use super::*;
-use crate::serve::guard::token::Secret;
+use crate::serve::guard::secret::Secret;
 
 const TOKEN: &str = "0123456789abcdef0123";
 

@@ -1,12 +1,16 @@
 use axum::extract::State;
 use axum::http::Method;
+use axum::middleware::from_fn_with_state;
 use axum::routing::post;
 
 use super::super::state::{Server, Shared};
 use super::*;
 use crate::serve::guard::form::Form;
-use crate::serve::guard::login::own_path;
-use crate::serve::guard::token::{Operator, Refusal, Secret, session_cookie, signature};
+use crate::serve::guard::refusal::Refusal;
+use crate::serve::guard::secret::{Secret, signature};
+use crate::serve::guard::token::{Operator, session_cookie};
+use crate::serve::pages::login::own_path;
+use crate::serve::pages::refused::as_page;
 
 const TOKEN: &str = "0123456789abcdef0123";
 const NOW_MS: i64 = 1_800_000_000_000;
@@ -32,14 +36,13 @@ fn prove(
     pairs: &[(&'static str, &str)],
     now_ms: i64,
 ) -> Result<(), Refusal> {
-    let server = Shared::new(state(with_token(token, "https://search.example/taojin")));
-    Operator::prove(&server, method, &headers(pairs), now_ms).map(drop)
+    let config = with_token(token, "https://search.example/taojin");
+    Operator::prove(&config, method, &headers(pairs), now_ms).map(drop)
 }
 
 /// The cookie of a session that began at [`NOW_MS`], as a browser sends it back.
 fn cookie() -> String {
-    let server = Shared::new(state(with_token(TOKEN, "")));
-    let set = session_cookie(&server, NOW_MS);
+    let set = session_cookie(&with_token(TOKEN, ""), NOW_MS);
     assert!(set.contains("; HttpOnly; SameSite=Strict"), "{set}");
     format!("theme=dark; {}", set.split(';').next().unwrap())
 }
@@ -196,10 +199,11 @@ fn changing_app(config: Config) -> Router {
     async fn change(State(_): State<Server>, _: Operator, form: Form) -> String {
         form.get("term").to_owned()
     }
-    let server: Server = Arc::new(Shared::new(state(config.clone())));
+    let server: Server = Arc::new(Shared::new(state(config.clone()), String::new()));
     router(state(config)).merge(
         Router::new()
             .route("/change", post(change))
+            .layer(from_fn_with_state(Arc::clone(&server), as_page))
             .with_state(server),
     )
 }

@@ -2,23 +2,23 @@
 //! operator also buttons, whose commands the crawler carries out. Takes documents down from their own pages, too.
 
 use askama::Template;
+use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::html::Html;
 use super::lang::{Lang, grouped};
 use super::moment::Moment;
-use super::view::{Chrome, address, link, title};
-use super::web::{broken, chrome, lenient, missing, page};
-use crate::serve::control::{CommandDone, CommandRefused, SiteCommand, SiteView, Why};
+use super::request::{PageRequest, broken, failure, missing, page, see_other};
+use super::view::{Chrome, address, link, site_path, title};
+use crate::serve::control::{CommandDone, CommandRefused, SiteCommand, SiteView, Visit, Why};
 use crate::serve::guard::form::Form;
-use crate::serve::guard::token::{Operator, see_other};
+use crate::serve::guard::token::Operator;
 use crate::serve::now_ms;
 use crate::serve::search::params::Params;
-use crate::serve::search::source::Found;
-use crate::serve::state::{Failure, Server};
+use crate::serve::search::source::{Found, Wanted};
+use crate::serve::state::Failure;
 use crate::serve::status::SiteStatus;
 use taojin_crawl::VisitOutcome;
 use taojin_search::index::Sort;
@@ -43,7 +43,7 @@ struct SitePage {
     settings: Vec<(&'static str, Vec<String>)>,
     newest: Vec<Newest>,
     all: String,
-    visits: Vec<Visited>,
+    visits: Vec<VisitRow>,
     now_ms: i64,
 }
 
@@ -53,7 +53,7 @@ struct Newest {
     published: Option<Moment>,
 }
 
-struct Visited {
+struct VisitRow {
     when: String,
     outcome: String,
     failed: bool,
@@ -77,85 +77,62 @@ fn labels(c: &Chrome) -> &'static Labels {
     }
 }
 
-/// Path of the page of a site.
-pub(crate) fn site_path(name: &str) -> String {
-    let name: String = url::form_urlencoded::byte_serialize(name.as_bytes()).collect();
-    // A plus stands for a blank in a query only.
-    format!("/sites/{}", name.replace('+', "%20"))
-}
-
 /// `GET /sites/{name}`.
 pub(crate) async fn show(
-    State(server): State<Server>,
     name: Result<Path<String>, PathRejection>,
-    RawQuery(raw): RawQuery,
-    headers: HeaderMap,
+    request: PageRequest,
 ) -> Response {
-    let params = lenient(&raw.unwrap_or_default(), &server);
     let name = name.map(|Path(name)| name).unwrap_or_default();
-    render(&server, &params, &headers, name, None).await
+    render(request, name, None).await
 }
 
 /// `POST /sites/{name}`: the field `action` is `visit`, `pause` or `resume`; then back to the page.
 pub(crate) async fn act(
     _: Operator,
-    State(server): State<Server>,
     name: Result<Path<String>, PathRejection>,
-    headers: HeaderMap,
+    request: PageRequest,
     form: Form,
 ) -> Response {
     let site = name.map(|Path(name)| name).unwrap_or_default();
-    let params = lenient(&format!("lang={}", form.get("lang")), &server);
-    let path = site_path(&site);
+    let request = request.in_language_of(&form);
+    let path = link("", &site_path(&site), &request.only_lang().query_string());
     let command = match form.get("action") {
         "visit" => SiteCommand::Visit { site: site.clone() },
         "pause" => SiteCommand::Pause { site: site.clone() },
         "resume" => SiteCommand::Resume { site: site.clone() },
-        _ => return missing(chrome(&server, &params, &headers, &path)),
+        _ => return missing(request.chrome()),
     };
-    match server.command(command).await {
-        Ok(Ok(_)) => see_other(&server, &link("", &path, &only_lang(&params))),
-        Ok(Err(refused)) => render(&server, &params, &headers, site, Some(refused)).await,
-        Err(error) => broken(chrome(&server, &params, &headers, &path), &error),
+    match request.server.command(command).await {
+        Ok(Ok(_)) => see_other(&request.server, &path),
+        Ok(Err(refused)) => render(request, site, Some(refused)).await,
+        Err(error) => broken(request.chrome(), &error),
     }
 }
 
 /// `POST /doc/{id}`: takes the document down.
 pub(crate) async fn take_down(
     _: Operator,
-    State(server): State<Server>,
     id: Result<Path<String>, PathRejection>,
-    headers: HeaderMap,
+    request: PageRequest,
     form: Form,
 ) -> Response {
-    let params = lenient(&format!("lang={}", form.get("lang")), &server);
+    let request = request.in_language_of(&form);
+    let c = request.chrome();
     let id = id.map(|Path(id)| id).unwrap_or_default();
-    let c = chrome(&server, &params, &headers, &format!("/doc/{id}"));
-    let document = match server.document(id).await {
+    let document = match request.server.document(id).await {
         Ok(Some(document)) if form.get("action") == "take_down" => document,
         Ok(_) => return missing(c),
         Err(error) => return broken(c, &error),
     };
     let command = SiteCommand::PurgeUrl { url: document.url };
-    match server.command(command).await {
+    let l = labels(&c);
+    match request.server.command(command).await {
         Ok(Ok(CommandDone { addresses, .. })) => {
-            let l = labels(&c);
             page(&TakenDownPage { c, l, addresses }, StatusCode::OK)
         }
-        Ok(Err(refused)) => not_done(c, &refused),
+        Ok(Err(refused)) => failure(c, refused.status(), l.not_done, said(l, &refused)),
         Err(error) => broken(c, &error),
     }
-}
-
-fn not_done(c: Chrome, refused: &CommandRefused) -> Response {
-    let l = labels(&c);
-    let error = super::view::ErrorPage {
-        code: refused.status().as_u16(),
-        heading: l.not_done,
-        text: said(l, refused),
-        c,
-    };
-    page(&error, refused.status())
 }
 
 /// A refusal for a person; what the store says stays in the log.
@@ -170,35 +147,21 @@ fn said(l: &Labels, refused: &CommandRefused) -> String {
     }
 }
 
-fn only_lang(params: &Params) -> String {
-    Params {
-        lang: params.lang,
-        ..Params::default()
-    }
-    .query_string()
-}
-
-async fn render(
-    server: &Server,
-    params: &Params,
-    headers: &HeaderMap,
-    name: String,
-    refused: Option<CommandRefused>,
-) -> Response {
-    let path = site_path(&name);
-    let c = chrome(server, params, headers, &path);
+async fn render(request: PageRequest, name: String, refused: Option<CommandRefused>) -> Response {
+    let c = request.chrome();
+    let server = &request.server;
     if !server.config.operator_pages && c.signed_in != Some(true) {
         return missing(c);
     }
     let read = async {
         let status = server.status().await?;
         let view = server.site(name.clone()).await?;
-        let wanted = crate::serve::search::source::Wanted {
+        let wanted = Wanted {
             sites: vec![name.clone()],
             sort: Sort::Date,
             now_ms: now_ms(),
             limit: NEWEST,
-            ..Default::default()
+            ..Wanted::default()
         };
         let (found, _) = server.search(wanted).await?;
         Ok::<_, Failure>((status, view, found))
@@ -212,14 +175,14 @@ async fn render(
         return missing(c);
     };
     let code = refused.as_ref().map_or(StatusCode::OK, |r| r.status());
-    let shown = SitePage::new(c, params, site, view, found.hits, refused);
+    let shown = SitePage::new(c, request.only_lang(), site, view, found.hits, refused);
     page(&shown, code)
 }
 
 impl SitePage {
     fn new(
         c: Chrome,
-        params: &Params,
+        only_lang: Params,
         s: SiteStatus,
         view: SiteView,
         hits: Vec<Found>,
@@ -232,13 +195,12 @@ impl SitePage {
             (true, Some(_)) => (l.paused, "paused"),
             (true, None) => (l.crawled, "running"),
         };
+        let own = only_lang.query_string();
         let all = c.search(&Params {
             sites: vec![s.name.clone()],
             sort: Sort::Date,
-            lang: params.lang,
-            ..Params::default()
+            ..only_lang
         });
-        let own = only_lang(params);
         let newest = hits.into_iter().map(|hit| Newest {
             title: title(&hit.title, c.t),
             href: link(&c.base, &format!("/doc/{}", hit.id), &own),
@@ -307,11 +269,11 @@ fn settings(l: &'static Labels, view: &SiteView) -> Vec<(&'static str, Vec<Strin
     rows
 }
 
-fn visits(c: &Chrome, view: &SiteView, now_ms: i64) -> Vec<Visited> {
-    let visited = |visit: &crate::serve::control::Visit| {
+fn visits(c: &Chrome, view: &SiteView, now_ms: i64) -> Vec<VisitRow> {
+    let visited = |visit: &Visit| {
         let at = chrono::DateTime::parse_from_rfc3339(&visit.time).ok();
         let status = visit.status.map(|s| format!(" {s}")).unwrap_or_default();
-        Visited {
+        VisitRow {
             when: at
                 .map(|t| c.lang.relative(t.timestamp_millis(), now_ms))
                 .unwrap_or_default(),

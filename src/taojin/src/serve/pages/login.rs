@@ -4,17 +4,18 @@
 use std::time::Duration;
 
 use askama::Template;
-use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::form::Form;
-use super::token::{Refusal, from_own_page, no_cookie, see_other, session_cookie};
+use super::lang::Lang;
+use super::request::{PageRequest, page, see_other};
+use super::view::Chrome;
+use crate::serve::guard::form::Form;
+use crate::serve::guard::refusal::Refusal;
+use crate::serve::guard::token::{from_own_page, no_cookie, session_cookie};
 use crate::serve::now_ms;
-use crate::serve::pages::lang::Lang;
-use crate::serve::pages::view::Chrome;
-use crate::serve::pages::web::{chrome, lenient, page, wants_html};
-use crate::serve::state::{Server, Shared};
+use crate::serve::state::Server;
 
 /// What a wrong token costs: long enough to make guessing pointless, short enough for a typing error.
 const WRONG_PAUSE: Duration = Duration::from_secs(1);
@@ -67,37 +68,26 @@ const ENGLISH: Words = Words {
 };
 
 /// `GET /login`: the form.
-pub(crate) async fn form(
-    State(server): State<Server>,
-    RawQuery(raw): RawQuery,
-    headers: HeaderMap,
-) -> Response {
-    let raw = raw.unwrap_or_default();
-    let next = url::form_urlencoded::parse(raw.as_bytes())
-        .find_map(|(name, value)| (name == "next").then(|| value.into_owned()))
-        .unwrap_or_default();
-    show(&server, &headers, &raw, &next, None)
+pub(crate) async fn form(request: PageRequest) -> Response {
+    let query = Form::of(request.raw.as_bytes());
+    show(request, query.get("next"), None)
 }
 
 /// `POST /login`: back to where the person came from, with a session.
-pub(crate) async fn sign_in(
-    State(server): State<Server>,
-    headers: HeaderMap,
-    form: Form,
-) -> Response {
-    if server.config.token.is_empty() {
-        return no_token(&server, &headers, "");
+pub(crate) async fn sign_in(request: PageRequest, headers: HeaderMap, form: Form) -> Response {
+    let config = &request.server.config;
+    if config.token.is_empty() {
+        return Refusal::Closed.into_response();
     }
-    let own = from_own_page(&headers, &server.config.public_url);
-    if !own || !server.config.token.is(form.get("token")) {
+    let own = from_own_page(&headers, &config.public_url);
+    if !own || !config.token.is(form.get("token")) {
         tokio::time::sleep(WRONG_PAUSE).await;
-        let raw = format!("lang={}", form.get("lang"));
         let wrong = |c: &Chrome| c.t.operator.wrong_token;
-        return show(&server, &headers, &raw, form.get("next"), Some(wrong));
+        return show(request.in_language_of(&form), form.get("next"), Some(wrong));
     }
     with_cookie(
-        see_other(&server, own_path(form.get("next"))),
-        &session_cookie(&server, now_ms()),
+        see_other(&request.server, own_path(form.get("next"))),
+        &session_cookie(config, now_ms()),
     )
 }
 
@@ -105,31 +95,28 @@ pub(crate) async fn sign_in(
 pub(crate) async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Response {
     let answer = see_other(&server, "/");
     if from_own_page(&headers, &server.config.public_url) {
-        with_cookie(answer, &no_cookie(&server))
+        with_cookie(answer, &no_cookie(&server.config))
     } else {
         answer
     }
 }
 
-/// The form for somebody who asked for a page that is the operator's, with a change that cannot be made now.
-pub(crate) fn first(server: &Shared, headers: &HeaderMap, uri: &Uri) -> Response {
-    let raw = uri.query().unwrap_or_default();
-    let signed_out = |c: &Chrome| c.t.operator.signed_out_text;
-    show(server, headers, raw, uri.path(), Some(signed_out))
+/// The form for somebody whose session is over, with a change that cannot be made now.
+pub(crate) fn session_over(request: PageRequest, path: &str) -> Response {
+    show(request, path, Some(|c| c.t.operator.signed_out_text))
 }
 
 /// The form; with `notice`, which says what went wrong, as 401.
 fn show(
-    server: &Shared,
-    headers: &HeaderMap,
-    raw: &str,
+    mut request: PageRequest,
     next: &str,
     notice: Option<fn(&Chrome) -> &'static str>,
 ) -> Response {
-    if server.config.token.is_empty() {
-        return no_token(server, headers, raw);
+    if request.server.config.token.is_empty() {
+        return Refusal::Closed.into_response();
     }
-    let c = chrome(server, &lenient(raw, server), headers, "/login");
+    request.path = "/login".to_owned();
+    let c = request.chrome();
     let form = LoginPage {
         next: own_path(next).to_owned(),
         notice: notice.map(|text| text(&c)),
@@ -143,11 +130,9 @@ fn show(
 }
 
 /// How to set a token. 403 and not 401: there is none that would help.
-pub(crate) fn no_token(server: &Shared, headers: &HeaderMap, raw: &str) -> Response {
-    if !wants_html(headers) {
-        return Refusal::Closed.problem().into_response();
-    }
-    let c = chrome(server, &lenient(raw, server), headers, "/login");
+pub(crate) fn no_token(mut request: PageRequest) -> Response {
+    request.path = "/login".to_owned();
+    let c = request.chrome();
     let w = match c.lang {
         Lang::Zh => &CHINESE,
         Lang::En => &ENGLISH,
