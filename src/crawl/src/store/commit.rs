@@ -6,7 +6,8 @@ use std::collections::HashMap;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, TransactionBehavior, params};
 
-use super::batch::{Batch, Committed, DocOp, FinishedPage};
+use super::batch::{Batch, Committed, FinishedPage};
+use super::documents::{DocOp, Log};
 use super::error::StoreError;
 use super::ids::site_id;
 use super::keys::{Keys, set_meta};
@@ -31,7 +32,8 @@ impl Store {
     /// Writes the batch in one durable transaction. `now_ms` is the finding time of new URLs and the due time of
     /// those that name none.
     pub fn commit(&mut self, batch: &Batch, now_ms: i64) -> Result<Committed, StoreError> {
-        let (mut caches, seq) = (std::mem::take(&mut self.caches), self.outbox_seq);
+        let mut caches = std::mem::take(&mut self.caches);
+        let (seq, versions) = (self.document_seq, self.retention.versions);
         let (mut keys, last_url) = (std::mem::take(&mut self.keys), self.last_url);
         if caches.hosts.len() > CACHE_HOSTS || caches.host_sites.len() > CACHE_HOSTS {
             caches = Caches::default();
@@ -40,8 +42,14 @@ impl Store {
             let tx = self
                 .connection()
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut writing = Writing::new(&tx, &mut caches, &mut keys, now_ms)?;
-            (writing.done.outbox_seq, writing.last_url) = (seq, last_url);
+            let log = Log {
+                conn: &tx,
+                seq,
+                now_ms,
+                versions,
+            };
+            let mut writing = Writing::new(log, &mut caches, &mut keys)?;
+            writing.last_url = last_url;
             let done = writing.run(batch)?;
             drop(writing);
             tx.commit()?;
@@ -54,7 +62,7 @@ impl Store {
         }
         self.keys = keys;
         let done = result.map_err(|e| self.fail(e))?;
-        self.outbox_seq = done.outbox_seq;
+        self.document_seq = done.document_seq;
         self.last_url = done.inserted.last().map_or(last_url, |url| url.id);
         self.caches = caches;
         Ok(done)
@@ -64,6 +72,7 @@ impl Store {
 /// The statements and tallies of one open transaction.
 pub(super) struct Writing<'a> {
     pub(super) conn: &'a Connection,
+    log: Log<'a>,
     pub(super) caches: &'a mut Caches,
     pub(super) keys: &'a mut Keys,
     pub(super) insert_url: CachedStatement<'a>,
@@ -77,20 +86,16 @@ pub(super) struct Writing<'a> {
 }
 
 impl<'a> Writing<'a> {
-    fn new(
-        conn: &'a Connection,
-        caches: &'a mut Caches,
-        keys: &'a mut Keys,
-        now_ms: i64,
-    ) -> rusqlite::Result<Self> {
+    fn new(log: Log<'a>, caches: &'a mut Caches, keys: &'a mut Keys) -> rusqlite::Result<Self> {
         Ok(Writing {
-            conn,
+            conn: log.conn,
             caches,
             keys,
-            insert_url: conn.prepare_cached(INSERT_URL)?,
+            insert_url: log.conn.prepare_cached(INSERT_URL)?,
             home: None,
             last_url: 0,
-            now_ms,
+            now_ms: log.now_ms,
+            log,
             done: Committed::default(),
             due: HashMap::new(),
             counters: HashMap::new(),
@@ -124,10 +129,8 @@ impl<'a> Writing<'a> {
         if let Some(ids) = &batch.in_flight {
             self.replace_in_flight(ids)?;
         }
-        if let Some(seq) = batch.trim_outbox {
-            self.conn
-                .prepare_cached("DELETE FROM outbox WHERE seq <= ?1")?
-                .execute([seq])?;
+        for (fingerprint, op) in &batch.documents {
+            self.log.put(*fingerprint, op)?;
         }
         for ((site, name), amount) in &batch.counters {
             let site = site_id(self.conn, self.caches, site)?;
@@ -145,6 +148,7 @@ impl<'a> Writing<'a> {
                 .execute(params![site, error])?;
         }
         self.write_counters()?;
+        self.done.document_seq = self.log.seq;
         Ok(std::mem::take(&mut self.done))
     }
 
@@ -197,10 +201,10 @@ impl<'a> Writing<'a> {
         *tally.entry("checked_s".into()).or_default() -=
             checked_s(before.documented, before.fetched_ms);
         if let Some(op) = &page.document {
-            self.put_document(page.fingerprint, op)?;
+            self.log.put(page.fingerprint, op)?;
         }
         if let Some((fingerprint, op)) = &page.other_document {
-            self.put_document(*fingerprint, op)?;
+            self.log.put(*fingerprint, op)?;
         }
         for &id in &page.yielding {
             self.give_way(id, page.id, before.site)?;
@@ -216,7 +220,7 @@ impl<'a> Writing<'a> {
         let tally = self.counters.entry(site).or_default();
         *tally.entry("documents".into()).or_default() -= 1;
         *tally.entry("checked_s".into()).or_default() -= checked_s(true, gave.fetched_ms);
-        self.put_document(gave.fingerprint, &DocOp::Delete)
+        self.log.put(gave.fingerprint, &DocOp::Delete)
     }
 
     /// Pages that stood for what this page's document was.
@@ -232,23 +236,6 @@ impl<'a> Writing<'a> {
         }
         self.done.released.extend(released);
         Ok(())
-    }
-
-    fn put_document(&mut self, fingerprint: u64, op: &DocOp) -> rusqlite::Result<()> {
-        self.done.outbox_seq += 1;
-        let doc = match op {
-            DocOp::Upsert(json) => Some(json.as_slice()),
-            DocOp::Delete => None,
-        };
-        self.conn
-            .prepare_cached("INSERT INTO outbox (seq, fingerprint, doc) VALUES (?1, ?2, ?3)")?
-            .execute(params![
-                self.done.outbox_seq,
-                fingerprint.cast_signed(),
-                doc
-            ])?;
-        // The highest number outlives its row, so that numbers never come twice.
-        set_meta(self.conn, "outbox_seq", self.done.outbox_seq)
     }
 
     fn update_host(&mut self, host: &HostRecord) -> rusqlite::Result<()> {
