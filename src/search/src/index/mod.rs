@@ -1,4 +1,4 @@
-//! The search index. In: documents with their fingerprint and sequence number. Out: ranked documents for a
+//! The search index. In: documents with their fingerprint and the number of their last change. Out: ranked documents for a
 //! [`Query`], soon after their commit, also in another process. Never parses a query language and never reads
 //! HTML; the only place beside the tokenizers that knows tantivy.
 
@@ -24,6 +24,7 @@ mod similar;
 mod site_titles;
 mod sites;
 mod sketch;
+mod source;
 mod suggest;
 mod terms;
 #[cfg(test)]
@@ -38,12 +39,16 @@ pub use date::parse_published;
 pub use days::{DateCount, DateUnit, Dates};
 pub use entry::Entry;
 pub use query::{Clause, Filter, Group, Occur, Query, Sort, Target};
-pub use reader::{Reader, StoredDocument};
-pub use rebuild::{committed_seq, rebuild};
+pub use reader::Reader;
+pub use rebuild::{
+    Noted, clear_fresh, committed_seq, fresh_dir, keeps_documents, kept_documents, noted,
+    put_in_place,
+};
 pub use scan::Watermark;
-pub use schema::FORMAT;
+pub use schema::{FORMAT, LAST_KEEPING_FORMAT};
 pub use search::{Facets, Found, FoundDocument, SiteCount};
 pub use site_titles::SiteTitles;
+pub use source::{DocumentSource, MemoryDocuments, SourceError, StoredDocument};
 pub use suggest::{Suggested, Suggestion};
 pub use writer::Writer;
 
@@ -57,7 +62,7 @@ pub enum IndexError {
     #[error("the search index in {} is being written by another taojin; stop it first (systemctl stop taojin)", .0.display())]
     Locked(PathBuf),
     /// It was made by a version that cuts or keeps text in another way.
-    #[error("the search index in {} has format {found}, this taojin writes format {FORMAT}; mend: taojin import --rebuild", dir.display())]
+    #[error("the search index in {} has format {found}, this taojin writes format {FORMAT}; mend: taojin reindex", dir.display())]
     Format {
         /// Folder of the index.
         dir: PathBuf,
@@ -70,6 +75,14 @@ pub enum IndexError {
         /// Folder of the index.
         dir: PathBuf,
         /// What stood in the way.
+        cause: String,
+    },
+    /// The documents of another store are in it, or more than this store has: it must be made anew.
+    #[error("the search index in {} was not made from this store ({cause}); mend: taojin reindex", dir.display())]
+    OtherStore {
+        /// Folder of the index.
+        dir: PathBuf,
+        /// How that is seen.
         cause: String,
     },
     /// Writing or searching failed half-way.
