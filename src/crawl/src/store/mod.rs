@@ -33,7 +33,7 @@ mod tests;
 
 pub use batch::{Batch, Committed, FinishedPage, HELD_MS, Inserted, NewUrl};
 pub use counts::{Counts, SiteCounts};
-pub use documents::{Change, DocOp, DocumentRow, NewDocument, Retention};
+pub use documents::{Change, DocOp, DocumentRow, NewDocument, OldDocument, Retention};
 pub use error::StoreError;
 pub use follows::{Delivery, FollowMark, FollowRecord, Follows};
 pub use hosts::HostsHeld;

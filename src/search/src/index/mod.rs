@@ -95,6 +95,17 @@ pub enum IndexError {
     },
 }
 
+impl IndexError {
+    /// Whether the index itself may be in order: another process has it, or the file system refuses.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            IndexError::Locked(_) => true,
+            IndexError::Unreadable { dir, .. } => std::fs::read_dir(dir).is_err(),
+            _ => false,
+        }
+    }
+}
+
 /// Memory of the indexing thread: some 20,000 news articles a segment, less makes more merges. Only a large import
 /// takes it; a crawl commits long before.
 const DEFAULT_MEMORY_MB: usize = 256;

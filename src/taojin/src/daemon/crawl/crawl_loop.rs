@@ -231,7 +231,7 @@ impl CrawlLoop {
         let mut soonest = None;
         loop {
             let full = self.frontier.in_flight() >= self.config.max_connections;
-            let lagging = self.shared.outbox_lag() > self.config.max_outbox;
+            let lagging = self.shared.is_lagging(self.config.max_outbox);
             if self.stop_at.is_some() || full || lagging {
                 return Ok(Next::Wait {
                     until_ms: now + 1000,
@@ -327,7 +327,6 @@ impl CrawlLoop {
         if let Some(archive) = &self.archive {
             archive.sync();
         }
-        self.batch.trim_outbox = i64::try_from(self.shared.indexed()).ok().filter(|s| *s > 0);
         let report = loop {
             match self.frontier.commit(&mut self.store, &mut self.batch, now) {
                 Ok(report) => break report,
@@ -345,7 +344,7 @@ impl CrawlLoop {
         self.summary.committed(&report);
         self.left += report.new_urls as u64;
         self.shared
-            .set_outbox(u64::try_from(report.outbox_seq).unwrap_or_default());
+            .set_document_seq(u64::try_from(report.document_seq).unwrap_or_default());
         self.shared.set_frontier(self.frontier.stats());
         let found = self.batch.pages.iter().filter_map(|page| {
             let site = &page.outlinks.first()?.site;
@@ -394,7 +393,7 @@ impl CrawlLoop {
         if self.shared.paused().is_some() {
             return Ok(true);
         }
-        if self.shared.outbox_lag() > self.config.max_outbox {
+        if self.shared.is_lagging(self.config.max_outbox) {
             return Ok(false);
         }
         Ok(!self.frontier.has_work(&self.store, &self.pass(now))?)

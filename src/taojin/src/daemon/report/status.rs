@@ -104,10 +104,10 @@ impl StatusBoard {
         };
         let counts = reader.counts()?;
         status.outbox_lag = match &self.shared {
-            Some(shared) => shared.outbox_lag(),
+            Some(shared) => shared.index_lag(),
             None => {
                 let committed = i64::try_from(index::committed_seq(&self.index_dir));
-                let waiting = reader.outbox_count_after(committed.unwrap_or(i64::MAX))?;
+                let waiting = reader.documents_waiting(committed.unwrap_or(i64::MAX))?;
                 u64::try_from(waiting).unwrap_or_default()
             }
         };

@@ -189,10 +189,11 @@ fn a_page_whose_text_is_known_has_no_document_and_is_told_with_the_first() {
             fingerprint,
             uri("http://a.example/first.html").fingerprint()
         );
-        let DocOp::Upsert(json) = op else {
+        let DocOp::Upsert(new) = op else {
             panic!("deleted")
         };
-        let json = String::from_utf8(json).unwrap();
+        assert_eq!(new.url, "http://a.example/first.html");
+        let json = String::from_utf8_lossy(&new.body);
         assert!(json.contains("\"url\":\"http://a.example/first.html\"") && json.contains(PAGE));
     }
 }
