@@ -194,6 +194,24 @@ impl Store {
         self.retention = retention;
     }
 
+    /// For a store that was set back, for example to a backup: what was made of its later changes is of another store from
+    /// now on, and none of the numbers up to `seq` comes again.
+    pub fn begin_new_history(&mut self, seq: i64) -> Result<(), StoreError> {
+        let seq = seq.max(self.document_seq);
+        let write = |conn: &Connection| -> rusqlite::Result<()> {
+            let tx = conn.unchecked_transaction()?;
+            tx.execute(
+                "UPDATE meta SET value = random() WHERE name = 'store_id'",
+                [],
+            )?;
+            set_meta(&tx, LAST_SEQ, seq)?;
+            tx.commit()
+        };
+        write(&self.conn).map_err(|e| self.fail(e))?;
+        self.document_seq = seq;
+        Ok(())
+    }
+
     /// Forgets some of what is older than the [`Retention`] allows, in a short transaction. Gives how many rows went: call
     /// it again soon where that is not 0.
     pub fn forget_old_documents(&mut self, now_ms: i64) -> Result<usize, StoreError> {

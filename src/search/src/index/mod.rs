@@ -42,7 +42,7 @@ pub use query::{Clause, Filter, Group, Occur, Query, Sort, Target};
 pub use reader::Reader;
 pub use rebuild::{
     Noted, clear_fresh, committed_seq, fresh_dir, keeps_documents, kept_documents, noted,
-    put_in_place,
+    put_aside, put_in_place,
 };
 pub use scan::Watermark;
 pub use schema::{FORMAT, LAST_KEEPING_FORMAT};
@@ -77,14 +77,9 @@ pub enum IndexError {
         /// What stood in the way.
         cause: String,
     },
-    /// The documents of another store are in it, or more than this store has: it must be made anew.
-    #[error("the search index in {} was not made from this store ({cause}); mend: taojin reindex", dir.display())]
-    OtherStore {
-        /// Folder of the index.
-        dir: PathBuf,
-        /// How that is seen.
-        cause: String,
-    },
+    /// The documents of another store are in it.
+    #[error("the search index in {} was not made from this store; mend: taojin reindex", .0.display())]
+    OtherStore(PathBuf),
     /// Writing or searching failed half-way.
     #[error("the search index in {} failed: {cause}", dir.display())]
     Failed {

@@ -42,6 +42,18 @@ pub fn put_in_place(dir: &Path) -> Result<(), IndexError> {
     std::fs::remove_dir_all(&fresh).map_err(|e| unreadable(&fresh, e))
 }
 
+/// Moves what cannot be read out of the way, for a person to look at; what was moved there before is removed. Gives the
+/// new place.
+pub fn put_aside(dir: &Path) -> Result<PathBuf, IndexError> {
+    let aside = dir.with_extension("damaged");
+    match std::fs::remove_dir_all(&aside) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(unreadable(&aside, e)),
+        _ => {}
+    }
+    std::fs::rename(dir, &aside).map_err(|e| unreadable(dir, e))?;
+    Ok(aside)
+}
+
 /// Removes what an earlier attempt left beside `dir`.
 pub fn clear_fresh(dir: &Path) -> Result<(), IndexError> {
     let fresh = fresh_dir(dir);

@@ -66,10 +66,7 @@ impl Writer {
         index.set_tokenizers(tokenizers());
         let noted = check_format(dir, &index)?;
         if noted.seq > 0 && noted.store != store {
-            return Err(IndexError::OtherStore {
-                dir: dir.to_owned(),
-                cause: "another identity".to_owned(),
-            });
+            return Err(IndexError::OtherStore(dir.to_owned()));
         }
         let grouping = Grouping::open(&index, &fields, documents);
         let grouping = grouping.map_err(|e| unreadable(dir, e))?;

@@ -245,6 +245,14 @@ pub async fn run(
 pub(crate) fn open_store(loaded: &Loaded) -> anyhow::Result<Store> {
     let mut store = Store::open(&loaded.config.data_dir)?;
     store.set_retention(loaded.config.documents.retention());
+    if let Some(ahead) = index::is_ahead(&loaded.index_dir(), &store)? {
+        tracing::warn!(
+            index = ahead,
+            store = store.last_document_seq()?,
+            "the index knows later changes than the store: was it restored from a backup? The index is made anew"
+        );
+        store.begin_new_history(ahead)?;
+    }
     let taken = take_over(&loaded.index_dir(), &mut store, |at| match at.done {
         0 => tracing::warn!("{}", at.notice()),
         _ => systemd::status(&format!("taking over {} of {} documents", at.done, at.all)),

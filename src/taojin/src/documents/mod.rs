@@ -7,6 +7,7 @@ mod take_over;
 use std::path::Path;
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{INDEX_DIR, Loaded};
@@ -29,11 +30,11 @@ const MAX_BYTES: usize = 256 << 20;
 
 /// What the body of a document in the log says.
 #[derive(Serialize, Deserialize)]
-struct Body {
+pub(crate) struct Body {
     /// When the page was fetched, Unix milliseconds.
-    fetched_ms: i64,
+    pub(crate) fetched_ms: i64,
     /// The document without its links.
-    document: Document,
+    pub(crate) document: Document,
 }
 
 /// The document as the log takes it, without its links. `fetched_ms` is when its page was fetched, Unix milliseconds.
@@ -65,21 +66,7 @@ pub fn decode(row: &DocumentRow) -> anyhow::Result<Option<StoredDocument>> {
     let Some(body) = &row.body else {
         return Ok(None);
     };
-    let read = || -> anyhow::Result<Body> {
-        if body.first() == Some(&PLAIN) {
-            return Ok(serde_json::from_slice(body)?);
-        }
-        let size = zstd::zstd_safe::get_frame_content_size(body)
-            .ok()
-            .flatten()
-            .and_then(|size| usize::try_from(size).ok())
-            .filter(|size| *size <= MAX_BYTES)
-            .ok_or_else(|| anyhow::anyhow!("neither JSON nor a zstd frame of at most 256 MiB"))?;
-        Ok(serde_json::from_slice(&zstd::bulk::decompress(
-            body, size,
-        )?)?)
-    };
-    let body = read()
+    let body = unpack(body)
         .map_err(|e| e.context(format!("document {:016x} ({})", row.fingerprint, row.url)))?;
     Ok(Some(StoredDocument {
         fingerprint: row.fingerprint,
@@ -88,6 +75,21 @@ pub fn decode(row: &DocumentRow) -> anyhow::Result<Option<StoredDocument>> {
         changed_ms: row.changed_ms,
         document: body.document,
     }))
+}
+
+pub(crate) fn unpack(body: &[u8]) -> anyhow::Result<Body> {
+    if body.first() == Some(&PLAIN) {
+        return Ok(serde_json::from_slice(body)?);
+    }
+    let size = zstd::zstd_safe::get_frame_content_size(body)
+        .ok()
+        .flatten()
+        .and_then(|size| usize::try_from(size).ok())
+        .filter(|size| *size <= MAX_BYTES)
+        .context("neither JSON nor a zstd frame of at most 256 MiB")?;
+    Ok(serde_json::from_slice(&zstd::bulk::decompress(
+        body, size,
+    )?)?)
 }
 
 /// The index of the data folder, for searching, with the documents of its store.

@@ -142,7 +142,7 @@ fn an_index_of_another_store_is_not_written_into() {
     assert_eq!((noted.seq, noted.format, noted.store), (1, FORMAT, STORE));
     let other = Writer::open(dir.path(), &config, documents_of(dir.path()), STORE + 1);
     let error = other.map(|_| ()).unwrap_err();
-    assert!(matches!(error, IndexError::OtherStore { .. }), "{error}");
+    assert!(matches!(error, IndexError::OtherStore(_)), "{error}");
 }
 
 #[test]

@@ -7,7 +7,7 @@
 
 mod anew;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
@@ -20,7 +20,7 @@ use crate::config::Loaded;
 use crate::documents::{StoreDocuments, decode};
 use crate::serve::metrics;
 use anew::Anew;
-use taojin_crawl::store;
+use taojin_crawl::store::{self, Store};
 use taojin_search::index::{self, IndexError, Writer};
 
 pub use anew::Progress;
@@ -77,6 +77,16 @@ pub(crate) fn make_anew(
     Ok(documents.num_docs()?)
 }
 
+/// The last change that the index has, where it is of this store and the store does not know it (any more).
+pub(super) fn is_ahead(dir: &Path, store: &Store) -> anyhow::Result<Option<i64>> {
+    let Some(noted) = index::noted(dir) else {
+        return Ok(None);
+    };
+    let seq = i64::try_from(noted.seq).unwrap_or(i64::MAX);
+    let is_ours = noted.store == store.store_id()?;
+    Ok((is_ours && seq > store.last_document_seq()?).then_some(seq))
+}
+
 impl Indexer {
     /// Over the index of the data folder. Where it must be made anew, a daemon does so while it works; everybody else now.
     pub(super) fn open(
@@ -114,9 +124,8 @@ impl Indexer {
 
     /// Opens the index, or begins to make it anew where it cannot be gone on with.
     fn open_writer(&mut self) -> anyhow::Result<()> {
-        let known = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
         let problem = match self.writer_in(&self.dir) {
-            Ok(writer) if writer.last_seq() <= known => {
+            Ok(writer) => {
                 self.shared.set_indexed(writer.last_seq());
                 self.writer = Some(writer);
                 // What was begun before goes on.
@@ -125,23 +134,25 @@ impl Indexer {
                 }
                 return Ok(());
             }
-            Ok(writer) => IndexError::OtherStore {
-                dir: self.dir.clone(),
-                cause: format!(
-                    "it holds change {} and the store ends at {known}: was the store restored from a backup?",
-                    writer.last_seq()
-                ),
-            },
             Err(error) if error.is_transient() => return Err(error.into()),
+            Err(error @ IndexError::Unreadable { .. }) => {
+                let aside = index::put_aside(&self.dir)?;
+                tracing::error!(
+                    "{error}; it is now in {}, and the index is made anew from the store",
+                    aside.display()
+                );
+                self.shared.set_indexed(0);
+                self.writer = Some(self.writer_in(&self.dir)?);
+                return Ok(());
+            }
             Err(error) => error,
         };
-        tracing::warn!("{problem}; the index is made anew from the store");
-        self.shared
-            .set_indexed(index::committed_seq(&self.dir).min(known));
+        tracing::warn!("the index is made anew from the store: {problem}");
+        self.shared.set_indexed(index::committed_seq(&self.dir));
         self.begin_anew()
     }
 
-    fn writer_in(&self, dir: &std::path::Path) -> Result<Writer, IndexError> {
+    fn writer_in(&self, dir: &Path) -> Result<Writer, IndexError> {
         let documents = Arc::clone(&self.documents);
         Writer::open(dir, &self.config, documents, self.store_id)
     }
