@@ -90,6 +90,7 @@ pub(super) fn open_loop(
         batch_since: None,
         stop_at: None,
         cycles_looked: None,
+        forgot: None,
         configured: Vec::new(),
         index: IndexPlace::of(loaded),
         asked: Vec::new(),

@@ -70,6 +70,8 @@ pub(crate) struct CrawlLoop {
     pub(crate) stop_at: Option<Instant>,
     /// When the cycles were last looked at for one that is over.
     pub(crate) cycles_looked: Option<Instant>,
+    /// When nothing was left to forget of the history of documents.
+    pub(crate) forgot: Option<Instant>,
     /// All sites of the configuration, those that are not enabled too.
     pub(crate) configured: Vec<Site>,
     pub(crate) index: IndexPlace,
@@ -94,6 +96,7 @@ impl CrawlLoop {
             self.take_new_sites(now)?;
             self.begin_due_cycles(now)?;
             self.end_cycles(now, false)?;
+            self.forget_old(now)?;
             self.look_after_watches(now)?;
             if self.is_over(now)? {
                 break;
