@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use taojin::serve::{self, Config, ServeState, Status};
 use taojin_extract::Document;
 use taojin_search::analyze::{Analyzer, Lexicon};
-use taojin_search::index::{self, Entry, Reader, Writer};
+use taojin_search::index::{self, DocumentSource, Entry, MemoryDocuments, Reader, Writer};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
@@ -48,18 +48,22 @@ fn main() {
     let analyzer = Analyzer::new(&[Lexicon::builtin("oil-gas").expect("built in")]);
     let settings = index::Config::default();
     let documents = documents();
-    let mut writer = Writer::open(dir.path(), &settings).expect("an index");
+    let kept = Arc::new(MemoryDocuments::default());
+    let source = Arc::clone(&kept) as Arc<dyn DocumentSource>;
+    let mut writer = Writer::open(dir.path(), &settings, source, 1).expect("an index");
     for (at, document) in (1..).zip(&documents) {
         let entry = Entry {
             fingerprint: at,
             seq: at,
             fetched_ms: 1_790_000_000_000,
+            changed_ms: 1_790_000_000_000,
             document,
         };
+        kept.put(&entry);
         writer.upsert(&entry).expect("added");
     }
     writer.commit(documents.len() as u64).expect("committed");
-    let reader = Reader::open(dir.path(), &analyzer, &settings).expect("the index");
+    let reader = Reader::open(dir.path(), &analyzer, &settings, kept).expect("the index");
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -21,7 +21,7 @@ use taojin::config;
 use taojin::daemon::{self, Clock, Mode, Options};
 use taojin_demo::trial::{self, TrialPlan, TrialWeb};
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{self, Reader};
+use taojin_search::index;
 use taojin_uri::CrawlUri;
 
 /// Days that pass for the crawl.
@@ -212,8 +212,8 @@ fn report(soak: &Soak, dir: &Path, web: &TrialWeb, length: Duration) {
 }
 
 fn indexed(dir: &Path) -> HashSet<String> {
-    let reader = Reader::open(
-        &dir.join("data/index"),
+    let reader = taojin::documents::open_folder(
+        &dir.join("data"),
         &Analyzer::new(&[]),
         &index::Config::default(),
     )

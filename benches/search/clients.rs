@@ -8,16 +8,15 @@ use std::time::Instant;
 
 use taojin::serve::{self, ServeState, Status};
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{Config, Reader};
 
-use crate::corpus;
+use crate::{collection, corpus};
 
 const CLIENTS: usize = 64;
 const ROUNDS: usize = 3;
 
 /// Asks `queries200_latency.txt` one after the other, and from 64 clients at once.
 pub(crate) fn measure(folder: &Path, dir: &Path, analyzer: &Analyzer, alone: bool, together: bool) {
-    let reader = Reader::open(dir, analyzer, &Config::default()).expect("an index");
+    let reader = collection::open(dir, analyzer);
     let state = ServeState {
         terms: None,
         sites: None,

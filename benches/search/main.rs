@@ -11,6 +11,7 @@
 #![expect(clippy::print_stdout, reason = "figures are what it is run for")]
 
 mod clients;
+mod collection;
 mod compare;
 mod corpus;
 mod indexing;

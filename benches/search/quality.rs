@@ -4,9 +4,10 @@ use std::path::Path;
 
 use taojin::serve::Calendar;
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{Config, Entry, Query, Reader, Writer};
+use taojin_search::index::Query;
 use taojin_search::query::parse;
 
+use crate::collection;
 use crate::corpus::{self, Question, Text};
 
 /// Documents that answer nothing, put beside the documents of a set.
@@ -57,8 +58,8 @@ pub(crate) fn ranking(folder: &Path, scratch: &Path, analyzer: &Analyzer, news: 
     for (name, texts, questions) in sets(folder) {
         let noise = if name.contains("_kw_") { 0 } else { NOISE };
         let dir = scratch.join(&name);
-        write(&dir, texts.iter().chain(news.iter().take(noise)));
-        let reader = Reader::open(&dir, analyzer, &Config::default()).expect("an index");
+        collection::write(&dir, texts.iter().chain(news.iter().take(noise)));
+        let reader = collection::open(&dir, analyzer);
         let mut scores = Scores::default();
         for question in &questions {
             let found = reader.search(&parse(&question.text, &BEIJING).query);
@@ -86,25 +87,9 @@ pub(crate) fn sets(folder: &Path) -> Vec<(String, Vec<Text>, Vec<Question>)> {
     paths.iter().map(set).collect()
 }
 
-pub(crate) fn write<'t>(dir: &Path, texts: impl Iterator<Item = &'t Text>) {
-    let mut writer = Writer::open(dir, &Config::default()).expect("a new index");
-    for (at, text) in texts.enumerate() {
-        let document = corpus::document(text);
-        let entry = Entry {
-            fingerprint: corpus::fingerprint(&text.id),
-            seq: at as u64,
-            fetched_ms: 0,
-            document: &document,
-        };
-        writer.upsert(&entry).expect("room on the disk");
-    }
-    writer.commit(1).expect("a commit");
-    writer.close().expect("an end");
-}
-
 /// Whether quoted terms find every document that contains them.
 pub(crate) fn literal(folder: &Path, dir: &Path, analyzer: &Analyzer, news: &[Text]) {
-    let reader = Reader::open(dir, analyzer, &Config::default()).expect("an index");
+    let reader = collection::open(dir, analyzer);
     let (mut there, mut found) = (0, 0);
     let terms = corpus::lines(&folder.join("queries300_terms.txt"));
     for term in &terms {

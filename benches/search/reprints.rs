@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{Config, Entry, Query, Reader, Writer};
+use taojin_search::index::Query;
 
+use crate::collection::{self, Collection};
 use crate::corpus::{self, Text};
-use crate::quality;
 
 const ARTICLES: usize = 500;
 /// Pairs that share more than this were reprints before anybody edited them: no sentence of most of them is their own.
@@ -124,8 +124,8 @@ fn nearest<'t>(
     originals: &[&'t Text],
 ) -> Vec<(&'t Text, &'t Text)> {
     let dir = scratch.join("reprints-nearest");
-    quality::write(&dir, news.iter());
-    let reader = Reader::open(&dir, analyzer, &Config::default()).expect("an index");
+    collection::write(&dir, news.iter());
+    let reader = collection::open(&dir, analyzer);
     let by_fingerprint: HashMap<u64, &Text> = news
         .iter()
         .map(|text| (corpus::fingerprint(&text.id), text))
@@ -235,29 +235,20 @@ fn sentences(text: &str, share: f64, news: &[Text], dice: &mut Dice) -> String {
 
 /// The group of each text, by its name.
 fn groups(dir: &Path, analyzer: &Analyzer, texts: &[Text]) -> HashMap<String, Option<u64>> {
-    let mut writer = Writer::open(dir, &Config::default()).expect("a new index");
+    let mut collection = Collection::open(dir);
     for (at, text) in texts.iter().enumerate() {
-        let document = corpus::document(text);
-        let entry = Entry {
-            fingerprint: corpus::fingerprint(&text.id),
-            seq: at as u64,
-            fetched_ms: 0,
-            document: &document,
-        };
-        writer.upsert(&entry).expect("room on the disk");
+        collection.add_text(text);
         if at % 100 == 99 {
-            writer.commit(at as u64).expect("a commit");
+            collection.commit();
         }
         // A restart in the middle must not forget anything.
         if at == texts.len() / 2 {
-            writer.commit(at as u64).expect("a commit");
-            writer.close().expect("an end");
-            writer = Writer::open(dir, &Config::default()).expect("the index");
+            collection.close(false);
+            collection = Collection::open(dir);
         }
     }
-    writer.commit(texts.len() as u64).expect("a commit");
-    writer.close().expect("an end");
-    let reader = Reader::open(dir, analyzer, &Config::default()).expect("an index");
+    collection.close(false);
+    let reader = collection::open(dir, analyzer);
     let group = |text: &Text| {
         let found = reader
             .group(corpus::fingerprint(&text.id))

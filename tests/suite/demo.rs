@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use taojin::documents::open_folder;
 use taojin_demo::{
     ARTICLES, Article, CHANGED_PER_ROUND, Delivery, Discovery, Genre, Hit, NEW_PER_ROUND, SHOWCASE,
     Template, World,
 };
 use taojin_extract::Document;
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{self, Reader};
+use taojin_search::index;
 
 use crate::world::{Home, Web};
 
@@ -90,9 +91,9 @@ fn crawl(home: &Home, web: &Web, extra: &[&str]) -> Round {
 }
 
 fn documents(home: &Home) -> BTreeMap<String, Vec<Document>> {
-    let dir = home.data_dir().join("index");
-    let reader = Reader::open(&dir, &Analyzer::new(&[]), &index::Config::default())
-        .expect("the index opens");
+    let dir = home.data_dir();
+    let reader =
+        open_folder(&dir, &Analyzer::new(&[]), &index::Config::default()).expect("the index opens");
     let mut out: BTreeMap<String, Vec<Document>> = BTreeMap::new();
     reader
         .for_each(|stored| {

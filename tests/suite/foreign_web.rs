@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use serde_json::Value;
+use taojin::documents::open_folder;
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{self, Reader};
+use taojin_search::index;
 
 use crate::small_web::request;
 
@@ -104,8 +105,8 @@ impl ForeignWeb {
 
     /// Host and path of each document in the index.
     pub(crate) fn indexed(&self) -> BTreeSet<String> {
-        let dir = self.dir.path().join("data/index");
-        let reader = Reader::open(&dir, &Analyzer::new(&[]), &index::Config::default())
+        let dir = self.dir.path().join("data");
+        let reader = open_folder(&dir, &Analyzer::new(&[]), &index::Config::default())
             .expect("the index opens");
         let port = format!(":{}", self.port);
         let mut found = BTreeSet::new();

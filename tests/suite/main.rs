@@ -11,6 +11,7 @@ mod daemon;
 mod deletion;
 mod demo;
 mod demo_commands;
+mod document_log;
 mod duplicates;
 mod eval;
 mod export;

@@ -4,10 +4,11 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
+use taojin::documents::open_folder;
 use taojin_demo::World;
 use taojin_extract::Document;
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{self, Reader};
+use taojin_search::index;
 use taojin_uri::CrawlUri;
 
 use crate::world::{Home, NOW_MS, Web};
@@ -51,8 +52,8 @@ fn crawled_and_saved_pages_give_the_same_documents() {
             .status
             .success()
     );
-    let reader = Reader::open(
-        &home.data_dir().join("index"),
+    let reader = open_folder(
+        &home.data_dir(),
         &Analyzer::new(&[]),
         &index::Config::default(),
     )

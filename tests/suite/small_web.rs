@@ -11,8 +11,9 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
+use taojin::documents::open_folder;
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{self, Reader};
+use taojin_search::index;
 
 /// What an address answers.
 #[derive(Clone, Default)]
@@ -168,8 +169,8 @@ impl SmallWeb {
     pub(crate) fn indexed(&self) -> BTreeMap<String, Vec<String>> {
         let port = format!(":{}", self.port);
         let short = |url: &str| url.replace("http://", "").replace(&port, "");
-        let dir = self.dir.path().join("data/index");
-        let reader = Reader::open(&dir, &Analyzer::new(&[]), &index::Config::default())
+        let dir = self.dir.path().join("data");
+        let reader = open_folder(&dir, &Analyzer::new(&[]), &index::Config::default())
             .expect("the index opens");
         let mut found = BTreeMap::new();
         reader

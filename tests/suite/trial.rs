@@ -7,9 +7,10 @@ use std::process::Command;
 use std::sync::Arc;
 
 use taojin::config::{self, Loaded};
+use taojin::documents::open_folder;
 use taojin_demo::trial::{self, TrialPlan, TrialWeb};
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{self, Reader};
+use taojin_search::index;
 use taojin_uri::CrawlUri;
 
 /// The name of the one site that all hosts of the web belong to.
@@ -86,8 +87,8 @@ impl Trial {
 
     /// Address → how often it is in the index.
     pub(crate) fn indexed(&self) -> BTreeMap<String, usize> {
-        let dir = self.data_dir().join("index");
-        let reader = Reader::open(&dir, &Analyzer::new(&[]), &index::Config::default())
+        let dir = self.data_dir();
+        let reader = open_folder(&dir, &Analyzer::new(&[]), &index::Config::default())
             .expect("the index opens");
         let mut found = BTreeMap::new();
         reader

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use taojin::documents::open_folder;
 use taojin_demo::{self as demo, Server, World};
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{self, Reader};
+use taojin_search::index;
 use taojin_uri::CrawlUri;
 
 /// The moment at which every test world stands.
@@ -112,8 +113,8 @@ impl Home {
 
     /// Address → how often it is in the index.
     pub(crate) fn indexed(&self) -> BTreeMap<String, usize> {
-        let reader = Reader::open(
-            &self.data_dir().join("index"),
+        let reader = open_folder(
+            &self.data_dir(),
             &Analyzer::new(&[]),
             &index::Config::default(),
         )

@@ -13,5 +13,6 @@
 pub mod cli;
 pub mod config;
 pub mod daemon;
+pub mod documents;
 pub mod export;
 pub mod serve;

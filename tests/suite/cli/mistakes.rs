@@ -207,17 +207,21 @@ fn a_port_in_use_that_was_asked_for_is_named_by_its_option() {
 }
 
 #[test]
-fn an_index_of_something_else_is_not_touched() {
+fn an_index_that_cannot_be_read_is_put_aside_and_made_anew() {
     let place = Place::new("", &[("x.toml", SITE)]);
     let index = place.path().join("data/index");
     fs::create_dir_all(&index).expect("index folder");
     fs::write(index.join("meta.json"), "{ this is no index").expect("broken file");
-    for args in [["search", "x"], ["crawl", "--json"]] {
-        let line = place.refused(&args);
-        assert!(line.contains("index"), "{line}");
-    }
+    let line = place.refused(&["search", "x"]);
+    assert!(line.contains("index"), "{line}");
+    let mended = place.run(&["import", "-"]);
+    assert!(mended.status.success(), "{mended:?}");
+    let said = String::from_utf8_lossy(&mended.stderr).into_owned();
+    assert!(said.contains("index.damaged"), "{said}");
+    let aside = place.path().join("data/index.damaged/meta.json");
     assert_eq!(
-        fs::read_to_string(index.join("meta.json")).expect("still there"),
+        fs::read_to_string(aside).expect("still there"),
         "{ this is no index"
     );
+    assert_ne!(place.run(&["search", "x"]).status.code(), Some(2));
 }

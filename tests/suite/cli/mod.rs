@@ -10,12 +10,12 @@ use std::process::{Command, Output, Stdio};
 
 const SITE: &str = "seeds = [\"http://a.example/\"]\n";
 
-struct Place {
+pub(crate) struct Place {
     dir: tempfile::TempDir,
 }
 
 impl Place {
-    fn new(config: &str, sites: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(config: &str, sites: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("temporary directory");
         fs::create_dir(dir.path().join("sites.d")).expect("sites.d");
         for (name, text) in sites {
@@ -30,11 +30,11 @@ impl Place {
         Self { dir }
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_taojin"));
         command
             .arg("--config")
@@ -43,12 +43,12 @@ impl Place {
         command
     }
 
-    fn run(&self, args: &[&str]) -> Output {
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
         self.command(args).output().expect("taojin runs")
     }
 
     /// The one line of a refusal with exit code 2.
-    fn refused(&self, args: &[&str]) -> String {
+    pub(crate) fn refused(&self, args: &[&str]) -> String {
         let output = self.run(args);
         let line = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         assert_eq!(output.status.code(), Some(2), "{args:?}: {line}");

@@ -32,8 +32,8 @@ pub struct CommitReport {
     pub seen: usize,
     /// Links refused, by rule.
     pub refused: BTreeMap<Refusal, usize>,
-    /// Number of the last row in the outbox.
-    pub outbox_seq: i64,
+    /// Number of the last change of a document.
+    pub document_seq: i64,
 }
 
 impl Frontier {
@@ -64,7 +64,7 @@ impl Frontier {
             self.alike.save(store.dir());
         }
         report.new_urls = done.inserted.len();
-        report.outbox_seq = done.outbox_seq;
+        report.document_seq = done.document_seq;
         Ok(report)
     }
 

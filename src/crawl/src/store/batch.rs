@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::documents::DocOp;
 use super::record::{DueUrl, HostId, HostRecord, SiteId, UrlClass, UrlId, Visit};
 use taojin_uri::CrawlUri;
 
@@ -55,29 +56,20 @@ impl NewUrl {
     }
 }
 
-/// What the index shall do about a page.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DocOp {
-    /// Add or replace the document; JSON of the document.
-    Upsert(Vec<u8>),
-    /// Take the document out.
-    Delete,
-}
-
-/// A page that was visited: its record, what it links to and what the index shall do.
+/// A page that was visited: its record, what it links to and what becomes of its document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedPage {
     /// Row number of the URL, from the lease.
     pub id: UrlId,
     /// Its host, from the lease.
     pub host: HostId,
-    /// Its fingerprint, the key of its document in the index.
+    /// Its fingerprint, the key of its document.
     pub fingerprint: u64,
     /// The new state.
     pub visit: Visit,
     /// Links in page order; unknown ones become records.
     pub outlinks: Vec<NewUrl>,
-    /// What goes into the outbox.
+    /// What becomes of its document.
     pub document: Option<DocOp>,
     /// A document at another address that changes with this visit: its fingerprint and what becomes of it.
     pub other_document: Option<(u64, DocOp)>,
@@ -85,16 +77,16 @@ pub struct FinishedPage {
     pub yielding: Vec<UrlId>,
 }
 
-/// Everything of one transaction. The crawl loop fills `pages`, `urls`, `trim_outbox` and `counters`; the frontier
-/// the rest.
+/// Everything of one transaction. The crawl loop fills `pages`, `urls`, `documents` and `counters`; the frontier the
+/// rest.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
     /// Visited pages.
     pub pages: Vec<FinishedPage>,
     /// URLs from elsewhere: seeds, feeds and sitemaps named in settings or robots.txt.
     pub urls: Vec<NewUrl>,
-    /// The index has committed all outbox rows up to this number: forget them.
-    pub trim_outbox: Option<i64>,
+    /// Documents that come from elsewhere than a visit, by their fingerprint.
+    pub documents: Vec<(u64, DocOp)>,
     /// Added to the counters of a site: `(site, counter name) → amount`.
     pub counters: BTreeMap<(Arc<str>, Cow<'static, str>), i64>,
     /// The last failed fetch of a site: address and reason.
@@ -141,8 +133,8 @@ pub struct Committed {
     pub inserted: Vec<Inserted>,
     /// URLs offered as new that were there already.
     pub known: u64,
-    /// Number of the last row ever put into the outbox; 0 if none was.
-    pub outbox_seq: i64,
+    /// Number of the last change of a document; 0 if none ever changed.
+    pub document_seq: i64,
     /// Pages that stood for a document that is gone or says something else now: due again.
     pub released: Vec<(HostId, DueUrl)>,
     /// New `next_due_ms` of the hosts named in `reschedule`.

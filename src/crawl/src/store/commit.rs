@@ -6,7 +6,8 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
-use super::batch::{Batch, Committed, DocOp, FinishedPage};
+use super::batch::{Batch, Committed, FinishedPage};
+use super::documents::{DocOp, Log};
 use super::error::StoreError;
 use super::ids::site_id;
 use super::keys::set_meta;
@@ -31,7 +32,8 @@ impl Store {
     /// Writes the batch in one durable transaction. `now_ms` is the finding time of new URLs and the due time of
     /// those that name none.
     pub fn commit(&mut self, batch: &Batch, now_ms: i64) -> Result<Committed, StoreError> {
-        let (mut caches, seq) = (std::mem::take(&mut self.caches), self.outbox_seq);
+        let mut caches = std::mem::take(&mut self.caches);
+        let (seq, versions) = (self.document_seq, self.retention.versions);
         let (mut keys, last_url) = (std::mem::take(&mut self.keys), self.last_url);
         if caches.hosts.len() > CACHE_HOSTS || caches.host_sites.len() > CACHE_HOSTS {
             caches = Caches::default();
@@ -40,8 +42,13 @@ impl Store {
             let tx = self
                 .connection()
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut writing = Writing::new(&tx, &mut caches, now_ms);
-            writing.done.outbox_seq = seq;
+            let log = Log {
+                conn: &tx,
+                seq,
+                now_ms,
+                versions,
+            };
+            let mut writing = Writing::new(log, &mut caches);
             let mut new_urls = NewUrls::new(&tx, &mut keys, last_url, now_ms)?;
             let done = writing.run(batch, &mut new_urls)?;
             drop((writing, new_urls));
@@ -55,7 +62,7 @@ impl Store {
         }
         self.keys = keys;
         let done = result.map_err(|e| self.fail(e))?;
-        self.outbox_seq = done.outbox_seq;
+        self.document_seq = done.document_seq;
         self.last_url = done.inserted.last().map_or(last_url, |url| url.id);
         self.caches = caches;
         Ok(done)
@@ -65,6 +72,7 @@ impl Store {
 /// One open transaction, and what it changes beside the rows of its pages.
 struct Writing<'a> {
     conn: &'a Connection,
+    log: Log<'a>,
     caches: &'a mut Caches,
     now_ms: i64,
     done: Committed,
@@ -73,11 +81,12 @@ struct Writing<'a> {
 }
 
 impl<'a> Writing<'a> {
-    fn new(conn: &'a Connection, caches: &'a mut Caches, now_ms: i64) -> Self {
+    fn new(log: Log<'a>, caches: &'a mut Caches) -> Self {
         Writing {
-            conn,
+            conn: log.conn,
             caches,
-            now_ms,
+            now_ms: log.now_ms,
+            log,
             done: Committed::default(),
             due: HashMap::new(),
             counters: HashMap::new(),
@@ -108,10 +117,8 @@ impl<'a> Writing<'a> {
         }
         self.wake_hosts()?;
         self.reschedule(&batch.reschedule)?;
-        if let Some(seq) = batch.trim_outbox {
-            self.conn
-                .prepare_cached("DELETE FROM outbox WHERE seq <= ?1")?
-                .execute([seq])?;
+        for (fingerprint, op) in &batch.documents {
+            self.log.put(*fingerprint, op)?;
         }
         for ((site, name), amount) in &batch.counters {
             let site = site_id(self.conn, self.caches, site)?;
@@ -129,6 +136,7 @@ impl<'a> Writing<'a> {
                 .execute(params![site, error])?;
         }
         self.write_counters()?;
+        self.done.document_seq = self.log.seq;
         Ok(std::mem::take(&mut self.done))
     }
 
@@ -181,10 +189,10 @@ impl<'a> Writing<'a> {
         *counts.entry("checked_s".into()).or_default() -=
             checked_s(before.documented, before.fetched_ms);
         if let Some(op) = &page.document {
-            self.put_document(page.fingerprint, op)?;
+            self.log.put(page.fingerprint, op)?;
         }
         if let Some((fingerprint, op)) = &page.other_document {
-            self.put_document(*fingerprint, op)?;
+            self.log.put(*fingerprint, op)?;
         }
         for &id in &page.yielding {
             self.give_way(id, page.id, before.site)?;
@@ -200,7 +208,7 @@ impl<'a> Writing<'a> {
         let counts = self.counters.entry(site).or_default();
         *counts.entry("documents".into()).or_default() -= 1;
         *counts.entry("checked_s".into()).or_default() -= checked_s(true, gave.fetched_ms);
-        self.put_document(gave.fingerprint, &DocOp::Delete)
+        self.log.put(gave.fingerprint, &DocOp::Delete)
     }
 
     /// Pages that stood for what this page's document was.
@@ -216,23 +224,6 @@ impl<'a> Writing<'a> {
         }
         self.done.released.extend(released);
         Ok(())
-    }
-
-    fn put_document(&mut self, fingerprint: u64, op: &DocOp) -> rusqlite::Result<()> {
-        self.done.outbox_seq += 1;
-        let doc = match op {
-            DocOp::Upsert(json) => Some(json.as_slice()),
-            DocOp::Delete => None,
-        };
-        self.conn
-            .prepare_cached("INSERT INTO outbox (seq, fingerprint, doc) VALUES (?1, ?2, ?3)")?
-            .execute(params![
-                self.done.outbox_seq,
-                fingerprint.cast_signed(),
-                doc
-            ])?;
-        // The highest number outlives its row, so that numbers never come twice.
-        set_meta(self.conn, "outbox_seq", self.done.outbox_seq)
     }
 
     fn update_host(&mut self, host: &HostRecord) -> rusqlite::Result<()> {

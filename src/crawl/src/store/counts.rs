@@ -11,8 +11,6 @@ use super::open::Reader;
 pub struct Counts {
     /// Hosts known.
     pub hosts: i64,
-    /// Rows that were not trimmed yet. The index may hold them already: see [`Reader::outbox_count_after`].
-    pub outbox: i64,
     /// Bytes of the database without its WAL.
     pub bytes: i64,
     /// By site.
@@ -36,7 +34,6 @@ impl Reader {
             let one = |sql: &str| self.conn.query_row(sql, [], |row| row.get::<_, i64>(0));
             let mut counts = Counts {
                 hosts: one("SELECT count(*) FROM host")?,
-                outbox: one("SELECT count(*) FROM outbox")?,
                 bytes: one(
                     "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
                 )?,

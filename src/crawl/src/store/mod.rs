@@ -1,6 +1,6 @@
-//! The one durable thing besides the search index: what is known of every URL and host, which of them are due,
-//! and the outbox of documents on their way to the index. In: finished pages and new URLs in batches, one
-//! transaction each. Out: records, due URLs, outbox rows, counts. Never knows a stage's algorithm: what is due
+//! The one durable thing, from which all else is derived: what is known of every URL and host, which of them are due,
+//! and the log of documents. In: finished pages and new URLs in batches, one
+//! transaction each. Out: records, due URLs, changes of documents, counts. Never knows a stage's algorithm: what is due
 //! when, and what is worth fetching first, is decided by `schedule` and `frontier` and only kept here.
 //!
 //! SQLite in WAL mode with `synchronous=FULL`: what [`Store::commit`] returned from survives `kill -9` and loss of
@@ -10,6 +10,7 @@
 mod batch;
 mod commit;
 mod counts;
+mod documents;
 mod error;
 mod follows;
 mod hosts;
@@ -18,7 +19,6 @@ mod in_flight;
 mod keys;
 mod new_urls;
 mod open;
-mod outbox;
 mod purge;
 mod record;
 mod runs;
@@ -32,14 +32,14 @@ mod urls;
 #[cfg(test)]
 mod tests;
 
-pub use batch::{Batch, Committed, DocOp, FinishedPage, Inserted, NewUrl};
+pub use batch::{Batch, Committed, FinishedPage, Inserted, NewUrl};
 pub use counts::{Counts, SiteCounts};
+pub use documents::{Change, DocOp, DocumentRow, NewDocument, OldDocument, Retention};
 pub use error::StoreError;
 pub use follows::{Delivery, FollowMark, FollowRecord, Follows};
 pub use hosts::HostsHeld;
 pub use in_flight::{InFlight, UnderWay};
 pub use open::{Reader, Store};
-pub use outbox::OutboxRow;
 pub use purge::{Purged, Takedown};
 pub use record::{
     DueUrl, HELD_MS, HostId, HostRecord, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord, UrlState,

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
+use super::documents::Retention;
 use super::error::StoreError;
 use super::keys::{Keys, NEWEST};
 use super::record::{HostId, SiteId, UrlId};
@@ -149,7 +150,9 @@ pub struct Store {
     reader: Reader,
     pub(super) caches: Caches,
     pub(super) keys: Keys,
-    pub(super) outbox_seq: i64,
+    /// Number of the last change of a document.
+    pub(super) document_seq: i64,
+    pub(super) retention: Retention,
     /// The highest row number ever given to a URL.
     pub(super) last_url: UrlId,
     dir: PathBuf,
@@ -189,12 +192,13 @@ impl Store {
             reader,
             caches: Caches::default(),
             keys: Keys::default(),
-            outbox_seq: 0,
+            document_seq: 0,
+            retention: Retention::default(),
             last_url: 0,
             dir: dir.to_owned(),
             _lock: lock,
         };
-        store.outbox_seq = store.last_outbox_seq()?;
+        store.document_seq = store.last_document_seq()?;
         store.last_url = store.reader.last_url()?;
         store.keys = Keys::load(&store.conn, NEWEST).map_err(|e| store.fail(e))?;
         Ok(store)

@@ -1,11 +1,12 @@
 //! Taking out what was crawled. In: an address or the name of a site. Out: nothing of it is left in the store, and the
-//! outbox tells the index to drop the documents. An address that was taken down is remembered, so that no link brings it
+//! log of documents says that they are gone. An address that was taken down is remembered, so that no link brings it
 //! back. Archives (WARC) are files of their own and stay as they are.
 
 use rusqlite::{Connection, Row, params};
 
+use super::documents::Log;
 use super::error::StoreError;
-use super::keys::{Keys, NEWEST, set_meta};
+use super::keys::{Keys, NEWEST};
 use super::open::{Caches, Reader, Store};
 use super::record::{SiteId, UrlId, UrlState};
 use super::{runs, templates};
@@ -35,14 +36,14 @@ pub struct Takedown {
 pub struct Purged {
     /// Rows of URLs.
     pub urls: usize,
-    /// Fingerprints of the documents that the index drops.
+    /// Fingerprints of the documents that are gone.
     pub documents: Vec<u64>,
     /// Row numbers (of an address only).
     pub ids: Vec<UrlId>,
     /// The addresses, the one that has the document first (of an address only).
     pub addresses: Vec<CrawlUri>,
-    /// Number of the last row in the outbox: once the index has committed it, nothing is found any more.
-    pub outbox_seq: i64,
+    /// Number of the last change of a document: once the index has committed it, nothing is found any more.
+    pub document_seq: i64,
 }
 
 impl Reader {
@@ -85,14 +86,14 @@ impl Store {
                 found.extend(self.url(id)?);
             }
         }
-        let (seq, named) = (self.outbox_seq, uri.fingerprint().cast_signed());
+        let (seq, named) = (self.document_seq, uri.fingerprint().cast_signed());
         let mut done = Purged {
             urls: found.len(),
-            outbox_seq: seq,
             ..Purged::default()
         };
         let mut run = |conn: &Connection| -> rusqlite::Result<()> {
             let tx = conn.unchecked_transaction()?;
+            let mut log = Log::new(&tx, seq, now_ms);
             for record in &found {
                 let site: SiteId =
                     tx.query_row("SELECT site_id FROM url WHERE id = ?1", [record.id], |r| {
@@ -127,16 +128,15 @@ impl Store {
                 .execute(params![fingerprint, address.as_str(), named, now_ms])?;
                 tx.prepare_cached("DELETE FROM template_page WHERE url = ?1")?
                     .execute([address.as_str()])?;
-                // An imported document has no row here; the index may have it all the same.
-                done.outbox_seq += 1;
-                drop_document(&tx, done.outbox_seq, fingerprint)?;
+                // Also of an imported document, whose address has no row.
+                log.erase(address.fingerprint())?;
             }
-            set_meta(&tx, "outbox_seq", done.outbox_seq)?;
+            done.document_seq = log.seq;
             templates::raise(&tx)?;
             tx.commit()
         };
         run(&self.conn).map_err(|e| self.fail(e))?;
-        self.outbox_seq = done.outbox_seq;
+        self.document_seq = done.document_seq;
         Ok(done)
     }
 
@@ -186,13 +186,13 @@ impl Store {
         Ok(all)
     }
 
-    /// Forgets a site with all its URLs, counters and templates, and asks the index to drop their documents and those of
+    /// Forgets a site with all its URLs, counters and templates, and takes out their documents and those in
     /// `more`. How many URLs it had.
-    pub fn forget_site(&mut self, name: &str) -> Result<usize, StoreError> {
-        Ok(self.purge_site(name, false, &[], |_| {})?.urls)
+    pub fn forget_site(&mut self, name: &str, now_ms: i64) -> Result<usize, StoreError> {
+        Ok(self.purge_site(name, false, &[], now_ms, |_| {})?.urls)
     }
 
-    /// Takes out everything of a site: its URLs, counters and templates, and from the index the documents of its URLs and
+    /// Takes out everything of a site: its URLs, counters and templates, the documents of its URLs and
     /// those in `more`. `keep` leaves the site itself, with its pause and the time of its last cycle. `each` is told how
     /// many URLs are gone so far. Works in several transactions; after a crash in between call it again.
     pub fn purge_site(
@@ -200,42 +200,41 @@ impl Store {
         name: &str,
         keep: bool,
         more: &[u64],
+        now_ms: i64,
         mut each: impl FnMut(usize),
     ) -> Result<Purged, StoreError> {
-        let mut done = Purged {
-            outbox_seq: self.outbox_seq,
-            ..Purged::default()
-        };
+        let mut done = Purged::default();
         if let Some(site) = self.site(name)? {
             // Runs that were being made of others would bring forgotten addresses back.
             self.keys = Keys::default();
-            let forgotten = self.forget_urls(site.id, &mut done, &mut each);
+            let forgotten = self.forget_urls(site.id, now_ms, &mut done, &mut each);
             self.caches = Caches::default();
             self.keys = Keys::load(&self.conn, NEWEST).map_err(|e| self.fail(e))?;
             self.site_names.borrow_mut().clear();
             forgotten?;
             end_site(&self.conn, site.id, keep).map_err(|e| self.fail(e))?;
         }
-        let seq = self.outbox_seq;
-        self.outbox_seq = drop_rest(&self.conn, name, more, seq).map_err(|e| self.fail(e))?;
+        let log = (self.document_seq, now_ms);
+        self.document_seq = drop_rest(&self.conn, name, more, log).map_err(|e| self.fail(e))?;
         done.documents.extend(more);
         done.documents.sort_unstable();
         done.documents.dedup();
-        done.outbox_seq = self.outbox_seq;
+        done.document_seq = self.document_seq;
         Ok(done)
     }
 
     fn forget_urls(
         &mut self,
         site: SiteId,
+        now_ms: i64,
         done: &mut Purged,
         each: &mut impl FnMut(usize),
     ) -> Result<(), StoreError> {
         let mut after = 0;
         loop {
-            let some = forget_some(&self.conn, site, after, self.outbox_seq);
+            let some = forget_some(&self.conn, site, after, (self.document_seq, now_ms));
             let some = some.map_err(|e| self.fail(e))?;
-            self.outbox_seq = some.outbox_seq;
+            self.document_seq = some.document_seq;
             done.urls += some.urls;
             done.documents.extend(some.documents);
             match some.ids.last() {
@@ -247,18 +246,17 @@ impl Store {
     }
 }
 
-/// Deletes some URLs of a site after row `after`, with a delete in the outbox for each that has a document.
+/// Deletes some URLs of a site after row `after` and their documents. `log`: number of the last change of a document, and
+/// the time.
 fn forget_some(
     conn: &Connection,
     site: SiteId,
     after: UrlId,
-    seq: i64,
+    (seq, now_ms): (i64, i64),
 ) -> rusqlite::Result<Purged> {
-    let mut done = Purged {
-        outbox_seq: seq,
-        ..Purged::default()
-    };
+    let mut done = Purged::default();
     let tx = conn.unchecked_transaction()?;
+    let mut log = Log::new(&tx, seq, now_ms);
     let doomed: Vec<(UrlId, i64, bool)> = tx
         .prepare_cached(
             "SELECT id, hash, documented FROM url WHERE id > ?2 AND site_id = ?1 ORDER BY id LIMIT ?3",
@@ -273,13 +271,12 @@ fn forget_some(
         tx.prepare_cached("DELETE FROM url WHERE id = ?1")?
             .execute([id])?;
         if *documented {
-            done.outbox_seq += 1;
-            drop_document(&tx, done.outbox_seq, *hash)?;
+            log.erase(hash.cast_unsigned())?;
             done.documents.push(hash.cast_unsigned());
         }
         done.ids.push(*id);
     }
-    set_meta(&tx, "outbox_seq", done.outbox_seq)?;
+    done.document_seq = log.seq;
     tx.commit()?;
     done.urls = done.ids.len();
     Ok(done)
@@ -297,26 +294,25 @@ fn end_site(conn: &Connection, site: SiteId, keep: bool) -> rusqlite::Result<()>
     tx.commit()
 }
 
-/// The templates of a site, and documents that the index has without a URL.
-fn drop_rest(conn: &Connection, name: &str, more: &[u64], mut seq: i64) -> rusqlite::Result<i64> {
+/// The templates of a site, and documents that have no URL. Gives the number of the last change of a document.
+fn drop_rest(
+    conn: &Connection,
+    name: &str,
+    more: &[u64],
+    (seq, now_ms): (i64, i64),
+) -> rusqlite::Result<i64> {
     let tx = conn.unchecked_transaction()?;
+    let mut log = Log::new(&tx, seq, now_ms);
     for table in ["template", "template_page", "template_fit"] {
         tx.execute(&format!("DELETE FROM {table} WHERE site = ?1"), [name])?;
     }
     templates::raise(&tx)?;
     for fingerprint in more {
-        seq += 1;
-        drop_document(&tx, seq, fingerprint.cast_signed())?;
+        log.erase(*fingerprint)?;
     }
-    set_meta(&tx, "outbox_seq", seq)?;
+    let seq = log.seq;
     tx.commit()?;
     Ok(seq)
-}
-
-fn drop_document(conn: &Connection, seq: i64, fingerprint: i64) -> rusqlite::Result<()> {
-    conn.prepare_cached("INSERT INTO outbox (seq, fingerprint, doc) VALUES (?1, ?2, NULL)")?
-        .execute([seq, fingerprint])?;
-    Ok(())
 }
 
 fn count(conn: &Connection, site: SiteId, name: &str, amount: i64) -> rusqlite::Result<()> {

@@ -17,7 +17,7 @@ pub(super) const APPLICATION_ID: i64 = 0x5461_6F4A;
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` leads from version `i` to `i + 1`.
-pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7];
+pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8];
 
 const V1: &str = "
 CREATE TABLE meta (
@@ -205,6 +205,39 @@ CREATE TABLE takedown (
   at_ms BIGINT NOT NULL
 );
 CREATE INDEX takedown_named ON takedown (named);
+";
+
+/// The log of documents, which the outbox becomes: what waits there is its beginning. The documents that only the search
+/// index has are copied by [`Store::take_over`](super::Store::take_over) afterwards.
+const V8: &str = "
+CREATE TABLE document (
+  seq INTEGER PRIMARY KEY,
+  fingerprint BIGINT NOT NULL,
+  state INTEGER NOT NULL,
+  version BIGINT NOT NULL,
+  first_seq BIGINT NOT NULL,
+  first_seen_ms BIGINT NOT NULL,
+  changed_ms BIGINT NOT NULL,
+  ended_ms BIGINT,
+  url TEXT NOT NULL,
+  site TEXT NOT NULL,
+  body BLOB
+);
+CREATE UNIQUE INDEX document_latest ON document (fingerprint) WHERE state <> 1;
+CREATE INDEX document_replaced ON document (fingerprint, seq) WHERE state = 1;
+CREATE INDEX document_ended ON document (state, ended_ms) WHERE ended_ms IS NOT NULL;
+INSERT INTO document (seq, fingerprint, state, version, first_seq, first_seen_ms, changed_ms, ended_ms, url, site, body)
+  SELECT seq, fingerprint, CASE WHEN doc IS NULL THEN 2 ELSE 0 END, 1, seq,
+    coalesce(json_extract(CAST(doc AS TEXT), '$.fetched_ms'), 0),
+    coalesce(json_extract(CAST(doc AS TEXT), '$.fetched_ms'), 0),
+    CASE WHEN doc IS NULL THEN unixepoch() * 1000 END,
+    coalesce(json_extract(CAST(doc AS TEXT), '$.document.url'), ''),
+    coalesce(json_extract(CAST(doc AS TEXT), '$.document.site'), ''),
+    doc
+  FROM outbox WHERE seq IN (SELECT max(seq) FROM outbox GROUP BY fingerprint);
+DROP TABLE outbox;
+UPDATE meta SET name = 'document_seq' WHERE name = 'outbox_seq';
+INSERT INTO meta (name, value) VALUES ('store_id', random());
 ";
 
 /// Version of the open database; an error if the file is not ours.

@@ -1,7 +1,6 @@
 //! A document as the index takes it. In: a document and its identity. Out: the values of all fields. Never decides
 //! what is worth indexing.
 
-use serde::Serialize;
 use tantivy::TantivyDocument;
 
 use super::date::parse_published;
@@ -11,18 +10,18 @@ use taojin_extract::Document;
 
 /// Longest text that is indexed, in bytes; what follows is kept but not found.
 const MAX_INDEXED_BYTES: usize = 2 << 20;
-/// Bytes that what is kept beside the text mostly takes.
-const KEPT_BESIDE_TEXT: usize = 1 << 10;
 
 /// One document on its way into the index.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<'a> {
     /// Identity: a later entry with the same fingerprint replaces this one.
     pub fingerprint: u64,
-    /// Number in the outbox.
+    /// Number of the change that made it what it is.
     pub seq: u64,
     /// When the page was fetched, Unix milliseconds.
     pub fetched_ms: i64,
+    /// When that change was found, Unix milliseconds.
+    pub changed_ms: i64,
     /// What to index.
     pub document: &'a Document,
 }
@@ -40,17 +39,19 @@ impl Entry<'_> {
         body: &str,
         singles: &mut Singles,
         utc_offset_minutes: i32,
-    ) -> serde_json::Result<TantivyDocument> {
+    ) -> TantivyDocument {
         let Entry {
             fingerprint,
             seq,
             fetched_ms,
+            changed_ms,
             document,
         } = *self;
         let mut out = TantivyDocument::new();
         out.add_u64(fields.fingerprint, fingerprint);
         out.add_u64(fields.seq, seq);
         out.add_i64(fields.fetched, fetched_ms);
+        out.add_i64(fields.changed, changed_ms);
         if let Some(published) = &document.published
             && let Some(ms) = parse_published(published, utc_offset_minutes)
         {
@@ -85,42 +86,8 @@ impl Entry<'_> {
         if let Some(source) = &document.source {
             out.add_text(fields.source, normalize(source));
         }
-        out.add_bytes(fields.document, &self.kept()?);
-        Ok(out)
+        out
     }
-
-    /// What the index keeps: everything but the links.
-    fn kept(&self) -> serde_json::Result<Vec<u8>> {
-        let without_links;
-        let document = match self.document.links.is_empty() {
-            true => self.document,
-            false => {
-                without_links = Document {
-                    links: Vec::new(),
-                    ..self.document.clone()
-                };
-                &without_links
-            }
-        };
-        let mut out = Vec::with_capacity(document.text.len() + KEPT_BESIDE_TEXT);
-        let kept = Kept {
-            fingerprint: self.fingerprint,
-            seq: self.seq,
-            fetched_ms: self.fetched_ms,
-            document,
-        };
-        serde_json::to_writer(&mut out, &kept)?;
-        Ok(out)
-    }
-}
-
-/// A [`super::reader::StoredDocument`] as it is written.
-#[derive(Serialize)]
-struct Kept<'a> {
-    fingerprint: u64,
-    seq: u64,
-    fetched_ms: i64,
-    document: &'a Document,
 }
 
 /// Whether a document names no other medium than its own site as its source.

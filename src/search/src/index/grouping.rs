@@ -1,36 +1,41 @@
 //! Reprints and the index. In: documents as they are written. Out: the group of each. Reads texts that a new one
-//! seems to repeat from the last commit, and starts with what the index already holds. Never writes.
+//! seems to repeat, as they were at the last commit, and starts with what the index already holds. Never writes.
+
+use std::sync::Arc;
 
 use tantivy::collector::{DocSetCollector, TopDocs};
 use tantivy::query::{Query as TantivyQuery, TermQuery};
-use tantivy::schema::{Field, IndexRecordOption, Value};
-use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, TantivyError, Term};
 
 use super::clauses::group_query;
-use super::reader::StoredDocument;
+use super::reader::identity;
+
 use super::reprints::{Placed, REMEMBERED, Reprints};
 use super::schema::{FINGERPRINT_FIELD, Fields, GROUP_FIELD, SEQ_FIELD, SKETCH_FIELD};
 use super::sketch::Sketch;
+use super::source::{DocumentSource, StoredDocument};
 use crate::analyze::normalize;
-
-/// Blocks of documents kept for the next look.
-const CACHED_BLOCKS: usize = 16;
 
 /// What is known of reprints while an index is written.
 pub(super) struct Grouping {
     reprints: Reprints,
     committed: IndexReader,
     fields: Fields,
+    documents: Arc<dyn DocumentSource>,
     stale: bool,
 }
 
 impl Grouping {
     /// Takes up the latest documents of an index.
-    pub(super) fn open(index: &Index, fields: &Fields) -> tantivy::Result<Self> {
+    pub(super) fn open(
+        index: &Index,
+        fields: &Fields,
+        documents: Arc<dyn DocumentSource>,
+    ) -> tantivy::Result<Self> {
         let committed: IndexReader = index
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
-            .doc_store_cache_num_blocks(CACHED_BLOCKS)
             .try_into()?;
         let mut reprints = Reprints::new(REMEMBERED);
         recall(&committed.searcher(), &mut reprints)?;
@@ -38,6 +43,7 @@ impl Grouping {
             reprints,
             committed,
             fields: fields.clone(),
+            documents,
             stale: false,
         })
     }
@@ -53,9 +59,11 @@ impl Grouping {
             self.stale = false;
         }
         let searcher = self.committed.searcher();
-        let fields = &self.fields;
+        let (fields, documents) = (&self.fields, &self.documents);
         let read = |wanted| {
-            let stored = stored(&searcher, fields, wanted)?;
+            // What cannot be read is not compared: the document is then a group of its own.
+            let seq = seq_of(&searcher, fields, wanted)?;
+            let stored = documents.get(wanted, seq).ok()??;
             Some(normalize(&stored.document.text).into_owned())
         };
         Ok(self.reprints.place(fingerprint, normal, read))
@@ -77,27 +85,24 @@ impl Grouping {
             let searcher = self.committed.searcher();
             let members = group_query(&self.fields, from);
             for at in searcher.search(&*members, &DocSetCollector)? {
-                let document: TantivyDocument = searcher.doc(at)?;
-                moved.extend(parsed(&document, self.fields.document).map(|stored| (stored, to)));
+                let (fingerprint, seq) = identity(&searcher, at)?;
+                let stored = self.documents.get(fingerprint, seq);
+                let stored = stored.map_err(|e| TantivyError::InternalError(e.to_string()))?;
+                // What is gone meanwhile is taken out by its own change.
+                moved.extend(stored.map(|stored| (stored, to)));
             }
         }
         Ok(moved)
     }
 }
 
-/// The document with this fingerprint, as it was committed last.
-fn stored(searcher: &Searcher, fields: &Fields, fingerprint: u64) -> Option<StoredDocument> {
+/// The number of the change that was committed last of a document.
+fn seq_of(searcher: &Searcher, fields: &Fields, fingerprint: u64) -> Option<u64> {
     let term = Term::from_field_u64(fields.fingerprint, fingerprint);
     let query: Box<dyn TantivyQuery> = Box::new(TermQuery::new(term, IndexRecordOption::Basic));
     let top = TopDocs::with_limit(1).order_by_score();
     let (_, at) = searcher.search(&*query, &top).ok()?.into_iter().next()?;
-    let document: TantivyDocument = searcher.doc(at).ok()?;
-    parsed(&document, fields.document)
-}
-
-fn parsed(document: &TantivyDocument, field: Field) -> Option<StoredDocument> {
-    let bytes = document.get_first(field)?.as_bytes()?;
-    serde_json::from_slice(bytes).ok()
+    Some(identity(searcher, at).ok()?.1)
 }
 
 /// Remembers the latest documents of the index, the latest last.

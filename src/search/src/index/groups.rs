@@ -92,14 +92,15 @@ impl Reader {
         Ok(ranking)
     }
 
-    /// A ranked document as it is shown: with its reprints counted, and when they are one hit, the original of them.
+    /// A ranked document as it is shown: with its reprints counted, and when they are one hit, the original of them; none
+    /// if it is gone meanwhile.
     pub(super) fn shown(
         &self,
         searcher: &Searcher,
         built: &dyn TantivyQuery,
         query: &Query,
         ranked: Ranked,
-    ) -> Result<FoundDocument, IndexError> {
+    ) -> Result<Option<FoundDocument>, IndexError> {
         let failed = |e: tantivy::TantivyError| self.failed(e);
         let group = match ranked.group {
             Some(group) => Some(group),
@@ -125,12 +126,13 @@ impl Reader {
                 }
             }
         }
-        Ok(FoundDocument {
+        let stored = self.load(searcher, at)?;
+        Ok(stored.map(|stored| FoundDocument {
             score: ranked.score,
             group,
             duplicates: duplicates as u64,
-            stored: self.load(searcher, at)?,
-        })
+            stored,
+        }))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The search index. In: documents with their fingerprint and sequence number. Out: ranked documents for a
+//! The search index. In: documents with their fingerprint and the number of their last change. Out: ranked documents for a
 //! [`Query`], soon after their commit, also in another process. Never parses a query language and never reads
 //! HTML; the only place beside the tokenizers that knows tantivy.
 
@@ -24,6 +24,7 @@ mod similar;
 mod site_titles;
 mod sites;
 mod sketch;
+mod source;
 mod suggest;
 mod terms;
 #[cfg(test)]
@@ -38,12 +39,16 @@ pub use date::parse_published;
 pub use days::{DateCount, DateUnit, Dates};
 pub use entry::Entry;
 pub use query::{Clause, Filter, Group, Occur, Query, Sort, Target};
-pub use reader::{Reader, StoredDocument};
-pub use rebuild::{committed_seq, rebuild};
+pub use reader::Reader;
+pub use rebuild::{
+    Noted, clear_fresh, committed_seq, fresh_dir, keeps_documents, kept_documents, noted,
+    put_aside, put_in_place,
+};
 pub use scan::Watermark;
-pub use schema::FORMAT;
+pub use schema::{FORMAT, LAST_KEEPING_FORMAT};
 pub use search::{Facets, Found, FoundDocument, SiteCount};
 pub use site_titles::SiteTitles;
+pub use source::{DocumentSource, MemoryDocuments, SourceError, StoredDocument};
 pub use suggest::{Suggested, Suggestion};
 pub use writer::Writer;
 
@@ -57,7 +62,7 @@ pub enum IndexError {
     #[error("the search index in {} is being written by another taojin; stop it first (systemctl stop taojin)", .0.display())]
     Locked(PathBuf),
     /// It was made by a version that cuts or keeps text in another way.
-    #[error("the search index in {} has format {found}, this taojin writes format {FORMAT}; mend: taojin import --rebuild", dir.display())]
+    #[error("the search index in {} has format {found}, this taojin writes format {FORMAT}; mend: taojin reindex", dir.display())]
     Format {
         /// Folder of the index.
         dir: PathBuf,
@@ -72,6 +77,9 @@ pub enum IndexError {
         /// What stood in the way.
         cause: String,
     },
+    /// The documents of another store are in it.
+    #[error("the search index in {} was not made from this store; mend: taojin reindex", .0.display())]
+    OtherStore(PathBuf),
     /// Writing or searching failed half-way.
     #[error("the search index in {} failed: {cause}", dir.display())]
     Failed {
@@ -80,6 +88,17 @@ pub enum IndexError {
         /// What failed.
         cause: String,
     },
+}
+
+impl IndexError {
+    /// Whether the index itself may be in order: another process has it, or the file system refuses.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            IndexError::Locked(_) => true,
+            IndexError::Unreadable { dir, .. } => std::fs::read_dir(dir).is_err(),
+            _ => false,
+        }
+    }
 }
 
 /// Memory of the indexing thread: some 20,000 news articles a segment, less makes more merges. Only a large import

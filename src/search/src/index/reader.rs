@@ -6,52 +6,22 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
 use tantivy::collector::TopDocs;
 use tantivy::directory::MmapDirectory;
 use tantivy::query::{AllQuery, TermQuery};
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
 
-use super::entry::host_of;
-use super::schema::{FINGERPRINT_FIELD, Fields};
+use super::schema::{FINGERPRINT_FIELD, Fields, SEQ_FIELD};
 use super::site_titles::SiteTitles;
+use super::source::{DocumentSource, StoredDocument};
 use super::terms::Terms;
-use super::writer::{check_format, unreadable};
+use super::writer::{check_readable, unreadable};
 use super::{Config, IndexError};
 use crate::analyze::{Analyzer, tokenizers};
-use taojin_extract::Document;
 
 /// File that tantivy replaces with every commit.
 const META_FILE: &str = "meta.json";
-/// Decompressed blocks of documents kept for the next hit, about 32 KB each.
-const CACHED_BLOCKS: usize = 128;
-
-/// A document as the index keeps it: everything but its links.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StoredDocument {
-    /// Identity of the page.
-    pub fingerprint: u64,
-    /// Number in the outbox.
-    pub seq: u64,
-    /// When the page was fetched, Unix milliseconds.
-    pub fetched_ms: i64,
-    /// The document.
-    pub document: Document,
-}
-
-impl StoredDocument {
-    /// The identifier used in addresses and answers: 16 hexadecimal digits.
-    pub fn id(&self) -> String {
-        format!("{:016x}", self.fingerprint)
-    }
-
-    /// Name of the site, or the host of a document that came from none; what counts by site go by.
-    pub fn site(&self) -> String {
-        let host = || host_of(&self.document.url);
-        self.document.site.clone().unwrap_or_else(host)
-    }
-}
 
 /// What tells one commit from the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,23 +40,29 @@ pub struct Reader {
     analyzer: Analyzer,
     config: Config,
     titles: SiteTitles,
+    documents: Arc<dyn DocumentSource>,
     seen: Mutex<Stamp>,
     pub(super) terms: Mutex<Option<Arc<Terms>>>,
 }
 
 impl Reader {
-    /// Opens the index in `dir`. The analyzer should have the lexicons of the writer.
-    pub fn open(dir: &Path, analyzer: &Analyzer, config: &Config) -> Result<Self, IndexError> {
+    /// Opens the index in `dir`, whose documents are kept in `documents`. The analyzer should have the lexicons of the
+    /// writer.
+    pub fn open(
+        dir: &Path,
+        analyzer: &Analyzer,
+        config: &Config,
+        documents: Arc<dyn DocumentSource>,
+    ) -> Result<Self, IndexError> {
         let seen = stamp(dir)?;
         let directory = MmapDirectory::open(dir).map_err(|e| unreadable(dir, e))?;
         let mut index = Index::open(directory).map_err(|e| unreadable(dir, e))?;
         index.set_tokenizers(tokenizers());
-        let fields = Fields::new();
-        check_format(dir, &index, &fields)?;
+        check_readable(dir, &index)?;
+        let fields = Fields::of(&index);
         let inner = index
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
-            .doc_store_cache_num_blocks(CACHED_BLOCKS)
             .try_into()
             .map_err(|e| unreadable(dir, e))?;
         Ok(Self {
@@ -96,6 +72,7 @@ impl Reader {
             analyzer: analyzer.clone(),
             config: config.clone(),
             titles: SiteTitles::default(),
+            documents,
             seen: Mutex::new(seen),
             terms: Mutex::new(None),
         })
@@ -119,10 +96,10 @@ impl Reader {
         let found = searcher
             .search(&query, &TopDocs::with_limit(1).order_by_score())
             .map_err(|e| self.failed(e))?;
-        found
-            .first()
-            .map(|&(_, address)| self.load(&searcher, address))
-            .transpose()
+        match found.first() {
+            Some(&(_, at)) => self.load(&searcher, at),
+            None => Ok(None),
+        }
     }
 
     /// The document with this identifier, as [`StoredDocument::id`] writes it.
@@ -158,18 +135,13 @@ impl Reader {
     /// Sequence number of the last commit.
     pub fn last_seq(&self) -> Result<u64, IndexError> {
         let searcher = self.searcher()?;
-        check_format(&self.dir, searcher.index(), &self.fields)
+        Ok(check_readable(&self.dir, searcher.index())?.seq)
     }
 
-    /// Bytes of the index's files on disk, and of them those that keep the documents.
-    pub fn size_bytes(&self) -> Result<(u64, u64), IndexError> {
+    /// Bytes of the index's files on disk.
+    pub fn size_bytes(&self) -> Result<u64, IndexError> {
         let usage = self.searcher()?.space_usage().map_err(|e| self.failed(e))?;
-        let stored = usage
-            .segments()
-            .iter()
-            .map(|segment| segment.store().total().get_bytes())
-            .sum();
-        Ok((usage.total().get_bytes(), stored))
+        Ok(usage.total().get_bytes())
     }
 
     /// Calls `each` with every document, in no order, until it returns false.
@@ -181,7 +153,9 @@ impl Reader {
         let mut addresses: Vec<DocAddress> = all.into_iter().collect();
         addresses.sort_unstable();
         for address in addresses {
-            if !each(self.load(&searcher, address)?) {
+            if let Some(stored) = self.load(&searcher, address)?
+                && !each(stored)
+            {
                 break;
             }
         }
@@ -198,17 +172,33 @@ impl Reader {
         &self.config
     }
 
+    /// The document at this place; none if it is gone and the index does not know yet.
     pub(super) fn load(
         &self,
         searcher: &Searcher,
         at: DocAddress,
-    ) -> Result<StoredDocument, IndexError> {
+    ) -> Result<Option<StoredDocument>, IndexError> {
+        if let Some(stored) = self.load_kept(searcher, at)? {
+            return Ok(Some(stored));
+        }
+        let (fingerprint, seq) = identity(searcher, at).map_err(|e| self.failed(e))?;
+        let stored = self.documents.get(fingerprint, seq);
+        stored.map_err(|e| self.failed(e))
+    }
+
+    /// The document that an index of an older format keeps itself.
+    fn load_kept(
+        &self,
+        searcher: &Searcher,
+        at: DocAddress,
+    ) -> Result<Option<StoredDocument>, IndexError> {
+        let Some(field) = self.fields.kept else {
+            return Ok(None);
+        };
         let document: TantivyDocument = searcher.doc(at).map_err(|e| self.failed(e))?;
-        let bytes = document
-            .get_first(self.fields.document)
-            .and_then(|value| value.as_bytes())
-            .ok_or_else(|| self.failed("a document without its stored form"))?;
-        serde_json::from_slice(bytes).map_err(|e| self.failed(e))
+        let bytes = document.get_first(field).and_then(|value| value.as_bytes());
+        let stored = bytes.map(serde_json::from_slice).transpose();
+        stored.map_err(|e| self.failed(e))
     }
 
     /// The newest state: reloads when the index was committed since the last look.
@@ -228,6 +218,15 @@ impl Reader {
             cause: error.to_string(),
         }
     }
+}
+
+/// Which document stands at a place, and the number of the change that made it what it is.
+pub(super) fn identity(searcher: &Searcher, at: DocAddress) -> tantivy::Result<(u64, u64)> {
+    let columns = searcher.segment_reader(at.segment_ord).fast_fields();
+    let first = |column: tantivy::columnar::Column<u64>| column.first(at.doc_id);
+    let fingerprint = first(columns.u64(FINGERPRINT_FIELD)?);
+    let seq = first(columns.u64(SEQ_FIELD)?);
+    Ok((fingerprint.unwrap_or_default(), seq.unwrap_or_default()))
 }
 
 fn stamp(dir: &Path) -> Result<Stamp, IndexError> {

@@ -1,103 +1,112 @@
-//! Rebuilding. In: an index of any format. Out: the same documents in an index of this format, in its place.
-//! Never needs the pages again: the index keeps its documents whole.
+//! Putting an index that was made anew in the place of the old one, and reading documents out of indexes that still
+//! keep them. In: folders. Never decides when: the program does.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde::{Deserialize, Serialize};
 use tantivy::directory::MmapDirectory;
 use tantivy::schema::Value;
-use tantivy::{Index, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError};
+use tantivy::{Index, IndexReader, ReloadPolicy, TantivyDocument};
 
-use super::schema::STORED_FIELD;
+use super::schema::KEPT_FIELD;
 use super::writer::unreadable;
-use super::{Config, Entry, IndexError, StoredDocument, Writer};
+use super::{IndexError, StoredDocument};
 
-/// Least memory a writer takes; this one writes nothing.
-const GUARD_BYTES: usize = 16 << 20;
-
-/// Documents between two commits of the new index. A run that is broken off starts anew.
-const COMMIT_DOCUMENTS: u64 = 5_000;
-
-/// Indexes the stored documents of `dir` anew and puts the result in its place; returns how many. Until the last
-/// moment the old index stays as it is; a run that was broken off can simply be repeated.
-pub fn rebuild(dir: &Path, config: &Config) -> Result<u64, IndexError> {
-    if !dir.join("meta.json").exists() {
-        return Err(IndexError::Missing(dir.to_owned()));
-    }
-    let (fresh, old) = (dir.with_extension("new"), dir.with_extension("old"));
-    for left_over in [&fresh, &old] {
-        if left_over.exists() {
-            std::fs::remove_dir_all(left_over).map_err(|e| unreadable(left_over, e))?;
-        }
-    }
-    let mut writer = Writer::open(&fresh, config)?;
-    let (count, seq) = copy(dir, &mut writer)?;
-    writer.commit(seq)?;
-    writer.tidy()?;
-    writer.close()?;
-    std::fs::rename(dir, &old)
-        .and_then(|()| std::fs::rename(&fresh, dir))
-        .and_then(|()| std::fs::remove_dir_all(&old))
-        .map_err(|e| unreadable(dir, e))?;
-    Ok(count)
+/// What the last commit of an index says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Noted {
+    /// Number of the last change of a document that the index holds.
+    pub seq: u64,
+    /// [`super::FORMAT`] of the program that made it.
+    pub format: u32,
+    /// Identity of the store that its documents are in; 0 in indexes that kept their documents themselves.
+    #[serde(default)]
+    pub store: i64,
 }
 
-/// Adds all documents of the old index; how many, and the sequence number it had reached.
-fn copy(dir: &Path, writer: &mut Writer) -> Result<(u64, u64), IndexError> {
+/// Where an index is made anew, beside the one in `dir`.
+pub fn fresh_dir(dir: &Path) -> PathBuf {
+    dir.with_extension("new")
+}
+
+/// Puts the finished index of [`fresh_dir`] in the place of `dir`, in one step that a crash cannot divide, and removes the
+/// old one. Nobody may be writing in either.
+pub fn put_in_place(dir: &Path) -> Result<(), IndexError> {
+    let fresh = fresh_dir(dir);
+    if !dir.exists() {
+        return std::fs::rename(&fresh, dir).map_err(|e| unreadable(dir, e));
+    }
+    renameat_with(CWD, &fresh, CWD, dir, RenameFlags::EXCHANGE)
+        .map_err(|e| unreadable(dir, std::io::Error::from(e)))?;
+    std::fs::remove_dir_all(&fresh).map_err(|e| unreadable(&fresh, e))
+}
+
+/// Moves what cannot be read out of the way, for a person to look at; what was moved there before is removed. Gives the
+/// new place.
+pub fn put_aside(dir: &Path) -> Result<PathBuf, IndexError> {
+    let aside = dir.with_extension("damaged");
+    match std::fs::remove_dir_all(&aside) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(unreadable(&aside, e)),
+        _ => {}
+    }
+    std::fs::rename(dir, &aside).map_err(|e| unreadable(dir, e))?;
+    Ok(aside)
+}
+
+/// Removes what an earlier attempt left beside `dir`.
+pub fn clear_fresh(dir: &Path) -> Result<(), IndexError> {
+    let fresh = fresh_dir(dir);
+    match std::fs::remove_dir_all(&fresh) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(unreadable(&fresh, e)),
+        _ => Ok(()),
+    }
+}
+
+/// What the last commit of the index in `dir` says, whatever its format; none where there is no index that can be
+/// read. Opens nothing for searching, so that a status page can ask each time.
+pub fn noted(dir: &Path) -> Option<Noted> {
+    let index = Index::open(MmapDirectory::open(dir).ok()?).ok()?;
+    let meta = index.load_metas().ok()?;
+    match meta.payload {
+        Some(text) => serde_json::from_str(&text).ok(),
+        None => Some(Noted::default()),
+    }
+}
+
+/// Up to which change the index in `dir` holds every document, by its last commit; 0 where there is no index that can be
+/// read.
+pub fn committed_seq(dir: &Path) -> u64 {
+    noted(dir).map_or(0, |noted| noted.seq)
+}
+
+/// Whether the index in `dir` keeps its documents itself, as those of older formats do.
+pub fn keeps_documents(dir: &Path) -> bool {
+    let index = MmapDirectory::open(dir).ok().map(Index::open);
+    matches!(index, Some(Ok(index)) if index.schema().get_field(KEPT_FIELD).is_ok())
+}
+
+/// Calls `each` with every document that an index of an older format keeps, and how many there are in all.
+pub fn kept_documents<E: From<IndexError>>(
+    dir: &Path,
+    mut each: impl FnMut(StoredDocument, u64) -> Result<(), E>,
+) -> Result<(), E> {
     let broken = |e: &dyn std::fmt::Display| unreadable(dir, e);
     let directory = MmapDirectory::open(dir).map_err(|e| broken(&e))?;
     let index = Index::open(directory).map_err(|e| broken(&e))?;
-    let field = index.schema().get_field(STORED_FIELD);
+    let field = index.schema().get_field(KEPT_FIELD);
     let field = field.map_err(|e| broken(&e))?;
-    // Held while copying, so that nothing writes to what is being replaced.
-    let guard: IndexWriter =
-        index
-            .writer_with_num_threads(1, GUARD_BYTES)
-            .map_err(|e| match e {
-                TantivyError::LockFailure(_, _) => IndexError::Locked(dir.to_owned()),
-                e => broken(&e),
-            })?;
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
-    let reader: tantivy::IndexReader = reader.try_into().map_err(|e| broken(&e))?;
-    let (mut count, mut last) = (0, noted_seq(&index));
-    for segment in reader.searcher().segment_readers() {
+    let reader: IndexReader = reader.try_into().map_err(|e| broken(&e))?;
+    let searcher = reader.searcher();
+    for segment in searcher.segment_readers() {
         let store = segment.get_store_reader(1).map_err(|e| broken(&e))?;
         for document in store.iter::<TantivyDocument>(segment.alive_bitset()) {
             let document = document.map_err(|e| broken(&e))?;
             let bytes = document.get_first(field).and_then(|value| value.as_bytes());
-            let stored: StoredDocument =
-                serde_json::from_slice(bytes.unwrap_or_default()).map_err(|e| broken(&e))?;
-            writer.upsert(&Entry {
-                fingerprint: stored.fingerprint,
-                seq: stored.seq,
-                fetched_ms: stored.fetched_ms,
-                document: &stored.document,
-            })?;
-            count += 1;
-            if count % COMMIT_DOCUMENTS == 0 {
-                // Reprints are compared with what was committed.
-                writer.commit(0)?;
-            }
-            last = last.max(stored.seq);
+            let stored = serde_json::from_slice(bytes.unwrap_or_default());
+            each(stored.map_err(|e| broken(&e))?, searcher.num_docs())?;
         }
     }
-    drop(guard);
-    Ok((count, last))
-}
-
-/// Up to which row of the outbox the index in `dir` holds everything, by its last commit; 0 where there is no index
-/// that can be read. Opens nothing for searching, so that a status page can ask each time.
-pub fn committed_seq(dir: &Path) -> u64 {
-    let index = MmapDirectory::open(dir)
-        .ok()
-        .and_then(|d| Index::open(d).ok());
-    index.map_or(0, |index| noted_seq(&index))
-}
-
-/// What the last commit noted, whatever its format.
-fn noted_seq(index: &Index) -> u64 {
-    let payload = index.load_metas().ok().and_then(|meta| meta.payload);
-    payload
-        .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
-        .and_then(|value| value.get("seq")?.as_u64())
-        .unwrap_or(0)
+    Ok(())
 }

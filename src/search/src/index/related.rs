@@ -7,7 +7,8 @@ use tantivy::{Searcher, Term};
 
 use super::entry::head;
 use super::query::Query;
-use super::reader::{Reader, StoredDocument};
+use super::reader::Reader;
+use super::source::StoredDocument;
 use crate::analyze::{Normalized, gram_term, is_cjk, is_stop_word, normalize, whole_grams};
 
 /// Best documents looked at: more would take longer than the search itself.

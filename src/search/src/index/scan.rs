@@ -10,9 +10,10 @@ use tantivy::{DocSet, Order, Searcher, SegmentReader, TERMINATED};
 use super::IndexError;
 use super::plain::Demand;
 use super::query::Query;
-use super::reader::{Reader, StoredDocument};
+use super::reader::Reader;
 use super::schema::{FETCHED_FIELD, SEQ_FIELD};
 use super::search::demands_less;
+use super::source::StoredDocument;
 
 /// How far an earlier run came. A document that is written or changed later has a higher number in the outbox, or, if
 /// it was imported, a later time.
@@ -67,7 +68,9 @@ impl Reader {
             while id != TERMINATED {
                 if !segment.is_deleted(id) && fresh(id) {
                     let at = tantivy::DocAddress::new(ordinal, id);
-                    if !each(self.load(&searcher, at)?) {
+                    if let Some(stored) = self.load(&searcher, at)?
+                        && !each(stored)
+                    {
                         return Ok(after);
                     }
                 }
@@ -87,7 +90,7 @@ impl Reader {
         found
             .map_err(|e| self.failed(e))?
             .into_iter()
-            .map(|(_, at)| self.load(&searcher, at))
+            .filter_map(|(_, at)| self.load(&searcher, at).transpose())
             .collect()
     }
 

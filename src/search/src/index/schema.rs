@@ -1,20 +1,23 @@
 //! The fields of the index. Out: the schema and a handle for each field. Never opens anything.
 
+use tantivy::Index;
 use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+    FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
 };
 
 use crate::analyze::{GRAMS, SINGLES};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old
 /// documents would be found differently from new ones.
-pub const FORMAT: u32 = 6;
+pub const FORMAT: u32 = 7;
+/// The last format that kept the documents themselves. It can still be searched while a new index is made.
+pub const LAST_KEEPING_FORMAT: u32 = 6;
 
-/// Name of the field that keeps the document; a rebuild reads it from indexes of any format.
-pub(super) const STORED_FIELD: &str = "document";
+/// Name of the field in which indexes up to [`LAST_KEEPING_FORMAT`] kept the document.
+pub(super) const KEPT_FIELD: &str = "document";
 /// Name of the fast field with the time of publication.
 pub(super) const PUBLISHED_FIELD: &str = "published";
-/// Name of the fast field with the number in the outbox.
+/// Name of the fast field with the number of the change that made the document what it is.
 pub(super) const SEQ_FIELD: &str = "seq";
 /// Name of the fast field with the identity of the page.
 pub(super) const FINGERPRINT_FIELD: &str = "fingerprint";
@@ -26,6 +29,8 @@ pub(super) const GROUP_FIELD: &str = "group";
 pub(super) const ORIGINAL_FIELD: &str = "original";
 /// Name of the fast field with the time of fetching.
 pub(super) const FETCHED_FIELD: &str = "fetched";
+/// Name of the fast field with the time of that change.
+pub(super) const CHANGED_FIELD: &str = "changed";
 /// Name of the fast field with the site.
 pub(super) const SITE_FIELD: &str = "site";
 
@@ -60,7 +65,9 @@ pub(super) struct Fields {
     pub(super) group: Field,
     pub(super) original: Field,
     pub(super) sketch: Field,
-    pub(super) document: Field,
+    pub(super) changed: Field,
+    /// The document itself, in an index of an older format.
+    pub(super) kept: Option<Field>,
 }
 
 impl Fields {
@@ -95,8 +102,17 @@ impl Fields {
             group: schema.add_u64_field(GROUP_FIELD, INDEXED | FAST),
             original: schema.add_bool_field(ORIGINAL_FIELD, FAST),
             sketch: schema.add_u64_field(SKETCH_FIELD, FAST),
-            document: schema.add_bytes_field(STORED_FIELD, STORED),
+            changed: schema.add_i64_field(CHANGED_FIELD, FAST),
+            kept: None,
             schema: schema.build(),
+        }
+    }
+
+    /// The fields of an index that is there; all but the last stand where they always stood.
+    pub(super) fn of(index: &Index) -> Self {
+        Self {
+            kept: index.schema().get_field(KEPT_FIELD).ok(),
+            ..Self::new()
         }
     }
 }

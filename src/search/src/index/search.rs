@@ -13,10 +13,11 @@ use super::clauses::Builder;
 use super::days::{Dates, DayCounts};
 use super::plain::Demand;
 use super::query::{Query, Sort};
-use super::reader::{Reader, StoredDocument};
+use super::reader::Reader;
 use super::related::RELATED_DOCUMENTS;
 use super::schema::PUBLISHED_FIELD;
 use super::sites::SiteCounts;
+use super::source::StoredDocument;
 
 /// With fewer hits than this a query of plain words demands less.
 const FEW_HITS: usize = 10;
@@ -108,7 +109,7 @@ impl Reader {
         }
         let mut documents = Vec::with_capacity(ranking.documents.len());
         for ranked in &ranking.documents {
-            documents.push(self.shown(&searcher, built.as_ref(), query, *ranked)?);
+            documents.extend(self.shown(&searcher, built.as_ref(), query, *ranked)?);
         }
         let facets = match ranking.counts {
             Some(counts) => Some(self.facets(&searcher, query, counts, ranking.best, strict)?),
@@ -248,7 +249,7 @@ impl Reader {
         }
         let mut documents = Vec::with_capacity(best.len());
         for at in best {
-            documents.push(self.load(searcher, at)?);
+            documents.extend(self.load(searcher, at)?);
         }
         if !query.filter.sites.is_empty() {
             first.filter.sites.clear();

@@ -8,9 +8,10 @@ use tantivy::{Searcher, Term};
 use super::IndexError;
 use super::entry::head;
 use super::query::Query;
-use super::reader::{Reader, StoredDocument};
+use super::reader::Reader;
 use super::related::{TERM_WEIGHT, is_telling};
 use super::search::FoundDocument;
+use super::source::StoredDocument;
 use crate::analyze::{gram_term, normalize, whole_grams};
 
 /// Bytes of the text looked at: what it is about stands at its beginning.

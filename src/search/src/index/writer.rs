@@ -2,21 +2,21 @@
 //! that a replay after a crash knows where to go on. Never decides what is worth indexing.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use tantivy::directory::MmapDirectory;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
-use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{
     Index, IndexSettings, IndexWriter, SegmentMeta, TantivyDocument, TantivyError, Term,
 };
 
 use super::entry::Entry;
 use super::grouping::Grouping;
-use super::rebuild::rebuild;
+use super::rebuild::Noted;
 use super::reprints::Placed;
-use super::schema::{FORMAT, Fields};
+use super::schema::{FORMAT, Fields, KEPT_FIELD, LAST_KEEPING_FORMAT};
 use super::sketch::{Sketch, letters};
+use super::source::DocumentSource;
 use super::{Config, IndexError};
 use crate::analyze::{Singles, tokenizers};
 use taojin_extract::Kind;
@@ -27,10 +27,6 @@ const MIN_MEMORY_MB: usize = 16;
 const MAX_MEMORY_MB: usize = 4_000;
 /// Merges run beside indexing; more threads would take the crawl's processor.
 const MERGE_THREADS: usize = 1;
-/// Level of zstd: 3 is its own default, higher ones halve the speed for some percent.
-const STORE_LEVEL: i32 = 3;
-/// Bytes of documents compressed together: a hit decompresses one block.
-const STORE_BLOCK_BYTES: usize = 32_768;
 /// A segment with this share of replaced documents is merged again.
 const REPLACED_SHARE: f32 = 0.25;
 /// Segments below this size count as equal. Commits come every second: with the library's 10,000 each eighth of
@@ -43,13 +39,6 @@ const MERGED_SEGMENTS: usize = 6;
 /// it: each document is then written again a bounded number of times while an index grows.
 const WORTH_OF_REST: u64 = 8;
 
-/// What a commit says of itself.
-#[derive(Debug, Serialize, Deserialize)]
-struct Payload {
-    seq: u64,
-    format: u32,
-}
-
 /// The one writer of an index. Dropping it without a commit forgets what came after the last one.
 pub struct Writer {
     dir: PathBuf,
@@ -58,30 +47,29 @@ pub struct Writer {
     grouping: Grouping,
     singles: Singles,
     utc_offset_minutes: i32,
+    store: i64,
     last_seq: u64,
 }
 
 impl Writer {
-    /// Opens the index in `dir` for writing, or makes an empty one there. An index of another format is first made
-    /// anew out of its own documents, some 3,000 a second (see [`rebuild`]); the number of these is given as well.
-    pub fn open_or_upgrade(dir: &Path, config: &Config) -> Result<(Self, Option<u64>), IndexError> {
-        match Self::open(dir, config) {
-            Err(IndexError::Format { .. }) => {
-                let documents = rebuild(dir, config)?;
-                Ok((Self::open(dir, config)?, Some(documents)))
-            }
-            opened => Ok((opened?, None)),
-        }
-    }
-
-    /// Opens the index in `dir` for writing, or makes an empty one there.
-    pub fn open(dir: &Path, config: &Config) -> Result<Self, IndexError> {
+    /// Opens the index in `dir` for writing, or makes an empty one there. `documents` are those of the store whose
+    /// identity is `store`: an index of another store is refused.
+    pub fn open(
+        dir: &Path,
+        config: &Config,
+        documents: Arc<dyn DocumentSource>,
+        store: i64,
+    ) -> Result<Self, IndexError> {
         std::fs::create_dir_all(dir).map_err(|e| unreadable(dir, e))?;
         let fields = Fields::new();
         let mut index = open_or_create(dir, &fields)?;
         index.set_tokenizers(tokenizers());
-        let last_seq = check_format(dir, &index, &fields)?;
-        let grouping = Grouping::open(&index, &fields).map_err(|e| unreadable(dir, e))?;
+        let noted = check_format(dir, &index)?;
+        if noted.seq > 0 && noted.store != store {
+            return Err(IndexError::OtherStore(dir.to_owned()));
+        }
+        let grouping = Grouping::open(&index, &fields, documents);
+        let grouping = grouping.map_err(|e| unreadable(dir, e))?;
         let memory_mb = config.memory_mb.clamp(MIN_MEMORY_MB, MAX_MEMORY_MB);
         let options = IndexWriterOptions::builder()
             .num_worker_threads(config.threads.max(1))
@@ -104,7 +92,8 @@ impl Writer {
             grouping,
             singles: Singles::default(),
             utc_offset_minutes: config.utc_offset_minutes,
-            last_seq,
+            store,
+            last_seq: noted.seq,
         })
     }
 
@@ -133,8 +122,7 @@ impl Writer {
     ) -> Result<(), IndexError> {
         self.inner.delete_term(self.identity(entry.fingerprint));
         let singles = &mut self.singles;
-        let document = entry.fields_of(&self.fields, body, singles, self.utc_offset_minutes);
-        let mut document = document.map_err(|e| self.failed(e))?;
+        let mut document = entry.fields_of(&self.fields, body, singles, self.utc_offset_minutes);
         if let Some(Placed { group, sketch }) = placed {
             document.add_u64(self.fields.group, group);
             for four in sketch.packed() {
@@ -157,7 +145,7 @@ impl Writer {
         self.inner.delete_term(self.identity(fingerprint));
     }
 
-    /// Makes everything so far durable and visible, and notes that the outbox is indexed up to `seq`.
+    /// Makes everything so far durable and visible, and notes that all changes up to `seq` are in it.
     pub fn commit(&mut self, seq: u64) -> Result<(), IndexError> {
         self.commit_once(seq)?;
         let moved = self.grouping.committed().map_err(|e| self.failed(e))?;
@@ -166,12 +154,7 @@ impl Writer {
         }
         // Two groups of reprints turned out to be one: rare, and few documents.
         for (stored, group) in moved {
-            let entry = Entry {
-                fingerprint: stored.fingerprint,
-                seq: stored.seq,
-                fetched_ms: stored.fetched_ms,
-                document: &stored.document,
-            };
+            let entry = stored.entry();
             let body = entry.body();
             let placed = Sketch::of(&letters(&body)).map(|sketch| Placed { group, sketch });
             self.replace(&entry, &body, placed)?;
@@ -180,11 +163,12 @@ impl Writer {
     }
 
     fn commit_once(&mut self, seq: u64) -> Result<(), IndexError> {
-        let payload = serde_json::to_string(&Payload {
+        let noted = Noted {
             seq,
             format: FORMAT,
-        })
-        .expect("two numbers always serialize");
+            store: self.store,
+        };
+        let payload = serde_json::to_string(&noted).expect("numbers always serialize");
         let done = self.inner.prepare_commit().and_then(|mut prepared| {
             prepared.set_payload(&payload);
             prepared.commit()
@@ -257,36 +241,47 @@ fn open_or_create(dir: &Path, fields: &Fields) -> Result<Index, IndexError> {
         return Index::open(directory).map_err(|e| unreadable(dir, e));
     }
     let settings = IndexSettings {
-        docstore_compression: Compressor::Zstd(ZstdCompressor {
-            compression_level: Some(STORE_LEVEL),
-        }),
-        docstore_blocksize: STORE_BLOCK_BYTES,
         docstore_compress_dedicated_thread: false,
         ..IndexSettings::default()
     };
     Index::create(directory, fields.schema.clone(), settings).map_err(|e| unreadable(dir, e))
 }
 
-/// Sequence number of the last commit, if the index was made by this format.
-pub(super) fn check_format(dir: &Path, index: &Index, fields: &Fields) -> Result<u64, IndexError> {
+/// What the last commit says, if this program can go on with the index.
+pub(super) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
+    let noted = noted_by(dir, index)?;
+    let fields = Fields::new();
+    match noted.format {
+        FORMAT if index.schema() == fields.schema => Ok(noted),
+        FORMAT => Err(other_format(dir, "of other fields")),
+        format => Err(other_format(dir, format)),
+    }
+}
+
+/// The same for an index that is only searched: one of the format before this will do.
+pub(super) fn check_readable(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
+    let noted = noted_by(dir, index)?;
+    match noted.format {
+        LAST_KEEPING_FORMAT if index.schema().get_field(KEPT_FIELD).is_ok() => Ok(noted),
+        _ => check_format(dir, index),
+    }
+}
+
+fn noted_by(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
     let meta = index.load_metas().map_err(|e| unreadable(dir, e))?;
-    let other = |found: String| IndexError::Format {
-        dir: dir.to_owned(),
-        found,
-    };
-    let payload = match &meta.payload {
-        None if meta.segments.is_empty() => Payload {
-            seq: 0,
+    match &meta.payload {
+        None if meta.segments.is_empty() => Ok(Noted {
             format: FORMAT,
-        },
-        None => return Err(other("unknown".to_owned())),
-        Some(text) => serde_json::from_str(text).map_err(|_| other("unknown".to_owned()))?,
-    };
-    if payload.format != FORMAT {
-        return Err(other(payload.format.to_string()));
+            ..Noted::default()
+        }),
+        None => Err(other_format(dir, "unknown")),
+        Some(text) => serde_json::from_str(text).map_err(|_| other_format(dir, "unknown")),
     }
-    if index.schema() != fields.schema {
-        return Err(other("of other fields".to_owned()));
+}
+
+fn other_format(dir: &Path, found: impl std::fmt::Display) -> IndexError {
+    IndexError::Format {
+        dir: dir.to_owned(),
+        found: found.to_string(),
     }
-    Ok(payload.seq)
 }

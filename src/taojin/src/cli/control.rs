@@ -10,10 +10,10 @@ use anyhow::Context as _;
 use super::{Context, Usage, crawl, output, runtime};
 use crate::config::Loaded;
 use crate::daemon::control::{self, Answer, Asked, Request};
-use crate::daemon::{self, LogLine, Mode, Options, now_ms};
+use crate::daemon::{self, LogLine, Mode, Options, now_ms, open_store};
 use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
 use taojin_crawl::VisitOutcome;
-use taojin_crawl::store::{Reader, Store, StoreError};
+use taojin_crawl::store::{Reader, StoreError};
 use taojin_uri::CrawlUri;
 
 /// Addresses that are listed; a document rarely has more than two.
@@ -306,7 +306,7 @@ pub(super) fn carry_out(loaded: &Loaded, command: SiteCommand) -> anyhow::Result
     match control::ask(&loaded.config.data_dir, &request, |_| {})? {
         Asked::Answered(answer) => Ok(done(*answer).map_err(|e| reload_first(loaded, e))?),
         Asked::NoDaemon => {
-            let store = Store::open(&loaded.config.data_dir)?;
+            let store = open_store(loaded)?;
             Ok(control::carry_out_alone(loaded, store, &command, now_ms())?)
         }
     }
@@ -316,7 +316,7 @@ pub(super) fn done(answer: Answer) -> Result<CommandDone, CommandRefused> {
     match answer {
         Answer::Done(done) => Ok(done),
         Answer::Refused(refused) => Err(refused),
-        Answer::Step(_) | Answer::Crawled(_) => Err(CommandRefused::new(
+        Answer::Step(_) | Answer::Reindexing(_) | Answer::Crawled(_) => Err(CommandRefused::new(
             Why::Failed,
             "the daemon answered another question; is it of another version of taojin?",
         )),

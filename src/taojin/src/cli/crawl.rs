@@ -57,8 +57,10 @@ pub(super) fn sites(
         sites: sites.clone(),
         recheck,
     };
-    let asked = control::ask(&loaded.config.data_dir, &request, |step| {
-        show(&step.outcome, &step.url, step.left);
+    let asked = control::ask(&loaded.config.data_dir, &request, |answer| {
+        if let Answer::Step(step) = answer {
+            show(&step.outcome, &step.url, step.left);
+        }
     });
     drop(progress);
     match asked? {

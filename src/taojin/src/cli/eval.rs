@@ -292,7 +292,7 @@ fn write(out: &mut impl Write, page: Extracted<'_>) -> std::io::Result<()> {
     out.write_all(b"\n")
 }
 
-fn progress_bar(count: usize, what: &'static str) -> ProgressBar {
+pub(super) fn progress_bar(count: usize, what: &'static str) -> ProgressBar {
     let bar = ProgressBar::new(count as u64).with_message(what);
     if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len} {msg}") {
         bar.set_style(style);

@@ -1,16 +1,19 @@
-//! `taojin import`: documents, one JSON object a line, straight into the index.
+//! `taojin import`: documents, one JSON object a line, into the store and the index.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::import_lines::Lines;
 use super::{Context, Usage, output};
+use crate::daemon::index::{catch_up, make_anew};
+use crate::daemon::open_store;
+use crate::documents::encode;
+use taojin_crawl::store::{Batch, DocOp, Store};
 use taojin_extract::Document;
-use taojin_search::index::{Entry, Writer, rebuild};
 use taojin_uri::CrawlUri;
 
-/// Documents between two commits: what an interruption costs is at most this.
-const COMMIT_DOCUMENTS: u64 = 20_000;
+/// Documents written in one transaction: what an interruption costs is at most this.
+const AT_ONCE: usize = 1_000;
 
 /// Arguments of `import`.
 #[derive(Debug, clap::Args)]
@@ -36,22 +39,16 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let data_dir = &loaded.config.data_dir;
     std::fs::create_dir_all(data_dir)
         .map_err(|e| Usage(format!("{}: cannot be made: {e}", data_dir.display())))?;
+    let store = open_store(&loaded)?;
     if args.rebuild {
-        let kept = rebuild(&loaded.index_dir(), &loaded.config.index)?;
-        tracing::info!(documents = kept, "indexed again");
-    }
-    let (writer, upgraded) = Writer::open_or_upgrade(&loaded.index_dir(), &loaded.config.index)?;
-    if let Some(documents) = upgraded {
-        tracing::warn!(
-            documents,
-            "the index was of another version and has been made anew"
-        );
+        let documents = make_anew(&loaded, store.reader()?, |_| {})?;
+        tracing::info!(documents, "indexed again");
     }
     let mut import = Import {
-        writer,
+        store,
+        waiting: Vec::new(),
         imported: 0,
         skipped: 0,
-        not_before_ms: 0,
     };
     let mut broken = 0;
     for path in &args.files {
@@ -59,16 +56,14 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             true => "standard input".to_owned(),
             false => path.display().to_string(),
         };
-        // What came before the break is in the index; the exit code says that it is not all.
+        // What came before the break is in the store; the exit code says that it is not all.
         if let Err(error) = import.read(&name, Lines::open(path)?)? {
             broken += 1;
             output::note(&format!("{name}: {error:#}"));
         }
     }
-    let seq = import.writer.last_seq();
-    import.writer.commit(seq)?;
-    import.writer.tidy()?;
-    import.writer.close()?;
+    import.write()?;
+    catch_up(&loaded, import.store.reader()?)?;
     if args.json {
         output::json(
             &serde_json::json!({ "imported": import.imported, "skipped": import.skipped }),
@@ -87,11 +82,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 struct Import {
-    writer: Writer,
+    store: Store,
+    /// Documents that are not written yet.
+    waiting: Vec<(u64, DocOp)>,
     imported: u64,
     skipped: u64,
-    /// What is imported next counts as later than all that was committed, also within one millisecond: exports go by it.
-    not_before_ms: i64,
 }
 
 impl Import {
@@ -113,10 +108,8 @@ impl Import {
                     output::note(&format!("{name}:{}: skipped: {error}", lines.number));
                 }
             }
-            if self.imported % COMMIT_DOCUMENTS == COMMIT_DOCUMENTS - 1 {
-                let seq = self.writer.last_seq();
-                self.writer.commit(seq)?;
-                self.not_before_ms = crate::daemon::now_ms().max(self.not_before_ms) + 1;
+            if self.waiting.len() >= AT_ONCE {
+                self.write()?;
             }
         }
     }
@@ -124,19 +117,20 @@ impl Import {
     fn add(&mut self, line: &[u8]) -> anyhow::Result<()> {
         let document: Document = serde_json::from_slice(line)?;
         let fingerprint = identity(&document)?;
-        let seq = self.writer.last_seq();
-        let fetched_ms = crate::daemon::now_ms().max(self.not_before_ms);
-        let mut document = Document {
-            links: Vec::new(),
-            ..document
-        };
+        let mut document = document;
         document.drop_controls();
-        self.writer.upsert(&Entry {
-            fingerprint,
-            seq,
-            fetched_ms,
-            document: &document,
-        })?;
+        let new = encode(document, crate::daemon::now_ms());
+        self.waiting.push((fingerprint, DocOp::Upsert(new)));
+        Ok(())
+    }
+
+    /// Makes what waits durable.
+    fn write(&mut self) -> anyhow::Result<()> {
+        let batch = Batch {
+            documents: std::mem::take(&mut self.waiting),
+            ..Batch::default()
+        };
+        self.store.commit(&batch, crate::daemon::now_ms())?;
         Ok(())
     }
 }

@@ -18,6 +18,7 @@ mod import_lines;
 mod logging;
 mod output;
 mod progress;
+mod reindex;
 mod robots;
 mod run;
 mod search;
@@ -102,6 +103,8 @@ enum Command {
     Templates(templates::Args),
     /// Find the terms of the field, review them, keep the lexicon
     Terms(terms::Args),
+    /// Make the search index anew from the documents in the store
+    Reindex(reindex::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -195,6 +198,7 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
         Command::Status(args) => status::run(context, &args),
         Command::Templates(args) => templates::run(context, &args),
         Command::Terms(args) => terms::run(context, &args),
+        Command::Reindex(args) => reindex::run(context, &args),
         Command::Completions(args) => completions::run(&args),
     }
 }

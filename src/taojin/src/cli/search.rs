@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::filters::Filters;
 use super::{Context, Usage, output, search_words};
 use crate::config::Loaded;
+use crate::documents::open_index;
 use crate::serve::{self, Found, FoundList, SearchAnswer, SearchHit, Wanted};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{self, Query, Reader, SiteTitles};
@@ -196,7 +197,7 @@ fn half_life(text: &str) -> Result<i64, Usage> {
 /// The index of the data directory, open for searching.
 pub(super) fn open(loaded: &Loaded) -> anyhow::Result<Reader> {
     let analyzer = Analyzer::new(&loaded.lexicons()?);
-    let reader = Reader::open(&loaded.index_dir(), &analyzer, &loaded.config.index)?;
+    let reader = open_index(loaded, &analyzer)?;
     let titles = crate::daemon::titles_of(&loaded.sites);
     Ok(reader.with_titles(SiteTitles::new(move || titles.clone())))
 }

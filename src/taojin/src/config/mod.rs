@@ -23,6 +23,7 @@ use taojin_crawl::fetch;
 use taojin_crawl::frontier;
 use taojin_crawl::schedule;
 use taojin_crawl::schedule::Site;
+use taojin_crawl::store::Retention;
 use taojin_extract as extract;
 use taojin_extract::page;
 use taojin_extract::template;
@@ -34,6 +35,9 @@ use taojin_search::terms;
 pub const SYSTEM_CONFIG: &str = "/etc/taojin/taojin.toml";
 /// Where a developer's checkout keeps its configuration.
 pub const LOCAL_CONFIG: &str = "config/taojin.toml";
+
+/// Folder of the search index in the data folder.
+pub const INDEX_DIR: &str = "index";
 
 /// Connections in use at once over all hosts: enough to keep a small machine's two cores busy with slow servers.
 const MAX_CONNECTIONS: usize = 64;
@@ -63,6 +67,8 @@ pub struct Config {
     pub sites_dir: PathBuf,
     /// The crawl as a whole.
     pub crawl: CrawlConfig,
+    /// How long the history of documents is kept.
+    pub documents: DocumentsConfig,
     /// Which URL is fetched when: queues, politeness, scope.
     pub frontier: frontier::Config,
     /// When pages are visited again.
@@ -95,6 +101,7 @@ impl Default for Config {
             data_dir: PathBuf::from("/var/lib/taojin"),
             sites_dir: PathBuf::from("sites.d"),
             crawl: CrawlConfig::default(),
+            documents: DocumentsConfig::default(),
             frontier: frontier::Config::default(),
             revisit: schedule::Config::default(),
             fetch: fetch::Config::default(),
@@ -152,6 +159,44 @@ impl Default for CrawlConfig {
     }
 }
 
+/// Section `[documents]`: how long the store remembers what documents said before. What they say now it always keeps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DocumentsConfig {
+    /// Versions before the present one that are kept of each document; the oldest go first.
+    pub keep_versions: u32,
+    /// Days that a version is kept after a newer one came.
+    pub keep_versions_days: u32,
+    /// Days for which it is remembered that a document is gone, so that exports and followers can be told.
+    pub keep_deleted_days: u32,
+}
+
+impl Default for DocumentsConfig {
+    fn default() -> Self {
+        let Retention {
+            versions,
+            version_days,
+            tombstone_days,
+        } = Retention::default();
+        Self {
+            keep_versions: versions,
+            keep_versions_days: version_days,
+            keep_deleted_days: tombstone_days,
+        }
+    }
+}
+
+impl DocumentsConfig {
+    /// The same as the store takes it.
+    pub fn retention(&self) -> Retention {
+        Retention {
+            versions: self.keep_versions,
+            version_days: self.keep_versions_days,
+            tombstone_days: self.keep_deleted_days,
+        }
+    }
+}
+
 /// A configuration that was read and checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
@@ -183,7 +228,7 @@ pub fn did_you_mean(word: &str, known: &[&str]) -> String {
 impl Loaded {
     /// Folder of the search index.
     pub fn index_dir(&self) -> PathBuf {
-        self.config.data_dir.join("index")
+        self.config.data_dir.join(INDEX_DIR)
     }
 
     /// Folder of the archives.

@@ -1,7 +1,7 @@
 //! The daemon: the only place that spawns. It wires the stages with channels and nothing else:
 //!
 //! ```text
-//!  crawl loop (thread) ──leases──▶ fetch tasks (threads of their own) ──finished──▶ crawl loop ──outbox──▶ indexer (thread)
+//!  crawl loop (thread) ──leases──▶ fetch tasks (threads of their own) ──finished──▶ crawl loop ──documents──▶ indexer (thread)
 //! ```
 //!
 //! In: a configuration, what to do, a future that ends when it is to stop. Out: a [`Summary`]. Stops front to back:
@@ -11,7 +11,7 @@ mod clock;
 pub mod control;
 mod crawl;
 mod follow;
-mod indexer;
+pub mod index;
 mod learn;
 mod reloading;
 mod report;
@@ -24,6 +24,7 @@ mod wiring;
 
 use follow::following;
 use report::systemd;
+pub(crate) use report::systemd::still_starting;
 use review::term_search;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,17 +51,18 @@ pub use serving::serve_state;
 pub use shared::Shared;
 
 use crate::config::{ConfigError, Loaded};
+use crate::documents::take_over;
 use control::ControlSocket;
 use crawl::fetching::{self, one_visit};
 use crawl::state::{CrawlLoop, Event};
 use crawl::tools::{SAVE_ROBOTS, Tools, save_robots, tools};
-use indexer::Indexer;
+use index::Indexer;
 use learn::templates::Seen;
 use reloading::{Current, pass_on};
 use review::term_search::TermSearch;
 use serving::start_server;
 use shared::STUCK_MS;
-use taojin_crawl::store::{self, Store};
+use taojin_crawl::store::Store;
 use taojin_search::analyze::Analyzer;
 use wiring::{Wiring, learner, open_loop};
 
@@ -140,7 +142,7 @@ pub(crate) fn now_ms() -> i64 {
 }
 
 /// Crawls as the options say until done or until `shutdown` ends. Everything fetched by then is durable; what the
-/// index has not taken yet waits in the outbox for the next start.
+/// index has not taken yet waits in the store for the next start.
 pub async fn run(
     loaded: &Loaded,
     options: Options,
@@ -214,19 +216,10 @@ impl Crawl {
         progress: Option<Progress>,
         shared: &Arc<Shared>,
     ) -> anyhow::Result<(Self, store::Follows)> {
-        let data_dir = &loaded.config.data_dir;
-        let store = Store::open(data_dir)?;
-        let writer = indexer::open(&loaded.index_dir(), &loaded.config.index)?;
+        let store = open_store(loaded)?;
         shared.beat(now_ms());
-        shared.set_indexed(writer.last_seq());
-        let indexer = Indexer {
-            dir: loaded.index_dir(),
-            config: loaded.config.index.clone(),
-            reader: store::Reader::open(data_dir)?,
-            writer: Some(writer),
-            forever: *mode == Mode::Forever,
-            shared: Arc::clone(shared),
-        };
+        let is_daemon = *mode == Mode::Forever;
+        let indexer = Indexer::open(loaded, store.reader()?, Arc::clone(shared), is_daemon)?;
         let follows = store.follows()?;
         let connections = loaded.config.crawl.max_connections;
         let (poke, poked) = sync_channel(1);
@@ -279,6 +272,31 @@ impl Crawl {
         join(self.indexing).await?;
         Ok(summary)
     }
+}
+
+/// The store of the data folder, with its retention; documents that only an older index keeps are taken over first.
+pub(crate) fn open_store(loaded: &Loaded) -> anyhow::Result<Store> {
+    let mut store = Store::open(&loaded.config.data_dir)?;
+    store.set_retention(loaded.config.documents.retention());
+    if let Some(ahead) = index::is_ahead(&loaded.index_dir(), &store)? {
+        tracing::warn!(
+            index = ahead,
+            store = store.last_document_seq()?,
+            "the index knows later changes than the store: was it restored from a backup? The index is made anew"
+        );
+        store.begin_new_history(ahead)?;
+    }
+    let taken = take_over(&loaded.index_dir(), &mut store, |at| match at.done {
+        0 => tracing::warn!("{}", at.notice()),
+        _ => systemd::status(&format!("taking over {} of {} documents", at.done, at.all)),
+    })?;
+    if let Some(documents) = taken {
+        tracing::warn!(
+            documents,
+            "the documents of the older index are in the store"
+        );
+    }
+    Ok(store)
 }
 
 /// The socket for commands. The daemon runs without it as well; then the reason stands in the log.
@@ -334,7 +352,7 @@ fn tick(shared: &Shared, forever: bool) {
     if forever {
         let state = shared.paused().map(|why| format!("paused: {why}"));
         let state = state.or_else(|| shared.refused());
-        let lag = shared.outbox_lag();
+        let lag = shared.index_lag();
         systemd::status(
             &state
                 .unwrap_or_else(|| format!("crawling, {lag} documents on their way to the index")),

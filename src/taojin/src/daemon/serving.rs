@@ -10,9 +10,9 @@ use super::crawl::state::Event;
 use super::review::templates::Desk;
 use super::{Shared, StatusBoard, TermReviewer, status_source};
 use crate::config::Loaded;
+use crate::documents::open_index;
 use crate::serve::{self, ServeState};
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::Reader;
 
 pub(super) type Serving = tokio::task::JoinHandle<std::io::Result<()>>;
 
@@ -52,7 +52,7 @@ pub fn serve_state(
     analyzer: &Analyzer,
     board: StatusBoard,
 ) -> anyhow::Result<ServeState> {
-    let reader = Reader::open(&loaded.index_dir(), analyzer, &loaded.config.index)?;
+    let reader = open_index(loaded, analyzer)?;
     let reader = Arc::new(reader.with_titles(board.titles()));
     // Made now, so that the first search does not wait for it.
     analyzer.dictionary();

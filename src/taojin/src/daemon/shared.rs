@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::Clock;
+use super::index::Progress;
 use taojin_crawl::frontier;
 use taojin_crawl::schedule::Site;
 
@@ -26,8 +27,14 @@ pub(super) struct SiteRules {
 #[derive(Debug, Default)]
 pub struct Shared {
     beat_ms: AtomicI64,
-    outbox_seq: AtomicU64,
+    document_seq: AtomicU64,
     indexed_seq: AtomicU64,
+    /// An operator wants the index to be made anew.
+    reindex: AtomicBool,
+    /// How far the index is that is being made anew.
+    reindexing: Mutex<Option<Progress>>,
+    /// How often one was finished.
+    reindexed: AtomicU64,
     next_cycles: Mutex<BTreeMap<String, Option<i64>>>,
     rules: Mutex<BTreeMap<String, SiteRules>>,
     paused: Mutex<Option<String>>,
@@ -76,8 +83,49 @@ impl Shared {
         now_ms - self.beat_ms.load(Ordering::Relaxed) > STUCK_MS
     }
 
-    pub(super) fn set_outbox(&self, seq: u64) {
-        self.outbox_seq.store(seq, Ordering::Relaxed);
+    /// The last change of a document that is stored.
+    pub(super) fn set_document_seq(&self, seq: u64) {
+        self.document_seq.store(seq, Ordering::Relaxed);
+    }
+
+    /// Asks for the index to be made anew.
+    pub(super) fn ask_reindex(&self) {
+        self.reindex.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether that was asked for since the last call.
+    pub(super) fn take_reindex(&self) -> bool {
+        self.reindex.swap(false, Ordering::Relaxed)
+    }
+
+    /// How far the new index is; none when it is in its place.
+    pub(super) fn set_reindexing(&self, progress: Option<Progress>) {
+        if progress.is_none() {
+            self.reindexed.fetch_add(1, Ordering::Relaxed);
+        }
+        *self
+            .reindexing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = progress;
+    }
+
+    /// How far the index is that is being made anew, if one is.
+    pub fn reindexing(&self) -> Option<Progress> {
+        *self
+            .reindexing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How often the index was made anew since the start.
+    pub(super) fn reindexed(&self) -> u64 {
+        self.reindexed.load(Ordering::Relaxed)
+    }
+
+    /// Whether so much waits for the index that the crawl should wait too. While the index is made anew it does not: the
+    /// store keeps everything.
+    pub(super) fn is_lagging(&self, most: u64) -> bool {
+        self.index_lag() > most && self.reindexing().is_none()
     }
 
     pub(super) fn set_indexed(&self, seq: u64) {
@@ -89,8 +137,8 @@ impl Shared {
     }
 
     /// Documents stored that the index has not committed.
-    pub fn outbox_lag(&self) -> u64 {
-        self.outbox_seq
+    pub fn index_lag(&self) -> u64 {
+        self.document_seq
             .load(Ordering::Relaxed)
             .saturating_sub(self.indexed())
     }

@@ -58,7 +58,7 @@ pub(super) fn open_loop(
     let frontier = Frontier::open(&mut store, config.frontier.clone())?;
     wiring
         .shared
-        .set_outbox(u64::try_from(store.last_outbox_seq()?).unwrap_or_default());
+        .set_document_seq(u64::try_from(store.last_document_seq()?).unwrap_or_default());
     wiring.shared.set_frontier(frontier.stats());
     let replay = match &mode {
         Mode::Replay { files } => Some(Replay::new(
@@ -90,6 +90,7 @@ pub(super) fn open_loop(
         batch_since: None,
         stop_at: None,
         cycles_looked: None,
+        forgot: None,
         configured: Vec::new(),
         index: IndexPlace::of(loaded),
         asked: Vec::new(),

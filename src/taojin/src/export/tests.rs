@@ -18,6 +18,7 @@ fn stored(at: u64) -> StoredDocument {
         fingerprint: at,
         seq: at,
         fetched_ms: 1_700_000_000_000 + at.cast_signed(),
+        changed_ms: 0,
         document: Document {
             url: format!("https://oil.example/{at}"),
             title: (!at.is_multiple_of(3)).then(|| format!("第{at}号\"公告\"")),

@@ -103,7 +103,7 @@ fn addresses_of_a_purged_site_are_new_again() {
     assert_eq!(crawl.drain().len(), 1);
     // Known for certain, so that the store is not asked again.
     assert_eq!(crawl.offer(&["http://a.test/1"]).seen, 1);
-    crawl.store.purge_site("s", true, &[], |_| {}).unwrap();
+    crawl.store.purge_site("s", true, &[], 0, |_| {}).unwrap();
     crawl.frontier.rows_are_gone();
     assert_eq!(crawl.offer(&["http://a.test/1"]).new_urls, 1);
     assert_eq!(crawl.drain().len(), 1);

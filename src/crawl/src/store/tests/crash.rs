@@ -83,7 +83,7 @@ fn a_full_disk_loses_nothing_and_the_same_batch_goes_in_later() {
         &store,
         "http://a.cn/1",
         "http://a.cn/x",
-        DocOp::Upsert(vec![b' '; 50_000]),
+        says(vec![b' '; 50_000]),
     );
     page.outlinks = texts.iter().map(|t| link(t)).collect();
     let batch = Batch {
@@ -95,7 +95,7 @@ fn a_full_disk_loses_nothing_and_the_same_batch_goes_in_later() {
     assert_eq!(store.counts().unwrap(), before);
     limit(&store, 1 << 30);
     let done = store.commit(&batch, NOW).unwrap();
-    assert_eq!((done.inserted.len(), done.outbox_seq), (500, 1));
+    assert_eq!((done.inserted.len(), done.document_seq), (500, 1));
     let found = store.lookup(&uri("http://new7.cn/")).unwrap();
     assert!(found.is_some());
 }
@@ -109,7 +109,7 @@ fn a_log_that_is_cut_anywhere_gives_the_state_after_a_commit() {
     let mut ends = vec![std::fs::metadata(&wal).unwrap().len()];
     for i in 0..3 {
         let (text, outlink) = (format!("http://a.cn/{i}"), format!("http://a.cn/{}", i + 1));
-        let page = visited(&store, &text, &outlink, DocOp::Upsert(vec![b'x'; 100]));
+        let page = visited(&store, &text, &outlink, says(vec![b'x'; 100]));
         commit_pages(&mut store, vec![page]);
         ends.push(std::fs::metadata(&wal).unwrap().len());
     }
@@ -139,8 +139,8 @@ fn a_log_that_is_cut_anywhere_gives_the_state_after_a_commit() {
             commits + 1,
             "cut at {cut} of {ends:?}"
         );
-        assert_eq!(store.outbox_after(0, 10).unwrap().len(), commits);
-        assert_eq!(store.outbox_seq, i64::try_from(commits).unwrap());
+        assert_eq!(store.documents_after(0, 10).unwrap().len(), commits);
+        assert_eq!(store.document_seq, i64::try_from(commits).unwrap());
         assert!(
             store
                 .lookup(&uri(&format!("http://a.cn/{commits}")))

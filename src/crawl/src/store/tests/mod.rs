@@ -1,6 +1,7 @@
 //! Tests of the store: failure first.
 
 mod crash;
+mod documents;
 mod follows;
 mod keys;
 mod purge;
@@ -33,6 +34,15 @@ fn offer(store: &mut Store, texts: &[&str]) -> Committed {
         ..Batch::default()
     };
     store.commit(&batch, NOW).unwrap()
+}
+
+/// A document that says this.
+fn says(body: impl Into<Vec<u8>>) -> DocOp {
+    DocOp::Upsert(NewDocument {
+        url: "http://a.cn/".to_owned(),
+        site: "s".to_owned(),
+        body: body.into(),
+    })
 }
 
 /// A visit of `text` that found a document and one link.

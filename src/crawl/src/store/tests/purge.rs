@@ -9,7 +9,7 @@ fn counted(store: &Store) -> SiteCounts {
 }
 
 fn document(store: &Store, text: &str) -> FinishedPage {
-    let op = DocOp::Upsert(b"{}".to_vec());
+    let op = says("{}");
     let page = visited(store, text, text, op);
     FinishedPage {
         outlinks: Vec::new(),
@@ -31,15 +31,15 @@ fn a_takedown_takes_all_addresses_of_the_document_whichever_is_named() {
     alias.visit.alias_of = Some(first.id);
     alias.document = None;
     commit_pages(&mut store, vec![first, alias]);
-    let before = store.last_outbox_seq().unwrap();
+    let before = store.last_document_seq().unwrap();
 
     let done = store.take_down(&uri("http://a.cn/2"), NOW + 5).unwrap();
     let addresses: Vec<&str> = done.addresses.iter().map(CrawlUri::as_str).collect();
     assert_eq!(addresses, ["http://a.cn/1", "http://a.cn/2"]);
     assert_eq!(done.documents, [uri("http://a.cn/1").fingerprint()]);
-    let rows = store.outbox_after(before, 10).unwrap();
-    assert!(rows.iter().all(|row| row.op == DocOp::Delete));
-    assert_eq!(rows.last().map(|row| row.seq), Some(done.outbox_seq));
+    let rows = store.documents_after(before, 10).unwrap();
+    assert!(rows.iter().all(|row| row.body.is_none()));
+    assert_eq!(rows.last().map(|row| row.seq), Some(done.document_seq));
     let expected = [("new", 1), ("refused", 2), ("urls", 3)];
     let expected = expected.map(|(name, count)| (name.to_owned(), count));
     assert_eq!(counted(&store), SiteCounts::from(expected));
@@ -98,13 +98,13 @@ fn a_purged_site_that_is_kept_has_its_pause_and_nothing_else() {
 
     let mut told = Vec::new();
     let done = store
-        .purge_site("s", true, &[7], |gone| told.push(gone))
+        .purge_site("s", true, &[7], NOW, |gone| told.push(gone))
         .unwrap();
     assert_eq!((done.urls, told), (2, vec![2]));
     let mut documents = vec![7, uri("http://a.cn/1").fingerprint()];
     documents.sort_unstable();
     assert_eq!(done.documents, documents);
-    assert_eq!(store.last_outbox_seq().unwrap(), done.outbox_seq);
+    assert_eq!(store.last_document_seq().unwrap(), done.document_seq);
     assert_eq!(store.site("s").unwrap().unwrap().paused_ms, Some(NOW));
     assert!(counted(&store).is_empty());
     assert!(store.template_fits().unwrap().is_empty());

@@ -13,12 +13,7 @@ fn a_record_comes_back_as_it_was_written() {
         (UrlState::New, NOW, "s")
     );
     assert_eq!(new.visit.due_ms, Some(NOW));
-    let page = visited(
-        &store,
-        "http://a.cn/1",
-        "http://b.cn/2",
-        DocOp::Upsert(b"{}".to_vec()),
-    );
+    let page = visited(&store, "http://a.cn/1", "http://b.cn/2", says("{}"));
     let done = commit_pages(&mut store, vec![page.clone()]);
     assert_eq!(done.inserted.len(), 1);
     let record = store.url(new.id).unwrap().unwrap();
@@ -40,12 +35,7 @@ fn urls_are_added_once_and_counted() {
     assert_eq!((first.inserted.len(), first.known), (2, 1));
     let second = offer(&mut store, &["http://a.cn/2"]);
     assert_eq!((second.inserted.len(), second.known), (0, 1));
-    let page = visited(
-        &store,
-        "http://a.cn/1",
-        "http://a.cn/2",
-        DocOp::Upsert(b"{}".to_vec()),
-    );
+    let page = visited(&store, "http://a.cn/1", "http://a.cn/2", says("{}"));
     commit_pages(&mut store, vec![page]);
     let counts = store.counts().unwrap();
     let all: Vec<i64> = ["urls", "new", "fetched", "documents"]
@@ -53,7 +43,7 @@ fn urls_are_added_once_and_counted() {
         .map(|name| counts.total(name))
         .collect();
     assert_eq!(all, [2, 1, 1, 1]);
-    assert_eq!((counts.hosts, counts.outbox), (1, 1));
+    assert_eq!(counts.hosts, 1);
 }
 
 #[test]
@@ -87,39 +77,6 @@ fn due_urls_come_by_rank_then_time_then_finding() {
     assert_eq!(store.next_due(host, Some(NOW)).unwrap(), Some(NOW + 5));
     assert_eq!(store.hosts_due(&[], NOW, 10).unwrap(), [host]);
     assert!(store.hosts_due(&[], NOW - 101, 10).unwrap().is_empty());
-}
-
-#[test]
-fn outbox_numbers_rise_and_never_come_twice() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
-    offer(&mut store, &["http://a.cn/1", "http://a.cn/2"]);
-    let write = |store: &mut Store, text: &str, op: DocOp| {
-        let page = visited(store, text, "http://a.cn/1", op);
-        commit_pages(store, vec![page]).outbox_seq
-    };
-    assert_eq!(
-        write(&mut store, "http://a.cn/1", DocOp::Upsert(b"{}".to_vec())),
-        1
-    );
-    assert_eq!(write(&mut store, "http://a.cn/2", DocOp::Delete), 2);
-    let rows = store.outbox_after(0, 10).unwrap();
-    assert_eq!(rows.iter().map(|r| r.seq).collect::<Vec<_>>(), [1, 2]);
-    assert_eq!(rows[0].op, DocOp::Upsert(b"{}".to_vec()));
-    assert_eq!(
-        (rows[1].fingerprint, &rows[1].op),
-        (uri("http://a.cn/2").fingerprint(), &DocOp::Delete)
-    );
-    assert_eq!(store.outbox_after(1, 10).unwrap().len(), 1);
-    let trim = Batch {
-        trim_outbox: Some(2),
-        ..Batch::default()
-    };
-    store.commit(&trim, NOW).unwrap();
-    assert!(store.outbox_after(0, 10).unwrap().is_empty());
-    drop(store);
-    let mut store = Store::open(dir.path()).unwrap();
-    assert_eq!(write(&mut store, "http://a.cn/1", DocOp::Delete), 3);
 }
 
 #[test]
@@ -201,18 +158,13 @@ fn a_forgotten_site_leaves_nothing_but_deletes_for_the_index() {
         ..Batch::default()
     };
     store.commit(&batch, NOW).unwrap();
-    let page = visited(
-        &store,
-        "http://a.cn/1",
-        "http://a.cn/2",
-        DocOp::Upsert(b"{}".to_vec()),
-    );
+    let page = visited(&store, "http://a.cn/1", "http://a.cn/2", says("{}"));
     commit_pages(&mut store, vec![page]);
-    assert_eq!(store.forget_site("s").unwrap(), 2);
-    assert_eq!(store.forget_site("s").unwrap(), 0);
-    let rows = store.outbox_after(1, 10).unwrap();
+    assert_eq!(store.forget_site("s", NOW).unwrap(), 2);
+    assert_eq!(store.forget_site("s", NOW).unwrap(), 0);
+    let rows = store.documents_after(1, 10).unwrap();
     assert_eq!(rows.len(), 1);
-    assert_eq!((rows[0].seq, &rows[0].op), (2, &DocOp::Delete));
+    assert_eq!((rows[0].seq, &rows[0].body), (2, &None));
     assert!(store.lookup(&uri("http://a.cn/1")).unwrap().is_none());
     assert!(store.lookup(&uri("http://a.cn/kept")).unwrap().is_some());
     let names: Vec<String> = store
@@ -231,18 +183,13 @@ fn a_page_of_a_forgotten_site_that_comes_home_late_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::open(dir.path()).unwrap();
     offer(&mut store, &["http://a.cn/1"]);
-    let page = visited(
-        &store,
-        "http://a.cn/1",
-        "http://a.cn/2",
-        DocOp::Upsert(b"{}".to_vec()),
-    );
-    store.forget_site("s").unwrap();
+    let page = visited(&store, "http://a.cn/1", "http://a.cn/2", says("{}"));
+    store.forget_site("s", NOW).unwrap();
     let done = commit_pages(&mut store, vec![page]);
-    assert_eq!(done.outbox_seq, 0);
+    assert_eq!(done.document_seq, 0);
     assert!(done.inserted.is_empty(), "its link came back");
     assert!(store.site("s").unwrap().is_none());
-    assert!(store.outbox_after(0, 10).unwrap().is_empty());
+    assert!(store.documents_after(0, 10).unwrap().is_empty());
 }
 
 #[test]
@@ -275,7 +222,7 @@ fn a_store_of_the_first_version_is_brought_up_to_date() {
 
 /// The page of `text` as a visit leaves it, with a document that says `content`, or as another's alias.
 fn tied(store: &Store, text: &str, content: Option<u64>, alias_of: Option<UrlId>) -> FinishedPage {
-    let op = DocOp::Upsert(b"{}".to_vec());
+    let op = says("{}");
     let mut page = visited(store, text, text, op);
     page.visit.content = content;
     page.visit.alias_of = alias_of;
@@ -353,9 +300,9 @@ fn a_document_gives_way_with_all_that_it_stood_for() {
         (counts.total("documents"), counts.total("checked_s")),
         (1, NOW / 1000)
     );
-    let last = store.outbox_after(0, 10).unwrap().pop().unwrap();
+    let last = store.documents_after(0, 10).unwrap().pop().unwrap();
     assert_eq!(
-        (last.fingerprint, last.op),
-        (uri("http://a.cn/1").fingerprint(), DocOp::Delete)
+        (last.fingerprint, last.body),
+        (uri("http://a.cn/1").fingerprint(), None)
     );
 }

@@ -8,7 +8,7 @@ const DAY_MS: i64 = 86_400_000;
 fn index(documents: &[(&str, Option<&str>, &str, &str)]) -> (tempfile::TempDir, Reader) {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &config).unwrap();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
     for (n, (site, published, title, text)) in (1..).zip(documents) {
         let url = format!("https://a.example/{n}");
         let document = Document {
@@ -19,7 +19,7 @@ fn index(documents: &[(&str, Option<&str>, &str, &str)]) -> (tempfile::TempDir, 
         add(&mut writer, n, &document);
     }
     writer.commit(1).unwrap();
-    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     (dir, reader)
 }
 

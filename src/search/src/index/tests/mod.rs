@@ -4,7 +4,10 @@ mod recovery;
 mod reprints;
 mod scan;
 
-use std::sync::LazyLock;
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use super::*;
 use crate::analyze::{Analyzer, Lexicon, normalize};
@@ -23,12 +26,66 @@ fn document(url: &str, title: &str, text: &str) -> Document {
     }
 }
 
-fn add(writer: &mut Writer, fingerprint: u64, document: &Document) {
+/// Identity of the store that the indexes of the tests are of.
+const STORE: i64 = 11;
+
+/// The documents of the index in a folder.
+fn documents_of(dir: &Path) -> Arc<MemoryDocuments> {
+    static ALL: LazyLock<Mutex<HashMap<PathBuf, Arc<MemoryDocuments>>>> =
+        LazyLock::new(Mutex::default);
+    let mut all = ALL.lock().unwrap();
+    Arc::clone(all.entry(dir.to_owned()).or_default())
+}
+
+/// A writer that keeps what it indexes.
+struct Keeping {
+    inner: Writer,
+    documents: Arc<MemoryDocuments>,
+}
+
+impl Keeping {
+    fn upsert(&mut self, entry: &Entry<'_>) -> Result<(), IndexError> {
+        self.documents.put(entry);
+        self.inner.upsert(entry)
+    }
+
+    fn close(self) -> Result<(), IndexError> {
+        self.inner.close()
+    }
+}
+
+impl Deref for Keeping {
+    type Target = Writer;
+
+    fn deref(&self) -> &Writer {
+        &self.inner
+    }
+}
+
+impl DerefMut for Keeping {
+    fn deref_mut(&mut self) -> &mut Writer {
+        &mut self.inner
+    }
+}
+
+fn open_writer(dir: &Path, config: &Config) -> Result<Keeping, IndexError> {
+    let documents = documents_of(dir);
+    let source = Arc::clone(&documents) as Arc<dyn DocumentSource>;
+    let inner = Writer::open(dir, config, source, STORE)?;
+    Ok(Keeping { inner, documents })
+}
+
+fn open_reader(dir: &Path, analyzer: &Analyzer, config: &Config) -> Result<Reader, IndexError> {
+    Reader::open(dir, analyzer, config, documents_of(dir))
+}
+
+fn add(writer: &mut Keeping, fingerprint: u64, document: &Document) {
     writer
         .upsert(&Entry {
             fingerprint,
             seq: fingerprint,
             fetched_ms: 1_700_000_000_000,
+            changed_ms: 1_700_000_000_000,
             document,
         })
         .unwrap();
@@ -64,8 +121,8 @@ fn ids(reader: &Reader, query: &Query) -> Vec<u64> {
 fn what_is_committed_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &config).unwrap();
-    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     add(
         &mut writer,
         1,
@@ -100,8 +157,8 @@ fn what_is_committed_is_found() {
 #[test]
 fn quoted_marks_beside_digits_are_meant() {
     let dir = tempfile::tempdir().unwrap();
-    let mut writer = Writer::open(dir.path(), &Config::default()).unwrap();
-    let reader = Reader::open(dir.path(), &ANALYZER, &Config::default()).unwrap();
+    let mut writer = open_writer(dir.path(), &Config::default()).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &Config::default()).unwrap();
     let texts = [
         "油价上涨３．５％，库存",
         "收于3-5%之间",
@@ -133,8 +190,8 @@ fn quoted_marks_beside_digits_are_meant() {
 #[test]
 fn a_later_entry_replaces_an_earlier_one() {
     let dir = tempfile::tempdir().unwrap();
-    let mut writer = Writer::open(dir.path(), &Config::default()).unwrap();
-    let reader = Reader::open(dir.path(), &ANALYZER, &Config::default()).unwrap();
+    let mut writer = open_writer(dir.path(), &Config::default()).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &Config::default()).unwrap();
     for text in ["原油期货下跌", "天然气价格上涨", "天然气价格回落"] {
         add(
             &mut writer,
@@ -170,7 +227,7 @@ fn dated(n: u64, site: &str, published: Option<&str>) -> Document {
 fn filters_fields_and_order() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &config).unwrap();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
     add(&mut writer, 1, &dated(1, "甲", Some("2026-11-03")));
     add(
         &mut writer,
@@ -180,7 +237,7 @@ fn filters_fields_and_order() {
     add(&mut writer, 3, &dated(3, "甲", None));
     add(&mut writer, 4, &dated(4, "乙", Some("2026-11-04 12:00")));
     writer.commit(4).unwrap();
-    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let mut by_date = Query {
         sort: Sort::Date,
         ..Query::default()
@@ -239,7 +296,7 @@ fn filters_fields_and_order() {
 fn all_words_come_first_and_title_over_text() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &config).unwrap();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
     for (n, title, text) in [
         (1, "简讯", "海上风电装机增长，风电，风电，风电，海上风电"),
         (2, "简讯", "页岩气开发提速，海上风电也在增长"),
@@ -249,7 +306,7 @@ fn all_words_come_first_and_title_over_text() {
         add(&mut writer, n, &document("https://a.example/", title, text));
     }
     writer.commit(1).unwrap();
-    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let found = reader.search(&Query::plain("页岩气 海上风电")).unwrap();
     let order: Vec<u64> = found
         .documents
@@ -272,14 +329,14 @@ fn a_new_term_finds_old_documents() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
     let analyzer = Analyzer::new(&[]);
-    let mut writer = Writer::open(dir.path(), &config).unwrap();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
     add(
         &mut writer,
         1,
         &document("https://a.example/1", "简讯", "顺北八十四斜井获高产油气流"),
     );
     writer.commit(1).unwrap();
-    let reader = Reader::open(dir.path(), &analyzer, &config).unwrap();
+    let reader = open_reader(dir.path(), &analyzer, &config).unwrap();
     let term = "北八十四斜井";
     analyzer.replace(crate::analyze::Dictionary::new(&[Lexicon::parse(
         "t", term,
@@ -298,12 +355,12 @@ proptest::proptest! {
     ) {
         let dir = tempfile::tempdir().unwrap();
         let config = Config { memory_mb: 16, ..Config::default() };
-        let mut writer = Writer::open(dir.path(), &config).unwrap();
+        let mut writer = open_writer(dir.path(), &config).unwrap();
         for (n, text) in (0..).zip(&texts) {
             add(&mut writer, n, &document("https://a.example/", "", text));
         }
         writer.commit(1).unwrap();
-        let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+        let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
         for (n, text) in (0..).zip(&texts) {
             let normal: Vec<char> = normalize(text).chars().collect();
             for &(from, length) in &cuts {

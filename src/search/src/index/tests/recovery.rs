@@ -14,7 +14,7 @@ fn a_replay_after_a_crash_ends_in_the_same_index() {
         .collect();
     let mut seen_seq = Vec::new();
     for crash_after in [0, 7, 8, 20] {
-        let mut writer = Writer::open(dir.path(), &config).unwrap();
+        let mut writer = open_writer(dir.path(), &config).unwrap();
         let done = writer.last_seq();
         seen_seq.push(done);
         for (seq, document) in (1..).zip(&outbox).skip(done as usize) {
@@ -23,6 +23,7 @@ fn a_replay_after_a_crash_ends_in_the_same_index() {
                     fingerprint: seq,
                     seq,
                     fetched_ms: 0,
+                    changed_ms: 1_700_000_000_000,
                     document,
                 })
                 .unwrap();
@@ -36,7 +37,7 @@ fn a_replay_after_a_crash_ends_in_the_same_index() {
         // Dropped without a commit, as by a crash.
     }
     assert_eq!(seen_seq, [0, 20, 20, 20]);
-    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     assert_eq!(reader.num_docs().unwrap(), 20);
     assert_eq!(reader.last_seq().unwrap(), 20);
 }
@@ -46,12 +47,12 @@ fn an_uncommitted_tail_is_added_again() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
     let text = document("https://a.example/1", "日报", "日产原油");
-    let mut writer = Writer::open(dir.path(), &config).unwrap();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
     add(&mut writer, 1, &text);
     writer.commit(1).unwrap();
     add(&mut writer, 2, &text);
     drop(writer);
-    let mut writer = Writer::open(dir.path(), &config).unwrap();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
     assert_eq!(writer.last_seq(), 1);
     add(&mut writer, 2, &text);
     add(&mut writer, 2, &text);
@@ -59,7 +60,7 @@ fn an_uncommitted_tail_is_added_again() {
     assert_eq!(writer.last_seq(), 2);
     assert!(writer.tidy().unwrap());
     writer.close().unwrap();
-    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     assert_eq!(reader.num_docs().unwrap(), 2);
     // A merge keeps what the commit before it noted.
     assert_eq!(reader.last_seq().unwrap(), 2);
@@ -69,20 +70,20 @@ fn an_uncommitted_tail_is_added_again() {
 fn broken_folders_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let open = |path: &std::path::Path| Reader::open(path, &ANALYZER, &config).map(|_| ());
+    let open = |path: &std::path::Path| open_reader(path, &ANALYZER, &config).map(|_| ());
     let nothing = dir.path().join("nothing");
     assert!(matches!(open(&nothing), Err(IndexError::Missing(_))));
     assert!(!nothing.exists(), "looking must not create");
 
     let index = dir.path().join("index");
-    let mut writer = Writer::open(&index, &config).unwrap();
+    let mut writer = open_writer(&index, &config).unwrap();
     add(
         &mut writer,
         1,
         &document("https://a.example/1", "日报", "日产原油"),
     );
     writer.commit(1).unwrap();
-    let second = Writer::open(&index, &config).map(|_| ());
+    let second = open_writer(&index, &config).map(|_| ());
     assert!(matches!(second, Err(IndexError::Locked(_))), "{second:?}");
     drop(writer);
 
@@ -90,7 +91,7 @@ fn broken_folders_are_named() {
     let good = std::fs::read_to_string(&meta).unwrap();
     for cut in [0, 1, good.len() / 2, good.len() - 2] {
         std::fs::write(&meta, &good.as_bytes()[..cut]).unwrap();
-        for result in [open(&index), Writer::open(&index, &config).map(|_| ())] {
+        for result in [open(&index), open_writer(&index, &config).map(|_| ())] {
             let error = result.unwrap_err();
             assert!(matches!(error, IndexError::Unreadable { .. }), "{error:?}");
             assert_eq!(error.to_string().lines().count(), 1, "{error}");
@@ -103,7 +104,7 @@ fn broken_folders_are_named() {
         error.contains("format 0") && error.contains("mend: "),
         "{error}"
     );
-    let error = Writer::open(&index, &config).map(|_| ()).unwrap_err();
+    let error = open_writer(&index, &config).map(|_| ()).unwrap_err();
     assert!(matches!(error, IndexError::Format { .. }), "{error}");
 
     std::fs::write(&meta, good).unwrap();
@@ -118,7 +119,7 @@ fn broken_folders_are_named() {
     }
     assert!(matches!(open(&index), Err(IndexError::Unreadable { .. })));
     std::fs::write(dir.path().join("file"), b"x").unwrap();
-    let on_file = Writer::open(&dir.path().join("file"), &config).map(|_| ());
+    let on_file = open_writer(&dir.path().join("file"), &config).map(|_| ());
     assert!(
         matches!(on_file, Err(IndexError::Unreadable { .. })),
         "{on_file:?}"
@@ -126,36 +127,126 @@ fn broken_folders_are_named() {
 }
 
 #[test]
-fn an_index_of_another_format_is_rebuilt() {
+fn an_index_of_another_store_is_not_written_into() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
+    add(
+        &mut writer,
+        1,
+        &document("https://a.example/1", "日报", "日产原油"),
+    );
+    writer.commit(1).unwrap();
+    drop(writer);
+    let noted = noted(dir.path()).unwrap();
+    assert_eq!((noted.seq, noted.format, noted.store), (1, FORMAT, STORE));
+    let other = Writer::open(dir.path(), &config, documents_of(dir.path()), STORE + 1);
+    let error = other.map(|_| ()).unwrap_err();
+    assert!(matches!(error, IndexError::OtherStore(_)), "{error}");
+}
+
+#[test]
+fn a_new_index_takes_the_place_of_the_old_one_under_its_readers() {
     let dir = tempfile::tempdir().unwrap();
     let index = dir.path().join("index");
     let config = Config::default();
-    let mut writer = Writer::open(&index, &config).unwrap();
-    for n in 1..=3 {
-        add(
-            &mut writer,
-            n,
-            &document(&format!("https://a.example/{n}"), "日报", "日产原油"),
-        );
+    let write = |path: &Path, texts: &[&str]| {
+        let mut writer = open_writer(path, &config).unwrap();
+        for (n, text) in (1..).zip(texts) {
+            add(
+                &mut writer,
+                n,
+                &document("https://a.example/", "日报", text),
+            );
+            documents_of(&index).put(&Entry {
+                fingerprint: n,
+                seq: n,
+                fetched_ms: 0,
+                changed_ms: 0,
+                document: &document("https://a.example/", "日报", text),
+            });
+        }
+        writer.commit(9).unwrap();
+        writer.close().unwrap();
+    };
+    write(&index, &["日产原油"]);
+    let reader = open_reader(&index, &ANALYZER, &config).unwrap();
+    assert_eq!(ids(&reader, &literal("日产原油")), [1]);
+    write(&fresh_dir(&index), &["日产原油", "日产原油"]);
+    // A crash before this leaves the old one, a crash after it the new one.
+    put_in_place(&index).unwrap();
+    assert_eq!(ids(&reader, &literal("日产原油")), [1, 2]);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    // And where none is there.
+    write(&fresh_dir(&index), &["日产原油"]);
+    std::fs::remove_dir_all(&index).unwrap();
+    put_in_place(&index).unwrap();
+    assert_eq!(ids(&reader, &literal("日产原油")), [1]);
+}
+
+/// An index as the format before this one made it, with the documents inside.
+fn of_the_last_keeping_format(dir: &Path, documents: &[Document]) {
+    let mut schema = tantivy::schema::Schema::builder();
+    for (_, entry) in super::super::schema::Fields::new().schema.fields() {
+        if entry.name() != "changed" {
+            schema.add_field(entry.clone());
+        }
     }
-    writer.commit(9).unwrap();
-    drop(writer);
-    let meta = index.join("meta.json");
-    let good = std::fs::read_to_string(&meta).unwrap();
-    let format = |number: u32| format!("\\\"format\\\":{number}");
-    std::fs::write(&meta, good.replace(&format(FORMAT), &format(0))).unwrap();
-    let busy = tantivy::Index::open_in_dir(&index).unwrap();
-    let busy: tantivy::IndexWriter = busy.writer_with_num_threads(1, 16 << 20).unwrap();
-    let refused = rebuild(&index, &config);
-    assert!(matches!(refused, Err(IndexError::Locked(_))), "{refused:?}");
-    drop(busy);
-    assert_eq!(rebuild(&index, &config).unwrap(), 3);
-    let reader = Reader::open(&index, &ANALYZER, &config).unwrap();
+    let kept = schema.add_bytes_field("document", tantivy::schema::STORED);
+    let fields = super::super::schema::Fields::new();
+    std::fs::create_dir_all(dir).unwrap();
+    let mut index = tantivy::Index::create_in_dir(dir, schema.build()).unwrap();
+    index.set_tokenizers(crate::analyze::tokenizers());
+    let mut writer: tantivy::IndexWriter = index.writer_with_num_threads(1, 16 << 20).unwrap();
+    for (n, document) in (1u64..).zip(documents) {
+        let stored = serde_json::json!({
+            "fingerprint": n, "seq": n, "fetched_ms": 5, "document": document,
+        });
+        let mut out = tantivy::TantivyDocument::new();
+        out.add_u64(fields.fingerprint, n);
+        out.add_u64(fields.seq, n);
+        out.add_i64(fields.fetched, 5);
+        out.add_text(fields.title.grams, document.title.as_deref().unwrap());
+        out.add_text(fields.body.grams, &document.text);
+        out.add_bytes(kept, stored.to_string().as_bytes());
+        writer.add_document(out).unwrap();
+    }
+    let mut commit = writer.prepare_commit().unwrap();
+    commit.set_payload(r#"{"seq":3,"format":6}"#);
+    commit.commit().unwrap();
+}
+
+#[test]
+fn an_index_that_keeps_its_documents_is_searched_until_a_new_one_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = dir.path().join("index");
+    let config = Config::default();
+    let texts: Vec<Document> = (1..=3)
+        .map(|n| document(&format!("https://a.example/{n}"), "日报", "日产原油"))
+        .collect();
+    of_the_last_keeping_format(&index, &texts);
+    assert!(keeps_documents(&index));
+    let reader = open_reader(&index, &ANALYZER, &config).unwrap();
     assert_eq!(ids(&reader, &literal("日产原油")), [1, 2, 3]);
-    assert_eq!(reader.last_seq().unwrap(), 9);
-    assert_eq!(
-        std::fs::read_dir(dir.path()).unwrap().count(),
-        1,
-        "no folder is left over"
-    );
+    let refused = open_writer(&index, &config).map(|_| ()).unwrap_err();
+    assert!(matches!(refused, IndexError::Format { .. }), "{refused}");
+
+    let mut kept = Vec::new();
+    kept_documents(&index, |stored, all| {
+        assert_eq!(all, 3);
+        kept.push(stored);
+        Ok::<_, IndexError>(())
+    })
+    .unwrap();
+    let mut writer = open_writer(&fresh_dir(&index), &config).unwrap();
+    for stored in &kept {
+        writer.upsert(&stored.entry()).unwrap();
+        documents_of(&index).put(&stored.entry());
+    }
+    writer.commit(3).unwrap();
+    writer.close().unwrap();
+    put_in_place(&index).unwrap();
+    assert_eq!(ids(&reader, &literal("日产原油")), [1, 2, 3]);
+    assert!(!keeps_documents(&index));
+    assert_eq!(kept[0].document.url, "https://a.example/1");
 }

@@ -1,12 +1,13 @@
 use super::*;
 
-fn put(writer: &mut Writer, fingerprint: u64, seq: u64, fetched_ms: i64, text: &str) {
+fn put(writer: &mut Keeping, fingerprint: u64, seq: u64, fetched_ms: i64, text: &str) {
     let document = document("https://a.example/", "标题", text);
     writer
         .upsert(&Entry {
             fingerprint,
             seq,
             fetched_ms,
+            changed_ms: 1_700_000_000_000,
             document: &document,
         })
         .unwrap();
@@ -28,8 +29,8 @@ fn scanned(reader: &Reader, query: &Query, after: Watermark) -> (Vec<u64>, Water
 fn each_scan_gives_what_came_after_the_last() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &config).unwrap();
-    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let all = Query::default();
     assert_eq!(
         scanned(&reader, &all, Watermark::default()),
@@ -65,12 +66,12 @@ fn each_scan_gives_what_came_after_the_last() {
 fn a_scan_that_is_broken_off_stays_where_it_was() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &config).unwrap();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
     for at in 1..=5 {
         put(&mut writer, at, at, 1_000, "页岩气开发");
     }
     writer.commit(5).unwrap();
-    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let start = Watermark {
         seq: 2,
         fetched_ms: 1_000,
@@ -87,11 +88,11 @@ fn a_scan_that_is_broken_off_stays_where_it_was() {
 fn only_a_loose_scan_widens_a_query_of_words() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &config).unwrap();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
     put(&mut writer, 1, 1, 1_000, "输气管道投产");
     put(&mut writer, 2, 2, 1_000, "管道工人");
     writer.commit(2).unwrap();
-    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let mut query = Query::plain("输气管道");
     query.limit = 10;
     let searched = ids(&reader, &query);
@@ -112,7 +113,7 @@ fn only_a_loose_scan_widens_a_query_of_words() {
 fn the_latest_come_first() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = Writer::open(dir.path(), &config).unwrap();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
     for at in 1..=30 {
         put(
             &mut writer,
@@ -123,7 +124,7 @@ fn the_latest_come_first() {
         );
     }
     writer.commit(30).unwrap();
-    let reader = Reader::open(dir.path(), &ANALYZER, &config).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let latest = reader.latest(&literal("页岩"), 5).unwrap();
     let times: Vec<i64> = latest.iter().map(|stored| stored.fetched_ms).collect();
     assert_eq!(times, [1_030, 1_029, 1_028, 1_027, 1_026]);

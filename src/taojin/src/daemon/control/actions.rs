@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{self, Loaded};
+use crate::documents::StoreDocuments;
 use crate::serve::{CommandDone, CommandRefused, Why};
 use taojin_crawl::frontier::{Refusal, Scope};
 use taojin_crawl::schedule::Site;
@@ -19,6 +20,7 @@ type Outcome<T> = Result<T, CommandRefused>;
 #[derive(Debug, Clone)]
 pub(in crate::daemon) struct IndexPlace {
     dir: PathBuf,
+    data_dir: PathBuf,
     config: index::Config,
 }
 
@@ -26,13 +28,15 @@ impl IndexPlace {
     pub(in crate::daemon) fn of(loaded: &Loaded) -> Self {
         Self {
             dir: loaded.index_dir(),
+            data_dir: loaded.config.data_dir.clone(),
             config: loaded.config.index.clone(),
         }
     }
 
     /// None where there is no index yet.
     fn open(&self) -> Outcome<Option<index::Reader>> {
-        match index::Reader::open(&self.dir, &Analyzer::new(&[]), &self.config) {
+        let documents = Arc::new(StoreDocuments::of(&self.data_dir));
+        match index::Reader::open(&self.dir, &Analyzer::new(&[]), &self.config, documents) {
             Ok(reader) => Ok(Some(reader)),
             Err(IndexError::Missing(_)) => Ok(None),
             Err(error) => Err(broken(&error)),
@@ -44,14 +48,6 @@ impl IndexPlace {
             return Ok(Vec::new());
         };
         reader.fingerprints_of_site(name).map_err(|e| broken(&e))
-    }
-
-    fn has(&self, fingerprint: u64) -> Outcome<bool> {
-        let Some(reader) = self.open()? else {
-            return Ok(false);
-        };
-        let found = reader.document(fingerprint).map_err(|e| broken(&e))?;
-        Ok(found.is_some())
     }
 }
 
@@ -174,6 +170,7 @@ pub(super) fn purge_site(
     sites: &[Site],
     index: &IndexPlace,
     name: &str,
+    now_ms: i64,
     each: impl FnMut(usize),
 ) -> Outcome<(CommandDone, Purged)> {
     let configured = sites.iter().any(|s| s.name == name);
@@ -188,7 +185,7 @@ pub(super) fn purge_site(
         ));
     }
     let purged = store
-        .purge_site(name, configured, &indexed, each)
+        .purge_site(name, configured, &indexed, now_ms, each)
         .map_err(store_failed)?;
     let done = CommandDone {
         site: Some(name.to_owned()),
@@ -202,14 +199,14 @@ pub(super) fn purge_site(
 /// Takes a document down.
 pub(super) fn purge_url(
     store: &mut Store,
-    index: &IndexPlace,
     uri: &CrawlUri,
     now_ms: i64,
 ) -> Outcome<(CommandDone, Purged)> {
-    // An imported document has no row in the store.
-    let indexed = index.has(uri.fingerprint())?;
+    // An imported document has no address among those that are crawled.
+    let before = store.document(uri.fingerprint()).map_err(store_failed)?;
+    let imported = before.is_some_and(|row| row.body.is_some());
     let mut purged = store.take_down(uri, now_ms).map_err(store_failed)?;
-    if indexed && !purged.documents.contains(&uri.fingerprint()) {
+    if imported && !purged.documents.contains(&uri.fingerprint()) {
         purged.documents.push(uri.fingerprint());
     }
     let done = CommandDone {

@@ -3,7 +3,7 @@
 
 use super::actions::{self, IndexPlace, broken, store_failed};
 use crate::config::Loaded;
-use crate::daemon::indexer;
+use crate::daemon::index;
 use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
 use taojin_crawl::store::Store;
 
@@ -14,19 +14,19 @@ pub fn carry_out(
     command: &SiteCommand,
     now_ms: i64,
 ) -> Result<CommandDone, CommandRefused> {
-    let (sites, index) = (&loaded.sites, IndexPlace::of(loaded));
+    let (sites, place) = (&loaded.sites, IndexPlace::of(loaded));
     let store = &mut store;
     match command {
         SiteCommand::Pause { site } => actions::pause(store, sites, site, true, now_ms),
         SiteCommand::Resume { site } => actions::pause(store, sites, site, false, now_ms),
         SiteCommand::Purge { site } | SiteCommand::Forget { site } => {
-            let (done, _) = actions::purge_site(store, sites, &index, site, |_| {})?;
+            let (done, _) = actions::purge_site(store, sites, &place, site, now_ms, |_| {})?;
             into_index(loaded, store)?;
             Ok(done)
         }
         SiteCommand::PurgeUrl { url } => {
             let uri = actions::address(url)?;
-            let (done, _) = actions::purge_url(store, &index, &uri, now_ms)?;
+            let (done, _) = actions::purge_url(store, &uri, now_ms)?;
             into_index(loaded, store)?;
             Ok(done)
         }
@@ -41,10 +41,10 @@ pub fn carry_out(
     }
 }
 
-/// Everything in the outbox, into the index.
+/// Every change, into the index.
 fn into_index(loaded: &Loaded, store: &Store) -> Result<(), CommandRefused> {
     let reader = store.reader().map_err(store_failed)?;
-    indexer::empty_outbox(loaded, reader).map_err(|e| {
+    index::catch_up(loaded, reader).map_err(|e| {
         let e = format!("{e:#}; what was taken out leaves the index with the next crawl or run");
         broken(&e)
     })

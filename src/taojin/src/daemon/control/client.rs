@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use super::{Answer, Request, SOCKET, Step, short_path};
+use super::{Answer, Request, SOCKET, short_path};
 use crate::serve::{CommandRefused, Why};
 
 /// Longest line of an answer: the addresses of one document.
@@ -20,11 +20,11 @@ pub enum Asked {
     NoDaemon,
 }
 
-/// Asks the daemon of this data folder. `step` is told of each visit that it reports.
+/// Asks the daemon of this data folder. `each` is told of what it reports on the way: visits, how far it is.
 pub fn ask(
     data_dir: &Path,
     request: &Request,
-    mut step: impl FnMut(&Step),
+    mut each: impl FnMut(&Answer),
 ) -> Result<Asked, CommandRefused> {
     let Some(mut stream) = connect(data_dir)? else {
         return Ok(Asked::NoDaemon);
@@ -47,7 +47,7 @@ pub fn ask(
             failed(&"its answer cannot be read; is it of another version of taojin?")
         })?;
         match answer {
-            Answer::Step(seen) => step(&seen),
+            Answer::Step(_) | Answer::Reindexing(_) => each(&answer),
             end => return Ok(Asked::Answered(Box::new(end))),
         }
     }

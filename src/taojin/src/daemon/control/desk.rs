@@ -79,7 +79,7 @@ impl SiteControl for Desk {
         match answer {
             Answer::Done(done) => Ok(done),
             Answer::Refused(refused) => Err(refused),
-            Answer::Step(_) | Answer::Crawled(_) => Err(stopping()),
+            Answer::Step(_) | Answer::Reindexing(_) | Answer::Crawled(_) => Err(stopping()),
         }
     }
 

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Summary;
 use super::crawl::crawl_log::LogLine;
+use super::index::Progress;
 use crate::serve::{CommandDone, CommandRefused, SiteCommand};
 
 pub(super) use actions::IndexPlace;
@@ -53,6 +54,8 @@ pub enum Request {
         /// The address.
         url: String,
     },
+    /// Make the index anew; ends when it is in its place.
+    Reindex,
     /// Anything else; ends when it is durable.
     Command(SiteCommand),
 }
@@ -63,6 +66,8 @@ pub enum Request {
 pub enum Answer {
     /// A visit has ended; more follows.
     Step(Step),
+    /// How far a new index is; more follows.
+    Reindexing(Progress),
     /// The end of a crawl.
     Crawled(Box<Summary>),
     /// The end of a command.
@@ -97,7 +102,7 @@ impl Step {
 pub(super) enum Reply {
     /// Pass this on.
     Now(Answer),
-    /// Pass this on when the index has committed this row of the outbox.
+    /// Pass this on when the index has committed this change.
     AfterIndex(u64, Answer),
 }
 

@@ -47,6 +47,11 @@ impl CrawlLoop {
                 self.watches.url(record.id, asked(&record), &wish.reply);
                 Ok(None)
             }
+            Request::Reindex => {
+                // The socket waits for the indexer itself; nobody else asks here.
+                self.shared.ask_reindex();
+                done(CommandDone::default())
+            }
             Request::Command(command) => match command {
                 SiteCommand::Visit { site } => done(self.begin_now(site, now)?),
                 SiteCommand::VisitUrl { url } => done(asked(&self.ask_for(url, now)?)),
@@ -183,10 +188,14 @@ impl CrawlLoop {
         // What has ended is purged with the rest, and not half of it.
         self.write_batch(now).map_err(|e| broken(&e))?;
         let shared = Arc::clone(&self.shared);
-        let purged =
-            actions::purge_site(&mut self.store, &self.configured, &self.index, name, |_| {
-                shared.beat(now_ms())
-            });
+        let purged = actions::purge_site(
+            &mut self.store,
+            &self.configured,
+            &self.index,
+            name,
+            now,
+            |_| shared.beat(now_ms()),
+        );
         // Also after a failure some of it may be gone.
         let mut forgotten = Vec::new();
         for id in self.frontier.leased() {
@@ -213,7 +222,7 @@ impl CrawlLoop {
     fn purge_url(&mut self, text: &str, now: i64) -> Outcome<Reply> {
         let uri = actions::address(text)?;
         self.write_batch(now).map_err(|e| broken(&e))?;
-        let (done, purged) = actions::purge_url(&mut self.store, &self.index, &uri, now)?;
+        let (done, purged) = actions::purge_url(&mut self.store, &uri, now)?;
         let addresses = purged.addresses.iter();
         self.frontier.take_down(addresses.map(|a| a.fingerprint()));
         let is_leased = |id: &&UrlId| self.frontier.leased().any(|leased| leased == **id);
@@ -226,8 +235,8 @@ impl CrawlLoop {
 
     /// The answer comes when nothing of it is found any more.
     fn after_index(&self, done: CommandDone, purged: &Purged) -> Reply {
-        let seq = u64::try_from(purged.outbox_seq).unwrap_or_default();
-        self.shared.set_outbox(seq);
+        let seq = u64::try_from(purged.document_seq).unwrap_or_default();
+        self.shared.set_document_seq(seq);
         // A full channel means that the indexer has been poked already.
         let _ = self.index_poke.try_send(());
         Reply::AfterIndex(seq, Answer::Done(done))

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::daemon::Shared;
 use crate::daemon::crawl::state::Event;
-use crate::serve::{CommandRefused, Why};
+use crate::serve::{CommandDone, CommandRefused, Why};
 
 /// Requests under way: people and their scripts, not the public.
 const CONNECTIONS: usize = 16;
@@ -122,6 +122,9 @@ async fn attend(
         Ok(Err(message)) => return Some(refused(Why::Mistake, message)),
         Err(_) => return Some(refused(Why::Mistake, "no request came")),
     };
+    if request == Request::Reindex {
+        return reindex(write, shared).await;
+    }
     let (reply, mut replies) = mpsc::channel(ANSWERS);
     if let Err(refused) = hand_over(events, shared, Wish { request, reply }) {
         return Some(Answer::Refused(refused));
@@ -153,6 +156,30 @@ async fn attend(
             None => return Some(Answer::Refused(stopping())),
         }
     }
+}
+
+/// Has the indexer make the index anew, and tells how far it is. None if the client is gone; the work goes on.
+async fn reindex(write: &mut OwnedWriteHalf, shared: &Shared) -> Option<Answer> {
+    let before = shared.reindexed();
+    shared.ask_reindex();
+    let mut said = None;
+    while shared.reindexed() == before {
+        if shared.is_stopping() {
+            return Some(refused(
+                Why::NoCrawler,
+                "the daemon is stopping; it goes on with the new index when it runs again",
+            ));
+        }
+        let progress = shared.reindexing();
+        if let Some(at) = progress.filter(|_| progress != said)
+            && !send(write, &Answer::Reindexing(at)).await
+        {
+            return None;
+        }
+        said = progress;
+        tokio::time::sleep(LOOK).await;
+    }
+    Some(Answer::Done(CommandDone::default()))
 }
 
 /// Gives a request to the crawl loop.

@@ -1,12 +1,12 @@
 //! From what a visit found to what is stored and logged. In: the end of a lease. Out: the record's next state, the
-//! outbox row, the line of the crawl log. Pure but for the time that is passed in.
+//! document, the line of the crawl log. Pure but for the time that is passed in.
 
 use std::sync::Arc;
 
 use super::crawl_log::LogLine;
 use super::duplicates::{Duplicates, Primary, content};
 use super::visited::{Finished, Visited};
-use crate::daemon::indexer::OutboxDocument;
+use crate::documents::encode;
 use taojin_crawl::fetch::Fetched;
 use taojin_crawl::frontier::Lease;
 use taojin_crawl::schedule::{self, Finding, PageFacts, PageKind, Revisit};
@@ -170,7 +170,7 @@ fn facts(visited: &Visited, fetched: &Fetched, class: UrlClass, has_document: bo
     }
 }
 
-/// The outbox row, and what the crawl log says of it.
+/// What becomes of the document, and what the crawl log says of it.
 fn document(
     visited: &Visited,
     revisit: &Revisit,
@@ -213,13 +213,7 @@ fn document(
 }
 
 fn upsert(document: Document, fetched_ms: i64) -> DocOp {
-    let row = OutboxDocument {
-        fetched_ms,
-        document,
-    };
-    let json =
-        serde_json::to_vec(&row).expect("a document of strings and numbers always serializes");
-    DocOp::Upsert(json)
+    DocOp::Upsert(encode(document, fetched_ms))
 }
 
 fn line(

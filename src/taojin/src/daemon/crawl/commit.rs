@@ -48,7 +48,6 @@ impl CrawlLoop {
         if let Some(archive) = &self.archive {
             archive.sync();
         }
-        self.batch.trim_outbox = i64::try_from(self.shared.indexed()).ok().filter(|s| *s > 0);
         let report = loop {
             match self.frontier.commit(&mut self.store, &mut self.batch, now) {
                 Ok(report) => break report,
@@ -66,7 +65,7 @@ impl CrawlLoop {
         self.summary.committed(&report);
         self.left += report.new_urls as u64;
         self.shared
-            .set_outbox(u64::try_from(report.outbox_seq).unwrap_or_default());
+            .set_document_seq(u64::try_from(report.document_seq).unwrap_or_default());
         self.shared.set_frontier(self.frontier.stats());
         let found = self.batch.pages.iter().filter_map(|page| {
             let site = &page.outlinks.first()?.site;

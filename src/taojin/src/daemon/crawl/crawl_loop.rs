@@ -30,6 +30,7 @@ impl CrawlLoop {
             self.take_new_sites(now)?;
             self.begin_due_cycles(now)?;
             self.end_cycles(now, false)?;
+            self.forget_old(now)?;
             self.look_after_watches(now)?;
             if self.is_over(now)? {
                 break;
@@ -187,7 +188,7 @@ impl CrawlLoop {
         if self.shared.paused().is_some() {
             return Ok(true);
         }
-        if self.shared.outbox_lag() > self.config.max_outbox {
+        if self.shared.is_lagging(self.config.max_outbox) {
             return Ok(false);
         }
         Ok(!self.frontier.has_work(&self.store, &self.pass(now))?)

@@ -40,7 +40,21 @@ pub(crate) struct Limits {
     pub(crate) pass_patience_ms: u64,
 }
 
+/// How often the history of documents is looked through for what is older than the settings allow.
+const FORGET_EVERY: Duration = Duration::from_secs(3600);
+
 impl CrawlLoop {
+    /// Forgets versions of documents that are too old, a few in each turn.
+    pub(super) fn forget_old(&mut self, now: i64) -> anyhow::Result<()> {
+        if self.forgot.is_some_and(|at| at.elapsed() < FORGET_EVERY) {
+            return Ok(());
+        }
+        if self.store.forget_old_documents(now)? == 0 {
+            self.forgot = Some(Instant::now());
+        }
+        Ok(())
+    }
+
     fn limits(&self) -> Limits {
         Limits {
             pages_per_host_per_cycle: self.frontier.config().pages_per_host_per_cycle,

@@ -24,7 +24,7 @@ impl CrawlLoop {
         let mut soonest = None;
         loop {
             let full = self.frontier.in_flight() >= self.config.max_connections;
-            let lagging = self.shared.outbox_lag() > self.config.max_outbox;
+            let lagging = self.shared.is_lagging(self.config.max_outbox);
             if self.stop_at.is_some() || full || lagging {
                 return Ok(Next::Wait {
                     until_ms: now + 1000,

@@ -14,7 +14,7 @@ impl CrawlLoop {
             due: true,
         };
         loop {
-            let lagging = self.shared.outbox_lag() > self.config.max_outbox;
+            let lagging = self.shared.is_lagging(self.config.max_outbox);
             let Some(replay) = &mut self.replay else {
                 return Next::Idle;
             };

@@ -59,6 +59,8 @@ pub(crate) struct CrawlLoop {
     pub(crate) stop_at: Option<Instant>,
     /// When the cycles were last looked at for one that is over.
     pub(crate) cycles_looked: Option<Instant>,
+    /// When nothing was left to forget of the history of documents.
+    pub(crate) forgot: Option<Instant>,
     /// All sites of the configuration, those that are not enabled too.
     pub(crate) configured: Vec<Site>,
     pub(crate) index: IndexPlace,

@@ -15,6 +15,7 @@ use super::webhook;
 use crate::config::Loaded;
 use crate::daemon::now_ms;
 use crate::daemon::reloading::{Current, titles};
+use crate::documents::StoreDocuments;
 use crate::serve;
 use crate::serve::{Follow, metrics};
 use taojin_crawl::store::{Delivery, FollowMark, Follows};
@@ -48,6 +49,7 @@ struct Means {
 /// Where the means come from.
 struct Place {
     index_dir: PathBuf,
+    data_dir: PathBuf,
     index: index::Config,
     analyzer: Analyzer,
     follows: Arc<Follows>,
@@ -56,7 +58,8 @@ struct Place {
 
 impl Place {
     fn means(&self) -> anyhow::Result<Means> {
-        let reader = Reader::open(&self.index_dir, &self.analyzer, &self.index)?;
+        let documents = Arc::new(StoreDocuments::of(&self.data_dir));
+        let reader = Reader::open(&self.index_dir, &self.analyzer, &self.index, documents)?;
         let reader = reader.with_titles(self.titles.clone());
         Ok(Means {
             reader: Arc::new(reader),
@@ -75,6 +78,7 @@ pub(crate) fn start(
 ) -> JoinSet<()> {
     let place = Place {
         index_dir: loaded.index_dir(),
+        data_dir: loaded.config.data_dir.clone(),
         index: loaded.config.index.clone(),
         analyzer: analyzer.clone(),
         follows: Arc::new(follows),

@@ -41,6 +41,15 @@ pub struct StatusBoard {
     started_ms: i64,
 }
 
+/// What there is to say of a daemon that crawls.
+fn running(shared: &Shared) -> String {
+    let anew = shared.reindexing().map(|at| {
+        let (seq, last) = (at.seq, at.last);
+        format!("the index is made anew: change {seq} of {last}")
+    });
+    shared.refused().or(anew).unwrap_or_default()
+}
+
 impl StatusBoard {
     /// The board of this configuration; `shared` when the daemon runs in this process.
     pub fn of(loaded: &Loaded, shared: Option<Arc<Shared>>) -> Self {
@@ -104,10 +113,10 @@ impl StatusBoard {
         };
         let counts = reader.counts()?;
         status.outbox_lag = match &self.shared {
-            Some(shared) => shared.outbox_lag(),
+            Some(shared) => shared.index_lag(),
             None => {
                 let committed = i64::try_from(index::committed_seq(&self.index_dir));
-                let waiting = reader.outbox_count_after(committed.unwrap_or(i64::MAX))?;
+                let waiting = reader.documents_waiting(committed.unwrap_or(i64::MAX))?;
                 u64::try_from(waiting).unwrap_or_default()
             }
         };
@@ -134,7 +143,7 @@ impl StatusBoard {
             Some(shared) if shared.is_stopping() => (Activity::Stopping, String::new()),
             Some(shared) => match shared.paused() {
                 Some(why) => (Activity::Paused, why),
-                None => (Activity::Running, shared.refused().unwrap_or_default()),
+                None => (Activity::Running, running(shared)),
             },
             None => {
                 let room = disk::room(&self.data_dir);

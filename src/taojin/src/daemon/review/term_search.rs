@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::terms::{Kept, TermReviewer};
 use crate::config::Loaded;
 use crate::daemon::{Shared, now_ms, spawn_thread};
+use crate::documents::open_index;
 use taojin_crawl::store::TermMark;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{IndexError, Reader};
@@ -66,7 +67,7 @@ pub fn find_terms(
     analyzer: &Analyzer,
     go_on: &mut dyn FnMut() -> bool,
 ) -> anyhow::Result<Option<Kept>> {
-    let reader = Reader::open(&loaded.index_dir(), analyzer, &loaded.config.index)?;
+    let reader = open_index(loaded, analyzer)?;
     let mark = TermMark {
         seq: reader.last_seq()?,
         at_ms: now_ms(),
@@ -145,7 +146,7 @@ impl Beside {
             if indexed != last {
                 (last, since) = (indexed, Instant::now());
             }
-            let over = since.elapsed() >= QUIET && self.shared.outbox_lag() == 0;
+            let over = since.elapsed() >= QUIET && self.shared.index_lag() == 0;
             let late = now_ms() - done_ms >= LONGEST_WAIT_MS;
             if indexed < done.saturating_add(NEW_DOCUMENTS) || !(over || late) {
                 continue;

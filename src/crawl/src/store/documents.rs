@@ -1,0 +1,407 @@
+//! The log of documents: the one place where they are kept. In: what a visit says of a document, under a number that
+//! rises with each change and never comes twice. Out: the changes after a number, the present document, the versions
+//! before it. The search index and everything else that follows documents is derived from it, by the number that each
+//! has reached.
+//!
+//! Each version is a row that is written once. The latest row of a document is its present text, or says that it is
+//! gone; the rows before it are its history, and the only thing that is ever forgotten ([`Retention`]).
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::error::StoreError;
+use super::keys::set_meta;
+use super::open::{Reader, Store};
+
+/// Versions before the present one that are kept by default.
+const DEFAULT_VERSIONS: u32 = 20;
+/// Days that a version is kept by default after a newer one came.
+const DEFAULT_VERSION_DAYS: u32 = 400;
+/// Days by default for which it is remembered that a document is gone: longer than anything that follows is down.
+const DEFAULT_TOMBSTONE_DAYS: u32 = 90;
+
+/// Rows looked at in one step of forgetting, so that no transaction is long.
+const FORGOTTEN_AT_ONCE: i64 = 500;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// The number of the last change ever made.
+pub(super) const LAST_SEQ: &str = "document_seq";
+
+/// That nothing is kept elsewhere any more.
+const ALL_DOCUMENTS: &str = "all_documents";
+
+/// State of a row: the present version, a version before it, or that the document is gone.
+const PRESENT: i64 = 0;
+const REPLACED: i64 = 1;
+const GONE: i64 = 2;
+
+const COLUMNS: &str =
+    "seq, fingerprint, state, version, first_seq, first_seen_ms, changed_ms, url, site, body";
+
+/// What happens to a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DocOp {
+    /// It is new, or says something else.
+    Upsert(NewDocument),
+    /// It is gone.
+    Delete,
+}
+
+/// A document as it goes into the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewDocument {
+    /// Its address; empty for one that came from a file without an address.
+    pub url: String,
+    /// The name of its site; empty for one that came from none.
+    pub site: String,
+    /// The document in the program's own encoding. The store never looks inside.
+    pub body: Vec<u8>,
+}
+
+/// What a row of the log says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// A document that was not there before.
+    New,
+    /// A document that was there says something else.
+    Changed,
+    /// A document is gone.
+    Deleted,
+}
+
+impl Change {
+    /// Name as printed and logged.
+    pub fn name(self) -> &'static str {
+        match self {
+            Change::New => "new",
+            Change::Changed => "changed",
+            Change::Deleted => "deleted",
+        }
+    }
+}
+
+/// A row of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentRow {
+    /// Number of the change: rises from change to change, never comes twice.
+    pub seq: i64,
+    /// Key of the document.
+    pub fingerprint: u64,
+    /// 1 for the first version of a document, one more with each change. Being gone counts as one.
+    pub version: i64,
+    /// Number of the change that made it a document, the first time or after it was gone.
+    pub first_seq: i64,
+    /// When it became a document for the first time, Unix milliseconds.
+    pub first_seen_ms: i64,
+    /// When this change was found, Unix milliseconds.
+    pub changed_ms: i64,
+    /// Its address; empty for one that came from a file without an address.
+    pub url: String,
+    /// The name of its site; empty for one that came from none.
+    pub site: String,
+    /// The document as it was given; none where this row says that it is gone.
+    pub body: Option<Vec<u8>>,
+}
+
+impl DocumentRow {
+    /// What happened for someone who has seen all changes up to `since`.
+    pub fn change_since(&self, since: i64) -> Change {
+        match &self.body {
+            None => Change::Deleted,
+            Some(_) if self.first_seq > since => Change::New,
+            Some(_) => Change::Changed,
+        }
+    }
+}
+
+/// How long the history of documents is kept. The present version of a document always is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// Versions before the present one, of each document; the oldest go first.
+    pub versions: u32,
+    /// Days that a version is kept after a newer one came.
+    pub version_days: u32,
+    /// Days for which it is remembered that a document is gone.
+    pub tombstone_days: u32,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Retention {
+            versions: DEFAULT_VERSIONS,
+            version_days: DEFAULT_VERSION_DAYS,
+            tombstone_days: DEFAULT_TOMBSTONE_DAYS,
+        }
+    }
+}
+
+impl Reader {
+    /// At most `limit` changes after number `seq`, in order; of a document that changed several times the last only.
+    pub fn documents_after(&self, seq: i64, limit: usize) -> Result<Vec<DocumentRow>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let sql = format!(
+            "SELECT {COLUMNS} FROM document WHERE seq > ?1 AND state <> {REPLACED} ORDER BY seq LIMIT ?2"
+        );
+        self.rows(&sql, [seq, limit], read)
+    }
+
+    /// The latest row of a document: its present version, or that it is gone.
+    pub fn document(&self, fingerprint: u64) -> Result<Option<DocumentRow>, StoreError> {
+        let sql = latest_sql();
+        self.row(&sql, [fingerprint.cast_signed()], read)
+    }
+
+    /// The row with this number, also of a version that was replaced; none once it is forgotten.
+    pub fn document_version(&self, seq: i64) -> Result<Option<DocumentRow>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM document WHERE seq = ?1");
+        self.row(&sql, [seq], read)
+    }
+
+    /// All rows of a document that are kept, the latest first.
+    pub fn document_history(&self, fingerprint: u64) -> Result<Vec<DocumentRow>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM document WHERE fingerprint = ?1 AND state = {REPLACED} ORDER BY seq DESC"
+        );
+        let mut rows: Vec<_> = self.document(fingerprint)?.into_iter().collect();
+        rows.extend(self.rows(&sql, [fingerprint.cast_signed()], read)?);
+        Ok(rows)
+    }
+
+    /// How many documents change after number `seq`.
+    pub fn documents_waiting(&self, seq: i64) -> Result<i64, StoreError> {
+        let sql = format!("SELECT count(*) FROM document WHERE seq > ?1 AND state <> {REPLACED}");
+        let waiting = self.row(&sql, [seq], |row| row.get(0))?;
+        Ok(waiting.unwrap_or_default())
+    }
+
+    /// Number of the last change ever made; 0 if none was.
+    pub fn last_document_seq(&self) -> Result<i64, StoreError> {
+        let sql = "SELECT value FROM meta WHERE name = ?1";
+        let last = self.row(sql, [LAST_SEQ], |row| row.get(0))?;
+        Ok(last.unwrap_or_default())
+    }
+
+    /// A number that no other store has: what is derived from this one carries it too.
+    pub fn store_id(&self) -> Result<i64, StoreError> {
+        let sql = "SELECT value FROM meta WHERE name = 'store_id'";
+        Ok(self.row(sql, [], |row| row.get(0))?.unwrap_or_default())
+    }
+}
+
+impl Store {
+    /// How long the history of documents is kept from now on.
+    pub fn set_retention(&mut self, retention: Retention) {
+        self.retention = retention;
+    }
+
+    /// For a store that was set back, for example to a backup: what was made of its later changes is of another store from
+    /// now on, and none of the numbers up to `seq` comes again.
+    pub fn begin_new_history(&mut self, seq: i64) -> Result<(), StoreError> {
+        let seq = seq.max(self.document_seq);
+        let write = |conn: &Connection| -> rusqlite::Result<()> {
+            let tx = conn.unchecked_transaction()?;
+            tx.execute(
+                "UPDATE meta SET value = random() WHERE name = 'store_id'",
+                [],
+            )?;
+            set_meta(&tx, LAST_SEQ, seq)?;
+            tx.commit()
+        };
+        write(&self.conn).map_err(|e| self.fail(e))?;
+        self.document_seq = seq;
+        Ok(())
+    }
+
+    /// Forgets some of what is older than the [`Retention`] allows, in a short transaction. Gives how many rows went: call
+    /// it again soon where that is not 0.
+    pub fn forget_old_documents(&mut self, now_ms: i64) -> Result<usize, StoreError> {
+        let retention = self.retention;
+        let before = |days: u32| now_ms.saturating_sub(i64::from(days).saturating_mul(DAY_MS));
+        let forget = |state: i64, before_ms: i64| {
+            let sql = format!(
+                "DELETE FROM document WHERE seq IN (SELECT seq FROM document WHERE state = {state} AND ended_ms < ?1 \
+                 LIMIT {FORGOTTEN_AT_ONCE})"
+            );
+            self.conn.prepare_cached(&sql)?.execute([before_ms])
+        };
+        forget(REPLACED, before(retention.version_days))
+            .and_then(|n| Ok(n + forget(GONE, before(retention.tombstone_days))?))
+            .map_err(|e| self.fail(e))
+    }
+}
+
+/// A document that was kept elsewhere before the store had a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OldDocument {
+    /// Key of the document.
+    pub fingerprint: u64,
+    /// Number that it had, if it is free.
+    pub seq: i64,
+    /// When its page was fetched, Unix milliseconds.
+    pub fetched_ms: i64,
+    /// The document.
+    pub document: NewDocument,
+}
+
+impl Store {
+    /// Takes documents into the log that were kept elsewhere before. What the log has a row of stays as it is.
+    pub fn take_over(&mut self, documents: &[OldDocument]) -> Result<(), StoreError> {
+        let mut seq = self.document_seq;
+        let write = |conn: &Connection, seq: &mut i64| -> rusqlite::Result<()> {
+            let tx = conn.unchecked_transaction()?;
+            for old in documents {
+                let taken = tx
+                    .prepare_cached("SELECT 1 FROM document WHERE seq = ?1")?
+                    .exists([old.seq])?;
+                let has_own = !taken && (1..=*seq).contains(&old.seq);
+                let number = if has_own { old.seq } else { *seq + 1 };
+                let new = &old.document;
+                let added = tx
+                    .prepare_cached(
+                        "INSERT INTO document (seq, fingerprint, state, version, first_seq, first_seen_ms, changed_ms, \
+                         url, site, body) VALUES (?1, ?2, 0, 1, ?1, ?3, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
+                    )?
+                    .execute(params![
+                        number,
+                        old.fingerprint.cast_signed(),
+                        old.fetched_ms,
+                        new.url,
+                        new.site,
+                        new.body,
+                    ])?;
+                if added > 0 {
+                    *seq = number.max(*seq);
+                }
+            }
+            set_meta(&tx, LAST_SEQ, *seq)?;
+            tx.commit()
+        };
+        write(&self.conn, &mut seq).map_err(|e| self.fail(e))?;
+        self.document_seq = seq;
+        Ok(())
+    }
+
+    /// Whether all documents are in the log, also those that an older version kept elsewhere.
+    pub fn has_all_documents(&self) -> Result<bool, StoreError> {
+        let sql = "SELECT value FROM meta WHERE name = ?1";
+        let all = self.row(sql, [ALL_DOCUMENTS], |row| row.get::<_, i64>(0))?;
+        Ok(all.is_some())
+    }
+
+    /// Notes that they are.
+    pub fn set_has_all_documents(&mut self) -> Result<(), StoreError> {
+        set_meta(&self.conn, ALL_DOCUMENTS, 1).map_err(|e| self.fail(e))
+    }
+}
+
+/// The log inside an open transaction.
+pub(super) struct Log<'a> {
+    pub(super) conn: &'a Connection,
+    /// Number of the last change.
+    pub(super) seq: i64,
+    pub(super) now_ms: i64,
+    pub(super) versions: u32,
+}
+
+impl<'a> Log<'a> {
+    /// The log after change `seq`, with nothing of its history forgotten.
+    pub(super) fn new(conn: &'a Connection, seq: i64, now_ms: i64) -> Self {
+        Log {
+            conn,
+            seq,
+            now_ms,
+            versions: u32::MAX,
+        }
+    }
+
+    /// Writes down what happens to a document. That one is gone which was not there is no change.
+    pub(super) fn put(&mut self, fingerprint: u64, op: &DocOp) -> rusqlite::Result<()> {
+        let before = self
+            .conn
+            .prepare_cached(&latest_sql())?
+            .query_row([fingerprint.cast_signed()], read)
+            .optional()?;
+        let was_there = before.as_ref().filter(|row| row.body.is_some());
+        let (url, site, body) = match (op, was_there) {
+            (DocOp::Upsert(new), _) => (&new.url, &new.site, Some(&new.body)),
+            (DocOp::Delete, Some(row)) => (&row.url, &row.site, None),
+            (DocOp::Delete, None) => return Ok(()),
+        };
+        self.seq += 1;
+        if let Some(row) = &before {
+            self.replace(row.seq)?;
+        }
+        self.conn
+            .prepare_cached(
+                "INSERT INTO document (seq, fingerprint, state, version, first_seq, first_seen_ms, changed_ms, ended_ms, \
+                 url, site, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            )?
+            .execute(params![
+                self.seq,
+                fingerprint.cast_signed(),
+                if body.is_some() { PRESENT } else { GONE },
+                before.as_ref().map_or(1, |row| row.version + 1),
+                was_there.map_or(self.seq, |row| row.first_seq),
+                before.as_ref().map_or(self.now_ms, |row| row.first_seen_ms),
+                self.now_ms,
+                body.is_none().then_some(self.now_ms),
+                url,
+                site,
+                body,
+            ])?;
+        if before.is_some() {
+            self.forget_oldest(fingerprint)?;
+        }
+        // The highest number outlives its row, so that numbers never come twice.
+        set_meta(self.conn, LAST_SEQ, self.seq)
+    }
+
+    /// Takes a document out with all its versions: nothing of its text stays, only that it is gone.
+    pub(super) fn erase(&mut self, fingerprint: u64) -> rusqlite::Result<()> {
+        self.put(fingerprint, &DocOp::Delete)?;
+        let sql = format!("DELETE FROM document WHERE fingerprint = ?1 AND state = {REPLACED}");
+        self.conn
+            .prepare_cached(&sql)?
+            .execute([fingerprint.cast_signed()])?;
+        Ok(())
+    }
+
+    fn replace(&self, seq: i64) -> rusqlite::Result<()> {
+        let sql = format!("UPDATE document SET state = {REPLACED}, ended_ms = ?2 WHERE seq = ?1");
+        self.conn
+            .prepare_cached(&sql)?
+            .execute([seq, self.now_ms])?;
+        Ok(())
+    }
+
+    fn forget_oldest(&self, fingerprint: u64) -> rusqlite::Result<()> {
+        let sql = format!(
+            "DELETE FROM document WHERE seq IN (SELECT seq FROM document WHERE fingerprint = ?1 AND state = {REPLACED} \
+             ORDER BY seq DESC LIMIT -1 OFFSET ?2)"
+        );
+        self.conn
+            .prepare_cached(&sql)?
+            .execute([fingerprint.cast_signed(), i64::from(self.versions)])?;
+        Ok(())
+    }
+}
+
+fn latest_sql() -> String {
+    format!("SELECT {COLUMNS} FROM document WHERE fingerprint = ?1 AND state <> {REPLACED}")
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
+    let state: i64 = row.get(2)?;
+    let body: Option<Vec<u8>> = row.get(9)?;
+    Ok(DocumentRow {
+        seq: row.get(0)?,
+        fingerprint: row.get::<_, i64>(1)?.cast_unsigned(),
+        version: row.get(3)?,
+        first_seq: row.get(4)?,
+        first_seen_ms: row.get(5)?,
+        changed_ms: row.get(6)?,
+        url: row.get(7)?,
+        site: row.get(8)?,
+        body: body.filter(|_| state != GONE),
+    })
+}

@@ -1,0 +1,175 @@
+//! The log of documents: numbers, versions, forgetting, and what an older store had in its outbox.
+
+use super::*;
+use crate::store::{Change, DocumentRow, Retention};
+
+const DAY_MS: i64 = 86_400_000;
+
+fn put_at(store: &mut Store, fingerprint: u64, op: DocOp, now_ms: i64) -> i64 {
+    let batch = Batch {
+        documents: vec![(fingerprint, op)],
+        ..Batch::default()
+    };
+    store.commit(&batch, now_ms).unwrap().document_seq
+}
+
+fn put(store: &mut Store, fingerprint: u64, op: DocOp) -> i64 {
+    put_at(store, fingerprint, op, NOW)
+}
+
+fn bodies(rows: &[DocumentRow]) -> Vec<Option<&str>> {
+    assert!(rows.iter().all(|row| row.url == "http://a.cn/"));
+    rows.iter()
+        .map(|row| row.body.as_deref().map(|b| std::str::from_utf8(b).unwrap()))
+        .collect()
+}
+
+#[test]
+fn numbers_rise_and_never_come_twice() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    assert_eq!(put(&mut store, 1, says("a")), 1);
+    assert_eq!(put(&mut store, 2, says("b")), 2);
+    assert_eq!(put(&mut store, 2, DocOp::Delete), 3);
+    store.set_retention(Retention {
+        tombstone_days: 1,
+        ..Retention::default()
+    });
+    let later = NOW + 2 * DAY_MS;
+    assert_eq!(store.forget_old_documents(later).unwrap(), 1);
+    drop(store);
+    let mut store = Store::open(dir.path()).unwrap();
+    assert_eq!(store.last_document_seq().unwrap(), 3);
+    assert_eq!(put(&mut store, 3, says("c")), 4);
+}
+
+#[test]
+fn what_was_not_there_does_not_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    assert_eq!(put(&mut store, 1, DocOp::Delete), 0);
+    put(&mut store, 1, says("a"));
+    assert_eq!(put(&mut store, 1, DocOp::Delete), 2);
+    assert_eq!(put(&mut store, 1, DocOp::Delete), 2);
+}
+
+#[test]
+fn a_reader_of_changes_sees_the_last_of_each_document() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    put(&mut store, 1, says("a1"));
+    put(&mut store, 2, says("b1"));
+    put(&mut store, 1, says("a2"));
+    put(&mut store, 3, says("c1"));
+    put(&mut store, 2, DocOp::Delete);
+    let all = store.documents_after(0, 10).unwrap();
+    assert_eq!(all.iter().map(|r| r.seq).collect::<Vec<_>>(), [3, 4, 5]);
+    assert_eq!(bodies(&all), [Some("a2"), Some("c1"), None]);
+    let changes = |since: i64| -> Vec<Change> {
+        let rows = store.documents_after(since, 10).unwrap();
+        rows.iter().map(|row| row.change_since(since)).collect()
+    };
+    assert_eq!(changes(0), [Change::New, Change::New, Change::Deleted]);
+    assert_eq!(changes(2), [Change::Changed, Change::New, Change::Deleted]);
+    assert_eq!(store.documents_after(0, 2).unwrap().len(), 2);
+    assert_eq!(store.documents_waiting(3).unwrap(), 2);
+}
+
+#[test]
+fn a_document_that_comes_back_is_new_and_keeps_its_history() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    put(&mut store, 1, says("one"));
+    put_at(&mut store, 1, says("two"), NOW + 1);
+    put_at(&mut store, 1, DocOp::Delete, NOW + 2);
+    put_at(&mut store, 1, says("three"), NOW + 3);
+    let history = store.document_history(1).unwrap();
+    assert_eq!(
+        bodies(&history),
+        [Some("three"), None, Some("two"), Some("one")]
+    );
+    let numbers: Vec<_> = history
+        .iter()
+        .map(|row| (row.version, row.changed_ms))
+        .collect();
+    assert_eq!(
+        numbers,
+        [(4, NOW + 3), (3, NOW + 2), (2, NOW + 1), (1, NOW)]
+    );
+    let last = &history[0];
+    assert_eq!((last.first_seq, last.first_seen_ms), (4, NOW));
+    assert_eq!(last.change_since(3), Change::New);
+    assert_eq!(store.document(1).unwrap().as_ref(), Some(last));
+    assert_eq!(
+        store.document_version(2).unwrap().as_ref(),
+        Some(&history[2])
+    );
+}
+
+#[test]
+fn only_so_many_versions_are_kept_and_only_so_long() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    store.set_retention(Retention {
+        versions: 2,
+        version_days: 10,
+        tombstone_days: 1,
+    });
+    for i in 0..5 {
+        put_at(&mut store, 1, says(format!("{i}")), NOW + i * DAY_MS);
+    }
+    let kept = store.document_history(1).unwrap();
+    assert_eq!(bodies(&kept), [Some("4"), Some("3"), Some("2")]);
+    put_at(&mut store, 2, says("x"), NOW);
+    put_at(&mut store, 2, DocOp::Delete, NOW + DAY_MS);
+    // "2" was replaced on the third day, "x" on the first.
+    assert_eq!(store.forget_old_documents(NOW + DAY_MS).unwrap(), 0);
+    assert_eq!(store.forget_old_documents(NOW + 12 * DAY_MS).unwrap(), 2);
+    assert_eq!(store.document(2).unwrap(), None);
+    assert_eq!(store.document_history(1).unwrap().len(), 3);
+    assert_eq!(store.forget_old_documents(NOW + 400 * DAY_MS).unwrap(), 2);
+    assert_eq!(bodies(&store.document_history(1).unwrap()), [Some("4")]);
+}
+
+#[test]
+fn nothing_is_left_of_a_document_that_was_taken_down() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    let address = uri("http://a.cn/");
+    let fingerprint = address.fingerprint();
+    put(&mut store, fingerprint, says("secret one"));
+    put(&mut store, fingerprint, says("secret two"));
+    let done = store.take_down(&address, NOW).unwrap();
+    assert_eq!(done.document_seq, 3);
+    let history = store.document_history(fingerprint).unwrap();
+    assert_eq!(bodies(&history), [None]);
+}
+
+#[test]
+fn a_failed_commit_writes_nothing_into_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    put(&mut store, 1, says("a"));
+    store
+        .conn
+        .execute_batch(
+            "CREATE TRIGGER no BEFORE INSERT ON document BEGIN SELECT raise(ABORT, 'no'); END",
+        )
+        .unwrap();
+    let batch = Batch {
+        documents: vec![(1, says("b"))],
+        ..Batch::default()
+    };
+    store.commit(&batch, NOW).unwrap_err();
+    assert_eq!(bodies(&store.document_history(1).unwrap()), [Some("a")]);
+    store.conn.execute_batch("DROP TRIGGER no").unwrap();
+    assert_eq!(store.commit(&batch, NOW).unwrap().document_seq, 2);
+}
+
+#[test]
+fn each_store_has_an_id_of_its_own() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let id = |dir: &Path| Store::open(dir).unwrap().store_id().unwrap();
+    assert_eq!(id(one.path()), id(one.path()));
+    assert_ne!(id(one.path()), id(two.path()));
+}

@@ -1,0 +1,50 @@
+//! `taojin reindex`: the search index anew from the documents in the store.
+
+use std::process::ExitCode;
+
+use super::{Context, output};
+use crate::daemon::control::{self, Answer, Asked, Request};
+use crate::daemon::index::{Progress, make_anew};
+use crate::daemon::open_store;
+use crate::documents::open_index;
+use taojin_search::analyze::Analyzer;
+
+/// Arguments of `reindex`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// One JSON object with the count
+    #[arg(long)]
+    json: bool,
+}
+
+/// Makes the index anew, by the daemon if one runs. The old one is searched meanwhile.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    let bar = super::eval::progress_bar(0, "changes");
+    let show = |at: Progress| {
+        bar.set_length(at.last);
+        bar.set_position(at.seq);
+    };
+    let asked = control::ask(&loaded.config.data_dir, &Request::Reindex, |answer| {
+        if let Answer::Reindexing(at) = answer {
+            show(*at);
+        }
+    })?;
+    let documents = match asked {
+        Asked::Answered(answer) => {
+            super::control::done(*answer)?;
+            open_index(&loaded, &Analyzer::new(&[]))?.num_docs()?
+        }
+        Asked::NoDaemon => {
+            let store = open_store(&loaded)?;
+            make_anew(&loaded, store.reader()?, show)?
+        }
+    };
+    bar.finish_and_clear();
+    if args.json {
+        output::json(&serde_json::json!({ "documents": documents }))?;
+    } else {
+        output::line(&format!("the new index is in place: {documents} documents"));
+    }
+    Ok(ExitCode::SUCCESS)
+}

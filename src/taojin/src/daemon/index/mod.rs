@@ -1,0 +1,303 @@
+//! Carries documents from the store's log into the search index. In: changes of documents in order. Out: an index whose
+//! commit says up to which change it holds everything. Never writes to the store.
+//!
+//! Nothing is lost and nothing is there twice: the log keeps every document, and one that is added again after a crash
+//! replaces itself. An index that is missing is made from the log; one that is damaged, of another version or of another
+//! store is made anew beside the old one ([`anew`]).
+
+mod anew;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+
+use super::Shared;
+use crate::config::Loaded;
+use crate::documents::{StoreDocuments, decode};
+use crate::serve::metrics;
+use anew::Anew;
+use taojin_crawl::store::{self, Store};
+use taojin_search::index::{self, IndexError, Writer};
+
+pub use anew::Progress;
+
+/// Changes read from the log at once.
+const ROWS: usize = 256;
+/// A document is searchable this long after it came in, plus the time of a commit.
+const COMMIT_AFTER: Duration = Duration::from_millis(500);
+/// Pause before the index is opened again after it failed (full disk, I/O error).
+const RETRY_AFTER: Duration = Duration::from_secs(5);
+/// Time without new documents after which the index is tidied.
+const TIDY_AFTER: Duration = Duration::from_secs(15);
+/// Time that a stopping daemon gives the index to catch up; the rest is done at the next start.
+const DRAIN: Duration = Duration::from_secs(3);
+
+/// The indexing thread's state.
+pub(super) struct Indexer {
+    dir: PathBuf,
+    config: index::Config,
+    reader: store::Reader,
+    documents: Arc<StoreDocuments>,
+    store_id: i64,
+    /// None while the index cannot be written into: it is opened again, or is to be replaced.
+    writer: Option<Writer>,
+    /// The index that is to replace it.
+    anew: Option<Anew>,
+    /// Whether this is the daemon, not one pass of a crawl.
+    forever: bool,
+    shared: Arc<Shared>,
+}
+
+/// Takes every change in the log into the index, now. For commands without a daemon.
+pub(crate) fn catch_up(loaded: &Loaded, reader: store::Reader) -> anyhow::Result<()> {
+    let mut indexer = Indexer::open(loaded, reader, Arc::default(), false)?;
+    indexer.take_all()?;
+    indexer.finish();
+    Ok(())
+}
+
+/// Makes the index anew from the log, now, or goes on where that was broken off. For commands without a daemon. Gives how
+/// many documents it holds.
+pub(crate) fn make_anew(
+    loaded: &Loaded,
+    reader: store::Reader,
+    mut each: impl FnMut(Progress),
+) -> anyhow::Result<u64> {
+    let mut indexer = Indexer::closed(loaded, reader, Arc::default(), false)?;
+    indexer.begin_anew()?;
+    indexer.complete_anew(&mut each)?;
+    indexer.take_all()?;
+    let documents =
+        crate::documents::open_index(loaded, &taojin_search::analyze::Analyzer::new(&[]))?;
+    indexer.finish();
+    Ok(documents.num_docs()?)
+}
+
+/// The last change that the index has, where it is of this store and the store does not know it (any more).
+pub(super) fn is_ahead(dir: &Path, store: &Store) -> anyhow::Result<Option<i64>> {
+    let Some(noted) = index::noted(dir) else {
+        return Ok(None);
+    };
+    let seq = i64::try_from(noted.seq).unwrap_or(i64::MAX);
+    let is_ours = noted.store == store.store_id()?;
+    Ok((is_ours && seq > store.last_document_seq()?).then_some(seq))
+}
+
+impl Indexer {
+    /// Over the index of the data folder. Where it must be made anew, a daemon does so while it works; everybody else now.
+    pub(super) fn open(
+        loaded: &Loaded,
+        reader: store::Reader,
+        shared: Arc<Shared>,
+        forever: bool,
+    ) -> anyhow::Result<Self> {
+        let mut indexer = Self::closed(loaded, reader, shared, forever)?;
+        indexer.open_writer()?;
+        if !forever {
+            indexer.complete_anew(&mut |_| {})?;
+        }
+        Ok(indexer)
+    }
+
+    fn closed(
+        loaded: &Loaded,
+        reader: store::Reader,
+        shared: Arc<Shared>,
+        forever: bool,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            dir: loaded.index_dir(),
+            config: loaded.config.index.clone(),
+            store_id: reader.store_id()?,
+            reader,
+            documents: Arc::new(StoreDocuments::of(&loaded.config.data_dir)),
+            writer: None,
+            anew: None,
+            forever,
+            shared,
+        })
+    }
+
+    /// Opens the index, or begins to make it anew where it cannot be gone on with.
+    fn open_writer(&mut self) -> anyhow::Result<()> {
+        let problem = match self.writer_in(&self.dir) {
+            Ok(writer) => {
+                self.shared.set_indexed(writer.last_seq());
+                self.writer = Some(writer);
+                // What was begun before goes on.
+                if index::fresh_dir(&self.dir).exists() {
+                    self.begin_anew()?;
+                }
+                return Ok(());
+            }
+            Err(error) if error.is_transient() => return Err(error.into()),
+            Err(error @ IndexError::Unreadable { .. }) => {
+                let aside = index::put_aside(&self.dir)?;
+                tracing::error!(
+                    "{error}; it is now in {}, and the index is made anew from the store",
+                    aside.display()
+                );
+                self.shared.set_indexed(0);
+                self.writer = Some(self.writer_in(&self.dir)?);
+                return Ok(());
+            }
+            Err(error) => error,
+        };
+        tracing::warn!("the index is made anew from the store: {problem}");
+        self.shared.set_indexed(index::committed_seq(&self.dir));
+        self.begin_anew()
+    }
+
+    fn writer_in(&self, dir: &Path) -> Result<Writer, IndexError> {
+        let documents = Arc::clone(&self.documents);
+        Writer::open(dir, &self.config, documents, self.store_id)
+    }
+
+    /// Works until the other end of `poke` is dropped, then takes what is left as far as [`DRAIN`] allows.
+    pub(super) fn run(mut self, poke: &Receiver<()>) {
+        let mut stopping = false;
+        loop {
+            let failed = match self.follow(poke, stopping) {
+                Ok(()) => return self.finish(),
+                Err(error) => error,
+            };
+            tracing::error!(error = %format!("{failed:#}"), "index failed, opening it again");
+            if stopping {
+                return;
+            }
+            stopping = !self.reopen(poke);
+        }
+    }
+
+    /// Indexes what comes until the poker is gone; returns early only with an error.
+    fn follow(&mut self, poke: &Receiver<()>, mut stopping: bool) -> anyhow::Result<()> {
+        let mut seq = self.last_seq();
+        let mut waiting_since: Option<Instant> = None;
+        let mut deadline: Option<Instant> = None;
+        // What an earlier run left may be tidied as well.
+        let mut quiet_since = Some(Instant::now());
+        loop {
+            if !stopping {
+                let wait = match self.anew {
+                    Some(_) => Duration::ZERO,
+                    None => waiting_since
+                        .map_or(COMMIT_AFTER, |t| COMMIT_AFTER.saturating_sub(t.elapsed())),
+                };
+                stopping = matches!(poke.recv_timeout(wait), Err(RecvTimeoutError::Disconnected));
+            }
+            if stopping {
+                deadline.get_or_insert_with(|| Instant::now() + DRAIN);
+            }
+            if self.shared.take_reindex() && self.anew.is_none() {
+                index::clear_fresh(&self.dir)?;
+                self.begin_anew()?;
+            }
+            let added = match self.writer {
+                Some(_) => self.add_rows(&mut seq)?,
+                None => 0,
+            };
+            if added > 0 {
+                waiting_since.get_or_insert_with(Instant::now);
+            }
+            let late = deadline.is_some_and(|d| Instant::now() >= d);
+            let last = stopping && (added < ROWS || late);
+            if waiting_since.is_some_and(|t| last || t.elapsed() >= COMMIT_AFTER) {
+                self.commit(seq)?;
+                waiting_since = None;
+                quiet_since = Some(Instant::now());
+            }
+            if quiet_since.is_some_and(|t| waiting_since.is_none() && t.elapsed() >= TIDY_AFTER)
+                && let Some(writer) = &mut self.writer
+            {
+                quiet_since = None;
+                writer.tidy()?;
+            }
+            if last {
+                return self.pause_anew();
+            }
+            if self.anew.is_some() && self.advance_anew()? {
+                seq = self.last_seq();
+            }
+        }
+    }
+
+    /// All changes that the index lacks.
+    fn take_all(&mut self) -> anyhow::Result<()> {
+        let mut seq = self.last_seq();
+        while self.add_rows(&mut seq)? > 0 {}
+        self.commit(seq)
+    }
+
+    /// Leaves a pass's index as small as it can be. The daemon, which is waited for when it stops, tidies while
+    /// nothing comes in.
+    fn finish(&mut self) {
+        let Some(mut writer) = self.writer.take().filter(|_| !self.forever) else {
+            return;
+        };
+        if let Err(error) = writer.tidy().and_then(|_| writer.close()) {
+            tracing::warn!(%error, "index could not be tidied");
+        }
+    }
+
+    fn last_seq(&self) -> u64 {
+        self.writer.as_ref().map_or(0, Writer::last_seq)
+    }
+
+    /// Adds at most [`ROWS`] changes after `seq` and moves `seq` on. Gives how many.
+    fn add_rows(&mut self, seq: &mut u64) -> anyhow::Result<usize> {
+        let writer = self.writer.as_mut().context("the index is not open")?;
+        add_rows(&self.reader, writer, seq)
+    }
+
+    fn commit(&mut self, seq: u64) -> anyhow::Result<()> {
+        let started = Instant::now();
+        let writer = self.writer.as_mut().context("the index is not open")?;
+        writer.commit(seq)?;
+        ::metrics::histogram!(metrics::COMMIT_SECONDS).record(started.elapsed().as_secs_f64());
+        self.shared.set_indexed(seq);
+        tracing::debug!(seq, "index committed");
+        Ok(())
+    }
+
+    /// Tries until the index opens again; false when the daemon stops meanwhile.
+    fn reopen(&mut self, poke: &Receiver<()>) -> bool {
+        self.writer = None;
+        self.anew = None;
+        loop {
+            thread::sleep(RETRY_AFTER);
+            if matches!(
+                poke.try_recv(),
+                Err(std::sync::mpsc::TryRecvError::Disconnected)
+            ) {
+                return false;
+            }
+            match self.open_writer() {
+                Ok(()) => return true,
+                Err(error) => {
+                    tracing::error!(error = %format!("{error:#}"), "index still cannot be opened");
+                }
+            }
+        }
+    }
+}
+
+/// Puts at most [`ROWS`] changes after `seq` into an index and moves `seq` on. Gives how many.
+fn add_rows(reader: &store::Reader, writer: &mut Writer, seq: &mut u64) -> anyhow::Result<usize> {
+    let rows = reader.documents_after(i64::try_from(*seq).unwrap_or(i64::MAX), ROWS)?;
+    for row in &rows {
+        match decode(row) {
+            Ok(Some(stored)) => writer.upsert(&stored.entry())?,
+            Ok(None) => writer.delete(row.fingerprint),
+            // A row that this program cannot read must not stop all later ones.
+            Err(error) => {
+                tracing::error!(error = %format!("{error:#}"), "left out of the index");
+            }
+        }
+        *seq = u64::try_from(row.seq).unwrap_or(*seq);
+    }
+    Ok(rows.len())
+}

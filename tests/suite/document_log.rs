@@ -1,0 +1,172 @@
+//! The documents are in the store, and the index is made from it: whatever happens to the index, none is missing.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::Stdio;
+
+use flate2::read::GzDecoder;
+use serde_json::Value;
+
+use crate::ROOT;
+use crate::cli::Place;
+
+/// A data folder of the version before the log: three documents in the index only, and in the outbox a newer text of the
+/// first and the end of the second.
+fn before_the_log() -> Place {
+    let place = Place::new("", &[]);
+    let data = place.path().join("data");
+    let old = Path::new(ROOT).join("tests/data/before_the_log");
+    fs::create_dir_all(data.join("index")).expect("a data folder");
+    for entry in fs::read_dir(old.join("index")).expect("the old index") {
+        let entry = entry.expect("a file");
+        fs::copy(entry.path(), data.join("index").join(entry.file_name())).expect("a copy");
+    }
+    let mut store = Vec::new();
+    GzDecoder::new(fs::File::open(old.join("crawl.sqlite.gz")).expect("the old store"))
+        .read_to_end(&mut store)
+        .expect("the old store");
+    fs::write(data.join("crawl.sqlite"), store).expect("a copy");
+    place
+}
+
+fn import(place: &Place, urls: &[(&str, &str)]) {
+    let mut child = place
+        .command(&["import", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("taojin runs");
+    let mut input = child.stdin.take().expect("its input");
+    for (url, text) in urls {
+        let line =
+            serde_json::json!({"url": url, "title": "日报", "text": text, "kind": "article"});
+        writeln!(input, "{line}").expect("it reads");
+    }
+    drop(input);
+    assert!(child.wait().expect("it ends").success());
+}
+
+/// Addresses of the hits for a text.
+fn hits(place: &Place, text: &str) -> Vec<String> {
+    let output = place.run(&["search", "--json", text]);
+    let found: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    let hits = found["hits"].as_array().expect("hits");
+    let url = |hit: &Value| hit["url"].as_str().unwrap_or_default().to_owned();
+    let mut urls: Vec<String> = hits.iter().map(url).collect();
+    urls.sort();
+    urls
+}
+
+fn run(place: &Place, args: &[&str]) -> String {
+    let output = place.run(args);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{args:?}: {said}");
+    said
+}
+
+const ONE: &str = "http://a.example/1";
+const TWO: &str = "http://a.example/2";
+
+#[test]
+fn a_lost_index_is_made_again_from_the_store() {
+    let place = Place::new("", &[]);
+    import(&place, &[(ONE, "页岩气产量创新高"), (TWO, "储气库注气")]);
+    fs::remove_dir_all(place.path().join("data/index")).expect("the index is lost");
+    run(&place, &["reindex"]);
+    assert_eq!(hits(&place, "\"页岩气\""), [ONE]);
+    assert_eq!(hits(&place, "\"储气库\""), [TWO]);
+}
+
+#[test]
+fn a_restored_store_beside_a_newer_index_loses_nothing_of_what_comes_next() {
+    let place = Place::new("", &[]);
+    let store = place.path().join("data/crawl.sqlite");
+    import(&place, &[(ONE, "页岩气产量创新高")]);
+    let backup = fs::read(&store).expect("a backup");
+    let later: Vec<String> = (2..9).map(|n| format!("http://a.example/{n}")).collect();
+    let later: Vec<(&str, &str)> = later
+        .iter()
+        .map(|url| (url.as_str(), "储气库注气"))
+        .collect();
+    import(&place, &later);
+    assert_eq!(hits(&place, "\"储气库\"").len(), 7);
+
+    fs::write(&store, backup).expect("the store is restored");
+    for rest in ["crawl.sqlite-wal", "crawl.sqlite-shm"] {
+        let _ = fs::remove_file(place.path().join("data").join(rest));
+    }
+    // So many that they would take all the numbers that the index has seen before.
+    let new: Vec<String> = (10..30).map(|n| format!("http://a.example/{n}")).collect();
+    let new: Vec<(&str, &str)> = new.iter().map(|url| (url.as_str(), "煤层气勘探")).collect();
+    import(&place, &new);
+    let found = place.run(&["search", "--json", "\"煤层气\""]);
+    let found: Value = serde_json::from_slice(&found.stdout).expect("an answer");
+    assert_eq!(found["total"], 20);
+    assert_eq!(hits(&place, "\"页岩气\""), [ONE]);
+    assert!(
+        hits(&place, "\"储气库\"").is_empty(),
+        "the store has none of them"
+    );
+}
+
+#[test]
+fn a_data_folder_of_the_version_before_is_taken_over_whole() {
+    let place = before_the_log();
+    // The store is of the older version: searching says what to do.
+    let said = run(&place, &["import", "/dev/null"]);
+    assert!(
+        said.contains("3 documents of an older version move")
+            && said.contains("a new index is made"),
+        "{said}"
+    );
+    assert_eq!(
+        hits(&place, "\"产量再创新高\""),
+        [ONE],
+        "what waited in the outbox"
+    );
+    assert!(
+        hits(&place, "\"储气库\"").is_empty(),
+        "its end waited in the outbox"
+    );
+    assert_eq!(hits(&place, "\"没有地址\""), [""]);
+    assert!(!place.path().join("data/index.new").exists());
+    // Once is enough.
+    let said = run(&place, &["import", "/dev/null"]);
+    assert!(!said.contains("older version"), "{said}");
+    assert_eq!(hits(&place, "\"没有地址\""), [""]);
+}
+
+#[test]
+fn reindexing_that_is_killed_leaves_the_old_index_and_goes_on() {
+    let place = Place::new("", &[]);
+    let urls: Vec<String> = (0..3_000)
+        .map(|n| format!("http://a.example/{n}"))
+        .collect();
+    let text = "川南页岩气水平井产量创新高，储气库全部转入注气。".repeat(20);
+    let documents: Vec<(&str, &str)> = urls
+        .iter()
+        .map(|url| (url.as_str(), text.as_str()))
+        .collect();
+    import(&place, &documents);
+    let count = |place: &Place| -> u64 {
+        let output = place.run(&["search", "--json", "\"页岩气\""]);
+        let found: Value = serde_json::from_slice(&output.stdout).expect("an answer");
+        found["total"].as_u64().expect("a number")
+    };
+    assert_eq!(count(&place), 3_000);
+    let fresh = place.path().join("data/index.new");
+    for _ in 0..3 {
+        let mut child = place.command(&["reindex"]).spawn().expect("taojin runs");
+        while !fresh.exists() && child.try_wait().expect("its state").is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        let _ = child.kill();
+        child.wait().expect("it ends");
+        assert_eq!(count(&place), 3_000);
+    }
+    run(&place, &["reindex"]);
+    assert!(!fresh.exists());
+    assert_eq!(count(&place), 3_000);
+}
