@@ -9,14 +9,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
-use serde::{Deserialize, Serialize};
-
 use super::Shared;
+use super::outbox;
 use crate::config::Loaded;
 use crate::serve::metrics;
+use anyhow::Context as _;
 use taojin_crawl::store::{self, DocOp};
-use taojin_extract::Document;
 use taojin_search::index::{self, Entry, Writer};
 
 /// Rows read from the outbox at once.
@@ -29,15 +27,6 @@ const RETRY_AFTER: Duration = Duration::from_secs(5);
 const TIDY_AFTER: Duration = Duration::from_secs(15);
 /// Time that a stopping daemon gives the index to catch up; the rest is done at the next start.
 const DRAIN: Duration = Duration::from_secs(3);
-
-/// What lies in the outbox for one document.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct OutboxDocument {
-    /// When the page was fetched, Unix milliseconds.
-    pub(super) fetched_ms: i64,
-    /// The document without its links.
-    pub(super) document: Document,
-}
 
 /// The indexing thread's state.
 pub(super) struct Indexer {
@@ -163,7 +152,7 @@ impl Indexer {
 
     fn upsert(&mut self, fingerprint: u64, seq: i64, json: &[u8]) -> anyhow::Result<()> {
         // A row that this program cannot read (written by another version) must not stop all later ones.
-        let row: OutboxDocument = match serde_json::from_slice(json) {
+        let (fetched_ms, document) = match outbox::read(json) {
             Ok(row) => row,
             Err(error) => {
                 tracing::error!(seq, %error, "document in the outbox cannot be read, left out");
@@ -173,8 +162,8 @@ impl Indexer {
         self.writer()?.upsert(&Entry {
             fingerprint,
             seq: u64::try_from(seq).unwrap_or_default(),
-            fetched_ms: row.fetched_ms,
-            document: &row.document,
+            fetched_ms,
+            document: &document,
         })?;
         Ok(())
     }

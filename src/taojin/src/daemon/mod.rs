@@ -13,6 +13,7 @@ mod crawl;
 mod follow;
 mod indexer;
 mod learn;
+mod outbox;
 mod reloading;
 mod report;
 mod review;
