@@ -42,7 +42,7 @@ impl Collection {
 
     pub(crate) fn add(&mut self, fingerprint: u64, document: &Document) {
         self.seq += 1;
-        let op = DocOp::Upsert(encode(document.clone(), 0));
+        let op = DocOp::Upsert(encode(document, 0));
         self.waiting.push((fingerprint, op));
         if self.waiting.len() >= AT_ONCE {
             self.store();

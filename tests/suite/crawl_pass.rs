@@ -7,6 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -195,6 +196,46 @@ fn a_pass_goes_on_where_a_killed_one_ended() {
     assert!((1..7).contains(&visits), "{summary}");
     assert_eq!(summary["waiting"], 0, "{summary}");
     assert_eq!(folder.hits("钻探记录"), 6);
+}
+
+/// Unclean stops in a row during which a page was being visited before it is given up.
+const TRIES: usize = 10;
+
+#[test]
+fn a_page_that_ends_the_process_each_time_is_put_aside() {
+    let folder = Folder::new();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked);
+    let site = news(1);
+    let port = serve(move |path| {
+        if path == "/1.html" {
+            counted.fetch_add(1, Ordering::SeqCst);
+            // Whatever it is that such a page does, the process ends before it is through.
+            thread::sleep(Duration::from_secs(600));
+        }
+        site(path)
+    });
+    folder.site("wells", port, "");
+    for tried in 0..TRIES {
+        let mut crawl = folder.taojin(&["crawl"]);
+        let crawl = crawl.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut crawl = crawl.spawn().expect("taojin starts");
+        while asked.load(Ordering::SeqCst) == tried {
+            let ended = crawl.try_wait().expect("its state");
+            assert!(ended.is_none(), "given up after {tried} tries");
+            thread::sleep(Duration::from_millis(5));
+        }
+        crawl.kill().expect("killed");
+        crawl.wait().expect("ended");
+    }
+    let (_, _, errors) = folder.json(&["crawl", "--json"]);
+    assert_eq!(asked.load(Ordering::SeqCst), TRIES, "{errors}");
+    let url = format!("http://127.0.0.1:{port}/1.html");
+    let (why, _, _) = folder.json(&["why", &url, "--json"]);
+    assert!(
+        why.to_string().contains("in flight at every crash"),
+        "{why}"
+    );
 }
 
 #[test]

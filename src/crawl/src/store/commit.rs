@@ -10,7 +10,6 @@ use super::batch::{Batch, Committed, FinishedPage};
 use super::documents::{DocOp, Log};
 use super::error::StoreError;
 use super::ids::site_id;
-use super::keys::set_meta;
 use super::new_urls::NewUrls;
 use super::open::{Caches, Store};
 use super::record::{HostId, HostRecord, SiteId, UrlId, UrlState};

@@ -214,6 +214,20 @@ impl Store {
         &self.dir
     }
 
+    /// One transaction: all of it is there afterwards, or nothing.
+    pub(super) fn write<T>(
+        &self,
+        change: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let write = || {
+            let tx = self.conn.unchecked_transaction()?;
+            let result = change(&tx)?;
+            tx.commit()?;
+            Ok(result)
+        };
+        write().map_err(|e| self.fail(e))
+    }
+
     pub(super) fn connection(&mut self) -> &mut Connection {
         &mut self.reader.conn
     }

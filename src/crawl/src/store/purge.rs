@@ -9,6 +9,7 @@ use super::error::StoreError;
 use super::keys::{Keys, NEWEST};
 use super::open::{Caches, Reader, Store};
 use super::record::{SiteId, UrlId, UrlState};
+use super::sites::wake_host_of;
 use super::{runs, templates};
 use taojin_uri::CrawlUri;
 
@@ -91,9 +92,8 @@ impl Store {
             urls: found.len(),
             ..Purged::default()
         };
-        let mut run = |conn: &Connection| -> rusqlite::Result<()> {
-            let tx = conn.unchecked_transaction()?;
-            let mut log = Log::new(&tx, seq, now_ms);
+        self.write(|tx| {
+            let mut log = Log::new(tx, seq, now_ms);
             for record in &found {
                 let site: SiteId =
                     tx.query_row("SELECT site_id FROM url WHERE id = ?1", [record.id], |r| {
@@ -105,12 +105,12 @@ impl Store {
                      content = NULL, documented = 0, target = NULL, alias_of = NULL, error = NULL WHERE id = ?1",
                 )?
                 .execute(params![record.id, UrlState::Refused as i64])?;
-                count(&tx, site, visit.state.name(), -1)?;
-                count(&tx, site, UrlState::Refused.name(), 1)?;
+                count(tx, site, visit.state.name(), -1)?;
+                count(tx, site, UrlState::Refused.name(), 1)?;
                 if visit.documented {
                     let checked_s = visit.fetched_ms.unwrap_or_default() / 1000;
-                    count(&tx, site, "documents", -1)?;
-                    count(&tx, site, "checked_s", -checked_s)?;
+                    count(tx, site, "documents", -1)?;
+                    count(tx, site, "checked_s", -checked_s)?;
                     done.documents.push(record.uri.fingerprint());
                 }
                 done.ids.push(record.id);
@@ -132,10 +132,8 @@ impl Store {
                 log.erase(address.fingerprint())?;
             }
             done.document_seq = log.seq;
-            templates::raise(&tx)?;
-            tx.commit()
-        };
-        run(&self.conn).map_err(|e| self.fail(e))?;
+            templates::raise(tx)
+        })?;
         self.document_seq = done.document_seq;
         Ok(done)
     }
@@ -159,8 +157,7 @@ impl Store {
                 rows.extend(self.lookup(&uri)?.map(|record| record.id));
             }
         }
-        let run = |conn: &Connection| -> rusqlite::Result<()> {
-            let tx = conn.unchecked_transaction()?;
+        self.write(|tx| {
             tx.execute("DELETE FROM takedown WHERE named = ?1", [named])?;
             for id in &rows {
                 let (site, state) = tx.query_row(
@@ -168,21 +165,16 @@ impl Store {
                     [id],
                     |row| Ok((row.get::<_, SiteId>(0)?, row.get::<_, i64>(1)?)),
                 )?;
-                count(&tx, site, UrlState::from_code(state).name(), -1)?;
-                count(&tx, site, UrlState::New.name(), 1)?;
+                count(tx, site, UrlState::from_code(state).name(), -1)?;
+                count(tx, site, UrlState::New.name(), 1)?;
                 tx.execute(
                     "UPDATE url SET state = ?2, due_ms = ?3 WHERE id = ?1",
                     params![id, UrlState::New as i64, now_ms],
                 )?;
-                tx.execute(
-                    "UPDATE host SET next_due_ms = ?2 WHERE (next_due_ms IS NULL OR next_due_ms > ?2) \
-                     AND id = (SELECT host_id FROM url WHERE id = ?1)",
-                    [*id, now_ms],
-                )?;
+                wake_host_of(tx, *id, now_ms)?;
             }
-            tx.commit()
-        };
-        run(&self.conn).map_err(|e| self.fail(e))?;
+            Ok(())
+        })?;
         Ok(all)
     }
 

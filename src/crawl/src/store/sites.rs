@@ -60,8 +60,7 @@ impl Store {
         now_ms: i64,
     ) -> Result<usize, StoreError> {
         let site = self.add_site(name)?;
-        let run = |conn: &rusqlite::Connection| -> rusqlite::Result<usize> {
-            let tx = conn.unchecked_transaction()?;
+        self.write(|tx| {
             // A seed is asked for in every cycle; the others may have a longer interval when they bring nothing.
             let due = tx.execute(
                 "UPDATE url SET due_ms = ?2, rank = ?3 WHERE site_id = ?1 AND class < 4 AND state <> 3 \
@@ -77,12 +76,10 @@ impl Store {
                 "DELETE FROM counter WHERE site_id = ?1 AND name GLOB 'cycle_*'",
                 [site],
             )?;
-            resume(&tx, site, now_ms)?;
-            wake_hosts(&tx, site, now_ms)?;
-            tx.commit()?;
+            resume(tx, site, now_ms)?;
+            wake_hosts(tx, site, now_ms)?;
             Ok(due)
-        };
-        run(&self.conn).map_err(|e| self.fail(e))
+        })
     }
 
     /// Makes the articles of a site due at once (`recrawl everything`). How many.
@@ -93,18 +90,15 @@ impl Store {
         now_ms: i64,
     ) -> Result<usize, StoreError> {
         let site = self.add_site(name)?;
-        let run = |conn: &rusqlite::Connection| -> rusqlite::Result<usize> {
-            let tx = conn.unchecked_transaction()?;
+        self.write(|tx| {
             let due = tx.execute(
                 "UPDATE url SET due_ms = ?2, rank = ?3 WHERE site_id = ?1 AND class = 4 AND due_ms > ?2 \
                  AND host_id IN (SELECT host_id FROM host_site WHERE site_id = ?1)",
                 params![site, now_ms, rank],
             )?;
-            wake_hosts(&tx, site, now_ms)?;
-            tx.commit()?;
+            wake_hosts(tx, site, now_ms)?;
             Ok(due)
-        };
-        run(&self.conn).map_err(|e| self.fail(e))
+        })
     }
 
     /// Marks a site as paused or not. Pausing holds no URL by itself: the frontier holds those of sites that it was
@@ -116,18 +110,13 @@ impl Store {
         now_ms: i64,
     ) -> Result<(), StoreError> {
         let site = self.add_site(name)?;
-        let run = |conn: &rusqlite::Connection| -> rusqlite::Result<()> {
-            let tx = conn.unchecked_transaction()?;
-            tx.execute(
-                "UPDATE site SET paused = ?2 WHERE id = ?1",
-                params![site, paused],
-            )?;
-            if !paused && resume(&tx, site, now_ms)? > 0 {
-                wake_hosts(&tx, site, now_ms)?;
-            }
-            tx.commit()
-        };
-        run(&self.conn).map_err(|e| self.fail(e))
+        self.set_pause(
+            site,
+            "UPDATE site SET paused = ?2 WHERE id = ?1",
+            params![site, paused],
+            !paused,
+            now_ms,
+        )
     }
 
     /// The operator pauses a site (`since_ms`) or lets it go on (none). Kept apart from [`Store::pause_site`], which
@@ -139,36 +128,41 @@ impl Store {
         now_ms: i64,
     ) -> Result<(), StoreError> {
         let site = self.add_site(name)?;
-        let run = |conn: &rusqlite::Connection| -> rusqlite::Result<()> {
-            let tx = conn.unchecked_transaction()?;
-            tx.execute(
-                "UPDATE site SET paused_ms = ?2 WHERE id = ?1",
-                params![site, since_ms],
-            )?;
-            if since_ms.is_none() && resume(&tx, site, now_ms)? > 0 {
-                wake_hosts(&tx, site, now_ms)?;
+        self.set_pause(
+            site,
+            "UPDATE site SET paused_ms = ?2 WHERE id = ?1",
+            params![site, since_ms],
+            since_ms.is_none(),
+            now_ms,
+        )
+    }
+
+    fn set_pause(
+        &self,
+        site: SiteId,
+        update: &str,
+        values: &[&dyn rusqlite::ToSql],
+        goes_on: bool,
+        now_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.write(|tx| {
+            tx.execute(update, values)?;
+            if goes_on && resume(tx, site, now_ms)? > 0 {
+                wake_hosts(tx, site, now_ms)?;
             }
-            tx.commit()
-        };
-        run(&self.conn).map_err(|e| self.fail(e))
+            Ok(())
+        })
     }
 
     /// Makes a URL due now, whatever its schedule says.
     pub fn make_due(&mut self, id: UrlId, now_ms: i64) -> Result<(), StoreError> {
-        let run = |conn: &rusqlite::Connection| -> rusqlite::Result<()> {
-            let tx = conn.unchecked_transaction()?;
+        self.write(|tx| {
             tx.execute(
                 "UPDATE url SET due_ms = ?2 WHERE id = ?1 AND (due_ms IS NULL OR due_ms > ?2)",
                 [id, now_ms],
             )?;
-            tx.execute(
-                "UPDATE host SET next_due_ms = ?2 WHERE (next_due_ms IS NULL OR next_due_ms > ?2) \
-                 AND id = (SELECT host_id FROM url WHERE id = ?1)",
-                [id, now_ms],
-            )?;
-            tx.commit()
-        };
-        run(&self.conn).map_err(|e| self.fail(e))
+            wake_host_of(tx, id, now_ms)
+        })
     }
 }
 
@@ -191,6 +185,20 @@ fn wake_hosts(conn: &rusqlite::Connection, site: SiteId, now_ms: i64) -> rusqlit
         "UPDATE host SET next_due_ms = ?2 WHERE (next_due_ms IS NULL OR next_due_ms > ?2) \
          AND id IN (SELECT host_id FROM host_site WHERE site_id = ?1)",
         params![site, now_ms],
+    )?;
+    Ok(())
+}
+
+/// The host of a URL may have one due at `now_ms`.
+pub(super) fn wake_host_of(
+    conn: &rusqlite::Connection,
+    id: UrlId,
+    now_ms: i64,
+) -> rusqlite::Result<()> {
+    conn.execute(
+        "UPDATE host SET next_due_ms = ?2 WHERE (next_due_ms IS NULL OR next_due_ms > ?2) \
+         AND id = (SELECT host_id FROM url WHERE id = ?1)",
+        [id, now_ms],
     )?;
     Ok(())
 }

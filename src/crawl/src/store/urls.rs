@@ -63,27 +63,32 @@ impl Reader {
 
     /// The first `limit` URLs of `host` due at `now_ms`, in order of rank, due time and finding.
     pub fn due(&self, host: HostId, now_ms: i64, limit: usize) -> Result<Vec<DueUrl>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<DueUrl>> {
-            let mut found = Vec::new();
-            let mut select = self.conn.prepare_cached(DUE)?;
-            for rank in 0..RANKS {
-                let room = limit - found.len();
-                if room == 0 {
-                    break;
-                }
-                let room = i64::try_from(room).unwrap_or(i64::MAX);
-                let mut rows = select.query(params![host, rank, now_ms, room])?;
-                while let Some(row) = rows.next()? {
-                    found.push(DueUrl {
-                        rank,
-                        due_ms: row.get(0)?,
-                        id: row.get(1)?,
-                    });
-                }
+        let mut found = Vec::new();
+        for rank in 0..RANKS {
+            let room = limit - found.len();
+            if room == 0 {
+                break;
             }
-            Ok(found)
-        };
-        read().map_err(|e| self.fail(e))
+            found.extend(self.due_of_rank(host, rank, now_ms, room)?);
+        }
+        Ok(found)
+    }
+
+    fn due_of_rank(
+        &self,
+        host: HostId,
+        rank: u8,
+        now_ms: i64,
+        limit: usize,
+    ) -> Result<Vec<DueUrl>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.rows(DUE, params![host, rank, now_ms, limit], |row| {
+            Ok(DueUrl {
+                rank,
+                due_ms: row.get(0)?,
+                id: row.get(1)?,
+            })
+        })
     }
 
     /// The `limit` URLs of `host` of rank `from` and above that have been due for longest at `now_ms`.
@@ -94,22 +99,13 @@ impl Reader {
         from: u8,
         limit: usize,
     ) -> Result<Vec<DueUrl>, StoreError> {
-        let most = i64::try_from(limit).unwrap_or(i64::MAX);
-        let read = || -> rusqlite::Result<Vec<DueUrl>> {
-            let mut found = Vec::new();
-            let mut select = self.conn.prepare_cached(DUE)?;
-            for rank in from..RANKS {
-                let mut rows = select.query(params![host, rank, now_ms, most])?;
-                while let Some(row) = rows.next()? {
-                    let (due_ms, id) = (row.get(0)?, row.get(1)?);
-                    found.push(DueUrl { rank, due_ms, id });
-                }
-            }
-            found.sort_by_key(|url| (url.due_ms, url.id));
-            found.truncate(limit);
-            Ok(found)
-        };
-        read().map_err(|e| self.fail(e))
+        let mut found = Vec::new();
+        for rank in from..RANKS {
+            found.extend(self.due_of_rank(host, rank, now_ms, limit)?);
+        }
+        found.sort_by_key(|url| (url.due_ms, url.id));
+        found.truncate(limit);
+        Ok(found)
     }
 
     /// The earliest due time of `host`; only times after `after_ms` if one is given.
@@ -212,8 +208,7 @@ impl Store {
     /// After an unclean stop: the URLs that were being visited then ([`InFlight`](super::InFlight)). Each has its `crashes` raised by one; those at
     /// `suspect` crashes or more go to the end of their host with `rank`, those at `poison` or more are given up.
     pub fn recover(&mut self, suspect: u8, poison: u8, rank: u8) -> Result<Vec<UrlId>, StoreError> {
-        let run = |conn: &Connection| -> rusqlite::Result<Vec<UrlId>> {
-            let tx = conn.unchecked_transaction()?;
+        let ids = self.write(|tx| {
             // The table was written by older versions.
             let mut ids: Vec<UrlId> = tx
                 .prepare_cached("SELECT url_id FROM in_flight")?
@@ -234,10 +229,8 @@ impl Store {
                 .execute(params![id, suspect, poison, rank])?;
             }
             tx.execute("DELETE FROM in_flight", [])?;
-            tx.commit()?;
             Ok(ids)
-        };
-        let ids = run(&self.conn).map_err(|e| self.fail(e))?;
+        })?;
         forget(self.dir());
         Ok(ids)
     }

@@ -117,9 +117,12 @@ impl Import {
     fn add(&mut self, line: &[u8]) -> anyhow::Result<()> {
         let document: Document = serde_json::from_slice(line)?;
         let fingerprint = identity(&document)?;
-        let mut document = document;
+        let mut document = Document {
+            links: Vec::new(),
+            ..document
+        };
         document.drop_controls();
-        let new = encode(document, crate::daemon::now_ms());
+        let new = encode(&document, crate::daemon::now_ms());
         self.waiting.push((fingerprint, DocOp::Upsert(new)));
         Ok(())
     }

@@ -62,7 +62,7 @@ use reloading::{Current, pass_on};
 use review::term_search::TermSearch;
 use serving::start_server;
 use shared::STUCK_MS;
-use taojin_crawl::store::Store;
+use taojin_crawl::store::{Follows, Store};
 use taojin_search::analyze::Analyzer;
 use wiring::{Wiring, learner, open_loop};
 
@@ -215,7 +215,7 @@ impl Crawl {
         mode: &Mode,
         progress: Option<Progress>,
         shared: &Arc<Shared>,
-    ) -> anyhow::Result<(Self, store::Follows)> {
+    ) -> anyhow::Result<(Self, Follows)> {
         let store = open_store(loaded)?;
         shared.beat(now_ms());
         let is_daemon = *mode == Mode::Forever;

@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use metrics_exporter_prometheus::PrometheusHandle;
 
-use super::control::Desk as ControlDesk;
+use super::control::Controller;
 use super::crawl::state::Event;
-use super::review::templates::Desk;
+use super::review::templates::TemplateReviewer;
 use super::{Shared, StatusBoard, TermReviewer, status_source};
 use crate::config::Loaded;
 use crate::documents::open_index;
@@ -27,10 +27,10 @@ pub(super) fn start_server(
     let Some(listener) = listener else {
         return (None, None);
     };
-    let desk = ControlDesk::beside(loaded, board.current()).here(events, shared);
+    let controller = Controller::beside(loaded, board.current()).here(events, shared);
     let state = match serve_state(loaded, analyzer, board) {
         Ok(state) => ServeState {
-            sites: Some(Arc::new(desk)),
+            sites: Some(Arc::new(controller)),
             ..state
         },
         Err(error) => {
@@ -62,10 +62,10 @@ pub fn serve_state(
         source: reader,
         follows: board.topics(),
         terms: Some(Arc::new(TermReviewer::of(loaded))),
-        sites: Some(Arc::new(ControlDesk::beside(loaded, board.current()))),
+        sites: Some(Arc::new(Controller::beside(loaded, board.current()))),
         status: status_source(board, move || counted.num_docs().unwrap_or_default()),
         metrics: metrics_handle()?,
-        templates: Some(Arc::new(Desk {
+        templates: Some(Arc::new(TemplateReviewer {
             dir: loaded.config.data_dir.clone(),
             extract: loaded.config.extract.clone(),
         })),

@@ -41,7 +41,7 @@ pub(crate) fn take_over(
             fingerprint: stored.fingerprint,
             seq: i64::try_from(stored.seq).unwrap_or(i64::MAX),
             fetched_ms: stored.fetched_ms,
-            document: encode(stored.document, stored.fetched_ms),
+            document: encode(&stored.document, stored.fetched_ms),
         });
         done += 1;
         if waiting.len() == AT_ONCE {

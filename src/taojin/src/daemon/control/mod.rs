@@ -8,7 +8,7 @@
 pub(super) mod actions;
 mod alone;
 mod client;
-mod desk;
+mod controller;
 mod perform;
 mod server;
 mod watch;
@@ -25,7 +25,7 @@ use crate::serve::{CommandDone, CommandRefused, SiteCommand};
 pub(super) use actions::IndexPlace;
 pub use alone::carry_out as carry_out_alone;
 pub use client::{Asked, ask};
-pub(super) use desk::Desk;
+pub(super) use controller::Controller;
 pub(super) use server::ControlSocket;
 pub(super) use watch::Watches;
 

@@ -4,19 +4,18 @@
 use std::sync::Arc;
 
 use super::crawl_log::LogLine;
-use super::duplicates::{Duplicates, Primary, content};
+use super::duplicates::{Duplicates, Primary};
 use super::visited::{Finished, Visited};
-use crate::documents::encode;
 use taojin_crawl::fetch::Fetched;
 use taojin_crawl::frontier::Lease;
 use taojin_crawl::schedule::{self, Finding, PageFacts, PageKind, Revisit};
 use taojin_crawl::store::{DocOp, FinishedPage, UrlClass, UrlRecord, UrlState, Visit};
 use taojin_crawl::{DocumentChange, VisitOutcome};
-use taojin_extract::{Document, Kind};
+use taojin_extract::Kind;
 use taojin_uri::CrawlUri;
 
 /// What follows from a visit.
-pub(crate) struct Settled {
+pub(crate) struct Applied {
     /// For the transaction.
     pub(crate) page: FinishedPage,
     /// For the crawl log.
@@ -26,28 +25,34 @@ pub(crate) struct Settled {
 }
 
 /// Decides with the revisit policy what becomes of the URL and of its document.
-pub(crate) fn settle(
+pub(crate) fn apply(
     finished: Finished,
-    ties: Duplicates,
+    duplicates: Duplicates,
     config: &schedule::Config,
     now_ms: i64,
-) -> Settled {
+) -> Applied {
     let Finished { lease, visited, .. } = finished;
     let record = &lease.record;
     // A page from an archive was visited when it was archived.
     let at_ms = visited.archived_ms.unwrap_or(now_ms);
-    let has_document = visited.document.is_some() && ties.primary.is_none();
+    let has_document = visited.document.is_some() && duplicates.primary.is_none();
     let finding = finding(&visited, record.visit.class, has_document);
     let mut revisit = schedule::revisit(config, record, &finding, at_ms);
-    tie(&mut revisit, &visited, record, ties.primary.as_ref(), at_ms);
-    if let Some(primary) = &ties.primary {
+    link_to_primary(
+        &mut revisit,
+        &visited,
+        record,
+        duplicates.primary.as_ref(),
+        at_ms,
+    );
+    if let Some(primary) = &duplicates.primary {
         // Its document is looked after at the other address.
         revisit.visit.due_ms = revisit.visit.due_ms.map(|_| at_ms + config.max_ms);
         revisit.visit.target = Some(primary.uri.to_string());
     }
     note(&mut revisit.visit, &visited);
-    let other_document = other_document(&visited, record, ties.primary.as_ref(), at_ms);
-    let (document, said) = document(&visited, &revisit, record, &ties, at_ms);
+    let other_document = other_document(&visited, record, duplicates.primary.as_ref(), at_ms);
+    let (document, said) = document(&visited, &revisit, record, &duplicates, at_ms);
     let read = visited.outcome == VisitOutcome::Page && visited.digest.is_some();
     let is_page = revisit.visit.state == UrlState::Fetched && !revisit.delete;
     let wasted = read && is_page && !revisit.changed;
@@ -65,13 +70,13 @@ pub(crate) fn settle(
         outlinks,
         document,
         other_document,
-        yielding: ties.yielding,
+        yielding: duplicates.yielding,
     };
-    Settled { page, line, wasted }
+    Applied { page, line, wasted }
 }
 
 /// Whose document stands for the page from now on, and where it stands.
-fn tie(
+fn link_to_primary(
     revisit: &mut Revisit,
     visited: &Visited,
     record: &UrlRecord,
@@ -95,7 +100,7 @@ fn tie(
     let read = visited.outcome == VisitOutcome::Page && visited.kind != Some(Kind::Error);
     if read || !matches!(visit.state, UrlState::Failed | UrlState::Refused) {
         let same_text = primary.is_none_or(|p| p.same_text);
-        let said = visited.document.as_ref().map(content);
+        let said = visited.document.as_ref().map(|d| d.content);
         visit.content = said.filter(|_| same_text);
         visit.alias_of = primary.map(|p| p.id);
     }
@@ -118,12 +123,9 @@ fn other_document(
     at_ms: i64,
 ) -> Option<(u64, DocOp)> {
     let primary = primary.filter(|p| p.same_text && record.visit.alias_of != Some(p.id))?;
-    let document = Document {
-        url: primary.uri.to_string(),
-        addresses: primary.addresses.clone(),
-        ..visited.document.clone()?
-    };
-    Some((primary.uri.fingerprint(), upsert(document, at_ms)))
+    let document = visited.document.as_ref()?;
+    let row = document.row(at_ms, Some(primary.uri.as_str()), &primary.addresses);
+    Some((primary.uri.fingerprint(), DocOp::Upsert(row)))
 }
 
 /// The visit as the revisit policy sees it.
@@ -175,11 +177,11 @@ fn document(
     visited: &Visited,
     revisit: &Revisit,
     record: &UrlRecord,
-    ties: &Duplicates,
+    duplicates: &Duplicates,
     at_ms: i64,
 ) -> (Option<DocOp>, Option<DocumentChange>) {
     let had_document = record.visit.documented;
-    if ties.primary.is_some() {
+    if duplicates.primary.is_some() {
         return (
             revisit.delete.then_some(DocOp::Delete),
             Some(DocumentChange::Duplicate),
@@ -199,21 +201,14 @@ fn document(
     if had_document && !revisit.changed && same {
         return (None, Some(DocumentChange::Unchanged));
     }
-    let word = match (had_document, ties.yielding.is_empty()) {
+    let change = match (had_document, duplicates.yielding.is_empty()) {
         (true, _) => DocumentChange::Changed,
         // It had this document at another address: counted once, whichever of the two was visited first.
         (false, false) => DocumentChange::Moved,
         (false, true) => DocumentChange::New,
     };
-    let document = Document {
-        addresses: ties.addresses.clone(),
-        ..document.clone()
-    };
-    (Some(upsert(document, at_ms)), Some(word))
-}
-
-fn upsert(document: Document, fetched_ms: i64) -> DocOp {
-    DocOp::Upsert(encode(document, fetched_ms))
+    let row = document.row(at_ms, None, &duplicates.addresses);
+    (Some(DocOp::Upsert(row)), Some(change))
 }
 
 fn line(

@@ -58,7 +58,7 @@ impl CrawlLoop {
                     tracing::error!(%error, "pages cannot be stored, trying again");
                     self.shared.beat(now_ms());
                     std::thread::sleep(RETRY);
-                    self.stop_if_told();
+                    self.take_stop_while_retrying();
                 }
             }
         };
@@ -80,8 +80,8 @@ impl CrawlLoop {
         Ok(())
     }
 
-    /// Looks for a stop while a transaction is retried; finished pages that arrive meanwhile join the next batch.
-    fn stop_if_told(&mut self) {
+    /// Takes a stop while a transaction is retried; finished pages that arrive meanwhile join the next batch.
+    fn take_stop_while_retrying(&mut self) {
         while let Ok(event) = self.events.try_recv() {
             match event {
                 Event::Stop => {

@@ -141,7 +141,7 @@ impl CrawlLoop {
         };
         site.begun(now);
         self.batch.urls.extend(site.entry_urls());
-        self.tell_next_cycles();
+        self.publish_next_cycles();
         self.batch.count(name, "cycles", 1);
         // The seeds must be there before the cycle makes them due.
         self.commit(now)?;
@@ -167,7 +167,7 @@ impl CrawlLoop {
         Ok(())
     }
 
-    pub(crate) fn tell_next_cycles(&self) {
+    pub(crate) fn publish_next_cycles(&self) {
         let cycles = self
             .sites
             .values()

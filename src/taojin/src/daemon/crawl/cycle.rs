@@ -104,12 +104,12 @@ impl CrawlLoop {
         self.write_batch(now)?;
         let counts = self.store.counts()?;
         for (name, began_ms) in &over {
-            self.tell_end(name, *began_ms, counts.sites.get(&**name), now)?;
+            self.log_end(name, *began_ms, counts.sites.get(&**name), now)?;
         }
         Ok(())
     }
 
-    fn tell_end(
+    fn log_end(
         &self,
         name: &Arc<str>,
         began_ms: i64,

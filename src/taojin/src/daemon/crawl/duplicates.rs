@@ -6,10 +6,9 @@
 use super::state::CrawlLoop;
 use super::visited::Finished;
 use taojin_crawl::store::{Reader, Store, StoreError, UrlId, UrlRecord};
-use taojin_extract::Document;
 use taojin_uri::CrawlUri;
 
-/// Other addresses of a document that are told with it.
+/// Other addresses of a document that stand with it.
 const MAX_ADDRESSES: usize = 16;
 
 /// What a visited page has to do with others.
@@ -34,22 +33,15 @@ pub(crate) struct Primary {
     pub(crate) addresses: Vec<String>,
 }
 
-/// Digest of all that a document says: two pages with the same one are one.
-pub(crate) fn content(document: &Document) -> u64 {
-    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
-    for part in [&document.title, &document.published] {
-        hasher.update(part.as_deref().unwrap_or_default().as_bytes());
-        hasher.update(&[0]);
-    }
-    hasher.update(document.text.as_bytes());
-    hasher.digest()
-}
-
 impl CrawlLoop {
-    /// The ties of a page that was just visited. Pages of the open transaction that matter are written first, and the
+    /// What a page that was just visited has to do with others. Pages of the open transaction that matter are written first, and the
     /// page's own record is read again where such a page may have changed it.
-    pub(crate) fn ties(&mut self, finished: &mut Finished, now: i64) -> anyhow::Result<Duplicates> {
-        let said = finished.visited.document.as_ref().map(content);
+    pub(crate) fn duplicates(
+        &mut self,
+        finished: &mut Finished,
+        now: i64,
+    ) -> anyhow::Result<Duplicates> {
+        let said = finished.visited.document.as_ref().map(|d| d.content);
         if self.concerns_batch(finished, said) {
             self.write_batch(now)?;
         }
@@ -63,16 +55,16 @@ impl CrawlLoop {
         let Some(said) = said else {
             return Ok(Duplicates::default());
         };
-        let ties = find(&self.store, finished, said)?;
+        let found = find(&self.store, finished, said)?;
         let in_batch = |id: UrlId| self.batch.pages.iter().any(|page| page.id == id);
-        if ties.primary.as_ref().is_some_and(|p| in_batch(p.id)) {
+        if found.primary.as_ref().is_some_and(|p| in_batch(p.id)) {
             self.write_batch(now)?;
             return Ok(find(&self.store, finished, said)?);
         }
-        Ok(ties)
+        Ok(found)
     }
 
-    /// Whether a page of the open transaction may be tied to this one.
+    /// Whether a page of the open transaction may have to do with this one.
     fn concerns_batch(&self, finished: &Finished, said: Option<u64>) -> bool {
         let record = &finished.lease.record;
         let target = finished.visited.target.as_ref().map(CrawlUri::fingerprint);
@@ -96,7 +88,7 @@ fn find(store: &Store, finished: &Finished, said: u64) -> Result<Duplicates, Sto
     {
         let same_text = primary.visit.content == Some(said);
         return Ok(Duplicates {
-            primary: Some(told(store, primary, record, same_text)?),
+            primary: Some(self::primary(store, primary, record, same_text)?),
             ..Duplicates::default()
         });
     }
@@ -111,7 +103,7 @@ fn find(store: &Store, finished: &Finished, said: u64) -> Result<Duplicates, Sto
     if let Some(twin) = twin {
         // A page that has no document of its own takes no other's place.
         return Ok(Duplicates {
-            primary: Some(told(store, twin, record, true)?),
+            primary: Some(primary(store, twin, record, true)?),
             ..Duplicates::default()
         });
     }
@@ -151,7 +143,7 @@ fn yielding(store: &Reader, record: &UrlRecord) -> Result<Vec<UrlId>, StoreError
     Ok(found)
 }
 
-fn told(
+fn primary(
     store: &Reader,
     primary: UrlRecord,
     alias: &UrlRecord,

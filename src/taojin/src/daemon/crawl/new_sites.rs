@@ -72,7 +72,7 @@ impl CrawlLoop {
             .values()
             .map(|s| (s.site.name.clone(), site_run::rules(&s.site, now)));
         self.shared.set_rules(rules.collect());
-        self.tell_next_cycles();
+        self.publish_next_cycles();
         Ok(())
     }
 }

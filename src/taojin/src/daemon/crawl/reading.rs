@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::body::Form;
 use super::tools::Tools;
 use super::visited::Visited;
+use crate::documents::EncodedDocument;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::Head;
 use taojin_crawl::schedule::{self, DatedLink};
@@ -16,6 +17,9 @@ use taojin_uri::CrawlUri;
 
 /// Confidence in the text from which a page that is no article is worth finding.
 const CLEAR_TEXT: f32 = 0.7;
+
+/// Bytes of text up to which a page that was cut off at the limit may still be an article.
+const MAX_TEXT_OF_CUT: usize = 128 << 10;
 
 pub(crate) fn redirect(record: &UrlRecord, to: &CrawlUri) -> Visited {
     let mut visited = Visited::nothing(VisitOutcome::Redirect, None);
@@ -32,11 +36,19 @@ pub(crate) fn redirect(record: &UrlRecord, to: &CrawlUri) -> Visited {
     visited
 }
 
+/// What is known of a body beside the body itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Answer<'a> {
+    pub(crate) record: &'a UrlRecord,
+    pub(crate) head: &'a Head,
+    /// It was cut off at the limit of its size.
+    pub(crate) cut: bool,
+}
+
 /// A body that came whole (or whose beginning is enough). Where no documents are wanted, only its links.
 pub(crate) fn read(
     tools: &Tools,
-    record: &UrlRecord,
-    head: &Head,
+    answer: &Answer<'_>,
     form: Form,
     context: &extract::Context<'_>,
 ) -> Visited {
@@ -46,12 +58,12 @@ pub(crate) fn read(
             match &tools.extract {
                 Some(config) => {
                     let document = tools.templates.extract(&page, context, config);
-                    read_page(record, head, document)
+                    read_page(answer, document)
                 }
-                None => follow_page(record, head, &page),
+                None => follow_page(answer, &page),
             }
         }
-        Form::List(bytes) => read_list(record, &bytes),
+        Form::List(bytes) => read_list(answer.record, &bytes),
         Form::Open => Visited::nothing(VisitOutcome::Page, Some("empty body".to_owned())),
         Form::Binary => {
             let reason = "content-type: no text".to_owned();
@@ -61,7 +73,8 @@ pub(crate) fn read(
 }
 
 /// A page of which only the links are wanted.
-fn follow_page(record: &UrlRecord, head: &Head, page: &Page) -> Visited {
+fn follow_page(answer: &Answer<'_>, page: &Page) -> Visited {
+    let Answer { record, head, .. } = *answer;
     let mut visited = Visited::nothing(VisitOutcome::Page, None);
     visited.kind = Some(Kind::Other);
     visited.unindexed = Some("documents are switched off (crawl.documents = false)".to_owned());
@@ -102,7 +115,8 @@ fn asks_not_to_follow(page: &Page) -> bool {
     })
 }
 
-pub(crate) fn read_page(record: &UrlRecord, head: &Head, mut document: Document) -> Visited {
+pub(crate) fn read_page(answer: &Answer<'_>, mut document: Document) -> Visited {
+    let Answer { record, head, cut } = *answer;
     document.noindex |= head.noindex;
     document.nofollow |= head.nofollow;
     let mut visited = Visited::nothing(VisitOutcome::Page, None);
@@ -145,8 +159,13 @@ pub(crate) fn read_page(record: &UrlRecord, head: &Head, mut document: Document)
         });
         visited.target = Some(canonical);
     }
+    // Pictures in the page leave an article short; a text as long as this is a list without an end.
+    if cut && visited.unindexed.is_none() && document.text.len() > MAX_TEXT_OF_CUT {
+        visited.kind = Some(Kind::Other);
+        visited.unindexed = Some("the text has no end".to_owned());
+    }
     if visited.unindexed.is_none() {
-        visited.document = Some(document);
+        visited.document = Some(EncodedDocument::new(&document));
     }
     visited
 }

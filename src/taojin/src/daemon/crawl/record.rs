@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::apply as settle;
-use super::apply::Settled;
+use super::apply::{Applied, apply};
 use super::cycle;
 use super::state::CrawlLoop;
 use super::visited::{Finished, Visited};
@@ -23,7 +22,7 @@ impl CrawlLoop {
                 .discard(&finished.lease, &finished.report, now);
             return Ok(());
         }
-        let ties = self.ties(&mut finished, now)?;
+        let duplicates = self.duplicates(&mut finished, now)?;
         self.frontier
             .finished(&finished.lease, &finished.report, now);
         let record = &finished.lease.record;
@@ -44,30 +43,35 @@ impl CrawlLoop {
         let site = Arc::clone(&record.site);
         let problem = problem(&finished.visited);
         let blind = is_blind(record);
-        let mut settled = settle::settle(finished, ties, &self.revisit, now);
-        self.frontier.book_recheck(&site, blind, settled.wasted);
+        let mut applied = apply(finished, duplicates, &self.revisit, now);
+        self.frontier.book_recheck(&site, blind, applied.wasted);
         if self.replay.is_some() && !self.sites.contains_key(&site) {
             // Nobody asked for a crawl of it: it stays as it was archived.
-            settled.page.visit.due_ms = None;
+            applied.page.visit.due_ms = None;
         }
         self.batch_since.get_or_insert_with(Instant::now);
-        self.tally(&site, &settled, problem);
-        self.log.write(&settled.line);
-        self.summary.add(&settled.line, settled.wasted);
+        self.count_visit(&site, &applied, problem);
+        self.log.write(&applied.line);
+        self.summary.add(&applied.line, applied.wasted);
         self.left = self.left.saturating_sub(1);
         self.watches
-            .visited(settled.page.id, &settled.line, settled.wasted, self.left);
+            .visited(applied.page.id, &applied.line, applied.wasted, self.left);
         if let Some(progress) = &mut self.progress {
-            progress(&settled.line, self.left);
+            progress(&applied.line, self.left);
         }
-        self.batch.pages.push(settled.page);
+        self.batch.pages.push(applied.page);
         Ok(())
     }
 
     /// Counts for the status of a site: of all time, and of the cycle (`cycle_…`, set back when one begins).
-    fn tally(&mut self, site: &Arc<str>, settled: &Settled, problem: Option<Cow<'static, str>>) {
-        let line = &settled.line;
-        let visit = &settled.page.visit;
+    fn count_visit(
+        &mut self,
+        site: &Arc<str>,
+        applied: &Applied,
+        problem: Option<Cow<'static, str>>,
+    ) {
+        let line = &applied.line;
+        let visit = &applied.page.visit;
         let is_entry = visit.class == UrlClass::Seed;
         // That an old page is no longer there is no error of its site; that the front page is not there is one.
         let is_missing = visit.not_found_since_ms.is_some() || line.outcome == VisitOutcome::Gone;
@@ -78,7 +82,7 @@ impl CrawlLoop {
         let is_new = line.document == Some(DocumentChange::New);
         for (name, cycle_name, is_so) in [
             ("fetches", "cycle_visits", true),
-            ("wasted", "cycle_wasted", settled.wasted),
+            ("wasted", "cycle_wasted", applied.wasted),
             ("not_modified", "cycle_not_modified", not_modified),
             ("new_documents", "cycle_new", is_new),
             ("errors", "cycle_errors", failed),
@@ -102,18 +106,18 @@ impl CrawlLoop {
             let name = format!("{}{problem}", cycle::PROBLEM);
             self.batch.count(site, name, 1);
         }
-        ::metrics::counter!(metrics::FETCHES_TOTAL, "outcome" => settled.line.outcome.as_str())
+        ::metrics::counter!(metrics::FETCHES_TOTAL, "outcome" => applied.line.outcome.as_str())
             .increment(1);
-        ::metrics::counter!(metrics::FETCH_BYTES_TOTAL).increment(settled.line.bytes);
+        ::metrics::counter!(metrics::FETCH_BYTES_TOTAL).increment(applied.line.bytes);
         ::metrics::histogram!(metrics::FETCH_SECONDS)
-            .record(Duration::from_millis(settled.line.elapsed_ms.unsigned_abs()).as_secs_f64());
-        ::metrics::counter!(metrics::OUTLINKS_TOTAL).increment(settled.line.outlinks as u64);
-        if settled.page.document.is_some() {
+            .record(Duration::from_millis(applied.line.elapsed_ms.unsigned_abs()).as_secs_f64());
+        ::metrics::counter!(metrics::OUTLINKS_TOTAL).increment(applied.line.outlinks as u64);
+        if applied.page.document.is_some() {
             ::metrics::counter!(metrics::DOCUMENTS_TOTAL).increment(1);
         }
         if failed || (is_entry && problem.is_some()) {
             // A page that came with 200 fails when it says that it does not exist.
-            let own = settled.page.visit.error.as_deref();
+            let own = applied.page.visit.error.as_deref();
             // The log has a word for programs, the status a sentence for people.
             let reason = match line.outcome {
                 VisitOutcome::Unreachable | VisitOutcome::RobotsUnreachable => {

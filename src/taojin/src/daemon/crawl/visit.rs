@@ -5,21 +5,18 @@
 use std::sync::Arc;
 
 use super::body::{Body, Form};
-use super::reading::{child, read, redirect};
+use super::reading::{Answer, child, read, redirect};
 use super::tools::Tools;
 use super::visited::{Archived, Visited};
 use taojin_crawl::fetch::{self, Access, Exchange, Fetched, Request, Verdict, Want};
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::store::{UrlClass, UrlRecord, UrlState};
 use taojin_crawl::{Failure, VisitOutcome};
-use taojin_extract::{self as extract, Document, Kind};
+use taojin_extract as extract;
 use taojin_uri::CrawlUri;
 
 /// A feed or sitemap of this size is cut off: the sitemap protocol allows 50 MB, which is a crawl of its own.
 const MAX_LIST_BYTES: u64 = 16 << 20;
-
-/// Bytes of text up to which a page that was cut off at the limit may still be an article.
-const MAX_TEXT_OF_CUT: usize = 128 << 10;
 
 /// Visits the leased URL. Never fails: every end is a [`Visited`].
 pub(crate) async fn visit(
@@ -180,17 +177,18 @@ fn judge(tools: &Tools, record: &UrlRecord, fetched: Fetched, form: Form, at_ms:
     };
     let mut visited = match fetched.redirect_target() {
         Some(to) => redirect(record, to),
-        None if is_usable => read(tools, record, &fetched.head, form, &context),
+        None if is_usable => {
+            let answer = Answer {
+                record,
+                head: &fetched.head,
+                cut,
+            };
+            read(tools, &answer, form, &context)
+        }
         None => Visited::nothing(fetched.outcome, None),
     };
     if cut && visited.outcome == VisitOutcome::Page {
         visited.reason = Some("too-large: cut off at the limit".to_owned());
-        // Pictures in the page leave an article short; a text as long as this is a list without an end.
-        let endless = |d: &mut Document| d.text.len() > MAX_TEXT_OF_CUT;
-        if visited.document.take_if(endless).is_some() {
-            visited.kind = Some(Kind::Other);
-            visited.unindexed = Some("the text has no end".to_owned());
-        }
     } else if visited.reason.is_none() && (short || !visited.outcome.is_success()) {
         visited.reason = Some(reason(&fetched));
     }

@@ -1,10 +1,11 @@
 //! What passes between the crawl loop and the visits: a lease goes out, what the visit found comes back. Plain data.
 
+use crate::documents::EncodedDocument;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Fetched, Record};
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::store::NewUrl;
-use taojin_extract::{Document, Kind};
+use taojin_extract::Kind;
 use taojin_uri::CrawlUri;
 
 /// One visit to be made.
@@ -44,7 +45,7 @@ pub(crate) struct Visited {
     /// What the page is.
     pub(crate) kind: Option<Kind>,
     /// The document, if the page is one to be found.
-    pub(crate) document: Option<Document>,
+    pub(crate) document: Option<EncodedDocument>,
     /// Digest of the text (articles) or of the links (hubs).
     pub(crate) digest: Option<u64>,
     /// Digest of what the page says without its numbers.

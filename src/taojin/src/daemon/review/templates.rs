@@ -1,4 +1,4 @@
-//! The desk at which a person looks at templates and labels them. In: questions of the web page. Out: saved pages with
+//! Reviewing templates: a person looks at them and labels them. In: questions of the web page. Out: saved pages with
 //! regions, documents with and without the template, the effect of a label. Opens its own connection for each question.
 
 use std::path::PathBuf;
@@ -22,8 +22,8 @@ const MAX_REGIONS: usize = 200;
 /// Lines of an effect that are shown.
 const MAX_LINES: usize = 40;
 
-/// The desk over the store of a data directory.
-pub(crate) struct Desk {
+/// The review over the store of a data directory.
+pub(crate) struct TemplateReviewer {
     pub(crate) dir: PathBuf,
     pub(crate) extract: extract::Config,
 }
@@ -53,7 +53,7 @@ impl SavedPage {
     }
 }
 
-impl Desk {
+impl TemplateReviewer {
     fn open(&self) -> Result<TemplateStore, SourceError> {
         TemplateStore::open(&self.dir).map_err(failed)
     }
@@ -197,7 +197,7 @@ fn relabelled(template: &Template, proposal: &Proposal) -> Option<Template> {
     Some(changed)
 }
 
-impl TemplateReview for Desk {
+impl TemplateReview for TemplateReviewer {
     fn list(&self) -> Result<Vec<TemplateListed>, SourceError> {
         let store = match TemplateStore::open(&self.dir) {
             Ok(store) => store,

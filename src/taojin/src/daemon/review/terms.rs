@@ -77,7 +77,7 @@ pub struct TermReviewer {
 }
 
 impl TermReviewer {
-    /// The desk of this configuration.
+    /// The review of this configuration.
     pub fn of(loaded: &Loaded) -> Self {
         Self {
             loaded: loaded.clone(),

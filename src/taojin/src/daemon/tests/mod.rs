@@ -1,8 +1,8 @@
 //! Tests of what the daemon decides about one visit: no network, no store, no clock.
 
+mod apply;
 mod fetching;
 mod reading;
-mod settle;
 mod templates;
 mod verdict;
 

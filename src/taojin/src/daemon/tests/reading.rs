@@ -1,7 +1,8 @@
 //! What is read out of a body.
 
 use super::*;
-use crate::daemon::crawl::reading::{is_other_spelling, read_page, redirect};
+use crate::daemon::crawl::reading::{Answer, is_other_spelling, read_page, redirect};
+use crate::daemon::crawl::visited::Visited;
 use taojin_extract::{Document, Kind, Link, LinkKind};
 
 #[test]
@@ -45,12 +46,17 @@ fn document(kind: Kind) -> Document {
     }
 }
 
-fn read(document: Document, head: &Head) -> (bool, Vec<String>, Option<String>) {
-    let visited = read_page(
-        &record("http://a.cn/1.html", Visit::default()),
+fn read_whole(document: Document, head: &Head) -> Visited {
+    let answer = Answer {
+        record: &record("http://a.cn/1.html", Visit::default()),
         head,
-        document,
-    );
+        cut: false,
+    };
+    read_page(&answer, document)
+}
+
+fn read(document: Document, head: &Head) -> (bool, Vec<String>, Option<String>) {
+    let visited = read_whole(document, head);
     (
         visited.document.is_some(),
         visited
@@ -137,11 +143,7 @@ fn a_page_with_a_canonical_address_keeps_its_document_and_asks_for_the_other() {
 
 #[test]
 fn feeds_are_taken_as_feeds_and_links_are_one_hop_further() {
-    let visited = read_page(
-        &record("http://a.cn/1.html", Visit::default()),
-        &Head::default(),
-        document(Kind::Hub),
-    );
+    let visited = read_whole(document(Kind::Hub), &Head::default());
     let found: Vec<_> = visited
         .outlinks
         .iter()

@@ -1,9 +1,10 @@
 //! What becomes of a URL and its document.
 
 use super::*;
-use crate::daemon::crawl::apply::{Settled, settle};
-use crate::daemon::crawl::duplicates::{Duplicates, Primary, content};
+use crate::daemon::crawl::apply::{Applied, apply};
+use crate::daemon::crawl::duplicates::{Duplicates, Primary};
 use crate::daemon::crawl::visited::{Finished, Visited};
+use crate::documents::{self, EncodedDocument};
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::schedule;
 use taojin_crawl::store::DocOp;
@@ -22,12 +23,16 @@ fn article(text: &str) -> Document {
     }
 }
 
+fn content(document: &Document) -> u64 {
+    EncodedDocument::new(document).content
+}
+
 /// A page that came whole and says `text`, with this digest.
 fn page(text: &str, digest: u64) -> Visited {
     Visited {
         fetched: Some(fetched(VisitOutcome::Page, 200)),
         kind: Some(Kind::Article),
-        document: Some(article(text)),
+        document: Some(EncodedDocument::new(&article(text))),
         digest: Some(digest),
         ..Visited::nothing(VisitOutcome::Page, None)
     }
@@ -40,21 +45,21 @@ fn ended(outcome: VisitOutcome, status: u16) -> Visited {
     }
 }
 
-fn settled(visit: Visit, visited: Visited, ties: Duplicates) -> Settled {
+fn applied(visit: Visit, visited: Visited, duplicates: Duplicates) -> Applied {
     let finished = Finished {
         lease: Lease::archived(record(PAGE, visit), NOW),
         visited,
         report: FetchReport::new(VisitOutcome::Page, 20),
     };
-    settle(finished, ties, &schedule::Config::default(), NOW)
+    apply(finished, duplicates, &schedule::Config::default(), NOW)
 }
 
-fn alone(visit: Visit, visited: Visited) -> Settled {
-    settled(visit, visited, Duplicates::default())
+fn alone(visit: Visit, visited: Visited) -> Applied {
+    applied(visit, visited, Duplicates::default())
 }
 
-fn op(settled: &Settled) -> &'static str {
-    match &settled.page.document {
+fn op(applied: &Applied) -> &'static str {
+    match &applied.page.document {
         None => "-",
         Some(DocOp::Delete) => "delete",
         Some(DocOp::Upsert(_)) => "upsert",
@@ -150,9 +155,11 @@ fn only_410_and_404_a_day_apart_and_redirects_delete() {
 fn a_new_date_alone_is_told_to_the_index() {
     let said = content(&article("正文"));
     let mut visited = page("正文", 1);
-    if let Some(document) = &mut visited.document {
-        document.published = Some("2026-11-20".to_owned());
-    }
+    let dated = Document {
+        published: Some("2026-11-20".to_owned()),
+        ..article("正文")
+    };
+    visited.document = Some(EncodedDocument::new(&dated));
     let end = alone(known(1, said), visited);
     assert_eq!(op(&end), "upsert");
     assert_ne!(end.page.visit.content, Some(said));
@@ -174,7 +181,7 @@ fn primary(same_text: bool) -> Duplicates {
 fn a_page_whose_text_is_known_has_no_document_and_is_told_with_the_first() {
     let said = content(&article("正文"));
     for (before, wanted) in [(Visit::default(), "-"), (known(9, 9), "delete")] {
-        let end = settled(before, page("正文", 1), primary(true));
+        let end = applied(before, page("正文", 1), primary(true));
         let visit = &end.page.visit;
         assert_eq!(
             (op(&end), end.line.document),
@@ -194,10 +201,10 @@ fn a_page_whose_text_is_known_has_no_document_and_is_told_with_the_first() {
         let DocOp::Upsert(new) = op else {
             panic!("deleted")
         };
-        assert_eq!(new.url, "http://a.example/first.html");
-        let document = crate::documents::unpack(&new.body).unwrap().document;
+        let document = documents::unpack(&new.body).unwrap().1;
         assert_eq!(document.url, new.url);
-        assert!(document.addresses.iter().any(|address| address == PAGE));
+        assert_eq!(new.url, "http://a.example/first.html");
+        assert_eq!(document.addresses, [PAGE]);
     }
 }
 
@@ -208,13 +215,13 @@ fn what_is_told_once_is_not_told_again() {
         alias_of: Some(3),
         ..known(1, content(&article("正文")))
     };
-    let end = settled(alias, page("正文", 1), primary(true));
+    let end = applied(alias, page("正文", 1), primary(true));
     assert_eq!((op(&end), end.page.other_document), ("-", None));
 }
 
 #[test]
 fn a_canonical_address_keeps_its_own_text() {
-    let end = settled(Visit::default(), page("打印版", 1), primary(false));
+    let end = applied(Visit::default(), page("打印版", 1), primary(false));
     assert_eq!((op(&end), end.page.other_document), ("-", None));
     let visit = &end.page.visit;
     assert_eq!((visit.alias_of, visit.content), (Some(3), None));
@@ -222,11 +229,11 @@ fn a_canonical_address_keeps_its_own_text() {
 
 #[test]
 fn a_document_that_comes_to_its_canonical_address_is_not_new() {
-    let ties = Duplicates {
+    let duplicates = Duplicates {
         yielding: vec![3],
         ..Duplicates::default()
     };
-    let end = settled(Visit::default(), page("正文", 1), ties);
+    let end = applied(Visit::default(), page("正文", 1), duplicates);
     assert_eq!(
         (op(&end), end.line.document),
         ("upsert", Some(DocumentChange::Moved))
@@ -235,7 +242,7 @@ fn a_document_that_comes_to_its_canonical_address_is_not_new() {
 }
 
 #[test]
-fn ties_end_with_the_text_and_stay_over_a_failure() {
+fn a_pointer_to_the_first_page_ends_with_the_text_and_stay_over_a_failure() {
     let alias = || Visit {
         documented: false,
         alias_of: Some(3),

@@ -34,14 +34,14 @@ enum Link {
 }
 
 /// Where `serve` hands commands.
-pub(in crate::daemon) struct Desk {
+pub(in crate::daemon) struct Controller {
     link: Link,
     data_dir: PathBuf,
     log: PathBuf,
     current: watch::Receiver<Current>,
 }
 
-impl Desk {
+impl Controller {
     /// Beside a daemon of another process, or none.
     pub(in crate::daemon) fn beside(loaded: &Loaded, current: watch::Receiver<Current>) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Desk {
     }
 }
 
-impl SiteControl for Desk {
+impl SiteControl for Controller {
     fn carry_out(&self, command: SiteCommand) -> Result<CommandDone, CommandRefused> {
         let request = Request::Command(command);
         let answer = match &self.link {
@@ -95,7 +95,7 @@ impl SiteControl for Desk {
     }
 }
 
-impl Desk {
+impl Controller {
     /// The last visits of a site, as far as the end of the log has them. Without a log there are none.
     fn visits(&self, name: &str) -> Vec<Visit> {
         let read = || -> std::io::Result<Vec<u8>> {

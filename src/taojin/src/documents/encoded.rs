@@ -1,0 +1,183 @@
+//! Documents in the form in which the log keeps them. In: a document, once, in the task that read it; then where it stands.
+//! Out: what the log takes; and out of that the document again.
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+
+use taojin_crawl::store::NewDocument;
+use taojin_extract::Document;
+
+/// Level of zstd: its own default; higher ones halve the speed for some percent.
+const LEVEL: i32 = 3;
+/// A body that begins so is plain JSON; else it is a frame of zstd. Bodies of older versions are plain.
+const PLAIN: u8 = b'{';
+/// Bytes of JSON that are kept as they are: compressed they would be no smaller.
+const SMALL: usize = 256;
+/// Longest document in JSON; a longer one in the log is damaged.
+const MAX_BYTES: usize = 256 << 20;
+
+/// A document as it goes into the log, and a digest of what it says.
+#[derive(Debug, Clone)]
+pub struct EncodedDocument {
+    /// Digest of title, date and text: two pages with the same one are one.
+    pub content: u64,
+    url: String,
+    site: String,
+    json: Vec<u8>,
+}
+
+/// What a body holds beside the document as it was read.
+#[derive(Serialize)]
+struct Beside<'a> {
+    fetched_ms: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    addresses: &'a [String],
+}
+
+/// A body, read again.
+#[derive(Deserialize)]
+struct Body {
+    fetched_ms: i64,
+    url: Option<String>,
+    #[serde(default)]
+    addresses: Vec<String>,
+    document: Document,
+}
+
+impl EncodedDocument {
+    /// Encodes a document. Its links are not kept: take them out before, so that they cost nothing.
+    pub fn new(document: &Document) -> Self {
+        let json =
+            serde_json::to_vec(document).expect("a document of strings and numbers serializes");
+        Self {
+            content: content(document),
+            url: document.url.clone(),
+            site: document.site.clone().unwrap_or_default(),
+            json,
+        }
+    }
+
+    /// What the log takes of the document as it was fetched at `fetched_ms`, Unix milliseconds; at `url`, if it stands for
+    /// another page, and with the other addresses that say the same.
+    pub fn row(&self, fetched_ms: i64, url: Option<&str>, addresses: &[String]) -> NewDocument {
+        let beside = Beside {
+            fetched_ms,
+            url,
+            addresses,
+        };
+        let mut json = serde_json::to_vec(&beside).expect("strings and a number serialize");
+        // The object goes on with the document, which is not encoded again.
+        json.pop();
+        json.extend_from_slice(br#","document":"#);
+        json.extend_from_slice(&self.json);
+        json.push(b'}');
+        let body = match json.len() {
+            0..=SMALL => json,
+            _ => zstd::bulk::compress(&json, LEVEL)
+                .expect("memory is the only thing that compressing needs"),
+        };
+        NewDocument {
+            url: url.unwrap_or(&self.url).to_owned(),
+            site: self.site.clone(),
+            body,
+        }
+    }
+}
+
+/// The document of a body of the log, and when it was fetched, Unix milliseconds. An error says that it is damaged.
+pub fn unpack(body: &[u8]) -> anyhow::Result<(i64, Document)> {
+    let unpacked;
+    let json = match body.first() {
+        Some(&PLAIN) => body,
+        _ => {
+            let size = zstd::zstd_safe::get_frame_content_size(body)
+                .ok()
+                .flatten()
+                .and_then(|size| usize::try_from(size).ok())
+                .filter(|size| *size <= MAX_BYTES)
+                .context("neither JSON nor a zstd frame of at most 256 MiB")?;
+            unpacked = zstd::bulk::decompress(body, size)?;
+            &unpacked
+        }
+    };
+    let Body {
+        fetched_ms,
+        url,
+        addresses,
+        mut document,
+    } = serde_json::from_slice(json)?;
+    if let Some(url) = url {
+        document.url = url;
+    }
+    if !addresses.is_empty() {
+        document.addresses = addresses;
+    }
+    Ok((fetched_ms, document))
+}
+
+fn content(document: &Document) -> u64 {
+    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    for part in [&document.title, &document.published] {
+        hasher.update(part.as_deref().unwrap_or_default().as_bytes());
+        hasher.update(&[0]);
+    }
+    hasher.update(document.text.as_bytes());
+    hasher.digest()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(text: &str) -> Document {
+        Document {
+            url: "http://a.example/2".to_owned(),
+            site: Some("s".to_owned()),
+            title: Some("标题\"".to_owned()),
+            text: text.to_owned(),
+            ..Document::default()
+        }
+    }
+
+    #[test]
+    fn a_document_comes_back_with_where_it_stands() {
+        for text in ["正文\n}", "页岩气产量创新高。".repeat(500).as_str()] {
+            let document = document(text);
+            let encoded = EncodedDocument::new(&document);
+            let plain = encoded.row(7, None, &[]);
+            assert!(plain.body.len() < 600, "{}", plain.body.len());
+            assert_eq!((&*plain.url, &*plain.site), ("http://a.example/2", "s"));
+            assert_eq!(unpack(&plain.body).unwrap(), (7, document.clone()));
+            let addresses = ["http://a.example/2".to_owned()];
+            let moved = encoded.row(7, Some("http://a.example/1"), &addresses);
+            assert_eq!(moved.url, "http://a.example/1");
+            let expected = Document {
+                url: "http://a.example/1".to_owned(),
+                addresses: addresses.to_vec(),
+                ..document
+            };
+            assert_eq!(unpack(&moved.body).unwrap(), (7, expected));
+        }
+    }
+
+    #[test]
+    fn a_body_of_an_older_version_is_read() {
+        let document = Document {
+            addresses: vec!["http://a.example/3".to_owned()],
+            ..document("正文")
+        };
+        let body = serde_json::json!({"fetched_ms": 5, "document": document});
+        assert_eq!(unpack(body.to_string().as_bytes()).unwrap(), (5, document));
+    }
+
+    #[test]
+    fn a_damaged_body_is_an_error_and_a_bomb_is_not_unpacked() {
+        let bomb = zstd::bulk::compress(&vec![b' '; MAX_BYTES + 1], 1).unwrap();
+        let half = b"{\"fetched_ms\":5,\"document\":".to_vec();
+        for body in [half, b"(\xb5/\xfd".to_vec(), Vec::new(), bomb] {
+            assert!(unpack(&body).is_err());
+        }
+    }
+}
