@@ -8,11 +8,6 @@ const WORDS: usize = 4;
 /// Longest word; longer ones are made by machines.
 const WORD_BYTES: usize = 40;
 
-/// A 64-bit hash of bytes, the same on every machine: it is stored.
-pub fn hash_text(text: &[u8]) -> u64 {
-    xxhash_rust::xxh3::xxh3_64(text)
-}
-
 /// Two hashes as one; the order matters.
 pub fn mix(a: u64, b: u64) -> u64 {
     let mut x = (a.rotate_left(23) ^ b)

@@ -11,6 +11,6 @@ mod skeleton;
 #[cfg(test)]
 mod tests;
 
-pub use label::{hash_text, mix, name_hash, name_of, shared, stable_word};
+pub use label::{mix, name_hash, name_of, shared, stable_word};
 pub use lcs::lcs_step;
 pub use skeleton::Skeleton;

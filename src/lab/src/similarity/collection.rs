@@ -10,8 +10,9 @@
 use std::collections::HashMap;
 
 use taojin_extract::page::{Attr, Page};
-use taojin_extract::similarity::{hash_text, mix, stable_word};
+use taojin_extract::similarity::{mix, stable_word};
 use taojin_extract::template::cluster::Distances;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Distance up to which clusters of a mixed collection are joined; by the bake-off.
 pub const COLLECTION_DISTANCE: f32 = 0.85;
@@ -70,10 +71,9 @@ impl Vocabulary {
 
 /// Hash of a word without its digits, which number pages.
 fn hash_letters(place: u64, word: &str) -> u64 {
-    let letters = |part: &str| hash_text(part.as_bytes());
     word.split(|c: char| c.is_ascii_digit())
         .filter(|part| !part.is_empty())
-        .fold(place, |hash, part| mix(hash, letters(part)))
+        .fold(place, |hash, part| mix(hash, xxh3_64(part.as_bytes())))
 }
 
 /// Distances of all pairs of pages.

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use taojin_extract::page::{NodeId, Page};
-use taojin_extract::similarity::{Skeleton, hash_text, mix, name_hash};
+use taojin_extract::similarity::{Skeleton, mix, name_hash};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What an element is called when trees are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -35,7 +36,7 @@ pub fn parse(text: &str) -> Skeleton {
     for part in text.split_inclusive(['(', ')', ',']) {
         let name = part.trim_end_matches(['(', ')', ',']);
         if !name.is_empty() {
-            nodes.push((hash_text(name.as_bytes()), depth));
+            nodes.push((xxh3_64(name.as_bytes()), depth));
         }
         if part.ends_with('(') {
             depth += 1;

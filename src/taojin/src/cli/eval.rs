@@ -61,7 +61,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", requires = "comment_measures")]
     plot: Option<PathBuf>,
     /// Instead of judging, learn the weights of the extraction from the pages: FILE is to replace
-    /// src/extract/weights.rs
+    /// src/extract/src/classify/weights.rs
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "predictions", "baseline", "save"])]
     learn: Option<PathBuf>,
     /// Cross-validation: part the sites into K, and judge the pages of each part with weights learned from the others
