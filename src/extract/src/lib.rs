@@ -28,6 +28,7 @@ pub mod similarity;
 pub mod template;
 #[cfg(test)]
 mod tests;
+mod times;
 mod trace;
 mod xml;
 
