@@ -42,7 +42,7 @@ impl FeatureVector<true> {
 }
 
 impl<const NAMED: bool> FeatureVector<NAMED> {
-    /// Begins the row of the next line. What this one holds stays where [`Cells::part`] is told so.
+    /// Begins the row of the next line. What this one holds stays where [`FeatureVector::part`] is told so.
     pub(crate) fn rewind(&mut self) {
         self.at = 0;
     }

@@ -1,7 +1,6 @@
 //! Tests of the comment blocks: times, words, groups, verdicts, hostile pages.
 
 mod headings;
-mod told;
 
 use super::{
     Found, endpoints, find, groups, pre_filter as chance, time_cues as signs, verdict as judge,
@@ -23,6 +22,41 @@ fn found(html: &str) -> Found {
         })
         .collect();
     find(&page, &marked)
+}
+
+#[test]
+fn a_label_before_a_name_is_not_part_of_it_whatever_its_case() {
+    let comment = |label: &str, name: &str, text: &str| {
+        format!(
+            "<div class=comment><b class=author>{label}{name}</b> <time>2024-05-07 10:00</time>\
+             <p>{text}</p><a>Reply</a></div>"
+        )
+    };
+    for label in ["by ", "By ", "Posted by "] {
+        let html = [
+            comment(
+                label,
+                "Anna Lund",
+                "This trial of the new pump went very well indeed.",
+            ),
+            comment(
+                label,
+                "Ben Stone",
+                "I would like to see the same done at our well.",
+            ),
+            comment(
+                label,
+                "Cai Wen",
+                "The report says little about what it did cost.",
+            ),
+        ];
+        let comments = found(&html.concat()).comments;
+        let names: Vec<_> = comments
+            .iter()
+            .filter_map(|c| c.author.as_deref())
+            .collect();
+        assert_eq!(names, ["Anna Lund", "Ben Stone", "Cai Wen"], "{label}");
+    }
 }
 
 #[test]
