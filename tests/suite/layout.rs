@@ -8,10 +8,14 @@ use std::path::{Path, PathBuf};
 /// Which modules of its crate a module may import; a module that is not named here may import all.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("extract/literals", &[]),
-    ("extract/page", &["literals"]),
+    ("extract/times", &["literals"]),
+    ("extract/page", &["literals", "times"]),
     ("extract/similarity", &["page"]),
     ("extract/template", &["page", "similarity"]),
-    ("extract/comments", &["page", "similarity", "literals"]),
+    (
+        "extract/comments",
+        &["page", "similarity", "literals", "times"],
+    ),
     ("search/analyze", &[]),
     ("search/terms", &["analyze"]),
     ("search/index", &["analyze"]),

@@ -28,6 +28,7 @@ pub mod similarity;
 pub mod template;
 #[cfg(test)]
 mod tests;
+mod times;
 mod trace;
 mod xml;
 
@@ -44,17 +45,18 @@ use fields::links;
 use fields::title_parts;
 use lines::language;
 use lines::outline;
-use lines::render;
+use lines::paragraphs;
 use serde::{Deserialize, Serialize};
 
 pub use body::guided::{extract_guided, observe};
 pub use classify::learn;
 pub use date::stamp::{Clock, Stamp};
 pub use document::{Comment, Document, Image, Kind, Link, LinkKind, Piece, pieces};
+pub use fields::author::NameTrace;
 pub use fields::site_title::site_title;
 pub use lines::path_ratio;
 pub use lines::smooth;
-pub use trace::{DateTrace, LineTrace, NameTrace, PathTrace, TitleTrace, Trace};
+pub use trace::{DateTrace, LineTrace, PathTrace, TitleTrace, Trace};
 pub use xml::to_xml;
 
 use crate::template::Guide;
@@ -154,7 +156,7 @@ fn finish(
 pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document, Trace) {
     let reading = Reading::of(page, context, config);
     let judged = page::judge(page, None);
-    let search = body::Search {
+    let search = body::judgement::Search {
         page,
         outline: &reading.outline,
         title: reading.guess,
@@ -216,7 +218,7 @@ impl<'a> Reading<'a> {
         let guess = headline::first_guess(page, &outline, &title.forms, &headings);
         outline.spread_marks(page, guess);
         let judged = page::judge(page, None);
-        let search = body::Search {
+        let search = body::judgement::Search {
             page,
             outline: &outline,
             title: guess,
@@ -276,7 +278,7 @@ impl<'a> Reading<'a> {
     /// The main text with its pictures.
     fn text(&self, page: &Page) -> (String, Vec<Image>) {
         let lines = &self.body.lines;
-        let (text, paragraphs) = render::paragraphs(page, &self.outline, lines);
+        let (text, paragraphs) = paragraphs::paragraphs(page, &self.outline, lines);
         let place = images::Place {
             title: self.headline.line,
             lines,

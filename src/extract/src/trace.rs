@@ -3,16 +3,17 @@
 
 use serde::Serialize;
 
-use super::body::{Body, Judgement, Search};
-use crate::classify::context_features::Second;
+use crate::body::Body;
+use crate::body::judgement::{Judgement, Search};
+use crate::classify::context::PageContext;
+use crate::classify::context_model;
 use crate::classify::features::View;
-use crate::classify::line_model as odds;
 use crate::classify::page_type;
 use crate::classify::page_type::PageType;
 use crate::date;
 use crate::date::stamp::Clock;
-use crate::fields::author::Names;
-use crate::fields::title;
+use crate::fields::author::{NameTrace, Names};
+use crate::fields::title_candidate::Candidate;
 use crate::lines::path_ratio::{Mode, PathSum};
 use crate::page::{Attr, NodeId, Page, PathId};
 
@@ -65,15 +66,6 @@ pub struct PathTrace {
     pub kept: f64,
 }
 
-/// One candidate for a name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct NameTrace {
-    /// As printed.
-    pub text: String,
-    /// Where it comes from.
-    pub origin: &'static str,
-}
-
 /// One candidate for the title.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TitleTrace {
@@ -117,7 +109,7 @@ pub struct LineTrace {
 pub(super) fn trace(
     search: &Search<'_>,
     body: &Body,
-    titles: &[title::Candidate<'_>],
+    titles: &[Candidate<'_>],
     dates: &[date::Candidate],
     names: Names,
     clock: &Clock,
@@ -125,18 +117,18 @@ pub(super) fn trace(
     let (page, outline) = (search.page, search.outline);
     let view = View::of(page, outline, search.title);
     let judgement = Judgement::of(search, &view);
-    let second = Second::of(&view, &judgement.first.odds, judgement.container);
+    let context = PageContext::of(&view, &judgement.line_model.odds, judgement.container);
     let lines = (0..judgement.odds.len()).map(|i| {
         let line = &outline.lines[i];
         LineTrace {
             text: outline.text(page, line).to_owned(),
             place: place(page, line.first),
-            alone: judgement.first.odds[i],
+            alone: judgement.line_model.odds[i],
             together: judgement.odds[i],
             kept: body.lines.binary_search(&i).is_ok(),
-            reasons: reasons(odds::reasons(
-                &second,
-                &judgement.first,
+            reasons: reasons(context_model::reasons(
+                &context,
+                &judgement.line_model,
                 &judgement.types,
                 search.weights,
                 i,

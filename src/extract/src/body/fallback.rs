@@ -3,10 +3,10 @@
 //! that was found in plain sight.
 
 use crate::document::Document;
-use crate::lines::hints::{Marks, is_hidden};
+use crate::lines::hints::Marks;
 use crate::lines::is_skipped;
 use crate::lines::measure::Measure;
-use crate::lines::render::body_text;
+use crate::lines::paragraphs::paragraphs;
 use crate::page::{Attr, Hints, Kind, NodeId, Page, Tag};
 use crate::{Config, Context, Reading};
 
@@ -82,7 +82,7 @@ fn hides(page: &Page, tokens: u32) -> bool {
         } else if is_skipped(node.tag) {
             at = node.end;
             continue;
-        } else if at >= end && is_hidden(page, at) {
+        } else if at >= end && page.is_hidden(at) {
             end = node.end;
         }
         at += 1;
@@ -115,7 +115,7 @@ fn from_noscript(
     let inner = Page::parse(longest.as_bytes(), hints);
     let reading = Reading::of(&inner, context, config);
     (reading.tokens() >= enough).then(|| {
-        let text = body_text(&inner, &reading.outline, &reading.body.lines);
+        let text = paragraphs(&inner, &reading.outline, &reading.body.lines).0;
         (text, reading.body.confidence)
     })
 }

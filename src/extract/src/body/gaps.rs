@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::mean_odds;
+use super::select::mean_odds;
 use crate::classify::features::View;
 use crate::cues::phrases::Phrase;
 use crate::lines::hints::Marks;

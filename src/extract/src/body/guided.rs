@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use crate::body;
+use super::select::select;
 use crate::date::stamp::Clock;
 use crate::date::text::{Form, find_dates};
 use crate::document::Document;
@@ -86,7 +86,7 @@ pub(crate) fn choose(
     guide: &Guide<'_>,
 ) -> (Vec<usize>, f32, &'static str) {
     let tokens: Vec<u32> = outline.lines.iter().map(|l| l.all.tokens).collect();
-    let (ratio, expected) = body::select(&tokens, odds);
+    let (ratio, expected) = select(&tokens, odds);
     let guided: Vec<f32> = outline
         .lines
         .iter()
@@ -101,7 +101,7 @@ pub(crate) fn choose(
             }
         })
         .collect();
-    let (mut lines, sure) = body::select(&tokens, &guided);
+    let (mut lines, sure) = select(&tokens, &guided);
     // What the ratio kept goes only where the template speaks against it, not because other lines have become likelier.
     lines.extend(ratio.iter().filter(|i| guided[**i] >= odds[**i]));
     lines.sort_unstable();

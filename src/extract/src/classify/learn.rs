@@ -1,14 +1,15 @@
 //! What the weights are learned from. In: a page. Out: the rows of the page and of its lines. Used by the learner
 //! (`taojin eval --learn`) only; the weights it makes are a committed table.
 
-use super::context_features::Second;
+use super::container::container;
+use super::context::PageContext;
 use super::feature_vector::{COUNT, Row};
 use super::features::View;
+use super::learned::TYPES as TYPE_COUNT;
 pub use super::learned::Weights;
 use super::page_type;
 use super::trees;
 pub use super::trees::Tree;
-use crate::body;
 use crate::fields::head::Head;
 use crate::fields::headline;
 use crate::fields::title_parts::Title;
@@ -19,7 +20,7 @@ use crate::page::Page;
 /// Number of cells of a row; those without a name stay 0.
 pub const CELLS: usize = COUNT;
 /// Names of the types of pages.
-pub const TYPES: [&str; page_type::TYPES] = page_type::NAMES;
+pub const TYPES: [&str; TYPE_COUNT] = page_type::NAMES;
 /// Questions of a tree.
 pub const DEPTH: usize = trees::DEPTH;
 /// Most features of a line alone that the trees may ask for.
@@ -86,20 +87,20 @@ impl Prepared {
     /// Rows of the second pass, given the odds of the first.
     pub fn second(&self, page: &Page, odds: &[f32]) -> Vec<Row> {
         let view = View::of(page, &self.outline, self.title);
-        let container = body::container(page, &self.outline, odds);
-        let second = Second::of(&view, odds, container);
-        (0..odds.len()).map(|i| *second.cells(i).row).collect()
+        let container = container(page, &self.outline, odds);
+        let context = PageContext::of(&view, odds, container);
+        (0..odds.len()).map(|i| *context.vector(i).row).collect()
     }
 
     /// Names of the features; `None` for a page without lines.
     pub fn names(&self, page: &Page) -> Option<Names> {
         let view = View::of(page, &self.outline, self.title);
         let odds = vec![0.0; self.outline.lines.len()];
-        let second = Second::of(&view, &odds, None);
+        let context = PageContext::of(&view, &odds, None);
         (!odds.is_empty()).then(|| Names {
             page: self.page_names.clone(),
             first: view.names(0),
-            second: second.names(0),
+            second: context.names(0),
         })
     }
 }

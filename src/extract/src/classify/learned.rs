@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::page_type::TYPES;
 use super::trees::Tree;
 use super::weights::{BIAS, FIRST, KEPT, PAGE, TREES};
+
+/// Number of types of pages.
+pub(crate) const TYPES: usize = 6;
 
 /// All that is learned of the extraction: a table in the source, or one that was learned just now and is to be judged.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,17 +1,10 @@
-//! How likely a line is text. In: its features. Out: log-odds, first of each line alone, by weights that are added
-//! up; then with what the first odds say of the page, by trees. Every judgement can be told feature by feature.
+//! How likely each line alone is text. In: its features. Out: log-odds, by weights that are added up (logistic
+//! regression). What stands around a line is the business of [`super::context_model`].
 
-use super::context_features::Second;
 use super::feature_vector::{COUNT, FeatureVector, Row};
 use super::features::View;
 use super::learned::Weights;
-use super::page_type;
-use super::page_type::PageType;
-use super::trees;
-use crate::body::list_page::ListPage;
 
-/// Odds of a line alone below which nothing around it makes it text: half of the lines of a page need no more judging.
-const HOPELESS: f32 = -4.5;
 /// Weights are kept in thousandths.
 const UNIT: f32 = 0.001;
 
@@ -31,24 +24,25 @@ impl LineModel {
     pub(crate) fn of(view: &View<'_>, weights: &Weights) -> Self {
         let lines = view.outline.lines.len();
         let width = weights.kept.len();
-        let mut first = Self {
+        let mut model = Self {
             odds: Vec::with_capacity(lines),
             kept: Vec::with_capacity(lines * width),
             width,
         };
         let factors = factors(&weights.first);
-        let mut cells = FeatureVector::default();
+        let mut vector = FeatureVector::default();
         for i in 0..lines {
-            view.follow(i, &mut cells);
-            let row = &cells.row;
-            first.odds.push(weigh(row, &factors));
+            view.follow(i, &mut vector);
+            let row = &vector.row;
+            model.odds.push(weigh(row, &factors));
             let kept = weights.kept.iter().map(|at| row[usize::from(*at)]);
-            first.kept.extend(kept);
+            model.kept.extend(kept);
         }
-        first
+        model
     }
 
-    fn kept(&self, i: usize) -> &[f32] {
+    /// The features of line `i` that the trees ask for.
+    pub(super) fn kept(&self, i: usize) -> &[f32] {
         self.kept
             .get(i * self.width..(i + 1) * self.width)
             .unwrap_or_default()
@@ -75,85 +69,6 @@ fn weigh(row: &Row, factors: &Row) -> f32 {
         }
     }
     sums.iter().sum::<f32>() * UNIT
-}
-
-/// What the trees are asked of line `i`: its second features, the type of its page, kept first features.
-fn joint<const NAMED: bool>(
-    second: &Second<'_>,
-    first: &LineModel,
-    types: &PageType,
-    weights: &Weights,
-    i: usize,
-    cells: &mut FeatureVector<NAMED>,
-) {
-    cells.rewind();
-    second.fill(i, cells);
-    for (name, p) in page_type::FEATURES.iter().zip(types.0) {
-        cells.put(name, p);
-    }
-    for (at, value) in weights.kept.iter().zip(first.kept(i)) {
-        cells.put(weights.first[usize::from(*at)].0, *value);
-    }
-}
-
-/// Log-odds of line `i` on a page that is no list; `cells` are there to be filled.
-fn alone(
-    second: &Second<'_>,
-    first: &LineModel,
-    types: &PageType,
-    weights: &Weights,
-    i: usize,
-    cells: &mut FeatureVector,
-) -> f32 {
-    if first.odds[i] < HOPELESS {
-        return HOPELESS;
-    }
-    joint(second, first, types, weights, i, cells);
-    trees::log_odds(&cells.row, weights.bias, &weights.trees) + types.leaning()
-}
-
-/// Log-odds of every line, now that the others' are known.
-pub(crate) fn second(
-    second: &Second<'_>,
-    first: &LineModel,
-    types: &PageType,
-    weights: &Weights,
-) -> Vec<f32> {
-    let list = ListPage::of(second.view(), types);
-    let mut cells = FeatureVector::default();
-    let judge = |i: usize| list.drawn(i, alone(second, first, types, weights, i, &mut cells));
-    (0..first.odds.len()).map(judge).collect()
-}
-
-/// What each feature adds to the `odds` of line `i`: a tree's vote is shared among what it asks for.
-pub(crate) fn reasons(
-    second: &Second<'_>,
-    first: &LineModel,
-    types: &PageType,
-    weights: &Weights,
-    i: usize,
-    odds: f32,
-) -> Vec<(&'static str, f32)> {
-    let mut cells = FeatureVector::with_names();
-    joint(second, first, types, weights, i, &mut cells);
-    let names = cells.names;
-    let shares = trees::shares(&cells.row, &weights.trees);
-    let name = |at: u16| names.get(usize::from(at)).copied().unwrap_or_default();
-    let drawn = odds
-        - alone(
-            second,
-            first,
-            types,
-            weights,
-            i,
-            &mut FeatureVector::default(),
-        );
-    let page = [
-        ("leaning of the type", types.leaning()),
-        ("place on a list", drawn),
-    ];
-    let shares = shares.into_iter().map(|(at, share)| (name(at), share));
-    shares.chain(page).collect()
 }
 
 /// Most questions that the trees may ask of first features: they are kept for every line.

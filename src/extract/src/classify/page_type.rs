@@ -5,16 +5,13 @@
 
 use super::feature_vector::{FeatureVector, log};
 use super::features::View;
-use super::learned::Weights;
+use super::learned::{TYPES, Weights};
 use super::line_cues::Signs;
 use super::page_cues as page_signs;
 use crate::fields::head::Head;
 use crate::lines::hints::Marks;
 use crate::lines::outline::is_prose;
 use crate::page::{Judged, Kind, Tag};
-
-/// Number of types.
-pub(crate) const TYPES: usize = 6;
 
 /// Share of CJK characters from which a page counts as written in them.
 const CJK_PAGE: f32 = 0.3;

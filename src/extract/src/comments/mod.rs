@@ -10,7 +10,6 @@
 mod aside;
 mod author;
 mod content;
-pub(crate) mod cursor;
 mod endpoints;
 mod fields;
 mod groups;
@@ -26,8 +25,6 @@ mod sums;
 mod tests;
 mod thread;
 pub(crate) mod time_cues;
-pub(crate) mod time_forms;
-pub(crate) mod time_scanner;
 pub(crate) mod verdict;
 mod words;
 

@@ -3,9 +3,9 @@
 
 use std::sync::LazyLock;
 
-use super::{time_forms as told_forms, time_scanner as told};
 use crate::literals::Literals;
 use crate::page::{Attr, NodeId, Page, Tag};
+use crate::times::{self, forms};
 
 /// Longest text that is looked at, in bytes: a line of name, place and time, not a paragraph.
 const MAX_BYTES: usize = 160;
@@ -28,7 +28,7 @@ pub(super) struct TimeSign {
 /// The part of a text that says when, as a byte range; `None` when nothing does.
 pub(super) fn time_in(text: &str) -> Option<std::ops::Range<usize>> {
     (text.len() <= MAX_BYTES && may_tell_time(text))
-        .then(|| told::find(text))
+        .then(|| times::find(text))
         .flatten()
 }
 
@@ -61,7 +61,7 @@ static ANY_UNIT: LazyLock<Literals> = LazyLock::new(|| Literals::of(UNITS.map(|u
 /// Days and moments of short texts with a number.
 static ANY_DAY: LazyLock<Literals> = LazyLock::new(|| {
     let moments = ["just now", "fa ", "刚", "剛"];
-    let words = told_forms::DAYS.into_iter().chain(moments);
+    let words = forms::DAYS.into_iter().chain(moments);
     Literals::of(words.map(|word| (word, 1)))
 });
 
@@ -70,7 +70,7 @@ fn begins_with_month(text: &[u8]) -> bool {
     let first = text.first_chunk::<3>();
     first.is_some_and(|first| {
         let is_first = |month: &&str| first.eq_ignore_ascii_case(month.as_bytes());
-        told_forms::MONTHS.iter().any(is_first)
+        forms::MONTHS.iter().any(is_first)
     })
 }
 

@@ -1,11 +1,10 @@
 //! The words of comment blocks: what classes are called and what buttons say. In: a short text. Out: whether it
 //! is a button or a count. Never for long texts: a sentence may say anything.
 
-use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use crate::literals::{Cache, Literals};
+use crate::literals::Literals;
 
 /// A list of parts of class and id values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,17 +179,10 @@ static ALL_PARTS: LazyLock<Literals> = LazyLock::new(|| {
     Literals::of(lists.flat_map(|(list, parts)| parts.iter().map(|part| (part, list.0))))
 });
 
-thread_local! {
-    /// The lists whose parts stand in values. The same few are asked for again and again.
-    static LAST_SEEN: RefCell<Cache> = RefCell::default();
-}
-
 impl Parts {
     /// True if any of the list stands in a class or id value, in whatever case.
     pub(super) fn stand_in(self, value: &str) -> bool {
-        let seen =
-            LAST_SEEN.with_borrow_mut(|last| last.bits(value, || ALL_PARTS.seen(value.as_bytes())));
-        seen & self.0 != 0
+        ALL_PARTS.seen(value.as_bytes()) & self.0 != 0
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) mod stamp;
 pub(crate) mod text;
 pub(crate) mod years;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::fields::head::Head;
 use crate::lines::hints::Marks;
@@ -319,28 +319,27 @@ fn origin_of(
     }
 }
 
-/// The full date that most short lines have, the earliest of equals.
+/// The full date that most short lines have; of equals the one that the page names first.
 fn most_frequent(page: &Page, outline: &Outline, clock: &Clock) -> Option<Stamp> {
-    let mut counts: HashMap<chrono::NaiveDate, (u32, usize, Stamp)> = HashMap::new();
-    for (i, line) in outline
+    // How often, and how many other dates come first.
+    let mut counts: BTreeMap<chrono::NaiveDate, (u32, usize, Stamp)> = BTreeMap::new();
+    let short = outline
         .lines
         .iter()
-        .enumerate()
-        .filter(|(_, l)| l.all.numbers > 0 && l.all.tokens < FREQUENT_TOKENS)
-    {
+        .filter(|l| l.all.numbers > 0 && l.all.tokens < FREQUENT_TOKENS);
+    for line in short {
         let text = outline.text(page, line);
         for found in find_dates(text, clock)
             .iter()
             .filter(|f| f.form == Form::Full && f.label != Label::Modified)
         {
-            counts
-                .entry(found.stamp.date)
-                .or_insert((0, i, found.stamp))
-                .0 += 1;
+            let order = counts.len();
+            let count = counts.entry(found.stamp.date);
+            count.or_insert((0, order, found.stamp)).0 += 1;
         }
     }
     counts
         .into_values()
-        .max_by_key(|(n, at, _)| (*n, std::cmp::Reverse(*at)))
+        .max_by_key(|(n, order, _)| (*n, std::cmp::Reverse(*order)))
         .map(|(_, _, stamp)| stamp)
 }

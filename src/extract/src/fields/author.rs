@@ -14,7 +14,7 @@ use crate::lines::outline::Outline;
 use crate::lines::render::{element_text, line_text};
 use crate::literals::{Literals, compiled, is_sign};
 use crate::page::Page;
-use crate::trace::NameTrace;
+use serde::Serialize;
 
 /// Longest name, in characters.
 const MAX_NAME: usize = 60;
@@ -144,6 +144,15 @@ pub(crate) fn clean(name: &str) -> Option<String> {
     let length = name.chars().count();
     let address = name.contains("://") || name.contains('@') || name.starts_with("www.");
     ((1..=MAX_NAME).contains(&length) && !address).then(|| name.to_owned())
+}
+
+/// One candidate for a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NameTrace {
+    /// As printed.
+    pub text: String,
+    /// Where it comes from.
+    pub origin: &'static str,
 }
 
 /// Candidates for writer and source, the most trusted first.

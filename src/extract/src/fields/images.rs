@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use crate::document::Image;
-use crate::lines::hints::{Marks, is_hidden};
+use crate::lines::hints::Marks;
 use crate::lines::outline::Outline;
 use crate::page;
 use crate::page::{Attr, NodeId, Page, Tag};
@@ -112,7 +112,7 @@ fn is_foreign(page: &Page, outline: &Outline, id: NodeId, line: NodeId) -> bool 
     std::iter::once(id)
         .chain(page.ancestors(id))
         .take_while(|element| !around_line(*element))
-        .any(|element| against(element) || is_hidden(page, element))
+        .any(|element| against(element) || page.is_hidden(element))
 }
 
 /// Address of the picture itself: what a script shows later before what stands there until then.

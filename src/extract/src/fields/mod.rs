@@ -10,6 +10,7 @@ pub(crate) mod link_address;
 pub(crate) mod links;
 pub(crate) mod site_title;
 pub(crate) mod title;
+pub(crate) mod title_candidate;
 pub(crate) mod title_forms;
 pub(crate) mod title_override;
 pub(crate) mod title_parts;

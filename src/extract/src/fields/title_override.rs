@@ -2,7 +2,7 @@
 //! candidates. Out: the heading that is believed all the same. Never believes the name of the site.
 
 use super::likeness::{is_cjk, normal_form, width};
-use super::title::{Candidate, MAX_CHARS, Origin, Site};
+use super::title_candidate::{Candidate, MAX_CHARS, Origin, Site};
 use super::title_parts::Parts;
 
 /// The heading right above the text, where it is longer than any part of `<title>`: titles that only tell section and site

@@ -1,10 +1,9 @@
 //! What an element says of itself: its name, role, class and id words. In: an element. Out: [`Marks`].
 //! Never looks at text; a mark is a hint that is weighed against the text later.
 
-use std::cell::Cell;
 use std::sync::LazyLock;
 
-use crate::literals::{Cache, Literals, spelled};
+use crate::literals::{Literals, spelled};
 use crate::page::{Attr, Attrs, NodeId, Page, Tag};
 
 /// A set of hints, inherited by what is inside.
@@ -191,69 +190,35 @@ fn folded(byte: u8) -> u8 {
     }
 }
 
-thread_local! {
-    /// The last reader of this thread: the pages of a site are made of the same parts.
-    static LAST: Cell<Option<Box<MarkReader>>> = const { Cell::new(None) };
-}
+/// Class and id values remembered; a page seldom has more of them.
+const REMEMBERED: usize = 512;
 
-/// Reads the marks of elements and remembers those of class and id values, which repeat all over a page and a site, and
-/// those of the names that values are made of.
-#[derive(Debug, Default)]
-pub(crate) struct MarkReader {
-    values: Cache,
-    names: Cache,
+/// Reads the marks of the elements of a page. It remembers those of class and id values, which repeat all over a page.
+#[derive(Debug)]
+pub(crate) struct MarkReader<'a> {
+    page: &'a Page,
+    /// Values and their marks by the hash of the value: for the last bits of a hash, the last value that had them.
+    known: Vec<(&'a str, Marks)>,
     /// A name with a blank on either side.
     bounded: Vec<u8>,
 }
 
-/// Attributes by which an element can say that it is not shown.
-const HIDING: Attrs = Attrs::of(&[Attr::Hidden, Attr::Style]);
 /// Attributes that say what an element is for.
 const SAYING: Attrs = Attrs::of(&[Attr::Class, Attr::Id, Attr::Role, Attr::Itemprop]);
 
-/// True if the element says that it is not shown.
-pub(crate) fn is_hidden(page: &Page, id: NodeId) -> bool {
-    page.attribute_names(id).any(HIDING) && hides(page, id)
-}
-
-fn hides(page: &Page, id: NodeId) -> bool {
-    if page.attr(id, Attr::Hidden).is_some() {
-        return !page.is_streamed(id);
-    }
-    page.attr(id, Attr::Style).is_some_and(|style| {
-        let mut rest = style;
-        while let Some((before, after)) = rest.split_once(':') {
-            let name = before.rsplit(';').next().unwrap_or_default().trim();
-            let value = after.trim_start();
-            let is = |word: &str| {
-                value
-                    .get(..word.len())
-                    .is_some_and(|v| v.eq_ignore_ascii_case(word))
-            };
-            if (name.eq_ignore_ascii_case("display") && is("none"))
-                || (name.eq_ignore_ascii_case("visibility") && is("hidden"))
-            {
-                return true;
-            }
-            rest = after;
+impl<'a> MarkReader<'a> {
+    pub(crate) fn new(page: &'a Page) -> Self {
+        Self {
+            page,
+            // The empty value has no marks.
+            known: vec![("", Marks::default()); REMEMBERED],
+            bounded: Vec::new(),
         }
-        false
-    })
-}
-
-impl MarkReader {
-    /// The last reader of this thread, or a new one.
-    pub(crate) fn last() -> Box<Self> {
-        LAST.take().unwrap_or_default()
-    }
-
-    /// Leaves the reader to the next page.
-    pub(crate) fn leave(self: Box<Self>) {
-        LAST.set(Some(self));
     }
 
     /// The element's own marks: by name, role, `itemprop`, class and id.
-    pub(crate) fn marks(&mut self, page: &Page, id: NodeId) -> Marks {
+    pub(crate) fn marks(&mut self, id: NodeId) -> Marks {
+        let page = self.page;
         let tag = page.node(id).tag;
         if tag == Tag::HTML || tag == Tag::BODY {
             // Their classes describe the whole site.
@@ -276,32 +241,31 @@ impl MarkReader {
     }
 
     /// The marks of a class or id.
-    fn words(&mut self, value: &str) -> Marks {
-        let Self {
-            values,
-            names,
-            bounded,
-        } = self;
-        let marks = values.bits(value, || {
-            // No word goes from one name to the next.
-            let of_names = value.split_ascii_whitespace().map(|name| {
-                names.bits(name, || {
-                    bounded.clear();
-                    bounded.push(b' ');
-                    bounded.extend(name.bytes().map(folded));
-                    bounded.push(b' ');
-                    WORDS.seen(bounded)
-                })
-            });
-            let marks = Marks(of_names.fold(0, |all, bits| all | bits));
-            let believed = if marks.any(Marks::LAYOUT) {
-                marks.without(Marks::NOT_BESIDE_LAYOUT)
-            } else {
-                marks
-            };
-            believed.0
-        });
-        Marks(marks)
+    fn words(&mut self, value: &'a str) -> Marks {
+        let hash = xxhash_rust::xxh3::xxh3_64(value.as_bytes());
+        let known = &mut self.known[hash as usize % REMEMBERED];
+        if known.0 != value {
+            *known = (value, marks_of_value(value, &mut self.bounded));
+        }
+        known.1
+    }
+}
+
+/// The marks of a class or id; `bounded` is room to work in.
+fn marks_of_value(value: &str, bounded: &mut Vec<u8>) -> Marks {
+    // No word goes from one name to the next.
+    let of_names = value.split_ascii_whitespace().map(|name| {
+        bounded.clear();
+        bounded.push(b' ');
+        bounded.extend(name.bytes().map(folded));
+        bounded.push(b' ');
+        WORDS.seen(bounded)
+    });
+    let marks = Marks(of_names.fold(0, |all, bits| all | bits));
+    if marks.any(Marks::LAYOUT) {
+        marks.without(Marks::NOT_BESIDE_LAYOUT)
+    } else {
+        marks
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod hints;
 pub(crate) mod language;
 pub(crate) mod measure;
 pub(crate) mod outline;
+pub(crate) mod paragraphs;
 pub mod path_ratio;
 pub(crate) mod render;
 pub mod smooth;
@@ -12,7 +13,7 @@ pub mod smooth;
 use std::ops::Range;
 
 use crate::page::{NodeId, Page, PathId, Tag};
-use hints::{MarkReader, Marks, is_hidden};
+use hints::{MarkReader, Marks};
 use measure::Measure;
 use render::line_text;
 
@@ -90,7 +91,7 @@ impl Lines {
                 if !walk.text(at) {
                     break;
                 }
-            } else if is_skipped(node.tag) || (!hidden_too && is_hidden(page, at)) {
+            } else if is_skipped(node.tag) || (!hidden_too && page.is_hidden(at)) {
                 at = node.end;
                 continue;
             } else {
@@ -98,10 +99,7 @@ impl Lines {
             }
             at += 1;
         }
-        let Walk {
-            mut out, reader, ..
-        } = walk;
-        reader.leave();
+        let Walk { mut out, .. } = walk;
         out.make_texts(page);
         out
     }
@@ -136,7 +134,7 @@ struct Walk<'a> {
     out: Lines,
     /// Open blocks and links; the first entry stands for the page and never ends.
     open: Vec<Open>,
-    reader: Box<MarkReader>,
+    reader: MarkReader<'a>,
     /// The next text begins a line.
     broken: bool,
     /// A `br` stands before it.
@@ -155,7 +153,7 @@ impl<'a> Walk<'a> {
                 block: 0,
                 link: 0,
             }],
-            reader: MarkReader::last(),
+            reader: MarkReader::new(page),
             broken: true,
             after_break: false,
             last_link: 0,
@@ -238,7 +236,7 @@ impl<'a> Walk<'a> {
             self.broken = true;
             self.after_break = broken;
         }
-        let marks = self.reader.marks(self.page, at);
+        let marks = self.reader.marks(at);
         if marks != Marks::default() {
             self.out.marked.push(Marked { node: at, marks });
         }

@@ -6,12 +6,10 @@
 //! automaton (Aho and Corasick 1975) takes hundreds for the same words, and waits for memory at each step.
 
 mod bytes;
-pub(crate) mod cache;
 pub(crate) mod expanded;
 mod lean;
 
 pub use bytes::{byte_set, count_bytes};
-pub use cache::Cache;
 pub use expanded::spelled;
 #[cfg(test)]
 use lean::lean;

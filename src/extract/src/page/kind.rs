@@ -10,6 +10,7 @@ use super::address::{address_of_board, address_of_talk, address_sign};
 use super::error_page::says_error;
 use super::shape::{Shown, shown_texts};
 use super::{Attr, NodeId, Page, Shape, Tag};
+use crate::times;
 
 /// What a page is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
@@ -274,35 +275,8 @@ fn dates(page: &Page, texts: &[Shown]) -> usize {
         .iter()
         .filter(|shown| {
             let text = page.text(shown.id);
-            text.len() <= 160 && has_date(text)
+            text.len() <= 160 && times::holds_whole_day(text)
         })
         .take(20)
         .count()
-}
-
-/// A year from 1990 to 2099 with month and day after it, in Chinese or digits.
-fn has_date(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let begins = bytes.get(..bytes.len().saturating_sub(7));
-    memchr::memchr2_iter(b'1', b'2', begins.unwrap_or_default()).any(|at| {
-        let Some(rest) = bytes.get(at..) else {
-            return false;
-        };
-        if !(rest.starts_with(b"20") || rest.starts_with(b"199"))
-            || !rest[..4].iter().all(u8::is_ascii_digit)
-        {
-            return false;
-        }
-        let after = text.get(at + 4..).unwrap_or_default();
-        let after = after.trim_start();
-        let month = after.trim_start_matches(['-', '/', '.', '年']).trim_start();
-        if month.len() == after.len() {
-            return false;
-        }
-        let day = month.trim_start_matches(|c: char| c.is_ascii_digit());
-        let rest = day.trim_start_matches(['-', '/', '.', '月']);
-        month.len() > day.len()
-            && day.len() > rest.len()
-            && rest.starts_with(|c: char| c.is_ascii_digit())
-    })
 }

@@ -17,7 +17,8 @@ impl Page {
     }
 
     /// The element itself asks not to be shown: the `hidden` attribute, or `display: none` or `visibility: hidden`
-    /// in its own style. Style sheets are not read. Never the whole body: pages that hide it show it by script.
+    /// in its own style. Style sheets are not read. What is `hidden=until-found` is text that a reader finds by searching the
+    /// page, as the HTML standard says of it. Never the whole body: pages that hide it show it by script.
     pub fn is_hidden(&self, id: NodeId) -> bool {
         let hides = |attribute: &Attribute| match attribute.name {
             Attr::Hidden => {

@@ -10,7 +10,7 @@ fn marks(class: &str) -> Marks {
     let page = Page::parse(html.as_bytes(), Hints::default());
     let div = page.nodes().iter().position(|n| n.tag == Tag::DIV);
     let id = u32::try_from(div.expect("it is in the page")).expect("a small page");
-    MarkReader::default().marks(&page, id)
+    MarkReader::new(&page).marks(id)
 }
 
 #[test]

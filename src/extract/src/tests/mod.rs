@@ -2,9 +2,11 @@
 
 mod author;
 mod dates;
+mod hidden;
 mod hostile;
 mod links;
 mod marks;
 mod phrase_shapes;
 mod ratios;
+mod repeatable;
 mod titles;

@@ -5,7 +5,8 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 
 use crate::fields::likeness::{common_substring, likeness_from, normal_form, plain};
-use crate::fields::title::{Candidate, Evidence, Origin, choose};
+use crate::fields::title::{Evidence, choose};
+use crate::fields::title_candidate::{Candidate, Origin};
 use crate::fields::title_forms::Forms;
 use crate::fields::title_parts::{Parts, Title};
 

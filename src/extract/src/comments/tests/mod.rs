@@ -1,7 +1,6 @@
 //! Tests of the comment blocks: times, words, groups, verdicts, hostile pages.
 
 mod headings;
-mod told;
 
 use super::{
     Found, endpoints, find, groups, paper, pre_filter as chance, time_cues as signs,

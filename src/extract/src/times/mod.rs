@@ -1,11 +1,18 @@
-//! Where a time is told. In: a short text. Out: where the first time in it stands. Each form is read from the places
-//! where one may begin: an automaton of all of them is so large that it waits for memory at each step. Never resolves a
-//! time.
+//! The scanner of times. In: a short text. Out: where the first time in it stands, of any form in [`forms`]. Comments take
+//! what it finds; the kind of a page asks for whole days only, with [`holds_whole_day`]. Never resolves a time.
+//!
+//! Each form is read from the places where one may begin. The patterns in the tests say what each form is; one regex of
+//! them all costs 3.7 % of bytes to Document more.
+
+pub(crate) mod cursor;
+pub(crate) mod forms;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 
-use super::cursor::Cursor;
-use super::time_forms::{
+use cursor::Cursor;
+use forms::{
     ago_behind_a_word, ago_elsewhere, ago_in_english, ago_in_han, alone_in_english, alone_in_han,
     day_and_hour, day_before_month, day_by_name, day_in_han, day_in_numbers, day_of_month,
     day_of_year, hour, just_now, just_now_in_han, month_alone, month_before_day,
@@ -15,7 +22,7 @@ use super::time_forms::{
 type Form = fn(Cursor) -> Option<Cursor>;
 
 /// The first time in a text with the time of day behind it, as a byte range.
-pub(super) fn find(text: &str) -> Option<Range<usize>> {
+pub(crate) fn find(text: &str) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let is_digit = |byte: &u8| byte.is_ascii_digit();
     let mut at = 0;
@@ -31,6 +38,15 @@ pub(super) fn find(text: &str) -> Option<Range<usize>> {
         at = end;
     }
     None
+}
+
+/// True if a year from 1990 on with month and day behind it stands in the text.
+pub(crate) fn holds_whole_day(text: &str) -> bool {
+    memchr::memchr2_iter(b'1', b'2', text.as_bytes()).any(|at| {
+        let year = text.get(at..).unwrap_or_default();
+        (year.starts_with("20") || year.starts_with("199"))
+            && day_of_year(Cursor::new(text, at)).is_some()
+    })
 }
 
 /// A time that begins with a word between two numbers, and what stands behind it.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use regex::Regex;
 
-use crate::comments::time_scanner as told;
+use super::{find, holds_whole_day};
 use crate::literals::compiled;
 
 /// How a time is told; the first that holds at the first place is taken.
@@ -247,7 +247,7 @@ proptest! {
     #[test]
     fn parts_of_times_are_read_as_the_patterns_say(parts in prop::collection::vec(prop::sample::select(PARTS), 0..9)) {
         let text = parts.concat();
-        prop_assert_eq!(told::find(&text), as_the_patterns_say(&text), "{}", text);
+        prop_assert_eq!(find(&text), as_the_patterns_say(&text), "{}", text);
     }
 
     #[test]
@@ -257,12 +257,12 @@ proptest! {
         behind in prop::collection::vec(prop::sample::select(PARTS), 0..6),
     ) {
         let text = [before.concat().as_str(), time, &behind.concat()].concat();
-        prop_assert_eq!(told::find(&text), as_the_patterns_say(&text), "{}", text);
+        prop_assert_eq!(find(&text), as_the_patterns_say(&text), "{}", text);
     }
 
     #[test]
     fn any_text_is_read_as_the_patterns_say(text in r"[0-9 a-z:/.\-年月日前]{0,20}|\PC{0,20}") {
-        prop_assert_eq!(told::find(&text), as_the_patterns_say(&text), "{}", text);
+        prop_assert_eq!(find(&text), as_the_patterns_say(&text), "{}", text);
     }
 }
 
@@ -274,7 +274,31 @@ fn each_character_is_of_the_kinds_that_the_patterns_say() {
             format!("2019-9-7{char}{char}1"),
             format!("7{char}月 7日"),
         ] {
-            assert_eq!(told::find(&text), as_the_patterns_say(&text), "{char:?}");
+            assert_eq!(find(&text), as_the_patterns_say(&text), "{char:?}");
         }
+    }
+}
+
+#[test]
+fn a_whole_day_has_year_month_and_day() {
+    for text in [
+        "2019-09-07",
+        "发布时间：2019年9月7日 13:43",
+        "1990/1/2",
+        "id 1 2019.9.7",
+    ] {
+        assert!(holds_whole_day(text), "{text}");
+    }
+    for text in [
+        "",
+        "2019",
+        "2019-09",
+        "2019年9月",
+        "9月7日",
+        "1975-09-07",
+        "20190907",
+        "3小时前",
+    ] {
+        assert!(!holds_whole_day(text), "{text}");
     }
 }

@@ -9,7 +9,7 @@ use crate::literals::compiled;
 
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     text: &'a str,
     at: usize,
 }
@@ -19,12 +19,12 @@ static LETTER: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?i)\p{L}"));
 static HAN: LazyLock<Regex> = LazyLock::new(|| compiled(r"\p{Han}"));
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(text: &'a str, at: usize) -> Self {
+    pub(crate) fn new(text: &'a str, at: usize) -> Self {
         Self { text, at }
     }
 
     /// Bytes before it.
-    pub(super) fn at(self) -> usize {
+    pub(crate) fn at(self) -> usize {
         self.at
     }
 
@@ -36,13 +36,13 @@ impl<'a> Cursor<'a> {
         Self::new(self.text, self.at + bytes)
     }
 
-    pub(super) fn byte(self) -> Option<u8> {
+    pub(crate) fn byte(self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
     /// The character that stands here.
     #[inline]
-    pub(super) fn char(self) -> Option<char> {
+    pub(crate) fn char(self) -> Option<char> {
         match self.byte()? {
             byte if byte.is_ascii() => Some(char::from(byte)),
             _ => self.text.get(self.at..)?.chars().next(),
@@ -50,26 +50,26 @@ impl<'a> Cursor<'a> {
     }
 
     /// The place behind a character that stands here.
-    pub(super) fn behind(self, char: char) -> Self {
+    pub(crate) fn behind(self, char: char) -> Self {
         self.on(char.len_utf8())
     }
 
     /// Behind what `read` finds, if anything.
     #[inline]
-    pub(super) fn maybe(self, read: impl FnOnce(Self) -> Option<Self>) -> Self {
+    pub(crate) fn maybe(self, read: impl FnOnce(Self) -> Option<Self>) -> Self {
         read(self).unwrap_or(self)
     }
 
-    pub(super) fn start(self) -> Option<Self> {
+    pub(crate) fn start(self) -> Option<Self> {
         (self.at == 0).then_some(self)
     }
 
-    pub(super) fn end(self) -> Option<Self> {
+    pub(crate) fn end(self) -> Option<Self> {
         (self.at == self.text.len()).then_some(self)
     }
 
     /// A word of ASCII begins or ends here.
-    pub(super) fn bound(self) -> Option<Self> {
+    pub(crate) fn bound(self) -> Option<Self> {
         let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let bytes = self.text.as_bytes();
         let before = bytes.get(self.at.wrapping_sub(1)).is_some_and(is_word);
@@ -79,35 +79,35 @@ impl<'a> Cursor<'a> {
 
     /// Digits: not fewer than `least`, at most `most`.
     #[inline]
-    pub(super) fn digits(self, least: usize, most: usize) -> Option<Self> {
+    pub(crate) fn digits(self, least: usize, most: usize) -> Option<Self> {
         let digits = self.rest().iter().take_while(|byte| byte.is_ascii_digit());
         let count = digits.take(most).count();
         (count >= least).then(|| self.on(count))
     }
 
     /// A year of our days.
-    pub(super) fn year(self) -> Option<Self> {
+    pub(crate) fn year(self) -> Option<Self> {
         self.one(&["19", "20"])?.digits(2, 2)
     }
 
     /// Hour and minute.
-    pub(super) fn clock(self) -> Option<Self> {
+    pub(crate) fn clock(self) -> Option<Self> {
         self.digits(1, 2)?.one(&[":"])?.digits(2, 2)
     }
 
     /// White space: one character of it.
     #[inline]
-    pub(super) fn blank(self) -> Option<Self> {
+    pub(crate) fn blank(self) -> Option<Self> {
         let char = self.char().filter(|char| char.is_whitespace())?;
         Some(self.behind(char))
     }
 
-    pub(super) fn maybe_blank(self) -> Self {
+    pub(crate) fn maybe_blank(self) -> Self {
         self.maybe(Self::blank)
     }
 
     /// All white space, if any.
-    pub(super) fn blanks(self) -> Self {
+    pub(crate) fn blanks(self) -> Self {
         let mut place = self;
         while let Some(next) = place.blank() {
             place = next;
@@ -115,12 +115,12 @@ impl<'a> Cursor<'a> {
         place
     }
 
-    pub(super) fn some_blanks(self) -> Option<Self> {
+    pub(crate) fn some_blanks(self) -> Option<Self> {
         self.blank().map(Self::blanks)
     }
 
     /// White space and hyphens.
-    pub(super) fn some_dashes(self) -> Option<Self> {
+    pub(crate) fn some_dashes(self) -> Option<Self> {
         let next = |place: Self| place.blank().or_else(|| place.one(&["-"]));
         let mut place = next(self)?;
         while let Some(behind) = next(place) {
@@ -131,7 +131,7 @@ impl<'a> Cursor<'a> {
 
     /// The first of these words that stands here; none is the beginning of one behind it.
     #[inline]
-    pub(super) fn one(self, words: &[&str]) -> Option<Self> {
+    pub(crate) fn one(self, words: &[&str]) -> Option<Self> {
         let byte = self.byte()?.to_ascii_lowercase();
         // A letter that is spelled in another way.
         let odd = (0x80..0xE3).contains(&byte);
@@ -141,7 +141,7 @@ impl<'a> Cursor<'a> {
 
     /// Behind one of them, if any stands here.
     #[inline]
-    pub(super) fn maybe_one(self, words: &[&str]) -> Self {
+    pub(crate) fn maybe_one(self, words: &[&str]) -> Self {
         self.one(words).unwrap_or(self)
     }
 
@@ -166,12 +166,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Letters of any script: not fewer than `least`, at most `most`.
-    pub(super) fn letters(self, least: usize, most: usize) -> Option<Self> {
+    pub(crate) fn letters(self, least: usize, most: usize) -> Option<Self> {
         self.run(least, most, is_letter)
     }
 
     /// Letters from A to Z.
-    pub(super) fn latin(self, least: usize, most: usize) -> Option<Self> {
+    pub(crate) fn latin(self, least: usize, most: usize) -> Option<Self> {
         self.run(least, most, |char| small(char).is_ascii_lowercase())
     }
 
@@ -190,7 +190,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A character of Chinese.
-    pub(super) fn is_han(char: char) -> bool {
+    pub(crate) fn is_han(char: char) -> bool {
         ('\u{4E00}'..='\u{9FFF}').contains(&char) || (!char.is_ascii() && is(&HAN, char))
     }
 }

@@ -2,9 +2,9 @@
 //! odds, drawn to what is text on such a page: what stands in its main part and is not named something else, however little
 //! it reads like text. Never looks at words.
 
-use super::probability;
-use crate::classify::features::View;
-use crate::classify::page_type::{LIST, PageType};
+use super::container::probability;
+use super::features::View;
+use super::page_type::{LIST, PageType};
 use crate::lines::hints::Marks;
 
 /// How far odds are drawn on a page that is surely a list; this and the next three by cross-validation over sites.

@@ -4,7 +4,7 @@
 use super::cursor::Cursor;
 
 /// Days told from today.
-pub(super) const DAYS: [&str; 7] = [
+pub(crate) const DAYS: [&str; 7] = [
     "yesterday",
     "today",
     "gestern",
@@ -15,12 +15,12 @@ pub(super) const DAYS: [&str; 7] = [
 ];
 
 /// What the names of months in English begin with.
-pub(super) const MONTHS: [&str; 12] = [
+pub(crate) const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
 
 /// 2019-09-07, 2019 年 9 月 7 日, 2019/9/7 星期六.
-pub(super) fn day_of_year(place: Cursor) -> Option<Cursor> {
+pub(crate) fn day_of_year(place: Cursor) -> Option<Cursor> {
     let month = place
         .year()?
         .maybe_blank()
@@ -54,7 +54,7 @@ fn day_of_week(place: Cursor) -> Option<Cursor> {
 }
 
 /// 7/9/2019, 07.09.19.
-pub(super) fn day_in_numbers(place: Cursor) -> Option<Cursor> {
+pub(crate) fn day_in_numbers(place: Cursor) -> Option<Cursor> {
     const SIGNS: [&str; 3] = ["-", "/", "."];
     let month = place.bound()?.digits(1, 2)?.one(&SIGNS)?;
     let year = month.digits(1, 2)?.one(&SIGNS)?;
@@ -63,41 +63,41 @@ pub(super) fn day_in_numbers(place: Cursor) -> Option<Cursor> {
 }
 
 /// 09-07 10:02.
-pub(super) fn day_and_hour(place: Cursor) -> Option<Cursor> {
+pub(crate) fn day_and_hour(place: Cursor) -> Option<Cursor> {
     let month = place.bound()?.digits(1, 2)?.one(&["-", "/"])?;
     let end = month.digits(1, 2)?.some_blanks()?.clock()?;
     Some(end.maybe(|end| end.one(&[":"])?.digits(2, 2)))
 }
 
 /// 9 月 7 日.
-pub(super) fn day_of_month(place: Cursor) -> Option<Cursor> {
+pub(crate) fn day_of_month(place: Cursor) -> Option<Cursor> {
     let month = place.digits(1, 2)?.maybe_blank().one(&["月"])?;
     let day = month.maybe_blank().digits(1, 2)?;
     day.maybe_blank().one(&["日", "号"])
 }
 
 /// 昨天 12:05.
-pub(super) fn day_in_han(place: Cursor) -> Option<Cursor> {
+pub(crate) fn day_in_han(place: Cursor) -> Option<Cursor> {
     let end = place.one(&["昨天", "前天", "今天", "昨日", "今日"])?;
     end.blank()
         .or_else(|| end.digits(1, 1))
         .or_else(|| end.end())
 }
 
-pub(super) fn day_by_name(place: Cursor) -> Option<Cursor> {
+pub(crate) fn day_by_name(place: Cursor) -> Option<Cursor> {
     place.bound()?.one(&DAYS)?.bound()
 }
 
-pub(super) fn just_now_in_han(place: Cursor) -> Option<Cursor> {
+pub(crate) fn just_now_in_han(place: Cursor) -> Option<Cursor> {
     place.one(&["刚刚", "剛剛", "刚才", "たった今"])
 }
 
-pub(super) fn just_now(place: Cursor) -> Option<Cursor> {
+pub(crate) fn just_now(place: Cursor) -> Option<Cursor> {
     place.bound()?.one(&["just now", "moments ago"])?.bound()
 }
 
 /// 3小时前, 半年以前.
-pub(super) fn ago_in_han(place: Cursor) -> Option<Cursor> {
+pub(crate) fn ago_in_han(place: Cursor) -> Option<Cursor> {
     let number = place
         .digits(1, 3)
         .or_else(|| place.one(&["半", "几", "一", "两", "二", "三"]))?;
@@ -120,7 +120,7 @@ pub(super) fn ago_in_han(place: Cursor) -> Option<Cursor> {
 }
 
 /// 2 days ago, an hour, 5 minutes ago.
-pub(super) fn ago_in_english(place: Cursor) -> Option<Cursor> {
+pub(crate) fn ago_in_english(place: Cursor) -> Option<Cursor> {
     const UNITS: [&str; 14] = [
         "second", "sec", "minute", "min", "hr", "hour", "day", "week", "wk", "month", "mon", "mo",
         "year", "yr",
@@ -140,7 +140,7 @@ fn smaller(place: Cursor) -> Option<Cursor> {
 }
 
 /// 2w, 5 min ago, and nothing else in the text.
-pub(super) fn alone_in_english(place: Cursor) -> Option<Cursor> {
+pub(crate) fn alone_in_english(place: Cursor) -> Option<Cursor> {
     const UNITS: [&str; 10] = ["min", "mo", "m", "hr", "h", "yr", "y", "s", "d", "w"];
     let unit = place.start()?.digits(1, 2)?.maybe_blank().one(&UNITS)?;
     unit.maybe_one(&["s"])
@@ -150,7 +150,7 @@ pub(super) fn alone_in_english(place: Cursor) -> Option<Cursor> {
 }
 
 /// 3小时 and nothing else, as forums shorten it. A month alone is rather that of an archive.
-pub(super) fn alone_in_han(place: Cursor) -> Option<Cursor> {
+pub(crate) fn alone_in_han(place: Cursor) -> Option<Cursor> {
     const UNITS: [&str; 10] = [
         "秒", "分钟", "分鐘", "分", "小时", "小時", "天", "周", "個月", "个月",
     ];
@@ -159,7 +159,7 @@ pub(super) fn alone_in_han(place: Cursor) -> Option<Cursor> {
 }
 
 /// vor 3 Tagen, il y a une heure.
-pub(super) fn ago_behind_a_word(place: Cursor) -> Option<Cursor> {
+pub(crate) fn ago_behind_a_word(place: Cursor) -> Option<Cursor> {
     let number = place
         .bound()?
         .one(&["vor", "il y a", "hace", "há", "fa"])?
@@ -172,7 +172,7 @@ pub(super) fn ago_behind_a_word(place: Cursor) -> Option<Cursor> {
 }
 
 /// 3일 전, 3 gün önce.
-pub(super) fn ago_elsewhere(place: Cursor) -> Option<Cursor> {
+pub(crate) fn ago_elsewhere(place: Cursor) -> Option<Cursor> {
     let number = place.digits(1, 3)?;
     let unit = number
         .blanks()
@@ -186,7 +186,7 @@ pub(super) fn ago_elsewhere(place: Cursor) -> Option<Cursor> {
 }
 
 /// Oct 2, 2019, Oct. 2nd at 8:00.
-pub(super) fn month_before_day(place: Cursor) -> Option<Cursor> {
+pub(crate) fn month_before_day(place: Cursor) -> Option<Cursor> {
     let month = place.bound()?.letters(3, 9)?;
     let day = month.maybe_one(&["."]).some_blanks()?;
     let behind = day
@@ -201,7 +201,7 @@ pub(super) fn month_before_day(place: Cursor) -> Option<Cursor> {
 }
 
 /// 2 Oct 2019, 2. Oktober, 8:00, 2 de octubre de 2019.
-pub(super) fn day_before_month(place: Cursor) -> Option<Cursor> {
+pub(crate) fn day_before_month(place: Cursor) -> Option<Cursor> {
     let month = place
         .bound()?
         .digits(1, 2)?
@@ -223,7 +223,7 @@ fn de(place: Cursor) -> Option<Cursor> {
 }
 
 /// Oct 2, March 2019, and nothing else in the text.
-pub(super) fn month_alone(place: Cursor) -> Option<Cursor> {
+pub(crate) fn month_alone(place: Cursor) -> Option<Cursor> {
     let month = place.start()?.one(&MONTHS)?.latin(0, 6)?;
     let behind = month.maybe_one(&["."]).some_blanks()?;
     let day = behind.digits(1, 2).and_then(Cursor::end);
@@ -231,7 +231,7 @@ pub(super) fn month_alone(place: Cursor) -> Option<Cursor> {
 }
 
 /// The time of day that may stand behind each of them.
-pub(super) fn hour(place: Cursor) -> Option<Cursor> {
+pub(crate) fn hour(place: Cursor) -> Option<Cursor> {
     const WORDS: [&str; 10] = [
         "at", "à", "um", "a las", "kl.", "kl", "上午", "下午", "晚上", "凌晨",
     ];

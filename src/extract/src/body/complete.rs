@@ -1,0 +1,115 @@
+//! What belongs to kept lines though it does not read like text. In: the lines kept and the log-odds of all. Out: more
+//! lines: the other rows of a table, lists that stand among paragraphs, attachments named right below. Never takes a line
+//! away.
+
+use super::gaps;
+use super::select::mean_odds;
+use crate::classify::features::View;
+use crate::cues::phrases::Phrase;
+use crate::lines::hints::Marks;
+use crate::lines::outline::{Outline, is_prose};
+use crate::page::{Page, Tag};
+
+/// Longest cell of a data table, in tokens; longer ones are paragraphs of a layout.
+const CELL_TOKENS: u32 = 40;
+/// Most cells of a table that is completed.
+const TABLE_LINES: usize = 400;
+/// Fewest tokens of an item, on average, of a list that is completed.
+const ITEM_TOKENS: u32 = 4;
+/// Odds that such a list must have on average, and a line that stands between two of its kind.
+const STILL_DOUBTFUL: f32 = -1.5;
+/// Most attachments below a text.
+const ATTACHMENTS: usize = 20;
+/// Adds what belongs to kept lines though it does not read like text: the other rows of a table, lists that stand
+/// among paragraphs, attachments named right below; then whole parts that stand among paragraphs.
+pub(super) fn complete(page: &Page, view: &View<'_>, odds: &[f32], lines: &mut Vec<usize>) {
+    let outline = view.outline;
+    let mut more = other_rows(page, outline, lines);
+    more.extend(lists(page, outline, odds, lines));
+    more.extend(between(view, odds, lines));
+    if let Some(last) = lines.last().copied() {
+        let below = (last + 1..outline.lines.len()).take(ATTACHMENTS);
+        more.extend(below.take_while(|i| view.phrases[*i] == Some(Phrase::Attachment)));
+    }
+    lines.extend(more);
+    lines.sort_unstable();
+    lines.dedup();
+    lines.extend(gaps::lines(page, view, odds, lines));
+    lines.sort_unstable();
+}
+
+/// Lines of the tables that hold a kept cell between kept paragraphs.
+fn other_rows(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize> {
+    let prose = |i: &&usize| is_prose(&outline.lines[**i]);
+    let first = lines.iter().find(prose).copied().unwrap_or(usize::MAX);
+    let last = lines.iter().rfind(prose).copied().unwrap_or(0);
+    let mut more: Vec<usize> = Vec::new();
+    let mut last_table = None;
+    for i in lines.iter().filter(|i| (first..=last).contains(*i)) {
+        let line = &outline.lines[*i];
+        let inside = line.marks.any(Marks::TABLE) && line.all.tokens <= CELL_TOKENS;
+        let table = inside
+            .then(|| {
+                page.ancestors(line.first)
+                    .take(6)
+                    .find(|a| page.node(*a).tag == Tag::TABLE)
+            })
+            .flatten();
+        if let Some(table) = table.filter(|t| last_table != Some(*t)) {
+            last_table = Some(table);
+            let range = outline.range(page, table);
+            let sum = outline.sum(range.clone());
+            let small = sum.tokens <= CELL_TOKENS * sum.lines.max(1);
+            let within = first < range.start && range.end <= last;
+            if within && small && sum.linked * 3 < sum.tokens && range.len() <= TABLE_LINES {
+                more.extend(range);
+            }
+        }
+    }
+    more
+}
+
+/// Lines between two kept lines of the same kind, alone in their gap: a short verse of a poem, an answer of one word.
+fn between<'a>(
+    view: &'a View<'_>,
+    odds: &'a [f32],
+    lines: &'a [usize],
+) -> impl Iterator<Item = usize> + 'a {
+    let all = &view.outline.lines;
+    let parent = |i: usize| view.page.node(all[i].block).parent;
+    let gaps = lines
+        .windows(2)
+        .filter(|w| w[1] == w[0] + 2)
+        .map(|w| w[0] + 1);
+    gaps.filter(move |i| {
+        let (line, before, after) = (&all[*i], &all[i - 1], &all[i + 1]);
+        let alike = line.path == before.path && line.path == after.path;
+        let beside = parent(*i) == parent(i - 1) && parent(*i) == parent(i + 1);
+        let plain = line.links == 0 && view.phrases[*i].is_none() && line.marks == before.marks;
+        alike && beside && plain && odds[*i] > STILL_DOUBTFUL
+    })
+}
+
+/// Lines of the lists right below a kept paragraph, under the same parent, that hold words rather than links and are
+/// not much less likely than it.
+fn lists(page: &Page, outline: &Outline, odds: &[f32], lines: &[usize]) -> Vec<usize> {
+    let mut more = Vec::new();
+    for marked in outline.marked.iter().filter(|m| m.marks.any(Marks::LIST)) {
+        let range = outline.range(page, marked.node);
+        let above = range
+            .start
+            .checked_sub(1)
+            .filter(|i| lines.binary_search(i).is_ok());
+        let Some(above) = above.map(|i| outline.lines[i].block) else {
+            continue;
+        };
+        let sum = outline.sum(range.clone());
+        let wordy = sum.tokens >= ITEM_TOKENS * sum.lines && sum.linked * 4 < sum.tokens;
+        let sibling = page.node(marked.node).parent == page.node(above).parent;
+        let mean = mean_odds(odds, range.clone());
+        if sibling && wordy && mean > STILL_DOUBTFUL && range.len() <= TABLE_LINES {
+            more.extend(range);
+        }
+    }
+    more
+}

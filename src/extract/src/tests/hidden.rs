@@ -1,0 +1,51 @@
+//! What of a page counts as shown, as its document tells.
+
+use crate::page::{Hints, Page};
+use crate::{Context, Document, extract};
+
+const STORY: &str = "<p>采油三厂的集输站建成已有三十年，管线老化，今年春天开始改造，工人们更换了全部阀门和两公里管线。\
+    <p>站长介绍，改造之后每天可以多处理三百方采出水，值班人员由六人减为两人，夜间巡检改由摄像头完成。";
+
+fn document(html: &str) -> Document {
+    extract(
+        &Page::parse(html.as_bytes(), Hints::default()),
+        &Context::default(),
+    )
+}
+
+#[test]
+fn what_is_hidden_until_found_is_text_and_what_is_hidden_is_not() {
+    let with = |hidden: &str| {
+        let more =
+            "<p>三厂计划明年再改造两座集输站，资金已经列入年度预算，设计方案由油田设计院完成。";
+        document(&format!(
+            "<h1>集输站改造</h1><div>{STORY}<div {hidden}>{more}</div></div>"
+        ))
+    };
+    assert!(with("hidden=until-found").text.contains("年度预算"));
+    assert!(with("hidden=Until-Found").text.contains("年度预算"));
+    for hidden in [
+        "hidden",
+        "hidden=hidden",
+        "style='display:none'",
+        "style='color:red;visibility: hidden'",
+    ] {
+        assert!(!with(hidden).text.contains("年度预算"), "{hidden}");
+    }
+}
+
+#[test]
+fn a_body_that_a_script_shows_is_read_like_any_other() {
+    let of_body = |attribute: &str| {
+        document(&format!(
+            "<body {attribute}><h1>集输站改造</h1><div>{STORY}</div></body>"
+        ))
+    };
+    for attribute in [
+        "hidden",
+        "style='display:none'",
+        "style='visibility:hidden'",
+    ] {
+        assert_eq!(of_body(attribute), of_body(""), "{attribute}");
+    }
+}
