@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 
 use crate::serve::pages::html::Html;
-use crate::serve::pages::lang::Lang;
+use crate::serve::pages::labels::FeedLabels;
 use crate::serve::pages::moment::Moment;
 use crate::serve::pages::request::page;
 use crate::serve::pages::view::{Chrome, outward, title};
@@ -15,40 +15,12 @@ use crate::serve::search::source::Arrived;
 /// What feed readers ask for by name.
 const FEED_KINDS: [&str; 6] = ["atom", "rss", "rdf", "feed", "json", "text/xml"];
 
-/// Words of the page.
-struct Words {
-    feed: &'static str,
-    text: &'static str,
-    address: &'static str,
-    json: &'static str,
-    search: &'static str,
-    none: &'static str,
-}
-
-const CHINESE: Words = Words {
-    feed: "订阅源",
-    text: "这是一个订阅源（Atom）：把下面的网址添加到阅读器里，有新文档时阅读器会告诉你。",
-    address: "订阅网址",
-    json: "JSON 格式",
-    search: "在网页上查看这次搜索",
-    none: "还没有文档。",
-};
-
-const ENGLISH: Words = Words {
-    feed: "Feed",
-    text: "This is a feed (Atom): add the address below to a feed reader, and it tells you when something new comes in.",
-    address: "Address of the feed",
-    json: "As JSON Feed",
-    search: "See this search on the web page",
-    none: "No documents yet.",
-};
-
 /// A feed for people.
 #[derive(Template)]
 #[template(path = "feed.html")]
 pub(crate) struct FeedPage {
     c: Chrome,
-    w: &'static Words,
+    w: &'static FeedLabels,
     name: String,
     own: String,
     json: String,
@@ -99,10 +71,7 @@ pub(crate) fn show(c: Chrome, shown: &Shown<'_>) -> Response {
         snippet: Html::marked(&hit.found.snippet),
     };
     let shown = FeedPage {
-        w: match c.lang {
-            Lang::Zh => &CHINESE,
-            Lang::En => &ENGLISH,
-        },
+        w: &c.t.feed_page,
         name: shown.name.to_owned(),
         own: shown.own.clone(),
         json: shown.json.clone(),

@@ -7,8 +7,7 @@ use axum::response::Response;
 use serde_json::Value;
 
 use super::api_sample::{chosen, kind, resolved, sample};
-use super::api_words::{Words, place, summary};
-use super::lang::Lang;
+use super::labels::ApiLabels;
 use super::request::{PageRequest, page};
 use super::view::{Chrome, site_path};
 use crate::serve::feeds::root;
@@ -23,7 +22,7 @@ const OPERATOR_ROUTES: [&str; 2] = ["/api/status", "/metrics"];
 #[template(path = "api.html")]
 struct ApiPage {
     c: Chrome,
-    w: &'static Words,
+    w: &'static ApiLabels,
     root: String,
     requests_per_minute: u32,
     groups: Vec<RouteGroup>,
@@ -78,7 +77,7 @@ pub(crate) async fn show(request: PageRequest, headers: HeaderMap) -> Response {
     let here = here(&server, &headers).await;
     // The text is our own: it was made of the same value.
     let document: Value = serde_json::from_str(&server.openapi).unwrap_or_default();
-    let mut groups = groups(&document, &here, c.lang);
+    let mut groups = groups(&document, &here, &c.t.api_page);
     if !server.config.operator_pages {
         let answered = |route: &Route| !OPERATOR_ROUTES.contains(&route.path.as_str());
         groups
@@ -87,7 +86,7 @@ pub(crate) async fn show(request: PageRequest, headers: HeaderMap) -> Response {
     }
     let problem = sample(&document["components"]["schemas"]["Problem"], &document);
     let shown = ApiPage {
-        w: Words::of(c.lang),
+        w: &c.t.api_page,
         root: here.root,
         requests_per_minute: server.config.requests_per_minute,
         groups,
@@ -124,40 +123,46 @@ async fn here(server: &Shared, headers: &HeaderMap) -> Here {
 }
 
 /// All routes of the description, in the order of its tags.
-pub(crate) fn groups(document: &Value, here: &Here, lang: Lang) -> Vec<RouteGroup> {
+pub(crate) fn groups(document: &Value, here: &Here, w: &ApiLabels) -> Vec<RouteGroup> {
     let tags = document["tags"].as_array().into_iter().flatten();
     tags.map(|tag| {
         let name = text(&tag["name"]);
         RouteGroup {
-            routes: routes(document, here, lang, &name),
-            name,
+            routes: routes(document, here, w, &name),
+            name: w
+                .groups
+                .get(name.as_str())
+                .map_or(name, |n| (*n).to_owned()),
         }
     })
     .collect()
 }
 
-fn routes(document: &Value, here: &Here, lang: Lang, tag: &str) -> Vec<Route> {
+fn routes(document: &Value, here: &Here, w: &ApiLabels, tag: &str) -> Vec<Route> {
     let mut routes = Vec::new();
     let paths = document["paths"].as_object().into_iter().flatten();
     for (path, methods) in paths {
         let methods = methods.as_object().into_iter().flatten();
         for (method, operation) in methods.filter(|(_, o)| o["tags"][0] == tag) {
-            routes.push(route(document, here, lang, path, method, operation));
+            routes.push(route(document, here, w, path, method, operation));
         }
     }
-    routes.sort_by_key(|route| place(&route.id));
+    let place = |route: &Route| w.operations.iter().position(|(id, _)| *id == route.id);
+    routes.sort_by_key(|route| place(route).unwrap_or(usize::MAX));
     routes
 }
 
 fn route(
     document: &Value,
     here: &Here,
-    lang: Lang,
+    w: &ApiLabels,
     path: &str,
     method: &str,
     operation: &Value,
 ) -> Route {
     let id = text(&operation["operationId"]);
+    let mut known = w.operations.iter();
+    let summary = known.find_map(|(own, says)| (*own == id).then_some(*says));
     let parameters = operation["parameters"].as_array();
     let parameters: Vec<&Value> = parameters.into_iter().flatten().collect();
     let responses = operation["responses"].as_object().into_iter().flatten();
@@ -166,7 +171,7 @@ fn route(
     let schema = first.map(|(_, content)| &content["schema"]);
     let structured = schema.filter(|schema| !schema["$ref"].is_null());
     Route {
-        summary: summary(&id, lang).map_or_else(|| text(&operation["summary"]), str::to_owned),
+        summary: summary.map_or_else(|| text(&operation["summary"]), str::to_owned),
         description: text(&operation["description"]),
         operator: !operation["security"].is_null(),
         call: call(document, here, path, method, operation),

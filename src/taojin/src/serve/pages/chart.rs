@@ -3,7 +3,8 @@
 
 use chrono::NaiveDate;
 
-use super::lang::{Lang, grouped};
+use super::labels::Labels;
+use super::sentences::{fill, grouped};
 use super::view::Choice;
 use taojin_search::index::{DateUnit, Dates};
 
@@ -45,7 +46,7 @@ impl Chart {
     /// The chart of these counts; none if there is nothing to compare. `narrowed` gives the address of the search
     /// narrowed to a date as `since` and `until` take it.
     pub(crate) fn new(
-        lang: Lang,
+        words: &Labels,
         dates: &Dates,
         narrowed: impl Fn(&str) -> String,
     ) -> Option<Chart> {
@@ -54,6 +55,7 @@ impl Chart {
         if dates.counts.len() < 2 || most.documents == 0 {
             return None;
         }
+        let bar_name = &words.counts.bar;
         let name = |start: NaiveDate| written(dates.unit, start);
         let room = BARS_MIN.saturating_sub(dates.counts.len()) / 2;
         let bar = |(at, count): (usize, &taojin_search::index::DateCount)| {
@@ -67,7 +69,7 @@ impl Chart {
                 y: HEIGHT - height,
                 height,
                 href: narrowed(&date),
-                name: lang.bar(&date, count.documents),
+                name: bar_name.with(count.documents, &[("date", &date)]),
             }
         };
         let listed = dates.counts.iter().rev().filter(|c| c.documents > 0);
@@ -83,7 +85,10 @@ impl Chart {
             height: HEIGHT,
             bar_width: STEP - GAP,
             bars: dates.counts.iter().enumerate().map(bar).collect(),
-            name: lang.chart(&from, &until, &top),
+            name: fill(
+                words.sentences.chart,
+                &[("first", &from), ("last", &until), ("most", &top)],
+            ),
             first: from,
             last: until,
             list: listed.map(choice).collect(),

@@ -76,6 +76,7 @@ impl DocumentPage {
             .as_deref()
             .map(|site| c.site(site))
             .unwrap_or_default();
+        let comments = body.comments.len() as u64;
         let others = |found: Vec<Found>| found.into_iter().map(|hit| other(&c, hit)).collect();
         let plain_title = document.title.filter(|t| !t.trim().is_empty());
         DocumentPage {
@@ -101,8 +102,8 @@ impl DocumentPage {
             author: document.author.unwrap_or_default(),
             published: c.moment(document.published.as_ref()),
             comments_heading: match body.is_thread {
-                true => c.lang.replies(body.comments.len()),
-                false => c.lang.comments(body.comments.len()),
+                true => c.t.counts.replies.of(comments),
+                false => c.t.counts.comments.of(comments),
             },
             pieces: body.pieces,
             comments: body.comments,

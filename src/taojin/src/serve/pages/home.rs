@@ -99,10 +99,11 @@ impl HomePage {
             Lesson::Site => c.t.example_site,
             Lesson::Time => c.t.example_time,
         };
+        let more = &c.t.counts.more_sites;
         let examples = overview.examples.iter();
         let configured = overview.sites.len() + overview.more_sites;
         let empty = (c.documents == Some(0)).then(|| Empty {
-            sites: (configured > 0).then(|| c.lang.sites_waiting(configured)),
+            sites: (configured > 0).then(|| c.t.counts.sites_waiting.of(configured as u64)),
             crawling: overview.activity == Some(Activity::Running),
         });
         HomePage {
@@ -120,7 +121,7 @@ impl HomePage {
                 .map(|hit| new(&c, &plain, hit))
                 .collect(),
             all_new: (overview.new > 0).then(|| Choice {
-                label: c.lang.new_hits(overview.new),
+                label: c.t.counts.new.of(overview.new),
                 href: c.search(&Params {
                     since: Some("7d".to_owned()),
                     ..plain.clone()
@@ -129,7 +130,7 @@ impl HomePage {
                 count: None,
             }),
             sites: overview.sites.iter().map(|s| site(&c, &plain, s)).collect(),
-            more_sites: (overview.more_sites > 0).then(|| c.lang.more_sites(overview.more_sites)),
+            more_sites: (overview.more_sites > 0).then(|| more.of(overview.more_sites as u64)),
             empty,
             c,
         }
@@ -148,7 +149,7 @@ fn topic(c: &Chrome, plain: &Params, follow: &Follow, overview: &Overview) -> To
             ..plain.clone()
         }),
         feed: link(&c.base, &format!("/feeds/{}.atom", follow.name), ""),
-        new_hits: new_hits.map(|count| c.lang.new_hits(count)),
+        new_hits: new_hits.map(|count| c.t.counts.new.of(count)),
     }
 }
 
@@ -174,7 +175,7 @@ fn site(c: &Chrome, plain: &Params, line: &SiteLine) -> SiteView {
             sites: vec![line.name.clone()],
             ..plain.clone()
         }),
-        documents: c.lang.count(line.documents),
+        documents: c.t.counts.of_site.of(line.documents),
         details: status.map(|_| details()),
         crawled: status.map(|s| c.lang.crawled(s.last_cycle_ms, c.clock.now_ms)),
         fared: status.map(|s| fared(c, s)),

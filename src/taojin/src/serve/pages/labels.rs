@@ -1,10 +1,28 @@
-//! Every fixed word of the readers' pages, in Chinese and English. In: nothing. Out: two tables. Never a sentence with a
-//! number in it: `lang` makes those.
+//! Every fixed word of the pages. In: one file of words for each language, `words/zh.toml` and `words/en.toml`. Out: two
+//! tables of the same shape, read once. A word that one file lacks, or has and no page uses, fails the tests.
 
-use super::operator_labels::{OPERATOR_EN, OPERATOR_ZH, OperatorLabels};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-/// Every fixed word of the pages.
-#[derive(Debug)]
+use serde::Deserialize;
+
+use super::operator_labels::{
+    NoTokenLabels, OperatorLabels, SiteLabels, TemplateLabels, TermsLabels,
+};
+use super::sentences::Counted;
+
+/// The words in Chinese.
+pub(crate) static ZH: LazyLock<Labels> = LazyLock::new(|| read(include_str!("words/zh.toml")));
+/// The words in English.
+pub(crate) static EN: LazyLock<Labels> = LazyLock::new(|| read(include_str!("words/en.toml")));
+
+fn read(text: &'static str) -> Labels {
+    toml::from_str(text).expect("the words are part of the program, and the tests read them")
+}
+
+/// Every fixed word of the pages in one language.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Labels {
     pub(crate) tagline: &'static str,
     pub(crate) skip: &'static str,
@@ -93,193 +111,138 @@ pub(crate) struct Labels {
     pub(crate) copied: &'static str,
     pub(crate) also_published: &'static str,
     pub(crate) similar: &'static str,
+    pub(crate) counts: Counts,
+    pub(crate) sentences: Sentences,
+    pub(crate) parameters: ParameterLabels,
     pub(crate) operator: OperatorLabels,
+    pub(crate) site_page: SiteLabels,
+    pub(crate) terms_page: TermsLabels,
+    pub(crate) template_pages: TemplateLabels,
+    pub(crate) no_token: NoTokenLabels,
+    pub(crate) feed_page: FeedLabels,
+    pub(crate) api_page: ApiLabels,
 }
 
-pub(crate) const ZH: Labels = Labels {
-    tagline: "千淘万漉虽辛苦，吹尽狂沙始到金",
-    skip: "跳到正文",
-    search: "搜索",
-    query: "检索词",
-    placeholder: "输入检索词，例如：页岩油 产量",
-    hint_exact: "完全匹配：用引号",
-    hint_without: "排除：用减号",
-    switch: "English",
-    switch_label: "Switch to English",
-    status: "运行状态",
-    api: "开放接口",
-    help: "检索语法",
-    home: "首页",
-    results: "搜索结果",
-    filters: "筛选",
-    site: "站点",
-    all_sites: "全部站点",
-    time: "时间",
-    any_time: "不限时间",
-    day: "一天内",
-    week: "一周内",
-    month: "一月内",
-    year: "一年内",
-    since: "从",
-    until: "到",
-    apply: "应用",
-    clear: "清除筛选",
-    sort: "排序",
-    relevance: "相关度",
-    both: "相关且新",
-    date: "日期",
-    cached: "文本快照",
-    original: "阅读原文",
-    pages: "结果分页",
-    page: "第",
-    previous: "上一页",
-    next: "下一页",
-    untitled: "（无标题）",
-    undated: "日期不详",
-    nothing: "没有找到相关文档",
-    nothing_hints: [
-        "检查有没有错别字，或换一个说法",
-        "减少检索词，或去掉引号",
-        "繁体、简体、全角、半角都可以，结果相同",
-    ],
-    nothing_filters: "去掉筛选条件，在全部文档里再找一次",
-    beyond: "这一页之后没有结果了",
-    cached_note: "这是抓取时保存的文本，原网页可能已经变化。",
-    back: "返回结果",
-    source: "来源",
-    author: "作者",
-    anonymous: "匿名",
-    no_text: "没有提取到正文。",
-    picture: "图片",
-    error: "出错了",
-    not_found: "没有这个页面",
-    not_found_text: "地址可能写错了，或者文档已经从索引中移除。",
-    busy: "现在很忙",
-    busy_text: "这次搜索没有在时限内完成，请稍后再试。",
-    bad_query: "没看懂这次搜索",
-    failed_text: "服务内部出错，已写入日志。请稍后再试。",
-    too_many: "请求太频繁",
-    too_many_text: "来自这个地址的请求太多了，请稍后再试。",
-    did_you_mean: "您要找的是不是",
-    related: "相关术语",
-    feed: "订阅这次搜索",
-    topics: "关注的专题",
-    by_date: "按日期分布",
-    all_reprints: "同一篇报道的全部转载",
-    suggestions: "输入建议",
-    term: "术语",
-    title: "标题",
-    example_words: "关键词",
-    example_site: "只看一个站点",
-    example_time: "只看一个月",
-    feed_of: "订阅",
-    newest: "最新文档",
-    sites: "收录的站点",
-    empty_heading: "索引还是空的",
-    empty_add: "添加要收录的站点：",
-    empty_crawl: "抓取一遍：",
-    empty_run: "或者让服务按计划一直抓取：",
-    empty_crawling: "正在抓取，过一会儿刷新本页就能搜索。",
-    active_filters: "生效的筛选",
-    cite: "引用这篇文档",
-    cite_plain: "普通格式",
-    copy: "复制",
-    copied: "已复制",
-    also_published: "其他转载",
-    similar: "相关文档",
-    operator: OPERATOR_ZH,
-};
+/// Words of a feed as a page.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FeedLabels {
+    pub(crate) feed: &'static str,
+    pub(crate) text: &'static str,
+    pub(crate) address: &'static str,
+    pub(crate) json: &'static str,
+    pub(crate) search: &'static str,
+    pub(crate) none: &'static str,
+}
 
-pub(crate) const EN: Labels = Labels {
-    tagline: "Pan the web of your field for gold",
-    skip: "Skip to content",
-    search: "Search",
-    query: "Query",
-    placeholder: "Type words to find, for example: 页岩油 shale",
-    hint_exact: "Exact phrase: quotes",
-    hint_without: "Leave out: minus",
-    switch: "中文",
-    switch_label: "切换到中文",
-    status: "Status",
-    api: "API",
-    help: "How to search",
-    home: "Home",
-    results: "Search results",
-    filters: "Filters",
-    site: "Site",
-    all_sites: "All sites",
-    time: "Time",
-    any_time: "Any time",
-    day: "Past day",
-    week: "Past week",
-    month: "Past month",
-    year: "Past year",
-    since: "From",
-    until: "To",
-    apply: "Apply",
-    clear: "Clear filters",
-    sort: "Sort",
-    relevance: "Relevance",
-    both: "Relevant and recent",
-    date: "Date",
-    cached: "Cached text",
-    original: "Read the original",
-    pages: "Result pages",
-    page: "Page",
-    previous: "Previous",
-    next: "Next",
-    untitled: "(untitled)",
-    undated: "undated",
-    nothing: "No documents match",
-    nothing_hints: [
-        "Check the spelling, or say it in other words",
-        "Use fewer words, or take the quotes away",
-        "Traditional or simplified, full or half width: all find the same",
-    ],
-    nothing_filters: "Remove the filters and search all documents",
-    beyond: "There are no results beyond this page",
-    cached_note: "This is the text as it was crawled; the page may have changed since.",
-    back: "Back to results",
-    source: "Source",
-    author: "Author",
-    anonymous: "anonymous",
-    no_text: "No main text was found on this page.",
-    picture: "Picture",
-    error: "Something went wrong",
-    not_found: "There is no such page",
-    not_found_text: "The address may be mistyped, or the document has left the index.",
-    busy: "Very busy just now",
-    busy_text: "The search did not finish in time. Please try again in a moment.",
-    bad_query: "This search was not understood",
-    failed_text: "The server failed, and its log says why. Please try again later.",
-    too_many: "Too many requests",
-    too_many_text: "This address has sent too many requests. Please try again in a moment.",
-    did_you_mean: "Did you mean",
-    related: "Related terms",
-    feed: "Subscribe to this search",
-    topics: "Topics followed",
-    by_date: "By date",
-    all_reprints: "All reprints of one report",
-    suggestions: "Suggestions",
-    term: "term",
-    title: "title",
-    example_words: "Words",
-    example_site: "One site only",
-    example_time: "One month only",
-    feed_of: "Feed of",
-    newest: "Newest documents",
-    sites: "Sites",
-    empty_heading: "The index is still empty",
-    empty_add: "Add a site:",
-    empty_crawl: "Crawl it once:",
-    empty_run: "Or let the service crawl on schedule:",
-    empty_crawling: "The crawl is under way. Reload this page in a moment.",
-    active_filters: "Active filters",
-    cite: "Cite this document",
-    cite_plain: "Plain",
-    copy: "Copy",
-    copied: "Copied",
-    also_published: "Also published by",
-    similar: "Related documents",
-    operator: OPERATOR_EN,
-};
+/// Words of the page of the API.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ApiLabels {
+    pub(crate) heading: &'static str,
+    pub(crate) lead: &'static str,
+    pub(crate) address: &'static str,
+    pub(crate) machine: &'static str,
+    pub(crate) errors: &'static str,
+    pub(crate) errors_text: &'static str,
+    pub(crate) limit: &'static str,
+    pub(crate) limit_text: &'static str,
+    pub(crate) operator: &'static str,
+    pub(crate) parameter: &'static str,
+    pub(crate) kind: &'static str,
+    pub(crate) meaning: &'static str,
+    pub(crate) call: &'static str,
+    pub(crate) answer: &'static str,
+    pub(crate) fields: &'static str,
+    pub(crate) statuses: &'static str,
+    pub(crate) contents: &'static str,
+    /// Operations in the order of the page, with what each does.
+    pub(crate) operations: Vec<(&'static str, &'static str)>,
+    /// Names of the groups of routes.
+    pub(crate) groups: BTreeMap<&'static str, &'static str>,
+}
+
+/// What can be wrong with a query string.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ParameterLabels {
+    pub(crate) too_long: &'static str,
+    pub(crate) date: &'static str,
+    pub(crate) backwards: &'static str,
+    pub(crate) number: &'static str,
+    pub(crate) sort: &'static str,
+    pub(crate) half_life: &'static str,
+    pub(crate) group: &'static str,
+    pub(crate) flag: &'static str,
+    pub(crate) sites: &'static str,
+    pub(crate) site_name: &'static str,
+    pub(crate) oversize: &'static str,
+    pub(crate) repeated: &'static str,
+    pub(crate) unknown: &'static str,
+}
+
+/// Sentences with places for values.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sentences {
+    pub(crate) range: &'static str,
+    pub(crate) range_folded: &'static str,
+    pub(crate) labelled: &'static str,
+    pub(crate) remove: &'static str,
+    pub(crate) chart: &'static str,
+    pub(crate) crawled: &'static str,
+    pub(crate) not_crawled: &'static str,
+    pub(crate) ago: &'static str,
+    pub(crate) later: &'static str,
+    /// Second, minute, hour, day.
+    pub(crate) units: [&'static str; 4],
+}
+
+/// Sentences with a number.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+pub(crate) struct Counts {
+    pub(crate) documents: Counted,
+    pub(crate) results: Counted,
+    pub(crate) reprints: Counted,
+    pub(crate) bar: Counted,
+    pub(crate) comments: Counted,
+    pub(crate) replies: Counted,
+    pub(crate) of_site: Counted,
+    pub(crate) new: Counted,
+    pub(crate) sites_waiting: Counted,
+    pub(crate) more_sites: Counted,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tables have the same shape, or one of them could not be read. A number of one is the only difference.
+    #[test]
+    fn both_languages_have_the_same_words() {
+        fn keys(table: &toml::Table, before: &str, found: &mut Vec<String>) {
+            for (key, value) in table {
+                match value {
+                    toml::Value::Table(inner) => keys(inner, &format!("{before}{key}."), found),
+                    toml::Value::Array(list) => {
+                        found.push(format!("{before}{key} {}", list.len()));
+                        let first = |entry: &toml::Value| entry.get(0).map(ToString::to_string);
+                        found.extend(list.iter().filter_map(first));
+                    }
+                    _ if key == "one" => {}
+                    _ => found.push(format!("{before}{key}")),
+                }
+            }
+        }
+        let [zh, en] = ["words/zh.toml", "words/en.toml"].map(|file| {
+            let path = format!("{}/src/serve/pages/{file}", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(path).unwrap();
+            let mut found = Vec::new();
+            keys(&text.parse().unwrap(), "", &mut found);
+            found
+        });
+        assert_eq!(zh, en);
+        assert_eq!(ZH.operator.levels.len(), EN.operator.levels.len());
+    }
+}

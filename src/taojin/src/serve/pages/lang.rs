@@ -2,6 +2,7 @@
 //! Never translates content: documents are shown as they were written.
 
 use super::labels::{EN, Labels, ZH};
+use super::sentences::fill;
 use crate::serve::verdict::SiteVerdict;
 
 /// Language of the labels.
@@ -92,191 +93,52 @@ impl Lang {
         }
     }
 
-    /// Line above the hits.
-    pub(crate) fn total(self, total: u64, took_ms: f64) -> String {
-        let count = grouped(total);
-        match (self, total) {
-            (Lang::Zh, _) => format!("找到 {count} 条结果，用时 {took_ms:.1} 毫秒"),
-            (Lang::En, 1) => format!("1 result in {took_ms:.1} ms"),
-            (Lang::En, _) => format!("{count} results in {took_ms:.1} ms"),
-        }
-    }
-
     /// Which hits of a result are shown; `folded` when reprints stand behind one of them.
     pub(crate) fn range(self, first: usize, last: usize, folded: bool) -> String {
-        match (self, folded) {
-            (Lang::Zh, false) => format!("第 {first}–{last} 条"),
-            (Lang::Zh, true) => format!("第 {first}–{last} 条，转载已合并"),
-            (Lang::En, false) => format!("{first}–{last} shown"),
-            (Lang::En, true) => format!("{first}–{last} shown, reprints as one"),
-        }
+        let s = &self.labels().sentences;
+        let form = if folded { s.range_folded } else { s.range };
+        let (first, last) = (first.to_string(), last.to_string());
+        fill(form, &[("first", &first), ("last", &last)])
     }
 
     /// A name and its value.
     pub(crate) fn labelled(self, name: &str, value: &str) -> String {
-        match self {
-            Lang::Zh => format!("{name}：{value}"),
-            Lang::En => format!("{name}: {value}"),
-        }
+        let form = self.labels().sentences.labelled;
+        fill(form, &[("name", name), ("value", value)])
     }
 
     /// What a chip does, for those who do not see its cross.
     pub(crate) fn remove(self, label: &str) -> String {
-        match self {
-            Lang::Zh => format!("去掉“{label}”"),
-            Lang::En => format!("Remove “{label}”"),
-        }
-    }
-
-    /// Number of documents that can be found.
-    pub(crate) fn documents(self, count: u64) -> String {
-        let grouped = grouped(count);
-        match (self, count) {
-            (Lang::Zh, _) => format!("已收录 {grouped} 篇文档"),
-            (Lang::En, 1) => "1 document indexed".to_owned(),
-            (Lang::En, _) => format!("{grouped} documents indexed"),
-        }
-    }
-
-    /// Link to the reprints of a hit.
-    pub(crate) fn reprints(self, count: u64) -> String {
-        let grouped = grouped(count);
-        match (self, count) {
-            (Lang::Zh, _) => format!("另有 {grouped} 家转载"),
-            (Lang::En, 1) => "1 reprint".to_owned(),
-            (Lang::En, _) => format!("{grouped} reprints"),
-        }
-    }
-
-    /// Name of a bar of the chart.
-    pub(crate) fn bar(self, date: &str, count: u64) -> String {
-        let grouped = grouped(count);
-        match (self, count) {
-            (Lang::Zh, _) => format!("{date}：{grouped} 篇"),
-            (Lang::En, 1) => format!("{date}: 1 document"),
-            (Lang::En, _) => format!("{date}: {grouped} documents"),
-        }
-    }
-
-    /// What the chart shows, for those who do not see it.
-    pub(crate) fn chart(self, first: &str, last: &str, most: &str) -> String {
-        match self {
-            Lang::Zh => format!("{first} 至 {last} 的文档数，最多的是 {most}"),
-            Lang::En => format!("Documents from {first} to {last}; the most on {most}"),
-        }
-    }
-
-    /// Heading above the comments.
-    pub(crate) fn comments(self, count: usize) -> String {
-        match (self, count) {
-            (Lang::Zh, _) => format!("{count} 条评论"),
-            (Lang::En, 1) => "1 comment".to_owned(),
-            (Lang::En, _) => format!("{count} comments"),
-        }
-    }
-
-    /// Heading above the answers of a thread.
-    pub(crate) fn replies(self, count: usize) -> String {
-        match (self, count) {
-            (Lang::Zh, _) => format!("{count} 条回帖"),
-            (Lang::En, 1) => "1 reply".to_owned(),
-            (Lang::En, _) => format!("{count} replies"),
-        }
-    }
-
-    /// Documents of a site.
-    pub(crate) fn count(self, count: u64) -> String {
-        let grouped = grouped(count);
-        match (self, count) {
-            (Lang::Zh, _) => format!("{grouped} 篇"),
-            (Lang::En, 1) => "1 document".to_owned(),
-            (Lang::En, _) => format!("{grouped} documents"),
-        }
-    }
-
-    /// New hits of a topic.
-    pub(crate) fn new_hits(self, count: u64) -> String {
-        let grouped = grouped(count);
-        match self {
-            Lang::Zh => format!("近 7 天 {grouped} 篇"),
-            Lang::En => format!("{grouped} in 7 days"),
-        }
+        fill(self.labels().sentences.remove, &[("label", label)])
     }
 
     /// When a site was crawled last.
     pub(crate) fn crawled(self, then_ms: Option<i64>, now_ms: i64) -> String {
-        match (self, then_ms) {
-            (Lang::Zh, Some(then)) => format!("{}抓取", self.relative(then, now_ms)),
-            (Lang::En, Some(then)) => format!("crawled {}", self.relative(then, now_ms)),
-            (Lang::Zh, None) => "尚未抓取".to_owned(),
-            (Lang::En, None) => "not crawled yet".to_owned(),
-        }
-    }
-
-    /// Sites that are configured, in an index that is empty.
-    pub(crate) fn sites_waiting(self, count: usize) -> String {
-        match (self, count) {
-            (Lang::Zh, _) => format!("已配置 {count} 个站点，还没有抓取到文章。"),
-            (Lang::En, 1) => {
-                "One site is configured, and nothing of it was crawled yet.".to_owned()
-            }
-            (Lang::En, _) => {
-                format!("{count} sites are configured, and nothing of them was crawled yet.")
-            }
-        }
-    }
-
-    /// Sites that the home page has no room for.
-    pub(crate) fn more_sites(self, count: usize) -> String {
-        match (self, count) {
-            (Lang::Zh, _) => format!("另有 {count} 个站点"),
-            (Lang::En, 1) => "1 more site".to_owned(),
-            (Lang::En, _) => format!("{count} more sites"),
+        let s = &self.labels().sentences;
+        match then_ms {
+            Some(then) => fill(s.crawled, &[("when", &self.relative(then, now_ms))]),
+            None => s.not_crawled.to_owned(),
         }
     }
 
     /// A length of time in the largest unit that fits.
     pub(crate) fn span(self, span_ms: i64) -> String {
-        let (number, zh, en) = largest_unit(span_ms);
-        match self {
-            Lang::Zh => format!("{number} {zh}"),
-            Lang::En => format!("{number} {en}"),
-        }
+        let [second, minute, hour, day] = self.labels().sentences.units;
+        let seconds = span_ms.unsigned_abs() / 1_000;
+        let (number, unit) = match seconds {
+            0..60 => (seconds, second),
+            60..3_600 => (seconds / 60, minute),
+            3_600..172_800 => (seconds / 3_600, hour),
+            _ => (seconds / 86_400, day),
+        };
+        format!("{number} {unit}")
     }
 
     /// A moment seen from another, in the largest unit that fits: `3 分钟前`, `in 2 h`.
     pub(crate) fn relative(self, then_ms: i64, now_ms: i64) -> String {
+        let s = &self.labels().sentences;
         let distance = then_ms.saturating_sub(now_ms);
-        let (number, zh, en) = largest_unit(distance);
-        match (self, distance > 0) {
-            (Lang::Zh, false) => format!("{number} {zh}前"),
-            (Lang::Zh, true) => format!("{number} {zh}后"),
-            (Lang::En, false) => format!("{number} {en} ago"),
-            (Lang::En, true) => format!("in {number} {en}"),
-        }
+        let form = if distance > 0 { s.later } else { s.ago };
+        fill(form, &[("span", &self.span(distance))])
     }
-}
-
-/// A length of time as a number of a unit, with the unit's names.
-fn largest_unit(span_ms: i64) -> (u64, &'static str, &'static str) {
-    let seconds = span_ms.unsigned_abs() / 1_000;
-    match seconds {
-        0..60 => (seconds, "秒", "s"),
-        60..3_600 => (seconds / 60, "分钟", "min"),
-        3_600..172_800 => (seconds / 3_600, "小时", "h"),
-        _ => (seconds / 86_400, "天", "d"),
-    }
-}
-
-/// A number with its thousands set apart.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() * 4 / 3 + 1);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

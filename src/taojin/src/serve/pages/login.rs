@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::lang::Lang;
+use super::operator_labels::NoTokenLabels;
 use super::request::{PageRequest, page, see_other};
 use super::view::Chrome;
 use crate::serve::guard::form::Form;
@@ -36,36 +36,8 @@ pub(crate) struct LoginPage {
 #[template(path = "no_token.html")]
 struct NoTokenPage {
     c: Chrome,
-    w: &'static Words,
+    w: &'static NoTokenLabels,
 }
-
-/// Words of that page.
-struct Words {
-    heading: &'static str,
-    text: &'static str,
-    make: &'static str,
-    write: &'static str,
-    restart: &'static str,
-    sign_in: &'static str,
-}
-
-const CHINESE: Words = Words {
-    heading: "还没有设置管理口令",
-    text: "审核领域词、标注模板等管理操作需要口令；搜索不需要。这台服务器还没有设置口令，所以现在谁也不能登录。设置方法：",
-    make: "生成一个口令（至少 20 个字符）：",
-    write: "写进配置文件 taojin.toml：",
-    restart: "重启淘金，让新口令生效：",
-    sign_in: "用这个口令登录：",
-};
-
-const ENGLISH: Words = Words {
-    heading: "No operator's token is set",
-    text: "Reviewing terms, labelling templates and other changes need the operator's token; searching needs none. This server has no token, so nobody can sign in yet. To set one:",
-    make: "Make a token of 20 characters or more:",
-    write: "Write it into the configuration, taojin.toml:",
-    restart: "Restart Taojin, which then reads it:",
-    sign_in: "Use it to sign in:",
-};
 
 /// `GET /login`: the form.
 pub(crate) async fn form(request: PageRequest) -> Response {
@@ -133,10 +105,7 @@ fn show(
 pub(crate) fn no_token(mut request: PageRequest) -> Response {
     request.path = "/login".to_owned();
     let c = request.chrome();
-    let w = match c.lang {
-        Lang::Zh => &CHINESE,
-        Lang::En => &ENGLISH,
-    };
+    let w = &c.t.no_token;
     unkept(page(&NoTokenPage { c, w }, StatusCode::FORBIDDEN))
 }
 

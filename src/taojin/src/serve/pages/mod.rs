@@ -2,7 +2,6 @@
 
 pub(crate) mod api;
 pub(crate) mod api_sample;
-pub(crate) mod api_words;
 pub(crate) mod assets;
 pub(crate) mod chart;
 pub(crate) mod chips;
@@ -19,6 +18,7 @@ pub(crate) mod operator_labels;
 pub(crate) mod refused;
 pub(crate) mod request;
 pub(crate) mod results;
+pub(crate) mod sentences;
 pub(crate) mod site;
 pub(crate) mod status;
 pub(crate) mod thread;

@@ -1,10 +1,12 @@
-//! Every fixed word of the operator's pages, in Chinese and English. In: nothing. Out: two tables. Never a sentence
-//! with a number in it: `lang` makes those.
+//! The fixed words of the operator's pages, as the files of words have them.
+
+use serde::Deserialize;
 
 use crate::serve::verdict::Level;
 
 /// Words of the operator's page.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct OperatorLabels {
     pub(crate) activity: [&'static str; 4],
     pub(crate) documents: &'static str,
@@ -52,10 +54,10 @@ pub(crate) struct OperatorLabels {
     pub(crate) cycle_note: &'static str,
     pub(crate) follows: &'static str,
     pub(crate) topic: &'static str,
-    pub(crate) told: &'static str,
-    pub(crate) untold: &'static str,
+    pub(crate) delivered: &'static str,
+    pub(crate) pending: &'static str,
     pub(crate) given_up: &'static str,
-    pub(crate) last_told: &'static str,
+    pub(crate) last_delivery: &'static str,
     pub(crate) next_try: &'static str,
     pub(crate) terms: &'static str,
     pub(crate) templates: &'static str,
@@ -77,154 +79,122 @@ pub(crate) struct OperatorLabels {
     pub(crate) take_down_text: &'static str,
 }
 
-pub(crate) const OPERATOR_ZH: OperatorLabels = OperatorLabels {
-    activity: ["运行中", "已暂停", "正在停止", "只读"],
-    documents: "文档",
-    outbox: "待入索引",
-    due: "待抓取",
-    in_flight: "抓取中",
-    failed: "失败待重试",
-    waiting: "未抓取",
-    fetched: "已抓取",
-    refused: "已拒绝",
-    gone: "已失效",
-    urls: "网址",
-    queues: "队列",
-    ready: "就绪",
-    delayed: "等待",
-    parked: "搁置",
-    disk: "磁盘",
-    index: "索引",
-    store: "记录库",
-    free: "可用",
-    sites: "站点",
-    no_sites: "还没有配置站点。",
-    verdict: "抓取结果",
-    levels: ["未抓取", "正常", "部分完成", "失败"],
-    last_cycle: "上一轮",
-    next_cycle: "下一轮",
-    errors: "错误",
-    last_error: "最近错误",
-    hosts: "需要留意的主机",
-    host: "主机",
-    state: "状态",
-    delay: "间隔",
-    cause: "原因",
-    queued: "排队",
-    next_fetch: "下次抓取",
-    never: "—",
-    started: "启动于",
-    refresh: "每 10 秒自动刷新",
-    visits: "访问",
-    new_documents: "新文档",
-    wasted: "白取",
-    not_modified: "未变",
-    recall: "召回估计",
-    age: "平均未查看",
-    cycle_note: "访问、新文档、白取、未变、错误：上一轮的数字。白取是取回整页却没有新内容的访问；召回估计是已访问的网址占已知网址的比例。",
-    follows: "订阅推送",
-    topic: "专题",
-    told: "已推送",
-    untold: "待推送",
-    given_up: "已放弃",
-    last_told: "上次推送",
-    next_try: "下次重试",
-    terms: "领域词",
-    templates: "模板",
-    to_decide: "待审",
-    accepted: "已接受",
-    rejected: "不再提出",
-    looked: "上次查找",
-    review: "去审核",
-    sign_in: "登录",
-    sign_out: "退出登录",
-    sign_in_text: "修改设置需要管理口令，它写在配置文件的 serve.token 里。",
-    token: "管理口令",
-    wrong_token: "口令不对，请再试一次。",
-    refused_heading: "没有修改",
-    signed_out_text: "请先登录；登录可能已经过期。",
-    foreign_text: "这次请求来自别的网站，没有执行。请回到本站的页面再操作。",
-    paused_by_operator: "管理员暂停于",
-    take_down: "下架这篇文档",
-    take_down_text: "从搜索、订阅和转载列表里删除这篇文档，它的全部网址以后都不再抓取。WARC 归档不受影响。",
-};
+/// Words of the page of a site.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SiteLabels {
+    pub(crate) crawled: &'static str,
+    pub(crate) paused: &'static str,
+    pub(crate) disabled: &'static str,
+    pub(crate) visit: &'static str,
+    pub(crate) pause: &'static str,
+    pub(crate) resume: &'static str,
+    pub(crate) not_done: &'static str,
+    pub(crate) no_crawler: &'static str,
+    pub(crate) failed: &'static str,
+    pub(crate) last_cycle: &'static str,
+    pub(crate) templates: &'static str,
+    pub(crate) with_template: &'static str,
+    pub(crate) without_template: &'static str,
+    pub(crate) newest: &'static str,
+    pub(crate) all: &'static str,
+    pub(crate) none: &'static str,
+    pub(crate) settings: &'static str,
+    pub(crate) schedule: &'static str,
+    pub(crate) seeds: &'static str,
+    pub(crate) lists: &'static str,
+    pub(crate) hosts: &'static str,
+    pub(crate) include: &'static str,
+    pub(crate) exclude: &'static str,
+    pub(crate) max_hops: &'static str,
+    pub(crate) max_pages: &'static str,
+    pub(crate) delay: &'static str,
+    pub(crate) visits: &'static str,
+    pub(crate) no_visits: &'static str,
+    pub(crate) when: &'static str,
+    pub(crate) outcome: &'static str,
+    pub(crate) address: &'static str,
+    pub(crate) document: &'static str,
+    pub(crate) taken_down: &'static str,
+    pub(crate) taken_down_text: &'static str,
+    pub(crate) lift: &'static str,
+}
 
-pub(crate) const OPERATOR_EN: OperatorLabels = OperatorLabels {
-    activity: ["Running", "Paused", "Stopping", "Read-only"],
-    documents: "Documents",
-    outbox: "Waiting for the index",
-    due: "Due",
-    in_flight: "In flight",
-    failed: "Failed, to retry",
-    waiting: "Not fetched yet",
-    fetched: "Fetched",
-    refused: "Refused",
-    gone: "Gone",
-    urls: "URLs",
-    queues: "Queues",
-    ready: "Ready",
-    delayed: "Waiting",
-    parked: "Parked",
-    disk: "Disk",
-    index: "Index",
-    store: "Store",
-    free: "Free",
-    sites: "Sites",
-    no_sites: "No site is configured yet.",
-    verdict: "Result",
-    levels: ["Waiting", "OK", "Partial", "Failed"],
-    last_cycle: "Last cycle",
-    next_cycle: "Next cycle",
-    errors: "Errors",
-    last_error: "Last error",
-    hosts: "Hosts to look at",
-    host: "Host",
-    state: "State",
-    delay: "Delay",
-    cause: "Cause",
-    queued: "Queued",
-    next_fetch: "Next fetch",
-    never: "—",
-    started: "Started",
-    refresh: "Refreshes every 10 seconds",
-    visits: "Visits",
-    new_documents: "New",
-    wasted: "Wasted",
-    not_modified: "Unchanged",
-    recall: "Recall, about",
-    age: "Age",
-    cycle_note: "Visits, new, wasted, unchanged and errors are those of the last cycle. Wasted visits brought a whole page that said nothing new; recall is the share of the known addresses that were visited; age is how long ago documents were last looked at, on average.",
-    follows: "Topics followed",
-    topic: "Topic",
-    told: "Told",
-    untold: "Waiting",
-    given_up: "Given up",
-    last_told: "Last told",
-    next_try: "Next try",
-    terms: "Domain terms",
-    templates: "Templates",
-    to_decide: "to decide",
-    accepted: "Accepted",
-    rejected: "Rejected",
-    looked: "Last looked for",
-    review: "Review",
-    sign_in: "Sign in",
-    sign_out: "Sign out",
-    sign_in_text: "Changes need the operator's token, which stands in the configuration as serve.token.",
-    token: "Token",
-    wrong_token: "That is not the token. Please try again.",
-    refused_heading: "Nothing was changed",
-    signed_out_text: "Please sign in first; your session may be over.",
-    foreign_text: "This request came from another site and was not carried out. Please act on a page of this server.",
-    paused_by_operator: "Paused by the operator",
-    take_down: "Take this document down",
-    take_down_text: "It goes from searches, feeds and lists of reprints, and none of its addresses is fetched again. WARC archives are not touched.",
-};
+/// Words of the review of terms.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TermsLabels {
+    pub(crate) title: &'static str,
+    pub(crate) hint: &'static str,
+    pub(crate) none: &'static str,
+    pub(crate) counts: [&'static str; 3],
+    pub(crate) accept: &'static str,
+    pub(crate) reject: &'static str,
+    pub(crate) accept_all: &'static str,
+    pub(crate) reject_all: &'static str,
+    pub(crate) times: &'static str,
+    pub(crate) documents: &'static str,
+    pub(crate) termhood: &'static str,
+    pub(crate) previous: &'static str,
+    pub(crate) next: &'static str,
+}
+
+/// Words of the pages of templates.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TemplateLabels {
+    pub(crate) heading: &'static str,
+    pub(crate) none: &'static str,
+    pub(crate) pages: &'static str,
+    pub(crate) learned: &'static str,
+    pub(crate) disabled: &'static str,
+    pub(crate) disable: &'static str,
+    pub(crate) enable: &'static str,
+    pub(crate) back: &'static str,
+    pub(crate) saved_page: &'static str,
+    pub(crate) no_page: &'static str,
+    pub(crate) legend: &'static str,
+    pub(crate) regions: &'static str,
+    pub(crate) region: &'static str,
+    pub(crate) holds: &'static str,
+    pub(crate) essential: &'static str,
+    pub(crate) optional: &'static str,
+    pub(crate) ratio: &'static str,
+    pub(crate) with: &'static str,
+    pub(crate) choose: &'static str,
+    pub(crate) effect: &'static str,
+    pub(crate) no_effect: &'static str,
+    pub(crate) save: &'static str,
+    pub(crate) cancel: &'static str,
+    /// A region that has no field.
+    pub(crate) other: &'static str,
+    pub(crate) fields: [(&'static str, &'static str); 8],
+}
+
+/// Words of the page that says how to set a token.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NoTokenLabels {
+    pub(crate) heading: &'static str,
+    pub(crate) text: &'static str,
+    pub(crate) make: &'static str,
+    pub(crate) write: &'static str,
+    pub(crate) restart: &'static str,
+    pub(crate) sign_in: &'static str,
+}
 
 impl OperatorLabels {
     /// How a cycle went, in a word.
     pub(crate) fn level(&self, level: Level) -> &'static str {
         let at = Level::ALL.iter().position(|known| *known == level);
         self.levels[at.unwrap_or_default()]
+    }
+}
+
+impl TemplateLabels {
+    /// The word for a field of a document.
+    pub(crate) fn field(&self, name: &str) -> &'static str {
+        let found = self.fields.iter().find(|(own, _)| *own == name);
+        found.map_or(self.other, |(_, word)| word)
     }
 }

@@ -6,8 +6,9 @@ use askama::Template;
 use super::chart::Chart;
 use super::chips::{chips, period_names};
 use super::html::Html;
-use super::lang::{Lang, grouped};
+use super::lang::Lang;
 use super::moment::Moment;
+use super::sentences::grouped;
 use super::view::{Choice, Chrome, address, kept, link, outward, title};
 use crate::serve::config::{Config, PAGE_HITS};
 use crate::serve::search::param_error::echo;
@@ -76,7 +77,8 @@ impl ResultsPage {
         took_ms: f64,
         config: &Config,
     ) -> ResultsPage {
-        let total = c.lang.total(found.total, took_ms);
+        let took = format!("{took_ms:.1}");
+        let total = c.t.counts.results.with(found.total, &[("ms", &took)]);
         let shown = found.hits.len();
         // Reprints are counted one by one and shown as one hit: a page with room on it is the last.
         let reachable = match shown < PAGE_HITS {
@@ -153,7 +155,7 @@ impl ResultsPage {
                     ..params.clone()
                 })
             }),
-            chart: Chart::new(c.lang, &found.dates, narrowed),
+            chart: Chart::new(c.t, &found.dates, narrowed),
             related: found.related.iter().map(again).collect(),
             feed: link(&c.base, "/feed.atom", &followed(params)),
             hits,
@@ -190,7 +192,7 @@ fn hit_view(hit: Found, c: &Chrome, params: &Params, doc_query: &str) -> HitView
         .group
         .filter(|_| hit.duplicates > 0 && params.group.is_none());
     let reprints = reprints.map(|group| Choice {
-        label: c.lang.reprints(hit.duplicates),
+        label: c.t.counts.reprints.of(hit.duplicates),
         href: c.search(&Params {
             group: Some(group),
             offset: 0,

@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use super::lang::grouped;
 use super::operator_labels::OperatorLabels;
+use super::sentences::grouped;
 use super::view::{Chrome, link, site_path};
 use crate::serve::status::{Activity, SiteStatus, Status};
 

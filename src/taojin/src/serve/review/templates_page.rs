@@ -11,7 +11,9 @@ use super::templates::{Proposal, TemplateListed, TemplateView};
 use crate::serve::guard::form::Form;
 use crate::serve::guard::token::Operator;
 use crate::serve::now_ms;
+use crate::serve::pages::labels::{EN, ZH};
 use crate::serve::pages::lang::Lang;
+use crate::serve::pages::operator_labels::TemplateLabels;
 use crate::serve::pages::request::{PageRequest, broken, missing, page, see_other};
 use crate::serve::pages::view::Chrome;
 use crate::serve::state::Server;
@@ -23,126 +25,11 @@ const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'sel
 const FRAME_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'self'; sandbox allow-top-navigation-by-user-activation";
 
-/// Words of these pages.
-struct Words {
-    heading: &'static str,
-    none: &'static str,
-    pages: &'static str,
-    learned: &'static str,
-    disabled: &'static str,
-    disable: &'static str,
-    enable: &'static str,
-    back: &'static str,
-    saved_page: &'static str,
-    no_page: &'static str,
-    legend: &'static str,
-    regions: &'static str,
-    region: &'static str,
-    holds: &'static str,
-    essential: &'static str,
-    optional: &'static str,
-    ratio: &'static str,
-    with: &'static str,
-    choose: &'static str,
-    effect: &'static str,
-    no_effect: &'static str,
-    save: &'static str,
-    cancel: &'static str,
-    /// A region that has no field.
-    other: &'static str,
-    fields: [(&'static str, &'static str); 8],
-}
-
-const CHINESE: Words = Words {
-    heading: "模板",
-    none: "还没有学到模板：每个站点积累够文章后会自动学习。",
-    pages: "篇文章",
-    learned: "学习于",
-    disabled: "已停用",
-    disable: "停用",
-    enable: "启用",
-    back: "全部模板",
-    saved_page: "示例页面",
-    no_page: "没有保存的页面。",
-    legend: "实线：每页都有；虚线：部分页面有；左侧绿条：仅按比例算法选中的正文。点区域名可改标注。",
-    regions: "区域",
-    region: "内容",
-    holds: "字段",
-    essential: "必有",
-    optional: "可选",
-    ratio: "仅比例算法",
-    with: "使用模板",
-    choose: "这个区域是什么？",
-    effect: "保存后其他页面的变化",
-    no_effect: "没有变化",
-    save: "保存",
-    cancel: "取消",
-    other: "其他",
-    fields: [
-        ("title", "标题"),
-        ("published", "时间"),
-        ("author", "作者"),
-        ("source", "来源"),
-        ("body", "正文"),
-        ("comments", "评论"),
-        ("boilerplate", "无关内容"),
-        ("learned", "恢复自动"),
-    ],
-};
-
-const ENGLISH: Words = Words {
-    heading: "Templates",
-    none: "No templates yet: each site is learned from once it has enough articles.",
-    pages: "articles",
-    learned: "learned",
-    disabled: "not used",
-    disable: "Stop using it",
-    enable: "Use it again",
-    back: "All templates",
-    saved_page: "Saved page",
-    no_page: "No page was kept.",
-    legend: "Whole line: on every page; broken line: on some; green bar: chosen as text by the ratio alone. Click the name of a region to label it.",
-    regions: "Regions",
-    region: "Text",
-    holds: "Field",
-    essential: "essential",
-    optional: "optional",
-    ratio: "The ratio alone",
-    with: "With the template",
-    choose: "What is this region?",
-    effect: "What changes on the saved pages",
-    no_effect: "nothing changes",
-    save: "Save",
-    cancel: "Cancel",
-    other: "other",
-    fields: [
-        ("title", "title"),
-        ("published", "time"),
-        ("author", "writer"),
-        ("source", "source"),
-        ("body", "text"),
-        ("comments", "comments"),
-        ("boilerplate", "boilerplate"),
-        ("learned", "as learned"),
-    ],
-};
-
-impl Words {
-    fn of(lang: Lang) -> &'static Words {
-        if lang == Lang::Zh { &CHINESE } else { &ENGLISH }
-    }
-
-    fn field(&self, name: &str) -> &'static str {
-        let found = self.fields.iter().find(|(own, _)| *own == name);
-        found.map_or(self.other, |(_, word)| word)
-    }
-}
-
 #[derive(Template)]
 #[template(path = "templates.html")]
 struct ListPage {
     c: Chrome,
-    w: &'static Words,
+    w: &'static TemplateLabels,
     list: Vec<TemplateListed>,
     /// The only site whose templates are listed, if one was asked for.
     site: Option<String>,
@@ -164,7 +51,7 @@ impl ListPage {
 #[template(path = "template.html")]
 struct OnePage {
     c: Chrome,
-    w: &'static Words,
+    w: &'static TemplateLabels,
     v: TemplateView,
     number: usize,
     proposal: Option<Proposal>,
@@ -215,7 +102,7 @@ pub(crate) async fn list(_: Operator, request: PageRequest) -> Response {
         Ok(Some(mut list)) => {
             list.retain(|template| site.as_ref().is_none_or(|site| *site == template.site));
             let shown = ListPage {
-                w: Words::of(c.lang),
+                w: &c.t.template_pages,
                 c,
                 list,
                 site,
@@ -249,7 +136,7 @@ pub(crate) async fn one(_: Operator, Path(id): Path<i64>, request: PageRequest) 
     match found.await {
         Ok(Some(Some(v))) => {
             let shown = OnePage {
-                w: Words::of(c.lang),
+                w: &c.t.template_pages,
                 c,
                 v,
                 number,
@@ -269,8 +156,8 @@ pub(crate) async fn frame(
     request: PageRequest,
 ) -> Response {
     let word: fn(&str) -> &'static str = match request.chrome().lang {
-        Lang::Zh => |name| CHINESE.field(name),
-        Lang::En => |name| ENGLISH.field(name),
+        Lang::Zh => |name| ZH.template_pages.field(name),
+        Lang::En => |name| EN.template_pages.field(name),
     };
     let server = request.server;
     let link = format!("{}/templates/{id}?page={number}&region=", server.base);

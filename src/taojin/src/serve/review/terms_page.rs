@@ -9,8 +9,10 @@ use super::terms::{ReviewList, ReviewTerm};
 use crate::serve::guard::form::Form;
 use crate::serve::guard::token::Operator;
 use crate::serve::pages::html::Html;
-use crate::serve::pages::lang::{Lang, grouped};
+use crate::serve::pages::lang::Lang;
+use crate::serve::pages::operator_labels::TermsLabels;
 use crate::serve::pages::request::{PageRequest, broken, missing, page, see_other};
+use crate::serve::pages::sentences::grouped;
 use crate::serve::pages::view::{Chrome, link};
 
 /// Terms on one page.
@@ -18,60 +20,11 @@ const PAGE_TERMS: usize = 50;
 /// Deepest page: as many terms as a list can have.
 const MAX_PAGE: usize = 2_000;
 
-/// Words of the page.
-struct Labels {
-    title: &'static str,
-    hint: &'static str,
-    none: &'static str,
-    counts: [&'static str; 3],
-    accept: &'static str,
-    reject: &'static str,
-    accept_all: &'static str,
-    reject_all: &'static str,
-    times: &'static str,
-    documents: &'static str,
-    termhood: &'static str,
-    previous: &'static str,
-    next: &'static str,
-}
-
-const ZH: Labels = Labels {
-    title: "领域词审核",
-    hint: "接受的词几秒内在检索中生效，旧文档也能立即查到；拒绝的词不再提出。",
-    none: "没有待审的词。运行 taojin terms discover 可以从已收录的文档中发现领域词。",
-    counts: ["待审", "已接受", "已拒绝"],
-    accept: "接受",
-    reject: "拒绝",
-    accept_all: "本页全部接受",
-    reject_all: "本页全部拒绝",
-    times: "次",
-    documents: "篇",
-    termhood: "术语度",
-    previous: "上一页",
-    next: "下一页",
-};
-
-const EN: Labels = Labels {
-    title: "Domain terms to review",
-    hint: "An accepted term is used by searches within seconds and finds old documents at once; a rejected one is not proposed again.",
-    none: "Nothing to decide. taojin terms discover looks for domain terms in the documents of the index.",
-    counts: ["to decide", "accepted", "rejected"],
-    accept: "Accept",
-    reject: "Reject",
-    accept_all: "Accept all on this page",
-    reject_all: "Reject all on this page",
-    times: "times",
-    documents: "documents",
-    termhood: "termhood",
-    previous: "Previous",
-    next: "Next",
-};
-
 #[derive(Template)]
 #[template(path = "terms.html")]
 struct TermsPage {
     c: Chrome,
-    l: &'static Labels,
+    l: &'static TermsLabels,
     counts: [(&'static str, String); 3],
     rows: Vec<ReviewRow>,
     page: usize,
@@ -152,10 +105,7 @@ fn page_number(fields: &Form) -> usize {
 
 impl TermsPage {
     fn new(c: Chrome, list: &ReviewList, page: usize) -> Self {
-        let l = match c.lang {
-            Lang::Zh => &ZH,
-            Lang::En => &EN,
-        };
+        let l = &c.t.terms_page;
         let numbers = [list.proposed, list.accepted, list.rejected];
         let there = |page: usize| own_path(&c.base, Some(c.lang), page);
         let more = list.proposed > (page * PAGE_TERMS) as u64 && !list.terms.is_empty();

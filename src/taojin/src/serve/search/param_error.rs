@@ -2,6 +2,7 @@
 //! languages. Never repeats a long or invisible value.
 
 use crate::serve::pages::lang::Lang;
+use crate::serve::pages::sentences::fill;
 
 /// Characters of a refused value that an error message repeats.
 const ECHO_CHARS: usize = 40;
@@ -28,7 +29,7 @@ pub(crate) enum ParamError {
     TooLong { chars: usize, max: usize },
     /// Not a day, a moment or a period.
     Date { name: &'static str, value: String },
-    /// `until` lies before `since`; only people are told, the API finds nothing then.
+    /// `until` lies before `since`; only people hear of it, the API finds nothing then.
     Backwards,
     /// Not a whole number in its range.
     Number {
@@ -78,90 +79,42 @@ impl ParamError {
 
     /// One sentence for a person.
     pub(crate) fn detail(&self, lang: Lang) -> String {
-        match lang {
-            Lang::En => self.detail_en(),
-            Lang::Zh => self.detail_zh(),
-        }
-    }
-
-    fn detail_en(&self) -> String {
+        let p = &lang.labels().parameters;
+        let number = |number: &usize| number.to_string();
         match self {
             ParamError::TooLong { chars, max } => {
-                format!("q has {chars} characters; {max} are allowed")
+                let (chars, max) = (number(chars), number(max));
+                fill(p.too_long, &[("chars", &chars), ("max", &max)])
             }
-            ParamError::Date { name, value } => format!(
-                "{name} must be a day (2026-05-01), a moment (2026-05-01T08:00:00+08:00) or a period (24h, 7d, 6m, 1y), not \"{value}\""
-            ),
-            ParamError::Backwards => "until lies before since".to_owned(),
+            ParamError::Date { name, value } => fill(p.date, &[("name", name), ("value", value)]),
+            ParamError::Backwards => p.backwards.to_owned(),
             ParamError::Number {
                 name,
                 value,
                 min,
                 max,
             } => {
-                format!("{name} must be a whole number from {min} to {max}, not \"{value}\"")
-            }
-            ParamError::Sort { value } => {
-                format!("sort must be relevance, date or both, not \"{value}\"")
-            }
-            ParamError::HalfLife { value } => {
-                format!("half_life must be a period (24h, 7d, 6m, 1y), not \"{value}\"")
-            }
-            ParamError::Group { value } => {
-                format!("group must be the 16 hexadecimal digits of a hit's group, not \"{value}\"")
-            }
-            ParamError::Flag { name, value } => {
-                format!("{name} must be true or false, not \"{value}\"")
-            }
-            ParamError::Sites { max } => format!("at most {max} sites can be named"),
-            ParamError::SiteName { max } => {
-                format!("the name of a site has at most {max} characters")
-            }
-            ParamError::Oversize { name, max } => {
-                format!("{name} is longer than {max} characters")
-            }
-            ParamError::Repeated { name } => format!("{name} was given more than once"),
-            ParamError::Unknown { name } => {
-                format!(
-                    "there is no parameter \"{name}\"; known are {}",
-                    NAMES[..NAMES.len() - 1].join(", ")
+                let (min, max) = (number(min), number(max));
+                let range = [("min", min.as_str()), ("max", &max)];
+                fill(
+                    p.number,
+                    &[&range[..], &[("name", name), ("value", value)]].concat(),
                 )
             }
-        }
-    }
-
-    fn detail_zh(&self) -> String {
-        match self {
-            ParamError::TooLong { chars, max } => {
-                format!("检索词有 {chars} 个字符，最多 {max} 个。")
+            ParamError::Sort { value } => fill(p.sort, &[("value", value)]),
+            ParamError::HalfLife { value } => fill(p.half_life, &[("value", value)]),
+            ParamError::Group { value } => fill(p.group, &[("value", value)]),
+            ParamError::Flag { name, value } => fill(p.flag, &[("name", name), ("value", value)]),
+            ParamError::Sites { max } => fill(p.sites, &[("max", &number(max))]),
+            ParamError::SiteName { max } => fill(p.site_name, &[("max", &number(max))]),
+            ParamError::Oversize { name, max } => {
+                fill(p.oversize, &[("name", name), ("max", &number(max))])
             }
-            ParamError::Date { value, .. } => {
-                format!("日期“{value}”看不懂，请写成 2026-05-01，或 24h、7d、6m、1y 这样的时段。")
+            ParamError::Repeated { name } => fill(p.repeated, &[("name", name)]),
+            ParamError::Unknown { name } => {
+                let known = NAMES[..NAMES.len() - 1].join(", ");
+                fill(p.unknown, &[("name", name), ("known", &known)])
             }
-            ParamError::Backwards => "结束日期早于开始日期。".to_owned(),
-            ParamError::Number {
-                name,
-                value,
-                min,
-                max,
-            } => {
-                format!("{name} 应是 {min} 到 {max} 的整数，而不是“{value}”。")
-            }
-            ParamError::Sort { value } => {
-                format!("排序只有 relevance、date 和 both 三种，没有“{value}”。")
-            }
-            ParamError::HalfLife { value } => {
-                format!("半衰期“{value}”看不懂，请写成 24h、7d、6m、1y 这样的时段。")
-            }
-            ParamError::Group { value } => format!("没有“{value}”这样的转载组编号。"),
-            ParamError::Flag { name, value } => {
-                format!("{name} 只能是 true 或 false，而不是“{value}”。")
-            }
-            ParamError::Sites { max } => format!("一次最多选 {max} 个站点。"),
-            ParamError::SiteName { max } => format!("站点名最多 {max} 个字符。"),
-            ParamError::Oversize { name, .. } => format!("{name} 太长了。"),
-            ParamError::Repeated { name } => format!("{name} 只能出现一次。"),
-            ParamError::Unknown { name } => format!("没有“{name}”这个参数。"),
         }
     }
 }

@@ -18,7 +18,7 @@ fn here() -> Here {
 }
 
 fn all(document: &serde_json::Value, lang: Lang) -> Vec<Route> {
-    let groups = groups(document, &here(), lang);
+    let groups = groups(document, &here(), &lang.labels().api_page);
     groups.into_iter().flat_map(|group| group.routes).collect()
 }
 

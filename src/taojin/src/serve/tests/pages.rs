@@ -216,7 +216,7 @@ async fn a_document_is_its_text() {
 async fn errors_are_pages_for_people() {
     for (path, status, text) in [
         ("/nope", 404, "没有这个页面"),
-        ("/?q=a&since=never", 400, "日期“never”看不懂"),
+        ("/?q=a&since=never", 400, "“never”不是能识别的日期"),
         (
             "/?q=a&since=2026-05-02&until=2026-05-01",
             400,

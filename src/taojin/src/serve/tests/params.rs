@@ -2,7 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::serve::pages::html::Html;
-use crate::serve::pages::lang::{Lang, grouped};
+use crate::serve::pages::lang::Lang;
+use crate::serve::pages::sentences::grouped;
 use crate::serve::search::param_error::ParamError;
 use crate::serve::search::params::{Params, Rules};
 use taojin_search::index::Sort;

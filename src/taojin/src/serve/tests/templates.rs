@@ -149,7 +149,7 @@ async fn templates_of_one_site_are_listed_alone() {
     assert!(own.body.contains("/templates/7\"") && own.body.contains("href=\"/templates\""));
     assert!(!own.body.contains("<b>站"));
     let other = send(&app, "GET", "/templates?site=%E4%B9%99", true, "").await;
-    assert!(!other.body.contains("/templates/7\"") && other.body.contains("还没有学到模板"));
+    assert!(!other.body.contains("/templates/7\"") && other.body.contains("还没有模板"));
 }
 
 #[tokio::test]

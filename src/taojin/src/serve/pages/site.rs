@@ -8,9 +8,10 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::html::Html;
-use super::lang::{Lang, grouped};
 use super::moment::Moment;
+use super::operator_labels::SiteLabels;
 use super::request::{PageRequest, broken, failure, missing, page, see_other};
+use super::sentences::grouped;
 use super::view::{Chrome, address, link, site_path, title};
 use crate::serve::control::{CommandDone, CommandRefused, SiteCommand, SiteView, Visit, Why};
 use crate::serve::guard::form::Form;
@@ -23,10 +24,6 @@ use crate::serve::status::SiteStatus;
 use taojin_crawl::VisitOutcome;
 use taojin_search::index::Sort;
 
-mod labels;
-
-use labels::{EN, Labels, ZH};
-
 /// Newest documents that are listed.
 const NEWEST: usize = 10;
 
@@ -34,7 +31,7 @@ const NEWEST: usize = 10;
 #[template(path = "site.html")]
 struct SitePage {
     c: Chrome,
-    l: &'static Labels,
+    l: &'static SiteLabels,
     path: String,
     s: SiteStatus,
     state: &'static str,
@@ -66,15 +63,8 @@ struct VisitRow {
 #[template(path = "taken_down.html")]
 struct TakenDownPage {
     c: Chrome,
-    l: &'static Labels,
+    l: &'static SiteLabels,
     addresses: Vec<String>,
-}
-
-fn labels(c: &Chrome) -> &'static Labels {
-    match c.lang {
-        Lang::Zh => &ZH,
-        Lang::En => &EN,
-    }
 }
 
 /// `GET /sites/{name}`.
@@ -125,7 +115,7 @@ pub(crate) async fn take_down(
         Err(error) => return broken(c, &error),
     };
     let command = SiteCommand::PurgeUrl { url: document.url };
-    let l = labels(&c);
+    let l = &c.t.site_page;
     match request.server.command(command).await {
         Ok(Ok(CommandDone { addresses, .. })) => {
             page(&TakenDownPage { c, l, addresses }, StatusCode::OK)
@@ -136,7 +126,7 @@ pub(crate) async fn take_down(
 }
 
 /// A refusal for a person; what the store says stays in the log.
-fn said(l: &Labels, refused: &CommandRefused) -> String {
+fn said(l: &SiteLabels, refused: &CommandRefused) -> String {
     match refused.why {
         Why::NoCrawler => l.no_crawler.to_owned(),
         Why::Failed => {
@@ -188,7 +178,7 @@ impl SitePage {
         hits: Vec<Found>,
         refused: Option<CommandRefused>,
     ) -> Self {
-        let l = labels(&c);
+        let l = &c.t.site_page;
         let now_ms = now_ms();
         let (state, state_class) = match (view.enabled, s.paused_ms) {
             (false, _) => (l.disabled, "paused"),
@@ -243,7 +233,7 @@ impl SitePage {
 }
 
 /// The settings that differ from site to site, with their values.
-fn settings(l: &'static Labels, view: &SiteView) -> Vec<(&'static str, Vec<String>)> {
+fn settings(l: &'static SiteLabels, view: &SiteView) -> Vec<(&'static str, Vec<String>)> {
     let number = |n: Option<i64>| n.map(|n| n.to_string()).into_iter().collect();
     let mut rows = vec![
         (

@@ -1,0 +1,69 @@
+//! Sentences with values in them. In: a sentence of the files of words, such as `{n} documents`. Out: the same with the
+//! values of this answer.
+
+use serde::Deserialize;
+
+/// A sentence with a number, in the forms that the language has.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Counted {
+    /// For exactly one; none where the language makes no difference.
+    one: Option<&'static str>,
+    other: &'static str,
+}
+
+impl Counted {
+    /// The sentence for this number.
+    pub(crate) fn of(&self, number: u64) -> String {
+        self.with(number, &[])
+    }
+
+    /// The same with more values.
+    pub(crate) fn with(&self, number: u64, values: &[(&str, &str)]) -> String {
+        let form = self.one.filter(|_| number == 1).unwrap_or(self.other);
+        let grouped = grouped(number);
+        fill(form, &[values, &[("n", grouped.as_str())]].concat())
+    }
+}
+
+/// A sentence with its values in place of `{name}`. What a value holds is never replaced again.
+pub(crate) fn fill(sentence: &str, values: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(sentence.len());
+    let mut rest = sentence;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, after) = after.split_once('}').unwrap_or((after, ""));
+        let value = values.iter().find(|(known, _)| *known == name);
+        out.push_str(before);
+        out.push_str(value.map_or(name, |(_, value)| value));
+        rest = after;
+    }
+    out + rest
+}
+
+/// A number with its thousands set apart.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3 + 1);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::pages::labels::{EN, ZH};
+
+    #[test]
+    fn a_value_is_put_in_once_and_as_it_is() {
+        let filled = fill("{a} and {b}{", &[("a", "{b}"), ("b", "2")]);
+        assert_eq!(filled, "{b} and 2");
+        assert_eq!(EN.counts.documents.of(1), "1 document indexed");
+        assert_eq!(EN.counts.documents.of(1_234), "1,234 documents indexed");
+        assert_eq!(ZH.counts.documents.of(1), "已收录 1 篇文档");
+    }
+}
