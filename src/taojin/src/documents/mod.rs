@@ -16,8 +16,8 @@ use taojin_extract::Document;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{self, IndexError, Reader, StoredDocument};
 
-pub(crate) use encoded::unpack;
 pub use encoded::EncodedDocument;
+pub(crate) use encoded::unpack;
 pub use source::StoreDocuments;
 pub(crate) use take_over::take_over;
 
@@ -31,8 +31,8 @@ pub fn decode(row: &DocumentRow) -> anyhow::Result<Option<StoredDocument>> {
     let Some(body) = &row.body else {
         return Ok(None);
     };
-    let (fetched_ms, document) = unpack(body)
-        .with_context(|| format!("document {:016x} ({})", row.fingerprint, row.url))?;
+    let (fetched_ms, document) =
+        unpack(body).with_context(|| format!("document {:016x} ({})", row.fingerprint, row.url))?;
     Ok(Some(StoredDocument {
         fingerprint: row.fingerprint,
         seq: u64::try_from(row.seq).unwrap_or_default(),
