@@ -87,7 +87,7 @@ impl EncodedDocument {
 }
 
 /// The document of a body of the log, and when it was fetched, Unix milliseconds. An error says that it is damaged.
-pub fn unpack(body: &[u8]) -> anyhow::Result<(i64, Document)> {
+pub(crate) fn unpack(body: &[u8]) -> anyhow::Result<(i64, Document)> {
     let unpacked;
     let json = match body.first() {
         Some(&PLAIN) => body,
