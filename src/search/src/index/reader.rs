@@ -14,10 +14,9 @@ use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
 
 use super::entry::host_of;
-use super::schema::{FINGERPRINT_FIELD, Fields};
+use super::schema::{FINGERPRINT_FIELD, Fields, check_format, unreadable};
 use super::site_titles::SiteTitles;
 use super::terms::Terms;
-use super::writer::{check_format, unreadable};
 use super::{Config, IndexError};
 use crate::analyze::{Analyzer, tokenizers};
 use taojin_extract::Document;
@@ -71,7 +70,7 @@ pub struct Reader {
     config: Config,
     titles: SiteTitles,
     seen: Mutex<Stamp>,
-    pub(super) terms: Mutex<Option<Arc<Terms>>>,
+    terms: Mutex<Option<Arc<Terms>>>,
 }
 
 impl Reader {
@@ -109,6 +108,20 @@ impl Reader {
     /// What readers call sites.
     pub fn titles(&self) -> &SiteTitles {
         &self.titles
+    }
+
+    /// The terms of the current dictionary.
+    pub(super) fn terms(&self) -> Arc<Terms> {
+        let dictionary = self.analyzer().dictionary();
+        let mut known = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.as_ref() {
+            Some(terms) if terms.version == dictionary.version() => Arc::clone(terms),
+            _ => {
+                let terms = Arc::new(Terms::new(&dictionary));
+                *known = Some(Arc::clone(&terms));
+                terms
+            }
+        }
     }
 
     /// The document with this fingerprint.

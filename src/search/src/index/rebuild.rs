@@ -7,8 +7,7 @@ use tantivy::directory::MmapDirectory;
 use tantivy::schema::Value;
 use tantivy::{Index, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError};
 
-use super::schema::STORED_FIELD;
-use super::writer::unreadable;
+use super::schema::{STORED_FIELD, unreadable};
 use super::{Config, Entry, IndexError, StoredDocument, Writer};
 
 /// Least memory a writer takes; this one writes nothing.
@@ -16,6 +15,20 @@ const GUARD_BYTES: usize = 16 << 20;
 
 /// Documents between two commits of the new index. A run that is broken off starts anew.
 const COMMIT_DOCUMENTS: u64 = 5_000;
+
+impl Writer {
+    /// Opens the index in `dir` for writing, or makes an empty one there. An index of another format is first made
+    /// anew out of its own documents, some 3,000 a second (see [`rebuild`]); the number of these is given as well.
+    pub fn open_or_upgrade(dir: &Path, config: &Config) -> Result<(Self, Option<u64>), IndexError> {
+        match Self::open(dir, config) {
+            Err(IndexError::Format { .. }) => {
+                let documents = rebuild(dir, config)?;
+                Ok((Self::open(dir, config)?, Some(documents)))
+            }
+            opened => Ok((opened?, None)),
+        }
+    }
+}
 
 /// Indexes the stored documents of `dir` anew and puts the result in its place; returns how many. Until the last
 /// moment the old index stays as it is; a run that was broken off can simply be repeated.

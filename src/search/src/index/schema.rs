@@ -1,8 +1,15 @@
-//! The fields of the index. Out: the schema and a handle for each field. Never opens anything.
+//! The fields of the index and the version of its format. Out: the schema, a handle for each field, and whether an
+//! index that is there has both. Never opens anything.
 
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tantivy::Index;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
+
+use super::IndexError;
 
 use crate::analyze::{GRAMS, SINGLES};
 
@@ -107,4 +114,49 @@ fn text(tokenizer: &str, option: IndexRecordOption) -> TextOptions {
             .set_tokenizer(tokenizer)
             .set_index_option(option),
     )
+}
+
+/// What a commit says of itself.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Payload {
+    pub(super) seq: u64,
+    pub(super) format: u32,
+}
+
+/// Sequence number of the last commit, if the index was made by this format.
+pub(super) fn check_format(dir: &Path, index: &Index, fields: &Fields) -> Result<u64, IndexError> {
+    let meta = index.load_metas().map_err(|e| unreadable(dir, e))?;
+    let other = |found: String| IndexError::Format {
+        dir: dir.to_owned(),
+        found,
+    };
+    let payload = match &meta.payload {
+        None if meta.segments.is_empty() => Payload {
+            seq: 0,
+            format: FORMAT,
+        },
+        None => return Err(other("unknown".to_owned())),
+        Some(text) => serde_json::from_str(text).map_err(|_| other("unknown".to_owned()))?,
+    };
+    if payload.format != FORMAT {
+        return Err(other(payload.format.to_string()));
+    }
+    if index.schema() != fields.schema {
+        return Err(other("of other fields".to_owned()));
+    }
+    Ok(payload.seq)
+}
+
+/// Why an index cannot be opened.
+pub(super) fn unreadable(dir: &Path, cause: impl std::fmt::Display) -> IndexError {
+    let cause = cause.to_string();
+    // Readers lock the folder for a moment as well, so that files are not taken away under them.
+    let cause = match cause.contains("PermissionDenied") {
+        true => "permission denied; run it as the user that the index belongs to (sudo)".to_owned(),
+        false => cause,
+    };
+    IndexError::Unreadable {
+        dir: dir.to_owned(),
+        cause,
+    }
 }

@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use tantivy::directory::MmapDirectory;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::store::{Compressor, ZstdCompressor};
@@ -13,9 +12,8 @@ use tantivy::{
 
 use super::entry::Entry;
 use super::grouping::Grouping;
-use super::rebuild::rebuild;
 use super::reprints::Placed;
-use super::schema::{FORMAT, Fields};
+use super::schema::{FORMAT, Fields, Payload, check_format, unreadable};
 use super::sketch::{Sketch, letters};
 use super::{Config, IndexError};
 use crate::analyze::{Singles, tokenizers};
@@ -43,13 +41,6 @@ const MERGED_SEGMENTS: usize = 6;
 /// it: each document is then written again a bounded number of times while an index grows.
 const WORTH_OF_REST: u64 = 8;
 
-/// What a commit says of itself.
-#[derive(Debug, Serialize, Deserialize)]
-struct Payload {
-    seq: u64,
-    format: u32,
-}
-
 /// The one writer of an index. Dropping it without a commit forgets what came after the last one.
 pub struct Writer {
     dir: PathBuf,
@@ -62,18 +53,6 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Opens the index in `dir` for writing, or makes an empty one there. An index of another format is first made
-    /// anew out of its own documents, some 3,000 a second (see [`rebuild`]); the number of these is given as well.
-    pub fn open_or_upgrade(dir: &Path, config: &Config) -> Result<(Self, Option<u64>), IndexError> {
-        match Self::open(dir, config) {
-            Err(IndexError::Format { .. }) => {
-                let documents = rebuild(dir, config)?;
-                Ok((Self::open(dir, config)?, Some(documents)))
-            }
-            opened => Ok((opened?, None)),
-        }
-    }
-
     /// Opens the index in `dir` for writing, or makes an empty one there.
     pub fn open(dir: &Path, config: &Config) -> Result<Self, IndexError> {
         std::fs::create_dir_all(dir).map_err(|e| unreadable(dir, e))?;
@@ -237,19 +216,6 @@ impl Writer {
     }
 }
 
-pub(super) fn unreadable(dir: &Path, cause: impl std::fmt::Display) -> IndexError {
-    let cause = cause.to_string();
-    // Readers lock the folder for a moment as well, so that files are not taken away under them.
-    let cause = match cause.contains("PermissionDenied") {
-        true => "permission denied; run it as the user that the index belongs to (sudo)".to_owned(),
-        false => cause,
-    };
-    IndexError::Unreadable {
-        dir: dir.to_owned(),
-        cause,
-    }
-}
-
 fn open_or_create(dir: &Path, fields: &Fields) -> Result<Index, IndexError> {
     let directory = MmapDirectory::open(dir).map_err(|e| unreadable(dir, e))?;
     let exists = Index::exists(&directory).map_err(|e| unreadable(dir, e))?;
@@ -265,28 +231,4 @@ fn open_or_create(dir: &Path, fields: &Fields) -> Result<Index, IndexError> {
         ..IndexSettings::default()
     };
     Index::create(directory, fields.schema.clone(), settings).map_err(|e| unreadable(dir, e))
-}
-
-/// Sequence number of the last commit, if the index was made by this format.
-pub(super) fn check_format(dir: &Path, index: &Index, fields: &Fields) -> Result<u64, IndexError> {
-    let meta = index.load_metas().map_err(|e| unreadable(dir, e))?;
-    let other = |found: String| IndexError::Format {
-        dir: dir.to_owned(),
-        found,
-    };
-    let payload = match &meta.payload {
-        None if meta.segments.is_empty() => Payload {
-            seq: 0,
-            format: FORMAT,
-        },
-        None => return Err(other("unknown".to_owned())),
-        Some(text) => serde_json::from_str(text).map_err(|_| other("unknown".to_owned()))?,
-    };
-    if payload.format != FORMAT {
-        return Err(other(payload.format.to_string()));
-    }
-    if index.schema() != fields.schema {
-        return Err(other("of other fields".to_owned()));
-    }
-    Ok(payload.seq)
 }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use super::context::{Context, Usage};
 use super::import_lines::Lines;
-use super::{Context, Usage, output};
+use super::output;
 use taojin_extract::Document;
 use taojin_search::index::{Entry, Writer, rebuild};
 use taojin_uri::CrawlUri;

@@ -1,6 +1,7 @@
 //! The only place that writes to the terminal: results to stdout, everything else to stderr.
 
 use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
 
 use serde::Serialize;
 
@@ -16,6 +17,19 @@ pub(crate) fn line(text: &str) {
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     line(&serde_json::to_string(value)?);
     Ok(())
+}
+
+/// An answer as one JSON object, or as `print` shows it to a person.
+pub(crate) fn answer<T: Serialize>(
+    as_json: bool,
+    value: &T,
+    print: impl FnOnce(&T),
+) -> anyhow::Result<ExitCode> {
+    match as_json {
+        true => json(value)?,
+        false => print(value),
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// One line for a person on stderr.
@@ -88,6 +102,19 @@ impl Paint {
         }
         if self.on { out + OFF } else { out }
     }
+}
+
+/// A moment in local time, or a dash.
+pub(crate) fn time(ms: Option<i64>) -> String {
+    ms.and_then(chrono::DateTime::from_timestamp_millis)
+        .map_or_else(
+            || "-".to_owned(),
+            |t| {
+                t.with_timezone(&chrono::Local)
+                    .format("%Y-%m-%d %H:%M:%S")
+                    .to_string()
+            },
+        )
 }
 
 /// Text from the web must not steer the terminal: control characters become spaces.
