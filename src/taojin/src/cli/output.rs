@@ -137,3 +137,20 @@ fn parts(text: &crate::serve::Marked) -> Vec<(&str, bool)> {
     parts.retain(|(text, _)| !text.is_empty());
     parts
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::Marked;
+
+    #[test]
+    fn a_terminal_gets_no_commands_from_a_page() {
+        let found = Marked {
+            text: "a\u{1b}[31m油\u{7}b".to_owned(),
+            marks: std::iter::once(6..9).collect(),
+        };
+        let shown = Paint { on: true }.marked(&found, "");
+        assert_eq!(shown, "a [31m\u{1b}[0m\u{1b}[33;1m油\u{1b}[0m b\u{1b}[0m");
+        assert_eq!(Paint { on: false }.marked(&found, ""), "a [31m【油】 b");
+    }
+}
