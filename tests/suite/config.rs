@@ -172,7 +172,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[serve]\nlimit_max = 0\n",
-        "line 2: serve.limit_max = 0: use 1 or more, for example 100",
+        "line 2: serve.limit_max = 0: use a number from 1 to 100, for example 100",
     ),
     (
         "[serve]\ntoken = 12345\n",

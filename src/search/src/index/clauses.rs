@@ -10,7 +10,6 @@ use tantivy::schema::{Field, IndexRecordOption};
 
 use super::Config;
 use super::entry::host_of;
-use super::plain::Demand;
 use super::query::{Clause, Filter, Group, Occur, Query, Target};
 use super::schema::{Fields, TextPair};
 use crate::analyze::{Dictionary, GramPhrase, ending_pattern, gram_phrase, gram_term, normalize};
@@ -19,6 +18,15 @@ pub(super) type Boxed = Box<dyn TantivyQuery>;
 
 /// Most grams of one text: what follows says little and costs time.
 pub(super) const MAX_TERMS: usize = 256;
+
+/// How much of a plain text a document must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Demand {
+    /// One of its words, if it is a list of words and no question.
+    Words,
+    /// One pair of characters: for texts whose words hardly any document has.
+    Pairs,
+}
 
 /// What the builder needs to know.
 pub(super) struct Builder<'a> {

@@ -4,11 +4,12 @@
 
 use std::collections::HashMap;
 
+use super::IndexError;
 use super::query::{Occur, Query, Target};
 use super::reader::Reader;
 use super::suggest::literal;
-use super::{IndexError, pinyin};
-use crate::analyze::{is_cjk, normalize};
+use super::terms::alike;
+use crate::analyze::normalize;
 
 /// Longest piece of a query that is corrected, in characters.
 const MAX_PIECE_CHARS: usize = 16;
@@ -136,21 +137,4 @@ fn typed(query: &Query) -> String {
         .chain(clauses)
         .collect();
     normalize(&all.join(" ")).trim().to_owned()
-}
-
-/// Of equal length and typed alike, or different in one character of three to five, in two of more.
-pub(super) fn alike(a: &str, b: &str) -> bool {
-    let cjk = |text: &str| text.chars().all(is_cjk);
-    let allowed = match a.chars().count() {
-        0..3 => 0,
-        3..6 => 1,
-        _ => 2,
-    };
-    let close = strsim::hamming(a, b).is_ok_and(|distance| distance <= allowed);
-    // Numbers and names that differ in a digit are different things.
-    let digits = |text: &str| -> Vec<char> { text.chars().filter(char::is_ascii_digit).collect() };
-    // What reaches over the end of a sentence is not what was meant.
-    let letters = || a.chars().all(|c| c.is_alphanumeric() || b.contains(c));
-    (cjk(a) && cjk(b) && pinyin::sound_alike(a, b))
-        || (close && letters() && digits(a) == digits(b))
 }

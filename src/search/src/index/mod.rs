@@ -41,11 +41,11 @@ pub use entry::Entry;
 pub use query::{Clause, Filter, Group, Occur, Query, Sort, Target};
 pub use reader::Reader;
 pub use rebuild::{
-    Noted, clear_fresh, committed_seq, fresh_dir, keeps_documents, kept_documents, noted,
-    put_aside, put_in_place,
+    clear_fresh, committed_seq, fresh_dir, keeps_documents, kept_documents, noted, put_aside,
+    put_in_place,
 };
 pub use scan::Watermark;
-pub use schema::{FORMAT, LAST_KEEPING_FORMAT};
+pub use schema::{FORMAT, LAST_KEEPING_FORMAT, Noted};
 pub use search::{Facets, Found, FoundDocument, SiteCount};
 pub use site_titles::SiteTitles;
 pub use source::{DocumentSource, MemoryDocuments, SourceError, StoredDocument};

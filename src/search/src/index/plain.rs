@@ -5,7 +5,7 @@
 use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur as Must};
 
 use super::clauses::{
-    Boxed, Builder, MAX_TERMS, boosted, one_character, one_of, term_query, unscored,
+    Boxed, Builder, Demand, MAX_TERMS, boosted, one_character, one_of, term_query, unscored,
 };
 use super::query::Target;
 use crate::analyze::{
@@ -29,15 +29,6 @@ const MAX_UNITS: usize = 32;
 /// Most words of a query that is taken as a list of words; longer ones are questions, which may share no word
 /// with their answer.
 const MAX_LISTED_WORDS: usize = 5;
-
-/// How much of a plain text a document must have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Demand {
-    /// One of its words, if it is a list of words and no question.
-    Words,
-    /// One pair of characters: for texts whose words hardly any document has.
-    Pairs,
-}
 
 impl Builder<'_> {
     /// Documents with enough of the words of a text, ranked by all of it.

@@ -12,11 +12,10 @@ use tantivy::query::{AllQuery, TermQuery};
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
 
-use super::schema::{FINGERPRINT_FIELD, Fields, SEQ_FIELD};
+use super::schema::{FINGERPRINT_FIELD, Fields, SEQ_FIELD, check_readable, unreadable};
 use super::site_titles::SiteTitles;
 use super::source::{DocumentSource, StoredDocument};
 use super::terms::Terms;
-use super::writer::{check_readable, unreadable};
 use super::{Config, IndexError};
 use crate::analyze::{Analyzer, tokenizers};
 
@@ -42,7 +41,7 @@ pub struct Reader {
     titles: SiteTitles,
     documents: Arc<dyn DocumentSource>,
     seen: Mutex<Stamp>,
-    pub(super) terms: Mutex<Option<Arc<Terms>>>,
+    terms: Mutex<Option<Arc<Terms>>>,
 }
 
 impl Reader {
@@ -86,6 +85,20 @@ impl Reader {
     /// What readers call sites.
     pub fn titles(&self) -> &SiteTitles {
         &self.titles
+    }
+
+    /// The terms of the current dictionary.
+    pub(super) fn terms(&self) -> Arc<Terms> {
+        let dictionary = self.analyzer().dictionary();
+        let mut known = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.as_ref() {
+            Some(terms) if terms.version == dictionary.version() => Arc::clone(terms),
+            _ => {
+                let terms = Arc::new(Terms::new(&dictionary));
+                *known = Some(Arc::clone(&terms));
+                terms
+            }
+        }
     }
 
     /// The document with this fingerprint.

@@ -4,26 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
-use serde::{Deserialize, Serialize};
 use tantivy::directory::MmapDirectory;
 use tantivy::schema::Value;
 use tantivy::{Index, IndexReader, ReloadPolicy, TantivyDocument};
 
-use super::schema::KEPT_FIELD;
-use super::writer::unreadable;
+use super::schema::{KEPT_FIELD, Noted, unreadable};
 use super::{IndexError, StoredDocument};
-
-/// What the last commit of an index says of itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Noted {
-    /// Number of the last change of a document that the index holds.
-    pub seq: u64,
-    /// [`super::FORMAT`] of the program that made it.
-    pub format: u32,
-    /// Identity of the store that its documents are in; 0 in indexes that kept their documents themselves.
-    #[serde(default)]
-    pub store: i64,
-}
 
 /// Where an index is made anew, beside the one in `dir`.
 pub fn fresh_dir(dir: &Path) -> PathBuf {

@@ -9,7 +9,9 @@ use super::entry::head;
 use super::query::Query;
 use super::reader::Reader;
 use super::source::StoredDocument;
-use crate::analyze::{Normalized, gram_term, is_cjk, is_stop_word, normalize, whole_grams};
+use crate::analyze::{
+    Dictionary, Normalized, gram_term, is_cjk, is_stop_word, normalize, whole_grams,
+};
 
 /// Best documents looked at: more would take longer than the search itself.
 pub(super) const RELATED_DOCUMENTS: usize = 12;
@@ -46,59 +48,27 @@ impl Reader {
         let heads: Vec<(String, Normalized)> = documents
             .iter()
             .take(RELATED_DOCUMENTS)
-            .map(|stored| {
-                let title = stored.document.title.as_deref().unwrap_or_default();
-                let text = head(&stored.document.text, HEAD_BYTES);
-                let original = format!("{title}\n{text}");
-                let normal = Normalized::new(&original);
-                (original, normal)
-            })
+            .map(beginning)
             .collect();
-        let mut seen: HashMap<&str, Seen> = HashMap::new();
-        for (at, (original, normal)) in heads.iter().enumerate() {
-            for word in dictionary.words(normal.text()) {
-                let text = word.of(normal.text());
-                if !is_telling(text) {
-                    continue;
-                }
-                let known = seen.entry(text).or_insert_with(|| Seen {
-                    documents: 0,
-                    last: at,
-                    written: as_written(text, original, normal.original(word.start, word.end)),
-                });
-                if known.documents == 0 || known.last != at {
-                    known.documents += 1;
-                    known.last = at;
-                }
-            }
-        }
+        let mut seen = words_of(&heads, &dictionary);
         seen.retain(|word, known| known.documents >= least && !repeats(word));
-        let prior = |word: &str, documents: u32| {
-            let weight = match dictionary.is_term(word) {
-                true => TERM_WEIGHT,
-                false => 1.0,
-            };
-            f64::from(documents) * weight
+        let weight = |word: &str| match dictionary.is_term(word) {
+            true => TERM_WEIGHT,
+            false => 1.0,
         };
-        let mut common: Vec<(f64, &str)> = seen
+        let common = seen
             .iter()
-            .map(|(word, known)| (prior(word, known.documents), *word))
-            .collect();
-        common.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+            .map(|(word, known)| (f64::from(known.documents) * weight(word), *word));
+        let mut common = best_first(common);
         common.truncate(WEIGHED);
-        let mut weighed: Vec<(f64, &str)> = common
+        let weighed = common
             .into_iter()
-            .map(|(prior, word)| (prior * self.rarity(searcher, word), word))
-            .collect();
-        weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+            .map(|(prior, word)| (prior * self.rarity(searcher, word), word));
         let mut chosen: Vec<&str> = Vec::new();
-        for (_, word) in weighed {
+        for (_, word) in best_first(weighed) {
             // 页岩 says nothing beside 页岩气.
-            if chosen.len() < RELATED_TERMS
-                && chosen
-                    .iter()
-                    .all(|c| !c.contains(word) && !word.contains(c))
-            {
+            let new = |c: &&str| !c.contains(word) && !word.contains(c);
+            if chosen.len() < RELATED_TERMS && chosen.iter().all(new) {
                 chosen.push(word);
             }
         }
@@ -120,6 +90,48 @@ impl Reader {
             .ln()
             .max(0.0)
     }
+}
+
+/// Title and first paragraphs, as written and in normal form.
+fn beginning(stored: &StoredDocument) -> (String, Normalized) {
+    let title = stored.document.title.as_deref().unwrap_or_default();
+    let text = head(&stored.document.text, HEAD_BYTES);
+    let original = format!("{title}\n{text}");
+    let normal = Normalized::new(&original);
+    (original, normal)
+}
+
+/// Every word that can be a term, with the number of documents that have it.
+fn words_of<'t>(
+    heads: &'t [(String, Normalized)],
+    dictionary: &Dictionary,
+) -> HashMap<&'t str, Seen<'t>> {
+    let mut seen: HashMap<&str, Seen> = HashMap::new();
+    for (at, (original, normal)) in heads.iter().enumerate() {
+        for word in dictionary.words(normal.text()) {
+            let text = word.of(normal.text());
+            if !is_telling(text) {
+                continue;
+            }
+            let known = seen.entry(text).or_insert_with(|| Seen {
+                documents: 0,
+                last: at,
+                written: as_written(text, original, normal.original(word.start, word.end)),
+            });
+            if known.documents == 0 || known.last != at {
+                known.documents += 1;
+                known.last = at;
+            }
+        }
+    }
+    seen
+}
+
+/// In the order of their weights; of equal ones in that of the alphabet.
+fn best_first<'t>(weighed: impl Iterator<Item = (f64, &'t str)>) -> Vec<(f64, &'t str)> {
+    let mut weighed: Vec<(f64, &str)> = weighed.collect();
+    weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    weighed
 }
 
 /// What was asked for, in normal form.

@@ -8,7 +8,7 @@ use tantivy::query::EnableScoring;
 use tantivy::{DocSet, Order, Searcher, SegmentReader, TERMINATED};
 
 use super::IndexError;
-use super::plain::Demand;
+use super::clauses::Demand;
 use super::query::Query;
 use super::reader::Reader;
 use super::schema::{FETCHED_FIELD, SEQ_FIELD};

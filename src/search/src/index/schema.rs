@@ -1,9 +1,15 @@
-//! The fields of the index. Out: the schema and a handle for each field. Never opens anything.
+//! The fields of the index and the version of its format. Out: the schema, a handle for each field, and whether an
+//! index that is there has both. Never opens anything.
 
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
 use tantivy::Index;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
 };
+
+use super::IndexError;
 
 use crate::analyze::{GRAMS, SINGLES};
 
@@ -123,4 +129,69 @@ fn text(tokenizer: &str, option: IndexRecordOption) -> TextOptions {
             .set_tokenizer(tokenizer)
             .set_index_option(option),
     )
+}
+
+/// What the last commit of an index says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Noted {
+    /// Number of the last change of a document that the index holds.
+    pub seq: u64,
+    /// [`FORMAT`] of the program that made it.
+    pub format: u32,
+    /// Identity of the store that its documents are in; 0 in indexes that kept their documents themselves.
+    #[serde(default)]
+    pub store: i64,
+}
+
+/// What the last commit says, if this program can go on with the index.
+pub(super) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
+    let noted = noted_by(dir, index)?;
+    let fields = Fields::new();
+    match noted.format {
+        FORMAT if index.schema() == fields.schema => Ok(noted),
+        FORMAT => Err(other_format(dir, "of other fields")),
+        format => Err(other_format(dir, format)),
+    }
+}
+
+/// The same for an index that is only searched: one of the format before this will do.
+pub(super) fn check_readable(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
+    let noted = noted_by(dir, index)?;
+    match noted.format {
+        LAST_KEEPING_FORMAT if index.schema().get_field(KEPT_FIELD).is_ok() => Ok(noted),
+        _ => check_format(dir, index),
+    }
+}
+
+fn noted_by(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
+    let meta = index.load_metas().map_err(|e| unreadable(dir, e))?;
+    match &meta.payload {
+        None if meta.segments.is_empty() => Ok(Noted {
+            format: FORMAT,
+            ..Noted::default()
+        }),
+        None => Err(other_format(dir, "unknown")),
+        Some(text) => serde_json::from_str(text).map_err(|_| other_format(dir, "unknown")),
+    }
+}
+
+fn other_format(dir: &Path, found: impl std::fmt::Display) -> IndexError {
+    IndexError::Format {
+        dir: dir.to_owned(),
+        found: found.to_string(),
+    }
+}
+
+/// Why an index cannot be opened.
+pub(super) fn unreadable(dir: &Path, cause: impl std::fmt::Display) -> IndexError {
+    let cause = cause.to_string();
+    // Readers lock the folder for a moment as well, so that files are not taken away under them.
+    let cause = match cause.contains("PermissionDenied") {
+        true => "permission denied; run it as the user that the index belongs to (sudo)".to_owned(),
+        false => cause,
+    };
+    IndexError::Unreadable {
+        dir: dir.to_owned(),
+        cause,
+    }
 }

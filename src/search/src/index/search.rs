@@ -10,8 +10,8 @@ use tantivy::{DocAddress, DocId, Order, Score, Searcher, SegmentReader};
 
 use super::IndexError;
 use super::clauses::Builder;
+use super::clauses::Demand;
 use super::days::{Dates, DayCounts};
-use super::plain::Demand;
 use super::query::{Query, Sort};
 use super::reader::Reader;
 use super::related::RELATED_DOCUMENTS;

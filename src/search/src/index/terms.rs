@@ -2,11 +2,8 @@
 //! look like. Made once for each dictionary; never looks at documents.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
 
-use super::correction::alike;
 use super::pinyin;
-use super::reader::Reader;
 use crate::analyze::{Dictionary, is_cjk};
 
 /// Longest term that is looked for by its sound, in characters.
@@ -24,13 +21,13 @@ struct Typed {
 /// All terms of one dictionary.
 #[derive(Debug)]
 pub(super) struct Terms {
-    version: u64,
+    pub(super) version: u64,
     all: Vec<Typed>,
     by_sound: HashMap<String, usize>,
 }
 
 impl Terms {
-    fn new(dictionary: &Dictionary) -> Self {
+    pub(super) fn new(dictionary: &Dictionary) -> Self {
         let mut texts: Vec<&str> = dictionary.terms().collect();
         // Shorter ones first, and in the same order in every run.
         texts.sort_unstable_by_key(|text| (text.len(), *text));
@@ -109,18 +106,19 @@ impl Terms {
     }
 }
 
-impl Reader {
-    /// The terms of the current dictionary.
-    pub(super) fn terms(&self) -> Arc<Terms> {
-        let dictionary = self.analyzer().dictionary();
-        let mut known = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
-        match known.as_ref() {
-            Some(terms) if terms.version == dictionary.version() => Arc::clone(terms),
-            _ => {
-                let terms = Arc::new(Terms::new(&dictionary));
-                *known = Some(Arc::clone(&terms));
-                terms
-            }
-        }
-    }
+/// Of equal length and typed alike, or different in one character of three to five, in two of more.
+pub(super) fn alike(a: &str, b: &str) -> bool {
+    let cjk = |text: &str| text.chars().all(is_cjk);
+    let allowed = match a.chars().count() {
+        0..3 => 0,
+        3..6 => 1,
+        _ => 2,
+    };
+    let close = strsim::hamming(a, b).is_ok_and(|distance| distance <= allowed);
+    // Numbers and names that differ in a digit are different things.
+    let digits = |text: &str| -> Vec<char> { text.chars().filter(char::is_ascii_digit).collect() };
+    // What reaches over the end of a sentence is not what was meant.
+    let letters = || a.chars().all(|c| c.is_alphanumeric() || b.contains(c));
+    (cjk(a) && cjk(b) && pinyin::sound_alike(a, b))
+        || (close && letters() && digits(a) == digits(b))
 }

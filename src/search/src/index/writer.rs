@@ -12,9 +12,8 @@ use tantivy::{
 
 use super::entry::Entry;
 use super::grouping::Grouping;
-use super::rebuild::Noted;
 use super::reprints::Placed;
-use super::schema::{FORMAT, Fields, KEPT_FIELD, LAST_KEEPING_FORMAT};
+use super::schema::{FORMAT, Fields, Noted, check_format, unreadable};
 use super::sketch::{Sketch, letters};
 use super::source::DocumentSource;
 use super::{Config, IndexError};
@@ -221,19 +220,6 @@ impl Writer {
     }
 }
 
-pub(super) fn unreadable(dir: &Path, cause: impl std::fmt::Display) -> IndexError {
-    let cause = cause.to_string();
-    // Readers lock the folder for a moment as well, so that files are not taken away under them.
-    let cause = match cause.contains("PermissionDenied") {
-        true => "permission denied; run it as the user that the index belongs to (sudo)".to_owned(),
-        false => cause,
-    };
-    IndexError::Unreadable {
-        dir: dir.to_owned(),
-        cause,
-    }
-}
-
 fn open_or_create(dir: &Path, fields: &Fields) -> Result<Index, IndexError> {
     let directory = MmapDirectory::open(dir).map_err(|e| unreadable(dir, e))?;
     let exists = Index::exists(&directory).map_err(|e| unreadable(dir, e))?;
@@ -245,43 +231,4 @@ fn open_or_create(dir: &Path, fields: &Fields) -> Result<Index, IndexError> {
         ..IndexSettings::default()
     };
     Index::create(directory, fields.schema.clone(), settings).map_err(|e| unreadable(dir, e))
-}
-
-/// What the last commit says, if this program can go on with the index.
-pub(super) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
-    let noted = noted_by(dir, index)?;
-    let fields = Fields::new();
-    match noted.format {
-        FORMAT if index.schema() == fields.schema => Ok(noted),
-        FORMAT => Err(other_format(dir, "of other fields")),
-        format => Err(other_format(dir, format)),
-    }
-}
-
-/// The same for an index that is only searched: one of the format before this will do.
-pub(super) fn check_readable(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
-    let noted = noted_by(dir, index)?;
-    match noted.format {
-        LAST_KEEPING_FORMAT if index.schema().get_field(KEPT_FIELD).is_ok() => Ok(noted),
-        _ => check_format(dir, index),
-    }
-}
-
-fn noted_by(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
-    let meta = index.load_metas().map_err(|e| unreadable(dir, e))?;
-    match &meta.payload {
-        None if meta.segments.is_empty() => Ok(Noted {
-            format: FORMAT,
-            ..Noted::default()
-        }),
-        None => Err(other_format(dir, "unknown")),
-        Some(text) => serde_json::from_str(text).map_err(|_| other_format(dir, "unknown")),
-    }
-}
-
-fn other_format(dir: &Path, found: impl std::fmt::Display) -> IndexError {
-    IndexError::Format {
-        dir: dir.to_owned(),
-        found: found.to_string(),
-    }
 }

@@ -254,25 +254,3 @@ pub fn dressed(text: &str, shown: Range<usize>, marks: &[Range<usize>]) -> Marke
         .collect();
     Marked { text: out, marks }
 }
-
-/// For a terminal: marks in bold yellow, control characters left out.
-pub fn ansi(marked: &Marked) -> String {
-    let mut out = String::with_capacity(marked.text.len() + 16);
-    let mut at = 0;
-    let plain = |out: &mut String, part: &str| out.extend(part.chars().filter(|c| !c.is_control()));
-    for mark in &marked.marks {
-        let (Some(before), Some(inside)) = (
-            marked.text.get(at..mark.start),
-            marked.text.get(mark.clone()),
-        ) else {
-            continue;
-        };
-        plain(&mut out, before);
-        out.push_str("\x1b[1;33m");
-        plain(&mut out, inside);
-        out.push_str("\x1b[0m");
-        at = mark.end;
-    }
-    plain(&mut out, marked.text.get(at..).unwrap_or_default());
-    out
-}

@@ -1,14 +1,14 @@
-//! Candidates. In: a corpus. Out: every run of words that may be a term, with what was measured of it and its
-//! termhood. Never judges by one measure alone.
+//! Candidates. In: a corpus. Out: every run of words that may be a term, with what was measured of it.
+//! Never judges by one measure alone.
 
 use super::Config;
 use super::boilerplate::is_boilerplate;
 use super::context::{Freedom, freedom};
 use super::corpus::{Corpus, Word};
-use super::count::{ByHash, Count, Hash, count};
+use super::count::{Count, count};
+use super::hash::{ByHash, Hash};
 use super::nesting::{Nested, c_values};
 use super::patterns::Pattern;
-use super::termhood::termhood;
 use crate::analyze::Dictionary;
 
 /// A candidate that stands at the edges of so many of its documents is a source line or a footer.
@@ -145,7 +145,7 @@ impl<'a> General<'a> {
         freedom: Freedom,
     ) -> Candidate {
         let occurrences = f64::from(count.occurrences);
-        let mut candidate = Candidate {
+        Candidate {
             normal: text.to_owned(),
             termhood: 0.0,
             occurrences: count.occurrences,
@@ -162,9 +162,7 @@ impl<'a> General<'a> {
             pattern: count.pattern,
             in_dictionary: self.dictionary.per_million(text).is_some(),
             samples: count.samples.clone(),
-        };
-        candidate.termhood = termhood(&candidate);
-        candidate
+        }
     }
 
     fn contrast(&self, count: &Count) -> f64 {

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use super::corpus::{Corpus, Token};
-use super::count::{AsIs, ByHash, for_each_run};
+use super::count::for_each_run;
+use super::hash::{AsIs, ByHash};
 
 /// Occurrences of a candidate that are looked at: as many show the entropy up to the 5 bits that matter.
 const MAX_SEEN: u32 = 512;

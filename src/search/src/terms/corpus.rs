@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::Text;
 use super::boilerplate::{names_source_after, names_source_before, prose};
-use super::count::Hash;
+use super::hash::Hash;
 use super::patterns::{Class, class_of};
 use super::sentences::sentences;
 use crate::analyze::{Dictionary, normalize};

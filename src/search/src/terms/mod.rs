@@ -15,6 +15,7 @@ mod context;
 mod corpus;
 mod count;
 mod evidence;
+mod hash;
 mod nesting;
 mod patterns;
 mod sentences;
@@ -130,6 +131,9 @@ pub fn discover(
     let corpus = corpus::read(texts, dictionary, config.max_chars, go_on)?;
     let mut candidates = candidate::measure(&corpus, dictionary, config, go_on)?;
     candidates.retain(|c| !dictionary.is_term(&c.normal));
+    for candidate in &mut candidates {
+        candidate.termhood = termhood(candidate);
+    }
     // The order must not depend on that of a hash map.
     candidates.sort_by(|a, b| {
         let by_worth = b.termhood.total_cmp(&a.termhood);

@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::count::{ByHash, Hash};
+use super::hash::{ByHash, Hash};
 
 /// How occurrences inside longer candidates are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::boilerplate::{is_boilerplate, prose};
-use super::count::Hash;
+use super::hash::Hash;
 use super::patterns::{Pattern, class_of};
 use super::sentences::sentences;
 use super::*;

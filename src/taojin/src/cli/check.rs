@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use super::{Context, output};
+use super::context::Context;
+use super::output;
 use crate::config::{Loaded, Problem};
 use crate::daemon::now_ms;
 
@@ -102,7 +103,7 @@ fn report(context: &Context, loaded: &Loaded) -> anyhow::Result<()> {
     for site in &loaded.sites {
         let state = if site.enabled { "" } else { " (disabled)" };
         let runs = site.cron()?.next_runs(now, RUNS);
-        let runs: Vec<String> = runs.iter().map(|t| super::status::time(Some(*t))).collect();
+        let runs: Vec<String> = runs.iter().map(|t| output::time(Some(*t))).collect();
         output::line(&format!(
             "site           {}{state}: next {}",
             site.name,

@@ -7,11 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context as _;
 
-use super::{Context, Usage, crawl, output, runtime};
+use super::carry_out::{carry_out, done};
+use super::context::{Context, Usage, runtime};
+use super::{crawl, output};
 use crate::config::Loaded;
-use crate::daemon::control::{self, Answer, Asked, Request};
-use crate::daemon::{self, LogLine, Mode, Options, now_ms, open_store};
-use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
+use crate::daemon::control::{self, Asked, Request};
+use crate::daemon::{self, LogLine, Mode, Options};
+use crate::serve::{CommandDone, SiteCommand};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::store::{Reader, StoreError};
 use taojin_uri::CrawlUri;
@@ -71,11 +73,9 @@ pub(crate) fn visit(context: &Context, args: &VisitArgs) -> anyhow::Result<ExitC
         Asked::Answered(answer) => done(*answer)?,
         Asked::NoDaemon => visit_alone(&loaded, &args.target)?,
     };
-    if args.json {
-        output::json(&done)?;
-    } else {
-        output::line(&output::printable(&visited(&done)));
-    }
+    output::answer(args.json, &done, |done| {
+        output::line(&output::printable(&visited(done)));
+    })?;
     let outcome = done.outcome.as_deref().and_then(VisitOutcome::parse);
     let went_well = outcome.is_some_and(VisitOutcome::is_success);
     Ok(ExitCode::from(u8::from(!went_well)))
@@ -131,32 +131,25 @@ fn visited(done: &CommandDone) -> String {
 pub(crate) fn pause(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitCode> {
     let site = args.site.clone();
     let done = carry_out(&context.load()?, SiteCommand::Pause { site })?;
-    if args.json {
-        output::json(&done)?;
-    } else {
-        let since = super::status::time(done.paused_ms);
+    output::answer(args.json, &done, |done| {
+        let (site, since) = (&args.site, output::time(done.paused_ms));
         output::line(&format!(
-            "{}: paused since {since}, until: taojin resume {}",
-            args.site, args.site
+            "{site}: paused since {since}, until: taojin resume {site}"
         ));
-    }
-    Ok(ExitCode::SUCCESS)
+    })
 }
 
 /// Goes on with a site.
 pub(crate) fn resume(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitCode> {
     let site = args.site.clone();
     let done = carry_out(&context.load()?, SiteCommand::Resume { site })?;
-    if args.json {
-        output::json(&done)?;
-    } else {
+    output::answer(args.json, &done, |done| {
         let next = match done.next_cycle_ms {
-            Some(ms) => format!(", next cycle {}", super::status::time(Some(ms))),
+            Some(ms) => format!(", next cycle {}", output::time(Some(ms))),
             None => String::new(),
         };
-        output::line(&format!("{}: goes on{next}", args.site));
-    }
-    Ok(ExitCode::SUCCESS)
+        output::line(&format!("{}: resumed{next}", args.site));
+    })
 }
 
 /// Takes a document or a site out.
@@ -172,7 +165,10 @@ pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitC
             .into());
         }
         let done = carry_out(&loaded, SiteCommand::Allow { url: target })?;
-        return allowed(&done, args.json);
+        return output::answer(args.json, &done, |done| {
+            output::line("may be fetched again:");
+            list(&done.addresses);
+        });
     }
     if !args.yes {
         let question = match is_address {
@@ -189,12 +185,7 @@ pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitC
         false => SiteCommand::Purge { site: target },
     };
     let done = carry_out(&loaded, command)?;
-    if args.json {
-        output::json(&done)?;
-    } else {
-        purged(&done);
-    }
-    Ok(ExitCode::SUCCESS)
+    output::answer(args.json, &done, purged)
 }
 
 /// Says what a purge took out.
@@ -210,7 +201,7 @@ pub(super) fn purged(done: &CommandDone) {
                 "{site}: {documents} and {urls} addresses taken out"
             ));
             if let Some(next) = done.next_cycle_ms {
-                let next = super::status::time(Some(next));
+                let next = output::time(Some(next));
                 output::line(&format!(
                     "it is still configured: its cycle of {next} finds its pages anew; to keep them out: taojin pause {site}, \
                      or taojin site remove {site}"
@@ -223,16 +214,6 @@ pub(super) fn purged(done: &CommandDone) {
         }
     }
     output::line("archives (WARC) are not touched");
-}
-
-fn allowed(done: &CommandDone, json: bool) -> anyhow::Result<ExitCode> {
-    if json {
-        output::json(done)?;
-    } else {
-        output::line("may be fetched again:");
-        list(&done.addresses);
-    }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn list(addresses: &[String]) {
@@ -298,39 +279,4 @@ fn is_address(target: &str) -> Result<bool, Usage> {
         return Err(Usage(format!("{target}: {mend}")));
     }
     Ok(false)
-}
-
-/// By the daemon, or by this process if none runs.
-pub(super) fn carry_out(loaded: &Loaded, command: SiteCommand) -> anyhow::Result<CommandDone> {
-    let request = Request::Command(command.clone());
-    match control::ask(&loaded.config.data_dir, &request, |_| {})? {
-        Asked::Answered(answer) => Ok(done(*answer).map_err(|e| reload_first(loaded, e))?),
-        Asked::NoDaemon => {
-            let store = open_store(loaded)?;
-            Ok(control::carry_out_alone(loaded, store, &command, now_ms())?)
-        }
-    }
-}
-
-pub(super) fn done(answer: Answer) -> Result<CommandDone, CommandRefused> {
-    match answer {
-        Answer::Done(done) => Ok(done),
-        Answer::Refused(refused) => Err(refused),
-        Answer::Step(_) | Answer::Reindexing(_) | Answer::Crawled(_) => Err(CommandRefused::new(
-            Why::Failed,
-            "the daemon answered another question; is it of another version of taojin?",
-        )),
-    }
-}
-
-/// A site that is configured and that the daemon does not know was added after its last reload.
-pub(super) fn reload_first(loaded: &Loaded, refused: CommandRefused) -> CommandRefused {
-    let named = refused.message.split(": ").next().unwrap_or_default();
-    if refused.why == Why::NoSuchSite && loaded.sites.iter().any(|s| s.name == named) {
-        let message = format!(
-            "{named}: the daemon has not read its file yet; first: systemctl reload taojin"
-        );
-        return CommandRefused { message, ..refused };
-    }
-    refused
 }

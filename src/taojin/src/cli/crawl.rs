@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use super::carry_out::{done, reload_first};
+use super::context::{Context, Usage, runtime};
+use super::output;
 use super::progress::ProgressLine;
-use super::{Context, Usage, output, runtime};
 use crate::config::{ConfigError, Loaded};
 use crate::daemon::control::{self, Answer, Asked, Request};
 use crate::daemon::{self, Mode, Options, SiteSummary, Summary};
@@ -67,8 +69,8 @@ pub(super) fn sites(
         Asked::Answered(answer) => match *answer {
             Answer::Crawled(summary) => tell(&summary, json, true),
             other => {
-                let refused = super::control::done(other).err();
-                let refused = refused.map(|e| super::control::reload_first(loaded, e));
+                let refused = done(other).err();
+                let refused = refused.map(|e| reload_first(loaded, e));
                 let strange = || anyhow::anyhow!("the daemon gave no counts");
                 Err(refused.map_or_else(strange, Into::into))
             }
@@ -201,7 +203,7 @@ fn report(summary: &Summary, handed: bool) -> Vec<String> {
         lines.push(format!(
             "not waited for: {}, not before {} ({})",
             output::printable(&rest.host),
-            super::status::time(Some(rest.until_ms)),
+            output::time(Some(rest.until_ms)),
             rest.cause
         ));
     }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
+use super::context::{Context, Usage, runtime};
 use super::demo_place::{self, Place};
-use super::{Context, Usage, output, runtime};
+use super::output;
 use crate::config::{Config, Loaded};
 use crate::daemon::{self, Mode, Options, StatusBoard, Summary, now_ms};
 use crate::serve::{self, BindError};

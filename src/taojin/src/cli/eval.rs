@@ -8,13 +8,14 @@ use std::process::ExitCode;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::{Context, Usage, output};
+use super::context::{Context, Usage};
+use super::output;
 use crate::config::Config;
 use crate::daemon::now_ms;
 use taojin_extract::Comment;
 use taojin_lab::{self as eval, Choice, EvalError, Extracted, Extraction, Folds, Run, Set};
 
-/// Unreadable pages that are named; a table tells how many there are.
+/// Unreadable pages that are named; a table has how many there are.
 const NAMED_MISSING: u32 = 5;
 
 /// Arguments of `eval`.
@@ -50,7 +51,7 @@ pub(crate) struct Args {
     /// Learn templates from every second page of each site, and compare with the ratio alone on the others
     #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language"])]
     templates: bool,
-    /// With --templates: part the pages of each site at random so many times, and tell how often something got worse
+    /// With --templates: part the pages of each site at random so many times, and count how often something got worse
     #[arg(long, value_name = "N", default_value_t = 0, requires = "templates")]
     splits: usize,
     /// Find comments by the similarity of siblings alone, as papers do: each measure at each threshold, beside what the
@@ -101,7 +102,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     }
     let baseline = args.baseline.as_deref().map(Run::load);
     let baseline = baseline.transpose().map_err(caller)?;
-    let mut out = match &args.predictions {
+    let out = match &args.predictions {
         Some(file) => Some((file, BufWriter::new(create(file)?))),
         None => None,
     };
@@ -125,9 +126,26 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if args.comment_measures {
         return comment_measures(&sets, &choice, &extraction, args, pages);
     }
+    let run = judge(&sets, &choice, &extraction, out, pages)?;
+    if let Some(file) = &args.save {
+        run.save(file).map_err(caller)?;
+    }
+    let differences = baseline.map_or_else(Vec::new, |before| eval::compare(&run, &before));
+    let report = eval::report(&run, args.worst, args.by_language, differences);
+    show(&report, |report| eval::lines(&run, report), args.json)
+}
+
+/// Extracts and judges all pages; writes what was extracted, too, where that is asked for.
+fn judge(
+    sets: &[Set],
+    choice: &Choice,
+    extraction: &Extraction,
+    mut out: Option<(&PathBuf, BufWriter<File>)>,
+    pages: usize,
+) -> anyhow::Result<Run> {
     let bar = progress_bar(pages, "pages");
     let mut missing = 0;
-    let run = eval::run(&sets, &choice, &extraction, |page| {
+    let run = eval::run(sets, choice, extraction, |page| {
         bar.inc(1);
         match page.document {
             Err(error) => {
@@ -154,11 +172,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         out.flush()
             .map_err(|e| anyhow::anyhow!("{}: {e}", file.display()))?;
     }
-    if let Some(file) = &args.save {
-        run.save(file).map_err(caller)?;
-    }
-    print(&run, args, baseline.as_ref())?;
-    Ok(ExitCode::SUCCESS)
+    Ok(run)
 }
 
 fn templates(
@@ -176,26 +190,31 @@ fn templates(
     if args.splits > 0 {
         let sites = eval::splits(sets, choice, extraction, config, args.splits, tick);
         bar.finish_and_clear();
-        return show(&sites.map_err(caller)?, eval::splits_lines, args.json);
+        return show(
+            sites.map_err(caller)?.as_slice(),
+            eval::splits_lines,
+            args.json,
+        );
     }
     let sites = eval::halves(sets, choice, extraction, config, tick);
     bar.finish_and_clear();
-    show(&sites.map_err(caller)?, eval::halves_lines, args.json)
+    show(
+        sites.map_err(caller)?.as_slice(),
+        eval::halves_lines,
+        args.json,
+    )
 }
 
-fn show<T: Serialize>(
-    rows: &[T],
-    lines: impl FnOnce(&[T]) -> Vec<String>,
+fn show<T: Serialize + ?Sized>(
+    rows: &T,
+    lines: impl FnOnce(&T) -> Vec<String>,
     json: bool,
 ) -> anyhow::Result<ExitCode> {
-    if json {
-        output::json(&rows)?;
-    } else {
+    output::answer(json, &rows, |rows| {
         for line in lines(rows) {
             output::line(&output::printable(&line));
         }
-    }
-    Ok(ExitCode::SUCCESS)
+    })
 }
 
 fn comment_measures(
@@ -217,14 +236,7 @@ fn comment_measures(
         out.write_all(eval::measure_plot(&rows).as_bytes())
             .map_err(|e| anyhow::anyhow!("{}: {e}", file.display()))?;
     }
-    if args.json {
-        output::json(&rows)?;
-    } else {
-        for line in eval::measure_lines(&rows) {
-            output::line(&output::printable(&line));
-        }
-    }
-    Ok(ExitCode::SUCCESS)
+    show(rows.as_slice(), eval::measure_lines, args.json)
 }
 
 /// The weights that cross-validation judges with, if it is asked for.
@@ -248,18 +260,6 @@ fn learn(sets: &[Set], file: &Path) -> anyhow::Result<ExitCode> {
     out.write_all(source.as_bytes())
         .map_err(|e| anyhow::anyhow!("{}: {e}", file.display()))?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn print(run: &Run, args: &Args, baseline: Option<&Run>) -> anyhow::Result<()> {
-    let differences = baseline.map_or_else(Vec::new, |before| eval::compare(run, before));
-    let report = eval::report(run, args.worst, args.by_language, differences);
-    if args.json {
-        return output::json(&report);
-    }
-    for line in eval::lines(run, &report) {
-        output::line(&output::printable(&line));
-    }
-    Ok(())
 }
 
 /// What the caller can mend exits with 2.

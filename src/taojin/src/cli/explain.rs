@@ -16,54 +16,10 @@ const WIDTH: usize = 60;
 /// Prints what was decided and by what.
 pub(super) fn print(document: &Document, trace: &Trace) {
     let paint = Paint::new();
-    let head = |text: &str| output::line(&format!("\n{}", paint.bold(text)));
-    let line = |text: &str| output::line(&output::printable(text));
-    line(&format!(
-        "kind       {:?}, confidence {:.2}",
-        document.kind, document.confidence
-    ));
-    let types: Vec<String> = trace
-        .types
-        .iter()
-        .map(|(t, p)| format!("{t} {:.0} %", p * 100.0))
-        .collect();
-    line(&format!("page type  {}", types.join(", ")));
-    line(&format!("pass       {}", pass(&document.method)));
-    line(&format!(
-        "container  {}",
-        trace.container.as_deref().unwrap_or("none")
-    ));
-
-    head("title: likeness to a part of <title>, 0.60 is believed");
-    for (at, c) in trace.titles.iter().take(CANDIDATES).enumerate() {
-        line(&format!(
-            "{} {:.2}  {:<10} {}",
-            arrow(at),
-            c.score,
-            c.origin,
-            short(&c.text)
-        ));
-    }
-    head("published: trust in the place, the highest wins");
-    for (at, c) in trace.dates.iter().take(CANDIDATES).enumerate() {
-        line(&format!(
-            "{} {:.2}  {:<10} {}",
-            arrow(at),
-            c.score,
-            c.origin,
-            c.value
-        ));
-    }
-    for (what, names) in [("author", &trace.authors), ("source", &trace.sources)] {
-        if !names.is_empty() {
-            head(&format!("{what}: the first wins"));
-            for (at, NameTrace { text, origin }) in names.iter().take(CANDIDATES).enumerate() {
-                line(&format!("{} {:<34} {}", arrow(at), origin, short(text)));
-            }
-        }
-    }
-
+    whole(document, trace);
+    candidates(&paint, trace);
     head(
+        &paint,
         "tag paths: lines, tokens, text (TPR), punctuation (PPR) and extended (ETPR) ratio, share kept",
     );
     for p in trace.paths.iter().take(PATHS) {
@@ -78,14 +34,65 @@ pub(super) fn print(document: &Document, trace: &Trace) {
             tail(&p.path)
         ));
     }
-
-    head("lines: + kept, odds of the line alone → with its page, and what weighed most");
+    head(
+        &paint,
+        "lines: + kept, log-odds of the line alone → with its page, and what weighed most",
+    );
     for l in &trace.lines {
-        let text = decision(l);
-        let text = output::printable(&text);
+        let text = output::printable(&decision(l));
         output::line(&if l.kept { text } else { paint.dim(&text) });
     }
     output::line("");
+}
+
+fn head(paint: &Paint, text: &str) {
+    output::line(&format!("\n{}", paint.bold(text)));
+}
+
+fn line(text: &str) {
+    output::line(&output::printable(text));
+}
+
+/// What the page is, and how its text was found.
+fn whole(document: &Document, trace: &Trace) {
+    let (kind, confidence) = (document.kind, document.confidence);
+    let types = trace.types.iter();
+    let types: Vec<String> = types
+        .map(|(t, p)| format!("{t} {:.0} %", p * 100.0))
+        .collect();
+    let container = trace.container.as_deref().unwrap_or("none");
+    line(&format!("kind       {kind:?}, confidence {confidence:.2}"));
+    line(&format!("page type  {}", types.join(", ")));
+    line(&format!("pass       {}", pass(&document.method)));
+    line(&format!("container  {container}"));
+}
+
+/// What each field was chosen from, the best first.
+fn candidates(paint: &Paint, trace: &Trace) {
+    head(
+        paint,
+        "title: likeness to a part of <title>, 0.60 is believed",
+    );
+    for (at, c) in trace.titles.iter().take(CANDIDATES).enumerate() {
+        let (mark, text) = (arrow(at), short(&c.text));
+        line(&format!("{mark} {:.2}  {:<10} {text}", c.score, c.origin));
+    }
+    head(paint, "published: trust in the place, the highest wins");
+    for (at, c) in trace.dates.iter().take(CANDIDATES).enumerate() {
+        let mark = arrow(at);
+        line(&format!(
+            "{mark} {:.2}  {:<10} {}",
+            c.score, c.origin, c.value
+        ));
+    }
+    for (what, names) in [("author", &trace.authors), ("source", &trace.sources)] {
+        if !names.is_empty() {
+            head(paint, &format!("{what}: the first wins"));
+            for (at, NameTrace { text, origin }) in names.iter().take(CANDIDATES).enumerate() {
+                line(&format!("{} {origin:<34} {}", arrow(at), short(text)));
+            }
+        }
+    }
 }
 
 /// What a method means.

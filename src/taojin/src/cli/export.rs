@@ -7,8 +7,9 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 
+use super::context::{Context, Usage};
 use super::filters::Filters;
-use super::{Context, Usage, output};
+use super::output;
 use crate::export::{self, Draft, Mark, Sink};
 use crate::serve::{self, Wanted};
 use taojin_search::index::{Reader, Watermark};

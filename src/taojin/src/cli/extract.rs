@@ -4,8 +4,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use super::context::{Context, Usage, runtime};
 use super::extract_inputs::{self, Contents, Input, InputError, PageBytes};
-use super::{Context, Usage, explain, output, runtime};
+use super::{explain, output};
 use crate::config::Config;
 use crate::daemon::{self, now_ms};
 use taojin_crawl::fetch::{Fetcher, Request};

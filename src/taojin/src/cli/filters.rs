@@ -1,7 +1,7 @@
 //! What narrows documents down, the same for every command that asks the index. In: options. Out: a [`Wanted`] without
 //! a query, or what is wrong with them.
 
-use super::Usage;
+use super::context::Usage;
 use crate::serve::{Calendar, Wanted};
 use taojin_search::index::Reader;
 

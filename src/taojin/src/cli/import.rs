@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use super::context::{Context, Usage};
 use super::import_lines::Lines;
-use super::{Context, Usage, output};
+use super::output;
 use crate::daemon::index::{catch_up, make_anew};
 use crate::daemon::open_store;
 use crate::documents::encode;

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use flate2::bufread::MultiGzDecoder;
 
-use super::Usage;
+use super::context::Usage;
 use taojin_extract::page::{self, HEAD_BYTES};
 
 /// A longer line is not a document that we wrote.

@@ -1,8 +1,10 @@
 //! The command line. In: arguments. Out: results on stdout, progress and logs on stderr, exit code 0 (done),
 //! 1 (failed) or 2 (usage or configuration). Each sub-command has a file of its own; none holds an algorithm.
 
+mod carry_out;
 mod check;
 mod completions;
+mod context;
 mod control;
 mod crawl;
 mod demo;
@@ -34,12 +36,12 @@ mod why;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::config::{self, ConfigError, Loaded, Problem};
+use crate::config::ConfigError;
 use crate::export::MarkError;
 use crate::serve::{BindError, CommandRefused, Why};
-use anyhow::Context as _;
+use context::{Context, Usage};
 use taojin_crawl::fetch::FetchError;
 use taojin_crawl::store::StoreError;
 use taojin_search::index::IndexError;
@@ -109,59 +111,12 @@ enum Command {
     Completions(completions::Args),
 }
 
-/// A mistake of the caller: one line, exit code 2.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Usage(pub(crate) String);
-
-/// What every sub-command gets.
-#[derive(Clone)]
-struct Context {
-    config: Option<PathBuf>,
-    data_dir: Option<PathBuf>,
-}
-
-impl Context {
-    fn load(&self) -> Result<Loaded, ConfigError> {
-        config::load(self.config.as_deref(), self.data_dir.as_deref())
-    }
-
-    /// The same for commands that crawl: what the machine lacks is a mistake too.
-    fn load_to_crawl(&self) -> Result<Loaded, ConfigError> {
-        let loaded = self.load()?;
-        ConfigError::of(&loaded.problems())?;
-        Ok(loaded)
-    }
-
-    /// What can be read, and every mistake.
-    fn read(&self) -> (Loaded, Vec<Problem>) {
-        config::read(self.config.as_deref(), self.data_dir.as_deref())
-    }
-
-    /// A command of this program that goes by the same configuration, ready to be pasted.
-    fn command(&self, rest: &str) -> String {
-        let mut command = "taojin".to_owned();
-        for (option, path) in [("--config", &self.config), ("--data-dir", &self.data_dir)] {
-            if let Some(path) = path {
-                command.push_str(&format!(" {option} {}", for_shell(&path.to_string_lossy())));
-            }
-        }
-        format!("{command} {rest}")
-    }
-}
-
-/// A text as one word of a shell.
-fn for_shell(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:,@%+=".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
-}
-
 /// Parses the arguments, runs the sub-command and gives the exit code.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse_from(search_words::marked(std::env::args_os().collect()));
+    let cli = Cli::parse_from(search_words::marked(
+        &Cli::command(),
+        std::env::args_os().collect(),
+    ));
     logging::init(cli.verbose, matches!(cli.command, Command::Run));
     let context = Context {
         config: cli.config,
@@ -245,11 +200,3 @@ fn one_line(error: &anyhow::Error) -> String {
 const SYSTEM_DENIES: &str = "Permission denied (os error 13)";
 const DENIED: &str = "permission denied; run taojin as the user that it belongs to (with sudo for the service's data), \
                       or name another folder with --data-dir";
-
-/// The runtime of commands that use the network.
-fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("the runtime cannot be started")
-}

@@ -1,6 +1,7 @@
 //! The only place that writes to the terminal: results to stdout, everything else to stderr.
 
 use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
 
 use serde::Serialize;
 
@@ -16,6 +17,19 @@ pub(crate) fn line(text: &str) {
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     line(&serde_json::to_string(value)?);
     Ok(())
+}
+
+/// An answer as one JSON object, or as `print` shows it to a person.
+pub(crate) fn answer<T: Serialize>(
+    as_json: bool,
+    value: &T,
+    print: impl FnOnce(&T),
+) -> anyhow::Result<ExitCode> {
+    match as_json {
+        true => json(value)?,
+        false => print(value),
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// One line for a person on stderr.
@@ -90,6 +104,19 @@ impl Paint {
     }
 }
 
+/// A moment in local time, or a dash.
+pub(crate) fn time(ms: Option<i64>) -> String {
+    ms.and_then(chrono::DateTime::from_timestamp_millis)
+        .map_or_else(
+            || "-".to_owned(),
+            |t| {
+                t.with_timezone(&chrono::Local)
+                    .format("%Y-%m-%d %H:%M:%S")
+                    .to_string()
+            },
+        )
+}
+
 /// Text from the web must not steer the terminal: control characters become spaces.
 pub(crate) fn printable(text: &str) -> String {
     text.chars()
@@ -109,4 +136,21 @@ fn parts(text: &crate::serve::Marked) -> Vec<(&str, bool)> {
     parts.extend(text.text.get(at..).map(|t| (t, false)));
     parts.retain(|(text, _)| !text.is_empty());
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::Marked;
+
+    #[test]
+    fn a_terminal_gets_no_commands_from_a_page() {
+        let found = Marked {
+            text: "a\u{1b}[31m油\u{7}b".to_owned(),
+            marks: std::iter::once(6..9).collect(),
+        };
+        let shown = Paint { on: true }.marked(&found, "");
+        assert_eq!(shown, "a [31m\u{1b}[0m\u{1b}[33;1m油\u{1b}[0m b\u{1b}[0m");
+        assert_eq!(Paint { on: false }.marked(&found, ""), "a [31m【油】 b");
+    }
 }

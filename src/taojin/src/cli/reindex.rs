@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use super::{Context, output};
+use super::context::Context;
+use super::output;
 use crate::daemon::control::{self, Answer, Asked, Request};
 use crate::daemon::index::{Progress, make_anew};
 use crate::daemon::open_store;
@@ -32,7 +33,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     })?;
     let documents = match asked {
         Asked::Answered(answer) => {
-            super::control::done(*answer)?;
+            super::carry_out::done(*answer)?;
             open_index(&loaded, &Analyzer::new(&[]))?.num_docs()?
         }
         Asked::NoDaemon => {

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use super::{Context, Usage, output, runtime};
+use super::context::{Context, Usage, runtime};
+use super::output;
 use crate::config::Config;
 use crate::daemon::now_ms;
 use taojin_crawl::VisitOutcome;

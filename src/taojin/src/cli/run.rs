@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use super::{Context, runtime};
+use super::context::{Context, runtime};
 use crate::config::{ConfigError, Loaded};
 use crate::daemon::{self, Mode, Options};
 use crate::serve;

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
+use super::context::{Context, Usage};
 use super::filters::Filters;
-use super::{Context, Usage, output, search_words};
+use super::{output, search_words};
 use crate::config::Loaded;
 use crate::documents::open_index;
 use crate::serve::{self, Found, FoundList, SearchAnswer, SearchHit, Wanted};

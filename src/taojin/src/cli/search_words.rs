@@ -5,23 +5,20 @@
 use std::convert::Infallible;
 use std::ffi::OsString;
 
-use clap::{Command, CommandFactory};
-
-use super::Cli;
+use clap::Command;
 
 /// Put before a word; no keyboard types it.
 const MARK: char = '\u{F8FF}';
 /// The command whose words they are.
 const SEARCH: &str = "search";
 
-/// The arguments with refused words marked, if they are those of a search.
-pub(super) fn marked(mut args: Vec<OsString>) -> Vec<OsString> {
-    let program = Cli::command();
-    let Some(at) = subcommand(&program, &args) else {
+/// The arguments of `program` with refused words marked, if they are those of a search.
+pub(super) fn marked(program: &Command, mut args: Vec<OsString>) -> Vec<OsString> {
+    let Some(at) = subcommand(program, &args) else {
         return args;
     };
     let search = program.find_subcommand(SEARCH);
-    let commands = [Some(&program), search];
+    let commands = [Some(program), search];
     let is_short = |c: char| {
         let mut options = commands.iter().flatten().flat_map(|c| c.get_arguments());
         c == 'h' || options.any(|option| option.get_short() == Some(c))

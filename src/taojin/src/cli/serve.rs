@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use tokio::net::TcpListener;
 
-use super::{Context, Usage, output, runtime};
+use super::context::{Context, Usage, runtime};
+use super::output;
 use crate::daemon::{self, StatusBoard};
 use crate::serve::{self, BindError};
 use taojin_search::analyze::Analyzer;

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use super::{Context, Usage, output};
+use super::context::{Context, Usage};
+use super::output::{self, time};
 use crate::daemon::StatusBoard;
 use crate::serve::{SiteStatus, Status};
 use taojin_search::index::IndexError;
@@ -35,12 +36,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         Err(error) => return Err(error),
     };
     let status = StatusBoard::of(&loaded, None).read(documents)?;
-    if args.json {
-        output::json(&status)?;
-    } else {
-        print(&status);
-    }
-    Ok(ExitCode::SUCCESS)
+    output::answer(args.json, &status, print)
 }
 
 fn print(status: &Status) {
@@ -65,7 +61,7 @@ fn print(status: &Status) {
     ));
     if let Some(terms) = &status.terms {
         output::line(&format!(
-            "terms      {} to decide, {} accepted, {} rejected, last looked for {}",
+            "terms      {} to decide, {} accepted, {} rejected, last search {}",
             terms.proposed,
             terms.accepted,
             terms.rejected,
@@ -75,7 +71,7 @@ fn print(status: &Status) {
     status.sites.iter().for_each(print_site);
     for follow in &status.follows {
         output::line(&format!(
-            "follow     {}: {} hits told, {} waiting, {} given up, last told {}",
+            "follow     {}: {} hits delivered, {} pending, {} given up, last delivery {}",
             follow.name,
             follow.told,
             follow.waiting,
@@ -184,17 +180,4 @@ fn called(site: &SiteStatus) -> String {
         true => site.name.clone(),
         false => format!("{} ({})", site.name, output::printable(&site.title)),
     }
-}
-
-/// A moment in local time, or a dash.
-pub(super) fn time(ms: Option<i64>) -> String {
-    ms.and_then(chrono::DateTime::from_timestamp_millis)
-        .map_or_else(
-            || "-".to_owned(),
-            |t| {
-                t.with_timezone(&chrono::Local)
-                    .format("%Y-%m-%d %H:%M:%S")
-                    .to_string()
-            },
-        )
 }

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::{Context, Usage, output, search, terms_input};
+use super::context::{Context, Usage};
+use super::{output, search, terms_input};
 use crate::config::Loaded;
 use crate::daemon::{self, Facts, TermReviewer};
 use taojin_crawl::store::{TermMark, TermRecord, TermState};

@@ -8,7 +8,8 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde::Deserialize;
 
-use super::{Usage, output};
+use super::context::Usage;
+use super::output;
 use taojin_search::terms::Text;
 
 /// A longer line is not a document.

@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::status::time;
-use super::{Context, Usage, output};
+use super::context::{Context, Usage};
+use super::output;
+use super::output::time;
 use crate::daemon::now_ms;
 use taojin_crawl::frontier::{Explanation, Refusal, Scope, leads_nowhere};
 use taojin_crawl::store::{HELD_MS, Reader, UrlClass, UrlRecord, UrlState};
@@ -89,7 +90,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         match reader.lookup(&uri)? {
             Some(record) => {
                 describe(&mut answer, &record);
-                ties(&mut answer, &reader, &record)?;
+                duplicates(&mut answer, &reader, &record)?;
                 answer.reason = reason(&record, answer.alias_of.as_deref());
             }
             None => {
@@ -122,15 +123,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         errors_in_a_row: e.host.errors,
         last_error: e.host.last_error.clone(),
     });
-    if args.json {
-        output::json(&answer)?;
-    } else {
-        print(&answer, has_scheme);
-    }
-    Ok(ExitCode::SUCCESS)
+    output::answer(args.json, &answer, |answer| print(answer, has_scheme))
 }
 
-fn ties(answer: &mut Answer, reader: &Reader, record: &UrlRecord) -> anyhow::Result<()> {
+/// The address whose document stands for this one, and those that its own document stands for.
+fn duplicates(answer: &mut Answer, reader: &Reader, record: &UrlRecord) -> anyhow::Result<()> {
     let address = |id| anyhow::Ok(reader.url(id)?.map(|r| r.uri.to_string()));
     if let Some(id) = record.visit.alias_of {
         answer.alias_of = address(id)?;
@@ -157,6 +154,7 @@ fn queue(record: &UrlRecord, now_ms: i64) -> String {
     }
 }
 
+/// What the store knows of a URL.
 fn describe(answer: &mut Answer, record: &UrlRecord) {
     let visit = &record.visit;
     answer.site = Some(record.site.to_string());
@@ -245,86 +243,83 @@ fn refusal(sites: &[taojin_crawl::schedule::Site], uri: &CrawlUri) -> Option<Str
 }
 
 fn print(answer: &Answer, is_url: bool) {
-    let line =
-        |name: &str, value: &str| output::line(&format!("{name:12} {}", output::printable(value)));
-    if is_url {
-        line("url", &answer.url);
-        match (&*answer.state, &answer.refused_by) {
-            _ if answer.taken_down_ms.is_some() => line(
-                "state",
-                &format!(
-                    "taken down by the operator on {}; to lift that: taojin purge --allow {}",
-                    time(answer.taken_down_ms),
-                    answer.url
-                ),
-            ),
-            ("unknown", Some(rule)) => line("state", &format!("never taken up: {rule}")),
-            ("unknown", None) => line(
-                "state",
-                "in scope, but no page that was fetched links to it",
-            ),
-            (state, _) => line("state", state),
-        }
-        if let Some(site) = &answer.site {
-            line("site", site);
-            line("class", answer.class.as_deref().unwrap_or("-"));
-            line(
-                "status",
-                &answer.status.map_or("-".to_owned(), |s| s.to_string()),
-            );
-            line("fetched", &time(answer.fetched_ms));
-            line("next", &time(answer.next_due_ms));
-            let in_index = match &answer.reason {
-                _ if answer.in_index => "yes".to_owned(),
-                Some(reason) => format!("no: {reason}"),
-                None => "no".to_owned(),
-            };
-            line("in index", &in_index);
-        }
-        for (name, value) in [
-            ("queue", &answer.queue),
-            ("document at", &answer.alias_of),
-            ("stands at", &answer.target),
-            ("error", &answer.error),
-            ("note", &answer.note),
-        ] {
-            if let Some(value) = value {
-                line(name, value);
-            }
-        }
-    }
-    for address in &answer.addresses {
-        line("also at", address);
-    }
-    let Some(host) = &answer.host else {
-        line("host", "nothing was fetched from it");
-        return;
+    let mut rows = match is_url {
+        true => of_url(answer),
+        false => Vec::new(),
     };
-    line("host", &host.host);
-    line(
-        "delay",
-        &format!(
-            "{:.1} s ({})",
-            host.delay_ms as f64 / 1000.0,
-            host.delay_cause
-        ),
-    );
-    line(
-        "next fetch",
-        &format!("{} ({})", time(host.next_fetch_ms), host.wait_cause),
-    );
-    line(
-        "queue",
-        &format!(
-            "{} due, about {:.0} s",
-            host.due,
-            host.queue_eta_ms as f64 / 1000.0
-        ),
-    );
-    if let Some(error) = &host.last_error {
-        line(
-            "last error",
-            &format!("{error} ({} in a row)", host.errors_in_a_row),
-        );
+    let also = answer.addresses.iter().map(|a| ("also at", a.clone()));
+    rows.extend(also);
+    rows.extend(of_host(answer.host.as_ref()));
+    for (name, value) in rows {
+        output::line(&format!("{name:12} {}", output::printable(&value)));
     }
+}
+
+/// A name and its value: one line.
+type Row = (&'static str, String);
+
+fn of_url(answer: &Answer) -> Vec<Row> {
+    let url = &answer.url;
+    let state = match (&*answer.state, &answer.refused_by) {
+        _ if answer.taken_down_ms.is_some() => {
+            let since = time(answer.taken_down_ms);
+            format!(
+                "taken down by the operator on {since}; to lift that: taojin purge --allow {url}"
+            )
+        }
+        ("unknown", Some(rule)) => format!("never taken up: {rule}"),
+        ("unknown", None) => "in scope, but no page that was fetched links to it".to_owned(),
+        (state, _) => state.to_owned(),
+    };
+    let mut rows = vec![("url", url.clone()), ("state", state)];
+    if let Some(site) = &answer.site {
+        let dash = || "-".to_owned();
+        let in_index = match &answer.reason {
+            _ if answer.in_index => "yes".to_owned(),
+            Some(reason) => format!("no: {reason}"),
+            None => "no".to_owned(),
+        };
+        rows.extend([
+            ("site", site.clone()),
+            ("class", answer.class.clone().unwrap_or_else(dash)),
+            ("status", answer.status.map_or_else(dash, |s| s.to_string())),
+            ("fetched", time(answer.fetched_ms)),
+            ("next", time(answer.next_due_ms)),
+            ("in index", in_index),
+        ]);
+    }
+    let more = [
+        ("queue", &answer.queue),
+        ("document at", &answer.alias_of),
+        ("stands at", &answer.target),
+        ("error", &answer.error),
+        ("note", &answer.note),
+    ];
+    let known = more
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value.clone()?)));
+    rows.extend(known);
+    rows
+}
+
+fn of_host(host: Option<&Host>) -> Vec<Row> {
+    let Some(host) = host else {
+        return vec![("host", "nothing was fetched from it".to_owned())];
+    };
+    let (delay_s, eta_s) = (
+        host.delay_ms as f64 / 1000.0,
+        host.queue_eta_ms as f64 / 1000.0,
+    );
+    let next = time(host.next_fetch_ms);
+    let mut rows = vec![
+        ("host", host.host.clone()),
+        ("delay", format!("{delay_s:.1} s ({})", host.delay_cause)),
+        ("next fetch", format!("{next} ({})", host.wait_cause)),
+        ("queue", format!("{} due, about {eta_s:.0} s", host.due)),
+    ];
+    if let Some(error) = &host.last_error {
+        let times = host.errors_in_a_row;
+        rows.push(("last error", format!("{error} ({times} in a row)")));
+    }
+    rows
 }

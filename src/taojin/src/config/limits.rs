@@ -1,6 +1,8 @@
 //! Which numbers may stand in the configuration. In: a key and its value. Out: nothing, or what to write instead. Every
 //! number of `taojin.toml` and of a site's file has a row here: a test compares.
 
+use taojin_search::index::Query;
+use taojin_search::query::MAX_QUERY_CHARS;
 use toml::{Table, Value};
 
 /// Ten years: with longer times, sums of Unix milliseconds would mean nothing.
@@ -131,9 +133,9 @@ const CONFIG: &[Limit] = &[
     between("index.phrase_boost", 0.0, 1000.0),
     between("index.all_words_bonus", 0.0, 1000.0),
     between("index.half_life_days", 1.0, 36_500.0),
-    positive("serve.query_chars"),
-    positive("serve.window"),
-    positive("serve.limit_max"),
+    between("serve.query_chars", 1.0, MAX_QUERY_CHARS as f64),
+    between("serve.window", 1.0, Query::MAX_WINDOW as f64),
+    between("serve.limit_max", 1.0, Query::MAX_LIMIT as f64),
     time_limit("serve.time_limit_ms"),
     between("serve.concurrent_searches", 1.0, 100_000.0),
     between("serve.connections", 1.0, 1_000_000.0),
@@ -256,6 +258,9 @@ mod tests {
             ("[crawl]\nmin_free_percent = 100", true),
             ("[index]\nutc_offset_minutes = -300", false),
             ("parallel_queues = 65", true),
+            ("[serve]\nlimit_max = 0", true),
+            ("[serve]\nwindow = 1000000", true),
+            ("[serve]\nquery_chars = 5000", true),
         ] {
             let settings = text.parse::<Table>().unwrap();
             assert_eq!(!unusable(&settings).is_empty(), wrong, "{text}");

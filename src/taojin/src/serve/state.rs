@@ -228,15 +228,15 @@ impl Shared {
         }
     }
 
-    /// Asks the desk of templates; none without one.
+    /// Asks or changes the review of templates; none where there is no review.
     pub(crate) async fn templates<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&dyn TemplateReview) -> Result<T, SourceError> + Send + 'static,
     ) -> Result<Option<T>, Failure> {
-        let Some(desk) = self.templates.clone() else {
+        let Some(review) = self.templates.clone() else {
             return Ok(None);
         };
-        self.blocking(move || ask(desk.as_ref()).map(Some)).await
+        self.blocking(move || ask(review.as_ref()).map(Some)).await
     }
 
     /// Asks or changes the review of terms; none where there is no review.

@@ -7,7 +7,6 @@ use crate::query::dates::Calendar;
 use crate::query::highlight::Highlighter;
 use crate::query::parse;
 use crate::query::snippet::Marked;
-use crate::query::snippet::ansi;
 
 static ANALYZER: LazyLock<Analyzer> =
     LazyLock::new(|| Analyzer::new(&[Lexicon::builtin("oil-gas").unwrap()]));
@@ -90,15 +89,6 @@ fn long_sentences_are_cut_around_their_hits() {
         "{}",
         latin.text
     );
-}
-
-#[test]
-fn a_terminal_gets_no_commands_from_a_page() {
-    let found = Marked {
-        text: "a\u{1b}[31m油\u{7}b".to_owned(),
-        marks: std::iter::once(6..9).collect(),
-    };
-    assert_eq!(ansi(&found), "a[31m\u{1b}[1;33m油\u{1b}[0mb");
 }
 
 proptest! {

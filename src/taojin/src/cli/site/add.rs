@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::file;
 use super::probe::{Probe, probe};
-use crate::cli::{Context, Usage, for_shell, output, runtime};
+use crate::cli::context::{Context, Usage, for_shell, runtime};
+use crate::cli::output;
 use crate::config::{self, Loaded};
 use taojin_crawl::frontier::Scope;
 use taojin_uri::CrawlUri;

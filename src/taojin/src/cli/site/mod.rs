@@ -7,8 +7,9 @@ mod remove;
 
 use std::process::ExitCode;
 
-use super::status::time;
-use super::{Context, Usage, output};
+use super::context::Context;
+use super::output;
+use super::output::time;
 use crate::config::{ConfigError, Loaded, Problem};
 use crate::daemon::StatusBoard;
 use crate::serve::SiteStatus;

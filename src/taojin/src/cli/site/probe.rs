@@ -2,7 +2,7 @@
 //! it cannot be crawled, in a sentence. The page that a person names is asked for as by a browser; what follows goes by
 //! robots.txt, a handful of pages at most.
 
-use crate::cli::Usage;
+use crate::cli::context::Usage;
 use crate::config::Loaded;
 use crate::daemon::now_ms;
 use taojin_crawl::VisitOutcome;
@@ -58,72 +58,87 @@ async fn look(
 ) -> anyhow::Result<Probe> {
     let robots = RobotsCache::new();
     let verdict = robots.verdict(fetcher, &uri, now_ms(), None).await;
-    match &verdict.access {
-        Access::Allowed(_) => {}
-        Access::Refused(rule) => {
-            return Err(Usage(format!(
-                "{uri}: its robots.txt does not let {} in (line {}: Disallow: {})",
-                fetcher.config().robots_token(),
-                rule.line,
-                crate::cli::output::printable(&rule.pattern)
-            ))
-            .into());
-        }
-        Access::Unreachable { .. } => {
-            anyhow::bail!(
-                "{uri}: {}; nothing may be fetched before that",
-                verdict.trouble
-            )
-        }
-    }
+    allowed(fetcher, &uri, &verdict.access, &verdict.trouble)?;
     let page = parse(loaded, &uri, fetched, body);
     let context = extract::Context {
         now_ms: now_ms(),
         ..Default::default()
     };
     let document = extract::extract_with(&page, &context, &loaded.config.extract);
-    let mut probe = Probe {
-        crawl_delay_ms: verdict.crawl_delay_ms,
-        links: document.links.len(),
-        sitemaps_in_robots: !verdict.sitemaps.is_empty(),
-        sitemaps: verdict.sitemaps.iter().take(MAX_LISTS).cloned().collect(),
-        ..Probe::default()
-    };
-    let other = match article(&document, &uri) {
-        Some(link)
-            if robots
-                .verdict(fetcher, &link, now_ms(), None)
-                .await
-                .access
-                .is_allowed() =>
-        {
-            let mut body: Vec<u8> = Vec::new();
-            let fetched = fetcher
-                .fetch(&Request::page(link.clone(), now_ms()), &mut body)
-                .await;
-            (fetched.outcome == VisitOutcome::Page).then(|| parse(loaded, &link, &fetched, &body))
-        }
-        _ => None,
-    };
-    probe.title = extract::site_title(&page, other.as_ref());
-    let named = document.links.iter().filter(|l| l.kind == LinkKind::Feed);
-    for feed in named
-        .filter_map(|l| CrawlUri::parse(&l.url).ok())
-        .filter(|feed| feed.authority() == uri.authority())
-        .take(MAX_LISTS)
-    {
-        if is_feed(fetcher, &feed).await {
-            probe.feeds.push(feed);
-        }
-    }
-    if probe.sitemaps.is_empty()
+    let mut sitemaps: Vec<CrawlUri> = verdict.sitemaps.iter().take(MAX_LISTS).cloned().collect();
+    if sitemaps.is_empty()
         && let Ok(guess) = uri.join("/sitemap.xml")
         && is_sitemap(fetcher, &guess).await
     {
-        probe.sitemaps.push(guess);
+        sitemaps.push(guess);
     }
-    probe.seed = Some(uri);
-    Ok(probe)
+    let other = match article(&document, &uri) {
+        Some(link) => second_page(loaded, fetcher, &robots, link).await,
+        None => None,
+    };
+    Ok(Probe {
+        crawl_delay_ms: verdict.crawl_delay_ms,
+        links: document.links.len(),
+        sitemaps_in_robots: !verdict.sitemaps.is_empty(),
+        sitemaps,
+        title: extract::site_title(&page, other.as_ref()),
+        feeds: feeds(fetcher, &document, &uri).await,
+        seed: Some(uri),
+    })
+}
+
+/// Whether robots.txt lets us in; else why not.
+fn allowed(
+    fetcher: &Fetcher,
+    uri: &CrawlUri,
+    access: &Access,
+    trouble: &str,
+) -> anyhow::Result<()> {
+    match access {
+        Access::Allowed(_) => Ok(()),
+        Access::Refused(rule) => Err(Usage(format!(
+            "{uri}: its robots.txt does not let {} in (line {}: Disallow: {})",
+            fetcher.config().robots_token(),
+            rule.line,
+            crate::cli::output::printable(&rule.pattern)
+        ))
+        .into()),
+        Access::Unreachable { .. } => {
+            anyhow::bail!("{uri}: {trouble}; nothing may be fetched before that")
+        }
+    }
+}
+
+/// One more page of the site, if robots.txt lets us have it: what two pages share in their titles is the site's name.
+async fn second_page(
+    loaded: &Loaded,
+    fetcher: &Fetcher,
+    robots: &RobotsCache,
+    link: CrawlUri,
+) -> Option<Page> {
+    let verdict = robots.verdict(fetcher, &link, now_ms(), None).await;
+    if !verdict.access.is_allowed() {
+        return None;
+    }
+    let mut body: Vec<u8> = Vec::new();
+    let request = Request::page(link.clone(), now_ms());
+    let fetched = fetcher.fetch(&request, &mut body).await;
+    (fetched.outcome == VisitOutcome::Page).then(|| parse(loaded, &link, &fetched, &body))
+}
+
+/// The feeds of its own host that a page names, as far as they are feeds.
+async fn feeds(fetcher: &Fetcher, document: &Document, uri: &CrawlUri) -> Vec<CrawlUri> {
+    let named = document.links.iter().filter(|l| l.kind == LinkKind::Feed);
+    let named = named
+        .filter_map(|l| CrawlUri::parse(&l.url).ok())
+        .filter(|feed| feed.authority() == uri.authority());
+    let mut found = Vec::new();
+    for feed in named.take(MAX_LISTS) {
+        if is_feed(fetcher, &feed).await {
+            found.push(feed);
+        }
+    }
+    found
 }
 
 fn parse(loaded: &Loaded, uri: &CrawlUri, fetched: &Fetched, body: &[u8]) -> Page {

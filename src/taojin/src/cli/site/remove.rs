@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Usage, output};
+use crate::cli::carry_out::carry_out;
+use crate::cli::context::Usage;
 use crate::cli::control;
+use crate::cli::output;
 use crate::config::{self, Loaded};
 use crate::serve::{CommandRefused, SiteCommand, Why};
 
@@ -24,7 +26,7 @@ pub(super) fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Resul
         let mut without = loaded.clone();
         without.sites.retain(|site| site.name != name);
         let site = name.to_owned();
-        let forgotten = control::carry_out(&without, SiteCommand::Forget { site });
+        let forgotten = carry_out(&without, SiteCommand::Forget { site });
         match forgotten {
             Ok(done) => control::purged(&done),
             Err(error) if had_file && is_unknown(&error) => {

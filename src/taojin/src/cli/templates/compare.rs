@@ -8,8 +8,9 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{Context, Usage, output};
 use super::{input, learn};
+use crate::cli::context::{Context, Usage};
+use crate::cli::output;
 use crate::config::Config;
 use taojin_extract::similarity::Skeleton;
 use taojin_extract::template::cluster::{Distances, average_linkage, cut};

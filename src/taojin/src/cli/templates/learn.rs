@@ -8,8 +8,9 @@ use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::super::{Context, Usage, output};
 use super::{EXPORT_VERSION, Exported, input, report, show};
+use crate::cli::context::{Context, Usage};
+use crate::cli::output;
 use crate::config::Config;
 use taojin_extract as extract;
 use taojin_extract::page::Kind;

@@ -14,7 +14,8 @@ use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Context, Usage, output};
+use super::context::{Context, Usage};
+use super::output;
 use crate::daemon::{now_ms, pack, unpack};
 use taojin_crawl::store::{NewTemplate, TemplateRow, TemplateStore};
 use taojin_extract::template::{Field, Template};

@@ -20,7 +20,7 @@ use crate::serve::config::Config;
 pub(crate) struct Guarded {
     listener: TcpListener,
     room: Arc<Semaphore>,
-    seats: Option<ConnectionQuota>,
+    quota: Option<ConnectionQuota>,
     idle: Duration,
 }
 
@@ -30,7 +30,7 @@ impl Guarded {
             listener,
             room: Arc::new(Semaphore::new(config.connections)),
             // Behind a proxy, one address is many clients.
-            seats: config
+            quota: config
                 .client_header
                 .is_empty()
                 .then(|| ConnectionQuota::new(config.connections)),
@@ -48,19 +48,19 @@ impl axum::serve::Listener for Guarded {
             .acquire_owned()
             .await
             .expect("the semaphore is never closed");
-        let (stream, address, seat) = loop {
+        let (stream, address, slot) = loop {
             // axum's own accept waits and tries again when the system is out of descriptors.
             let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
-            match self.seats.as_ref().map(|seats| seats.take(address.ip())) {
+            match self.quota.as_ref().map(|quota| quota.take(address.ip())) {
                 None => break (stream, address, None),
-                Some(Some(seat)) => break (stream, address, Some(seat)),
+                Some(Some(slot)) => break (stream, address, Some(slot)),
                 // This client has its share: hung up on without an answer.
                 Some(None) => drop(stream),
             }
         };
         // An answer in several writes must not wait for the client's acknowledgement; without it, it is only slower.
         stream.set_nodelay(true).ok();
-        (Watched::new(stream, self.idle, place, seat), address)
+        (Watched::new(stream, self.idle, place, slot), address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -74,7 +74,7 @@ pub(crate) struct Watched {
     idle: Duration,
     alarm: Pin<Box<Sleep>>,
     _place: OwnedSemaphorePermit,
-    _seat: Option<ConnectionSlot>,
+    _slot: Option<ConnectionSlot>,
 }
 
 impl Watched {
@@ -82,14 +82,14 @@ impl Watched {
         stream: TcpStream,
         idle: Duration,
         place: OwnedSemaphorePermit,
-        seat: Option<ConnectionSlot>,
+        slot: Option<ConnectionSlot>,
     ) -> Watched {
         Watched {
             stream,
             idle,
             alarm: Box::pin(sleep(idle)),
             _place: place,
-            _seat: seat,
+            _slot: slot,
         }
     }
 

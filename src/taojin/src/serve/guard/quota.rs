@@ -18,7 +18,7 @@ pub(crate) struct ConnectionQuota {
 /// One connection of a client; dropped, it is free again.
 pub(crate) struct ConnectionSlot {
     client: Option<IpAddr>,
-    seats: ConnectionQuota,
+    quota: ConnectionQuota,
 }
 
 impl ConnectionQuota {
@@ -43,7 +43,7 @@ impl ConnectionQuota {
         }
         Some(ConnectionSlot {
             client,
-            seats: self.clone(),
+            quota: self.clone(),
         })
     }
 }
@@ -53,7 +53,7 @@ impl Drop for ConnectionSlot {
         let Some(address) = self.client else {
             return;
         };
-        let taken = &self.seats.taken;
+        let taken = &self.quota.taken;
         let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = taken.get_mut(&address) {
             *count -= 1;

@@ -22,15 +22,7 @@ pub(crate) fn period_names(labels: &Labels) -> [(Option<&'static str>, &'static 
 pub(crate) fn chips(c: &Chrome, params: &Params) -> Vec<Choice> {
     let mut chips = Vec::new();
     let mut add = |label: String, without: Params| {
-        chips.push(Choice {
-            label,
-            href: c.search(&Params {
-                offset: 0,
-                ..without
-            }),
-            chosen: false,
-            count: None,
-        });
+        chips.push(Choice::link(label, c.first_page(without)));
     };
     for site in &params.sites {
         let mut sites = params.sites.clone();

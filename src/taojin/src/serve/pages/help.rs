@@ -197,7 +197,7 @@ pub(crate) fn sections(lang: Lang, here: &Here) -> Vec<Section> {
     let site = here.site.as_deref().map_or("cnpc.com.cn".to_owned(), value);
     let author = here.author.as_deref().map_or("张三".to_owned(), value);
     let address = here.address.as_deref();
-    let today = here.now.format("%Y-%m-%d").to_string();
+    let [today, month, year] = ["%Y-%m-%d", "%Y-%m", "%Y"].map(|f| here.now.format(f).to_string());
     let last_month = here.now - Months::new(1);
     let last_month = last_month.format("%Y-%m-%d").to_string();
     let values = [
@@ -205,8 +205,8 @@ pub(crate) fn sections(lang: Lang, here: &Here) -> Vec<Section> {
         ("author", &author),
         ("address", address.unwrap_or("https://www.cnpc.com.cn/")),
         ("today", &today),
-        ("month", &today[..7]),
-        ("year", &today[..4]),
+        ("month", &month),
+        ("year", &year),
         ("last_month", &last_month),
     ];
     let row = |row: &RowText| Row {

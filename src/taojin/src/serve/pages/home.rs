@@ -83,14 +83,13 @@ impl HomePage {
             lang: params.lang,
             ..Params::default()
         };
-        let choice = |text: &String| Choice {
-            label: text.clone(),
-            href: c.search(&Params {
+        let choice = |text: &String| {
+            let text = text.clone();
+            let href = c.search(&Params {
                 text: text.clone(),
                 ..plain.clone()
-            }),
-            chosen: false,
-            count: None,
+            });
+            Choice::link(text, href)
         };
         let lesson = |lesson: &Lesson| match lesson {
             Lesson::Words => c.t.example_words,
@@ -120,14 +119,12 @@ impl HomePage {
                 .iter()
                 .map(|hit| new(&c, &plain, hit))
                 .collect(),
-            all_new: (overview.new > 0).then(|| Choice {
-                label: c.t.counts.new.of(overview.new),
-                href: c.search(&Params {
+            all_new: (overview.new > 0).then(|| {
+                let href = c.search(&Params {
                     since: Some("7d".to_owned()),
                     ..plain.clone()
-                }),
-                chosen: false,
-                count: None,
+                });
+                Choice::link(c.t.counts.new.of(overview.new), href)
             }),
             sites: overview.sites.iter().map(|s| site(&c, &plain, s)).collect(),
             more_sites: (overview.more_sites > 0).then(|| more.of(overview.more_sites as u64)),

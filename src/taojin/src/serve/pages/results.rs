@@ -79,19 +79,8 @@ impl ResultsPage {
     ) -> ResultsPage {
         let took = format!("{took_ms:.1}");
         let total = c.t.counts.results.with(found.total, &[("ms", &took)]);
-        let shown = found.hits.len();
-        // Reprints are counted one by one and shown as one hit: a page with room on it is the last.
-        let reachable = match shown < PAGE_HITS {
-            true => params.offset + shown,
-            false => usize::try_from(found.total).unwrap_or(usize::MAX),
-        };
-        let folded = found.hits.iter().any(|hit| hit.duplicates > 0) && params.group.is_none();
-        let range = match shown {
-            0 => String::new(),
-            _ => c
-                .lang
-                .range(params.offset + 1, params.offset + shown, folded),
-        };
+        let reachable = reachable(params, &found);
+        let range = range(&c, params, &found);
         let next_offset = params.offset + PAGE_HITS;
         let at = |offset: usize| {
             c.search(&Params {
@@ -99,35 +88,25 @@ impl ResultsPage {
                 ..params.clone()
             })
         };
-        let doc_query = params.query_string();
         let hits = found
             .hits
             .into_iter()
-            .map(|hit| hit_view(hit, &c, params, &doc_query))
+            .map(|hit| hit_view(hit, &c, params))
             .collect();
-        let again = |text: &String| Choice {
-            label: text.clone(),
-            href: c.search(&Params {
+        let with = |text: &String| {
+            let text = text.clone();
+            let href = c.first_page(Params {
                 text: text.clone(),
-                offset: 0,
                 ..params.clone()
-            }),
-            chosen: false,
-            count: None,
+            });
+            Choice::link(text, href)
         };
         let narrowed = |date: &str| {
-            c.search(&Params {
+            c.first_page(Params {
                 since: Some(date.to_owned()),
                 until: Some(date.to_owned()),
-                offset: 0,
                 ..params.clone()
             })
-        };
-        let unfiltered = Params {
-            text: params.text.clone(),
-            sort: params.sort,
-            lang: params.lang,
-            ..Params::default()
         };
         ResultsPage {
             first: params.offset + 1,
@@ -138,7 +117,7 @@ impl ResultsPage {
             since_day: day_only(params.since.as_deref()),
             until_day: day_only(params.until.as_deref()),
             dates_kept: kept(params, true),
-            clear: params.filtered().then(|| c.search(&unfiltered)),
+            clear: params.filtered().then(|| c.search(&unfiltered(params))),
             chips: chips(&c, params),
             pages: pages(params, reachable, config, &at),
             previous: (params.offset > 0).then(|| at(params.offset.saturating_sub(PAGE_HITS))),
@@ -147,20 +126,40 @@ impl ResultsPage {
             total,
             range,
             notes: found.notes.iter().map(|n| note(c.lang, n)).collect(),
-            did_you_mean: found.did_you_mean.as_ref().map(again),
+            did_you_mean: found.did_you_mean.as_ref().map(with),
             ungrouped: params.group.map(|_| {
-                c.search(&Params {
+                c.first_page(Params {
                     group: None,
-                    offset: 0,
                     ..params.clone()
                 })
             }),
             chart: Chart::new(c.t, &found.dates, narrowed),
-            related: found.related.iter().map(again).collect(),
+            related: found.related.iter().map(with).collect(),
             feed: link(&c.base, "/feed.atom", &followed(params)),
             hits,
             c,
         }
+    }
+}
+
+/// How many hits there are to turn to. Reprints are counted one by one and shown as one hit: a page with room on it is
+/// the last.
+fn reachable(params: &Params, found: &FoundList) -> usize {
+    let shown = found.hits.len();
+    match shown < PAGE_HITS {
+        true => params.offset + shown,
+        false => usize::try_from(found.total).unwrap_or(usize::MAX),
+    }
+}
+
+/// Which hits these are; nothing where there are none.
+fn range(c: &Chrome, params: &Params, found: &FoundList) -> String {
+    let folded = found.hits.iter().any(|hit| hit.duplicates > 0) && params.group.is_none();
+    match found.hits.len() {
+        0 => String::new(),
+        shown => c
+            .lang
+            .range(params.offset + 1, params.offset + shown, folded),
     }
 }
 
@@ -175,6 +174,16 @@ fn note(lang: Lang, note: &Note) -> String {
     }
 }
 
+/// The same words without filters.
+fn unfiltered(params: &Params) -> Params {
+    Params {
+        text: params.text.clone(),
+        sort: params.sort,
+        lang: params.lang,
+        ..Params::default()
+    }
+}
+
 /// The parameters that a feed of this search has.
 fn followed(params: &Params) -> String {
     Params {
@@ -185,21 +194,18 @@ fn followed(params: &Params) -> String {
     .query_string()
 }
 
-fn hit_view(hit: Found, c: &Chrome, params: &Params, doc_query: &str) -> HitView {
-    let cached = link(&c.base, &format!("/doc/{}", hit.id), doc_query);
+fn hit_view(hit: Found, c: &Chrome, params: &Params) -> HitView {
+    let cached = link(&c.base, &format!("/doc/{}", hit.id), &params.query_string());
     // On the page of the reprints themselves the link would lead nowhere new.
     let reprints = hit
         .group
         .filter(|_| hit.duplicates > 0 && params.group.is_none());
-    let reprints = reprints.map(|group| Choice {
-        label: c.t.counts.reprints.of(hit.duplicates),
-        href: c.search(&Params {
+    let reprints = reprints.map(|group| {
+        let href = c.first_page(Params {
             group: Some(group),
-            offset: 0,
             ..params.clone()
-        }),
-        chosen: false,
-        count: None,
+        });
+        Choice::link(c.t.counts.reprints.of(hit.duplicates), href)
     });
     HitView {
         reprints,
@@ -229,9 +235,8 @@ fn sorts(c: &Chrome, params: &Params) -> Vec<Choice> {
     .into_iter()
     .map(|(sort, label)| Choice {
         label: label.to_owned(),
-        href: c.search(&Params {
+        href: c.first_page(Params {
             sort,
-            offset: 0,
             ..params.clone()
         }),
         chosen: params.sort == sort,
@@ -245,10 +250,9 @@ fn periods(c: &Chrome, params: &Params) -> Vec<Choice> {
         .into_iter()
         .map(|(since, label)| Choice {
             label: label.to_owned(),
-            href: c.search(&Params {
+            href: c.first_page(Params {
                 since: since.map(str::to_owned),
                 until: None,
-                offset: 0,
                 ..params.clone()
             }),
             chosen: params.since.as_deref() == since && params.until.is_none(),
@@ -278,9 +282,8 @@ fn sites(c: &Chrome, params: &Params, counts: Vec<(String, u64)>) -> Vec<Choice>
             sites.push(site.clone());
         }
         Choice {
-            href: c.search(&Params {
+            href: c.first_page(Params {
                 sites,
-                offset: 0,
                 ..params.clone()
             }),
             label: c.site(&site),
@@ -293,9 +296,8 @@ fn sites(c: &Chrome, params: &Params, counts: Vec<(String, u64)>) -> Vec<Choice>
     }
     let all = Choice {
         label: c.t.all_sites.to_owned(),
-        href: c.search(&Params {
+        href: c.first_page(Params {
             sites: Vec::new(),
-            offset: 0,
             ..params.clone()
         }),
         chosen: params.sites.is_empty(),

@@ -48,6 +48,18 @@ pub(crate) struct Choice {
     pub(crate) count: Option<String>,
 }
 
+impl Choice {
+    /// A link that is not chosen and counts nothing.
+    pub(crate) fn link(label: impl Into<String>, href: String) -> Choice {
+        Choice {
+            label: label.into(),
+            href,
+            chosen: false,
+            count: None,
+        }
+    }
+}
+
 #[derive(Template)]
 #[template(path = "error.html")]
 pub(crate) struct ErrorPage {
@@ -82,6 +94,14 @@ impl Chrome {
     /// The search page's address for these parameters.
     pub(crate) fn search(&self, params: &Params) -> String {
         link(&self.base, "/", &params.query_string())
+    }
+
+    /// The first page of the search for these parameters.
+    pub(crate) fn first_page(&self, params: Params) -> String {
+        self.search(&Params {
+            offset: 0,
+            ..params
+        })
     }
 
     /// The site of this name as readers know it.

@@ -102,7 +102,7 @@ async fn openapi_follows_the_configuration() {
 fn configuration_faults_are_named() {
     assert!(Config::default().problems().is_empty());
     let bad = Config {
-        limit_max: 0,
+        window: 1,
         public_url: "search.example".to_owned(),
         idle_ms: 0,
         ..Config::default()
@@ -111,10 +111,4 @@ fn configuration_faults_are_named() {
     for key in ["limit_max", "public_url", "idle_ms"] {
         assert!(problems.contains(key), "{problems}");
     }
-    let wide = Config {
-        window: 1_000_000,
-        query_chars: 5_000,
-        ..Config::default()
-    };
-    assert_eq!(wide.problems().len(), 2);
 }

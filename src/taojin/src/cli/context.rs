@@ -1,0 +1,67 @@
+//! What every sub-command gets and may need: the configuration that the caller named, the kind of error that is the
+//! caller's, and a runtime.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+
+use crate::config::{self, ConfigError, Loaded, Problem};
+
+/// A mistake of the caller: one line, exit code 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Usage(pub(crate) String);
+
+/// What every sub-command gets.
+#[derive(Clone)]
+pub(crate) struct Context {
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) data_dir: Option<PathBuf>,
+}
+
+impl Context {
+    /// The configuration, or its mistakes.
+    pub(crate) fn load(&self) -> Result<Loaded, ConfigError> {
+        config::load(self.config.as_deref(), self.data_dir.as_deref())
+    }
+
+    /// The same for commands that crawl: what the machine lacks is a mistake too.
+    pub(crate) fn load_to_crawl(&self) -> Result<Loaded, ConfigError> {
+        let loaded = self.load()?;
+        ConfigError::of(&loaded.problems())?;
+        Ok(loaded)
+    }
+
+    /// What can be read, and every mistake.
+    pub(crate) fn read(&self) -> (Loaded, Vec<Problem>) {
+        config::read(self.config.as_deref(), self.data_dir.as_deref())
+    }
+
+    /// A command of this program that goes by the same configuration, ready to be pasted.
+    pub(crate) fn command(&self, rest: &str) -> String {
+        let mut command = "taojin".to_owned();
+        for (option, path) in [("--config", &self.config), ("--data-dir", &self.data_dir)] {
+            if let Some(path) = path {
+                command.push_str(&format!(" {option} {}", for_shell(&path.to_string_lossy())));
+            }
+        }
+        format!("{command} {rest}")
+    }
+}
+
+/// A text as one word of a shell.
+pub(crate) fn for_shell(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:,@%+=".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
+/// The runtime of commands that use the network.
+pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("the runtime cannot be started")
+}
