@@ -106,7 +106,7 @@ fn walk(value: &Value, depth: u32, into: &mut JsonLd) {
     }
 }
 
-fn types<'a>(value: Option<&'a Value>) -> impl Iterator<Item = &'a str> {
+fn types(value: Option<&Value>) -> impl Iterator<Item = &str> {
     let (one, many) = match value {
         Some(Value::String(s)) => (Some(s.as_str()), None),
         Some(Value::Array(items)) => (None, Some(items)),

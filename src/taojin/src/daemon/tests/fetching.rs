@@ -12,7 +12,7 @@ use crate::config::{Config, Loaded};
 use crate::daemon::crawl::fetching;
 use crate::daemon::crawl::state::Event;
 use crate::daemon::crawl::visited::{Finished, Visited, Work};
-use crate::daemon::{StatusBoard, indexer, serve_state};
+use crate::daemon::{StatusBoard, serve_state};
 use crate::serve;
 use taojin_crawl::fetch::{self, Fetcher, Request};
 use taojin_crawl::frontier::{FetchReport, Lease};
@@ -69,8 +69,9 @@ fn loaded(data_dir: &std::path::Path) -> Loaded {
 async fn readers_are_answered_while_every_fetch_thread_is_busy_with_a_page() {
     let dir = tempfile::tempdir().unwrap();
     let loaded = loaded(dir.path());
-    drop(taojin_crawl::store::Store::open(dir.path()).unwrap());
-    drop(indexer::open(&loaded.index_dir(), &loaded.config.index).unwrap());
+    let store = crate::daemon::open_store(&loaded).unwrap();
+    crate::daemon::index::catch_up(&loaded, store.reader().unwrap()).unwrap();
+    drop(store);
     let analyzer = Analyzer::new(&loaded.lexicons().unwrap());
     let state = serve_state(&loaded, &analyzer, StatusBoard::of(&loaded, None)).unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
