@@ -10,25 +10,13 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::error::StoreError;
 use super::keys::set_meta;
-use super::open::{Reader, Store};
-
-/// Versions before the present one that are kept by default.
-const DEFAULT_VERSIONS: u32 = 20;
-/// Days that a version is kept by default after a newer one came.
-const DEFAULT_VERSION_DAYS: u32 = 400;
-/// Days by default for which it is remembered that a document is gone: longer than anything that follows is down.
-const DEFAULT_TOMBSTONE_DAYS: u32 = 90;
+use super::open::{LAST_SEQ, Reader, Store};
+use super::record::Retention;
 
 /// Rows looked at in one step of forgetting, so that no transaction is long.
 const FORGOTTEN_AT_ONCE: i64 = 500;
 
 const DAY_MS: i64 = 86_400_000;
-
-/// The number of the last change ever made.
-pub(super) const LAST_SEQ: &str = "document_seq";
-
-/// That nothing is kept elsewhere any more.
-const ALL_DOCUMENTS: &str = "all_documents";
 
 /// State of a row: the present version, a version before it, or that the document is gone.
 const PRESENT: i64 = 0;
@@ -114,27 +102,6 @@ impl DocumentRow {
     }
 }
 
-/// How long the history of documents is kept. The present version of a document always is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retention {
-    /// Versions before the present one, of each document; the oldest go first.
-    pub versions: u32,
-    /// Days that a version is kept after a newer one came.
-    pub version_days: u32,
-    /// Days for which it is remembered that a document is gone.
-    pub tombstone_days: u32,
-}
-
-impl Default for Retention {
-    fn default() -> Self {
-        Retention {
-            versions: DEFAULT_VERSIONS,
-            version_days: DEFAULT_VERSION_DAYS,
-            tombstone_days: DEFAULT_TOMBSTONE_DAYS,
-        }
-    }
-}
-
 impl Reader {
     /// At most `limit` changes after number `seq`, in order; of a document that changed several times the last only.
     pub fn documents_after(&self, seq: i64, limit: usize) -> Result<Vec<DocumentRow>, StoreError> {
@@ -172,13 +139,6 @@ impl Reader {
         let sql = format!("SELECT count(*) FROM document WHERE seq > ?1 AND state <> {REPLACED}");
         let waiting = self.row(&sql, [seq], |row| row.get(0))?;
         Ok(waiting.unwrap_or_default())
-    }
-
-    /// Number of the last change ever made; 0 if none was.
-    pub fn last_document_seq(&self) -> Result<i64, StoreError> {
-        let sql = "SELECT value FROM meta WHERE name = ?1";
-        let last = self.row(sql, [LAST_SEQ], |row| row.get(0))?;
-        Ok(last.unwrap_or_default())
     }
 
     /// A number that no other store has: what is derived from this one carries it too.
@@ -227,70 +187,6 @@ impl Store {
         forget(REPLACED, before(retention.version_days))
             .and_then(|n| Ok(n + forget(GONE, before(retention.tombstone_days))?))
             .map_err(|e| self.fail(e))
-    }
-}
-
-/// A document that was kept elsewhere before the store had a log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OldDocument {
-    /// Key of the document.
-    pub fingerprint: u64,
-    /// Number that it had, if it is free.
-    pub seq: i64,
-    /// When its page was fetched, Unix milliseconds.
-    pub fetched_ms: i64,
-    /// The document.
-    pub document: NewDocument,
-}
-
-impl Store {
-    /// Takes documents into the log that were kept elsewhere before. What the log has a row of stays as it is.
-    pub fn take_over(&mut self, documents: &[OldDocument]) -> Result<(), StoreError> {
-        let mut seq = self.document_seq;
-        let write = |conn: &Connection, seq: &mut i64| -> rusqlite::Result<()> {
-            let tx = conn.unchecked_transaction()?;
-            for old in documents {
-                let taken = tx
-                    .prepare_cached("SELECT 1 FROM document WHERE seq = ?1")?
-                    .exists([old.seq])?;
-                let has_own = !taken && (1..=*seq).contains(&old.seq);
-                let number = if has_own { old.seq } else { *seq + 1 };
-                let new = &old.document;
-                let added = tx
-                    .prepare_cached(
-                        "INSERT INTO document (seq, fingerprint, state, version, first_seq, first_seen_ms, changed_ms, \
-                         url, site, body) VALUES (?1, ?2, 0, 1, ?1, ?3, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
-                    )?
-                    .execute(params![
-                        number,
-                        old.fingerprint.cast_signed(),
-                        old.fetched_ms,
-                        new.url,
-                        new.site,
-                        new.body,
-                    ])?;
-                if added > 0 {
-                    *seq = number.max(*seq);
-                }
-            }
-            set_meta(&tx, LAST_SEQ, *seq)?;
-            tx.commit()
-        };
-        write(&self.conn, &mut seq).map_err(|e| self.fail(e))?;
-        self.document_seq = seq;
-        Ok(())
-    }
-
-    /// Whether all documents are in the log, also those that an older version kept elsewhere.
-    pub fn has_all_documents(&self) -> Result<bool, StoreError> {
-        let sql = "SELECT value FROM meta WHERE name = ?1";
-        let all = self.row(sql, [ALL_DOCUMENTS], |row| row.get::<_, i64>(0))?;
-        Ok(all.is_some())
-    }
-
-    /// Notes that they are.
-    pub fn set_has_all_documents(&mut self) -> Result<(), StoreError> {
-        set_meta(&self.conn, ALL_DOCUMENTS, 1).map_err(|e| self.fail(e))
     }
 }
 

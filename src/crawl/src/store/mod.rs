@@ -24,6 +24,7 @@ mod record;
 mod runs;
 mod schema;
 mod sites;
+mod taken_over;
 mod templates;
 mod terms;
 mod twins;
@@ -34,7 +35,7 @@ mod tests;
 
 pub use batch::{Batch, Committed, FinishedPage, Inserted, NewUrl};
 pub use counts::{Counts, SiteCounts};
-pub use documents::{Change, DocOp, DocumentRow, NewDocument, OldDocument, Retention};
+pub use documents::{Change, DocOp, DocumentRow, NewDocument};
 pub use error::StoreError;
 pub use follows::{Delivery, FollowMark, FollowRecord, Follows};
 pub use hosts::HostsHeld;
@@ -42,9 +43,10 @@ pub use in_flight::{InFlight, UnderWay};
 pub use open::{Reader, Store};
 pub use purge::{Purged, Takedown};
 pub use record::{
-    DueUrl, HELD_MS, HostId, HostRecord, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord, UrlState,
-    Visit,
+    DueUrl, HELD_MS, HostId, HostRecord, Retention, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord,
+    UrlState, Visit,
 };
+pub use taken_over::OldDocument;
 pub use templates::{NewTemplate, TemplateFit, TemplatePage, TemplateRow, TemplateStore};
 pub use terms::{TermCounts, TermList, TermMark, TermRecord, TermState};
 pub use urls::RANKS;

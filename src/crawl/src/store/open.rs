@@ -12,14 +12,16 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
-use super::documents::Retention;
 use super::error::StoreError;
 use super::keys::{Keys, NEWEST};
-use super::record::{HostId, SiteId, UrlId};
+use super::record::{HostId, Retention, SiteId, UrlId};
 use super::schema;
 
 /// The database inside the data directory.
 const DATABASE: &str = "crawl.sqlite";
+
+/// The number of the last change ever made.
+pub(super) const LAST_SEQ: &str = "document_seq";
 
 /// Held by the process that writes.
 const LOCK: &str = "taojin.lock";
@@ -96,6 +98,13 @@ impl Reader {
     /// The database file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Number of the last change ever made; 0 if none was.
+    pub fn last_document_seq(&self) -> Result<i64, StoreError> {
+        let sql = "SELECT value FROM meta WHERE name = ?1";
+        let last = self.row(sql, [LAST_SEQ], |row| row.get(0))?;
+        Ok(last.unwrap_or_default())
     }
 
     fn connect(path: PathBuf, flags: OpenFlags) -> Result<Self, StoreError> {

@@ -4,6 +4,13 @@ use std::sync::Arc;
 
 use taojin_uri::CrawlUri;
 
+/// Versions before the present one that are kept by default.
+const DEFAULT_VERSIONS: u32 = 20;
+/// Days that a version is kept by default after a newer one came.
+const DEFAULT_VERSION_DAYS: u32 = 400;
+/// Days by default for which it is remembered that a document is gone: longer than anything that follows is down.
+const DEFAULT_TOMBSTONE_DAYS: u32 = 90;
+
 /// Row number of a URL; rises with the order in which URLs were found.
 pub type UrlId = i64;
 /// Row number of a host.
@@ -111,6 +118,27 @@ impl UrlState {
             .ok()
             .and_then(|i| Self::ALL.get(i).copied())
             .unwrap_or_default()
+    }
+}
+
+/// How long the history of documents is kept. The present version of a document always is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// Versions before the present one, of each document; the oldest go first.
+    pub versions: u32,
+    /// Days that a version is kept after a newer one came.
+    pub version_days: u32,
+    /// Days for which it is remembered that a document is gone.
+    pub tombstone_days: u32,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Retention {
+            versions: DEFAULT_VERSIONS,
+            version_days: DEFAULT_VERSION_DAYS,
+            tombstone_days: DEFAULT_TOMBSTONE_DAYS,
+        }
     }
 }
 

@@ -24,7 +24,6 @@ mod wiring;
 
 use follow::following;
 use report::systemd;
-pub(crate) use report::systemd::still_starting;
 use review::term_search;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -288,7 +287,10 @@ pub(crate) fn open_store(loaded: &Loaded) -> anyhow::Result<Store> {
     }
     let taken = take_over(&loaded.index_dir(), &mut store, |at| match at.done {
         0 => tracing::warn!("{}", at.notice()),
-        _ => systemd::status(&format!("taking over {} of {} documents", at.done, at.all)),
+        _ => {
+            systemd::status(&format!("taking over {} of {} documents", at.done, at.all));
+            systemd::still_starting();
+        }
     })?;
     if let Some(documents) = taken {
         tracing::warn!(

@@ -5,7 +5,6 @@
 use std::path::Path;
 
 use super::encode;
-use crate::daemon::still_starting;
 use taojin_crawl::store::{OldDocument, Store};
 use taojin_search::index;
 
@@ -48,7 +47,6 @@ pub(crate) fn take_over(
             store.take_over(&waiting)?;
             waiting.clear();
             each(TakeOver { done, all });
-            still_starting();
         }
         Ok(())
     })?;

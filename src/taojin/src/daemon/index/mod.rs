@@ -3,7 +3,7 @@
 //!
 //! Nothing is lost and nothing is there twice: the log keeps every document, and one that is added again after a crash
 //! replaces itself. An index that is missing is made from the log; one that is damaged, of another version or of another
-//! store is made anew beside the old one ([`anew`]).
+//! store is made anew beside the old one.
 
 mod anew;
 
