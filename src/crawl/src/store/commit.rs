@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::batch::{Batch, Committed, FinishedPage};
-use super::documents::{DocOp, Log};
+use super::bodies::Compressor;
+use super::documents::Log;
 use super::error::StoreError;
 use super::ids::site_id;
 use super::new_urls::NewUrls;
@@ -31,7 +32,9 @@ impl Store {
     /// Writes the batch in one durable transaction. `now_ms` is the finding time of new URLs and the due time of
     /// those that name none.
     pub fn commit(&mut self, batch: &Batch, now_ms: i64) -> Result<Committed, StoreError> {
+        self.renew_dictionary()?;
         let mut caches = std::mem::take(&mut self.caches);
+        let mut compressor = std::mem::take(&mut self.compressor);
         let (seq, versions) = (self.document_seq, self.retention.versions);
         let (mut keys, last_url) = (std::mem::take(&mut self.keys), self.last_url);
         if caches.hosts.len() > CACHE_HOSTS || caches.host_sites.len() > CACHE_HOSTS {
@@ -47,7 +50,7 @@ impl Store {
                 now_ms,
                 versions,
             };
-            let mut writing = Writing::new(log, &mut caches);
+            let mut writing = Writing::new(log, &mut caches, &mut compressor);
             let mut new_urls = NewUrls::new(&tx, &mut keys, last_url, now_ms)?;
             let done = writing.run(batch, &mut new_urls)?;
             drop((writing, new_urls));
@@ -60,6 +63,7 @@ impl Store {
             Err(_) => keys.undo(),
         }
         self.keys = keys;
+        self.compressor = compressor;
         let done = result.map_err(|e| self.fail(e))?;
         self.document_seq = done.document_seq;
         self.last_url = done.inserted.last().map_or(last_url, |url| url.id);
@@ -73,6 +77,7 @@ struct Writing<'a> {
     conn: &'a Connection,
     log: Log<'a>,
     caches: &'a mut Caches,
+    compressor: &'a mut Compressor,
     now_ms: i64,
     done: Committed,
     due: HashMap<HostId, i64>,
@@ -80,10 +85,11 @@ struct Writing<'a> {
 }
 
 impl<'a> Writing<'a> {
-    fn new(log: Log<'a>, caches: &'a mut Caches) -> Self {
+    fn new(log: Log<'a>, caches: &'a mut Caches, compressor: &'a mut Compressor) -> Self {
         Writing {
             conn: log.conn,
             caches,
+            compressor,
             now_ms: log.now_ms,
             log,
             done: Committed::default(),
@@ -117,7 +123,7 @@ impl<'a> Writing<'a> {
         self.wake_hosts()?;
         self.reschedule(&batch.reschedule)?;
         for (fingerprint, op) in &batch.documents {
-            self.log.put(*fingerprint, op)?;
+            self.log.put(*fingerprint, op, self.compressor)?;
         }
         for ((site, name), amount) in &batch.counters {
             let site = site_id(self.conn, self.caches, site)?;
@@ -188,10 +194,10 @@ impl<'a> Writing<'a> {
         *counts.entry("checked_s".into()).or_default() -=
             checked_s(before.documented, before.fetched_ms);
         if let Some(op) = &page.document {
-            self.log.put(page.fingerprint, op)?;
+            self.log.put(page.fingerprint, op, self.compressor)?;
         }
         if let Some((fingerprint, op)) = &page.other_document {
-            self.log.put(*fingerprint, op)?;
+            self.log.put(*fingerprint, op, self.compressor)?;
         }
         for &id in &page.yielding {
             self.give_way(id, page.id, before.site)?;
@@ -207,7 +213,7 @@ impl<'a> Writing<'a> {
         let counts = self.counters.entry(site).or_default();
         *counts.entry("documents".into()).or_default() -= 1;
         *counts.entry("checked_s".into()).or_default() -= checked_s(true, gave.fetched_ms);
-        self.log.put(gave.fingerprint, &DocOp::Delete)
+        self.log.end(gave.fingerprint)
     }
 
     /// Pages that stood for what this page's document was.

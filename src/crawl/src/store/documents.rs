@@ -8,6 +8,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::bodies::{Compressor, PackedBody};
 use super::error::StoreError;
 use super::keys::set_meta;
 use super::open::{LAST_SEQ, Reader, Store};
@@ -42,7 +43,7 @@ pub struct NewDocument {
     pub url: String,
     /// The name of its site; empty for one that came from none.
     pub site: String,
-    /// The document in the program's own encoding. The store never looks inside.
+    /// The document in the program's own encoding. The store makes it smaller and never looks inside.
     pub body: Vec<u8>,
 }
 
@@ -87,8 +88,8 @@ pub struct DocumentRow {
     pub url: String,
     /// The name of its site; empty for one that came from none.
     pub site: String,
-    /// The document as it was given; none where this row says that it is gone.
-    pub body: Option<Vec<u8>>,
+    /// The document, which [`Reader::body`] unpacks; none where this row says that it is gone.
+    pub body: Option<PackedBody>,
 }
 
 impl DocumentRow {
@@ -210,18 +211,39 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Writes down what happens to a document. That one is gone which was not there is no change.
-    pub(super) fn put(&mut self, fingerprint: u64, op: &DocOp) -> rusqlite::Result<()> {
+    /// Writes down what happens to a document.
+    pub(super) fn put(
+        &mut self,
+        fingerprint: u64,
+        op: &DocOp,
+        compressor: &mut Compressor,
+    ) -> rusqlite::Result<()> {
+        match op {
+            DocOp::Upsert(new) => self.write(fingerprint, Some((new, compressor.pack(&new.body)))),
+            DocOp::Delete => self.end(fingerprint),
+        }
+    }
+
+    /// Writes down that a document is gone. One that was not there is no change.
+    pub(super) fn end(&mut self, fingerprint: u64) -> rusqlite::Result<()> {
+        self.write(fingerprint, None)
+    }
+
+    fn write(
+        &mut self,
+        fingerprint: u64,
+        new: Option<(&NewDocument, Vec<u8>)>,
+    ) -> rusqlite::Result<()> {
         let before = self
             .conn
             .prepare_cached(&latest_sql())?
             .query_row([fingerprint.cast_signed()], read)
             .optional()?;
         let was_there = before.as_ref().filter(|row| row.body.is_some());
-        let (url, site, body) = match (op, was_there) {
-            (DocOp::Upsert(new), _) => (&new.url, &new.site, Some(&new.body)),
-            (DocOp::Delete, Some(row)) => (&row.url, &row.site, None),
-            (DocOp::Delete, None) => return Ok(()),
+        let (url, site, body) = match (new, was_there) {
+            (Some((new, body)), _) => (&new.url, &new.site, Some(body)),
+            (None, Some(row)) => (&row.url, &row.site, None),
+            (None, None) => return Ok(()),
         };
         self.seq += 1;
         if let Some(row) = &before {
@@ -254,7 +276,7 @@ impl<'a> Log<'a> {
 
     /// Takes a document out with all its versions: nothing of its text stays, only that it is gone.
     pub(super) fn erase(&mut self, fingerprint: u64) -> rusqlite::Result<()> {
-        self.put(fingerprint, &DocOp::Delete)?;
+        self.end(fingerprint)?;
         let sql = format!("DELETE FROM document WHERE fingerprint = ?1 AND state = {REPLACED}");
         self.conn
             .prepare_cached(&sql)?
@@ -298,6 +320,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
         changed_ms: row.get(6)?,
         url: row.get(7)?,
         site: row.get(8)?,
-        body: body.filter(|_| state != GONE),
+        body: body.filter(|_| state != GONE).map(PackedBody),
     })
 }

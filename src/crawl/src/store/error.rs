@@ -75,6 +75,18 @@ pub enum StoreError {
         /// The reason.
         source: std::io::Error,
     },
+    /// One document cannot be read; the others can.
+    #[error(
+        "{path}: the document of {url} is damaged ({detail}): it comes back when its page is fetched again (`taojin visit`)"
+    )]
+    Body {
+        /// The database file.
+        path: PathBuf,
+        /// Address of the document.
+        url: String,
+        /// What is wrong with it.
+        detail: String,
+    },
     /// Anything else that SQLite reports.
     #[error("store {path}: {source}")]
     Sql {

@@ -8,6 +8,7 @@
 //! beside it. The SQL is plain, so that PostgreSQL can run it.
 
 mod batch;
+mod bodies;
 mod commit;
 mod counts;
 mod documents;
@@ -34,6 +35,7 @@ mod urls;
 mod tests;
 
 pub use batch::{Batch, Committed, FinishedPage, Inserted, NewUrl};
+pub use bodies::PackedBody;
 pub use counts::{Counts, SiteCounts};
 pub use documents::{Change, DocOp, DocumentRow, NewDocument};
 pub use error::StoreError;

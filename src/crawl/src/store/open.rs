@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
+use super::bodies::{Compressor, Decompressor};
 use super::error::StoreError;
 use super::keys::{Keys, NEWEST};
 use super::record::{HostId, Retention, SiteId, UrlId};
@@ -48,6 +49,7 @@ pub struct Reader {
     pub(super) conn: Connection,
     pub(super) path: PathBuf,
     pub(super) site_names: RefCell<HashMap<SiteId, Arc<str>>>,
+    pub(super) bodies: RefCell<Decompressor>,
 }
 
 impl Reader {
@@ -119,6 +121,7 @@ impl Reader {
             conn,
             path,
             site_names: RefCell::default(),
+            bodies: RefCell::default(),
         })
     }
 
@@ -162,6 +165,7 @@ pub struct Store {
     /// Number of the last change of a document.
     pub(super) document_seq: i64,
     pub(super) retention: Retention,
+    pub(super) compressor: Compressor,
     /// The highest row number ever given to a URL.
     pub(super) last_url: UrlId,
     dir: PathBuf,
@@ -203,6 +207,7 @@ impl Store {
             keys: Keys::default(),
             document_seq: 0,
             retention: Retention::default(),
+            compressor: Compressor::default(),
             last_url: 0,
             dir: dir.to_owned(),
             _lock: lock,

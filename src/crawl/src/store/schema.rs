@@ -17,7 +17,7 @@ pub(super) const APPLICATION_ID: i64 = 0x5461_6F4A;
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` leads from version `i` to `i + 1`.
-pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8];
+pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9];
 
 const V1: &str = "
 CREATE TABLE meta (
@@ -238,6 +238,15 @@ INSERT INTO document (seq, fingerprint, state, version, first_seq, first_seen_ms
 DROP TABLE outbox;
 UPDATE meta SET name = 'document_seq' WHERE name = 'outbox_seq';
 INSERT INTO meta (name, value) VALUES ('store_id', random());
+";
+
+/// What compresses documents: what those of this store have in common.
+const V9: &str = "
+CREATE TABLE dictionary (
+  id INTEGER PRIMARY KEY,
+  made_at BIGINT NOT NULL,
+  data BLOB NOT NULL
+);
 ";
 
 /// Version of the open database; an error if the file is not ours.

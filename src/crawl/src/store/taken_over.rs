@@ -27,8 +27,10 @@ pub struct OldDocument {
 impl Store {
     /// Takes documents into the log that were kept elsewhere before. What the log has a row of stays as it is.
     pub fn take_over(&mut self, documents: &[OldDocument]) -> Result<(), StoreError> {
+        self.renew_dictionary()?;
         let mut seq = self.document_seq;
-        let write = |conn: &Connection, seq: &mut i64| -> rusqlite::Result<()> {
+        let mut compressor = std::mem::take(&mut self.compressor);
+        let mut write = |conn: &Connection, seq: &mut i64| -> rusqlite::Result<()> {
             let tx = conn.unchecked_transaction()?;
             for old in documents {
                 let taken = tx
@@ -48,7 +50,7 @@ impl Store {
                         old.fetched_ms,
                         new.url,
                         new.site,
-                        new.body,
+                        compressor.pack(&new.body),
                     ])?;
                 if added > 0 {
                     *seq = number.max(*seq);
@@ -57,7 +59,9 @@ impl Store {
             set_meta(&tx, LAST_SEQ, *seq)?;
             tx.commit()
         };
-        write(&self.conn, &mut seq).map_err(|e| self.fail(e))?;
+        let written = write(&self.conn, &mut seq);
+        self.compressor = compressor;
+        written.map_err(|e| self.fail(e))?;
         self.document_seq = seq;
         Ok(())
     }

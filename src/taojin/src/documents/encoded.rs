@@ -1,20 +1,10 @@
 //! Documents in the form in which the log keeps them. In: a document, once, in the task that read it; then where it stands.
 //! Out: what the log takes; and out of that the document again.
 
-use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 use taojin_crawl::store::NewDocument;
 use taojin_extract::Document;
-
-/// Level of zstd: its own default; higher ones halve the speed for some percent.
-const LEVEL: i32 = 3;
-/// A body that begins so is plain JSON; else it is a frame of zstd. Bodies of older versions are plain.
-const PLAIN: u8 = b'{';
-/// Bytes of JSON that are kept as they are: compressed they would be no smaller.
-const SMALL: usize = 256;
-/// Longest document in JSON; a longer one in the log is damaged.
-const MAX_BYTES: usize = 256 << 20;
 
 /// A document as it goes into the log, and a digest of what it says.
 #[derive(Debug, Clone)]
@@ -73,41 +63,22 @@ impl EncodedDocument {
         json.extend_from_slice(br#","document":"#);
         json.extend_from_slice(&self.json);
         json.push(b'}');
-        let body = match json.len() {
-            0..=SMALL => json,
-            _ => zstd::bulk::compress(&json, LEVEL)
-                .expect("memory is the only thing that compressing needs"),
-        };
         NewDocument {
             url: url.unwrap_or(&self.url).to_owned(),
             site: self.site.clone(),
-            body,
+            body: json,
         }
     }
 }
 
 /// The document of a body of the log, and when it was fetched, Unix milliseconds. An error says that it is damaged.
 pub(crate) fn unpack(body: &[u8]) -> anyhow::Result<(i64, Document)> {
-    let unpacked;
-    let json = match body.first() {
-        Some(&PLAIN) => body,
-        _ => {
-            let size = zstd::zstd_safe::get_frame_content_size(body)
-                .ok()
-                .flatten()
-                .and_then(|size| usize::try_from(size).ok())
-                .filter(|size| *size <= MAX_BYTES)
-                .context("neither JSON nor a zstd frame of at most 256 MiB")?;
-            unpacked = zstd::bulk::decompress(body, size)?;
-            &unpacked
-        }
-    };
     let Body {
         fetched_ms,
         url,
         addresses,
         mut document,
-    } = serde_json::from_slice(json)?;
+    } = serde_json::from_slice(body)?;
     if let Some(url) = url {
         document.url = url;
     }
@@ -147,7 +118,6 @@ mod tests {
             let document = document(text);
             let encoded = EncodedDocument::new(&document);
             let plain = encoded.row(7, None, &[]);
-            assert!(plain.body.len() < 600, "{}", plain.body.len());
             assert_eq!((&*plain.url, &*plain.site), ("http://a.example/2", "s"));
             assert_eq!(unpack(&plain.body).unwrap(), (7, document.clone()));
             let addresses = ["http://a.example/2".to_owned()];
@@ -173,11 +143,9 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_body_is_an_error_and_a_bomb_is_not_unpacked() {
-        let bomb = zstd::bulk::compress(&vec![b' '; MAX_BYTES + 1], 1).unwrap();
-        let half = b"{\"fetched_ms\":5,\"document\":".to_vec();
-        for body in [half, b"(\xb5/\xfd".to_vec(), Vec::new(), bomb] {
-            assert!(unpack(&body).is_err());
+    fn a_damaged_body_is_an_error() {
+        for body in [&b"{\"fetched_ms\":5,\"document\":"[..], b"(\xb5/\xfd", b""] {
+            assert!(unpack(body).is_err());
         }
     }
 }

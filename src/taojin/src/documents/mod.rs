@@ -11,7 +11,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 
 use crate::config::{INDEX_DIR, Loaded};
-use taojin_crawl::store::{DocumentRow, NewDocument, StoreError};
+use taojin_crawl::store::{self, DocumentRow, NewDocument, StoreError};
 use taojin_extract::Document;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{self, IndexError, Reader, StoredDocument};
@@ -27,12 +27,12 @@ pub fn encode(document: &Document, fetched_ms: i64) -> NewDocument {
 }
 
 /// The document of a row; none where the row says that it is gone. An error names a row that cannot be read.
-pub fn decode(row: &DocumentRow) -> anyhow::Result<Option<StoredDocument>> {
-    let Some(body) = &row.body else {
+pub fn decode(reader: &store::Reader, row: &DocumentRow) -> anyhow::Result<Option<StoredDocument>> {
+    let Some(body) = reader.body(row)? else {
         return Ok(None);
     };
-    let (fetched_ms, document) =
-        unpack(body).with_context(|| format!("document {:016x} ({})", row.fingerprint, row.url))?;
+    let (fetched_ms, document) = unpack(&body)
+        .with_context(|| format!("document {:016x} ({})", row.fingerprint, row.url))?;
     Ok(Some(StoredDocument {
         fingerprint: row.fingerprint,
         seq: u64::try_from(row.seq).unwrap_or_default(),

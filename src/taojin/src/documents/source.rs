@@ -51,7 +51,8 @@ impl DocumentSource for StoreDocuments {
             Some(row) => Some(row),
             None => reader.document(fingerprint)?,
         };
+        let document = row.map(|row| decode(&reader, &row)).transpose();
         self.give_back(reader);
-        Ok(row.map(|row| decode(&row)).transpose()?.flatten())
+        Ok(document?.flatten())
     }
 }

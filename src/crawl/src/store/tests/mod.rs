@@ -1,5 +1,6 @@
 //! Tests of the store: failure first.
 
+mod bodies;
 mod crash;
 mod documents;
 mod follows;

@@ -289,7 +289,7 @@ impl Indexer {
 fn add_rows(reader: &store::Reader, writer: &mut Writer, seq: &mut u64) -> anyhow::Result<usize> {
     let rows = reader.documents_after(i64::try_from(*seq).unwrap_or(i64::MAX), ROWS)?;
     for row in &rows {
-        match decode(row) {
+        match decode(reader, row) {
             Ok(Some(stored)) => writer.upsert(&stored.entry())?,
             Ok(None) => writer.delete(row.fingerprint),
             // A row that this program cannot read must not stop all later ones.

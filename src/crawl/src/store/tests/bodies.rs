@@ -1,0 +1,108 @@
+//! Bodies of documents: smaller with a dictionary, read back whatever they were written with, and one damaged body is no
+//! more than that.
+
+use super::*;
+use crate::store::bodies::PackedBody;
+
+/// Sentences that the documents of a site share, each with numbers of its own.
+fn article(n: usize) -> String {
+    let about = ["页岩气", "常规油", "煤层气", "液化天然气"][n % 4];
+    format!(
+        "{{\"title\":\"{about}第{n}号公报\",\"text\":\"本报讯 记者从能源局获悉,{about}日产量达到{}万立方米,比上月增长{}个百分点。\
+         编号{:x}。\"}}",
+        n * 7919 % 1009,
+        n % 17,
+        n.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    )
+}
+
+fn put(store: &mut Store, articles: std::ops::Range<usize>) {
+    let documents = articles.map(|n| (n as u64, says(article(n)))).collect();
+    let batch = Batch {
+        documents,
+        ..Batch::default()
+    };
+    store.commit(&batch, NOW).unwrap();
+}
+
+fn packed_bytes(store: &Store, n: usize) -> usize {
+    let row = store.document(n as u64).unwrap().unwrap();
+    let body = store.body(&row).unwrap().unwrap();
+    assert_eq!(String::from_utf8(body).unwrap(), article(n));
+    row.body.unwrap().0.len()
+}
+
+#[test]
+fn a_store_learns_what_its_documents_share() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    put(&mut store, 0..2_000);
+    put(&mut store, 2_000..2_010);
+    let (alone, with_dictionary) = (packed_bytes(&store, 1_999), packed_bytes(&store, 2_000));
+    assert!(with_dictionary * 2 < alone, "{with_dictionary} {alone}");
+    // The next process and a reader beside it use the same dictionary.
+    let reader = store.reader().unwrap();
+    drop(store);
+    let mut store = Store::open(dir.path()).unwrap();
+    put(&mut store, 2_010..2_011);
+    assert!(packed_bytes(&store, 2_010) * 2 < alone);
+    let row = reader.document(2_010).unwrap().unwrap();
+    assert_eq!(
+        reader.body(&row).unwrap().unwrap(),
+        article(2_010).as_bytes()
+    );
+}
+
+#[test]
+fn documents_that_share_nothing_are_stored_all_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    for round in 0..3_u64 {
+        let documents = (0..2_000).map(|n| (round * 2_000 + n, says([]))).collect();
+        let batch = Batch {
+            documents,
+            ..Batch::default()
+        };
+        store.commit(&batch, NOW).unwrap();
+    }
+    let row = store.document(5_999).unwrap().unwrap();
+    assert_eq!(store.body(&row).unwrap(), Some(Vec::new()));
+}
+
+#[test]
+fn what_looks_like_a_frame_or_is_older_comes_back_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    let frame = zstd::bulk::compress(b"text", 3).unwrap();
+    let batch = Batch {
+        documents: vec![(1, says(frame.clone()))],
+        ..Batch::default()
+    };
+    store.commit(&batch, NOW).unwrap();
+    let mut row = store.document(1).unwrap().unwrap();
+    assert_eq!(store.body(&row).unwrap(), Some(frame.clone()));
+    row.body = Some(PackedBody(frame));
+    assert_eq!(store.body(&row).unwrap(), Some(b"text".to_vec()));
+}
+
+#[test]
+fn a_damaged_body_is_an_error_and_a_bomb_is_not_unpacked() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    put(&mut store, 0..2_000);
+    put(&mut store, 2_000..2_001);
+    let mut row = store.document(2_000).unwrap().unwrap();
+    let good = row.body.clone().unwrap().0;
+    let bomb = zstd::bulk::compress(&vec![b' '; (256 << 20) + 1], 1).unwrap();
+    let mut of_no_dictionary = good.clone();
+    of_no_dictionary[5..9].fill(0x55);
+    let short = good[..good.len() - 1].to_vec();
+    for bad in [bomb, of_no_dictionary, short, good[..4].to_vec()] {
+        row.body = Some(PackedBody(bad));
+        let error = store.body(&row).unwrap_err();
+        assert!(matches!(error, StoreError::Body { .. }), "{error}");
+        assert!(error.to_string().contains("http://a.cn/"), "{error}");
+    }
+    row.body = Some(PackedBody(good));
+    assert!(store.body(&row).is_ok());
+}
