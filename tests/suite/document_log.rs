@@ -30,7 +30,7 @@ fn before_the_log() -> Place {
     place
 }
 
-fn import(place: &Place, urls: &[(&str, &str)]) {
+pub(crate) fn import(place: &Place, urls: &[(&str, &str)]) {
     let mut child = place
         .command(&["import", "-"])
         .stdin(Stdio::piped())
@@ -48,7 +48,7 @@ fn import(place: &Place, urls: &[(&str, &str)]) {
 }
 
 /// Addresses of the hits for a text.
-fn hits(place: &Place, text: &str) -> Vec<String> {
+pub(crate) fn hits(place: &Place, text: &str) -> Vec<String> {
     let output = place.run(&["search", "--json", text]);
     let found: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));

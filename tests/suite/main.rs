@@ -1,5 +1,6 @@
 //! Integration tests: one binary.
 
+mod backup;
 mod browser;
 mod charsets;
 mod cli;

@@ -7,6 +7,7 @@
 //! power. One process holds the writing side (a lock file refuses a second one); any number of readers stand
 //! beside it. The SQL is plain, so that PostgreSQL can run it.
 
+mod backup;
 mod batch;
 mod bodies;
 mod commit;
@@ -34,6 +35,7 @@ mod urls;
 #[cfg(test)]
 mod tests;
 
+pub use backup::{BackupFacts, CopyProgress, check_backup, restore};
 pub use batch::{Batch, Committed, FinishedPage, Inserted, NewUrl};
 pub use bodies::PackedBody;
 pub use counts::{Counts, SiteCounts};

@@ -19,7 +19,7 @@ use super::record::{HostId, Retention, SiteId, UrlId};
 use super::schema;
 
 /// The database inside the data directory.
-const DATABASE: &str = "crawl.sqlite";
+pub(super) const DATABASE: &str = "crawl.sqlite";
 
 /// The number of the last change ever made.
 pub(super) const LAST_SEQ: &str = "document_seq";
@@ -254,7 +254,7 @@ fn configure(conn: &Connection) -> rusqlite::Result<()> {
     conn.pragma_update(None, "journal_size_limit", WAL_BYTES)
 }
 
-fn lock(dir: &Path) -> Result<File, StoreError> {
+pub(super) fn lock(dir: &Path) -> Result<File, StoreError> {
     let path = dir.join(LOCK);
     let mut file = OpenOptions::new()
         .read(true)

@@ -16,6 +16,9 @@ pub(super) const APPLICATION_ID: i64 = 0x5461_6F4A;
 /// Version of the tables that this program reads and writes.
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
+/// The version since which there is a log of documents.
+pub(super) const WITH_DOCUMENTS: i64 = 8;
+
 /// Step `i` leads from version `i` to `i + 1`.
 pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9];
 

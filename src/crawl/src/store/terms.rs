@@ -130,6 +130,41 @@ impl TermList {
         dir.join(DATABASE).exists()
     }
 
+    /// Copies what people decided into a backup of the store.
+    pub(super) fn copy_into(&self, backup: &Connection) -> Result<(), StoreError> {
+        let from = self.path.to_string_lossy();
+        let sql = "CREATE TABLE backup_term AS SELECT * FROM list.term; \
+                   CREATE TABLE backup_term_meta AS SELECT * FROM list.meta;";
+        let copy = || {
+            backup.execute("ATTACH ?1 AS list", [&*from])?;
+            backup.execute_batch(sql)?;
+            backup.execute_batch("DETACH list")
+        };
+        copy().map_err(|e| self.fail(e))
+    }
+
+    /// Moves the list that a backup of the store carries to `dir`, in the place of the one there. A backup without one
+    /// leaves it as it is.
+    pub(super) fn take_out_of(backup: &Connection, dir: &Path) -> Result<(), StoreError> {
+        let path = dir.join(DATABASE);
+        let fail = |e| StoreError::sql(&path, e);
+        if !backup.table_exists(None, "backup_term").map_err(fail)? {
+            return Ok(());
+        }
+        drop(Self::open(dir)?);
+        let sql = format!(
+            "BEGIN; DELETE FROM list.term; DELETE FROM list.meta; \
+             INSERT INTO list.term ({COLUMNS}) SELECT {COLUMNS} FROM backup_term; \
+             INSERT INTO list.meta (name, value) SELECT name, value FROM backup_term_meta; COMMIT; DETACH list; \
+             DROP TABLE backup_term; DROP TABLE backup_term_meta;"
+        );
+        let take = || {
+            backup.execute("ATTACH ?1 AS list", [&*path.to_string_lossy()])?;
+            backup.execute_batch(&sql)
+        };
+        take().map_err(fail)
+    }
+
     fn connect(path: PathBuf, flags: OpenFlags) -> Result<Self, StoreError> {
         let open = || -> rusqlite::Result<Connection> {
             let conn = Connection::open_with_flags(&path, flags)?;

@@ -1,6 +1,7 @@
 //! The command line. In: arguments. Out: results on stdout, progress and logs on stderr, exit code 0 (done),
 //! 1 (failed) or 2 (usage or configuration). Each sub-command has a file of its own; none holds an algorithm.
 
+mod backup;
 mod carry_out;
 mod check;
 mod completions;
@@ -107,6 +108,10 @@ enum Command {
     Terms(terms::Args),
     /// Make the search index anew from the documents in the store
     Reindex(reindex::Args),
+    /// Copy the store to a file, also while the daemon runs
+    Backup(backup::BackupArgs),
+    /// Put a copy that `backup` made in the place of the store
+    Restore(backup::RestoreArgs),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -154,6 +159,8 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
         Command::Templates(args) => templates::run(context, &args),
         Command::Terms(args) => terms::run(context, &args),
         Command::Reindex(args) => reindex::run(context, &args),
+        Command::Backup(args) => backup::back_up(context, &args),
+        Command::Restore(args) => backup::restore(context, &args),
         Command::Completions(args) => completions::run(&args),
     }
 }

@@ -1,0 +1,272 @@
+//! Copies of the store: made while it is in use, and put in its place again. In: a data folder and a file. Out: the file, a
+//! SQLite database that is whole and checked; or the folder with the store of the file in it.
+//!
+//! A copy holds everything that cannot be made again: documents with their versions, addresses with their next visits,
+//! takedowns, templates, topics, and what people decided about terms. It takes the state of one moment, however long the
+//! copying takes, and a copy that was broken off never has the name that was asked for.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
+use std::path::{Path, PathBuf};
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::StoreError;
+use super::open::{DATABASE, Reader, Store, lock};
+use super::{TermList, schema};
+
+/// Pages copied at once, between two reports of how far it is: 16 MiB.
+const PAGES: i32 = 4_096;
+
+/// What a copy of a store holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BackupFacts {
+    /// Documents, each with its present version.
+    pub documents: i64,
+    /// Addresses, visited or to be visited.
+    pub urls: i64,
+    /// Number of the last change of a document.
+    pub last_change: i64,
+    /// Length of the file in bytes.
+    pub bytes: u64,
+}
+
+/// How far copying is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyProgress {
+    /// Pages of the database that are copied.
+    pub done: u64,
+    /// All of them.
+    pub all: u64,
+}
+
+impl Reader {
+    /// Writes a copy of the store, as it is now, to `file`, beside a daemon or without one. Takes the place of a file that
+    /// is there. `each` is told how far it is.
+    pub fn back_up(
+        &self,
+        file: &Path,
+        mut each: impl FnMut(CopyProgress),
+    ) -> Result<BackupFacts, StoreError> {
+        let draft = draft_of(file);
+        let made = self.copy_to(&draft, &mut each);
+        let named = made.and_then(|facts| {
+            fs::rename(&draft, file).map_err(|e| StoreError::io(file, e))?;
+            sync_folder(file)?;
+            Ok(facts)
+        });
+        if named.is_err() {
+            // What is left of it is of no use, and a full disk needs the room.
+            let _ = fs::remove_file(&draft);
+        }
+        named
+    }
+
+    fn copy_to(
+        &self,
+        draft: &Path,
+        each: &mut dyn FnMut(CopyProgress),
+    ) -> Result<BackupFacts, StoreError> {
+        create(draft)?;
+        // While it is read from, a snapshot stays as it is, whatever the daemon writes.
+        let snapshot = self
+            .conn
+            .unchecked_transaction()
+            .map_err(|e| self.fail(e))?;
+        self.last_document_seq()?;
+        let failed = |e| StoreError::sql(draft, e);
+        let mut copy = Connection::open(draft).map_err(failed)?;
+        copy_pages(&snapshot, &mut copy, each).map_err(failed)?;
+        drop(snapshot);
+        // A file alone, without the log beside it that a database in use has.
+        copy.pragma_update(None, "journal_mode", "delete")
+            .map_err(failed)?;
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        if TermList::exists(folder) {
+            TermList::open(folder)?.copy_into(&copy)?;
+        }
+        let facts = checked(&copy, draft)?;
+        drop(copy);
+        let synced = File::open(draft).and_then(|file| file.sync_all());
+        synced.map_err(|e| StoreError::io(draft, e))?;
+        Ok(facts)
+    }
+}
+
+/// What a copy of a store holds, after a look at every page of it. An error says that it is damaged, of a newer version, or
+/// no store at all.
+pub fn check_backup(file: &Path) -> Result<BackupFacts, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    fs::metadata(file).map_err(|e| StoreError::io(file, e))?;
+    let copy = Connection::open_with_flags(file, flags).map_err(|e| StoreError::sql(file, e))?;
+    checked(&copy, file)
+}
+
+/// Puts the copy in the place of the store in `dir`, which no process may have open. A store that was there is kept beside
+/// it; gives where. What follows documents by their numbers notices that this is another history.
+pub fn restore(
+    dir: &Path,
+    file: &Path,
+    mut each: impl FnMut(CopyProgress),
+) -> Result<Option<PathBuf>, StoreError> {
+    check_backup(file)?;
+    fs::create_dir_all(dir).map_err(|e| StoreError::io(dir, e))?;
+    let held = lock(dir)?;
+    let path = dir.join(DATABASE);
+    let draft = draft_of(&path);
+    create(&draft)?;
+    let failed = |e| StoreError::sql(&draft, e);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let from = Connection::open_with_flags(file, flags).map_err(|e| StoreError::sql(file, e))?;
+    let mut copy = Connection::open(&draft).map_err(failed)?;
+    copy_pages(&from, &mut copy, &mut each).map_err(failed)?;
+    TermList::take_out_of(&copy, dir)?;
+    drop(copy);
+    let last_known = end_of_old_store(&path)?;
+    let synced = File::open(&draft).and_then(|file| file.sync_all());
+    synced.map_err(|e| StoreError::io(&draft, e))?;
+    let kept = match last_known {
+        None => None,
+        Some(_) => {
+            let kept = path.with_extension("sqlite.replaced");
+            remove(&kept)?;
+            fs::hard_link(&path, &kept).map_err(|e| StoreError::io(&kept, e))?;
+            Some(kept)
+        }
+    };
+    fs::rename(&draft, &path).map_err(|e| StoreError::io(&path, e))?;
+    sync_folder(&path)?;
+    drop(held);
+    Store::open(dir)?.begin_new_history(last_known.unwrap_or_default())?;
+    give_to_owner(dir).map_err(|e| StoreError::io(dir, e))?;
+    Ok(kept)
+}
+
+/// What an administrator made in the data folder of a service belongs to the service.
+fn give_to_owner(dir: &Path) -> io::Result<()> {
+    let folder = dir.metadata()?;
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let file = entry.metadata()?;
+        if file.is_file() && file.uid() == 0 && folder.uid() != 0 {
+            chown(entry.path(), Some(folder.uid()), Some(folder.gid()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Closes the store that is about to be replaced, so that nothing of it stays in a log beside it. Gives the number of its
+/// last change; none if there is no store.
+fn end_of_old_store(path: &Path) -> Result<Option<i64>, StoreError> {
+    if !path.try_exists().map_err(|e| StoreError::io(path, e))? {
+        return Ok(None);
+    }
+    // One that is damaged or of another program is replaced too: that is what a copy is for.
+    let last = Connection::open(path).and_then(|old| {
+        old.pragma_update(None, "journal_mode", "delete")?;
+        old.query_row(
+            "SELECT value FROM meta WHERE name = 'document_seq'",
+            [],
+            |row| row.get(0),
+        )
+    });
+    for beside in ["sqlite-wal", "sqlite-shm"] {
+        remove(&path.with_extension(beside))?;
+    }
+    Ok(Some(last.unwrap_or_default()))
+}
+
+fn copy_pages(
+    from: &Connection,
+    to: &mut Connection,
+    each: &mut dyn FnMut(CopyProgress),
+) -> rusqlite::Result<()> {
+    let backup = Backup::new(from, to)?;
+    loop {
+        let step = backup.step(PAGES)?;
+        let at = backup.progress();
+        let pages = |n| u64::try_from(n).unwrap_or_default();
+        each(CopyProgress {
+            done: pages(at.pagecount - at.remaining),
+            all: pages(at.pagecount),
+        });
+        match step {
+            StepResult::Done => return Ok(()),
+            StepResult::More => {}
+            // Another process holds a lock for a moment.
+            _ => std::thread::sleep(std::time::Duration::from_millis(50)),
+        }
+    }
+}
+
+/// Looks at every page, and counts.
+fn checked(copy: &Connection, path: &Path) -> Result<BackupFacts, StoreError> {
+    let failed = |e| StoreError::sql(path, e);
+    let damaged = |detail: String| StoreError::Damaged {
+        path: path.to_owned(),
+        detail,
+    };
+    let version = schema::version(copy, path)?;
+    if version == 0 {
+        return Err(damaged("it is empty".to_owned()));
+    }
+    let found: String = copy
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(failed)?;
+    if found != "ok" {
+        return Err(damaged(found));
+    }
+    let number = |sql: &str| copy.query_row(sql, [], |row| row.get::<_, i64>(0));
+    // Older stores have no log of documents yet; `Store::open` makes one.
+    let documents = match version >= schema::WITH_DOCUMENTS {
+        true => number("SELECT count(*) FROM document WHERE state = 0").map_err(failed)?,
+        false => 0,
+    };
+    Ok(BackupFacts {
+        documents,
+        urls: number("SELECT count(*) FROM url").map_err(failed)?,
+        last_change: number(
+            "SELECT coalesce(max(value), 0) FROM meta WHERE name IN ('document_seq', 'outbox_seq')",
+        )
+        .map_err(failed)?,
+        bytes: fs::metadata(path)
+            .map_err(|e| StoreError::io(path, e))?
+            .len(),
+    })
+}
+
+/// A file that only its owner reads, empty.
+fn create(path: &Path) -> Result<(), StoreError> {
+    remove(path)?;
+    let mut options = fs::OpenOptions::new();
+    let made = options.write(true).create_new(true).mode(0o600).open(path);
+    made.map(drop).map_err(|e| StoreError::io(path, e))
+}
+
+fn remove(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io(path, e)),
+        _ => Ok(()),
+    }
+}
+
+fn sync_folder(path: &Path) -> Result<(), StoreError> {
+    let folder = folder_of(path);
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|e| StoreError::io(folder, e))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn draft_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    PathBuf::from(name)
+}
