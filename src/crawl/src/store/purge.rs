@@ -92,6 +92,7 @@ impl Store {
             urls: found.len(),
             ..Purged::default()
         };
+        self.overwriting(true)?;
         self.write(|tx| {
             let mut log = Log::new(tx, seq, now_ms);
             for record in &found {
@@ -134,6 +135,7 @@ impl Store {
             done.document_seq = log.seq;
             templates::raise(tx)
         })?;
+        self.overwriting(false)?;
         self.document_seq = done.document_seq;
         Ok(done)
     }
@@ -196,6 +198,7 @@ impl Store {
         mut each: impl FnMut(usize),
     ) -> Result<Purged, StoreError> {
         let mut done = Purged::default();
+        self.overwriting(true)?;
         if let Some(site) = self.site(name)? {
             // Runs that were being made of others would bring forgotten addresses back.
             self.keys = Keys::default();
@@ -208,11 +211,27 @@ impl Store {
         }
         let log = (self.document_seq, now_ms);
         self.document_seq = drop_rest(&self.conn, name, more, log).map_err(|e| self.fail(e))?;
+        self.overwriting(false)?;
         done.documents.extend(more);
         done.documents.sort_unstable();
         done.documents.dedup();
         done.document_seq = self.document_seq;
         Ok(done)
+    }
+
+    /// Whether the room of deleted rows is overwritten from now on. Afterwards nothing of them is left in the files, unless
+    /// a reader that is under way needs the log beside the database: then it is overwritten in its turn.
+    fn overwriting(&self, on: bool) -> Result<(), StoreError> {
+        let set = || {
+            self.conn.pragma_update(None, "secure_delete", on)?;
+            match on {
+                true => Ok(()),
+                false => self
+                    .conn
+                    .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())),
+            }
+        };
+        set().map_err(|e: rusqlite::Error| self.fail(e))
     }
 
     fn forget_urls(

@@ -112,3 +112,37 @@ fn a_purged_site_that_is_kept_has_its_pause_and_nothing_else() {
     offer(&mut store, &["http://a.cn/2"]);
     assert!(store.lookup(&uri("http://a.cn/2")).unwrap().is_some());
 }
+
+/// Whether these bytes stand anywhere in the files of the store.
+fn is_in_files(dir: &std::path::Path, wanted: &[u8]) -> bool {
+    std::fs::read_dir(dir).unwrap().any(|entry| {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        bytes.windows(wanted.len()).any(|window| window == wanted)
+    })
+}
+
+#[test]
+fn the_text_of_a_takedown_is_in_no_file_of_the_store() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    // Too random to be compressed, and long enough for pages of its own.
+    let body = |seed: u64| -> Vec<u8> {
+        let hash = |n: u64| xxhash_rust::xxh3::xxh3_64_with_seed(&n.to_le_bytes(), seed);
+        (0..9_000).map(|n| hash(n).to_le_bytes()[0]).collect()
+    };
+    let versions: Vec<Vec<u8>> = (1..=3).map(body).collect();
+    for version in &versions {
+        let batch = Batch {
+            documents: vec![(uri("http://a.cn/1").fingerprint(), says(version.clone()))],
+            ..Batch::default()
+        };
+        store.commit(&batch, NOW).unwrap();
+    }
+    let is_there = |version: &Vec<u8>| {
+        let mut pieces = version.chunks_exact(300);
+        pieces.any(|piece| is_in_files(dir.path(), piece))
+    };
+    assert!(versions.iter().all(is_there), "none is compressed");
+    store.take_down(&uri("http://a.cn/1"), NOW).unwrap();
+    assert!(!versions.iter().any(is_there));
+}
