@@ -1,5 +1,6 @@
 //! Bodies of documents as they lie in the store: each a zstd frame of its own, made with a dictionary of what the store's own
-//! documents have in common. In: bytes. Out: fewer bytes, and the same again.
+//! documents have in common. In: bytes. Out: fewer bytes, and the same again. A frame ends with a checksum: what a disk has
+//! changed is an error and never another text.
 //!
 //! One document alone is too short to compress well: 18,551 Chinese news take .65 of their text one by one, and .42 with a
 //! dictionary of 256 KiB from the first 2,000 of them (level 6; making it takes .25 s). Old dictionaries stay, since a frame
@@ -10,7 +11,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 
 use rusqlite::{Connection, params};
-use zstd::zstd_safe::{self, CCtx, CDict, DCtx, DDict};
+use zstd::zstd_safe::{self, CCtx, CParameter, DCtx, DDict};
 
 use super::documents::DocumentRow;
 use super::error::StoreError;
@@ -40,7 +41,7 @@ pub struct PackedBody(pub(super) Vec<u8>);
 /// Makes bodies smaller.
 #[derive(Default)]
 pub(super) struct Compressor {
-    dictionary: Option<CDict<'static>>,
+    /// Holds the dictionary.
     context: Option<CCtx<'static>>,
     /// Number of the change at which the next dictionary is made; 0: not read from the store yet.
     next_at: i64,
@@ -57,16 +58,14 @@ impl Compressor {
     /// The body as it goes into the store.
     pub(super) fn pack(&mut self, body: &[u8]) -> Vec<u8> {
         let mut packed = Vec::with_capacity(zstd_safe::compress_bound(body.len()));
-        let context = self.context.get_or_insert_with(CCtx::create);
-        let done = match &self.dictionary {
-            Some(dictionary) => context.compress_using_cdict(&mut packed, body, dictionary),
-            None => context.compress(&mut packed, body, LEVEL),
-        };
         // Nothing but lack of memory makes it fail; then the body is kept as it is.
-        let smaller = done.is_ok() && packed.len() < body.len();
-        match smaller || body.starts_with(&MAGIC) {
-            true => packed,
-            false => body.to_vec(),
+        let done = self
+            .context
+            .as_mut()
+            .and_then(|context| context.compress2(&mut packed, body).ok());
+        match done {
+            Some(length) if length < body.len() || body.starts_with(&MAGIC) => packed,
+            _ => body.to_vec(),
         }
     }
 }
@@ -166,7 +165,8 @@ impl Store {
         self.compressor.next_at = latest
             .as_ref()
             .map_or(FIRST_AT, |(made_at, _)| made_at.saturating_mul(AGAIN_AT));
-        self.compressor.dictionary = latest.and_then(|(_, data)| CDict::try_create(&data, LEVEL));
+        let dictionary = latest.map_or(Vec::new(), |(_, data)| data);
+        self.compressor.context = context(&dictionary).ok();
         Ok(())
     }
 
@@ -188,6 +188,15 @@ impl Store {
         }
         Ok(samples)
     }
+}
+
+/// What compresses with a dictionary, or with none if it is empty. An error is a code of zstd.
+fn context(dictionary: &[u8]) -> Result<CCtx<'static>, usize> {
+    let mut context = CCtx::create();
+    context.set_parameter(CParameter::CompressionLevel(LEVEL))?;
+    context.set_parameter(CParameter::ChecksumFlag(true))?;
+    context.load_dictionary(dictionary)?;
+    Ok(context)
 }
 
 /// Keeps a dictionary. Should its number be taken, the one that has it is used from now on.

@@ -96,8 +96,10 @@ fn a_damaged_body_is_an_error_and_a_bomb_is_not_unpacked() {
     let bomb = zstd::bulk::compress(&vec![b' '; (256 << 20) + 1], 1).unwrap();
     let mut of_no_dictionary = good.clone();
     of_no_dictionary[5..9].fill(0x55);
+    let mut changed = good.clone();
+    changed[good.len() / 2] ^= 1;
     let short = good[..good.len() - 1].to_vec();
-    for bad in [bomb, of_no_dictionary, short, good[..4].to_vec()] {
+    for bad in [bomb, of_no_dictionary, changed, short, good[..4].to_vec()] {
         row.body = Some(PackedBody(bad));
         let error = store.body(&row).unwrap_err();
         assert!(matches!(error, StoreError::Body { .. }), "{error}");
