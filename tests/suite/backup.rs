@@ -237,3 +237,56 @@ fn copies_made_during_a_crawl_are_each_the_store_of_one_moment() {
         }
     }
 }
+
+#[test]
+fn what_can_be_read_of_a_damaged_store_is_kept_and_the_rest_is_crawled_again() {
+    let plan = TrialPlan {
+        seed: 6,
+        hosts: 4,
+        articles: 60,
+        ..TrialPlan::default()
+    };
+    let frontier = "min_delay_ms = 1\nmax_delay_ms = 1\njitter = 0.0\n";
+    let trial = Trial::new(plan, frontier, "");
+    let run = |args: &[&str]| {
+        let output = trial.taojin(args).output().expect("taojin runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output, said)
+    };
+    let site = ["crawl", "--site", crate::trial::SITE, "--json"];
+    let (output, said) = run(&site);
+    assert!(output.status.success(), "{said}");
+    let store = trial.data_dir().join("crawl.sqlite");
+    let name = store.to_str().expect("a name");
+    let whole = fs::read(&store).expect("the store");
+    let mut headless = whole.clone();
+    headless[100..4096].fill(0);
+    fs::write(&store, headless).expect("a damaged store");
+    let (output, said) = run(&["restore", "--replace", "--damaged", name]);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("restore a backup"), "{said}");
+    // The first pages say which tables there are: without them nothing can be read.
+    for (start, step) in [(60, 7), (61, 4), (62, 3)] {
+        let mut damaged = whole.clone();
+        for page in (start..damaged.len() / 4096).step_by(step) {
+            damaged[page * 4096..page * 4096 + 2048].fill(0xa5);
+        }
+        fs::write(&store, damaged).expect("a damaged store");
+        let (output, said) = run(&["restore", "--replace", name]);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        let args = ["restore", "--replace", "--damaged", "--json", name];
+        let (output, said) = run(&args);
+        assert!(output.status.success(), "{said}");
+        let facts: Value = serde_json::from_slice(&output.stdout).expect("one object");
+        assert!(facts["gaps"].as_u64() > Some(0), "{facts}");
+        let (output, said) = run(&site);
+        assert!(output.status.success(), "{said}");
+        let indexed = trial.indexed();
+        let articles = trial.articles();
+        let missing = articles.iter().filter(|url| !indexed.contains_key(*url));
+        assert_eq!(missing.count(), 0, "{facts}");
+        assert!(indexed.values().all(|n| *n == 1), "{indexed:?}");
+        let before = facts["documents"].as_u64();
+        crate::say(&format!("of 240 documents {before:?} were kept"));
+    }
+}

@@ -15,6 +15,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::error::StoreError;
 use super::open::{DATABASE, Reader, Store, lock};
+use super::salvage::{Salvaged, salvage};
 use super::{TermList, schema};
 
 /// Pages copied at once, between two reports of how far it is: 16 MiB.
@@ -112,36 +113,83 @@ pub fn restore(
     mut each: impl FnMut(CopyProgress),
 ) -> Result<Option<PathBuf>, StoreError> {
     check_backup(file)?;
+    let fill = |draft: &Path| {
+        let failed = |e| StoreError::sql(draft, e);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let from =
+            Connection::open_with_flags(file, flags).map_err(|e| StoreError::sql(file, e))?;
+        let mut copy = Connection::open(draft).map_err(failed)?;
+        copy_pages(&from, &mut copy, &mut each).map_err(failed)?;
+        TermList::take_out_of(&copy, dir)
+    };
+    replace(dir, fill).map(|(kept, ())| kept)
+}
+
+/// Puts what can still be read of the damaged store in `file` in the place of the store in `dir`, which may be that one.
+/// What is lost is crawled again. Gives where the store that was there is kept, and how much could be read.
+pub fn restore_damaged(dir: &Path, file: &Path) -> Result<(Option<PathBuf>, Salvaged), StoreError> {
+    fs::metadata(file).map_err(|e| StoreError::io(file, e))?;
+    let fill = |draft: &Path| {
+        let failed = |e| StoreError::sql(draft, e);
+        let mut copy = Connection::open(draft).map_err(failed)?;
+        schema::migrate(&mut copy, draft)?;
+        let unreadable = |e| StoreError::sql(file, e);
+        let old = Connection::open(file).map_err(unreadable)?;
+        let found = schema::version(&old, file)?;
+        if found != schema::VERSION {
+            return Err(StoreError::Damaged {
+                path: file.to_owned(),
+                detail: format!(
+                    "store version {found}, this program can only read version {} row by row",
+                    schema::VERSION
+                ),
+            });
+        }
+        let done = salvage(&old, &copy).map_err(failed)?;
+        match done.rows {
+            0 => Err(StoreError::Damaged {
+                path: file.to_owned(),
+                detail: "not one row can be read".to_owned(),
+            }),
+            _ => Ok(done),
+        }
+    };
+    replace(dir, fill)
+}
+
+/// Has a store made beside the one in `dir`, and puts it in its place in one step.
+fn replace<T>(
+    dir: &Path,
+    fill: impl FnOnce(&Path) -> Result<T, StoreError>,
+) -> Result<(Option<PathBuf>, T), StoreError> {
     fs::create_dir_all(dir).map_err(|e| StoreError::io(dir, e))?;
     let held = lock(dir)?;
     let path = dir.join(DATABASE);
     let draft = draft_of(&path);
     create(&draft)?;
-    let failed = |e| StoreError::sql(&draft, e);
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let from = Connection::open_with_flags(file, flags).map_err(|e| StoreError::sql(file, e))?;
-    let mut copy = Connection::open(&draft).map_err(failed)?;
-    copy_pages(&from, &mut copy, &mut each).map_err(failed)?;
-    TermList::take_out_of(&copy, dir)?;
-    drop(copy);
+    let filled = fill(&draft).and_then(|done| {
+        let synced = File::open(&draft).and_then(|file| file.sync_all());
+        synced.map_err(|e| StoreError::io(&draft, e))?;
+        Ok(done)
+    });
+    if filled.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    let done = filled?;
     let last_known = end_of_old_store(&path)?;
-    let synced = File::open(&draft).and_then(|file| file.sync_all());
-    synced.map_err(|e| StoreError::io(&draft, e))?;
-    let kept = match last_known {
-        None => None,
-        Some(_) => {
-            let kept = path.with_extension("sqlite.replaced");
-            remove(&kept)?;
-            fs::hard_link(&path, &kept).map_err(|e| StoreError::io(&kept, e))?;
-            Some(kept)
-        }
-    };
+    let mut kept = None;
+    if last_known.is_some() {
+        let aside = path.with_extension("sqlite.replaced");
+        remove(&aside)?;
+        fs::hard_link(&path, &aside).map_err(|e| StoreError::io(&aside, e))?;
+        kept = Some(aside);
+    }
     fs::rename(&draft, &path).map_err(|e| StoreError::io(&path, e))?;
     sync_folder(&path)?;
     drop(held);
     Store::open(dir)?.begin_new_history(last_known.unwrap_or_default())?;
     give_to_owner(dir).map_err(|e| StoreError::io(dir, e))?;
-    Ok(kept)
+    Ok((kept, done))
 }
 
 /// What an administrator made in the data folder of a service belongs to the service.

@@ -28,8 +28,8 @@ pub enum StoreError {
     },
     /// The file is not our database, or its pages are damaged.
     #[error(
-        "{path} is damaged or not a taojin store ({detail}): move it away and crawl again, or rescue it with \
-         `sqlite3 {path} .recover | sqlite3 rescued.sqlite`"
+        "{path} is damaged or not a taojin store ({detail}): put a backup in its place (`taojin restore --replace FILE`), \
+         or what can still be read of it (`taojin restore --replace --damaged {path}`)"
     )]
     Damaged {
         /// The database file.

@@ -24,6 +24,7 @@ mod open;
 mod purge;
 mod record;
 mod runs;
+mod salvage;
 mod schema;
 mod sites;
 mod taken_over;
@@ -35,7 +36,7 @@ mod urls;
 #[cfg(test)]
 mod tests;
 
-pub use backup::{BackupFacts, CopyProgress, check_backup, restore};
+pub use backup::{BackupFacts, CopyProgress, check_backup, restore, restore_damaged};
 pub use batch::{Batch, Committed, FinishedPage, Inserted, NewUrl};
 pub use bodies::PackedBody;
 pub use counts::{Counts, SiteCounts};
@@ -50,6 +51,7 @@ pub use record::{
     DueUrl, HELD_MS, HostId, HostRecord, Retention, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord,
     UrlState, Visit,
 };
+pub use salvage::Salvaged;
 pub use taken_over::OldDocument;
 pub use templates::{NewTemplate, TemplateFit, TemplatePage, TemplateRow, TemplateStore};
 pub use terms::{TermCounts, TermList, TermMark, TermRecord, TermState};

@@ -29,6 +29,9 @@ pub(crate) struct RestoreArgs {
     /// Replace the store that is there; it is kept as crawl.sqlite.replaced
     #[arg(long)]
     replace: bool,
+    /// FILE is a damaged store: take what can still be read of it; the rest is crawled again
+    #[arg(long)]
+    damaged: bool,
     /// One JSON object with what was restored
     #[arg(long)]
     json: bool,
@@ -61,35 +64,58 @@ pub(crate) fn back_up(context: &Context, args: &BackupArgs) -> anyhow::Result<Ex
 pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
     let (dir, file) = (&loaded.config.data_dir, &args.file);
-    let facts = store::check_backup(file).map_err(|error| match error {
-        StoreError::Damaged { path, detail } => anyhow::Error::from(Usage(format!(
-            "{} is not a whole copy of a store ({detail}): restore another one",
-            path.display()
-        ))),
-        error => error.into(),
-    })?;
-    let has_store = match Reader::open(dir) {
-        Ok(_) => true,
-        Err(error) => !matches!(error, StoreError::Missing { .. }),
-    };
+    if !args.damaged {
+        store::check_backup(file).map_err(|error| match error {
+            StoreError::Damaged { path, detail } => anyhow::Error::from(Usage(format!(
+                "{} is not a whole copy of a store ({detail}): restore another one",
+                path.display()
+            ))),
+            error => error.into(),
+        })?;
+    }
+    let has_store = !matches!(Reader::open(dir), Err(StoreError::Missing { .. }));
     if has_store && !args.replace {
         return Err(Usage(format!(
-            "{} has a store already: add --replace to put the copy in its place (it is kept as crawl.sqlite.replaced), \
+            "{} has a store already: add --replace to put another in its place (it is kept as crawl.sqlite.replaced), \
              or name another folder with --data-dir",
             dir.display()
         ))
         .into());
     }
     let bar = super::eval::progress_bar(0, "pages");
-    let kept = store::restore(dir, file, |at| show(&bar, at))?;
+    let (kept, salvaged) = match args.damaged {
+        true => {
+            let (kept, salvaged) = store::restore_damaged(dir, file).map_err(|e| match e {
+                StoreError::Damaged { path, detail } if path == *file => {
+                    anyhow::Error::from(Usage(format!(
+                        "{}: nothing can be read of it ({detail}): restore a backup",
+                        path.display()
+                    )))
+                }
+                error => error.into(),
+            })?;
+            (kept, Some(salvaged))
+        }
+        false => (store::restore(dir, file, |at| show(&bar, at))?, None),
+    };
     bar.finish_and_clear();
+    let facts = store::check_backup(Reader::open(dir)?.path())?;
     if args.json {
         let mut json = as_json(file, &facts);
         json["replaced"] = kept.map(|path| path.display().to_string()).into();
+        if let Some(salvaged) = salvaged {
+            json["gaps"] = salvaged.gaps.into();
+        }
         output::json(&json)?;
         return Ok(ExitCode::SUCCESS);
     }
     output::line(&format!("restored: {}", in_words(&facts)));
+    if let Some(salvaged) = salvaged.filter(|s| s.gaps > 0) {
+        output::line(&format!(
+            "rows were missing in {} places; what was lost there is crawled again as far as it is known or found",
+            salvaged.gaps
+        ));
+    }
     if let Some(kept) = kept {
         output::line(&format!(
             "the store that was there is kept as {}",
