@@ -10,6 +10,7 @@
 mod batch;
 mod commit;
 mod counts;
+mod cursor;
 mod documents;
 mod error;
 mod follows;
@@ -35,6 +36,7 @@ mod tests;
 
 pub use batch::{Batch, Committed, FinishedPage, Inserted, NewUrl};
 pub use counts::{Counts, SiteCounts};
+pub use cursor::{Cursor, CursorLost, Followed, NoCursor};
 pub use documents::{Change, DocOp, DocumentRow, NewDocument};
 pub use error::StoreError;
 pub use follows::{Delivery, FollowMark, FollowRecord, Follows};

@@ -1,6 +1,7 @@
 //! Tests of the store: failure first.
 
 mod crash;
+mod cursor;
 mod documents;
 mod follows;
 mod keys;
