@@ -2,6 +2,7 @@
 //! 1 (failed) or 2 (usage or configuration). Each sub-command has a file of its own; none holds an algorithm.
 
 mod carry_out;
+mod changes;
 mod check;
 mod completions;
 mod context;
@@ -15,6 +16,7 @@ mod export;
 mod extract;
 mod extract_inputs;
 mod filters;
+mod history;
 mod import;
 mod import_lines;
 mod logging;
@@ -89,6 +91,10 @@ enum Command {
     Import(import::Args),
     /// Write documents, or a query's hits, as JSON lines or Parquet for other programs
     Export(export::Args),
+    /// List what changed since then: documents that are new, changed or gone
+    Changes(changes::Args),
+    /// Show what a page said before, and what differs from version to version
+    History(history::Args),
     /// Serve the HTTP API and the web page over an existing index, no crawling
     Serve(serve::Args),
     /// Add, list or remove sites
@@ -145,6 +151,8 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
         Command::Eval(args) => eval::run(context, &args),
         Command::Import(args) => import::run(context, &args),
         Command::Export(args) => export::run(context, &args),
+        Command::Changes(args) => changes::run(context, &args),
+        Command::History(args) => history::run(context, &args),
         Command::Serve(args) => serve::run(context, &args),
         Command::Site(args) => site::run(context, &args),
         Command::Robots(args) => robots::run(context, &args),

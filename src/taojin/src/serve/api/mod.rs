@@ -1,6 +1,9 @@
 //! Handlers for machines. In: a request. Out: JSON, text or a problem document. Never HTML, never a write.
 
 pub(crate) mod answer;
+pub(crate) mod changes_answer;
+pub(crate) mod history_answer;
+pub(crate) mod log;
 pub(crate) mod openapi;
 pub(crate) mod problem;
 pub(crate) mod sites;
