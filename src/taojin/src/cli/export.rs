@@ -133,6 +133,12 @@ fn described(args: &Args) -> String {
     parts.extend(sites.iter().map(|site| format!("site {site:?}")));
     parts.extend(args.filters.since.iter().map(|day| format!("since {day}")));
     parts.extend(args.filters.until.iter().map(|day| format!("until {day}")));
+    parts.extend(
+        args.filters
+            .changed
+            .iter()
+            .map(|time| format!("changed {time}")),
+    );
     match parts.is_empty() {
         true => "all documents".to_owned(),
         false => parts.join(", "),

@@ -7,7 +7,7 @@ use utoipa::OpenApi;
 use super::{log as log_api, sites as sites_api, terms as terms_api};
 use crate::serve::config::{Config, DEFAULT_LIMIT, SITES_MAX};
 use crate::serve::document_log::{CHANGES_DEFAULT, CHANGES_MAX};
-use crate::serve::search::params::SITE_CHARS_MAX;
+use crate::serve::search::params::{SITE_CHARS_MAX, VALUE_CHARS_MAX};
 use crate::serve::{api, feeds as feed};
 
 #[derive(OpenApi)]
@@ -103,6 +103,7 @@ fn search_parameter(name: &str, config: &Config) -> Option<Value> {
             "items": { "type": "string", "maxLength": SITE_CHARS_MAX },
         }),
         "since" | "until" => json!({ "anyOf": [date, moment, period, blank] }),
+        "changed" => json!({ "type": "string", "maxLength": VALUE_CHARS_MAX }),
         "sort" => {
             json!({ "type": "string", "enum": ["relevance", "date", "both", ""], "default": "relevance" })
         }

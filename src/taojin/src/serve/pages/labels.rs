@@ -49,6 +49,7 @@ pub(crate) struct Labels {
     pub(crate) year: &'static str,
     pub(crate) since: &'static str,
     pub(crate) until: &'static str,
+    pub(crate) changed: &'static str,
     pub(crate) apply: &'static str,
     pub(crate) clear: &'static str,
     pub(crate) sort: &'static str,
