@@ -13,6 +13,7 @@ mod demo_place;
 mod eval;
 mod explain;
 mod export;
+mod export_deleted;
 mod extract;
 mod extract_inputs;
 mod filters;

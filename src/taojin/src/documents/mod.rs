@@ -3,6 +3,7 @@
 
 mod difference;
 mod encoded;
+mod gone;
 mod history;
 mod log;
 mod source;
@@ -21,6 +22,7 @@ use taojin_search::index::{self, IndexError, Reader, StoredDocument};
 
 pub use encoded::EncodedDocument;
 pub(crate) use encoded::unpack;
+pub(crate) use gone::{Gone, gone_since};
 pub use log::StoreLog;
 pub use source::StoreDocuments;
 pub(crate) use take_over::take_over;
