@@ -41,19 +41,16 @@ fn print(answer: &HistoryAnswer, asked: &str) {
             "the document of {asked} stands under this address"
         ));
     }
-    let since =
-        |ms: Option<i64>| ms.map_or(String::new(), |ms| format!(" since {}", time(Some(ms))));
-    match answer.state.as_str() {
-        "taken_down" => {
-            let when = since(answer.gone_ms);
+    let when = answer.gone_ms.map(|ms| time(Some(ms)));
+    match (answer.state.as_str(), when) {
+        ("taken_down", when) => {
+            let when = when.map_or(String::new(), |when| format!(" on {when}"));
             output::line(&format!(
                 "taken down by the operator{when}; nothing of it is kept"
             ));
         }
-        "gone" => output::line(&format!(
-            "gone{}; what it said before:",
-            since(answer.gone_ms)
-        )),
+        ("gone", Some(when)) => output::line(&format!("gone since {when}; what it said before:")),
+        ("gone", None) => output::line("gone; what it said before:"),
         _ => {}
     }
     for version in &answer.versions {

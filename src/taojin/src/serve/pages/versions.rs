@@ -137,11 +137,11 @@ fn plain(c: &Chrome) -> String {
 impl VersionsPage {
     fn new(c: Chrome, found: HistoryAnswer) -> VersionsPage {
         let w = &c.t.versions_page;
-        let headline = found
-            .versions
-            .iter()
-            .find_map(|version| version.title.clone());
-        let headline = headline.unwrap_or_default();
+        let said = found.versions.iter().find_map(|v| v.title.clone());
+        let headline = match found.state.as_str() {
+            "taken_down" => c.t.site_page.taken_down.to_owned(),
+            _ => said.unwrap_or_default(),
+        };
         let moment = found.gone_ms.and_then(|ms| c.clock.at(ms));
         let when = moment.map(|moment| moment.shown).unwrap_or_default();
         let state = match (found.state.as_str(), when.is_empty()) {
