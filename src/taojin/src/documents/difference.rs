@@ -24,8 +24,9 @@ const CLOSE_BYTES: usize = 20_000;
 const CONFETTI_CHARS: usize = 2;
 
 /// The lines that differ, with some around them; none where the texts say the same. Blank lines do not count.
-pub(super) fn lines(before: &str, after: &str) -> Vec<DiffLine> {
-    let deadline = Instant::now() + TIME;
+/// Takes until `until` at most.
+pub(super) fn lines(before: &str, after: &str, until: Instant) -> Vec<DiffLine> {
+    let deadline = until.min(Instant::now() + TIME);
     let (old, new) = (filled(before), filled(after));
     let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline));
     let mut out = Vec::new();
@@ -180,6 +181,10 @@ fn tokens(line: &str) -> Vec<&str> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn lines(before: &str, after: &str) -> Vec<DiffLine> {
+        super::lines(before, after, Instant::now() + TIME)
+    }
 
     /// `=same` `-removed` `+added` `~changed`, with the parts of a changed line as `[-old-]{+new+}`.
     fn shown(before: &str, after: &str) -> Vec<String> {

@@ -1,18 +1,23 @@
 //! The versions of a document and what differs between neighbours. In: an open store and which document. Out: the answer
 //! of `taojin history` and `/api/history`, bounded in versions and in text.
 
+use std::time::{Duration, Instant};
+
 use super::decode;
 use super::difference;
-use super::log::DAMAGED;
 use crate::serve::{DiffLine, DocumentKey, FieldChange, HistoryAnswer, VersionAnswer};
 use taojin_crawl::store::{DocumentRow, Reader, StoreError};
 use taojin_extract::Document;
 use taojin_uri::CrawlUri;
 
+/// What is said of a row that cannot be read; the program's log has the reason.
+pub(super) const DAMAGED: &str = "damaged in the store";
 /// Versions of one answer; the default setting keeps 20.
 const VERSIONS_MAX: usize = 100;
 /// Text of all differences of one answer, in bytes, about.
 const DIFF_BYTES: usize = 1 << 20;
+/// Time for all of them; those that are left then are not shown. Less than half of what a request may take.
+const TIME: Duration = Duration::from_secs(2);
 /// Lines of one difference.
 const DIFF_LINES: usize = 2_000;
 
@@ -93,11 +98,20 @@ struct Version<'a> {
     damaged: bool,
 }
 
+/// What differences may still take.
+struct Room {
+    bytes: usize,
+    until: Instant,
+}
+
 fn versions(rows: &[DocumentRow]) -> Vec<VersionAnswer> {
     // One more than is listed, to compare the last one with.
     let some = rows.iter().take(VERSIONS_MAX + 1);
     let read: Vec<Version<'_>> = some.map(version).collect();
-    let mut left = DIFF_BYTES;
+    let mut left = Room {
+        bytes: DIFF_BYTES,
+        until: Instant::now() + TIME,
+    };
     let listed = read.iter().take(VERSIONS_MAX).enumerate();
     listed
         .map(|(at, version)| {
@@ -119,7 +133,7 @@ fn version(row: &DocumentRow) -> Version<'_> {
     }
 }
 
-fn answer(version: &Version<'_>, before: Option<&Version<'_>>, left: &mut usize) -> VersionAnswer {
+fn answer(version: &Version<'_>, before: Option<&Version<'_>>, left: &mut Room) -> VersionAnswer {
     let row = version.row;
     let change = match &row.body {
         None => "deleted",
@@ -154,18 +168,18 @@ fn answer(version: &Version<'_>, before: Option<&Version<'_>>, left: &mut usize)
 }
 
 /// The difference of two texts, as far as there is room for it, and whether something is left out.
-fn cut(before: &str, after: &str, left: &mut usize) -> (Vec<DiffLine>, bool) {
-    if *left == 0 {
+fn cut(before: &str, after: &str, left: &mut Room) -> (Vec<DiffLine>, bool) {
+    if left.bytes == 0 || Instant::now() > left.until {
         return (Vec::new(), before != after);
     }
-    let mut lines = difference::lines(before, after);
+    let mut lines = difference::lines(before, after, left.until);
     let mut shown = 0;
     for line in lines.iter().take(DIFF_LINES) {
-        if *left == 0 {
+        if left.bytes == 0 {
             break;
         }
         let bytes: usize = line.parts.iter().map(|part| part.text.len()).sum();
-        *left = left.saturating_sub(bytes);
+        left.bytes = left.bytes.saturating_sub(bytes);
         shown += 1;
     }
     let is_cut = shown < lines.len();
