@@ -63,5 +63,6 @@ pub struct ChangeAnswer {
     pub document: Option<DocumentAnswer>,
     /// Why the document could not be read: it is damaged in the store, and only what stands here is known of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(examples("damaged in the store"))]
     pub unreadable: Option<String>,
 }

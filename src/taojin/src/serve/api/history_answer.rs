@@ -71,6 +71,7 @@ pub struct VersionAnswer {
     pub diff_cut: bool,
     /// Why the version could not be read: it is damaged in the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(examples("damaged in the store"))]
     pub unreadable: Option<String>,
 }
 
