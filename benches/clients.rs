@@ -124,6 +124,7 @@ async fn load(reader: Arc<Reader>) -> (Vec<Duration>, Duration) {
     let address = listener.local_addr().expect("its address");
     let state = ServeState {
         templates: None,
+        log: None,
         terms: None,
         sites: None,
         config: Config::default(),

@@ -168,3 +168,41 @@ fn a_followed_search_prints_what_comes_and_nothing_else() {
     child.wait().expect("its end");
     assert_eq!(urls, ["https://a.example/1", "https://a.example/4"]);
 }
+
+#[test]
+fn a_copy_of_a_query_is_told_what_does_not_fit_any_more() {
+    let place = Place::new();
+    place.import(&[(1, "页岩油产量上升"), (2, "页岩油价格"), (3, "天然气价格")]);
+    let gone = |place: &Place| {
+        let args = ["--query", "\"页岩油\"", "--deleted", "gone"];
+        let fresh = place.fresh(&args);
+        let text = fs::read_to_string(place.path("gone")).expect("gone");
+        let line = |line: &str| {
+            let value: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            (
+                value["url"].as_str().expect("url").to_owned(),
+                value["why"].as_str().expect("why").to_owned(),
+            )
+        };
+        (fresh, text.lines().map(line).collect::<Vec<_>>())
+    };
+    let url = |at: u32| format!("https://a.example/{at}");
+    assert_eq!(gone(&place), (vec![url(1), url(2)], Vec::new()));
+    place.import(&[(1, "煤层气产量上升"), (3, "页岩油勘探")]);
+    let left = vec![(url(1), "changed".to_owned())];
+    assert_eq!(gone(&place), (vec![url(3)], left));
+    assert_eq!(gone(&place), (Vec::new(), Vec::new()));
+    // The file goes with a mark, and a mark of an export without it cannot be gone on from.
+    let alone = place.run(&["export", "--deleted", "gone"]);
+    assert_eq!(alone.status.code(), Some(2));
+    let mixed = place.run(&[
+        "export",
+        "-o",
+        "out",
+        "--since-watermark",
+        "mark",
+        "--query",
+        "\"页岩油\"",
+    ]);
+    assert_eq!(mixed.status.code(), Some(2), "{mixed:?}");
+}

@@ -196,7 +196,7 @@ fn the_operator_does_it_over_http() {
         page.contains("Taken down") && page.contains("a.test"),
         "{page}"
     );
-    assert_eq!(daemon.ask("GET", &path, None, false).0, 404);
+    assert_eq!(daemon.ask("GET", &path, None, false).0, 410);
 
     let (status, done) = daemon.post("/api/sites/a/purge", None);
     assert_eq!(

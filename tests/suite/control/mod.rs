@@ -3,6 +3,7 @@
 
 mod access;
 mod takedowns;
+mod versions;
 mod visits;
 
 use std::io::{Read, Write};

@@ -67,7 +67,7 @@ fn a_takedown_holds_whatever_happens_after_it() {
         daemon.ask("GET", &format!("/api/docs/{id}"), None, false).0,
         404
     );
-    assert_eq!(daemon.ask("GET", &format!("/doc/{id}"), None, false).0, 404);
+    assert_eq!(daemon.ask("GET", &format!("/doc/{id}"), None, false).0, 410);
     let feed = daemon.ask("GET", "/feed.json?q=", None, false).1;
     assert!(!feed.contains("下架") && feed.contains("岩心"), "{feed}");
     // Killed right after it answered.

@@ -10,8 +10,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::bodies::{Compressor, PackedBody};
 use super::error::StoreError;
-use super::keys::set_meta;
-use super::open::{LAST_SEQ, Reader, Store};
+use super::keys::{meta, set_meta};
+use super::open::{FORGOTTEN_SEQ, LAST_SEQ, Reader, Store};
 use super::record::Retention;
 
 /// Rows looked at in one step of forgetting, so that no transaction is long.
@@ -21,10 +21,10 @@ const DAY_MS: i64 = 86_400_000;
 
 /// State of a row: the present version, a version before it, or that the document is gone.
 const PRESENT: i64 = 0;
-const REPLACED: i64 = 1;
+pub(super) const REPLACED: i64 = 1;
 const GONE: i64 = 2;
 
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "seq, fingerprint, state, version, first_seq, first_seen_ms, changed_ms, url, site, body";
 
 /// What happens to a document.
@@ -178,17 +178,30 @@ impl Store {
     pub fn forget_old_documents(&mut self, now_ms: i64) -> Result<usize, StoreError> {
         let retention = self.retention;
         let before = |days: u32| now_ms.saturating_sub(i64::from(days).saturating_mul(DAY_MS));
-        let forget = |state: i64, before_ms: i64| {
-            let sql = format!(
-                "DELETE FROM document WHERE seq IN (SELECT seq FROM document WHERE state = {state} AND ended_ms < ?1 \
-                 LIMIT {FORGOTTEN_AT_ONCE})"
-            );
-            self.conn.prepare_cached(&sql)?.execute([before_ms])
-        };
-        forget(REPLACED, before(retention.version_days))
-            .and_then(|n| Ok(n + forget(GONE, before(retention.tombstone_days))?))
-            .map_err(|e| self.fail(e))
+        let (versions_ms, ends_ms) = (
+            before(retention.version_days),
+            before(retention.tombstone_days),
+        );
+        self.write(|tx| {
+            let versions = forget(tx, REPLACED, versions_ms)?;
+            let ends = forget(tx, GONE, ends_ms)?;
+            if let Some(last) = ends.iter().max() {
+                set_meta(tx, FORGOTTEN_SEQ, meta(tx, FORGOTTEN_SEQ)?.max(*last))?;
+            }
+            Ok(versions.len() + ends.len())
+        })
     }
+}
+
+/// Deletes some rows in this state that ended before `before_ms`, and gives their numbers.
+fn forget(conn: &Connection, state: i64, before_ms: i64) -> rusqlite::Result<Vec<i64>> {
+    let sql = format!(
+        "DELETE FROM document WHERE seq IN (SELECT seq FROM document WHERE state = {state} AND ended_ms < ?1 \
+         LIMIT {FORGOTTEN_AT_ONCE}) RETURNING seq"
+    );
+    conn.prepare_cached(&sql)?
+        .query_map([before_ms], |row| row.get(0))?
+        .collect()
 }
 
 /// The log inside an open transaction.
@@ -308,7 +321,7 @@ fn latest_sql() -> String {
     format!("SELECT {COLUMNS} FROM document WHERE fingerprint = ?1 AND state <> {REPLACED}")
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
     let state: i64 = row.get(2)?;
     let body: Option<Vec<u8>> = row.get(9)?;
     Ok(DocumentRow {

@@ -276,6 +276,12 @@ pub(super) fn watermark(conn: &Connection) -> rusqlite::Result<UrlId> {
         .query_row([], |row| row.get(0))
 }
 
+/// A number that is kept beside the tables; 0 where it never was.
+pub(super) fn meta(conn: &Connection, name: &str) -> rusqlite::Result<i64> {
+    conn.prepare_cached("SELECT coalesce(max(value), 0) FROM meta WHERE name = ?1")?
+        .query_row([name], |row| row.get(0))
+}
+
 /// Keeps a number beside the tables.
 pub(super) fn set_meta(conn: &Connection, name: &str, value: i64) -> rusqlite::Result<()> {
     conn.prepare_cached(

@@ -12,6 +12,7 @@ mod batch;
 mod bodies;
 mod commit;
 mod counts;
+mod cursor;
 mod documents;
 mod error;
 mod follows;
@@ -40,6 +41,7 @@ pub use backup::{BackupFacts, CopyProgress, check_backup, restore, restore_damag
 pub use batch::{Batch, Committed, FinishedPage, Inserted, NewUrl};
 pub use bodies::PackedBody;
 pub use counts::{Counts, SiteCounts};
+pub use cursor::{Cursor, CursorLost, Followed, NoCursor};
 pub use documents::{Change, DocOp, DocumentRow, NewDocument};
 pub use error::StoreError;
 pub use follows::{Delivery, FollowMark, FollowRecord, Follows};

@@ -24,6 +24,9 @@ pub(super) const DATABASE: &str = "crawl.sqlite";
 /// The number of the last change ever made.
 pub(super) const LAST_SEQ: &str = "document_seq";
 
+/// The highest number of an end of a document that was forgotten.
+pub(super) const FORGOTTEN_SEQ: &str = "forgotten_seq";
+
 /// Held by the process that writes.
 const LOCK: &str = "taojin.lock";
 

@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use super::documents::NewDocument;
 use super::error::StoreError;
 use super::keys::set_meta;
-use super::open::{LAST_SEQ, Store};
+use super::open::{LAST_SEQ, Reader, Store};
 
 /// That nothing is kept elsewhere any more.
 const ALL_DOCUMENTS: &str = "all_documents";
@@ -22,6 +22,15 @@ pub struct OldDocument {
     pub fetched_ms: i64,
     /// The document.
     pub document: NewDocument,
+}
+
+impl Reader {
+    /// Whether all documents are in the log, also those that an older version kept elsewhere.
+    pub fn has_all_documents(&self) -> Result<bool, StoreError> {
+        let sql = "SELECT value FROM meta WHERE name = ?1";
+        let all = self.row(sql, [ALL_DOCUMENTS], |row| row.get::<_, i64>(0))?;
+        Ok(all.is_some())
+    }
 }
 
 impl Store {
@@ -64,13 +73,6 @@ impl Store {
         written.map_err(|e| self.fail(e))?;
         self.document_seq = seq;
         Ok(())
-    }
-
-    /// Whether all documents are in the log, also those that an older version kept elsewhere.
-    pub fn has_all_documents(&self) -> Result<bool, StoreError> {
-        let sql = "SELECT value FROM meta WHERE name = ?1";
-        let all = self.row(sql, [ALL_DOCUMENTS], |row| row.get::<_, i64>(0))?;
-        Ok(all.is_some())
     }
 
     /// Notes that they are.

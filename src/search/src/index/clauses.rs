@@ -163,15 +163,31 @@ impl Builder<'_> {
                 .group
                 .map(|group| unscored(group_query(self.fields, group))),
         );
-        if filter.since_ms.is_some() || filter.until_ms.is_some() {
-            use std::ops::Bound::{Excluded, Included, Unbounded};
-            let term = |ms| Term::from_field_i64(self.fields.published, ms);
-            let from = filter.since_ms.map_or(Unbounded, |ms| Included(term(ms)));
-            let until = filter.until_ms.map_or(Unbounded, |ms| Excluded(term(ms)));
-            all.push(unscored(Box::new(RangeQuery::new(from, until))));
+        all.extend(within(
+            self.fields.published,
+            (filter.since_ms, filter.until_ms),
+        ));
+        let changed = (filter.changed_since_ms, filter.changed_until_ms);
+        match self.fields.kept {
+            None => all.extend(within(self.fields.changed, changed)),
+            // An index of an older format does not know; the new one is being made.
+            Some(_) if changed != (None, None) => all.push(Box::new(EmptyQuery)),
+            Some(_) => {}
         }
         all
     }
+}
+
+/// The documents whose time in a fast field lies from the first moment on and before the second; none: no limit.
+fn within(field: Field, (since_ms, until_ms): (Option<i64>, Option<i64>)) -> Option<Boxed> {
+    use std::ops::Bound::{Excluded, Included, Unbounded};
+    if since_ms.is_none() && until_ms.is_none() {
+        return None;
+    }
+    let term = |ms| Term::from_field_i64(field, ms);
+    let from = since_ms.map_or(Unbounded, |ms| Included(term(ms)));
+    let until = until_ms.map_or(Unbounded, |ms| Excluded(term(ms)));
+    Some(unscored(Box::new(RangeQuery::new(from, until))))
 }
 
 /// The documents of one group of reprints.

@@ -58,6 +58,10 @@ pub struct Filter {
     pub since_ms: Option<i64>,
     /// Published before this time, Unix milliseconds.
     pub until_ms: Option<i64>,
+    /// New or changed at or after this time, Unix milliseconds.
+    pub changed_since_ms: Option<i64>,
+    /// New or changed for the last time before this one, Unix milliseconds.
+    pub changed_until_ms: Option<i64>,
     /// Only the reprints of one text (see [`super::FoundDocument::group`]).
     pub group: Option<u64>,
 }
@@ -97,6 +101,27 @@ pub struct Query {
     pub offset: usize,
     /// Results wanted.
     pub limit: usize,
+}
+
+impl Filter {
+    /// Narrows the time of the last change as well.
+    pub fn narrow_changed(&mut self, (since_ms, until_ms): (Option<i64>, Option<i64>)) {
+        self.changed_since_ms = self.changed_since_ms.max(since_ms);
+        self.changed_until_ms = earlier(self.changed_until_ms, until_ms);
+    }
+
+    /// Narrows the time of publication as well.
+    pub fn narrow_published(&mut self, (since_ms, until_ms): (Option<i64>, Option<i64>)) {
+        self.since_ms = self.since_ms.max(since_ms);
+        self.until_ms = earlier(self.until_ms, until_ms);
+    }
+}
+
+fn earlier(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
 }
 
 impl Query {

@@ -65,6 +65,19 @@ impl Calendar {
         }
     }
 
+    /// Both ends of a time given as one text: a day, month or year, a range of these (`2026-11-01..2026-11-05`, one end may
+    /// be left out), or all that lies after a moment or within a period before now (`7d`).
+    pub fn span(&self, text: &str) -> Result<(Option<i64>, Option<i64>), DateError> {
+        if let Some((first, last)) = text.split_once("..") {
+            return self.range(Some(first), Some(last));
+        }
+        match self.ends(text) {
+            Some((first, after)) if first == after => Ok((Some(first), None)),
+            Some((first, after)) => Ok((Some(first), Some(after))),
+            None => Err(DateError::Date(text.to_owned())),
+        }
+    }
+
     fn ends(&self, text: &str) -> Option<(i64, i64)> {
         let text = text.trim();
         let moment = |ms| (ms, ms);

@@ -10,6 +10,7 @@
 //! date:2026-11  date:2026-11-01..2026-11-05
 //! comments:涨价          in what readers say below the text
 //! https://a.example/1    the document that stands there, and those that print the address
+//! changed:7d             new or changed in the last seven days; also as date:
 //! since:2026-11-01 until:2026-11-05   published on these days and between; also 2026-11, 2026 and 7d
 //! ```
 
@@ -69,6 +70,7 @@ enum Field {
     Since,
     Until,
     Date,
+    Changed,
 }
 
 /// Reads a query, its dates by `calendar`.
@@ -157,6 +159,10 @@ impl Parser<'_> {
                 let (first, last) = ends(&piece.text);
                 self.dates(first, last)
             }
+            Some(Field::Changed) if !piece.minus => {
+                let span = self.calendar.span(&piece.text);
+                span.map(|span| self.parsed.query.filter.narrow_changed(span))
+            }
             Some(Field::Target(_)) | None => {
                 let plain = piece.field.is_none() && !piece.quoted && !piece.minus;
                 let room = self.parsed.query.groups.len() < MAX_GROUPS;
@@ -191,13 +197,8 @@ impl Parser<'_> {
 
     /// Narrows the time of publication; an empty end is no limit.
     fn dates(&mut self, first: &str, last: &str) -> Result<(), DateError> {
-        let (since_ms, until_ms) = self.calendar.range(Some(first), Some(last))?;
-        let filter = &mut self.parsed.query.filter;
-        filter.since_ms = filter.since_ms.max(since_ms);
-        filter.until_ms = match (filter.until_ms, until_ms) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
+        let range = self.calendar.range(Some(first), Some(last))?;
+        self.parsed.query.filter.narrow_published(range);
         Ok(())
     }
 
@@ -258,9 +259,8 @@ fn clause(piece: &Piece) -> Clause {
 
 /// The pieces joined by OR from `at` on: one when there is no OR, or when it joins dates or refused words.
 fn alternatives(pieces: &[Piece], at: usize) -> Vec<&Piece> {
-    let joins = |piece: &Piece| {
-        !piece.minus && !matches!(piece.field, Some(Field::Since | Field::Until | Field::Date))
-    };
+    let joins =
+        |piece: &Piece| !piece.minus && matches!(piece.field, None | Some(Field::Target(_)));
     let mut found: Vec<&Piece> = pieces.get(at).into_iter().collect();
     let mut next = at + 1;
     while let (Some(or), Some(other)) = (pieces.get(next), pieces.get(next + 1)) {
@@ -381,6 +381,7 @@ fn take_field(text: &str) -> Option<(Field, &str)> {
         "since" => Field::Since,
         "until" => Field::Until,
         "date" | "日期" => Field::Date,
+        "changed" | "更新" => Field::Changed,
         _ => return None,
     };
     Some((field, value))

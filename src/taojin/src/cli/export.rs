@@ -1,5 +1,6 @@
 //! `taojin export`: documents, or those that fit a query, as a file for other programs.
 
+use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,6 +9,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 
 use super::context::{Context, Usage};
+use super::export_deleted::Deletions;
 use super::filters::Filters;
 use super::output;
 use crate::export::{self, Draft, Mark, Sink};
@@ -31,6 +33,9 @@ pub(crate) struct Args {
     /// Only documents that came or changed since the last export with this file, which is then brought up to date
     #[arg(long, value_name = "FILE")]
     since_watermark: Option<PathBuf>,
+    /// File for the documents that are gone since then, or do not fit any more: one JSON object a line
+    #[arg(long, value_name = "FILE", requires = "since_watermark")]
+    deleted: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -75,27 +80,54 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         .transpose()?;
     let after = mark.as_ref().map_or(Watermark::default(), |m| m.after);
     let started = Instant::now();
-    let (count, reached) = match &args.output {
+    let mut deletions = match (&args.deleted, &mark) {
+        (Some(path), Some(mark)) => Some(Deletions::begin(&loaded, path, mark)?),
+        _ => None,
+    };
+    let mut exported = Exported::default();
+    let reached = match &args.output {
         Some(path) => {
             let named = || format!("{}: cannot be written", path.display());
             let draft = Draft::new(path).with_context(named)?;
-            let (draft, count, reached) = write(&reader, &wanted, args, after, draft)?;
+            let (draft, reached) = write(&reader, &wanted, args, after, draft, &mut exported)?;
+            // Before anything is in its place: where this fails, nothing was exported.
+            if let Some(deletions) = &mut deletions {
+                deletions.write(&exported)?;
+            }
             draft.publish().with_context(named)?;
-            (count, reached)
+            reached
         }
         None => {
             let out = BufWriter::new(io::stdout());
-            let (_, count, reached) = write(&reader, &wanted, args, after, out)?;
-            (count, reached)
+            let (_, reached) = write(&reader, &wanted, args, after, out, &mut exported)?;
+            if let Some(deletions) = &mut deletions {
+                deletions.write(&exported)?;
+            }
+            reached
         }
     };
-    // Only now: a mark must never be ahead of what it stands for.
-    if let Some(mark) = mark {
-        mark.write(reached)?;
-    }
-    let seconds = started.elapsed().as_secs_f64();
-    output::note(&format!("{count} documents exported in {seconds:.1} s"));
+    let (count, seconds) = (exported.count, started.elapsed().as_secs_f64());
+    // Marks come last: a mark must never be ahead of what it stands for.
+    let said = match (deletions, mark) {
+        (Some(deletions), Some(mark)) => deletions.publish(mark, reached)?,
+        (_, Some(mark)) => {
+            mark.write(reached)?;
+            String::new()
+        }
+        _ => String::new(),
+    };
+    output::note(&format!(
+        "{count} documents exported in {seconds:.1} s{said}"
+    ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was exported.
+#[derive(Debug, Default)]
+pub(super) struct Exported {
+    count: u64,
+    /// Keys of the documents, for whoever asks what is not among them.
+    pub(super) fingerprints: HashSet<u64>,
 }
 
 fn write<W: Write + Send>(
@@ -104,18 +136,21 @@ fn write<W: Write + Send>(
     args: &Args,
     after: Watermark,
     out: W,
-) -> anyhow::Result<(W, u64, Watermark)> {
+    exported: &mut Exported,
+) -> anyhow::Result<(W, Watermark)> {
     let query = serve::understood(reader, wanted).query;
     let mut sink = Sink::new(args.format.into(), out, reader.config().utc_offset_minutes)?;
     let mut done = Ok(());
-    let mut count = 0;
     let reached = reader.scan(&query, false, after, |stored| {
+        if args.deleted.is_some() {
+            exported.fingerprints.insert(stored.fingerprint);
+        }
         done = sink.write(stored);
-        count += u64::from(done.is_ok());
+        exported.count += u64::from(done.is_ok());
         done.is_ok()
     })?;
     match done.and_then(|()| sink.finish()) {
-        Ok(out) => Ok((out, count, reached)),
+        Ok(out) => Ok((out, reached)),
         // `taojin export | head`
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
         Err(e) => Err(e).context("the export cannot be written"),
@@ -133,8 +168,19 @@ fn described(args: &Args) -> String {
     parts.extend(sites.iter().map(|site| format!("site {site:?}")));
     parts.extend(args.filters.since.iter().map(|day| format!("since {day}")));
     parts.extend(args.filters.until.iter().map(|day| format!("until {day}")));
-    match parts.is_empty() {
+    parts.extend(
+        args.filters
+            .changed
+            .iter()
+            .map(|time| format!("changed {time}")),
+    );
+    let what = match parts.is_empty() {
         true => "all documents".to_owned(),
         false => parts.join(", "),
+    };
+    // A copy that was never told what is gone cannot begin with that in the middle.
+    match args.deleted {
+        Some(_) => format!("{what}, with what is gone"),
+        None => what,
     }
 }

@@ -17,6 +17,9 @@ pub(super) struct Filters {
     /// Published on or before this day, month or year
     #[arg(long, value_name = "DATE")]
     pub(super) until: Option<String>,
+    /// Found or changed then: a day, month or year, a range (2016-05-09..2016-05-12), or a period before now (7d)
+    #[arg(long, value_name = "TIME")]
+    pub(super) changed: Option<String>,
 }
 
 impl Filters {
@@ -29,7 +32,10 @@ impl Filters {
         let (since_ms, until_ms) = calendar
             .range(self.since.as_deref(), self.until.as_deref())
             .map_err(|e| Usage(e.to_string()))?;
+        let changed = self.changed.as_deref().map(|text| calendar.span(text));
+        let changed = changed.transpose().map_err(|e| Usage(e.to_string()))?;
         Ok(Wanted {
+            changed_ms: changed.unwrap_or_default(),
             sites: self.site.clone(),
             since_ms,
             until_ms,

@@ -3,6 +3,7 @@
 
 mod backup;
 mod carry_out;
+mod changes;
 mod check;
 mod completions;
 mod context;
@@ -13,9 +14,11 @@ mod demo_place;
 mod eval;
 mod explain;
 mod export;
+mod export_deleted;
 mod extract;
 mod extract_inputs;
 mod filters;
+mod history;
 mod import;
 mod import_lines;
 mod logging;
@@ -90,6 +93,10 @@ enum Command {
     Import(import::Args),
     /// Write documents, or a query's hits, as JSON lines or Parquet for other programs
     Export(export::Args),
+    /// List what changed since then: documents that are new, changed or gone
+    Changes(changes::Args),
+    /// Show what a page said before, and what differs from version to version
+    History(history::Args),
     /// Serve the HTTP API and the web page over an existing index, no crawling
     Serve(serve::Args),
     /// Add, list or remove sites
@@ -150,6 +157,8 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
         Command::Eval(args) => eval::run(context, &args),
         Command::Import(args) => import::run(context, &args),
         Command::Export(args) => export::run(context, &args),
+        Command::Changes(args) => changes::run(context, &args),
+        Command::History(args) => history::run(context, &args),
         Command::Serve(args) => serve::run(context, &args),
         Command::Site(args) => site::run(context, &args),
         Command::Robots(args) => robots::run(context, &args),

@@ -56,6 +56,8 @@ pub(crate) fn colours() -> bool {
 /// Start of bold text.
 pub(crate) const BOLD: &str = "\x1b[1m";
 const DIM: &str = "\x1b[2m";
+const RED: &str = "\x1b[31m";
+const GREEN: &str = "\x1b[32m";
 const MARK: &str = "\x1b[33;1m";
 const OFF: &str = "\x1b[0m";
 
@@ -85,6 +87,40 @@ impl Paint {
             format!("{DIM}{text}{OFF}")
         } else {
             text.to_owned()
+        }
+    }
+
+    /// A line that is not there any more.
+    pub(crate) fn red(&self, text: &str) -> String {
+        self.coloured(RED, text)
+    }
+
+    /// A line that is new.
+    pub(crate) fn green(&self, text: &str) -> String {
+        self.coloured(GREEN, text)
+    }
+
+    /// What a text does not say any more; without colours `[-so-]`.
+    pub(crate) fn removed(&self, text: &str) -> String {
+        match self.on {
+            // Struck through as well: not everybody tells red from green.
+            true => format!("\x1b[9m{}", self.red(text)),
+            false => format!("[-{text}-]"),
+        }
+    }
+
+    /// What a text says now; without colours `{+so+}`.
+    pub(crate) fn added(&self, text: &str) -> String {
+        match self.on {
+            true => format!("\x1b[4m{}", self.green(text)),
+            false => format!("{{+{text}+}}"),
+        }
+    }
+
+    fn coloured(&self, colour: &str, text: &str) -> String {
+        match self.on {
+            true => format!("{colour}{text}{OFF}"),
+            false => text.to_owned(),
         }
     }
 

@@ -24,7 +24,7 @@ const FOLLOWED_KEPT: usize = 1_000_000;
 /// Arguments of `search`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Words, "exact phrases", -without, a OR b, title: site: author: source: since: until:
+    /// Words, "exact phrases", -without, a OR b, title: site: author: source: since: until: changed:
     #[arg(required = true, value_parser = search_words::word)]
     query: Vec<String>,
     #[command(flatten)]

@@ -10,7 +10,7 @@ use super::crawl::state::Event;
 use super::review::templates::TemplateReviewer;
 use super::{Shared, StatusBoard, TermReviewer, status_source};
 use crate::config::Loaded;
-use crate::documents::open_index;
+use crate::documents::{StoreLog, open_index};
 use crate::serve::{self, ServeState};
 use taojin_search::analyze::Analyzer;
 
@@ -69,6 +69,7 @@ pub fn serve_state(
             dir: loaded.config.data_dir.clone(),
             extract: loaded.config.extract.clone(),
         })),
+        log: Some(Arc::new(StoreLog::of(&loaded.config.data_dir))),
     })
 }
 

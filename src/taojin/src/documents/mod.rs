@@ -1,7 +1,11 @@
 //! Documents between the store, which keeps them, and the index, which finds them. In: documents and rows of the log. Out:
 //! each in the form that the other side takes.
 
+mod difference;
 mod encoded;
+mod gone;
+mod history;
+mod log;
 mod source;
 mod take_over;
 
@@ -18,6 +22,8 @@ use taojin_search::index::{self, IndexError, Reader, StoredDocument};
 
 pub use encoded::EncodedDocument;
 pub(crate) use encoded::unpack;
+pub(crate) use gone::{Gone, gone_since};
+pub use log::StoreLog;
 pub use source::StoreDocuments;
 pub(crate) use take_over::take_over;
 

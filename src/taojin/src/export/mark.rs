@@ -45,6 +45,8 @@ pub struct Mark {
     of: String,
     /// Where the last export ended; the very beginning when there was none.
     pub after: Watermark,
+    /// Identity of the store that it was made of, where it says what is gone too.
+    pub store: Option<i64>,
 }
 
 /// What stands in the file.
@@ -59,15 +61,18 @@ struct Text {
 struct Plain {
     seq: u64,
     fetched_ms: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    store: Option<i64>,
 }
 
 impl Mark {
     /// Reads the mark in `path`, if there is one; `of` says in a few words what is exported.
     pub fn read(path: &Path, of: &str) -> Result<Mark, MarkError> {
-        let mark = |after| Mark {
+        let mark = |after, store| Mark {
             path: path.to_owned(),
             of: of.to_owned(),
             after,
+            store,
         };
         let io = |source| MarkError::Io {
             path: path.to_owned(),
@@ -75,7 +80,9 @@ impl Mark {
         };
         let file = match std::fs::File::open(path) {
             Ok(file) => file,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(mark(Watermark::default())),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                return Ok(mark(Watermark::default(), None));
+            }
             Err(e) => return Err(io(e)),
         };
         let mut text = String::new();
@@ -90,10 +97,22 @@ impl Mark {
                 wanted: of.to_owned(),
             });
         }
-        Ok(mark(Watermark {
+        let after = Watermark {
             seq: found.watermark.seq,
             fetched_ms: found.watermark.fetched_ms,
-        }))
+        };
+        Ok(mark(after, found.watermark.store))
+    }
+
+    /// The same for an export that says what is gone from this store.
+    pub fn of_store(mut self, store: i64) -> Mark {
+        self.store = Some(store);
+        self
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Notes that everything up to `reached` is exported.
@@ -103,6 +122,7 @@ impl Mark {
             watermark: Plain {
                 seq: reached.seq,
                 fetched_ms: reached.fetched_ms,
+                store: self.store,
             },
         };
         let write = || -> io::Result<()> {

@@ -12,6 +12,7 @@ mod search;
 mod api;
 mod config;
 mod control;
+mod document_log;
 mod gauges;
 mod router;
 mod state;
@@ -25,9 +26,14 @@ pub use api::answer::{
     CommentAnswer, DateCountAnswer, DatesAnswer, DocumentAnswer, FacetsAnswer, ImageAnswer,
     SearchAnswer, SearchHit, SiteCountAnswer, SuggestAnswer, SuggestionAnswer,
 };
+pub use api::changes_answer::{ChangeAnswer, ChangesAnswer};
+pub use api::history_answer::{DiffLine, DiffPart, FieldChange, HistoryAnswer, VersionAnswer};
 pub use api::problem::{PROBLEM_JSON, Problem};
 pub use config::Config;
 pub use control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Visit, Why};
+pub use document_log::{
+    CHANGES_DEFAULT, CHANGES_MAX, DocumentKey, DocumentLog, NoChanges, VersionListed,
+};
 pub use feeds::follow::{Follow, Topics, message, next_try_ms};
 pub use guard::secret::{Secret, signature};
 pub use review::templates::{

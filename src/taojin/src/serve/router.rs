@@ -16,12 +16,12 @@ use tokio::net::TcpListener;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
-use super::api::{openapi, sites as sites_api, terms as terms_api};
+use super::api::{log as log_api, openapi, sites as sites_api, terms as terms_api};
 use super::guard::form::FORM_BYTES_MAX;
 use super::guard::limiter::{Limiter, Peer, limited};
 use super::guard::listen::Guarded;
 use super::pages::{
-    api as api_page, assets, help as help_page, login, refused, site as site_page, web,
+    api as api_page, assets, help as help_page, login, refused, site as site_page, versions, web,
 };
 use super::review::{templates_page, terms_page};
 use super::state::{ServeState, Shared};
@@ -135,6 +135,7 @@ pub fn router(state: ServeState) -> Router {
     Router::new()
         .route("/", get(web::search))
         .route("/doc/{id}", get(web::document).post(site_page::take_down))
+        .route("/doc/{id}/versions", get(versions::show))
         .route("/sites/{name}", get(site_page::show).post(site_page::act))
         .route("/status", get(web::status))
         .route("/help", get(help_page::show))
@@ -159,6 +160,8 @@ pub fn router(state: ServeState) -> Router {
         .route("/api/search", get(api::search))
         .route("/api/suggest", get(api::suggest))
         .route("/api/docs/{id}", get(api::document))
+        .route("/api/changes", get(log_api::changes))
+        .route("/api/history", get(log_api::history))
         .route("/api/terms", get(terms_api::list).post(terms_api::decide))
         .route("/api/sites/{name}/visit", post(sites_api::visit_site))
         .route("/api/sites/{name}/pause", post(sites_api::pause_site))

@@ -10,6 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::config::Config;
 use super::control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Why};
+use super::document_log::DocumentLog;
 use super::feeds::follow::Topics;
 use super::gauges;
 use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
@@ -55,6 +56,8 @@ pub struct ServeState {
     pub metrics: PrometheusHandle,
     /// Where templates are looked at; none where there is no store.
     pub templates: Option<Arc<dyn TemplateReview>>,
+    /// What documents said before, and what changes; none where there is no store.
+    pub log: Option<Arc<dyn DocumentLog>>,
 }
 
 /// Why a request got no answer.
@@ -78,6 +81,7 @@ pub(crate) struct Shared {
     sites: Option<Arc<dyn SiteControl>>,
     status: StatusSource,
     templates: Option<Arc<dyn TemplateReview>>,
+    log: Option<Arc<dyn DocumentLog>>,
     overview: Mutex<Option<Arc<Overview>>>,
     running: Arc<Semaphore>,
     /// Commands wait for the crawler, not for a search.
@@ -106,6 +110,7 @@ impl Shared {
             sites: state.sites,
             status: state.status,
             templates: state.templates,
+            log: state.log,
             overview: Mutex::new(None),
             measured: Mutex::default(),
             started_ms: now_ms(),
@@ -226,6 +231,17 @@ impl Shared {
             utc_offset_minutes: self.source.utc_offset_minutes(),
             strict,
         }
+    }
+
+    /// Asks the log of documents; none where there is no log.
+    pub(crate) async fn log<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&dyn DocumentLog) -> Result<T, SourceError> + Send + 'static,
+    ) -> Result<Option<T>, Failure> {
+        let Some(log) = self.log.clone() else {
+            return Ok(None);
+        };
+        self.blocking(move || ask(log.as_ref()).map(Some)).await
     }
 
     /// Asks or changes the review of templates; none where there is no review.

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod crash;
+mod cursor;
 mod documents;
 mod follows;
 mod keys;

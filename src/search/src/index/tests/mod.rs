@@ -1,3 +1,4 @@
+mod changed;
 mod comments;
 mod guidance;
 mod recovery;

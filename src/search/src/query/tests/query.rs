@@ -221,3 +221,26 @@ fn what_narrows_a_query_can_be_taken_out_of_it() {
     );
     assert_eq!(parts("作者：张三"), [pair("作者：张三", "")]);
 }
+
+#[test]
+fn times_of_a_change() {
+    let day = (Some(NOV_5_MS), Some(NOV_5_MS + DAY_MS));
+    let changed = |text: &str| {
+        let filter = parse(text, &BEIJING).query.filter;
+        assert_eq!((filter.since_ms, filter.until_ms), (None, None), "{text}");
+        (filter.changed_since_ms, filter.changed_until_ms)
+    };
+    assert_eq!(changed("油价 changed:2026-11-05"), day);
+    assert_eq!(changed("更新：2026-11-05..2026-11-05"), day);
+    assert_eq!(changed("changed:..2026-11-05"), (None, day.1));
+    assert_eq!(changed("changed:1d"), (day.0, None));
+    assert_eq!(
+        changed("changed:2026-11 changed:1d"),
+        (day.0, Some(NOV_5_MS + 26 * DAY_MS))
+    );
+    for wrong in ["changed:昨天", "-changed:2026", "changed:7d..x"] {
+        let parsed = parse(wrong, &BEIJING);
+        assert_eq!(parsed.query.filter, Filter::default(), "{wrong}");
+        assert_eq!(parsed.query.words, wrong);
+    }
+}

@@ -1,6 +1,9 @@
 //! Handlers for machines. In: a request. Out: JSON, text or a problem document. Never HTML, never a write.
 
 pub(crate) mod answer;
+pub(crate) mod changes_answer;
+pub(crate) mod history_answer;
+pub(crate) mod log;
 pub(crate) mod openapi;
 pub(crate) mod problem;
 pub(crate) mod sites;
@@ -57,6 +60,7 @@ impl From<Failure> for Problem {
         QueryAndSites,
         ("since" = Option<String>, Query, description = "Published on or after this day (UTC+8), moment or period before now.", example = "2026-05-01"),
         ("until" = Option<String>, Query, description = "Published up to the end of this day (UTC+8), or before this moment.", example = "2026-05-31"),
+        ("changed" = Option<String>, Query, description = "Found or changed on this day, in this month or year, in a range of these, or within a period before now.", example = "7d"),
         ("sort" = Option<String>, Query, description = "Order of the hits: best first, newest first, or both: best first, but a score halves with each half-life of age."),
         ("half_life" = Option<String>, Query, description = "Age that halves a score for `sort=both`.", example = "7d"),
         ("group" = Option<String>, Query, description = "Only the reprints of one text, the original or earliest first: the `group` of a hit."),

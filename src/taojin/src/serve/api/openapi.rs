@@ -4,9 +4,10 @@
 use serde_json::{Value, json};
 use utoipa::OpenApi;
 
-use super::{sites as sites_api, terms as terms_api};
+use super::{log as log_api, sites as sites_api, terms as terms_api};
 use crate::serve::config::{Config, DEFAULT_LIMIT, SITES_MAX};
-use crate::serve::search::params::SITE_CHARS_MAX;
+use crate::serve::document_log::{CHANGES_DEFAULT, CHANGES_MAX};
+use crate::serve::search::params::{SITE_CHARS_MAX, VALUE_CHARS_MAX};
 use crate::serve::{api, feeds as feed};
 
 #[derive(OpenApi)]
@@ -16,7 +17,7 @@ use crate::serve::{api, feeds as feed};
         description = "Search over what Taojin has crawled. Everything is read with GET, and only the operator changes anything, with POST: the review of terms, and what the crawler does with a site or an address; errors are RFC 9457 problem documents; long answers are compressed for clients that say they take gzip.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
-    paths(api::search, api::suggest, api::document, feed::followed, feed::atom, feed::json, terms_api::list, terms_api::decide, sites_api::visit_site, sites_api::pause_site, sites_api::resume_site, sites_api::purge_site, sites_api::visit_url, sites_api::purge_url, sites_api::allow_url, api::status, api::health, api::ready, api::metrics_text, api::openapi),
+    paths(api::search, api::suggest, api::document, log_api::changes, log_api::history, feed::followed, feed::atom, feed::json, terms_api::list, terms_api::decide, sites_api::visit_site, sites_api::pause_site, sites_api::resume_site, sites_api::purge_site, sites_api::visit_url, sites_api::purge_url, sites_api::allow_url, api::status, api::health, api::ready, api::metrics_text, api::openapi),
     tags(
         (name = "search", description = "Hits and documents."),
         (name = "feeds", description = "What came last, for feed readers."),
@@ -59,10 +60,34 @@ pub(crate) fn document(config: &Config) -> String {
             parameter["schema"] = schema;
         }
     }
+    let parameters = document.pointer_mut("/paths/~1api~1changes/get/parameters");
+    for parameter in parameters
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
+        if let Some(schema) = changes_parameter(parameter["name"].as_str().unwrap_or_default()) {
+            parameter["schema"] = schema;
+        }
+    }
     if let Some(schema) = document.pointer_mut("/paths/~1api~1docs~1{id}/get/parameters/0/schema") {
         *schema = json!({ "type": "string", "pattern": "^[0-9A-Za-z_-]{1,64}$" });
     }
     document.to_string()
+}
+
+/// Schema of a parameter of `/api/changes`.
+fn changes_parameter(name: &str) -> Option<Value> {
+    Some(match name {
+        "since" => json!({
+            "type": "string", "pattern": "^([0-9a-f]{16}-)?[0-9]{1,19}(-[0-9]{1,19})?$", "default": "0",
+        }),
+        "limit" => json!({
+            "type": "integer", "minimum": 1, "maximum": CHANGES_MAX, "default": CHANGES_DEFAULT,
+        }),
+        "text" => json!({ "type": "boolean", "default": false }),
+        _ => return None,
+    })
 }
 
 /// Schema of a search parameter. These are written here and not as annotations because their limits are settings.
@@ -78,6 +103,7 @@ fn search_parameter(name: &str, config: &Config) -> Option<Value> {
             "items": { "type": "string", "maxLength": SITE_CHARS_MAX },
         }),
         "since" | "until" => json!({ "anyOf": [date, moment, period, blank] }),
+        "changed" => json!({ "type": "string", "maxLength": VALUE_CHARS_MAX }),
         "sort" => {
             json!({ "type": "string", "enum": ["relevance", "date", "both", ""], "default": "relevance" })
         }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::api_sample::{chosen, kind, resolved, sample};
 use super::labels::ApiLabels;
 use super::request::{PageRequest, page};
-use super::view::{Chrome, site_path};
+use super::view::{Chrome, outward, site_path};
 use crate::serve::feeds::root;
 use crate::serve::now_ms;
 use crate::serve::search::source::Wanted;
@@ -64,6 +64,8 @@ pub(crate) struct Here {
     pub(crate) root: String,
     /// Id of a document.
     pub(crate) id: Option<String>,
+    /// Its address.
+    pub(crate) url: Option<String>,
     /// Name of a site.
     pub(crate) site: Option<String>,
     /// Name of a topic that is followed.
@@ -114,6 +116,9 @@ async fn here(server: &Shared, headers: &HeaderMap) -> Here {
         site: latest
             .as_ref()
             .and_then(|arrived| arrived.found.site.clone()),
+        url: latest
+            .as_ref()
+            .and_then(|arrived| outward(&arrived.found.url)),
         id: latest.map(|arrived| arrived.found.id),
         topic: (server.follows)()
             .into_iter()
@@ -259,6 +264,12 @@ fn call(document: &Value, here: &Here, path: &str, method: &str, operation: &Val
     if let Some(query) = query {
         let pair = format!("q={}", text(&query["example"]));
         words.extend(["--data-urlencode".to_owned(), quoted(&pair)]);
+    }
+    for parameter in named("query").filter(|p| p["name"] == "url") {
+        let url = here.url.as_deref();
+        let url = url.unwrap_or_else(|| parameter["example"].as_str().unwrap_or_default());
+        words.push("--get".to_owned());
+        words.extend(["--data-urlencode".to_owned(), quoted(&format!("url={url}"))]);
     }
     if !operation["security"].is_null() {
         words.push("--header 'Authorization: Bearer TOKEN'".to_owned());

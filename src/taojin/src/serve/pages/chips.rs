@@ -41,6 +41,13 @@ pub(crate) fn chips(c: &Chrome, params: &Params) -> Vec<Choice> {
         };
         add(label, without);
     }
+    if let Some(changed) = &params.changed {
+        let without = Params {
+            changed: None,
+            ..params.clone()
+        };
+        add(c.lang.labelled(c.t.changed, changed), without);
+    }
     for narrowing in narrowings(&params.text) {
         let without = Params {
             text: narrowing.rest,

@@ -8,7 +8,9 @@ use super::html::Html;
 use super::lang::Lang;
 use super::moment::Moment;
 use super::thread;
+use super::versions::{self, VersionLink};
 use super::view::{Chrome, address, link, outward, site_path, title};
+use crate::serve::document_log::VersionListed;
 use crate::serve::search::params::Params;
 use crate::serve::search::source::{Found, Marked, Related};
 use taojin_extract::{self as extract, Document, Image, Piece};
@@ -51,6 +53,8 @@ pub(crate) struct DocumentPage {
     citation: Citation,
     reprints: Vec<OtherView>,
     similar: Vec<OtherView>,
+    /// All its versions, where there is more than one.
+    versions: Vec<VersionLink>,
     back: Option<String>,
     /// Path of the page of its site; none where there are no such pages.
     site_page: Option<String>,
@@ -65,7 +69,7 @@ impl DocumentPage {
         id: String,
         document: Document,
         marked: &[Marked],
-        related: Related,
+        (related, versions): (Related, &[VersionListed]),
     ) -> DocumentPage {
         let citation = Citation::of(&document, c.clock.now_ms, c.clock.utc_offset_minutes);
         let body = Body::of(&c, &document, marked);
@@ -97,7 +101,6 @@ impl DocumentPage {
                 .as_deref()
                 .filter(|_| c.operator)
                 .map(site_path),
-            id,
             site,
             author: document.author.unwrap_or_default(),
             published: c.moment(document.published.as_ref()),
@@ -110,7 +113,9 @@ impl DocumentPage {
             citation,
             reprints: others(related.reprints),
             similar: others(related.similar),
+            versions: versions::links(&c, &id, versions),
             back,
+            id,
             c,
         }
     }

@@ -49,6 +49,7 @@ pub(crate) struct Labels {
     pub(crate) year: &'static str,
     pub(crate) since: &'static str,
     pub(crate) until: &'static str,
+    pub(crate) changed: &'static str,
     pub(crate) apply: &'static str,
     pub(crate) clear: &'static str,
     pub(crate) sort: &'static str,
@@ -121,6 +122,7 @@ pub(crate) struct Labels {
     pub(crate) no_token: NoTokenLabels,
     pub(crate) feed_page: FeedLabels,
     pub(crate) api_page: ApiLabels,
+    pub(crate) versions_page: VersionLabels,
 }
 
 /// Words of a feed as a page.
@@ -133,6 +135,33 @@ pub(crate) struct FeedLabels {
     pub(crate) json: &'static str,
     pub(crate) search: &'static str,
     pub(crate) none: &'static str,
+}
+
+/// Words of the versions of a document.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VersionLabels {
+    pub(crate) heading: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) current: &'static str,
+    pub(crate) first: &'static str,
+    pub(crate) deleted: &'static str,
+    pub(crate) gone: &'static str,
+    pub(crate) gone_since: &'static str,
+    pub(crate) taken_down: &'static str,
+    pub(crate) legend: &'static str,
+    pub(crate) added: &'static str,
+    pub(crate) removed: &'static str,
+    pub(crate) oldest: &'static str,
+    pub(crate) nothing: &'static str,
+    pub(crate) same_text: &'static str,
+    pub(crate) cut: &'static str,
+    pub(crate) unreadable: &'static str,
+    pub(crate) back: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) published: &'static str,
+    pub(crate) comments: &'static str,
+    pub(crate) images: &'static str,
 }
 
 /// Words of the page of the API.
@@ -212,6 +241,9 @@ pub(crate) struct Counts {
     pub(crate) new: Counted,
     pub(crate) sites_waiting: Counted,
     pub(crate) more_sites: Counted,
+    pub(crate) same_lines: Counted,
+    pub(crate) characters: Counted,
+    pub(crate) left_out_versions: Counted,
 }
 
 #[cfg(test)]

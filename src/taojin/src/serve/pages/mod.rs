@@ -22,5 +22,6 @@ pub(crate) mod sentences;
 pub(crate) mod site;
 pub(crate) mod status;
 pub(crate) mod thread;
+pub(crate) mod versions;
 pub(crate) mod view;
 pub(crate) mod web;

@@ -1,7 +1,7 @@
 //! Times as people read them. In: a time as extracted: ISO 8601 where it could be read, else as printed on its page. Out:
 //! what is shown, what machines read, and how long ago it was. Never guesses what a printed time means.
 
-use chrono::{DateTime, NaiveDate, NaiveTime};
+use chrono::{DateTime, FixedOffset, NaiveDate, NaiveTime, SecondsFormat};
 
 use super::lang::Lang;
 
@@ -55,6 +55,13 @@ impl Clock {
             shown,
             ago,
         })
+    }
+
+    /// A moment in the readers' zone, Unix milliseconds.
+    pub(crate) fn at(&self, ms: i64) -> Option<Moment> {
+        let zone = FixedOffset::east_opt(self.utc_offset_minutes.checked_mul(60)?)?;
+        let then = DateTime::from_timestamp_millis(ms)?.with_timezone(&zone);
+        self.read(&then.to_rfc3339_opts(SecondsFormat::Secs, false))
     }
 
     fn shown(&self, text: &str) -> Option<String> {

@@ -129,6 +129,7 @@ pub(crate) fn kept(params: &Params, with_query: bool) -> Vec<(&'static str, Stri
         fields.extend(params.since.clone().map(|v| ("since", v)));
         fields.extend(params.until.clone().map(|v| ("until", v)));
     }
+    fields.extend(params.changed.clone().map(|v| ("changed", v)));
     fields.extend(params.sites.iter().map(|s| ("site", s.clone())));
     if params.sort != Sort::default() {
         fields.push(("sort", sort_code(params.sort).to_owned()));

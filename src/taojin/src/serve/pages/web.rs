@@ -10,6 +10,7 @@ use super::home::HomePage;
 use super::request::{PageRequest, broken, failure, missing, page};
 use super::results::ResultsPage;
 use super::status::StatusPage;
+use super::versions;
 use super::view::Chrome;
 use crate::serve::config::PAGE_HITS;
 use crate::serve::now_ms;
@@ -67,19 +68,22 @@ pub(crate) async fn document(
     request: PageRequest,
 ) -> Response {
     let c = request.chrome();
-    let PageRequest { server, params, .. } = request;
     let id = id.map(|Path(id)| id).unwrap_or_default();
-    let document = match server.document(id.clone()).await {
+    let document = match request.server.document(id.clone()).await {
         Ok(Some(document)) => document,
-        Ok(None) => return missing(c),
+        Ok(None) => return versions::gone(&id, request).await,
         Err(error) => return broken(c, &error),
     };
+    let PageRequest { server, params, .. } = request;
     let texts = DocumentPage::texts(&document);
     // The text is what was asked for: it is shown even where what goes with it is not found in time.
     let related = server.related(id.clone()).await.unwrap_or_default();
+    let number = versions::number(&id).unwrap_or_default();
+    let listed = server.log(move |log| log.versions(number)).await;
+    let listed = listed.ok().flatten().unwrap_or_default();
     match server.mark(params.text.clone(), texts).await {
         Ok(marked) => page(
-            &DocumentPage::new(c, &params, id, document, &marked, related),
+            &DocumentPage::new(c, &params, id, document, &marked, (related, &listed)),
             StatusCode::OK,
         ),
         Err(error) => broken(c, &error),

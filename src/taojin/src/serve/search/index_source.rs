@@ -53,11 +53,10 @@ pub fn understood(reader: &Reader, wanted: &Wanted) -> Parsed {
     }
     let named = wanted.sites.iter();
     query.filter.sites = named.flat_map(|s| names(reader, s)).collect();
-    query.filter.since_ms = query.filter.since_ms.max(wanted.since_ms);
-    query.filter.until_ms = match (query.filter.until_ms, wanted.until_ms) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
-    };
+    query
+        .filter
+        .narrow_published((wanted.since_ms, wanted.until_ms));
+    query.filter.narrow_changed(wanted.changed_ms);
     query.filter.group = wanted.group;
     // Without words there is nothing to rank by.
     query.sort = if query.is_blank() {

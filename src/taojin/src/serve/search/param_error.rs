@@ -7,11 +7,12 @@ use crate::serve::pages::sentences::fill;
 /// Characters of a refused value that an error message repeats.
 const ECHO_CHARS: usize = 40;
 /// Names that a search of the web page knows; the API knows all but the last.
-pub(crate) const NAMES: [&str; 12] = [
+pub(crate) const NAMES: [&str; 13] = [
     "q",
     "site",
     "since",
     "until",
+    "changed",
     "sort",
     "half_life",
     "group",

@@ -9,7 +9,7 @@ use taojin_search::index::Sort;
 use taojin_search::query::dates::{Calendar, period_ms};
 
 /// Longest value of a parameter other than `q` and `site`, in characters.
-const VALUE_CHARS_MAX: usize = 64;
+pub(crate) const VALUE_CHARS_MAX: usize = 64;
 /// Longest name of a site, in characters.
 pub(crate) const SITE_CHARS_MAX: usize = 64;
 
@@ -28,6 +28,10 @@ pub(crate) struct Params {
     pub(crate) since_ms: Option<i64>,
     /// Last moment, Unix milliseconds, exclusive.
     pub(crate) until_ms: Option<i64>,
+    /// `changed` as written, for links.
+    pub(crate) changed: Option<String>,
+    /// First and last moment of the last change; the last exclusive.
+    pub(crate) changed_ms: (Option<i64>, Option<i64>),
     pub(crate) sort: Sort,
     /// `half_life` as written, for links.
     pub(crate) half_life: Option<String>,
@@ -83,6 +87,7 @@ impl Params {
             sites: self.sites.clone(),
             since_ms: self.since_ms,
             until_ms: self.until_ms,
+            changed_ms: self.changed_ms,
             sort: self.sort,
             half_life_ms: self.half_life_ms,
             now_ms: self.now_ms,
@@ -187,6 +192,10 @@ impl Params {
                 self.until_ms = Some(calendar.until(value).map_err(|_| date())?);
                 self.until = Some(value.to_owned());
             }
+            "changed" if !value.is_empty() => {
+                self.changed_ms = calendar.span(value).map_err(|_| date())?;
+                self.changed = Some(value.to_owned());
+            }
             "sort" => self.sort = sort(value)?,
             "half_life" if !value.is_empty() => {
                 self.half_life_ms = Some(half_life_ms(value)?);
@@ -213,6 +222,7 @@ impl Params {
         !self.sites.is_empty()
             || self.since.is_some()
             || self.until.is_some()
+            || self.changed.is_some()
             || self.group.is_some()
     }
 
@@ -230,6 +240,9 @@ impl Params {
         }
         if let Some(until) = &self.until {
             out.append_pair("until", until);
+        }
+        if let Some(changed) = &self.changed {
+            out.append_pair("changed", changed);
         }
         if self.sort != Sort::default() {
             out.append_pair("sort", sort_code(self.sort));

@@ -18,6 +18,8 @@ pub struct Wanted {
     pub since_ms: Option<i64>,
     /// Last moment of publication, Unix milliseconds, exclusive.
     pub until_ms: Option<i64>,
+    /// New or changed from the first moment on and before the second, Unix milliseconds; none: no limit.
+    pub changed_ms: (Option<i64>, Option<i64>),
     /// Order of the hits.
     pub sort: Sort,
     /// Age that halves a score in the order [`Sort::Both`], in milliseconds; none: the configured one.

@@ -12,6 +12,7 @@ fn here() -> Here {
     Here {
         root: String::new(),
         id: Some("0000000000000001".to_owned()),
+        url: Some("https://a.example/1?x=1&y=2".to_owned()),
         site: Some("甲 站/1".to_owned()),
         topic: Some("deep-sea".to_owned()),
     }

@@ -16,7 +16,7 @@ const BEIJING: Calendar = Calendar {
 /// Whether anything of the query was taken as more than words.
 fn understood(parsed: &Parsed) -> bool {
     let query = &parsed.query;
-    !query.groups.is_empty() || query.filter.since_ms.is_some() || query.filter.until_ms.is_some()
+    !query.groups.is_empty() || query.filter != Default::default()
 }
 
 /// Asserts that the parser takes the query as the page says: nothing noted, and no field, quote or date left as text.
@@ -88,6 +88,8 @@ fn no_field_is_missing() {
         "comments:",
         "评论：",
         "url:",
+        "changed:",
+        "更新：",
         "inurl:",
         "since:",
         "until:",

@@ -8,6 +8,7 @@ mod follow;
 mod help;
 mod limiter;
 mod listen;
+mod log;
 mod openapi;
 mod pages;
 mod params;
@@ -280,6 +281,7 @@ fn state(config: Config) -> ServeState {
         status: Arc::new(fake_status),
         metrics: metrics::builder().unwrap().build_recorder().handle(),
         templates: None,
+        log: Some(Arc::new(log::FakeLog)),
     }
 }
 

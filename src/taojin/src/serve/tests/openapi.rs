@@ -11,7 +11,9 @@ async fn openapi_describes_what_the_server_does() {
         named,
         [
             "/api/allow",
+            "/api/changes",
             "/api/docs/{id}",
+            "/api/history",
             "/api/openapi.json",
             "/api/purge",
             "/api/search",
@@ -49,6 +51,7 @@ async fn openapi_describes_what_the_server_does() {
     }
     for (path, item) in open {
         let path = path.replace("{id}", "0000000000000001");
+        let path = path.replace("/history", "/history?url=https://a.example/");
         let answer = get(&path.replace("{file}", "deep-sea.atom")).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}");
         let content = item["get"]["responses"]["200"]["content"]
@@ -63,7 +66,7 @@ async fn openapi_describes_what_the_server_does() {
     assert_eq!(schema("q")["maxLength"], 256);
     assert_eq!(schema("limit")["maximum"], 100);
     assert_eq!(schema("offset")["maximum"], 9_900);
-    assert_eq!(parameters.len(), 11);
+    assert_eq!(parameters.len(), 12);
     assert!(parameters.iter().all(|p| p["required"] == false));
     for status in ["400", "500", "503"] {
         let content = &search["responses"][status]["content"][PROBLEM_JSON];

@@ -1,0 +1,42 @@
+//! Documents by the time of their last change.
+
+use super::*;
+
+#[test]
+fn documents_are_found_by_the_time_of_their_last_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
+    for n in 1..=4 {
+        let document = dated(n, "甲", Some("2020-01-01"));
+        let entry = Entry {
+            fingerprint: n,
+            seq: n,
+            fetched_ms: 1_000,
+            changed_ms: 1_000 * i64::try_from(n).unwrap(),
+            document: &document,
+        };
+        writer.upsert(&entry).unwrap();
+    }
+    writer.commit(4).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
+    let found = |changed_since_ms, changed_until_ms| -> Vec<u64> {
+        let filter = Filter {
+            changed_since_ms,
+            changed_until_ms,
+            ..Filter::default()
+        };
+        let query = Query {
+            filter,
+            ..Query::default()
+        };
+        let found = reader.search(&query).unwrap().documents;
+        let mut found: Vec<u64> = found.iter().map(|f| f.stored.fingerprint).collect();
+        found.sort_unstable();
+        found
+    };
+    assert_eq!(found(Some(2_000), None), [2, 3, 4]);
+    assert_eq!(found(None, Some(3_000)), [1, 2]);
+    assert_eq!(found(Some(2_000), Some(4_000)), [2, 3]);
+    assert_eq!(found(Some(5_000), None), [0; 0]);
+}

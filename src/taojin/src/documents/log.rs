@@ -1,0 +1,255 @@
+//! The log of documents, read for whoever follows it or looks back. In: the data folder; how far a copy is, or which
+//! document. Out: changes, or versions with what differs. Opens a connection for each question; never writes.
+
+use std::path::PathBuf;
+
+use super::history::{self, DAMAGED};
+use super::{decode, is_missing};
+use crate::config::INDEX_DIR;
+use crate::serve::{
+    ChangeAnswer, ChangesAnswer, DocumentAnswer, DocumentKey, DocumentLog, HistoryAnswer,
+    NoChanges, SourceError, VersionListed,
+};
+use taojin_crawl::store::{Change, Cursor, DocumentRow, Reader, StoreError};
+use taojin_search::index;
+
+/// An answer ends when it has so much: enough for a thousand news with their text, little enough to hold many at once.
+const ANSWER_BYTES: usize = 4 << 20;
+
+/// Text that is read for one answer, also where it does not stand in it: what takes a tenth of a second to unpack.
+const READ_BYTES: usize = 32 << 20;
+
+/// The log of the store in a data folder, which may not be there yet.
+#[derive(Debug, Clone)]
+pub struct StoreLog {
+    dir: PathBuf,
+}
+
+impl StoreLog {
+    /// That of this data folder.
+    pub fn of(data_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            dir: data_dir.into(),
+        }
+    }
+
+    /// The changes after `cursor`; the inner error says why there can be no list.
+    pub(crate) fn changes(
+        &self,
+        cursor: &Cursor,
+        limit: usize,
+        documents: bool,
+    ) -> Result<Result<ChangesAnswer, NoChanges>, StoreError> {
+        let reader = Reader::open(&self.dir)?;
+        // They get numbers that a follower may have passed already.
+        if !reader.has_all_documents()? && index::keeps_documents(&self.dir.join(INDEX_DIR)) {
+            return Ok(Err(NoChanges::Moving));
+        }
+        let (mut bytes, mut read) = (0, 0);
+        let mut changes = Vec::new();
+        let followed = reader.follow(cursor, limit, |row, change| {
+            let (answer, text) = change_answer(&row, change, documents);
+            read += text;
+            bytes += serde_json::to_vec(&answer).map_or(0, |json| json.len());
+            changes.push(answer);
+            bytes < ANSWER_BYTES && read < READ_BYTES
+        })?;
+        Ok(followed
+            .map_err(NoChanges::from)
+            .map(|followed| ChangesAnswer {
+                store: store_code(followed.next.store.unwrap_or_default()),
+                changes,
+                next: followed.next.to_string(),
+                more: followed.more,
+                last_seq: followed.last_seq,
+            }))
+    }
+
+    /// The versions of a document; none if nothing is known of it.
+    pub(crate) fn history(&self, key: &DocumentKey) -> Result<Option<HistoryAnswer>, StoreError> {
+        history::of(&Reader::open(&self.dir)?, key)
+    }
+}
+
+/// Identity of a store in answers: 16 hexadecimal digits.
+fn store_code(id: i64) -> String {
+    format!("{:016x}", id.cast_unsigned())
+}
+
+/// What is said of a change, and how long the text is that was read for it, in bytes.
+fn change_answer(row: &DocumentRow, change: Change, documents: bool) -> (ChangeAnswer, usize) {
+    let mut text = 0;
+    let id = format!("{:016x}", row.fingerprint);
+    let mut answer = ChangeAnswer {
+        seq: row.seq,
+        change: change.name().to_owned(),
+        id: id.clone(),
+        url: row.url.clone(),
+        site: Some(row.site.clone()).filter(|site| !site.is_empty()),
+        title: None,
+        published: None,
+        first_seen_ms: row.first_seen_ms,
+        changed_ms: row.changed_ms,
+        version: row.version,
+        document: None,
+        unreadable: None,
+    };
+    match decode(row) {
+        Ok(Some(stored)) => {
+            text = stored.document.text.len();
+            answer.title = stored.document.title.clone();
+            answer.published = stored.document.published.clone();
+            answer.document = documents.then(|| DocumentAnswer::new(id, stored.document));
+        }
+        Ok(None) => {}
+        // A copy that stopped here would never go on; one that passed over it would not know.
+        Err(error) => {
+            tracing::error!(error = format!("{error:#}"), "a document cannot be read");
+            answer.unreadable = Some(DAMAGED.to_owned());
+        }
+    }
+    (answer, text)
+}
+
+fn failed(error: &StoreError) -> SourceError {
+    SourceError(error.to_string())
+}
+
+impl DocumentLog for StoreLog {
+    fn changes(
+        &self,
+        cursor: &Cursor,
+        limit: usize,
+        documents: bool,
+    ) -> Result<Result<ChangesAnswer, NoChanges>, SourceError> {
+        match StoreLog::changes(self, cursor, limit, documents) {
+            // Nothing was crawled yet: nothing changed.
+            Err(error) if is_missing(&error) => Ok(Ok(ChangesAnswer {
+                store: store_code(0),
+                changes: Vec::new(),
+                next: cursor.to_string(),
+                more: false,
+                last_seq: 0,
+            })),
+            found => found.map_err(|e| failed(&e)),
+        }
+    }
+
+    fn history(&self, key: &DocumentKey) -> Result<Option<HistoryAnswer>, SourceError> {
+        match StoreLog::history(self, key) {
+            Err(error) if is_missing(&error) => Ok(None),
+            found => found.map_err(|e| failed(&e)),
+        }
+    }
+
+    fn versions(&self, id: u64) -> Result<Vec<VersionListed>, SourceError> {
+        let reader = match Reader::open(&self.dir) {
+            Err(error) if is_missing(&error) => return Ok(Vec::new()),
+            opened => opened.map_err(|e| failed(&e))?,
+        };
+        let rows = reader.document_history(id).map_err(|e| failed(&e))?;
+        let listed = rows.iter().map(|row| VersionListed {
+            version: row.version,
+            changed_ms: row.changed_ms,
+            gone: row.body.is_none(),
+        });
+        Ok(listed.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::documents::encode;
+    use taojin_crawl::store::{Batch, DocOp, NewDocument, Store};
+    use taojin_extract::Document;
+
+    fn put(store: &mut Store, fingerprint: u64, op: DocOp) {
+        let batch = Batch {
+            documents: vec![(fingerprint, op)],
+            ..Batch::default()
+        };
+        store.commit(&batch, 1_000).unwrap();
+    }
+
+    fn says(n: u64, text: &str) -> DocOp {
+        let document = Document {
+            url: format!("http://a.example/{n}"),
+            title: Some("标题".to_owned()),
+            text: text.to_owned(),
+            ..Document::default()
+        };
+        DocOp::Upsert(encode(&document, 1_000))
+    }
+
+    #[test]
+    fn an_answer_ends_when_it_is_long_and_the_next_one_goes_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = Store::open(dir.path()).unwrap();
+        let long = "页岩气".repeat(ANSWER_BYTES / 20);
+        for n in 0..6 {
+            put(&mut store, n, says(n, &long));
+        }
+        let log = StoreLog::of(dir.path());
+        let ask = |cursor: &Cursor, text| log.changes(cursor, 100, text).unwrap().unwrap();
+        let first = ask(&Cursor::default(), true);
+        assert!((1..6).contains(&first.changes.len()) && first.more);
+        let rest = ask(&first.next.parse().unwrap(), true);
+        assert_eq!(rest.changes[0].seq, first.changes.len() as i64 + 1);
+        assert_eq!(ask(&Cursor::default(), false).changes.len(), 6);
+    }
+
+    #[test]
+    fn a_damaged_document_is_said_and_stops_nobody() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = Store::open(dir.path()).unwrap();
+        put(&mut store, 1, says(1, "一"));
+        let damaged = NewDocument {
+            url: "http://a.example/2".to_owned(),
+            site: String::new(),
+            body: b"no document".to_vec(),
+        };
+        put(&mut store, 2, DocOp::Upsert(damaged));
+        put(&mut store, 2, says(2, "二"));
+        put(
+            &mut store,
+            1,
+            DocOp::Upsert(NewDocument {
+                url: "http://a.example/1".to_owned(),
+                site: String::new(),
+                body: vec![b'{'],
+            }),
+        );
+        let log = StoreLog::of(dir.path());
+        let all = log.changes(&Cursor::default(), 9, true).unwrap().unwrap();
+        let said: Vec<_> = all
+            .changes
+            .iter()
+            .map(|c| (c.seq, c.unreadable.is_some()))
+            .collect();
+        assert_eq!(said, [(3, false), (4, true)]);
+        let history = log.history(&DocumentKey::Id(2)).unwrap().unwrap();
+        let damaged: Vec<_> = history
+            .versions
+            .iter()
+            .map(|v| v.unreadable.is_some())
+            .collect();
+        assert_eq!(damaged, [false, true]);
+        assert_eq!(history.versions[0].compared_with, None);
+    }
+
+    #[test]
+    fn before_the_first_crawl_nothing_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = StoreLog::of(dir.path());
+        let answer = DocumentLog::changes(&log, &Cursor::default(), 9, false)
+            .unwrap()
+            .unwrap();
+        assert_eq!(
+            (answer.changes.len(), answer.next.as_str(), answer.more),
+            (0, "0", false)
+        );
+        assert_eq!(DocumentLog::history(&log, &DocumentKey::Id(1)), Ok(None));
+        assert_eq!(log.versions(1), Ok(Vec::new()));
+    }
+}

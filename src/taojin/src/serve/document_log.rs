@@ -1,0 +1,65 @@
+//! What the server asks of the log of documents. In: how far a copy is, or which document. Out: changes, or versions. The
+//! implementation stands in `documents`; it only reads.
+
+use taojin_crawl::store::{Cursor, CursorLost};
+use taojin_uri::CrawlUri;
+
+use super::api::changes_answer::ChangesAnswer;
+use super::api::history_answer::HistoryAnswer;
+use super::search::source::SourceError;
+
+/// Changes of one answer at most: with what is said of each, some 500 kB.
+pub const CHANGES_MAX: usize = 1_000;
+/// Changes of one answer when the client does not say.
+pub const CHANGES_DEFAULT: usize = 100;
+
+/// Which document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DocumentKey {
+    /// The one at an address, or that stands for the page there.
+    Url(CrawlUri),
+    /// The one with the fingerprint that its id is made of.
+    Id(u64),
+}
+
+/// Why there is no list of changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoChanges {
+    /// The copy must begin anew.
+    #[error("since: {0}; begin anew with since=0 and an empty copy")]
+    Lost(#[from] CursorLost),
+    /// The documents of an older version are on their way into the log; until they are there a list would leave them out.
+    #[error(
+        "the documents of an older version are still moving into the store; ask again in a moment"
+    )]
+    Moving,
+}
+
+/// The log of documents, to be read. Calls block; the server makes them on blocking threads.
+pub trait DocumentLog: Send + Sync + 'static {
+    /// At most `limit` changes after `cursor`; with `documents` each new or changed document stands in it, whole.
+    fn changes(
+        &self,
+        cursor: &Cursor,
+        limit: usize,
+        documents: bool,
+    ) -> Result<Result<ChangesAnswer, NoChanges>, SourceError>;
+
+    /// The versions of a document; none if nothing is known of it.
+    fn history(&self, key: &DocumentKey) -> Result<Option<HistoryAnswer>, SourceError>;
+
+    /// How many versions a document has, and when each came, Unix milliseconds, the latest first: what its page lists.
+    /// Empty if nothing is known of it.
+    fn versions(&self, id: u64) -> Result<Vec<VersionListed>, SourceError>;
+}
+
+/// A version in the list on a document's page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VersionListed {
+    /// Number of the version, 1 for the first.
+    pub version: i64,
+    /// When it was found, Unix milliseconds.
+    pub changed_ms: i64,
+    /// Whether it says that the document is gone.
+    pub gone: bool,
+}
