@@ -22,6 +22,8 @@ const SECRET: &str = "a long random text";
 struct Posted {
     delivery: String,
     signature: String,
+    timestamp: String,
+    timed_signature: String,
     body: String,
     answered: u16,
 }
@@ -68,6 +70,8 @@ fn serve(stream: TcpStream, status: &mut u16, posted: &Sender<Posted>) {
         let _ = posted.send(Posted {
             delivery: header("taojin-delivery"),
             signature: header("taojin-signature"),
+            timestamp: header("taojin-timestamp"),
+            timed_signature: header("taojin-signature-v2"),
             body: String::from_utf8(body).expect("UTF-8"),
             answered,
         });
@@ -91,6 +95,11 @@ fn daemon(home: &Home) -> Daemon {
         .stderr(Stdio::null())
         .spawn();
     Daemon(child.expect("taojin starts"))
+}
+
+fn now_s() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    i64::try_from(since.expect("after 1970").as_secs()).expect("before the end of time")
 }
 
 #[test]
@@ -124,6 +133,12 @@ fn each_hit_is_told_once_through_failures_and_kills() {
         let key = Secret::from(SECRET);
         let wanted = format!("sha256={}", signature(&key, posted.body.as_bytes()));
         assert_eq!(posted.signature, wanted);
+        // What was signed holds the time of this try, so that it cannot be sent again later.
+        let timed = format!("{}.{}", posted.timestamp, posted.body);
+        let wanted = format!("sha256={}", signature(&key, timed.as_bytes()));
+        assert_eq!(posted.timed_signature, wanted);
+        let age_s = now_s() - posted.timestamp.parse::<i64>().expect("seconds");
+        assert!((0..=60).contains(&age_s), "{age_s} s old");
         let body: serde_json::Value = serde_json::from_str(&posted.body).expect("JSON");
         assert_eq!(body["delivery"], posted.delivery.as_str());
         assert_eq!(body["follow"], "all");
