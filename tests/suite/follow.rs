@@ -113,7 +113,7 @@ fn each_hit_is_told_once_through_failures_and_kills() {
     let config = home.path().join("taojin.toml");
     let mut text = std::fs::read_to_string(&config).expect("taojin.toml");
     text.push_str(&format!(
-        "[[follow]]\nname = \"all\"\nquery = \"的\"\nwebhook = \"{hook}\"\nsecret = \"{SECRET}\"\n"
+        "[[follow]]\nname = \"all\"\nquery = \"的\"\nwebhook = \"{hook}\"\nsecret = \"{SECRET}\"\ntell = [\"new\"]\n"
     ));
     std::fs::write(&config, text).expect("taojin.toml");
 

@@ -28,7 +28,7 @@ pub use api::answer::{
 pub use api::problem::{PROBLEM_JSON, Problem};
 pub use config::Config;
 pub use control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Visit, Why};
-pub use feeds::follow::{Follow, Topics, message, next_try_ms};
+pub use feeds::follow::{Follow, Tell, Topics, message, next_try_ms};
 pub use guard::secret::{Secret, signature};
 pub use review::templates::{
     Effect, Outcome, Proposal, RegionListed, TemplateListed, TemplateReview, TemplateView,
