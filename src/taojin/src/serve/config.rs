@@ -1,6 +1,7 @@
 //! Settings of the server. In: the `[serve]` table. Out: limits that every handler reads. Never opens anything.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::path::PathBuf;
 
 use super::guard::secret::{Secret, TOKEN_CHARS_MIN};
 use serde::{Deserialize, Serialize};
@@ -76,6 +77,9 @@ pub struct Config {
     /// The operator's token, 20 characters or more (`openssl rand -hex 20`): whoever has it may change something over
     /// HTTP, as `Authorization: Bearer TOKEN` or by signing in at `/login`. Empty: nothing can be changed over HTTP.
     pub token: Secret,
+    /// A file that holds the token, in place of [`Config::token`], so that the configuration holds no secret. Relative to
+    /// the configuration; `$CREDENTIALS_DIRECTORY/NAME` is what systemd's `LoadCredential=NAME:FILE` gives the service.
+    pub token_file: PathBuf,
 }
 
 impl Default for Config {
@@ -96,6 +100,7 @@ impl Default for Config {
             allowed_hosts: Vec::new(),
             operator_pages: true,
             token: Secret::default(),
+            token_file: PathBuf::new(),
         }
     }
 }
@@ -135,17 +140,26 @@ impl Config {
                 "allowed_hosts: {host:?} is no name of a host; write names without scheme and port, for example \"search.example.org\""
             ));
         }
-        let chars = self.token.reveal().chars().count();
-        let graphic = self.token.reveal().chars().all(|c| c.is_ascii_graphic());
-        if !self.token.is_empty() && (chars < TOKEN_CHARS_MIN || !graphic) {
-            found.push(format!(
-                "token must have {TOKEN_CHARS_MIN} printable ASCII characters or more without spaces; make one with: openssl rand -hex 20"
-            ));
+        found.extend(self.token_problem());
+        if !self.token.is_empty() && !self.token_file.as_os_str().is_empty() {
+            found.push("token_file and token are both set: remove one of them".to_owned());
         }
         if let Err(reason) = public_path(&self.public_url) {
             found.push(format!("public_url = {:?}: {reason}", self.public_url));
         }
         found
+    }
+
+    /// What is wrong with the token, without showing it.
+    pub fn token_problem(&self) -> Option<String> {
+        let token = self.token.reveal();
+        let long = token.chars().count() >= TOKEN_CHARS_MIN;
+        let fine = token.is_empty() || (long && token.chars().all(|c| c.is_ascii_graphic()));
+        (!fine).then(|| {
+            format!(
+                "token must have {TOKEN_CHARS_MIN} printable ASCII characters or more without spaces; make one with: openssl rand -hex 20"
+            )
+        })
     }
 
     /// Largest `offset` that is accepted, so that a full answer still lies within the window.
