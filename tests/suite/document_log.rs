@@ -30,7 +30,7 @@ fn before_the_log() -> Place {
     place
 }
 
-fn import(place: &Place, urls: &[(&str, &str)]) {
+pub(crate) fn import(place: &Place, urls: &[(&str, &str)]) {
     let mut child = place
         .command(&["import", "-"])
         .stdin(Stdio::piped())
