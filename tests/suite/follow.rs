@@ -1,7 +1,7 @@
 //! Following a topic, with the real daemon: each hit reaches the webhook once, signed, however often the receiver or
 //! the daemon fails in between.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use taojin::serve::{Secret, signature};
 use taojin_demo::World;
 
+use crate::cli::Place;
+use crate::document_log::import;
 use crate::world::{Home, NOW_MS, Web};
 
 /// Longest wait for anything: far above what it takes, so that only a hang fails.
@@ -22,6 +24,8 @@ const SECRET: &str = "a long random text";
 struct Posted {
     delivery: String,
     signature: String,
+    timestamp: String,
+    timed_signature: String,
     body: String,
     answered: u16,
 }
@@ -68,6 +72,8 @@ fn serve(stream: TcpStream, status: &mut u16, posted: &Sender<Posted>) {
         let _ = posted.send(Posted {
             delivery: header("taojin-delivery"),
             signature: header("taojin-signature"),
+            timestamp: header("taojin-timestamp"),
+            timed_signature: header("taojin-signature-v2"),
             body: String::from_utf8(body).expect("UTF-8"),
             answered,
         });
@@ -93,6 +99,11 @@ fn daemon(home: &Home) -> Daemon {
     Daemon(child.expect("taojin starts"))
 }
 
+fn now_s() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    i64::try_from(since.expect("after 1970").as_secs()).expect("before the end of time")
+}
+
 #[test]
 fn each_hit_is_told_once_through_failures_and_kills() {
     let (hook, received) = receiver();
@@ -104,7 +115,7 @@ fn each_hit_is_told_once_through_failures_and_kills() {
     let config = home.path().join("taojin.toml");
     let mut text = std::fs::read_to_string(&config).expect("taojin.toml");
     text.push_str(&format!(
-        "[[follow]]\nname = \"all\"\nquery = \"的\"\nwebhook = \"{hook}\"\nsecret = \"{SECRET}\"\n"
+        "[[follow]]\nname = \"all\"\nquery = \"的\"\nwebhook = \"{hook}\"\nsecret = \"{SECRET}\"\ntell = [\"new\"]\n"
     ));
     std::fs::write(&config, text).expect("taojin.toml");
 
@@ -124,6 +135,12 @@ fn each_hit_is_told_once_through_failures_and_kills() {
         let key = Secret::from(SECRET);
         let wanted = format!("sha256={}", signature(&key, posted.body.as_bytes()));
         assert_eq!(posted.signature, wanted);
+        // What was signed holds the time of this try, so that it cannot be sent again later.
+        let timed = format!("{}.{}", posted.timestamp, posted.body);
+        let wanted = format!("sha256={}", signature(&key, timed.as_bytes()));
+        assert_eq!(posted.timed_signature, wanted);
+        let age_s = now_s() - posted.timestamp.parse::<i64>().expect("seconds");
+        assert!((0..=60).contains(&age_s), "{age_s} s old");
         let body: serde_json::Value = serde_json::from_str(&posted.body).expect("JSON");
         assert_eq!(body["delivery"], posted.delivery.as_str());
         assert_eq!(body["follow"], "all");
@@ -161,4 +178,81 @@ fn each_hit_is_told_once_through_failures_and_kills() {
         .expect("taojin runs");
     let found: serde_json::Value = serde_json::from_slice(&found.stdout).expect("JSON");
     assert_eq!(found["total"], all as u64);
+}
+
+const A: &str = "http://a.example/1";
+const B: &str = "http://a.example/2";
+
+/// What the next deliveries say of documents, with `until` the last of them. Those in `known` came before: their answer was
+/// lost when the daemon was killed.
+fn heard(
+    received: &Receiver<Posted>,
+    known: &mut BTreeSet<String>,
+    until: (&str, &str),
+) -> Vec<(String, String)> {
+    let mut heard = Vec::new();
+    let text = |value: &serde_json::Value| value.as_str().expect("a text").to_owned();
+    loop {
+        let posted = received.recv_timeout(PATIENCE).expect("a delivery");
+        if posted.answered == 503 || !known.insert(posted.delivery) {
+            continue;
+        }
+        let body: serde_json::Value = serde_json::from_str(&posted.body).expect("JSON");
+        for hit in body["hits"].as_array().expect("hits") {
+            assert_eq!(hit["title"], "日报");
+            heard.push((text(&hit["change"]), text(&hit["url"])));
+        }
+        if heard
+            .iter()
+            .any(|(change, url)| (&**change, &**url) == until)
+        {
+            return heard;
+        }
+    }
+}
+
+/// A daemon that was killed finds out when it runs again what happened to the hits that it has told.
+#[test]
+fn hits_are_told_as_new_as_changed_and_as_deleted() {
+    let (hook, received) = receiver();
+    let place = Place::new(
+        &format!(
+            "[serve]\nlisten = \"127.0.0.1:0\"\n[[follow]]\nname = \"gas\"\nquery = \"页岩气\"\nwebhook = \"{hook}\"\n"
+        ),
+        &[],
+    );
+    let run = || {
+        let child = place
+            .command(&["run"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        Daemon(child.expect("taojin starts"))
+    };
+    let daemon = run();
+    let begun = || {
+        let reader = taojin_crawl::store::Reader::open(&place.path().join("data"));
+        reader.is_ok_and(|reader| reader.follow_records().is_ok_and(|all| !all.is_empty()))
+    };
+    let until = Instant::now() + PATIENCE;
+    while !begun() {
+        assert!(Instant::now() < until, "the topic never begins");
+        thread::sleep(Duration::from_millis(50));
+    }
+    drop(daemon);
+    import(&place, &[(A, "页岩气产量创新高"), (B, "页岩气井压裂")]);
+    let daemon = run();
+    let mut known = BTreeSet::new();
+    let pair = |change: &str, url: &str| (change.to_owned(), url.to_owned());
+    let mut first = heard(&received, &mut known, ("new", B));
+    first.sort();
+    assert_eq!(first, [pair("new", A), pair("new", B)]);
+    drop(daemon);
+    // One says something else, the other has nothing to do with the topic any more.
+    import(&place, &[(B, "储气库注气"), (A, "页岩气产量再创新高")]);
+    let daemon = run();
+    let mut second = heard(&received, &mut known, ("changed", A));
+    second.sort();
+    assert_eq!(second, [pair("changed", A), pair("deleted", B)]);
+    drop(daemon);
 }

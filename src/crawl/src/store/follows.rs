@@ -1,11 +1,14 @@
-//! What followers of topics were told. In: hits of a topic, and how telling them went. Out: the next delivery, the same
-//! one until it is settled, so that a receiver that is asked twice can see that it was. Never tells anybody itself.
+//! Deliveries to the followers of topics. In: documents of a topic that are new, changed or gone, and how sending them went.
+//! Out: the next delivery, the same one until it is settled, so that a receiver that gets it twice can see that it did.
+//! Never sends anything itself.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use super::documents::{Change, DocumentRow};
 use super::error::StoreError;
+use super::follow_hits::{CHANGED, NEW, Told, gone, hit, lost};
 use super::open::{Reader, Store};
 
 /// Hits of one topic that are remembered as told; older ones count as new if they change again. About 50 bytes each.
@@ -13,6 +16,9 @@ const TOLD_KEPT: i64 = 200_000;
 /// Hits of one topic that wait at most; a receiver that is away for long misses the oldest.
 const WAITING_MAX: i64 = 10_000;
 
+/// Changes of the log after which it is noted that they were looked at although there was nothing in them: what was not
+/// noted is looked at again after a restart.
+const NOTED_EVERY: i64 = 10_000;
 /// How far the hits of a topic have been collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FollowMark {
@@ -22,13 +28,22 @@ pub struct FollowMark {
     pub fetched_ms: i64,
 }
 
+/// One document of a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeliveredHit {
+    /// Which document.
+    pub fingerprint: u64,
+    /// What happened to it since the follower was told of it last.
+    pub change: Change,
+}
+
 /// Hits that are told together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
     /// Rises from delivery to delivery of a topic.
     pub number: i64,
-    /// Fingerprints of the documents, in the order of finding.
-    pub fingerprints: Vec<u64>,
+    /// The documents, in the order of finding.
+    pub hits: Vec<DeliveredHit>,
 }
 
 /// How telling a topic's follower stands.
@@ -83,6 +98,12 @@ impl Follows {
                  fetched_ms = excluded.fetched_ms WHERE follow.asked <> excluded.asked",
                 params![name, asked, present.seq.cast_signed(), present.fetched_ms],
             )?;
+            // Nothing that was told before this was kept can be told as gone: begin with the present.
+            tx.execute(
+                "UPDATE follow SET log_seq = (SELECT coalesce(max(seq), 0) FROM document) \
+                 WHERE name = ?1 AND log_seq IS NULL",
+                [name],
+            )?;
             tx.query_row(
                 "SELECT seq, fetched_ms FROM follow WHERE name = ?1",
                 [name],
@@ -96,30 +117,78 @@ impl Follows {
         })
     }
 
-    /// Keeps hits that nobody was told of yet, and that everything up to `reached` was looked at. How many are new.
+    /// Keeps hits that came or changed since the last time, and that everything up to `reached` was looked at. Hits that the
+    /// follower knows and that have changed into something else than a hit count as gone. How many there are to be told.
     pub fn found(
         &self,
         name: &str,
         fingerprints: &[u64],
         reached: FollowMark,
+        told: Told,
     ) -> Result<usize, StoreError> {
+        let nothing = |conn: &Connection| -> rusqlite::Result<bool> {
+            let seq: Option<i64> = conn
+                .prepare_cached("SELECT seq FROM follow WHERE name = ?1")?
+                .query_row([name], |row| row.get(0))
+                .optional()?;
+            let behind = reached.seq.cast_signed() - seq.unwrap_or_default();
+            Ok(fingerprints.is_empty()
+                && behind < NOTED_EVERY
+                && lost(conn, name, fingerprints, reached, told)?.is_empty())
+        };
+        if self.read(nothing)? {
+            return Ok(0);
+        }
         self.write(|tx| {
-            let mut insert = tx.prepare_cached(
-                "INSERT INTO follow_hit (follow, fingerprint, state) VALUES (?1, ?2, 0) \
-                 ON CONFLICT (follow, fingerprint) DO NOTHING",
-            )?;
-            let mut new = 0;
+            let mut waiting = 0;
+            for fingerprint in lost(tx, name, fingerprints, reached, told)? {
+                waiting += gone(tx, name, fingerprint, told)?;
+            }
             for fingerprint in fingerprints {
-                new += insert.execute(params![name, fingerprint.cast_signed()])?;
+                waiting += hit(tx, name, fingerprint.cast_signed(), told)?;
             }
             tx.execute(
                 "UPDATE follow SET seq = ?2, fetched_ms = ?3 WHERE name = ?1",
                 params![name, reached.seq.cast_signed(), reached.fetched_ms],
             )?;
-            if new > 0 {
+            if waiting > 0 {
                 bound(tx, name)?;
             }
-            Ok(new)
+            Ok(waiting)
+        })
+    }
+
+    /// Looks for documents that the follower was told of and that are gone since the last time. How many there are.
+    pub fn gone(&self, name: &str, told: Told) -> Result<usize, StoreError> {
+        let looked = self.lock().last_of_log(name)?;
+        let Some((after, last)) = looked.filter(|(after, last)| after < last) else {
+            return Ok(0);
+        };
+        let ended: Vec<i64> = self.read(|conn| {
+            conn.prepare_cached(
+                "SELECT d.fingerprint FROM document d JOIN follow_hit h \
+                 ON h.follow = ?1 AND h.fingerprint = d.fingerprint \
+                 WHERE d.seq > ?2 AND d.seq <= ?3 AND d.state = 2 ORDER BY d.seq",
+            )?
+            .query_map(params![name, after, last], |row| row.get(0))?
+            .collect()
+        })?;
+        if ended.is_empty() && last - after < NOTED_EVERY {
+            return Ok(0);
+        }
+        self.write(|tx| {
+            let mut waiting = 0;
+            for fingerprint in ended {
+                waiting += gone(tx, name, fingerprint, told)?;
+            }
+            tx.execute(
+                "UPDATE follow SET log_seq = ?2 WHERE name = ?1",
+                params![name, last],
+            )?;
+            if waiting > 0 {
+                bound(tx, name)?;
+            }
+            Ok(waiting)
         })
     }
 
@@ -136,18 +205,23 @@ impl Follows {
                 Some(number) => number,
                 None => begin_delivery(tx, name, limit)?,
             };
-            let fingerprints: Vec<u64> = tx
+            let hits: Vec<DeliveredHit> = tx
                 .prepare_cached(
-                    "SELECT fingerprint FROM follow_hit \
+                    "SELECT fingerprint, change FROM follow_hit \
                      WHERE follow = ?1 AND state = 0 AND delivery = ?2 ORDER BY id",
                 )?
-                .query_map(params![name, number], |row| row.get::<_, i64>(0))?
-                .map(|fingerprint| fingerprint.map(i64::cast_unsigned))
+                .query_map(params![name, number], |row| {
+                    Ok(DeliveredHit {
+                        fingerprint: row.get::<_, i64>(0)?.cast_unsigned(),
+                        change: match row.get(1)? {
+                            NEW => Change::New,
+                            CHANGED => Change::Changed,
+                            _ => Change::Deleted,
+                        },
+                    })
+                })?
                 .collect::<rusqlite::Result<_>>()?;
-            Ok((!fingerprints.is_empty()).then_some(Delivery {
-                number,
-                fingerprints,
-            }))
+            Ok((!hits.is_empty()).then_some(Delivery { number, hits }))
         })
     }
 
@@ -198,6 +272,27 @@ impl Follows {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The latest row of a document, and the last body that it had; none where nothing of it is known.
+    pub fn last_known(
+        &self,
+        fingerprint: u64,
+    ) -> Result<Option<(DocumentRow, Option<Vec<u8>>)>, StoreError> {
+        let reader = self.lock();
+        let history = reader.document_history(fingerprint)?;
+        let with_body = history.iter().find(|row| row.body.is_some());
+        // One that is damaged is as good as forgotten.
+        let body = with_body.and_then(|row| reader.body(row).ok()?);
+        Ok(history.into_iter().next().map(|latest| (latest, body)))
+    }
+
+    fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let reader = self.lock();
+        work(&reader.conn).map_err(|e| reader.fail(e))
+    }
+
     fn write<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -214,6 +309,13 @@ impl Follows {
 }
 
 impl Reader {
+    /// Up to which change of the log a topic was looked at for documents that are gone, and the last change that there is.
+    fn last_of_log(&self, name: &str) -> Result<Option<(i64, i64)>, StoreError> {
+        let sql = "SELECT coalesce(log_seq, 0), (SELECT coalesce(max(seq), 0) FROM document) \
+                   FROM follow WHERE name = ?1";
+        self.row(sql, [name], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     /// How telling the followers stands, by name of the topic.
     pub fn follow_records(&self) -> Result<Vec<FollowRecord>, StoreError> {
         let sql = "SELECT name, told, given_up, tries, next_ms, told_ms, last_error, \
@@ -253,10 +355,24 @@ fn begin_delivery(tx: &Connection, name: &str, limit: i64) -> rusqlite::Result<i
     Ok(number)
 }
 
+/// Settles a delivery: its documents were told (`state` 1) or given up (2). What happened to them meanwhile waits next.
 fn settle(tx: &Connection, name: &str, number: i64, state: i64) -> rusqlite::Result<i64> {
     let settled = tx.execute(
-        "UPDATE follow_hit SET state = ?3 WHERE follow = ?1 AND state = 0 AND delivery = ?2",
+        "UPDATE follow_hit SET state = ?3, known = CASE WHEN ?3 = 1 THEN 1 ELSE known END \
+         WHERE follow = ?1 AND state = 0 AND delivery = ?2",
         params![name, number, state],
+    )?;
+    // Who knows that a document is gone, or never heard of it, has forgotten it: if it comes back, it is new.
+    tx.execute(
+        "DELETE FROM follow_hit WHERE follow = ?1 AND delivery = ?2 AND \
+         ((change = 2 AND later IS NULL) OR (later = 2 AND known = 0))",
+        params![name, number],
+    )?;
+    tx.execute(
+        "UPDATE follow_hit SET state = 0, delivery = NULL, later = NULL, \
+         change = CASE WHEN change = 2 OR known = 0 THEN 0 ELSE later END \
+         WHERE follow = ?1 AND delivery = ?2 AND later IS NOT NULL",
+        params![name, number],
     )?;
     Ok(i64::try_from(settled).unwrap_or(i64::MAX))
 }

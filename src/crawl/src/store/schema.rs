@@ -20,7 +20,7 @@ pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 pub(super) const WITH_DOCUMENTS: i64 = 8;
 
 /// Step `i` leads from version `i` to `i + 1`.
-pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9];
+pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10];
 
 const V1: &str = "
 CREATE TABLE meta (
@@ -250,6 +250,16 @@ CREATE TABLE dictionary (
   made_at BIGINT NOT NULL,
   data BLOB NOT NULL
 );
+";
+
+/// What happened to a document that a follower is told of, and how far the log was looked at for those that are gone.
+/// `known`: the follower was told of it before. `later`: what is to be told once the delivery that it is in is settled.
+const V10: &str = "
+ALTER TABLE follow ADD COLUMN log_seq BIGINT;
+ALTER TABLE follow_hit ADD COLUMN change INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE follow_hit ADD COLUMN known INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE follow_hit ADD COLUMN later INTEGER;
+UPDATE follow_hit SET known = 1 WHERE state = 1;
 ";
 
 /// Version of the open database; an error if the file is not ours.

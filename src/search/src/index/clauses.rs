@@ -12,6 +12,7 @@ use super::Config;
 use super::entry::host_of;
 use super::query::{Clause, Filter, Group, Occur, Query, Target};
 use super::schema::{Fields, TextPair};
+use super::stop::{Dear, Stop};
 use crate::analyze::{Dictionary, GramPhrase, ending_pattern, gram_phrase, gram_term, normalize};
 
 pub(super) type Boxed = Box<dyn TantivyQuery>;
@@ -34,6 +35,7 @@ pub(super) struct Builder<'a> {
     pub(super) dictionary: &'a Dictionary,
     pub(super) config: &'a Config,
     pub(super) demand: Demand,
+    pub(super) stop: &'a Stop,
 }
 
 impl Builder<'_> {
@@ -128,7 +130,7 @@ impl Builder<'_> {
         let normal = normalize(text);
         let chain = match gram_phrase(&normal) {
             GramPhrase::Nothing => return None,
-            GramPhrase::Single(single) => return Some(one_character(field, single)),
+            GramPhrase::Single(single) => return Some(self.one_character(field, single)),
             GramPhrase::Chain(chain) => chain,
         };
         if let [(_, gram)] = chain.as_slice() {
@@ -140,6 +142,22 @@ impl Builder<'_> {
             .map(|(place, gram)| (*place, Term::from_field_text(field, &gram_term(gram))))
             .collect();
         Some(Box::new(PhraseQuery::new_with_offset(terms)))
+    }
+
+    /// Every gram that begins or ends with a character.
+    pub(super) fn one_character(&self, field: Field, text: &str) -> Boxed {
+        let dear = |inner: Boxed| -> Boxed {
+            let stop = self.stop.clone();
+            Box::new(Dear { inner, stop })
+        };
+        let term = Term::from_field_text(field, text);
+        let mut begins = PhrasePrefixQuery::new_with_offset(vec![(0, term)]);
+        begins.set_max_expansions(u32::MAX);
+        let begins = dear(Box::new(begins));
+        match RegexQuery::from_pattern(&ending_pattern(text), field) {
+            Ok(ends) => Box::new(BooleanQuery::union(vec![begins, dear(Box::new(ends))])),
+            Err(_) => begins,
+        }
     }
 
     fn site(&self, site: &str) -> Option<Boxed> {
@@ -200,18 +218,6 @@ pub(super) fn group_query(fields: &Fields, group: u64) -> Boxed {
 pub(super) fn term_query(field: Field, text: &str) -> Boxed {
     let term = Term::from_field_text(field, &gram_term(text));
     Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
-}
-
-/// Every gram that begins or ends with a character.
-pub(super) fn one_character(field: Field, text: &str) -> Boxed {
-    let term = Term::from_field_text(field, text);
-    let mut begins = PhrasePrefixQuery::new_with_offset(vec![(0, term)]);
-    begins.set_max_expansions(u32::MAX);
-    let begins: Boxed = Box::new(begins);
-    match RegexQuery::from_pattern(&ending_pattern(text), field) {
-        Ok(ends) => Box::new(BooleanQuery::union(vec![begins, Box::new(ends)])),
-        Err(_) => begins,
-    }
 }
 
 pub(super) fn boosted(query: Boxed, boost: f32) -> Boxed {

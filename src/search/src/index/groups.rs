@@ -78,7 +78,7 @@ impl Reader {
     ) -> tantivy::Result<Ranking> {
         let mut ranking = self.rank(searcher, built, query, 0, 0)?;
         let mut members = Vec::with_capacity(ranking.total);
-        for at in searcher.search(built, &DocSetCollector)? {
+        for at in searcher.search(built, &query.stop.with(DocSetCollector))? {
             members.push(precedence(searcher, at)?);
         }
         members.sort_unstable();

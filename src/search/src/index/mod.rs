@@ -25,6 +25,7 @@ mod site_titles;
 mod sites;
 mod sketch;
 mod source;
+mod stop;
 mod suggest;
 mod terms;
 #[cfg(test)]
@@ -49,6 +50,7 @@ pub use schema::{FORMAT, LAST_KEEPING_FORMAT, Noted};
 pub use search::{Facets, Found, FoundDocument, SiteCount};
 pub use site_titles::SiteTitles;
 pub use source::{DocumentSource, MemoryDocuments, SourceError, StoredDocument};
+pub use stop::{MAX_SINGLE_CHARACTERS, Stop};
 pub use suggest::{Suggested, Suggestion};
 pub use writer::Writer;
 
@@ -80,6 +82,17 @@ pub enum IndexError {
     /// The documents of another store are in it.
     #[error("the search index in {} was not made from this store; mend: taojin reindex", .0.display())]
     OtherStore(PathBuf),
+    /// The query would cost too much.
+    #[error(
+        "the query asks for {found} single characters, {MAX_SINGLE_CHARACTERS} are allowed: write words of two characters or more"
+    )]
+    TooCostly {
+        /// Single characters in the query.
+        found: usize,
+    },
+    /// The search was ended by its [`Stop`]: there is no answer, not even a part of one.
+    #[error("the search was stopped before it was done")]
+    Stopped,
     /// Writing or searching failed half-way.
     #[error("the search index in {} failed: {cause}", dir.display())]
     Failed {

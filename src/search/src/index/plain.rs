@@ -4,9 +4,7 @@
 
 use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur as Must};
 
-use super::clauses::{
-    Boxed, Builder, Demand, MAX_TERMS, boosted, one_character, one_of, term_query, unscored,
-};
+use super::clauses::{Boxed, Builder, Demand, MAX_TERMS, boosted, one_of, term_query, unscored};
 use super::query::Target;
 use crate::analyze::{
     GramPhrase, Word, gram_phrase, is_single, is_stop_word, normalize, whole_grams,
@@ -143,7 +141,7 @@ impl Builder<'_> {
         let any = self
             .texts(target)
             .filter_map(|(pair, _)| match gram_phrase(text) {
-                GramPhrase::Single(single) => Some(one_character(pair.grams, single)),
+                GramPhrase::Single(single) => Some(self.one_character(pair.grams, single)),
                 _ => self.literal(text, pair.grams),
             })
             .collect();

@@ -1,5 +1,7 @@
 //! What is asked of the index, as plain data. Made by the query language or by hand.
 
+use super::stop::Stop;
+
 /// Where a clause looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Target {
@@ -97,6 +99,8 @@ pub struct Query {
     pub grouped: bool,
     /// Whether [`super::Found::facets`] are wanted.
     pub facets: bool,
+    /// Ends the search before it is done.
+    pub stop: Stop,
     /// Results to skip.
     pub offset: usize,
     /// Results wanted.
@@ -166,6 +170,7 @@ impl Default for Query {
             half_life_ms: 0,
             grouped: false,
             facets: false,
+            stop: Stop::default(),
             offset: 0,
             limit: Self::DEFAULT_LIMIT,
         }

@@ -50,6 +50,7 @@ impl Reader {
         after: Watermark,
         mut each: impl FnMut(StoredDocument) -> bool,
     ) -> Result<Watermark, IndexError> {
+        self.affordable(query)?;
         let searcher = self.searcher()?;
         let mut built = self.build(query, Demand::Words);
         if !strict {
@@ -82,11 +83,12 @@ impl Reader {
 
     /// The documents that fit and came last, latest first.
     pub fn latest(&self, query: &Query, limit: usize) -> Result<Vec<StoredDocument>, IndexError> {
+        self.affordable(query)?;
         let searcher = self.searcher()?;
         let order = TopDocs::with_limit(limit.clamp(1, Query::MAX_LIMIT))
             .order_by_fast_field::<i64>(FETCHED_FIELD, Order::Desc);
         let built = self.build(query, Demand::Words);
-        let found = searcher.search(built.as_ref(), &order);
+        let found = searcher.search(built.as_ref(), &query.stop.with(order));
         found
             .map_err(|e| self.failed(e))?
             .into_iter()

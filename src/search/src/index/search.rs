@@ -18,6 +18,7 @@ use super::related::RELATED_DOCUMENTS;
 use super::schema::PUBLISHED_FIELD;
 use super::sites::SiteCounts;
 use super::source::StoredDocument;
+use super::stop::MAX_SINGLE_CHARACTERS;
 
 /// With fewer hits than this a query of plain words demands less.
 const FEW_HITS: usize = 10;
@@ -97,7 +98,27 @@ pub(super) struct Ranking {
 
 impl Reader {
     /// Finds documents. `limit` and `offset` are cut to [`Query::MAX_LIMIT`] and [`Query::MAX_WINDOW`].
+    ///
+    /// Fails with [`IndexError::TooCostly`] for more than [`super::MAX_SINGLE_CHARACTERS`], and with
+    /// [`IndexError::Stopped`] where [`Query::stop`] ended it.
     pub fn search(&self, query: &Query) -> Result<Found, IndexError> {
+        self.affordable(query)?;
+        let found = self.searched(query);
+        match query.stop.is_stopped() {
+            true => Err(IndexError::Stopped),
+            false => found,
+        }
+    }
+
+    /// Refuses a query that would cost too much.
+    pub(super) fn affordable(&self, query: &Query) -> Result<(), IndexError> {
+        match query.single_characters() {
+            found if found > MAX_SINGLE_CHARACTERS => Err(IndexError::TooCostly { found }),
+            _ => Ok(()),
+        }
+    }
+
+    fn searched(&self, query: &Query) -> Result<Found, IndexError> {
         let started = Instant::now();
         let searcher = self.searcher()?;
         let mut built = self.build(query, Demand::Words);
@@ -130,6 +151,7 @@ impl Reader {
             dictionary: &self.analyzer().dictionary(),
             config: self.config(),
             demand,
+            stop: &query.stop,
         }
         .build(query)
     }
@@ -163,8 +185,9 @@ impl Reader {
         limit: usize,
     ) -> tantivy::Result<Ranking> {
         let counters = query.facets.then(|| self.counters());
+        let stop = &query.stop;
         if limit == 0 {
-            let (total, counts) = searcher.search(built, &(Count, counters))?;
+            let (total, counts) = searcher.search(built, &stop.with((Count, counters)))?;
             return Ok(Ranking {
                 total,
                 documents: Vec::new(),
@@ -181,13 +204,13 @@ impl Reader {
         let (mut documents, total, counts) = match query.sort {
             Sort::Relevance => {
                 let collectors = (top.order_by_score(), Count, counters);
-                let (ranked, total, counts) = searcher.search(built, &collectors)?;
+                let (ranked, total, counts) = searcher.search(built, &stop.with(collectors))?;
                 (places(ranked, |score| score), total, counts)
             }
             Sort::Date => {
                 let by_date = top.order_by_fast_field::<i64>(PUBLISHED_FIELD, Order::Desc);
                 let collectors = (by_date, Count, counters);
-                let (ranked, total, counts) = searcher.search(built, &collectors)?;
+                let (ranked, total, counts) = searcher.search(built, &stop.with(collectors))?;
                 (places(ranked, |_| 0.0), total, counts)
             }
             Sort::Both => {
@@ -199,7 +222,8 @@ impl Reader {
                         score * freshness(published, now_ms, half_life_ms)
                     }
                 });
-                let (ranked, total, counts) = searcher.search(built, &(both, Count, counters))?;
+                let collectors = (both, Count, counters);
+                let (ranked, total, counts) = searcher.search(built, &stop.with(collectors))?;
                 (places(ranked, |score| score), total, counts)
             }
         };
@@ -254,7 +278,7 @@ impl Reader {
         if !query.filter.sites.is_empty() {
             first.filter.sites.clear();
             let built = self.build(&first, demand);
-            let counted = searcher.search(built.as_ref(), &SiteCounts);
+            let counted = searcher.search(built.as_ref(), &first.stop.with(SiteCounts));
             sites = counted.map_err(|e| self.failed(e))?;
         }
         Ok(Facets {

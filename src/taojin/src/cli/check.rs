@@ -21,14 +21,20 @@ pub(crate) struct Args {
 /// Reads everything that the daemon would read and opens nothing that it writes. Names every mistake, not the first
 /// one only; with any, the exit code is 2.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
-    let (loaded, mut problems) = context.read();
+    let (mut loaded, mut problems) = context.read();
+    let exposed = loaded.exposed_secrets();
     let unread = problems.iter().any(|p| p.file == loaded.file);
     if !unread || loaded.file.is_none() {
         // With a mistake in the file, these would be mistakes of the defaults.
         problems.extend(loaded.problems());
+        if !loaded.secrets_of_the_service() {
+            problems.extend(loaded.read_secrets());
+        }
     }
+    let mut warnings = warnings(&loaded);
+    warnings.extend(exposed);
     if args.json {
-        output::json(&answer(&loaded, &problems))?;
+        output::json(&answer(&loaded, &problems, &warnings))?;
     }
     for problem in &problems {
         output::error(&problem.to_string());
@@ -37,7 +43,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(2));
     }
     if !args.json {
-        report(context, &loaded)?;
+        report(context, &loaded, &warnings)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -55,10 +61,15 @@ fn warnings(loaded: &Loaded) -> Vec<String> {
             loaded.config.serve.listen
         ));
     }
+    if loaded.secrets_of_the_service() {
+        found.push(
+            "secrets in $CREDENTIALS_DIRECTORY are checked when the service starts: only it can see them".to_owned(),
+        );
+    }
     found
 }
 
-fn answer(loaded: &Loaded, problems: &[Problem]) -> serde_json::Value {
+fn answer(loaded: &Loaded, problems: &[Problem], warnings: &[String]) -> serde_json::Value {
     let now = now_ms();
     let site = |s: &taojin_crawl::schedule::Site| {
         let runs = s.cron().map(|cron| cron.next_runs(now, RUNS));
@@ -70,16 +81,16 @@ fn answer(loaded: &Loaded, problems: &[Problem]) -> serde_json::Value {
         "config": loaded.file,
         "sites": loaded.sites.iter().map(site).collect::<Vec<_>>(),
         "problems": problems.iter().map(problem).collect::<Vec<_>>(),
-        "warnings": warnings(loaded),
+        "warnings": warnings,
     })
 }
 
-fn report(context: &Context, loaded: &Loaded) -> anyhow::Result<()> {
+fn report(context: &Context, loaded: &Loaded, warnings: &[String]) -> anyhow::Result<()> {
     match &loaded.file {
         Some(file) => output::line(&format!("configuration  {} is right", file.display())),
         None => output::line("configuration  none found, all values are defaults"),
     }
-    for warning in warnings(loaded) {
+    for warning in warnings {
         output::line(&format!("note           {warning}"));
     }
     output::line(&format!(

@@ -27,8 +27,19 @@ impl Context {
 
     /// The same for commands that crawl: what the machine lacks is a mistake too.
     pub(crate) fn load_to_crawl(&self) -> Result<Loaded, ConfigError> {
-        let loaded = self.load()?;
+        let loaded = self.load_with_secrets()?;
         ConfigError::of(&loaded.problems())?;
+        Ok(loaded)
+    }
+
+    /// The configuration with the secrets that stand in files of their own, for whoever uses them. Warns of secrets that
+    /// every user of the machine can read.
+    pub(crate) fn load_with_secrets(&self) -> Result<Loaded, ConfigError> {
+        let mut loaded = self.load()?;
+        for warning in loaded.exposed_secrets() {
+            tracing::warn!("{warning}");
+        }
+        ConfigError::of(&loaded.read_secrets())?;
         Ok(loaded)
     }
 

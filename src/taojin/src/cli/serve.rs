@@ -35,7 +35,7 @@ pub(super) async fn bind(
 
 /// Serves until Ctrl-C or SIGTERM.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
-    let mut loaded = context.load()?;
+    let mut loaded = context.load_with_secrets()?;
     if let Some(listen) = args.listen {
         loaded.config.serve.listen = listen;
     }

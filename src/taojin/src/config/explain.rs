@@ -39,6 +39,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("fetch.proxy", "\"http://127.0.0.1:3128\""),
     ("warc.dir", "\"/var/lib/taojin/warc\""),
     ("serve.public_url", "\"https://search.example.org/\""),
+    ("serve.allowed_hosts", "[\"search.example.org\"]"),
+    ("serve.token_file", "\"$CREDENTIALS_DIRECTORY/token\""),
     ("serve.client_header", "\"x-forwarded-for\""),
     ("follow.name", "\"deep-sea\""),
     ("follow.title", "\"深海油气\""),

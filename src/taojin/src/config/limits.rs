@@ -140,6 +140,7 @@ const CONFIG: &[Limit] = &[
     between("serve.concurrent_searches", 1.0, 100_000.0),
     between("serve.connections", 1.0, 1_000_000.0),
     time_limit("serve.idle_ms"),
+    time_limit("serve.request_ms"),
     any("serve.requests_per_minute"),
 ];
 

@@ -8,6 +8,7 @@ mod limits;
 mod place;
 mod problem;
 mod read;
+mod secrets;
 mod values;
 
 use std::path::PathBuf;

@@ -63,7 +63,7 @@ pub(super) fn of(reader: &Reader, key: &DocumentKey) -> Result<Option<HistoryAns
         answer.state = "gone".to_owned();
     }
     answer.left_out = rows.len().saturating_sub(VERSIONS_MAX) as u64;
-    answer.versions = versions(&rows);
+    answer.versions = versions(reader, &rows);
     Ok(Some(answer))
 }
 
@@ -104,10 +104,10 @@ struct Room {
     until: Instant,
 }
 
-fn versions(rows: &[DocumentRow]) -> Vec<VersionAnswer> {
+fn versions(reader: &Reader, rows: &[DocumentRow]) -> Vec<VersionAnswer> {
     // One more than is listed, to compare the last one with.
     let some = rows.iter().take(VERSIONS_MAX + 1);
-    let read: Vec<Version<'_>> = some.map(version).collect();
+    let read: Vec<Version<'_>> = some.map(|row| version(reader, row)).collect();
     let mut left = Room {
         bytes: DIFF_BYTES,
         until: Instant::now() + TIME,
@@ -122,8 +122,8 @@ fn versions(rows: &[DocumentRow]) -> Vec<VersionAnswer> {
         .collect()
 }
 
-fn version(row: &DocumentRow) -> Version<'_> {
-    let stored = decode(row).inspect_err(|error| {
+fn version<'a>(reader: &Reader, row: &'a DocumentRow) -> Version<'a> {
+    let stored = decode(reader, row).inspect_err(|error| {
         tracing::error!(error = format!("{error:#}"), "a version cannot be read");
     });
     Version {

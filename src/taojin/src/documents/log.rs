@@ -48,7 +48,7 @@ impl StoreLog {
         let (mut bytes, mut read) = (0, 0);
         let mut changes = Vec::new();
         let followed = reader.follow(cursor, limit, |row, change| {
-            let (answer, text) = change_answer(&row, change, documents);
+            let (answer, text) = change_answer(&reader, &row, change, documents);
             read += text;
             bytes += serde_json::to_vec(&answer).map_or(0, |json| json.len());
             changes.push(answer);
@@ -77,7 +77,12 @@ fn store_code(id: i64) -> String {
 }
 
 /// What is said of a change, and how long the text is that was read for it, in bytes.
-fn change_answer(row: &DocumentRow, change: Change, documents: bool) -> (ChangeAnswer, usize) {
+fn change_answer(
+    reader: &Reader,
+    row: &DocumentRow,
+    change: Change,
+    documents: bool,
+) -> (ChangeAnswer, usize) {
     let mut text = 0;
     let id = format!("{:016x}", row.fingerprint);
     let mut answer = ChangeAnswer {
@@ -94,7 +99,7 @@ fn change_answer(row: &DocumentRow, change: Change, documents: bool) -> (ChangeA
         document: None,
         unreadable: None,
     };
-    match decode(row) {
+    match decode(reader, row) {
         Ok(Some(stored)) => {
             text = stored.document.text.len();
             answer.title = stored.document.title.clone();

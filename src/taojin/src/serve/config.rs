@@ -1,6 +1,7 @@
 //! Settings of the server. In: the `[serve]` table. Out: limits that every handler reads. Never opens anything.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::path::PathBuf;
 
 use super::guard::secret::{Secret, TOKEN_CHARS_MIN};
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,8 @@ pub(crate) const DEFAULT_CONNECTIONS: usize = 512;
 pub(crate) const DEFAULT_REQUESTS_PER_MINUTE: u32 = 600;
 /// A client that sends nothing for this long is hung up on, between requests and in the middle of one.
 pub(crate) const DEFAULT_IDLE_MS: u64 = 30_000;
+/// From the first byte of a request to its last: the longest form is 64 KiB, which a bad line sends in 15 seconds.
+pub(crate) const DEFAULT_REQUEST_MS: u64 = 20_000;
 
 /// Hits of one result page of the web page.
 pub(crate) const PAGE_HITS: usize = 10;
@@ -55,6 +58,9 @@ pub struct Config {
     pub connections: usize,
     /// Silence after which a client is hung up on, in milliseconds.
     pub idle_ms: u64,
+    /// Time that a client has for sending one request, from its first byte to its last, in milliseconds; one that takes
+    /// longer is hung up on. Over as long a time, a client must take in 1 KiB of an answer a second.
+    pub request_ms: u64,
     /// Requests that one client (an IPv4 address, or a /64 of IPv6) may send a minute; one that sends more is answered
     /// with 429 and Retry-After. 0: as many as it likes. `/healthz`, `/metrics`,
     /// `/favicon.ico` and this machine itself are exempt.
@@ -62,12 +68,18 @@ pub struct Config {
     /// Header in which a proxy in front of the server names the client, for example `x-forwarded-for` (its last address
     /// counts). Only with a proxy that sets it itself: otherwise clients could give themselves any name.
     pub client_header: String,
+    /// Names under which the server may be asked, beside `localhost`, addresses in numbers and the name in `public_url`;
+    /// any other is answered with 421. Empty: on a loopback address only those, on any other address every name.
+    pub allowed_hosts: Vec<String>,
     /// Whether `/status`, `/api/status` and `/metrics` are answered. They show site names, errors and disk use:
     /// switch them off, or close them in the proxy, before the server is opened to strangers.
     pub operator_pages: bool,
     /// The operator's token, 20 characters or more (`openssl rand -hex 20`): whoever has it may change something over
     /// HTTP, as `Authorization: Bearer TOKEN` or by signing in at `/login`. Empty: nothing can be changed over HTTP.
     pub token: Secret,
+    /// A file that holds the token, in place of [`Config::token`], so that the configuration holds no secret. Relative to
+    /// the configuration; `$CREDENTIALS_DIRECTORY/NAME` is what systemd's `LoadCredential=NAME:FILE` gives the service.
+    pub token_file: PathBuf,
 }
 
 impl Default for Config {
@@ -82,10 +94,13 @@ impl Default for Config {
             concurrent_searches: DEFAULT_CONCURRENT_SEARCHES,
             connections: DEFAULT_CONNECTIONS,
             idle_ms: DEFAULT_IDLE_MS,
+            request_ms: DEFAULT_REQUEST_MS,
             requests_per_minute: DEFAULT_REQUESTS_PER_MINUTE,
             client_header: String::new(),
+            allowed_hosts: Vec::new(),
             operator_pages: true,
             token: Secret::default(),
+            token_file: PathBuf::new(),
         }
     }
 }
@@ -114,17 +129,37 @@ impl Config {
                 self.client_header
             ));
         }
-        let chars = self.token.reveal().chars().count();
-        let graphic = self.token.reveal().chars().all(|c| c.is_ascii_graphic());
-        if !self.token.is_empty() && (chars < TOKEN_CHARS_MIN || !graphic) {
+        let name = |host: &String| {
+            !host.is_empty()
+                && host
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "-._".contains(c))
+        };
+        if let Some(host) = self.allowed_hosts.iter().find(|host| !name(host)) {
             found.push(format!(
-                "token must have {TOKEN_CHARS_MIN} printable ASCII characters or more without spaces; make one with: openssl rand -hex 20"
+                "allowed_hosts: {host:?} is no name of a host; write names without scheme and port, for example \"search.example.org\""
             ));
+        }
+        found.extend(self.token_problem());
+        if !self.token.is_empty() && !self.token_file.as_os_str().is_empty() {
+            found.push("token_file and token are both set: remove one of them".to_owned());
         }
         if let Err(reason) = public_path(&self.public_url) {
             found.push(format!("public_url = {:?}: {reason}", self.public_url));
         }
         found
+    }
+
+    /// What is wrong with the token, without showing it.
+    pub fn token_problem(&self) -> Option<String> {
+        let token = self.token.reveal();
+        let long = token.chars().count() >= TOKEN_CHARS_MIN;
+        let fine = token.is_empty() || (long && token.chars().all(|c| c.is_ascii_graphic()));
+        (!fine).then(|| {
+            format!(
+                "token must have {TOKEN_CHARS_MIN} printable ASCII characters or more without spaces; make one with: openssl rand -hex 20"
+            )
+        })
     }
 
     /// Largest `offset` that is accepted, so that a full answer still lies within the window.

@@ -34,7 +34,7 @@ pub use control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteVie
 pub use document_log::{
     CHANGES_DEFAULT, CHANGES_MAX, DocumentKey, DocumentLog, NoChanges, VersionListed,
 };
-pub use feeds::follow::{Follow, Topics, message, next_try_ms};
+pub use feeds::follow::{Follow, Tell, Topics, message, next_try_ms};
 pub use guard::secret::{Secret, signature};
 pub use review::templates::{
     Effect, Outcome, Proposal, RegionListed, TemplateListed, TemplateReview, TemplateView,

@@ -18,13 +18,14 @@ use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 use super::api::{log as log_api, openapi, sites as sites_api, terms as terms_api};
 use super::guard::form::FORM_BYTES_MAX;
+use super::guard::host::{Hosts, known};
 use super::guard::limiter::{Limiter, Peer, limited};
 use super::guard::listen::Guarded;
 use super::pages::{
     api as api_page, assets, help as help_page, login, refused, site as site_page, versions, web,
 };
 use super::review::{templates_page, terms_page};
-use super::state::{ServeState, Shared};
+use super::state::{ServeState, Server, Shared};
 use super::{api, feeds as feed};
 
 /// After the stop signal, running answers have this long to end; a client that holds its line is left behind.
@@ -129,9 +130,14 @@ pub async fn serve(
 
 /// Every route, with its limits and headers.
 pub fn router(state: ServeState) -> Router {
-    let limiter = Arc::new(Limiter::new(&state.config));
     let description = openapi::document(&state.config);
-    let server = Arc::new(Shared::new(state, description));
+    routes(Arc::new(Shared::new(state, description)))
+}
+
+/// The same over a server that was made before.
+pub(crate) fn routes(server: Server) -> Router {
+    let limiter = Arc::new(Limiter::new(&server.config));
+    let hosts = Arc::new(Hosts::new(&server.config));
     Router::new()
         .route("/", get(web::search))
         .route("/doc/{id}", get(web::document).post(site_page::take_down))
@@ -178,6 +184,7 @@ pub fn router(state: ServeState) -> Router {
         .fallback(api::not_found)
         .method_not_allowed_fallback(api::wrong_method)
         .layer(from_fn_with_state(limiter, limited))
+        .layer(from_fn_with_state(hosts, known))
         .layer(from_fn_with_state(Arc::clone(&server), refused::as_page))
         .with_state(server)
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))

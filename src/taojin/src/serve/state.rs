@@ -13,6 +13,7 @@ use super::control::{CommandDone, CommandRefused, SiteCommand, SiteControl, Site
 use super::document_log::DocumentLog;
 use super::feeds::follow::Topics;
 use super::gauges;
+use super::guard::session::Sessions;
 use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
 use super::now_ms;
 use super::review::templates::TemplateReview;
@@ -24,7 +25,7 @@ use super::search::source::{
 };
 use super::status::{Status, StatusSource};
 use taojin_extract::Document;
-use taojin_search::index::{SiteTitles, Suggestion};
+use taojin_search::index::{SiteTitles, Stop, Suggestion};
 
 /// A status read so long ago is new enough for `/metrics`: reading one costs more the more hosts there are.
 const MEASURED_FOR: Duration = Duration::from_secs(5);
@@ -76,6 +77,8 @@ pub(crate) struct Shared {
     pub(crate) openapi: String,
     pub(crate) metrics: PrometheusHandle,
     pub(crate) follows: Topics,
+    /// Who is signed in.
+    pub(crate) sessions: Sessions,
     source: Arc<dyn SearchSource>,
     terms: Option<Review>,
     sites: Option<Arc<dyn SiteControl>>,
@@ -111,6 +114,7 @@ impl Shared {
             status: state.status,
             templates: state.templates,
             log: state.log,
+            sessions: Sessions::default(),
             overview: Mutex::new(None),
             measured: Mutex::default(),
             started_ms: now_ms(),
@@ -120,6 +124,7 @@ impl Shared {
     /// Searches; gives the hits and the milliseconds it took, waiting for a place included.
     pub(crate) async fn search(&self, wanted: Wanted) -> Result<(FoundList, f64), Failure> {
         let started = Instant::now();
+        let (wanted, _waiting) = stopped_with_us(wanted);
         let source = Arc::clone(&self.source);
         let result = self.blocking(move || source.search(&wanted)).await;
         let took = started.elapsed();
@@ -142,6 +147,7 @@ impl Shared {
 
     /// The hits of a search that came last.
     pub(crate) async fn latest(&self, wanted: Wanted) -> Result<Vec<Arrived>, Failure> {
+        let (wanted, _waiting) = stopped_with_us(wanted);
         let source = Arc::clone(&self.source);
         self.blocking(move || source.latest(&wanted)).await
     }
@@ -204,11 +210,11 @@ impl Shared {
     /// Whether a search is answered at all: one rare word, one hit.
     pub(crate) async fn probe(&self) -> Result<(), Failure> {
         let source = Arc::clone(&self.source);
-        let wanted = Wanted {
+        let (wanted, _waiting) = stopped_with_us(Wanted {
             text: "淘金".to_owned(),
             limit: 1,
             ..Wanted::default()
-        };
+        });
         self.blocking(move || source.search(&wanted).map(drop))
             .await
     }
@@ -357,6 +363,22 @@ impl Shared {
             }
         }
     }
+}
+
+/// Stops a search when it is dropped: at the time limit, and when the client has gone.
+struct Waiting(Stop);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// A search that ends with the one who waits for it.
+fn stopped_with_us(wanted: Wanted) -> (Wanted, Waiting) {
+    let stop = Stop::default();
+    let waiting = Waiting(stop.clone());
+    (Wanted { stop, ..wanted }, waiting)
 }
 
 /// Whether a text can be an id at all: short, and of characters that mean nothing anywhere.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::store::{Change, Retention};
+use crate::store::{Change, PackedBody, Retention};
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -21,7 +21,7 @@ fn commit(store: &mut Store, fingerprint: u64, op: DocOp, now_ms: i64) {
 /// The documents somewhere else, with the cursor of the last answer.
 #[derive(Default)]
 struct Copy {
-    documents: BTreeMap<u64, Vec<u8>>,
+    documents: BTreeMap<u64, PackedBody>,
     cursor: Cursor,
 }
 
@@ -55,7 +55,7 @@ impl Copy {
     }
 }
 
-fn present(store: &Store) -> BTreeMap<u64, Vec<u8>> {
+fn present(store: &Store) -> BTreeMap<u64, PackedBody> {
     let rows = store.documents_after(0, usize::MAX).unwrap();
     let there = rows
         .into_iter()

@@ -1,9 +1,21 @@
 use super::*;
+use crate::store::{Change, DeliveredHit, Told};
 
 const MARK: FollowMark = FollowMark {
     seq: 10,
     fetched_ms: NOW,
 };
+
+fn told_as(fingerprint: u64, change: Change) -> DeliveredHit {
+    DeliveredHit {
+        fingerprint,
+        change,
+    }
+}
+
+fn new(fingerprint: u64) -> DeliveredHit {
+    told_as(fingerprint, Change::New)
+}
 
 fn later(seq: u64) -> FollowMark {
     FollowMark {
@@ -17,11 +29,14 @@ fn a_topic_begins_at_the_present_and_again_when_it_asks_for_something_else() {
     let dir = tempfile::tempdir().unwrap();
     let follows = Store::open(dir.path()).unwrap().follows().unwrap();
     assert_eq!(follows.begin("a", "油", MARK).unwrap(), MARK);
-    follows.found("a", &[1], later(20)).unwrap();
+    follows.found("a", &[1], later(20), Told::ALL).unwrap();
     assert_eq!(follows.begin("a", "油", later(30)).unwrap(), later(20));
     assert_eq!(follows.begin("a", "气", later(30)).unwrap(), later(30));
     // What was found keeps: the other query must not tell it again.
-    assert_eq!(follows.found("a", &[1, 2], later(31)).unwrap(), 1);
+    assert_eq!(
+        follows.found("a", &[1, 2], later(31), Told::ALL).unwrap(),
+        1
+    );
 }
 
 #[test]
@@ -31,14 +46,19 @@ fn a_delivery_stays_the_same_until_it_is_settled() {
     let follows = store.follows().unwrap();
     follows.begin("a", "油", MARK).unwrap();
     assert_eq!(follows.next("a", 2).unwrap(), None);
-    assert_eq!(follows.found("a", &[5, 3, u64::MAX], later(11)).unwrap(), 3);
+    assert_eq!(
+        follows
+            .found("a", &[5, 3, u64::MAX], later(11), Told::ALL)
+            .unwrap(),
+        3
+    );
     let first = Delivery {
         number: 1,
-        fingerprints: vec![5, 3],
+        hits: vec![new(5), new(3)],
     };
     assert_eq!(follows.next("a", 2).unwrap().as_ref(), Some(&first));
     follows.failed("a", NOW + 60_000, "503").unwrap();
-    follows.found("a", &[9], later(12)).unwrap();
+    follows.found("a", &[9], later(12), Told::ALL).unwrap();
     // After a restart too.
     drop((follows, store));
     let store = Store::open(dir.path()).unwrap();
@@ -54,8 +74,8 @@ fn a_delivery_stays_the_same_until_it_is_settled() {
     follows.told("a", 1, NOW).unwrap();
     let second = follows.next("a", 2).unwrap().unwrap();
     assert_eq!(
-        (second.number, second.fingerprints.as_slice()),
-        (2, &[u64::MAX, 9][..])
+        (second.number, second.hits),
+        (2, vec![new(u64::MAX), new(9)])
     );
     let record = follows.record("a").unwrap().unwrap();
     assert_eq!((record.told, record.tries, record.last_error), (2, 0, None));
@@ -63,10 +83,20 @@ fn a_delivery_stays_the_same_until_it_is_settled() {
 
     follows.give_up("a", 2, "410").unwrap();
     assert_eq!(follows.next("a", 2).unwrap(), None);
-    // Told or given up: never again.
-    assert_eq!(follows.found("a", &[5, 9, 77], later(13)).unwrap(), 1);
+    // Told or given up: never again, for a follower of new hits only.
+    let new_only = Told {
+        changed: false,
+        gone: false,
+        ..Told::ALL
+    };
+    assert_eq!(
+        follows
+            .found("a", &[5, 9, 77], later(13), new_only)
+            .unwrap(),
+        1
+    );
     let third = follows.next("a", 2).unwrap().unwrap();
-    assert_eq!((third.number, third.fingerprints), (3, vec![77]));
+    assert_eq!((third.number, third.hits), (3, vec![new(77)]));
     assert_eq!(store.follow_records().unwrap().len(), 1);
     assert_eq!(store.follow_records().unwrap()[0].given_up, 2);
 }
@@ -77,12 +107,18 @@ fn topics_do_not_touch_each_other() {
     let follows = Store::open(dir.path()).unwrap().follows().unwrap();
     for name in ["a", "b"] {
         follows.begin(name, "油", MARK).unwrap();
-        assert_eq!(follows.found(name, &[1, 2], later(11)).unwrap(), 2);
+        assert_eq!(
+            follows.found(name, &[1, 2], later(11), Told::ALL).unwrap(),
+            2
+        );
     }
     let delivery = follows.next("a", 10).unwrap().unwrap();
     follows.told("a", delivery.number, NOW).unwrap();
     assert_eq!(follows.next("a", 10).unwrap(), None);
-    assert_eq!(follows.next("b", 10).unwrap().unwrap().fingerprints, [1, 2]);
+    assert_eq!(
+        follows.next("b", 10).unwrap().unwrap().hits,
+        [new(1), new(2)]
+    );
     assert_eq!(follows.record("c").unwrap(), None);
 }
 
@@ -92,9 +128,120 @@ fn what_waits_is_bounded() {
     let follows = Store::open(dir.path()).unwrap().follows().unwrap();
     follows.begin("a", "油", MARK).unwrap();
     let many: Vec<u64> = (0..10_050).collect();
-    follows.found("a", &many, later(11)).unwrap();
+    follows.found("a", &many, later(11), Told::ALL).unwrap();
     let record = follows.record("a").unwrap().unwrap();
     assert_eq!((record.waiting, record.given_up), (10_000, 50));
     // The oldest are lost, the latest are told.
-    assert_eq!(follows.next("a", 1).unwrap().unwrap().fingerprints, [50]);
+    assert_eq!(follows.next("a", 1).unwrap().unwrap().hits, [new(50)]);
+}
+
+fn change(store: &mut Store, fingerprint: u64, op: DocOp) {
+    let batch = Batch {
+        documents: vec![(fingerprint, op)],
+        ..Batch::default()
+    };
+    store.commit(&batch, NOW).unwrap();
+}
+
+/// A store whose log has these documents, numbered from 1, and its follower of topic `a`.
+fn with_log(dir: &Path, documents: &[u64]) -> (Store, Follows) {
+    let mut store = Store::open(dir).unwrap();
+    for fingerprint in documents {
+        change(&mut store, *fingerprint, says("油"));
+    }
+    let follows = store.follows().unwrap();
+    follows.begin("a", "油", MARK).unwrap();
+    (store, follows)
+}
+
+/// What is sent next to `a`, which arrives.
+fn deliver(follows: &Follows) -> Vec<DeliveredHit> {
+    let Some(delivery) = follows.next("a", 10).unwrap() else {
+        return Vec::new();
+    };
+    follows.told("a", delivery.number, NOW).unwrap();
+    delivery.hits
+}
+
+#[test]
+fn a_hit_is_told_as_new_then_changed_then_deleted_and_new_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut store, follows) = with_log(dir.path(), &[1, 2]);
+    follows.found("a", &[1, 2], later(11), Told::ALL).unwrap();
+    assert_eq!(deliver(&follows), [new(1), new(2)]);
+    follows.found("a", &[2], later(12), Told::ALL).unwrap();
+    assert_eq!(deliver(&follows), [told_as(2, Change::Changed)]);
+    change(&mut store, 2, DocOp::Delete);
+    // One that nobody was told of is not told as gone.
+    change(&mut store, 7, says("油"));
+    change(&mut store, 7, DocOp::Delete);
+    assert_eq!(follows.gone("a", Told::ALL).unwrap(), 1);
+    assert_eq!(follows.gone("a", Told::ALL).unwrap(), 0);
+    assert_eq!(deliver(&follows), [told_as(2, Change::Deleted)]);
+    assert_eq!(deliver(&follows), []);
+    follows.found("a", &[2], later(20), Told::ALL).unwrap();
+    assert_eq!(deliver(&follows), [new(2)]);
+}
+
+#[test]
+fn a_hit_that_changes_into_none_is_told_as_deleted() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut store, follows) = with_log(dir.path(), &[1, 2]);
+    let seq = |store: &Store| u64::try_from(store.last_document_seq().unwrap()).unwrap();
+    let begun = later(seq(&store));
+    follows.found("a", &[1, 2], begun, Told::ALL).unwrap();
+    assert_eq!(deliver(&follows).len(), 2);
+    change(&mut store, 1, says("油"));
+    change(&mut store, 2, says("油"));
+    follows
+        .found("a", &[2], later(seq(&store)), Told::ALL)
+        .unwrap();
+    let told = [told_as(1, Change::Deleted), told_as(2, Change::Changed)];
+    assert_eq!(deliver(&follows), told);
+}
+
+/// What happens to a document while a delivery of it is under way is told afterwards, also after a restart: nobody knows
+/// which of the two texts the receiver has.
+#[test]
+fn a_change_during_a_delivery_is_told_after_it() {
+    for (deleted, expected) in [(false, Change::Changed), (true, Change::Deleted)] {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut store, follows) = with_log(dir.path(), &[1]);
+        follows.found("a", &[1], later(11), Told::ALL).unwrap();
+        let sent = follows.next("a", 10).unwrap().unwrap();
+        if deleted {
+            change(&mut store, 1, DocOp::Delete);
+            assert_eq!(follows.gone("a", Told::ALL).unwrap(), 1);
+        } else {
+            follows.found("a", &[1], later(12), Told::ALL).unwrap();
+        }
+        drop((follows, store));
+        let follows = Store::open(dir.path()).unwrap().follows().unwrap();
+        assert_eq!(follows.next("a", 10).unwrap(), Some(sent.clone()));
+        follows.told("a", sent.number, NOW).unwrap();
+        assert_eq!(deliver(&follows), [told_as(1, expected)]);
+    }
+}
+
+#[test]
+fn only_what_is_asked_for_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut store, follows) = with_log(dir.path(), &[1]);
+    let gone_only = Told {
+        new: false,
+        changed: false,
+        gone: true,
+    };
+    for seq in [11, 12] {
+        assert_eq!(follows.found("a", &[1], later(seq), gone_only).unwrap(), 0);
+    }
+    change(&mut store, 1, DocOp::Delete);
+    assert_eq!(follows.gone("a", gone_only).unwrap(), 1);
+    assert_eq!(deliver(&follows), [told_as(1, Change::Deleted)]);
+    // One that waits and was never told is forgotten when it goes.
+    follows.found("a", &[3], later(13), Told::ALL).unwrap();
+    change(&mut store, 3, says("油"));
+    change(&mut store, 3, DocOp::Delete);
+    follows.gone("a", Told::ALL).unwrap();
+    assert_eq!(deliver(&follows), []);
 }

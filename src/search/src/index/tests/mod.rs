@@ -4,6 +4,7 @@ mod guidance;
 mod recovery;
 mod reprints;
 mod scan;
+mod stop;
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};

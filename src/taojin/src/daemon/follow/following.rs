@@ -1,6 +1,7 @@
-//! Following topics. In: `[[follow]]` of the configuration and the index as it grows. Out: each hit sent once to its
-//! topic's webhook. What was collected and what was told stands in the store, so that a restart neither loses a hit
-//! nor tells it twice; only a delivery whose answer was lost is sent again, under the same number.
+//! Following topics. In: `[[follow]]` of the configuration, the index as it grows and the log of documents. Out: each hit sent
+//! to its topic's webhook when it is new, when it has changed and when it is gone. What was collected and what was told
+//! stands in the store, so that a restart neither loses a hit nor tells it twice; only a delivery whose answer was lost is
+//! sent again, under the same number.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -15,10 +16,10 @@ use super::webhook;
 use crate::config::Loaded;
 use crate::daemon::now_ms;
 use crate::daemon::reloading::{Current, titles};
-use crate::documents::StoreDocuments;
+use crate::documents::{StoreDocuments, unpack};
 use crate::serve;
-use crate::serve::{Follow, metrics};
-use taojin_crawl::store::{Delivery, FollowMark, Follows};
+use crate::serve::{Follow, Found, Marked, Tell, metrics};
+use taojin_crawl::store::{Change, Delivery, DocumentRow, FollowMark, Follows, Told};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{self, Reader, SiteTitles, Watermark};
 
@@ -155,11 +156,18 @@ async fn follow_on(topic: Arc<Topic>, current: watch::Receiver<Current>) -> Stri
 impl Topic {
     /// Notes the hits that came since the last time. Gives where the index stood.
     fn collect(&self, last: Option<Watermark>) -> anyhow::Result<Watermark> {
+        let gone = match last {
+            Some(_) => self.follows.gone(&self.follow.name, self.told())?,
+            None => 0,
+        };
+        if gone > 0 {
+            tracing::info!(follow = self.follow.name, gone, "hits are gone");
+        }
         let present = self.reader.watermark()?;
         if last == Some(present) {
             return Ok(present);
         }
-        let name = &self.follow.name;
+        let (name, told) = (&self.follow.name, self.told());
         let after = match last {
             Some(last) => last,
             None => self.begin(present)?,
@@ -174,18 +182,30 @@ impl Topic {
             found.len() < COLLECTED_MAX
         })?;
         // An import of that many at once is told of in part: the rest is in the feed and in the search.
-        let reached = if reached == after { present } else { reached };
-        // What held no hit need not be noted: it is looked at again after a restart.
-        if found.is_empty() {
-            return Ok(reached);
-        }
+        let whole = reached != after;
+        let reached = if whole { reached } else { present };
+        let told = Told {
+            // Which hits are none any more is known only when all were looked at.
+            gone: told.gone && whole,
+            ..told
+        };
         found.sort_unstable();
         let found: Vec<u64> = found.into_iter().map(|(_, _, document)| document).collect();
-        let new = self.follows.found(name, &found, mark(reached))?;
+        let new = self.follows.found(name, &found, mark(reached), told)?;
         if new > 0 {
-            tracing::info!(follow = name, new, "new hits");
+            tracing::info!(follow = name, new, "hits to tell");
         }
         Ok(reached)
+    }
+
+    /// What the follower wants to be told of.
+    fn told(&self) -> Told {
+        let wants = |tell| self.follow.tell.contains(&tell);
+        Told {
+            new: wants(Tell::New),
+            changed: wants(Tell::Changed),
+            gone: wants(Tell::Gone),
+        }
     }
 
     /// Where an earlier run of the daemon came to.
@@ -231,12 +251,21 @@ impl Topic {
         let Some(delivery) = self.follows.next(name, DELIVERY_HITS)? else {
             return Ok(None);
         };
-        let mut documents = Vec::new();
-        for fingerprint in &delivery.fingerprints {
-            documents.extend(self.reader.document(*fingerprint)?);
+        let (mut documents, mut changes, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+        for hit in &delivery.hits {
+            if hit.change == Change::Deleted {
+                let known = self.follows.last_known(hit.fingerprint)?;
+                gone.extend(known.map(|(latest, body)| was(&latest, body.as_deref())));
+            } else if let Some(document) = self.reader.document(hit.fingerprint)? {
+                documents.push(document);
+                changes.push(hit.change.name());
+            }
         }
         let wanted = self.follow.wanted(DELIVERY_HITS, now_ms());
-        let hits = serve::as_hits(&self.reader, &wanted, documents);
+        let hits = serve::as_hits(&self.reader, &wanted, documents).into_iter();
+        let hits = hits.zip(changes).map(|(hit, change)| (hit.found, change));
+        let gone = gone.into_iter().map(|hit| (hit, Change::Deleted.name()));
+        let hits: Vec<_> = hits.chain(gone).collect();
         let body = (!hits.is_empty()).then(|| serve::message(&self.follow, delivery.number, hits));
         Ok(Some((delivery, body)))
     }
@@ -273,6 +302,31 @@ impl Topic {
             }
         }
         Ok(false)
+    }
+}
+
+/// A document that is no hit any more, as it was told of: address and title, without its text.
+fn was(latest: &DocumentRow, body: Option<&[u8]>) -> Found {
+    // What was taken down has no title any more.
+    let title = body.and_then(|body| unpack(body).ok()?.1.title);
+    Found {
+        id: format!("{:016x}", latest.fingerprint),
+        url: latest.url.clone(),
+        title: Marked {
+            text: title.unwrap_or_default(),
+            marks: Vec::new(),
+        },
+        site: Some(latest.site.clone()).filter(|site| !site.is_empty()),
+        published: None,
+        author: None,
+        source: None,
+        snippet: Marked {
+            text: String::new(),
+            marks: Vec::new(),
+        },
+        score: 0.0,
+        group: None,
+        duplicates: 0,
     }
 }
 

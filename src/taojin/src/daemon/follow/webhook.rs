@@ -9,6 +9,7 @@ use std::time::Duration;
 use reqwest::header;
 use reqwest::redirect::Policy;
 
+use crate::daemon::now_ms;
 use crate::serve::{Follow, signature};
 
 /// Longest wait for a connection.
@@ -45,7 +46,8 @@ pub(crate) fn client() -> reqwest::Result<reqwest::Client> {
     })
 }
 
-/// Sends one delivery; any 2xx means that it arrived.
+/// Sends one delivery; any 2xx means that it arrived. What is signed holds the time of this very try, so that a receiver can
+/// refuse an old delivery that somebody sends again.
 pub(crate) async fn send(
     client: &reqwest::Client,
     follow: &Follow,
@@ -58,7 +60,13 @@ pub(crate) async fn send(
         .header("taojin-delivery", format!("{}-{number}", follow.name));
     if !follow.secret.is_empty() {
         let mark = signature(&follow.secret, body.as_bytes());
-        request = request.header("taojin-signature", format!("sha256={mark}"));
+        let now_s = now_ms() / 1_000;
+        let timed = signature(&follow.secret, format!("{now_s}.{body}").as_bytes());
+        request = request
+            .header("taojin-timestamp", now_s)
+            .header("taojin-signature-v2", format!("sha256={timed}"))
+            // Without the time, for receivers of older versions.
+            .header("taojin-signature", format!("sha256={mark}"));
     }
     let answer = request.body(body).send().await.map_err(|e| Undelivered {
         error: short(&reason(&e.without_url())),

@@ -36,7 +36,7 @@ impl From<Failure> for Problem {
         match failure {
             Failure::Busy => Problem::new(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "the request was not done within its time limit; try again in a moment",
+                "the request was not done within its time limit (serve.time_limit_ms) and was stopped; try again in a moment, or ask for less",
             ),
             Failure::Broken => Problem::new(
                 StatusCode::INTERNAL_SERVER_ERROR,

@@ -1,13 +1,15 @@
 //! Topics that are followed. In: `[[follow]]` of the configuration. Out: the search that each stands for, the message
 //! that tells of new hits, and when to try again. Never sends anything.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use crate::serve::api::answer::SearchHit;
 use crate::serve::config::SITES_MAX;
 use crate::serve::guard::secret::Secret;
 use crate::serve::search::params::SITE_CHARS_MAX;
-use crate::serve::search::source::{Arrived, Wanted};
+use crate::serve::search::source::{Found, Wanted};
 use taojin_search::query::MAX_QUERY_CHARS;
 
 /// Characters of a name: it stands in addresses.
@@ -20,7 +22,7 @@ const RETRY_MAX_MS: i64 = 3_600_000;
 const TRIES_MAX: u32 = 40;
 
 /// One topic that is followed: a saved search.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Follow {
     /// Name in addresses: small letters, digits, `-`. `/feeds/NAME.atom`, `/feeds/NAME.json`.
@@ -40,6 +42,44 @@ pub struct Follow {
     /// Key of the signature of what is sent.
     #[serde(default)]
     pub secret: Secret,
+    /// A file that holds this key, in place of [`Follow::secret`].
+    #[serde(default)]
+    pub secret_file: PathBuf,
+    /// What is sent: hits that are `new`, hits that have `changed`, hits that are `gone`.
+    #[serde(default = "everything")]
+    pub tell: Vec<Tell>,
+}
+
+/// What happens to a hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tell {
+    /// It is a hit for the first time.
+    New,
+    /// It was sent before and says something else now.
+    Changed,
+    /// It was sent before and is gone, or no hit any more.
+    Gone,
+}
+
+/// Default: a receiver that keeps a list of its own must hear of all three, and only of what it has been sent before.
+fn everything() -> Vec<Tell> {
+    vec![Tell::New, Tell::Changed, Tell::Gone]
+}
+
+impl Default for Follow {
+    fn default() -> Self {
+        Follow {
+            name: String::new(),
+            title: String::new(),
+            query: String::new(),
+            sites: Vec::new(),
+            webhook: String::new(),
+            secret: Secret::default(),
+            secret_file: PathBuf::new(),
+            tell: everything(),
+        }
+    }
 }
 
 impl Follow {
@@ -92,8 +132,18 @@ impl Follow {
                 "sites of topic {name}: {SITES_MAX} at most, of {SITE_CHARS_MAX} characters each"
             ));
         }
+        if !self.secret.is_empty() && !self.secret_file.as_os_str().is_empty() {
+            return Some(format!(
+                "secret_file and secret of topic {name} are both set: remove one of them"
+            ));
+        }
         if self.webhook.is_empty() {
             return None;
+        }
+        if self.tell.is_empty() {
+            return Some(format!(
+                "tell = []: topic {name} would never send anything; write for example [\"new\"]"
+            ));
         }
         let target = url::Url::parse(&self.webhook);
         let fine = target.is_ok_and(|u| matches!(u.scheme(), "http" | "https") && u.has_host());
@@ -131,17 +181,31 @@ struct Message<'a> {
     title: &'a str,
     query: &'a str,
     delivery: String,
-    hits: Vec<SearchHit>,
+    hits: Vec<MessageHit>,
 }
 
-/// The body that tells of hits, as JSON; the same for the same delivery.
-pub fn message(follow: &Follow, number: i64, hits: Vec<Arrived>) -> String {
+/// One hit, as in `/api/search`, and what happened to it.
+#[derive(Debug, Serialize)]
+struct MessageHit {
+    change: &'static str,
+    #[serde(flatten)]
+    hit: SearchHit,
+}
+
+/// The body that tells of hits, as JSON, each with what happened to it: `new`, `changed` or `deleted`.
+pub fn message(follow: &Follow, number: i64, hits: Vec<(Found, &'static str)>) -> String {
     let message = Message {
         follow: &follow.name,
         title: follow.shown(),
         query: &follow.query,
         delivery: format!("{}-{number}", follow.name),
-        hits: hits.into_iter().map(|hit| hit.found.into()).collect(),
+        hits: hits
+            .into_iter()
+            .map(|(found, change)| MessageHit {
+                change,
+                hit: found.into(),
+            })
+            .collect(),
     };
     serde_json::to_string(&message).expect("texts and finite numbers only")
 }

@@ -18,6 +18,7 @@ use axum::serve::IncomingStream;
 use tokio::time::Instant;
 
 use super::listen::Guarded;
+use super::quota::network;
 use super::refusal::Refusal;
 use crate::serve::config::Config;
 
@@ -96,14 +97,6 @@ impl Limiter {
         }
         let address = peer?.ip().to_canonical();
         (!address.is_loopback()).then_some(address)
-    }
-}
-
-/// One household or company: an IPv4 address, or the /64 that an IPv6 line has.
-fn network(client: IpAddr) -> u64 {
-    match client.to_canonical() {
-        IpAddr::V4(address) => u64::from(address.to_bits()),
-        IpAddr::V6(address) => (address.to_bits() >> 64) as u64,
     }
 }
 

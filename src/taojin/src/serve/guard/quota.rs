@@ -8,16 +8,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Part of all connections that one client may have: four greedy ones are needed to keep everybody else out.
 const SHARE: usize = 4;
 
-/// Who has how many connections.
+/// Who has how many connections, by [`network`].
 #[derive(Clone)]
 pub(crate) struct ConnectionQuota {
-    taken: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    taken: Arc<Mutex<HashMap<u64, usize>>>,
     most: usize,
 }
 
 /// One connection of a client; dropped, it is free again.
 pub(crate) struct ConnectionSlot {
-    client: Option<IpAddr>,
+    client: Option<u64>,
     quota: ConnectionQuota,
 }
 
@@ -32,10 +32,10 @@ impl ConnectionQuota {
 
     /// A place for one more connection of this client, if it may have one.
     pub(crate) fn take(&self, client: IpAddr) -> Option<ConnectionSlot> {
-        let client = Some(client.to_canonical()).filter(|address| !address.is_loopback());
-        if let Some(address) = client {
+        let client = (!client.to_canonical().is_loopback()).then(|| network(client));
+        if let Some(client) = client {
             let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-            let count = taken.entry(address).or_insert(0);
+            let count = taken.entry(client).or_insert(0);
             if *count >= self.most {
                 return None;
             }
@@ -48,17 +48,25 @@ impl ConnectionQuota {
     }
 }
 
+/// One household or company: an IPv4 address, or the /64 that an IPv6 line has and can choose any address of.
+pub(crate) fn network(client: IpAddr) -> u64 {
+    match client.to_canonical() {
+        IpAddr::V4(address) => u64::from(address.to_bits()),
+        IpAddr::V6(address) => (address.to_bits() >> 64) as u64,
+    }
+}
+
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let Some(address) = self.client else {
+        let Some(client) = self.client else {
             return;
         };
         let taken = &self.quota.taken;
         let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = taken.get_mut(&address) {
+        if let Some(count) = taken.get_mut(&client) {
             *count -= 1;
             if *count == 0 {
-                taken.remove(&address);
+                taken.remove(&client);
             }
         }
     }

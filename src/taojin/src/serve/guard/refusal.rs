@@ -19,6 +19,8 @@ pub(crate) enum Refusal {
     Foreign,
     /// The client has sent too many requests, and may send the next after this time.
     TooMany(Duration),
+    /// The request is for a name that is not ours.
+    OtherHost,
     /// There is nothing at this address.
     Nowhere,
 }
@@ -43,6 +45,10 @@ impl Refusal {
             Refusal::TooMany(_) => (
                 StatusCode::TOO_MANY_REQUESTS,
                 "too many requests from this address; come back after the seconds in retry-after",
+            ),
+            Refusal::OtherHost => (
+                StatusCode::MISDIRECTED_REQUEST,
+                "this server does not answer to this name; add it to serve.allowed_hosts, or set serve.public_url",
             ),
             Refusal::Nowhere => (
                 StatusCode::NOT_FOUND,

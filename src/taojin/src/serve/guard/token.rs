@@ -5,24 +5,21 @@
 //! A program sends `Authorization: Bearer TOKEN`; no browser adds that by itself. A person signs in once with the
 //! same token and gets a cookie that scripts cannot read (`HttpOnly`) and that other sites' pages do not carry
 //! (`SameSite=Strict`). As a second lock, a change that comes with the cookie must also come from a page of ours:
-//! `Sec-Fetch-Site` and `Origin`, which no page can forge, have to say so.
+//! `Sec-Fetch-Site` and `Origin`, which no page can forge, have to say so. Signing out ends the session itself, not only
+//! this browser's cookie; a restart ends all of them.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 
 use super::refusal::Refusal;
-use super::secret::{Secret, signature};
+use super::session::{SESSION_S, Sessions};
 use crate::serve::config::Config;
 use crate::serve::now_ms;
 use crate::serve::state::Server;
 
-/// How long a person stays signed in: a working day.
-const SESSION_S: i64 = 12 * 3_600;
 /// Name of the cookie.
 const COOKIE: &str = "taojin_operator";
-/// What a session's signature is about, so that it can serve for nothing else.
-const PURPOSE: &str = "taojin operator session until ";
 
 /// Proof that the request comes from the operator: a handler that changes something has one among its arguments.
 #[derive(Debug)]
@@ -32,6 +29,7 @@ impl Operator {
     /// Decides from the headers alone.
     pub(crate) fn prove(
         config: &Config,
+        sessions: &Sessions,
         method: &Method,
         headers: &HeaderMap,
         now_ms: i64,
@@ -44,8 +42,7 @@ impl Operator {
             let fine = token.is(offered);
             return fine.then_some(Operator).ok_or(Refusal::Unknown);
         }
-        let session = cookies(headers).find_map(|(name, value)| (name == COOKIE).then_some(value));
-        if !session.is_some_and(|value| session_holds(token, value, now_ms)) {
+        if !session(headers).is_some_and(|name| sessions.holds(name, now_ms)) {
             return Err(Refusal::Unknown);
         }
         if !method.is_safe() && !from_own_page(headers, &config.public_url) {
@@ -59,15 +56,19 @@ impl FromRequestParts<Server> for Operator {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Operator, Refusal> {
-        Operator::prove(&server.config, &parts.method, &parts.headers, now_ms())
+        let (method, headers) = (&parts.method, &parts.headers);
+        Operator::prove(&server.config, &server.sessions, method, headers, now_ms())
     }
 }
 
-/// The cookie of a new session, as a `Set-Cookie` value.
-pub(crate) fn session_cookie(config: &Config, now_ms: i64) -> String {
-    let until_s = now_ms / 1_000 + SESSION_S;
-    let mark = signature(&config.token, format!("{PURPOSE}{until_s}").as_bytes());
-    set_cookie(config, &format!("{until_s}.{mark}"), SESSION_S)
+/// The cookie of a session of this name, as a `Set-Cookie` value.
+pub(crate) fn session_cookie(config: &Config, name: &str) -> String {
+    set_cookie(config, name, SESSION_S)
+}
+
+/// The name of the session that a browser sends; it need not be open.
+pub(crate) fn session(headers: &HeaderMap) -> Option<&str> {
+    cookies(headers).find_map(|(name, value)| (name == COOKIE).then_some(value))
 }
 
 /// The cookie that ends a session.
@@ -81,18 +82,6 @@ fn set_cookie(config: &Config, value: &str, age_s: i64) -> String {
         false => "",
     };
     format!("{COOKIE}={value}; Path=/; Max-Age={age_s}; HttpOnly; SameSite=Strict{secure}")
-}
-
-/// Whether a session's value was signed with this token and is not over.
-fn session_holds(token: &Secret, value: &str, now_ms: i64) -> bool {
-    let Some((until_s, mark)) = value.split_once('.') else {
-        return false;
-    };
-    let genuine = Secret::from(signature(token, format!("{PURPOSE}{until_s}").as_bytes()).as_str());
-    genuine.is(mark)
-        && until_s
-            .parse()
-            .is_ok_and(|until: i64| now_ms / 1_000 < until)
 }
 
 /// Whether a browser says that a page of ours sent this. Without either header it is no browser of today.

@@ -196,6 +196,7 @@ pub(crate) struct ApiLabels {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ParameterLabels {
     pub(crate) too_long: &'static str,
+    pub(crate) too_costly: &'static str,
     pub(crate) date: &'static str,
     pub(crate) backwards: &'static str,
     pub(crate) number: &'static str,

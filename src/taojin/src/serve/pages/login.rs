@@ -13,7 +13,7 @@ use super::request::{PageRequest, page, see_other};
 use super::view::Chrome;
 use crate::serve::guard::form::Form;
 use crate::serve::guard::refusal::Refusal;
-use crate::serve::guard::token::{from_own_page, no_cookie, session_cookie};
+use crate::serve::guard::token::{from_own_page, no_cookie, session, session_cookie};
 use crate::serve::now_ms;
 use crate::serve::state::Server;
 
@@ -57,16 +57,22 @@ pub(crate) async fn sign_in(request: PageRequest, headers: HeaderMap, form: Form
         let wrong = |c: &Chrome| c.t.operator.wrong_token;
         return show(request.in_language_of(&form), form.get("next"), Some(wrong));
     }
+    let Some(name) = request.server.sessions.begin(now_ms()) else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
     with_cookie(
         see_other(&request.server, own_path(form.get("next"))),
-        &session_cookie(config, now_ms()),
+        &session_cookie(config, &name),
     )
 }
 
-/// `POST /logout`: ends the session of this browser.
+/// `POST /logout`: ends the session of this browser, also for whoever has copied its cookie.
 pub(crate) async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Response {
     let answer = see_other(&server, "/");
     if from_own_page(&headers, &server.config.public_url) {
+        if let Some(name) = session(&headers) {
+            server.sessions.end(name);
+        }
         with_cookie(answer, &no_cookie(&server.config))
     } else {
         answer

@@ -22,7 +22,7 @@ pub(crate) async fn as_page(
     }
     let (parts, body) = request.into_parts();
     let answer = next.run(Request::from_parts(parts.clone(), body)).await;
-    let Some(refusal) = answer.extensions().get::<Refusal>() else {
+    let Some(refusal) = answer.extensions().get::<Refusal>().copied() else {
         return answer;
     };
     let mut asked = PageRequest::of(&server, &parts);
@@ -38,6 +38,8 @@ pub(crate) async fn as_page(
             failure(c, StatusCode::FORBIDDEN, heading, text)
         }
         Refusal::Nowhere => missing(c),
+        // No page of ours for a name that is not ours.
+        Refusal::OtherHost => answer,
         Refusal::TooMany(_) => {
             let (heading, text) = (c.t.too_many, c.t.too_many_text);
             let mut page = failure(c, StatusCode::TOO_MANY_REQUESTS, heading, text);

@@ -58,7 +58,13 @@ impl PageRequest {
             Err(error) => (lenient(&raw, server), Some(error)),
         };
         let accepted = parts.headers.get(header::ACCEPT_LANGUAGE);
-        let proof = Operator::prove(&server.config, &Method::GET, &parts.headers, now_ms());
+        let proof = Operator::prove(
+            &server.config,
+            &server.sessions,
+            &Method::GET,
+            &parts.headers,
+            now_ms(),
+        );
         PageRequest {
             server: Server::clone(server),
             raw,

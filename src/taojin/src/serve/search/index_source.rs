@@ -68,6 +68,7 @@ pub fn understood(reader: &Reader, wanted: &Wanted) -> Parsed {
     query.half_life_ms = wanted.half_life_ms.unwrap_or_default();
     query.grouped = wanted.grouped;
     query.facets = wanted.facets;
+    query.stop = wanted.stop.clone();
     query.limit = wanted.limit;
     query.offset = wanted.offset;
     parsed

@@ -28,6 +28,8 @@ pub(crate) const NAMES: [&str; 13] = [
 pub(crate) enum ParamError {
     /// `q` has more characters than allowed.
     TooLong { chars: usize, max: usize },
+    /// `q` looks for more single characters than allowed.
+    TooCostly { found: usize, max: usize },
     /// Not a day, a moment or a period.
     Date { name: &'static str, value: String },
     /// `until` lies before `since`; only people hear of it, the API finds nothing then.
@@ -63,7 +65,7 @@ impl ParamError {
     /// Name of the parameter at fault.
     pub(crate) fn parameter(&self) -> &str {
         match self {
-            ParamError::TooLong { .. } => "q",
+            ParamError::TooLong { .. } | ParamError::TooCostly { .. } => "q",
             ParamError::Backwards => "until",
             ParamError::Sort { .. } => "sort",
             ParamError::HalfLife { .. } => "half_life",
@@ -86,6 +88,10 @@ impl ParamError {
             ParamError::TooLong { chars, max } => {
                 let (chars, max) = (number(chars), number(max));
                 fill(p.too_long, &[("chars", &chars), ("max", &max)])
+            }
+            ParamError::TooCostly { found, max } => {
+                let (found, max) = (number(found), number(max));
+                fill(p.too_costly, &[("found", &found), ("max", &max)])
             }
             ParamError::Date { name, value } => fill(p.date, &[("name", name), ("value", value)]),
             ParamError::Backwards => p.backwards.to_owned(),

@@ -5,8 +5,9 @@ use super::param_error::{NAMES, ParamError, echo};
 use super::source::Wanted;
 use crate::serve::config::{Config, DEFAULT_LIMIT, SITES_MAX};
 use crate::serve::pages::lang::Lang;
-use taojin_search::index::Sort;
+use taojin_search::index::{MAX_SINGLE_CHARACTERS, Sort, Stop};
 use taojin_search::query::dates::{Calendar, period_ms};
+use taojin_search::query::parse;
 
 /// Longest value of a parameter other than `q` and `site`, in characters.
 pub(crate) const VALUE_CHARS_MAX: usize = 64;
@@ -96,6 +97,7 @@ impl Params {
             limit: self.limit,
             offset: self.offset,
             facets,
+            stop: Stop::default(),
         }
     }
 
@@ -132,7 +134,22 @@ impl Params {
                 _ => params.take(name, value.trim(), rules)?,
             }
         }
+        params.affordable(rules)?;
         Ok(params)
+    }
+
+    /// Refuses a search that would cost too much.
+    fn affordable(&self, rules: &Rules<'_>) -> Result<(), ParamError> {
+        let calendar = Calendar {
+            utc_offset_minutes: rules.utc_offset_minutes,
+            now_ms: rules.now_ms,
+        };
+        let found = parse(&self.text, &calendar).query.single_characters();
+        let max = MAX_SINGLE_CHARACTERS;
+        match found > max {
+            true => Err(ParamError::TooCostly { found, max }),
+            false => Ok(()),
+        }
     }
 
     fn take_text(&mut self, value: &str, max: usize) -> Result<(), ParamError> {

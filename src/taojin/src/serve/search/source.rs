@@ -3,7 +3,7 @@
 
 use taojin_extract::Document;
 use taojin_search::index::SiteTitles;
-use taojin_search::index::{Dates, Sort, Suggestion};
+use taojin_search::index::{Dates, Sort, Stop, Suggestion};
 use taojin_search::query::Note;
 pub(crate) use taojin_search::query::snippet::Marked;
 
@@ -37,6 +37,8 @@ pub struct Wanted {
     pub offset: usize,
     /// Whether counts by site and date and related terms are wanted: they cost a look at every hit.
     pub facets: bool,
+    /// Ends the search when nobody waits for it any more.
+    pub stop: Stop,
 }
 
 /// One hit.

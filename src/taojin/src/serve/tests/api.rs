@@ -235,6 +235,35 @@ async fn documents_are_found_by_id_only() {
     }
 }
 
+/// Each single character is thousands of words: a few are fine, a query full of them is refused by its number.
+#[tokio::test]
+async fn a_query_of_many_single_characters_is_too_costly() {
+    let query = |number: usize| {
+        let quoted: Vec<String> = "油气田井勘探开发储层"
+            .chars()
+            .take(number)
+            .map(|c| format!("\"{c}\""))
+            .collect();
+        let query = url::form_urlencoded::byte_serialize(quoted.join(" OR ").as_bytes())
+            .collect::<String>();
+        format!("?q={query}")
+    };
+    assert_eq!(
+        get(&format!("/api/search{}", query(8))).await.status,
+        StatusCode::OK
+    );
+    for path in ["/api/search", "/feed.json"] {
+        let detail = get(&format!("{path}{}", query(9))).await.problem(400);
+        assert!(
+            detail.contains("9 single characters, 8 are allowed"),
+            "{detail}"
+        );
+    }
+    let page = get(&format!("/{}", query(9))).await;
+    assert_eq!(page.status, StatusCode::BAD_REQUEST);
+    assert!(page.body.contains('8'), "{}", page.body);
+}
+
 #[tokio::test]
 async fn health_status_and_metrics() {
     assert_eq!(get("/healthz").await.body, "ok\n");

@@ -57,7 +57,11 @@ fn retries_rest_longer_and_end() {
 #[test]
 fn a_message_is_the_same_for_the_same_delivery() {
     let topic = follow("deep-sea", "油价", "");
-    let hits = || Fake::default().latest(&topic.wanted(2, 0)).unwrap();
+    let hits = || {
+        let found = Fake::default().latest(&topic.wanted(2, 0)).unwrap();
+        let found = found.into_iter().map(|hit| hit.found);
+        found.zip(["changed", "deleted"]).collect()
+    };
     let text = message(&topic, 7, hits());
     assert_eq!(text, message(&topic, 7, hits()));
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -65,4 +69,6 @@ fn a_message_is_the_same_for_the_same_delivery() {
     assert_eq!(value["title"], "油价");
     assert_eq!(value["hits"].as_array().unwrap().len(), 2);
     assert_eq!(value["hits"][1]["id"], "0000000000000001");
+    assert_eq!(value["hits"][0]["change"], "changed");
+    assert_eq!(value["hits"][1]["change"], "deleted");
 }

@@ -20,7 +20,7 @@ async fn start(config: Config) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<i
 
 async fn fetch(stream: &mut TcpStream) -> String {
     stream
-        .write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        .write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
         .await
         .unwrap();
     let mut answer = String::new();
@@ -40,6 +40,45 @@ async fn it_serves_and_stops_when_told() {
         .unwrap()
         .unwrap();
     assert!(TcpStream::connect(address).await.is_err());
+}
+
+/// A search that nobody waits for any more is stopped: at the time limit, and when the client hangs up.
+#[tokio::test]
+async fn a_search_ends_with_the_one_who_waits_for_it() {
+    for (time_limit_ms, client_stays) in [(100, true), (25_000, false)] {
+        let held = Arc::new(AtomicBool::new(true));
+        let config = Config {
+            time_limit_ms,
+            ..Config::default()
+        };
+        let source = Arc::new(Fake {
+            held: Arc::clone(&held),
+        });
+        let listener = bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let state = ServeState {
+            source,
+            ..state(config)
+        };
+        let running = tokio::spawn(serve(listener, state, std::future::pending()));
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = b"GET /api/search?q=wait HTTP/1.1\r\nhost: localhost\r\n\r\n";
+        stream.write_all(request).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert!(held.load(Ordering::Relaxed), "the search has not begun");
+        let _stream = client_stays.then_some(stream);
+        for _ in 0..500 {
+            if !held.load(Ordering::Relaxed) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert!(
+            !held.load(Ordering::Relaxed),
+            "still searching: {client_stays}"
+        );
+        running.abort();
+    }
 }
 
 #[tokio::test]
@@ -64,6 +103,59 @@ async fn a_silent_client_is_hung_up_on() {
         let ended =
             tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut rest)).await;
         assert!(ended.is_ok(), "still open");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_drips_its_request_is_hung_up_on() {
+    let (address, _stop, _running) = start(Config {
+        idle_ms: 10_000,
+        request_ms: 300,
+        ..Config::default()
+    })
+    .await;
+    let head = "GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-slow: ";
+    let post = "POST /login HTTP/1.1\r\nhost: localhost\r\ncontent-length: 60000\r\n\
+                content-type: application/x-www-form-urlencoded\r\n\r\n";
+    for begin in [head, post] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(begin.as_bytes()).await.unwrap();
+        let (mut from, mut to) = stream.into_split();
+        let dripping = async {
+            while to.write_all(b"a").await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let closed = async {
+            let mut rest = Vec::new();
+            from.read_to_end(&mut rest).await.ok();
+        };
+        tokio::select! {
+            () = dripping => {}
+            () = closed => {}
+            () = tokio::time::sleep(Duration::from_secs(3)) => panic!("still open: {begin:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_may_ask_again_and_again_for_longer_than_one_request_may_take() {
+    let (address, _stop, _running) = start(Config {
+        request_ms: 200,
+        ..Config::default()
+    })
+    .await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let started = std::time::Instant::now();
+    while started.elapsed() < Duration::from_millis(600) {
+        let request = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
+        stream.write_all(request).await.unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"ok\n") {
+            let read = stream.read_buf(&mut answer).await.unwrap();
+            assert_ne!(read, 0, "hung up after {:?}", started.elapsed());
+        }
+        tokio::time::sleep(Duration::from_millis(60)).await;
     }
 }
 
@@ -95,6 +187,12 @@ fn one_client_has_a_quarter_of_the_connections() {
     held.pop();
     let again = seats.take(greedy);
     assert!(again.is_some() && seats.take(greedy).is_none());
+    // Whoever has an IPv6 line has 2^64 addresses.
+    let line = |last: u16| format!("2001:db8:0:7::{last:x}").parse().unwrap();
+    let lines: Vec<_> = (1..=9).filter_map(|last| seats.take(line(last))).collect();
+    assert_eq!(lines.len(), 3);
+    let next_door = "2001:db8:0:8::1".parse().unwrap();
+    assert!(seats.take(next_door).is_some());
     // A proxy on this machine brings everybody.
     let own: Vec<_> = (0..50).map(|_| seats.take([127, 0, 0, 1].into())).collect();
     assert!(own.iter().all(Option::is_some));

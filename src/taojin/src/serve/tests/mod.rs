@@ -6,6 +6,7 @@ mod feed;
 mod figures;
 mod follow;
 mod help;
+mod host;
 mod limiter;
 mod listen;
 mod log;
@@ -133,6 +134,13 @@ impl SearchSource for Fake {
         match wanted.text.as_str() {
             "broken" => return Err(SourceError("/secret/path is gone".to_owned())),
             "panic" => panic!("asked to"),
+            "wait" => {
+                while !wanted.stop.is_stopped() {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                self.held.store(false, Ordering::Relaxed);
+                return Err(SourceError("stopped".to_owned()));
+            }
             "slow" => {
                 while self.held.load(Ordering::Relaxed) {
                     std::thread::sleep(Duration::from_millis(5));

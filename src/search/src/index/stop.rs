@@ -1,0 +1,213 @@
+//! Stopping a search that nobody waits for any more, and refusing one that costs too much. In: a [`Stop`] that stands in
+//! the query. Out: an error in place of an answer; never a part of one that looks whole.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tantivy::collector::{Collector, SegmentCollector};
+use tantivy::query::{EnableScoring, Explanation, Query as TantivyQuery, Scorer, Weight};
+use tantivy::schema::Term;
+use tantivy::{
+    COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentReader, TERMINATED, TantivyError,
+};
+
+use super::clauses::Boxed;
+use super::query::{Query, Target};
+use crate::analyze::{GramPhrase, gram_phrase, normalize};
+
+/// Most single characters that one query may look for: each is every pair of characters with it, thousands of lists in
+/// each field. Who looks for eight of them at once means a word.
+pub const MAX_SINGLE_CHARACTERS: usize = 8;
+
+/// Documents looked at between two looks at the [`Stop`]: some ten thousandths of a second.
+const LOOK_EVERY: u32 = 4_096;
+
+/// A switch that ends the searches it was given to. Clones are the same switch.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+/// Two queries ask the same, whoever can stop them.
+impl PartialEq for Stop {
+    fn eq(&self, _: &Stop) -> bool {
+        true
+    }
+}
+
+impl Eq for Stop {}
+
+impl Stop {
+    /// Ends the searches.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether they are to end.
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// A collector that obeys this.
+    pub(super) fn with<C: Collector>(&self, inner: C) -> Stoppable<'_, C> {
+        Stoppable { inner, stop: self }
+    }
+
+    pub(super) fn check(&self) -> tantivy::Result<()> {
+        match self.is_stopped() {
+            true => Err(TantivyError::InternalError("stopped".to_owned())),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Query {
+    /// How many single characters are looked for literally (see [`MAX_SINGLE_CHARACTERS`]).
+    pub fn single_characters(&self) -> usize {
+        let clauses = self.groups.iter().flat_map(|group| &group.any);
+        let single = clauses.filter(|clause| {
+            clause.target != Target::Site
+                && matches!(gram_phrase(&normalize(&clause.text)), GramPhrase::Single(_))
+        });
+        single.count()
+    }
+}
+
+/// A collector that ends with an error once its search is stopped.
+pub(super) struct Stoppable<'a, C> {
+    inner: C,
+    stop: &'a Stop,
+}
+
+impl<C: Collector> Collector for Stoppable<'_, C> {
+    type Fruit = C::Fruit;
+    type Child = C::Child;
+
+    fn for_segment(
+        &self,
+        at: SegmentOrdinal,
+        segment: &SegmentReader,
+    ) -> tantivy::Result<C::Child> {
+        self.inner.for_segment(at, segment)
+    }
+
+    fn requires_scoring(&self) -> bool {
+        self.inner.requires_scoring()
+    }
+
+    fn merge_fruits(
+        &self,
+        fruits: Vec<<C::Child as SegmentCollector>::Fruit>,
+    ) -> tantivy::Result<C::Fruit> {
+        self.inner.merge_fruits(fruits)
+    }
+
+    fn collect_segment(
+        &self,
+        weight: &dyn Weight,
+        at: u32,
+        segment: &SegmentReader,
+    ) -> tantivy::Result<<C::Child as SegmentCollector>::Fruit> {
+        self.stop.check()?;
+        let mut child = self.inner.for_segment(at, segment)?;
+        let mut fitting = weight.scorer(segment, 1.0)?;
+        match self.requires_scoring() {
+            true => self.scored(&mut child, fitting.as_mut(), segment)?,
+            false => self.unscored(&mut child, fitting.as_mut(), segment)?,
+        }
+        Ok(child.harvest())
+    }
+}
+
+impl<C: Collector> Stoppable<'_, C> {
+    fn scored(
+        &self,
+        child: &mut C::Child,
+        fitting: &mut dyn Scorer,
+        segment: &SegmentReader,
+    ) -> tantivy::Result<()> {
+        let alive = segment.alive_bitset();
+        let mut seen: u32 = 0;
+        let mut doc = fitting.doc();
+        while doc != TERMINATED {
+            if alive.is_none_or(|alive| alive.is_alive(doc)) {
+                child.collect(doc, fitting.score());
+            }
+            seen = seen.wrapping_add(1);
+            if seen.is_multiple_of(LOOK_EVERY) {
+                self.stop.check()?;
+            }
+            doc = fitting.advance();
+        }
+        Ok(())
+    }
+
+    fn unscored(
+        &self,
+        child: &mut C::Child,
+        fitting: &mut dyn Scorer,
+        segment: &SegmentReader,
+    ) -> tantivy::Result<()> {
+        let alive = segment.alive_bitset();
+        let mut block = [0; COLLECT_BLOCK_BUFFER_LEN];
+        loop {
+            let filled = fitting.fill_buffer(&mut block);
+            let docs = block.get(..filled).unwrap_or_default();
+            match alive {
+                None => child.collect_block(docs),
+                Some(alive) => {
+                    for doc in docs.iter().copied().filter(|doc| alive.is_alive(*doc)) {
+                        child.collect(doc, 0.0);
+                    }
+                }
+            }
+            if filled < block.len() {
+                return Ok(());
+            }
+            self.stop.check()?;
+        }
+    }
+}
+
+/// A query that is dear to begin with in each segment, and is not begun once its search is stopped.
+#[derive(Debug)]
+pub(super) struct Dear {
+    pub(super) inner: Boxed,
+    pub(super) stop: Stop,
+}
+
+impl Clone for Dear {
+    fn clone(&self) -> Self {
+        Dear {
+            inner: self.inner.box_clone(),
+            stop: self.stop.clone(),
+        }
+    }
+}
+
+impl TantivyQuery for Dear {
+    fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(Box::new(DearWeight {
+            inner: self.inner.weight(scoring)?,
+            stop: self.stop.clone(),
+        }))
+    }
+
+    fn query_terms<'a>(&'a self, visitor: &mut dyn FnMut(&'a Term, bool)) {
+        self.inner.query_terms(visitor);
+    }
+}
+
+struct DearWeight {
+    inner: Box<dyn Weight>,
+    stop: Stop,
+}
+
+impl Weight for DearWeight {
+    fn scorer(&self, segment: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        self.stop.check()?;
+        self.inner.scorer(segment, boost)
+    }
+
+    fn explain(&self, segment: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
+        self.inner.explain(segment, doc)
+    }
+}

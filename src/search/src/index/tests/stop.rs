@@ -1,0 +1,126 @@
+use super::*;
+
+/// `"油" OR "气" …` of so many characters.
+fn singles(number: usize) -> Query {
+    let clause = |c: char| Clause {
+        target: Target::Anywhere,
+        text: c.to_string(),
+        literal: true,
+    };
+    let characters = "油气田井勘探开发储层页岩天然石".chars();
+    Query {
+        groups: vec![Group {
+            occur: Occur::Must,
+            any: characters.take(number).map(clause).collect(),
+        }],
+        ..Query::default()
+    }
+}
+
+fn index_of(dir: &Path, number: usize) -> Reader {
+    let config = Config::default();
+    let mut writer = open_writer(dir, &config).unwrap();
+    for at in 0..number {
+        let url = format!("http://a.example/{at}");
+        let document = document(&url, "页岩气", "页岩气 产量 创新高 油气田 勘探 开发");
+        let entry = Entry {
+            fingerprint: at as u64 + 1,
+            seq: at as u64 + 1,
+            fetched_ms: 1,
+            changed_ms: 1,
+            document: &document,
+        };
+        writer.upsert(&entry).unwrap();
+    }
+    writer.commit(number as u64).unwrap();
+    writer.close().unwrap();
+    open_reader(dir, &ANALYZER, &config).unwrap()
+}
+
+#[test]
+fn a_query_of_many_single_characters_is_refused_by_its_number() {
+    let dir = tempfile::tempdir().unwrap();
+    let reader = index_of(dir.path(), 3);
+    let found = reader.search(&singles(MAX_SINGLE_CHARACTERS)).unwrap();
+    assert_eq!(found.total, 3);
+    let error = reader.search(&singles(9)).unwrap_err();
+    assert!(
+        matches!(error, IndexError::TooCostly { found: 9 }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("8 are allowed"), "{error}");
+    let scanned = reader.scan(&singles(9), true, Watermark::default(), |_| true);
+    assert!(scanned.is_err() && reader.latest(&singles(9), 1).is_err());
+}
+
+#[test]
+fn a_search_that_is_stopped_has_no_answer() {
+    let dir = tempfile::tempdir().unwrap();
+    let reader = index_of(dir.path(), 3);
+    for query in [Query::plain("页岩气"), singles(2), Query::default()] {
+        let whole = reader.search(&query).unwrap();
+        assert_eq!(whole.total, 3);
+        let query = Query {
+            facets: true,
+            ..query
+        };
+        query.stop.stop();
+        let error = reader.search(&query).unwrap_err();
+        assert!(matches!(error, IndexError::Stopped), "{error}");
+        assert!(reader.latest(&query, 1).is_err());
+    }
+}
+
+#[test]
+fn a_running_search_ends_where_it_stands() {
+    use tantivy::collector::{Collector as _, Count};
+    use tantivy::query::{AllQuery, EnableScoring, Query as _};
+
+    let dir = tempfile::tempdir().unwrap();
+    let reader = index_of(dir.path(), 200);
+    let searcher = reader.searcher().unwrap();
+    let stop = Stop::default();
+    let weight = AllQuery
+        .weight(EnableScoring::disabled_from_searcher(&searcher))
+        .unwrap();
+    let segment = searcher.segment_reader(0);
+    let counted = stop.with(Count).collect_segment(&*weight, 0, segment);
+    assert_eq!(counted.unwrap(), 200);
+    // Stopped by the first block that is collected: none of the others is.
+    let stopping = Stopping { stop: stop.clone() };
+    let ended = stop.with(stopping).collect_segment(&*weight, 0, segment);
+    assert!(ended.is_err());
+}
+
+/// Stops the search it collects for.
+struct Stopping {
+    stop: Stop,
+}
+
+impl tantivy::collector::Collector for Stopping {
+    type Fruit = ();
+    type Child = Stopping;
+
+    fn for_segment(&self, _: u32, _: &tantivy::SegmentReader) -> tantivy::Result<Stopping> {
+        let stop = self.stop.clone();
+        Ok(Stopping { stop })
+    }
+
+    fn requires_scoring(&self) -> bool {
+        false
+    }
+
+    fn merge_fruits(&self, _: Vec<()>) -> tantivy::Result<()> {
+        Ok(())
+    }
+}
+
+impl tantivy::collector::SegmentCollector for Stopping {
+    type Fruit = ();
+
+    fn collect(&mut self, _: u32, _: f32) {
+        self.stop.stop();
+    }
+
+    fn harvest(self) {}
+}
