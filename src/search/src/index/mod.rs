@@ -10,6 +10,7 @@ mod days;
 mod entry;
 mod grouping;
 mod groups;
+mod left_out;
 mod pinyin;
 mod plain;
 mod query;
@@ -38,6 +39,7 @@ use serde::{Deserialize, Serialize};
 pub use date::parse_published;
 pub use days::{DateCount, DateUnit, Dates};
 pub use entry::Entry;
+pub use left_out::{AllLeftOut, LeftOut, caught};
 pub use query::{Clause, Filter, Group, Occur, Query, Sort, Target};
 pub use reader::Reader;
 pub use rebuild::{

@@ -10,6 +10,7 @@ use tantivy::schema::{
 };
 
 use super::IndexError;
+use super::left_out::AllLeftOut;
 
 use crate::analyze::{GRAMS, SINGLES};
 
@@ -132,7 +133,7 @@ fn text(tokenizer: &str, option: IndexRecordOption) -> TextOptions {
 }
 
 /// What the last commit of an index says of itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Noted {
     /// Number of the last change of a document that the index holds.
     pub seq: u64,
@@ -141,7 +142,16 @@ pub struct Noted {
     /// Identity of the store that its documents are in; 0 in indexes that kept their documents themselves.
     #[serde(default)]
     pub store: i64,
+    /// Version of the program that wrote it; empty in indexes of versions that did not say.
+    #[serde(default)]
+    pub program: String,
+    /// Documents that could not be indexed.
+    #[serde(default, skip_serializing_if = "AllLeftOut::is_empty")]
+    pub left_out: AllLeftOut,
 }
+
+/// Version of this program.
+pub(super) const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
 /// What the last commit says, if this program can go on with the index.
 pub(super) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexError> {

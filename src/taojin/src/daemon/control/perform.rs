@@ -8,7 +8,7 @@ use super::actions::{self, broken, store_failed};
 use super::{Answer, Reply, Request, Wish, stopping};
 use crate::daemon::crawl::state::CrawlLoop;
 use crate::daemon::learn::templates::Seen;
-use crate::daemon::now_ms;
+use crate::daemon::liveness::Worker;
 use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
 use taojin_crawl::store::{NewUrl, Purged, UrlClass, UrlId, UrlRecord};
 
@@ -194,7 +194,7 @@ impl CrawlLoop {
             &self.index,
             name,
             now,
-            |_| shared.beat(now_ms()),
+            |_| shared.beat(Worker::CrawlLoop),
         );
         // Also after a failure some of it may be gone.
         let mut forgotten = Vec::new();

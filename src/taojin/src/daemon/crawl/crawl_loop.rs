@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use super::commit::BATCH_AGE;
 use super::replay::Replay;
 use super::state::{CrawlLoop, Event};
+use crate::daemon::Mode;
 use crate::daemon::control::actions;
+use crate::daemon::liveness::Worker;
 use crate::daemon::report::summary::Summary;
-use crate::daemon::{Mode, now_ms};
 use taojin_crawl::frontier::Next;
 
 /// The loop turns at least this often: schedules, the watchdog.
@@ -23,7 +24,7 @@ impl CrawlLoop {
         self.begin_pass()?;
         loop {
             let now = self.shared.now_ms();
-            self.shared.beat(now_ms());
+            self.shared.beat(Worker::CrawlLoop);
             if self.shared.is_stopping() {
                 self.take(Event::Stop)?;
             }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::freshness::Freshness;
+use super::health::{self, left_out, workers};
 use crate::config::Loaded;
 use crate::daemon::crawl::cycle;
 use crate::daemon::crawl::disk;
@@ -17,6 +18,7 @@ use crate::daemon::{Shared, now_ms};
 use crate::serve::{
     Activity, CycleCounts, DiskUse, Follow, FollowStatus, HostCounts, HostStatus, QueueCounts,
     SeenFilter, SiteStatus, Status, StatusSource, TemplateStatus, TermsStatus, Topics, UrlCounts,
+    WorkerStatus,
 };
 use taojin_crawl::frontier::{self, Cause, Explanation};
 use taojin_crawl::store::{Counts, FollowRecord, HostRecord, Reader, SiteCounts};
@@ -39,15 +41,6 @@ pub struct StatusBoard {
     /// Present beside a running daemon.
     shared: Option<Arc<Shared>>,
     started_ms: i64,
-}
-
-/// What there is to say of a daemon that crawls.
-fn running(shared: &Shared) -> String {
-    let anew = shared.reindexing().map(|at| {
-        let (seq, last) = (at.seq, at.last);
-        format!("the index is made anew: change {seq} of {last}")
-    });
-    shared.refused().or(anew).unwrap_or_default()
 }
 
 impl StatusBoard {
@@ -103,6 +96,8 @@ impl StatusBoard {
             documents,
             disk: self.disk(),
             terms: self.terms(),
+            workers: self.workers(),
+            left_out: left_out(&self.index_dir),
             ..Status::default()
         };
         let reader = match Reader::open(&self.data_dir) {
@@ -143,7 +138,7 @@ impl StatusBoard {
             Some(shared) if shared.is_stopping() => (Activity::Stopping, String::new()),
             Some(shared) => match shared.paused() {
                 Some(why) => (Activity::Paused, why),
-                None => (Activity::Running, running(shared)),
+                None => (Activity::Running, health::note(shared)),
             },
             None => {
                 let room = disk::room(&self.data_dir);
@@ -151,6 +146,10 @@ impl StatusBoard {
                 (Activity::ReadOnly, low.unwrap_or_default())
             }
         }
+    }
+
+    fn workers(&self) -> Vec<WorkerStatus> {
+        self.shared.as_deref().map(workers).unwrap_or_default()
     }
 
     /// None if somebody spoilt a file: the log of who uses it says what.

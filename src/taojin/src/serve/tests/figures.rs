@@ -205,3 +205,15 @@ async fn health_makes_no_search() {
     ask(&app, at("/readyz")).await.problem(503);
     held.store(false, Ordering::Relaxed);
 }
+
+/// One that does not get on is named to whoever asks whether the process is alive; why is the operator's business.
+#[tokio::test]
+async fn health_names_the_worker_that_does_not_get_on() {
+    let app = router(ServeState {
+        health: Arc::new(|| vec!["indexer"]),
+        ..state(Config::default())
+    });
+    let answer = ask(&app, Request::get("/healthz").body(Body::empty()).unwrap()).await;
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(answer.body, "stuck: indexer\n");
+}
