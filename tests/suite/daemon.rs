@@ -429,3 +429,139 @@ fn the_daemon_says_what_it_is_and_what_to_do_first() {
     daemon.signal("-TERM");
     assert_eq!(daemon.wait(), Some(0));
 }
+
+/// An index that cannot be read any more, of a version long ago: readers are answered while a new one is made.
+#[test]
+fn a_server_comes_up_beside_an_index_that_cannot_be_searched() {
+    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
+    assert!(
+        home.taojin(&["crawl"])
+            .status()
+            .expect("taojin runs")
+            .success()
+    );
+    let before = home.indexed().len() as u64;
+    let meta = home.data_dir().join("index/meta.json");
+    let text = fs::read_to_string(&meta).expect("the list of segments");
+    let ours = format!("\\\"format\\\":{}", taojin_search::index::FORMAT);
+    fs::write(&meta, text.replace(&ours, "\\\"format\\\":2")).expect("written");
+    let mut daemon = Daemon::start(&home);
+    daemon.wait_for_notice("READY=1");
+    daemon.wait_for_documents(before);
+    assert!(daemon.get("/healthz").starts_with("HTTP/1.1 200"));
+    daemon.signal("-TERM");
+    assert_eq!(daemon.wait(), Some(0));
+}
+
+/// An index that cannot be written any more is named at once, with the reason, and is healed when it can be.
+#[test]
+fn an_index_that_fails_is_named_in_the_status_until_it_is_mended() {
+    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let home = Home::new(
+        &web,
+        "min_delay_ms = 1\nmax_delay_ms = 1\nconnections_per_ip = 12",
+    );
+    let sites = without_sites(&home);
+    let mut daemon = Daemon::start(&home);
+    daemon.wait_for_notice("READY=1");
+    let worker = |status: &serde_json::Value, name: &str| {
+        let workers = status["workers"].as_array().cloned().unwrap_or_default();
+        workers
+            .into_iter()
+            .find(|w| w["name"] == name)
+            .unwrap_or_default()
+    };
+    daemon.wait_for_status("all get on", |status| {
+        let all = ["crawl loop", "fetching", "indexer", "server"];
+        all.iter().all(|name| worker(status, name)["alive"] == true)
+    });
+    // What is committed next finds no folder to write to.
+    let index = home.data_dir().join("index");
+    fs::remove_dir_all(&index).expect("removed");
+    fs::write(&index, "in the way").expect("written");
+    for (path, text) in &sites {
+        fs::write(path, text).expect("written");
+    }
+    daemon.signal("-HUP");
+    daemon.wait_for_status("the indexer is named", |status| {
+        let note = status["note"].as_str().unwrap_or_default();
+        note.starts_with("indexer: ") && worker(status, "indexer")["problem"].is_string()
+    });
+    daemon.wait_for_notice("STATUS=indexer: ");
+    fs::remove_file(&index).expect("removed");
+    daemon.wait_for_documents(20);
+    daemon.wait_for_status("it is over", |status| {
+        status["note"] == "" && worker(status, "indexer")["problem"].is_null()
+    });
+    daemon.signal("-TERM");
+    assert_eq!(daemon.wait(), Some(0));
+}
+
+/// A port that is taken ends the start with a line that says what to do.
+#[test]
+fn a_port_that_is_taken_is_refused_at_the_start() {
+    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("its address").to_string();
+    let config = home.path().join("taojin.toml");
+    let text = fs::read_to_string(&config).expect("taojin.toml");
+    fs::write(&config, text.replace("127.0.0.1:0", &address)).expect("taojin.toml");
+    let output = home.taojin(&["run"]).output().expect("taojin runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success());
+    assert!(
+        said.contains(&address) && said.contains("serve.listen"),
+        "{said}"
+    );
+}
+
+/// What the unit promises and the program must keep: a mistake in the configuration ends with the one code after which
+/// systemd does not start the service again, and nothing that runs before the program can fail instead of it.
+#[test]
+fn the_unit_does_not_start_a_bad_configuration_again() {
+    let unit = fs::read_to_string(std::path::Path::new(crate::ROOT).join("systemd/taojin.service"));
+    let unit = unit.expect("the unit");
+    let value = |key: &str| {
+        let mut lines = unit
+            .lines()
+            .filter_map(|l| l.strip_prefix(key)?.strip_prefix('='));
+        lines.next().map(str::to_owned)
+    };
+    assert_eq!(
+        value("ExecStartPre"),
+        None,
+        "its exit code prevents no restart"
+    );
+    for limit in ["MemoryMax", "TasksMax"] {
+        assert!(value(limit).is_some_and(|v| v != "infinity"), "{limit}");
+    }
+    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let home = Home::new(&web, "min_delay_ms = 1\nmax_dellay_ms = 1");
+    let output = home.taojin(&["run"]).output().expect("taojin runs");
+    let code = output.status.code().expect("an exit code").to_string();
+    assert_eq!(value("RestartPreventExitStatus"), Some(code));
+    if Command::new("systemd-analyze")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
+        crate::say("the unit was not checked by systemd-analyze, which is not installed");
+        return;
+    }
+    let copy = home.path().join("taojin.service");
+    let unit = unit.replace("/usr/bin/taojin", env!("CARGO_BIN_EXE_taojin"));
+    fs::write(&copy, unit).expect("a copy");
+    let verified = Command::new("systemd-analyze")
+        .arg("verify")
+        .arg(&copy)
+        .output();
+    let verified = verified.expect("systemd-analyze runs");
+    let said = String::from_utf8_lossy(&verified.stderr).into_owned();
+    let ours: Vec<&str> = said
+        .lines()
+        .filter(|l| l.contains("taojin.service"))
+        .collect();
+    assert!(ours.is_empty(), "{said}");
+}

@@ -170,3 +170,56 @@ fn reindexing_that_is_killed_leaves_the_old_index_and_goes_on() {
     assert!(!fresh.exists());
     assert_eq!(count(&place), 3_000);
 }
+
+/// The newer program may come back: nothing of its index is touched.
+#[test]
+fn a_downgrade_refuses_the_newer_index_and_keeps_it() {
+    let place = Place::new("[serve]\nlisten = \"127.0.0.1:0\"\n", &[]);
+    import(&place, &[(ONE, "页岩气产量创新高")]);
+    let index = place.path().join("data/index");
+    let meta = index.join("meta.json");
+    let text = fs::read_to_string(&meta).expect("the list of segments");
+    let ours = format!("\\\"format\\\":{}", taojin_search::index::FORMAT);
+    let newer = text.replace(&ours, "\\\"format\\\":99");
+    assert_ne!(newer, text);
+    fs::write(&meta, &newer).expect("written");
+    for args in [
+        &["run"][..],
+        &["crawl"],
+        &["search", "页岩气"],
+        &["reindex"],
+    ] {
+        let said = place.refused(args);
+        assert!(
+            said.contains("format 99") && said.contains("install the newer taojin again"),
+            "{args:?}: {said}"
+        );
+    }
+    assert_eq!(fs::read_to_string(&meta).expect("still there"), newer);
+    // What the message says to do.
+    fs::rename(&index, place.path().join("kept")).expect("moved away");
+    run(&place, &["reindex"]);
+    assert_eq!(hits(&place, "\"页岩气\""), [ONE]);
+}
+
+/// A kill right after the exchange leaves the old index where a new one is made: it must not come back.
+#[test]
+fn an_old_index_that_a_kill_left_behind_does_not_come_back() {
+    let place = Place::new("", &[]);
+    import(&place, &[(ONE, "页岩气产量创新高")]);
+    let data = place.path().join("data");
+    let (index, fresh) = (data.join("index"), data.join("index.new"));
+    // The old one lacks the document although its commit says otherwise, as after damage.
+    fs::rename(&index, &fresh).expect("moved");
+    fs::write(fresh.join("replaced"), "").expect("written");
+    run(&place, &["reindex"]);
+    let made = fs::read_to_string(index.join("meta.json")).expect("a new index");
+    let old = fs::read_to_string(fresh.join("meta.json"));
+    assert!(old.is_err() && !data.join("index.old").exists());
+    import(&place, &[(TWO, "储气库注气")]);
+    assert_ne!(
+        fs::read_to_string(index.join("meta.json")).expect("one"),
+        made
+    );
+    assert_eq!(hits(&place, "\"页岩气\""), [ONE]);
+}

@@ -27,6 +27,7 @@ mod sites;
 mod sketch;
 mod source;
 mod suggest;
+mod synced;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -43,11 +44,11 @@ pub use left_out::{AllLeftOut, LeftOut, caught};
 pub use query::{Clause, Filter, Group, Occur, Query, Sort, Target};
 pub use reader::Reader;
 pub use rebuild::{
-    clear_fresh, committed_seq, fresh_dir, keeps_documents, kept_documents, noted, put_aside,
-    put_in_place,
+    can_be_searched, clear_fresh, committed_seq, complete_swap, fresh_dir, keeps_documents,
+    kept_documents, noted, put_aside, put_in_place, remove,
 };
 pub use scan::Watermark;
-pub use schema::{FORMAT, LAST_KEEPING_FORMAT, Noted};
+pub use schema::{FORMAT, LAST_KEEPING_FORMAT, Noted, refuse_newer};
 pub use search::{Facets, Found, FoundDocument, SiteCount};
 pub use site_titles::SiteTitles;
 pub use source::{DocumentSource, MemoryDocuments, SourceError, StoredDocument};
@@ -70,6 +71,17 @@ pub enum IndexError {
         dir: PathBuf,
         /// What was found there.
         found: String,
+    },
+    /// It was made by a newer version. It is left as it is.
+    #[error(
+        "the search index in {} has format {found}, this taojin knows up to {FORMAT}: install the newer taojin again; to go \
+         on with this one, move that folder away and run `taojin reindex`: the store has every document", dir.display()
+    )]
+    Newer {
+        /// Folder of the index.
+        dir: PathBuf,
+        /// What was found there.
+        found: u64,
     },
     /// The folder or a file in it cannot be read, or does not hold what it should.
     #[error("the search index in {} cannot be read: {cause}", dir.display())]

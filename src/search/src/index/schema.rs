@@ -11,6 +11,7 @@ use tantivy::schema::{
 
 use super::IndexError;
 use super::left_out::AllLeftOut;
+use super::synced::META;
 
 use crate::analyze::{GRAMS, SINGLES};
 
@@ -152,6 +153,26 @@ pub struct Noted {
 
 /// Version of this program.
 pub(super) const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+
+/// Refuses the index of a newer version, before the library looks at it: that may not be able to read it any more, and would
+/// call it damaged.
+pub fn refuse_newer(dir: &Path) -> Result<(), IndexError> {
+    let Some(found) = format_in(dir).filter(|found| *found > u64::from(FORMAT)) else {
+        return Ok(());
+    };
+    Err(IndexError::Newer {
+        dir: dir.to_owned(),
+        found,
+    })
+}
+
+/// The format that the list of segments names, whatever else stands in it.
+fn format_in(dir: &Path) -> Option<u64> {
+    let meta = std::fs::read(dir.join(META)).ok()?;
+    let meta: serde_json::Value = serde_json::from_slice(&meta).ok()?;
+    let noted: serde_json::Value = serde_json::from_str(meta["payload"].as_str()?).ok()?;
+    noted["format"].as_u64()
+}
 
 /// What the last commit says, if this program can go on with the index.
 pub(super) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexError> {

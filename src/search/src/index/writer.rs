@@ -15,9 +15,10 @@ use super::entry::Entry;
 use super::grouping::Grouping;
 use super::left_out::{AllLeftOut, LeftOut, PutAside};
 use super::reprints::Placed;
-use super::schema::{FORMAT, Fields, Noted, PROGRAM, check_format, unreadable};
+use super::schema::{FORMAT, Fields, Noted, PROGRAM, check_format, refuse_newer, unreadable};
 use super::sketch::{Sketch, letters};
 use super::source::DocumentSource;
+use super::synced::Synced;
 use super::{Config, IndexError};
 use crate::analyze::{Singles, tokenizers};
 use taojin_extract::Kind;
@@ -78,6 +79,7 @@ impl Writer {
         store: i64,
         tokenizers: TokenizerManager,
     ) -> Result<Self, IndexError> {
+        refuse_newer(dir)?;
         std::fs::create_dir_all(dir).map_err(|e| unreadable(dir, e))?;
         let fields = Fields::new();
         let mut index = open_or_create(dir, &fields)?;
@@ -285,6 +287,7 @@ impl Writer {
 
 fn open_or_create(dir: &Path, fields: &Fields) -> Result<Index, IndexError> {
     let directory = MmapDirectory::open(dir).map_err(|e| unreadable(dir, e))?;
+    let directory = Synced(directory);
     let exists = Index::exists(&directory).map_err(|e| unreadable(dir, e))?;
     if exists {
         return Index::open(directory).map_err(|e| unreadable(dir, e));

@@ -205,9 +205,11 @@ pub async fn run(
     drop(control);
     drop(looking);
     drop(lexicons);
-    // What ended first says more than what followed from it.
-    ended?;
-    let summary = finished?;
+    let summary = match (finished, ended) {
+        (finished, Ok(())) => finished?,
+        (Err(error), Err(ended)) => return Err(error.context(ended)),
+        (Ok(_), Err(ended)) => return Err(ended.into()),
+    };
     if matches!(mode, Mode::Pass { .. }) {
         term_search::after_pass(loaded, &analyzer).await;
     }
@@ -252,7 +254,7 @@ impl Crawl {
             shared: Arc::clone(shared),
         };
         let crawl = open_loop(loaded, mode.clone(), store, wiring)?;
-        let (learner, templates, seen) = learner(loaded);
+        let (learner, pages, templates, seen) = learner(loaded);
         let tools = Arc::new(tools(loaded, mode, shared, templates)?);
         let crawl = CrawlLoop {
             progress,
@@ -268,7 +270,7 @@ impl Crawl {
         let threads = Self {
             indexing: spawn_thread("indexer", move || indexer.run(&poked))?,
             crawling: spawn_thread("crawl-loop", move || crawl.run())?,
-            learning: spawn_thread("learner", move || learner.run())?,
+            learning: spawn_thread("learner", move || learner.run(&pages))?,
             fetching: fetching::start(visit, work, events.clone(), Arc::clone(shared))?,
             events,
             tools,
@@ -303,6 +305,8 @@ impl Crawl {
 /// The store of the data folder, with its retention; documents that only an older index keeps are taken over first.
 pub(crate) fn open_store(loaded: &Loaded) -> anyhow::Result<Store> {
     let mut store = Store::open(&loaded.config.data_dir)?;
+    taojin_search::index::complete_swap(&loaded.index_dir())?;
+    taojin_search::index::refuse_newer(&loaded.index_dir())?;
     store.set_retention(loaded.config.documents.retention());
     if let Some(ahead) = index::is_ahead(&loaded.index_dir(), &store)? {
         tracing::warn!(

@@ -40,6 +40,8 @@ pub struct Shared {
     new_sites: Mutex<Option<Vec<Site>>>,
     refused: Mutex<Option<String>>,
     stopping: AtomicBool,
+    /// The crawl loop has done its work.
+    over: AtomicBool,
     frontier: Mutex<Option<frontier::Stats>>,
     clock: Clock,
 }
@@ -65,6 +67,15 @@ impl Shared {
 
     pub(super) fn set_stopping(&self) {
         self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// The crawl loop ends: the other workers follow.
+    pub(super) fn set_over(&self) {
+        self.over.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
     }
 
     /// Whether the daemon is winding down.

@@ -77,8 +77,6 @@ fn ended_early(
     serving: Option<&Serving>,
     following: &mut JoinSet<()>,
 ) -> Option<&'static str> {
-    // The loop itself may have ended between two looks, and the others after it.
-    let is_over = || crawl.crawling.is_finished();
     let panicked = following.try_join_next().is_some_and(|end| end.is_err());
     let workers = [
         ("the indexer", crawl.indexing.is_finished()),
@@ -91,7 +89,9 @@ fn ended_early(
         ("the task that sends webhooks", panicked),
     ];
     let ended = workers.into_iter().find(|(_, has_ended)| *has_ended);
-    ended.map(|(name, _)| name).filter(|_| !is_over())
+    // The loop may have ended between two looks, and the others after it.
+    let is_over = crawl.tools.shared.is_over();
+    ended.map(|(name, _)| name).filter(|_| !is_over)
 }
 
 /// Tells systemd that all workers get on, or nothing: then it starts the service again.

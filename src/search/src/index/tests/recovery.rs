@@ -321,3 +321,33 @@ fn a_document_that_brings_a_commit_down_is_found_when_it_is_tried_alone() {
     drop(writer);
     assert_eq!(open().left_out().listed[0].url, bad.url);
 }
+
+/// Also where the library of this version could not even read it.
+#[test]
+fn an_index_of_a_newer_version_is_refused_and_left_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
+    writer.commit(1).unwrap();
+    writer.close().unwrap();
+    let meta = dir.path().join("meta.json");
+    let good = std::fs::read_to_string(&meta).unwrap();
+    let format = |number: u32| format!("\\\"format\\\":{number}");
+    let newer = good.replace(&format(FORMAT), &format(FORMAT + 1));
+    assert_ne!(newer, good);
+    for newer in [newer.clone(), newer.replace("\"segments\"", "\"parts\"")] {
+        std::fs::write(&meta, &newer).unwrap();
+        for refused in [
+            open_writer(dir.path(), &config).map(|_| ()),
+            open_reader(dir.path(), &ANALYZER, &config).map(|_| ()),
+        ] {
+            let error = refused.unwrap_err();
+            assert!(matches!(error, IndexError::Newer { .. }), "{error:?}");
+            assert!(
+                error.to_string().contains("install the newer taojin again"),
+                "{error}"
+            );
+        }
+        assert_eq!(std::fs::read_to_string(&meta).unwrap(), newer);
+    }
+}

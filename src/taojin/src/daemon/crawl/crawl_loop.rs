@@ -21,6 +21,13 @@ const TURN: Duration = Duration::from_millis(500);
 impl CrawlLoop {
     /// Turns until told to stop, or until the pass is done.
     pub(crate) fn run(mut self) -> anyhow::Result<Summary> {
+        let ended = self.turn();
+        // Before the other workers end, whose channels go with the loop.
+        self.shared.set_over();
+        ended.map(|()| self.summary)
+    }
+
+    fn turn(&mut self) -> anyhow::Result<()> {
         self.begin_pass()?;
         loop {
             let now = self.shared.now_ms();
@@ -59,7 +66,7 @@ impl CrawlLoop {
         self.end_cycles(now, true)?;
         self.sum_up(now)?;
         self.frontier.close(&self.store);
-        Ok(self.summary)
+        Ok(())
     }
 
     /// What a pass did, site by site, and what it left.
@@ -93,7 +100,7 @@ impl CrawlLoop {
         if !only.is_empty() {
             self.sites.retain(|name, _| is_named(name));
         }
-        if self.is_paused(now) {
+        if self.is_paused() {
             return Ok(());
         }
         for name in self.sites.keys().cloned().collect::<Vec<_>>() {
@@ -120,7 +127,7 @@ impl CrawlLoop {
 
     /// Starts the cycles whose time has come; only the daemon does.
     fn begin_due_cycles(&mut self, now: i64) -> anyhow::Result<()> {
-        if self.stop_at.is_some() || self.mode != Mode::Forever || self.is_paused(now) {
+        if self.stop_at.is_some() || self.mode != Mode::Forever || self.is_paused() {
             return Ok(());
         }
         let due: Vec<Arc<str>> = self

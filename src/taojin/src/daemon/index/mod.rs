@@ -149,6 +149,7 @@ impl Indexer {
                 return Ok(());
             }
             Err(error) if error.is_transient() => return Err(error.into()),
+            Err(error @ IndexError::Newer { .. }) => return Err(error.into()),
             Err(error @ IndexError::Unreadable { .. }) => {
                 let aside = index::put_aside(&self.dir)?;
                 tracing::error!(
@@ -162,6 +163,13 @@ impl Indexer {
             Err(error) => error,
         };
         tracing::warn!("the index is made anew from the store: {problem}");
+        if !index::can_be_searched(&self.dir) {
+            // Of no use to readers meanwhile: they search the new one while it grows.
+            index::remove(&self.dir)?;
+            self.shared.set_indexed(0);
+            self.writer = Some(self.writer_in(&self.dir)?);
+            return Ok(());
+        }
         self.shared.set_indexed(index::committed_seq(&self.dir));
         self.begin_anew()
     }
