@@ -124,6 +124,7 @@ async fn load(reader: Arc<Reader>) -> (Vec<Duration>, Duration) {
     let address = listener.local_addr().expect("its address");
     let state = ServeState {
         templates: None,
+        health: Arc::new(Vec::new),
         terms: None,
         sites: None,
         config: Config::default(),

@@ -21,6 +21,7 @@ pub(crate) fn measure(folder: &Path, dir: &Path, analyzer: &Analyzer, alone: boo
         terms: None,
         sites: None,
         templates: None,
+        health: Arc::new(Vec::new),
         source: Arc::new(reader),
         status: Arc::new(|| Ok(Status::default())),
         metrics: serve::metrics::install().expect("one server a process"),

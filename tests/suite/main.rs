@@ -3,6 +3,7 @@
 mod browser;
 mod charsets;
 mod cli;
+mod clock;
 mod comments;
 mod config;
 mod control;

@@ -8,6 +8,7 @@
 //! beside it. The SQL is plain, so that PostgreSQL can run it.
 
 mod batch;
+mod clock;
 mod commit;
 mod counts;
 mod documents;

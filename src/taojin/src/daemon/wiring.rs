@@ -55,6 +55,14 @@ pub(super) fn open_loop(
             loaded.log_dir().display()
         )
     })?;
+    let pages = &config.revisit;
+    let longest_ms = pages.max_ms.max(pages.max_retry_ms).max(pages.hub_max_ms);
+    if let Some(ahead_ms) = store.set_clock_right(now, longest_ms)? {
+        tracing::warn!(
+            ahead_s = ahead_ms / 1000,
+            "the clock was ahead when the last page was stored: what was planned by it is due as if it had been right"
+        );
+    }
     let frontier = Frontier::open(&mut store, config.frontier.clone())?;
     wiring
         .shared

@@ -226,7 +226,8 @@ fn an_error_of_the_store_does_not_end_the_learning() {
     while store.template_fits().unwrap().is_empty() {
         assert!(Instant::now() < until, "nothing is learned any more");
         sender.send(fits()).unwrap();
-        thread::sleep(5 * pause);
+        // It saves when nothing has come for two seconds.
+        thread::sleep(Duration::from_millis(2_200));
     }
     sender.send(Seen::Stop).unwrap();
     learning.join().unwrap();
