@@ -26,6 +26,7 @@ pub(super) struct SiteRules {
 pub struct Shared {
     liveness: Liveness,
     document_seq: AtomicU64,
+    in_flight: AtomicU64,
     indexed_seq: AtomicU64,
     /// An operator wants the index to be made anew.
     reindex: AtomicBool,
@@ -104,6 +105,15 @@ impl Shared {
     /// The last change of a document that is stored.
     pub(super) fn set_document_seq(&self, seq: u64) {
         self.document_seq.store(seq, Ordering::Relaxed);
+    }
+
+    /// Pages that are being visited.
+    pub(super) fn set_in_flight(&self, pages: usize) {
+        self.in_flight.store(pages as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn in_flight(&self) -> u64 {
+        self.in_flight.load(Ordering::Relaxed)
     }
 
     /// Asks for the index to be made anew.

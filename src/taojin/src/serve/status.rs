@@ -50,6 +50,9 @@ pub struct Status {
     pub documents: u64,
     /// Documents in the outbox that the index has not committed yet.
     pub outbox_lag: u64,
+    /// For how long the oldest of them has waited, in milliseconds; 0 when none waits. It grows while the indexer stands
+    /// still.
+    pub index_lag_ms: u64,
     /// URLs of all sites by state.
     pub urls: UrlCounts,
     /// Work queues of all sites.

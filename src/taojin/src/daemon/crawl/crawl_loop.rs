@@ -44,6 +44,7 @@ impl CrawlLoop {
                 break;
             }
             let next = self.hand_out(now)?;
+            self.shared.set_in_flight(self.frontier.in_flight());
             if self.commit_is_due(now, &next) {
                 self.commit(now)?;
                 continue;

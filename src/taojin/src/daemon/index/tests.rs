@@ -195,3 +195,22 @@ fn a_full_disk_is_told_from_other_failures() {
     ));
     assert!(!is_full("Input/output error (os error 5)"));
 }
+
+/// Seen from outside, what waits gets older while nobody takes it.
+#[test]
+fn the_lag_grows_while_the_indexer_stands_still() {
+    let place = Place::new();
+    place.put_text(1, &text("甲"));
+    let board = crate::daemon::StatusBoard::of(&place.loaded, None);
+    let first = board.read(0).unwrap();
+    assert_eq!(first.outbox_lag, 1);
+    thread::sleep(Duration::from_millis(30));
+    let later = board.read(0).unwrap();
+    assert!(
+        later.index_lag_ms >= first.index_lag_ms + 30,
+        "{first:?} {later:?}"
+    );
+    place.indexer(&Arc::default()).take_all().unwrap();
+    let done = board.read(1).unwrap();
+    assert_eq!((done.outbox_lag, done.index_lag_ms), (0, 0));
+}

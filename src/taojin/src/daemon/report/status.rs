@@ -107,15 +107,13 @@ impl StatusBoard {
             Err(error) => return Err(error.into()),
         };
         let counts = reader.counts()?;
-        status.outbox_lag = match &self.shared {
-            Some(shared) => shared.index_lag(),
-            None => {
-                let committed = i64::try_from(index::committed_seq(&self.index_dir));
-                let waiting = reader.documents_waiting(committed.unwrap_or(i64::MAX))?;
-                u64::try_from(waiting).unwrap_or_default()
-            }
+        let committed = match &self.shared {
+            Some(shared) => shared.indexed(),
+            None => index::committed_seq(&self.index_dir),
         };
+        (status.outbox_lag, status.index_lag_ms) = self.lag(&reader, committed, now)?;
         status.urls = urls(&totals(&counts));
+        status.urls.in_flight = self.shared.as_ref().map_or(0, |s| s.in_flight());
         status.sites = self.sites(&reader, &counts, now)?;
         status.hosts = self.hosts(&reader, now)?;
         status.follows = self.follows(&reader)?;
@@ -130,6 +128,21 @@ impl StatusBoard {
             due: status.sites.iter().map(|s| s.due).sum(),
         };
         Ok(status)
+    }
+
+    /// How many changes the index lacks after `committed`, and for how long the first of them has waited, in milliseconds.
+    fn lag(&self, reader: &Reader, committed: u64, now: i64) -> anyhow::Result<(u64, u64)> {
+        let seq = i64::try_from(committed).unwrap_or(i64::MAX);
+        let Some(first) = reader.document_after_without_body(seq)? else {
+            return Ok((0, 0));
+        };
+        let waiting = match &self.shared {
+            // Counting them all would cost the more the more there are.
+            Some(shared) => shared.index_lag().max(1),
+            None => u64::try_from(reader.documents_waiting(seq)?).unwrap_or_default(),
+        };
+        let waited_ms = u64::try_from(now.saturating_sub(first.changed_ms)).unwrap_or_default();
+        Ok((waiting, waited_ms))
     }
 
     /// What the daemon does, and what the operator must know. Beside no daemon: what one would do.
