@@ -199,25 +199,3 @@ fn a_downgrade_refuses_the_newer_index_and_keeps_it() {
     run(&place, &["reindex"]);
     assert_eq!(hits(&place, "\"页岩气\""), [ONE]);
 }
-
-/// A kill right after the exchange leaves the old index where a new one is made: it must not come back.
-#[test]
-fn an_old_index_that_a_kill_left_behind_does_not_come_back() {
-    let place = Place::new("", &[]);
-    import(&place, &[(ONE, "页岩气产量创新高")]);
-    let data = place.path().join("data");
-    let (index, fresh) = (data.join("index"), data.join("index.new"));
-    // The old one lacks the document although its commit says otherwise, as after damage.
-    fs::rename(&index, &fresh).expect("moved");
-    fs::write(fresh.join("replaced"), "").expect("written");
-    run(&place, &["reindex"]);
-    let made = fs::read_to_string(index.join("meta.json")).expect("a new index");
-    let old = fs::read_to_string(fresh.join("meta.json"));
-    assert!(old.is_err() && !data.join("index.old").exists());
-    import(&place, &[(TWO, "储气库注气")]);
-    assert_ne!(
-        fs::read_to_string(index.join("meta.json")).expect("one"),
-        made
-    );
-    assert_eq!(hits(&place, "\"页岩气\""), [ONE]);
-}
