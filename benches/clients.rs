@@ -125,6 +125,7 @@ async fn load(reader: Arc<Reader>) -> (Vec<Duration>, Duration) {
     let state = ServeState {
         templates: None,
         log: None,
+        health: Arc::new(Vec::new),
         terms: None,
         sites: None,
         config: Config::default(),

@@ -22,6 +22,7 @@ pub(crate) fn measure(folder: &Path, dir: &Path, analyzer: &Analyzer, alone: boo
         sites: None,
         templates: None,
         log: None,
+        health: Arc::new(Vec::new),
         source: Arc::new(reader),
         status: Arc::new(|| Ok(Status::default())),
         metrics: serve::metrics::install().expect("one server a process"),

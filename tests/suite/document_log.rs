@@ -170,3 +170,32 @@ fn reindexing_that_is_killed_leaves_the_old_index_and_goes_on() {
     assert!(!fresh.exists());
     assert_eq!(count(&place), 3_000);
 }
+
+/// The newer program may come back: nothing of its index is touched.
+#[test]
+fn a_downgrade_refuses_the_newer_index_and_keeps_it() {
+    let place = Place::new("[serve]\nlisten = \"127.0.0.1:0\"\n", &[]);
+    import(&place, &[(ONE, "页岩气产量创新高")]);
+    let index = place.path().join("data/index");
+    let meta = index.join("meta.json");
+    let text = fs::read_to_string(&meta).expect("the list of segments");
+    let ours = format!("\\\"format\\\":{}", taojin_search::index::FORMAT);
+    let newer = text.replace(&ours, "\\\"format\\\":99");
+    assert_ne!(newer, text);
+    fs::write(&meta, &newer).expect("written");
+    let daemon = place.run(&["run"]);
+    let code = daemon.status.code();
+    assert_eq!(code, Some(2), "it would be started again for ever");
+    for args in [&["search", "页岩气"][..], &["reindex"]] {
+        let said = place.refused(args);
+        assert!(
+            said.contains("format 99") && said.contains("install the newer taojin again"),
+            "{args:?}: {said}"
+        );
+    }
+    assert_eq!(fs::read_to_string(&meta).expect("still there"), newer);
+    // What the message says to do.
+    fs::rename(&index, place.path().join("kept")).expect("moved away");
+    run(&place, &["reindex"]);
+    assert_eq!(hits(&place, "\"页岩气\""), [ONE]);
+}

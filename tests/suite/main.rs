@@ -4,6 +4,7 @@ mod backup;
 mod browser;
 mod charsets;
 mod cli;
+mod clock;
 mod comments;
 mod config;
 mod control;

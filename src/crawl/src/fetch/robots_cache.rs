@@ -31,6 +31,9 @@ const FIRST_RETRY_MS: i64 = 60_000;
 /// Longest wait after failures.
 const MAX_RETRY_MS: i64 = 6 * 3_600_000;
 
+/// Longest wait that a server may ask for with `Retry-After`.
+const MAX_ASKED_MS: i64 = 24 * 3_600_000;
+
 /// How long after its end a file is used while its server fails. RFC 9309 §2.3.1.4 speaks of 30 days.
 const MAX_STALE_MS: i64 = 30 * 24 * 3_600_000;
 
@@ -138,7 +141,7 @@ impl RobotsCache {
         // who comes second waits here and finds the file read
         let mut known = slot.lock().await;
         let mut requests = 0;
-        if now_ms >= known.fresh_until_ms {
+        if !known.is_fresh(now_ms, fetcher.config().robots_ttl_ms) {
             requests = known.refresh(fetcher, &robots_txt, now_ms, archive).await;
             self.account(robots_txt.as_str(), known.heap_bytes());
         }
@@ -318,6 +321,13 @@ impl Known {
             last_modified: fetched.head.last_modified.clone(),
             read_ms: now_ms,
         });
+    }
+
+    /// Whether what is known still holds. Known for longer than ever planned it was by a clock that was ahead.
+    fn is_fresh(&self, now_ms: i64, ttl_ms: i64) -> bool {
+        let longest_ms = ttl_ms.max(MAX_RETRY_MS).max(MAX_ASKED_MS);
+        let left_ms = self.fresh_until_ms.saturating_sub(now_ms);
+        left_ms > 0 && left_ms <= longest_ms
     }
 
     fn confirm(&mut self, now_ms: i64) {

@@ -211,6 +211,8 @@ impl Archive {
             .write(true)
             .create_new(true)
             .open(&path)?;
+        // Its records are promised once they are synced; without this a power loss could take the whole file.
+        File::open(&self.folder)?.sync_all()?;
         let headers = [
             ("WARC-Date", date(now_ms)),
             ("WARC-Record-ID", self.id(&name, now_ms)),

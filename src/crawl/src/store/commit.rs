@@ -8,9 +8,11 @@ use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::batch::{Batch, Committed, FinishedPage};
 use super::bodies::Compressor;
+use super::clock::CLOCK;
 use super::documents::Log;
 use super::error::StoreError;
 use super::ids::site_id;
+use super::keys::set_meta;
 use super::new_urls::NewUrls;
 use super::open::{Caches, Store};
 use super::record::{HostId, HostRecord, SiteId, UrlId, UrlState};
@@ -54,6 +56,7 @@ impl Store {
             let mut new_urls = NewUrls::new(&tx, &mut keys, last_url, now_ms)?;
             let done = writing.run(batch, &mut new_urls)?;
             drop((writing, new_urls));
+            set_meta(&tx, CLOCK, now_ms)?;
             tx.commit()?;
             Ok(done)
         };

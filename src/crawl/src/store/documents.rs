@@ -113,6 +113,16 @@ impl Reader {
         self.rows(&sql, [seq, limit], read)
     }
 
+    /// The first change after number `seq` as if its document were gone: for a row whose body lies in a damaged page of the
+    /// database.
+    pub fn document_after_without_body(&self, seq: i64) -> Result<Option<DocumentRow>, StoreError> {
+        let columns = COLUMNS.replace(", body", ", NULL");
+        let sql = format!(
+            "SELECT {columns} FROM document WHERE seq > ?1 AND state <> {REPLACED} ORDER BY seq LIMIT 1"
+        );
+        self.row(&sql, [seq], read)
+    }
+
     /// The latest row of a document: its present version, or that it is gone.
     pub fn document(&self, fingerprint: u64) -> Result<Option<DocumentRow>, StoreError> {
         let sql = latest_sql();

@@ -10,6 +10,7 @@
 mod backup;
 mod batch;
 mod bodies;
+mod clock;
 mod commit;
 mod counts;
 mod cursor;

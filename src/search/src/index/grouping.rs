@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tantivy::collector::{DocSetCollector, TopDocs};
 use tantivy::query::{Query as TantivyQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, TantivyError, Term};
+use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, Term};
 
 use super::clauses::group_query;
 use super::reader::identity;
@@ -86,9 +86,9 @@ impl Grouping {
             let members = group_query(&self.fields, from);
             for at in searcher.search(&*members, &DocSetCollector)? {
                 let (fingerprint, seq) = identity(&searcher, at)?;
-                let stored = self.documents.get(fingerprint, seq);
-                let stored = stored.map_err(|e| TantivyError::InternalError(e.to_string()))?;
-                // What is gone meanwhile is taken out by its own change.
+                // What is gone meanwhile is taken out by its own change, and what cannot be read stays where it is: one
+                // damaged document must not stop the commits of all others.
+                let stored = self.documents.get(fingerprint, seq).ok().flatten();
                 moved.extend(stored.map(|stored| (stored, to)));
             }
         }

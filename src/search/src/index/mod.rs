@@ -10,6 +10,7 @@ mod days;
 mod entry;
 mod grouping;
 mod groups;
+mod left_out;
 mod pinyin;
 mod plain;
 mod query;
@@ -27,6 +28,7 @@ mod sketch;
 mod source;
 mod stop;
 mod suggest;
+mod synced;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -39,14 +41,15 @@ use serde::{Deserialize, Serialize};
 pub use date::parse_published;
 pub use days::{DateCount, DateUnit, Dates};
 pub use entry::Entry;
+pub use left_out::{AllLeftOut, LeftOut, caught};
 pub use query::{Clause, Filter, Group, Occur, Query, Sort, Target};
 pub use reader::Reader;
 pub use rebuild::{
-    clear_fresh, committed_seq, fresh_dir, keeps_documents, kept_documents, noted, put_aside,
-    put_in_place,
+    can_be_searched, clear_fresh, committed_seq, complete_swap, fresh_dir, keeps_documents,
+    kept_documents, noted, put_aside, put_in_place, remove,
 };
 pub use scan::Watermark;
-pub use schema::{FORMAT, LAST_KEEPING_FORMAT, Noted};
+pub use schema::{FORMAT, LAST_KEEPING_FORMAT, Noted, refuse_newer};
 pub use search::{Facets, Found, FoundDocument, SiteCount};
 pub use site_titles::SiteTitles;
 pub use source::{DocumentSource, MemoryDocuments, SourceError, StoredDocument};
@@ -70,6 +73,17 @@ pub enum IndexError {
         dir: PathBuf,
         /// What was found there.
         found: String,
+    },
+    /// It was made by a newer version. It is left as it is.
+    #[error(
+        "the search index in {} has format {found}, this taojin knows up to {FORMAT}: install the newer taojin again; to go \
+         on with this one, move that folder away and run `taojin reindex`: the store has every document", dir.display()
+    )]
+    Newer {
+        /// Folder of the index.
+        dir: PathBuf,
+        /// What was found there.
+        found: u64,
     },
     /// The folder or a file in it cannot be read, or does not hold what it should.
     #[error("the search index in {} cannot be read: {cause}", dir.display())]

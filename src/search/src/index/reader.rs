@@ -12,7 +12,9 @@ use tantivy::query::{AllQuery, TermQuery};
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
 
-use super::schema::{FINGERPRINT_FIELD, Fields, SEQ_FIELD, check_readable, unreadable};
+use super::schema::{
+    FINGERPRINT_FIELD, Fields, SEQ_FIELD, check_readable, refuse_newer, unreadable,
+};
 use super::site_titles::SiteTitles;
 use super::source::{DocumentSource, StoredDocument};
 use super::terms::Terms;
@@ -54,6 +56,7 @@ impl Reader {
         documents: Arc<dyn DocumentSource>,
     ) -> Result<Self, IndexError> {
         let seen = stamp(dir)?;
+        refuse_newer(dir)?;
         let directory = MmapDirectory::open(dir).map_err(|e| unreadable(dir, e))?;
         let mut index = Index::open(directory).map_err(|e| unreadable(dir, e))?;
         index.set_tokenizers(tokenizers());

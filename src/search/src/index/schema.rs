@@ -10,6 +10,8 @@ use tantivy::schema::{
 };
 
 use super::IndexError;
+use super::left_out::AllLeftOut;
+use super::synced::META;
 
 use crate::analyze::{GRAMS, SINGLES};
 
@@ -132,7 +134,7 @@ fn text(tokenizer: &str, option: IndexRecordOption) -> TextOptions {
 }
 
 /// What the last commit of an index says of itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Noted {
     /// Number of the last change of a document that the index holds.
     pub seq: u64,
@@ -141,6 +143,35 @@ pub struct Noted {
     /// Identity of the store that its documents are in; 0 in indexes that kept their documents themselves.
     #[serde(default)]
     pub store: i64,
+    /// Version of the program that wrote it; empty in indexes of versions that did not say.
+    #[serde(default)]
+    pub program: String,
+    /// Documents that could not be indexed.
+    #[serde(default, skip_serializing_if = "AllLeftOut::is_empty")]
+    pub left_out: AllLeftOut,
+}
+
+/// Version of this program.
+pub(super) const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+
+/// Refuses the index of a newer version, before the library looks at it: that may not be able to read it any more, and would
+/// call it damaged.
+pub fn refuse_newer(dir: &Path) -> Result<(), IndexError> {
+    let Some(found) = format_in(dir).filter(|found| *found > u64::from(FORMAT)) else {
+        return Ok(());
+    };
+    Err(IndexError::Newer {
+        dir: dir.to_owned(),
+        found,
+    })
+}
+
+/// The format that the list of segments names, whatever else stands in it.
+fn format_in(dir: &Path) -> Option<u64> {
+    let meta = std::fs::read(dir.join(META)).ok()?;
+    let meta: serde_json::Value = serde_json::from_slice(&meta).ok()?;
+    let noted: serde_json::Value = serde_json::from_str(meta["payload"].as_str()?).ok()?;
+    noted["format"].as_u64()
 }
 
 /// What the last commit says, if this program can go on with the index.

@@ -4,18 +4,21 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tantivy::directory::MmapDirectory;
+use tantivy::directory::{MmapDirectory, RamDirectory};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::tokenizer::TokenizerManager;
 use tantivy::{
     Index, IndexSettings, IndexWriter, SegmentMeta, TantivyDocument, TantivyError, Term,
 };
 
 use super::entry::Entry;
 use super::grouping::Grouping;
+use super::left_out::{AllLeftOut, LeftOut, PutAside};
 use super::reprints::Placed;
-use super::schema::{FORMAT, Fields, Noted, check_format, unreadable};
+use super::schema::{FORMAT, Fields, Noted, PROGRAM, check_format, refuse_newer, unreadable};
 use super::sketch::{Sketch, letters};
 use super::source::DocumentSource;
+use super::synced::Synced;
 use super::{Config, IndexError};
 use crate::analyze::{Singles, tokenizers};
 use taojin_extract::Kind;
@@ -48,7 +51,13 @@ pub struct Writer {
     utc_offset_minutes: i32,
     store: i64,
     last_seq: u64,
+    tokenizers: TokenizerManager,
+    aside: PutAside,
+    is_of_other_version: bool,
 }
+
+/// Memory for a document that is tried alone: the least that tantivy takes.
+const ALONE_BYTES: usize = 15 << 20;
 
 impl Writer {
     /// Opens the index in `dir` for writing, or makes an empty one there. `documents` are those of the store whose
@@ -59,10 +68,22 @@ impl Writer {
         documents: Arc<dyn DocumentSource>,
         store: i64,
     ) -> Result<Self, IndexError> {
+        Self::open_with(dir, config, documents, store, tokenizers())
+    }
+
+    /// The same with other tokenizers.
+    pub(super) fn open_with(
+        dir: &Path,
+        config: &Config,
+        documents: Arc<dyn DocumentSource>,
+        store: i64,
+        tokenizers: TokenizerManager,
+    ) -> Result<Self, IndexError> {
+        refuse_newer(dir)?;
         std::fs::create_dir_all(dir).map_err(|e| unreadable(dir, e))?;
         let fields = Fields::new();
         let mut index = open_or_create(dir, &fields)?;
-        index.set_tokenizers(tokenizers());
+        index.set_tokenizers(tokenizers.clone());
         let noted = check_format(dir, &index)?;
         if noted.seq > 0 && noted.store != store {
             return Err(IndexError::OtherStore(dir.to_owned()));
@@ -93,6 +114,9 @@ impl Writer {
             utc_offset_minutes: config.utc_offset_minutes,
             store,
             last_seq: noted.seq,
+            tokenizers,
+            aside: PutAside::of(&noted.left_out),
+            is_of_other_version: noted.program != PROGRAM,
         })
     }
 
@@ -110,7 +134,44 @@ impl Writer {
             _ => self.grouping.place(entry.fingerprint, &body),
         };
         let placed = placed.map_err(|e| self.failed(e))?;
-        self.replace(entry, &body, placed)
+        self.replace(entry, &body, placed)?;
+        self.aside.forget(entry.fingerprint);
+        Ok(())
+    }
+
+    /// Whether a document can be indexed at all: it is, in an index of its own in memory and in this thread. An error or a
+    /// panic here is the document's fault, where one of [`Writer::commit`] may have any reason.
+    pub fn try_alone(&mut self, entry: &Entry<'_>) -> Result<(), String> {
+        let body = entry.body();
+        let (fields, offset) = (&self.fields, self.utc_offset_minutes);
+        let document = entry.fields_of(fields, &body, &mut Singles::default(), offset);
+        let alone = Index::builder()
+            .schema(fields.schema.clone())
+            .tokenizers(self.tokenizers.clone())
+            .single_segment_index_writer(RamDirectory::create(), ALONE_BYTES);
+        let indexed = alone.and_then(|mut alone| {
+            alone.add_document(document)?;
+            alone.finalize()
+        });
+        indexed.map(drop).map_err(|e| e.to_string())
+    }
+
+    /// Goes on without a document, and notes why with the next commit. What the index had of it before goes.
+    pub fn leave_out(&mut self, left: LeftOut) {
+        let fingerprint = left.fingerprint;
+        self.delete(fingerprint);
+        self.aside.put(left);
+    }
+
+    /// The documents that were left out.
+    pub fn left_out(&self) -> AllLeftOut {
+        self.aside.all()
+    }
+
+    /// Whether the last commit was written by another version of the program, which may have failed where this one does
+    /// not.
+    pub fn is_of_other_version(&self) -> bool {
+        self.is_of_other_version
     }
 
     fn replace(
@@ -140,6 +201,7 @@ impl Writer {
 
     /// Takes a document out, if it is there.
     pub fn delete(&mut self, fingerprint: u64) {
+        self.aside.forget(fingerprint);
         self.grouping.forget(fingerprint);
         self.inner.delete_term(self.identity(fingerprint));
     }
@@ -166,6 +228,8 @@ impl Writer {
             seq,
             format: FORMAT,
             store: self.store,
+            program: PROGRAM.to_owned(),
+            left_out: self.aside.all(),
         };
         let payload = serde_json::to_string(&noted).expect("numbers always serialize");
         let done = self.inner.prepare_commit().and_then(|mut prepared| {
@@ -174,6 +238,7 @@ impl Writer {
         });
         done.map_err(|e| self.failed(e))?;
         self.last_seq = seq;
+        self.is_of_other_version = false;
         Ok(())
     }
 
@@ -222,6 +287,7 @@ impl Writer {
 
 fn open_or_create(dir: &Path, fields: &Fields) -> Result<Index, IndexError> {
     let directory = MmapDirectory::open(dir).map_err(|e| unreadable(dir, e))?;
+    let directory = Synced(directory);
     let exists = Index::exists(&directory).map_err(|e| unreadable(dir, e))?;
     if exists {
         return Index::open(directory).map_err(|e| unreadable(dir, e));

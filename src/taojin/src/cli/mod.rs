@@ -134,13 +134,27 @@ pub fn main() -> ExitCode {
         config: cli.config,
         data_dir: cli.data_dir,
     };
+    let is_service = matches!(cli.command, Command::Run);
     match dispatch(&context, cli.command) {
         Ok(code) => code,
         Err(error) => {
             output::error(&one_line(&error));
-            ExitCode::from(if is_usage(&error) { 2 } else { 1 })
+            let is_mistake = is_usage(&error) && !(is_service && may_pass(&error));
+            ExitCode::from(if is_mistake { 2 } else { 1 })
         }
     }
+}
+
+/// Whether the cause may be gone when the service is started the next time: another process holds what it needs, or the
+/// file system refuses. systemd does not start a service again that ended with 2.
+fn may_pass(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        matches!(
+            cause.downcast_ref(),
+            Some(StoreError::Locked { .. } | StoreError::Io { .. })
+        ) || cause.is::<BindError>()
+            || cause.downcast_ref().is_some_and(IndexError::is_transient)
+    })
 }
 
 fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {

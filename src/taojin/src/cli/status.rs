@@ -8,6 +8,9 @@ use crate::daemon::StatusBoard;
 use crate::serve::{SiteStatus, Status};
 use taojin_search::index::IndexError;
 
+/// Documents that the index could not take which are printed; `--json` has more.
+const LEFT_OUT_SHOWN: usize = 5;
+
 /// Arguments of `status`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -47,6 +50,19 @@ fn print(status: &Status) {
     ));
     if !status.note.is_empty() {
         output::line(&format!("note       {}", output::printable(&status.note)));
+    }
+    if status.left_out.count > 0 {
+        output::line(&format!(
+            "left out   {} documents that the index could not take; they are tried again after an upgrade and by `taojin reindex`",
+            status.left_out.count
+        ));
+    }
+    for left in status.left_out.documents.iter().take(LEFT_OUT_SHOWN) {
+        let (url, reason) = (
+            output::printable(&left.url),
+            output::printable(&left.reason),
+        );
+        output::line(&format!("           {url}: {reason}"));
     }
     let u = &status.urls;
     output::line(&format!(

@@ -1,13 +1,32 @@
 //! The clock of a crawl. In: the system's. Out: Unix milliseconds, as the system has them, or in a simulation from
 //! another moment on and faster, so that ten days pass in half an hour. Time-outs of the network stay real.
+//!
+//! It never goes back: when the system's clock is set back, it goes on from where it was, at its own pace, until the
+//! program is started again. Otherwise everything that waits for a moment would wait so much longer.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::now_ms;
 
+/// A system clock that is set back by more than this is told of.
+const TOLD_MS: i64 = 60_000;
+
 /// What time it is for the crawl.
 #[derive(Debug, Clone, Default)]
-pub struct Clock(Option<Simulated>);
+pub struct Clock(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    System(Arc<Mutex<Steady>>),
+    Simulated(Simulated),
+}
+
+impl Default for Kind {
+    fn default() -> Self {
+        Kind::System(Arc::default())
+    }
+}
 
 #[derive(Debug, Clone)]
 struct Simulated {
@@ -16,10 +35,44 @@ struct Simulated {
     speed: f64,
 }
 
+/// The last moment at which the system's clock was believed.
+#[derive(Debug, Default)]
+struct Steady {
+    believed: Option<(Instant, i64)>,
+    told: bool,
+}
+
+impl Steady {
+    /// The time, where the system's clock says `system_ms` at the moment `at`.
+    fn now_ms(&mut self, at: Instant, system_ms: i64) -> i64 {
+        let own_ms = self.believed.map(|(since, ms)| {
+            let passed = at.saturating_duration_since(since).as_millis();
+            ms.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX))
+        });
+        match own_ms {
+            Some(own_ms) if own_ms > system_ms => {
+                let is_far = own_ms - system_ms > TOLD_MS;
+                if is_far && !std::mem::replace(&mut self.told, true) {
+                    tracing::warn!(
+                        back_s = (own_ms - system_ms) / 1000,
+                        "the system's clock was set back; the crawl goes by its own until the next start"
+                    );
+                }
+                own_ms
+            }
+            _ => {
+                self.believed = Some((at, system_ms));
+                self.told = false;
+                system_ms
+            }
+        }
+    }
+}
+
 impl Clock {
     /// One that stands at `from_ms` now and runs `speed` times as fast as the system's.
     pub fn simulated(from_ms: i64, speed: f64) -> Self {
-        Self(Some(Simulated {
+        Self(Kind::Simulated(Simulated {
             began: Instant::now(),
             from_ms,
             speed: speed.max(f64::MIN_POSITIVE),
@@ -29,8 +82,13 @@ impl Clock {
     /// The time, Unix milliseconds.
     pub fn now_ms(&self) -> i64 {
         match &self.0 {
-            None => now_ms(),
-            Some(s) => s.from_ms + (s.began.elapsed().as_secs_f64() * 1000.0 * s.speed) as i64,
+            Kind::System(steady) => {
+                let mut steady = steady.lock().unwrap_or_else(PoisonError::into_inner);
+                steady.now_ms(Instant::now(), now_ms())
+            }
+            Kind::Simulated(s) => {
+                s.from_ms + (s.began.elapsed().as_secs_f64() * 1000.0 * s.speed) as i64
+            }
         }
     }
 
@@ -38,8 +96,8 @@ impl Clock {
     pub(super) fn real(&self, ms: i64) -> Duration {
         let real = Duration::from_millis(ms.max(0).unsigned_abs());
         match &self.0 {
-            None => real,
-            Some(s) => real.div_f64(s.speed),
+            Kind::System(_) => real,
+            Kind::Simulated(s) => real.div_f64(s.speed),
         }
     }
 }
@@ -55,5 +113,21 @@ mod tests {
         assert_eq!(clock.real(1_000), Duration::from_millis(10));
         assert_eq!(Clock::default().real(1_000), Duration::from_secs(1));
         assert_eq!(clock.real(-5), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_system_clock_that_is_set_back_stops_nothing_and_one_set_forward_is_believed() {
+        const DAY_MS: i64 = 86_400_000;
+        let (began, mut steady) = (Instant::now(), Steady::default());
+        let after = |s: u64| began + Duration::from_secs(s);
+        assert_eq!(steady.now_ms(began, 5 * DAY_MS), 5 * DAY_MS);
+        assert_eq!(steady.now_ms(after(10), 4 * DAY_MS), 5 * DAY_MS + 10_000);
+        // It goes on at the pace of real time, whatever the system says meanwhile.
+        assert_eq!(
+            steady.now_ms(after(30), 4 * DAY_MS + 20_000),
+            5 * DAY_MS + 30_000
+        );
+        assert_eq!(steady.now_ms(after(40), 370 * DAY_MS), 370 * DAY_MS);
+        assert_eq!(steady.now_ms(after(50), 5 * DAY_MS), 370 * DAY_MS + 10_000);
     }
 }

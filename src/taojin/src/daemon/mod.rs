@@ -13,6 +13,7 @@ mod crawl;
 mod follow;
 pub mod index;
 mod learn;
+pub mod liveness;
 mod reloading;
 mod report;
 mod review;
@@ -20,6 +21,7 @@ mod serving;
 mod shared;
 #[cfg(test)]
 mod tests;
+mod watchdog;
 mod wiring;
 
 use follow::following;
@@ -29,7 +31,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
-use std::time::Duration;
 
 use anyhow::Context as _;
 use tokio::sync::{mpsc, watch};
@@ -54,15 +55,16 @@ use crate::documents::take_over;
 use control::ControlSocket;
 use crawl::fetching::{self, one_visit};
 use crawl::state::{CrawlLoop, Event};
-use crawl::tools::{SAVE_ROBOTS, Tools, save_robots, tools};
+use crawl::tools::{Tools, save_robots, tools};
 use index::Indexer;
 use learn::templates::Seen;
+use liveness::Worker;
 use reloading::{Current, pass_on};
 use review::term_search::TermSearch;
 use serving::start_server;
-use shared::STUCK_MS;
 use taojin_crawl::store::{Follows, Store};
 use taojin_search::analyze::Analyzer;
+use watchdog::watch_over;
 use wiring::{Wiring, learner, open_loop};
 
 /// Room for events beyond one for each connection.
@@ -162,9 +164,18 @@ pub async fn run(
         .map(|r| tokio::spawn(pass_on(r, Arc::clone(&shared), lexicons.sites(), changing)));
     let board = StatusBoard::of(loaded, Some(Arc::clone(&shared))).now(current.clone());
     let door = (crawl.events.clone(), Arc::clone(&shared));
-    let (stop_serving, serving) = start_server(loaded, options.listener, &analyzer, board, door);
+    let (stop_serving, mut serving) =
+        match start_server(loaded, options.listener, &analyzer, board, door) {
+            Ok(started) => started.unzip(),
+            Err(error) => {
+                // A daemon without its server would look healthy for ever.
+                shared.set_stopping();
+                crawl.finish(data_dir).await?;
+                return Err(error);
+            }
+        };
     let control = forever.then(|| open_control(data_dir, &crawl.events, &shared));
-    let following = match forever {
+    let mut following = match forever {
         true => following::start(loaded, &analyzer, follows, current),
         false => JoinSet::new(),
     };
@@ -176,21 +187,34 @@ pub async fn run(
         let sites = loaded.sites.iter().filter(|s| s.enabled).count();
         systemd::ready(&format!("crawling {sites} sites"));
     }
-    watch_over(&crawl, shutdown, data_dir, forever).await;
+    let ended = watch_over(
+        &crawl,
+        serving.as_ref(),
+        &mut following,
+        shutdown,
+        data_dir,
+        forever,
+    )
+    .await;
     // What is being sent now is sent again after the next start, unless its answer came.
     drop(following);
     if let Some(task) = reloading {
         task.abort();
     }
-    let summary = crawl.finish(data_dir).await?;
+    let finished = crawl.finish(data_dir).await;
     drop(control);
     drop(looking);
     drop(lexicons);
+    let summary = match (finished, ended) {
+        (finished, Ok(())) => finished?,
+        (Err(error), Err(ended)) => return Err(error.context(ended)),
+        (Ok(_), Err(ended)) => return Err(ended.into()),
+    };
     if matches!(mode, Mode::Pass { .. }) {
         term_search::after_pass(loaded, &analyzer).await;
     }
     drop(stop_serving);
-    if let Some(task) = serving {
+    if let Some(task) = serving.take() {
         task.await??;
     }
     Ok(summary)
@@ -216,7 +240,6 @@ impl Crawl {
         shared: &Arc<Shared>,
     ) -> anyhow::Result<(Self, Follows)> {
         let store = open_store(loaded)?;
-        shared.beat(now_ms());
         let is_daemon = *mode == Mode::Forever;
         let indexer = Indexer::open(loaded, store.reader()?, Arc::clone(shared), is_daemon)?;
         let follows = store.follows()?;
@@ -231,7 +254,7 @@ impl Crawl {
             shared: Arc::clone(shared),
         };
         let crawl = open_loop(loaded, mode.clone(), store, wiring)?;
-        let (learner, templates, seen) = learner(loaded);
+        let (learner, pages, templates, seen) = learner(loaded);
         let tools = Arc::new(tools(loaded, mode, shared, templates)?);
         let crawl = CrawlLoop {
             progress,
@@ -239,13 +262,16 @@ impl Crawl {
             archive: tools.archive.clone(),
             ..crawl
         };
+        for worker in [Worker::CrawlLoop, Worker::Fetching, Worker::Indexer] {
+            shared.beat(worker);
+        }
         let visiting = Arc::clone(&tools);
         let visit = move |work| one_visit(Arc::clone(&visiting), work);
         let threads = Self {
             indexing: spawn_thread("indexer", move || indexer.run(&poked))?,
             crawling: spawn_thread("crawl-loop", move || crawl.run())?,
-            learning: spawn_thread("learner", move || learner.run())?,
-            fetching: fetching::start(visit, work, events.clone())?,
+            learning: spawn_thread("learner", move || learner.run(&pages))?,
+            fetching: fetching::start(visit, work, events.clone(), Arc::clone(shared))?,
             events,
             tools,
             seen,
@@ -253,22 +279,25 @@ impl Crawl {
         Ok((threads, follows))
     }
 
-    /// Waits for the threads in the order in which they end, and closes what they wrote.
+    /// Waits for the threads in the order in which they end, and closes what they wrote: all of it, whichever of them went
+    /// wrong.
     async fn finish(self, data_dir: &Path) -> anyhow::Result<Summary> {
-        let summary = join(self.crawling).await??;
+        let summary = join("the crawl loop", self.crawling).await;
         // The loop held the other end of the leases; with it gone the fetch tasks end.
-        join(self.fetching).await?;
+        let fetched = join("the thread of the fetch tasks", self.fetching).await;
         self.tools.in_flight.clear();
         let seen = self.seen;
         // The learner empties its channel and ends; it is never more than a few pages behind.
         let _ = tokio::task::spawn_blocking(move || seen.send(Seen::Stop)).await;
-        join(self.learning).await?;
+        let learned = join("the learner", self.learning).await;
         if let Some(archive) = &self.tools.archive {
             archive.close();
         }
         save_robots(&self.tools, data_dir);
         // The loop held the other end of the poke channel; with it gone the indexer finishes.
-        join(self.indexing).await?;
+        let indexed = join("the indexer", self.indexing).await;
+        let summary = summary??;
+        fetched.and(indexed).and(learned)?;
         Ok(summary)
     }
 }
@@ -276,6 +305,8 @@ impl Crawl {
 /// The store of the data folder, with its retention; documents that only an older index keeps are taken over first.
 pub(crate) fn open_store(loaded: &Loaded) -> anyhow::Result<Store> {
     let mut store = Store::open(&loaded.config.data_dir)?;
+    taojin_search::index::complete_swap(&loaded.index_dir())?;
+    taojin_search::index::refuse_newer(&loaded.index_dir())?;
     store.set_retention(loaded.config.documents.retention());
     if let Some(ahead) = index::is_ahead(&loaded.index_dir(), &store)? {
         tracing::warn!(
@@ -314,54 +345,6 @@ fn open_control(
         .ok()
 }
 
-/// Waits for the end of the crawl: passes the sign to stop on, tells systemd how it goes, saves what is worth it.
-async fn watch_over(
-    crawl: &Crawl,
-    shutdown: impl Future<Output = ()>,
-    data_dir: &Path,
-    forever: bool,
-) {
-    let shared = &crawl.tools.shared;
-    let mut watch =
-        tokio::time::interval(systemd::watchdog_interval().unwrap_or(Duration::from_secs(10)));
-    let mut save = tokio::time::interval_at(tokio::time::Instant::now() + SAVE_ROBOTS, SAVE_ROBOTS);
-    tokio::pin!(shutdown);
-    let mut stopping = false;
-    while !crawl.crawling.is_finished() {
-        tokio::select! {
-            () = &mut shutdown, if !stopping => {
-                stopping = true;
-                shared.set_stopping();
-                systemd::stopping();
-                tracing::info!("stopping");
-                // Wakes the loop up; with a full channel it is awake and sees the sign.
-                let _ = crawl.events.try_send(Event::Stop);
-            }
-            _ = watch.tick() => tick(shared, forever),
-            _ = save.tick() => save_robots(&crawl.tools, data_dir),
-            () = tokio::time::sleep(Duration::from_millis(50)), if stopping || !forever => {}
-            () = tokio::time::sleep(Duration::from_millis(500)) => {}
-        }
-    }
-}
-
-fn tick(shared: &Shared, forever: bool) {
-    if shared.is_stuck(now_ms()) {
-        tracing::error!("the crawl loop has not turned for {} s", STUCK_MS / 1000);
-    } else {
-        systemd::alive();
-    }
-    if forever {
-        let state = shared.paused().map(|why| format!("paused: {why}"));
-        let state = state.or_else(|| shared.refused());
-        let lag = shared.index_lag();
-        systemd::status(
-            &state
-                .unwrap_or_else(|| format!("crawling, {lag} documents on their way to the index")),
-        );
-    }
-}
-
 fn spawn_thread<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
@@ -373,8 +356,11 @@ fn spawn_thread<T: Send + 'static>(
 }
 
 /// Waits for a thread without holding up the runtime.
-async fn join<T: Send + 'static>(handle: thread::JoinHandle<T>) -> anyhow::Result<T> {
+async fn join<T: Send + 'static>(
+    name: &'static str,
+    handle: thread::JoinHandle<T>,
+) -> anyhow::Result<T> {
     tokio::task::spawn_blocking(move || handle.join())
         .await?
-        .map_err(|_| anyhow::anyhow!("a thread of the daemon has panicked; see the log above"))
+        .map_err(|_| anyhow::anyhow!("{name} has panicked; see the log above"))
 }

@@ -2,11 +2,15 @@
 
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
+use anyhow::Context as _;
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::oneshot;
 
 use super::control::Controller;
 use super::crawl::state::Event;
+use super::liveness::Worker;
 use super::review::templates::TemplateReviewer;
 use super::{Shared, StatusBoard, TermReviewer, status_source};
 use crate::config::Loaded;
@@ -16,34 +20,50 @@ use taojin_search::analyze::Analyzer;
 
 pub(super) type Serving = tokio::task::JoinHandle<std::io::Result<()>>;
 
-/// Serves beside the crawl, until the sender that is given back is dropped.
+/// How often the server's task tells that it turns.
+const BEAT: Duration = Duration::from_secs(5);
+
+/// Serves beside the crawl, until the sender that is given back is dropped; none where there is nothing to listen on.
 pub(super) fn start_server(
     loaded: &Loaded,
     listener: Option<tokio::net::TcpListener>,
     analyzer: &Analyzer,
     board: StatusBoard,
     (events, shared): (SyncSender<Event>, Arc<Shared>),
-) -> (Option<tokio::sync::oneshot::Sender<()>>, Option<Serving>) {
+) -> anyhow::Result<Option<(oneshot::Sender<()>, Serving)>> {
     let Some(listener) = listener else {
-        return (None, None);
+        return Ok(None);
     };
-    let controller = Controller::beside(loaded, board.current()).here(events, shared);
-    let state = match serve_state(loaded, analyzer, board) {
-        Ok(state) => ServeState {
-            sites: Some(Arc::new(controller)),
-            ..state
-        },
-        Err(error) => {
-            tracing::error!(error = %error, "searches are not served");
-            return (None, None);
-        }
+    let controller = Controller::beside(loaded, board.current()).here(events, Arc::clone(&shared));
+    let health = Arc::clone(&shared);
+    let state = ServeState {
+        sites: Some(Arc::new(controller)),
+        health: Arc::new(move || stuck(&health)),
+        ..serve_state(loaded, analyzer, board).context("searches cannot be served")?
     };
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let task = tokio::spawn(serve::serve(listener, state, async move {
+    let (stop, stopped) = oneshot::channel::<()>();
+    shared.beat(Worker::Server);
+    let serving = serve::serve(listener, state, async move {
         // An error means that the sender was dropped, which is the sign.
         let _ = stopped.await;
-    }));
-    (Some(stop), Some(task))
+    });
+    let task = tokio::spawn(async move {
+        tokio::pin!(serving);
+        let mut beat = tokio::time::interval(BEAT);
+        loop {
+            tokio::select! {
+                ended = &mut serving => return ended,
+                _ = beat.tick() => shared.beat(Worker::Server),
+            }
+        }
+    });
+    Ok(Some((stop, task)))
+}
+
+/// Names of the workers that do not get on.
+fn stuck(shared: &Shared) -> Vec<&'static str> {
+    let stuck = shared.liveness().stuck(Instant::now());
+    stuck.iter().map(|state| state.worker.name()).collect()
 }
 
 /// What a server over this data needs.
@@ -65,6 +85,8 @@ pub fn serve_state(
         sites: Some(Arc::new(Controller::beside(loaded, board.current()))),
         status: status_source(board, move || counted.num_docs().unwrap_or_default()),
         metrics: metrics_handle()?,
+        // Nothing but the server itself works here.
+        health: Arc::new(Vec::new),
         templates: Some(Arc::new(TemplateReviewer {
             dir: loaded.config.data_dir.clone(),
             extract: loaded.config.extract.clone(),

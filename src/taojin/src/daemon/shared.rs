@@ -1,18 +1,16 @@
-//! What the threads of the daemon tell each other beside the channels: that the crawl loop turns, how far the index
+//! What the threads of the daemon tell each other beside the channels: that they get on, how far the index
 //! is behind, when the next cycles begin. Never waits.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use super::Clock;
 use super::index::Progress;
+use super::liveness::{Liveness, Worker};
 use taojin_crawl::frontier;
 use taojin_crawl::schedule::Site;
-
-/// A crawl loop that has not turned for this long is stuck: systemd is no longer told that all is well. A commit on
-/// a slow disk takes a second or two.
-pub(super) const STUCK_MS: i64 = 45_000;
 
 /// What a visit must know of its site.
 #[derive(Debug, Clone, Copy)]
@@ -26,8 +24,9 @@ pub(super) struct SiteRules {
 /// What the threads tell each other beside the channels.
 #[derive(Debug, Default)]
 pub struct Shared {
-    beat_ms: AtomicI64,
+    liveness: Liveness,
     document_seq: AtomicU64,
+    in_flight: AtomicU64,
     indexed_seq: AtomicU64,
     /// An operator wants the index to be made anew.
     reindex: AtomicBool,
@@ -42,6 +41,8 @@ pub struct Shared {
     new_sites: Mutex<Option<Vec<Site>>>,
     refused: Mutex<Option<String>>,
     stopping: AtomicBool,
+    /// The crawl loop has done its work.
+    over: AtomicBool,
     frontier: Mutex<Option<frontier::Stats>>,
     clock: Clock,
 }
@@ -69,23 +70,50 @@ impl Shared {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
+    /// The crawl loop ends: the other workers follow.
+    pub(super) fn set_over(&self) {
+        self.over.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
     /// Whether the daemon is winding down.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// The loop turns; by the system's clock.
-    pub(super) fn beat(&self, now_ms: i64) {
-        self.beat_ms.store(now_ms, Ordering::Relaxed);
+    /// A worker gets on.
+    pub(super) fn beat(&self, worker: Worker) {
+        self.liveness.beat(worker, Instant::now());
     }
 
-    pub(super) fn is_stuck(&self, now_ms: i64) -> bool {
-        now_ms - self.beat_ms.load(Ordering::Relaxed) > STUCK_MS
+    /// Which workers do not get on, and why; none when all do.
+    pub fn trouble(&self, now: Instant) -> Option<String> {
+        let mut states = self.liveness.states(now);
+        states.retain(|state| state.stuck || state.problem.is_some());
+        let each: Vec<String> = states.iter().map(ToString::to_string).collect();
+        (!each.is_empty()).then(|| each.join("; "))
+    }
+
+    /// Whether the workers get on.
+    pub fn liveness(&self) -> &Liveness {
+        &self.liveness
     }
 
     /// The last change of a document that is stored.
     pub(super) fn set_document_seq(&self, seq: u64) {
         self.document_seq.store(seq, Ordering::Relaxed);
+    }
+
+    /// Pages that are being visited.
+    pub(super) fn set_in_flight(&self, pages: usize) {
+        self.in_flight.store(pages as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn in_flight(&self) -> u64 {
+        self.in_flight.load(Ordering::Relaxed)
     }
 
     /// Asks for the index to be made anew.

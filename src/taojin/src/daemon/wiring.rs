@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use anyhow::Context as _;
 use tokio::sync::mpsc;
@@ -55,6 +55,14 @@ pub(super) fn open_loop(
             loaded.log_dir().display()
         )
     })?;
+    let pages = &config.revisit;
+    let longest_ms = pages.max_ms.max(pages.max_retry_ms).max(pages.hub_max_ms);
+    if let Some(ahead_ms) = store.set_clock_right(now, longest_ms)? {
+        tracing::warn!(
+            ahead_s = ahead_ms / 1000,
+            "the clock was ahead when the last page was stored: what was planned by it is due as if it had been right"
+        );
+    }
     let frontier = Frontier::open(&mut store, config.frontier.clone())?;
     wiring
         .shared
@@ -102,21 +110,20 @@ pub(super) fn open_loop(
     Ok(crawl)
 }
 
-/// The learner, what the fetch tasks need of templates, and the way to tell the learner that it is over.
-pub(super) fn learner(loaded: &Loaded) -> (Learner, Templates, SyncSender<Seen>) {
+/// The learner, what it hears, what the fetch tasks need of templates, and the way to tell the learner that it is over.
+pub(super) fn learner(loaded: &Loaded) -> (Learner, Receiver<Seen>, Templates, SyncSender<Seen>) {
     let registry = Arc::default();
     let (seen, inbox) = sync_channel(SEEN_PAGES);
     let learner = Learner {
         dir: loaded.config.data_dir.clone(),
         config: loaded.config.templates.clone(),
-        inbox,
         registry: Arc::clone(&registry),
     };
     let templates = Templates {
         registry,
         learner: loaded.config.templates.enabled.then(|| seen.clone()),
     };
-    (learner, templates, seen)
+    (learner, inbox, templates, seen)
 }
 
 /// The sites in use and what belongs to them.

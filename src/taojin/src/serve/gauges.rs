@@ -7,7 +7,7 @@ use super::status::{Activity, Status};
 use super::verdict::Level;
 
 /// Name, type and description of each figure, in the order of the answer.
-pub(crate) const FAMILIES: [(&str, &str, &str); 23] = [
+pub(crate) const FAMILIES: [(&str, &str, &str); 27] = [
     (
         BUILD_INFO,
         "gauge",
@@ -33,6 +33,26 @@ pub(crate) const FAMILIES: [(&str, &str, &str); 23] = [
         OUTBOX,
         "gauge",
         "Documents stored that the index has not committed yet.",
+    ),
+    (
+        LAG_SECONDS,
+        "gauge",
+        "How long the oldest of them has waited; 0 when none waits.",
+    ),
+    (
+        LEFT_OUT,
+        "gauge",
+        "Documents that the index could not take.",
+    ),
+    (
+        WORKER_IDLE,
+        "gauge",
+        "Seconds since a worker of the daemon last got on, or found nothing to do.",
+    ),
+    (
+        WORKER_UP,
+        "gauge",
+        "1 while a worker of the daemon gets on, 0 when it is stuck.",
     ),
     (URLS, "gauge", "Addresses known, by state."),
     (HOSTS, "gauge", "Hosts known, by state."),
@@ -103,6 +123,10 @@ const UP: &str = "taojin_status_up";
 const ACTIVITY: &str = "taojin_activity";
 const DOCUMENTS: &str = "taojin_index_documents";
 const OUTBOX: &str = "taojin_outbox_lag";
+const LAG_SECONDS: &str = "taojin_index_lag_seconds";
+const LEFT_OUT: &str = "taojin_index_left_out_documents";
+const WORKER_IDLE: &str = "taojin_worker_idle_seconds";
+const WORKER_UP: &str = "taojin_worker_up";
 const URLS: &str = "taojin_urls";
 const HOSTS: &str = "taojin_hosts";
 const READY: &str = "taojin_queues_ready";
@@ -182,10 +206,30 @@ fn whole<'a>(status: &'a Status, samples: &mut Vec<Sample<'a>>) {
         (PARKED, status.queues.parked),
         (INDEX_BYTES, status.disk.index_bytes),
         (STORE_BYTES, status.disk.store_bytes),
-        (FREE_BYTES, status.disk.free_bytes),
+        (LEFT_OUT, status.left_out.count),
         (SITES, status.sites.len() as u64),
     ] {
         samples.push(plain(name, value));
+    }
+    // Nothing free cannot be told from what could not be asked, and a full disk shows itself elsewhere.
+    if status.disk.free_bytes > 0 {
+        samples.push(plain(FREE_BYTES, status.disk.free_bytes));
+    }
+    samples.push(Sample {
+        labels: Vec::new(),
+        ..seconds(
+            LAG_SECONDS,
+            i64::try_from(status.index_lag_ms).unwrap_or(i64::MAX),
+        )
+    });
+    for worker in &status.workers {
+        let idle_ms = i64::try_from(worker.idle_ms).unwrap_or(i64::MAX);
+        samples.push(Sample {
+            labels: vec![("worker", &worker.name)],
+            ..seconds(WORKER_IDLE, idle_ms)
+        });
+        let up = u64::from(worker.alive);
+        samples.push(labelled(WORKER_UP, "worker", &worker.name, up));
     }
     if let Some(filter) = &status.seen_filter {
         samples.push(plain(BLOOM_ITEMS, filter.addresses));

@@ -43,10 +43,11 @@ pub use review::terms::{Review, ReviewList, ReviewTerm, TermReview};
 pub use router::{BindError, bind, router, serve};
 pub use search::index_source::{as_hits, ask, understood};
 pub use search::source::{Arrived, Found, FoundList, Related, SearchSource, SourceError, Wanted};
-pub use state::ServeState;
+pub use state::{HealthSource, ServeState};
 pub use status::{
-    Activity, CycleCounts, DiskUse, FollowStatus, HostCounts, HostStatus, QueueCounts, SeenFilter,
-    SiteStatus, Status, StatusSource, TemplateStatus, TermsStatus, UrlCounts,
+    Activity, CycleCounts, DiskUse, FollowStatus, HostCounts, HostStatus, LeftOutDocument,
+    LeftOutStatus, QueueCounts, SeenFilter, SiteStatus, Status, StatusSource, TemplateStatus,
+    TermsStatus, UrlCounts, WorkerStatus,
 };
 pub use taojin_search::query::dates::{Calendar, DateError, period_ms};
 pub use taojin_search::query::highlight::Highlighter;

@@ -38,6 +38,9 @@ const RELATED: usize = 6;
 const COMMANDS: usize = 4;
 const COMMAND_TIME: Duration = Duration::from_secs(60);
 
+/// Names of the workers of this process that do not get on. Asked often, so it must cost nothing.
+pub type HealthSource = Arc<dyn Fn() -> Vec<&'static str> + Send + Sync>;
+
 /// All that a server can reach: nothing of it can be written to, and none of it is the file system.
 #[derive(Clone)]
 pub struct ServeState {
@@ -53,6 +56,8 @@ pub struct ServeState {
     pub sites: Option<Arc<dyn SiteControl>>,
     /// What `/status` shows.
     pub status: StatusSource,
+    /// What `/healthz` goes by.
+    pub health: HealthSource,
     /// What `/metrics` shows.
     pub metrics: PrometheusHandle,
     /// Where templates are looked at; none where there is no store.
@@ -79,6 +84,7 @@ pub(crate) struct Shared {
     pub(crate) follows: Topics,
     /// Who is signed in.
     pub(crate) sessions: Sessions,
+    pub(crate) health: HealthSource,
     source: Arc<dyn SearchSource>,
     terms: Option<Review>,
     sites: Option<Arc<dyn SiteControl>>,
@@ -107,6 +113,7 @@ impl Shared {
             commands: Arc::new(Semaphore::new(COMMANDS)),
             config: state.config,
             follows: state.follows,
+            health: state.health,
             metrics: state.metrics,
             source: state.source,
             terms: state.terms,

@@ -50,6 +50,9 @@ pub struct Status {
     pub documents: u64,
     /// Documents in the outbox that the index has not committed yet.
     pub outbox_lag: u64,
+    /// For how long the oldest of them has waited, in milliseconds; 0 when none waits. It grows while the indexer stands
+    /// still.
+    pub index_lag_ms: u64,
     /// URLs of all sites by state.
     pub urls: UrlCounts,
     /// Work queues of all sites.
@@ -68,6 +71,47 @@ pub struct Status {
     pub follows: Vec<FollowStatus>,
     /// Domain terms; none if their list cannot be read.
     pub terms: Option<TermsStatus>,
+    /// The workers of the daemon, if it runs in this process.
+    pub workers: Vec<WorkerStatus>,
+    /// Documents that the store has and the index could not take.
+    pub left_out: LeftOutStatus,
+}
+
+/// How a worker of the daemon does.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct WorkerStatus {
+    /// `crawl loop`, `fetching`, `indexer` or `server`.
+    #[schema(examples("indexer"))]
+    pub name: String,
+    /// Whether it gets on. If not, systemd starts the service again.
+    pub alive: bool,
+    /// Milliseconds since it last got on, or found nothing to do.
+    #[schema(examples(210))]
+    pub idle_ms: u64,
+    /// What stands in its way.
+    pub problem: Option<String>,
+}
+
+/// Documents that the index could not take. They are tried again when they change, after an upgrade, and by `taojin
+/// reindex`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct LeftOutStatus {
+    /// How many.
+    pub count: u64,
+    /// The first of them, at most a hundred.
+    pub documents: Vec<LeftOutDocument>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct LeftOutDocument {
+    /// Its address.
+    pub url: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// How the review of domain terms stands. An accepted term is used at once: nothing is indexed for it.

@@ -269,3 +269,19 @@ async fn what_is_known_outlives_the_program_and_damage_costs_only_requests() {
         );
     }
 }
+
+/// A file that was read while the clock was a year ahead is read again, not kept for a year.
+#[tokio::test]
+async fn a_clock_that_was_ahead_keeps_no_file_for_longer_than_its_time() {
+    let (server, switch) = switched(vec![
+        file("User-agent: *\nDisallow: /\n"),
+        file("User-agent: *\nDisallow:\n"),
+    ])
+    .await;
+    let (cache, fetcher) = (RobotsCache::new(), server.fetcher());
+    let ahead = ask(&cache, &fetcher, "/a", 365 * 24 * HOUR_MS).await;
+    assert!(!matches!(ahead.access, Access::Allowed { .. }), "{ahead:?}");
+    switch.store(1, Ordering::SeqCst);
+    let right = ask(&cache, &fetcher, "/a", HOUR_MS).await;
+    assert_eq!(right.requests, 1, "{right:?}");
+}

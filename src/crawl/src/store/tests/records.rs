@@ -306,3 +306,40 @@ fn a_document_gives_way_with_all_that_it_stood_for() {
         (uri("http://a.cn/1").fingerprint(), true)
     );
 }
+
+/// A crawl that ran while the clock was a year ahead leaves no moment that the next one would wait a year for.
+#[test]
+fn moments_of_a_clock_that_was_ahead_are_cut() {
+    const YEAR: i64 = 365 * 86_400_000;
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    offer(&mut store, &["http://a.cn/1"]);
+    let longest_ms = 2_000;
+    assert_eq!(store.set_clock_right(NOW, longest_ms).unwrap(), None);
+    let mut page = visited(&store, "http://a.cn/1", "http://a.cn/2", says("{}"));
+    page.visit.due_ms = Some(NOW + YEAR + 5);
+    page.visit.interval_ms = 5;
+    let mut host = store.host("a.cn").unwrap().unwrap();
+    host.not_before_ms = NOW + YEAR + 1_000;
+    let batch = Batch {
+        pages: vec![page],
+        hosts: vec![host],
+        ..Batch::default()
+    };
+    store.commit(&batch, NOW + YEAR).unwrap();
+    let found = store.lookup(&uri("http://a.cn/2")).unwrap().unwrap();
+    assert_eq!(found.visit.due_ms, Some(NOW + YEAR));
+
+    assert_eq!(store.set_clock_right(NOW, longest_ms).unwrap(), Some(YEAR));
+    let due = |url: &str| store.lookup(&uri(url)).unwrap().unwrap().visit.due_ms;
+    assert_eq!(due("http://a.cn/1"), Some(NOW + 5));
+    assert_eq!(due("http://a.cn/2"), Some(NOW), "never visited");
+    let host = store.host("a.cn").unwrap().unwrap();
+    assert_eq!(host.not_before_ms, NOW + 1_000);
+    assert_eq!(store.hosts_due(&[], NOW + 1_000, 9).unwrap().len(), 1);
+    assert_eq!(
+        store.set_clock_right(NOW, longest_ms).unwrap(),
+        None,
+        "done"
+    );
+}

@@ -250,3 +250,104 @@ fn an_index_that_keeps_its_documents_is_searched_until_a_new_one_is_there() {
     assert!(!keeps_documents(&index));
     assert_eq!(kept[0].document.url, "https://a.example/1");
 }
+
+/// A tokenizer that panics at one character, as a mistake in one would.
+#[derive(Clone)]
+struct Mine;
+
+impl tantivy::tokenizer::Tokenizer for Mine {
+    type TokenStream<'a> = tantivy::tokenizer::BoxTokenStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Self::TokenStream<'a> {
+        assert!(!text.contains('雷'), "a mine");
+        tantivy::tokenizer::BoxTokenStream::new(EndOfText)
+    }
+}
+
+struct EndOfText;
+
+impl tantivy::tokenizer::TokenStream for EndOfText {
+    fn advance(&mut self) -> bool {
+        false
+    }
+
+    fn token(&self) -> &tantivy::tokenizer::Token {
+        unreachable!("there is none")
+    }
+
+    fn token_mut(&mut self) -> &mut tantivy::tokenizer::Token {
+        unreachable!("there is none")
+    }
+}
+
+/// The index works in threads of its own: the commit fails and names nobody. Tried alone, the guilty one is known.
+#[test]
+fn a_document_that_brings_a_commit_down_is_found_when_it_is_tried_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || {
+        let tokenizers = crate::analyze::tokenizers();
+        tokenizers.register(crate::analyze::GRAMS, Mine);
+        let documents = documents_of(dir.path());
+        Writer::open_with(dir.path(), &Config::default(), documents, STORE, tokenizers).unwrap()
+    };
+    let good = document("https://a.example/1", "日报", "日产原油");
+    let bad = document("https://a.example/2", "日报", "地雷");
+    let entry = |seq: u64, document| Entry {
+        fingerprint: seq,
+        seq,
+        fetched_ms: 0,
+        changed_ms: 0,
+        document,
+    };
+    let mut writer = open();
+    let added =
+        [(1, &good), (2, &bad)].map(|(seq, document)| writer.upsert(&entry(seq, document)).is_ok());
+    assert!(!added.contains(&false) && writer.commit(2).is_err());
+    drop(writer);
+
+    let mut writer = open();
+    assert_eq!(caught(|| writer.try_alone(&entry(1, &good))), Ok(Ok(())));
+    let reason = caught(|| writer.try_alone(&entry(2, &bad))).unwrap_err();
+    assert_eq!(reason, "panicked: a mine");
+    writer.upsert(&entry(1, &good)).unwrap();
+    writer.leave_out(LeftOut {
+        fingerprint: 2,
+        seq: 2,
+        url: bad.url.clone(),
+        reason,
+    });
+    writer.commit(2).unwrap();
+    assert_eq!(noted(dir.path()).unwrap().left_out.count(), 1);
+    drop(writer);
+    assert_eq!(open().left_out().listed[0].url, bad.url);
+}
+
+/// Also where the library of this version could not even read it.
+#[test]
+fn an_index_of_a_newer_version_is_refused_and_left_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
+    writer.commit(1).unwrap();
+    writer.close().unwrap();
+    let meta = dir.path().join("meta.json");
+    let good = std::fs::read_to_string(&meta).unwrap();
+    let format = |number: u32| format!("\\\"format\\\":{number}");
+    let newer = good.replace(&format(FORMAT), &format(FORMAT + 1));
+    assert_ne!(newer, good);
+    for newer in [newer.clone(), newer.replace("\"segments\"", "\"parts\"")] {
+        std::fs::write(&meta, &newer).unwrap();
+        for refused in [
+            open_writer(dir.path(), &config).map(|_| ()),
+            open_reader(dir.path(), &ANALYZER, &config).map(|_| ()),
+        ] {
+            let error = refused.unwrap_err();
+            assert!(matches!(error, IndexError::Newer { .. }), "{error:?}");
+            assert!(
+                error.to_string().contains("install the newer taojin again"),
+                "{error}"
+            );
+        }
+        assert_eq!(std::fs::read_to_string(&meta).unwrap(), newer);
+    }
+}

@@ -200,6 +200,7 @@ fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     fs::rename(&draft, path)?;
+    fs::File::open(dir)?.sync_all()?;
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use super::actions::{self, broken, store_failed};
 use super::{Answer, Reply, Request, Wish, stopping};
 use crate::daemon::crawl::state::CrawlLoop;
 use crate::daemon::learn::templates::Seen;
-use crate::daemon::now_ms;
+use crate::daemon::liveness::Worker;
 use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
 use taojin_crawl::store::{NewUrl, Purged, UrlClass, UrlId, UrlRecord};
 
@@ -80,7 +80,7 @@ impl CrawlLoop {
             actions::crawled(&self.configured, name)?;
             actions::not_paused(&self.store, name)?;
         }
-        self.room(now)?;
+        self.room()?;
         let wanted = |run: &crate::daemon::crawl::site_run::SiteRun| match names.is_empty() {
             true => run.is_due(now),
             false => names.iter().any(|n| **n == **run.name()),
@@ -105,7 +105,7 @@ impl CrawlLoop {
     fn begin_now(&mut self, name: &str, now: i64) -> Outcome<CommandDone> {
         actions::crawled(&self.configured, name)?;
         actions::not_paused(&self.store, name)?;
-        self.room(now)?;
+        self.room()?;
         let name: Arc<str> = Arc::from(name);
         let due = self.begin_cycle(&name, now).map_err(|e| broken(&e))?;
         Ok(CommandDone {
@@ -117,8 +117,8 @@ impl CrawlLoop {
     }
 
     /// Refuses while the disk is low.
-    fn room(&mut self, now: i64) -> Outcome<()> {
-        if !self.is_paused(now) {
+    fn room(&mut self) -> Outcome<()> {
+        if !self.is_paused() {
             return Ok(());
         }
         let why = self.shared.paused().unwrap_or_default();
@@ -147,7 +147,7 @@ impl CrawlLoop {
             actions::crawled(&self.configured, &site)?;
         }
         actions::not_paused(&self.store, &site)?;
-        self.room(now)?;
+        self.room()?;
         if known.is_none() {
             let class = match hops {
                 0 => UrlClass::Seed,
@@ -194,7 +194,7 @@ impl CrawlLoop {
             &self.index,
             name,
             now,
-            |_| shared.beat(now_ms()),
+            |_| shared.beat(Worker::CrawlLoop),
         );
         // Also after a failure some of it may be gone.
         let mut forgotten = Vec::new();

@@ -3,12 +3,13 @@
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use taojin_crawl::fetch::{Archive, Exchange, Fetched};
 use taojin_uri::CrawlUri;
 
 /// Pause after an archive could not be written.
-const RETRY_MS: i64 = 60_000;
+const RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// The archive that all fetch tasks write to.
 pub(crate) struct WarcSink {
@@ -17,7 +18,7 @@ pub(crate) struct WarcSink {
 
 struct State {
     archive: Archive,
-    not_before_ms: i64,
+    failed: Option<Instant>,
 }
 
 impl WarcSink {
@@ -27,7 +28,7 @@ impl WarcSink {
         Ok(Self {
             state: Mutex::new(State {
                 archive: Archive::open(dir, max_bytes, software)?,
-                not_before_ms: i64::MIN,
+                failed: None,
             }),
         })
     }
@@ -41,12 +42,12 @@ impl WarcSink {
         now_ms: i64,
     ) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if now_ms < state.not_before_ms {
+        if state.failed.is_some_and(|at| at.elapsed() < RETRY_AFTER) {
             return;
         }
         if let Err(error) = state.archive.write(uri, exchange, fetched, now_ms) {
             tracing::error!(%error, "archive cannot be written, pages go without for a minute");
-            state.not_before_ms = now_ms + RETRY_MS;
+            state.failed = Some(Instant::now());
         }
     }
 

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use super::replay::Replay;
 use super::state::{CrawlLoop, Event};
 use crate::daemon::control::{Answer, Reply, actions};
-use crate::daemon::now_ms;
+use crate::daemon::liveness::Worker;
 use taojin_crawl::frontier::Next;
-use taojin_crawl::store::Batch;
+use taojin_crawl::store::{Batch, StoreError};
 
 /// Pages in one transaction at most.
 const BATCH_PAGES: usize = 256;
@@ -56,7 +56,13 @@ impl CrawlLoop {
                 }
                 Err(error) => {
                     tracing::error!(%error, "pages cannot be stored, trying again");
-                    self.shared.beat(now_ms());
+                    let (liveness, problem) = (self.shared.liveness(), error.to_string());
+                    match error {
+                        StoreError::Full { .. } => {
+                            liveness.waits(Worker::CrawlLoop, Instant::now(), problem);
+                        }
+                        _ => liveness.fails(Worker::CrawlLoop, Instant::now(), problem),
+                    }
                     std::thread::sleep(RETRY);
                     self.take_stop_while_retrying();
                 }

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use super::commit::BATCH_AGE;
 use super::replay::Replay;
 use super::state::{CrawlLoop, Event};
+use crate::daemon::Mode;
 use crate::daemon::control::actions;
+use crate::daemon::liveness::Worker;
 use crate::daemon::report::summary::Summary;
-use crate::daemon::{Mode, now_ms};
 use taojin_crawl::frontier::Next;
 
 /// The loop turns at least this often: schedules, the watchdog.
@@ -20,10 +21,17 @@ const TURN: Duration = Duration::from_millis(500);
 impl CrawlLoop {
     /// Turns until told to stop, or until the pass is done.
     pub(crate) fn run(mut self) -> anyhow::Result<Summary> {
+        let ended = self.turn();
+        // Before the other workers end, whose channels go with the loop.
+        self.shared.set_over();
+        ended.map(|()| self.summary)
+    }
+
+    fn turn(&mut self) -> anyhow::Result<()> {
         self.begin_pass()?;
         loop {
             let now = self.shared.now_ms();
-            self.shared.beat(now_ms());
+            self.shared.beat(Worker::CrawlLoop);
             if self.shared.is_stopping() {
                 self.take(Event::Stop)?;
             }
@@ -36,6 +44,7 @@ impl CrawlLoop {
                 break;
             }
             let next = self.hand_out(now)?;
+            self.shared.set_in_flight(self.frontier.in_flight());
             if self.commit_is_due(now, &next) {
                 self.commit(now)?;
                 continue;
@@ -58,7 +67,7 @@ impl CrawlLoop {
         self.end_cycles(now, true)?;
         self.sum_up(now)?;
         self.frontier.close(&self.store);
-        Ok(self.summary)
+        Ok(())
     }
 
     /// What a pass did, site by site, and what it left.
@@ -92,7 +101,7 @@ impl CrawlLoop {
         if !only.is_empty() {
             self.sites.retain(|name, _| is_named(name));
         }
-        if self.is_paused(now) {
+        if self.is_paused() {
             return Ok(());
         }
         for name in self.sites.keys().cloned().collect::<Vec<_>>() {
@@ -119,7 +128,7 @@ impl CrawlLoop {
 
     /// Starts the cycles whose time has come; only the daemon does.
     fn begin_due_cycles(&mut self, now: i64) -> anyhow::Result<()> {
-        if self.stop_at.is_some() || self.mode != Mode::Forever || self.is_paused(now) {
+        if self.stop_at.is_some() || self.mode != Mode::Forever || self.is_paused() {
             return Ok(());
         }
         let due: Vec<Arc<str>> = self

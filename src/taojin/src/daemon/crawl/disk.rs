@@ -2,18 +2,19 @@
 //! Pauses below either limit; resumes by itself once there is a tenth more than that, so that it does not flicker.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::config::CrawlConfig;
 
 /// The disk is looked at this often: a fast crawl writes less than 100 MB in that time.
-const LOOK_MS: i64 = 5_000;
+const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// Watches the file system under the data folder.
 #[derive(Debug)]
 pub(crate) struct DiskWatch {
     dir: PathBuf,
     limits: Limits,
-    looked_ms: i64,
+    looked: Option<Instant>,
     low: Option<String>,
 }
 
@@ -31,15 +32,16 @@ impl DiskWatch {
         Self {
             dir: dir.to_owned(),
             limits: Limits::of(config),
-            looked_ms: i64::MIN,
+            looked: None,
             low: None,
         }
     }
 
     /// Why crawling is to pause, if it is.
-    pub(crate) fn look(&mut self, now_ms: i64) -> Option<&str> {
-        if now_ms.saturating_sub(self.looked_ms) >= LOOK_MS {
-            self.looked_ms = now_ms;
+    pub(crate) fn look(&mut self, now: Instant) -> Option<&str> {
+        let is_time = |at| now.saturating_duration_since(at) >= LOOK_EVERY;
+        if self.looked.is_none_or(is_time) {
+            self.looked = Some(now);
             if let Some((free, total)) = room(&self.dir) {
                 self.see(free, total);
             }

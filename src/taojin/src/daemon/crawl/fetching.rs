@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use futures_util::FutureExt;
@@ -16,13 +17,18 @@ use super::state::Event;
 use super::tools::Tools;
 use super::visit;
 use super::visited::{Finished, Work};
-use crate::daemon::spawn_thread;
+use crate::daemon::liveness::Worker;
+use crate::daemon::{Shared, spawn_thread};
+
+/// How often an idle runtime tells that it turns.
+const BEAT: Duration = Duration::from_secs(5);
 
 /// Starts the thread that makes a visit for each lease with `visit`; it ends when the crawl loop drops its end.
 pub(crate) fn start<V, F>(
     visit: V,
     work: mpsc::Receiver<Work>,
     events: SyncSender<Event>,
+    shared: Arc<Shared>,
 ) -> anyhow::Result<thread::JoinHandle<()>>
 where
     V: Fn(Work) -> F + Send + 'static,
@@ -34,19 +40,28 @@ where
         .build()
         .context("the threads of the fetch tasks cannot be started")?;
     spawn_thread("fetch-tasks", move || {
-        runtime.block_on(fetch_tasks(visit, work, events));
+        runtime.block_on(fetch_tasks(visit, work, events, &shared));
         // A page that is still being extracted is not waited for: its URL is due as before.
         runtime.shutdown_background();
     })
 }
 
-async fn fetch_tasks<V, F>(visit: V, mut work: mpsc::Receiver<Work>, events: SyncSender<Event>)
-where
+async fn fetch_tasks<V, F>(
+    visit: V,
+    mut work: mpsc::Receiver<Work>,
+    events: SyncSender<Event>,
+    shared: &Shared,
+) where
     V: Fn(Work) -> F,
     F: Future<Output = Finished> + Send + 'static,
 {
     let mut visits = JoinSet::new();
+    let mut beat = tokio::time::interval(BEAT);
     loop {
+        // While pages are under way, only the end of one is progress.
+        if visits.is_empty() {
+            shared.beat(Worker::Fetching);
+        }
         tokio::select! {
             next = work.recv() => match next {
                 Some(work) => {
@@ -60,7 +75,9 @@ where
                 }
                 None => return,
             },
+            _ = beat.tick() => {}
             Some(ended) = visits.join_next() => {
+                shared.beat(Worker::Fetching);
                 if let Err(error) = ended {
                     tracing::error!(%error, "a visit did not end by itself");
                 }

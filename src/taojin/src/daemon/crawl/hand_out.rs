@@ -1,5 +1,7 @@
 //! Handing out leases. In: what the frontier has ready, the room there is. Out: work for the fetch tasks.
 
+use std::time::Instant;
+
 use super::state::CrawlLoop;
 use super::visited::Work;
 use crate::daemon::Mode;
@@ -8,7 +10,7 @@ use taojin_crawl::frontier::{Asked, Next};
 impl CrawlLoop {
     /// Hands out leases until a limit is reached; gives what the frontier says then.
     pub(super) fn hand_out(&mut self, now: i64) -> anyhow::Result<Next> {
-        if self.is_paused(now) {
+        if self.is_paused() {
             // The daemon waits for room; a single pass ends.
             return Ok(match self.mode {
                 Mode::Forever => Next::Wait {
@@ -55,8 +57,8 @@ impl CrawlLoop {
     }
 
     /// Whether the disk is too full for more.
-    pub(crate) fn is_paused(&mut self, now: i64) -> bool {
-        let low = self.disk.look(now).map(str::to_owned);
+    pub(crate) fn is_paused(&mut self) -> bool {
+        let low = self.disk.look(Instant::now()).map(str::to_owned);
         if low.is_some() {
             self.summary.paused.clone_from(&low);
         }

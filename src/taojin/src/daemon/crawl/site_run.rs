@@ -32,6 +32,8 @@ impl SiteRun {
         let schedule = site.cron()?;
         let next_ms = match record.and_then(|r| r.last_cycle_ms) {
             None => Some(now_ms),
+            // The clock was ahead then: its next time would come as much too late.
+            Some(last) if last > now_ms => Some(now_ms),
             Some(last) => schedule.next_after(last),
         };
         let name = Arc::from(site.name.as_str());

@@ -58,7 +58,7 @@ impl Tools {
 }
 
 /// The robots.txt files that are known, in the data directory.
-const ROBOTS_FILE: &str = "robots.json";
+pub(crate) const ROBOTS_FILE: &str = "robots.json";
 
 /// Those are saved this often, and at the end.
 pub(crate) const SAVE_ROBOTS: Duration = Duration::from_secs(300);

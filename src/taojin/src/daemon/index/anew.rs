@@ -2,10 +2,14 @@
 //! meanwhile. In: the log. Out: the new index in the place of the old one. A crash leaves the old one, and what was made of
 //! the new one by its last commit: the next start goes on from there.
 
+use std::time::{Duration, Instant};
+
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
-use super::{Indexer, add_rows};
+use super::Indexer;
+use super::feeding::add_rows;
+use crate::daemon::liveness::Worker;
 use crate::daemon::report::systemd;
 use taojin_search::index::{self, IndexError, Writer};
 
@@ -68,7 +72,12 @@ impl Indexer {
     /// it did.
     pub(super) fn advance_anew(&mut self) -> anyhow::Result<bool> {
         let anew = self.anew.as_mut().context("no index is being made")?;
-        let added = add_rows(&self.reader, &mut anew.writer, &mut anew.seq)?;
+        let added = add_rows(
+            &self.reader,
+            &mut anew.writer,
+            &mut anew.seq,
+            &mut self.anew_caution,
+        )?;
         anew.uncommitted += added;
         anew.added += added as u64;
         if anew.uncommitted >= COMMIT_ROWS {
@@ -83,6 +92,9 @@ impl Indexer {
         }
         let mut anew = self.anew.take().context("no index is being made")?;
         anew.writer.commit(anew.seq)?;
+        // The last merges are waited for; a millisecond for each change is ten times what they take.
+        let (liveness, merging) = (self.shared.liveness(), Duration::from_millis(anew.seq));
+        liveness.expect_within(Worker::Indexer, Instant::now(), merging);
         anew.writer.close()?;
         if let Some(writer) = self.writer.take() {
             writer.close()?;

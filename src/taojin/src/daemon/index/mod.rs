@@ -6,6 +6,9 @@
 //! store is made anew beside the old one.
 
 mod anew;
+mod feeding;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,12 +19,14 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use super::Shared;
+use super::liveness::Worker;
 use crate::config::Loaded;
-use crate::documents::{StoreDocuments, decode};
+use crate::documents::StoreDocuments;
 use crate::serve::metrics;
 use anew::Anew;
-use taojin_crawl::store::{self, Store};
-use taojin_search::index::{self, IndexError, Writer};
+use feeding::{Caution, add, add_rows};
+use taojin_crawl::store::{self, Store, StoreError};
+use taojin_search::index::{self, DocumentSource, IndexError, Writer, caught};
 
 pub use anew::Progress;
 
@@ -41,12 +46,15 @@ pub(super) struct Indexer {
     dir: PathBuf,
     config: index::Config,
     reader: store::Reader,
-    documents: Arc<StoreDocuments>,
+    documents: Arc<dyn DocumentSource>,
     store_id: i64,
     /// None while the index cannot be written into: it is opened again, or is to be replaced.
     writer: Option<Writer>,
     /// The index that is to replace it.
     anew: Option<Anew>,
+    /// What failures have taught, for either.
+    caution: Caution,
+    anew_caution: Caution,
     /// Whether this is the daemon, not one pass of a crawl.
     forever: bool,
     shared: Arc<Shared>,
@@ -117,6 +125,8 @@ impl Indexer {
             documents: Arc::new(StoreDocuments::of(&loaded.config.data_dir)),
             writer: None,
             anew: None,
+            caution: Caution::default(),
+            anew_caution: Caution::default(),
             forever,
             shared,
         })
@@ -127,7 +137,11 @@ impl Indexer {
         let problem = match self.writer_in(&self.dir) {
             Ok(writer) => {
                 self.shared.set_indexed(writer.last_seq());
+                let again = writer.is_of_other_version() && !writer.left_out().is_empty();
                 self.writer = Some(writer);
+                if again {
+                    self.try_left_out_again()?;
+                }
                 // What was begun before goes on.
                 if index::fresh_dir(&self.dir).exists() {
                     self.begin_anew()?;
@@ -135,6 +149,7 @@ impl Indexer {
                 return Ok(());
             }
             Err(error) if error.is_transient() => return Err(error.into()),
+            Err(error @ IndexError::Newer { .. }) => return Err(error.into()),
             Err(error @ IndexError::Unreadable { .. }) => {
                 let aside = index::put_aside(&self.dir)?;
                 tracing::error!(
@@ -148,6 +163,13 @@ impl Indexer {
             Err(error) => error,
         };
         tracing::warn!("the index is made anew from the store: {problem}");
+        if !index::can_be_searched(&self.dir) {
+            // Of no use to readers meanwhile: they search the new one while it grows.
+            index::remove(&self.dir)?;
+            self.shared.set_indexed(0);
+            self.writer = Some(self.writer_in(&self.dir)?);
+            return Ok(());
+        }
         self.shared.set_indexed(index::committed_seq(&self.dir));
         self.begin_anew()
     }
@@ -161,11 +183,14 @@ impl Indexer {
     pub(super) fn run(mut self, poke: &Receiver<()>) {
         let mut stopping = false;
         loop {
-            let failed = match self.follow(poke, stopping) {
-                Ok(()) => return self.finish(),
-                Err(error) => error,
+            let failed = match caught(|| self.follow(poke, stopping)) {
+                Ok(Ok(())) => return self.finish(),
+                Ok(Err(error)) => format!("{error:#}"),
+                // Of the index, while it committed or merged: no document's fault that can be told.
+                Err(panic) => panic,
             };
-            tracing::error!(error = %format!("{failed:#}"), "index failed, opening it again");
+            tracing::error!(error = failed, "index failed, opening it again");
+            self.note_failure(failed);
             if stopping {
                 return;
             }
@@ -181,6 +206,7 @@ impl Indexer {
         // What an earlier run left may be tidied as well.
         let mut quiet_since = Some(Instant::now());
         loop {
+            self.shared.beat(Worker::Indexer);
             if !stopping {
                 let wait = match self.anew {
                     Some(_) => Duration::ZERO,
@@ -250,7 +276,31 @@ impl Indexer {
     /// Adds at most [`ROWS`] changes after `seq` and moves `seq` on. Gives how many.
     fn add_rows(&mut self, seq: &mut u64) -> anyhow::Result<usize> {
         let writer = self.writer.as_mut().context("the index is not open")?;
-        add_rows(&self.reader, writer, seq)
+        add_rows(&self.reader, writer, seq, &mut self.caution)
+    }
+
+    /// Another version of the program put documents aside: this one may be able to take them.
+    fn try_left_out_again(&mut self) -> anyhow::Result<()> {
+        let writer = self.writer.as_mut().context("the index is not open")?;
+        let left_out = writer.left_out();
+        for left in &left_out.listed {
+            self.caution.suspect(left.seq);
+            match self.reader.document(left.fingerprint) {
+                Ok(Some(row)) => add(&self.reader, &row, writer, &mut self.caution)?,
+                Ok(None) => writer.delete(left.fingerprint),
+                // It stays aside.
+                Err(StoreError::Damaged { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        writer.commit(writer.last_seq())?;
+        let rest = writer.left_out().count();
+        tracing::info!(
+            tried = left_out.listed.len(),
+            left_out = rest,
+            "documents that an earlier version could not index were tried again"
+        );
+        Ok(())
     }
 
     fn commit(&mut self, seq: u64) -> anyhow::Result<()> {
@@ -263,41 +313,48 @@ impl Indexer {
         Ok(())
     }
 
+    fn note_failure(&mut self, failed: String) {
+        self.caution.failed();
+        self.anew_caution.failed();
+        let (liveness, now) = (self.shared.liveness(), Instant::now());
+        match is_full(&failed) {
+            true => liveness.waits(Worker::Indexer, now, failed),
+            false => liveness.fails(Worker::Indexer, now, failed),
+        }
+    }
+
     /// Tries until the index opens again; false when the daemon stops meanwhile.
     fn reopen(&mut self, poke: &Receiver<()>) -> bool {
         self.writer = None;
         self.anew = None;
         loop {
-            thread::sleep(RETRY_AFTER);
+            // A row that brought it down is known and left out: no reason to wait.
+            if !self.caution.is_warned() && !self.anew_caution.is_warned() {
+                thread::sleep(RETRY_AFTER);
+            }
             if matches!(
                 poke.try_recv(),
                 Err(std::sync::mpsc::TryRecvError::Disconnected)
             ) {
                 return false;
             }
-            match self.open_writer() {
-                Ok(()) => return true,
-                Err(error) => {
-                    tracing::error!(error = %format!("{error:#}"), "index still cannot be opened");
-                }
+            let failed = match caught(|| self.open_writer()) {
+                Ok(Ok(())) => return true,
+                Ok(Err(error)) => format!("{error:#}"),
+                Err(panic) => panic,
+            };
+            tracing::error!(error = failed, "index still cannot be opened");
+            self.note_failure(failed);
+            if self.caution.is_warned() || self.anew_caution.is_warned() {
+                thread::sleep(RETRY_AFTER);
             }
         }
     }
 }
 
-/// Puts at most [`ROWS`] changes after `seq` into an index and moves `seq` on. Gives how many.
-fn add_rows(reader: &store::Reader, writer: &mut Writer, seq: &mut u64) -> anyhow::Result<usize> {
-    let rows = reader.documents_after(i64::try_from(*seq).unwrap_or(i64::MAX), ROWS)?;
-    for row in &rows {
-        match decode(reader, row) {
-            Ok(Some(stored)) => writer.upsert(&stored.entry())?,
-            Ok(None) => writer.delete(row.fingerprint),
-            // A row that this program cannot read must not stop all later ones.
-            Err(error) => {
-                tracing::error!(error = %format!("{error:#}"), "left out of the index");
-            }
-        }
-        *seq = u64::try_from(row.seq).unwrap_or(*seq);
-    }
-    Ok(rows.len())
+/// Whether a failure says that the disk is full: room helps, a new start does not.
+fn is_full(failed: &str) -> bool {
+    ["os error 28", "code: 28,", "os error 122", "code: 122,"]
+        .iter()
+        .any(|code| failed.contains(code))
 }

@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::templates::{MAX_MISSING, Registry, Seen, UnknownPage, libraries, pack, unpack};
 use crate::daemon::now_ms;
 use taojin_crawl::store::{NewTemplate, StoreError, TemplateFit, TemplatePage, TemplateStore};
 use taojin_extract::template::{self, Observation, learn};
+use taojin_search::index::caught;
 
 /// How often changes made from outside are looked for.
 const TURN: Duration = Duration::from_secs(2);
@@ -28,11 +29,14 @@ const DRIFT: f32 = 0.1;
 /// So much of what is essential missing on average says the same.
 const FAILING: f32 = 0.2;
 
-/// The learner's state.
+/// Pause before the learner goes on after an error or a panic.
+const RETRY_AFTER: Duration = Duration::from_secs(30);
+
+/// What the learner works with.
+#[derive(Clone)]
 pub(crate) struct Learner {
     pub(crate) dir: PathBuf,
     pub(crate) config: template::Config,
-    pub(crate) inbox: Receiver<Seen>,
     pub(crate) registry: Arc<Registry>,
 }
 
@@ -57,17 +61,34 @@ struct Drift {
 }
 
 impl Learner {
-    /// Learns until told to stop. An error of the store ends the learning, not the crawl.
-    pub(crate) fn run(self) {
-        if let Err(error) = self.turn() {
-            tracing::error!(%error, "templates are not learned any more until the next start");
+    /// Learns until told to stop. An error of the store, or a page that brings the learning down, costs what was not saved
+    /// yet and a pause, never the learning.
+    pub(crate) fn run(self, inbox: &Receiver<Seen>) {
+        self.run_with_pause(inbox, RETRY_AFTER);
+    }
+
+    pub(crate) fn run_with_pause(self, inbox: &Receiver<Seen>, pause: Duration) {
+        loop {
+            let failed = match caught(|| self.turn(inbox)) {
+                Ok(Ok(())) => return,
+                Ok(Err(error)) => error.to_string(),
+                Err(panic) => panic,
+            };
+            tracing::error!(
+                error = failed,
+                "learning templates failed, going on in {} s",
+                pause.as_secs()
+            );
+            if !wait(inbox, pause) {
+                return;
+            }
         }
     }
 
-    fn turn(self) -> Result<(), StoreError> {
-        let mut working = Working::open(self)?;
+    fn turn(&self, inbox: &Receiver<Seen>) -> Result<(), StoreError> {
+        let mut working = Working::open(self.clone())?;
         loop {
-            match working.of.inbox.recv_timeout(TURN) {
+            match inbox.recv_timeout(TURN) {
                 Ok(Seen::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 Ok(seen) => working.take(seen)?,
                 Err(RecvTimeoutError::Timeout) => {
@@ -79,6 +100,18 @@ impl Learner {
         }
         working.learn_small(now_ms(), 0)?;
         working.save()
+    }
+}
+
+/// Waits, and drops what comes meanwhile: the pages come again. False when it is time to stop.
+fn wait(inbox: &Receiver<Seen>, pause: Duration) -> bool {
+    let until = Instant::now() + pause;
+    loop {
+        match inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(Seen::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
+            Ok(_) => {}
+            Err(RecvTimeoutError::Timeout) => return true,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the daemon says of itself: status, counts, systemd.
 
 pub(crate) mod freshness;
+mod health;
 pub(crate) mod status;
 pub(crate) mod summary;
 pub(crate) mod systemd;

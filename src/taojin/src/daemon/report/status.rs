@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::freshness::Freshness;
+use super::health::{self, left_out, workers};
 use crate::config::Loaded;
 use crate::daemon::crawl::cycle;
 use crate::daemon::crawl::disk;
@@ -17,6 +18,7 @@ use crate::daemon::{Shared, now_ms};
 use crate::serve::{
     Activity, CycleCounts, DiskUse, Follow, FollowStatus, HostCounts, HostStatus, QueueCounts,
     SeenFilter, SiteStatus, Status, StatusSource, TemplateStatus, TermsStatus, Topics, UrlCounts,
+    WorkerStatus,
 };
 use taojin_crawl::frontier::{self, Cause, Explanation};
 use taojin_crawl::store::{Counts, FollowRecord, HostRecord, Reader, SiteCounts};
@@ -39,15 +41,6 @@ pub struct StatusBoard {
     /// Present beside a running daemon.
     shared: Option<Arc<Shared>>,
     started_ms: i64,
-}
-
-/// What there is to say of a daemon that crawls.
-fn running(shared: &Shared) -> String {
-    let anew = shared.reindexing().map(|at| {
-        let (seq, last) = (at.seq, at.last);
-        format!("the index is made anew: change {seq} of {last}")
-    });
-    shared.refused().or(anew).unwrap_or_default()
 }
 
 impl StatusBoard {
@@ -103,6 +96,8 @@ impl StatusBoard {
             documents,
             disk: self.disk(),
             terms: self.terms(),
+            workers: self.workers(),
+            left_out: left_out(&self.index_dir),
             ..Status::default()
         };
         let reader = match Reader::open(&self.data_dir) {
@@ -112,15 +107,13 @@ impl StatusBoard {
             Err(error) => return Err(error.into()),
         };
         let counts = reader.counts()?;
-        status.outbox_lag = match &self.shared {
-            Some(shared) => shared.index_lag(),
-            None => {
-                let committed = i64::try_from(index::committed_seq(&self.index_dir));
-                let waiting = reader.documents_waiting(committed.unwrap_or(i64::MAX))?;
-                u64::try_from(waiting).unwrap_or_default()
-            }
+        let committed = match &self.shared {
+            Some(shared) => shared.indexed(),
+            None => index::committed_seq(&self.index_dir),
         };
+        (status.outbox_lag, status.index_lag_ms) = self.lag(&reader, committed, now)?;
         status.urls = urls(&totals(&counts));
+        status.urls.in_flight = self.shared.as_ref().map_or(0, |s| s.in_flight());
         status.sites = self.sites(&reader, &counts, now)?;
         status.hosts = self.hosts(&reader, now)?;
         status.follows = self.follows(&reader)?;
@@ -137,13 +130,28 @@ impl StatusBoard {
         Ok(status)
     }
 
+    /// How many changes the index lacks after `committed`, and for how long the first of them has waited, in milliseconds.
+    fn lag(&self, reader: &Reader, committed: u64, now: i64) -> anyhow::Result<(u64, u64)> {
+        let seq = i64::try_from(committed).unwrap_or(i64::MAX);
+        let Some(first) = reader.document_after_without_body(seq)? else {
+            return Ok((0, 0));
+        };
+        let waiting = match &self.shared {
+            // Counting them all would cost the more the more there are.
+            Some(shared) => shared.index_lag().max(1),
+            None => u64::try_from(reader.documents_waiting(seq)?).unwrap_or_default(),
+        };
+        let waited_ms = u64::try_from(now.saturating_sub(first.changed_ms)).unwrap_or_default();
+        Ok((waiting, waited_ms))
+    }
+
     /// What the daemon does, and what the operator must know. Beside no daemon: what one would do.
     fn activity(&self) -> (Activity, String) {
         match &self.shared {
             Some(shared) if shared.is_stopping() => (Activity::Stopping, String::new()),
             Some(shared) => match shared.paused() {
                 Some(why) => (Activity::Paused, why),
-                None => (Activity::Running, running(shared)),
+                None => (Activity::Running, health::note(shared)),
             },
             None => {
                 let room = disk::room(&self.data_dir);
@@ -151,6 +159,10 @@ impl StatusBoard {
                 (Activity::ReadOnly, low.unwrap_or_default())
             }
         }
+    }
+
+    fn workers(&self) -> Vec<WorkerStatus> {
+        self.shared.as_deref().map(workers).unwrap_or_default()
     }
 
     /// None if somebody spoilt a file: the log of who uses it says what.

@@ -21,7 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// The crawl is over when the index took nothing for this long.
 const QUIET: Duration = Duration::from_secs(30);
 /// Also a crawl that never ends gets its terms found this often.
-const LONGEST_WAIT_MS: i64 = 6 * 3_600_000;
+const LONGEST_WAIT: Duration = Duration::from_secs(6 * 3_600);
 /// With fewer new documents the terms would be the same.
 const NEW_DOCUMENTS: u64 = 20;
 /// A look that takes longer than this is given up; 16 million characters take some three minutes.
@@ -139,7 +139,7 @@ struct Beside {
 impl Beside {
     fn run(self) {
         let mark = TermReviewer::of(&self.loaded).mark().unwrap_or_default();
-        let (mut done, mut done_ms) = (mark.seq, mark.at_ms);
+        let (mut done, mut looked) = (mark.seq, None);
         let (mut last, mut since) = (self.shared.indexed(), Instant::now());
         while !self.ended(LOOK_EVERY) {
             let indexed = self.shared.indexed();
@@ -147,11 +147,11 @@ impl Beside {
                 (last, since) = (indexed, Instant::now());
             }
             let over = since.elapsed() >= QUIET && self.shared.index_lag() == 0;
-            let late = now_ms() - done_ms >= LONGEST_WAIT_MS;
+            let late = looked.is_none_or(|at: Instant| at.elapsed() >= LONGEST_WAIT);
             if indexed < done.saturating_add(NEW_DOCUMENTS) || !(over || late) {
                 continue;
             }
-            (done, done_ms) = (indexed, now_ms());
+            (done, looked) = (indexed, Some(Instant::now()));
             self.look();
         }
     }

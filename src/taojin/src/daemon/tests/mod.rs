@@ -5,6 +5,7 @@ mod fetching;
 mod reading;
 mod templates;
 mod verdict;
+mod watchdog;
 
 use std::sync::Arc;
 

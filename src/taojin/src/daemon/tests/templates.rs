@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::NOW;
 use crate::daemon::learn::learner::{Learner, Working};
@@ -28,11 +30,9 @@ impl Bench {
         let store = Store::open(dir.path()).unwrap();
         let registry: Arc<Registry> = Arc::default();
         let (sender, seen) = sync_channel(64);
-        let (_, inbox) = sync_channel(1);
         let working = Working::open(Learner {
             dir: dir.path().to_owned(),
             config: template::Config::default(),
-            inbox,
             registry: Arc::clone(&registry),
         })
         .unwrap();
@@ -198,4 +198,37 @@ fn a_site_without_templates_does_not_fill_the_store() {
     assert!(pages.iter().filter(|p| p.html.is_some()).count() <= config.samples);
     // Broken rows are left out, not a failure.
     bench.working.learn_small(NOW, 0).unwrap();
+}
+
+/// A store that fails once, here by not being there yet, ends nothing: what comes later is learned from.
+#[test]
+fn an_error_of_the_store_does_not_end_the_learning() {
+    let dir = tempfile::tempdir().unwrap();
+    let registry: Arc<Registry> = Arc::default();
+    let learner = Learner {
+        dir: dir.path().join("later"),
+        config: template::Config::default(),
+        registry,
+    };
+    let (sender, inbox) = sync_channel(64);
+    let pause = Duration::from_millis(20);
+    let learning = thread::spawn(move || learner.run_with_pause(&inbox, pause));
+    thread::sleep(5 * pause);
+    assert!(!learning.is_finished(), "one error ended it");
+    let store = Store::open(&dir.path().join("later")).unwrap();
+    let fits = || Seen::Fits {
+        site: "s".to_owned(),
+        template: 1,
+        distance: 0.1,
+        missing: 0.0,
+    };
+    let until = Instant::now() + Duration::from_secs(20);
+    while store.template_fits().unwrap().is_empty() {
+        assert!(Instant::now() < until, "nothing is learned any more");
+        sender.send(fits()).unwrap();
+        // It saves when nothing has come for two seconds.
+        thread::sleep(Duration::from_millis(2_200));
+    }
+    sender.send(Seen::Stop).unwrap();
+    learning.join().unwrap();
 }

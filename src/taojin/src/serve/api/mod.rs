@@ -168,18 +168,26 @@ pub(crate) async fn status(State(server): State<Server>) -> Result<Json<Status>,
     Ok(Json(server.status().await?))
 }
 
-/// Whether the server is alive. Asks nothing of the index, so that it can be asked often.
+/// Whether the process is alive: every worker of it gets on. Asks nothing of the index, so that it can be asked often.
 #[utoipa::path(
     get,
     path = "/healthz",
     operation_id = "health",
     tag = "operation",
     responses(
-        (status = 200, description = "The server answers.", body = String, content_type = "text/plain", example = "ok\n"),
+        (status = 200, description = "Crawl loop, fetching, indexer and server get on, as far as they run in this process.", body = String, content_type = "text/plain", example = "ok\n"),
+        (status = 503, description = "One of them does not, and is named. The status says why.", body = String, content_type = "text/plain", example = "stuck: indexer\n"),
     )
 )]
-pub(crate) async fn health() -> &'static str {
-    "ok\n"
+pub(crate) async fn health(State(server): State<Server>) -> (StatusCode, String) {
+    let stuck = (server.health)();
+    match stuck.is_empty() {
+        true => (StatusCode::OK, "ok\n".to_owned()),
+        false => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("stuck: {}\n", stuck.join(", ")),
+        ),
+    }
 }
 
 /// Whether searches are answered: it makes one.

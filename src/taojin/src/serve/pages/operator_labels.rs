@@ -11,6 +11,7 @@ pub(crate) struct OperatorLabels {
     pub(crate) activity: [&'static str; 4],
     pub(crate) documents: &'static str,
     pub(crate) outbox: &'static str,
+    pub(crate) left_out: &'static str,
     pub(crate) due: &'static str,
     pub(crate) in_flight: &'static str,
     pub(crate) failed: &'static str,

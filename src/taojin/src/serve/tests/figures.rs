@@ -12,6 +12,13 @@ fn full() -> Status {
         started_ms: 1_790_000_000_500,
         activity: Activity::Paused,
         outbox_lag: 9,
+        index_lag_ms: 2_500,
+        workers: vec![WorkerStatus {
+            name: "indexer".to_owned(),
+            alive: true,
+            idle_ms: 1_500,
+            problem: None,
+        }],
         urls: UrlCounts {
             fetched: 7,
             gone: 2,
@@ -139,6 +146,10 @@ async fn figures_are_those_of_the_status() {
         "taojin_activity{activity=\"running\"} 0",
         "taojin_index_documents 25",
         "taojin_outbox_lag 9",
+        "taojin_index_lag_seconds 2.5",
+        "taojin_worker_idle_seconds{worker=\"indexer\"} 1.5",
+        "taojin_worker_up{worker=\"indexer\"} 1",
+        "taojin_index_left_out_documents 0",
         "taojin_urls{state=\"fetched\"} 7",
         "taojin_urls{state=\"waiting\"} 0",
         "taojin_hosts{state=\"open\"} 3",
@@ -204,4 +215,16 @@ async fn health_makes_no_search() {
     assert_eq!(ask(&app, at("/healthz")).await.body, "ok\n");
     ask(&app, at("/readyz")).await.problem(503);
     held.store(false, Ordering::Relaxed);
+}
+
+/// One that does not get on is named to whoever asks whether the process is alive; why is the operator's business.
+#[tokio::test]
+async fn health_names_the_worker_that_does_not_get_on() {
+    let app = router(ServeState {
+        health: Arc::new(|| vec!["indexer"]),
+        ..state(Config::default())
+    });
+    let answer = ask(&app, Request::get("/healthz").body(Body::empty()).unwrap()).await;
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(answer.body, "stuck: indexer\n");
 }

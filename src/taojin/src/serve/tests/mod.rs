@@ -287,6 +287,7 @@ fn state(config: Config) -> ServeState {
         terms: None,
         sites: None,
         status: Arc::new(fake_status),
+        health: Arc::new(Vec::new),
         metrics: metrics::builder().unwrap().build_recorder().handle(),
         templates: None,
         log: Some(Arc::new(log::FakeLog)),

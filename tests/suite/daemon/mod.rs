@@ -1,6 +1,8 @@
 //! The daemon as systemd sees it: it becomes ready, takes up sites on SIGHUP, refuses a second one on the same data,
 //! and stops on SIGTERM with everything durable.
 
+mod health;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

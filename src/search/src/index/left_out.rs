@@ -1,0 +1,142 @@
+//! Documents that could not be indexed and were put aside, so that those after them are. In: a document and the reason.
+//! Out: a list that stands in the index's own commit, and so is never of another moment than the index. Bounded.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde::{Deserialize, Serialize};
+
+/// Documents that are listed; more are only counted. The list is written with each commit.
+const LISTED_MAX: usize = 100;
+/// Characters kept of an address and of a reason.
+const TEXT_MAX: usize = 300;
+
+/// A document that the index lacks, although the store has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Key of the document.
+    pub fingerprint: u64,
+    /// Number of the change that could not be taken.
+    pub seq: u64,
+    /// Its address.
+    pub url: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// All documents that an index lacks.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AllLeftOut {
+    /// The first of them, by key.
+    pub listed: Vec<LeftOut>,
+    /// How many more there were.
+    pub unlisted: u64,
+}
+
+impl AllLeftOut {
+    /// Whether nothing was left out.
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// How many documents were left out.
+    pub fn count(&self) -> u64 {
+        self.listed.len() as u64 + self.unlisted
+    }
+}
+
+/// The same while an index is written.
+#[derive(Debug, Default)]
+pub(super) struct PutAside {
+    listed: BTreeMap<u64, LeftOut>,
+    unlisted: u64,
+}
+
+impl PutAside {
+    pub(super) fn of(all: &AllLeftOut) -> Self {
+        let by_key = |left: &LeftOut| (left.fingerprint, left.clone());
+        Self {
+            listed: all.listed.iter().map(by_key).collect(),
+            unlisted: all.unlisted,
+        }
+    }
+
+    pub(super) fn all(&self) -> AllLeftOut {
+        AllLeftOut {
+            listed: self.listed.values().cloned().collect(),
+            unlisted: self.unlisted,
+        }
+    }
+
+    pub(super) fn put(&mut self, left: LeftOut) {
+        let is_known = self.listed.contains_key(&left.fingerprint);
+        if !is_known && self.listed.len() >= LISTED_MAX {
+            self.unlisted += 1;
+            return;
+        }
+        let cut = |text: &str| text.chars().take(TEXT_MAX).collect();
+        let left = LeftOut {
+            url: cut(&left.url),
+            reason: cut(&left.reason),
+            ..left
+        };
+        self.listed.insert(left.fingerprint, left);
+    }
+
+    /// The document is in the index after all, or gone.
+    pub(super) fn forget(&mut self, fingerprint: u64) {
+        self.listed.remove(&fingerprint);
+    }
+}
+
+/// Runs `work`; an error says how it panicked. What `work` was changing must not be used any more.
+pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let text = panic
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned());
+        format!(
+            "panicked: {}",
+            text.unwrap_or_else(|| "no message".to_owned())
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_bounded_and_a_document_that_is_in_leaves_it() {
+        let mut aside = PutAside::default();
+        for n in 0..LISTED_MAX as u64 + 5 {
+            let (url, reason) = ("长".repeat(2 * TEXT_MAX), "r".repeat(2 * TEXT_MAX));
+            for seq in [n, n + 1] {
+                aside.put(LeftOut {
+                    fingerprint: n,
+                    seq,
+                    url: url.clone(),
+                    reason: reason.clone(),
+                });
+            }
+        }
+        let all = aside.all();
+        assert_eq!((all.listed.len(), all.unlisted), (LISTED_MAX, 10));
+        assert!(all.listed.iter().all(|l| l.url.chars().count() == TEXT_MAX));
+        aside = PutAside::of(&all);
+        aside.forget(0);
+        assert_eq!(aside.all().count(), all.count() - 1);
+    }
+
+    #[test]
+    fn a_panic_becomes_its_message() {
+        assert_eq!(caught(|| 7), Ok(7));
+        assert_eq!(
+            caught(|| panic!("bad {}", 1)).unwrap_err(),
+            "panicked: bad 1"
+        );
+        assert_eq!(caught(|| panic!("worse")).unwrap_err(), "panicked: worse");
+    }
+}

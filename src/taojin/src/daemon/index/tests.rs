@@ -1,0 +1,216 @@
+//! Documents that cannot be indexed: put aside by name, and the rest goes on.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
+
+use super::*;
+use crate::config::Config;
+use crate::daemon::now_ms;
+use crate::documents::{encode, open_index};
+use taojin_crawl::store::{Batch, DocOp, NewDocument};
+use taojin_extract::{Document, Kind};
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::{SourceError, StoredDocument};
+
+/// The documents of a store, which bring down whoever asks for one of them.
+struct Trap {
+    documents: StoreDocuments,
+    set: Arc<AtomicBool>,
+}
+
+impl DocumentSource for Trap {
+    fn get(&self, fingerprint: u64, seq: u64) -> Result<Option<StoredDocument>, SourceError> {
+        assert!(!self.set.load(Ordering::SeqCst), "a trap for a reprint");
+        self.documents.get(fingerprint, seq)
+    }
+}
+
+struct Place {
+    loaded: Loaded,
+    store: Mutex<Store>,
+    _dir: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let config = Config {
+            data_dir: dir.path().to_owned(),
+            ..Config::default()
+        };
+        let loaded = Loaded {
+            file: None,
+            config,
+            sites: Vec::new(),
+        };
+        let store = Mutex::new(crate::daemon::open_store(&loaded).unwrap());
+        Self {
+            loaded,
+            store,
+            _dir: dir,
+        }
+    }
+
+    fn put(&self, fingerprint: u64, new: NewDocument) {
+        let batch = Batch {
+            documents: vec![(fingerprint, DocOp::Upsert(new))],
+            ..Batch::default()
+        };
+        self.store.lock().unwrap().commit(&batch, now_ms()).unwrap();
+    }
+
+    fn put_text(&self, fingerprint: u64, text: &str) {
+        let document = Document {
+            url: format!("http://a.example/{fingerprint}"),
+            text: text.to_owned(),
+            kind: Kind::Article,
+            ..Document::default()
+        };
+        self.put(fingerprint, encode(&document, 5));
+    }
+
+    fn put_damaged(&self, fingerprint: u64) {
+        self.put(
+            fingerprint,
+            NewDocument {
+                url: format!("http://a.example/{fingerprint}"),
+                site: String::new(),
+                body: b"(\xb5/\xfd damaged".to_vec(),
+            },
+        );
+    }
+
+    fn indexer(&self, shared: &Arc<Shared>) -> Indexer {
+        let reader = self.store.lock().unwrap().reader().unwrap();
+        Indexer::open(&self.loaded, reader, Arc::clone(shared), true).unwrap()
+    }
+
+    fn documents(&self) -> u64 {
+        open_index(&self.loaded, &Analyzer::new(&[]))
+            .unwrap()
+            .num_docs()
+            .unwrap()
+    }
+
+    fn left_out(&self) -> Vec<(String, String)> {
+        let noted = index::noted(&self.loaded.index_dir()).unwrap();
+        let left = noted.left_out.listed.into_iter();
+        left.map(|left| (left.url, left.reason)).collect()
+    }
+}
+
+/// A text long enough to be compared with others.
+fn text(of: &str) -> String {
+    format!("{of}号井日产原油超过设计产量，储气库全部转入注气阶段，管网调度正常。").repeat(8)
+}
+
+#[test]
+fn a_damaged_document_is_left_out_by_name_and_the_others_go_on() {
+    let place = Place::new();
+    place.put_text(1, &text("甲"));
+    place.put_damaged(2);
+    place.put_text(3, &text("乙"));
+    let shared = Arc::default();
+    let mut indexer = place.indexer(&shared);
+    indexer.take_all().unwrap();
+    assert_eq!(place.documents(), 2);
+    let left = place.left_out();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].0, "http://a.example/2");
+    assert!(left[0].1.contains("document 0000000000000002"), "{left:?}");
+
+    // The document comes again, and whole.
+    place.put_text(2, &text("丙"));
+    indexer.take_all().unwrap();
+    assert_eq!((place.documents(), place.left_out().len()), (3, 0));
+}
+
+/// The index of a row that panics is opened again without it, whatever it was doing.
+#[test]
+fn a_document_that_brings_the_indexing_down_is_put_aside_until_an_upgrade() {
+    let place = Place::new();
+    let original = text("甲");
+    place.put_text(1, &original);
+    let shared: Arc<Shared> = Arc::default();
+    let mut indexer = place.indexer(&shared);
+    indexer.take_all().unwrap();
+    // The trap goes off when the next one, a reprint, is compared with it.
+    let set = Arc::new(AtomicBool::new(true));
+    indexer.documents = Arc::new(Trap {
+        documents: StoreDocuments::of(&place.loaded.config.data_dir),
+        set: Arc::clone(&set),
+    });
+    indexer.writer = None;
+    indexer.open_writer().unwrap();
+    place.put_text(2, &original);
+    place.put_text(3, "另一篇：页岩气钻机到位。");
+    shared.set_document_seq(3);
+
+    let (poke, poked) = sync_channel(1);
+    let indexing = thread::spawn(move || indexer.run(&poked));
+    let began = Instant::now();
+    while shared.indexed() < 3 {
+        assert!(
+            began.elapsed() < Duration::from_secs(20),
+            "it is tried for ever"
+        );
+        let _ = poke.try_send(());
+        thread::sleep(Duration::from_millis(10));
+    }
+    drop(poke);
+    indexing.join().unwrap();
+    assert_eq!(place.documents(), 2);
+    let left = place.left_out();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(left[0].0, "http://a.example/2");
+    assert!(
+        left[0].1.contains("panicked: a trap for a reprint"),
+        "{left:?}"
+    );
+    assert!(shared.trouble(Instant::now()).is_none(), "it is over");
+
+    // The same program does not try it again, another one does.
+    set.store(false, Ordering::SeqCst);
+    drop(place.indexer(&shared));
+    assert_eq!(place.left_out().len(), 1);
+    let meta = place.loaded.index_dir().join("meta.json");
+    let old = std::fs::read_to_string(&meta).unwrap();
+    let version = format!("\\\"program\\\":\\\"{}\\\"", env!("CARGO_PKG_VERSION"));
+    assert!(old.contains(&version), "{old}");
+    std::fs::write(
+        &meta,
+        old.replace(&version, "\\\"program\\\":\\\"0.0.1\\\""),
+    )
+    .unwrap();
+    drop(place.indexer(&shared));
+    assert_eq!((place.documents(), place.left_out().len()), (3, 0));
+}
+
+#[test]
+fn a_full_disk_is_told_from_other_failures() {
+    assert!(is_full("IO error: No space left on device (os error 28)"));
+    assert!(is_full(
+        "Os { code: 28, kind: StorageFull, message: \"…\" }"
+    ));
+    assert!(!is_full("Input/output error (os error 5)"));
+}
+
+/// Seen from outside, what waits gets older while nobody takes it.
+#[test]
+fn the_lag_grows_while_the_indexer_stands_still() {
+    let place = Place::new();
+    place.put_text(1, &text("甲"));
+    let board = crate::daemon::StatusBoard::of(&place.loaded, None);
+    let first = board.read(0).unwrap();
+    assert_eq!(first.outbox_lag, 1);
+    thread::sleep(Duration::from_millis(30));
+    let later = board.read(0).unwrap();
+    assert!(
+        later.index_lag_ms >= first.index_lag_ms + 30,
+        "{first:?} {later:?}"
+    );
+    place.indexer(&Arc::default()).take_all().unwrap();
+    let done = board.read(1).unwrap();
+    assert_eq!((done.outbox_lag, done.index_lag_ms), (0, 0));
+}
