@@ -185,6 +185,7 @@ impl Fetcher {
                     }
                     let mut deliver = |bytes: &[u8]| sink.chunk(bytes).is_continue();
                     match decoder.feed(&wire, &mut deliver) {
+                        Ok(true) if decoder.is_past_end() => break Ok(true),
                         Ok(true) => {}
                         end => break end,
                     }

@@ -129,7 +129,7 @@ async fn fetch(tools: &Arc<Tools>, record: &UrlRecord) -> Visited {
     let fetched = match &tools.archive {
         None => tools.fetcher.fetch(&request, &mut body).await,
         Some(archive) => {
-            let mut exchange = Exchange::new(&mut body);
+            let mut exchange = Exchange::new(&mut body, tools.fetcher.config().max_body_bytes);
             let fetched = tools.fetcher.fetch(&request, &mut exchange).await;
             archive.write(&record.uri, &exchange, &fetched, tools.shared.now_ms());
             fetched
