@@ -3,14 +3,14 @@
 //! may be tried again with the same batch.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Frontier;
 use super::assign::{self, rank};
 use super::queue::Queue;
 use super::scope::Refusal;
-use super::site::{BLIND_SPENT, CYCLE_PAGES};
+use super::site::{BLIND_SPENT, CYCLE_PAGES, Site};
 use crate::store::{Batch, Committed, DueUrl, HELD_MS, NewUrl, Store, StoreError, UrlClass, UrlId};
 
 /// A host whose rest is longer than this gives up its place in memory when others wait for one.
@@ -18,6 +18,29 @@ const LONG_REST_MS: i64 = 60_000;
 
 /// And so does one that has had this many leases in a row.
 const LONG_TURN: u64 = 1_000;
+
+/// How many addresses each site may still take up, while a batch is sifted.
+struct Room(HashMap<Arc<str>, i64>);
+
+impl Room {
+    fn is_full(&self, link: &NewUrl) -> bool {
+        !is_named(link) && self.0.get(&link.site).is_some_and(|room| *room <= 0)
+    }
+
+    /// Whether the link has room; takes it.
+    fn take(&mut self, link: &NewUrl) -> bool {
+        let fits = !self.is_full(link);
+        if let Some(room) = self.0.get_mut(&link.site).filter(|_| fits) {
+            *room -= 1;
+        }
+        fits
+    }
+}
+
+/// Whether a person named this address in the settings.
+fn is_named(link: &NewUrl) -> bool {
+    link.class == UrlClass::Seed || link.hops == 0
+}
 
 /// What became of a batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,21 +123,42 @@ impl Frontier {
         let mut lists: Vec<(bool, &mut Vec<NewUrl>)> = lists.collect();
         self.drop_refused_and_seen(&mut lists, report);
         let known = self.look_up(store, &lists)?;
+        let mut room = self.room();
         let last = lists.len() - 1;
         for (i, (_, links)) in lists.into_iter().enumerate() {
-            let before = links.len();
             links.retain_mut(|link| {
-                let is_known = !link.is_new && known.contains(&link.uri.fingerprint());
+                if !link.is_new && known.contains(&link.uri.fingerprint()) {
+                    report.seen += 1;
+                    return false;
+                }
                 // Whatever is left was looked up, or needed no look-up.
                 link.is_new = true;
-                !is_known
+                let fits = room.take(link);
+                if !fits {
+                    self.leave_out(link, report);
+                }
+                fits
             });
-            report.seen += before - links.len();
             if i < last {
                 report.new_by_page.push(links.len());
             }
         }
         Ok(())
+    }
+
+    /// How many addresses each site may still take up.
+    fn room(&self) -> Room {
+        let most = self.config.max_urls_per_site;
+        let of_site = |(name, site): (&Arc<str>, &Site)| (Arc::clone(name), most - site.urls);
+        Room(self.sites.iter().map(of_site).collect())
+    }
+
+    /// Counts a new address for which its site has no room.
+    fn leave_out(&mut self, link: &NewUrl, report: &mut CommitReport) {
+        *report.refused.entry(Refusal::SiteFull).or_default() += 1;
+        if let Some(site) = self.sites.get_mut(&link.site) {
+            site.skip(link.uri.fingerprint(), Refusal::SiteFull);
+        }
     }
 
     /// Drops links that are out of scope or surely known, ranks the others, and marks those that are surely new.
@@ -125,10 +169,16 @@ impl Frontier {
     ) {
         let mut here = HashSet::new();
         let mut skipped = Vec::new();
+        let room = self.room();
         for (on_hub, links) in &mut *lists {
             links.retain_mut(|link| {
                 let hash = link.uri.fingerprint();
-                if let Err(refusal) = self.allow(link) {
+                // A full site's new addresses are not to fill the filter either.
+                let allowed = match room.is_full(link) && !self.seen.contains(hash) {
+                    true => self.allow(link).and(Err(Refusal::SiteFull)),
+                    false => self.allow(link),
+                };
+                if let Err(refusal) = allowed {
                     *report.refused.entry(refusal).or_default() += 1;
                     skipped.push((Arc::clone(&link.site), hash, refusal));
                     return false;
@@ -301,6 +351,12 @@ impl Frontier {
                     touched.insert(host);
                 }
                 None => self.activate_ms = self.activate_ms.min(due.due_ms),
+            }
+        }
+        for of_site in done.inserted.chunk_by(|a, b| a.site == b.site) {
+            let site = of_site[0].site;
+            if let Some(site) = self.sites.values_mut().find(|s| s.id == site) {
+                site.urls += i64::try_from(of_site.len()).unwrap_or(i64::MAX);
             }
         }
         self.seen

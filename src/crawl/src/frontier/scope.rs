@@ -93,6 +93,8 @@ pub enum Refusal {
     UnknownSite,
     /// The operator has taken it down.
     TakenDown,
+    /// Its site has as many addresses as it may have.
+    SiteFull,
 }
 
 impl Refusal {
@@ -113,6 +115,7 @@ impl Refusal {
             Refusal::OtherShard => "host of another shard",
             Refusal::UnknownSite => "site is not crawled",
             Refusal::TakenDown => "taken down by the operator",
+            Refusal::SiteFull => "the site has all the addresses it may have",
         }
     }
 
@@ -133,6 +136,7 @@ impl Refusal {
             Refusal::OtherShard => "refused.other_shard",
             Refusal::UnknownSite => "refused.unknown_site",
             Refusal::TakenDown => "refused.taken_down",
+            Refusal::SiteFull => "refused.site_full",
         }
     }
 }

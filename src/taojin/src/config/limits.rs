@@ -83,6 +83,7 @@ const CONFIG: &[Limit] = &[
     between("frontier.connections_per_host", 1.0, 10_000.0),
     between("frontier.connections_per_ip", 1.0, 10_000.0),
     positive("frontier.pages_per_host_per_cycle"),
+    positive("frontier.max_urls_per_site"),
     between("frontier.queue_batch", 1.0, 1e6),
     between("frontier.active_hosts", 1.0, 1e8),
     inside("frontier.seen_error", 0.0, 1.0),

@@ -228,8 +228,9 @@ async fn bytes_behind_the_end_of_a_compressed_page_are_not_read_without_end() {
         ("deflate", raw),
         ("br", BROTLI.to_vec()),
     ] {
-        let head =
-            format!("HTTP/1.1 200 OK\r\n{HTML}Connection: close\r\nContent-Encoding: {coding}\r\n\r\n");
+        let head = format!(
+            "HTTP/1.1 200 OK\r\n{HTML}Connection: close\r\nContent-Encoding: {coding}\r\n\r\n"
+        );
         let first = [head.into_bytes(), bytes].concat();
         let server = endless(first, b"garbage.".to_vec()).await;
         let mut wire = Wire::default();
@@ -255,8 +256,9 @@ async fn codings_that_say_nothing_at_length_are_too_large() {
         // a comment without an end
         ("gzip", head, b"comment.".to_vec()),
     ] {
-        let start =
-            format!("HTTP/1.1 200 OK\r\n{HTML}Connection: close\r\nContent-Encoding: {coding}\r\n\r\n");
+        let start = format!(
+            "HTTP/1.1 200 OK\r\n{HTML}Connection: close\r\nContent-Encoding: {coding}\r\n\r\n"
+        );
         let server = endless([start.into_bytes(), first].concat(), again).await;
         let mut wire = Wire::default();
         let request = Request::page(uri(PAGE), 0);
@@ -273,21 +275,34 @@ async fn codings_that_say_nothing_at_length_are_too_large() {
 
 #[tokio::test]
 async fn headers_chunks_and_trailers_without_end_are_hung_up_on() {
-    let chunked = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let chunked =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n";
     for (name, first, again) in [
         ("header lines", "HTTP/1.1 200 OK\r\n", "X-Many: a\r\n"),
         ("one header", "HTTP/1.1 200 OK\r\nX-Long: ", "a"),
         ("reason", "HTTP/1.1 200 ", "a"),
         ("chunk extension", &*format!("{chunked}1;"), "a"),
         ("chunk size", chunked, "0"),
-        ("trailers", &*format!("{chunked}1\r\na\r\n0\r\n"), "X-Many: a\r\n"),
-        ("one trailer", &*format!("{chunked}1\r\na\r\n0\r\nX-Long: "), "a"),
+        (
+            "trailers",
+            &*format!("{chunked}1\r\na\r\n0\r\n"),
+            "X-Many: a\r\n",
+        ),
+        (
+            "one trailer",
+            &*format!("{chunked}1\r\na\r\n0\r\nX-Long: "),
+            "a",
+        ),
     ] {
         let server = endless(first.into(), again.into()).await;
         let (fetched, _) = fetch(&server).await;
         assert_ne!(end_of(&fetched), CAME, "{name}");
         let sent = server.sent.load(std::sync::atomic::Ordering::Relaxed);
         assert!(sent < SOCKET_BYTES + (4 << 20) * 8, "{name}: {sent} bytes");
-        assert!(fetched.elapsed_ms < 5_000, "{name}: {} ms", fetched.elapsed_ms);
+        assert!(
+            fetched.elapsed_ms < 5_000,
+            "{name}: {} ms",
+            fetched.elapsed_ms
+        );
     }
 }

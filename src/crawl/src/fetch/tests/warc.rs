@@ -6,7 +6,9 @@ use proptest::prelude::*;
 
 use super::client::{CAME, End, end_of, failed};
 use super::server::{Server, http, uri};
-use crate::fetch::{Archive, Config, Exchange, Fetched, Sink, Record, Request, WarcError, WarcReader, replay};
+use crate::fetch::{
+    Archive, Config, Exchange, Fetched, Record, Request, Sink, WarcError, WarcReader, replay,
+};
 use crate::outcome::{Failure, VisitOutcome};
 
 const NOW_MS: i64 = 1_700_000_000_123;
@@ -318,8 +320,11 @@ fn a_record_keeps_no_more_than_its_limit_and_says_so() {
     let response = &records(&bytes)[1];
     assert!(response.block.len() < 70_000, "{}", response.block.len());
     let mut text = Vec::new();
-    std::io::Read::read_to_end(&mut flate2::read::MultiGzDecoder::new(&bytes[..]), &mut text)
-        .unwrap();
+    std::io::Read::read_to_end(
+        &mut flate2::read::MultiGzDecoder::new(&bytes[..]),
+        &mut text,
+    )
+    .unwrap();
     let text = String::from_utf8_lossy(&text);
     assert!(text.contains("WARC-Truncated: length"), "{text}");
 }

@@ -26,6 +26,7 @@ fn good() -> Facts {
         start: "a.example:8080".to_owned(),
         max_hops: 20,
         pages_per_host_per_cycle: 10_000,
+        max_urls_per_site: 2_000_000,
         pass_patience_ms: 60_000,
         zone_s: 8 * 3600,
         ..Facts::default()
@@ -218,6 +219,22 @@ fn a_site_whose_pages_came_is_well_or_says_what_is_left() {
          （scope.include、scope.exclude）",
         Some("scope.max_hops"),
     );
+    let full = |site_full| Facts {
+        site_full,
+        beyond_hops: 1,
+        ..good()
+    };
+    check(
+        full(48),
+        Level::Partial,
+        "12 new documents; 1 address not followed (scope.max_hops = 20); 48 addresses left out, the site is full \
+         (frontier.max_urls_per_site = 2000000)",
+        "新文档 12 篇；1 个网址没有继续（scope.max_hops = 20）；站点网址数已满，48 个新网址未收录\
+         （frontier.max_urls_per_site = 2000000）",
+        Some("frontier.max_urls_per_site"),
+    );
+    let counted = verdict(&full(10_000)).text;
+    assert!(counted.contains("at least 10000 addresses"), "{counted}");
     let without_documents = Facts {
         documents: 0,
         new_documents: 0,
