@@ -160,10 +160,7 @@ impl Fetcher {
         started: Instant,
     ) {
         let limits = BodyLimits {
-            max_bytes: request
-                .max_body_bytes
-                .unwrap_or(u64::MAX)
-                .min(self.config.max_body_bytes),
+            max_bytes: request.max_body_bytes.unwrap_or(self.config.max_body_bytes),
             max_ratio: self.config.max_ratio,
         };
         // a sink for any type may be content with a beginning

@@ -239,7 +239,11 @@ impl Archive {
             &headers,
             &[fields.as_bytes()],
         )?;
-        file.write_all(&info)?;
+        if let Err(error) = file.write_all(&info) {
+            // A full disk: nothing of use is in it, and one more would come with each try.
+            let _ = fs::remove_file(&path);
+            return Err(error);
+        }
         let bytes = info.len() as u64;
         Ok(Open {
             path,

@@ -75,7 +75,7 @@ impl Frontier {
             // Rows that did not come through here, such as those of archived pages.
             self.seen.catch_up(store)?;
         }
-        self.sift(store, batch, &mut report)?;
+        self.sift(store, batch, &mut report, now_ms)?;
         for page in &mut batch.pages {
             page.visit.rank = assign::revisit_rank(page.visit.class, page.visit.state);
         }
@@ -115,13 +115,14 @@ impl Frontier {
         store: &Store,
         batch: &mut Batch,
         report: &mut CommitReport,
+        now_ms: i64,
     ) -> Result<(), StoreError> {
         let pages = batch.pages.iter_mut();
         let lists = pages
             .map(|page| (page.visit.class.is_hub(), &mut page.outlinks))
             .chain(std::iter::once((true, &mut batch.urls)));
         let mut lists: Vec<(bool, &mut Vec<NewUrl>)> = lists.collect();
-        self.drop_refused_and_seen(&mut lists, report);
+        self.drop_refused_and_seen(&mut lists, report, now_ms);
         let known = self.look_up(store, &lists)?;
         let mut room = self.room();
         let last = lists.len() - 1;
@@ -166,6 +167,7 @@ impl Frontier {
         &mut self,
         lists: &mut [(bool, &mut Vec<NewUrl>)],
         report: &mut CommitReport,
+        now_ms: i64,
     ) {
         let mut here = HashSet::new();
         let mut skipped = Vec::new();
@@ -175,8 +177,8 @@ impl Frontier {
                 let hash = link.uri.fingerprint();
                 // A full site's new addresses are not to fill the filter either.
                 let allowed = match room.is_full(link) && !self.seen.contains(hash) {
-                    true => self.allow(link).and(Err(Refusal::SiteFull)),
-                    false => self.allow(link),
+                    true => self.allow(link, now_ms).and(Err(Refusal::SiteFull)),
+                    false => self.allow(link, now_ms),
                 };
                 if let Err(refusal) = allowed {
                     *report.refused.entry(refusal).or_default() += 1;
@@ -230,7 +232,7 @@ impl Frontier {
         Ok(known)
     }
 
-    fn allow(&self, link: &NewUrl) -> Result<(), Refusal> {
+    fn allow(&self, link: &NewUrl, now_ms: i64) -> Result<(), Refusal> {
         let site = self.sites.get(&link.site).ok_or(Refusal::UnknownSite)?;
         if self.taken_down.contains(&link.uri.fingerprint()) {
             return Err(Refusal::TakenDown);
@@ -240,7 +242,7 @@ impl Frontier {
         } else {
             link.hops
         };
-        site.scope.check(&link.uri, hops, link.redirects)?;
+        site.scope.check(&link.uri, hops, link.redirects, now_ms)?;
         if self.config.shards > 1
             && assign::shard(&self.config, link.uri.authority()) != self.config.shard
         {

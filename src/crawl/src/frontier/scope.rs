@@ -194,8 +194,15 @@ impl Scope {
         &self.rules
     }
 
-    /// Whether the URL belongs to the site, `hops` links and `redirects` redirects from a seed.
-    pub fn check(&self, uri: &CrawlUri, hops: u16, redirects: u8) -> Result<(), Refusal> {
+    /// Whether the URL belongs to the site, `hops` links and `redirects` redirects from a seed. The present time tells a
+    /// calendar of this year from one without an end; a seed needs none.
+    pub fn check(
+        &self,
+        uri: &CrawlUri,
+        hops: u16,
+        redirects: u8,
+        now_ms: i64,
+    ) -> Result<(), Refusal> {
         let rules = &self.rules;
         let refuse = |refused: bool, why: Refusal| if refused { Err(why) } else { Ok(()) };
         refuse(!self.has_host(uri), Refusal::Host)?;
@@ -224,7 +231,7 @@ impl Scope {
             query > MAX_QUERY || trap::growing_query(uri, MAX_PARAMETERS),
             Refusal::Query,
         )?;
-        refuse(trap::calendar(uri), Refusal::Calendar)
+        refuse(trap::calendar(uri, now_ms), Refusal::Calendar)
     }
 
     fn has_host(&self, uri: &CrawlUri) -> bool {

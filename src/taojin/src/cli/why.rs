@@ -233,7 +233,8 @@ fn plain(error: Option<&str>) -> &str {
 fn refusal(sites: &[Site], uri: &CrawlUri) -> Option<String> {
     let mut reasons = Vec::new();
     for site in sites.iter().filter(|s| s.enabled) {
-        match Scope::new(&crate::config::scope(site)).map(|scope| scope.check(uri, 1, 0)) {
+        match Scope::new(&crate::config::scope(site)).map(|scope| scope.check(uri, 1, 0, now_ms()))
+        {
             Ok(Ok(())) => return None,
             Ok(Err(refusal)) => reasons.push(format!("site {}: {}", site.name, refusal.describe())),
             Err(error) => reasons.push(format!("site {}: {error}", site.name)),
@@ -256,7 +257,7 @@ fn full(loaded: &Loaded, reader: &Reader, uri: &CrawlUri) -> anyhow::Result<Opti
     };
     let takes = |site: &&Site| {
         let scope = Scope::new(&crate::config::scope(site));
-        scope.is_ok_and(|scope| scope.check(uri, 1, 0).is_ok())
+        scope.is_ok_and(|scope| scope.check(uri, 1, 0, now_ms()).is_ok())
     };
     let mut sites = loaded.sites.iter().filter(|site| site.enabled);
     let site = sites.find(|site| takes(site) && is_full(site));

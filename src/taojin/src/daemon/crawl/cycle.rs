@@ -27,6 +27,8 @@ pub(crate) const REDIRECTS: &str = "cycle_redirects";
 pub(crate) const MISSING: &str = "cycle_missing";
 /// Seeds that did not come.
 pub(crate) const ENTRY_PROBLEMS: &str = "cycle_entry_problems";
+/// Sitemaps that were not read to their end.
+pub(crate) const SITEMAPS_CUT: &str = "cycle_sitemaps_cut";
 /// Visits without a page, by the word that follows.
 pub(crate) const PROBLEM: &str = "cycle_problem ";
 /// When the cycle was over, Unix milliseconds.
@@ -211,6 +213,7 @@ pub(crate) fn site_verdict(
         left: number(counts, "new"),
         beyond_hops: number(counts, BEYOND_HOPS),
         out_of_scope: number(counts, OUT_OF_SCOPE),
+        sitemaps_cut: number(counts, SITEMAPS_CUT),
         site_full: number(counts, SITE_FULL),
         hit_site_limit: number(counts, SITE_LIMITS) > 0,
         hit_host_limit: number(counts, HOST_LIMITS) > 0,

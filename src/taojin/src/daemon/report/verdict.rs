@@ -33,6 +33,8 @@ pub(crate) struct Facts {
     pub(crate) left: u64,
     pub(crate) beyond_hops: u64,
     pub(crate) out_of_scope: u64,
+    /// Sitemaps that were not read to their end.
+    pub(crate) sitemaps_cut: u64,
     /// Addresses that were not taken up since the site is full.
     pub(crate) site_full: u64,
     pub(crate) hit_site_limit: bool,
@@ -279,6 +281,19 @@ fn not_followed(facts: &Facts, text: &mut Text, setting: &mut Option<String>) {
             ),
             format!(
                 "站点网址数已满，{least_zh}{n} 个新网址未收录（frontier.max_urls_per_site = {max}）"
+            ),
+        );
+    }
+    if facts.sitemaps_cut > 0 {
+        let n = facts.sitemaps_cut;
+        setting.get_or_insert_with(|| "fetch.max_sitemap_bytes".to_owned());
+        let sitemaps = if n == 1 { "sitemap" } else { "sitemaps" };
+        text.say(
+            format!(
+                "{n} {sitemaps} read in part (fetch.max_sitemap_bytes, 50,000 entries, or damaged)"
+            ),
+            format!(
+                "{n} 个站点地图只读取了一部分（fetch.max_sitemap_bytes、五万条上限或内容损坏）"
             ),
         );
     }
