@@ -18,6 +18,8 @@ pub(crate) struct WarcSink {
 struct State {
     archive: Archive,
     not_before_ms: i64,
+    /// Answers left out since it could not be written.
+    lost: u64,
 }
 
 impl WarcSink {
@@ -28,6 +30,7 @@ impl WarcSink {
             state: Mutex::new(State {
                 archive: Archive::open(dir, max_bytes, software)?,
                 not_before_ms: i64::MIN,
+                lost: 0,
             }),
         })
     }
@@ -42,11 +45,20 @@ impl WarcSink {
     ) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if now_ms < state.not_before_ms {
+            state.lost += 1;
             return;
         }
-        if let Err(error) = state.archive.write(uri, exchange, fetched, now_ms) {
-            tracing::error!(%error, "archive cannot be written, pages go without for a minute");
-            state.not_before_ms = now_ms + RETRY_MS;
+        match state.archive.write(uri, exchange, fetched, now_ms) {
+            Ok(()) if state.lost > 0 => {
+                let lost = std::mem::take(&mut state.lost);
+                tracing::warn!(lost, "archive is written again, these answers are missing");
+            }
+            Ok(()) => {}
+            Err(error) => {
+                tracing::error!(%error, "archive cannot be written, pages go without for a minute");
+                state.not_before_ms = now_ms + RETRY_MS;
+                state.lost += 1;
+            }
         }
     }
 
