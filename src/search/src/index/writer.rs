@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::directory::MmapDirectory;
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::{
     Index, IndexSettings, IndexWriter, SegmentMeta, TantivyDocument, TantivyError, Term,
 };
@@ -48,6 +48,16 @@ pub struct Writer {
     utc_offset_minutes: i32,
     store: i64,
     last_seq: u64,
+    /// Segments may be merged.
+    merges: bool,
+}
+
+fn merges() -> LogMergePolicy {
+    let mut merges = LogMergePolicy::default();
+    merges.set_del_docs_ratio_before_merge(REPLACED_SHARE);
+    merges.set_min_layer_size(SMALL_SEGMENT_DOCS);
+    merges.set_min_num_segments(MERGED_SEGMENTS);
+    merges
 }
 
 impl Writer {
@@ -79,11 +89,7 @@ impl Writer {
             TantivyError::LockFailure(_, _) => IndexError::Locked(dir.to_owned()),
             e => unreadable(dir, e),
         })?;
-        let mut merges = LogMergePolicy::default();
-        merges.set_del_docs_ratio_before_merge(REPLACED_SHARE);
-        merges.set_min_layer_size(SMALL_SEGMENT_DOCS);
-        merges.set_min_num_segments(MERGED_SEGMENTS);
-        inner.set_merge_policy(Box::new(merges));
+        inner.set_merge_policy(Box::new(merges()));
         Ok(Self {
             dir: dir.to_owned(),
             inner,
@@ -93,6 +99,7 @@ impl Writer {
             utc_offset_minutes: config.utc_offset_minutes,
             store,
             last_seq: noted.seq,
+            merges: true,
         })
     }
 
@@ -177,10 +184,26 @@ impl Writer {
         Ok(())
     }
 
+    /// Whether segments may be merged from now on. A merge needs as much room on the disk as what it merges, until its old
+    /// segments go; on a disk that is nearly full none must begin. Those that run come to their end.
+    pub fn allow_merges(&mut self, allowed: bool) {
+        if self.merges == allowed {
+            return;
+        }
+        self.merges = allowed;
+        self.inner.set_merge_policy(match allowed {
+            true => Box::new(merges()),
+            false => Box::new(NoMergePolicy),
+        });
+    }
+
     /// Begins to merge segments, for times when nothing comes in: into one where that is worth it, else the small
     /// ones. One segment is the smallest and fastest form. The merge runs beside everything else, about a second
     /// for 10,000 documents; [`Writer::close`] waits for it. Gives whether there was something to merge.
     pub fn tidy(&mut self) -> Result<bool, IndexError> {
+        if !self.merges {
+            return Ok(false);
+        }
         let segments = self.inner.index().searchable_segment_metas();
         let mut segments = segments.map_err(|e| self.failed(e))?;
         segments.sort_by_key(|segment| std::cmp::Reverse(segment.num_docs()));
@@ -199,6 +222,13 @@ impl Writer {
         // Nobody waits for it here; that some of them are being merged already is no error.
         drop(self.inner.merge(&ids));
         Ok(true)
+    }
+
+    /// Segments of the last commit.
+    #[cfg(test)]
+    pub(super) fn segments(&self) -> Result<usize, IndexError> {
+        let metas = self.inner.index().searchable_segment_metas();
+        metas.map(|m| m.len()).map_err(|e| self.failed(e))
     }
 
     /// Waits for running merges and closes the index. What was not committed is forgotten.
