@@ -6,8 +6,9 @@ use std::io::{Read, Write};
 use encoding_rs::{Decoder, Encoding, UTF_8};
 use flate2::write::MultiGzDecoder;
 
-/// Unpacked text of a feed beyond this is cut off; feeds have some hundred kilobytes.
-const MAX_BYTES: u64 = 32 << 20;
+/// Unpacked text of a feed beyond this is cut off. Feeds have some hundred kilobytes, and a few copies of the text are in
+/// memory while it is read.
+const MAX_BYTES: u64 = 8 << 20;
 
 /// A stream is decoded once so much of it is there: enough to tell its encoding.
 const START_BYTES: usize = 16 << 10;
