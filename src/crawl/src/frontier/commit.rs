@@ -299,6 +299,16 @@ impl Frontier {
         }
     }
 
+    /// Counts new addresses to their sites.
+    fn count_urls(&mut self, done: &Committed) {
+        for of_site in done.inserted.chunk_by(|a, b| a.site == b.site) {
+            let id = of_site[0].site;
+            if let Some(site) = self.sites.values_mut().find(|site| site.id == id) {
+                site.urls += i64::try_from(of_site.len()).unwrap_or(i64::MAX);
+            }
+        }
+    }
+
     /// Brings memory in line with what was written.
     fn update_memory(&mut self, batch: &Batch, done: &Committed, now_ms: i64) {
         let size = self.config.queue_batch;
@@ -355,12 +365,7 @@ impl Frontier {
                 None => self.activate_ms = self.activate_ms.min(due.due_ms),
             }
         }
-        for of_site in done.inserted.chunk_by(|a, b| a.site == b.site) {
-            let site = of_site[0].site;
-            if let Some(site) = self.sites.values_mut().find(|s| s.id == site) {
-                site.urls += i64::try_from(of_site.len()).unwrap_or(i64::MAX);
-            }
-        }
+        self.count_urls(done);
         self.seen
             .advance(done.inserted.last().map_or(0, |url| url.id));
         for (_, due_ms) in &done.rescheduled {
