@@ -1,5 +1,5 @@
 //! A daemon that crawls a good site beside a hostile web on loopback: bombs, lists without end, servers that never stop
-//! sending. The settings are those that are shipped, but for what loopback and a short test need. `TAOJIN_HOSTILE_PAGES`
+//! sending. The settings are those that are shipped, but for what loopback and a short test need, and with the archive on. `TAOJIN_HOSTILE_PAGES`
 //! makes the good site larger; from a thousand pages on the throughput is held to nine tenths of a crawl without the others.
 
 use std::collections::BTreeSet;
@@ -123,7 +123,7 @@ fn crawl(dir: &Path, pages: usize, hostile: &[Hostile]) -> Went {
         let text = format!("seeds = [\"http://{name}.test/\"]\n{more}");
         fs::write(dir.join(format!("sites.d/{name}.toml")), text).expect("site");
     };
-    // Each host has an address of its own: hosts that share one wait for each other.
+    // All hosts share one address here, which the shipped connections_per_ip = 1 would have wait for each other.
     let mut hosts = format!("\"good.test\" = \"127.0.0.1:{port}\"\n");
     site("good", "");
     for one in hostile {
