@@ -1,6 +1,7 @@
 //! A daemon that crawls a good site beside a hostile web on loopback: bombs, lists without end, servers that never stop
-//! sending. The settings are those that are shipped, but for what loopback and a short test need, and with the archive on. `TAOJIN_HOSTILE_PAGES`
-//! makes the good site larger; from a thousand pages on the throughput is held to nine tenths of a crawl without the others.
+//! sending. The settings are those that are shipped, but for what loopback and a short test need, and with the archive on.
+//! `TAOJIN_HOSTILE_PAGES` makes the good site larger; from a thousand pages on the throughput is held to nine tenths of a
+//! crawl without the others.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
