@@ -426,6 +426,36 @@ impl Drop for Running {
 }
 
 #[test]
+fn a_full_site_is_told_with_the_setting_and_goes_on() {
+    let folder = Folder::new();
+    folder.set("max_urls_per_site = 2000000", "max_urls_per_site = 3");
+    let port = serve(news(5));
+    folder.site("wells", port, "");
+    let (first, code, errors) = folder.json(&["crawl", "--json"]);
+    assert_eq!(code, Some(0), "{errors}");
+    let site = of(&first, "wells");
+    assert_eq!((&site["visits"], &site["left"]), (&3.into(), &0.into()));
+    assert_eq!(site["verdict"], "partial", "{first}");
+    assert_eq!(site["setting"], "frontier.max_urls_per_site");
+    let text = "3 addresses left out, the site is full (frontier.max_urls_per_site = 3)";
+    assert_eq!(site["text"], format!("2 new documents; {text}"));
+    let status = folder.run(&["status"]);
+    let status = String::from_utf8_lossy(&status.stdout).into_owned();
+    assert!(status.contains(text), "{status}");
+    assert!(errors.contains("frontier.max_urls_per_site"), "{errors}");
+    let url = format!("http://127.0.0.1:{port}/5.html");
+    let (why, ..) = folder.json(&["why", "--json", &url]);
+    let refused = why["refused_by"].as_str().unwrap_or_default();
+    assert!(refused.contains("frontier.max_urls_per_site = 3"), "{why}");
+    // What is known goes on being crawled; a larger limit lets the rest in.
+    let (again, ..) = folder.json(&["crawl", "--site", "wells", "--recheck", "--json"]);
+    assert_eq!(of(&again, "wells")["visits"], 3, "{again}");
+    folder.set("max_urls_per_site = 3", "max_urls_per_site = 100");
+    let (rest, ..) = folder.json(&["crawl", "--site", "wells", "--json"]);
+    assert_eq!(of(&rest, "wells")["new"], 3, "{rest}");
+}
+
+#[test]
 fn the_daemon_says_when_a_cycle_is_finished() {
     let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = free.local_addr().expect("its address");

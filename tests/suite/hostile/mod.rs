@@ -2,6 +2,8 @@
 //! links; the time is measured by `cargo bench --bench hostile` over the same inputs.
 
 mod inputs;
+mod servers;
+mod web;
 
 use inputs::INPUTS;
 use taojin_extract::page::{Builder, Config, Hints, Page, Tag};

@@ -160,10 +160,7 @@ impl Fetcher {
         started: Instant,
     ) {
         let limits = BodyLimits {
-            max_bytes: request
-                .max_body_bytes
-                .unwrap_or(u64::MAX)
-                .min(self.config.max_body_bytes),
+            max_bytes: request.max_body_bytes.unwrap_or(self.config.max_body_bytes),
             max_ratio: self.config.max_ratio,
         };
         // a sink for any type may be content with a beginning
@@ -185,6 +182,7 @@ impl Fetcher {
                     }
                     let mut deliver = |bytes: &[u8]| sink.chunk(bytes).is_continue();
                     match decoder.feed(&wire, &mut deliver) {
+                        Ok(true) if decoder.is_past_end() => break Ok(true),
                         Ok(true) => {}
                         end => break end,
                     }

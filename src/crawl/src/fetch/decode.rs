@@ -23,7 +23,15 @@ const ZSTD_WINDOW_LOG: u32 = 23;
 /// Output buffer of the brotli decoder.
 const BROTLI_BUFFER_BYTES: usize = 16 << 10;
 
-/// How much of a body is taken.
+/// Servers that pad a compressed body add a line break or a block of zeros. More is read by nobody, so the connection is
+/// dropped there.
+const MAX_BYTES_AFTER_END: u64 = 64 << 10;
+
+/// What a coding may add to bytes that it cannot make smaller: at most five for each 16 KiB, in every one of the four. So a
+/// body that is larger than its limit on the wire is one that says nothing: empty blocks, skippable frames, comments.
+pub(super) const CODING_OVERHEAD_BYTES: u64 = 64 << 10;
+
+/// How much of a body is taken, on the wire (but for the overhead of its coding) and decoded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BodyLimits {
     pub(super) max_bytes: u64,
@@ -34,6 +42,8 @@ pub(super) struct BodyLimits {
 pub(super) struct Decoder {
     coding: Coding,
     ended: bool,
+    /// Bytes off the wire after the end of the compressed stream.
+    after_end: u64,
 }
 
 enum Coding {
@@ -71,7 +81,14 @@ impl Decoder {
         Some(Self {
             coding,
             ended: false,
+            after_end: 0,
         })
+    }
+
+    /// Whether so many bytes came after the end of the compressed stream that the rest is not worth reading. The body is
+    /// whole then.
+    pub(super) fn is_past_end(&self) -> bool {
+        self.after_end > MAX_BYTES_AFTER_END
     }
 
     /// Decodes bytes off the wire and hands what comes out to `deliver`; true goes on, false stops.
@@ -81,7 +98,11 @@ impl Decoder {
         deliver: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<bool, Failure> {
         for slice in wire.chunks(SLICE_BYTES) {
-            self.meter().wire += slice.len() as u64;
+            let meter = self.meter();
+            meter.wire += slice.len() as u64;
+            if meter.wire > meter.limits.max_bytes.saturating_add(CODING_OVERHEAD_BYTES) {
+                return Err(Failure::TooLarge);
+            }
             self.write(slice)?;
             if !self.meter().drain(deliver) {
                 return Ok(false);
@@ -136,6 +157,7 @@ impl Decoder {
                 Err(_) => return Err(self.reason(Failure::Decode)),
             }
         }
+        self.after_end += slice.len() as u64;
         Ok(())
     }
 

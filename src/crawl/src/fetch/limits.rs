@@ -23,6 +23,8 @@ const WHOLE_TIMEOUT_MS: u64 = 60_000;
 const DNS_TIMEOUT_MS: u64 = 5_000;
 /// The largest honest article pages are below 2 MiB of HTML.
 const MAX_BODY_BYTES: u64 = 4 << 20;
+/// The sitemap protocol allows 50 MB for one file, after decompression (sitemaps.org). They are read while they arrive.
+const MAX_SITEMAP_BYTES: u64 = 50 << 20;
 /// Text seldom compresses better than 20:1; bombs reach 1,000:1.
 const MAX_RATIO: u64 = 100;
 /// RFC 9309 §2.4: no longer than a day.
@@ -53,6 +55,8 @@ pub struct Config {
     pub dns_timeout_ms: u64,
     /// Largest body taken, after decompression, in bytes.
     pub max_body_bytes: u64,
+    /// Largest sitemap read, after decompression, in bytes; of a larger one the links up to there are taken.
+    pub max_sitemap_bytes: u64,
     /// Largest decompressed size for one byte received; more is a decompression bomb.
     pub max_ratio: u64,
     /// How many redirects in a row are followed for one page.
@@ -82,6 +86,7 @@ impl Default for Config {
             whole_timeout_ms: WHOLE_TIMEOUT_MS,
             dns_timeout_ms: DNS_TIMEOUT_MS,
             max_body_bytes: MAX_BODY_BYTES,
+            max_sitemap_bytes: MAX_SITEMAP_BYTES,
             max_ratio: MAX_RATIO,
             max_redirects: MAX_REDIRECTS,
             max_retry_after_ms: MAX_RETRY_AFTER_MS,

@@ -19,7 +19,7 @@ pub struct Request {
     pub last_modified: Option<String>,
     /// Which types of body are taken.
     pub want: Want,
-    /// A limit below the configured one for this body, in bytes after decompression.
+    /// The limit of this body in the place of `fetch.max_body_bytes`, in bytes after decompression.
     pub max_body_bytes: Option<u64>,
     /// The present, Unix milliseconds: what dates in headers are compared with.
     pub now_ms: i64,

@@ -278,7 +278,7 @@ impl Known {
             let fetched = match archive {
                 None => fetcher.fetch(&request, &mut file).await,
                 Some(archive) => {
-                    let mut exchange = Exchange::new(&mut file);
+                    let mut exchange = Exchange::new(&mut file, config.max_body_bytes);
                     let fetched = fetcher.fetch(&request, &mut exchange).await;
                     archive(&target, &exchange, &fetched);
                     fetched

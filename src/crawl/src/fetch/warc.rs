@@ -15,6 +15,7 @@ use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 
+use super::decode::CODING_OVERHEAD_BYTES;
 use super::head::Head;
 use super::request::{Fetched, Sink};
 use taojin_uri::CrawlUri;
@@ -27,22 +28,29 @@ const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-m
 
 /// One request and its answer as they went over the wire; a [`Sink`] that passes everything on to another.
 ///
-/// Holds the body as it came, before decompression, at most as large as the fetcher's limit lets it become.
+/// Holds the body as it came, before decompression, up to a limit: what is beyond goes to the page only, and the record
+/// says that it is cut.
 pub struct Exchange<'a> {
     page: &'a mut dyn Sink,
     request: Vec<u8>,
     response: Vec<u8>,
     body: Vec<u8>,
+    /// The body is kept up to this, in bytes.
+    max_bytes: usize,
+    is_cut: bool,
 }
 
 impl<'a> Exchange<'a> {
-    /// Records what goes to `page`.
-    pub fn new(page: &'a mut dyn Sink) -> Self {
+    /// Records what goes to `page`, of its body at most `max_body_bytes` and the little that a coding may add to them.
+    pub fn new(page: &'a mut dyn Sink, max_body_bytes: u64) -> Self {
+        let max_bytes = max_body_bytes.saturating_add(CODING_OVERHEAD_BYTES);
         Self {
             page,
             request: Vec::new(),
             response: Vec::new(),
             body: Vec::new(),
+            max_bytes: usize::try_from(max_bytes).unwrap_or(usize::MAX),
+            is_cut: false,
         }
     }
 }
@@ -66,7 +74,10 @@ impl Sink for Exchange<'_> {
     }
 
     fn wire(&mut self, bytes: &[u8]) {
-        self.body.extend_from_slice(bytes);
+        let room = self.max_bytes.saturating_sub(self.body.len());
+        let kept = bytes.get(..room).unwrap_or(bytes);
+        self.is_cut |= kept.len() < bytes.len();
+        self.body.extend_from_slice(kept);
     }
 }
 
@@ -134,7 +145,9 @@ impl Archive {
             response.push(("WARC-Payload-Digest", sha1(&[&exchange.body])));
             "response"
         };
-        if !fetched.whole && fetched.head.status != 304 && fetched.wire_bytes > 0 {
+        if exchange.is_cut {
+            response.push(("WARC-Truncated", "length".to_owned()));
+        } else if !fetched.whole && fetched.head.status != 304 && fetched.wire_bytes > 0 {
             response.push(("WARC-Truncated", "unspecified".to_owned()));
         }
         let block = [exchange.response.as_slice(), &exchange.body];
@@ -153,7 +166,7 @@ impl Archive {
             &common,
             &block,
         )?;
-        self.append(&[response, request].concat(), now_ms)
+        self.append(&[&response, &request], now_ms)
     }
 
     /// The present file, if some of it may not be on the disk: to be synced by the caller, without holding up those who
@@ -177,7 +190,7 @@ impl Archive {
         Ok(())
     }
 
-    fn append(&mut self, bytes: &[u8], now_ms: i64) -> io::Result<()> {
+    fn append(&mut self, members: &[&[u8]], now_ms: i64) -> io::Result<()> {
         if self
             .open
             .as_ref()
@@ -190,8 +203,10 @@ impl Archive {
             None => self.begin(now_ms)?,
         };
         // after a failure (disk full) the file is left out: it is mended at the next start
-        open.file.write_all(bytes)?;
-        open.bytes += bytes.len() as u64;
+        for bytes in members {
+            open.file.write_all(bytes)?;
+            open.bytes += bytes.len() as u64;
+        }
         open.unsynced = true;
         self.open = Some(open);
         Ok(())
@@ -226,7 +241,11 @@ impl Archive {
             &headers,
             &[fields.as_bytes()],
         )?;
-        file.write_all(&info)?;
+        if let Err(error) = file.write_all(&info) {
+            // A full disk: nothing of use is in it, and one more would come with each try.
+            let _ = fs::remove_file(&path);
+            return Err(error);
+        }
         let bytes = info.len() as u64;
         Ok(Open {
             path,

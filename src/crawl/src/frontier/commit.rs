@@ -3,14 +3,14 @@
 //! may be tried again with the same batch.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Frontier;
 use super::assign::{self, rank};
 use super::queue::Queue;
 use super::scope::Refusal;
-use super::site::{BLIND_SPENT, CYCLE_PAGES};
+use super::site::{BLIND_SPENT, CYCLE_PAGES, Site};
 use crate::store::{Batch, Committed, DueUrl, HELD_MS, NewUrl, Store, StoreError, UrlClass, UrlId};
 
 /// A host whose rest is longer than this gives up its place in memory when others wait for one.
@@ -18,6 +18,29 @@ const LONG_REST_MS: i64 = 60_000;
 
 /// And so does one that has had this many leases in a row.
 const LONG_TURN: u64 = 1_000;
+
+/// How many addresses each site may still take up, while a batch is sifted.
+struct Room(HashMap<Arc<str>, i64>);
+
+impl Room {
+    fn is_full(&self, link: &NewUrl) -> bool {
+        !is_named(link) && self.0.get(&link.site).is_some_and(|room| *room <= 0)
+    }
+
+    /// Whether the link has room; takes it.
+    fn take(&mut self, link: &NewUrl) -> bool {
+        let fits = !self.is_full(link);
+        if let Some(room) = self.0.get_mut(&link.site).filter(|_| fits) {
+            *room -= 1;
+        }
+        fits
+    }
+}
+
+/// Whether a person named this address in the settings.
+fn is_named(link: &NewUrl) -> bool {
+    link.class == UrlClass::Seed || link.hops == 0
+}
 
 /// What became of a batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,7 +75,7 @@ impl Frontier {
             // Rows that did not come through here, such as those of archived pages.
             self.seen.catch_up(store)?;
         }
-        self.sift(store, batch, &mut report)?;
+        self.sift(store, batch, &mut report, now_ms)?;
         for page in &mut batch.pages {
             page.visit.rank = assign::revisit_rank(page.visit.class, page.visit.state);
         }
@@ -92,24 +115,31 @@ impl Frontier {
         store: &Store,
         batch: &mut Batch,
         report: &mut CommitReport,
+        now_ms: i64,
     ) -> Result<(), StoreError> {
         let pages = batch.pages.iter_mut();
         let lists = pages
             .map(|page| (page.visit.class.is_hub(), &mut page.outlinks))
             .chain(std::iter::once((true, &mut batch.urls)));
         let mut lists: Vec<(bool, &mut Vec<NewUrl>)> = lists.collect();
-        self.drop_refused_and_seen(&mut lists, report);
+        self.drop_refused_and_seen(&mut lists, report, now_ms);
         let known = self.look_up(store, &lists)?;
+        let mut room = self.room();
         let last = lists.len() - 1;
         for (i, (_, links)) in lists.into_iter().enumerate() {
-            let before = links.len();
             links.retain_mut(|link| {
-                let is_known = !link.is_new && known.contains(&link.uri.fingerprint());
+                if !link.is_new && known.contains(&link.uri.fingerprint()) {
+                    report.seen += 1;
+                    return false;
+                }
                 // Whatever is left was looked up, or needed no look-up.
                 link.is_new = true;
-                !is_known
+                let fits = room.take(link);
+                if !fits {
+                    self.leave_out(link, report);
+                }
+                fits
             });
-            report.seen += before - links.len();
             if i < last {
                 report.new_by_page.push(links.len());
             }
@@ -117,18 +147,40 @@ impl Frontier {
         Ok(())
     }
 
+    /// How many addresses each site may still take up.
+    fn room(&self) -> Room {
+        let most = self.config.max_urls_per_site;
+        let of_site = |(name, site): (&Arc<str>, &Site)| (Arc::clone(name), most - site.urls);
+        Room(self.sites.iter().map(of_site).collect())
+    }
+
+    /// Counts a new address for which its site has no room.
+    fn leave_out(&mut self, link: &NewUrl, report: &mut CommitReport) {
+        *report.refused.entry(Refusal::SiteFull).or_default() += 1;
+        if let Some(site) = self.sites.get_mut(&link.site) {
+            site.skip(link.uri.fingerprint(), Refusal::SiteFull);
+        }
+    }
+
     /// Drops links that are out of scope or surely known, ranks the others, and marks those that are surely new.
     fn drop_refused_and_seen(
         &mut self,
         lists: &mut [(bool, &mut Vec<NewUrl>)],
         report: &mut CommitReport,
+        now_ms: i64,
     ) {
         let mut here = HashSet::new();
         let mut skipped = Vec::new();
+        let room = self.room();
         for (on_hub, links) in &mut *lists {
             links.retain_mut(|link| {
                 let hash = link.uri.fingerprint();
-                if let Err(refusal) = self.allow(link) {
+                // A full site's new addresses are not to fill the filter either.
+                let allowed = match room.is_full(link) && !self.seen.contains(hash) {
+                    true => self.allow(link, now_ms).and(Err(Refusal::SiteFull)),
+                    false => self.allow(link, now_ms),
+                };
+                if let Err(refusal) = allowed {
                     *report.refused.entry(refusal).or_default() += 1;
                     skipped.push((Arc::clone(&link.site), hash, refusal));
                     return false;
@@ -180,7 +232,7 @@ impl Frontier {
         Ok(known)
     }
 
-    fn allow(&self, link: &NewUrl) -> Result<(), Refusal> {
+    fn allow(&self, link: &NewUrl, now_ms: i64) -> Result<(), Refusal> {
         let site = self.sites.get(&link.site).ok_or(Refusal::UnknownSite)?;
         if self.taken_down.contains(&link.uri.fingerprint()) {
             return Err(Refusal::TakenDown);
@@ -190,7 +242,7 @@ impl Frontier {
         } else {
             link.hops
         };
-        site.scope.check(&link.uri, hops, link.redirects)?;
+        site.scope.check(&link.uri, hops, link.redirects, now_ms)?;
         if self.config.shards > 1
             && assign::shard(&self.config, link.uri.authority()) != self.config.shard
         {
@@ -243,6 +295,16 @@ impl Frontier {
                     queue.host.not_before_ms
                 };
                 batch.reschedule.push((*id, floor_ms));
+            }
+        }
+    }
+
+    /// Counts new addresses to their sites.
+    fn count_urls(&mut self, done: &Committed) {
+        for of_site in done.inserted.chunk_by(|a, b| a.site == b.site) {
+            let id = of_site[0].site;
+            if let Some(site) = self.sites.values_mut().find(|site| site.id == id) {
+                site.urls += i64::try_from(of_site.len()).unwrap_or(i64::MAX);
             }
         }
     }
@@ -303,6 +365,7 @@ impl Frontier {
                 None => self.activate_ms = self.activate_ms.min(due.due_ms),
             }
         }
+        self.count_urls(done);
         self.seen
             .advance(done.inserted.last().map_or(0, |url| url.id));
         for (_, due_ms) in &done.rescheduled {

@@ -51,7 +51,7 @@ pub use politeness::Cause;
 pub use remaining::{Resting, Span, longest_rest};
 pub use scope::{Refusal, Scope, ScopeError, SiteScope, pattern_problem};
 pub use seen::Seen;
-pub use site::{BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, SITE_LIMITS};
+pub use site::{BEYOND_HOPS, HOST_LIMITS, MAX_SKIPPED, OUT_OF_SCOPE, SITE_FULL, SITE_LIMITS};
 pub use sites::SetSitesError;
 
 /// A page that was being fetched at this many crashes in a row goes last.

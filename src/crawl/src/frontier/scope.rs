@@ -93,6 +93,8 @@ pub enum Refusal {
     UnknownSite,
     /// The operator has taken it down.
     TakenDown,
+    /// Its site has as many addresses as it may have.
+    SiteFull,
 }
 
 impl Refusal {
@@ -113,6 +115,7 @@ impl Refusal {
             Refusal::OtherShard => "host of another shard",
             Refusal::UnknownSite => "site is not crawled",
             Refusal::TakenDown => "taken down by the operator",
+            Refusal::SiteFull => "the site has all the addresses it may have",
         }
     }
 
@@ -133,6 +136,7 @@ impl Refusal {
             Refusal::OtherShard => "refused.other_shard",
             Refusal::UnknownSite => "refused.unknown_site",
             Refusal::TakenDown => "refused.taken_down",
+            Refusal::SiteFull => "refused.site_full",
         }
     }
 }
@@ -190,8 +194,15 @@ impl Scope {
         &self.rules
     }
 
-    /// Whether the URL belongs to the site, `hops` links and `redirects` redirects from a seed.
-    pub fn check(&self, uri: &CrawlUri, hops: u16, redirects: u8) -> Result<(), Refusal> {
+    /// Whether the URL belongs to the site, `hops` links and `redirects` redirects from a seed. The present time tells a
+    /// calendar of this year from one without an end; a seed needs none.
+    pub fn check(
+        &self,
+        uri: &CrawlUri,
+        hops: u16,
+        redirects: u8,
+        now_ms: i64,
+    ) -> Result<(), Refusal> {
         let rules = &self.rules;
         let refuse = |refused: bool, why: Refusal| if refused { Err(why) } else { Ok(()) };
         refuse(!self.has_host(uri), Refusal::Host)?;
@@ -220,7 +231,7 @@ impl Scope {
             query > MAX_QUERY || trap::growing_query(uri, MAX_PARAMETERS),
             Refusal::Query,
         )?;
-        refuse(trap::calendar(uri), Refusal::Calendar)
+        refuse(trap::calendar(uri, now_ms), Refusal::Calendar)
     }
 
     fn has_host(&self, uri: &CrawlUri) -> bool {

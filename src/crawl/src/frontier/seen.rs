@@ -117,9 +117,14 @@ impl Seen {
         if !enough {
             return;
         }
-        match write(&dir.join(FILE), &self.filter, self.upto, self.error) {
+        let path = dir.join(FILE);
+        match write(&path, &self.filter, self.upto, self.error) {
             Ok(()) => self.saved = self.upto,
-            Err(error) => tracing::warn!(%error, "filter of seen URLs could not be saved"),
+            Err(error) => {
+                // Half a filter must not take the room that a full disk lacks.
+                let _ = fs::remove_file(path.with_extension("new"));
+                tracing::warn!(%error, "filter of seen URLs could not be saved");
+            }
         }
     }
 

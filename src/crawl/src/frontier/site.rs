@@ -10,6 +10,9 @@ use crate::store::SiteId;
 /// Counter of a site that the store sets back when a cycle begins.
 pub(super) const CYCLE_PAGES: &str = "cycle_pages";
 
+/// Counter of a site: its addresses. The store keeps it up.
+pub(super) const URLS: &str = "urls";
+
 /// Counter of a site: what its blind rechecks have cost, in thousandths. The word is stored.
 pub(super) const BLIND_SPENT: &str = "blind_debt";
 
@@ -26,8 +29,11 @@ pub const BEYOND_HOPS: &str = "cycle_beyond_hops";
 /// keeps them out.
 pub const OUT_OF_SCOPE: &str = "cycle_out_of_scope";
 
+/// Counter of a cycle: addresses that were found and are not taken up, since the site has its `max_urls_per_site`.
+pub const SITE_FULL: &str = "cycle_site_full";
+
 /// Addresses of a site remembered as not followed, 24 bytes each; what is beyond is not counted.
-const MAX_SKIPPED: usize = 10_000;
+pub const MAX_SKIPPED: usize = 10_000;
 
 /// A site in the frontier.
 #[derive(Debug)]
@@ -36,6 +42,8 @@ pub(super) struct Site {
     pub(super) scope: Arc<Scope>,
     pub(super) last_cycle_ms: i64,
     pub(super) cycle_pages: i64,
+    /// Its addresses in the store.
+    pub(super) urls: i64,
     /// Part of `cycle_pages` that is not in the store yet.
     pub(super) unsaved_pages: i64,
     /// What its blind rechecks have cost.
@@ -46,6 +54,8 @@ pub(super) struct Site {
     pub(super) unsaved: BTreeMap<&'static str, i64>,
     /// Addresses found in this cycle that are not followed, with the counter of the rule that says so.
     skipped: HashMap<u64, &'static str>,
+    /// The log has been told in this cycle that addresses are left out.
+    told_full: bool,
     /// The operator has paused it.
     pub(super) paused: bool,
 }
@@ -58,11 +68,13 @@ impl Site {
             scope,
             last_cycle_ms: 0,
             cycle_pages: 0,
+            urls: 0,
             unsaved_pages: 0,
             budget: Budget::default(),
             saved_spent: 0,
             unsaved: BTreeMap::new(),
             skipped: HashMap::new(),
+            told_full: false,
             paused: false,
         }
     }
@@ -75,6 +87,7 @@ impl Site {
         self.budget.waived = false;
         self.unsaved.clear();
         self.skipped.clear();
+        self.told_full = false;
     }
 
     /// An address that was never met is refused: counted once a cycle, under the setting that could be changed.
@@ -82,8 +95,13 @@ impl Site {
         let counter = match refusal {
             Refusal::Hops => BEYOND_HOPS,
             Refusal::Excluded | Refusal::NotIncluded => OUT_OF_SCOPE,
+            Refusal::SiteFull => SITE_FULL,
             _ => return,
         };
+        if counter == SITE_FULL && !std::mem::replace(&mut self.told_full, true) {
+            let (site, urls) = (&self.scope.rules().name, self.urls);
+            tracing::warn!(%site, urls, "site has its frontier.max_urls_per_site, new addresses of it are left out");
+        }
         if self.skipped.len() < MAX_SKIPPED && self.skipped.insert(hash, counter).is_none() {
             *self.unsaved.entry(counter).or_default() += 1;
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Frontier;
 use super::assign::{HUB_RANK, RECHECK_RANK};
 use super::scope::{Scope, ScopeError, SiteScope};
-use super::site::{BLIND_SPENT, CYCLE_PAGES, Site};
+use super::site::{BLIND_SPENT, CYCLE_PAGES, Site, URLS};
 use crate::store::{HostId, Store, StoreError};
 
 impl Frontier {
@@ -36,6 +36,7 @@ impl Frontier {
             site.paused = known.as_ref().is_some_and(|site| site.paused_ms.is_some());
             site.last_cycle_ms = known.and_then(|site| site.last_cycle_ms).unwrap_or(0);
             site.cycle_pages = count(CYCLE_PAGES).unwrap_or(0);
+            site.urls = count(URLS).unwrap_or(0);
             site.saved_spent = count(BLIND_SPENT).unwrap_or(0);
             site.budget.spent = site.saved_spent as f64 / 1e3;
             taken.insert(name, site);

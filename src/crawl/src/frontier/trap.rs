@@ -1,12 +1,17 @@
-//! Addresses that a program invents without end: calendars, sessions, paths that repeat themselves. In: a URL. Out:
-//! what is suspicious about it. Judges one address by its form; never remembers others.
+//! Addresses that a program invents without end: calendars, sessions, paths that repeat themselves. In: a URL and the
+//! present time. Out: what is suspicious about it. Judges one address by its form; never remembers others.
 
+use std::ops::RangeInclusive;
+
+use chrono::Datelike as _;
 use url::form_urlencoded;
 
 use taojin_uri::CrawlUri;
 
-/// A path with dates this many years from now, or before the web, is a calendar walking away.
-const CALENDAR_YEARS: std::ops::RangeInclusive<u32> = 1990..=2035;
+/// A calendar that shows a year before the web is walking away.
+const FIRST_YEAR: i32 = 1990;
+/// And so is one that shows a year so far ahead: plans and announcements seldom name one beyond.
+const YEARS_AHEAD: i32 = 10;
 
 /// Times that a segment may stand in a path beyond its first.
 pub(super) fn repeated_segments(uri: &CrawlUri, allowed: usize) -> bool {
@@ -43,7 +48,10 @@ pub(super) fn growing_query(uri: &CrawlUri, max_parameters: usize) -> bool {
 }
 
 /// A calendar that has left the years that pages are from: `/2087/03/`, `?year=1873`, `?date=2190-01-01`.
-pub(super) fn calendar(uri: &CrawlUri) -> bool {
+pub(super) fn calendar(uri: &CrawlUri, now_ms: i64) -> bool {
+    let now = chrono::DateTime::from_timestamp_millis(now_ms).unwrap_or_default();
+    let years = FIRST_YEAR..=now.year() + YEARS_AHEAD;
+    let odd_year = |text: &str| is_odd_year(text, &years);
     let mut parts = uri.path().split('/').skip(1).peekable();
     while let Some(part) = parts.next() {
         let month_follows = parts
@@ -60,12 +68,12 @@ pub(super) fn calendar(uri: &CrawlUri) -> bool {
         let named = ["year", "date", "month", "day", "y", "cal", "calendar"]
             .iter()
             .any(|name| key == *name || (name.len() > 3 && key.contains(name)));
-        named && value.split(['-', '/', '.']).next().is_some_and(odd_year)
+        named && value.split(['-', '/', '.']).next().is_some_and(&odd_year)
     })
 }
 
 /// Four digits, or eight as in 20261103, that begin with a year out of range.
-fn odd_year(text: &str) -> bool {
+fn is_odd_year(text: &str, years: &RangeInclusive<i32>) -> bool {
     if !(text.len() == 4 || text.len() == 6 || text.len() == 8) {
         return false;
     }
@@ -73,7 +81,9 @@ fn odd_year(text: &str) -> bool {
         .get(..4)
         .filter(|_| number(text).is_some())
         .and_then(number);
-    year.is_some_and(|y| (1000..3000).contains(&y) && !CALENDAR_YEARS.contains(&y))
+    year.is_some_and(|y| {
+        (1000..3000).contains(&y) && !i32::try_from(y).is_ok_and(|y| years.contains(&y))
+    })
 }
 
 fn number(text: &str) -> Option<u32> {

@@ -16,7 +16,7 @@ pub use cron::{Cron, CronError};
 pub use feed::{FeedError, read_feed};
 pub use revisit::{Config, Finding, PageFacts, PageKind, Revisit, revisit};
 pub use site::{Addresses, Scope, Site, SiteError};
-pub use sitemap::{Sitemap, read_sitemap};
+pub use sitemap::{Cut, Sitemap, SitemapReader, read_sitemap};
 
 use taojin_uri::CrawlUri;
 

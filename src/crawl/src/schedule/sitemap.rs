@@ -1,18 +1,31 @@
-//! Sitemaps (sitemaps.org 0.9, index files, Google's news extension, plain text lists, feeds, gzip). In: the bytes. Out: the
-//! links with their dates. Never fails: what can be read is read.
+//! Sitemaps (sitemaps.org 0.9, index files, Google's news extension, plain text lists, feeds, gzip). In: the bytes, all at
+//! once or while they arrive. Out: the links with their dates. Never fails: what can be read is read. Never holds a sitemap
+//! whole.
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::DatedLink;
 use super::xml;
-use taojin_uri::CrawlUri;
+use taojin_uri::{CrawlUri, MAX_URI_BYTES};
 
 /// The protocol allows this many in one file.
 const MAX_LINKS: usize = 50_000;
 
+/// The protocol allows 50 MB in one file, after unpacking.
+const MAX_BYTES: u64 = 50 << 20;
+
 /// Elements open at the same time; deeper is no sitemap.
 const MAX_DEPTH: usize = 64;
+
+/// Text is read in pieces of about this size.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// A tag, a comment or a line longer than this is no sitemap.
+const MAX_TOKEN_BYTES: usize = 1 << 20;
+
+/// A feed in the place of a sitemap is kept up to this size.
+const MAX_FEED_BYTES: usize = 4 << 20;
 
 /// What a sitemap lists.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -21,34 +34,83 @@ pub struct Sitemap {
     pub pages: Vec<DatedLink>,
     /// Further sitemaps.
     pub sitemaps: Vec<DatedLink>,
-    /// It had more than is kept, or its end was damaged.
-    pub truncated: bool,
+    /// Why it was not read to its end, if it was not.
+    pub cut: Option<Cut>,
     /// Entries whose address could not be read.
     pub bad: usize,
 }
 
-/// Reads a sitemap that was fetched from `base`.
-pub fn read_sitemap(bytes: &[u8], base: &CrawlUri) -> Sitemap {
-    let (text, cut) = xml::text(bytes);
-    let mut found = if text.trim_start().starts_with('<') {
-        read_xml(&text, base)
-    } else {
-        read_lines(&text, base)
-    };
-    found.truncated |= cut;
-    if found.pages.is_empty() && found.sitemaps.is_empty() && found.bad == 0 {
-        // The protocol allows a feed as a sitemap.
-        found.pages = super::read_feed(bytes, base).unwrap_or_default();
-    }
-    found
+/// Why a sitemap was not read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// It has more entries than the protocol allows.
+    Entries,
+    /// It is larger than is read.
+    Bytes,
+    /// It is damaged, or no sitemap.
+    Damaged,
 }
 
-fn read_lines(text: &str, base: &CrawlUri) -> Sitemap {
-    let mut found = Sitemap::default();
-    for line in text.lines().map(str::trim).filter(|l| !l.is_empty()) {
-        found.add(line, None, false, base);
+/// Reads a sitemap that was fetched from `base`.
+pub fn read_sitemap(bytes: &[u8], base: &CrawlUri) -> Sitemap {
+    let mut reader = SitemapReader::new(base.clone(), MAX_BYTES);
+    reader.feed(bytes);
+    reader.finish()
+}
+
+/// Reads a sitemap while it arrives; holds its links and a piece of its text.
+pub struct SitemapReader {
+    stream: xml::TextStream,
+    parser: Parser,
+}
+
+impl SitemapReader {
+    /// Reads what is fetched from `base`, at most `max_bytes` of it after unpacking.
+    pub fn new(base: CrawlUri, max_bytes: u64) -> Self {
+        Self {
+            stream: xml::TextStream::new(),
+            parser: Parser {
+                base,
+                max_bytes,
+                form: Form::Unseen,
+                rest: String::new(),
+                next_at: 0,
+                open: Vec::new(),
+                entry: None,
+                found: Sitemap::default(),
+            },
+        }
     }
-    found
+
+    /// Takes the next bytes; whether more are wanted.
+    pub fn feed(&mut self, bytes: &[u8]) -> bool {
+        let (stream, parser) = (&mut self.stream, &mut self.parser);
+        let go_on = stream.feed(bytes, &mut |text, so_far| parser.take(text, so_far));
+        if stream.damaged {
+            parser.found.cut.get_or_insert(Cut::Damaged);
+        }
+        go_on && !stream.damaged
+    }
+
+    /// What was found up to the end.
+    pub fn finish(self) -> Sitemap {
+        let (mut stream, mut parser) = (self.stream, self.parser);
+        stream.finish(&mut |text, so_far| parser.take(text, so_far));
+        if stream.damaged {
+            parser.found.cut.get_or_insert(Cut::Damaged);
+        }
+        parser.finish()
+    }
+}
+
+/// What the text turned out to be.
+enum Form {
+    Unseen,
+    Xml,
+    /// One address a line.
+    Lines,
+    /// The protocol allows a feed as a sitemap.
+    Feed,
 }
 
 /// One `<url>` or `<sitemap>` while it is read.
@@ -62,105 +124,217 @@ struct Entry {
     is_sitemap: bool,
 }
 
-fn read_xml(text: &str, base: &CrawlUri) -> Sitemap {
-    let mut found = Sitemap::default();
-    let mut reader = Reader::from_str(text);
-    let config = reader.config_mut();
-    config.check_end_names = false;
-    config.allow_unmatched_ends = true;
-    config.allow_dangling_amp = true;
-    let mut open: Vec<String> = Vec::new();
-    let mut entry: Option<Entry> = None;
-    loop {
-        match reader.read_event() {
-            Ok(Event::Start(tag)) => {
+/// Text to links, piece by piece.
+struct Parser {
+    base: CrawlUri,
+    max_bytes: u64,
+    form: Form,
+    /// Text that is not read yet.
+    rest: String,
+    /// It is read once it has so many bytes.
+    next_at: usize,
+    open: Vec<String>,
+    entry: Option<Entry>,
+    found: Sitemap,
+}
+
+impl Parser {
+    /// Takes the next text of a sitemap of which `so_far` bytes have come; whether more is wanted.
+    fn take(&mut self, text: &str, so_far: u64) -> bool {
+        if self.found.cut.is_some() {
+            return false;
+        }
+        self.rest.push_str(text);
+        if so_far > self.max_bytes {
+            self.found.cut = Some(Cut::Bytes);
+        }
+        if self.rest.len() >= self.next_at.max(PIECE_BYTES) {
+            self.read(false);
+        }
+        self.found.cut.is_none()
+    }
+
+    fn finish(mut self) -> Sitemap {
+        if matches!(self.found.cut, None | Some(Cut::Bytes | Cut::Damaged)) {
+            self.read(true);
+        }
+        if matches!(self.form, Form::Feed) {
+            let pages = super::read_feed(self.rest.as_bytes(), &self.base);
+            self.found.pages = pages.unwrap_or_default();
+        }
+        let entry = self.entry.take();
+        self.close(entry);
+        self.found
+    }
+
+    /// Reads what is complete of the text.
+    fn read(&mut self, is_last: bool) {
+        if matches!(self.form, Form::Unseen) {
+            self.form = form(&self.rest);
+        }
+        let text = std::mem::take(&mut self.rest);
+        let read = match self.form {
+            Form::Unseen => 0,
+            Form::Lines => self.read_lines(&text, is_last),
+            Form::Xml => self.read_xml(&text, is_last),
+            Form::Feed => {
+                if text.len() > MAX_FEED_BYTES {
+                    self.found.cut = Some(Cut::Bytes);
+                }
+                0
+            }
+        };
+        let rest = text.get(read..).unwrap_or_default();
+        if rest.len() > MAX_TOKEN_BYTES && !matches!(self.form, Form::Feed) {
+            self.found.cut.get_or_insert(Cut::Damaged);
+        }
+        rest.clone_into(&mut self.rest);
+        // What is not complete yet is looked at again when there is as much again.
+        self.next_at = 2 * self.rest.len();
+    }
+
+    /// How many bytes were read.
+    fn read_lines(&mut self, text: &str, is_last: bool) -> usize {
+        let end = match is_last {
+            true => text.len(),
+            false => text.rfind('\n').map_or(0, |at| at + 1),
+        };
+        let lines = text.get(..end).unwrap_or_default().lines().map(str::trim);
+        for line in lines.filter(|l| !l.is_empty()) {
+            self.add(line, None, false);
+        }
+        end
+    }
+
+    /// How many bytes were read.
+    fn read_xml(&mut self, text: &str, is_last: bool) -> usize {
+        // Text is whole where the next tag begins.
+        let end = match is_last {
+            true => text.len(),
+            false => text.rfind('>').map_or(0, |at| at + 1),
+        };
+        let mut reader = Reader::from_str(text.get(..end).unwrap_or_default());
+        let config = reader.config_mut();
+        config.check_end_names = false;
+        config.allow_unmatched_ends = true;
+        config.allow_dangling_amp = true;
+        while !matches!(self.found.cut, Some(Cut::Entries)) {
+            match reader.read_event() {
+                Ok(Event::Eof) => break,
+                Ok(event) => {
+                    if !self.event(&event) {
+                        self.found.cut = Some(Cut::Damaged);
+                        break;
+                    }
+                }
+                // A tag, a comment or a section whose end has not come yet.
+                Err(quick_xml::Error::Syntax(_)) if !is_last => {
+                    return usize::try_from(reader.error_position()).unwrap_or(end);
+                }
+                Err(_) => {
+                    self.found.cut.get_or_insert(Cut::Damaged);
+                    break;
+                }
+            }
+        }
+        end
+    }
+
+    /// Takes an event of the XML; false if elements are open too deep.
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        match event {
+            Event::Start(tag) => {
                 let name = local(tag.local_name().as_ref());
                 if matches!(name.as_str(), "url" | "sitemap") {
                     // An entry that was never closed ends where the next begins.
-                    found.close(entry.take(), base);
-                    entry = Some(Entry {
+                    let entry = self.entry.replace(Entry {
                         is_sitemap: name == "sitemap",
                         ..Entry::default()
                     });
-                    open.clear();
+                    self.close(entry);
+                    self.open.clear();
                 }
-                if open.len() >= MAX_DEPTH {
-                    found.truncated = true;
-                    break;
+                if self.open.len() >= MAX_DEPTH {
+                    return false;
                 }
                 // The image and video extensions have a `loc` of their own.
                 let foreign = tag.name().prefix().is_some_and(|p| {
                     matches!(local(p.as_ref()).as_str(), "image" | "video" | "xhtml")
                 });
-                open.push(if foreign { String::new() } else { name });
+                self.open.push(if foreign { String::new() } else { name });
             }
-            Ok(Event::End(tag)) => {
+            Event::End(tag) => {
                 let name = local(tag.local_name().as_ref());
-                open.pop();
+                self.open.pop();
                 if matches!(name.as_str(), "url" | "sitemap") {
-                    found.close(entry.take(), base);
+                    let entry = self.entry.take();
+                    self.close(entry);
                 }
             }
-            Ok(Event::Text(part)) => append(&mut entry, &open, &part),
-            Ok(Event::CData(part)) => append(&mut entry, &open, &part),
-            Ok(Event::GeneralRef(part)) => append(&mut entry, &open, &xml::reference(&part)),
-            Ok(Event::Eof) => break,
-            Ok(_) => {}
-            Err(_) => {
-                found.truncated = true;
-                break;
-            }
+            Event::Text(part) => self.append(part),
+            Event::CData(part) => self.append(part),
+            Event::GeneralRef(part) => self.append(&xml::reference(part)),
+            _ => {}
         }
-        if found.truncated {
-            break;
+        true
+    }
+
+    fn append(&mut self, part: &str) {
+        let (Some(entry), Some(name)) = (&mut self.entry, self.open.last()) else {
+            return;
+        };
+        let field = match name.as_str() {
+            "loc" => &mut entry.loc,
+            "lastmod" => &mut entry.lastmod,
+            "publication_date" => &mut entry.published,
+            "url" | "sitemap" => &mut entry.bare,
+            _ => return,
+        };
+        // Blanks around an address do not count; more than this is none.
+        if field.len() <= 2 * MAX_URI_BYTES {
+            field.push_str(part);
         }
     }
-    found.close(entry, base);
-    found
-}
 
-fn local(name: &str) -> String {
-    name.to_ascii_lowercase()
-}
-
-fn append(entry: &mut Option<Entry>, open: &[String], part: &str) {
-    let (Some(entry), Some(name)) = (entry, open.last()) else {
-        return;
-    };
-    let field = match name.as_str() {
-        "loc" => &mut entry.loc,
-        "lastmod" => &mut entry.lastmod,
-        "publication_date" => &mut entry.published,
-        "url" | "sitemap" => &mut entry.bare,
-        _ => return,
-    };
-    field.push_str(part);
-}
-
-impl Sitemap {
-    fn close(&mut self, entry: Option<Entry>, base: &CrawlUri) {
+    fn close(&mut self, entry: Option<Entry>) {
         let Some(entry) = entry else { return };
         let date_ms = xml::date_ms(&entry.lastmod).or_else(|| xml::date_ms(&entry.published));
         let address = match entry.loc.trim() {
             "" => entry.bare.trim(),
             loc => loc,
         };
-        self.add(address, date_ms, entry.is_sitemap, base);
+        self.add(address, date_ms, entry.is_sitemap);
     }
 
-    fn add(&mut self, loc: &str, date_ms: Option<i64>, is_sitemap: bool, base: &CrawlUri) {
-        if self.pages.len() + self.sitemaps.len() >= MAX_LINKS {
-            self.truncated = true;
+    fn add(&mut self, loc: &str, date_ms: Option<i64>, is_sitemap: bool) {
+        let found = &mut self.found;
+        if found.pages.len() + found.sitemaps.len() + found.bad >= MAX_LINKS {
+            found.cut = Some(Cut::Entries);
             return;
         }
-        if loc.trim().is_empty() {
-            self.bad += 1;
-            return;
-        }
-        match base.join(loc.trim()) {
-            Ok(uri) if is_sitemap => self.sitemaps.push(DatedLink { uri, date_ms }),
-            Ok(uri) => self.pages.push(DatedLink { uri, date_ms }),
-            Err(_) => self.bad += 1,
+        match self.base.join(loc.trim()) {
+            _ if loc.trim().is_empty() => found.bad += 1,
+            Ok(uri) if is_sitemap => found.sitemaps.push(DatedLink { uri, date_ms }),
+            Ok(uri) => found.pages.push(DatedLink { uri, date_ms }),
+            Err(_) => found.bad += 1,
         }
     }
+}
+
+/// What a text that begins so is.
+fn form(text: &str) -> Form {
+    let start: String = text.trim_start().chars().take(1024).collect();
+    let start = start.to_ascii_lowercase();
+    let has = |tag: &str| start.contains(tag);
+    if start.starts_with('{') || has("<rss") || has("<feed") || has("<rdf:rdf") {
+        Form::Feed
+    } else if start.starts_with('<') {
+        Form::Xml
+    } else {
+        Form::Lines
+    }
+}
+
+fn local(name: &str) -> String {
+    name.to_ascii_lowercase()
 }

@@ -14,6 +14,8 @@ pub const MIN_PAGES: usize = 3;
 pub const MAX_PENDING: usize = 120;
 /// Saved pages kept for the view of a template.
 pub const SAMPLES: usize = 6;
+/// A site has a handful of layouts: enough for a redesign each month of three years. Each page is compared with all of them.
+const MAX_PER_SITE: usize = 40;
 
 /// Settings of the templates.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -31,6 +33,8 @@ pub struct Config {
     pub min_pages: usize,
     /// Articles without a template kept of one site at most; the oldest go first.
     pub max_pending: usize,
+    /// Templates kept of one site at most; of those that nobody labelled or disabled, the least used and oldest go first.
+    pub max_per_site: usize,
     /// Saved pages kept of each template, for looking at it in the browser.
     pub samples: usize,
 }
@@ -44,6 +48,7 @@ impl Default for Config {
             max_distance: MAX_DISTANCE,
             min_pages: MIN_PAGES,
             max_pending: MAX_PENDING,
+            max_per_site: MAX_PER_SITE,
             samples: SAMPLES,
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::directory::{MmapDirectory, RamDirectory};
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{
     Index, IndexSettings, IndexWriter, SegmentMeta, TantivyDocument, TantivyError, Term,
@@ -54,6 +54,16 @@ pub struct Writer {
     tokenizers: TokenizerManager,
     aside: PutAside,
     is_of_other_version: bool,
+    /// Segments may be merged.
+    merges: bool,
+}
+
+fn merges() -> LogMergePolicy {
+    let mut merges = LogMergePolicy::default();
+    merges.set_del_docs_ratio_before_merge(REPLACED_SHARE);
+    merges.set_min_layer_size(SMALL_SEGMENT_DOCS);
+    merges.set_min_num_segments(MERGED_SEGMENTS);
+    merges
 }
 
 /// Memory for a document that is tried alone: the least that tantivy takes.
@@ -100,11 +110,7 @@ impl Writer {
             TantivyError::LockFailure(_, _) => IndexError::Locked(dir.to_owned()),
             e => unreadable(dir, e),
         })?;
-        let mut merges = LogMergePolicy::default();
-        merges.set_del_docs_ratio_before_merge(REPLACED_SHARE);
-        merges.set_min_layer_size(SMALL_SEGMENT_DOCS);
-        merges.set_min_num_segments(MERGED_SEGMENTS);
-        inner.set_merge_policy(Box::new(merges));
+        inner.set_merge_policy(Box::new(merges()));
         Ok(Self {
             dir: dir.to_owned(),
             inner,
@@ -117,6 +123,7 @@ impl Writer {
             tokenizers,
             aside: PutAside::of(&noted.left_out),
             is_of_other_version: noted.program != PROGRAM,
+            merges: true,
         })
     }
 
@@ -242,10 +249,26 @@ impl Writer {
         Ok(())
     }
 
+    /// Whether segments may be merged from now on. A merge needs as much room on the disk as what it merges, until its old
+    /// segments go; on a disk that is nearly full none must begin. Those that run come to their end.
+    pub fn allow_merges(&mut self, allowed: bool) {
+        if self.merges == allowed {
+            return;
+        }
+        self.merges = allowed;
+        self.inner.set_merge_policy(match allowed {
+            true => Box::new(merges()),
+            false => Box::new(NoMergePolicy),
+        });
+    }
+
     /// Begins to merge segments, for times when nothing comes in: into one where that is worth it, else the small
     /// ones. One segment is the smallest and fastest form. The merge runs beside everything else, about a second
     /// for 10,000 documents; [`Writer::close`] waits for it. Gives whether there was something to merge.
     pub fn tidy(&mut self) -> Result<bool, IndexError> {
+        if !self.merges {
+            return Ok(false);
+        }
         let segments = self.inner.index().searchable_segment_metas();
         let mut segments = segments.map_err(|e| self.failed(e))?;
         segments.sort_by_key(|segment| std::cmp::Reverse(segment.num_docs()));
@@ -264,6 +287,13 @@ impl Writer {
         // Nobody waits for it here; that some of them are being merged already is no error.
         drop(self.inner.merge(&ids));
         Ok(true)
+    }
+
+    /// Segments of the last commit.
+    #[cfg(test)]
+    pub(super) fn segments(&self) -> Result<usize, IndexError> {
+        let metas = self.inner.index().searchable_segment_metas();
+        metas.map(|m| m.len()).map_err(|e| self.failed(e))
     }
 
     /// Waits for running merges and closes the index. What was not committed is forgotten.

@@ -7,8 +7,10 @@ use serde::Serialize;
 use super::context::{Context, Usage};
 use super::output;
 use super::output::time;
+use crate::config::Loaded;
 use crate::daemon::now_ms;
 use taojin_crawl::frontier::{Explanation, Refusal, Scope, leads_nowhere};
+use taojin_crawl::schedule::Site;
 use taojin_crawl::store::{HELD_MS, Reader, UrlClass, UrlRecord, UrlState};
 use taojin_uri::CrawlUri;
 
@@ -96,7 +98,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             None => {
                 let trap = || leads_nowhere(&loaded.config.data_dir, &uri);
                 let alike = || trap().then(|| Refusal::Alike.describe().to_owned());
-                answer.refused_by = refusal(&loaded.sites, &uri).or_else(alike);
+                answer.refused_by = refusal(&loaded.sites, &uri)
+                    .or_else(alike)
+                    .or(full(&loaded, &reader, &uri)?);
             }
         }
     }
@@ -226,10 +230,11 @@ fn plain(error: Option<&str>) -> &str {
 }
 
 /// Which rule keeps an unknown URL out of every site, if one does.
-fn refusal(sites: &[taojin_crawl::schedule::Site], uri: &CrawlUri) -> Option<String> {
+fn refusal(sites: &[Site], uri: &CrawlUri) -> Option<String> {
     let mut reasons = Vec::new();
     for site in sites.iter().filter(|s| s.enabled) {
-        match Scope::new(&crate::config::scope(site)).map(|scope| scope.check(uri, 1, 0)) {
+        match Scope::new(&crate::config::scope(site)).map(|scope| scope.check(uri, 1, 0, now_ms()))
+        {
             Ok(Ok(())) => return None,
             Ok(Err(refusal)) => reasons.push(format!("site {}: {}", site.name, refusal.describe())),
             Err(error) => reasons.push(format!("site {}: {error}", site.name)),
@@ -240,6 +245,29 @@ fn refusal(sites: &[taojin_crawl::schedule::Site], uri: &CrawlUri) -> Option<Str
     } else {
         reasons.join("; ")
     })
+}
+
+/// The site that would take up the URL, if it has no room for more.
+fn full(loaded: &Loaded, reader: &Reader, uri: &CrawlUri) -> anyhow::Result<Option<String>> {
+    let most = loaded.config.frontier.max_urls_per_site;
+    let counts = reader.counts()?;
+    let is_full = |site: &&Site| {
+        let urls = counts.sites.get(&*site.name).and_then(|c| c.get("urls"));
+        urls.is_some_and(|urls| *urls >= most)
+    };
+    let takes = |site: &&Site| {
+        let scope = Scope::new(&crate::config::scope(site));
+        scope.is_ok_and(|scope| scope.check(uri, 1, 0, now_ms()).is_ok())
+    };
+    let mut sites = loaded.sites.iter().filter(|site| site.enabled);
+    let site = sites.find(|site| takes(site) && is_full(site));
+    Ok(site.map(|site| {
+        let full = Refusal::SiteFull.describe();
+        format!(
+            "site {}: {full} (frontier.max_urls_per_site = {most})",
+            site.name
+        )
+    }))
 }
 
 fn print(answer: &Answer, is_url: bool) {

@@ -82,7 +82,7 @@ fn outside(site: &Site) -> Vec<String> {
         ("sitemaps", entries.sitemaps),
     ];
     let refused = |key: &str, uri: &CrawlUri| {
-        let refusal = rules.check(uri, 0, 0).err()?;
+        let refusal = rules.check(uri, 0, 0, 0).err()?;
         let host = uri.authority();
         Some(match refusal {
             Refusal::Host => format!(

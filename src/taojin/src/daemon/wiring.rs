@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use super::Mode;
 use super::control::{IndexPlace, Watches};
 use super::crawl::crawl_log::CrawlLog;
-use super::crawl::disk::DiskWatch;
+use super::crawl::disk::{self, DiskWatch};
 use super::crawl::replay::Replay;
 use super::crawl::state::{CrawlLoop, Event};
 use super::crawl::visited::Work;
@@ -63,6 +63,7 @@ pub(super) fn open_loop(
             "the clock was ahead when the last page was stored: what was planned by it is due as if it had been right"
         );
     }
+    disk::remove_partial(&config.data_dir);
     let frontier = Frontier::open(&mut store, config.frontier.clone())?;
     wiring
         .shared

@@ -177,3 +177,132 @@ async fn a_sink_that_has_enough_ends_the_fetch() {
     assert_eq!((end_of(&fetched), fetched.whole), (CAME, false));
     assert_eq!(fetched.body_bytes, 1000);
 }
+
+/// So much that a client which reads on takes a second, and one that keeps it takes the memory of the test.
+const ENDLESS_BYTES: usize = 256 << 20;
+/// What the kernel of either side may hold of an answer that nobody reads.
+const SOCKET_BYTES: u64 = 16 << 20;
+
+/// Sends `first`, then `again` without end.
+async fn endless(first: Vec<u8>, again: Vec<u8>) -> Server {
+    let again = again.repeat((64 << 10) / again.len());
+    let times = ENDLESS_BYTES / again.len();
+    Server::start(move |_| {
+        vec![
+            Step::Send(first.clone()),
+            Step::Repeat(again.clone(), times),
+        ]
+    })
+    .await
+}
+
+/// Counts what an archive would have to hold.
+#[derive(Default)]
+struct Wire {
+    bytes: u64,
+    body: Vec<u8>,
+}
+
+impl Sink for Wire {
+    fn wants_wire(&self) -> bool {
+        true
+    }
+
+    fn wire(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        self.body.chunk(bytes)
+    }
+}
+
+#[tokio::test]
+async fn bytes_behind_the_end_of_a_compressed_page_are_not_read_without_end() {
+    let page = "石油".repeat(3).into_bytes();
+    let zlib = zlib(&page);
+    let raw = zlib[2..zlib.len() - 4].to_vec();
+    for (coding, bytes) in [
+        ("gzip", gzip(&page)),
+        ("deflate", zlib),
+        ("deflate", raw),
+        ("br", BROTLI.to_vec()),
+    ] {
+        let head = format!(
+            "HTTP/1.1 200 OK\r\n{HTML}Connection: close\r\nContent-Encoding: {coding}\r\n\r\n"
+        );
+        let first = [head.into_bytes(), bytes].concat();
+        let server = endless(first, b"garbage.".to_vec()).await;
+        let mut wire = Wire::default();
+        let request = Request::page(uri(PAGE), 0);
+        let fetched = server.fetcher().fetch(&request, &mut wire).await;
+        assert_eq!(end_of(&fetched), CAME, "{coding}");
+        assert!(fetched.whole, "{coding}");
+        assert_eq!(wire.body, page, "{coding}");
+        assert!(wire.bytes < 1 << 20, "{coding}: {} bytes", wire.bytes);
+    }
+}
+
+#[tokio::test]
+async fn codings_that_say_nothing_at_length_are_too_large() {
+    // a stored block of no bytes; a frame that decoders skip; a member of gzip that holds nothing
+    let empty_block = [0, 0, 0, 0xff, 0xff].to_vec();
+    let mut skipped = [0x50, 0x2a, 0x4d, 0x18, 0, 0x10, 0, 0].to_vec();
+    skipped.resize(8 + 0x1000, b'x');
+    let head = [0x1f, 0x8b, 8, 0x10, 0, 0, 0, 0, 0, 3].to_vec();
+    for (coding, first, again) in [
+        ("deflate", empty_block.clone(), empty_block),
+        ("zstd", Vec::new(), skipped),
+        // a comment without an end
+        ("gzip", head, b"comment.".to_vec()),
+    ] {
+        let start = format!(
+            "HTTP/1.1 200 OK\r\n{HTML}Connection: close\r\nContent-Encoding: {coding}\r\n\r\n"
+        );
+        let server = endless([start.into_bytes(), first].concat(), again).await;
+        let mut wire = Wire::default();
+        let request = Request::page(uri(PAGE), 0);
+        let fetched = server.fetcher().fetch(&request, &mut wire).await;
+        let end = fetched.failure;
+        assert!(
+            matches!(end, Some(Failure::TooLarge | Failure::Decode)),
+            "{coding}: {end:?}"
+        );
+        let limit = Config::default().max_body_bytes + (1 << 20);
+        assert!(wire.bytes <= limit, "{coding}: {} bytes", wire.bytes);
+    }
+}
+
+#[tokio::test]
+async fn headers_chunks_and_trailers_without_end_are_hung_up_on() {
+    let chunked =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (name, first, again) in [
+        ("header lines", "HTTP/1.1 200 OK\r\n", "X-Many: a\r\n"),
+        ("one header", "HTTP/1.1 200 OK\r\nX-Long: ", "a"),
+        ("reason", "HTTP/1.1 200 ", "a"),
+        ("chunk extension", &*format!("{chunked}1;"), "a"),
+        ("chunk size", chunked, "0"),
+        (
+            "trailers",
+            &*format!("{chunked}1\r\na\r\n0\r\n"),
+            "X-Many: a\r\n",
+        ),
+        (
+            "one trailer",
+            &*format!("{chunked}1\r\na\r\n0\r\nX-Long: "),
+            "a",
+        ),
+    ] {
+        let server = endless(first.into(), again.into()).await;
+        let (fetched, _) = fetch(&server).await;
+        assert_ne!(end_of(&fetched), CAME, "{name}");
+        let sent = server.sent.load(std::sync::atomic::Ordering::Relaxed);
+        assert!(sent < SOCKET_BYTES + (4 << 20) * 8, "{name}: {sent} bytes");
+        assert!(
+            fetched.elapsed_ms < 5_000,
+            "{name}: {} ms",
+            fetched.elapsed_ms
+        );
+    }
+}

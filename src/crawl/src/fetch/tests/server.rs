@@ -1,6 +1,7 @@
 //! A server that sends exactly the bytes it is told to, right or wrong, and tells what it was asked.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -14,6 +15,8 @@ use taojin_uri::CrawlUri;
 pub(crate) enum Step {
     /// Sends these bytes.
     Send(Vec<u8>),
+    /// Sends these bytes so many times, as long as anybody takes them.
+    Repeat(Vec<u8>, usize),
     /// Says nothing any more, and keeps the connection.
     Hang,
     /// Breaks the connection with a reset.
@@ -24,6 +27,8 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     /// The heads of all requests so far.
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
+    /// Bytes of all answers that were taken off its hands so far.
+    pub(crate) sent: Arc<AtomicU64>,
 }
 
 impl Server {
@@ -33,12 +38,19 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let asked = Arc::new(Mutex::new(Vec::new()));
         let (script, log) = (Arc::new(script), Arc::clone(&asked));
+        let sent = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&sent);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(answer(stream, Arc::clone(&script), Arc::clone(&log)));
+                let (script, log) = (Arc::clone(&script), Arc::clone(&log));
+                tokio::spawn(answer(stream, script, log, Arc::clone(&count)));
             }
         });
-        Self { address, asked }
+        Self {
+            address,
+            asked,
+            sent,
+        }
     }
 
     /// A server that answers everything with the same bytes.
@@ -76,6 +88,7 @@ async fn answer(
     mut stream: TcpStream,
     script: Arc<impl Fn(&str) -> Vec<Step>>,
     asked: Arc<Mutex<Vec<String>>>,
+    sent: Arc<AtomicU64>,
 ) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -97,6 +110,15 @@ async fn answer(
             Step::Send(bytes) => {
                 if stream.write_all(&bytes).await.is_err() {
                     return;
+                }
+                sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+            }
+            Step::Repeat(bytes, times) => {
+                for _ in 0..times {
+                    if stream.write_all(&bytes).await.is_err() {
+                        return;
+                    }
+                    sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
                 }
             }
             Step::Hang => std::future::pending().await,

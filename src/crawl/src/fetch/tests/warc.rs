@@ -6,7 +6,9 @@ use proptest::prelude::*;
 
 use super::client::{CAME, End, end_of, failed};
 use super::server::{Server, http, uri};
-use crate::fetch::{Archive, Config, Exchange, Record, Request, WarcError, WarcReader, replay};
+use crate::fetch::{
+    Archive, Config, Exchange, Fetched, Record, Request, Sink, WarcError, WarcReader, replay,
+};
 use crate::outcome::{Failure, VisitOutcome};
 
 const NOW_MS: i64 = 1_700_000_000_123;
@@ -38,7 +40,7 @@ async fn archived(archive: &mut Archive, answer: Vec<u8>, etag: Option<&str>) {
         ..Request::page(uri(PAGE), NOW_MS)
     };
     let mut page = Vec::new();
-    let mut exchange = Exchange::new(&mut page);
+    let mut exchange = Exchange::new(&mut page, 1 << 20);
     let fetched = server.fetcher().fetch(&request, &mut exchange).await;
     archive
         .write(&request.uri, &exchange, &fetched, NOW_MS)
@@ -296,4 +298,33 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_record_keeps_no_more_than_its_limit_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut archive = Archive::open(folder.path(), 1 << 30, "taojin/test").unwrap();
+    let mut page = Vec::new();
+    let mut exchange = Exchange::new(&mut page, 1000);
+    exchange.heads(Vec::new(), b"HTTP/1.1 200 OK\r\n\r\n".to_vec());
+    for _ in 0..64 {
+        exchange.wire(&[b'x'; 4096]);
+    }
+    let mut fetched = Fetched::new(VisitOutcome::Page);
+    (fetched.head.status, fetched.whole, fetched.wire_bytes) = (200, true, 64 * 4096);
+    archive
+        .write(&uri(PAGE), &exchange, &fetched, NOW_MS)
+        .unwrap();
+    archive.close().unwrap();
+    let bytes = fs::read(&files(folder.path())[0]).unwrap();
+    let response = &records(&bytes)[1];
+    assert!(response.block.len() < 70_000, "{}", response.block.len());
+    let mut text = Vec::new();
+    std::io::Read::read_to_end(
+        &mut flate2::read::MultiGzDecoder::new(&bytes[..]),
+        &mut text,
+    )
+    .unwrap();
+    let text = String::from_utf8_lossy(&text);
+    assert!(text.contains("WARC-Truncated: length"), "{text}");
 }

@@ -76,3 +76,44 @@ fn a_recheck_of_everything_waits_for_nothing() {
         .unwrap();
     assert_eq!(day(&mut crawl, None, false), 100);
 }
+
+/// How many addresses the store has.
+fn stored(crawl: &Crawl) -> i64 {
+    crawl.store.counts().unwrap().total("urls")
+}
+
+/// What the cycle counted as left out.
+fn left_out(crawl: &Crawl) -> i64 {
+    crawl.store.counts().unwrap().total(SITE_FULL)
+}
+
+#[test]
+fn a_site_has_so_many_addresses_in_the_store_and_no_more() {
+    let mut crawl = Crawl::new(Config {
+        max_urls_per_site: 100,
+        ..at_once()
+    });
+    let trap = |from: usize, to: usize| -> Vec<String> {
+        (from..to).map(|n| format!("http://a.test/{n}")).collect()
+    };
+    let offer = |crawl: &mut Crawl, urls: &[String]| {
+        crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    // One list passes the limit in one go.
+    let report = offer(&mut crawl, &trap(0, 5_000));
+    assert_eq!(report.new_urls, 100);
+    assert_eq!(report.refused[&Refusal::SiteFull], 4_900);
+    assert_eq!(stored(&crawl), 100);
+    crawl.commit();
+    assert_eq!(left_out(&crawl), 4_900);
+    // The same after a restart, and what is met again is not counted twice.
+    let mut crawl = crawl.reopen();
+    let report = offer(&mut crawl, &trap(50, 6_000));
+    assert_eq!((report.new_urls, report.seen), (0, 50));
+    assert_eq!(stored(&crawl), 100);
+    // What is known is crawled, and what a person names is taken up.
+    assert_eq!(crawl.drain().len(), 100);
+    crawl.batch.urls = vec![NewUrl::seed(uri("http://b.test/"), &Arc::from("s"))];
+    assert_eq!(crawl.commit().new_urls, 1);
+    assert_eq!(crawl.drain().len(), 1);
+}

@@ -2,8 +2,11 @@
 
 use super::*;
 
+/// 2027.
+const NOW_MS: i64 = 1_800_000_000_000;
+
 fn check(site: &SiteScope, text: &str) -> Result<(), Refusal> {
-    Scope::new(site).unwrap().check(&uri(text), 1, 0)
+    Scope::new(site).unwrap().check(&uri(text), 1, 0, NOW_MS)
 }
 
 #[test]
@@ -54,7 +57,7 @@ fn paths_are_included_and_excluded_by_prefix_glob_and_expression() {
     }
     let scope = Scope::new(&site).unwrap();
     assert_eq!(
-        scope.check(&uri("http://a.cn/"), 0, 0),
+        scope.check(&uri("http://a.cn/"), 0, 0, NOW_MS),
         Ok(()),
         "a seed needs no pattern"
     );
@@ -121,9 +124,9 @@ fn traps_are_recognised_by_their_form() {
 fn hops_and_redirects_are_bounded() {
     let scope = Scope::new(&SiteScope::new("s", &["a.cn"])).unwrap();
     let page = uri("http://a.cn/x");
-    assert_eq!(scope.check(&page, 1000, 5), Ok(()));
-    assert_eq!(scope.check(&page, 1001, 0), Err(Refusal::Hops));
-    assert_eq!(scope.check(&page, 1, 6), Err(Refusal::Redirects));
+    assert_eq!(scope.check(&page, 1000, 5, NOW_MS), Ok(()));
+    assert_eq!(scope.check(&page, 1001, 0, NOW_MS), Err(Refusal::Hops));
+    assert_eq!(scope.check(&page, 1, 6, NOW_MS), Err(Refusal::Redirects));
 }
 
 #[test]
@@ -142,4 +145,24 @@ fn refused_links_are_counted_and_not_kept() {
     crawl.batch.urls = vec![other];
     let report = crawl.commit();
     assert_eq!(report.refused.get(&Refusal::UnknownSite), Some(&1));
+}
+
+#[test]
+fn the_years_of_a_calendar_move_with_the_time() {
+    const YEAR_MS: i64 = 31_557_600_000;
+    let scope = Scope::new(&SiteScope::new("s", &["a.cn"])).unwrap();
+    let at = |text: &str, years: i64| scope.check(&uri(text), 1, 0, NOW_MS + years * YEAR_MS);
+    for (text, years, refused) in [
+        ("http://a.cn/2036/03/1.html", 0, false),
+        ("http://a.cn/2036/03/1.html", 9, false),
+        ("http://a.cn/2037/12/1.html", 0, false),
+        ("http://a.cn/2038/01/1.html", 0, true),
+        ("http://a.cn/2038/01/1.html", 1, false),
+        ("http://a.cn/events?date=2049-01-01", 12, false),
+        ("http://a.cn/events?date=2049-01-01", 11, true),
+        ("http://a.cn/1989/01/1.html", 12, true),
+    ] {
+        let is_refused = at(text, years) == Err(Refusal::Calendar);
+        assert_eq!(is_refused, refused, "{text} after {years} years");
+    }
 }

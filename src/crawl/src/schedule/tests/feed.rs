@@ -85,13 +85,13 @@ fn a_page_is_no_feed() {
     }
 }
 
-/// A feed of some kilobytes on the wire that unpacks to millions of entries: the library would keep gigabytes for them.
+/// A feed of some kilobytes on the wire that unpacks to more than a million entries: the library would keep gigabytes for them.
 #[test]
 fn a_feed_of_millions_of_entries_is_read_within_bounds() {
     use std::io::Write;
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     packed.write_all(b"<rss><channel>").unwrap();
-    for _ in 0..400 {
+    for _ in 0..110 {
         packed.write_all(&b"<item/>".repeat(10_000)).unwrap();
     }
     packed

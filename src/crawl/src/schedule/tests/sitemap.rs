@@ -39,7 +39,7 @@ fn pages_come_with_their_dates() {
             None
         ]
     );
-    assert_eq!((found.bad, found.truncated), (1, false));
+    assert_eq!((found.bad, found.cut), (1, None));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn packed_text_and_lists_are_read() {
     let base = uri("http://a.cn/sitemap.xml.gz");
     assert_eq!(read_sitemap(&packed, &base).pages.len(), 3);
     let cut = packed.get(..packed.len() - 20).unwrap();
-    assert!(read_sitemap(cut, &base).truncated);
+    assert_eq!(read_sitemap(cut, &base).cut, Some(Cut::Damaged));
     let list = read("\u{feff}http://a.cn/1\r\n\r\nhttp://a.cn/2\nnot an address: \u{0}\n");
     assert_eq!(list.pages.len() + list.bad, 3);
 }
@@ -101,7 +101,7 @@ fn a_bomb_ends_early() {
     }
     let bomb = packer.finish().unwrap();
     let found = read_sitemap(&bomb, &uri("http://a.cn/s.xml.gz"));
-    assert!(found.truncated);
+    assert_eq!(found.cut, Some(Cut::Entries));
     assert_eq!(found.pages.len(), 50_000);
 }
 
@@ -129,7 +129,74 @@ fn damaged_files_give_what_can_be_read() {
         assert_eq!(read(text).pages.len(), pages, "{text}");
     }
     let deep = "<a>".repeat(100_000);
-    assert!(read(&deep).truncated);
+    assert_eq!(read(&deep).cut, Some(Cut::Damaged));
+}
+
+/// As many entries as the protocol allows, in 12 MB.
+fn large() -> String {
+    let mut text = "<?xml version=\"1.0\"?><urlset>".to_owned();
+    for n in 0..MOST {
+        let path = "石油".repeat(30);
+        text += &format!("<url><loc>http://a.cn/{n}/{path}</loc><!-- </url> > --></url>\n");
+    }
+    text + "</urlset>"
+}
+
+/// The protocol's limit.
+const MOST: usize = 50_000;
+
+#[test]
+fn a_sitemap_of_the_greatest_size_is_read_while_it_arrives() {
+    let text = large();
+    assert!(text.len() > 10 << 20, "{}", text.len());
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(text.as_bytes()).unwrap();
+    for body in [text.as_bytes(), &packer.finish().unwrap()] {
+        let mut reader = SitemapReader::new(uri("http://a.cn/s.xml"), 50 << 20);
+        assert!(body.chunks(7919).all(|chunk| reader.feed(chunk)));
+        let found = reader.finish();
+        assert_eq!((found.pages.len(), found.cut), (MOST, None));
+        assert_eq!(found.pages[7].uri.path().split('/').nth(1), Some("7"));
+    }
+    // What is beyond the bound costs what was before it nothing.
+    let mut reader = SitemapReader::new(uri("http://a.cn/s.xml"), 1 << 20);
+    let taken = text
+        .as_bytes()
+        .chunks(7919)
+        .take_while(|chunk| reader.feed(chunk));
+    assert!(taken.count() < 200);
+    let found = reader.finish();
+    assert_eq!(found.cut, Some(Cut::Bytes));
+    assert!(
+        (4_000..5_000).contains(&found.pages.len()),
+        "{}",
+        found.pages.len()
+    );
+    // A list of addresses that has no end.
+    let mut reader = SitemapReader::new(uri("http://a.cn/s.txt"), 50 << 20);
+    let line = b"http://a.cn/1\n".repeat(1000);
+    let taken = (0..1000).take_while(|_| reader.feed(&line)).count();
+    assert!(taken < 60, "{taken}");
+    let found = reader.finish();
+    assert_eq!((found.pages.len(), found.cut), (MOST, Some(Cut::Entries)));
+}
+
+#[test]
+fn pieces_of_any_size_give_the_same_sitemap() {
+    let gbk = "<?xml version=\"1.0\" encoding=\"gb2312\"?><urlset><url><loc>http://a.cn/新闻</loc></url></urlset>";
+    let (gbk, _, _) = encoding_rs::GBK.encode(gbk);
+    let long = format!("<urlset><!--{}-->{PLAIN}", "x>".repeat(200_000));
+    for body in [PLAIN.as_bytes(), &gbk, long.as_bytes()] {
+        let whole = read_sitemap(body, &uri("http://a.cn/s.xml"));
+        for size in [1, 2, 3, 1000, 65_536] {
+            let mut reader = SitemapReader::new(uri("http://a.cn/s.xml"), 50 << 20);
+            body.chunks(size).for_each(|piece| {
+                reader.feed(piece);
+            });
+            assert_eq!(reader.finish(), whole, "{size}");
+        }
+        assert!(!whole.pages.is_empty());
+    }
 }
 
 proptest::proptest! {

@@ -351,3 +351,27 @@ fn an_index_of_a_newer_version_is_refused_and_left_as_it_is() {
         assert_eq!(std::fs::read_to_string(&meta).unwrap(), newer);
     }
 }
+
+#[test]
+fn nothing_is_merged_while_the_disk_has_no_room_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = open_writer(dir.path(), &Config::default()).unwrap();
+    let segments = |writer: &Keeping| writer.segments().unwrap();
+    let text = document("https://a.example/1", "日报", "日产原油");
+    let fill = |writer: &mut Keeping, from: u64| {
+        for seq in from..from + 20 {
+            add(writer, seq, &text);
+            writer.commit(seq).unwrap();
+        }
+    };
+    writer.allow_merges(false);
+    fill(&mut writer, 1);
+    assert!(!writer.tidy().unwrap());
+    assert_eq!(segments(&writer), 20);
+    // There is room again.
+    writer.allow_merges(true);
+    assert!(writer.tidy().unwrap());
+    writer.close().unwrap();
+    let writer = open_writer(dir.path(), &Config::default()).unwrap();
+    assert_eq!(segments(&writer), 1);
+}

@@ -106,7 +106,7 @@ fn refuse_known(loaded: &Loaded, uri: &CrawlUri, name: Option<&str>) -> Result<(
         }
         let takes = || {
             let scope = Scope::new(&config::scope(site)).ok()?;
-            scope.check(uri, 0, 0).ok()
+            scope.check(uri, 0, 0, 0).ok()
         };
         if name.is_none() && takes().is_some() {
             return Err(Usage(format!(

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{self, Loaded};
+use crate::daemon::now_ms;
 use crate::documents::StoreDocuments;
 use crate::serve::{CommandDone, CommandRefused, Why};
 use taojin_crawl::frontier::{Refusal, Scope};
@@ -126,7 +127,7 @@ pub(super) fn home(sites: &[Site], uri: &CrawlUri) -> Outcome<(Arc<str>, u16)> {
         let Ok(scope) = Scope::new(&config::scope(site)) else {
             continue;
         };
-        match scope.check(uri, hops, 0) {
+        match scope.check(uri, hops, 0, now_ms()) {
             Ok(()) => return Ok((Arc::from(site.name.as_str()), hops)),
             Err(Refusal::Host) => {}
             Err(refusal) => reasons.push(format!("site {}: {}", site.name, refusal.describe())),

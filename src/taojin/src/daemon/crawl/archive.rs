@@ -19,6 +19,8 @@ pub(crate) struct WarcSink {
 struct State {
     archive: Archive,
     failed: Option<Instant>,
+    /// Answers left out since it could not be written.
+    lost: u64,
 }
 
 impl WarcSink {
@@ -29,6 +31,7 @@ impl WarcSink {
             state: Mutex::new(State {
                 archive: Archive::open(dir, max_bytes, software)?,
                 failed: None,
+                lost: 0,
             }),
         })
     }
@@ -43,11 +46,20 @@ impl WarcSink {
     ) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.failed.is_some_and(|at| at.elapsed() < RETRY_AFTER) {
+            state.lost += 1;
             return;
         }
-        if let Err(error) = state.archive.write(uri, exchange, fetched, now_ms) {
-            tracing::error!(%error, "archive cannot be written, pages go without for a minute");
-            state.failed = Some(Instant::now());
+        match state.archive.write(uri, exchange, fetched, now_ms) {
+            Ok(()) if state.lost > 0 => {
+                let lost = std::mem::take(&mut state.lost);
+                tracing::warn!(lost, "archive is written again, these answers are missing");
+            }
+            Ok(()) => {}
+            Err(error) => {
+                tracing::error!(%error, "archive cannot be written, pages go without for a minute");
+                state.failed = Some(Instant::now());
+                state.lost += 1;
+            }
         }
     }
 

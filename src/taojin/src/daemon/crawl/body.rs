@@ -1,9 +1,11 @@
-//! A body while it arrives: parsed as a page, or kept when it is a feed or a sitemap. In: chunks. Out: [`Form`]. Never
+//! A body while it arrives: parsed as a page or a sitemap, or kept when it is a feed. In: chunks. Out: [`Form`]. Never
 //! holds a page whole.
 
 use std::ops::ControlFlow;
 
 use taojin_crawl::fetch::{ContentClass, Head, Sink};
+use taojin_crawl::schedule::SitemapReader;
+use taojin_crawl::store::UrlClass;
 use taojin_extract::page;
 use taojin_uri::CrawlUri;
 
@@ -11,9 +13,11 @@ use taojin_uri::CrawlUri;
 pub(crate) struct Body {
     limits: page::Config,
     url: CrawlUri,
-    is_list: bool,
+    /// What the links to it said that it is.
+    class: UrlClass,
     /// No document is wanted.
     links_only: bool,
+    max_sitemap_bytes: u64,
     /// No byte has come yet.
     is_first: bool,
     pub(crate) form: Form,
@@ -25,22 +29,38 @@ pub(crate) enum Form {
     Open,
     /// HTML, parsed as it comes.
     Html(Box<page::Builder>),
-    /// A feed or sitemap, kept.
+    /// A feed, kept.
     List(Vec<u8>),
+    /// A sitemap, read as it comes.
+    Sitemap(Box<SitemapReader>),
     /// No text by its first bytes: not read on.
     Binary,
 }
 
 impl Body {
-    pub(crate) fn new(limits: &page::Config, url: CrawlUri, is_list: bool) -> Self {
+    pub(crate) fn new(limits: &page::Config, url: CrawlUri, class: UrlClass) -> Self {
         Self {
             limits: limits.clone(),
             url,
-            is_list,
+            class,
+            max_sitemap_bytes: u64::MAX,
             links_only: false,
             is_first: true,
             form: Form::Open,
         }
+    }
+
+    /// A sitemap is read up to so many bytes, unpacked.
+    pub(crate) fn max_sitemap_bytes(self, max_sitemap_bytes: u64) -> Self {
+        Self {
+            max_sitemap_bytes,
+            ..self
+        }
+    }
+
+    fn sitemap(&self) -> Form {
+        let reader = SitemapReader::new(self.url.clone(), self.max_sitemap_bytes);
+        Form::Sitemap(Box::new(reader))
     }
 
     /// One of which only the links are wanted.
@@ -67,7 +87,8 @@ impl Body {
 impl Sink for Body {
     fn begin(&mut self, head: &Head) {
         self.form = match head.class {
-            _ if self.is_list => Form::List(Vec::new()),
+            _ if self.class == UrlClass::Sitemap => self.sitemap(),
+            _ if self.class == UrlClass::Feed => Form::List(Vec::new()),
             ContentClass::Html => self.html(head.charset()),
             ContentClass::Feed => Form::List(Vec::new()),
             // Decided by the first bytes; these types seldom come with a charset worth keeping.
@@ -78,6 +99,7 @@ impl Sink for Body {
     fn chunk(&mut self, bytes: &[u8]) -> ControlFlow<()> {
         if matches!(self.form, Form::Open) {
             self.form = match bytes {
+                sitemap if begins_with(sitemap, &[b"<urlset", b"<sitemapindex"]) => self.sitemap(),
                 list if looks_like_list(list) => Form::List(Vec::new()),
                 binary if looks_binary(binary) => Form::Binary,
                 _ => self.html(None),
@@ -92,6 +114,11 @@ impl Sink for Body {
         match &mut self.form {
             Form::Html(builder) => builder.feed(bytes),
             Form::List(kept) => kept.extend_from_slice(bytes),
+            Form::Sitemap(reader) => {
+                if !reader.feed(bytes) {
+                    return ControlFlow::Break(());
+                }
+            }
             Form::Open => {}
             Form::Binary => return ControlFlow::Break(()),
         }
@@ -99,20 +126,16 @@ impl Sink for Body {
     }
 }
 
-/// Whether a body of undeclared type begins like a feed or sitemap.
+/// Whether a body of undeclared type begins like a feed, or a packed list.
 fn looks_like_list(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x1f, 0x8b]) || begins_with(bytes, &[b"<rss", b"<feed", b"<rdf:RDF"])
+}
+
+/// Whether one of these tags is among the first bytes.
+fn begins_with(bytes: &[u8], tags: &[&[u8]]) -> bool {
     let head = bytes.get(..bytes.len().min(512)).unwrap_or_default();
-    let has = |word: &[u8]| head.windows(word.len()).any(|w| w == word);
-    head.starts_with(&[0x1f, 0x8b])
-        || [
-            &b"<rss"[..],
-            b"<feed",
-            b"<rdf:RDF",
-            b"<urlset",
-            b"<sitemapindex",
-        ]
-        .iter()
-        .any(|word| has(word))
+    let has = |tag: &&[u8]| head.windows(tag.len()).any(|w| w == *tag);
+    tags.iter().any(has)
 }
 
 /// Whether a body of undeclared type is no text: it has a control byte that text never has (the "binary data bytes"

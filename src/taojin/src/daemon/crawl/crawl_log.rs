@@ -1,9 +1,11 @@
 //! The crawl log: one JSON object a line for each fetch. In: what happened. Out: `crawl.log` in the data
-//! folder's `log`, rotated by size. Never loses the crawl: a log that cannot be written is reported once.
+//! folder's `log`, rotated by size. Never loses the crawl: a log that cannot be written is reported, tried again after a
+//! while, and what it lacks is told.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -56,7 +58,16 @@ pub(crate) struct CrawlLog {
     bytes: u64,
     max_bytes: u64,
     keep: u32,
+    /// Lines given since the last flush.
+    unflushed: u64,
+    /// Lines that did not reach the file, since it could not be written.
+    lost: u64,
+    retry_after: Duration,
+    failed: Option<Instant>,
 }
+
+/// Pause before a log that could not be written (full disk) is opened again.
+const RETRY_AFTER: Duration = Duration::from_secs(10);
 
 impl CrawlLog {
     /// Opens `dir/crawl.log` for appending. Sets a log over `max_bytes` aside as `crawl.log.1` and so on up to
@@ -72,6 +83,10 @@ impl CrawlLog {
             bytes,
             max_bytes,
             keep,
+            unflushed: 0,
+            lost: 0,
+            retry_after: RETRY_AFTER,
+            failed: None,
         })
     }
 
@@ -81,22 +96,50 @@ impl CrawlLog {
             return;
         };
         text.push(b'\n');
+        self.unflushed += 1;
+        let Some(file) = &mut self.file else { return };
         self.bytes += text.len() as u64;
-        let result = match &mut self.file {
-            Some(file) => file.write_all(&text),
-            None => return,
-        };
+        let result = file.write_all(&text);
         self.give_up_on(result);
     }
 
-    /// Writes what is buffered, then rotates if the log has become too large.
+    /// Writes what is buffered, then rotates if the log has become too large. One that could not be written is tried again
+    /// after a while.
     pub(crate) fn flush(&mut self) {
-        let Some(file) = &mut self.file else { return };
-        let result = file.flush();
+        if self.file.is_none() {
+            self.lost += std::mem::take(&mut self.unflushed);
+            if self
+                .failed
+                .is_some_and(|at| at.elapsed() >= self.retry_after)
+            {
+                self.reopen();
+            }
+            return;
+        }
+        let result = self.file.as_mut().map_or(Ok(()), BufWriter::flush);
+        if result.is_ok() && std::mem::take(&mut self.unflushed) > 0 && self.lost > 0 {
+            let lost = std::mem::take(&mut self.lost);
+            tracing::warn!(path = %self.path.display(), lost, "crawl log is written again, these lines are missing");
+        }
         self.give_up_on(result);
         if self.bytes >= self.max_bytes && self.file.is_some() {
             let result = self.rotate();
             self.give_up_on(result);
+        }
+    }
+
+    fn reopen(&mut self) {
+        let opened = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&self.path)
+            .and_then(|mut file| Ok((end_torn_line(&self.path, &mut file)?, file)));
+        match opened {
+            Ok((bytes, file)) => {
+                self.file = Some(BufWriter::new(file));
+                self.bytes = bytes;
+            }
+            Err(_) => self.failed = Some(Instant::now()),
         }
     }
 
@@ -121,12 +164,19 @@ impl CrawlLog {
         Ok(())
     }
 
-    /// A full disk must not stop the crawl: say it once and go on without a log.
+    /// A full disk must not stop the crawl: say it and go on without a log for a while.
     fn give_up_on(&mut self, result: io::Result<()>) {
-        if let Err(error) = result {
-            tracing::error!(path = %self.path.display(), %error, "crawl log cannot be written, going on without it");
-            self.file = None;
+        let Err(error) = result else { return };
+        if self.lost == 0 {
+            let path = self.path.display();
+            tracing::error!(%path, %error, "crawl log cannot be written, going on without it until it can");
         }
+        if let Some(file) = self.file.take() {
+            // What is buffered is not tried again: it could end in the middle of a line.
+            let _ = file.into_parts();
+        }
+        self.lost += std::mem::take(&mut self.unflushed);
+        self.failed = Some(Instant::now());
     }
 }
 
@@ -190,6 +240,37 @@ mod tests {
             old.lines()
                 .all(|l| serde_json::from_str::<serde_json::Value>(l).is_ok())
         );
+    }
+
+    #[test]
+    fn a_log_that_could_not_be_written_comes_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("crawl.log");
+        // A file of a full disk: opens, and takes no byte.
+        std::os::unix::fs::symlink("/dev/full", &path).unwrap();
+        let mut log = CrawlLog::open(dir.path(), 1 << 20, 2).unwrap();
+        log.retry_after = Duration::ZERO;
+        for n in 0..5 {
+            log.write(&line(n));
+        }
+        log.flush();
+        assert_eq!(log.lost, 5);
+        // Still full.
+        log.flush();
+        log.write(&line(5));
+        log.flush();
+        assert_eq!(log.lost, 6);
+        // There is room again.
+        fs::remove_file(&path).unwrap();
+        log.write(&line(6));
+        log.flush();
+        assert_eq!(log.lost, 7);
+        log.write(&line(7));
+        log.flush();
+        assert_eq!(log.lost, 0);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains("a.example/7"), "{text}");
+        assert_eq!(text.lines().count(), 1);
     }
 
     #[test]

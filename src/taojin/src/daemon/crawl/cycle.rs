@@ -13,7 +13,9 @@ use crate::daemon::report::summary::Summary;
 use crate::daemon::report::verdict;
 use crate::daemon::report::verdict::Facts;
 use crate::serve::SiteVerdict;
-use taojin_crawl::frontier::{self, BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, SITE_LIMITS, Span};
+use taojin_crawl::frontier::{
+    self, BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, SITE_FULL, SITE_LIMITS, Span,
+};
 use taojin_crawl::schedule::Site;
 use taojin_crawl::store::{Reader, SiteCounts};
 
@@ -25,6 +27,8 @@ pub(crate) const REDIRECTS: &str = "cycle_redirects";
 pub(crate) const MISSING: &str = "cycle_missing";
 /// Seeds that did not come.
 pub(crate) const ENTRY_PROBLEMS: &str = "cycle_entry_problems";
+/// Sitemaps that were not read to their end.
+pub(crate) const SITEMAPS_CUT: &str = "cycle_sitemaps_cut";
 /// Visits without a page, by the word that follows.
 pub(crate) const PROBLEM: &str = "cycle_problem ";
 /// When the cycle was over, Unix milliseconds.
@@ -37,6 +41,7 @@ const LOOK: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) pages_per_host_per_cycle: i64,
+    pub(crate) max_urls_per_site: i64,
     pub(crate) pass_patience_ms: u64,
 }
 
@@ -58,6 +63,7 @@ impl CrawlLoop {
     fn limits(&self) -> Limits {
         Limits {
             pages_per_host_per_cycle: self.frontier.config().pages_per_host_per_cycle,
+            max_urls_per_site: self.frontier.config().max_urls_per_site,
             pass_patience_ms: self.config.pass_patience_ms,
         }
     }
@@ -207,6 +213,8 @@ pub(crate) fn site_verdict(
         left: number(counts, "new"),
         beyond_hops: number(counts, BEYOND_HOPS),
         out_of_scope: number(counts, OUT_OF_SCOPE),
+        sitemaps_cut: number(counts, SITEMAPS_CUT),
+        site_full: number(counts, SITE_FULL),
         hit_site_limit: number(counts, SITE_LIMITS) > 0,
         hit_host_limit: number(counts, HOST_LIMITS) > 0,
         problems: counts.iter().filter_map(problem).collect(),
@@ -217,6 +225,7 @@ pub(crate) fn site_verdict(
         max_hops: site.scope.max_hops,
         max_pages_per_cycle: site.max_pages_per_cycle,
         pages_per_host_per_cycle: limits.pages_per_host_per_cycle,
+        max_urls_per_site: limits.max_urls_per_site,
         pass_patience_ms: limits.pass_patience_ms,
         zone_s: chrono::Local::now().offset().fix().local_minus_utc(),
     };

@@ -94,6 +94,22 @@ impl Limits {
     }
 }
 
+/// Removes files that a write which did not come to its end left in the data folder: each is made anew from the beginning
+/// anyway. To be called by the one process that writes there. What cannot be removed stays.
+pub(crate) fn remove_partial(dir: &Path) {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    for path in entries.map(|entry| entry.path()) {
+        if path.extension().is_some_and(|e| e == "new" || e == "part") && path.is_file() {
+            match std::fs::remove_file(&path) {
+                Ok(()) => {
+                    tracing::info!(path = %path.display(), "removed what an earlier run left unfinished")
+                }
+                Err(error) => tracing::warn!(path = %path.display(), %error, "cannot be removed"),
+            }
+        }
+    }
+}
+
 /// Free and total bytes of the file system under `dir`; none when it cannot be told.
 pub(crate) fn room(dir: &Path) -> Option<(u64, u64)> {
     let free = fs4::available_space(dir).ok()?;
@@ -132,6 +148,23 @@ mod tests {
             percent: 0,
         };
         assert_eq!(off.problem(0, 10, true), None);
+    }
+
+    #[test]
+    fn what_was_left_unfinished_goes_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["seen.new", "robots.new", "seen.bloom", "taojin.db"] {
+            std::fs::write(dir.path().join(name), "x").unwrap();
+        }
+        // An index that is being made goes on where it was.
+        std::fs::create_dir(dir.path().join("index.new")).unwrap();
+        remove_partial(dir.path());
+        let mut left: Vec<_> = std::fs::read_dir(dir.path())
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["index.new", "seen.bloom", "taojin.db"]);
     }
 
     #[test]

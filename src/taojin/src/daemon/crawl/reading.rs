@@ -9,7 +9,7 @@ use super::visited::Visited;
 use crate::documents::EncodedDocument;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::Head;
-use taojin_crawl::schedule::{self, DatedLink};
+use taojin_crawl::schedule::{self, Cut, DatedLink, Sitemap};
 use taojin_crawl::store::{NewUrl, UrlClass, UrlRecord};
 use taojin_extract::page::{self, Attr, LinkRole, Page, Tag};
 use taojin_extract::{self as extract, Document, Kind, LinkKind};
@@ -64,6 +64,13 @@ pub(crate) fn read(
             }
         }
         Form::List(bytes) => read_list(answer.record, &bytes),
+        Form::Sitemap(reader) => {
+            let mut found = reader.finish();
+            if answer.cut {
+                found.cut = Some(Cut::Bytes);
+            }
+            list(answer.record, found)
+        }
         Form::Open => Visited::nothing(VisitOutcome::Page, Some("empty body".to_owned())),
         Form::Binary => {
             let reason = "content-type: no text".to_owned();
@@ -208,17 +215,26 @@ pub(crate) fn is_other_spelling(uri: &CrawlUri, canonical: &CrawlUri) -> bool {
         && last(uri) == last(canonical)
 }
 
-/// A feed or a sitemap. One that the bytes say is neither has no links.
+/// A feed. One that the bytes say is a sitemap is read as one; one that is neither has no links.
 fn read_list(record: &UrlRecord, bytes: &[u8]) -> Visited {
+    let found = match schedule::read_feed(bytes, &record.uri) {
+        Ok(pages) => Sitemap {
+            pages,
+            ..Sitemap::default()
+        },
+        Err(_) => schedule::read_sitemap(bytes, &record.uri),
+    };
+    list(record, found)
+}
+
+fn list(record: &UrlRecord, found: Sitemap) -> Visited {
     let mut visited = Visited::nothing(VisitOutcome::Page, None);
     visited.kind = Some(Kind::Hub);
-    let (pages, sitemaps) = match record.visit.class {
-        UrlClass::Sitemap => sitemap(record, bytes),
-        _ => match schedule::read_feed(bytes, &record.uri) {
-            Ok(links) => (links, Vec::new()),
-            Err(_) => sitemap(record, bytes),
-        },
-    };
+    let Sitemap {
+        pages, sitemaps, ..
+    } = found;
+    let is_sitemap = record.visit.class == UrlClass::Sitemap;
+    visited.sitemap_cut = found.cut.filter(|_| is_sitemap || !pages.is_empty());
     visited.digest = Some(digest(
         pages.iter().chain(&sitemaps).map(|l| l.uri.as_str()),
     ));
@@ -231,11 +247,6 @@ fn read_list(record: &UrlRecord, bytes: &[u8]) -> Visited {
         .chain(children(pages, UrlClass::Unknown))
         .collect();
     visited
-}
-
-fn sitemap(record: &UrlRecord, bytes: &[u8]) -> (Vec<DatedLink>, Vec<DatedLink>) {
-    let found = schedule::read_sitemap(bytes, &record.uri);
-    (found.pages, found.sitemaps)
 }
 
 fn outlink(record: &UrlRecord, link: &extract::Link, is_list: bool) -> Option<NewUrl> {

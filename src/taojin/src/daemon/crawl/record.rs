@@ -43,6 +43,9 @@ impl CrawlLoop {
         let site = Arc::clone(&record.site);
         let problem = problem(&finished.visited);
         let blind = is_blind(record);
+        if finished.visited.sitemap_cut.is_some() {
+            self.batch.count(&site, cycle::SITEMAPS_CUT, 1);
+        }
         let mut applied = apply(finished, duplicates, &self.revisit, now);
         self.frontier.book_recheck(&site, blind, applied.wasted);
         if self.replay.is_some() && !self.sites.contains_key(&site) {
@@ -134,6 +137,10 @@ impl CrawlLoop {
 
 /// Why a visit brought no page, in one of few words; none where it did, or led elsewhere.
 fn problem(visited: &Visited) -> Option<Cow<'static, str>> {
+    if visited.sitemap_cut.is_some() {
+        // It came, and what was read of it counts; it is told by itself.
+        return None;
+    }
     let Some(fetched) = &visited.fetched else {
         return Some(match (visited.outcome, &visited.reason) {
             // "robots.txt: " and a status or a word.

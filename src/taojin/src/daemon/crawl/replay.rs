@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::daemon::now_ms;
 use taojin_crawl::fetch::{self, Head, Record, WarcError, WarcReader};
 use taojin_crawl::frontier::{Lease, Scope};
-use taojin_crawl::store::{UrlRecord, Visit};
+use taojin_crawl::store::{UrlClass, UrlRecord, Visit};
 use taojin_extract::page::Page;
 use taojin_extract::{self as extract, Document};
 use taojin_uri::CrawlUri;
@@ -90,7 +90,7 @@ impl Replay {
             return None;
         }
         let uri = target(&record)?;
-        let takes = |scope: &Scope| scope.check(&uri, 0, 0).is_ok();
+        let takes = |scope: &Scope| scope.check(&uri, 0, 0, 0).is_ok();
         let site = self.scopes.iter().find(|(_, scope)| takes(scope));
         let site = site.map_or(&self.other, |(name, _)| name);
         let at_ms = record.date.as_deref().and_then(time).unwrap_or(now_ms);
@@ -176,7 +176,7 @@ pub(crate) fn pages_of_archive(
 
 fn page_of(record: &Record, config: &Config) -> Option<(Page, Head)> {
     let uri = target(record)?;
-    let mut body = Body::new(&config.page, uri, false);
+    let mut body = Body::new(&config.page, uri, UrlClass::Unknown);
     let (_, fetched) = fetch::replay(record, &config.fetch, &mut body)?;
     match body.form {
         Form::Html(builder) if fetched.is_page_or_beginning() => {

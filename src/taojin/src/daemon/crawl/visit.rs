@@ -10,13 +10,14 @@ use super::tools::Tools;
 use super::visited::{Archived, Visited};
 use taojin_crawl::fetch::{self, Access, Exchange, Fetched, Request, Verdict, Want};
 use taojin_crawl::frontier::{FetchReport, Lease};
+use taojin_crawl::schedule::Cut;
 use taojin_crawl::store::{UrlClass, UrlRecord, UrlState};
 use taojin_crawl::{Failure, VisitOutcome};
 use taojin_extract as extract;
 use taojin_uri::CrawlUri;
 
-/// A feed or sitemap of this size is cut off: the sitemap protocol allows 50 MB, which is a crawl of its own.
-const MAX_LIST_BYTES: u64 = 16 << 20;
+/// A feed is held whole while it is read; the largest have some hundred kilobytes.
+const MAX_FEED_BYTES: u64 = 16 << 20;
 
 /// Visits the leased URL. Never fails: every end is a [`Visited`].
 pub(crate) async fn visit(
@@ -114,22 +115,32 @@ fn report(visited: &Visited) -> FetchReport {
 }
 
 async fn fetch(tools: &Arc<Tools>, record: &UrlRecord) -> Visited {
-    let is_list = matches!(record.visit.class, UrlClass::Feed | UrlClass::Sitemap);
+    let limits = tools.fetcher.config();
+    let max_body_bytes = match record.visit.class {
+        UrlClass::Sitemap => Some(limits.max_sitemap_bytes),
+        UrlClass::Feed => Some(limits.max_body_bytes.min(MAX_FEED_BYTES)),
+        _ => None,
+    };
     let request = Request {
         etag: record.visit.etag.clone(),
         last_modified: record.visit.last_modified.clone(),
-        want: if is_list { Want::Any } else { Want::Page },
-        max_body_bytes: is_list.then_some(MAX_LIST_BYTES),
+        want: if max_body_bytes.is_some() {
+            Want::Any
+        } else {
+            Want::Page
+        },
+        max_body_bytes,
         ..Request::page(record.uri.clone(), tools.shared.now_ms())
     };
-    let mut body = Body::new(&tools.page, record.uri.clone(), is_list);
+    let mut body = Body::new(&tools.page, record.uri.clone(), record.visit.class)
+        .max_sitemap_bytes(limits.max_sitemap_bytes);
     if tools.extract.is_none() {
         body = body.links_only();
     }
     let fetched = match &tools.archive {
         None => tools.fetcher.fetch(&request, &mut body).await,
         Some(archive) => {
-            let mut exchange = Exchange::new(&mut body);
+            let mut exchange = Exchange::new(&mut body, limits.max_body_bytes);
             let fetched = tools.fetcher.fetch(&request, &mut exchange).await;
             archive.write(&record.uri, &exchange, &fetched, tools.shared.now_ms());
             fetched
@@ -143,7 +154,7 @@ async fn fetch(tools: &Arc<Tools>, record: &UrlRecord) -> Visited {
 
 /// The same from an archive: nothing is asked, neither the server nor robots.txt, which the archive's crawler asked.
 fn visit_archived(tools: &Tools, record: &UrlRecord, archived: &Archived) -> Visited {
-    let mut body = Body::new(&tools.page, record.uri.clone(), false);
+    let mut body = Body::new(&tools.page, record.uri.clone(), UrlClass::Unknown);
     let replayed = fetch::replay(&archived.record, tools.fetcher.config(), &mut body);
     let mut visited = match replayed {
         Some((_, fetched)) => judge(tools, record, fetched, body.form, archived.at_ms),
@@ -173,6 +184,8 @@ fn judge(tools: &Tools, record: &UrlRecord, fetched: Fetched, form: Form, at_ms:
     let is_usable = match &form {
         Form::Html(_) => is_whole || cut || short,
         Form::List(_) => is_whole || short,
+        // What was read of it before the limit is as good as ever.
+        Form::Sitemap(_) => is_whole || cut || short,
         Form::Open | Form::Binary => is_whole,
     };
     let mut visited = match fetched.redirect_target() {
@@ -187,7 +200,14 @@ fn judge(tools: &Tools, record: &UrlRecord, fetched: Fetched, form: Form, at_ms:
         }
         None => Visited::nothing(fetched.outcome, None),
     };
-    if cut && visited.outcome == VisitOutcome::Page {
+    if let Some(cut) = visited.sitemap_cut {
+        let max = tools.fetcher.config().max_sitemap_bytes;
+        visited.reason = Some(match cut {
+            Cut::Entries => "sitemap read in part: it has more than 50,000 entries".to_owned(),
+            Cut::Bytes => format!("sitemap read in part: fetch.max_sitemap_bytes = {max}"),
+            Cut::Damaged => "sitemap read in part: it is damaged from there on".to_owned(),
+        });
+    } else if cut && visited.outcome == VisitOutcome::Page {
         visited.reason = Some("too-large: cut off at the limit".to_owned());
     } else if visited.reason.is_none() && (short || !visited.outcome.is_success()) {
         visited.reason = Some(reason(&fetched));

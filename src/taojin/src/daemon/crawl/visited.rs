@@ -4,6 +4,7 @@ use crate::documents::EncodedDocument;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Fetched, Record};
 use taojin_crawl::frontier::{FetchReport, Lease};
+use taojin_crawl::schedule::Cut;
 use taojin_crawl::store::NewUrl;
 use taojin_extract::Kind;
 use taojin_uri::CrawlUri;
@@ -54,6 +55,8 @@ pub(crate) struct Visited {
     pub(crate) unindexed: Option<String>,
     /// Links in page order.
     pub(crate) outlinks: Vec<NewUrl>,
+    /// Why a sitemap was not read to its end.
+    pub(crate) sitemap_cut: Option<Cut>,
     /// Where the page stands instead: target of a redirect, or the canonical address.
     pub(crate) target: Option<CrawlUri>,
     /// When the page was archived, Unix milliseconds; none when it was fetched just now.
@@ -74,6 +77,7 @@ impl Visited {
             outline: None,
             unindexed: None,
             outlinks: Vec::new(),
+            sitemap_cut: None,
             target: None,
             archived_ms: None,
         }

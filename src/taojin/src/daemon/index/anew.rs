@@ -18,7 +18,7 @@ const COMMIT_ROWS: usize = 20_000;
 
 /// An index that is being made.
 pub(super) struct Anew {
-    writer: Writer,
+    pub(super) writer: Writer,
     /// The last change that was added.
     seq: u64,
     /// Changes added since the last commit.

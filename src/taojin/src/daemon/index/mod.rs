@@ -207,10 +207,11 @@ impl Indexer {
         let mut quiet_since = Some(Instant::now());
         loop {
             self.shared.beat(Worker::Indexer);
+            let room = self.mind_the_disk();
             if !stopping {
                 let wait = match self.anew {
-                    Some(_) => Duration::ZERO,
-                    None => waiting_since
+                    Some(_) if room => Duration::ZERO,
+                    _ => waiting_since
                         .map_or(COMMIT_AFTER, |t| COMMIT_AFTER.saturating_sub(t.elapsed())),
                 };
                 stopping = matches!(poke.recv_timeout(wait), Err(RecvTimeoutError::Disconnected));
@@ -236,7 +237,8 @@ impl Indexer {
                 waiting_since = None;
                 quiet_since = Some(Instant::now());
             }
-            if quiet_since.is_some_and(|t| waiting_since.is_none() && t.elapsed() >= TIDY_AFTER)
+            if quiet_since
+                .is_some_and(|t| room && waiting_since.is_none() && t.elapsed() >= TIDY_AFTER)
                 && let Some(writer) = &mut self.writer
             {
                 quiet_since = None;
@@ -245,10 +247,23 @@ impl Indexer {
             if last {
                 return self.pause_anew();
             }
-            if self.anew.is_some() && self.advance_anew()? {
+            if room && self.anew.is_some() && self.advance_anew()? {
                 seq = self.last_seq();
             }
         }
+    }
+
+    /// While the crawl pauses for want of room on the disk, nothing is merged and no new index is made: either would fill
+    /// the disk further. Gives whether there is room.
+    fn mind_the_disk(&mut self) -> bool {
+        let room = !self.forever || self.shared.paused().is_none();
+        for writer in [
+            self.writer.as_mut(),
+            self.anew.as_mut().map(|anew| &mut anew.writer),
+        ] {
+            writer.into_iter().for_each(|w| w.allow_merges(room));
+        }
+        room
     }
 
     /// All changes that the index lacks.

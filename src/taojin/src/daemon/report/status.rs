@@ -54,6 +54,7 @@ impl StatusBoard {
             limits: disk::Limits::of(&loaded.config.crawl),
             cycle_limits: cycle::Limits {
                 pages_per_host_per_cycle: loaded.config.frontier.pages_per_host_per_cycle,
+                max_urls_per_site: loaded.config.frontier.max_urls_per_site,
                 pass_patience_ms: loaded.config.crawl.pass_patience_ms,
             },
             terms: TermReviewer::of(loaded),

@@ -7,7 +7,7 @@ use chrono::{DateTime, FixedOffset, Offset as _};
 
 use super::verdict_words::{cause_zh, entry_problem, problem};
 use crate::serve::{Level, SiteVerdict};
-use taojin_crawl::frontier::Resting;
+use taojin_crawl::frontier::{MAX_SKIPPED, Resting};
 
 /// A share of failed visits above this is worth a look: one in twenty.
 const FEW_PROBLEMS: u64 = 20;
@@ -33,6 +33,10 @@ pub(crate) struct Facts {
     pub(crate) left: u64,
     pub(crate) beyond_hops: u64,
     pub(crate) out_of_scope: u64,
+    /// Sitemaps that were not read to their end.
+    pub(crate) sitemaps_cut: u64,
+    /// Addresses that were not taken up since the site is full.
+    pub(crate) site_full: u64,
     pub(crate) hit_site_limit: bool,
     pub(crate) hit_host_limit: bool,
     /// Visits without a page, by a word that says why.
@@ -47,6 +51,7 @@ pub(crate) struct Facts {
     pub(crate) max_hops: u16,
     pub(crate) max_pages_per_cycle: Option<i64>,
     pub(crate) pages_per_host_per_cycle: i64,
+    pub(crate) max_urls_per_site: i64,
     pub(crate) pass_patience_ms: u64,
     /// Seconds east of UTC of the times in the sentence.
     pub(crate) zone_s: i32,
@@ -198,6 +203,9 @@ fn done(facts: &Facts, text: &mut Text, setting: &mut Option<String>) -> Level {
         left(facts, text, setting);
     }
     not_followed(facts, text, setting);
+    if facts.site_full > 0 {
+        level = Level::Partial;
+    }
     level
 }
 
@@ -255,6 +263,38 @@ fn not_followed(facts: &Facts, text: &mut Text, setting: &mut Option<String>) {
         text.say(
             format!("{} not followed (scope.max_hops = {max})", addresses(n)),
             format!("{n} 个网址没有继续（scope.max_hops = {max}）"),
+        );
+    }
+    if facts.site_full > 0 {
+        let (n, max) = (facts.site_full, facts.max_urls_per_site);
+        *setting = Some("frontier.max_urls_per_site".to_owned());
+        let is_least = usize::try_from(n).is_ok_and(|n| n >= MAX_SKIPPED);
+        let (least, least_zh) = if is_least {
+            ("at least ", "至少 ")
+        } else {
+            ("", "")
+        };
+        text.say(
+            format!(
+                "{least}{} left out, the site is full (frontier.max_urls_per_site = {max})",
+                addresses(n)
+            ),
+            format!(
+                "站点网址数已满，{least_zh}{n} 个新网址未收录（frontier.max_urls_per_site = {max}）"
+            ),
+        );
+    }
+    if facts.sitemaps_cut > 0 {
+        let n = facts.sitemaps_cut;
+        setting.get_or_insert_with(|| "fetch.max_sitemap_bytes".to_owned());
+        let sitemaps = if n == 1 { "sitemap" } else { "sitemaps" };
+        text.say(
+            format!(
+                "{n} {sitemaps} read in part (fetch.max_sitemap_bytes, 50,000 entries, or damaged)"
+            ),
+            format!(
+                "{n} 个站点地图只读取了一部分（fetch.max_sitemap_bytes、五万条上限或内容损坏）"
+            ),
         );
     }
     if facts.out_of_scope > 0 {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::NOW;
 use crate::daemon::learn::learner::{Learner, Working};
-use crate::daemon::learn::templates::{Registry, Seen, Templates};
+use crate::daemon::learn::templates::{Registry, Seen, Templates, pack, unpack};
 use taojin_crawl::store::{Store, TemplateStore};
 use taojin_demo::World;
 use taojin_extract::page::{Hints, Page};
@@ -26,13 +26,17 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
+        Self::with(template::Config::default())
+    }
+
+    fn with(config: template::Config) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
         let registry: Arc<Registry> = Arc::default();
         let (sender, seen) = sync_channel(64);
         let working = Working::open(Learner {
             dir: dir.path().to_owned(),
-            config: template::Config::default(),
+            config,
             registry: Arc::clone(&registry),
         })
         .unwrap();
@@ -231,4 +235,43 @@ fn an_error_of_the_store_does_not_end_the_learning() {
     }
     sender.send(Seen::Stop).unwrap();
     learning.join().unwrap();
+}
+
+#[test]
+fn a_site_that_is_redesigned_again_and_again_keeps_so_many_templates() {
+    const MOST: usize = 3;
+    let (world, ..) = world(900);
+    let mut bench = Bench::with(template::Config {
+        max_per_site: MOST,
+        ..template::Config::default()
+    });
+    // Every design of the sample web, one after the other, as if it were of one site.
+    let mut designs = std::collections::BTreeMap::<usize, Vec<usize>>::new();
+    for article in &world.articles {
+        designs.entry(article.site).or_default().push(article.index);
+    }
+    let mut ever = std::collections::BTreeSet::new();
+    let mut labelled = None;
+    for pages in designs.values().filter(|pages| pages.len() >= 15).take(8) {
+        for index in &pages[..15] {
+            bench.visit(&world, *index);
+        }
+        bench.working.learn_small(NOW, i64::MIN).unwrap();
+        let rows = bench.store().templates(Some("s")).unwrap();
+        assert!(rows.len() <= MOST, "{} templates", rows.len());
+        ever.extend(rows.iter().map(|row| row.id));
+        if let (None, Some(row)) = (labelled, rows.first()) {
+            // A person looked at the first one.
+            let mut first: template::Template = unpack(&row.data).unwrap();
+            first.labels.insert(1, template::Field::Title);
+            bench.store().replace(row.id, &pack(&first)).unwrap();
+            bench.working.reload().unwrap();
+            labelled = Some(row.id);
+        }
+    }
+    assert!(ever.len() > MOST, "only {} were ever learned", ever.len());
+    let rows = bench.store().templates(Some("s")).unwrap();
+    let kept: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    assert!(kept.contains(&labelled.unwrap()), "{kept:?}");
+    assert!(kept.contains(ever.last().unwrap()), "{kept:?} of {ever:?}");
 }

@@ -26,6 +26,7 @@ fn good() -> Facts {
         start: "a.example:8080".to_owned(),
         max_hops: 20,
         pages_per_host_per_cycle: 10_000,
+        max_urls_per_site: 2_000_000,
         pass_patience_ms: 60_000,
         zone_s: 8 * 3600,
         ..Facts::default()
@@ -291,5 +292,36 @@ fn a_cycle_that_is_not_over_is_no_failure_yet() {
         "under way; 12 new documents; 9 addresses to go",
         "进行中；新文档 12 篇；还有 9 个网址",
         None,
+    );
+}
+
+#[test]
+fn what_a_full_site_and_a_cut_sitemap_left_out_is_told() {
+    let full = |site_full| Facts {
+        site_full,
+        beyond_hops: 1,
+        ..good()
+    };
+    check(
+        full(48),
+        Level::Partial,
+        "12 new documents; 1 address not followed (scope.max_hops = 20); 48 addresses left out, the site is full \
+         (frontier.max_urls_per_site = 2000000)",
+        "新文档 12 篇；1 个网址没有继续（scope.max_hops = 20）；站点网址数已满，48 个新网址未收录\
+         （frontier.max_urls_per_site = 2000000）",
+        Some("frontier.max_urls_per_site"),
+    );
+    let counted = verdict(&full(10_000)).text;
+    assert!(counted.contains("at least 10000 addresses"), "{counted}");
+    let cut = Facts {
+        sitemaps_cut: 2,
+        ..good()
+    };
+    check(
+        cut,
+        Level::Ok,
+        "12 new documents; 2 sitemaps read in part (fetch.max_sitemap_bytes, 50,000 entries, or damaged)",
+        "新文档 12 篇；2 个站点地图只读取了一部分（fetch.max_sitemap_bytes、五万条上限或内容损坏）",
+        Some("fetch.max_sitemap_bytes"),
     );
 }
