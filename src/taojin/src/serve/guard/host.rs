@@ -48,7 +48,8 @@ impl Hosts {
             return false;
         };
         let number = host.trim_start_matches('[').trim_end_matches(']');
-        host == "localhost"
+        // A name without a dot is none of the public names that another site can have.
+        !host.contains('.')
             || host.ends_with(".localhost")
             || number.parse::<IpAddr>().is_ok()
             || names.contains(&host)

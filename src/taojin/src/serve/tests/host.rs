@@ -42,6 +42,7 @@ async fn a_name_that_was_turned_to_this_machine_is_not_answered() {
         for host in [
             "localhost",
             "localhost:8080",
+            "box",
             "taojin.localhost",
             "127.0.0.1:8080",
             "[::1]:8080",
