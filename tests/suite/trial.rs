@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -87,8 +87,12 @@ impl Trial {
 
     /// Address → how often it is in the index.
     pub(crate) fn indexed(&self) -> BTreeMap<String, usize> {
-        let dir = self.data_dir();
-        let reader = open_folder(&dir, &Analyzer::new(&[]), &index::Config::default())
+        self.indexed_in(&self.data_dir())
+    }
+
+    /// The same in another data folder.
+    pub(crate) fn indexed_in(&self, dir: &Path) -> BTreeMap<String, usize> {
+        let reader = open_folder(dir, &Analyzer::new(&[]), &index::Config::default())
             .expect("the index opens");
         let mut found = BTreeMap::new();
         reader
