@@ -9,8 +9,6 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -49,14 +47,18 @@ struct Recorded {
 fn recorded(data: PathBuf, beside: &Path, work: impl FnOnce(&dyn Fn(&mut Command))) -> Recorded {
     fs::create_dir(&data).expect("a data folder");
     let journal = beside.join("journal");
-    let done = Arc::new(AtomicBool::new(false));
-    let watcher = {
-        let (data, journal, done) = (data.clone(), journal.clone(), Arc::clone(&done));
-        thread::spawn(move || watch(&data, &journal, &done))
-    };
+    let done = beside.join("done");
+    // A process of its own, with the same disk under it: a reader makes files of SQLite as well.
+    let mut watcher = Command::new(std::env::current_exe().expect("this program"));
+    watcher
+        .args(["--exact", "power_loss::watcher", "--ignored"])
+        .envs([(WATCHED, &data), (JOURNAL, &journal), (DONE, &done)])
+        .stdout(Stdio::null());
+    disk::record(&mut watcher, &data, &journal);
+    let mut watcher = watcher.spawn().expect("the reader starts");
     work(&|command| disk::record(command, &data, &journal));
-    done.store(true, Ordering::Relaxed);
-    watcher.join().expect("the reader ends");
+    fs::write(done, "").expect("a sign");
+    assert!(watcher.wait().expect("the reader ends").success());
     Recorded {
         changes: changes(&data).expect("the store can be read"),
         journal: fs::read(&journal).expect("a journal"),
@@ -64,18 +66,28 @@ fn recorded(data: PathBuf, beside: &Path, work: impl FnOnce(&dyn Fn(&mut Command
     }
 }
 
-fn watch(data: &Path, journal: &Path, done: &AtomicBool) {
+const WATCHED: &str = "TAOJIN_WATCHED";
+const JOURNAL: &str = "TAOJIN_WATCHER_JOURNAL";
+const DONE: &str = "TAOJIN_WATCHER_DONE";
+
+#[test]
+#[ignore = "a process that the other tests of this file start"]
+fn watcher() {
+    let path = |name| std::env::var_os(name).map(PathBuf::from);
+    let (Some(data), Some(journal), Some(done)) = (path(WATCHED), path(JOURNAL), path(DONE)) else {
+        return;
+    };
     let mut seen = 0;
     loop {
-        let is_last = done.load(Ordering::Relaxed);
+        let is_last = done.exists();
         // Opened again and again, so that the program is now alone with its store when it closes it, and now not.
-        if let Ok(reader) = Reader::open(data) {
+        if let Ok(reader) = Reader::open(&data) {
             for _ in 0..10 {
                 if let Ok(seq) = reader.last_document_seq()
                     && seq > seen
                 {
                     seen = seq;
-                    journal::note_seen(journal, seq);
+                    journal::note_seen(&journal, seq);
                 }
                 thread::sleep(Duration::from_millis(2));
             }
@@ -217,7 +229,7 @@ fn each_cut<'a>(
 fn start(command: &mut Command, recorded: &Recorded, cut: &Cut) -> Result<bool, String> {
     let output = command.output().expect("taojin runs");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let ended_well = output.status.success() && !said.contains("panicked");
+    let ended_well = output.status.success() && !said.contains("panicked at ");
     let right = match ended_well {
         true => wrong(cut.dir.path(), recorded, cut.seen),
         false => Err(format!("{}", output.status)),
@@ -329,8 +341,11 @@ fn nothing_stored_is_lost_when_the_power_fails_during_a_crawl() {
         if n % CRAWL_ON == 0 {
             let crawl = [&at[..], &["crawl", "--site", SITE]].concat();
             good(&trial.taojin(&crawl).output().expect("taojin runs"));
-            let found = trial.indexed_in(cut.dir.path());
-            let lost = trial.articles().into_iter().filter(|url| found.get(url) != Some(&1));
+            let found = crate::trial::indexed(cut.dir.path()).expect("the index can be read");
+            let lost = trial
+                .articles()
+                .into_iter()
+                .filter(|url| found.get(url) != Some(&1));
             let lost: Vec<String> = lost.collect();
             assert!(lost.is_empty(), "{}: not there once: {lost:?}", cut.what);
         }
@@ -350,9 +365,14 @@ fn a_disk_that_lies_about_its_syncs_is_found_out() {
     let place = Place::new("", &[]);
     let recorded = imports(&place);
     let mut problems = 0;
-    each_cut(&recorded, 8, |root, _| Disk::lying(root), |_, cut| {
-        let mut command = place.command(&["--data-dir", cut.data(), "import", "/dev/null"]);
-        problems += usize::from(start(&mut command, &recorded, cut).is_err());
-    });
+    each_cut(
+        &recorded,
+        8,
+        |root, _| Disk::lying(root),
+        |_, cut| {
+            let mut command = place.command(&["--data-dir", cut.data(), "import", "/dev/null"]);
+            problems += usize::from(start(&mut command, &recorded, cut).is_err());
+        },
+    );
     assert!(problems > 0);
 }

@@ -85,22 +85,31 @@ impl Trial {
         self.web.articles().iter().map(parse).collect()
     }
 
-    /// Address → how often it is in the index.
-    pub(crate) fn indexed(&self) -> BTreeMap<String, usize> {
-        self.indexed_in(&self.data_dir())
+    /// When cycles begin, as in the file of a site.
+    pub(crate) fn set_schedule(&self, schedule: &str) {
+        let file = self.dir.path().join("sites.d").join(format!("{SITE}.toml"));
+        let text = fs::read_to_string(&file).expect("site file");
+        fs::write(file, text.replace("@daily", schedule)).expect("site file");
     }
 
-    /// The same in another data folder.
-    pub(crate) fn indexed_in(&self, dir: &Path) -> BTreeMap<String, usize> {
-        let reader = open_folder(dir, &Analyzer::new(&[]), &index::Config::default())
-            .expect("the index opens");
-        let mut found = BTreeMap::new();
-        reader
-            .for_each(|stored| {
-                *found.entry(stored.document.url).or_insert(0) += 1;
-                true
-            })
-            .expect("the index can be read");
-        found
+    /// Address → how often it is in the index.
+    pub(crate) fn indexed(&self) -> BTreeMap<String, usize> {
+        indexed(&self.data_dir()).expect("the index can be read")
     }
+
+    /// The same; none where it cannot be read at present.
+    pub(crate) fn try_indexed(&self) -> Option<BTreeMap<String, usize>> {
+        indexed(&self.data_dir())
+    }
+}
+
+/// Address → how often it is in the index of a data folder; none where it cannot be read.
+pub(crate) fn indexed(dir: &Path) -> Option<BTreeMap<String, usize>> {
+    let reader = open_folder(dir, &Analyzer::new(&[]), &index::Config::default()).ok()?;
+    let mut found = BTreeMap::new();
+    let read = reader.for_each(|stored| {
+        *found.entry(stored.document.url).or_insert(0) += 1;
+        true
+    });
+    read.ok().map(|()| found)
 }

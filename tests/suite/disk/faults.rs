@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Length of `struct faults` in `tests/disk/disk.c`.
 const BYTES: usize = 256;
-const PATTERNS: u64 = 16;
+const PATTERNS: usize = 20;
 /// Calls that fail are not counted.
 const ALL: u32 = u32::MAX;
 
@@ -30,6 +30,20 @@ impl Fault {
         Fault::Short,
         Fault::Slow,
     ];
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trouble {
+    pub(crate) fault: Fault,
+    /// Which files, below the folder: patterns with *, between them |.
+    pub(crate) files: &'static str,
+    /// Calls that still work before the first that does not.
+    pub(crate) spared: u32,
+    /// Calls that go wrong; all, if it is none.
+    pub(crate) times: Option<u32>,
+    /// What a slow call takes.
+    pub(crate) slow_ms: u32,
 }
 
 /// The file that the program reads its faults from.
@@ -60,17 +74,19 @@ impl Faults {
         &self.path
     }
 
-    /// From now on `fault` meets `times` calls (all, if none is given) on files that fit `patterns`.
-    pub(crate) fn begin(&self, fault: Fault, patterns: &str, times: Option<u32>, slow_ms: u32) {
+    /// From now on this goes wrong, and nothing else.
+    pub(crate) fn begin(&self, trouble: &Trouble) {
         self.end();
-        let mut text = [0; BYTES - 16];
-        text[..patterns.len()].copy_from_slice(patterns.as_bytes());
-        self.file.write_all_at(&text, PATTERNS).expect("written");
+        let mut text = [0; BYTES - PATTERNS];
+        text[..trouble.files.len()].copy_from_slice(trouble.files.as_bytes());
+        let written = self.file.write_all_at(&text, PATTERNS as u64);
+        written.expect("it is written");
         for (at, value) in [
+            (16, trouble.spared),
             (12, 0),
-            (8, slow_ms),
-            (4, times.unwrap_or(ALL)),
-            (0, fault as u32),
+            (8, trouble.slow_ms),
+            (4, trouble.times.unwrap_or(ALL)),
+            (0, trouble.fault as u32),
         ] {
             self.set(at, value);
         }

@@ -11,24 +11,48 @@ const HEAD: usize = 32;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Op<'a> {
     /// A new, empty file.
-    Created { inode: u64, path: &'a str },
+    Created {
+        inode: u64,
+        path: &'a str,
+    },
     /// A new folder.
-    MadeFolder { inode: u64, path: &'a str },
+    MadeFolder {
+        inode: u64,
+        path: &'a str,
+    },
     Wrote {
         inode: u64,
         offset: usize,
         data: &'a [u8],
     },
     /// The file has this length now.
-    Truncated { inode: u64, length: usize },
+    Truncated {
+        inode: u64,
+        length: usize,
+    },
     /// `fsync` or `fdatasync` returned.
-    Synced { inode: u64 },
-    Renamed { from: &'a str, to: &'a str },
-    Exchanged { one: &'a str, other: &'a str },
-    Linked { from: &'a str, to: &'a str },
-    Removed { path: &'a str },
+    Synced {
+        inode: u64,
+    },
+    Renamed {
+        from: &'a str,
+        to: &'a str,
+    },
+    Exchanged {
+        one: &'a str,
+        other: &'a str,
+    },
+    Linked {
+        from: &'a str,
+        to: &'a str,
+    },
+    Removed {
+        path: &'a str,
+    },
     /// A reader of the store saw this change committed.
-    Seen { seq: i64 },
+    Seen {
+        seq: i64,
+    },
 }
 
 /// All of a journal.

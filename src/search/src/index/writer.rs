@@ -12,6 +12,7 @@ use tantivy::{
 
 use super::entry::Entry;
 use super::grouping::Grouping;
+use super::leftovers::remove_leftovers;
 use super::reprints::Placed;
 use super::schema::{FORMAT, Fields, Noted, check_format, unreadable};
 use super::sketch::{Sketch, letters};
@@ -79,6 +80,7 @@ impl Writer {
             TantivyError::LockFailure(_, _) => IndexError::Locked(dir.to_owned()),
             e => unreadable(dir, e),
         })?;
+        remove_leftovers(dir, inner.index()).map_err(|e| unreadable(dir, e))?;
         let mut merges = LogMergePolicy::default();
         merges.set_del_docs_ratio_before_merge(REPLACED_SHARE);
         merges.set_min_layer_size(SMALL_SEGMENT_DOCS);
