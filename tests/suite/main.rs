@@ -9,6 +9,7 @@ mod config;
 mod control;
 mod crawl_pass;
 mod daemon;
+mod damage;
 mod deletion;
 mod demo;
 mod demo_commands;

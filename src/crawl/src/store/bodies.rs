@@ -10,7 +10,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 
 use rusqlite::{Connection, params};
-use zstd::zstd_safe::{self, CCtx, CDict, DCtx, DDict};
+use zstd::zstd_safe::{self, CCtx, CParameter, DCtx, DDict};
 
 use super::documents::DocumentRow;
 use super::error::StoreError;
@@ -40,7 +40,7 @@ pub struct PackedBody(pub(super) Vec<u8>);
 /// Makes bodies smaller.
 #[derive(Default)]
 pub(super) struct Compressor {
-    dictionary: Option<CDict<'static>>,
+    /// With the latest dictionary in it.
     context: Option<CCtx<'static>>,
     /// Number of the change at which the next dictionary is made; 0: not read from the store yet.
     next_at: i64,
@@ -57,18 +57,29 @@ impl Compressor {
     /// The body as it goes into the store.
     pub(super) fn pack(&mut self, body: &[u8]) -> Vec<u8> {
         let mut packed = Vec::with_capacity(zstd_safe::compress_bound(body.len()));
-        let context = self.context.get_or_insert_with(CCtx::create);
-        let done = match &self.dictionary {
-            Some(dictionary) => context.compress_using_cdict(&mut packed, body, dictionary),
-            None => context.compress(&mut packed, body, LEVEL),
-        };
+        let context = self.context.get_or_insert_with(|| compressing(&[]));
+        let done = context.compress2(&mut packed, body);
         // Nothing but lack of memory makes it fail; then the body is kept as it is.
-        let smaller = done.is_ok() && packed.len() < body.len();
-        match smaller || body.starts_with(&MAGIC) {
-            true => packed,
-            false => body.to_vec(),
+        match done {
+            Ok(_) => packed,
+            Err(_) => body.to_vec(),
         }
     }
+}
+
+/// A frame carries a checksum: a damaged one is noticed and never taken for another text.
+fn compressing(dictionary: &[u8]) -> CCtx<'static> {
+    let mut context = CCtx::create();
+    for parameter in [
+        CParameter::CompressionLevel(LEVEL),
+        CParameter::ChecksumFlag(true),
+    ] {
+        let set = context.set_parameter(parameter);
+        debug_assert!(set.is_ok(), "zstd knows both");
+    }
+    // Nothing but lack of memory makes it fail; then frames are longer.
+    let _ = context.load_dictionary(dictionary);
+    context
 }
 
 impl fmt::Debug for Compressor {
@@ -166,7 +177,7 @@ impl Store {
         self.compressor.next_at = latest
             .as_ref()
             .map_or(FIRST_AT, |(made_at, _)| made_at.saturating_mul(AGAIN_AT));
-        self.compressor.dictionary = latest.and_then(|(_, data)| CDict::try_create(&data, LEVEL));
+        self.compressor.context = latest.map(|(_, data)| compressing(&data));
         Ok(())
     }
 

@@ -28,14 +28,28 @@ pub enum StoreError {
     },
     /// The file is not our database, or its pages are damaged.
     #[error(
-        "{path} is damaged or not a taojin store ({detail}): move it away and crawl again, or rescue it with \
-         `sqlite3 {path} .recover | sqlite3 rescued.sqlite`"
+        "{path} is damaged or not a taojin store ({detail}): stop taojin, then restore a copy with \
+         `taojin restore --replace FILE`, or rescue what can be read with \
+         `sqlite3 {path} .recover | sqlite3 rescued.sqlite` and move rescued.sqlite into its place"
     )]
     Damaged {
         /// The database file.
         path: PathBuf,
         /// What SQLite says.
         detail: String,
+    },
+    /// The database holds nothing, and the index beside it was made from one that did.
+    #[error(
+        "{path} is new and empty, but the index in {index} was made from a store with {changes} changes: if the store was lost, \
+         put a copy in its place with `taojin restore --replace FILE`; to begin anew without it, remove {index}"
+    )]
+    Lost {
+        /// The database file.
+        path: PathBuf,
+        /// Folder of the index.
+        index: PathBuf,
+        /// Number of the last change that the index has.
+        changes: u64,
     },
     /// The database was written by a newer program.
     #[error(

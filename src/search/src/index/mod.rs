@@ -10,6 +10,7 @@ mod days;
 mod entry;
 mod grouping;
 mod groups;
+mod integrity;
 mod leftovers;
 mod pinyin;
 mod plain;
@@ -39,6 +40,7 @@ use serde::{Deserialize, Serialize};
 pub use date::parse_published;
 pub use days::{DateCount, DateUnit, Dates};
 pub use entry::Entry;
+pub use integrity::check_files;
 pub use query::{Clause, Filter, Group, Occur, Query, Sort, Target};
 pub use reader::Reader;
 pub use rebuild::{

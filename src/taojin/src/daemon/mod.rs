@@ -276,6 +276,7 @@ impl Crawl {
 /// The store of the data folder, with its retention; documents that only an older index keeps are taken over first.
 pub(crate) fn open_store(loaded: &Loaded) -> anyhow::Result<Store> {
     let mut store = Store::open(&loaded.config.data_dir)?;
+    index::refuse_lost_store(&loaded.index_dir(), &store)?;
     store.set_retention(loaded.config.documents.retention());
     if let Some(ahead) = index::is_ahead(&loaded.index_dir(), &store)? {
         tracing::warn!(

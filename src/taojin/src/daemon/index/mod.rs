@@ -16,11 +16,12 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use super::Shared;
+use super::report::systemd;
 use crate::config::Loaded;
 use crate::documents::{StoreDocuments, decode};
 use crate::serve::metrics;
 use anew::Anew;
-use taojin_crawl::store::{self, Store};
+use taojin_crawl::store::{self, Store, StoreError};
 use taojin_search::index::{self, IndexError, Writer};
 
 pub use anew::Progress;
@@ -85,6 +86,22 @@ pub(super) fn is_ahead(dir: &Path, store: &Store) -> anyhow::Result<Option<i64>>
     let seq = i64::try_from(noted.seq).unwrap_or(i64::MAX);
     let is_ours = noted.store == store.store_id()?;
     Ok((is_ours && seq > store.last_document_seq()?).then_some(seq))
+}
+
+/// Refuses to go on with an empty store beside an index of another one: its documents were in the store that is gone, and
+/// a new index would leave no sign of them.
+pub(super) fn refuse_lost_store(dir: &Path, store: &Store) -> anyhow::Result<()> {
+    let noted = index::noted(dir).unwrap_or_default();
+    // Indexes of formats that kept their documents themselves name no store.
+    if store.last_document_seq()? > 0 || noted.seq == 0 || noted.store == 0 {
+        return Ok(());
+    }
+    Err(StoreError::Lost {
+        path: store.path().to_owned(),
+        index: dir.to_owned(),
+        changes: noted.seq,
+    }
+    .into())
 }
 
 impl Indexer {
@@ -152,7 +169,9 @@ impl Indexer {
         self.begin_anew()
     }
 
+    /// Opens an index for writing, if what is in its files is what was written: a merge would hide the damage.
     fn writer_in(&self, dir: &Path) -> Result<Writer, IndexError> {
+        index::check_files(dir, systemd::still_starting)?;
         let documents = Arc::clone(&self.documents);
         Writer::open(dir, &self.config, documents, self.store_id)
     }
