@@ -47,6 +47,7 @@ fn plan() -> TrialPlan {
         traps: true,
         slow_ms: 2_000,
         validators: true,
+        redesign_days: 0,
     }
 }
 

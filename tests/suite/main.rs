@@ -46,6 +46,7 @@ mod trial;
 mod warc;
 mod web_page;
 mod world;
+mod year;
 
 /// A line for who runs the tests with `--no-capture`.
 #[expect(clippy::print_stderr, reason = "a test's report")]

@@ -85,6 +85,14 @@ impl Trial {
         self.web.articles().iter().map(parse).collect()
     }
 
+    /// More keys for the section `[crawl]`.
+    pub(crate) fn set_crawl(&self, keys: &str) {
+        let file = self.dir.path().join("taojin.toml");
+        let text = fs::read_to_string(&file).expect("taojin.toml");
+        let with = text.replace("[crawl]\n", &format!("[crawl]\n{keys}"));
+        fs::write(file, with).expect("taojin.toml");
+    }
+
     /// When cycles begin, as in the file of a site.
     pub(crate) fn set_schedule(&self, schedule: &str) {
         let file = self.dir.path().join("sites.d").join(format!("{SITE}.toml"));
