@@ -1,51 +1,28 @@
 /* Sees every change that a program makes to files below one folder, writes it down, and can make it fail.
  *
- * Loaded with LD_PRELOAD. A seccomp filter turns the system calls that matter into a signal (SIGSYS), whose handler here
- * carries them out. Unlike replacing functions of the C library, that also catches what a program asks the kernel for
- * directly, as Rust's rustix does for rename. x86-64 Linux only.
+ * Loaded with LD_PRELOAD. trap.c passes the system calls that matter to carry_out() here. x86-64 Linux only.
  *
  * TAOJIN_DISK_ROOT     the folder; everything else passes through unseen
  * TAOJIN_DISK_JOURNAL  file that gets a record of each change, in the order of their effects (disk/journal.rs reads it)
- * TAOJIN_DISK_FAULTS   file of `struct faults`, shared with the test, which says what fails now (disk/faults.rs writes it)
+ * TAOJIN_DISK_FAULTS   file of `struct faults` (faults.c), which says what fails now (disk/faults.rs writes it)
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
-#include <ucontext.h>
+
+#include "faults.h"
+#include "trap.h"
 
 #define PATH 4096
 #define RENAME_FLAG_EXCHANGE 2
-
-/* What fails now. The test writes it while the program runs. */
-struct faults {
-    uint32_t kind;      /* enum kind */
-    uint32_t remaining; /* calls that still fail; UINT32_MAX: all */
-    uint32_t slow_ms;   /* what a call takes with SLOW */
-    uint32_t hits;      /* calls that were made to fail */
-    uint32_t spared;    /* calls that still work before the first that fails */
-    char patterns[236]; /* which files, below the folder: patterns with *, between them | */
-};
-
-enum kind { NONE, FAIL_EIO, FAIL_ENOSPC, FAIL_EROFS, SHORT, SLOW };
-
-/* What a call does, as far as faults tell them apart. */
-enum deed { READS, OPENS_TO_READ, OPENS_TO_WRITE, MAKES, WRITES, GROWS, SYNCS, RENAMES, REMOVES };
 
 /* The head of a record; two names and the data follow. */
 struct record {
@@ -60,29 +37,17 @@ struct record {
 static char root[PATH];
 static size_t root_length;
 static int journal = -1;
-static volatile struct faults *faults;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* The one place from which system calls pass the filter. */
-long disk_syscall(long number, long a, long b, long c, long d, long e, long f);
-extern char disk_syscall_end[];
-__asm__(".text\n"
-        ".globl disk_syscall\n"
-        "disk_syscall:\n"
-        "  mov %rdi, %rax\n  mov %rsi, %rdi\n  mov %rdx, %rsi\n  mov %rcx, %rdx\n"
-        "  mov %r8, %r10\n  mov %r9, %r8\n  mov 8(%rsp), %r9\n"
-        "  syscall\n"
-        ".globl disk_syscall_end\n"
-        "disk_syscall_end:\n"
-        "  ret\n");
-
-#define CALL(number, ...) CALL_(number, __VA_ARGS__, 0, 0, 0, 0, 0, 0)
-#define CALL_(number, a, b, c, d, e, f, ...)                                                                            \
-    disk_syscall(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
 static int in_root(const char *path)
 {
     return strncmp(path, root, root_length) == 0 && (path[root_length] == '/' || path[root_length] == 0);
+}
+
+/* A path as the patterns of faults have it. */
+static const char *below(const char *path)
+{
+    return path[root_length] ? path + root_length + 1 : "";
 }
 
 /* The path that a descriptor stands for, or nothing. */
@@ -147,73 +112,13 @@ static void note(char op, uint64_t inode, int64_t offset, const char *name, cons
         abort(); /* a journal with a gap would prove nothing */
 }
 
-static int matches(const char *pattern, const char *end, const char *text)
-{
-    for (; pattern < end; pattern++, text++) {
-        if (*pattern == '*') {
-            for (;; text++) {
-                if (matches(pattern + 1, end, text))
-                    return 1;
-                if (!*text)
-                    return 0;
-            }
-        }
-        if (*pattern != *text)
-            return 0;
-    }
-    return !*text;
-}
-
-/* Whether a fault meets this call now; with a kind. */
-static enum kind fault(const char *path, enum deed deed)
-{
-    if (!faults || faults->kind == NONE || strlen(path) <= root_length)
-        return NONE;
-    enum kind kind = faults->kind;
-    int fits = kind == FAIL_EIO || kind == SLOW || (kind == SHORT && deed == WRITES) ||
-               (kind == FAIL_ENOSPC && (deed == MAKES || deed == WRITES || deed == GROWS)) ||
-               (kind == FAIL_EROFS && deed != READS && deed != OPENS_TO_READ && deed != SYNCS);
-    if (!fits)
-        return NONE;
-    const char *pattern = (const char *)faults->patterns;
-    const char *below = path + root_length + 1;
-    while (*pattern) {
-        const char *end = strchrnul(pattern, '|');
-        if (matches(pattern, end, below))
-            break;
-        pattern = *end ? end + 1 : end;
-    }
-    if (!*pattern)
-        return NONE;
-    if (faults->spared > 0) {
-        __sync_fetch_and_sub(&faults->spared, 1);
-        return NONE;
-    }
-    if (faults->remaining != UINT32_MAX && __sync_fetch_and_sub(&faults->remaining, 1) - 1 >= UINT32_MAX / 2) {
-        faults->remaining = 0;
-        return NONE;
-    }
-    __sync_fetch_and_add(&faults->hits, 1);
-    if (kind == SLOW) {
-        struct timespec pause = {faults->slow_ms / 1000, faults->slow_ms % 1000 * 1000000L};
-        CALL(SYS_nanosleep, &pause, 0);
-        return NONE;
-    }
-    return kind;
-}
-
-static long error_of(enum kind kind)
-{
-    return kind == FAIL_EIO ? -EIO : kind == FAIL_ENOSPC ? -ENOSPC : -EROFS;
-}
-
 /* write, pwrite, writev, pwritev: `at` is less than 0 for the descriptor's own place. */
 static long writes(long fd, const struct iovec *parts, long count, int64_t at)
 {
     char path[PATH];
     if (!path_of(fd, path))
         return at < 0 ? CALL(SYS_writev, fd, parts, count) : CALL(SYS_pwritev, fd, parts, count, at, 0);
-    enum kind kind = fault(path, WRITES);
+    enum kind kind = fault(below(path), WRITES);
     if (kind != NONE && kind != SHORT)
         return error_of(kind);
     size_t length = 0;
@@ -252,7 +157,7 @@ static long opens(int at, const char *name, long flags, long mode)
     int was_there = CALL(SYS_newfstatat, at, name, &file, 0) == 0;
     int makes = flags & O_CREAT && !was_there;
     int to_write = (flags & O_ACCMODE) != O_RDONLY;
-    enum kind kind = fault(path, makes ? MAKES : to_write ? OPENS_TO_WRITE : OPENS_TO_READ);
+    enum kind kind = fault(below(path), makes ? MAKES : to_write ? OPENS_TO_WRITE : OPENS_TO_READ);
     if (kind != NONE)
         return error_of(kind);
     pthread_mutex_lock(&lock);
@@ -274,7 +179,7 @@ static long truncates(long number, const long *a)
     char path[PATH];
     if (!path_of(a[0], path))
         return CALL(number, a[0], a[1], a[2], a[3]);
-    enum kind kind = fault(path, GROWS);
+    enum kind kind = fault(below(path), GROWS);
     if (kind != NONE)
         return error_of(kind);
     if (number == SYS_fallocate)
@@ -294,7 +199,7 @@ static long syncs(long number, long fd)
     char path[PATH];
     if (!path_of(fd, path))
         return CALL(number, fd);
-    enum kind kind = fault(path, SYNCS);
+    enum kind kind = fault(below(path), SYNCS);
     if (kind != NONE)
         return error_of(kind);
     pthread_mutex_lock(&lock);
@@ -335,7 +240,7 @@ static long removes(int at, const char *name, long flags)
     char path[PATH];
     if (!resolve(at, name, path))
         return CALL(SYS_unlinkat, at, name, flags);
-    enum kind kind = fault(path, REMOVES);
+    enum kind kind = fault(below(path), REMOVES);
     if (kind != NONE)
         return error_of(kind);
     pthread_mutex_lock(&lock);
@@ -351,7 +256,7 @@ static long makes_folder(int at, const char *name, long mode)
     char path[PATH];
     if (!resolve(at, name, path))
         return CALL(SYS_mkdirat, at, name, mode);
-    enum kind kind = fault(path, MAKES);
+    enum kind kind = fault(below(path), MAKES);
     if (kind != NONE)
         return error_of(kind);
     pthread_mutex_lock(&lock);
@@ -366,8 +271,8 @@ static long makes_folder(int at, const char *name, long mode)
 static long reads(long number, const long *a)
 {
     char path[PATH];
-    if (faults && faults->kind != NONE && path_of(a[0], path)) {
-        enum kind kind = fault(path, READS);
+    if (is_faulty() && path_of(a[0], path)) {
+        enum kind kind = fault(below(path), READS);
         if (kind != NONE)
             return error_of(kind);
     }
@@ -383,7 +288,7 @@ static long maps(const long *a)
     return CALL(SYS_mmap, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-static long carry_out(long number, const long *a)
+long carry_out(long number, const long *a)
 {
     char path[PATH];
     struct iovec part = {(void *)a[1], a[2]};
@@ -420,64 +325,6 @@ static long carry_out(long number, const long *a)
     }
 }
 
-static void on_trap(int signal, siginfo_t *info, void *context)
-{
-    (void)signal;
-    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
-    long a[] = {registers[REG_RDI], registers[REG_RSI], registers[REG_RDX],
-                registers[REG_R10], registers[REG_R8],  registers[REG_R9]};
-    registers[REG_RAX] = carry_out(info->si_syscall, a);
-}
-
-static const int watched[] = {
-    SYS_write,    SYS_pwrite64, SYS_writev,    SYS_pwritev, SYS_open,   SYS_openat, SYS_creat,   SYS_ftruncate,
-    SYS_fallocate, SYS_fsync,   SYS_fdatasync, SYS_rename,  SYS_renameat, SYS_renameat2, SYS_link, SYS_linkat,
-    SYS_unlink,   SYS_rmdir,    SYS_unlinkat,  SYS_mkdir,   SYS_mkdirat, SYS_copy_file_range, SYS_sendfile,
-};
-#define WATCHED (sizeof watched / sizeof *watched)
-
-static void install(void)
-{
-    struct sock_filter code[80];
-    int n = 0;
-    uint64_t gate = (uint64_t)disk_syscall_end;
-#define LOAD(what) code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, what))
-#define ARGUMENT(i) code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[i]))
-#define IF_EQUAL(value, yes, no) code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
-#define IF_SET(bits, yes, no) code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, yes, no)
-#define RETURN(value) code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, value)
-    LOAD(instruction_pointer);
-    IF_EQUAL((uint32_t)gate, 0, 3);
-    code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-                                             offsetof(struct seccomp_data, instruction_pointer) + 4);
-    IF_EQUAL((uint32_t)(gate >> 32), 0, 1);
-    RETURN(SECCOMP_RET_ALLOW);
-    LOAD(nr);
-    for (size_t i = 0; i < WATCHED; i++) {
-        IF_EQUAL((uint32_t)watched[i], 0, 1);
-        RETURN(SECCOMP_RET_TRAP);
-    }
-    if (faults) {
-        IF_EQUAL(SYS_read, 1, 0);
-        IF_EQUAL(SYS_pread64, 0, 1);
-        RETURN(SECCOMP_RET_TRAP);
-    }
-    /* Memory that is shared, written and of a file. */
-    IF_EQUAL(SYS_mmap, 0, 6);
-    ARGUMENT(2);
-    IF_SET(PROT_WRITE, 0, 4);
-    ARGUMENT(3);
-    IF_SET(MAP_ANONYMOUS, 2, 0);
-    IF_SET(MAP_SHARED, 0, 1);
-    RETURN(SECCOMP_RET_TRAP);
-    RETURN(SECCOMP_RET_ALLOW);
-    struct sock_fprog program = {.len = n, .filter = code};
-    struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_NODEFER};
-    if (sigaction(SIGSYS, &action, 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-        abort();
-}
-
 __attribute__((constructor)) static void begin(void)
 {
     const char *folder = getenv("TAOJIN_DISK_ROOT");
@@ -489,11 +336,7 @@ __attribute__((constructor)) static void begin(void)
     root_length = strlen(root);
     if (records && (journal = open(records, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600)) < 0)
         abort();
-    if (rules) {
-        int fd = open(rules, O_RDWR | O_CLOEXEC);
-        faults = mmap(0, sizeof *faults, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (fd < 0 || faults == MAP_FAILED)
-            abort();
-    }
-    install();
+    if (rules)
+        read_faults(rules);
+    trap_calls(rules != 0);
 }

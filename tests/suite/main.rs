@@ -13,12 +13,14 @@ mod damage;
 mod deletion;
 mod demo;
 mod demo_commands;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod disk;
 mod document_log;
 mod duplicates;
 mod eval;
 mod export;
 mod extract_inputs;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
 mod figures;
 mod first_hour;
@@ -33,6 +35,7 @@ mod kill;
 mod layout;
 mod outline;
 mod pages;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod power_loss;
 mod same_documents;
 mod sample_pages;

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Length of `struct faults` in `tests/disk/disk.c`.
+/// Length of `struct faults` in `tests/disk/faults.c`.
 const BYTES: usize = 256;
 const PATTERNS: usize = 20;
 /// Calls that fail are not counted.

@@ -1,5 +1,5 @@
 //! A disk under the real program that writes down what it is told, and that fails when it is told to. The part that sees
-//! the program's system calls is `tests/disk/disk.c`; gcc, which building taojin needs anyway, makes it at run time.
+//! the program's system calls is `tests/disk`; gcc, which building taojin needs anyway, makes it at run time.
 
 pub(crate) mod faults;
 pub(crate) mod journal;
@@ -43,7 +43,10 @@ fn library() -> &'static Path {
         let output = Command::new("gcc")
             .args(["-O1", "-Wall", "-shared", "-fPIC", "-o"])
             .arg(&made)
-            .arg(Path::new(ROOT).join("tests/disk/disk.c"))
+            .args(
+                ["disk.c", "faults.c", "trap.c"]
+                    .map(|file| Path::new(ROOT).join("tests/disk").join(file)),
+            )
             .output()
             .expect("gcc runs");
         let said = String::from_utf8_lossy(&output.stderr);
