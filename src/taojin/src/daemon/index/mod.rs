@@ -7,6 +7,8 @@
 
 mod anew;
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -48,6 +50,8 @@ pub(super) struct Indexer {
     writer: Option<Writer>,
     /// The index that is to replace it.
     anew: Option<Anew>,
+    /// Indexes whose files are as they were written.
+    checked: RefCell<HashSet<PathBuf>>,
     /// Whether this is the daemon, not one pass of a crawl.
     forever: bool,
     shared: Arc<Shared>,
@@ -134,6 +138,7 @@ impl Indexer {
             documents: Arc::new(StoreDocuments::of(&loaded.config.data_dir)),
             writer: None,
             anew: None,
+            checked: RefCell::default(),
             forever,
             shared,
         })
@@ -171,7 +176,11 @@ impl Indexer {
 
     /// Opens an index for writing, if what is in its files is what was written: a merge would hide the damage.
     fn writer_in(&self, dir: &Path) -> Result<Writer, IndexError> {
-        index::check_files(dir, systemd::still_starting)?;
+        // Once: opening is tried again every few seconds while a disk is full.
+        if !self.checked.borrow().contains(dir) {
+            index::check_files(dir, systemd::still_starting)?;
+            self.checked.borrow_mut().insert(dir.to_owned());
+        }
         let documents = Arc::clone(&self.documents);
         Writer::open(dir, &self.config, documents, self.store_id)
     }
