@@ -2,8 +2,9 @@
 //! all the time, what is left of it when it stops.
 //!
 //! `cargo bench --bench soak` takes a minute; `TAOJIN_SOAK_MINUTES=30 TAOJIN_SOAK_SVG=docs/soak.svg cargo bench --bench
-//! soak` is the full length. Whatever the length, 20 days pass for the crawl. Fails if memory grows, a tenth of the time
-//! passes without a fetch, a task stays behind, the stop takes more than 10 s or an article is missing.
+//! soak` is the full length. Whatever the length, 20 days pass for the crawl; with `TAOJIN_SOAK_DAYS=365
+//! TAOJIN_SOAK_MINUTES=60` it is a year in an hour. Each site has another design each month. Fails if memory grows, a tenth
+//! of the time passes without a fetch, a task stays behind, the stop takes more than 10 s or an article is missing.
 
 #![expect(clippy::print_stdout, reason = "a report for a person")]
 
@@ -24,7 +25,7 @@ use taojin_search::analyze::Analyzer;
 use taojin_search::index;
 use taojin_uri::CrawlUri;
 
-/// Days that pass for the crawl.
+/// Days that pass for the crawl where the environment names no number.
 const DAYS: u32 = 20;
 const DAY_MS: f64 = 86_400_000.0;
 /// Samples of the memory.
@@ -35,6 +36,10 @@ const BEGIN_MS: i64 = 1_790_000_000_000;
 const MOST_STOP: Duration = Duration::from_secs(10);
 /// Memory may grow by this share from the second third of the time to the last.
 const MOST_GROWTH: f64 = 0.1;
+
+fn days() -> u32 {
+    std::env::var("TAOJIN_SOAK_DAYS").map_or(DAYS, |n| n.parse().expect("a number"))
+}
 
 fn plan() -> TrialPlan {
     TrialPlan {
@@ -47,6 +52,7 @@ fn plan() -> TrialPlan {
         traps: true,
         slow_ms: 2_000,
         validators: true,
+        redesign_days: 30,
     }
 }
 
@@ -60,7 +66,7 @@ fn main() {
         std::env::var("TAOJIN_SOAK_MINUTES").map_or(1.0, |n| n.parse().expect("a number"));
     let length = Duration::from_secs_f64(minutes * 60.0);
     let dir = tempfile::tempdir().expect("temporary folder");
-    let day_ms = length.as_secs_f64() * 1000.0 / f64::from(DAYS);
+    let day_ms = length.as_secs_f64() * 1000.0 / f64::from(days());
     let (mut child, port) = start_web(day_ms);
     let web = TrialWeb::new(plan(), port);
     configure(dir.path(), &web);
@@ -78,7 +84,7 @@ fn serve_web(day_ms: f64) {
         let web = Arc::new(TrialWeb::new(plan(), port));
         println!("{port}");
         let serving = tokio::spawn(trial::serve(Arc::clone(&web), sockets));
-        for day in 1..DAYS {
+        for day in 1..days() {
             tokio::time::sleep(Duration::from_secs_f64(day_ms / 1000.0)).await;
             web.set_day(day);
             web.take_log();
@@ -181,7 +187,7 @@ fn report(soak: &Soak, dir: &Path, web: &TrialWeb, length: Duration) {
         .filter(|part| part.first().map(|s| s.1) == part.last().map(|s| s.1))
         .count();
     // What came up to three days before the end was found by then, whatever had to be tried again.
-    web.set_day(DAYS - 4);
+    web.set_day(days() - 4);
     let indexed = indexed(dir);
     let missing = web
         .articles()
@@ -189,9 +195,10 @@ fn report(soak: &Soak, dir: &Path, web: &TrialWeb, length: Duration) {
         .filter(|a| !indexed.contains(&CrawlUri::parse(a).expect("good").to_string()))
         .count();
     println!(
-        "{:.0} s, {DAYS} days, {} fetches, {} documents, {missing} missing; memory {:.0} MB in the second third, {:.0} MB in \
+        "{:.0} s, {} days, {} fetches, {} documents, {missing} missing; memory {:.0} MB in the second third, {:.0} MB in \
          the last ({:+.1} %), peak {} MB; stopped in {:.1} s, {} tasks left, {idle} tenths without a fetch",
         length.as_secs_f64(),
+        days(),
         soak.samples.last().map_or(0, |s| s.1),
         indexed.len(),
         middle / 1024.0,

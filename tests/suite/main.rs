@@ -10,14 +10,19 @@ mod config;
 mod control;
 mod crawl_pass;
 mod daemon;
+mod damage;
 mod deletion;
 mod demo;
 mod demo_commands;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod disk;
 mod document_log;
 mod duplicates;
 mod eval;
 mod export;
 mod extract_inputs;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod faults;
 mod figures;
 mod first_hour;
 mod follow;
@@ -31,6 +36,8 @@ mod kill;
 mod layout;
 mod outline;
 mod pages;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod power_loss;
 mod same_documents;
 mod sample_pages;
 mod search_command;
@@ -43,6 +50,7 @@ mod trial;
 mod warc;
 mod web_page;
 mod world;
+mod year;
 
 /// A line for who runs the tests with `--no-capture`.
 #[expect(clippy::print_stderr, reason = "a test's report")]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -85,18 +85,39 @@ impl Trial {
         self.web.articles().iter().map(parse).collect()
     }
 
+    /// More keys for the section `[crawl]`.
+    pub(crate) fn set_crawl(&self, keys: &str) {
+        let file = self.dir.path().join("taojin.toml");
+        let text = fs::read_to_string(&file).expect("taojin.toml");
+        let with = text.replace("[crawl]\n", &format!("[crawl]\n{keys}"));
+        fs::write(file, with).expect("taojin.toml");
+    }
+
+    /// When cycles begin, as in the file of a site.
+    pub(crate) fn set_schedule(&self, schedule: &str) {
+        let file = self.dir.path().join("sites.d").join(format!("{SITE}.toml"));
+        let text = fs::read_to_string(&file).expect("site file");
+        fs::write(file, text.replace("@daily", schedule)).expect("site file");
+    }
+
     /// Address → how often it is in the index.
     pub(crate) fn indexed(&self) -> BTreeMap<String, usize> {
-        let dir = self.data_dir();
-        let reader = open_folder(&dir, &Analyzer::new(&[]), &index::Config::default())
-            .expect("the index opens");
-        let mut found = BTreeMap::new();
-        reader
-            .for_each(|stored| {
-                *found.entry(stored.document.url).or_insert(0) += 1;
-                true
-            })
-            .expect("the index can be read");
-        found
+        indexed(&self.data_dir()).expect("the index can be read")
     }
+
+    /// The same; none where it cannot be read at present.
+    pub(crate) fn try_indexed(&self) -> Option<BTreeMap<String, usize>> {
+        indexed(&self.data_dir())
+    }
+}
+
+/// Address → how often it is in the index of a data folder; none where it cannot be read.
+pub(crate) fn indexed(dir: &Path) -> Option<BTreeMap<String, usize>> {
+    let reader = open_folder(dir, &Analyzer::new(&[]), &index::Config::default()).ok()?;
+    let mut found = BTreeMap::new();
+    let read = reader.for_each(|stored| {
+        *found.entry(stored.document.url).or_insert(0) += 1;
+        true
+    });
+    read.ok().map(|()| found)
 }

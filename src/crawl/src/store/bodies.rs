@@ -7,6 +7,7 @@
 //! names the one it needs.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::num::NonZeroU32;
 
@@ -41,7 +42,7 @@ pub struct PackedBody(pub(super) Vec<u8>);
 /// Makes bodies smaller.
 #[derive(Default)]
 pub(super) struct Compressor {
-    /// Holds the dictionary.
+    /// With the latest dictionary in it.
     context: Option<CCtx<'static>>,
     /// Number of the change at which the next dictionary is made; 0: not read from the store yet.
     next_at: i64,
@@ -58,16 +59,29 @@ impl Compressor {
     /// The body as it goes into the store.
     pub(super) fn pack(&mut self, body: &[u8]) -> Vec<u8> {
         let mut packed = Vec::with_capacity(zstd_safe::compress_bound(body.len()));
+        let context = self.context.get_or_insert_with(|| compressing(&[]));
+        let done = context.compress2(&mut packed, body);
         // Nothing but lack of memory makes it fail; then the body is kept as it is.
-        let done = self
-            .context
-            .as_mut()
-            .and_then(|context| context.compress2(&mut packed, body).ok());
         match done {
-            Some(length) if length < body.len() || body.starts_with(&MAGIC) => packed,
-            _ => body.to_vec(),
+            Ok(_) => packed,
+            Err(_) => body.to_vec(),
         }
     }
+}
+
+/// A frame carries a checksum: a damaged one is noticed and never taken for another text.
+fn compressing(dictionary: &[u8]) -> CCtx<'static> {
+    let mut context = CCtx::create();
+    for parameter in [
+        CParameter::CompressionLevel(LEVEL),
+        CParameter::ChecksumFlag(true),
+    ] {
+        let set = context.set_parameter(parameter);
+        debug_assert!(set.is_ok(), "zstd knows both");
+    }
+    // Nothing but lack of memory makes it fail; then frames are longer.
+    let _ = context.load_dictionary(dictionary);
+    context
 }
 
 impl fmt::Debug for Compressor {
@@ -115,15 +129,18 @@ impl Reader {
         let done = match zstd_safe::get_dict_id_from_frame(packed) {
             None => context.decompress(&mut body, packed),
             Some(id) => {
-                if !dictionaries.contains_key(&id) {
-                    let sql = "SELECT data FROM dictionary WHERE id = ?1";
-                    let data: Option<Vec<u8>> = self.row(sql, [id.get()], |row| row.get(0))?;
-                    let dictionary = data
-                        .and_then(|data| DDict::try_create(&data))
-                        .ok_or_else(|| damaged("its dictionary is missing"))?;
-                    dictionaries.insert(id, dictionary);
-                }
-                context.decompress_using_ddict(&mut body, packed, &dictionaries[&id])
+                let dictionary = match dictionaries.entry(id) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(free) => {
+                        let sql = "SELECT data FROM dictionary WHERE id = ?1";
+                        let data: Option<Vec<u8>> = self.row(sql, [id.get()], |row| row.get(0))?;
+                        let dictionary = data
+                            .and_then(|data| DDict::try_create(&data))
+                            .ok_or_else(|| damaged("its dictionary is missing"))?;
+                        free.insert(dictionary)
+                    }
+                };
+                context.decompress_using_ddict(&mut body, packed, dictionary)
             }
         };
         done.map_err(|code| damaged(zstd_safe::get_error_name(code)))?;
@@ -165,8 +182,7 @@ impl Store {
         self.compressor.next_at = latest
             .as_ref()
             .map_or(FIRST_AT, |(made_at, _)| made_at.saturating_mul(AGAIN_AT));
-        let dictionary = latest.map_or(Vec::new(), |(_, data)| data);
-        self.compressor.context = context(&dictionary).ok();
+        self.compressor.context = latest.map(|(_, data)| compressing(&data));
         Ok(())
     }
 
@@ -188,15 +204,6 @@ impl Store {
         }
         Ok(samples)
     }
-}
-
-/// What compresses with a dictionary, or with none if it is empty. An error is a code of zstd.
-fn context(dictionary: &[u8]) -> Result<CCtx<'static>, usize> {
-    let mut context = CCtx::create();
-    context.set_parameter(CParameter::CompressionLevel(LEVEL))?;
-    context.set_parameter(CParameter::ChecksumFlag(true))?;
-    context.load_dictionary(dictionary)?;
-    Ok(context)
 }
 
 /// Keeps a dictionary. Should its number be taken, the one that has it is used from now on.

@@ -28,7 +28,7 @@ pub enum StoreError {
     },
     /// The file is not our database, or its pages are damaged.
     #[error(
-        "{path} is damaged or not a taojin store ({detail}): put a backup in its place (`taojin restore --replace FILE`), \
+        "{path} is damaged or not a taojin store ({detail}): stop taojin, then put a backup in its place (`taojin restore --replace FILE`), \
          or what can still be read of it (`taojin restore --replace --damaged {path}`)"
     )]
     Damaged {
@@ -36,6 +36,19 @@ pub enum StoreError {
         path: PathBuf,
         /// What SQLite says.
         detail: String,
+    },
+    /// The database holds nothing, and the index beside it was made from one that did.
+    #[error(
+        "{path} is new and empty, but the index in {index} was made from a store with {changes} changes: if the store was lost, \
+         put a copy in its place with `taojin restore --replace FILE`; to begin anew without it, remove {index}"
+    )]
+    Lost {
+        /// The database file.
+        path: PathBuf,
+        /// Folder of the index.
+        index: PathBuf,
+        /// Number of the last change that the index has.
+        changes: u64,
     },
     /// The database was written by a newer program.
     #[error(

@@ -39,6 +39,8 @@ pub struct TrialPlan {
     pub slow_ms: u64,
     /// Whether pages come with an `ETag`.
     pub validators: bool,
+    /// Days after which each host gives its articles another design; 0: never.
+    pub redesign_days: u32,
 }
 
 impl Default for TrialPlan {
@@ -53,6 +55,7 @@ impl Default for TrialPlan {
             traps: false,
             slow_ms: 300,
             validators: true,
+            redesign_days: 0,
         }
     }
 }
@@ -178,6 +181,14 @@ impl TrialWeb {
     /// The requests since the log was last taken, oldest first.
     pub fn take_log(&self) -> Vec<TrialHit> {
         std::mem::take(&mut *locked(&self.log))
+    }
+
+    /// Which design the articles of a host have. Hosts do not change on the same day.
+    pub(super) fn design(&self, host: u32) -> u32 {
+        let days = self.plan.redesign_days;
+        (self.day() + host % days.max(1))
+            .checked_div(days)
+            .unwrap_or(0)
     }
 
     /// Which version of an article is served: it changes each day, or never.

@@ -76,6 +76,29 @@ const HOW: [&str; 12] = [
     "首次在这一地区",
 ];
 
+/// Designs of an article: what stands before it, the classes of its date and of its text, what stands after it.
+const DESIGNS: [(&str, &str, &str, &str); 4] = [
+    ("", "info", "content", ""),
+    (
+        "<div class=\"wrap\"><div class=\"main\">",
+        "meta",
+        "article-body",
+        "</div></div>",
+    ),
+    (
+        "<div id=\"page\"><div class=\"bar\"><span>试验网</span></div>",
+        "source",
+        "TRS_Editor",
+        "</div>",
+    ),
+    (
+        "<table><tr><td><div class=\"left\"><em>频道</em></div></td><td>",
+        "time",
+        "text",
+        "</td></tr></table>",
+    ),
+];
+
 /// Path of an article.
 pub(super) fn article_path(n: u32) -> String {
     format!("/news/{:03}/{n}.html", n / 100)
@@ -204,9 +227,11 @@ fn article(web: &TrialWeb, host: u32, n: u32) -> String {
     let version = web.version(host, n);
     let title = title(web, host, n);
     let mut html = head(&title);
+    let design = usize::try_from(web.design(host)).unwrap_or(0);
+    let (before, info, content, after) = DESIGNS[design % DESIGNS.len()];
     let _ = writeln!(
         html,
-        "<h1>{title}</h1><div class=\"info\">{} 09:30 来源：试验报</div><div class=\"content\">",
+        "{before}<h1>{title}</h1><div class=\"{info}\">{} 09:30 来源：试验报</div><div class=\"{content}\">",
         date(web, n)
     );
     let seed = web.plan().seed ^ (u64::from(host) << 40) ^ (u64::from(n) << 8);
@@ -214,7 +239,7 @@ fn article(web: &TrialWeb, host: u32, n: u32) -> String {
         let seed = mix(seed ^ (u64::from(version) << 4) ^ paragraph);
         let _ = writeln!(html, "<p>{}</p>", article_text(seed, 7));
     }
-    html.push_str("</div><div class=\"related\">\n");
+    let _ = writeln!(html, "</div>{after}<div class=\"related\">");
     for i in 1..4 {
         // Only older ones: what a page links to does not change.
         let other = mix(seed ^ i) % u64::from(n.max(1));

@@ -10,7 +10,9 @@ mod days;
 mod entry;
 mod grouping;
 mod groups;
+mod integrity;
 mod left_out;
+mod leftovers;
 mod pinyin;
 mod plain;
 mod query;
@@ -41,6 +43,7 @@ use serde::{Deserialize, Serialize};
 pub use date::parse_published;
 pub use days::{DateCount, DateUnit, Dates};
 pub use entry::Entry;
+pub use integrity::check_files;
 pub use left_out::{AllLeftOut, LeftOut, caught};
 pub use query::{Clause, Filter, Group, Occur, Query, Sort, Target};
 pub use reader::Reader;
@@ -122,10 +125,24 @@ impl IndexError {
     pub fn is_transient(&self) -> bool {
         match self {
             IndexError::Locked(_) => true,
-            IndexError::Unreadable { dir, .. } => std::fs::read_dir(dir).is_err(),
+            IndexError::Unreadable { dir, cause } => {
+                is_refusal(cause) || std::fs::read_dir(dir).is_err()
+            }
             _ => false,
         }
     }
+}
+
+/// Errors of the system that say nothing against the index: interrupted, I/O error, try again, no memory, no permission, too
+/// many open files (two), no space, read-only, over quota.
+const REFUSALS: [u32; 10] = [4, 5, 11, 12, 13, 23, 24, 28, 30, 122];
+
+/// Whether the cause of an error is that the system refused, as it does when a disk is full or fails.
+fn is_refusal(cause: &str) -> bool {
+    let says = |code: &u32| {
+        cause.contains(&format!("os error {code})")) || cause.contains(&format!("code: {code},"))
+    };
+    REFUSALS.iter().any(says) || cause.contains("permission denied")
 }
 
 /// Memory of the indexing thread: some 20,000 news articles a segment, less makes more merges. Only a large import

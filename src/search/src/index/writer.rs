@@ -14,6 +14,7 @@ use tantivy::{
 use super::entry::Entry;
 use super::grouping::Grouping;
 use super::left_out::{AllLeftOut, LeftOut, PutAside};
+use super::leftovers::remove_leftovers;
 use super::reprints::Placed;
 use super::schema::{FORMAT, Fields, Noted, PROGRAM, check_format, refuse_newer, unreadable};
 use super::sketch::{Sketch, letters};
@@ -110,6 +111,7 @@ impl Writer {
             TantivyError::LockFailure(_, _) => IndexError::Locked(dir.to_owned()),
             e => unreadable(dir, e),
         })?;
+        remove_leftovers(dir, inner.index()).map_err(|e| unreadable(dir, e))?;
         inner.set_merge_policy(Box::new(merges()));
         Ok(Self {
             dir: dir.to_owned(),

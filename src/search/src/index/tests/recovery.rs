@@ -67,6 +67,63 @@ fn an_uncommitted_tail_is_added_again() {
 }
 
 #[test]
+fn what_a_crash_left_of_a_commit_does_not_stop_the_next() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let text = document("https://a.example/1", "日报", "日产原油");
+    let mut writer = open_writer(dir.path(), &config).unwrap();
+    add(&mut writer, 1, &text);
+    add(&mut writer, 2, &text);
+    writer.commit(2).unwrap();
+    drop(writer);
+    let names = || -> Vec<String> {
+        let entries = std::fs::read_dir(dir.path()).unwrap();
+        let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
+        entries.map(|e| name(e).into_string().unwrap()).collect()
+    };
+    let term = names().into_iter().find(|n| n.ends_with(".term")).unwrap();
+    let segment = term.trim_end_matches(".term");
+    // Which documents are replaced was written, the commit was not. The next one gives the file one of these names.
+    for opstamp in 1..100 {
+        std::fs::write(dir.path().join(format!("{segment}.{opstamp}.del")), b"cut").unwrap();
+    }
+    std::fs::write(dir.path().join(".tmpAbCdEf"), b"cut").unwrap();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
+    add(&mut writer, 1, &text);
+    writer.commit(3).unwrap();
+    drop(writer);
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
+    assert_eq!(reader.num_docs().unwrap(), 2);
+    let left = names().into_iter();
+    let left: Vec<String> = left
+        .filter(|n| n.ends_with(".del") || n == ".tmpAbCdEf")
+        .collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
+
+#[test]
+fn a_disk_that_refuses_says_nothing_against_the_index() {
+    let unreadable = |cause: &str| IndexError::Unreadable {
+        dir: std::env::temp_dir(),
+        cause: cause.to_owned(),
+    };
+    for cause in [
+        "An IO error occurred: 'No space left on device (os error 28)'",
+        "Failed to open file: IoError { io_error: Os { code: 5, kind: Uncategorized }, filepath: \"meta.json\" }",
+        "permission denied; run it as the user that the index belongs to (sudo)",
+    ] {
+        assert!(unreadable(cause).is_transient(), "{cause}");
+    }
+    for cause in [
+        "Data corrupted: 'Data corruption (in file `meta.json`): EOF'",
+        "Files does not exist: \"0989.term\"",
+        "Not a directory (os error 20)",
+    ] {
+        assert!(!unreadable(cause).is_transient(), "{cause}");
+    }
+}
+
+#[test]
 fn broken_folders_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();

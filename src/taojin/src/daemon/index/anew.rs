@@ -11,7 +11,7 @@ use super::Indexer;
 use super::feeding::add_rows;
 use crate::daemon::liveness::Worker;
 use crate::daemon::report::systemd;
-use taojin_search::index::{self, IndexError, Writer};
+use taojin_search::index::{self, Writer};
 
 /// Changes between two commits: what a crash costs at most, some seconds of work.
 const COMMIT_ROWS: usize = 20_000;
@@ -43,7 +43,7 @@ impl Indexer {
         let last = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
         let writer = match self.writer_in(&dir) {
             Ok(writer) if writer.last_seq() <= last => writer,
-            Err(error @ IndexError::Locked(_)) => return Err(error.into()),
+            Err(error) if error.is_transient() => return Err(error.into()),
             // Of an attempt that is of no use any more.
             _ => {
                 index::clear_fresh(&self.dir)?;

@@ -10,6 +10,8 @@ mod feeding;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -20,6 +22,7 @@ use anyhow::Context as _;
 
 use super::Shared;
 use super::liveness::Worker;
+use super::report::systemd;
 use crate::config::Loaded;
 use crate::documents::StoreDocuments;
 use crate::serve::metrics;
@@ -55,6 +58,8 @@ pub(super) struct Indexer {
     /// What failures have taught, for either.
     caution: Caution,
     anew_caution: Caution,
+    /// Indexes whose files are as they were written.
+    checked: RefCell<HashSet<PathBuf>>,
     /// Whether this is the daemon, not one pass of a crawl.
     forever: bool,
     shared: Arc<Shared>,
@@ -95,6 +100,22 @@ pub(super) fn is_ahead(dir: &Path, store: &Store) -> anyhow::Result<Option<i64>>
     Ok((is_ours && seq > store.last_document_seq()?).then_some(seq))
 }
 
+/// Refuses to go on with an empty store beside an index of another one: its documents were in the store that is gone, and
+/// a new index would leave no sign of them.
+pub(super) fn refuse_lost_store(dir: &Path, store: &Store) -> anyhow::Result<()> {
+    let noted = index::noted(dir).unwrap_or_default();
+    // Indexes of formats that kept their documents themselves name no store.
+    if store.last_document_seq()? > 0 || noted.seq == 0 || noted.store == 0 {
+        return Ok(());
+    }
+    Err(StoreError::Lost {
+        path: store.path().to_owned(),
+        index: dir.to_owned(),
+        changes: noted.seq,
+    }
+    .into())
+}
+
 impl Indexer {
     /// Over the index of the data folder. Where it must be made anew, a daemon does so while it works; everybody else now.
     pub(super) fn open(
@@ -127,6 +148,7 @@ impl Indexer {
             anew: None,
             caution: Caution::default(),
             anew_caution: Caution::default(),
+            checked: RefCell::default(),
             forever,
             shared,
         })
@@ -174,7 +196,13 @@ impl Indexer {
         self.begin_anew()
     }
 
+    /// Opens an index for writing, if what is in its files is what was written: a merge would hide the damage.
     fn writer_in(&self, dir: &Path) -> Result<Writer, IndexError> {
+        // Once: opening is tried again every few seconds while a disk is full.
+        if !self.checked.borrow().contains(dir) {
+            index::check_files(dir, systemd::still_starting)?;
+            self.checked.borrow_mut().insert(dir.to_owned());
+        }
         let documents = Arc::clone(&self.documents);
         Writer::open(dir, &self.config, documents, self.store_id)
     }
