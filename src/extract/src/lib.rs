@@ -329,7 +329,7 @@ impl<'a> Reading<'a> {
             links,
             kind: self.body.kind,
             method: self.body.method.to_owned(),
-            charset: page.charset.to_owned(),
+            charset: page.charset.clone(),
             confidence: self.body.confidence,
             noindex: asks("noindex"),
             nofollow: asks("nofollow"),

@@ -1,7 +1,10 @@
 //! What an element says of itself: its name, role, class and id words. In: an element. Out: [`Marks`].
 //! Never looks at text; a mark is a hint that is weighed against the text later.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use foldhash::fast::RandomState;
 
 use crate::literals::{Literals, spelled};
 use crate::page::{Attr, Attrs, NodeId, Page, Tag};
@@ -190,29 +193,21 @@ fn folded(byte: u8) -> u8 {
     }
 }
 
-/// Class and id values remembered; a page seldom has more of them.
-const REMEMBERED: usize = 512;
+/// Attributes that say what an element is for.
+const SAYING: Attrs = Attrs::of(&[Attr::Class, Attr::Id, Attr::Role, Attr::Itemprop]);
 
 /// Reads the marks of the elements of a page. It remembers those of class and id values, which repeat all over a page.
 #[derive(Debug)]
 pub(crate) struct MarkReader<'a> {
     page: &'a Page,
-    /// Values and their marks by the hash of the value: for the last bits of a hash, the last value that had them.
-    known: Vec<(&'a str, Marks)>,
-    /// A name with a blank on either side.
-    bounded: Vec<u8>,
+    known: HashMap<&'a str, Marks, RandomState>,
 }
-
-/// Attributes that say what an element is for.
-const SAYING: Attrs = Attrs::of(&[Attr::Class, Attr::Id, Attr::Role, Attr::Itemprop]);
 
 impl<'a> MarkReader<'a> {
     pub(crate) fn new(page: &'a Page) -> Self {
         Self {
             page,
-            // The empty value has no marks.
-            known: vec![("", Marks::default()); REMEMBERED],
-            bounded: Vec::new(),
+            known: HashMap::default(),
         }
     }
 
@@ -230,7 +225,10 @@ impl<'a> MarkReader<'a> {
         }
         for (name, value) in page.attributes_of(id) {
             let more = match name {
-                Attr::Class | Attr::Id => self.words(value),
+                Attr::Class | Attr::Id => {
+                    let known = self.known.entry(value);
+                    *known.or_insert_with(|| marks_of_value(value))
+                }
                 Attr::Role => marks_of_role(value),
                 Attr::Itemprop => marks_of_itemprop(value),
                 _ => continue,
@@ -239,29 +237,14 @@ impl<'a> MarkReader<'a> {
         }
         marks
     }
-
-    /// The marks of a class or id.
-    fn words(&mut self, value: &'a str) -> Marks {
-        let hash = xxhash_rust::xxh3::xxh3_64(value.as_bytes());
-        let known = &mut self.known[hash as usize % REMEMBERED];
-        if known.0 != value {
-            *known = (value, marks_of_value(value, &mut self.bounded));
-        }
-        known.1
-    }
 }
 
-/// The marks of a class or id; `bounded` is room to work in.
-fn marks_of_value(value: &str, bounded: &mut Vec<u8>) -> Marks {
-    // No word goes from one name to the next.
-    let of_names = value.split_ascii_whitespace().map(|name| {
-        bounded.clear();
-        bounded.push(b' ');
-        bounded.extend(name.bytes().map(folded));
-        bounded.push(b' ');
-        WORDS.seen(bounded)
-    });
-    let marks = Marks(of_names.fold(0, |all, bits| all | bits));
+/// The marks of a class or id.
+fn marks_of_value(value: &str) -> Marks {
+    // A blank on either side bounds the first and the last name.
+    let bytes = value.bytes().map(folded);
+    let bounded: Vec<u8> = [b' '].into_iter().chain(bytes).chain([b' ']).collect();
+    let marks = Marks(WORDS.seen(&bounded));
     if marks.any(Marks::LAYOUT) {
         marks.without(Marks::NOT_BESIDE_LAYOUT)
     } else {

@@ -7,7 +7,6 @@
 use encoding_rs::{Encoding, GB18030, GBK, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::CharsetSource;
-use super::charset_name::lower_name;
 use super::evidence::{Utf8Evidence, guess, looks_utf16};
 use super::mixed::{
     STRETCH_BYTES, Second, ends_stretch, may_be_utf8, others, utf8_text, without_utf8,
@@ -74,8 +73,8 @@ impl Decoder {
     }
 
     /// Name of the charset in lower case, and how it was found.
-    pub(super) fn charset(&self) -> (&'static str, CharsetSource) {
-        (lower_name(self.encoding), self.source)
+    pub(super) fn charset(&self) -> (String, CharsetSource) {
+        (self.encoding.name().to_ascii_lowercase(), self.source)
     }
 
     pub(super) fn decode(&mut self, block: &[u8], last: bool, out: &mut dyn FnMut(&str)) {

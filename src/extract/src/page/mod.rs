@@ -8,7 +8,6 @@ mod address;
 mod adoption;
 mod attr;
 mod builder;
-mod charset_name;
 mod config;
 mod content;
 mod decode;
@@ -24,7 +23,6 @@ mod markup;
 mod mixed;
 mod open;
 mod prescan;
-mod quick_hash;
 mod quirks;
 mod script;
 mod shape;
@@ -113,7 +111,7 @@ pub struct Page {
     /// Address the page was fetched from, when known; references are resolved against it (and `<base>`).
     pub url: Option<CrawlUri>,
     /// Name of the charset that the bytes were decoded with (WHATWG name, lower case).
-    pub charset: &'static str,
+    pub charset: String,
     /// How that charset was found.
     pub charset_source: CharsetSource,
     /// The limit that cut the page short, if one did.

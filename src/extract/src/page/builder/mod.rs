@@ -320,7 +320,7 @@ impl Tree {
     fn finish(
         mut self,
         url: Option<CrawlUri>,
-        charset: &'static str,
+        charset: String,
         charset_source: CharsetSource,
     ) -> Page {
         self.finish_text();

@@ -36,7 +36,7 @@ fn read(bytes: &[u8], header: Option<&str>, text: &str) -> (&'static str, Charse
             page.charset
         );
     }
-    (page.charset, page.charset_source)
+    (page.charset.leak(), page.charset_source)
 }
 
 #[test]
