@@ -4,6 +4,8 @@
 use encoding_rs::WINDOWS_1252;
 use serde::{Deserialize, Serialize};
 
+use crate::literals::count_bytes;
+
 pub use crate::page::Kind;
 
 /// What a link seems to lead to, judged from its place and its text.
@@ -223,13 +225,10 @@ fn kept(c: char) -> Option<char> {
     }
 }
 
-/// Whether there is any; looks at bytes, since hardly a text has one.
+/// Whether there is any. Hardly a text has a byte that may be of one, and many bytes are asked in one step.
 fn has_controls(text: &str) -> bool {
-    let mut before = 0;
-    text.bytes().any(|byte| {
-        // U+0080 to U+009F begin with this byte.
-        let is_c1 = before == 0xC2 && byte < 0xA0;
-        before = byte;
-        is_c1 || byte == 0x7F || (byte < b' ' && byte != b'\n' && byte != b'\t')
-    })
+    // U+0080 to U+009F begin with C2.
+    let may_be = |b: u8| (b < b' ' && b != b'\n' && b != b'\t') || b == 0x7F || b == 0xC2;
+    count_bytes(text.as_bytes(), may_be) > 0
+        && text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t'))
 }
