@@ -6,7 +6,6 @@ mod hidden;
 mod hostile;
 mod links;
 mod marks;
-mod phrase_shapes;
 mod ratios;
 mod repeatable;
 mod titles;
