@@ -250,9 +250,6 @@ impl Tree {
 /// Length of the beginning that can be copied as it stands: single blanks between other characters are fine.
 fn plain_len(bytes: &[u8]) -> usize {
     let mut at = 0;
-    while bytes.get(at..).is_some_and(begins_plain) {
-        at += BLOCK;
-    }
     while at < bytes.len() {
         if bytes[at] <= b' ' && is_space(bytes[at]) {
             let next_shows = bytes.get(at + 1).is_some_and(|&b| !is_space(b));
@@ -263,20 +260,4 @@ fn plain_len(bytes: &[u8]) -> usize {
         at += 1;
     }
     at
-}
-
-/// Bytes that are looked at in one step.
-const BLOCK: usize = 16;
-
-/// Whether the next block is plain for sure: no control character, and no blank with another behind it.
-fn begins_plain(bytes: &[u8]) -> bool {
-    let Some(block) = bytes.first_chunk::<{ BLOCK + 1 }>() else {
-        return false;
-    };
-    // Nothing ends this early, so that all bytes are looked at in one step.
-    let odd = (0..BLOCK).fold(0, |odd, at| {
-        let doubled = u8::from(block[at] == b' ') & u8::from(block[at + 1] <= b' ');
-        odd | u8::from(block[at] < b' ') | doubled
-    });
-    odd == 0
 }

@@ -19,6 +19,10 @@ use super::tag_path::PathTable;
 use super::text::TextState;
 use super::{Attribute, Node, NodeId, Span, Tag};
 
+/// Nodes, and bytes of text, of a usual page.
+const USUAL_NODES: usize = 2048;
+const USUAL_TEXT_BYTES: usize = 64 << 10;
+
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
@@ -52,6 +56,10 @@ impl Tree {
             open: vec![0; TAGS],
             movable: MOVED_NODES,
             limits,
+            // Room for a usual page, so that little is moved while they grow.
+            nodes: Vec::with_capacity(USUAL_NODES),
+            attributes: Vec::with_capacity(USUAL_NODES),
+            arena: Vec::with_capacity(USUAL_TEXT_BYTES),
             ..Self::default()
         }
     }
