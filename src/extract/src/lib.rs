@@ -168,7 +168,7 @@ pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document
         page,
         outline: &reading.outline,
         head: &reading.head,
-        place: reading.place,
+        anchors: reading.anchors,
         clock: &reading.clock,
     };
     let trace = trace::trace(
@@ -176,7 +176,7 @@ pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document
         &reading.body,
         &reading.headline.candidates,
         &date::candidates(&sources),
-        author::names(page, &reading.outline, &reading.head, reading.place, true),
+        author::names(page, &reading.outline, &reading.head, reading.anchors, true),
         &reading.clock,
     );
     (finish(reading, page, context, config, None), trace)
@@ -191,7 +191,7 @@ struct Reading<'a> {
     guess: Option<usize>,
     body: body::Body,
     headline: headline::Headline,
-    place: date::Place,
+    anchors: date::Anchors,
     published: Option<Stamp>,
     comments: comments::Found,
 }
@@ -233,7 +233,7 @@ impl<'a> Reading<'a> {
         }
         let headline = headline::headline(page, &outline, &head, &title, &headings, &body);
         notes::drop_notes(page, &outline, &headline, &clock, &mut body);
-        let place = date::Place {
+        let anchors = date::Anchors {
             title: headline.line,
             body_start: body.lines.first().copied(),
             body_end: body.lines.last().map_or(0, |l| l + 1),
@@ -242,7 +242,7 @@ impl<'a> Reading<'a> {
             page,
             outline: &outline,
             head: &head,
-            place,
+            anchors,
             clock: &clock,
         };
         let published = date::choose(&sources).map(|s| {
@@ -260,7 +260,7 @@ impl<'a> Reading<'a> {
             guess,
             body,
             headline,
-            place,
+            anchors,
             published,
             comments,
         }
@@ -279,17 +279,17 @@ impl<'a> Reading<'a> {
     fn text(&self, page: &Page) -> (String, Vec<Image>) {
         let lines = &self.body.lines;
         let (text, paragraphs) = paragraphs::paragraphs(page, &self.outline, lines);
-        let place = images::Place {
+        let body = images::BodyLines {
             title: self.headline.line,
             lines,
             paragraphs: &paragraphs,
         };
-        (text, images::images(page, &self.outline, &place))
+        (text, images::images(page, &self.outline, &body))
     }
 
     /// Writer and media source.
     fn names(&self, page: &Page) -> (Option<String>, Option<String>) {
-        let names = author::names(page, &self.outline, &self.head, self.place, false);
+        let names = author::names(page, &self.outline, &self.head, self.anchors, false);
         let first = |names: Vec<NameTrace>| names.into_iter().next().map(|n| n.text);
         (first(names.authors), first(names.sources))
     }

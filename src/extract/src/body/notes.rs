@@ -37,86 +37,132 @@ pub(crate) fn drop_notes(
     clock: &Clock,
     body: &mut Body,
 ) {
-    // Other pages are made of boxes.
-    let one_text = body.kind == Kind::Article;
-    let (lines, said) = (&mut body.lines, &body.phrases);
-    let inserted = if one_text {
-        insertions(outline, lines)
-    } else {
-        Marks::default()
-    };
-    let phrases: Vec<Option<Phrase>> = lines.iter().map(|i| said[*i]).collect();
-    let bylines: Vec<bool> = (0..lines.len().min(HEAD_LINES))
-        .map(|n| {
-            let line = &outline.lines[lines[n]];
-            line.all.tokens <= BYLINE_TOKENS && is_byline(outline.text(page, line), clock)
-        })
-        .collect();
-    let byline = |n: usize| bylines.get(n) == Some(&true);
-    let cookies: Vec<bool> = lines
-        .iter()
-        .map(|i| {
-            let line = &outline.lines[*i];
-            line.marks.any(Marks::POPUP) && is_cookie_notice(outline.text(page, line))
-        })
-        .collect();
-    let in_card = |line: &Line| one_text && line.marks.any(Marks::AUTHOR);
-    let prose = |n: &usize| {
-        let line = &outline.lines[lines[*n]];
-        is_prose(line) && phrases[*n].is_none() && !cookies[*n] && !in_card(line)
-    };
-    let first = (0..lines.len())
-        .find(|n| prose(n) && !byline(*n))
-        .map_or(usize::MAX, |n| lines[n]);
-    let last = (0..lines.len()).rev().find(prose).map_or(0, |n| lines[n]);
-    let title = headline.line.filter(|t| *t <= first);
-    let headline = headline.text.as_deref().map(normal_form);
+    let notes = Notes::of(page, outline, headline, clock, body);
+    let lines = &mut body.lines;
     let mut next = 0;
     let mut signed = None;
     lines.retain(|i| {
-        let phrase = phrases[next];
-        next += 1;
         // A signature and its day close a notice.
-        let closes = *i > last
-            && i.checked_sub(1)
-                .is_some_and(|before| signed == Some(before));
-        signed = phrase.is_none().then_some(*i);
-        let line = &outline.lines[*i];
-        if line.all.tokens > NOTE_TOKENS {
-            return true;
-        }
-        let text = outline.text(page, line);
-        let outside = *i < first || *i > last || next <= HEAD_LINES;
-        let above = *i <= first;
-        if above && headline.as_ref().is_some_and(|h| repeats(h, text)) {
-            return false;
-        }
-        if line.marks.any(inserted) || (*i > last && is_cookie_notice(text)) {
-            return false;
-        }
-        if first <= last && outside && in_card(line) {
-            return false;
-        }
-        if *i < first && (byline(next - 1) || title.is_some_and(|t| *i < t)) {
-            return false;
-        }
-        match phrase {
-            Some(Phrase::Editor | Phrase::Tools | Phrase::Paging) => false,
-            Some(Phrase::Related) if link_share(line) > 0.5 => false,
-            Some(Phrase::Source) if closes && is_bare_day(text) => true,
-            Some(
-                Phrase::Source | Phrase::Footer | Phrase::Comments | Phrase::Crumbs | Phrase::Tags,
-            ) => !outside,
-            Some(Phrase::Legal | Phrase::Related | Phrase::Promo) => !outside || *i < first,
-            Some(Phrase::OriginalTitle | Phrase::Attachment) | None => true,
-        }
+        let closes = *i > notes.last && i.checked_sub(1).is_some_and(|b| signed == Some(b));
+        signed = notes.phrases[next].is_none().then_some(*i);
+        next += 1;
+        !notes.hold(*i, next - 1, closes)
     });
-    if !one_text || body.method == "posts" {
+    if !notes.one_text || body.method == "posts" {
         drop_copies(page, outline, lines);
     }
     let tokens: u32 = lines.iter().map(|i| outline.lines[*i].all.tokens).sum();
     if tokens < LEAST_TOKENS {
         lines.clear();
+    }
+}
+
+/// What tells the notes among the lines kept.
+struct Notes<'a> {
+    page: &'a Page,
+    outline: &'a Outline,
+    /// Other pages are made of boxes.
+    one_text: bool,
+    /// Of each line kept what it says that is not text.
+    phrases: Vec<Option<Phrase>>,
+    /// Of the first lines kept whether they give the day or the writer.
+    bylines: Vec<bool>,
+    /// Marks of boxes that are insertions.
+    inserted: Marks,
+    /// The first and the last line of prose.
+    first: usize,
+    last: usize,
+    /// Line of the headline, if it stands above the prose.
+    title: Option<usize>,
+    /// Normal form of the headline.
+    headline: Option<Vec<char>>,
+}
+
+impl<'a> Notes<'a> {
+    fn of(
+        page: &'a Page,
+        outline: &'a Outline,
+        headline: &Headline,
+        clock: &Clock,
+        body: &Body,
+    ) -> Self {
+        let lines = &body.lines;
+        let one_text = body.kind == Kind::Article;
+        let byline = |i: &usize| {
+            let line = &outline.lines[*i];
+            line.all.tokens <= BYLINE_TOKENS && is_byline(outline.text(page, line), clock)
+        };
+        let mut notes = Self {
+            page,
+            outline,
+            one_text,
+            phrases: lines.iter().map(|i| body.phrases[*i]).collect(),
+            bylines: lines.iter().take(HEAD_LINES).map(byline).collect(),
+            inserted: if one_text {
+                insertions(outline, lines)
+            } else {
+                Marks::default()
+            },
+            first: usize::MAX,
+            last: 0,
+            title: None,
+            headline: headline.text.as_deref().map(normal_form),
+        };
+        let mut prose = (0..lines.len()).filter(|n| notes.is_prose(lines[*n], *n));
+        let last = prose.clone().next_back();
+        let first = prose.find(|n| !notes.is_byline(*n));
+        notes.first = first.map_or(usize::MAX, |n| lines[n]);
+        notes.last = last.map_or(0, |n| lines[n]);
+        notes.title = headline.line.filter(|t| *t <= notes.first);
+        notes
+    }
+
+    /// True if line `i`, the `n`th of those kept, is prose of the text.
+    fn is_prose(&self, i: usize, n: usize) -> bool {
+        let line = &self.outline.lines[i];
+        let cookies =
+            || line.marks.any(Marks::POPUP) && is_cookie_notice(self.outline.text(self.page, line));
+        is_prose(line) && self.phrases[n].is_none() && !self.in_card(line) && !cookies()
+    }
+
+    fn is_byline(&self, n: usize) -> bool {
+        self.bylines.get(n) == Some(&true)
+    }
+
+    /// In the card of a writer.
+    fn in_card(&self, line: &Line) -> bool {
+        self.one_text && line.marks.any(Marks::AUTHOR)
+    }
+
+    /// True if line `i`, the `n`th of those kept, is a note; `closes` if it stands right below a signature.
+    fn hold(&self, i: usize, n: usize, closes: bool) -> bool {
+        let line = &self.outline.lines[i];
+        if line.all.tokens > NOTE_TOKENS {
+            return false;
+        }
+        let text = self.outline.text(self.page, line);
+        let (above, below) = (i < self.first, i > self.last);
+        let outside = above || below || n < HEAD_LINES;
+        let again = |headline: &Vec<char>| i <= self.first && repeats(headline, text);
+        let before_text = self.is_byline(n) || self.title.is_some_and(|t| i < t);
+        if self.headline.as_ref().is_some_and(again)
+            || line.marks.any(self.inserted)
+            || (below && is_cookie_notice(text))
+            || (self.first <= self.last && outside && self.in_card(line))
+            || (above && before_text)
+        {
+            return true;
+        }
+        match self.phrases[n] {
+            Some(Phrase::Editor | Phrase::Tools | Phrase::Paging) => true,
+            Some(Phrase::Related) if link_share(line) > 0.5 => true,
+            Some(Phrase::Source) if closes && is_bare_day(text) => false,
+            Some(
+                Phrase::Source | Phrase::Footer | Phrase::Comments | Phrase::Crumbs | Phrase::Tags,
+            ) => outside,
+            Some(Phrase::Legal | Phrase::Related | Phrase::Promo) => outside && !above,
+            Some(Phrase::OriginalTitle | Phrase::Attachment) | None => false,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::keys::{self, Key};
 use super::record::{Piece, Record, Role};
-use super::{time_cues as signs, words};
+use super::{time_cues, words};
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Longest name, in bytes.
@@ -282,85 +282,84 @@ fn is_name(text: &str) -> bool {
 
 /// A name without what stands around it: `作者：`, brackets, the time.
 fn cleaned(text: &str, with_time: bool) -> String {
-    let mut rest = text;
-    if with_time && let Some(range) = signs::time_in(text) {
-        let before = text.get(..range.start).unwrap_or_default().trim();
-        let after = text.get(range.end..).unwrap_or_default().trim();
-        rest = if before.is_empty() { after } else { before };
-    }
-    for word in [
-        "作者",
-        "网友",
-        "用户",
-        "评论人",
-        "昵称",
-        "楼主",
-        "by ",
-        "By ",
-        "Posted by",
-        "posted by",
-    ] {
-        if let Some(after) = rest.strip_prefix(word) {
-            let after = after.trim_start();
-            let inner = after.strip_prefix([':', '：']).unwrap_or(
-                if word.ends_with("by ") || word.ends_with("by") {
-                    after
-                } else {
-                    rest
-                },
-            );
-            rest = inner.trim_start();
-        }
-    }
-    const AFTER: [&str; 14] = [
-        "发表于",
-        "发布于",
-        "评论于",
-        "回复于",
-        "发表",
-        "评论",
-        "回复",
-        "说道",
-        "说",
-        "says",
-        "said",
-        "wrote",
-        "于",
-        "on",
-    ];
-    let ends = |c: char| {
-        c.is_whitespace()
-            || matches!(
-                c,
-                ':' | '：'
-                    | ','
-                    | '，'
-                    | '|'
-                    | '-'
-                    | '–'
-                    | '—'
-                    | '@'
-                    | '['
-                    | '【'
-                    | '('
-                    | '（'
-                    | '/'
-                    | '·'
-                    | '•'
-            )
-    };
-    let mut out = rest.trim_end_matches(ends);
-    for word in AFTER {
-        if let Some(before) = out
-            .strip_suffix(word)
-            .filter(|b| b.ends_with(ends) || (!b.is_empty() && word.len() > 3))
-        {
-            out = before.trim_end_matches(ends);
-            break;
-        }
-    }
-    out.trim_start_matches(|c: char| c == '@' || c.is_whitespace())
+    let name = without_ending(without_label(if with_time {
+        beside_time(text)
+    } else {
+        text
+    }));
+    name.trim_start_matches(|c: char| c == '@' || c.is_whitespace())
         .to_owned()
+}
+
+/// What stands before the time of a text, or else behind it; all of a text without a time.
+fn beside_time(text: &str) -> &str {
+    let Some(range) = time_cues::time_in(text) else {
+        return text;
+    };
+    let before = text.get(..range.start).unwrap_or_default().trim();
+    if before.is_empty() {
+        text.get(range.end..).unwrap_or_default().trim()
+    } else {
+        before
+    }
+}
+
+/// Words before a name, with a colon; behind the English ones there may be none.
+const LABELS: [&str; 10] = [
+    "作者",
+    "网友",
+    "用户",
+    "评论人",
+    "昵称",
+    "楼主",
+    "by ",
+    "By ",
+    "Posted by",
+    "posted by",
+];
+
+fn without_label(text: &str) -> &str {
+    LABELS.iter().fold(text, |rest, label| {
+        let Some(after) = rest.strip_prefix(label) else {
+            return rest;
+        };
+        let after = after.trim_start();
+        let english = label.is_ascii().then_some(after);
+        let inner = after.strip_prefix([':', '：']).or(english);
+        inner.unwrap_or(rest).trim_start()
+    })
+}
+
+/// Words behind a name.
+const ENDINGS: [&str; 14] = [
+    "发表于",
+    "发布于",
+    "评论于",
+    "回复于",
+    "发表",
+    "评论",
+    "回复",
+    "说道",
+    "说",
+    "says",
+    "said",
+    "wrote",
+    "于",
+    "on",
+];
+
+/// Signs between a name and what stands behind it.
+const JOINTS: &str = ":：,，|-–—@[【(（/·•";
+
+/// The text without one of [`ENDINGS`]; a short one counts only where a sign stands before it.
+fn without_ending(text: &str) -> &str {
+    let is_joint = |c: char| c.is_whitespace() || JOINTS.contains(c);
+    let text = text.trim_end_matches(is_joint);
+    let before = ENDINGS.iter().find_map(|ending| {
+        let before = text.strip_suffix(ending)?;
+        (before.ends_with(is_joint) || (!before.is_empty() && ending.len() > 3)).then_some(before)
+    });
+    before.map_or(text, |before| before.trim_end_matches(is_joint))
 }
 
 /// The writer of the quoted comment of a record.

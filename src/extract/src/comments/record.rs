@@ -104,11 +104,7 @@ impl Record {
             pieces: Vec::with_capacity(FEW),
             elements: Vec::with_capacity(FEW),
         };
-        out.elements.push(Element {
-            node: range.start,
-            slot: 0,
-            above: 0,
-        });
+        out.element(range.start, 0, 0);
         let root = Open {
             end: NodeId::MAX,
             slot: 0,
@@ -154,22 +150,23 @@ impl Record {
             if !(single && at == range.start) && node.end > at + 1 {
                 let above = open.last().expect("the first never ends");
                 let slot = keys::slot(names.get(at), above.slot);
-                out.elements.push(Element {
-                    node: at,
-                    slot,
-                    above: above.element,
-                });
-                let element = out.elements.len() - 1;
-                open.push(Open {
+                let inner = Open {
                     end: node.end,
                     slot,
-                    element,
+                    element: out.element(at, slot, above.element),
                     block,
-                });
+                };
+                open.push(inner);
             }
             at += 1;
         }
         out
+    }
+
+    /// Adds an element; gives its index.
+    fn element(&mut self, node: NodeId, slot: Key, above: usize) -> usize {
+        self.elements.push(Element { node, slot, above });
+        self.elements.len() - 1
     }
 
     fn piece(&mut self, page: &Page, node: NodeId, above: &Open, line: u32, linked: bool) {

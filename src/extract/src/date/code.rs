@@ -8,7 +8,7 @@ use regex::Regex;
 use super::label::Label;
 use super::stamp::{Clock, Stamp};
 use super::text::{find_dates, parse_value};
-use super::{Candidate, MAX_CANDIDATES, Origin, Place, near};
+use super::{Anchors, Candidate, MAX_CANDIDATES, Origin, near};
 use crate::lines::hints::Marks;
 use crate::lines::outline::Outline;
 use crate::literals::compiled;
@@ -61,7 +61,7 @@ pub(crate) fn from_url(url: &str, clock: &Clock) -> Option<Stamp> {
 pub(crate) fn from_elements(
     page: &Page,
     outline: &Outline,
-    place: Place,
+    anchors: Anchors,
     clock: &Clock,
 ) -> Vec<Candidate> {
     let mut out = Vec::new();
@@ -96,7 +96,7 @@ pub(crate) fn from_elements(
                 .with(Marks::ASIDE)
                 .with(Marks::FOOTER),
         );
-        let (from, to) = near(place, outline.lines.len());
+        let (from, to) = near(anchors, outline.lines.len());
         let origin = match (declared, elsewhere) {
             (true, false) => Origin::Declared,
             (false, false) if class.contains("published") || class.contains("entry-date") => {

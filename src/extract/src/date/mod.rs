@@ -106,7 +106,7 @@ pub(super) struct Candidate {
 
 /// Where headline and text stand, as line indexes.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Place {
+pub(super) struct Anchors {
     /// Line of the headline.
     pub title: Option<usize>,
     /// First line of the main text.
@@ -125,7 +125,7 @@ pub(super) struct Sources<'a> {
     /// What its head says.
     pub head: &'a Head<'a>,
     /// Where headline and text stand.
-    pub place: Place,
+    pub anchors: Anchors,
     /// When it was fetched, and how its dates are told.
     pub clock: &'a Clock,
 }
@@ -194,7 +194,7 @@ impl Sources<'_> {
         all.extend(of(Origin::Url, from_url(url, clock)));
         let script = head.scripts.iter().find_map(|s| from_script(s, clock));
         all.extend(of(Origin::Script, script));
-        all.extend(from_elements(page, self.outline, self.place, clock));
+        all.extend(from_elements(page, self.outline, self.anchors, clock));
         all
     }
 
@@ -207,7 +207,7 @@ impl Sources<'_> {
             clock,
             ..
         } = self;
-        all.extend(from_lines(page, outline, self.place, clock));
+        all.extend(from_lines(page, outline, self.anchors, clock));
         if all.is_empty() {
             let created = head.json.created.as_deref();
             let created = created.and_then(|v| parse_value(v, clock));
@@ -234,32 +234,35 @@ fn of(origin: Origin, stamp: Option<Stamp>) -> Option<Candidate> {
 }
 
 /// Lines that count as near the headline.
-pub(super) fn near(place: Place, lines: usize) -> (usize, usize) {
-    let anchor = place.title.or(place.body_start).unwrap_or(0);
-    let body = place.body_start.filter(|b| *b >= anchor).unwrap_or(anchor);
+pub(super) fn near(anchors: Anchors, lines: usize) -> (usize, usize) {
+    let anchor = anchors.title.or(anchors.body_start).unwrap_or(0);
+    let body = anchors
+        .body_start
+        .filter(|b| *b >= anchor)
+        .unwrap_or(anchor);
     let to = body.min(anchor + 4 * LINES_BELOW) + LINES_BELOW;
     (anchor.saturating_sub(LINES_ABOVE), to.min(lines))
 }
 
 /// Dates in the text of lines.
-fn from_lines(page: &Page, outline: &Outline, place: Place, clock: &Clock) -> Vec<Candidate> {
+fn from_lines(page: &Page, outline: &Outline, anchors: Anchors, clock: &Clock) -> Vec<Candidate> {
     let mut out: Vec<(u32, Origin, Stamp)> = Vec::new();
-    let (from, to) = near(place, outline.lines.len());
-    let anchor = place.title.or(place.body_start).unwrap_or(0);
+    let (from, to) = near(anchors, outline.lines.len());
+    let anchor = anchors.title.or(anchors.body_start).unwrap_or(0);
     for (i, line) in outline.lines.iter().enumerate() {
         let close = (from..to).contains(&i);
         let about = line.marks.any(Marks::ABOUT);
-        let signature = i + 3 >= place.body_end && i < place.body_end + 4;
+        let signature = i + 3 >= anchors.body_end && i < anchors.body_end + 4;
         // Right under the headline a date is the headline's, whatever the box around both calls itself.
-        let under_title = place.title.is_some_and(|t| i > t && i <= t + 3);
+        let under_title = anchors.title.is_some_and(|t| i > t && i <= t + 3);
         // A headline that links and a date: another article.
-        let above_text = place.body_start.is_some_and(|b| i < b && i + 4 >= b);
+        let above_text = anchors.body_start.is_some_and(|b| i < b && i + 4 >= b);
         let teaser = line.linked.tokens >= TEASER_TOKENS && !under_title && !above_text;
         if teaser || line.all.numbers == 0 && line.all.cjk == 0 || !(close || about || signature) {
             continue;
         }
-        let in_text = place.body_start.is_some_and(|b| i >= b) && line.all.tokens > 30;
-        if in_text && place.body_start != Some(i) {
+        let in_text = anchors.body_start.is_some_and(|b| i >= b) && line.all.tokens > 30;
+        if in_text && anchors.body_start != Some(i) {
             continue;
         }
         let text = outline.text(page, line);
@@ -275,7 +278,7 @@ fn from_lines(page: &Page, outline: &Outline, place: Place, clock: &Clock) -> Ve
             );
         for found in find_dates(text, clock) {
             // A text may begin with its date: `01.02.2022 | …`.
-            let begins = found.form == Form::Full && found.at < 6 && place.body_start == Some(i);
+            let begins = found.form == Form::Full && found.at < 6 && anchors.body_start == Some(i);
             let in_text = in_text && !begins;
             if let Some(origin) = origin_of(
                 &found,

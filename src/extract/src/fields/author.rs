@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::head::Head;
 use crate::cues::phrases::without_signs;
-use crate::date::Place;
+use crate::date::Anchors;
 use crate::lines::Line;
 use crate::lines::hints::Marks;
 use crate::lines::measure::Measure;
@@ -186,7 +186,7 @@ pub(crate) fn names(
     page: &Page,
     outline: &Outline,
     head: &Head<'_>,
-    place: Place,
+    anchors: Anchors,
     all: bool,
 ) -> Names {
     let search = || Search {
@@ -199,10 +199,10 @@ pub(crate) fn names(
         (!written.is_empty()).then(|| written.join(", "))
     });
     source.offer("meta", || head.source.and_then(clean));
-    let anchor = place.title.or(place.body_start).unwrap_or(0);
-    let start = place.body_start.unwrap_or(anchor).min(anchor + 40);
+    let anchor = anchors.title.or(anchors.body_start).unwrap_or(0);
+    let start = anchors.body_start.unwrap_or(anchor).min(anchor + 40);
     let above = anchor.saturating_sub(6)..(start + 4).min(outline.lines.len());
-    let below = place.body_end.saturating_sub(3)..(place.body_end + 6).min(outline.lines.len());
+    let below = anchors.body_end.saturating_sub(3)..(anchors.body_end + 6).min(outline.lines.len());
     let mut text = String::new();
     for line in above
         .clone()
@@ -227,10 +227,10 @@ pub(crate) fn names(
         in_next_cells(page, outline, anchor.saturating_sub(6)..start + 1);
     source.offer("label in the cell before", || next_source);
     source.offer("agency in the first words", || {
-        agency(page, outline.lines.get(place.body_start?)?)
+        agency(page, outline.lines.get(anchors.body_start?)?)
     });
     author.offer("label in the cell before", || next_author);
-    author.offer("reporter in brackets", || reporter(page, outline, place));
+    author.offer("reporter in brackets", || reporter(page, outline, anchors));
     author.offer("meta", || head.authors.iter().find_map(|a| clean(a)));
     author.offer("element that calls itself author", || {
         named_author(page, outline, above)
@@ -265,12 +265,12 @@ fn agency(page: &Page, first: &Line) -> Option<String> {
 }
 
 /// Reporters that the first or the last lines of the text name in brackets.
-fn reporter(page: &Page, outline: &Outline, place: Place) -> Option<String> {
+fn reporter(page: &Page, outline: &Outline, anchors: Anchors) -> Option<String> {
     const LAST_LINES: usize = 3;
     /// A text names its reporters in its first words or in its last, in bytes.
     const NEAR: usize = 160;
-    let first = place.body_start?;
-    let end = place.body_end.min(outline.lines.len());
+    let first = anchors.body_start?;
+    let end = anchors.body_end.min(outline.lines.len());
     let mut text = String::new();
     let mut named = |i: usize, at_end: bool| -> Option<String> {
         text.clear();

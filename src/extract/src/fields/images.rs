@@ -24,7 +24,7 @@ const ORNAMENTS: [&str; 17] = [
 ];
 
 /// Where the text stands: its lines, and how many paragraphs it has up to the end of each.
-pub(crate) struct Place<'a> {
+pub(crate) struct BodyLines<'a> {
     /// Line of the headline.
     pub title: Option<usize>,
     /// Lines of the text, in order.
@@ -35,15 +35,15 @@ pub(crate) struct Place<'a> {
 
 /// The pictures of a text. Of lines beside a picture at least one is of the text: the picture stands between two of them,
 /// between the headline and the first, or behind the last in the same element.
-pub(crate) fn images(page: &Page, outline: &Outline, place: &Place<'_>) -> Vec<Image> {
+pub(crate) fn images(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Vec<Image> {
     let mut out: Vec<Image> = Vec::new();
     let mut base = None;
-    let pictures = reach(page, outline, place).filter(|id| page.node(*id).tag == Tag::IMG);
+    let pictures = reach(page, outline, body).filter(|id| page.node(*id).tag == Tag::IMG);
     for id in pictures.take(MAX_LOOKED_AT) {
         if out.len() >= MAX_IMAGES {
             break;
         }
-        let Some(after) = paragraph(page, outline, place, id) else {
+        let Some(after) = paragraph(page, outline, body, id) else {
             continue;
         };
         let base = base.get_or_insert_with(|| page::base(page));
@@ -59,11 +59,11 @@ pub(crate) fn images(page: &Page, outline: &Outline, place: &Place<'_>) -> Vec<I
 
 /// The nodes among which the pictures of a text are looked for: from the headline, or the first line, to the end of the
 /// element that the last line stands in.
-fn reach(page: &Page, outline: &Outline, place: &Place<'_>) -> Range<NodeId> {
-    let (Some(first), Some(last)) = (place.lines.first(), place.lines.last()) else {
+fn reach(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Range<NodeId> {
+    let (Some(first), Some(last)) = (body.lines.first(), body.lines.last()) else {
         return 0..0;
     };
-    let above = place.title.filter(|title| title < first);
+    let above = body.title.filter(|title| title < first);
     let from = outline.lines[above.unwrap_or(*first)].block;
     from..end_of_last(page, outline, *last)
 }
@@ -75,15 +75,15 @@ fn end_of_last(page: &Page, outline: &Outline, last: usize) -> NodeId {
 }
 
 /// Number of paragraphs before the picture; `None` if it is no picture of the text.
-fn paragraph(page: &Page, outline: &Outline, place: &Place<'_>, id: NodeId) -> Option<u32> {
+fn paragraph(page: &Page, outline: &Outline, body: &BodyLines<'_>, id: NodeId) -> Option<u32> {
     let next = outline.line_at(id);
-    let kept = |line: usize| place.lines.binary_search(&line);
+    let kept = |line: usize| body.lines.binary_search(&line);
     let before = next.checked_sub(1).and_then(|line| kept(line).ok());
     let after = kept(next).ok();
     let beside = match (before, after) {
         // Behind the text, in the element of a line that is none of it: the mark before 责任编辑.
-        (Some(before), None) if opens(page, outline, id, next, place.lines[before]) => return None,
-        (Some(before), _) => place.lines[before],
+        (Some(before), None) if opens(page, outline, id, next, body.lines[before]) => return None,
+        (Some(before), _) => body.lines[before],
         // Above the text, with nothing but what stands below a headline between.
         (None, Some(0)) => next,
         (None, _) => return None,
@@ -91,7 +91,7 @@ fn paragraph(page: &Page, outline: &Outline, place: &Place<'_>, id: NodeId) -> O
     if is_foreign(page, outline, id, outline.lines[beside].first) {
         return None;
     }
-    Some(before.map_or(0, |at| place.paragraphs[at]))
+    Some(before.map_or(0, |at| body.paragraphs[at]))
 }
 
 /// The picture stands in the block of line `next`, which line `before` does not.

@@ -23,6 +23,41 @@ fn found(html: &str) -> Found {
 }
 
 #[test]
+fn a_label_before_a_name_is_not_part_of_it_whatever_its_case() {
+    let comment = |label: &str, name: &str, text: &str| {
+        format!(
+            "<div class=comment><b class=author>{label}{name}</b> <time>2024-05-07 10:00</time>\
+             <p>{text}</p><a>Reply</a></div>"
+        )
+    };
+    for label in ["by ", "By ", "Posted by "] {
+        let html = [
+            comment(
+                label,
+                "Anna Lund",
+                "This trial of the new pump went very well indeed.",
+            ),
+            comment(
+                label,
+                "Ben Stone",
+                "I would like to see the same done at our well.",
+            ),
+            comment(
+                label,
+                "Cai Wen",
+                "The report says little about what it did cost.",
+            ),
+        ];
+        let comments = found(&html.concat()).comments;
+        let names: Vec<_> = comments
+            .iter()
+            .filter_map(|c| c.author.as_deref())
+            .collect();
+        assert_eq!(names, ["Anna Lund", "Ben Stone", "Cai Wen"], "{label}");
+    }
+}
+
+#[test]
 fn texts_that_tell_a_time_and_texts_that_do_not() {
     for text in [
         "2026-11-18 10:02",
