@@ -4,7 +4,7 @@
 mod bytes;
 mod expanded;
 
-pub use bytes::{byte_set, count_bytes};
+pub use bytes::count_bytes;
 pub use expanded::spelled;
 
 use aho_corasick::automaton::OverlappingState;

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{Beginnings, Literals, byte_set, count_bytes};
+use super::{Beginnings, Literals, count_bytes};
 
 #[test]
 fn nothing_is_seen_where_no_word_stands() {
@@ -57,11 +57,10 @@ proptest! {
 
 #[test]
 fn bytes_are_counted_over_blocks_of_any_length() {
-    let marks = byte_set(b"ab\xE4");
     for len in [0, 1, 127, 128, 129, 600] {
         let text: Vec<u8> = (0..len).map(|at| [b'a', b'x', 0xE4][at % 3]).collect();
         let expected = text.iter().filter(|b| **b != b'x').count();
-        assert_eq!(count_bytes(&text, |b| marks[usize::from(b)]), expected);
+        assert_eq!(count_bytes(&text, |b| matches!(b, b'a' | 0xE4)), expected);
     }
     assert_eq!(count_bytes(&[b'a'; 256], |_| true), 256);
 }

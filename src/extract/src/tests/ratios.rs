@@ -1,3 +1,4 @@
+use crate::lines::measure::is_letter;
 use crate::lines::path_ratio::{Leaf, Mode, Ratio, histogram, path_sums};
 use crate::lines::smooth::{LAMBDA, RADIUS, edit_distance, kernel, smooth, threshold};
 
@@ -106,4 +107,11 @@ fn edit_distance_counts_insertions_deletions_and_replacements() {
     assert_eq!(edit_distance(b"abc", b"abc"), 0);
     assert_eq!(edit_distance(b"", b"abc"), 3);
     assert_eq!(edit_distance(b"kitten", b"sitting"), 3);
+}
+
+#[test]
+fn letters_outside_ascii_are_those_of_unicode() {
+    for c in '\u{80}'..=char::MAX {
+        assert_eq!(is_letter(c), c.is_alphanumeric(), "{c:?}");
+    }
 }
