@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use crate::literals::Literals;
+use crate::literals::{Beginnings, Literals};
 
 /// A list of parts of class and id values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -268,8 +268,8 @@ fn keeps_length(text: &str) -> bool {
 static TOOL_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&[TOOLS, ANSWER_TOOLS]));
 static ANSWER_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&[ANSWER_TOOLS]));
 static COUNTED_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&[COUNTED]));
-static BEGINNINGS: LazyLock<Literals> =
-    LazyLock::new(|| Literals::of(TOOL_BEGINNINGS.split('|').map(|first| (first, 1))));
+static BEGINNINGS: LazyLock<Beginnings> =
+    LazyLock::new(|| Beginnings::of(TOOL_BEGINNINGS.split('|').map(|first| (first, 1))));
 
 /// A short text without signs at its ends and without the number before or behind it.
 fn core(text: &str) -> &str {
@@ -302,7 +302,7 @@ pub(super) fn is_tool(text: &str) -> bool {
         return false;
     }
     let core = core(text);
-    let begins = |core: &str| BEGINNINGS.begin_with(core.as_bytes()) != 0;
+    let begins = |core: &str| BEGINNINGS.of_text(core).next().is_some();
     TOOL_WORDS.hold(core)
         || if keeps_length(core) {
             begins(core)

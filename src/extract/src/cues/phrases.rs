@@ -5,9 +5,8 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
-use super::phrase_shapes::{counts_comments, is_dated, is_row_of_tools};
 use crate::classify::line_cues as line_signs;
-use crate::literals::{Literals, compiled, is_sign, spelled};
+use crate::literals::{Beginnings, Literals, compiled, spelled};
 
 /// Longest line that is looked at, in bytes.
 pub(crate) const MAX_BYTES: usize = 400;
@@ -72,7 +71,7 @@ const ALONE: &[(Phrase, &str)] = &[
     (Phrase::Paging, "previous|next|prev|older|newer"),
 ];
 
-/// What more lines of a kind say, for every kind; for one without words in [`WORDS`] it is never asked.
+/// What more lines of a kind say, for every kind; asked of a line only where [`WORDS`] or a digit lets it match.
 const PATTERNS: &[(Phrase, &str)] = &[
     (
         Phrase::Footer,
@@ -92,12 +91,15 @@ const PATTERNS: &[(Phrase, &str)] = &[
     ),
     (
         Phrase::Tools,
-        r"(?i)^\W*((last )?edited (by|on|at|\w+ \d)|reactions:)",
+        r"(?i)^\W*((last )?edited (by|on|at|\w+ \d)|reactions:|大\s*中\s*小\W*$|(打印|收藏|大|中|小|关闭|纠错|字号)\W+(打印|收藏|大|中|小|关闭|纠错|字号))",
     ),
-    (Phrase::Comments, ""),
+    (
+        Phrase::Comments,
+        r"(?i)^\W*(\d+\s*[条个]?(评论|跟贴|跟帖|回复|人参与)|\d+ comment|comments?\W*(\(?\d+\)?)?$|(查看|全部|最新|精彩|热门|网友|我来|发表|参与|文明|登录后)\S{0,6}(评论|跟贴|跟帖|留言))",
+    ),
     (
         Phrase::Source,
-        r"(?i)^\W*(来源|稿源|消息来源|文章来源|信息来源|新闻来源|出处|转自|source|quelle|fonte|fuente)\W{0,2}[：:丨|]|^\W*(发布时间|发表时间|发布日期|更新时间|时间|日期|发表于|发布于|published|posted|updated|last updated|veröffentlicht|publié)\W{0,3}[：:]?\s*\D{0,6}(19|20)?\d\d\W",
+        r"(?i)^\W*(来源|稿源|消息来源|文章来源|信息来源|新闻来源|出处|转自|source|quelle|fonte|fuente)\W{0,2}[：:丨|]|^\W*(发布时间|发表时间|发布日期|更新时间|时间|日期|发表于|发布于|published|posted|updated|last updated|veröffentlicht|publié)\W{0,3}[：:]?\s*\D{0,6}(19|20)?\d\d\W|^\W*(19|20)\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}日?([^。！？]{0,60}(来源|作者|记者|阅读|字体|字号|浏览|点击|编辑)|\s*(\d{1,2}[:：]\d\d([:：]\d\d)?)?\W*$)",
     ),
     (
         Phrase::Promo,
@@ -207,8 +209,8 @@ const _: () = assert!(OTHER_BITS + line_signs::LISTS <= 32);
 const ALONE_BITS: usize = 2 * KINDS;
 const _: () = assert!(ALONE_BITS + ALONE.len() <= 32);
 
-/// Kinds of which no pattern is asked when a line begins with their words.
-const TOLD_BY_SHAPE: u32 = bit(Phrase::Comments);
+/// Kinds whose patterns a line may match that begins with a number.
+const NUMBERED: u32 = bit(Phrase::Comments) | bit(Phrase::Source);
 
 const fn bit(kind: Phrase) -> u32 {
     1 << kind as u32
@@ -226,14 +228,14 @@ fn words(
     kinds.flat_map(with_bit)
 }
 
-static FIRST: LazyLock<Literals> = LazyLock::new(|| {
+static FIRST: LazyLock<Beginnings> = LazyLock::new(|| {
     let patterns = words(WORDS.iter().map(|kind| (kind.0, kind.1)), 0);
     let sure = words(BEGINNINGS.iter().copied(), SURE_BITS);
     let alone = ALONE.iter().enumerate().flat_map(|(at, (_, words))| {
         let words = spelled(words).into_iter();
         words.map(move |word| (word, 1 << (ALONE_BITS + at)))
     });
-    Literals::of(patterns.chain(sure).chain(alone))
+    Beginnings::of(patterns.chain(sure).chain(alone))
 });
 static ANYWHERE: LazyLock<Literals> = LazyLock::new(|| {
     let sure = words(SURE.iter().copied(), SURE_BITS);
@@ -277,7 +279,7 @@ pub(crate) fn phrase_of(text: &str, seen: Seen) -> Option<Phrase> {
     let mut left = (begun | seen.0 | sure) & ((1 << KINDS) - 1);
     while left != 0 {
         let at = left.trailing_zeros() as usize;
-        if sure >> at & 1 == 1 || (has_its_signs(at, text) && matches(at, text)) {
+        if sure >> at & 1 == 1 || matches(at, text) {
             return Some(PATTERNS[at].0);
         }
         left &= left - 1;
@@ -285,46 +287,38 @@ pub(crate) fn phrase_of(text: &str, seen: Seen) -> Option<Phrase> {
     None
 }
 
-/// False for a text without any of the signs that a pattern asks for.
-fn has_its_signs(at: usize, text: &str) -> bool {
-    match PATTERNS[at].0 {
-        Phrase::Tools => text.contains(|c: char| c.is_ascii_alphabetic()),
-        Phrase::OriginalTitle => text.contains([':', '：']),
-        Phrase::Tags => text.contains([':', '：', '#']),
-        Phrase::Crumbs => text.contains([':', '：', '>', '»', '/', '›']),
-        _ => true,
-    }
-}
-
 /// A bit for each kind that the text may be of or is by what it begins with, after signs.
 fn begun(text: &str) -> u32 {
-    let tag = u32::from(text.starts_with('#')) * bit(Phrase::Tags);
-    let first = text.trim_start_matches(is_sign);
-    let mut begun = tag;
-    FIRST.beginnings(first.as_bytes(), |bits, len| {
+    let first = without_signs(text);
+    let mut begun = 0;
+    if text.starts_with('#') {
+        begun |= bit(Phrase::Tags);
+    }
+    if first.starts_with(|c: char| c.is_ascii_digit()) {
+        begun |= NUMBERED;
+    }
+    for (bits, len) in FIRST.of_text(first) {
         begun |= bits & ((1 << ALONE_BITS) - 1);
         let alone = bits >> ALONE_BITS;
-        if alone != 0
-            && first
-                .get(len..)
-                .is_some_and(|rest| rest.chars().all(is_sign))
-        {
+        let behind = first.get(len..).unwrap_or_default();
+        if alone != 0 && without_signs(behind).is_empty() {
             let kinds = ALONE.iter().enumerate();
             let named = kinds.filter(|(at, _)| alone >> at & 1 == 1);
             begun |= named.fold(0, |all, (_, (kind, _))| all | bit(*kind)) << SURE_BITS;
         }
-    });
-    (begun & !TOLD_BY_SHAPE) | shaped(first, begun) << SURE_BITS
+    }
+    begun
 }
 
-/// The kinds that a text is of by its shape, of those that it may be of.
-fn shaped(text: &str, may_be: u32) -> u32 {
-    let numbered = text.starts_with(|c: char| c.is_ascii_digit());
-    let is = |kind: Phrase, told: fn(&str) -> bool| {
-        let asked = numbered || may_be & bit(kind) != 0;
-        u32::from(asked && told(text)) * bit(kind)
-    };
-    is(Phrase::Comments, counts_comments)
-        | is(Phrase::Source, is_dated)
-        | is(Phrase::Tools, is_row_of_tools)
+/// A text from its first letter or digit on.
+pub(crate) fn without_signs(text: &str) -> &str {
+    static LETTER: LazyLock<Regex> = LazyLock::new(|| compiled(r"\w"));
+    // As most texts do; the pattern takes 1 % of the way to a document to say so.
+    if text.starts_with(char::is_alphabetic) {
+        return text;
+    }
+    let first = LETTER
+        .find(text)
+        .map_or(text.len(), |letter| letter.start());
+    text.get(first..).unwrap_or_default()
 }
