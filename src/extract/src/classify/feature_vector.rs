@@ -5,9 +5,6 @@ use std::sync::LazyLock;
 /// Number of features of a line.
 pub(crate) const COUNT: usize = 128;
 
-/// Most parts of a row that may stay as they are.
-const PARTS: usize = 8;
-
 /// A line's features.
 pub(crate) type Row = [f32; COUNT];
 
@@ -17,8 +14,6 @@ pub(crate) struct FeatureVector<const NAMED: bool = false> {
     /// The values; apart, so that where the next one goes need not be read anew after each.
     pub row: Box<Row>,
     at: usize,
-    /// Length of each part that may stay as it is from one line to the next; 0 before it was filled.
-    parts: [u8; PARTS],
     /// Names, when they are wanted.
     pub names: Vec<&'static str>,
 }
@@ -28,7 +23,6 @@ impl<const NAMED: bool> Default for FeatureVector<NAMED> {
         Self {
             row: Box::new([0.0; COUNT]),
             at: 0,
-            parts: [0; PARTS],
             names: Vec::new(),
         }
     }
@@ -42,21 +36,9 @@ impl FeatureVector<true> {
 }
 
 impl<const NAMED: bool> FeatureVector<NAMED> {
-    /// Begins the row of the next line. What this one holds stays where [`FeatureVector::part`] is told so.
+    /// Begins the row of the next line, in the same place.
     pub(crate) fn rewind(&mut self) {
         self.at = 0;
-    }
-
-    /// A part of the row, by its number: filled, or left as the line before had it.
-    pub(crate) fn part(&mut self, number: usize, same: bool, fill: impl FnOnce(&mut Self)) {
-        let known = self.parts[number];
-        if same && known > 0 {
-            self.at += usize::from(known);
-            return;
-        }
-        let from = self.at;
-        fill(self);
-        self.parts[number] = u8::try_from(self.at - from).unwrap_or(0);
     }
 
     /// The next value.
@@ -81,7 +63,7 @@ impl<const NAMED: bool> FeatureVector<NAMED> {
 /// Numbers whose logarithm is kept; most are counts below it.
 const KEPT: usize = 2048;
 
-/// `ln(1 + x)`, 0 for 0.
+/// `ln(1 + x)`, 0 for 0 and below.
 pub(crate) fn log(x: f32) -> f32 {
     static LOGS: LazyLock<Vec<f32>> =
         LazyLock::new(|| (0..KEPT).map(|i| (i as f32).ln_1p()).collect());

@@ -118,12 +118,6 @@ impl<'a> View<'a> {
         *cells.row
     }
 
-    /// Features of line `i` in cells that are new or hold those of the line before: what both share is not filled again.
-    pub(crate) fn follow(&self, i: usize, cells: &mut FeatureVector) {
-        cells.rewind();
-        self.fill(i, cells);
-    }
-
     /// Names of the features, in the order of the row.
     pub(crate) fn names(&self, i: usize) -> Vec<&'static str> {
         let mut cells = FeatureVector::with_names();
@@ -131,24 +125,14 @@ impl<'a> View<'a> {
         cells.names
     }
 
-    fn fill<const NAMED: bool>(&self, i: usize, cells: &mut FeatureVector<NAMED>) {
-        let lines = &self.outline.lines;
-        let line = &lines[i];
-        let before = i.checked_sub(1).map(|before| &lines[before]);
-        let tag_of = |line: &Line| self.page.node(line.block).tag;
-        let same = |alike: &dyn Fn(&Line) -> bool| before.is_some_and(alike);
+    pub(crate) fn fill<const NAMED: bool>(&self, i: usize, cells: &mut FeatureVector<NAMED>) {
+        let line = &self.outline.lines[i];
         own(cells, line, self.ends[i]);
-        cells.part(0, same(&|b| tag_of(b) == tag_of(line)), |cells| {
-            tag(cells, tag_of(line));
-        });
+        tag(cells, self.page.node(line.block).tag);
         self.neighbours(cells, i);
-        cells.part(1, same(&|b| b.path == line.path), |cells| {
-            self.path(cells, line);
-        });
-        self.surroundings(cells, line, before);
-        cells.part(2, same(&|b| has_marks_of(line, b)), |cells| {
-            marks(cells, line);
-        });
+        self.path(cells, line);
+        self.surroundings(cells, line);
+        marks(cells, line);
         self.phrase(cells, i);
         self.place(cells, i);
     }
@@ -219,12 +203,7 @@ impl<'a> View<'a> {
         cells.put("path: texts", log(path.texts as f32));
     }
 
-    fn surroundings<const NAMED: bool>(
-        &self,
-        cells: &mut FeatureVector<NAMED>,
-        line: &Line,
-        before: Option<&Line>,
-    ) {
+    fn surroundings<const NAMED: bool>(&self, cells: &mut FeatureVector<NAMED>, line: &Line) {
         const NAMES: [[&str; 6]; 3] = [
             [
                 "block: prose",
@@ -253,30 +232,23 @@ impl<'a> View<'a> {
         ];
         let total = self.outline.total();
         let mut node = line.block;
-        let mut other = before.map(|before| before.block);
-        for (level, names) in NAMES.iter().enumerate() {
-            cells.part(3 + level, other == Some(node), |cells| {
-                let sum = self.outline.sum(self.outline.range(self.page, node));
-                cells.put(names[0], log(sum.prose as f32));
-                cells.put(names[1], sum.linked as f32 / sum.tokens.max(1) as f32);
-                cells.put(names[2], sum.prose as f32 / total.prose.max(1) as f32);
-                cells.put(names[3], prose_rate(sum));
-                cells.put(names[4], log(sum.lines as f32));
-                cells.put(names[5], log(sum.tokens as f32 / sum.lines.max(1) as f32));
-            });
+        for names in &NAMES {
+            let sum = self.outline.sum(self.outline.range(self.page, node));
+            cells.put(names[0], log(sum.prose as f32));
+            cells.put(names[1], sum.linked as f32 / sum.tokens.max(1) as f32);
+            cells.put(names[2], sum.prose as f32 / total.prose.max(1) as f32);
+            cells.put(names[3], prose_rate(sum));
+            cells.put(names[4], log(sum.lines as f32));
+            cells.put(names[5], log(sum.tokens as f32 / sum.lines.max(1) as f32));
             node = self.page.node(node).parent;
-            other = other.map(|other| self.page.node(other).parent);
         }
     }
 
     fn phrase<const NAMED: bool>(&self, cells: &mut FeatureVector<NAMED>, i: usize) {
         let here = self.phrases[i];
-        let before = i.checked_sub(1).map(|before| self.phrases[before]);
-        cells.part(6, before == Some(here), |cells| {
-            for (kind, name) in PHRASES {
-                cells.flag(name, here == Some(kind));
-            }
-        });
+        for (kind, name) in PHRASES {
+            cells.flag(name, here == Some(kind));
+        }
         // A heading such as 相关阅读 speaks of the lines below it.
         let above = (1..=8)
             .filter_map(|n| i.checked_sub(n))
@@ -323,13 +295,6 @@ impl<'a> View<'a> {
 fn beside(line: &Line) -> [f32; 3] {
     let marks = (line.all.marks as f32).min(8.0) / 8.0;
     [log(plain(line)), link_share(line), marks]
-}
-
-/// Both have the same marks from the same element.
-fn has_marks_of(line: &Line, other: &Line) -> bool {
-    line.marks == other.marks
-        && line.marked_share == other.marked_share
-        && line.marked_alone == other.marked_alone
 }
 
 fn prose_rate(sum: Sum) -> f32 {

@@ -1,5 +1,6 @@
 //! What the short lines of a page say of its sort. In: the text of a line. Out: counts. Never judges.
 
+use crate::cues;
 use crate::lines::measure::Measure;
 
 /// What short lines of a page say, counted.
@@ -24,99 +25,27 @@ pub(crate) struct Signs {
 /// Longest line that is looked at, in tokens.
 const SHORT: u32 = 12;
 
-const SHOP_LINES: &[&str] = &[
-    "add to cart",
-    "add to bag",
-    "buy now",
-    "in stock",
-    "sold out",
-    "quick view",
-    "sale price",
-    "regular price",
-    "checkout",
-    "free shipping",
-    "加入购物车",
-    "wishlist",
-    "sort by",
-    "quick shop",
-    "reviews)",
-];
-const TALK_LINES: &[&str] = &[
-    "reply",
-    "quote",
-    "joined",
-    "replies",
-    "views",
-    "posts",
-    "report",
-    "upvote",
-    "answered",
-    "asked",
-    "original poster",
-    "senior member",
-    "回复",
-    "楼主",
-    "引用",
-    "发表于",
-    "举报",
-    "积分",
-    "thread starter",
-    "messages",
-    "reaction score",
-    "last edited",
-    "permalink",
-    "liked",
-    "member since",
-    "log in or",
-];
-const READING_LINES: &[&str] = &[
-    "min read",
-    "minute read",
-    "minutes read",
-    "by ",
-    "published",
-    "updated",
-    "written by",
-    "来源",
-    "作者",
-    "责任编辑",
-    "记者",
-];
-const TIME_LINES: &[&str] = &[" ago", "小时前", "分钟前", "天前", ":00 ", " am", " pm"];
-const CALL_LINES: &[&str] = &[
-    "get a quote",
-    "get started",
-    "contact us",
-    "call us",
-    "learn more",
-    "sign up",
-    "book now",
-    "request a",
-    "schedule",
-    "get a free",
-    "apply now",
-    "our services",
-    "testimonials",
-    "why choose",
+/// The sections of words in the order of the counts they raise.
+const SECTIONS: [&str; LISTS] = [
+    "line.shop",
+    "line.talk",
+    "line.reading",
+    "line.call",
+    "line.time",
 ];
 
-/// The lists in the order of the counts they raise.
-const LINES: [&[&str]; 5] = [
-    SHOP_LINES,
-    TALK_LINES,
-    READING_LINES,
-    CALL_LINES,
-    TIME_LINES,
-];
+/// Number of the sections.
+pub(crate) const LISTS: usize = 5;
 
-/// The words with a bit for the list of each.
-pub(crate) fn words() -> impl Iterator<Item = (&'static str, u32)> {
-    let lists = LINES.iter().enumerate();
-    lists.flat_map(|(at, list)| list.iter().map(move |word| (*word, 1 << at)))
+/// The words with a bit for the section of each.
+pub(crate) fn words() -> impl Iterator<Item = (String, u32)> {
+    let sections = SECTIONS.iter().enumerate();
+    sections.flat_map(|(at, section)| {
+        cues::words(section)
+            .into_iter()
+            .map(move |word| (word, 1 << at))
+    })
 }
-
-/// Number of the lists.
-pub(crate) const LISTS: usize = LINES.len();
 
 /// True for lines short enough to be counted.
 pub(crate) fn is_short(measure: &Measure) -> bool {

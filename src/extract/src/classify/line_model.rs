@@ -30,9 +30,10 @@ impl LineModel {
             width,
         };
         let factors = factors(&weights.first);
-        let mut vector = FeatureVector::default();
+        let mut vector = FeatureVector::<false>::default();
         for i in 0..lines {
-            view.follow(i, &mut vector);
+            vector.rewind();
+            view.fill(i, &mut vector);
             let row = &vector.row;
             model.odds.push(weigh(row, &factors));
             let kept = weights.kept.iter().map(|at| row[usize::from(*at)]);

@@ -1,6 +1,9 @@
 //! What address and head say of the sort of a page. In: a page, its head. Out: features by name. Never judges.
 
+use std::sync::LazyLock;
+
 use super::feature_vector::FeatureVector;
+use crate::cues;
 use crate::fields::head::Head;
 use crate::page::Page;
 
@@ -330,36 +333,21 @@ fn generator<const NAMED: bool>(head: &Head<'_>, cells: &mut FeatureVector<NAMED
     );
 }
 
+/// The words that a title may say, and those that it begins with.
+static TITLE: LazyLock<[Vec<String>; 4]> =
+    LazyLock::new(|| ["title.talk", "title.reference", "title.shop", "title.how"].map(cues::words));
+
 fn title<const NAMED: bool>(title: &str, cells: &mut FeatureVector<NAMED>) {
     let title = title.to_lowercase();
-    let says = |words: &[&str]| words.iter().any(|w| title.contains(w));
-    cells.flag(
-        "title: talk",
-        says(&[
-            "forum",
-            "community",
-            "discussion",
-            "stack exchange",
-            "stack overflow",
-            "reddit",
-            "论坛",
-            "贴吧",
-        ]),
-    );
-    cells.flag(
-        "title: reference",
-        says(&["documentation", "docs", "reference", "manual", "wiki"]),
-    );
-    cells.flag(
-        "title: shop",
-        says(&["shop", "buy ", "sale", "store", "price"]),
-    );
+    let [talk, reference, shop, how] = &*TITLE;
+    let says = |words: &[String]| words.iter().any(|word| title.contains(word.as_str()));
+    cells.flag("title: talk", says(talk));
+    cells.flag("title: reference", says(reference));
+    cells.flag("title: shop", says(shop));
     cells.flag(
         "title: question",
         title.contains('?') || title.contains('？'),
     );
-    cells.flag(
-        "title: how",
-        title.starts_with("how ") || title.starts_with("what ") || title.starts_with("why "),
-    );
+    let begins = |word: &String| title.starts_with(word.as_str());
+    cells.flag("title: how", how.iter().any(begins));
 }

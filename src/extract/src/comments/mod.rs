@@ -15,7 +15,6 @@ mod fields;
 mod groups;
 mod headings;
 mod keys;
-pub(crate) mod pre_filter;
 mod proposal;
 mod record;
 mod siblings;
@@ -27,7 +26,6 @@ pub(crate) mod time_cues;
 pub(crate) mod verdict;
 mod words;
 
-use pre_filter as chance;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use time_cues as signs;
@@ -87,9 +85,6 @@ pub fn find(page: &Page, marked: &[NodeId]) -> Found {
     let forum = url.is_some_and(|url| thread::is_forum(url.as_str()));
     let kinds = groups::kinds(page, &signs, marked);
     let timed: Vec<NodeId> = signs.iter().map(|s| s.node).collect();
-    if !forum && !chance::may_speak(page, &kinds, &timed, marked) {
-        return Found::default();
-    }
     let mut names = Names::of(page);
     let mut groups = groups::groups(page, &mut names, &kinds, &signs, marked);
     groups

@@ -4,7 +4,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use crate::literals::Literals;
+use crate::cues;
+use crate::literals::{Beginnings, Literals};
 
 /// A list of parts of class and id values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,52 +187,20 @@ impl Parts {
     }
 }
 
-/// What buttons and labels of comments say, without signs and numbers around.
-const TOOLS: &str = "分享|分享到|分享至|收藏|取消收藏|鲜花|鸡蛋|臭鸡蛋|删除|编辑|修改|展开|\
-     展开全部|展开全文|展开更多|收起|收起回复|收起全文|更多|更多回复|更多评论|\
-     楼主|层主|置顶|置頂|倒序浏览|倒序看帖|正序浏览|发表|发表于|发表在|\
-     发表评论|发布|发布于|评论|评论道|评论于|我要评论|转发|转帖|加精|复制|\
-     复制链接|道具|评分|top|返回顶部|电梯直达|显示全部楼层|好评|中评|差评|喜欢|\
-     不喜欢|感谢|采纳|关注|私信|发消息|加好友|串个门|打招呼|主题|帖子|积分|精华|\
-     注册时间|最后登录|在线时间|登录|作者|博主|管理员|版主|游客|匿名|新浪微博|\
-     微信|微博|qq空间|朋友圈|说|说道|写道|评价|表情|图片|发送|提交|取消|最热|\
-     最新|只看楼主|全部|来自|回复于|操作|share|liked|up|down|vote|vote up|vote down|edit|edited|\
-     delete|perma|link|copy|copy link|flag|more|follow|unfollow|save|saved|award|give award|spam|translate|\
-     best answer|accepted answer|solution|solved|thank|thanks|thank you|helpful|not helpful|comment|comments|\
-     add comment|expand|collapse|hide|parent|thread|improve this answer|cite|post|posts|joined|location|author|\
-     admin|administrator|moderator|member|guest|mod|op|said|says|wrote|posted|posted by|posted on|answered|\
-     asked|commented|message|private message|website|profile|visit user profile|rank|point|points|reaction|\
-     reactions|react|options|menu|select|bookmark|subscribe|replies|log in|login|sign in|responder|citer|citar|\
-     compartir|melden|gefällt mir|on|at|by|created|modified|updated|new|score|like this";
-
-/// The same of buttons that only comments and posts have.
-const ANSWER_TOOLS: &str = "回复|回复此楼|回复本楼|回复ta|回复他|回复她|答复|回應|回覆|引用|举报|投诉|\
-     检举|点赞|首赞|赞|赞同|已赞|顶|踩|支持|反对|沙发|板凳|地板|藤椅|报纸|\
-     只看该作者|只看ta|只看他|只看此人|使用道具|有用|没用|没有用|条回复|\
-     查看回复|查看对话|查看全部回复|盖楼|reply|quote|report|report post|report abuse|\
-     report comment|report spam|like|likes|dislike|upvote|downvote|permalink|add a comment|répondre|antworten|\
-     zitieren|rispondi|返信|답글|log in to reply|reply to this";
-
-/// Beginnings of short texts that are buttons.
-const TOOL_BEGINNINGS: &str = "查看|展开|来自|ip属地|本楼|log in to|login to|sign in to|view all|view more|view entire|\
-     show more|load more|mark as|marked as|reply to|登录后|本帖最后由|last edited|edited by|该帖|\
-     此帖|join date|registered";
-
-/// What a number may count.
-const COUNTED: &str = "楼|樓|层|like|likes|reply|replies|vote|votes|point|points|comment|comments|share|shares|view|views|\
-     upvotes|answer|answers|post|posts|赞|人赞|人赞同|人支持|条回复|回复|条评论|评论|次|\
-     人|个|条|声望|阅读|浏览|k|万|th|st|nd|rd|people found this helpful";
-
 /// Words that a short text may be. Most texts are none: their first byte and their length tell that.
 struct Words {
-    words: HashSet<&'static str>,
+    words: HashSet<String>,
     /// For each first byte the lengths of the words that have it, a bit each.
     lengths: [u64; 256],
 }
 
 impl Words {
-    fn of(lists: &[&'static str]) -> Self {
-        let words: HashSet<&str> = lists.iter().flat_map(|list| list.split('|')).collect();
+    /// The words of the sections, which are in small letters.
+    fn of(sections: &[&str]) -> Self {
+        let words: HashSet<String> = sections
+            .iter()
+            .flat_map(|section| cues::words(section))
+            .collect();
         let mut lengths = [0; 256];
         for word in &words {
             let first = word.as_bytes().first().copied().unwrap_or_default();
@@ -265,11 +234,14 @@ fn keeps_length(text: &str) -> bool {
     !text.bytes().fold(false, |any, byte| any | other(byte))
 }
 
-static TOOL_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&[TOOLS, ANSWER_TOOLS]));
-static ANSWER_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&[ANSWER_TOOLS]));
-static COUNTED_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&[COUNTED]));
-static BEGINNINGS: LazyLock<Literals> =
-    LazyLock::new(|| Literals::of(TOOL_BEGINNINGS.split('|').map(|first| (first, 1))));
+static TOOL_WORDS: LazyLock<Words> =
+    LazyLock::new(|| Words::of(&["comment.tools", "comment.answer_tools"]));
+static ANSWER_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&["comment.answer_tools"]));
+static COUNTED_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&["comment.counted"]));
+static BEGINNINGS: LazyLock<Beginnings> = LazyLock::new(|| {
+    let words = cues::words("comment.tools.begins").into_iter();
+    Beginnings::of(words.map(|word| (word, 1)))
+});
 
 /// A short text without signs at its ends and without the number before or behind it.
 fn core(text: &str) -> &str {
@@ -302,7 +274,7 @@ pub(super) fn is_tool(text: &str) -> bool {
         return false;
     }
     let core = core(text);
-    let begins = |core: &str| BEGINNINGS.begin_with(core.as_bytes()) != 0;
+    let begins = |core: &str| BEGINNINGS.of_text(core).next().is_some();
     TOOL_WORDS.hold(core)
         || if keeps_length(core) {
             begins(core)

@@ -1,4 +1,122 @@
-//! Words and phrases by which lines are recognised.
+//! The words by which parts of pages are recognised. In: the name of a section. Out: the words of all languages under it.
+//!
+//! Each language has one file in `languages`. Under a heading `[section]` stand words, one or several on a line with `|`
+//! between; letters count alike in both cases. `colou?r`, `[ab]`, `(a|b)c` stand for several words, `␣` for a blank at either
+//! end. A new language is a new file and a line in [`LANGUAGES`]; a section that a language has no words for is left out.
+//!
+//! | section | words |
+//! |---|---|
+//! | `KIND.begins` | a line of this [`phrases::Phrase`] begins with, whatever follows |
+//! | `KIND.alone` | such a line consists of, but for punctuation |
+//! | `KIND.anywhere` | stand only in such a line |
+//! | `KIND.label` | such a line begins with, before a colon |
+//! | `KIND.pattern` | regular expressions, one on a line, of other such lines |
+//! | `KIND.pattern.begins`, `KIND.pattern.has` | a line that a pattern matches begins with one of these or has one of those |
+//! | `published.label`, `source.beside_date`, `crumbs.home` | parts of the patterns in [`phrases`] |
+//! | `line.shop`, `line.talk`, `line.reading`, `line.call`, `line.time` | counted to tell the type of a page |
+//! | `title.talk`, `title.reference`, `title.shop`, `title.how` | the same, in the title; the last at its beginning |
+//! | `comment.tools`, `comment.tools.begins` | buttons and labels around comments |
+//! | `comment.answer_tools` | buttons that only comments and posts have |
+//! | `comment.counted` | what a number at a comment may count |
+//! | `date.published`, `date.modified` | before the day of first publication, of the last change |
+//! | `date.published.alone`, `date.published.after` | the same, not within a word of Chinese but behind these |
+//! | `months` | a line for each month: its number, a blank, its names and short forms |
 
-pub(crate) mod phrase_shapes;
 pub(crate) mod phrases;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::literals::spelled;
+
+/// The files of all languages.
+const LANGUAGES: [&str; 27] = [
+    include_str!("languages/ar.txt"),
+    include_str!("languages/cs.txt"),
+    include_str!("languages/da.txt"),
+    include_str!("languages/de.txt"),
+    include_str!("languages/el.txt"),
+    include_str!("languages/en.txt"),
+    include_str!("languages/es.txt"),
+    include_str!("languages/fi.txt"),
+    include_str!("languages/fr.txt"),
+    include_str!("languages/hu.txt"),
+    include_str!("languages/id.txt"),
+    include_str!("languages/is.txt"),
+    include_str!("languages/it.txt"),
+    include_str!("languages/ja.txt"),
+    include_str!("languages/ko.txt"),
+    include_str!("languages/lt.txt"),
+    include_str!("languages/nl.txt"),
+    include_str!("languages/no.txt"),
+    include_str!("languages/pl.txt"),
+    include_str!("languages/pt.txt"),
+    include_str!("languages/ro.txt"),
+    include_str!("languages/ru.txt"),
+    include_str!("languages/sk.txt"),
+    include_str!("languages/sv.txt"),
+    include_str!("languages/tr.txt"),
+    include_str!("languages/uk.txt"),
+    include_str!("languages/zh.txt"),
+];
+
+/// The lines of each section.
+static SECTIONS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
+    let mut sections: HashMap<&str, Vec<&str>> = HashMap::new();
+    for file in LANGUAGES {
+        let mut section = "";
+        let lines = file
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'));
+        for line in lines {
+            match heading(line) {
+                Some(name) => section = name,
+                None => sections.entry(section).or_default().push(line),
+            }
+        }
+    }
+    sections
+});
+
+/// The name of a section. A line of words may begin with a bracket too, but has more than one.
+fn heading(line: &str) -> Option<&str> {
+    let name = line.strip_prefix('[')?.strip_suffix(']')?;
+    let of_name = |c: char| c.is_ascii_lowercase() || matches!(c, '_' | '.');
+    name.chars().all(of_name).then_some(name)
+}
+
+/// The lines of a section in all languages; none for a section that no language has.
+pub(crate) fn lines(section: &str) -> &'static [&'static str] {
+    SECTIONS.get(section).map_or(&[], Vec::as_slice)
+}
+
+/// The words of a section in all languages as alternatives of a pattern.
+pub(crate) fn alternatives(section: &str) -> String {
+    lines(section).join("|").replace('␣', " ")
+}
+
+/// Each word of a section in all languages.
+pub(crate) fn words(section: &str) -> Vec<String> {
+    let words = lines(section).iter().flat_map(|line| spelled(line));
+    words.map(|word| word.replace('␣', " ")).collect()
+}
+
+/// Each word of a section, and where a letter outside ASCII has two cases also with a capital first and all in capitals: for
+/// matchers that know the two cases of ASCII only.
+pub(crate) fn words_in_cases(section: &str) -> Vec<String> {
+    let cases = |word: String| {
+        let mut cases = vec![word];
+        if !cases[0].is_ascii() {
+            let upper = cases[0].to_uppercase();
+            let mut chars = cases[0].chars();
+            let first = chars.next().into_iter().flat_map(char::to_uppercase);
+            let capital: String = first.chain(chars).collect();
+            cases.extend([capital, upper]);
+            cases.dedup();
+        }
+        cases
+    };
+    words(section).into_iter().flat_map(cases).collect()
+}

@@ -5,9 +5,9 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
-use super::phrase_shapes::{counts_comments, is_dated, is_row_of_tools};
 use crate::classify::line_cues as line_signs;
-use crate::literals::{Literals, compiled, is_sign, spelled};
+use crate::cues::{alternatives, lines, words_in_cases};
+use crate::literals::{Beginnings, Literals, compiled};
 
 /// Longest line that is looked at, in bytes.
 pub(crate) const MAX_BYTES: usize = 400;
@@ -43,161 +43,82 @@ pub(crate) enum Phrase {
     Attachment,
 }
 
-/// For some kinds the words that a line begins with, after signs, whatever stands behind them.
-const BEGINNINGS: &[(Phrase, &str)] = &[
-    (
-        Phrase::Related,
-        "相关(阅读|新闻|文章|报道|链接|推荐|资讯|内容|专题|搜索|话题|稿件|热词)|延伸阅读|推荐阅读|热门(推荐|文章|新闻|阅读|评论|话题|专题|排行)|热点(推荐|新闻|专题|排行)|为您推荐|猜你喜欢|你可能(也|还)?(喜欢|感兴趣)|今日(热点|推荐|头条)|精彩推荐|更多(新闻|文章|精彩|推荐|阅读|内容|相关)|最新(文章|新闻|资讯|评论|更新)|编辑推荐|大家都在看|新闻排行|阅读排行|点击排行|排行榜|24小时热|本周热|图片新闻|精彩图集|推荐(新闻|图片|视频|文章)|看了又看|往期(回顾|精彩)|related (articles?|stories|posts|content|news|topics|links|coverage|reading)|more (from|on this|stories|news|in)|read (more|next|also)|see also|also read|recommended|you (might|may) (also )?(like|be interested)|most (read|popular|viewed|shared)|trending|popular (posts|now|stories)|latest (news|posts|stories)|up next|don't miss|editor'?s'? (picks?|choice)|top stories|mehr zum thema|lesen sie auch|auch interessant|lire aussi|te puede interesar|leggi anche|関連記事|おすすめ|あわせて読みたい|관련 ?기사|인기 ?기사|ilgili haberler",
-    ),
-    (
-        Phrase::Comments,
-        "我来说两句|评论|leave a (comment|reply)|post a comment|add a comment|view (all )?comments|join the (conversation|discussion)|log ?in to|sign in to",
-    ),
-    (
-        Phrase::Paging,
-        "[上下前后首末尾]一?[页篇条章张则]|(previous|next|prev|older|newer) (article|post|page|story|entry|topic|chapter)",
-    ),
-];
+/// How the lines of a kind are recognised, beside the words in the sections of the kind.
+struct Rule {
+    kind: Phrase,
+    /// Name of the kind in the files of languages.
+    name: &'static str,
+    /// What more lines of the kind say in every language, `<…>` standing for the words of a section. Asked of a line only where
+    /// [`Rule::beginnings`], `KIND.pattern.has` or a digit lets it match.
+    patterns: &'static [&'static str],
+}
 
-/// For some kinds the words that a line has but for signs.
-const ALONE: &[(Phrase, &str)] = &[
-    (
-        Phrase::Tools,
-        "分享[到至给]?|分享本文|收藏|打印|打印本文|关闭(窗口|本页)?|字号|字体|我要(评论|纠错|反馈)|纠错|点赞|举报|转发|扫一扫|复制链接|微信扫码|新浪微博|返回(顶部|首页|列表)|朗读|收听|听新闻|share( this| on| article)?|print( this)?|e-?mail( this)?|tweet|facebook|twitter|whatsapp|copy link|save|bookmark|listen( to)?|teilen|drucken|partager|imprimer|compartir|condividi|compartilhar|シェア|공유|code:? select all|click to (expand|shrink)|reveal hidden contents|improve this (question|answer)|show activity on this post",
-    ),
-    (
-        Phrase::Promo,
-        "advertisement|anzeige|publicit[éÉ]|publicidad|广告|reklama?|sponsored|annonse",
-    ),
-    (Phrase::Paging, "previous|next|prev|older|newer"),
-];
+const fn rule(kind: Phrase, name: &'static str, patterns: &'static [&'static str]) -> Rule {
+    Rule {
+        kind,
+        name,
+        patterns,
+    }
+}
 
-/// What more lines of a kind say, for every kind; for one without words in [`WORDS`] it is never asked.
-const PATTERNS: &[(Phrase, &str)] = &[
-    (
-        Phrase::Footer,
-        r"(?i)\(c\)\s*(19|20)\d\d|关于我们.*(联系|招聘|广告)",
-    ),
-    (
-        Phrase::Related,
-        r"(?i)^\W*(das könnte sie|à lire aussi|sur le même sujet|lea también|leia (também|mais)|читайте также|les også|læs også|läs (också|även|mer))",
-    ),
-    (
+/// The rules in the order of [`Phrase`].
+const RULES: [Rule; 13] = [
+    rule(Phrase::Footer, "footer", &[]),
+    rule(Phrase::Related, "related", &[]),
+    rule(
         Phrase::Editor,
-        r"(?i)^\W*(责任编辑|责编|编辑|本文编辑|责任校对|校对|值班编辑|网络编辑|执行主编|主编|编审|监制|审核|审校|初审|复审|终审|作者系|图编|美编|制图|排版)\W*[：:丨|/]|^[\[【(（](责任编辑|责编|编辑)|责任编辑[：:]|(责任编辑|责编).{0,20}[\])）】]$|_(NF|NB|NN|N)\d{3,}|本文来源[：:]",
+        "editor",
+        &[r"^\W*(<editor.label>)\W*[：:丨|/]"],
     ),
-    (
+    rule(
         Phrase::OriginalTitle,
-        r"^\W*(本?文?原标题|原题|原文标题)\W*[：:]",
+        "original_title",
+        &[r"^\W*(<original_title.label>)\W*[：:]"],
     ),
-    (
-        Phrase::Tools,
-        r"(?i)^\W*((last )?edited (by|on|at|\w+ \d)|reactions:)",
-    ),
-    (Phrase::Comments, ""),
-    (
+    rule(Phrase::Tools, "tools", &[]),
+    rule(Phrase::Comments, "comments", &[]),
+    rule(
         Phrase::Source,
-        r"(?i)^\W*(来源|稿源|消息来源|文章来源|信息来源|新闻来源|出处|转自|source|quelle|fonte|fuente)\W{0,2}[：:丨|]|^\W*(发布时间|发表时间|发布日期|更新时间|时间|日期|发表于|发布于|published|posted|updated|last updated|veröffentlicht|publié)\W{0,3}[：:]?\s*\D{0,6}(19|20)?\d\d\W",
+        "source",
+        &[
+            r"^\W*(<source.label>)\W{0,2}[：:丨|]",
+            r"^\W*(<published.label>)\W{0,3}[：:]?\s*\D{0,6}(19|20)?\d\d\W",
+            r"^\W*(19|20)\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}日?[^。！？]{0,60}(<source.beside_date>)",
+            r"^\W*(19|20)\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}日?\s*(\d{1,2}[:：]\d\d([:：]\d\d)?)?\W*$",
+        ],
     ),
-    (
-        Phrase::Promo,
-        r"(?i)点击(进入|查看|下载|关注|这里|此处|图片|阅读|上方|下方).{0,16}$|(扫描|长按|识别).{0,8}二维码|关注.{0,12}(公众号|微信|微博)|下载.{0,10}(APP|客户端)|(APP|客户端).{0,6}下载|加入.{0,6}(群|社区)|打开.{0,8}(APP|客户端)",
-    ),
-    (
-        Phrase::Legal,
-        r"(?i)^\W*声明\W*[：:]|未经.{0,14}(授权|许可|同意)|不代表.{0,14}(观点|立场)",
-    ),
-    (
+    rule(Phrase::Promo, "promo", &[]),
+    rule(Phrase::Legal, "legal", &[]),
+    rule(
         Phrase::Paging,
-        r"(?i)^\W*((previous|next|prev|older|newer)\s*[:：|»›>→–—]|共\d+页)",
+        "paging",
+        &[r"^\W*(<paging.label>)\s*[:：|»›>→–—]"],
     ),
-    (
+    rule(
         Phrase::Tags,
-        r"(?i)^\W*(标签|关键词|关键字|TAGS?|Filed under|Categories|Category|Topics?|Keywords?|Posted in|Tagged|Schlagw[oö]rter|Mots-clés|Etiquetas|分类)\W*[：:]|^#\S+(\s+#\S+)*$",
+        "tags",
+        &[r"^\W*(<tags.label>)\W*[：:]", r"^#\S+(\s+#\S+)*$"],
     ),
-    (
+    rule(
         Phrase::Crumbs,
-        r"(?i)^\W*(当前位置|您的位置|您现在的位置|所在位置|位置|you are here)\W*[：:]|^\W*(首页|home)\s*[>»/›]",
+        "crumbs",
+        &[
+            r"^\W*(<crumbs.label>)\W*[：:]",
+            r"^\W*(<crumbs.home>)\s*[>»/›]",
+        ],
     ),
-    (
+    rule(
         Phrase::Attachment,
-        r"(?i)^\W*(附件|附表|附图|attachments?|download pdf)\W*\d*\W*[：:.．、]",
+        "attachment",
+        &[r"^\W*(<attachment.label>)\W*\d*\W*[：:.．、]"],
     ),
 ];
 
-/// For each kind the words that its pattern begins with, after signs, and those that it may have anywhere: a line
-/// that has none of them cannot match. Beginnings are cut short where that costs nothing.
-const WORDS: &[(Phrase, &str, &str)] = &[
-    (Phrase::Footer, "", "[(]c[)]|关于我们"),
-    (
-        Phrase::Related,
-        "das k|[àÀ] lire|sur le m|lea tamb|leia |[чЧ]|les og|l[æÆ]|l[äÄ]",
-        "",
-    ),
-    (
-        Phrase::Editor,
-        "责任|责编|编辑|本文编辑|校对|值班编辑|网络编辑|执行主编|主编|编审|监制|审核|审校|初审|复审|终审|作者系|图编|美编|制图|排版",
-        "责任编辑|责编|_n[fbn0123456789]|本文来源",
-    ),
-    (Phrase::OriginalTitle, "(本?文?原标|原题|原文标题)", ""),
-    (
-        Phrase::Tools,
-        "打印|收藏|大|中|小|关闭|纠错|字号|last edited|edited |reactions",
-        "",
-    ),
-    (
-        Phrase::Comments,
-        "查看|全部|最新|精彩|热门|网友|我来|发表|参与|文明|登录后|comment",
-        "",
-    ),
-    (
-        Phrase::Source,
-        "来源|稿源|消息来源|文章来源|信息来源|新闻来源|出处|转自|source|quelle|fonte|fuente|发布|发表|更新时间|时间|日期|publi|posted|updated|last updated|ver",
-        "",
-    ),
-    (
-        Phrase::Promo,
-        "",
-        "点击(进入|查看|下载|关注|这里|此处|图片|阅读|上方|下方)|二维码|关注|下载|打开|加入",
-    ),
-    (Phrase::Legal, "", "声明|未经|不代表"),
-    (Phrase::Paging, "共|previous|next|prev|older|newer", ""),
-    (
-        Phrase::Tags,
-        "标签|关键词|关键字|tag|filed under|categor|topic|keyword|posted in|schlagw|mots-cl|etiquetas|分类",
-        "",
-    ),
-    (
-        Phrase::Crumbs,
-        "当前位置|您的位置|您现在的位置|所在位置|位置|you are here|首页|home",
-        "",
-    ),
-    (
-        Phrase::Attachment,
-        "附件|附表|附图|attachment|download pdf",
-        "",
-    ),
-];
-
-/// For some kinds the words that say it wherever they stand, whatever stands beside them.
-const SURE: &[(Phrase, &str)] = &[
-    (
-        Phrase::Footer,
-        "版权所有|copyright|©|icp备|icp证|公网安备|主办单位|网站地图|备案号|增值电信|许可证|all rights reserved|alle rechte vorbehalten|互联网新闻信息服务|违法和不良信息|举报电话|举报邮箱|联系我们|privacy policy|terms of use|terms of service",
-    ),
-    (Phrase::Comments, "自律管理承诺书|跟帖评论|文明上网"),
-    (
-        Phrase::Promo,
-        "开通会员|仅对会员|扫码|sign up for|sign up to|subscribe to|subscribe now|subscribe for|subscribe today|newsletter|download our app|download the app|follow us|click here|join our|get the latest|新浪app|新浪公众号|新浪财经app|新浪财经公众号|新浪新闻app|新浪新闻公众号|article continues below|continue reading|story continues",
-    ),
-    (
-        Phrase::Legal,
-        "免责声明|特别声明|郑重声明|版权声明|版权问题|转载请|转载须|转载需|转载声明|仅供参考|侵权|投资者据此操作|风险自担|欢迎转载|licensed under|reproduced under|republished under|creative commons",
-    ),
-];
+/// The kinds that have words which stand alone.
+const ALONE: [Phrase; 3] = [Phrase::Tools, Phrase::Promo, Phrase::Paging];
 
 /// Number of the kinds, and of the bits of what may be.
-const KINDS: usize = PATTERNS.len();
+const KINDS: usize = RULES.len();
 /// Where the bits of what is sure begin.
 const SURE_BITS: usize = KINDS;
 /// Where those of other words begin that are looked for on the way.
@@ -207,47 +128,79 @@ const _: () = assert!(OTHER_BITS + line_signs::LISTS <= 32);
 const ALONE_BITS: usize = 2 * KINDS;
 const _: () = assert!(ALONE_BITS + ALONE.len() <= 32);
 
-/// Kinds of which no pattern is asked when a line begins with their words.
-const TOLD_BY_SHAPE: u32 = bit(Phrase::Comments);
+/// Kinds whose patterns a line may match that begins with a number.
+const NUMBERED: u32 = bit(Phrase::Comments) | bit(Phrase::Source);
 
 const fn bit(kind: Phrase) -> u32 {
     1 << kind as u32
 }
 
-/// The words of kinds with a bit for each kind, moved by `shift`.
-fn words(
-    kinds: impl Iterator<Item = (Phrase, &'static str)>,
-    shift: usize,
-) -> impl Iterator<Item = (String, u32)> {
-    let with_bit = move |(kind, words): (Phrase, &str)| {
-        let words = spelled(words).into_iter().filter(|word| !word.is_empty());
-        words.map(move |word| (word, bit(kind) << shift))
-    };
-    kinds.flat_map(with_bit)
+impl Rule {
+    fn section(&self, part: &str) -> String {
+        format!("{}.{part}", self.name)
+    }
+
+    /// The words of a section of the kind with the bit of the kind, moved by `shift`.
+    fn words(&self, part: &str, shift: usize) -> impl Iterator<Item = (String, u32)> {
+        let bits = bit(self.kind) << shift;
+        let words = words_in_cases(&self.section(part)).into_iter();
+        words.map(move |word| (word, bits))
+    }
+
+    /// The words that a line of the kind, or one that its patterns may match, begins with after punctuation.
+    fn beginnings(&self) -> impl Iterator<Item = (String, u32)> {
+        let labels = self.patterns.iter().filter_map(|pattern| {
+            let (section, _) = pattern.strip_prefix(r"^\W*(<")?.split_once('>')?;
+            Some(words_in_cases(section))
+        });
+        let labels = labels.flatten().map(|word| (word, bit(self.kind)));
+        let alone = ALONE.iter().position(|kind| *kind == self.kind);
+        let alone = alone.into_iter().flat_map(|at| {
+            let words = words_in_cases(&self.section("alone")).into_iter();
+            words.map(move |word| (word, 1 << (ALONE_BITS + at)))
+        });
+        self.words("pattern.begins", 0)
+            .chain(labels)
+            .chain(self.words("begins", SURE_BITS))
+            .chain(alone)
+    }
+
+    /// All patterns of the kind as one.
+    fn compiled(&self) -> Regex {
+        let with_words = self.patterns.iter().map(|pattern| {
+            let mut parts = pattern.split('<');
+            let first = parts.next().unwrap_or_default().to_owned();
+            parts.fold(first, |out, part| {
+                let (section, behind) = part.split_once('>').unwrap_or_default();
+                out + &alternatives(section) + behind
+            })
+        });
+        let of_language = lines(&self.section("pattern"))
+            .iter()
+            .copied()
+            .map(String::from);
+        let all: Vec<String> = with_words.chain(of_language).collect();
+        compiled(&format!("(?i){}", all.join("|")))
+    }
 }
 
-static FIRST: LazyLock<Literals> = LazyLock::new(|| {
-    let patterns = words(WORDS.iter().map(|kind| (kind.0, kind.1)), 0);
-    let sure = words(BEGINNINGS.iter().copied(), SURE_BITS);
-    let alone = ALONE.iter().enumerate().flat_map(|(at, (_, words))| {
-        let words = spelled(words).into_iter();
-        words.map(move |word| (word, 1 << (ALONE_BITS + at)))
-    });
-    Literals::of(patterns.chain(sure).chain(alone))
-});
+static FIRST: LazyLock<Beginnings> =
+    LazyLock::new(|| Beginnings::of(RULES.iter().flat_map(Rule::beginnings)));
 static ANYWHERE: LazyLock<Literals> = LazyLock::new(|| {
-    let sure = words(SURE.iter().copied(), SURE_BITS);
-    let other = line_signs::words().map(|(word, bit)| (word.to_owned(), bit << OTHER_BITS));
-    let patterns = words(WORDS.iter().map(|kind| (kind.0, kind.2)), 0);
+    let sure = RULES
+        .iter()
+        .flat_map(|rule| rule.words("anywhere", SURE_BITS));
+    let patterns = RULES.iter().flat_map(|rule| rule.words("pattern.has", 0));
+    let other = line_signs::words().map(|(word, bit)| (word, bit << OTHER_BITS));
     Literals::of(patterns.chain(sure).chain(other))
 });
 
 /// Made when a line first may match: a crawl of one language never needs most of them.
-static REGEXES: [OnceLock<Regex>; PATTERNS.len()] = [const { OnceLock::new() }; PATTERNS.len()];
+static REGEXES: [OnceLock<Regex>; KINDS] = [const { OnceLock::new() }; KINDS];
 
 fn matches(at: usize, text: &str) -> bool {
     REGEXES[at]
-        .get_or_init(|| compiled(PATTERNS[at].1))
+        .get_or_init(|| RULES[at].compiled())
         .is_match(text)
 }
 
@@ -277,54 +230,46 @@ pub(crate) fn phrase_of(text: &str, seen: Seen) -> Option<Phrase> {
     let mut left = (begun | seen.0 | sure) & ((1 << KINDS) - 1);
     while left != 0 {
         let at = left.trailing_zeros() as usize;
-        if sure >> at & 1 == 1 || (has_its_signs(at, text) && matches(at, text)) {
-            return Some(PATTERNS[at].0);
+        if sure >> at & 1 == 1 || matches(at, text) {
+            return Some(RULES[at].kind);
         }
         left &= left - 1;
     }
     None
 }
 
-/// False for a text without any of the signs that a pattern asks for.
-fn has_its_signs(at: usize, text: &str) -> bool {
-    match PATTERNS[at].0 {
-        Phrase::Tools => text.contains(|c: char| c.is_ascii_alphabetic()),
-        Phrase::OriginalTitle => text.contains([':', '：']),
-        Phrase::Tags => text.contains([':', '：', '#']),
-        Phrase::Crumbs => text.contains([':', '：', '>', '»', '/', '›']),
-        _ => true,
-    }
-}
-
 /// A bit for each kind that the text may be of or is by what it begins with, after signs.
 fn begun(text: &str) -> u32 {
-    let tag = u32::from(text.starts_with('#')) * bit(Phrase::Tags);
-    let first = text.trim_start_matches(is_sign);
-    let mut begun = tag;
-    FIRST.beginnings(first.as_bytes(), |bits, len| {
+    let first = without_signs(text);
+    let mut begun = 0;
+    if text.starts_with('#') {
+        begun |= bit(Phrase::Tags);
+    }
+    if first.starts_with(|c: char| c.is_ascii_digit()) {
+        begun |= NUMBERED;
+    }
+    for (bits, len) in FIRST.of_text(first) {
         begun |= bits & ((1 << ALONE_BITS) - 1);
         let alone = bits >> ALONE_BITS;
-        if alone != 0
-            && first
-                .get(len..)
-                .is_some_and(|rest| rest.chars().all(is_sign))
-        {
+        let behind = first.get(len..).unwrap_or_default();
+        if alone != 0 && without_signs(behind).is_empty() {
             let kinds = ALONE.iter().enumerate();
             let named = kinds.filter(|(at, _)| alone >> at & 1 == 1);
-            begun |= named.fold(0, |all, (_, (kind, _))| all | bit(*kind)) << SURE_BITS;
+            begun |= named.fold(0, |all, (_, kind)| all | bit(*kind)) << SURE_BITS;
         }
-    });
-    (begun & !TOLD_BY_SHAPE) | shaped(first, begun) << SURE_BITS
+    }
+    begun
 }
 
-/// The kinds that a text is of by its shape, of those that it may be of.
-fn shaped(text: &str, may_be: u32) -> u32 {
-    let numbered = text.starts_with(|c: char| c.is_ascii_digit());
-    let is = |kind: Phrase, told: fn(&str) -> bool| {
-        let asked = numbered || may_be & bit(kind) != 0;
-        u32::from(asked && told(text)) * bit(kind)
-    };
-    is(Phrase::Comments, counts_comments)
-        | is(Phrase::Source, is_dated)
-        | is(Phrase::Tools, is_row_of_tools)
+/// A text from its first letter or digit on.
+pub(crate) fn without_signs(text: &str) -> &str {
+    static LETTER: LazyLock<Regex> = LazyLock::new(|| compiled(r"\w"));
+    // As most texts do; the pattern takes 1 % of the way to a document to say so.
+    if text.starts_with(char::is_alphabetic) {
+        return text;
+    }
+    let first = LETTER
+        .find(text)
+        .map_or(text.len(), |letter| letter.start());
+    text.get(first..).unwrap_or_default()
 }

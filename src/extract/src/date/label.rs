@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::cues;
 use crate::literals::{Literals, compiled};
 
 /// What the words before a date call it.
@@ -19,23 +20,28 @@ pub(crate) enum Label {
 }
 
 static PUBLISHED: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
-        r"(?i)(?:^|[^\p{Han}]|首次|文章|新闻|稿件|信息|本文|原文|最初|正式)(?:发布|發佈|发表|發表|刊发|发稿|发文|推送)|公開|掲載|配信|投稿|등록|입력|publish|post(?:ed|é)|publi|veröffentlicht|erstellt|created|written|опубликован|yayın|inserito",
-    )
+    let [words, alone, after] = PUBLISHED_SECTIONS.map(cues::alternatives);
+    compiled(&format!(
+        r"(?i)(?:^|[^\p{{Han}}]|{after})(?:{alone})|{words}"
+    ))
 });
-static MODIFIED: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
-        r"(?i)更新|修改|编辑于|編集|수정|updat|modif|edited|aktualisiert|geändert|actualizado|mis à jour|mise à jour|aggiornato|обновлен|güncelle|last change|reviewed|atualizado|uppdaterad|oppdatert",
-    )
-});
+static MODIFIED: LazyLock<Regex> =
+    LazyLock::new(|| compiled(&format!("(?i){}", cues::alternatives(MODIFIED_SECTION))));
+
+/// The words of publication, those that are none within a word of Chinese, and what may stand before these.
+const PUBLISHED_SECTIONS: [&str; 3] = [
+    "date.published",
+    "date.published.alone",
+    "date.published.after",
+];
+const MODIFIED_SECTION: &str = "date.modified";
 
 /// One of them stands in every label of a date.
-const LABELS: &str = "发布|發佈|发表|發表|刊发|发稿|发文|推送|公開|掲載|配信|投稿|등록|입력|publi|post|ffentlicht|erstellt|created|written|\
-     публикован|ПУБЛИКОВАН|yay|inserito|更新|修改|编辑于|編集|수정|updat|modif|edited|aktualisiert|ndert|actualizado|mis |mise |\
-     aggiornato|бновлен|БНОВЛЕН|ncelle|last change|reviewed|atualizado|uppdaterad|oppdatert";
-
-static ANY_LABEL: LazyLock<Literals> =
-    LazyLock::new(|| Literals::of(LABELS.split('|').map(|label| (label, 1))));
+static ANY_LABEL: LazyLock<Literals> = LazyLock::new(|| {
+    let [words, alone, _] = PUBLISHED_SECTIONS;
+    let words = [words, alone, MODIFIED_SECTION].map(cues::words_in_cases);
+    Literals::of(words.into_iter().flatten().map(|word| (word, 1)))
+});
 
 /// What the words right before a date call it.
 pub(crate) fn label_before(before: &str) -> Label {

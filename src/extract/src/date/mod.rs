@@ -9,7 +9,6 @@ pub(crate) mod code;
 pub(crate) mod iso;
 pub(crate) mod label;
 pub(crate) mod months;
-pub(crate) mod shape;
 pub(crate) mod stamp;
 pub(crate) mod text;
 pub(crate) mod years;

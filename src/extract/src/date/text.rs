@@ -12,7 +12,6 @@ use super::clues::{Clues, half_width};
 use super::iso::iso;
 use super::label::{Label, label_before};
 use super::months::month_number;
-use super::shape::Shape;
 use super::stamp::{Clock, Stamp, zone_offset_min};
 use super::years::with_common_years;
 use crate::CHINA_OFFSET_MIN;
@@ -98,7 +97,7 @@ pub(crate) fn find_dates(text: &str, clock: &Clock) -> Vec<Found> {
     if clues.tell_odd_years() {
         text = with_common_years(&text).into_owned().into();
     }
-    let mut spans = spans(&text, Shape::of(&text), clues, clock);
+    let mut spans = spans(&text, clues, clock);
     spans.sort_by_key(|s| (s.0, s.2));
     let mut found: Vec<Found> = Vec::new();
     let mut from = 0;
@@ -124,25 +123,17 @@ pub(crate) fn find_dates(text: &str, clock: &Clock) -> Vec<Found> {
 }
 
 /// A date with where it stands and how it is written.
-pub(crate) type Span = (usize, usize, Form, Stamp);
+type Span = (usize, usize, Form, Stamp);
 
-/// All that the patterns find in a text, leaving out those that its shape and clues rule out.
-pub(crate) fn spans(text: &str, shape: Shape, clues: Clues, clock: &Clock) -> Vec<Span> {
+/// All that the patterns find in a text.
+fn spans(text: &str, clues: Clues, clock: &Clock) -> Vec<Span> {
     let mut spans = Vec::new();
     let full = |stamp: Option<Stamp>| stamp.map(|s| (s, Form::Full));
-    if shape.year_first {
-        collect(&YEAR_FIRST, text, &mut spans, |c| full(year_first(c)));
-    }
-    if shape.named {
-        collect(&DAY_NAME, text, &mut spans, |c| full(day_name(c)));
-        collect(&NAME_DAY, text, &mut spans, |c| full(name_day(c)));
-    }
-    if shape.day_first {
-        collect(&DAY_FIRST, text, &mut spans, |c| full(day_first(c, clock)));
-    }
-    if shape.month_day {
-        collect(&MONTH_DAY, text, &mut spans, |c| month_day(c, text, clock));
-    }
+    collect(&YEAR_FIRST, text, &mut spans, |c| full(year_first(c)));
+    collect(&DAY_NAME, text, &mut spans, |c| full(day_name(c)));
+    collect(&NAME_DAY, text, &mut spans, |c| full(name_day(c)));
+    collect(&DAY_FIRST, text, &mut spans, |c| full(day_first(c, clock)));
+    collect(&MONTH_DAY, text, &mut spans, |c| month_day(c, text, clock));
     if clues.tell_from_now() {
         collect(&RELATIVE, text, &mut spans, |c| {
             relative(c, clock).map(|s| (s, Form::Relative))

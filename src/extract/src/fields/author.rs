@@ -6,13 +6,14 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::head::Head;
+use crate::cues::phrases::without_signs;
 use crate::date::Anchors;
 use crate::lines::Line;
 use crate::lines::hints::Marks;
 use crate::lines::measure::Measure;
 use crate::lines::outline::Outline;
 use crate::lines::render::{element_text, line_text};
-use crate::literals::{Literals, compiled, is_sign};
+use crate::literals::{Literals, compiled};
 use crate::page::Page;
 use serde::Serialize;
 
@@ -107,7 +108,7 @@ const BEFORE_NAME: [&str; 13] = [
 
 /// Whether a line may begin as [`BY`] does: by its first word.
 pub(crate) fn may_begin_by(line: &str) -> bool {
-    let line = line.trim_start_matches(is_sign);
+    let line = without_signs(line);
     let end = line.find(|c: char| !c.is_ascii_alphabetic());
     let word = line.get(..end.unwrap_or(line.len())).unwrap_or_default();
     BEFORE_NAME

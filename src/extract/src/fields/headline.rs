@@ -194,9 +194,6 @@ fn line_like(page: &Page, outline: &Outline, forms: &Forms, end: usize) -> Optio
             continue;
         }
         let text = outline.text(page, line);
-        if !forms.may_be_like_text(text, LEAST) {
-            continue;
-        }
         let score = forms.best(&normal_form(text), LEAST).unwrap_or(0.0);
         if score >= SURE && best.is_none_or(|b| score > b.0) {
             best = Some((score, i));

@@ -2,8 +2,7 @@
 //! how like the text is to the nearest of them. Never computes a likeness that cannot count: most texts share no four
 //! letters with a title.
 
-use super::likeness::{MAX_CHARS, distance_limit, likeness_from, normal_form};
-use crate::literals::count_bytes;
+use super::likeness::{distance_limit, likeness_from, normal_form};
 
 /// Texts of twice this length and more that share no run of it are not called alike.
 const RUN: usize = 4;
@@ -36,42 +35,18 @@ impl Forms {
 
     /// The greatest likeness of a normal form to one of these, if it is greater than `least`, which is at least one half.
     pub(crate) fn best(&self, form: &[char], least: f64) -> Option<f64> {
-        let near = |other: &Vec<char>| may_be_like(form.len(), other.len(), least);
-        if !self.forms.iter().any(near) {
-            return None;
-        }
         if self.contain(form) {
             return Some(1.0);
         }
         let shared = self.shared(form);
         let mut best = None;
-        for other in self.forms.iter().filter(|other| near(other)) {
+        for other in &self.forms {
             let least = best.unwrap_or(least);
             if shared.allow(form.len().min(other.len()), least) {
                 best = likeness_from(form, other, shared.longest, least).or(best);
             }
         }
         best
-    }
-
-    /// False where the length of a text with single blanks tells that its normal form cannot be more alike to one of these
-    /// than `least`.
-    pub(crate) fn may_be_like_text(&self, text: &str, least: f64) -> bool {
-        if !text.is_ascii() {
-            return true;
-        }
-        let quotes = count_bytes(text.as_bytes(), |b| matches!(b, b'"' | b'\'' | b'`'));
-        // A quote is left out, and maybe a blank beside it.
-        let longest = text.len() - quotes;
-        let shortest = longest.saturating_sub(quotes).min(MAX_CHARS);
-        let near = |form: &Vec<char>| {
-            may_be_like(
-                form.len().clamp(shortest, longest.max(shortest)),
-                form.len(),
-                least,
-            )
-        };
-        self.forms.iter().any(near)
     }
 
     /// What a form shares with all of these together.
@@ -108,12 +83,6 @@ impl Shared {
         let changes = self.lost.div_ceil(RUN);
         changes < distance_limit(short.min(self.longest), least)
     }
-}
-
-/// False where the lengths alone tell that two texts are not more alike than `least`: what one of them is longer is to be
-/// added letter by letter.
-fn may_be_like(a: usize, b: usize, least: f64) -> bool {
-    a == b || a.min(b) as f64 > least * a.max(b) as f64
 }
 
 /// Which runs of [`RUN`] characters stand in some texts: a bit for the hash of each. Says yes of few others.

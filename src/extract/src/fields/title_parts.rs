@@ -3,7 +3,6 @@
 
 use super::likeness::normal_form;
 use super::title_forms::Forms;
-use crate::literals::byte_set;
 
 /// Signs that join a headline with section and site in `<title>`.
 const JOINTS: [char; 14] = [
@@ -109,18 +108,18 @@ fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == ':' || JOINTS.contains(&c))
 }
 
-/// The bytes that joints and colons begin with.
-const BEGINNINGS: [bool; 256] = byte_set(b"-_|><:\xC2\xE2\xE3\xE4\xEF");
+/// Joints of a title that are looked at.
+const MAX_JOINTS: usize = 12;
 
-/// Byte ranges of the joints, at most 12.
+/// Byte ranges of the joints, at most [`MAX_JOINTS`].
 fn joints(title: &str) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
-    let mut from = 0;
-    while out.len() < 12 {
-        let Some((at, c)) = next_sign(title, from) else {
+    let signs = title.char_indices();
+    for (at, c) in signs.filter(|(_, c)| *c == ':' || JOINTS.contains(c)) {
+        if out.len() == MAX_JOINTS {
             break;
-        };
-        from = at + c.len_utf8();
+        }
+        let from = at + c.len_utf8();
         let last = title
             .get(..at)
             .and_then(|before| before.chars().next_back());
@@ -141,11 +140,4 @@ fn joints(title: &str) -> Vec<(usize, usize)> {
         }
     }
     out
-}
-
-/// The next character that begins as a joint or colon does, with its place.
-fn next_sign(title: &str, from: usize) -> Option<(usize, char)> {
-    let mut bytes = title.as_bytes().get(from..)?.iter();
-    let at = from + bytes.position(|byte| BEGINNINGS[usize::from(*byte)])?;
-    Some((at, title.get(at..)?.chars().next()?))
 }

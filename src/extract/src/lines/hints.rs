@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use foldhash::fast::RandomState;
+
 use crate::literals::{Literals, spelled};
 use crate::page::{Attr, Attrs, NodeId, Page, Tag};
 
@@ -191,22 +193,21 @@ fn folded(byte: u8) -> u8 {
     }
 }
 
-/// Reads the marks of a page's elements and remembers those of class and id values, which repeat all over it.
-#[derive(Debug)]
-pub(crate) struct MarkReader<'p> {
-    page: &'p Page,
-    values: HashMap<&'p str, Marks>,
-}
-
 /// Attributes that say what an element is for.
 const SAYING: Attrs = Attrs::of(&[Attr::Class, Attr::Id, Attr::Role, Attr::Itemprop]);
 
-impl<'p> MarkReader<'p> {
-    /// A reader of the elements of `page`.
-    pub(crate) fn new(page: &'p Page) -> Self {
+/// Reads the marks of the elements of a page. It remembers those of class and id values, which repeat all over a page.
+#[derive(Debug)]
+pub(crate) struct MarkReader<'a> {
+    page: &'a Page,
+    known: HashMap<&'a str, Marks, RandomState>,
+}
+
+impl<'a> MarkReader<'a> {
+    pub(crate) fn new(page: &'a Page) -> Self {
         Self {
             page,
-            values: HashMap::new(),
+            known: HashMap::default(),
         }
     }
 
@@ -224,10 +225,10 @@ impl<'p> MarkReader<'p> {
         }
         for (name, value) in page.attributes_of(id) {
             let more = match name {
-                Attr::Class | Attr::Id => *self
-                    .values
-                    .entry(value)
-                    .or_insert_with(|| marks_of_words(value)),
+                Attr::Class | Attr::Id => {
+                    let known = self.known.entry(value);
+                    *known.or_insert_with(|| marks_of_value(value))
+                }
                 Attr::Role => marks_of_role(value),
                 Attr::Itemprop => marks_of_itemprop(value),
                 _ => continue,
@@ -239,7 +240,7 @@ impl<'p> MarkReader<'p> {
 }
 
 /// The marks of a class or id.
-fn marks_of_words(value: &str) -> Marks {
+fn marks_of_value(value: &str) -> Marks {
     // A blank on either side bounds the first and the last name.
     let bytes = value.bytes().map(folded);
     let bounded: Vec<u8> = [b' '].into_iter().chain(bytes).chain([b' ']).collect();

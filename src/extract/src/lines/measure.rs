@@ -195,11 +195,15 @@ impl Measure {
     }
 }
 
-/// A letter or digit outside ASCII. The signs that are common are no letters, and to look them up is dear.
-fn is_letter(c: char) -> bool {
-    let sign = matches!(c, '\u{a0}'..='\u{a9}' | '\u{2010}'..='\u{206f}' | '\u{3001}'..='\u{3004}'
-        | '\u{3008}'..='\u{301f}' | '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}');
-    !sign && c.is_alphanumeric()
+/// A letter or digit outside ASCII, as `char::is_alphanumeric` says, which is slow for the signs and accented letters that
+/// are common.
+pub(crate) fn is_letter(c: char) -> bool {
+    match c {
+        '\u{a0}'..='\u{a9}' | '\u{2010}'..='\u{206f}' | '\u{3001}'..='\u{3004}' => false,
+        '\u{3008}'..='\u{301f}' | '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}' => false,
+        'À'..='ɏ' => !matches!(c, '×' | '÷'),
+        _ => c.is_alphanumeric(),
+    }
 }
 
 /// True if the text ends as a sentence does.

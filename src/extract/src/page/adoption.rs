@@ -11,9 +11,6 @@ use super::{NodeId, Tag};
 const MAX_ROUNDS: usize = 8;
 /// The standard's limit of formatting elements between the two that are kept.
 const MAX_BETWEEN: usize = 3;
-/// Nodes that may be moved while one page is parsed; past this the formatting element just ends. Real pages stay
-/// below a hundredth of it.
-pub(super) const MOVED_NODES: usize = 1 << 20;
 
 /// How node numbers change when `before` nodes are put in front of the block and one behind it.
 #[derive(Clone, Copy)]

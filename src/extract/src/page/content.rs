@@ -7,8 +7,7 @@
 use memchr::{memchr, memchr2, memmem};
 
 use super::Tag;
-use super::markup::ends_name;
-use super::text::TextKind;
+use super::byte_class::ends_name;
 
 /// How the bytes that come next are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,6 +23,15 @@ pub(super) enum Content {
     Cdata,
     /// As text, whatever comes.
     Plain,
+}
+
+/// How a text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextKind {
+    /// Ordinary text: entities are decoded.
+    Data,
+    /// Script, style, CDATA and the like: as it stands.
+    Raw,
 }
 
 /// A script may hold a comment, and that whole scripts with their end tags.

@@ -2,7 +2,6 @@
 //! says so: in its title, in a heading, or in a sentence of a page that has hardly anything else. What an item of a
 //! list says never counts.
 
-use super::kind::title;
 use super::shape::Shown;
 use super::walk::char_count;
 use super::{NodeId, Page, Shape, Tag};
@@ -63,7 +62,7 @@ pub(super) fn says_error(page: &Page, texts: &[Shown], shape: &Shape) -> bool {
     if shape.column >= ERROR_COLUMN_UNITS {
         return false;
     }
-    if title(page).is_some_and(|title| says(&title)) {
+    if page.title_text().is_some_and(|title| says(&title)) {
         return true;
     }
     let short = shape.text - shape.link_text.min(shape.text) < ERROR_TEXT_UNITS / 2

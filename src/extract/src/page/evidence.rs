@@ -5,6 +5,9 @@ use encoding_rs::Encoding;
 
 use crate::literals::count_bytes;
 
+/// Fewer bytes outside ASCII say nothing against what the server declares.
+const FEW_BYTES: usize = 12;
+
 /// How far bytes look like UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Utf8Evidence {
@@ -88,4 +91,27 @@ pub(super) fn guess(bytes: &[u8], tld: Option<&[u8]>) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(bytes, true);
     detector.guess(tld, Utf8Detection::Deny)
+}
+
+/// Whether bytes outside ASCII stand beside each other for the most part, as in double-byte charsets; the accents of a
+/// Western language stand alone.
+pub(super) fn stands_in_pairs(bytes: &[u8]) -> bool {
+    let runs = bytes.split(u8::is_ascii).map(<[u8]>::len);
+    let (mut joined, mut alone) = (0, 0);
+    for run in runs.filter(|len| *len > 0) {
+        let count = if run > 1 { &mut joined } else { &mut alone };
+        *count += run;
+    }
+    joined >= FEW_BYTES && joined > alone
+}
+
+/// Whether at most a few bytes of the stretch do not decode.
+pub(super) fn decodes(encoding: &'static Encoding, held: &[u8]) -> bool {
+    let (text, errors) = encoding.decode_without_bom_handling(held);
+    if !errors {
+        return true;
+    }
+    let bad = text.chars().filter(|c| *c == '\u{FFFD}').count();
+    let other = text.chars().filter(|c| !c.is_ascii()).count();
+    bad * 20 <= other
 }

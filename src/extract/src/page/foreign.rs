@@ -2,7 +2,7 @@
 //! drawing ends it.
 
 use super::open::Open;
-use super::start_tags::StartTag;
+use super::start_tag::StartTag;
 use super::tree::Tree;
 use super::{NodeId, Tag};
 

@@ -208,11 +208,10 @@ const SHORTEST_BYTES: usize = 18;
 
 /// A line of the page outside links that the title contains, and that is long enough to be no site's name.
 fn headline_in_title(page: &Page, texts: &[Shown]) -> bool {
-    let Some(title) = title(page) else {
+    let Some(title) = page.title_text() else {
         return false;
     };
     let title: String = title.chars().filter(|c| !c.is_whitespace()).collect();
-    let begun = PairsOf::of(title.as_bytes());
     let enough = |text: &str| {
         let wide = text.chars().filter(|c| !c.is_ascii()).count();
         wide >= 9 || text.len() >= 28
@@ -223,50 +222,12 @@ fn headline_in_title(page: &Page, texts: &[Shown]) -> bool {
         if !(SHORTEST_BYTES..=400.min(2 * title.len() + 2)).contains(&text.len()) {
             continue;
         }
-        if !begun.may_hold(text.trim_start().as_bytes()) {
-            continue;
-        }
         let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         if enough(&text) && title.contains(&text) {
             return true;
         }
     }
     false
-}
-
-/// Which pairs of bytes follow each other in a text, nearly: a cheap look whether another can be part of it.
-struct PairsOf([u64; 16]);
-
-impl PairsOf {
-    fn of(text: &[u8]) -> Self {
-        let mut pairs = [0; 16];
-        for pair in text.windows(2) {
-            let at = Self::place(pair);
-            pairs[at / 64] |= 1 << (at % 64);
-        }
-        Self(pairs)
-    }
-
-    fn place(pair: &[u8]) -> usize {
-        let of = |at: usize| pair.get(at).copied().map_or(0, usize::from);
-        (of(0) * 31 + of(1) * 7) % 1024
-    }
-
-    /// False if the text does not hold the first two bytes of `part`; white space may stand between them.
-    fn may_hold(&self, part: &[u8]) -> bool {
-        let at = Self::place(part);
-        let parted = match part {
-            [0..0x80, second, ..] => *second <= b' ' || *second >= 0x80,
-            _ => part.len() < 2,
-        };
-        parted || self.0[at / 64] >> (at % 64) & 1 == 1
-    }
-}
-
-/// The text of `<title>`.
-pub(super) fn title(page: &Page) -> Option<String> {
-    let at = page.nodes().iter().position(|n| n.tag == Tag::TITLE)?;
-    Some(page.inline_text(at as NodeId))
 }
 
 /// Short shown texts outside links with a whole date in them.

@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 use super::{Attr, Node, NodeId, Page, Tag};
 use taojin_uri::CrawlUri;
 
@@ -44,10 +46,10 @@ pub struct RawLink {
 /// its first place and gets the first text that is not empty, since pictures often link before headlines do.
 pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
     // Index in the list, to resolve each spelling but once; `None` when it names no page.
-    let mut by_reference = HashMap::with_capacity(USUAL);
+    let mut by_reference = HashMap::with_capacity_and_hasher(USUAL, RandomState::default());
     let mut found = Found {
         base: base(page),
-        by_url: HashMap::with_capacity(USUAL),
+        by_url: HashMap::with_capacity_and_hasher(USUAL, RandomState::default()),
         links: Vec::with_capacity(USUAL),
     };
     for (id, node) in page.nodes().iter().enumerate() {
@@ -186,7 +188,7 @@ const USUAL: usize = 224;
 
 struct Found {
     base: Option<CrawlUri>,
-    by_url: HashMap<u64, usize>,
+    by_url: HashMap<u64, usize, RandomState>,
     links: Vec<RawLink>,
 }
 

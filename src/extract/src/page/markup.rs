@@ -4,8 +4,8 @@
 
 use memchr::memchr;
 
-use super::content::Content;
-use super::text::TextKind;
+use super::byte_class::{KEY_END, NAME_END, VALUE_END, is_space, until};
+use super::content::{Content, TextKind};
 
 /// A piece of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,46 +39,6 @@ pub(super) struct Pieces<'a> {
     content: Content,
 }
 
-const SPACE: u8 = 1;
-/// Ends the name of a tag.
-const NAME_END: u8 = 2;
-/// Ends the name of an attribute.
-const KEY_END: u8 = 4;
-/// Ends a value without quotes.
-const VALUE_END: u8 = 8;
-const CLASSES: [u8; 256] = classes();
-
-const fn classes() -> [u8; 256] {
-    let mut classes = [0; 256];
-    let spaces = b" \n\t\r\x0C";
-    let mut i = 0;
-    while i < spaces.len() {
-        classes[spaces[i] as usize] = SPACE | NAME_END | KEY_END | VALUE_END;
-        i += 1;
-    }
-    classes[b'/' as usize] = NAME_END | KEY_END;
-    classes[b'=' as usize] = KEY_END;
-    classes[b'>' as usize] = NAME_END | KEY_END | VALUE_END;
-    classes
-}
-
-pub(super) const fn is_space(byte: u8) -> bool {
-    CLASSES[byte as usize] & SPACE != 0
-}
-
-/// Whether the name of a tag ends before this byte.
-pub(super) const fn ends_name(byte: u8) -> bool {
-    CLASSES[byte as usize] & NAME_END != 0
-}
-
-/// Length of the beginning without a byte of this class.
-fn until(class: u8, bytes: &[u8]) -> usize {
-    bytes
-        .iter()
-        .position(|&b| CLASSES[b as usize] & class != 0)
-        .unwrap_or(bytes.len())
-}
-
 impl<'a> Pieces<'a> {
     /// The pieces of a run that begins in content of this kind.
     pub(super) fn new(run: &'a [u8], content: Content) -> Self {
@@ -95,6 +55,7 @@ impl<'a> Pieces<'a> {
         self.content = content;
     }
 
+    #[inline]
     fn advance(&mut self, len: usize) -> &'a [u8] {
         let (head, tail) = self.rest.split_at(len.min(self.rest.len()));
         self.rest = tail;
@@ -109,6 +70,7 @@ impl<'a> Pieces<'a> {
     }
 
     /// Reads the attributes of the start tag whose name came last, in order; a value is raw and without quotes.
+    #[inline]
     pub(super) fn attributes(&mut self, mut each: impl FnMut(&'a [u8], &'a [u8])) -> TagEnd {
         let mut slash = false;
         loop {
@@ -145,6 +107,7 @@ impl<'a> Pieces<'a> {
         }
     }
 
+    #[inline]
     fn key(&mut self) -> &'a [u8] {
         // A name may begin with `=`, oddly enough.
         let len = until(KEY_END, self.rest.get(1..).unwrap_or_default());
@@ -152,6 +115,7 @@ impl<'a> Pieces<'a> {
     }
 
     /// The value of the attribute whose name was read; empty if it has none, `None` if the page ends in it.
+    #[inline]
     fn value(&mut self) -> Option<&'a [u8]> {
         self.skip_space();
         if self.rest.first() != Some(&b'=') {

@@ -8,6 +8,7 @@ mod address;
 mod adoption;
 mod attr;
 mod builder;
+mod byte_class;
 mod config;
 mod content;
 mod decode;
@@ -24,9 +25,12 @@ mod mixed;
 mod open;
 mod prescan;
 mod quirks;
+mod read;
+mod reopening;
 mod script;
 mod shape;
 mod signature;
+mod start_tag;
 mod start_tags;
 mod table_rules;
 mod tag;
@@ -35,6 +39,7 @@ mod tag_table;
 #[cfg(test)]
 mod tests;
 mod text;
+mod transcode;
 mod tree;
 mod walk;
 

@@ -4,7 +4,7 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-use super::markup::is_space;
+use super::byte_class::is_space;
 
 /// The charset that the bytes name.
 pub(super) fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {

@@ -6,6 +6,9 @@ use super::open::Context;
 use super::tree::Tree;
 use super::{Span, Tag};
 
+/// Parts of a table that hold rows.
+const SECTIONS: [Tag; 3] = [Tag::TBODY, Tag::THEAD, Tag::TFOOT];
+
 /// What a table's rules made of a tag.
 pub(super) enum Turn {
     /// Handled.
@@ -42,43 +45,16 @@ impl Tree {
     }
 
     pub(super) fn start_in_table(&mut self, tag: Tag, attributes: Span) -> Turn {
-        let sections = [Tag::TBODY, Tag::THEAD, Tag::TFOOT];
         let context = self.context();
         if tag.is_table_part() && !self.may_begin_part(tag, context) {
             return Turn::Done;
         }
         match tag {
             Tag::TD | Tag::TH => {
-                match context {
-                    Context::Row => self.clear_to(&[Tag::TR]),
-                    Context::TableBody => self.clear_to(&sections),
-                    _ => self.clear_to(&[Tag::TABLE]),
-                }
-                if context == Context::Table {
-                    self.insert(Tag::TBODY, 0, Span::default());
-                }
-                if context != Context::Row {
-                    self.insert(Tag::TR, 0, Span::default());
-                }
-                let node = self.insert(tag, 0, attributes);
-                self.bound_formatting(node);
+                self.start_cell(tag, attributes, context);
                 Turn::Done
             }
-            Tag::TR => {
-                if context == Context::Row {
-                    self.clear_to(&[Tag::TR]);
-                    self.pop();
-                    return Turn::Again;
-                }
-                if context == Context::TableBody {
-                    self.clear_to(&sections);
-                } else {
-                    self.clear_to(&[Tag::TABLE]);
-                    self.insert(Tag::TBODY, 0, Span::default());
-                }
-                self.insert(tag, 0, attributes);
-                Turn::Done
-            }
+            Tag::TR => self.start_row(attributes, context),
             Tag::TBODY | Tag::THEAD | Tag::TFOOT | Tag::CAPTION | Tag::COLGROUP | Tag::COL => {
                 self.clear_to(&[Tag::TABLE]);
                 if tag == Tag::COL {
@@ -114,12 +90,46 @@ impl Tree {
         }
     }
 
+    /// A cell, with the section and row that it needs.
+    fn start_cell(&mut self, tag: Tag, attributes: Span, context: Context) {
+        match context {
+            Context::Row => self.clear_to(&[Tag::TR]),
+            Context::TableBody => self.clear_to(&SECTIONS),
+            _ => self.clear_to(&[Tag::TABLE]),
+        }
+        if context == Context::Table {
+            self.insert(Tag::TBODY, 0, Span::default());
+        }
+        if context != Context::Row {
+            self.insert(Tag::TR, 0, Span::default());
+        }
+        let node = self.insert(tag, 0, attributes);
+        self.bound_formatting(node);
+    }
+
+    /// A row, with the section that it needs.
+    fn start_row(&mut self, attributes: Span, context: Context) -> Turn {
+        if context == Context::Row {
+            self.clear_to(&[Tag::TR]);
+            self.pop();
+            return Turn::Again;
+        }
+        if context == Context::TableBody {
+            self.clear_to(&SECTIONS);
+        } else {
+            self.clear_to(&[Tag::TABLE]);
+            self.insert(Tag::TBODY, 0, Span::default());
+        }
+        self.insert(Tag::TR, 0, attributes);
+        Turn::Done
+    }
+
     /// In a template of rows or cells there is no row or section around them that another part could follow.
     fn may_begin_part(&self, tag: Tag, context: Context) -> bool {
         match (context, tag) {
             (_, Tag::TD | Tag::TH) | (Context::TableBody, Tag::TR) => true,
             (Context::Row, _) => self.table_scope(Tag::TR).is_some(),
-            (Context::TableBody, _) => [Tag::TBODY, Tag::THEAD, Tag::TFOOT]
+            (Context::TableBody, _) => SECTIONS
                 .iter()
                 .any(|&section| self.table_scope(section).is_some()),
             _ => true,

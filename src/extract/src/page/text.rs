@@ -2,35 +2,11 @@
 //! decoded. Never allocates for text without an entity.
 
 use super::Tag;
-use super::markup::is_space;
+use super::byte_class::is_space;
+use super::content::TextKind;
 use super::open::{Context, Phase};
 use super::script;
 use super::tree::Tree;
-
-/// What the next piece of text has to know of what stands before it.
-#[derive(Debug, Default)]
-pub(super) struct TextState {
-    /// White space was seen and is owed if something of the same line follows.
-    owed_space: bool,
-    /// Nothing of the current line has been shown yet, so white space shows nothing.
-    line_shows: bool,
-    /// Arena offset where the raw text of the last text node begins that is not decoded yet.
-    raw_from: Option<u32>,
-    has_entity: bool,
-    /// Content that comes now is moved out of the table it stands in.
-    pub(super) fostering: bool,
-    /// The first line break after `<pre>` is not shown.
-    pub(super) skip_newline: bool,
-}
-
-/// How a text is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TextKind {
-    /// Ordinary text: entities are decoded.
-    Data,
-    /// Script, style, CDATA and the like: as it stands.
-    Raw,
-}
 
 impl Tree {
     /// A piece of text.
@@ -44,47 +20,8 @@ impl Tree {
             raw = raw.strip_prefix(b"\r").unwrap_or(raw);
             raw = raw.strip_prefix(b"\n").unwrap_or(raw);
         }
-        if raw.is_empty() {
+        if raw.is_empty() || self.text_of_element(raw, kind) {
             return;
-        }
-        match self.current_tag() {
-            Tag::STYLE | Tag::IFRAME | Tag::NOEMBED | Tag::NOFRAMES => return,
-            Tag::SCRIPT => {
-                if self.keeps_script() {
-                    self.append_verbatim(raw, TextKind::Raw);
-                    return;
-                }
-                let told = script::read(raw);
-                // What is kept of a script shows nothing in the line it stands in.
-                let shows = self.text.line_shows;
-                for excerpt in told.publications {
-                    self.append_verbatim(excerpt, TextKind::Raw);
-                }
-                if !told.addresses.is_empty() {
-                    self.append_verbatim(&told.addresses, TextKind::Raw);
-                }
-                self.text.line_shows = shows;
-                return;
-            }
-            Tag::NOSCRIPT | Tag::XMP if kind == TextKind::Raw => {
-                self.append_verbatim(raw, TextKind::Raw);
-                return;
-            }
-            _ if self.is_open(Tag::PLAINTEXT) => {
-                self.reopen_formatting();
-                self.append_verbatim(raw, TextKind::Raw);
-                return;
-            }
-            Tag::TITLE => {
-                if raw.iter().all(|&b| is_space(b)) {
-                    self.text.owed_space = true;
-                } else {
-                    self.append(raw, kind);
-                }
-                return;
-            }
-            Tag::TEXTAREA => return self.append_verbatim(raw, kind),
-            _ => {}
         }
         let blank = raw.iter().all(|&b| is_space(b));
         if blank && !self.keeps_space() {
@@ -94,20 +31,8 @@ impl Tree {
             }
             return;
         }
-        if self.phase == Phase::Frameset {
+        if !self.makes_room_for_text(blank) {
             return;
-        }
-        if self.phase < Phase::Body && !self.is_open(Tag::TEMPLATE) {
-            if blank {
-                return;
-            }
-            self.open_body(super::Span::default());
-        }
-        if self.context() == Context::ColumnGroup && !blank {
-            if self.current_tag() != Tag::COLGROUP {
-                return;
-            }
-            self.pop();
         }
         self.text.fostering = self.context().is_table();
         self.reopen_formatting();
@@ -117,6 +42,61 @@ impl Tree {
             self.append(raw, kind);
         }
         self.text.fostering = false;
+    }
+
+    /// Keeps or drops a text as the element around it asks; false where that asks for nothing of its own.
+    fn text_of_element(&mut self, raw: &[u8], kind: TextKind) -> bool {
+        match self.current_tag() {
+            Tag::STYLE | Tag::IFRAME | Tag::NOEMBED | Tag::NOFRAMES => {}
+            Tag::SCRIPT if self.keeps_script() => self.append_verbatim(raw, TextKind::Raw),
+            Tag::SCRIPT => self.excerpt_script(raw),
+            Tag::NOSCRIPT | Tag::XMP if kind == TextKind::Raw => {
+                self.append_verbatim(raw, TextKind::Raw);
+            }
+            _ if self.is_open(Tag::PLAINTEXT) => {
+                self.reopen_formatting();
+                self.append_verbatim(raw, TextKind::Raw);
+            }
+            Tag::TITLE if raw.iter().all(|&b| is_space(b)) => self.text.owed_space = true,
+            Tag::TITLE => self.append(raw, kind),
+            Tag::TEXTAREA => self.append_verbatim(raw, kind),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Keeps what a script says of the page: when it was published, and addresses.
+    fn excerpt_script(&mut self, raw: &[u8]) {
+        let excerpts = script::read(raw);
+        // What is kept of a script shows nothing in the line it stands in.
+        let shows = self.text.line_shows;
+        for excerpt in excerpts.publications {
+            self.append_verbatim(excerpt, TextKind::Raw);
+        }
+        if !excerpts.addresses.is_empty() {
+            self.append_verbatim(&excerpts.addresses, TextKind::Raw);
+        }
+        self.text.line_shows = shows;
+    }
+
+    /// Opens the body or ends a group of columns before a text; false where none can stand.
+    fn makes_room_for_text(&mut self, blank: bool) -> bool {
+        if self.phase == Phase::Frameset {
+            return false;
+        }
+        if self.phase < Phase::Body && !self.is_open(Tag::TEMPLATE) {
+            if blank {
+                return false;
+            }
+            self.open_body(super::Span::default());
+        }
+        if self.context() == Context::ColumnGroup && !blank {
+            if self.current_tag() != Tag::COLGROUP {
+                return false;
+            }
+            self.pop();
+        }
+        true
     }
 
     /// The current script is one that holds data about the page.
@@ -250,9 +230,6 @@ impl Tree {
 /// Length of the beginning that can be copied as it stands: single blanks between other characters are fine.
 fn plain_len(bytes: &[u8]) -> usize {
     let mut at = 0;
-    while bytes.get(at..).is_some_and(begins_plain) {
-        at += BLOCK;
-    }
     while at < bytes.len() {
         if bytes[at] <= b' ' && is_space(bytes[at]) {
             let next_shows = bytes.get(at + 1).is_some_and(|&b| !is_space(b));
@@ -263,20 +240,4 @@ fn plain_len(bytes: &[u8]) -> usize {
         at += 1;
     }
     at
-}
-
-/// Bytes that are looked at in one step.
-const BLOCK: usize = 16;
-
-/// Whether the next block is plain for sure: no control character, and no blank with another behind it.
-fn begins_plain(bytes: &[u8]) -> bool {
-    let Some(block) = bytes.first_chunk::<{ BLOCK + 1 }>() else {
-        return false;
-    };
-    // Nothing ends this early, so that all bytes are looked at in one step.
-    let odd = (0..BLOCK).fold(0, |odd, at| {
-        let doubled = u8::from(block[at] == b' ') & u8::from(block[at + 1] <= b' ');
-        odd | u8::from(block[at] < b' ') | doubled
-    });
-    odd == 0
 }

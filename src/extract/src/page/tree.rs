@@ -6,18 +6,22 @@
 //! the table here and a second table of the same path goes on after it; and the ends of subtrees are computed when
 //! the page is finished.
 
-use super::adoption::MOVED_NODES;
 use super::attr::Attr;
 use super::config::Config;
 use super::content::Content;
 use super::formatting::Formatting;
-use super::markup::{Markup, Pieces, TagEnd};
 use super::open::{Context, Open, Phase};
-use super::start_tags::{StartTag, is_font_attribute, name_hash};
 use super::tag::TAGS;
 use super::tag_path::PathTable;
-use super::text::TextState;
 use super::{Attribute, Node, NodeId, Span, Tag};
+
+/// Nodes that may be moved while one page is parsed; past this the formatting element just ends. Real pages stay
+/// below a hundredth of it.
+const MOVED_NODES: usize = 1 << 20;
+
+/// Nodes, and bytes of text, of a usual page.
+const USUAL_NODES: usize = 2048;
+const USUAL_TEXT_BYTES: usize = 64 << 10;
 
 #[derive(Debug, Default)]
 pub(super) struct Tree {
@@ -31,7 +35,7 @@ pub(super) struct Tree {
     pub(super) formatting: Formatting,
     pub(super) text: TextState,
     /// How the bytes that come next are read.
-    content: Content,
+    pub(super) content: Content,
     pub(super) phase: Phase,
     pub(super) quirks: Option<bool>,
     /// The head after its end, until the body begins.
@@ -46,82 +50,38 @@ pub(super) struct Tree {
     pub(super) movable: usize,
 }
 
+/// What the next piece of text has to know of what stands before it.
+#[derive(Debug, Default)]
+pub(super) struct TextState {
+    /// White space was seen and is owed if something of the same line follows.
+    pub(super) owed_space: bool,
+    /// Nothing of the current line has been shown yet, so white space shows nothing.
+    pub(super) line_shows: bool,
+    /// Arena offset where the raw text of the last text node begins that is not decoded yet.
+    pub(super) raw_from: Option<u32>,
+    pub(super) has_entity: bool,
+    /// Content that comes now is moved out of the table it stands in.
+    pub(super) fostering: bool,
+    /// The first line break after `<pre>` is not shown.
+    pub(super) skip_newline: bool,
+}
+
 impl Tree {
     pub(super) fn new(limits: Config) -> Self {
         Self {
             open: vec![0; TAGS],
             movable: MOVED_NODES,
             limits,
+            // Room for a usual page, so that little is moved while they grow.
+            nodes: Vec::with_capacity(USUAL_NODES),
+            attributes: Vec::with_capacity(USUAL_NODES),
+            arena: Vec::with_capacity(USUAL_TEXT_BYTES),
             ..Self::default()
         }
     }
 
-    /// A run of tags and texts, as it stands in the page.
-    pub(super) fn markup(&mut self, run: &[u8]) {
-        if self.is_full() {
-            return;
-        }
-        let mut pieces = Pieces::new(run, self.content);
-        while let Some(piece) = pieces.next() {
-            if !matches!(piece, Markup::Text(..)) {
-                self.finish_text();
-            }
-            match piece {
-                Markup::Text(text, kind) => self.characters(text, kind),
-                Markup::Start { name } => self.read_start_tag(name, &mut pieces),
-                Markup::End { name } => self.end_tag(name),
-                Markup::Doctype(rest) => self.doctype(rest),
-                Markup::Bound => {}
-            }
-        }
-        self.content = pieces.content();
-    }
-
-    /// A tag alone, of a page whose text is not read.
-    pub(super) fn tag(&mut self, run: &[u8]) {
-        self.markup(run);
-        self.content = Content::Markup;
-    }
-
-    fn read_start_tag(&mut self, name: &[u8], pieces: &mut Pieces<'_>) {
-        let tag = Tag::from_name(name);
-        // White space that is owed belongs to the text before, so it comes before the values of attributes.
-        self.begin_tag(tag);
-        let start = self.attributes.len();
-        let mut colored = false;
-        let end = pieces.attributes(|name, value| {
-            if let Some(name) = Attr::from_name(name) {
-                self.keep_attribute(name, value);
-            } else if tag == Tag::FONT {
-                colored |= is_font_attribute(name);
-            }
-        });
-        if end == TagEnd::Missing || self.is_full() {
-            return;
-        }
-        if !self.current().as_ref().is_some_and(Open::is_drawing) {
-            pieces.enter(Content::of(tag));
-        }
-        self.start_tag(StartTag {
-            tag,
-            name_hash: name_hash(tag, name),
-            attributes: Span {
-                start: start as u32,
-                len: (self.attributes.len() - start) as u32,
-            },
-            self_closing: end == TagEnd::SelfClosing,
-            colored,
-        });
-    }
-
     pub(super) fn is_full(&self) -> bool {
         self.nodes.len() >= self.limits.max_nodes
-    }
-
-    fn doctype(&mut self, rest: &[u8]) {
-        if self.phase == Phase::Start && self.quirks.is_none() {
-            self.quirks = Some(super::quirks::doctype_asks_for_quirks(rest));
-        }
     }
 
     /// A page without a doctype is in quirks mode.
@@ -294,15 +254,6 @@ impl Tree {
         self.open[open.tag.0 as usize] -= 1;
     }
 
-    fn keep_attribute(&mut self, name: Attr, raw: &[u8]) {
-        // Styles are long; only those that can hide are of use.
-        if name == Attr::Style && !can_hide(raw) {
-            return;
-        }
-        let value = self.keep_value(raw);
-        self.attributes.push(Attribute { name, value });
-    }
-
     /// The value of an attribute among those of a tag, as it is kept.
     pub(super) fn kept_value(&self, attributes: Span, name: Attr) -> Option<&[u8]> {
         let from = attributes.start as usize;
@@ -315,46 +266,4 @@ impl Tree {
                 self.arena.get(from..from + attribute.value.len as usize)
             })
     }
-
-    fn keep_value(&mut self, raw: &[u8]) -> Span {
-        let limit = if raw.starts_with(b"data:") {
-            DATA_URL_BYTES
-        } else {
-            self.limits.max_attribute_bytes
-        };
-        let raw = cut_at_char(raw, limit);
-        let start = self.arena.len() as u32;
-        if memchr::memchr(b'&', raw).is_some() {
-            let value = htmlize::unescape_bytes_in(raw, htmlize::Context::Attribute);
-            self.arena.extend_from_slice(&value);
-        } else {
-            self.arena.extend_from_slice(raw);
-        }
-        Span {
-            start,
-            len: self.arena.len() as u32 - start,
-        }
-    }
-}
-
-/// A picture in an attribute is no address; its beginning tells its type.
-const DATA_URL_BYTES: usize = 32;
-
-/// The longest beginning of at most `limit` bytes that does not split a UTF-8 character.
-fn cut_at_char(bytes: &[u8], limit: usize) -> &[u8] {
-    let mut end = limit.min(bytes.len());
-    while end < bytes.len() && end > 0 && bytes[end] & 0xC0 == 0x80 {
-        end -= 1;
-    }
-    bytes.get(..end).unwrap_or_default()
-}
-
-fn can_hide(style: &[u8]) -> bool {
-    let names = |word: &[u8], first: [u8; 2]| {
-        memchr::memchr2_iter(first[0], first[1], style).any(|at| {
-            let there = style.get(at..at + word.len());
-            there.is_some_and(|there| there.eq_ignore_ascii_case(word))
-        })
-    };
-    names(b"none", *b"nN") || names(b"hidden", *b"hH")
 }

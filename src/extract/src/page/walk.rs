@@ -4,7 +4,6 @@
 use std::ops::Range;
 
 use super::{Attr, Attribute, NodeId, Page, Tag};
-use crate::literals::byte_set;
 
 impl Page {
     /// The page's `<body>` (or the root when it has none); `None` for an empty page.
@@ -119,6 +118,12 @@ impl Page {
         }
     }
 
+    /// The text of `<title>`.
+    pub(super) fn title_text(&self) -> Option<String> {
+        let at = self.nodes().iter().position(|n| n.tag == Tag::TITLE)?;
+        Some(self.inline_text(at as NodeId))
+    }
+
     /// Text of a subtree in one line, for titles and links; shown or not.
     pub fn inline_text(&self, id: NodeId) -> String {
         let mut text = String::new();
@@ -166,15 +171,17 @@ fn is_nothing(char: char) -> bool {
     matches!(char, '\u{200B}' | '\u{FEFF}')
 }
 
-/// Bytes that begin white space, or what is nothing.
-const MAY_PART: [bool; 256] = byte_set(b"\t\n\x0B\x0C\r \xC2\xE1\xE2\xE3\xEF");
+/// Whether white space, or what is nothing, may begin with this byte.
+fn may_part(byte: u8) -> bool {
+    matches!(byte, b'\t'..=b'\r' | b' ' | 0xC2 | 0xE1..=0xE3 | 0xEF)
+}
 
 /// Appends a text, runs of white space as one blank.
 fn push_collapsed(out: &mut String, text: &str) {
     out.reserve(text.len());
     let mut rest = text;
     loop {
-        let end = rest.bytes().position(|b| MAY_PART[usize::from(b)]);
+        let end = rest.bytes().position(may_part);
         let (word, from) = rest.split_at(end.unwrap_or(rest.len()));
         out.push_str(word);
         let mut chars = from.chars();

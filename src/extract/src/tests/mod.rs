@@ -6,6 +6,6 @@ mod hidden;
 mod hostile;
 mod links;
 mod marks;
-mod phrase_shapes;
+mod measure;
 mod repeatable;
 mod titles;

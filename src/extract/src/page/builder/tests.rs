@@ -7,8 +7,8 @@ use lol_html::{HtmlRewriter, Settings, doc_comments, doc_text};
 use proptest::prelude::*;
 
 use super::super::content::Content;
+use super::super::content::TextKind;
 use super::super::markup::{Markup, Pieces, TagEnd};
-use super::super::text::TextKind;
 use super::super::{Config, Tag};
 use super::Parser;
 

@@ -1,0 +1,73 @@
+use super::{SECTIONS, alternatives, heading, lines, words, words_in_cases};
+use crate::literals::compiled;
+
+#[test]
+fn every_section_is_one_that_the_code_knows() {
+    let table = include_str!("mod.rs");
+    let kinds = [
+        "begins",
+        "alone",
+        "anywhere",
+        "label",
+        "pattern",
+        "pattern.begins",
+        "pattern.has",
+    ];
+    for section in SECTIONS.keys() {
+        let part = section.split_once('.').map_or("", |(_, part)| part);
+        let named = table.contains(&format!("`{section}`"));
+        assert!(named || kinds.contains(&part), "{section}");
+    }
+}
+
+#[test]
+fn every_section_has_words() {
+    for (section, lines) in &*SECTIONS {
+        assert!(!lines.iter().any(|line| line.trim() != *line), "{section}");
+        if !section.ends_with("pattern") && *section != "months" {
+            assert!(
+                words(section).iter().all(|word| !word.is_empty()),
+                "{section}"
+            );
+            compiled(&alternatives(section));
+        }
+    }
+}
+
+#[test]
+fn a_heading_is_told_from_words_in_brackets() {
+    assert_eq!(heading("[paging.begins]"), Some("paging.begins"));
+    for words in ["[上下]一?[页篇]", "[(]c[)]", "reviews", "^[A-Z]"] {
+        assert_eq!(heading(words), None, "{words}");
+    }
+}
+
+#[test]
+fn a_section_has_the_words_of_all_languages() {
+    let related = words("related.begins");
+    for word in [
+        "相关阅读",
+        "see also",
+        "lire aussi",
+        "leia mais",
+        "관련기사",
+    ] {
+        assert!(related.iter().any(|known| known == word), "{word}");
+    }
+    assert!(words("line.reading").contains(&"by ".to_owned()));
+    assert!(lines("no.such").is_empty());
+}
+
+#[test]
+fn letters_outside_ascii_stand_in_both_cases() {
+    let related = words_in_cases("related.begins");
+    for word in [
+        "à lire aussi",
+        "À lire aussi",
+        "ЧИТАЙТЕ ТАКЖЕ",
+        "Читайте также",
+        "LÆS OGSÅ",
+    ] {
+        assert!(related.iter().any(|known| known == word), "{word}");
+    }
+}
