@@ -103,6 +103,15 @@ impl DocumentRow {
     }
 }
 
+/// A document as it is, or as it was last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastKnown {
+    /// Its latest row.
+    pub row: DocumentRow,
+    /// The last body that it had, if it is kept.
+    pub body: Option<Vec<u8>>,
+}
+
 impl Reader {
     /// At most `limit` changes after number `seq`, in order; of a document that changed several times the last only.
     pub fn documents_after(&self, seq: i64, limit: usize) -> Result<Vec<DocumentRow>, StoreError> {
@@ -143,6 +152,18 @@ impl Reader {
         let mut rows: Vec<_> = self.document(fingerprint)?.into_iter().collect();
         rows.extend(self.rows(&sql, [fingerprint.cast_signed()], read)?);
         Ok(rows)
+    }
+
+    /// What is known of a document, also of one that is gone; none where nothing is.
+    pub fn last_known(&self, fingerprint: u64) -> Result<Option<LastKnown>, StoreError> {
+        let history = self.document_history(fingerprint)?;
+        let with_body = history.iter().find(|row| row.body.is_some());
+        // One that is damaged is as good as forgotten.
+        let body = with_body.and_then(|row| self.body(row).ok()?);
+        Ok(history
+            .into_iter()
+            .next()
+            .map(|row| LastKnown { row, body }))
     }
 
     /// How many documents change after number `seq`.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::documents::{Change, DocumentRow};
+use super::documents::{Change, LastKnown};
 use super::error::StoreError;
 use super::follow_hits::{CHANGED, NEW, Told, gone, hit, lost};
 use super::open::{Reader, Store};
@@ -268,21 +268,13 @@ impl Follows {
         Ok(found.into_iter().find(|record| record.name == name))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Reader> {
-        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What is known of a document, also of one that is gone; none where nothing is.
+    pub fn last_known(&self, fingerprint: u64) -> Result<Option<LastKnown>, StoreError> {
+        self.lock().last_known(fingerprint)
     }
 
-    /// The latest row of a document, and the last body that it had; none where nothing of it is known.
-    pub fn last_known(
-        &self,
-        fingerprint: u64,
-    ) -> Result<Option<(DocumentRow, Option<Vec<u8>>)>, StoreError> {
-        let reader = self.lock();
-        let history = reader.document_history(fingerprint)?;
-        let with_body = history.iter().find(|row| row.body.is_some());
-        // One that is damaged is as good as forgotten.
-        let body = with_body.and_then(|row| reader.body(row).ok()?);
-        Ok(history.into_iter().next().map(|latest| (latest, body)))
+    fn lock(&self) -> MutexGuard<'_, Reader> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read<T>(

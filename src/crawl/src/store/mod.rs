@@ -44,7 +44,7 @@ pub use batch::{Batch, Committed, FinishedPage, Inserted, NewUrl};
 pub use bodies::PackedBody;
 pub use counts::{Counts, SiteCounts};
 pub use cursor::{Cursor, CursorLost, Followed, NoCursor};
-pub use documents::{Change, DocOp, DocumentRow, NewDocument};
+pub use documents::{Change, DocOp, DocumentRow, LastKnown, NewDocument};
 pub use error::StoreError;
 pub use follow_hits::Told;
 pub use follows::{DeliveredHit, Delivery, FollowMark, FollowRecord, Follows};

@@ -19,7 +19,7 @@ use crate::daemon::reloading::{Current, titles};
 use crate::documents::{StoreDocuments, unpack};
 use crate::serve;
 use crate::serve::{Follow, Found, Marked, Tell, metrics};
-use taojin_crawl::store::{Change, Delivery, DocumentRow, FollowMark, Follows, Told};
+use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, Told};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{self, Reader, SiteTitles, Watermark};
 
@@ -255,7 +255,7 @@ impl Topic {
         for hit in &delivery.hits {
             if hit.change == Change::Deleted {
                 let known = self.follows.last_known(hit.fingerprint)?;
-                gone.extend(known.map(|(latest, body)| was(&latest, body.as_deref())));
+                gone.extend(known.map(|known| was(&known)));
             } else if let Some(document) = self.reader.document(hit.fingerprint)? {
                 documents.push(document);
                 changes.push(hit.change.name());
@@ -306,9 +306,13 @@ impl Topic {
 }
 
 /// A document that is no hit any more, as it was told of: address and title, without its text.
-fn was(latest: &DocumentRow, body: Option<&[u8]>) -> Found {
+fn was(known: &LastKnown) -> Found {
+    let latest = &known.row;
     // What was taken down has no title any more.
-    let title = body.and_then(|body| unpack(body).ok()?.1.title);
+    let title = known
+        .body
+        .as_deref()
+        .and_then(|body| unpack(body).ok()?.1.title);
     Found {
         id: format!("{:016x}", latest.fingerprint),
         url: latest.url.clone(),
