@@ -92,7 +92,7 @@ impl Store {
             urls: found.len(),
             ..Purged::default()
         };
-        self.overwriting(true)?;
+        self.begin_overwriting()?;
         self.write(|tx| {
             let mut log = Log::new(tx, seq, now_ms);
             for record in &found {
@@ -135,8 +135,8 @@ impl Store {
             done.document_seq = log.seq;
             templates::raise(tx)
         })?;
-        self.overwriting(false)?;
         self.document_seq = done.document_seq;
+        self.end_overwriting();
         Ok(done)
     }
 
@@ -198,7 +198,7 @@ impl Store {
         mut each: impl FnMut(usize),
     ) -> Result<Purged, StoreError> {
         let mut done = Purged::default();
-        self.overwriting(true)?;
+        self.begin_overwriting()?;
         if let Some(site) = self.site(name)? {
             // Runs that were being made of others would bring forgotten addresses back.
             self.keys = Keys::default();
@@ -211,7 +211,7 @@ impl Store {
         }
         let log = (self.document_seq, now_ms);
         self.document_seq = drop_rest(&self.conn, name, more, log).map_err(|e| self.fail(e))?;
-        self.overwriting(false)?;
+        self.end_overwriting();
         done.documents.extend(more);
         done.documents.sort_unstable();
         done.documents.dedup();
@@ -219,19 +219,25 @@ impl Store {
         Ok(done)
     }
 
-    /// Whether the room of deleted rows is overwritten from now on. Afterwards nothing of them is left in the files, unless
-    /// a reader that is under way needs the log beside the database: then it is overwritten in its turn.
-    fn overwriting(&self, on: bool) -> Result<(), StoreError> {
-        let set = || {
-            self.conn.pragma_update(None, "secure_delete", on)?;
-            match on {
-                true => Ok(()),
-                false => self
-                    .conn
-                    .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())),
-            }
-        };
-        set().map_err(|e: rusqlite::Error| self.fail(e))
+    /// From now on the room of deleted rows is overwritten.
+    fn begin_overwriting(&self) -> Result<(), StoreError> {
+        let set = self.conn.pragma_update(None, "secure_delete", true);
+        set.map_err(|e| self.fail(e))
+    }
+
+    /// Afterwards nothing of the deleted rows is left in the files, unless a reader that is under way needs the log beside the
+    /// database: then it is overwritten in its turn. A failure (full disk) is only told: the rows are gone whatever it says.
+    fn end_overwriting(&self) {
+        let emptied = self
+            .conn
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            .and_then(|()| self.conn.pragma_update(None, "secure_delete", false));
+        if let Err(error) = emptied {
+            tracing::warn!(
+                %error,
+                "what was taken out is gone, but its bytes stay in the log beside the database until that is written again"
+            );
+        }
     }
 
     fn forget_urls(
