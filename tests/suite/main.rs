@@ -18,6 +18,7 @@ mod duplicates;
 mod eval;
 mod export;
 mod extract_inputs;
+mod failing_pages;
 mod figures;
 mod first_hour;
 mod follow;

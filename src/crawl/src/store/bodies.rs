@@ -7,6 +7,7 @@
 //! names the one it needs.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::num::NonZeroU32;
 
@@ -115,15 +116,16 @@ impl Reader {
         let done = match zstd_safe::get_dict_id_from_frame(packed) {
             None => context.decompress(&mut body, packed),
             Some(id) => {
-                if !dictionaries.contains_key(&id) {
-                    let sql = "SELECT data FROM dictionary WHERE id = ?1";
-                    let data: Option<Vec<u8>> = self.row(sql, [id.get()], |row| row.get(0))?;
-                    let dictionary = data
-                        .and_then(|data| DDict::try_create(&data))
-                        .ok_or_else(|| damaged("its dictionary is missing"))?;
-                    dictionaries.insert(id, dictionary);
-                }
-                context.decompress_using_ddict(&mut body, packed, &dictionaries[&id])
+                let dictionary = match dictionaries.entry(id) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(room) => {
+                        let sql = "SELECT data FROM dictionary WHERE id = ?1";
+                        let data: Option<Vec<u8>> = self.row(sql, [id.get()], |row| row.get(0))?;
+                        let dictionary = data.and_then(|data| DDict::try_create(&data));
+                        room.insert(dictionary.ok_or_else(|| damaged("its dictionary is missing"))?)
+                    }
+                };
+                context.decompress_using_ddict(&mut body, packed, dictionary)
             }
         };
         done.map_err(|code| damaged(zstd_safe::get_error_name(code)))?;

@@ -19,6 +19,10 @@ const WAITING_MAX: i64 = 10_000;
 /// Changes of the log after which it is noted that they were looked at although there was nothing in them: what was not
 /// noted is looked at again after a restart.
 const NOTED_EVERY: i64 = 10_000;
+
+/// The latest row of a document, and the last body that it had.
+type LastKnown = (DocumentRow, Option<Vec<u8>>);
+
 /// How far the hits of a topic have been collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FollowMark {
@@ -273,10 +277,7 @@ impl Follows {
     }
 
     /// The latest row of a document, and the last body that it had; none where nothing of it is known.
-    pub fn last_known(
-        &self,
-        fingerprint: u64,
-    ) -> Result<Option<(DocumentRow, Option<Vec<u8>>)>, StoreError> {
+    pub fn last_known(&self, fingerprint: u64) -> Result<Option<LastKnown>, StoreError> {
         let reader = self.lock();
         let history = reader.document_history(fingerprint)?;
         let with_body = history.iter().find(|row| row.body.is_some());
