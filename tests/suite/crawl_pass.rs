@@ -7,7 +7,6 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,7 +18,7 @@ use crate::small_web::{Reply, SmallWeb, article};
 type Answer = dyn Fn(&str) -> Reply + Send + Sync;
 
 /// A server of one host; ends with the test's process.
-fn serve(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> u16 {
+pub(crate) fn serve(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = listener.local_addr().expect("its address").port();
     let answer: Arc<Answer> = Arc::new(answer);
@@ -59,7 +58,7 @@ fn talk(stream: TcpStream, answer: &Answer) {
 }
 
 /// A front page with links to `/1.html` … and these articles; anything else is 404.
-fn news(count: usize) -> impl Fn(&str) -> Reply + Send + Sync {
+pub(crate) fn news(count: usize) -> impl Fn(&str) -> Reply + Send + Sync {
     move |path| {
         if path == "/" {
             let links: String = (1..=count)
@@ -80,12 +79,12 @@ fn news(count: usize) -> impl Fn(&str) -> Reply + Send + Sync {
 }
 
 /// A folder with the shipped configuration: only its folders are set, and that loopback may be fetched.
-struct Folder {
+pub(crate) struct Folder {
     dir: tempfile::TempDir,
 }
 
 impl Folder {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().expect("temporary directory");
         let shipped = Path::new(crate::ROOT).join("config/taojin.toml");
         let mut text = fs::read_to_string(shipped).expect("the shipped configuration");
@@ -108,7 +107,7 @@ impl Folder {
         Self { dir }
     }
 
-    fn site(&self, name: &str, port: u16, more: &str) {
+    pub(crate) fn site(&self, name: &str, port: u16, more: &str) {
         let text = format!("seeds = [\"http://127.0.0.1:{port}/\"]\n{more}");
         let file = self.dir.path().join("sites.d").join(format!("{name}.toml"));
         fs::write(file, text).expect("site file");
@@ -121,7 +120,7 @@ impl Folder {
         fs::write(file, text.replace(before, after)).expect("taojin.toml");
     }
 
-    fn taojin(&self, args: &[&str]) -> Command {
+    pub(crate) fn taojin(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_taojin"));
         command
             .arg("--config")
@@ -130,12 +129,12 @@ impl Folder {
         command
     }
 
-    fn run(&self, args: &[&str]) -> Output {
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
         self.taojin(args).output().expect("taojin runs")
     }
 
     /// What a command prints, whatever its exit code.
-    fn json(&self, args: &[&str]) -> (Value, Option<i32>, String) {
+    pub(crate) fn json(&self, args: &[&str]) -> (Value, Option<i32>, String) {
         let output = self.run(args);
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         let json = serde_json::from_slice(&output.stdout);
@@ -150,7 +149,7 @@ impl Folder {
 }
 
 /// The entry of a site in `crawl --json` or `status --json`.
-fn of<'a>(json: &'a Value, name: &str) -> &'a Value {
+pub(crate) fn of<'a>(json: &'a Value, name: &str) -> &'a Value {
     let sites = json["sites"].as_array().expect("sites");
     let found = sites.iter().find(|s| s["name"] == name);
     found.unwrap_or_else(|| panic!("no {name} in {json}"))
@@ -196,107 +195,6 @@ fn a_pass_goes_on_where_a_killed_one_ended() {
     assert!((1..7).contains(&visits), "{summary}");
     assert_eq!(summary["waiting"], 0, "{summary}");
     assert_eq!(folder.hits("钻探记录"), 6);
-}
-
-/// Unclean stops in a row during which a page was being visited before it is given up.
-const TRIES: usize = 10;
-
-#[test]
-fn a_page_that_ends_the_process_each_time_is_put_aside() {
-    let folder = Folder::new();
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&asked);
-    let site = news(1);
-    let port = serve(move |path| {
-        if path == "/1.html" {
-            counted.fetch_add(1, Ordering::SeqCst);
-            // Whatever it is that such a page does, the process ends before it is through.
-            thread::sleep(Duration::from_secs(600));
-        }
-        site(path)
-    });
-    folder.site("wells", port, "");
-    for tried in 0..TRIES {
-        let mut crawl = folder.taojin(&["crawl"]);
-        let crawl = crawl.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut crawl = crawl.spawn().expect("taojin starts");
-        while asked.load(Ordering::SeqCst) == tried {
-            let ended = crawl.try_wait().expect("its state");
-            assert!(ended.is_none(), "given up after {tried} tries");
-            thread::sleep(Duration::from_millis(5));
-        }
-        crawl.kill().expect("killed");
-        crawl.wait().expect("ended");
-    }
-    let (_, _, errors) = folder.json(&["crawl", "--json"]);
-    assert_eq!(asked.load(Ordering::SeqCst), TRIES, "{errors}");
-    let url = format!("http://127.0.0.1:{port}/1.html");
-    let (why, _, _) = folder.json(&["why", &url, "--json"]);
-    assert!(
-        why.to_string().contains("in flight at every crash"),
-        "{why}"
-    );
-}
-
-#[test]
-fn a_site_that_gives_nothing_is_a_failure_that_says_why() {
-    let folder = Folder::new();
-    let no_robots = |status: u16, header: &'static str| {
-        move |path: &str| match path {
-            "/robots.txt" => Reply::status(404),
-            _ if header.is_empty() => Reply::status(status),
-            _ => Reply::status(status).header(header),
-        }
-    };
-    folder.site("broken", serve(no_robots(500, "")), "");
-    folder.site("busy", serve(no_robots(429, "Retry-After: 3600")), "");
-    let forbidding = serve(|path| match path {
-        "/robots.txt" => Reply::page("User-agent: *\n\nDisallow: /\n"),
-        _ => Reply::page("never asked for"),
-    });
-    folder.site("forbidden", forbidding, "");
-    folder.site("closed", serve(|_| Reply::status(500)), "");
-    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let nobody = free.local_addr().expect("its address").port();
-    drop(free);
-    folder.site("nobody", nobody, "");
-    let refused = format!("connection refused at 127.0.0.1:{nobody}; next try at ");
-    let wanted = [
-        ("broken", "every answer was HTTP 500; next try at "),
-        ("busy", "every answer was HTTP 429; next try at "),
-        (
-            "forbidden",
-            "robots.txt forbids the start page (line 3: Disallow: /)",
-        ),
-        (
-            "closed",
-            "robots.txt answers HTTP 500, so the site is not asked",
-        ),
-        ("nobody", refused.as_str()),
-    ];
-    let crawled = folder.run(&["crawl"]);
-    let told = String::from_utf8_lossy(&crawled.stdout).into_owned();
-    let errors = String::from_utf8_lossy(&crawled.stderr).into_owned();
-    assert_eq!(crawled.status.code(), Some(1), "{told}{errors}");
-    assert!(!told.contains("of the articles found"), "{told}");
-    let status = folder.run(&["status"]);
-    let text = String::from_utf8_lossy(&status.stdout).into_owned();
-    assert!(!text.contains("of the articles found"), "{text}");
-    let (json, _, _) = folder.json(&["status", "--json"]);
-    for (name, sentence) in wanted {
-        let line = format!("{name}: {sentence}");
-        assert_eq!(errors.matches(&line).count(), 1, "{line}: {errors}");
-        assert!(
-            told.contains(&format!("site {name}: failed: {sentence}")),
-            "{told}"
-        );
-        assert!(text.contains(&format!("failed: {sentence}")), "{text}");
-        let verdict = &of(&json, name)["verdict"];
-        assert_eq!(verdict["level"], "failed", "{json}");
-    }
-    // Asked again at once there is nothing to fetch, and that is no success either.
-    let again = folder.run(&["crawl", "--site", "nobody"]);
-    assert_eq!(again.status.code(), Some(1), "{again:?}");
 }
 
 #[test]
@@ -391,28 +289,6 @@ fn a_host_that_rests_for_longer_than_a_pass_waits_is_named() {
         ),
         "{summary}"
     );
-}
-
-#[test]
-fn an_error_is_forgotten_when_the_last_cycle_had_none() {
-    let web = SmallWeb::new("[revisit]\nretry_ms = 400\n");
-    web.seed(&["a.test/1.html", "a.test/old.html"]);
-    web.set("a.test/1.html", Reply::status(500));
-    web.crawl();
-    let state = web.json(&["status", "--json"]);
-    let error = of(&state, "a")["last_error"].as_str().unwrap_or_default();
-    assert!(error.contains("/1.html: HTTP 500"), "{state}");
-    assert_eq!(of(&state, "a")["errors"], 1, "the 404 is no error: {state}");
-    web.set("a.test/1.html", Reply::page(&article("回来了的报道", "")));
-    thread::sleep(Duration::from_millis(500));
-    web.crawl();
-    let state = web.json(&["status", "--json"]);
-    assert_eq!(
-        (&of(&state, "a")["errors"], &of(&state, "a")["last_error"]),
-        (&0.into(), &Value::Null),
-        "{state}"
-    );
-    assert_eq!(of(&state, "a")["verdict"]["level"], "ok", "{state}");
 }
 
 /// A child that is killed when the test fails.

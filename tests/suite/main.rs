@@ -21,6 +21,7 @@ mod duplicates;
 mod eval;
 mod export;
 mod extract_inputs;
+mod failing_pages;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
 mod figures;

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
+use super::documents::new_history;
 use super::error::StoreError;
 use super::open::{DATABASE, Reader, Store, lock};
 use super::salvage::{Salvaged, salvage};
@@ -177,6 +178,8 @@ fn replace<T>(
     }
     let done = filled?;
     let last_known = end_of_old_store(&path)?;
+    // Before it has its name: a store that was set back must never be taken for the one it replaces.
+    begin_new_history(&draft, last_known.unwrap_or_default())?;
     let mut kept = None;
     if last_known.is_some() {
         let aside = path.with_extension("sqlite.replaced");
@@ -187,9 +190,17 @@ fn replace<T>(
     fs::rename(&draft, &path).map_err(|e| StoreError::io(&path, e))?;
     sync_folder(&path)?;
     drop(held);
-    Store::open(dir)?.begin_new_history(last_known.unwrap_or_default())?;
+    drop(Store::open(dir)?);
     give_to_owner(dir).map_err(|e| StoreError::io(dir, e))?;
     Ok((kept, done))
+}
+
+fn begin_new_history(draft: &Path, last_known: i64) -> Result<(), StoreError> {
+    let failed = |e| StoreError::sql(draft, e);
+    let mut copy = Connection::open(draft).map_err(failed)?;
+    schema::migrate(&mut copy, draft)?;
+    new_history(&copy, last_known).map_err(failed)?;
+    Ok(())
 }
 
 /// What an administrator made in the data folder of a service belongs to the service.
@@ -220,7 +231,8 @@ fn end_of_old_store(path: &Path) -> Result<Option<i64>, StoreError> {
             |row| row.get(0),
         )
     });
-    for beside in ["sqlite-wal", "sqlite-shm"] {
+    // Any of these would be taken for a part of the new store.
+    for beside in ["sqlite-wal", "sqlite-shm", "sqlite-journal"] {
         remove(&path.with_extension(beside))?;
     }
     Ok(Some(last.unwrap_or_default()))

@@ -150,7 +150,20 @@ impl Reader {
 
 impl Store {
     /// Makes a dictionary of the documents there are, if it is time. What is written afterwards is made smaller with it.
+    /// Where a damaged page of the database stands in its way, documents are stored without one: no commit may fail for it.
     pub(super) fn renew_dictionary(&mut self) -> Result<(), StoreError> {
+        let Err(error) = self.try_renew_dictionary() else {
+            return Ok(());
+        };
+        if !matches!(error, StoreError::Damaged { .. }) {
+            return Err(error);
+        }
+        tracing::error!("no dictionary for compression, documents take more room: {error}");
+        self.compressor.next_at = self.document_seq.max(FIRST_AT).saturating_mul(2);
+        Ok(())
+    }
+
+    fn try_renew_dictionary(&mut self) -> Result<(), StoreError> {
         if self.compressor.next_at == 0 {
             self.load_dictionary()?;
         }

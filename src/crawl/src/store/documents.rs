@@ -13,6 +13,7 @@ use super::error::StoreError;
 use super::keys::{meta, set_meta};
 use super::open::{FORGOTTEN_SEQ, LAST_SEQ, Reader, Store};
 use super::record::Retention;
+use super::salvage::beyond;
 
 /// Rows looked at in one step of forgetting, so that no transaction is long.
 const FORGOTTEN_AT_ONCE: i64 = 500;
@@ -132,6 +133,11 @@ impl Reader {
         self.row(&sql, [seq], read)
     }
 
+    /// A number behind the damaged part of the log that begins after number `seq`; none where nothing more can be read.
+    pub fn beyond_damage(&self, seq: i64) -> Option<i64> {
+        beyond(&self.conn, "document", seq)
+    }
+
     /// The latest row of a document: its present version, or that it is gone.
     pub fn document(&self, fingerprint: u64) -> Result<Option<DocumentRow>, StoreError> {
         let sql = latest_sql();
@@ -189,18 +195,8 @@ impl Store {
     /// For a store that was set back, for example to a backup: what was made of its later changes is of another store from
     /// now on, and none of the numbers up to `seq` comes again.
     pub fn begin_new_history(&mut self, seq: i64) -> Result<(), StoreError> {
-        let seq = seq.max(self.document_seq);
-        let write = |conn: &Connection| -> rusqlite::Result<()> {
-            let tx = conn.unchecked_transaction()?;
-            tx.execute(
-                "UPDATE meta SET value = random() WHERE name = 'store_id'",
-                [],
-            )?;
-            set_meta(&tx, LAST_SEQ, seq)?;
-            tx.commit()
-        };
-        write(&self.conn).map_err(|e| self.fail(e))?;
-        self.document_seq = seq;
+        let begun = new_history(&self.conn, seq.max(self.document_seq));
+        self.document_seq = begun.map_err(|e| self.fail(e))?;
         Ok(())
     }
 
@@ -222,6 +218,19 @@ impl Store {
             Ok(versions.len() + ends.len())
         })
     }
+}
+
+/// Gives the store a new identity and has the next change come after number `seq`. Gives the number of the last change.
+pub(super) fn new_history(conn: &Connection, seq: i64) -> rusqlite::Result<i64> {
+    let tx = conn.unchecked_transaction()?;
+    let seq = seq.max(meta(&tx, LAST_SEQ)?);
+    tx.execute(
+        "UPDATE meta SET value = random() WHERE name = 'store_id'",
+        [],
+    )?;
+    set_meta(&tx, LAST_SEQ, seq)?;
+    tx.commit()?;
+    Ok(seq)
 }
 
 /// Deletes some rows in this state that ended before `before_ms`, and gives their numbers.

@@ -19,6 +19,7 @@ const WAITING_MAX: i64 = 10_000;
 /// Changes of the log after which it is noted that they were looked at although there was nothing in them: what was not
 /// noted is looked at again after a restart.
 const NOTED_EVERY: i64 = 10_000;
+
 /// How far the hits of a topic have been collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FollowMark {

@@ -13,7 +13,7 @@ use super::sites::wake_host_of;
 use super::{runs, templates};
 use taojin_uri::CrawlUri;
 
-/// URLs deleted in one transaction, so that a big site does not fill the WAL.
+/// URLs or documents deleted in one transaction, so that a big site does not fill the WAL.
 const BATCH: i64 = 5_000;
 
 /// Addresses of one document that go together; more than this have something wrong with their canonical addresses.
@@ -92,7 +92,7 @@ impl Store {
             urls: found.len(),
             ..Purged::default()
         };
-        self.overwriting(true)?;
+        self.begin_overwriting()?;
         self.write(|tx| {
             let mut log = Log::new(tx, seq, now_ms);
             for record in &found {
@@ -135,8 +135,8 @@ impl Store {
             done.document_seq = log.seq;
             templates::raise(tx)
         })?;
-        self.overwriting(false)?;
         self.document_seq = done.document_seq;
+        self.end_overwriting();
         Ok(done)
     }
 
@@ -188,7 +188,7 @@ impl Store {
 
     /// Takes out everything of a site: its URLs, counters and templates, the documents of its URLs and
     /// those in `more`. `keep` leaves the site itself, with its pause and the time of its last cycle. `each` is told how
-    /// many URLs are gone so far. Works in several transactions; after a crash in between call it again.
+    /// many URLs are gone so far, after every transaction. Works in several transactions; after a crash in between call it again.
     pub fn purge_site(
         &mut self,
         name: &str,
@@ -198,7 +198,7 @@ impl Store {
         mut each: impl FnMut(usize),
     ) -> Result<Purged, StoreError> {
         let mut done = Purged::default();
-        self.overwriting(true)?;
+        self.begin_overwriting()?;
         if let Some(site) = self.site(name)? {
             // Runs that were being made of others would bring forgotten addresses back.
             self.keys = Keys::default();
@@ -209,9 +209,13 @@ impl Store {
             forgotten?;
             end_site(&self.conn, site.id, keep).map_err(|e| self.fail(e))?;
         }
-        let log = (self.document_seq, now_ms);
-        self.document_seq = drop_rest(&self.conn, name, more, log).map_err(|e| self.fail(e))?;
-        self.overwriting(false)?;
+        drop_templates(&self.conn, name).map_err(|e| self.fail(e))?;
+        for some in more.chunks(BATCH as usize) {
+            let log = (self.document_seq, now_ms);
+            self.document_seq = erase(&self.conn, some, log).map_err(|e| self.fail(e))?;
+            each(done.urls);
+        }
+        self.end_overwriting();
         done.documents.extend(more);
         done.documents.sort_unstable();
         done.documents.dedup();
@@ -219,19 +223,25 @@ impl Store {
         Ok(done)
     }
 
-    /// Whether the room of deleted rows is overwritten from now on. Afterwards nothing of them is left in the files, unless
-    /// a reader that is under way needs the log beside the database: then it is overwritten in its turn.
-    fn overwriting(&self, on: bool) -> Result<(), StoreError> {
-        let set = || {
-            self.conn.pragma_update(None, "secure_delete", on)?;
-            match on {
-                true => Ok(()),
-                false => self
-                    .conn
-                    .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())),
-            }
-        };
-        set().map_err(|e: rusqlite::Error| self.fail(e))
+    /// From now on the room of deleted rows is overwritten.
+    fn begin_overwriting(&self) -> Result<(), StoreError> {
+        let set = self.conn.pragma_update(None, "secure_delete", true);
+        set.map_err(|e| self.fail(e))
+    }
+
+    /// Afterwards nothing of the deleted rows is left in the files, unless a reader that is under way needs the log beside the
+    /// database: then it is overwritten in its turn. A failure (full disk) is only told: the rows are gone whatever it says.
+    fn end_overwriting(&self) {
+        let emptied = self
+            .conn
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            .and_then(|()| self.conn.pragma_update(None, "secure_delete", false));
+        if let Err(error) = emptied {
+            tracing::warn!(
+                %error,
+                "what was taken out is gone, but its bytes stay in the log beside the database until that is written again"
+            );
+        }
     }
 
     fn forget_urls(
@@ -305,20 +315,21 @@ fn end_site(conn: &Connection, site: SiteId, keep: bool) -> rusqlite::Result<()>
     tx.commit()
 }
 
-/// The templates of a site, and documents that have no URL. Gives the number of the last change of a document.
-fn drop_rest(
-    conn: &Connection,
-    name: &str,
-    more: &[u64],
-    (seq, now_ms): (i64, i64),
-) -> rusqlite::Result<i64> {
+/// Deletes the templates of a site.
+fn drop_templates(conn: &Connection, name: &str) -> rusqlite::Result<()> {
     let tx = conn.unchecked_transaction()?;
-    let mut log = Log::new(&tx, seq, now_ms);
     for table in ["template", "template_page", "template_fit"] {
         tx.execute(&format!("DELETE FROM {table} WHERE site = ?1"), [name])?;
     }
     templates::raise(&tx)?;
-    for fingerprint in more {
+    tx.commit()
+}
+
+/// Takes out documents that may have no URL. Gives the number of the last change of a document.
+fn erase(conn: &Connection, documents: &[u64], (seq, now_ms): (i64, i64)) -> rusqlite::Result<i64> {
+    let tx = conn.unchecked_transaction()?;
+    let mut log = Log::new(&tx, seq, now_ms);
+    for fingerprint in documents {
         log.erase(*fingerprint)?;
     }
     let seq = log.seq;

@@ -119,7 +119,7 @@ fn copy_table(
 }
 
 /// The number after which to go on, where the row after `last` cannot be read; none if nothing can be read any more.
-fn beyond(old: &Connection, table: &str, last: i64) -> Option<i64> {
+pub(super) fn beyond(old: &Connection, table: &str, last: i64) -> Option<i64> {
     let sql = format!("SELECT rowid FROM {table} WHERE rowid > ?1 ORDER BY rowid LIMIT 1");
     let next = |after: i64| {
         old.query_row(&sql, [after], |row| row.get::<_, i64>(0))

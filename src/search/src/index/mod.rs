@@ -110,6 +110,14 @@ pub enum IndexError {
     /// The search was ended by its [`Stop`]: there is no answer, not even a part of one.
     #[error("the search was stopped before it was done")]
     Stopped,
+    /// There is no room on the disk to write.
+    #[error("the search index in {} cannot be written, the disk or a quota is full ({cause}): make room", dir.display())]
+    Full {
+        /// Folder of the index.
+        dir: PathBuf,
+        /// What failed.
+        cause: String,
+    },
     /// Writing or searching failed half-way.
     #[error("the search index in {} failed: {cause}", dir.display())]
     Failed {
@@ -121,10 +129,10 @@ pub enum IndexError {
 }
 
 impl IndexError {
-    /// Whether the index itself may be in order: another process has it, or the file system refuses.
+    /// Whether the index itself may be in order: another process has it, the disk is full, or the file system refuses.
     pub fn is_transient(&self) -> bool {
         match self {
-            IndexError::Locked(_) => true,
+            IndexError::Locked(_) | IndexError::Full { .. } => true,
             IndexError::Unreadable { dir, cause } => {
                 is_refusal(cause) || std::fs::read_dir(dir).is_err()
             }

@@ -1,9 +1,11 @@
 //! Writing. In: documents under their fingerprint. Out: commits that carry the sequence number they reach, so
 //! that a replay after a crash knows where to go on. Never decides what is worth indexing.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tantivy::directory::error::{LockError, OpenDirectoryError, OpenWriteError};
 use tantivy::directory::{MmapDirectory, RamDirectory};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
@@ -108,8 +110,8 @@ impl Writer {
             .memory_budget_per_thread(memory_mb << 20)
             .build();
         let inner = index.writer_with_options(options).map_err(|e| match e {
-            TantivyError::LockFailure(_, _) => IndexError::Locked(dir.to_owned()),
-            e => unreadable(dir, e),
+            TantivyError::LockFailure(LockError::LockBusy, _) => IndexError::Locked(dir.to_owned()),
+            e => not_opened(dir, &e),
         })?;
         remove_leftovers(dir, inner.index()).map_err(|e| unreadable(dir, e))?;
         inner.set_merge_policy(Box::new(merges()));
@@ -303,18 +305,56 @@ impl Writer {
         let dir = self.dir;
         self.inner
             .wait_merging_threads()
-            .map_err(|e| IndexError::Failed {
-                dir,
-                cause: e.to_string(),
-            })
+            .map_err(|e| failed(&dir, &e))
     }
 
-    fn failed(&self, error: impl std::fmt::Display) -> IndexError {
-        IndexError::Failed {
-            dir: self.dir.clone(),
-            cause: error.to_string(),
-        }
+    fn failed(&self, error: TantivyError) -> IndexError {
+        failed(&self.dir, &error)
     }
+}
+
+fn failed(dir: &Path, error: &TantivyError) -> IndexError {
+    if is_full(error) {
+        return full(dir, error);
+    }
+    IndexError::Failed {
+        dir: dir.to_owned(),
+        cause: error.to_string(),
+    }
+}
+
+/// A full disk says nothing about the index, which must not be taken for a damaged one.
+fn not_opened(dir: &Path, error: &TantivyError) -> IndexError {
+    match is_full(error) {
+        true => full(dir, error),
+        false => unreadable(dir, error),
+    }
+}
+
+fn full(dir: &Path, error: &TantivyError) -> IndexError {
+    IndexError::Full {
+        dir: dir.to_owned(),
+        cause: error.to_string(),
+    }
+}
+
+/// Whether the disk or a quota is full.
+fn is_full(error: &TantivyError) -> bool {
+    let cause = match error {
+        TantivyError::IoError(cause)
+        | TantivyError::LockFailure(LockError::IoError(cause), _)
+        | TantivyError::OpenWriteError(OpenWriteError::IoError {
+            io_error: cause, ..
+        })
+        | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError {
+            io_error: cause, ..
+        }) => cause,
+        _ => return false,
+    };
+    matches!(
+        cause.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+    )
 }
 
 fn open_or_create(dir: &Path, fields: &Fields) -> Result<Index, IndexError> {
@@ -328,5 +368,32 @@ fn open_or_create(dir: &Path, fields: &Fields) -> Result<Index, IndexError> {
         docstore_compress_dedicated_thread: false,
         ..IndexSettings::default()
     };
-    Index::create(directory, fields.schema.clone(), settings).map_err(|e| unreadable(dir, e))
+    Index::create(directory, fields.schema.clone(), settings).map_err(|e| not_opened(dir, &e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_from_other_failures() {
+        let dir = Path::new("index");
+        // ENOSPC, EDQUOT, EIO: as they come when a file is written, opened and locked.
+        for (errno, full) in [(28, true), (122, true), (5, false)] {
+            let cause = || Arc::new(std::io::Error::from_raw_os_error(errno));
+            let opened = OpenWriteError::IoError {
+                io_error: cause(),
+                filepath: "segment".into(),
+            };
+            for error in [
+                TantivyError::IoError(cause()),
+                TantivyError::OpenWriteError(opened),
+                TantivyError::LockFailure(LockError::IoError(cause()), None),
+            ] {
+                let failed = failed(dir, &error);
+                assert_eq!(matches!(failed, IndexError::Full { .. }), full, "{failed}");
+                assert_eq!(not_opened(dir, &error).is_transient() && full, full);
+            }
+        }
+    }
 }

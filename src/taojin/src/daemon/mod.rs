@@ -64,7 +64,7 @@ use review::term_search::TermSearch;
 use serving::start_server;
 use taojin_crawl::store::{Follows, Store};
 use taojin_search::analyze::Analyzer;
-use watchdog::watch_over;
+use watchdog::{EndedEarly, watch_over};
 use wiring::{Wiring, learner, open_loop};
 
 /// Room for events beyond one for each connection.
@@ -201,15 +201,9 @@ pub async fn run(
     if let Some(task) = reloading {
         task.abort();
     }
-    let finished = crawl.finish(data_dir).await;
-    drop(control);
-    drop(looking);
-    drop(lexicons);
-    let summary = match (finished, ended) {
-        (finished, Ok(())) => finished?,
-        (Err(error), Err(ended)) => return Err(error.context(ended)),
-        (Ok(_), Err(ended)) => return Err(ended.into()),
-    };
+    let finished = first_failure(crawl.finish(data_dir).await, ended);
+    drop((control, looking, lexicons));
+    let summary = finished?;
     if matches!(mode, Mode::Pass { .. }) {
         term_search::after_pass(loaded, &analyzer).await;
     }
@@ -218,6 +212,18 @@ pub async fn run(
         task.await??;
     }
     Ok(summary)
+}
+
+/// What the crawl gave, unless a worker ended early.
+fn first_failure(
+    finished: anyhow::Result<Summary>,
+    ended: Result<(), EndedEarly>,
+) -> anyhow::Result<Summary> {
+    match (finished, ended) {
+        (finished, Ok(())) => finished,
+        (Err(error), Err(ended)) => Err(error.context(ended)),
+        (Ok(_), Err(ended)) => Err(ended.into()),
+    }
 }
 
 /// The threads of the crawl: loop, fetch tasks, indexer, learner.

@@ -21,7 +21,7 @@ use super::report::summary::Summary;
 use super::shared::Shared;
 use crate::config::{Loaded, scope};
 use taojin_crawl::frontier::{Frontier, Scope};
-use taojin_crawl::schedule::Site;
+use taojin_crawl::schedule::{self, Site};
 use taojin_crawl::store::{self, Store};
 
 /// Pages seen that wait for the learner; what comes while it learns and finds no room is not learned from.
@@ -55,14 +55,7 @@ pub(super) fn open_loop(
             loaded.log_dir().display()
         )
     })?;
-    let pages = &config.revisit;
-    let longest_ms = pages.max_ms.max(pages.max_retry_ms).max(pages.hub_max_ms);
-    if let Some(ahead_ms) = store.set_clock_right(now, longest_ms)? {
-        tracing::warn!(
-            ahead_s = ahead_ms / 1000,
-            "the clock was ahead when the last page was stored: what was planned by it is due as if it had been right"
-        );
-    }
+    set_clock_right(&mut store, &config.revisit, now)?;
     disk::remove_partial(&config.data_dir);
     let frontier = Frontier::open(&mut store, config.frontier.clone())?;
     wiring
@@ -109,6 +102,18 @@ pub(super) fn open_loop(
     };
     crawl.take_sites(&loaded.sites, now)?;
     Ok(crawl)
+}
+
+/// Has nothing wait for a clock that was ahead.
+fn set_clock_right(store: &mut Store, pages: &schedule::Config, now: i64) -> anyhow::Result<()> {
+    let longest_ms = pages.max_ms.max(pages.max_retry_ms).max(pages.hub_max_ms);
+    if let Some(ahead_ms) = store.set_clock_right(now, longest_ms)? {
+        tracing::warn!(
+            ahead_s = ahead_ms / 1000,
+            "the clock was ahead when the last page was stored: what was planned by it is due as if it had been right"
+        );
+    }
+    Ok(())
 }
 
 /// The learner, what it hears, what the fetch tasks need of templates, and the way to tell the learner that it is over.

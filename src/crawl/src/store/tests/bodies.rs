@@ -130,3 +130,43 @@ fn a_flipped_bit_is_never_taken_for_another_text() {
         }
     }
 }
+
+/// Spoils the first page of the database that is wanted, by its number and its bytes.
+fn spoil(dir: &Path, is_page: impl Fn(i64, &[u8]) -> bool) {
+    let path = dir.join("crawl.sqlite");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let mut pages = bytes.chunks_mut(4096).zip(1_i64..);
+    let page = pages.find(|(page, number)| is_page(*number, page));
+    page.unwrap().0[0] = 0;
+    std::fs::write(&path, bytes).unwrap();
+}
+
+/// Compression saves room; nothing that stands in its way may stop what is crawled from being stored.
+#[test]
+fn damaged_pages_stop_no_commit() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    put(&mut store, 0..2_000);
+    drop(store);
+    // A page full of documents, as a dictionary is about to be made of them.
+    let url = b"http://a.cn/";
+    spoil(dir.path(), |_, page| {
+        page[0] == 13 && page.windows(url.len()).filter(|w| w == url).count() > 2
+    });
+    let mut store = Store::open(dir.path()).unwrap();
+    put(&mut store, 2_000..2_001);
+    assert!(packed_bytes(&store, 2_000) > 0);
+
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    put(&mut store, 0..2_000);
+    put(&mut store, 2_000..2_001);
+    let sql = "SELECT rootpage FROM sqlite_master WHERE name = 'dictionary'";
+    let root: i64 = store.conn.query_row(sql, [], |row| row.get(0)).unwrap();
+    drop(store);
+    // The dictionary itself.
+    spoil(dir.path(), |number, _| number == root);
+    let mut store = Store::open(dir.path()).unwrap();
+    put(&mut store, 2_001..2_002);
+    assert!(packed_bytes(&store, 2_001) > 0);
+}

@@ -100,7 +100,7 @@ fn a_purged_site_that_is_kept_has_its_pause_and_nothing_else() {
     let done = store
         .purge_site("s", true, &[7], NOW, |gone| told.push(gone))
         .unwrap();
-    assert_eq!((done.urls, told), (2, vec![2]));
+    assert_eq!((done.urls, told), (2, vec![2, 2]));
     let mut documents = vec![7, uri("http://a.cn/1").fingerprint()];
     documents.sort_unstable();
     assert_eq!(done.documents, documents);
@@ -145,4 +145,24 @@ fn the_text_of_a_takedown_is_in_no_file_of_the_store() {
     assert!(versions.iter().all(is_there), "none is compressed");
     store.take_down(&uri("http://a.cn/1"), NOW).unwrap();
     assert!(!versions.iter().any(is_there));
+}
+
+/// Documents that were imported have no address of their own; so many of them take a while, in which a daemon must be heard.
+#[test]
+fn a_purge_of_many_imported_documents_tells_of_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    let imported: Vec<u64> = (1..=5_001).collect();
+    let batch = Batch {
+        documents: imported.iter().map(|n| (*n, says("{}"))).collect(),
+        ..Batch::default()
+    };
+    store.commit(&batch, NOW).unwrap();
+    let mut told = 0;
+    let done = store.purge_site("s", false, &imported, NOW, |_| told += 1);
+    let done = done.unwrap();
+    assert_eq!((done.documents.len(), told), (5_001, 2));
+    let last = store.documents_after(0, 20_000).unwrap();
+    assert!(last.iter().all(|row| row.body.is_none()));
+    assert_eq!(done.document_seq, 10_002);
 }

@@ -38,7 +38,7 @@ impl CrawlLoop {
             self.take_new_sites(now)?;
             self.begin_due_cycles(now)?;
             self.end_cycles(now, false)?;
-            self.forget_old(now)?;
+            self.forget_old(now);
             self.look_after_watches(now)?;
             if self.is_over(now)? {
                 break;

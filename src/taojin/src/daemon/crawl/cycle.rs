@@ -49,15 +49,20 @@ pub(crate) struct Limits {
 const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
 impl CrawlLoop {
-    /// Forgets versions of documents that are too old, a few in each turn.
-    pub(super) fn forget_old(&mut self, now: i64) -> anyhow::Result<()> {
+    /// Forgets versions of documents that are too old, a few in each turn. What cannot be forgotten (full disk, damaged page)
+    /// waits for the next time: the crawl goes on.
+    pub(super) fn forget_old(&mut self, now: i64) {
         if self.forgot.is_some_and(|at| at.elapsed() < FORGET_EVERY) {
-            return Ok(());
+            return;
         }
-        if self.store.forget_old_documents(now)? == 0 {
-            self.forgot = Some(Instant::now());
+        match self.store.forget_old_documents(now) {
+            Ok(0) => self.forgot = Some(Instant::now()),
+            Ok(_) => {}
+            Err(error) => {
+                tracing::error!(%error, "old versions of documents cannot be forgotten, trying again in an hour");
+                self.forgot = Some(Instant::now());
+            }
         }
-        Ok(())
     }
 
     fn limits(&self) -> Limits {

@@ -94,18 +94,20 @@ impl Limits {
     }
 }
 
+/// Files that are written beside the one whose place they take. No others are removed: the data folder may hold backups that
+/// are being made, and what people put there.
+const UNFINISHED: [&str; 4] = ["seen.new", "alike.new", "robots.new", "crawl.sqlite.part"];
+
 /// Removes files that a write which did not come to its end left in the data folder: each is made anew from the beginning
 /// anyway. To be called by the one process that writes there. What cannot be removed stays.
 pub(crate) fn remove_partial(dir: &Path) {
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    for path in entries.map(|entry| entry.path()) {
-        if path.extension().is_some_and(|e| e == "new" || e == "part") && path.is_file() {
-            match std::fs::remove_file(&path) {
-                Ok(()) => {
-                    tracing::info!(path = %path.display(), "removed what an earlier run left unfinished")
-                }
-                Err(error) => tracing::warn!(path = %path.display(), %error, "cannot be removed"),
+    for path in UNFINISHED.map(|name| dir.join(name)) {
+        match std::fs::remove_file(&path) {
+            Ok(()) => {
+                tracing::info!(path = %path.display(), "removed what an earlier run left unfinished");
             }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => tracing::warn!(path = %path.display(), %error, "cannot be removed"),
         }
     }
 }
@@ -153,7 +155,9 @@ mod tests {
     #[test]
     fn what_was_left_unfinished_goes_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
-        for name in ["seen.new", "robots.new", "seen.bloom", "taojin.db"] {
+        // A backup that is being made into this folder, and a file of somebody's own.
+        let kept = ["backup.sqlite.part", "notes.new", "seen.filter"];
+        for name in UNFINISHED.iter().chain(&kept) {
             std::fs::write(dir.path().join(name), "x").unwrap();
         }
         // An index that is being made goes on where it was.
@@ -164,7 +168,15 @@ mod tests {
             .map(|e| e.unwrap().file_name().into_string().unwrap())
             .collect();
         left.sort();
-        assert_eq!(left, ["index.new", "seen.bloom", "taojin.db"]);
+        assert_eq!(
+            left,
+            [
+                "backup.sqlite.part",
+                "index.new",
+                "notes.new",
+                "seen.filter"
+            ]
+        );
     }
 
     #[test]

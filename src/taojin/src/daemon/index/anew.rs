@@ -119,11 +119,11 @@ impl Indexer {
         Ok(())
     }
 
-    /// Keeps what there is of a new index for the next start.
+    /// Keeps what there is of a new index for the next start. Merges that run are given up: they may take minutes, which
+    /// nobody who stops a daemon waits for.
     pub(super) fn pause_anew(&mut self) -> anyhow::Result<()> {
         if let Some(mut anew) = self.anew.take() {
             anew.writer.commit(anew.seq)?;
-            anew.writer.close()?;
         }
         Ok(())
     }

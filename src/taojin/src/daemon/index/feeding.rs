@@ -11,6 +11,9 @@ use crate::documents::decode;
 use taojin_crawl::store::{self, DocumentRow, StoreError};
 use taojin_search::index::{LeftOut, Writer, caught};
 
+/// Stands for documents that cannot be named, since their rows cannot be read.
+pub(super) const UNKNOWN: u64 = 0;
+
 /// What failures have taught about the rows to come.
 #[derive(Debug, Default)]
 pub(super) struct Caution {
@@ -20,6 +23,8 @@ pub(super) struct Caution {
     until: u64,
     /// The row at which the index went down, and how.
     fatal: Option<(u64, String)>,
+    /// It was the last failure that told this row.
+    is_new: bool,
 }
 
 impl Caution {
@@ -33,9 +38,9 @@ impl Caution {
         self.until = self.until.max(seq);
     }
 
-    /// Whether the row is known at which the index went down.
-    pub(super) fn is_warned(&self) -> bool {
-        self.fatal.is_some()
+    /// Whether the last failure told the row at which the index went down. Each is told once.
+    pub(super) fn take_warning(&mut self) -> bool {
+        std::mem::take(&mut self.is_new)
     }
 }
 
@@ -71,7 +76,8 @@ pub(super) fn add(
     caution.given = caution.given.max(seq);
     if let Some((_, reason)) = caution.fatal.take_if(|(fatal, _)| *fatal == seq) {
         leave_out(row, reason, writer);
-        return Ok(());
+        // At once: if another one brought it down before the next commit, this one would have to be found again.
+        return Ok(writer.commit(seq.max(writer.last_seq()))?);
     }
     let stored = match caught(|| decode(reader, row)) {
         Ok(Ok(Some(stored))) => stored,
@@ -79,6 +85,8 @@ pub(super) fn add(
             writer.delete(row.fingerprint);
             return Ok(());
         }
+        // The store cannot be read for now, whatever the document is.
+        Ok(Err(error)) if is_of_store(&error) => return Err(error),
         Ok(Err(error)) => {
             leave_out(row, format!("{error:#}"), writer);
             return Ok(());
@@ -99,7 +107,7 @@ pub(super) fn add(
         Ok(done) => Ok(done?),
         Err(panic) => {
             let why = format!("{} brought the indexing down: {panic}", row.url);
-            caution.fatal = Some((seq, panic));
+            (caution.fatal, caution.is_new) = (Some((seq, panic)), true);
             bail!(why)
         }
     }
@@ -122,16 +130,51 @@ fn add_one_by_one(
                 *seq = number(row.seq);
             }
             Err(error @ StoreError::Damaged { .. }) => {
-                let row = reader.document_after_without_body(after);
-                // Without its number there is no way past it.
-                let row = row?.context("a change that cannot be read")?;
-                leave_out(&row, error.to_string(), writer);
-                *seq = number(row.seq);
+                *seq = pass_over(reader, after, &error, writer)?;
             }
             Err(error) => return Err(error.into()),
         }
     }
     Ok(ROWS)
+}
+
+/// Puts the change after number `after` aside, which lies in a damaged page of the database, or all of that page. Gives the
+/// number after which to go on.
+fn pass_over(
+    reader: &store::Reader,
+    after: i64,
+    error: &StoreError,
+    writer: &mut Writer,
+) -> anyhow::Result<u64> {
+    match reader.document_after_without_body(after) {
+        Ok(row) => {
+            let row = row.context("a change that cannot be read")?;
+            leave_out(&row, error.to_string(), writer);
+            Ok(number(row.seq))
+        }
+        Err(StoreError::Damaged { .. }) => {
+            let next = reader.beyond_damage(after);
+            let next = next.context("no change can be read any more")?;
+            tracing::error!(
+                "changes {} to {next} are left out of the index: {error}",
+                after + 1
+            );
+            writer.leave_out(LeftOut {
+                fingerprint: UNKNOWN,
+                seq: number(next),
+                url: format!("changes {} to {next}", after + 1),
+                reason: error.to_string(),
+            });
+            Ok(number(next))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether the store failed, and not the one document that was asked for.
+fn is_of_store(error: &anyhow::Error) -> bool {
+    let of_store = error.downcast_ref::<StoreError>();
+    of_store.is_some_and(|e| !matches!(e, StoreError::Body { .. } | StoreError::Damaged { .. }))
 }
 
 fn leave_out(row: &DocumentRow, reason: String, writer: &mut Writer) {
@@ -150,4 +193,28 @@ fn leave_out(row: &DocumentRow, reason: String, writer: &mut Writer) {
 
 fn number(seq: i64) -> u64 {
     u64::try_from(seq).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    /// What the store cannot give for the moment is tried again; leaving its documents out would last until an upgrade.
+    #[test]
+    fn a_store_that_fails_is_no_fault_of_a_document() {
+        let path = PathBuf::from("crawl.sqlite");
+        let busy = StoreError::Io {
+            path: path.clone(),
+            source: std::io::Error::from_raw_os_error(24),
+        };
+        assert!(is_of_store(&busy.into()));
+        let body = StoreError::Body {
+            path,
+            url: "http://a.example/".to_owned(),
+            detail: "checksum".to_owned(),
+        };
+        assert!(!is_of_store(&body.into()));
+        assert!(!is_of_store(&anyhow::Error::msg("no document")));
+    }
 }

@@ -27,7 +27,7 @@ use crate::config::Loaded;
 use crate::documents::StoreDocuments;
 use crate::serve::metrics;
 use anew::Anew;
-use feeding::{Caution, add, add_rows};
+use feeding::{Caution, UNKNOWN, add, add_rows};
 use taojin_crawl::store::{self, Store, StoreError};
 use taojin_search::index::{self, DocumentSource, IndexError, Writer, caught};
 
@@ -125,7 +125,13 @@ impl Indexer {
         forever: bool,
     ) -> anyhow::Result<Self> {
         let mut indexer = Self::closed(loaded, reader, shared, forever)?;
-        indexer.open_writer()?;
+        while let Err(error) = indexer.open_writer() {
+            // A document that brings it down is known now, and is left out the next time.
+            if !indexer.take_warning() {
+                return Err(error);
+            }
+            (indexer.writer, indexer.anew) = (None, None);
+        }
         if !forever {
             indexer.complete_anew(&mut |_| {})?;
         }
@@ -165,7 +171,7 @@ impl Indexer {
                     self.try_left_out_again()?;
                 }
                 // What was begun before goes on.
-                if index::fresh_dir(&self.dir).exists() {
+                if self.anew.is_none() && index::fresh_dir(&self.dir).exists() {
                     self.begin_anew()?;
                 }
                 return Ok(());
@@ -213,12 +219,15 @@ impl Indexer {
         loop {
             let failed = match caught(|| self.follow(poke, stopping)) {
                 Ok(Ok(())) => return self.finish(),
-                Ok(Err(error)) => format!("{error:#}"),
+                Ok(Err(error)) => error,
                 // Of the index, while it committed or merged: no document's fault that can be told.
-                Err(panic) => panic,
+                Err(panic) => anyhow::Error::msg(panic),
             };
-            tracing::error!(error = failed, "index failed, opening it again");
-            self.note_failure(failed);
+            tracing::error!(
+                error = format!("{failed:#}"),
+                "index failed, opening it again"
+            );
+            self.note_failure(&failed);
             if stopping {
                 return;
             }
@@ -326,7 +335,12 @@ impl Indexer {
     fn try_left_out_again(&mut self) -> anyhow::Result<()> {
         let writer = self.writer.as_mut().context("the index is not open")?;
         let left_out = writer.left_out();
-        for left in &left_out.listed {
+        if left_out.unlisted > 0 {
+            // Which ones they are is not known: all of the log is gone through again.
+            writer.commit(writer.last_seq())?;
+            return self.begin_anew();
+        }
+        for left in left_out.listed.iter().filter(|l| l.fingerprint != UNKNOWN) {
             self.caution.suspect(left.seq);
             match self.reader.document(left.fingerprint) {
                 Ok(Some(row)) => add(&self.reader, &row, writer, &mut self.caution)?,
@@ -356,14 +370,20 @@ impl Indexer {
         Ok(())
     }
 
-    fn note_failure(&mut self, failed: String) {
+    fn note_failure(&mut self, failed: &anyhow::Error) {
         self.caution.failed();
         self.anew_caution.failed();
         let (liveness, now) = (self.shared.liveness(), Instant::now());
-        match is_full(&failed) {
-            true => liveness.waits(Worker::Indexer, now, failed),
-            false => liveness.fails(Worker::Indexer, now, failed),
+        let problem = format!("{failed:#}");
+        match is_full(failed) {
+            true => liveness.waits(Worker::Indexer, now, problem),
+            false => liveness.fails(Worker::Indexer, now, problem),
         }
+    }
+
+    /// Whether the last failure named its row: that is left out the next time, so there is no reason to wait.
+    fn take_warning(&mut self) -> bool {
+        self.caution.take_warning() | self.anew_caution.take_warning()
     }
 
     /// Tries until the index opens again; false when the daemon stops meanwhile.
@@ -371,8 +391,7 @@ impl Indexer {
         self.writer = None;
         self.anew = None;
         loop {
-            // A row that brought it down is known and left out: no reason to wait.
-            if !self.caution.is_warned() && !self.anew_caution.is_warned() {
+            if !self.take_warning() {
                 thread::sleep(RETRY_AFTER);
             }
             if matches!(
@@ -383,21 +402,22 @@ impl Indexer {
             }
             let failed = match caught(|| self.open_writer()) {
                 Ok(Ok(())) => return true,
-                Ok(Err(error)) => format!("{error:#}"),
-                Err(panic) => panic,
+                Ok(Err(error)) => error,
+                Err(panic) => anyhow::Error::msg(panic),
             };
-            tracing::error!(error = failed, "index still cannot be opened");
-            self.note_failure(failed);
-            if self.caution.is_warned() || self.anew_caution.is_warned() {
-                thread::sleep(RETRY_AFTER);
-            }
+            tracing::error!(
+                error = format!("{failed:#}"),
+                "index still cannot be opened"
+            );
+            self.note_failure(&failed);
         }
     }
 }
 
 /// Whether a failure says that the disk is full: room helps, a new start does not.
-fn is_full(failed: &str) -> bool {
-    ["os error 28", "code: 28,", "os error 122", "code: 122,"]
-        .iter()
-        .any(|code| failed.contains(code))
+fn is_full(failed: &anyhow::Error) -> bool {
+    failed.chain().any(|cause| {
+        matches!(cause.downcast_ref(), Some(IndexError::Full { .. }))
+            || matches!(cause.downcast_ref(), Some(StoreError::Full { .. }))
+    })
 }

@@ -2,6 +2,8 @@
 //! seen. Out: templates in the store and in use, without a restart; a note for the operator when a site was redesigned.
 //! Never fetches and never extracts.
 
+mod excess;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,10 +12,8 @@ use std::time::{Duration, Instant};
 
 use super::templates::{MAX_MISSING, Registry, Seen, UnknownPage, libraries, pack, unpack};
 use crate::daemon::now_ms;
-use taojin_crawl::store::{
-    NewTemplate, StoreError, TemplateFit, TemplatePage, TemplateRow, TemplateStore,
-};
-use taojin_extract::template::{self, Observation, Template, learn};
+use taojin_crawl::store::{NewTemplate, StoreError, TemplateFit, TemplatePage, TemplateStore};
+use taojin_extract::template::{self, Observation, learn};
 use taojin_search::index::caught;
 
 /// How often changes made from outside are looked for.
@@ -342,34 +342,6 @@ impl Working {
         }
         self.changed = true;
         self.reload()
-    }
-
-    /// Drops the templates of a site that it has too many of: those that fitted the fewest pages since the start, then the
-    /// oldest; of the `new` ones only when nothing else is left. What a person labelled or disabled stays. Gives how many.
-    fn drop_excess(&mut self, name: &str, new: &[i64]) -> Result<usize, StoreError> {
-        let rows = self.store.templates(Some(name))?;
-        let excess = rows.len().saturating_sub(self.of.config.max_per_site);
-        if excess == 0 {
-            return Ok(0);
-        }
-        let drift = self.sites.get(name).map(|site| &site.drift);
-        let used = |id: &i64| drift.and_then(|d| d.get(id)).map_or(0, |d| d.pages);
-        let is_own = |row: &&TemplateRow| {
-            let template: Option<Template> = unpack(&row.data);
-            !row.disabled && template.is_none_or(|t| t.labels.is_empty())
-        };
-        let mut unneeded: Vec<_> = rows
-            .iter()
-            .filter(is_own)
-            .map(|row| (new.contains(&row.id), used(&row.id), row.version, row.id))
-            .collect();
-        unneeded.sort_unstable();
-        unneeded.truncate(excess);
-        for (.., id) in &unneeded {
-            self.store.delete(*id)?;
-            self.site(name).drift.remove(id);
-        }
-        Ok(unneeded.len())
     }
 
     /// Writes how pages fit, if it has changed.
