@@ -51,19 +51,7 @@ fn print(status: &Status) {
     if !status.note.is_empty() {
         output::line(&format!("note       {}", output::printable(&status.note)));
     }
-    if status.left_out.count > 0 {
-        output::line(&format!(
-            "left out   {} documents that the index could not take; they are tried again after an upgrade and by `taojin reindex`",
-            status.left_out.count
-        ));
-    }
-    for left in status.left_out.documents.iter().take(LEFT_OUT_SHOWN) {
-        let (url, reason) = (
-            output::printable(&left.url),
-            output::printable(&left.reason),
-        );
-        output::line(&format!("           {url}: {reason}"));
-    }
+    print_left_out(status);
     let u = &status.urls;
     output::line(&format!(
         "urls       {} waiting, {} fetched, {} refused, {} failed, {} gone",
@@ -114,6 +102,22 @@ fn print(status: &Status) {
             host.state,
             time(host.next_fetch_ms)
         ));
+    }
+}
+
+fn print_left_out(status: &Status) {
+    if status.left_out.count > 0 {
+        output::line(&format!(
+            "left out   {} documents that the index could not take; they are tried again after an upgrade and by `taojin reindex`",
+            status.left_out.count
+        ));
+    }
+    for left in status.left_out.documents.iter().take(LEFT_OUT_SHOWN) {
+        let (url, reason) = (
+            output::printable(&left.url),
+            output::printable(&left.reason),
+        );
+        output::line(&format!("           {url}: {reason}"));
     }
 }
 

@@ -215,6 +215,24 @@ fn whole<'a>(status: &'a Status, samples: &mut Vec<Sample<'a>>) {
     if status.disk.free_bytes > 0 {
         samples.push(plain(FREE_BYTES, status.disk.free_bytes));
     }
+    progress(status, samples);
+    if let Some(filter) = &status.seen_filter {
+        samples.push(plain(BLOOM_ITEMS, filter.addresses));
+        samples.push(plain(BLOOM_FALSE_POSITIVES, filter.false_positives));
+        samples.push(Sample {
+            name: BLOOM_ERROR,
+            labels: Vec::new(),
+            value: filter.error_ratio,
+        });
+    }
+    for follow in &status.follows {
+        let waiting = labelled(WEBHOOK_WAITING, "follow", &follow.name, follow.waiting);
+        samples.push(waiting);
+    }
+}
+
+/// How far the index is behind, and how long ago each worker made progress.
+fn progress<'a>(status: &'a Status, samples: &mut Vec<Sample<'a>>) {
     samples.push(Sample {
         labels: Vec::new(),
         ..seconds(
@@ -230,19 +248,6 @@ fn whole<'a>(status: &'a Status, samples: &mut Vec<Sample<'a>>) {
         });
         let up = u64::from(worker.alive);
         samples.push(labelled(WORKER_UP, "worker", &worker.name, up));
-    }
-    if let Some(filter) = &status.seen_filter {
-        samples.push(plain(BLOOM_ITEMS, filter.addresses));
-        samples.push(plain(BLOOM_FALSE_POSITIVES, filter.false_positives));
-        samples.push(Sample {
-            name: BLOOM_ERROR,
-            labels: Vec::new(),
-            value: filter.error_ratio,
-        });
-    }
-    for follow in &status.follows {
-        let waiting = labelled(WEBHOOK_WAITING, "follow", &follow.name, follow.waiting);
-        samples.push(waiting);
     }
 }
 
