@@ -89,6 +89,21 @@ fn a_restored_store_has_what_the_copy_had_and_takes_up_what_comes_next() {
 }
 
 #[test]
+fn where_there_is_nothing_yet_each_command_says_so_and_makes_nothing() {
+    let place = Place::new("", &[]);
+    for args in [&["backup", "copy.sqlite"][..], &["reindex"]] {
+        let line = place.refused(args);
+        assert!(line.contains("run `taojin crawl`"), "{args:?}: {line}");
+    }
+    let line = place.refused(&["restore", "no-such-copy.sqlite"]);
+    assert!(
+        line.contains("name a file that `taojin backup` wrote"),
+        "{line}"
+    );
+    assert!(!place.path().join("data").exists());
+}
+
+#[test]
 fn what_people_decided_about_terms_is_in_the_copy() {
     let place = Place::new("", &[]);
     import(&place, &[(ONE, "页岩气产量创新高")]);

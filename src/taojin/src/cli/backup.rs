@@ -70,6 +70,10 @@ pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<E
                 "{} is not a whole copy of a store ({detail}): restore another one",
                 path.display()
             ))),
+            StoreError::Io { path, source } => anyhow::Error::from(Usage(format!(
+                "{}: cannot be read ({source}): name a file that `taojin backup` wrote",
+                path.display()
+            ))),
             error => error.into(),
         })?;
     }

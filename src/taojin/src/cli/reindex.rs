@@ -8,6 +8,7 @@ use crate::daemon::control::{self, Answer, Asked, Request};
 use crate::daemon::index::{Progress, make_anew};
 use crate::daemon::open_store;
 use crate::documents::open_index;
+use taojin_crawl::store::{Reader, StoreError};
 use taojin_search::analyze::Analyzer;
 
 /// Arguments of `reindex`.
@@ -37,6 +38,12 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             open_index(&loaded, &Analyzer::new(&[]))?.num_docs()?
         }
         Asked::NoDaemon => {
+            // Where nothing was crawled yet there is nothing to make an index of.
+            if let Err(error @ StoreError::Missing { .. }) = Reader::open(&loaded.config.data_dir)
+                && !loaded.index_dir().exists()
+            {
+                return Err(error.into());
+            }
             let store = open_store(&loaded)?;
             make_anew(&loaded, store.reader()?, show)?
         }
