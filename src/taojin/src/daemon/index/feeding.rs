@@ -148,13 +148,13 @@ fn pass_over(
 ) -> anyhow::Result<u64> {
     match reader.document_after_without_body(after) {
         Ok(row) => {
-            let row = row.context("a change that cannot be read")?;
+            let row = row.with_context(|| format!("a change cannot be read: {error}"))?;
             leave_out(&row, error.to_string(), writer);
             Ok(number(row.seq))
         }
         Err(StoreError::Damaged { .. }) => {
             let next = reader.beyond_damage(after);
-            let next = next.context("no change can be read any more")?;
+            let next = next.with_context(|| format!("no change can be read any more: {error}"))?;
             tracing::error!(
                 "changes {} to {next} are left out of the index: {error}",
                 after + 1

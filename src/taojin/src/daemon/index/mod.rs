@@ -6,6 +6,7 @@
 //! store is made anew beside the old one.
 
 mod anew;
+mod failing;
 mod feeding;
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,6 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -37,8 +37,6 @@ pub use anew::Progress;
 const ROWS: usize = 256;
 /// A document is searchable this long after it came in, plus the time of a commit.
 const COMMIT_AFTER: Duration = Duration::from_millis(500);
-/// Pause before the index is opened again after it failed (full disk, I/O error).
-const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Time without new documents after which the index is tidied.
 const TIDY_AFTER: Duration = Duration::from_secs(15);
 /// Time that a stopping daemon gives the index to catch up; the rest is done at the next start.
@@ -369,55 +367,4 @@ impl Indexer {
         tracing::debug!(seq, "index committed");
         Ok(())
     }
-
-    fn note_failure(&mut self, failed: &anyhow::Error) {
-        self.caution.failed();
-        self.anew_caution.failed();
-        let (liveness, now) = (self.shared.liveness(), Instant::now());
-        let problem = format!("{failed:#}");
-        match is_full(failed) {
-            true => liveness.waits(Worker::Indexer, now, problem),
-            false => liveness.fails(Worker::Indexer, now, problem),
-        }
-    }
-
-    /// Whether the last failure named its row: that is left out the next time, so there is no reason to wait.
-    fn take_warning(&mut self) -> bool {
-        self.caution.take_warning() | self.anew_caution.take_warning()
-    }
-
-    /// Tries until the index opens again; false when the daemon stops meanwhile.
-    fn reopen(&mut self, poke: &Receiver<()>) -> bool {
-        self.writer = None;
-        self.anew = None;
-        loop {
-            if !self.take_warning() {
-                thread::sleep(RETRY_AFTER);
-            }
-            if matches!(
-                poke.try_recv(),
-                Err(std::sync::mpsc::TryRecvError::Disconnected)
-            ) {
-                return false;
-            }
-            let failed = match caught(|| self.open_writer()) {
-                Ok(Ok(())) => return true,
-                Ok(Err(error)) => error,
-                Err(panic) => anyhow::Error::msg(panic),
-            };
-            tracing::error!(
-                error = format!("{failed:#}"),
-                "index still cannot be opened"
-            );
-            self.note_failure(&failed);
-        }
-    }
-}
-
-/// Whether a failure says that the disk is full: room helps, a new start does not.
-fn is_full(failed: &anyhow::Error) -> bool {
-    failed.chain().any(|cause| {
-        matches!(cause.downcast_ref(), Some(IndexError::Full { .. }))
-            || matches!(cause.downcast_ref(), Some(StoreError::Full { .. }))
-    })
 }

@@ -3,7 +3,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
+use std::thread;
 
+use super::failing::is_full;
 use super::*;
 use crate::config::Config;
 use crate::daemon::now_ms;
