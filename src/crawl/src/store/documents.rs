@@ -13,7 +13,6 @@ use super::error::StoreError;
 use super::keys::{meta, set_meta};
 use super::open::{FORGOTTEN_SEQ, LAST_SEQ, Reader, Store};
 use super::record::Retention;
-use super::salvage::beyond;
 
 /// Rows looked at in one step of forgetting, so that no transaction is long.
 const FORGOTTEN_AT_ONCE: i64 = 500;
@@ -123,24 +122,11 @@ impl Reader {
         self.rows(&sql, [seq, limit], read)
     }
 
-    /// The first change after number `seq` as if its document were gone: for a row whose body lies in a damaged page of the
-    /// database.
-    pub fn document_after_without_body(&self, seq: i64) -> Result<Option<DocumentRow>, StoreError> {
-        let columns = COLUMNS.replace(", body", ", NULL");
-        let sql = format!(
-            "SELECT {columns} FROM document WHERE seq > ?1 AND state <> {REPLACED} ORDER BY seq LIMIT 1"
-        );
-        self.row(&sql, [seq], read)
-    }
-
-    /// A number behind the damaged part of the log that begins after number `seq`; none where nothing more can be read.
-    pub fn beyond_damage(&self, seq: i64) -> Option<i64> {
-        beyond(&self.conn, "document", seq)
-    }
-
     /// The latest row of a document: its present version, or that it is gone.
     pub fn document(&self, fingerprint: u64) -> Result<Option<DocumentRow>, StoreError> {
-        let sql = latest_sql();
+        let sql = format!(
+            "SELECT {COLUMNS} FROM document WHERE fingerprint = ?1 AND state <> {REPLACED}"
+        );
         self.row(&sql, [fingerprint.cast_signed()], read)
     }
 
@@ -253,6 +239,17 @@ pub(super) struct Log<'a> {
     pub(super) versions: u32,
 }
 
+/// What the row that follows takes over from the latest one.
+struct Latest {
+    seq: i64,
+    state: i64,
+    version: i64,
+    first_seq: i64,
+    first_seen_ms: i64,
+    url: String,
+    site: String,
+}
+
 impl<'a> Log<'a> {
     /// The log after change `seq`, with nothing of its history forgotten.
     pub(super) fn new(conn: &'a Connection, seq: i64, now_ms: i64) -> Self {
@@ -287,12 +284,8 @@ impl<'a> Log<'a> {
         fingerprint: u64,
         new: Option<(&NewDocument, Vec<u8>)>,
     ) -> rusqlite::Result<()> {
-        let before = self
-            .conn
-            .prepare_cached(&latest_sql())?
-            .query_row([fingerprint.cast_signed()], read)
-            .optional()?;
-        let was_there = before.as_ref().filter(|row| row.body.is_some());
+        let before = self.latest(fingerprint)?;
+        let was_there = before.as_ref().filter(|row| row.state == PRESENT);
         let (url, site, body) = match (new, was_there) {
             (Some((new, body)), _) => (&new.url, &new.site, Some(body)),
             (None, Some(row)) => (&row.url, &row.site, None),
@@ -337,6 +330,28 @@ impl<'a> Log<'a> {
         Ok(())
     }
 
+    /// The latest row of a document without its body, which may fill many pages and is not needed to replace it.
+    fn latest(&self, fingerprint: u64) -> rusqlite::Result<Option<Latest>> {
+        let sql = format!(
+            "SELECT seq, state, version, first_seq, first_seen_ms, url, site FROM document \
+             WHERE fingerprint = ?1 AND state <> {REPLACED}"
+        );
+        self.conn
+            .prepare_cached(&sql)?
+            .query_row([fingerprint.cast_signed()], |row| {
+                Ok(Latest {
+                    seq: row.get(0)?,
+                    state: row.get(1)?,
+                    version: row.get(2)?,
+                    first_seq: row.get(3)?,
+                    first_seen_ms: row.get(4)?,
+                    url: row.get(5)?,
+                    site: row.get(6)?,
+                })
+            })
+            .optional()
+    }
+
     fn replace(&self, seq: i64) -> rusqlite::Result<()> {
         let sql = format!("UPDATE document SET state = {REPLACED}, ended_ms = ?2 WHERE seq = ?1");
         self.conn
@@ -355,10 +370,6 @@ impl<'a> Log<'a> {
             .execute([fingerprint.cast_signed(), i64::from(self.versions)])?;
         Ok(())
     }
-}
-
-fn latest_sql() -> String {
-    format!("SELECT {COLUMNS} FROM document WHERE fingerprint = ?1 AND state <> {REPLACED}")
 }
 
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {

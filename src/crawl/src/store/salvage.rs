@@ -1,8 +1,12 @@
 //! What can still be read of a damaged store. In: the file. Out: a store with the rows of its undamaged pages, where what is
-//! missing is fetched again: a page whose document was lost is due at once.
+//! missing is fetched again: a page whose document was lost is due at once. Also the way past a damaged page of the log.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params_from_iter};
+
+use super::documents::{COLUMNS, DocumentRow, REPLACED, read};
+use super::error::StoreError;
+use super::open::Reader;
 
 /// Tables that are copied row by row; sets of fingerprints are made from the addresses again.
 const TABLES: [&str; 14] = [
@@ -56,6 +60,23 @@ pub struct Salvaged {
     pub rows: u64,
     /// Places where rows could not be read: each stands for a damaged page or more of them.
     pub gaps: u64,
+}
+
+impl Reader {
+    /// The first change after number `seq` as if its document were gone: for a row whose body lies in a damaged page of the
+    /// database.
+    pub fn document_after_without_body(&self, seq: i64) -> Result<Option<DocumentRow>, StoreError> {
+        let columns = COLUMNS.replace(", body", ", NULL");
+        let sql = format!(
+            "SELECT {columns} FROM document WHERE seq > ?1 AND state <> {REPLACED} ORDER BY seq LIMIT 1"
+        );
+        self.row(&sql, [seq], read)
+    }
+
+    /// A number behind the damaged part of the log that begins after number `seq`; none where nothing more can be read.
+    pub fn beyond_damage(&self, seq: i64) -> Option<i64> {
+        beyond(&self.conn, "document", seq)
+    }
 }
 
 /// Copies what can be read of `old` into an empty store. Two connections, since one that met a damaged page writes no more.
@@ -119,7 +140,7 @@ fn copy_table(
 }
 
 /// The number after which to go on, where the row after `last` cannot be read; none if nothing can be read any more.
-pub(super) fn beyond(old: &Connection, table: &str, last: i64) -> Option<i64> {
+fn beyond(old: &Connection, table: &str, last: i64) -> Option<i64> {
     let sql = format!("SELECT rowid FROM {table} WHERE rowid > ?1 ORDER BY rowid LIMIT 1");
     let next = |after: i64| {
         old.query_row(&sql, [after], |row| row.get::<_, i64>(0))
