@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 use taojin_demo::trial::{TrialFault, TrialPlan};
 
+use crate::lots::Lots;
 use crate::trial::{SITE, Trial};
 
 /// Kills in one crawl.
@@ -28,15 +29,6 @@ const LAST_PASSES: u32 = 12;
 
 fn setting(name: &str, usual: u32) -> u32 {
     std::env::var(name).map_or(usual, |text| text.parse().expect("a number"))
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014): the instants are the same in every run.
-fn next(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 /// The web, and a crawler that takes a hundred pages a second of it.
@@ -63,11 +55,11 @@ fn trial(pages: u32) -> Trial {
 /// Crawls and is killed, again and again: some pages after its start, and somewhere between two transactions. How often
 /// a running crawl was hit.
 fn kill_again_and_again(trial: &Trial, kills: u32, pages: u32) -> u32 {
-    let mut state = SEED;
+    let mut lots = Lots(SEED);
     let mut hit = 0;
     for round in 0..kills {
         trial.web.set_day(round / 4);
-        let asked = trial.web.requests() + 1 + next(&mut state) % u64::from(pages / kills).max(1);
+        let asked = trial.web.requests() + 1 + lots.below((pages / kills) as usize) as u64;
         let mut crawl = trial
             .taojin(&["crawl"])
             .stdout(Stdio::null())
@@ -78,7 +70,7 @@ fn kill_again_and_again(trial: &Trial, kills: u32, pages: u32) -> u32 {
         while trial.web.requests() < asked && running(&mut crawl) {
             thread::sleep(Duration::from_millis(1));
         }
-        thread::sleep(Duration::from_millis(next(&mut state) % COMMIT_MS));
+        thread::sleep(Duration::from_millis(lots.next() % COMMIT_MS));
         hit += u32::from(running(&mut crawl));
         // SIGKILL; an error means that it has ended by itself.
         let _ = crawl.kill();

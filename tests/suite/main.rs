@@ -35,6 +35,7 @@ mod import_formats;
 mod incremental;
 mod kill;
 mod layout;
+mod lots;
 mod outline;
 mod pages;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -19,9 +19,10 @@ use taojin_search::analyze::Analyzer;
 use taojin_search::index;
 
 use crate::cli::Place;
+use crate::disk;
 use crate::disk::journal::{self, Op};
 use crate::disk::rebuilt::{Disk, Names};
-use crate::disk::{self, Lots};
+use crate::lots::Lots;
 use crate::trial::{SITE, Trial};
 
 /// Cuts in each workload where the environment names no number.

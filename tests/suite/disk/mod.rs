@@ -11,29 +11,6 @@ use std::sync::OnceLock;
 
 use crate::ROOT;
 
-/// SplitMix64 (Steele, Lea, Flood 2014): the same lots in every run.
-#[derive(Debug, Clone)]
-pub(crate) struct Lots(pub(crate) u64);
-
-impl Lots {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// One of 0 up to `n`.
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        usize::try_from(self.next() % n.max(1) as u64).expect("below a usize")
-    }
-
-    pub(crate) fn coin(&mut self) -> bool {
-        self.next() & 1 == 1
-    }
-}
-
 /// The library that is put under the program.
 fn library() -> &'static Path {
     static MADE: OnceLock<PathBuf> = OnceLock::new();

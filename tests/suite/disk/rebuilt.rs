@@ -6,8 +6,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::Lots;
 use super::journal::Op;
+use crate::lots::Lots;
 
 /// What a file system promises of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,7 +145,7 @@ impl<'a> Disk<'a> {
             let is_there = match (left, self.names) {
                 (Left::Nothing, _) => false,
                 (Left::All, _) => true,
-                (_, Names::Posix) => lots.coin(),
+                (_, Names::Posix) => lots.below(2) == 1,
                 (_, Names::Journaled) => n < before,
             };
             for (folder, name, node) in renaming.iter().filter(|_| is_there) {
@@ -272,7 +272,7 @@ impl Left {
             (Left::All, Change::Write(at, data)) => put(bytes, at, data),
             (Left::All, Change::Truncate(length)) => bytes.resize(length, 0),
             (Left::Some, _) => {
-                if lots.coin() {
+                if lots.below(2) == 1 {
                     Left::All.take(bytes, change, lots);
                 }
             }
@@ -282,9 +282,9 @@ impl Left {
                 while from < data.len() {
                     let to = ((at + from) / size + 1) * size - at;
                     let to = to.min(data.len());
-                    if lots.coin() {
+                    if lots.below(2) == 1 {
                         put(bytes, at + from, &data[from..to]);
-                    } else if lots.coin() && bytes.len() < at + to {
+                    } else if lots.below(2) == 1 && bytes.len() < at + to {
                         // The length is on the disk, what it is of is not.
                         bytes.resize(at + to, 0);
                     }

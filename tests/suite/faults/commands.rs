@@ -6,8 +6,9 @@ use std::process::Output;
 
 use super::{INDEX, Lasts, STORE, WAL, trouble};
 use crate::cli::Place;
+use crate::disk;
 use crate::disk::faults::{Fault, Faults, Trouble};
-use crate::disk::{self, Lots};
+use crate::lots::Lots;
 
 /// `documents` through a pipe into `import`, on a disk that can fail.
 fn import(place: &Place, faults: &Faults, documents: std::ops::Range<u32>) -> Output {

@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 
 use taojin_demo::trial::TrialPlan;
 
+use crate::disk;
 use crate::disk::faults::{Fault, Faults, Trouble};
-use crate::disk::{self, Lots};
+use crate::lots::Lots;
 use crate::trial::{SITE, Trial};
 
 /// Longest wait for anything: far above what it takes, so that only a hang fails.
