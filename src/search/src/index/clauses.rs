@@ -1,16 +1,20 @@
 //! From a [`Query`] to what tantivy runs: groups, fields, phrases and filters. Quoted text is a phrase of grams.
 //! Never fails: text without a searchable character matches nothing.
 
-use tantivy::Term;
+use std::sync::Arc;
+
 use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur as Must,
     PhrasePrefixQuery, PhraseQuery, Query as TantivyQuery, RangeQuery, RegexQuery, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{Searcher, Term};
 
 use super::Config;
 use super::entry::host_of;
-use super::query::{Clause, Filter, Group, Occur, Query, Target};
+use super::floor::AtLeast;
+use super::near::Near;
+use super::query::{Clause, Filter, Form, Group, Match, Occur, Query, Target};
 use super::schema::{Fields, TextPair};
 use super::stop::{Dear, Stop};
 use crate::analyze::{Dictionary, GramPhrase, ending_pattern, gram_phrase, gram_term, normalize};
@@ -20,45 +24,48 @@ pub(super) type Boxed = Box<dyn TantivyQuery>;
 /// Most grams of one text: what follows says little and costs time.
 pub(super) const MAX_TERMS: usize = 256;
 
-/// How much of a plain text a document must have.
+/// How much of the plain words a document must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Demand {
-    /// One of its words, if it is a list of words and no question.
-    Words,
-    /// One pair of characters: for texts whose words hardly any document has.
+    /// What the query says.
+    Asked(Match),
+    /// A word or a pair of characters: for what is shown as a weaker match.
     Pairs,
 }
 
 /// What the builder needs to know.
 pub(super) struct Builder<'a> {
     pub(super) fields: &'a Fields,
-    pub(super) dictionary: &'a Dictionary,
+    /// Knows how rare a word is.
+    pub(super) searcher: &'a Searcher,
+    pub(super) dictionary: Arc<Dictionary>,
     pub(super) config: &'a Config,
     pub(super) demand: Demand,
     pub(super) stop: &'a Stop,
 }
 
 impl Builder<'_> {
+    /// The documents of a question without those of another.
+    pub(super) fn but_not(&self, query: &Query, other: Boxed) -> Boxed {
+        let parts = vec![
+            (Must::Must, self.build(query)),
+            (Must::MustNot, guarded(other)),
+        ];
+        Box::new(BooleanQuery::new(parts))
+    }
+
     /// The whole question.
     pub(super) fn build(&self, query: &Query) -> Boxed {
         let mut parts: Vec<(Must, Boxed)> = Vec::new();
         let mut asked = false;
         if !query.words.trim().is_empty() {
             asked = true;
-            if let Some(words) = self.plain(&query.words, Target::Anywhere) {
+            if let Some(words) = self.plain(&query.words, Target::Anywhere, self.demand, true) {
                 parts.push((Must::Must, words));
             }
         }
-        for group in &query.groups {
-            asked |= group.occur == Occur::Must;
-            if let Some(any) = self.group(group) {
-                let occur = match group.occur {
-                    Occur::Must => Must::Must,
-                    Occur::Without => Must::MustNot,
-                };
-                parts.push((occur, any));
-            }
-        }
+        asked |= query.groups.iter().any(|g| g.occur == Occur::Must);
+        parts.extend(self.groups(&query.groups));
         let positive = parts.iter().any(|(occur, _)| *occur == Must::Must);
         if asked && !positive {
             return Box::new(EmptyQuery);
@@ -77,37 +84,80 @@ impl Builder<'_> {
         }
     }
 
-    fn group(&self, group: &Group) -> Option<Boxed> {
-        let any = group
-            .any
-            .iter()
-            .filter_map(|clause| self.clause(clause, group.occur))
-            .collect();
-        one_of(any)
+    fn groups(&self, groups: &[Group]) -> Vec<(Must, Boxed)> {
+        let part = |group: &Group| {
+            let any = group.any.iter();
+            let any = any.filter_map(|clause| self.clause(clause, group.occur));
+            let any = one_of(any.collect());
+            match group.occur {
+                // What finds nothing is nothing that could be refused.
+                Occur::Without => any.map(|any| (Must::MustNot, guarded(any))),
+                Occur::Must => Some((Must::Must, any.unwrap_or_else(|| Box::new(EmptyQuery)))),
+            }
+        };
+        groups.iter().filter_map(part).collect()
     }
 
     fn clause(&self, clause: &Clause, occur: Occur) -> Option<Boxed> {
-        match clause.target {
-            Target::Site => self.site(&clause.text),
-            Target::Author => self.literal(&clause.text, self.fields.author),
-            Target::Source => self.literal(&clause.text, self.fields.source),
-            Target::Url => self.literal(&clause.text, self.fields.url),
-            Target::Anywhere | Target::Title | Target::Comments
-                if clause.literal || occur == Occur::Without =>
-            {
-                let any = self
-                    .texts(clause.target)
-                    .filter_map(|(pair, boost)| {
-                        let found = self.literal(&clause.text, pair.grams)?;
-                        Some(boosted(found, boost))
-                    })
-                    .collect();
-                one_of(any)
+        let (target, text) = (clause.target, clause.text.as_str());
+        let words = clause.form == Form::Words && occur == Occur::Must;
+        match (&clause.form, target) {
+            (Form::All(groups), _) => return Some(self.all(groups)),
+            (_, Target::Site) => return self.site(text),
+            (_, Target::Anywhere | Target::Title | Target::Comments) if words => {
+                let demand = Demand::Asked(Match::Auto);
+                return self.plain(text, target, demand, false);
             }
-            Target::Anywhere | Target::Title | Target::Comments => {
-                self.plain(&clause.text, clause.target)
-            }
+            _ => {}
         }
+        let any = self
+            .places(target)
+            .into_iter()
+            .filter_map(|(field, boost)| {
+                let found = match &clause.form {
+                    Form::Prefix => self.prefix(text, field),
+                    Form::Near { other, within } => {
+                        let texts = [&*normalize(text), &*normalize(other)];
+                        Near::new(field, texts, *within).map(|near| Box::new(near) as Boxed)
+                    }
+                    _ => self.literal(text, field),
+                };
+                found.map(|found| boosted(found, boost))
+            });
+        one_of(any.collect())
+    }
+
+    /// All of these groups.
+    fn all(&self, groups: &[Group]) -> Boxed {
+        let mut parts = self.groups(groups);
+        if parts.iter().all(|(occur, _)| *occur == Must::MustNot) {
+            parts.push((Must::Must, unscored(Box::new(AllQuery))));
+        }
+        Box::new(BooleanQuery::new(parts))
+    }
+
+    /// The fields of grams that a target covers, with their weights.
+    fn places(&self, target: Target) -> Vec<(Field, f32)> {
+        match target {
+            Target::Author => vec![(self.fields.author, 1.0)],
+            Target::Source => vec![(self.fields.source, 1.0)],
+            Target::Url => vec![(self.fields.url, 1.0)],
+            _ => self
+                .texts(target)
+                .map(|(pair, boost)| (pair.grams, boost))
+                .collect(),
+        }
+    }
+
+    /// Runs of letters and digits that begin so.
+    fn prefix(&self, text: &str, field: Field) -> Option<Boxed> {
+        let normal = normalize(text);
+        let term = Term::from_field_text(field, normal.trim());
+        let mut begins = PhrasePrefixQuery::new_with_offset(vec![(0, term)]);
+        begins.set_max_expansions(u32::MAX);
+        let stop = self.stop.clone();
+        let inner = Box::new(begins);
+        (!normal.trim().is_empty()).then(|| Box::new(Dear { inner, stop }) as Boxed)
     }
 
     /// The texts a target covers, with their weights.
@@ -119,7 +169,8 @@ impl Builder<'_> {
         ];
         let covered = match target {
             Target::Comments => 2..3,
-            Target::Anywhere => 0..2,
+            // The field of labels comes with the labels; until then their values stand in the text.
+            Target::Anywhere | Target::Label(_) => 0..2,
             _ => 0..1,
         };
         covered.map(move |at| all[at])
@@ -161,15 +212,9 @@ impl Builder<'_> {
     }
 
     fn site(&self, site: &str) -> Option<Boxed> {
-        let site = site.trim();
-        let place = if site.contains("://") {
-            host_of(site)
-        } else {
-            normalize(site).into_owned()
-        };
-        let term = Term::from_field_text(self.fields.places, &place);
+        let term = Term::from_field_text(self.fields.places, &place_of(site)?);
         let found = TermQuery::new(term, IndexRecordOption::Basic);
-        (!place.is_empty()).then(|| unscored(Box::new(found)))
+        Some(unscored(Box::new(found)))
     }
 
     fn filters(&self, filter: &Filter) -> Vec<Boxed> {
@@ -194,6 +239,16 @@ impl Builder<'_> {
         }
         all
     }
+}
+
+/// A site as the index writes it: its name in normal form, or the host of an address.
+pub(super) fn place_of(site: &str) -> Option<String> {
+    let site = site.trim();
+    let place = match site.contains("://") {
+        true => host_of(site),
+        false => normalize(site).into_owned(),
+    };
+    (!place.is_empty()).then_some(place)
 }
 
 /// The documents whose time in a fast field lies from the first moment on and before the second; none: no limit.
@@ -229,6 +284,12 @@ pub(super) fn boosted(query: Boxed, boost: f32) -> Boxed {
 
 pub(super) fn unscored(query: Boxed) -> Boxed {
     Box::new(ConstScoreQuery::new(query, 0.0))
+}
+
+/// A query that a document is refused for. It is left alone where nothing is left: the phrases of tantivy 0.27 panic then in
+/// a debug build.
+fn guarded(query: Boxed) -> Boxed {
+    Box::new(AtLeast::new(vec![(query, 1.0)], 1.0))
 }
 
 pub(super) fn one_of(mut any: Vec<Boxed>) -> Option<Boxed> {

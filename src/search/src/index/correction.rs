@@ -5,8 +5,9 @@
 use std::collections::HashMap;
 
 use super::IndexError;
-use super::query::{Occur, Query, Target};
+use super::query::{Form, Group, Occur, Query, Target};
 use super::reader::Reader;
+use super::search::Found;
 use super::suggest::literal;
 use super::terms::alike;
 use crate::analyze::normalize;
@@ -21,8 +22,8 @@ const NEAREST: usize = 10;
 const HEAD_CHARS: usize = 2_000;
 
 impl Reader {
-    /// A query like this one that some document fits, if it can be told. `strict` says whether the query has
-    /// strict hits ([`super::Found::strict`]): then only words that sound like a term are replaced.
+    /// A query like this one that some document fits, if it can be told. `strict` says whether a document fits the
+    /// query itself: then only words that sound like a term are replaced.
     pub fn correction(&self, query: &Query, strict: bool) -> Result<Option<String>, IndexError> {
         let typed = typed(query);
         let pieces: Vec<&str> = typed.split_whitespace().collect();
@@ -43,14 +44,14 @@ impl Reader {
             return Ok(Some(corrected.join(" ")));
         }
         // Nothing is misspelled: perhaps the words stand apart.
-        let literal = query.groups.iter().flat_map(|group| &group.any);
-        let apart = !strict && literal.into_iter().any(|clause| clause.literal);
+        let clauses = query.groups.iter().flat_map(Group::leaves);
+        let apart = !strict && clauses.into_iter().any(|c| c.form == Form::Literal);
         let plain = Query {
             limit: 0,
             filter: query.filter.clone(),
             ..Query::plain(&typed)
         };
-        Ok((apart && self.search(&plain)?.strict).then_some(typed))
+        Ok((apart && self.search(&plain)?.total > 0).then_some(typed))
     }
 
     fn count(&self, text: &str) -> Result<usize, IndexError> {
@@ -94,7 +95,11 @@ impl Reader {
             return Ok(None);
         }
         let mut votes: HashMap<String, (usize, usize)> = HashMap::new();
-        for found in self.search(&nearest)?.documents {
+        let Found {
+            documents, weaker, ..
+        } = self.search(&nearest)?;
+        let weaker = weaker.map(|weaker| weaker.documents).unwrap_or_default();
+        for found in documents.into_iter().chain(weaker) {
             let title = found.stored.document.title.unwrap_or_default();
             let text = format!("{title}\n{}", found.stored.document.text);
             let chars: Vec<char> = normalize(&text).chars().take(HEAD_CHARS).collect();

@@ -11,7 +11,8 @@ use tantivy::{DocAddress, Searcher, SegmentReader, Term};
 
 use super::IndexError;
 use super::clauses::group_query;
-use super::query::{Query, Sort, Target};
+use super::plain::TIER;
+use super::query::{Group, Query, Sort, Target};
 use super::reader::Reader;
 use super::schema::{FETCHED_FIELD, GROUP_FIELD, ORIGINAL_FIELD, PUBLISHED_FIELD, SITE_FIELD};
 use super::search::{FoundDocument, Ranked, Ranking};
@@ -195,7 +196,7 @@ fn shares_sites(query: &Query) -> bool {
     let named = query
         .groups
         .iter()
-        .flat_map(|group| &group.any)
+        .flat_map(Group::leaves)
         .any(|clause| matches!(clause.target, Target::Site | Target::Url));
     query.sort != Sort::Date && query.filter.sites.is_empty() && !named
 }
@@ -209,7 +210,10 @@ fn share_first_page(searcher: &Searcher, hits: &mut Vec<Ranked>) -> tantivy::Res
     let mut rest = std::mem::take(hits).into_iter();
     for hit in rest.by_ref().take(LEAST_RANKED) {
         let held_back = later.first().map_or(0.0, |first| first.score);
-        if page.len() == FIRST_PAGE || hit.score < held_back * WORTH_SHARE {
+        // What holds the query as typed never stands behind what does not.
+        let lower = (held_back / TIER).floor() > (hit.score / TIER).floor();
+        let worse = hit.score % TIER < (held_back % TIER) * WORTH_SHARE;
+        if page.len() == FIRST_PAGE || lower || worse {
             later.push(hit);
             continue;
         }

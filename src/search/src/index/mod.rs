@@ -8,15 +8,18 @@ mod correction;
 mod date;
 mod days;
 mod entry;
+mod floor;
 mod grouping;
 mod groups;
 mod integrity;
 mod left_out;
 mod leftovers;
+mod near;
 mod pinyin;
 mod plain;
 mod query;
 mod reader;
+mod reasons;
 mod rebuild;
 mod related;
 mod reprints;
@@ -45,15 +48,16 @@ pub use days::{DateCount, DateUnit, Dates};
 pub use entry::Entry;
 pub use integrity::check_files;
 pub use left_out::{AllLeftOut, LeftOut, caught};
-pub use query::{Clause, Filter, Group, Occur, Query, Sort, Target};
+pub use query::{Clause, Filter, Form, Group, Match, Occur, Query, Sort, Target};
 pub use reader::Reader;
+pub use reasons::{Reason, reasons};
 pub use rebuild::{
     can_be_searched, clear_fresh, committed_seq, complete_swap, fresh_dir, keeps_documents,
     kept_documents, noted, put_aside, put_in_place, remove,
 };
 pub use scan::Watermark;
 pub use schema::{FORMAT, LAST_KEEPING_FORMAT, Noted, refuse_newer};
-pub use search::{Facets, Found, FoundDocument, SiteCount};
+pub use search::{Facets, Found, FoundDocument, SiteCount, Weaker};
 pub use site_titles::SiteTitles;
 pub use source::{DocumentSource, MemoryDocuments, SourceError, StoredDocument};
 pub use stop::{MAX_SINGLE_CHARACTERS, Stop};

@@ -2,12 +2,14 @@
 //! characters, those that are words more than those that reach over two, over phrases for longer words, and over
 //! single characters that are words. Never demands function words.
 
-use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur as Must};
+use tantivy::Term;
+use tantivy::query::{ConstScoreQuery, EmptyQuery};
 
 use super::clauses::{Boxed, Builder, Demand, MAX_TERMS, boosted, one_of, term_query, unscored};
-use super::query::Target;
+use super::floor::{AtLeast, Scored};
+use super::query::{Match, Target};
 use crate::analyze::{
-    GramPhrase, Word, gram_phrase, is_single, is_stop_word, normalize, whole_grams,
+    GramPhrase, Word, gram_phrase, gram_term, is_single, is_stop_word, normalize, whole_grams,
 };
 
 // The weights were tuned together on CMRC questions and CSL keywords; around these values both are flat.
@@ -24,36 +26,80 @@ const SINGLE_WEIGHT: f32 = 1.0;
 const MAX_WHOLE_CHARS: usize = 16;
 /// Most words of which a share is demanded: more would be slow and say little.
 const MAX_UNITS: usize = 32;
-/// Most words of a query that is taken as a list of words; longer ones are questions, which may share no word
-/// with their answer.
+/// Most words of a query that is taken as a list of words: documents with all of them gain a bonus.
 const MAX_LISTED_WORDS: usize = 5;
+/// Most words that a document must all have, unless the query says otherwise: who writes more writes a sentence, which says
+/// the same in other words elsewhere.
+const MAX_ALL_WORDS: usize = 3;
+/// What share of a longer query a document must have, by the rarity of its words.
+const MOST_SHARE: f32 = 0.6;
+/// Longest text that is looked for as typed: the longest titles have so many characters.
+const MAX_EXACT_CHARS: usize = 64;
+/// What a document gains that holds the query as typed in its text; in the title it gains twice as much. More than the
+/// words of a query can weigh together.
+pub(super) const TIER: f32 = 8_192.0;
+
+/// A content word of a query.
+struct Unit {
+    query: Boxed,
+    /// How rare it is: the logarithm of all documents through those that have it.
+    weight: f32,
+}
 
 impl Builder<'_> {
-    /// Documents with enough of the words of a text, ranked by all of it.
-    pub(super) fn plain(&self, text: &str, target: Target) -> Option<Boxed> {
+    /// Documents with enough of the words of a text, ranked by all of it. With `tiers`, those that hold it as typed come
+    /// first.
+    pub(super) fn plain(
+        &self,
+        text: &str,
+        target: Target,
+        demand: Demand,
+        tiers: bool,
+    ) -> Option<Boxed> {
         let normal = normalize(text);
         let words = self.dictionary.words(&normal);
         let units = self.units(&normal, &words, target)?;
-        let mut parts = self.ranking(&normal, &words, target);
-        let listed = units.len() <= MAX_LISTED_WORDS;
-        if listed && units.len() > 1 {
-            let all = units.iter().map(|unit| unit.box_clone()).collect();
-            let all = ConstScoreQuery::new(
-                Box::new(BooleanQuery::intersection(all)),
+        let mut by = self.ranking(&normal, &words, target, tiers);
+        if (2..=MAX_LISTED_WORDS).contains(&units.len()) {
+            let all = units.iter().map(|unit| (unit.query.box_clone(), 1.0));
+            let all = AtLeast::new(all.collect(), units.len() as f32);
+            by.push(Box::new(ConstScoreQuery::new(
+                Box::new(all),
                 self.config.all_words_bonus,
-            );
-            parts.push((Must::Should, Box::new(all)));
+            )));
         }
-        let demanded = match self.demand {
-            Demand::Words if listed => None,
-            Demand::Words | Demand::Pairs => self.any_pair(&normal, target),
-        };
-        let demanded = demanded.or_else(|| one_of(units))?;
-        parts.push((Must::Must, demanded));
-        Some(Box::new(BooleanQuery::new(parts)))
+        let fitting = self.fitting(&normal, units, target, demand);
+        Some(Box::new(Scored { fitting, by }))
     }
 
-    fn ranking(&self, normal: &str, words: &[Word], target: Target) -> Vec<(Must, Boxed)> {
+    /// What a document must have.
+    fn fitting(&self, normal: &str, units: Vec<Unit>, target: Target, demand: Demand) -> Boxed {
+        let sum: f32 = units.iter().map(|unit| unit.weight).sum();
+        let least = match demand {
+            Demand::Asked(Match::All) => sum,
+            Demand::Asked(Match::Auto) if units.len() <= MAX_ALL_WORDS => sum,
+            Demand::Asked(Match::Auto | Match::Most) => sum * MOST_SHARE,
+            Demand::Asked(Match::Any) | Demand::Pairs => 0.0,
+        };
+        let mut any: Vec<(Boxed, f32)> = units.into_iter().map(|u| (u.query, u.weight)).collect();
+        // What holds the text as typed holds its words, however a dictionary cuts them there.
+        if any.len() > 1 {
+            any.extend(
+                self.anywhere(normal.trim(), target)
+                    .map(|exact| (exact, sum)),
+            );
+        }
+        if least > 0.0 {
+            return Box::new(AtLeast::new(any, least));
+        }
+        let mut any: Vec<Boxed> = any.into_iter().map(|(query, _)| query).collect();
+        if demand == Demand::Pairs {
+            any.extend(self.any_pair(normal, target));
+        }
+        one_of(any).map_or_else(|| Box::new(EmptyQuery) as Boxed, unscored)
+    }
+
+    fn ranking(&self, normal: &str, words: &[Word], target: Target, tiers: bool) -> Vec<Boxed> {
         let mut terms: Vec<(&str, f32)> = Vec::new();
         let mut phrases: Vec<(&str, f32)> = Vec::new();
         for word in words {
@@ -80,7 +126,7 @@ impl Builder<'_> {
             }
         }
         phrases.retain(|(_, weight)| *weight > 0.0);
-        let mut any: Vec<(Must, Boxed)> = Vec::new();
+        let mut any: Vec<Boxed> = Vec::new();
         for (pair, boost) in self.texts(target) {
             for (text, weight) in &terms {
                 let field = if is_single(text) {
@@ -88,22 +134,44 @@ impl Builder<'_> {
                 } else {
                     pair.grams
                 };
-                any.push((
-                    Must::Should,
-                    boosted(term_query(field, text), weight * boost),
-                ));
+                any.push(boosted(term_query(field, text), weight * boost));
             }
             for (text, weight) in &phrases {
                 let phrase = self.literal(text, pair.grams);
-                any.extend(phrase.map(|phrase| (Must::Should, boosted(phrase, weight * boost))));
+                any.extend(phrase.map(|phrase| boosted(phrase, weight * boost)));
             }
+        }
+        if tiers {
+            any.extend(self.tiers(normal.trim()));
         }
         any
     }
 
-    /// One unscored query for each content word; none if the text has nothing to search for.
-    fn units(&self, normal: &str, words: &[Word], target: Target) -> Option<Vec<Boxed>> {
-        let mut units: Vec<Boxed> = Vec::new();
+    /// What raises the documents that hold a text as typed above all others, in the title above the text.
+    fn tiers(&self, text: &str) -> Vec<Boxed> {
+        let chars = text.chars().count();
+        let constant = |query: Boxed, tier: f32| -> Boxed {
+            Box::new(ConstScoreQuery::new(query, tier * TIER))
+        };
+        let (title, body) = (self.fields.title.grams, self.fields.body.grams);
+        match gram_phrase(text) {
+            GramPhrase::Nothing => Vec::new(),
+            // All that fits has the character.
+            GramPhrase::Single(single) => vec![constant(self.one_character(title, single), 2.0)],
+            GramPhrase::Chain(_) if chars > MAX_EXACT_CHARS => Vec::new(),
+            GramPhrase::Chain(_) => {
+                let places = [(title, 2.0), (body, 1.0)].into_iter();
+                let found = places.filter_map(|(field, tier)| {
+                    self.literal(text, field).map(|query| constant(query, tier))
+                });
+                found.collect()
+            }
+        }
+    }
+
+    /// The content words; none if the text has nothing to search for.
+    fn units(&self, normal: &str, words: &[Word], target: Target) -> Option<Vec<Unit>> {
+        let mut units: Vec<Unit> = Vec::new();
         let mut seen: Vec<&str> = Vec::new();
         let alone = matches!(gram_phrase(normal), GramPhrase::Single(_));
         for (index, word) in words.iter().enumerate() {
@@ -113,7 +181,9 @@ impl Builder<'_> {
             let text = unit_text(normal, words, index);
             if !seen.contains(&text) {
                 seen.push(text);
-                units.extend(self.unit(text, target));
+                let weight = self.rarity(text, target);
+                let query = self.unit(text, target);
+                units.extend(query.map(|query| Unit { query, weight }));
             }
         }
         if units.is_empty() {
@@ -121,9 +191,31 @@ impl Builder<'_> {
             let only = normal
                 .split(' ')
                 .find_map(|piece| self.anywhere(piece, target));
-            return only.map(|only| vec![only]);
+            return only.map(|query| vec![Unit { query, weight: 1.0 }]);
         }
         Some(units)
+    }
+
+    /// ln(1 + documents / documents with the word); of a longer word its rarest pair stands for it.
+    fn rarity(&self, text: &str, target: Target) -> f32 {
+        let documents = |gram: &str| -> u64 {
+            let fields = self.texts(target).map(|(pair, _)| match is_single(gram) {
+                true => pair.singles,
+                false => pair.grams,
+            });
+            let found = fields.map(|field| {
+                let term = Term::from_field_text(field, &gram_term(gram));
+                self.searcher.doc_freq(&term).unwrap_or(0)
+            });
+            found.max().unwrap_or(0)
+        };
+        let grams = match is_single(text) {
+            true => vec![text],
+            false => whole_grams(text),
+        };
+        let frequency = grams.into_iter().map(documents).min().unwrap_or(0);
+        let all = self.searcher.num_docs() as f32;
+        (1.0 + (all + 1.0) / (frequency as f32 + 1.0)).ln()
     }
 
     /// A word, or a single character where it is a word: elsewhere almost every document has it.

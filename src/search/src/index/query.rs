@@ -20,17 +20,83 @@ pub enum Target {
     Url,
     /// Name of the site, its host, or a domain above the host.
     Site,
+    /// The value that a document gives to this label, such as 发文字号.
+    Label(&'static str),
+}
+
+/// How the text of a clause is meant.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Form {
+    /// Words, of which a document has enough (see [`Match`]).
+    #[default]
+    Words,
+    /// The very characters, one after the other.
+    Literal,
+    /// Letters or digits with which a run of these begins.
+    Prefix,
+    /// This text and another one with so many characters between them at most, in either order.
+    Near {
+        /// The other text.
+        other: String,
+        /// Most characters between the two.
+        within: u32,
+    },
+    /// No text of its own: all of these groups.
+    All(Vec<Group>),
 }
 
 /// One thing to look for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Clause {
     /// Where.
     pub target: Target,
     /// What, as typed.
     pub text: String,
-    /// The very characters, one after the other; otherwise words.
-    pub literal: bool,
+    /// How it is meant.
+    pub form: Form,
+}
+
+impl Clause {
+    /// Words somewhere.
+    pub fn words(target: Target, text: impl Into<String>) -> Self {
+        let (text, form) = (text.into(), Form::Words);
+        Self { target, text, form }
+    }
+
+    /// The very characters somewhere.
+    pub fn literal(target: Target, text: impl Into<String>) -> Self {
+        let (text, form) = (text.into(), Form::Literal);
+        Self { target, text, form }
+    }
+
+    /// This clause, or those of the groups that it stands for.
+    pub fn leaves(&self) -> Vec<&Clause> {
+        match &self.form {
+            Form::All(groups) => groups.iter().flat_map(Group::leaves).collect(),
+            _ => vec![self],
+        }
+    }
+
+    fn wanted(&self) -> Vec<&Clause> {
+        match &self.form {
+            Form::All(groups) => groups.iter().flat_map(Group::wanted).collect(),
+            _ => vec![self],
+        }
+    }
+}
+
+/// How many of the plain words of a query a document must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Match {
+    /// All of a few words, most of more.
+    #[default]
+    Auto,
+    /// All.
+    All,
+    /// Most, weighed by how rare each is.
+    Most,
+    /// One.
+    Any,
 }
 
 /// What a group is to the result.
@@ -49,6 +115,21 @@ pub struct Group {
     pub occur: Occur,
     /// The alternatives, at least one.
     pub any: Vec<Clause>,
+}
+
+impl Group {
+    /// The clauses that hold a text.
+    pub fn leaves(&self) -> Vec<&Clause> {
+        self.any.iter().flat_map(Clause::leaves).collect()
+    }
+
+    /// Those of them that a document is not refused for.
+    pub fn wanted(&self) -> Vec<&Clause> {
+        match self.occur {
+            Occur::Without => Vec::new(),
+            Occur::Must => self.any.iter().flat_map(Clause::wanted).collect(),
+        }
+    }
 }
 
 /// Limits that do not rank.
@@ -83,8 +164,10 @@ pub enum Sort {
 /// A whole question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// Plain words, as typed: documents with all of them first, most of them enough.
+    /// Plain words, as typed: a document that holds them as they stand comes first.
     pub words: String,
+    /// How many of them a document must have.
+    pub matching: Match,
     /// Everything else that was asked for.
     pub groups: Vec<Group>,
     /// Limits.
@@ -108,6 +191,11 @@ pub struct Query {
 }
 
 impl Filter {
+    /// Whether anything is left out.
+    pub fn narrows(&self) -> bool {
+        *self != Self::default()
+    }
+
     /// Narrows the time of the last change as well.
     pub fn narrow_changed(&mut self, (since_ms, until_ms): (Option<i64>, Option<i64>)) {
         self.changed_since_ms = self.changed_since_ms.max(since_ms);
@@ -153,8 +241,7 @@ impl Query {
     pub fn wanted(&self) -> impl Iterator<Item = &Clause> {
         self.groups
             .iter()
-            .filter(|group| group.occur == Occur::Must)
-            .flat_map(|group| &group.any)
+            .flat_map(Group::wanted)
             .filter(|clause| matches!(clause.target, Target::Anywhere | Target::Title))
     }
 }
@@ -163,6 +250,7 @@ impl Default for Query {
     fn default() -> Self {
         Self {
             words: String::new(),
+            matching: Match::default(),
             groups: Vec::new(),
             filter: Filter::default(),
             sort: Sort::default(),

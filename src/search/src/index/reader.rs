@@ -12,6 +12,7 @@ use tantivy::query::{AllQuery, TermQuery};
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
 
+use super::clauses::place_of;
 use super::schema::{
     FINGERPRINT_FIELD, Fields, SEQ_FIELD, check_readable, refuse_newer, unreadable,
 };
@@ -141,6 +142,17 @@ impl Reader {
         }
         let fingerprint = |at: DocAddress| columns.get(at.segment_ord as usize)?.first(at.doc_id);
         Ok(found.into_iter().filter_map(fingerprint).collect())
+    }
+
+    /// Whether a document is of a site of this name, or of a host of this name or below it.
+    pub fn has_site(&self, name: &str) -> Result<bool, IndexError> {
+        let searcher = self.searcher()?;
+        let Some(place) = place_of(name) else {
+            return Ok(false);
+        };
+        let term = Term::from_field_text(self.fields.places, &place);
+        let found = searcher.doc_freq(&term);
+        found.map(|found| found > 0).map_err(|e| self.failed(e))
     }
 
     /// Documents in the index.

@@ -3,16 +3,14 @@
 //! block of documents, whatever their number.
 
 use serde::{Deserialize, Serialize};
-use tantivy::collector::{Count, TopDocs};
+use tantivy::collector::TopDocs;
 use tantivy::query::EnableScoring;
 use tantivy::{DocSet, Order, Searcher, SegmentReader, TERMINATED};
 
 use super::IndexError;
-use super::clauses::Demand;
 use super::query::Query;
 use super::reader::Reader;
 use super::schema::{FETCHED_FIELD, SEQ_FIELD};
-use super::search::demands_less;
 use super::source::StoredDocument;
 
 /// How far an earlier run came. A document that is written or changed later has a higher number in the outbox, or, if
@@ -41,24 +39,16 @@ impl Reader {
     }
 
     /// Calls `each` with every document that fits and came after `after`, until it returns false; then the
-    /// watermark stays. Limit, offset and order of the query do not matter. With `strict`, a query of words is never
-    /// widened for want of hits.
+    /// watermark stays. Limit, offset and order of the query do not matter.
     pub fn scan(
         &self,
         query: &Query,
-        strict: bool,
         after: Watermark,
         mut each: impl FnMut(StoredDocument) -> bool,
     ) -> Result<Watermark, IndexError> {
         self.affordable(query)?;
         let searcher = self.searcher()?;
-        let mut built = self.build(query, Demand::Words);
-        if !strict {
-            let total = searcher.search(built.as_ref(), &Count);
-            if demands_less(query, total.map_err(|e| self.failed(e))?) {
-                built = self.build(query, Demand::Pairs);
-            }
-        }
+        let built = self.build(&searcher, query);
         let weight = built
             .weight(EnableScoring::disabled_from_searcher(&searcher))
             .map_err(|e| self.failed(e))?;
@@ -87,7 +77,7 @@ impl Reader {
         let searcher = self.searcher()?;
         let order = TopDocs::with_limit(limit.clamp(1, Query::MAX_LIMIT))
             .order_by_fast_field::<i64>(FETCHED_FIELD, Order::Desc);
-        let built = self.build(query, Demand::Words);
+        let built = self.build(&searcher, query);
         let found = searcher.search(built.as_ref(), &query.stop.with(order));
         found
             .map_err(|e| self.failed(e))?

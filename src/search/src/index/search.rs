@@ -12,6 +12,7 @@ use super::IndexError;
 use super::clauses::Builder;
 use super::clauses::Demand;
 use super::days::{Dates, DayCounts};
+use super::plain::TIER;
 use super::query::{Query, Sort};
 use super::reader::Reader;
 use super::related::RELATED_DOCUMENTS;
@@ -20,8 +21,6 @@ use super::sites::SiteCounts;
 use super::source::StoredDocument;
 use super::stop::MAX_SINGLE_CHARACTERS;
 
-/// With fewer hits than this a query of plain words demands less.
-const FEW_HITS: usize = 10;
 const DAY_MS: i64 = 86_400_000;
 /// A document without a date counts as this many half-lives old: behind what is known to be recent, not lost.
 const UNDATED_HALF_LIVES: f32 = 4.0;
@@ -29,7 +28,8 @@ const UNDATED_HALF_LIVES: f32 = 4.0;
 /// A document that fits a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundDocument {
-    /// BM25 score, halved with each half-life of age in the order `both`, 0 when sorted by date.
+    /// BM25 score, raised by thousands for a document that holds the query as typed; the rest is halved with each half-life
+    /// of age in the order `both`. 0 when sorted by date.
     pub score: f32,
     /// What it shares with its reprints: [`super::Filter::group`] finds them. None for texts too short to tell.
     pub group: Option<u64>,
@@ -65,14 +65,24 @@ pub struct Facets {
 pub struct Found {
     /// Documents that fit, all pages together; reprints count one by one.
     pub total: usize,
-    /// Whether some document has one of the words; otherwise the hits share only pairs of characters.
-    pub strict: bool,
+    /// What only shares something with the query, where the page that was asked for has room behind the last document
+    /// that fits.
+    pub weaker: Option<Weaker>,
     /// Time of the search.
     pub took: Duration,
     /// The page that was asked for.
     pub documents: Vec<FoundDocument>,
     /// Counts, when they were asked for.
     pub facets: Option<Facets>,
+}
+
+/// Documents that have a word or a pair of characters of a query, but not enough to fit it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weaker {
+    /// How many there are.
+    pub total: usize,
+    /// The best of them.
+    pub documents: Vec<FoundDocument>,
 }
 
 /// A document's place and score.
@@ -121,39 +131,86 @@ impl Reader {
     fn searched(&self, query: &Query) -> Result<Found, IndexError> {
         let started = Instant::now();
         let searcher = self.searcher()?;
-        let mut built = self.build(query, Demand::Words);
-        let mut ranking = self.page(&searcher, built.as_ref(), query)?;
-        let strict = ranking.total > 0;
-        if demands_less(query, ranking.total) {
-            built = self.build(query, Demand::Pairs);
-            ranking = self.page(&searcher, built.as_ref(), query)?;
-        }
-        let mut documents = Vec::with_capacity(ranking.documents.len());
-        for ranked in &ranking.documents {
-            documents.extend(self.shown(&searcher, built.as_ref(), query, *ranked)?);
-        }
+        let built = self.build(&searcher, query);
+        let ranking = self.page(&searcher, built.as_ref(), query)?;
+        let documents = self.all_shown(&searcher, built.as_ref(), query, &ranking)?;
+        let weaker = self.weaker(&searcher, built, query, ranking.total, documents.len())?;
         let facets = match ranking.counts {
-            Some(counts) => Some(self.facets(&searcher, query, counts, ranking.best, strict)?),
+            Some(counts) => Some(self.facets(&searcher, query, counts, ranking.best)?),
             None => None,
         };
         Ok(Found {
             total: ranking.total,
-            strict,
+            weaker,
             took: started.elapsed(),
             documents,
             facets,
         })
     }
 
-    pub(super) fn build(&self, query: &Query, demand: Demand) -> Box<dyn TantivyQuery> {
+    fn all_shown(
+        &self,
+        searcher: &Searcher,
+        built: &dyn TantivyQuery,
+        query: &Query,
+        ranking: &Ranking,
+    ) -> Result<Vec<FoundDocument>, IndexError> {
+        let mut documents = Vec::with_capacity(ranking.documents.len());
+        for ranked in &ranking.documents {
+            documents.extend(self.shown(searcher, built, query, *ranked)?);
+        }
+        Ok(documents)
+    }
+
+    /// What fits less, on the page on which the `total` documents that fit end: as many as it has room for.
+    fn weaker(
+        &self,
+        searcher: &Searcher,
+        fitting: Box<dyn TantivyQuery>,
+        query: &Query,
+        total: usize,
+        shown: usize,
+    ) -> Result<Option<Weaker>, IndexError> {
+        let room = query.limit.min(Query::MAX_LIMIT).saturating_sub(shown);
+        let ends = query.offset == 0 || query.offset < total;
+        let asked = !query.words.trim().is_empty() && query.filter.group.is_none();
+        if !asked || !ends || room == 0 {
+            return Ok(None);
+        }
+        let less = Query {
+            offset: 0,
+            limit: room,
+            facets: false,
+            ..query.clone()
+        };
+        let built = self
+            .builder(searcher, query, Demand::Pairs)
+            .but_not(&less, fitting);
+        let ranking = self.page(searcher, built.as_ref(), &less)?;
+        let documents = self.all_shown(searcher, built.as_ref(), &less, &ranking)?;
+        let total = ranking.total;
+        Ok((total > 0).then_some(Weaker { total, documents }))
+    }
+
+    pub(super) fn build(&self, searcher: &Searcher, query: &Query) -> Box<dyn TantivyQuery> {
+        let demand = Demand::Asked(query.matching);
+        self.builder(searcher, query, demand).build(query)
+    }
+
+    fn builder<'a>(
+        &'a self,
+        searcher: &'a Searcher,
+        query: &'a Query,
+        demand: Demand,
+    ) -> Builder<'a> {
         Builder {
             fields: &self.fields,
-            dictionary: &self.analyzer().dictionary(),
+            searcher,
+            dictionary: self.analyzer().dictionary(),
             config: self.config(),
             demand,
             stop: &query.stop,
         }
-        .build(query)
     }
 
     /// The page that was asked for.
@@ -219,7 +276,7 @@ impl Reader {
                     let published = segment.fast_fields().i64(PUBLISHED_FIELD).ok();
                     move |doc: DocId, score: Score| {
                         let published = published.as_ref().and_then(|column| column.first(doc));
-                        score * freshness(published, now_ms, half_life_ms)
+                        aged(score, freshness(published, now_ms, half_life_ms))
                     }
                 });
                 let collectors = (both, Count, counters);
@@ -256,9 +313,7 @@ impl Reader {
         query: &Query,
         (mut sites, days): Counts,
         mut best: Vec<DocAddress>,
-        strict: bool,
     ) -> Result<Facets, IndexError> {
-        let demand = if strict { Demand::Words } else { Demand::Pairs };
         let mut first = Query {
             limit: RELATED_DOCUMENTS,
             offset: 0,
@@ -266,7 +321,7 @@ impl Reader {
             ..query.clone()
         };
         if best.is_empty() {
-            let built = self.build(&first, demand);
+            let built = self.build(searcher, &first);
             let ranked = self.rank(searcher, built.as_ref(), &first, 0, RELATED_DOCUMENTS);
             let ranked = ranked.map_err(|e| self.failed(e))?;
             best = ranked.documents.iter().map(|ranked| ranked.at).collect();
@@ -277,7 +332,7 @@ impl Reader {
         }
         if !query.filter.sites.is_empty() {
             first.filter.sites.clear();
-            let built = self.build(&first, demand);
+            let built = self.build(searcher, &first);
             let counted = searcher.search(built.as_ref(), &first.stop.with(SiteCounts));
             sites = counted.map_err(|e| self.failed(e))?;
         }
@@ -292,11 +347,6 @@ impl Reader {
     }
 }
 
-/// Whether a query of plain words has so few strict hits that less should be demanded.
-pub(super) fn demands_less(query: &Query, hits: usize) -> bool {
-    hits < FEW_HITS && !query.words.trim().is_empty()
-}
-
 fn places<K>(ranked: Vec<(K, DocAddress)>, score: impl Fn(K) -> f32) -> Vec<Ranked> {
     let place = |(key, at)| Ranked {
         score: score(key),
@@ -304,6 +354,12 @@ fn places<K>(ranked: Vec<(K, DocAddress)>, score: impl Fn(K) -> f32) -> Vec<Rank
         group: None,
     };
     ranked.into_iter().map(place).collect()
+}
+
+/// A score that time has worn off: what holds the query as typed still comes first, but its title counts no more than its
+/// text.
+fn aged(score: f32, freshness: f32) -> f32 {
+    (score / TIER).floor().min(1.0) * TIER + (score % TIER) * freshness
 }
 
 /// 2^(-age / half-life), 1 for what is dated in the future.

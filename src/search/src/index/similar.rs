@@ -7,7 +7,7 @@ use tantivy::{Searcher, Term};
 
 use super::IndexError;
 use super::entry::head;
-use super::query::Query;
+use super::query::{Match, Query};
 use super::reader::Reader;
 use super::related::{TERM_WEIGHT, is_telling};
 use super::search::FoundDocument;
@@ -44,6 +44,7 @@ impl Reader {
         let group = self.group(stored.fingerprint)?;
         let found = self.search(&Query {
             words: words.join(" "),
+            matching: Match::Any,
             grouped: true,
             limit: limit * LOOKED_AT,
             ..Query::default()

@@ -12,7 +12,7 @@ use tantivy::{
 };
 
 use super::clauses::Boxed;
-use super::query::{Query, Target};
+use super::query::{Form, Group, Query, Target};
 use crate::analyze::{GramPhrase, gram_phrase, normalize};
 
 /// Most single characters that one query may look for: each is every pair of characters with it, thousands of lists in
@@ -62,10 +62,12 @@ impl Stop {
 impl Query {
     /// How many single characters are looked for literally (see [`MAX_SINGLE_CHARACTERS`]).
     pub fn single_characters(&self) -> usize {
-        let clauses = self.groups.iter().flat_map(|group| &group.any);
+        let clauses = self.groups.iter().flat_map(Group::leaves);
         let single = clauses.filter(|clause| {
+            let text = normalize(&clause.text);
+            let one = clause.form == Form::Prefix && text.trim().chars().count() == 1;
             clause.target != Target::Site
-                && matches!(gram_phrase(&normalize(&clause.text)), GramPhrase::Single(_))
+                && (one || matches!(gram_phrase(&text), GramPhrase::Single(_)))
         });
         single.count()
     }

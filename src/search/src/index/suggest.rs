@@ -134,11 +134,7 @@ fn occurrences(text: &str, typed: &str) -> Vec<Range<usize>> {
 
 /// The documents with these very characters.
 pub(super) fn literal(text: &str, target: Target) -> Query {
-    let clause = Clause {
-        target,
-        text: text.to_owned(),
-        literal: true,
-    };
+    let clause = Clause::literal(target, text);
     let group = Group {
         occur: Occur::Must,
         any: vec![clause],

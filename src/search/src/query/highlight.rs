@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::snippet;
 use super::snippet::Marked;
 use crate::analyze::{Dictionary, Normalized, is_cjk, is_stop_word, normalize, whole_grams};
-use crate::index::Query;
+use crate::index::{Form, Query};
 
 /// Bytes of a text that are looked through: about 20,000 characters.
 const MAX_TEXT_BYTES: usize = 64 << 10;
@@ -46,10 +46,14 @@ impl Highlighter {
         let mut needles = Vec::new();
         let mut grams = Vec::new();
         for clause in query.wanted() {
-            if clause.literal {
-                push(&mut needles, normalize(&clause.text).trim());
-            } else {
-                plain(&clause.text, dictionary, &mut needles, &mut grams);
+            match &clause.form {
+                Form::Words => plain(&clause.text, dictionary, &mut needles, &mut grams),
+                form => {
+                    push(&mut needles, normalize(&clause.text).trim());
+                    if let Form::Near { other, .. } = form {
+                        push(&mut needles, normalize(other).trim());
+                    }
+                }
             }
         }
         plain(&query.words, dictionary, &mut needles, &mut grams);

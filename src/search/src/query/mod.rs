@@ -2,11 +2,15 @@
 //! text although it looks like syntax. Never fails: odd text is searched literally.
 //!
 //! ```text
-//! 页岩气 开发            words: documents with all of them first
+//! 页岩气 开发            words: a document has all of a few, most of many
 //! "海洋石油 122"         these very characters
-//! -钻井  -"招聘启事"     without
+//! -钻井  !钻井  NOT 钻井  without
+//! a AND b   +a           needed, whatever the other words are
 //! LNG OR 液化天然气      one of both is enough
-//! title:油价             in the title        site:cnpc.com.cn  author:张三  source:新华社  url:2026/11
+//! (a OR b) -(c d)        groups
+//! title:油价  title:(a OR b)  site:cnpc.com.cn  author:张三  source:新华社  url:2026/11  字号:国能发
+//! SU*                    letters and digits that begin so
+//! 油价 NEAR/5 上涨       with five characters between them at most
 //! date:2026-11  date:2026-11-01..2026-11-05
 //! comments:涨价          in what readers say below the text
 //! https://a.example/1    the document that stands there, and those that print the address
@@ -16,17 +20,21 @@
 
 pub mod dates;
 pub mod highlight;
+mod pieces;
 pub mod snippet;
 #[cfg(test)]
 mod tests;
+mod tree;
 
-use crate::index::{Clause, Group, Occur, Query, Target};
+use crate::index::{Clause, Form, Group, Occur, Query, Target};
 use dates::{Calendar, DateError};
+use pieces::{Field, Piece, Sign, Text, pieces};
+use tree::{Node, parts};
 
 /// Longest query in characters; the rest is left out.
 pub const MAX_QUERY_CHARS: usize = 300;
-/// Most phrases, fields and refused words of one query; further ones become plain words.
-const MAX_GROUPS: usize = 32;
+/// Most texts that are more than plain words; further ones become plain words.
+const MAX_TEXTS: usize = 32;
 
 /// A query and what should be said about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,36 +59,61 @@ pub enum Note {
         /// Why it is none.
         error: DateError,
     },
+    /// It looks like syntax, but is none.
+    #[error("{piece}: {why}; searched as text")]
+    NotSyntax {
+        /// As typed.
+        piece: String,
+        /// Why it is none.
+        why: Misread,
+    },
+    /// No document is of this site.
+    #[error("site:{site}: no document here is of a site of this name or host")]
+    NoSite {
+        /// As typed.
+        site: String,
+    },
 }
 
-/// One blank-separated piece of a query.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Piece {
-    minus: bool,
-    field: Option<Field>,
-    text: String,
-    quoted: bool,
-    /// As typed, for when it turns out to be no syntax.
-    raw: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Field {
-    Target(Target),
-    Since,
-    Until,
+/// Why something that looks like syntax is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Misread {
+    /// An operator with nothing to join.
+    #[error("there is nothing to join on both sides")]
+    Operator,
+    /// A parenthesis without its other half.
+    #[error("the other parenthesis is missing")]
+    Parenthesis,
+    /// Too many parentheses in each other.
+    #[error("too many parentheses in each other")]
+    Depth,
+    /// A quote without its other half, or with nothing inside.
+    #[error("the quotes are not closed, or empty")]
+    Quote,
+    /// A field without a value.
+    #[error("nothing stands behind the colon")]
+    Empty,
+    /// A field that nobody knows.
+    #[error("there is no such field")]
+    Field,
+    /// A star elsewhere than behind letters and digits.
+    #[error("a star works behind letters and digits only")]
+    Star,
+    /// A date where only texts can be joined.
+    #[error("dates cannot be joined by OR, put in parentheses or refused")]
     Date,
-    Changed,
+    /// More than so many.
+    #[error("a query has at most {MAX_TEXTS} phrases, fields and operators")]
+    TooMany,
 }
 
 /// Reads a query, its dates by `calendar`.
 pub fn parse(typed: &str, calendar: &Calendar) -> Parsed {
     let mut parser = Parser {
-        parsed: Parsed {
-            query: Query::default(),
-            notes: Vec::new(),
-        },
+        query: Query::default(),
+        notes: Vec::new(),
         words: Vec::new(),
+        texts: 0,
         calendar,
     };
     let (text, rest) = match typed.char_indices().nth(MAX_QUERY_CHARS) {
@@ -88,22 +121,16 @@ pub fn parse(typed: &str, calendar: &Calendar) -> Parsed {
         None => (typed, ""),
     };
     if !rest.is_empty() {
-        parser.parsed.notes.push(Note::Cut);
+        parser.notes.push(Note::Cut);
     }
-    let pieces = split(text);
-    let mut at = 0;
-    while let Some(piece) = pieces.get(at) {
-        let alternatives = alternatives(&pieces, at);
-        if alternatives.len() > 1 {
-            parser.group(&alternatives);
-            at += alternatives.len() * 2 - 1;
-        } else {
-            parser.piece(piece);
-            at += 1;
-        }
+    for part in parts(text, pieces(text), &mut parser.notes) {
+        parser.part(part.node, text.get(part.at).unwrap_or_default());
     }
-    parser.parsed.query.words = parser.words.join(" ");
-    parser.parsed
+    parser.query.words = parser.words.join(" ");
+    Parsed {
+        query: parser.query,
+        notes: parser.notes,
+    }
 }
 
 /// A part of a query that narrows its result: a field or a refused word.
@@ -117,102 +144,231 @@ pub struct Narrowing {
 
 /// The parts of a query that narrow its result, in their order.
 pub fn narrowings(typed: &str) -> Vec<Narrowing> {
-    let pieces = split(typed);
-    let mut parts: Vec<(String, bool)> = Vec::new();
-    let mut at = 0;
-    while at < pieces.len() {
-        let alternatives = alternatives(&pieces, at);
-        let narrows = |piece: &&Piece| piece.field.is_some() || piece.minus;
-        let typed: Vec<&str> = alternatives
-            .iter()
-            .map(|piece| piece.raw.as_str())
-            .collect();
-        parts.push((typed.join(" OR "), alternatives.iter().any(narrows)));
-        at += alternatives.len() * 2 - 1;
-    }
+    let parts = parts(typed, pieces(typed), &mut Vec::new());
+    let text = |at: usize| {
+        let place = parts.get(at).map(|part| part.at.clone());
+        place.and_then(|at| typed.get(at)).unwrap_or_default()
+    };
     let without = |left_out: usize| {
-        let others = parts.iter().enumerate().filter(|(at, _)| *at != left_out);
-        let others: Vec<&str> = others.map(|(_, (text, _))| text.as_str()).collect();
+        let others = (0..parts.len()).filter(|at| *at != left_out);
+        let others: Vec<&str> = others.map(text).collect();
         others.join(" ")
     };
-    let narrowing = |(at, (text, narrows)): (usize, &(String, bool))| {
-        narrows.then(|| Narrowing {
-            text: text.clone(),
-            rest: without(at),
-        })
+    let narrowing = |at: usize| Narrowing {
+        text: text(at).to_owned(),
+        rest: without(at),
     };
-    parts.iter().enumerate().filter_map(narrowing).collect()
+    let narrows = |at: &usize| parts.get(*at).is_some_and(|part| part.node.narrows());
+    (0..parts.len()).filter(narrows).map(narrowing).collect()
+}
+
+/// A query without its quotes: the words may stand apart.
+pub fn without_quotes(typed: &str) -> String {
+    let mut out = String::new();
+    let mut end = 0;
+    for placed in pieces(typed) {
+        let Piece::Text(text) = &placed.piece else {
+            continue;
+        };
+        if text.quoted && text.field.is_none() && text.sign != Sign::Minus {
+            out.push_str(typed.get(end..placed.at.start).unwrap_or_default());
+            out.push_str(&text.text);
+            end = placed.at.end;
+        }
+    }
+    out.push_str(typed.get(end..).unwrap_or_default());
+    out
+}
+
+/// A query without its dates.
+pub fn without_dates(typed: &str) -> String {
+    let parts = parts(typed, pieces(typed), &mut Vec::new()).into_iter();
+    let dated = |node: &Node| matches!(node, Node::Text(text) if is_date(text));
+    let kept = parts.filter(|part| !dated(&part.node));
+    let kept: Vec<&str> = kept.filter_map(|part| typed.get(part.at)).collect();
+    kept.join(" ")
 }
 
 struct Parser<'a> {
-    parsed: Parsed,
+    query: Query,
+    notes: Vec<Note>,
     words: Vec<String>,
+    /// Texts that are more than plain words.
+    texts: usize,
     calendar: &'a Calendar,
 }
 
 impl Parser<'_> {
-    fn piece(&mut self, piece: &Piece) {
-        let date = match piece.field {
-            Some(Field::Since) if !piece.minus => self.dates(&piece.text, ""),
-            Some(Field::Until) if !piece.minus => self.dates("", &piece.text),
-            Some(Field::Date) if !piece.minus => {
-                let (first, last) = ends(&piece.text);
-                self.dates(first, last)
-            }
-            Some(Field::Changed) if !piece.minus => {
-                let span = self.calendar.span(&piece.text);
-                span.map(|span| self.parsed.query.filter.narrow_changed(span))
-            }
-            Some(Field::Target(_)) | None => {
-                let plain = piece.field.is_none() && !piece.quoted && !piece.minus;
-                let room = self.parsed.query.groups.len() < MAX_GROUPS;
-                if plain
-                    && room
-                    && let Some(address) = address(&piece.raw)
-                {
-                    self.parsed.query.groups.push(at_address(address));
-                } else if plain || !room {
-                    self.words.push(piece.raw.clone());
-                } else {
-                    let occur = if piece.minus {
-                        Occur::Without
-                    } else {
-                        Occur::Must
-                    };
-                    self.parsed.query.groups.push(Group {
-                        occur,
-                        any: vec![clause(piece)],
-                    });
+    /// A part that stands in no parentheses.
+    fn part(&mut self, node: Node, typed: &str) {
+        match node {
+            Node::Beside(all) => all.into_iter().for_each(|node| self.part(node, typed)),
+            Node::And(all) => {
+                for node in all {
+                    match node {
+                        Node::Text(text) if is_plain(&text) => {
+                            self.group(Node::Needed(Box::new(Node::Text(text))), typed);
+                        }
+                        node => self.part(node, typed),
+                    }
                 }
-                return;
             }
-            Some(_) => Err(DateError::Date(piece.text.clone())),
-        };
-        if let Err(error) = date {
-            self.words.push(piece.raw.clone());
-            let piece = piece.raw.clone();
-            self.parsed.notes.push(Note::NoDate { piece, error });
+            Node::Text(text) if is_date(&text) => self.date(&text),
+            Node::Needed(node) if matches!(&*node, Node::Text(text) if is_date(text)) => {
+                self.part(*node, typed);
+            }
+            Node::Text(text) if is_plain(&text) => match address(&text.text) {
+                Some(address) if self.texts < MAX_TEXTS => {
+                    self.texts += 2;
+                    self.query.groups.push(at_address(address));
+                }
+                _ => self.words.push(text.text),
+            },
+            node => self.group(node, typed),
         }
     }
 
-    /// Narrows the time of publication; an empty end is no limit.
-    fn dates(&mut self, first: &str, last: &str) -> Result<(), DateError> {
-        let range = self.calendar.range(Some(first), Some(last))?;
-        self.parsed.query.filter.narrow_published(range);
-        Ok(())
-    }
-
-    fn group(&mut self, alternatives: &[&Piece]) {
-        if self.parsed.query.groups.len() >= MAX_GROUPS {
-            self.words
-                .extend(alternatives.iter().map(|p| p.raw.clone()));
+    fn group(&mut self, node: Node, typed: &str) {
+        self.texts += node.texts();
+        if self.texts > MAX_TEXTS {
+            let (piece, why) = (typed.to_owned(), Misread::TooMany);
+            let said =
+                |note: &Note| matches!(note, Note::NotSyntax { why: said, .. } if *said == why);
+            if !self.notes.iter().any(said) {
+                self.notes.push(Note::NotSyntax { piece, why });
+            }
+            self.words.push(typed.to_owned());
             return;
         }
-        self.parsed.query.groups.push(Group {
-            occur: Occur::Must,
-            any: alternatives.iter().map(|piece| clause(piece)).collect(),
-        });
+        let group = self.made(node, Target::Anywhere);
+        self.query.groups.push(group);
     }
+
+    /// A group of alternatives.
+    fn made(&mut self, node: Node, target: Target) -> Group {
+        let (occur, node) = match node {
+            Node::Not(node) => (Occur::Without, *node),
+            node => (Occur::Must, node),
+        };
+        let any = match node {
+            Node::Or(any) => any
+                .into_iter()
+                .map(|node| self.clause(node, target))
+                .collect(),
+            node => vec![self.clause(node, target)],
+        };
+        Group { occur, any }
+    }
+
+    fn clause(&mut self, node: Node, target: Target) -> Clause {
+        let all = |groups| Clause {
+            form: Form::All(groups),
+            ..Clause::default()
+        };
+        match node {
+            Node::Text(text) => self.text(text, target),
+            Node::In(target, node) => match *node {
+                node @ Node::Or(_) => all(vec![self.made(node, target)]),
+                node => self.clause(node, target),
+            },
+            Node::Needed(node) => self.clause(*node, target),
+            Node::Near(first, second, within) => Clause {
+                target,
+                text: first.text,
+                form: Form::Near {
+                    other: second.text,
+                    within,
+                },
+            },
+            node @ (Node::Not(_) | Node::Or(_)) => all(vec![self.made(node, target)]),
+            Node::And(nodes) => all(nodes
+                .into_iter()
+                .map(|node| self.made(node, target))
+                .collect()),
+            Node::Beside(nodes) => {
+                let mut words: Vec<String> = Vec::new();
+                let mut groups = Vec::new();
+                for node in nodes {
+                    match node {
+                        Node::Text(text) if is_plain(&text) => words.push(text.text),
+                        node => groups.push(self.made(node, target)),
+                    }
+                }
+                let words = (!words.is_empty()).then(|| Clause::words(target, words.join(" ")));
+                match (words, groups.is_empty()) {
+                    (Some(words), true) => words,
+                    (words, _) => {
+                        groups.extend(words.map(|words| Group {
+                            occur: Occur::Must,
+                            any: vec![words],
+                        }));
+                        all(groups)
+                    }
+                }
+            }
+        }
+    }
+
+    fn text(&mut self, text: Text, target: Target) -> Clause {
+        let target = match text.field {
+            Some(Field::Target(target)) => target,
+            None => target,
+            Some(_) => {
+                let (piece, why) = (text.raw.clone(), Misread::Date);
+                self.notes.push(Note::NotSyntax { piece, why });
+                target
+            }
+        };
+        if text.quoted {
+            return Clause::literal(target, text.text);
+        }
+        if let Some(start) = text.text.strip_suffix(['*', '＊']) {
+            if !start.is_empty() && start.chars().all(is_run) {
+                let form = Form::Prefix;
+                let text = start.to_owned();
+                return Clause { target, text, form };
+            }
+            let (piece, why) = (text.text.clone(), Misread::Star);
+            self.notes.push(Note::NotSyntax { piece, why });
+        }
+        Clause::words(target, text.text)
+    }
+
+    /// Narrows the time of publication or of the last change.
+    fn date(&mut self, text: &Text) {
+        let (calendar, filter) = (self.calendar, &mut self.query.filter);
+        let value = text.text.as_str();
+        let published = |first: &str, last: &str| calendar.range(Some(first), Some(last));
+        let done = match text.field {
+            Some(Field::Since) => published(value, "").map(|r| filter.narrow_published(r)),
+            Some(Field::Until) => published("", value).map(|r| filter.narrow_published(r)),
+            Some(Field::Changed) => calendar.span(value).map(|r| filter.narrow_changed(r)),
+            _ => {
+                let (first, last) = ends(value);
+                published(first, last).map(|r| filter.narrow_published(r))
+            }
+        };
+        if let Err(error) = done {
+            let piece = text.raw.clone();
+            self.words.push(piece.clone());
+            self.notes.push(Note::NoDate { piece, error });
+        }
+    }
+}
+
+/// Whether a text is nothing but words.
+fn is_plain(text: &Text) -> bool {
+    let star = text.misread.is_none() && text.text.ends_with(['*', '＊']);
+    text.sign == Sign::None && text.field.is_none() && !text.quoted && !star
+}
+
+fn is_date(text: &Text) -> bool {
+    !matches!(text.field, None | Some(Field::Target(_)))
+}
+
+/// A letter or digit of a script with spaces.
+fn is_run(c: char) -> bool {
+    c.is_alphanumeric() && !crate::analyze::is_cjk(c)
 }
 
 /// What stands behind the scheme of an address.
@@ -228,11 +384,7 @@ fn address(text: &str) -> Option<&str> {
 
 /// The document that stands at an address, and those that print it.
 fn at_address(address: &str) -> Group {
-    let clause = |target| Clause {
-        target,
-        text: address.to_owned(),
-        literal: true,
-    };
+    let clause = |target| Clause::literal(target, address);
     Group {
         occur: Occur::Must,
         any: vec![clause(Target::Url), clause(Target::Anywhere)],
@@ -242,147 +394,4 @@ fn at_address(address: &str) -> Group {
 /// First and last of `2026-11-01..2026-11-05`; one day, month or year is both.
 fn ends(range: &str) -> (&str, &str) {
     range.split_once("..").unwrap_or((range, range))
-}
-
-fn clause(piece: &Piece) -> Clause {
-    let (target, text) = match piece.field {
-        Some(Field::Target(target)) => (target, piece.text.clone()),
-        Some(_) => (Target::Anywhere, piece.raw.clone()),
-        None => (Target::Anywhere, piece.text.clone()),
-    };
-    Clause {
-        target,
-        text,
-        literal: piece.quoted,
-    }
-}
-
-/// The pieces joined by OR from `at` on: one when there is no OR, or when it joins dates or refused words.
-fn alternatives(pieces: &[Piece], at: usize) -> Vec<&Piece> {
-    let joins =
-        |piece: &Piece| !piece.minus && matches!(piece.field, None | Some(Field::Target(_)));
-    let mut found: Vec<&Piece> = pieces.get(at).into_iter().collect();
-    let mut next = at + 1;
-    while let (Some(or), Some(other)) = (pieces.get(next), pieces.get(next + 1)) {
-        if !is_or(or)
-            || is_or(other)
-            || !joins(other)
-            || !found.iter().all(|p| joins(p) && !is_or(p))
-        {
-            break;
-        }
-        found.push(other);
-        next += 2;
-    }
-    found
-}
-
-fn is_or(piece: &Piece) -> bool {
-    !piece.quoted
-        && !piece.minus
-        && piece.field.is_none()
-        && matches!(piece.text.as_str(), "OR" | "|" | "||" | "ＯＲ")
-}
-
-/// Cuts a query at blanks outside of quotes.
-fn split(text: &str) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let mut rest = text.trim_start();
-    while !rest.is_empty() {
-        let (piece, after) = take_piece(rest);
-        if !piece.text.trim().is_empty() || piece.field.is_some() {
-            pieces.push(piece);
-        } else if !piece.quoted && !piece.raw.trim().is_empty() {
-            pieces.push(Piece {
-                minus: false,
-                text: piece.raw.clone(),
-                ..piece
-            });
-        }
-        rest = after.trim_start();
-    }
-    pieces
-}
-
-fn take_piece(text: &str) -> (Piece, &str) {
-    let (minus, body) = match text.strip_prefix(['-', '－', '−']) {
-        Some(body) if body.starts_with(|c: char| !c.is_whitespace() && c != '-') => (true, body),
-        _ => (false, text),
-    };
-    let (field, value) =
-        take_field(body).map_or((None, body), |(field, value)| (Some(field), value));
-    let (quoted, content, after) = match take_quoted(value) {
-        Some((content, after)) => (true, content, after),
-        None => {
-            let end = word_end(value);
-            let (content, after) = value.split_at_checked(end).unwrap_or((value, ""));
-            (false, content, after)
-        }
-    };
-    let raw_len = text.len() - after.len();
-    let raw = text.get(..raw_len).unwrap_or(text);
-    // A field without a value (`title:`) is text.
-    let empty_field = field.is_some() && content.trim().is_empty();
-    let piece = Piece {
-        minus: minus && !empty_field,
-        field: field.filter(|_| !empty_field),
-        text: if empty_field { raw } else { content }.to_owned(),
-        quoted: quoted && !empty_field,
-        raw: raw.to_owned(),
-    };
-    (piece, after)
-}
-
-/// End of an unquoted word: a blank, or a quote that opens a phrase behind it.
-fn word_end(text: &str) -> usize {
-    for (i, c) in text.char_indices() {
-        let opens = i > 0
-            && closing(c).is_some()
-            && take_quoted(text.get(i..).unwrap_or_default()).is_some();
-        if c.is_whitespace() || opens {
-            return i;
-        }
-    }
-    text.len()
-}
-
-fn closing(open: char) -> Option<&'static [char]> {
-    match open {
-        '"' | '＂' => Some(&['"', '＂']),
-        '“' | '”' => Some(&['”', '“']),
-        '「' => Some(&['」']),
-        '『' => Some(&['』']),
-        _ => None,
-    }
-}
-
-/// The text between quotes, if the text begins with a quote that is closed.
-fn take_quoted(text: &str) -> Option<(&str, &str)> {
-    let open = text.chars().next()?;
-    let inner = text.get(open.len_utf8()..)?;
-    let end = inner.find(closing(open)?)?;
-    let close = inner.get(end..)?.chars().next()?;
-    Some((inner.get(..end)?, inner.get(end + close.len_utf8()..)?))
-}
-
-fn take_field(text: &str) -> Option<(Field, &str)> {
-    let (name, value) = text.split_once([':', '：'])?;
-    // `https://…` is an address, not a field.
-    if value.starts_with("//") {
-        return None;
-    }
-    let field = match name.to_ascii_lowercase().as_str() {
-        "title" | "标题" => Field::Target(Target::Title),
-        "comments" | "comment" | "评论" => Field::Target(Target::Comments),
-        "site" | "站点" => Field::Target(Target::Site),
-        "author" | "作者" => Field::Target(Target::Author),
-        "source" | "来源" => Field::Target(Target::Source),
-        "url" | "inurl" => Field::Target(Target::Url),
-        "since" => Field::Since,
-        "until" => Field::Until,
-        "date" | "日期" => Field::Date,
-        "changed" | "更新" => Field::Changed,
-        _ => return None,
-    };
-    Some((field, value))
 }

@@ -141,7 +141,7 @@ fn write<W: Write + Send>(
     let query = serve::understood(reader, wanted).query;
     let mut sink = Sink::new(args.format.into(), out, reader.config().utc_offset_minutes)?;
     let mut done = Ok(());
-    let reached = reader.scan(&query, false, after, |stored| {
+    let reached = reader.scan(&query, after, |stored| {
         if args.deleted.is_some() {
             exported.fingerprints.insert(stored.fingerprint);
         }

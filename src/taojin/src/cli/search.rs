@@ -8,9 +8,9 @@ use super::filters::Filters;
 use super::{output, search_words};
 use crate::config::Loaded;
 use crate::documents::open_index;
-use crate::serve::{self, Found, FoundList, SearchAnswer, SearchHit, Wanted};
+use crate::serve::{self, Found, FoundList, LeaveOut, SearchAnswer, SearchHit, Wanted};
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{self, Query, Reader, SiteTitles};
+use taojin_search::index::{self, Match, Query, Reader, SiteTitles};
 
 /// Hits shown when nothing is said.
 const DEFAULT_LIMIT: usize = 10;
@@ -25,8 +25,17 @@ const FOLLOWED_KEPT: usize = 1_000_000;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Words, "exact phrases", -without, a OR b, title: site: author: source: since: until: changed:
-    #[arg(required = true, value_parser = search_words::word)]
+    #[arg(required_unless_present = "syntax", value_parser = search_words::word)]
     query: Vec<String>,
+    /// Print the query language and exit
+    #[arg(long)]
+    syntax: bool,
+    /// How many of the words a document must have [default: all of up to three, most of more]
+    #[arg(long = "match", value_enum, value_name = "HOW")]
+    matching: Option<Matching>,
+    /// Say of each hit why it stands where it does
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     filters: Filters,
     /// Order of the hits
@@ -62,8 +71,22 @@ enum Sort {
     Both,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Matching {
+    /// All words
+    All,
+    /// Most words, weighed by how rare each is
+    Most,
+    /// One word
+    Any,
+}
+
 /// Searches the index of the data directory.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    if args.syntax {
+        output::line(serve::syntax_in(&language()).trim_end());
+        return Ok(ExitCode::SUCCESS);
+    }
     let loaded = context.load()?;
     let reader = open(&loaded)?;
     let window = loaded.config.serve.window;
@@ -77,6 +100,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let wanted = Wanted {
         text: quoted(&args.query),
         sort: args.sort.into(),
+        matching: args.matching.map_or(Match::Auto, Match::from),
+        explain: args.explain,
         half_life_ms: args.half_life.as_deref().map(half_life).transpose()?,
         grouped: !args.json && !args.reprints,
         limit: args.limit,
@@ -110,11 +135,12 @@ fn ask(reader: &Reader, wanted: &Wanted) -> anyhow::Result<FoundList> {
             limit: wanted.limit - all.hits.len(),
             ..wanted.clone()
         };
-        let more = serve::ask(reader, &next)?.hits;
-        if more.is_empty() {
+        let more = serve::ask(reader, &next)?;
+        all.weaker = more.weaker;
+        if more.hits.is_empty() {
             break;
         }
-        all.hits.extend(more);
+        all.hits.extend(more.hits);
     }
     Ok(all)
 }
@@ -143,6 +169,23 @@ pub(super) fn show(reader: &Reader, wanted: &Wanted, window: usize) -> anyhow::R
     Ok(())
 }
 
+/// The language of the terminal, as its environment names it.
+fn language() -> String {
+    let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let named = ["LC_ALL", "LC_MESSAGES", "LANG"];
+    named.iter().find_map(set).unwrap_or_default()
+}
+
+impl From<Matching> for Match {
+    fn from(matching: Matching) -> Self {
+        match matching {
+            Matching::All => Self::All,
+            Matching::Most => Self::Most,
+            Matching::Any => Self::Any,
+        }
+    }
+}
+
 impl From<Sort> for index::Sort {
     fn from(sort: Sort) -> Self {
         match sort {
@@ -163,7 +206,7 @@ fn follow(reader: &Reader, mut wanted: Wanted, json: bool) -> anyhow::Result<Exi
         wanted.now_ms = crate::daemon::now_ms();
         let query = serve::understood(reader, &wanted).query;
         let mut new = Vec::new();
-        let reached = reader.scan(&query, true, after, |stored| {
+        let reached = reader.scan(&query, after, |stored| {
             if printed.insert(stored.fingerprint) {
                 new.push(stored);
             }
@@ -238,6 +281,25 @@ fn print(found: &FoundList, took_ms: f64, offset: usize) {
             output::line(&format!("     {}", paint.dim(&more)));
         }
     }
+    for offer in &found.offers {
+        let without = match offer.without {
+            LeaveOut::Quotes => "Without the quotes",
+            LeaveOut::Dates => "In all dates",
+        };
+        let total = offer.total;
+        let text = output::printable(&offer.text);
+        output::line(&format!("{without}: {total} {} for {text}", plural(total)));
+    }
+    if let Some(weaker) = &found.weaker {
+        let total = weaker.total;
+        let heading =
+            format!("\nWeaker matches: {total} more share only a part (--match any counts them)");
+        output::line(&heading);
+        for (rank, hit) in weaker.hits.iter().enumerate() {
+            let number = offset + found.hits.len() + rank + 1;
+            print_hit(&paint, hit, &format!("{number}."));
+        }
+    }
 }
 
 fn plural(hits: u64) -> &'static str {
@@ -264,5 +326,9 @@ fn print_hit(paint: &output::Paint, hit: &Found, mark: &str) {
     ));
     if !hit.snippet.text.is_empty() {
         output::line(&format!("     {}", paint.marked(&hit.snippet, "")));
+    }
+    for reason in &hit.reasons {
+        let reason = output::printable(&reason.to_string());
+        output::line(&format!("     - {}", paint.dim(&reason)));
     }
 }

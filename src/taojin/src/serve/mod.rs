@@ -36,13 +36,17 @@ pub use document_log::{
 };
 pub use feeds::follow::{Follow, Tell, Topics, message, next_try_ms};
 pub use guard::secret::{Secret, signature};
+pub use pages::help::syntax_in;
 pub use review::templates::{
     Effect, Outcome, Proposal, RegionListed, TemplateListed, TemplateReview, TemplateView,
 };
 pub use review::terms::{Review, ReviewList, ReviewTerm, TermReview};
 pub use router::{BindError, bind, router, serve};
 pub use search::index_source::{as_hits, ask, understood};
-pub use search::source::{Arrived, Found, FoundList, Related, SearchSource, SourceError, Wanted};
+pub use search::source::{
+    Arrived, Found, FoundList, LeaveOut, Offer, Related, SearchSource, SourceError, Wanted,
+    WeakerList,
+};
 pub use state::{HealthSource, ServeState};
 pub use status::{
     Activity, CycleCounts, DiskUse, FollowStatus, HostCounts, HostStatus, LeftOutDocument,

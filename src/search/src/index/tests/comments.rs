@@ -21,7 +21,10 @@ fn said(text: &str, occur: Occur, literal: bool) -> Query {
             any: vec![Clause {
                 target: Target::Comments,
                 text: text.to_owned(),
-                literal,
+                form: match literal {
+                    true => Form::Literal,
+                    false => Form::Words,
+                },
             }],
         }],
         ..Query::default()

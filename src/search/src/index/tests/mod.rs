@@ -97,11 +97,7 @@ fn literal(text: &str) -> Query {
     Query {
         groups: vec![Group {
             occur: Occur::Must,
-            any: vec![Clause {
-                target: Target::Anywhere,
-                text: text.to_owned(),
-                literal: true,
-            }],
+            any: vec![Clause::literal(Target::Anywhere, text.to_owned())],
         }],
         ..Query::default()
     }
@@ -260,11 +256,7 @@ fn filters_fields_and_order() {
     let field = |target, text: &str| Query {
         groups: vec![Group {
             occur: Occur::Must,
-            any: vec![Clause {
-                target,
-                text: text.to_owned(),
-                literal: false,
-            }],
+            any: vec![Clause::words(target, text)],
         }],
         ..Query::default()
     };

@@ -16,7 +16,7 @@ fn put(writer: &mut Keeping, fingerprint: u64, seq: u64, fetched_ms: i64, text: 
 fn scanned(reader: &Reader, query: &Query, after: Watermark) -> (Vec<u64>, Watermark) {
     let mut found = Vec::new();
     let reached = reader
-        .scan(query, true, after, |stored| {
+        .scan(query, after, |stored| {
             found.push(stored.fingerprint);
             true
         })
@@ -77,7 +77,7 @@ fn a_scan_that_is_broken_off_stays_where_it_was() {
         fetched_ms: 1_000,
     };
     let mut count = 0;
-    let end = reader.scan(&Query::default(), true, start, |_| {
+    let end = reader.scan(&Query::default(), start, |_| {
         count += 1;
         count < 2
     });
@@ -101,9 +101,7 @@ fn only_a_loose_scan_widens_a_query_of_words() {
         loose.push(stored.fingerprint);
         true
     };
-    reader
-        .scan(&query, false, Watermark::default(), each)
-        .unwrap();
+    reader.scan(&query, Watermark::default(), each).unwrap();
     loose.sort_unstable();
     assert_eq!(loose, searched);
     assert_eq!(scanned(&reader, &query, Watermark::default()).0, [1]);

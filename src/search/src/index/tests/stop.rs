@@ -2,11 +2,7 @@ use super::*;
 
 /// `"油" OR "气" …` of so many characters.
 fn singles(number: usize) -> Query {
-    let clause = |c: char| Clause {
-        target: Target::Anywhere,
-        text: c.to_string(),
-        literal: true,
-    };
+    let clause = |c: char| Clause::literal(Target::Anywhere, c.to_string());
     let characters = "油气田井勘探开发储层页岩天然石".chars();
     Query {
         groups: vec![Group {
@@ -49,7 +45,7 @@ fn a_query_of_many_single_characters_is_refused_by_its_number() {
         "{error}"
     );
     assert!(error.to_string().contains("8 are allowed"), "{error}");
-    let scanned = reader.scan(&singles(9), true, Watermark::default(), |_| true);
+    let scanned = reader.scan(&singles(9), Watermark::default(), |_| true);
     assert!(scanned.is_err() && reader.latest(&singles(9), 1).is_err());
 }
 

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
-use crate::index::{Clause, Filter, Occur, Target};
+use crate::index::{Clause, Filter, Form, Group, Occur, Target};
 use crate::query::dates::{Calendar, DateError};
-use crate::query::parse;
+use crate::query::{Misread, Note, parse};
 
 const DAY_MS: i64 = 86_400_000;
 /// 2026-11-05, midnight in Beijing.
@@ -17,13 +17,131 @@ const BEIJING: Calendar = Calendar {
 type Understood = (Occur, Vec<(Target, String, bool)>);
 
 fn groups(text: &str) -> Vec<Understood> {
-    let of = |c: &Clause| (c.target, c.text.clone(), c.literal);
+    let of = |c: &Clause| (c.target, c.text.clone(), c.form == Form::Literal);
     let query = parse(text, &BEIJING).query;
     query
         .groups
         .iter()
         .map(|g| (g.occur, g.any.iter().map(of).collect()))
         .collect()
+}
+
+/// A query in one line: words, then each group as `+(a|b)` or `-(a)`.
+fn shown(text: &str) -> String {
+    let query = parse(text, &BEIJING).query;
+    let words = (!query.words.is_empty()).then(|| query.words.clone());
+    let groups = query.groups.iter().map(group_shown);
+    words
+        .into_iter()
+        .chain(groups)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn group_shown(group: &Group) -> String {
+    let sign = match group.occur {
+        Occur::Must => '+',
+        Occur::Without => '-',
+    };
+    let any: Vec<String> = group.any.iter().map(clause_shown).collect();
+    format!("{sign}({})", any.join("|"))
+}
+
+fn clause_shown(clause: &Clause) -> String {
+    let place = match clause.target {
+        Target::Anywhere => String::new(),
+        target => format!("{target:?}:"),
+    };
+    let text = &clause.text;
+    match &clause.form {
+        Form::Words => format!("{place}{text}"),
+        Form::Literal => format!("{place}'{text}'"),
+        Form::Prefix => format!("{place}{text}*"),
+        Form::Near { other, within } => format!("{place}{text}~{within}~{other}"),
+        Form::All(groups) => {
+            let groups: Vec<String> = groups.iter().map(group_shown).collect();
+            format!("[{}]", groups.join(" "))
+        }
+    }
+}
+
+#[test]
+fn operators_join_what_they_say() {
+    for (typed, meant) in [
+        ("电网 NOT 张掖", "电网 -(张掖)"),
+        ("电网 非 张掖", "电网 -(张掖)"),
+        ("电网 ＮＯＴ 张掖", "电网 -(张掖)"),
+        ("电网 !张掖", "电网 -(张掖)"),
+        ("电网 ！张掖", "电网 -(张掖)"),
+        ("电网 －张掖", "电网 -(张掖)"),
+        ("电网 AND 张掖", "+(电网) +(张掖)"),
+        ("电网 与 张掖", "+(电网) +(张掖)"),
+        ("电网 且 张掖", "+(电网) +(张掖)"),
+        ("电网 && 张掖", "+(电网) +(张掖)"),
+        ("电网 AND NOT 张掖", "+(电网) -(张掖)"),
+        ("+电网 张掖", "张掖 +(电网)"),
+        ("＋电网 张掖", "张掖 +(电网)"),
+        ("LNG|CNG", "+(LNG|CNG)"),
+        ("LNG｜CNG 价格", "价格 +(LNG|CNG)"),
+        ("LNG 或 CNG", "+(LNG|CNG)"),
+        ("a AND b OR c", "+([+(a) +(b)]|c)"),
+        ("进口 LNG OR 管道气", "进口 +(LNG|管道气)"),
+        ("a OR NOT b", "+(a|[-(b)])"),
+        ("（LNG OR CNG）价格", "价格 +(LNG|CNG)"),
+        ("(a b) c", "a b c"),
+        ("-(a b)", "-(a b)"),
+        ("NOT (a OR b) c", "c -(a|b)"),
+        ("(a (b OR c)) OR d", "+([+(b|c) +(a)]|d)"),
+        ("title:(a OR b)", "+([+(Title:a|Title:b)])"),
+        ("标题：（油价 上涨）", "+(Title:油价 上涨)"),
+        ("-title:(a OR \"b c\")", "-([+(Title:a|Title:'b c')])"),
+        ("SU* 发布", "发布 +(SU*)"),
+        ("title:SU*", "+(Title:SU*)"),
+        ("油价 NEAR/5 上涨", "+(油价~5~上涨)"),
+        ("油价 NEAR \"三连 涨\"", "+(油价~10~三连 涨)"),
+        ("字号:国能发", "+(Label(\"发文字号\"):国能发)"),
+        (
+            "发文字号：\"国能发 1\"",
+            "+(Label(\"发文字号\"):'国能发 1')",
+        ),
+        ("page(1) x", "page(1) x"),
+        ("(C(2) OR x)", "+(C(2)|x)"),
+        ("油价 AND since:2026", "+(油价)"),
+    ] {
+        assert_eq!(shown(typed), meant, "{typed}");
+        assert_eq!(parse(typed, &BEIJING).notes, [], "{typed}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_text_and_said() {
+    use Misread::{Date, Empty, Field, Operator, Parenthesis, Quote, Star};
+    for (typed, words, piece, why) in [
+        ("OR", "OR", "OR", Operator),
+        ("油价 OR", "油价 OR", "OR", Operator),
+        ("AND 油价", "AND 油价", "AND", Operator),
+        ("油价 NOT", "油价 NOT", "NOT", Operator),
+        ("油价 NEAR/5", "油价 NEAR/5", "NEAR/5", Operator),
+        ("油 NEAR 价格", "油 NEAR 价格", "NEAR", Operator),
+        ("油价 |", "油价 |", "|", Operator),
+        ("(油价", "( 油价", "(", Parenthesis),
+        ("\"未闭合", "\"未闭合", "\"未闭合", Quote),
+        ("title:", "title:", "title:", Empty),
+        ("foo:bar", "foo:bar", "foo:bar", Field),
+        ("油*", "油*", "油*", Star),
+        ("a OR since:7d", "a OR 7d", "since:7d", Date),
+    ] {
+        let parsed = parse(typed, &BEIJING);
+        let piece = piece.to_owned();
+        assert_eq!(parsed.notes, [Note::NotSyntax { piece, why }], "{typed}");
+        if why != Date && why != Star {
+            assert_eq!(parsed.query.words, words, "{typed}");
+        }
+    }
+    let deep = format!("{}油价{}", "(".repeat(12), ")".repeat(12));
+    assert!(!parse(&deep, &BEIJING).notes.is_empty());
+    let many = "a:b OR ".repeat(40);
+    assert!(parse(&many, &BEIJING).query.groups.len() <= 1);
 }
 
 #[test]
@@ -35,14 +153,11 @@ fn plain_text_stays_plain() {
         "ftp://a.example/x",
         "C++",
         "a - b",
-        "\"未闭合",
-        "foo:bar",
-        "OR",
-        "油价 OR",
+        "时间：12",
+        "关于油价的通知（节选）",
         "-",
         "--x",
         "：",
-        "title:",
     ] {
         let parsed = parse(text, &BEIJING);
         assert_eq!(parsed.query.words, text, "{text}");
@@ -178,12 +293,12 @@ fn dates() {
 
 proptest! {
     #[test]
-    fn no_text_is_an_error(text in any::<String>(), odd in "[ \"“”「」:：\\-|a油ORtitlesncu0-9/.]{0,60}") {
+    fn no_text_is_an_error(text in any::<String>(), odd in "([ \"“”「:：\\-+!|()（）*a油ORNDTitlesncu0-9/.]|AND | OR | NOT | NEAR/3 ){0,40}") {
         for text in [text, odd] {
             let parsed = parse(&text, &BEIJING);
             prop_assert!(parsed.query.groups.len() <= 32);
-            prop_assert!(parsed.query.words.len() <= text.len());
-            for clause in parsed.query.groups.iter().flat_map(|g| &g.any) {
+            prop_assert!(parsed.query.words.len() <= text.len() * 2);
+            for clause in parsed.query.groups.iter().flat_map(Group::leaves) {
                 prop_assert!(!clause.text.trim().is_empty());
             }
         }

@@ -177,7 +177,7 @@ impl Topic {
         }
         let query = serve::understood(&self.reader, &self.follow.wanted(0, now_ms())).query;
         let mut found = Vec::new();
-        let reached = self.reader.scan(&query, true, after, |stored| {
+        let reached = self.reader.scan(&query, after, |stored| {
             found.push((stored.seq, stored.fetched_ms, stored.fingerprint));
             found.len() < COLLECTED_MAX
         })?;
@@ -314,6 +314,7 @@ fn was(known: &LastKnown) -> Found {
         .as_deref()
         .and_then(|body| unpack(body).ok()?.1.title);
     Found {
+        reasons: Vec::new(),
         id: format!("{:016x}", latest.fingerprint),
         url: latest.url.clone(),
         title: Marked {

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::serve::pages::html::Html;
 use crate::serve::search::params::group_code;
-use crate::serve::search::source::{Found, FoundList};
+use crate::serve::search::source::{Found, FoundList, LeaveOut, Offer};
 use taojin_extract::Document;
 use taojin_search::index::{DateCount, DateUnit, Dates, Suggested, Suggestion};
 
@@ -21,6 +21,13 @@ pub struct SearchAnswer {
     pub took_ms: f64,
     /// The hits asked for, in order.
     pub hits: Vec<SearchHit>,
+    /// What shares a word or a pair of characters with the query but does not match it: no part of `total`, facets and feeds.
+    /// Only where the page has room behind the last hit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weaker: Option<WeakerAnswer>,
+    /// Searches that find something, where this one finds nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offers: Vec<OfferAnswer>,
     /// Counts of the whole result, with `facets=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub facets: Option<FacetsAnswer>,
@@ -30,6 +37,30 @@ pub struct SearchAnswer {
     /// Remarks on the query, for example what was searched as text although it looks like a date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// Documents that share something with a query but do not match it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct WeakerAnswer {
+    /// How many there are; `match=any` lists them all.
+    #[schema(examples(120))]
+    pub total: u64,
+    /// The best of them, as many as the page has room for.
+    pub hits: Vec<SearchHit>,
+}
+
+/// A search like the one that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct OfferAnswer {
+    /// What it leaves out: `quotes` or `dates`.
+    #[schema(examples("quotes"))]
+    pub without: String,
+    /// Its query; where `dates` are left out, leave out `since`, `until` and `changed` as well.
+    #[schema(examples("天然气 产量"))]
+    pub q: String,
+    /// Documents that it finds.
+    #[schema(examples(7))]
+    pub total: u64,
 }
 
 /// Counts of a whole result.
@@ -128,8 +159,8 @@ pub struct SearchHit {
     /// The best part of the text as HTML: escaped, with the matches in `<mark>`.
     #[schema(examples("今年前十个月，<mark>天然气</mark>产量同比增长 6%。"))]
     pub snippet: String,
-    /// BM25 over words and character pairs, halved with each half-life of age for `sort=both`; only comparable
-    /// within one answer.
+    /// BM25 over words and character pairs, halved with each half-life of age for `sort=both`. A document that holds the query
+    /// as typed gains 8192 in its text and 16384 in its title. Only comparable within one answer.
     #[schema(examples(12.5))]
     pub score: f32,
     /// What the document shares with its reprints: a value for `group`. Null for texts too short to tell.
@@ -138,6 +169,9 @@ pub struct SearchHit {
     /// How many other matching documents are reprints of the same text.
     #[schema(examples(2))]
     pub duplicates: u64,
+    /// Why it stands where it does, with `explain=true`: one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
 }
 
 /// Answer of `/api/docs/{id}`.
@@ -219,6 +253,11 @@ impl SearchAnswer {
     pub(crate) fn new(found: FoundList, took_ms: f64, facets: bool) -> SearchAnswer {
         SearchAnswer {
             total: found.total,
+            weaker: found.weaker.map(|weaker| WeakerAnswer {
+                total: weaker.total,
+                hits: weaker.hits.into_iter().map(SearchHit::from).collect(),
+            }),
+            offers: found.offers.into_iter().map(OfferAnswer::from).collect(),
             facets: facets.then(|| FacetsAnswer {
                 sites: found.sites.into_iter().map(SiteCountAnswer::from).collect(),
                 dates: DatesAnswer::from(found.dates),
@@ -228,6 +267,20 @@ impl SearchAnswer {
             notes: found.notes.iter().map(ToString::to_string).collect(),
             took_ms: (took_ms * 100.0).round() / 100.0,
             hits: found.hits.into_iter().map(SearchHit::from).collect(),
+        }
+    }
+}
+
+impl From<Offer> for OfferAnswer {
+    fn from(offer: Offer) -> OfferAnswer {
+        let without = match offer.without {
+            LeaveOut::Quotes => "quotes",
+            LeaveOut::Dates => "dates",
+        };
+        OfferAnswer {
+            without: without.to_owned(),
+            q: offer.text,
+            total: offer.total,
         }
     }
 }
@@ -288,6 +341,7 @@ impl From<Found> for SearchHit {
             snippet: Html::marked(&hit.snippet).into_string(),
             group: hit.group.map(group_code),
             duplicates: hit.duplicates,
+            reasons: hit.reasons.iter().map(ToString::to_string).collect(),
             // JSON has no infinity; a score of a search without words is none.
             score: if hit.score.is_finite() {
                 hit.score

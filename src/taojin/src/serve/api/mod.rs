@@ -62,6 +62,8 @@ impl From<Failure> for Problem {
         ("until" = Option<String>, Query, description = "Published up to the end of this day (UTC+8), or before this moment.", example = "2026-05-31"),
         ("changed" = Option<String>, Query, description = "Found or changed on this day, in this month or year, in a range of these, or within a period before now.", example = "7d"),
         ("sort" = Option<String>, Query, description = "Order of the hits: best first, newest first, or both: best first, but a score halves with each half-life of age."),
+        ("match" = Option<String>, Query, description = "How many of the words a document must have: `all`, `most` (weighed by how rare each is) or `any`. Default: all of up to three words, most of more. A document that holds the query as typed always matches.", example = "all"),
+        ("explain" = Option<bool>, Query, description = "Each hit says in `reasons` why it stands where it does."),
         ("half_life" = Option<String>, Query, description = "Age that halves a score for `sort=both`.", example = "7d"),
         ("group" = Option<String>, Query, description = "Only the reprints of one text, the original or earliest first: the `group` of a hit."),
         ("grouped" = Option<bool>, Query, description = "As the web page shows hits: reprints as one hit, the original or earliest for all, and not more than three of the first ten hits from one site if others are nearly as good. `total` still counts every document."),

@@ -220,6 +220,23 @@ pub(crate) fn sections(lang: Lang, here: &Here) -> Vec<Section> {
     HELP.sections.iter().map(section).collect()
 }
 
+/// The page as plain text, for the terminal: in Chinese where the language of the environment begins so.
+pub fn syntax_in(language: &str) -> String {
+    let lang = match language.starts_with("zh") {
+        true => Lang::Zh,
+        false => Lang::En,
+    };
+    let here = Here::of(None, now_ms(), 0);
+    let mut out = format!("{}\n\n{}\n", HELP.heading.of(lang), HELP.lead.of(lang));
+    for section in sections(lang, &here) {
+        out += &format!("\n{}\n", section.heading);
+        for row in section.rows {
+            out += &format!("  {}\n      {}\n", row.queries.join("   "), row.meaning);
+        }
+    }
+    out
+}
+
 fn chosen(lang: Lang, zh: &'static str, en: &'static str) -> &'static str {
     match lang {
         Lang::Zh => zh,

@@ -86,6 +86,11 @@ pub(crate) struct Labels {
     pub(crate) too_many: &'static str,
     pub(crate) too_many_text: &'static str,
     pub(crate) did_you_mean: &'static str,
+    pub(crate) weaker: &'static str,
+    pub(crate) weaker_all: &'static str,
+    pub(crate) matching: &'static str,
+    /// As the search decides, all, most, any.
+    pub(crate) match_names: [&'static str; 4],
     pub(crate) related: &'static str,
     pub(crate) feed: &'static str,
     pub(crate) topics: &'static str,
@@ -201,6 +206,7 @@ pub(crate) struct ParameterLabels {
     pub(crate) backwards: &'static str,
     pub(crate) number: &'static str,
     pub(crate) sort: &'static str,
+    pub(crate) matching: &'static str,
     pub(crate) half_life: &'static str,
     pub(crate) group: &'static str,
     pub(crate) flag: &'static str,
@@ -245,6 +251,9 @@ pub(crate) struct Counts {
     pub(crate) same_lines: Counted,
     pub(crate) characters: Counted,
     pub(crate) left_out_versions: Counted,
+    pub(crate) weaker: Counted,
+    pub(crate) without_quotes: Counted,
+    pub(crate) all_dates: Counted,
 }
 
 #[cfg(test)]

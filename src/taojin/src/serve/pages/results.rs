@@ -13,9 +13,9 @@ use super::view::{Choice, Chrome, address, kept, link, outward, title};
 use crate::serve::config::{Config, PAGE_HITS};
 use crate::serve::search::param_error::echo;
 use crate::serve::search::params::Params;
-use crate::serve::search::source::{Found, FoundList};
-use taojin_search::index::Sort;
-use taojin_search::query::{MAX_QUERY_CHARS, Note};
+use crate::serve::search::source::{Found, FoundList, LeaveOut, Offer, WeakerList};
+use taojin_search::index::{Match, Reason, Sort};
+use taojin_search::query::{MAX_QUERY_CHARS, Misread, Note};
 
 /// Page numbers shown to either side of the current one.
 const PAGES_AROUND: usize = 4;
@@ -36,6 +36,18 @@ pub(crate) struct HitView {
     id: String,
     /// Link to the reprints, and how many there are.
     reprints: Option<Choice>,
+    /// Why it stands here, if that was asked for.
+    reasons: Vec<String>,
+}
+
+/// What matches less than the hits before it.
+pub(crate) struct WeakerView {
+    line: String,
+    /// Number of the first one.
+    first: usize,
+    hits: Vec<HitView>,
+    /// Link to the search that lists them all.
+    all: Option<String>,
 }
 
 #[derive(Template)]
@@ -49,6 +61,10 @@ pub(crate) struct ResultsPage {
     chips: Vec<Choice>,
     notes: Vec<String>,
     did_you_mean: Option<Choice>,
+    /// Searches that find something, where this one finds nothing.
+    offers: Vec<Choice>,
+    weaker: Option<WeakerView>,
+    matches: Vec<Choice>,
     /// Out of the reprints of one report, back to the result they belong to.
     ungrouped: Option<String>,
     chart: Option<Chart>,
@@ -88,6 +104,8 @@ impl ResultsPage {
                 ..params.clone()
             })
         };
+        let weaker = weaker(&c, params, found.weaker, found.hits.len());
+        let offers = found.offers.iter().map(|o| offer(&c, params, o)).collect();
         let hits = found
             .hits
             .into_iter()
@@ -112,6 +130,9 @@ impl ResultsPage {
             first: params.offset + 1,
             beyond: params.offset > 0 && found.total > 0,
             sorts: sorts(&c, params),
+            matches: matches(&c, params),
+            offers,
+            weaker,
             periods: periods(&c, params),
             sites: sites(&c, params, found.sites),
             since_day: day_only(params.since.as_deref()),
@@ -171,6 +192,110 @@ fn note(lang: Lang, note: &Note) -> String {
         (Lang::Zh, Note::NoDate { piece, .. }) => {
             format!("“{}”不是能识别的日期，已按普通文字搜索。", echo(piece))
         }
+        (Lang::Zh, Note::NotSyntax { piece, why }) => {
+            let why = match why {
+                Misread::Operator => "运算符两边没有可以连接的词",
+                Misread::Parenthesis => "缺少另一半括号",
+                Misread::Depth => "括号嵌套过深",
+                Misread::Quote => "引号没有闭合，或者里面没有内容",
+                Misread::Empty => "冒号后面没有内容",
+                Misread::Field => "没有这个字段",
+                Misread::Star => "星号只能跟在字母或数字后面",
+                Misread::Date => "日期不能用 OR 连接、放进括号或排除",
+                Misread::TooMany => "短语、字段和运算符太多",
+            };
+            format!("“{}”：{why}，已按普通文字搜索。", echo(piece))
+        }
+        (Lang::Zh, Note::NoSite { site }) => {
+            format!("site:{}：这里没有这个站点的文档。", echo(site))
+        }
+    }
+}
+
+/// What matches less; its numbers go on behind those of the `shown` hits.
+fn weaker(
+    c: &Chrome,
+    params: &Params,
+    weaker: Option<WeakerList>,
+    shown: usize,
+) -> Option<WeakerView> {
+    let weaker = weaker?;
+    let more = weaker.total > weaker.hits.len() as u64;
+    let all = c.first_page(Params {
+        matching: Match::Any,
+        ..params.clone()
+    });
+    Some(WeakerView {
+        line: c.t.counts.weaker.of(weaker.total),
+        first: params.offset + shown + 1,
+        hits: weaker
+            .hits
+            .into_iter()
+            .map(|hit| hit_view(hit, c, params))
+            .collect(),
+        all: more.then_some(all),
+    })
+}
+
+/// A search that finds something.
+fn offer(c: &Chrome, params: &Params, offer: &Offer) -> Choice {
+    let text = offer.text.clone();
+    let (count, params) = match offer.without {
+        LeaveOut::Quotes => (
+            &c.t.counts.without_quotes,
+            Params {
+                text,
+                ..params.clone()
+            },
+        ),
+        LeaveOut::Dates => {
+            let params = Params {
+                text,
+                since: None,
+                until: None,
+                changed: None,
+                ..params.clone()
+            };
+            (&c.t.counts.all_dates, params)
+        }
+    };
+    Choice::link(count.of(offer.total), c.first_page(params))
+}
+
+fn matches(c: &Chrome, params: &Params) -> Vec<Choice> {
+    if params.text.is_empty() {
+        return Vec::new();
+    }
+    let all = [Match::Auto, Match::All, Match::Most, Match::Any];
+    let choice = |(matching, label): (Match, &&'static str)| Choice {
+        label: (*label).to_owned(),
+        href: c.first_page(Params {
+            matching,
+            ..params.clone()
+        }),
+        chosen: params.matching == matching,
+        count: None,
+    };
+    all.into_iter().zip(&c.t.match_names).map(choice).collect()
+}
+
+/// Why a hit stands where it does, in the reader's language.
+fn reason(lang: Lang, reason: &Reason) -> String {
+    if lang == Lang::En {
+        return reason.to_string();
+    }
+    match reason {
+        Reason::AsTyped { title, text } => match (title, text) {
+            (true, true) => "标题和正文里有与检索词完全相同的文字".to_owned(),
+            (true, false) => "标题里有与检索词完全相同的文字".to_owned(),
+            _ => "正文里有与检索词完全相同的文字".to_owned(),
+        },
+        Reason::AllWords => "含有全部检索词".to_owned(),
+        Reason::Word { word, times, title } => {
+            let also = if *title { "，标题里也有" } else { "" };
+            format!("“{word}”：正文出现 {times} 次{also}")
+        }
+        Reason::Missing { word } => format!("“{word}”：没有出现"),
     }
 }
 
@@ -179,6 +304,7 @@ fn unfiltered(params: &Params) -> Params {
     Params {
         text: params.text.clone(),
         sort: params.sort,
+        matching: params.matching,
         lang: params.lang,
         ..Params::default()
     }
@@ -208,6 +334,7 @@ fn hit_view(hit: Found, c: &Chrome, params: &Params) -> HitView {
         Choice::link(c.t.counts.reprints.of(hit.duplicates), href)
     });
     HitView {
+        reasons: hit.reasons.iter().map(|r| reason(c.lang, r)).collect(),
         reprints,
         id: hit.id.clone(),
         title: title(&hit.title, c.t),

@@ -7,7 +7,7 @@ use super::html::Html;
 use super::labels::Labels;
 use super::lang::Lang;
 use super::moment::{Clock, Moment};
-use crate::serve::search::params::{Params, sort_code};
+use crate::serve::search::params::{Params, match_code, sort_code};
 use crate::serve::search::source::Marked;
 use taojin_search::index::{SiteTitles, Sort};
 
@@ -134,6 +134,7 @@ pub(crate) fn kept(params: &Params, with_query: bool) -> Vec<(&'static str, Stri
     if params.sort != Sort::default() {
         fields.push(("sort", sort_code(params.sort).to_owned()));
     }
+    fields.extend(match_code(params.matching).map(|code| ("match", code.to_owned())));
     fields.extend(params.lang.map(|l| ("lang", l.code().to_owned())));
     fields
 }

@@ -2,41 +2,145 @@
 //! marked titles and snippets. Never writes.
 
 use super::source::{
-    Arrived, Found, FoundList, Marked, Related, SearchSource, SourceError, Wanted,
+    Arrived, Found, FoundList, LeaveOut, Marked, Offer, Related, SearchSource, SourceError, Wanted,
+    WeakerList,
 };
 use taojin_extract::Document;
 use taojin_search::index::{
-    Clause, FoundDocument, IndexError, Query, Reader, SiteTitles, Sort, StoredDocument, Suggestion,
-    Target, parse_published,
+    Clause, Filter, Form, FoundDocument, Group, IndexError, Query, Reader, SiteTitles, Sort,
+    StoredDocument, Suggestion, Target, parse_published, reasons,
 };
 use taojin_search::query::dates::Calendar;
 use taojin_search::query::highlight::Highlighter;
-use taojin_search::query::{Parsed, parse};
+use taojin_search::query::{Note, Parsed, parse, without_dates, without_quotes};
 
 /// Width of a snippet: three lines of a phone, two of a desktop.
 const SNIPPET_COLUMNS: usize = 240;
 
 /// Searches the index.
 pub fn ask(reader: &Reader, wanted: &Wanted) -> Result<FoundList, IndexError> {
-    let Parsed { query, notes } = understood(reader, wanted);
-    let highlighter = Highlighter::new(&query, &reader.analyzer().dictionary());
+    let Parsed { query, mut notes } = understood(reader, wanted);
+    let dictionary = reader.analyzer().dictionary();
+    let highlighter = Highlighter::new(&query, &dictionary);
     let found = reader.search(&query)?;
-    let did_you_mean = reader.correction(&query, found.strict)?;
+    let did_you_mean = reader.correction(&query, found.total > 0)?;
+    notes.extend(unknown_sites(reader, &query)?);
     let facets = found.facets.unwrap_or_default();
     let sites = facets.sites.into_iter();
+    let hits = |documents: Vec<FoundDocument>| -> Vec<Found> {
+        let hit = |found: FoundDocument| {
+            let reasons = match wanted.explain {
+                true => reasons(&query, &dictionary, &found),
+                false => Vec::new(),
+            };
+            Found {
+                reasons,
+                ..hit(found, &highlighter)
+            }
+        };
+        documents.into_iter().map(hit).collect()
+    };
     Ok(FoundList {
         total: found.total as u64,
-        hits: found
-            .documents
-            .into_iter()
-            .map(|f| hit(f, &highlighter))
-            .collect(),
+        hits: hits(found.documents),
+        weaker: found.weaker.map(|weaker| WeakerList {
+            total: weaker.total as u64,
+            hits: hits(weaker.documents),
+        }),
+        offers: match found.total {
+            0 => offers(reader, wanted, &query)?,
+            _ => Vec::new(),
+        },
         sites: sites.map(|count| (count.site, count.documents)).collect(),
         dates: facets.dates,
         related: facets.related,
         did_you_mean,
         notes,
     })
+}
+
+/// Sites of the query that no document is of. Where one text means several sites, one of them is enough.
+fn unknown_sites(reader: &Reader, query: &Query) -> Result<Vec<Note>, IndexError> {
+    let mut asked: Vec<Vec<&str>> = Vec::new();
+    let mut waiting: Vec<&Group> = query.groups.iter().collect();
+    while let Some(group) = waiting.pop() {
+        let sites = group
+            .any
+            .iter()
+            .filter(|clause| clause.target == Target::Site);
+        asked.push(sites.map(|clause| clause.text.as_str()).collect());
+        let inner = group.any.iter().filter_map(|clause| match &clause.form {
+            Form::All(groups) => Some(groups),
+            _ => None,
+        });
+        waiting.extend(inner.flatten());
+    }
+    asked.push(query.filter.sites.iter().map(String::as_str).collect());
+    let mut notes = Vec::new();
+    for sites in asked {
+        let mut known = false;
+        for site in &sites {
+            known = known || reader.has_site(site)?;
+        }
+        let unknown = sites.first().filter(|_| !known);
+        notes.extend(unknown.map(|site| Note::NoSite {
+            site: (*site).to_owned(),
+        }));
+    }
+    Ok(notes)
+}
+
+/// Searches like one that found nothing which find something.
+fn offers(reader: &Reader, wanted: &Wanted, query: &Query) -> Result<Vec<Offer>, IndexError> {
+    let mut offers = Vec::new();
+    let mut offer = |without: LeaveOut, wanted: Wanted| -> Result<(), IndexError> {
+        let query = Query {
+            limit: 0,
+            facets: false,
+            ..understood(reader, &wanted).query
+        };
+        let total = reader.search(&query)?.total as u64;
+        if total > 0 {
+            let text = wanted.text;
+            offers.push(Offer {
+                without,
+                text,
+                total,
+            });
+        }
+        Ok(())
+    };
+    let text = without_quotes(&wanted.text);
+    if text != wanted.text {
+        offer(
+            LeaveOut::Quotes,
+            Wanted {
+                text,
+                ..wanted.clone()
+            },
+        )?;
+    }
+    let Filter {
+        since_ms,
+        until_ms,
+        changed_since_ms,
+        changed_until_ms,
+        ..
+    } = query.filter;
+    if [since_ms, until_ms, changed_since_ms, changed_until_ms] != [None; 4] {
+        let all_dates = Wanted {
+            text: without_dates(&wanted.text),
+            since_ms: None,
+            until_ms: None,
+            changed_ms: (None, None),
+            ..wanted.clone()
+        };
+        // Without words that would be every document.
+        if !all_dates.text.is_empty() {
+            offer(LeaveOut::Dates, all_dates)?;
+        }
+    }
+    Ok(offers)
 }
 
 /// The query for the index that a search stands for, and what should be said about it.
@@ -47,10 +151,11 @@ pub fn understood(reader: &Reader, wanted: &Wanted) -> Parsed {
     };
     let mut parsed = parse(&wanted.text, &calendar);
     let query = &mut parsed.query;
-    for group in &mut query.groups {
-        let clauses = std::mem::take(&mut group.any).into_iter();
-        group.any = clauses.flat_map(|c| by_title(reader, c)).collect();
-    }
+    query.matching = wanted.matching;
+    query
+        .groups
+        .iter_mut()
+        .for_each(|group| by_titles(reader, group));
     let named = wanted.sites.iter();
     query.filter.sites = named.flat_map(|s| names(reader, s)).collect();
     query
@@ -79,6 +184,17 @@ fn names(reader: &Reader, text: &str) -> Vec<String> {
     let mut names = vec![text.to_owned()];
     names.extend(reader.titles().names(text));
     names
+}
+
+/// A group with every name of its sites.
+fn by_titles(reader: &Reader, group: &mut Group) {
+    let clauses = std::mem::take(&mut group.any).into_iter();
+    group.any = clauses.flat_map(|c| by_title(reader, c)).collect();
+    for clause in &mut group.any {
+        if let Form::All(groups) = &mut clause.form {
+            groups.iter_mut().for_each(|group| by_titles(reader, group));
+        }
+    }
 }
 
 /// `site:` with every name that its text may mean; any other clause as it is.
@@ -161,6 +277,7 @@ fn hit(found: FoundDocument, highlighter: &Highlighter) -> Found {
         score: found.score,
         group: found.group,
         duplicates: found.duplicates,
+        reasons: Vec::new(),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::serve::pages::sentences::fill;
 /// Characters of a refused value that an error message repeats.
 const ECHO_CHARS: usize = 40;
 /// Names that a search of the web page knows; the API knows all but the last.
-pub(crate) const NAMES: [&str; 13] = [
+pub(crate) const NAMES: [&str; 15] = [
     "q",
     "site",
     "since",
@@ -18,6 +18,8 @@ pub(crate) const NAMES: [&str; 13] = [
     "group",
     "grouped",
     "facets",
+    "match",
+    "explain",
     "limit",
     "offset",
     "lang",
@@ -43,6 +45,8 @@ pub(crate) enum ParamError {
     },
     /// Not one of the orders.
     Sort { value: String },
+    /// Not a way to match.
+    Match { value: String },
     /// Not a period of more than nothing.
     HalfLife { value: String },
     /// Not the id of a group of reprints.
@@ -68,6 +72,7 @@ impl ParamError {
             ParamError::TooLong { .. } | ParamError::TooCostly { .. } => "q",
             ParamError::Backwards => "until",
             ParamError::Sort { .. } => "sort",
+            ParamError::Match { .. } => "match",
             ParamError::HalfLife { .. } => "half_life",
             ParamError::Group { .. } => "group",
             ParamError::Sites { .. } | ParamError::SiteName { .. } => "site",
@@ -109,6 +114,7 @@ impl ParamError {
                 )
             }
             ParamError::Sort { value } => fill(p.sort, &[("value", value)]),
+            ParamError::Match { value } => fill(p.matching, &[("value", value)]),
             ParamError::HalfLife { value } => fill(p.half_life, &[("value", value)]),
             ParamError::Group { value } => fill(p.group, &[("value", value)]),
             ParamError::Flag { name, value } => fill(p.flag, &[("name", name), ("value", value)]),

@@ -5,7 +5,7 @@ use super::param_error::{NAMES, ParamError, echo};
 use super::source::Wanted;
 use crate::serve::config::{Config, DEFAULT_LIMIT, SITES_MAX};
 use crate::serve::pages::lang::Lang;
-use taojin_search::index::{MAX_SINGLE_CHARACTERS, Sort, Stop};
+use taojin_search::index::{MAX_SINGLE_CHARACTERS, Match, Sort, Stop};
 use taojin_search::query::dates::{Calendar, period_ms};
 use taojin_search::query::parse;
 
@@ -34,6 +34,9 @@ pub(crate) struct Params {
     /// First and last moment of the last change; the last exclusive.
     pub(crate) changed_ms: (Option<i64>, Option<i64>),
     pub(crate) sort: Sort,
+    pub(crate) matching: Match,
+    /// Whether each hit says why it stands where it does.
+    pub(crate) explain: bool,
     /// `half_life` as written, for links.
     pub(crate) half_life: Option<String>,
     /// Age that halves a score, milliseconds; none: the configured one.
@@ -90,6 +93,8 @@ impl Params {
             until_ms: self.until_ms,
             changed_ms: self.changed_ms,
             sort: self.sort,
+            matching: self.matching,
+            explain: self.explain,
             half_life_ms: self.half_life_ms,
             now_ms: self.now_ms,
             group: self.group,
@@ -214,6 +219,8 @@ impl Params {
                 self.changed = Some(value.to_owned());
             }
             "sort" => self.sort = sort(value)?,
+            "match" => self.matching = matching(value)?,
+            "explain" => self.explain = flag(name, value)?,
             "half_life" if !value.is_empty() => {
                 self.half_life_ms = Some(half_life_ms(value)?);
                 self.half_life = Some(value.to_owned());
@@ -264,6 +271,12 @@ impl Params {
         if self.sort != Sort::default() {
             out.append_pair("sort", sort_code(self.sort));
         }
+        if let Some(code) = match_code(self.matching) {
+            out.append_pair("match", code);
+        }
+        if self.explain {
+            out.append_pair("explain", "true");
+        }
         if let Some(half_life) = &self.half_life {
             out.append_pair("half_life", half_life);
         }
@@ -289,6 +302,26 @@ pub(crate) fn sort_code(sort: Sort) -> &'static str {
         Sort::Relevance => "relevance",
         Sort::Date => "date",
         Sort::Both => "both",
+    }
+}
+
+/// The value of `match` in links and forms; none is the default.
+pub(crate) fn match_code(matching: Match) -> Option<&'static str> {
+    match matching {
+        Match::Auto => None,
+        Match::All => Some("all"),
+        Match::Most => Some("most"),
+        Match::Any => Some("any"),
+    }
+}
+
+fn matching(value: &str) -> Result<Match, ParamError> {
+    match value {
+        "" => Ok(Match::Auto),
+        "all" => Ok(Match::All),
+        "most" => Ok(Match::Most),
+        "any" => Ok(Match::Any),
+        _ => Err(ParamError::Match { value: echo(value) }),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use taojin_extract::Document;
 use taojin_search::index::SiteTitles;
-use taojin_search::index::{Dates, Sort, Stop, Suggestion};
+use taojin_search::index::{Dates, Match, Reason, Sort, Stop, Suggestion};
 use taojin_search::query::Note;
 pub(crate) use taojin_search::query::snippet::Marked;
 
@@ -14,6 +14,10 @@ pub struct Wanted {
     pub text: String,
     /// Sites to search; empty: all.
     pub sites: Vec<String>,
+    /// How many of the plain words a document must have.
+    pub matching: Match,
+    /// Whether each hit says why it stands where it does.
+    pub explain: bool,
     /// First moment of publication, Unix milliseconds, inclusive.
     pub since_ms: Option<i64>,
     /// Last moment of publication, Unix milliseconds, exclusive.
@@ -60,12 +64,44 @@ pub struct Found {
     pub source: Option<String>,
     /// The best part of the text.
     pub snippet: Marked,
-    /// BM25 of the two fields together, halved with each half-life in the order [`Sort::Both`].
+    /// BM25 of the two fields together, raised by thousands where the query stands as typed, halved with each half-life in
+    /// the order [`Sort::Both`].
     pub score: f32,
     /// What it shares with its reprints; none for a text too short to tell.
     pub group: Option<u64>,
     /// How many other documents that match are reprints of the same text.
     pub duplicates: u64,
+    /// Why it stands where it does, if that was asked for.
+    pub reasons: Vec<Reason>,
+}
+
+/// Documents that share something with a query but do not match it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct WeakerList {
+    /// How many there are.
+    pub total: u64,
+    /// The best of them.
+    pub hits: Vec<Found>,
+}
+
+/// What a search that finds nothing could leave out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeaveOut {
+    /// Quotes: the words may stand apart.
+    Quotes,
+    /// Limits of time.
+    Dates,
+}
+
+/// A search that finds something, for one that finds nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// What it leaves out.
+    pub without: LeaveOut,
+    /// Its query.
+    pub text: String,
+    /// Documents that it finds.
+    pub total: u64,
 }
 
 /// What goes with a document.
@@ -97,6 +133,10 @@ pub struct FoundList {
     pub total: u64,
     /// The hits asked for, in order.
     pub hits: Vec<Found>,
+    /// What matches less, where the page has room behind the last hit.
+    pub weaker: Option<WeakerList>,
+    /// Searches that find something, where this one finds nothing.
+    pub offers: Vec<Offer>,
     /// Matching documents by site, largest first, when asked for; the site filter itself does not count here, so
     /// that a reader sees what another site would give.
     pub sites: Vec<(String, u64)>,

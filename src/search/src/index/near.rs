@@ -1,0 +1,209 @@
+//! Two texts near each other. In: the grams of both and the most characters between them. Out: the documents in which they
+//! stand so, in either order. Reads positions only of documents that have all grams of both.
+
+use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::query::{ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
+use tantivy::schema::{Field, IndexRecordOption, Term};
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
+
+use crate::analyze::{GramPhrase, gram_phrase, gram_term};
+
+/// A text as grams: each with its distance in characters from the first, and the length of the text.
+#[derive(Debug, Clone)]
+struct Side {
+    grams: Vec<(u32, Term)>,
+    chars: u32,
+}
+
+/// Two texts with so many characters between them at most.
+#[derive(Debug, Clone)]
+pub(super) struct Near {
+    field: Field,
+    sides: [Side; 2],
+    within: u32,
+}
+
+impl Near {
+    /// None where one of the texts, in normal form, is no chain of grams.
+    pub(super) fn new(field: Field, texts: [&str; 2], within: u32) -> Option<Self> {
+        let sides = [Side::new(field, texts[0])?, Side::new(field, texts[1])?];
+        Some(Self {
+            field,
+            sides,
+            within,
+        })
+    }
+}
+
+impl Side {
+    fn new(field: Field, text: &str) -> Option<Self> {
+        let text = text.trim();
+        let GramPhrase::Chain(chain) = gram_phrase(text) else {
+            return None;
+        };
+        let term = |gram: &str| Term::from_field_text(field, &gram_term(gram));
+        let grams = chain
+            .iter()
+            .map(|(place, gram)| (u32::try_from(*place).unwrap_or(u32::MAX), term(gram)));
+        Some(Self {
+            grams: grams.collect(),
+            chars: u32::try_from(text.chars().count()).unwrap_or(u32::MAX),
+        })
+    }
+}
+
+impl Query for Near {
+    fn weight(&self, _: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(Box::new(NearWeight(self.clone())))
+    }
+}
+
+struct NearWeight(Near);
+
+impl Weight for NearWeight {
+    fn scorer(&self, segment: &SegmentReader, _: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        let index = segment.inverted_index(self.0.field)?;
+        let mut sides = Vec::with_capacity(2);
+        for side in &self.0.sides {
+            let mut found = Vec::with_capacity(side.grams.len());
+            for (place, term) in &side.grams {
+                let option = IndexRecordOption::WithFreqsAndPositions;
+                let Some(postings) = index.read_postings(term, option)? else {
+                    return Ok(Box::new(EmptyScorer));
+                };
+                found.push((*place, postings));
+            }
+            sides.push((found, side.chars));
+        }
+        let mut docs = NearDocs {
+            sides,
+            within: self.0.within,
+            doc: 0,
+        };
+        docs.find(0);
+        Ok(Box::new(ConstScorer::new(docs, 1.0)))
+    }
+
+    fn explain(&self, segment: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
+        let mut scorer = self.scorer(segment, 1.0)?;
+        match scorer.doc() <= doc && scorer.seek(doc) == doc {
+            true => Ok(Explanation::new("near each other", 1.0)),
+            false => Err(TantivyError::InvalidArgument(format!("not in {doc}"))),
+        }
+    }
+}
+
+struct NearDocs {
+    sides: Vec<(Vec<(u32, SegmentPostings)>, u32)>,
+    within: u32,
+    doc: DocId,
+}
+
+impl NearDocs {
+    /// The first document from this one on in which the texts are near each other.
+    fn find(&mut self, from: DocId) {
+        let mut doc = from;
+        'next: loop {
+            for (grams, _) in &mut self.sides {
+                for (_, postings) in grams {
+                    if postings.doc() < doc {
+                        postings.seek(doc);
+                    }
+                    if postings.doc() != doc {
+                        doc = postings.doc();
+                        if doc == TERMINATED {
+                            self.doc = TERMINATED;
+                            return;
+                        }
+                        continue 'next;
+                    }
+                }
+            }
+            if self.is_near() {
+                self.doc = doc;
+                return;
+            }
+            doc += 1;
+        }
+    }
+
+    /// Whether the texts are near each other in the document where all postings stand.
+    fn is_near(&mut self) -> bool {
+        let mut places = Vec::with_capacity(2);
+        for (grams, chars) in &mut self.sides {
+            places.push((starts(grams), *chars));
+        }
+        let [(first, first_chars), (second, second_chars)] = places.as_slice() else {
+            return false;
+        };
+        let follows = |a: u32, chars: u32, b: u32| {
+            let end = a.saturating_add(chars);
+            b >= end && b - end <= self.within
+        };
+        let mut behind = 0;
+        for a in first {
+            // What ends too far before this one does so for those behind it.
+            let reach = first_chars.max(second_chars).saturating_add(self.within);
+            while second
+                .get(behind)
+                .is_some_and(|b| b.saturating_add(reach) < *a)
+            {
+                behind += 1;
+            }
+            let close = second.iter().skip(behind);
+            for b in close.take_while(|b| **b <= a.saturating_add(reach)) {
+                if follows(*a, *first_chars, *b) || follows(*b, *second_chars, *a) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+/// Where a chain of grams begins in the document at which its postings stand.
+fn starts(grams: &mut [(u32, SegmentPostings)]) -> Vec<u32> {
+    let mut starts: Option<Vec<u32>> = None;
+    let mut positions = Vec::new();
+    for (place, postings) in grams {
+        postings.positions(&mut positions);
+        let here = positions.iter().filter_map(|at| at.checked_sub(*place));
+        starts = Some(match starts {
+            None => here.collect(),
+            Some(before) => {
+                let here: Vec<u32> = here.collect();
+                let also = |start: &u32| here.binary_search(start).is_ok();
+                before.into_iter().filter(also).collect()
+            }
+        });
+    }
+    starts.unwrap_or_default()
+}
+
+impl DocSet for NearDocs {
+    fn advance(&mut self) -> DocId {
+        if self.doc != TERMINATED {
+            self.find(self.doc + 1);
+        }
+        self.doc
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        match target {
+            TERMINATED => self.doc = TERMINATED,
+            _ if self.doc < target => self.find(target),
+            _ => {}
+        }
+        self.doc
+    }
+
+    fn doc(&self) -> DocId {
+        self.doc
+    }
+
+    fn size_hint(&self) -> u32 {
+        let all = self.sides.iter().flat_map(|(grams, _)| grams);
+        let hints = all.map(|(_, postings)| postings.size_hint());
+        hints.min().unwrap_or_default()
+    }
+}

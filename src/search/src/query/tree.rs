@@ -1,0 +1,246 @@
+//! The pieces of a query put together. In: pieces. Out: a tree of what is joined by what, and remarks on what joins
+//! nothing. Never fails: what joins nothing is text.
+//!
+//! `NEAR` binds first, then `AND`, then `OR`, and a blank last: `进口 LNG OR 管道气` asks for 进口 and one of the others.
+
+use std::ops::Range;
+
+use super::pieces::{Piece, Placed, Sign, Text, plain};
+use super::{Misread, Note};
+use crate::index::Target;
+
+/// Deepest parentheses; deeper ones are text.
+const MAX_DEPTH: usize = 8;
+
+/// A part of a query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Node {
+    Text(Text),
+    /// Put next to each other.
+    Beside(Vec<Node>),
+    And(Vec<Node>),
+    Or(Vec<Node>),
+    /// Without this.
+    Not(Box<Node>),
+    /// This, whatever the other words are.
+    Needed(Box<Node>),
+    /// Looked for here.
+    In(Target, Box<Node>),
+    Near(Text, Text, u32),
+}
+
+/// A part of the query that stands in no parentheses, with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) node: Node,
+    pub(super) at: Range<usize>,
+}
+
+/// All parts of a query.
+pub(super) fn parts(typed: &str, pieces: Vec<Placed>, notes: &mut Vec<Note>) -> Vec<Part> {
+    let mut joiner = Joiner {
+        typed,
+        pieces,
+        at: 0,
+        notes,
+    };
+    joiner.settle_parentheses();
+    let mut parts = Vec::new();
+    while joiner.at < joiner.pieces.len() {
+        let start = joiner.place().start;
+        if let Some(node) = joiner.or() {
+            let end = joiner.end();
+            parts.push(Part {
+                node,
+                at: start..end,
+            });
+        }
+    }
+    parts
+}
+
+struct Joiner<'a> {
+    typed: &'a str,
+    pieces: Vec<Placed>,
+    at: usize,
+    notes: &'a mut Vec<Note>,
+}
+
+impl Joiner<'_> {
+    /// Makes text of parentheses that are not closed, close nothing or are too deep.
+    fn settle_parentheses(&mut self) {
+        let mut open: Vec<usize> = Vec::new();
+        let mut odd: Vec<(usize, Misread)> = Vec::new();
+        for (at, placed) in self.pieces.iter().enumerate() {
+            match placed.piece {
+                Piece::Open { .. } => open.push(at),
+                Piece::Close => match open.pop() {
+                    Some(begin) if open.len() >= MAX_DEPTH => {
+                        odd.push((begin, Misread::Depth));
+                        odd.push((at, Misread::Depth));
+                    }
+                    Some(_) => {}
+                    None => odd.push((at, Misread::Parenthesis)),
+                },
+                _ => {}
+            }
+        }
+        odd.extend(open.into_iter().map(|at| (at, Misread::Parenthesis)));
+        for (at, why) in odd {
+            self.to_text(at, why);
+        }
+    }
+
+    /// Makes text of a piece that joins nothing, and says so.
+    fn to_text(&mut self, at: usize, why: Misread) {
+        let Some(placed) = self.pieces.get_mut(at) else {
+            return;
+        };
+        let text = self.typed.get(placed.at.clone()).unwrap_or_default();
+        placed.piece = plain(text, Some(why));
+    }
+
+    fn piece(&self, ahead: usize) -> Option<&Piece> {
+        self.pieces.get(self.at + ahead).map(|placed| &placed.piece)
+    }
+
+    fn place(&self) -> Range<usize> {
+        self.pieces.get(self.at).map_or(0..0, |p| p.at.clone())
+    }
+
+    /// End of the piece before this one.
+    fn end(&self) -> usize {
+        let before = self.at.checked_sub(1).and_then(|at| self.pieces.get(at));
+        before.map_or(0, |placed| placed.at.end)
+    }
+
+    /// What stands beside each other, up to the end or the closing parenthesis.
+    fn beside(&mut self) -> Option<Node> {
+        let mut all = Vec::new();
+        while !matches!(self.piece(0), None | Some(Piece::Close)) {
+            all.extend(self.or());
+        }
+        joined(all, Node::Beside)
+    }
+
+    fn or(&mut self) -> Option<Node> {
+        let mut any: Vec<Node> = self.and().into_iter().collect();
+        while self.joins(&Piece::Or, !any.is_empty()) {
+            any.extend(self.and());
+        }
+        joined(any, Node::Or)
+    }
+
+    fn and(&mut self) -> Option<Node> {
+        let mut all: Vec<Node> = self.unit().into_iter().collect();
+        while self.joins(&Piece::And, !all.is_empty()) {
+            all.extend(self.unit());
+        }
+        joined(all, Node::And)
+    }
+
+    /// Whether this operator stands here between two parts; steps behind it if it does.
+    fn joins(&mut self, operator: &Piece, before: bool) -> bool {
+        if self.piece(0) != Some(operator) {
+            return false;
+        }
+        let starts =
+            |piece: Option<&Piece>| matches!(piece, Some(Piece::Text(_) | Piece::Open { .. }));
+        let refused = self.piece(1) == Some(&Piece::Not) && starts(self.piece(2));
+        if before && (refused || starts(self.piece(1))) {
+            self.at += 1;
+            return true;
+        }
+        false
+    }
+
+    /// A text, a group in parentheses, or what is refused.
+    fn unit(&mut self) -> Option<Node> {
+        match self.piece(0)?.clone() {
+            Piece::Not if matches!(self.piece(1), Some(Piece::Text(_) | Piece::Open { .. })) => {
+                self.at += 1;
+                self.unit().map(|node| Node::Not(Box::new(node)))
+            }
+            Piece::Open { sign, field } => {
+                self.at += 1;
+                let inside = self.beside();
+                // The closing parenthesis: `settle_parentheses` left only pairs.
+                self.at += 1;
+                let node = inside?;
+                let node = match field {
+                    Some(target) => Node::In(target, Box::new(node)),
+                    None => node,
+                };
+                Some(signed(node, sign))
+            }
+            Piece::Text(text) => {
+                let start = self.place();
+                self.at += 1;
+                if let Some(why) = text.misread {
+                    let piece = self.typed.get(start).unwrap_or_default().to_owned();
+                    self.notes.push(Note::NotSyntax { piece, why });
+                }
+                Some(self.near(text))
+            }
+            _ => {
+                self.to_text(self.at, Misread::Operator);
+                self.unit()
+            }
+        }
+    }
+
+    /// A text, with the one that is to stand near it.
+    fn near(&mut self, first: Text) -> Node {
+        if let (Some(&Piece::Near(within)), Some(Piece::Text(second))) =
+            (self.piece(0), self.piece(1))
+        {
+            let plain = |text: &Text| text.sign == Sign::None && text.field.is_none();
+            let long = |text: &Text| text.text.chars().count() > 1;
+            if plain(&first) && plain(second) && long(&first) && long(second) {
+                let second = second.clone();
+                self.at += 2;
+                return Node::Near(first, second, within);
+            }
+        }
+        let sign = first.sign;
+        signed(Node::Text(first), sign)
+    }
+}
+
+fn signed(node: Node, sign: Sign) -> Node {
+    match sign {
+        Sign::None => node,
+        Sign::Plus => Node::Needed(Box::new(node)),
+        Sign::Minus => Node::Not(Box::new(node)),
+    }
+}
+
+fn joined(mut all: Vec<Node>, join: impl Fn(Vec<Node>) -> Node) -> Option<Node> {
+    match all.len() {
+        0 => None,
+        1 => all.pop(),
+        _ => Some(join(all)),
+    }
+}
+
+impl Node {
+    /// Whether it leaves documents out that the words around it find.
+    pub(super) fn narrows(&self) -> bool {
+        match self {
+            Node::Text(text) => text.field.is_some(),
+            Node::Not(_) | Node::In(..) => true,
+            Node::And(all) | Node::Or(all) => all.iter().any(Node::narrows),
+            Node::Beside(_) | Node::Needed(_) | Node::Near(..) => false,
+        }
+    }
+
+    /// How many texts it has.
+    pub(super) fn texts(&self) -> usize {
+        match self {
+            Node::Text(_) => 1,
+            Node::Near(..) => 2,
+            Node::Not(inner) | Node::In(_, inner) | Node::Needed(inner) => inner.texts(),
+            Node::Beside(all) | Node::And(all) | Node::Or(all) => all.iter().map(Node::texts).sum(),
+        }
+    }
+}
