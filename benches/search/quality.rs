@@ -63,8 +63,11 @@ pub(crate) fn ranking(folder: &Path, scratch: &Path, analyzer: &Analyzer, news: 
         let mut scores = Scores::default();
         for question in &questions {
             let found = reader.search(&parse(&question.text, &BEIJING).query);
-            let found = found.expect("an answer").documents;
-            scores.add(question, found.iter().map(|d| d.stored.fingerprint));
+            let found = found.expect("an answer");
+            // As a page shows them: what fits, then what fits less.
+            let weaker = found.weaker.iter().flat_map(|weaker| &weaker.documents);
+            let shown = found.documents.iter().chain(weaker);
+            scores.add(question, shown.map(|d| d.stored.fingerprint));
         }
         println!("{name} (+ {noise} news): taojin {}", scores.line());
     }

@@ -287,6 +287,18 @@ const QUERY: &[&str] = &[
     "source:",
     "2020",
     "-01",
+    "AND",
+    "NOT",
+    "NEAR/5",
+    "（",
+    "）",
+    "＋",
+    "｜",
+    "与",
+    "非",
+    "!",
+    "字号:",
+    "SU*",
     "昨天",
     "7d",
     "石油",
@@ -316,7 +328,17 @@ fn query_as_typed() {
         now_ms: NOW_MS,
     };
     bolero::check!().for_each(move |input: &[u8]| {
-        let parsed = query::parse(&spell_text(input, QUERY), &calendar);
+        let typed = spell_text(input, QUERY);
+        let parsed = query::parse(&typed, &calendar);
         assert!(parsed.notes.len() <= query::MAX_QUERY_CHARS);
+        let leaves = parsed.query.groups.iter().flat_map(|group| group.leaves());
+        assert!(
+            leaves.clone().count() <= 32 && leaves.clone().all(|leaf| !leaf.text.trim().is_empty())
+        );
+        for narrowing in query::narrowings(&typed) {
+            assert!(typed.contains(&narrowing.text));
+        }
+        assert!(query::without_dates(&typed).len() <= typed.len() * 2);
+        assert!(query::without_quotes(&typed).len() <= typed.len());
     });
 }

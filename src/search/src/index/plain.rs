@@ -251,25 +251,33 @@ impl Builder<'_> {
 }
 
 /// What is demanded for a word: the word itself, but for a single character the pair it makes with another one
-/// beside it, because names outside the dictionary are cut into single characters.
+/// beside it, because names outside the dictionary are cut into single characters, and a number with the character that
+/// follows it: 6口 is no 6月.
 fn unit_text<'t>(normal: &'t str, words: &[Word], index: usize) -> &'t str {
     let Some(word) = words.get(index) else {
         return "";
     };
     let text = word.of(normal);
     let lone = |other: &&Word| is_single(other.of(normal)) && !is_stop_word(other.of(normal));
-    if !is_single(text) {
-        return text;
-    }
-    let next = words
-        .get(index + 1)
-        .filter(|next| next.start == word.end)
-        .filter(lone);
+    let next = words.get(index + 1).filter(|next| next.start == word.end);
     let before = index
         .checked_sub(1)
         .and_then(|i| words.get(i))
-        .filter(|before| before.end == word.start)
-        .filter(lone);
+        .filter(|before| before.end == word.start);
+    let counts = |word: &Word| word.of(normal).bytes().all(|byte| byte.is_ascii_digit());
+    if counts(word) {
+        let counted = next.filter(|next| is_single(next.of(normal)));
+        let end = counted.map_or(word.end, |next| next.end);
+        return normal.get(word.start..end).unwrap_or(text);
+    }
+    if !is_single(text) {
+        return text;
+    }
+    if let Some(number) = before.filter(|before| counts(before)) {
+        return normal.get(number.start..word.end).unwrap_or(text);
+    }
+    let next = next.filter(lone);
+    let before = before.filter(lone);
     match (before, next) {
         (_, Some(next)) => normal.get(word.start..next.end).unwrap_or(text),
         (Some(before), None) => normal.get(before.start..word.end).unwrap_or(text),

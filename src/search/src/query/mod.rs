@@ -217,8 +217,14 @@ impl Parser<'_> {
             Node::Needed(node) if matches!(&*node, Node::Text(text) if is_date(text)) => {
                 self.part(*node, typed);
             }
+            // No document can be refused for a date: it is searched as it stands.
+            Node::Not(node) if matches!(&*node, Node::Text(text) if is_date(text)) => {
+                self.words.push(typed.to_owned());
+                let (piece, why) = (typed.to_owned(), Misread::Date);
+                self.notes.push(Note::NotSyntax { piece, why });
+            }
             Node::Text(text) if is_plain(&text) => match address(&text.text) {
-                Some(address) if self.texts < MAX_TEXTS => {
+                Some(address) if self.texts + 2 <= MAX_TEXTS => {
                     self.texts += 2;
                     self.query.groups.push(at_address(address));
                 }
@@ -316,7 +322,7 @@ impl Parser<'_> {
             Some(_) => {
                 let (piece, why) = (text.raw.clone(), Misread::Date);
                 self.notes.push(Note::NotSyntax { piece, why });
-                target
+                return Clause::words(target, text.raw);
             }
         };
         if text.quoted {

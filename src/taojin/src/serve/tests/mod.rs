@@ -27,6 +27,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
 use tower::ServiceExt;
 
+use super::search::source::{LeaveOut, Offer, WeakerList};
 use super::*;
 use taojin_extract::{Comment, Document, Image};
 use taojin_search::index::{Suggested, Suggestion};
@@ -178,6 +179,22 @@ impl SearchSource for Fake {
             }],
             _ => Vec::new(),
         };
+        if wanted.text == "weak" {
+            let other = Wanted {
+                text: "a".to_owned(),
+                ..wanted.clone()
+            };
+            let hits = self.search(&other)?.hits;
+            return Ok(FoundList {
+                weaker: Some(WeakerList { total: 40, hits }),
+                offers: vec![Offer {
+                    without: LeaveOut::Quotes,
+                    text: "油价 上涨".to_owned(),
+                    total: 7,
+                }],
+                ..FoundList::default()
+            });
+        }
         Ok(FoundList {
             notes,
             total: 25,

@@ -108,6 +108,38 @@ async fn a_page_says_what_was_not_understood_in_the_readers_language() {
 }
 
 #[tokio::test]
+async fn what_matches_less_stands_apart_and_offers_are_links() {
+    let page = visit("/?q=weak").await;
+    for part in [
+        "没有找到相关文档",
+        "相关度较低的结果",
+        "另有 40 篇文档",
+        "match=any",
+        "去掉引号：7 篇文档",
+        "<ol class=\"hits\" start=\"1\">",
+    ] {
+        assert!(page.body.contains(part), "{part}: {}", page.body);
+    }
+    let answer = visit("/api/search?q=weak").await;
+    let answer: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+    assert_eq!(
+        (&answer["total"], &answer["weaker"]["total"]),
+        (&0.into(), &40.into())
+    );
+    assert_eq!(answer["hits"], serde_json::json!([]));
+    assert_eq!(answer["weaker"]["hits"].as_array().unwrap().len(), 10);
+    assert_eq!(answer["offers"][0]["without"], "quotes");
+    let refused = visit("/api/search?q=a&match=some").await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(
+        visit("/?q=a&match=all&lang=en")
+            .await
+            .body
+            .contains("name=\"match\" value=\"all\"")
+    );
+}
+
+#[tokio::test]
 async fn pages_turn_and_end() {
     let first = visit("/?q=a&lang=en").await;
     assert!(

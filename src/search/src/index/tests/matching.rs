@@ -1,0 +1,319 @@
+//! What a hit is: what must be first, what counts, and what stands apart. Queries go through the query language.
+
+use super::*;
+use crate::query::dates::Calendar;
+use crate::query::parse;
+
+const CALENDAR: Calendar = Calendar {
+    utc_offset_minutes: 480,
+    now_ms: 0,
+};
+
+fn asked(text: &str) -> Query {
+    Query {
+        limit: 100,
+        ..parse(text, &CALENDAR).query
+    }
+}
+
+/// An index of titles and texts; the first has fingerprint 1.
+fn index(texts: &[(&str, &str)]) -> (tempfile::TempDir, Reader) {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
+    for (at, (title, text)) in (1..).zip(texts) {
+        let url = format!("https://a.example/{at}");
+        add(&mut writer, at, &document(&url, title, text));
+    }
+    writer.commit(texts.len() as u64).unwrap();
+    writer.close().unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
+    (dir, reader)
+}
+
+/// Hits in their order, and the weaker ones.
+fn found(reader: &Reader, query: &Query) -> (Vec<u64>, Vec<u64>) {
+    let found = reader.search(query).unwrap();
+    let all = |documents: &[FoundDocument]| -> Vec<u64> {
+        let all = documents.iter();
+        all.map(|document| document.stored.fingerprint).collect()
+    };
+    let weaker = found.weaker.as_ref().map(|weaker| all(&weaker.documents));
+    let hits = all(&found.documents);
+    assert_eq!(found.total, hits.len());
+    (hits, weaker.unwrap_or_default())
+}
+
+fn sorted(mut all: Vec<u64>) -> Vec<u64> {
+    all.sort_unstable();
+    all
+}
+
+const REPORTS: [(&str, &str); 9] = [
+    ("袁霞当选", "袁霞浩然正气，袁霞说，袁家的人浩然。"),
+    (
+        "安全生产会议",
+        "会议由袁浩然主持，各单位参加，通报了上月的生产情况和下月的安排。",
+    ),
+    (
+        "钻井快讯",
+        "全年完钻16口井，另有26口在钻，口口高产。6月的口径不变。",
+    ),
+    (
+        "钻井月报",
+        "本月在渤海的区块完钻6口井，均获得工业油流，比上月多，各项指标良好。",
+    ),
+    (
+        "发布会",
+        "11月8日举行发布会，18日闭幕，11月底公布结果，11月、18日再议。",
+    ),
+    (
+        "培训通知",
+        "定于2023年11月18日在北京举办培训，请各单位派人参加，食宿自理。",
+    ),
+    ("简报第7期", "第177期、第7期、77个项目，期刊。第7期77号。"),
+    ("简报", "国家能源局安全生产简报第77期：管道巡检。"),
+    ("项目清单", "共有11个、21个和1口，个个落实，一个也不少。"),
+];
+
+#[test]
+fn what_holds_the_query_as_typed_comes_first() {
+    let (_dir, reader) = index(&REPORTS);
+    for (typed, first) in [
+        ("袁浩然", 2),
+        ("6口", 4),
+        ("11月18日", 6),
+        ("第77期", 8),
+        ("1口", 9),
+        ("11个", 9),
+    ] {
+        let (hits, _) = found(&reader, &asked(typed));
+        assert_eq!(hits.first(), Some(&first), "{typed}: {hits:?}");
+        assert!(reader.search(&asked(typed)).unwrap().total <= 2, "{typed}");
+    }
+    // In the title before the text, however often the text says it.
+    let (_dir, reader) = index(&[
+        ("油价", "天然气天然气天然气天然气，天然气。"),
+        ("一篇题目很长的报道：天然气与其他能源在冬季的供应", "内容"),
+        ("气", "天然的气"),
+    ]);
+    assert_eq!(found(&reader, &asked("天然气")), (vec![2, 1], vec![3]));
+}
+
+/// 200 strings of 1 to 12 characters, drawn from the documents: names, numbers, dates, codes and terms as they come.
+#[test]
+fn strings_drawn_from_documents_find_their_documents_first() {
+    let parts = [
+        "渤海",
+        "6口",
+        "井",
+        "袁浩然",
+        "11月18日",
+        "LNG",
+        "CO2驱油",
+        "第77期",
+        "气",
+        "3.5%",
+        "SU7",
+        "增长",
+        "国能发〔2026〕5号",
+        "主任",
+        "的",
+        "页岩气",
+        "1个",
+        "16口",
+        "11月8日",
+        "袁霞",
+        "第7期",
+        "增产",
+        "海油",
+    ];
+    // A generator of fixed seed: the test draws the same strings every time.
+    let mut state: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut next = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    let texts: Vec<String> = (0..120)
+        .map(|_| (0..12).map(|_| parts[next(parts.len())]).collect())
+        .collect();
+    let documents: Vec<(&str, &str)> = texts.iter().map(|text| ("简报", text.as_str())).collect();
+    let (_dir, reader) = index(&documents);
+    let (mut drawn, mut right) = (0, 0);
+    while drawn < 200 {
+        let chars: Vec<char> = texts[next(texts.len())].chars().collect();
+        let from = next(chars.len());
+        let until = (from + 1 + next(12)).min(chars.len());
+        // A run of letters or digits matches as a whole, so none is cut.
+        let run = |at: usize| chars.get(at).is_some_and(char::is_ascii_alphanumeric);
+        let cut = |at: usize| at > 0 && run(at - 1) && run(at);
+        let typed: String = chars[from..until].iter().collect();
+        let odd = |c: char| matches!(c, '〔' | '〕' | '.' | '%' | '的');
+        if cut(from) || cut(until) || typed.contains(odd) {
+            continue;
+        }
+        drawn += 1;
+        let holds = reader
+            .search(&Query {
+                limit: 100,
+                ..literal(&typed)
+            })
+            .unwrap()
+            .total;
+        let hits = reader.search(&asked(&typed)).unwrap().documents;
+        let typed = normalize(&typed).into_owned();
+        let first = hits.iter().take(holds);
+        let first = first.filter(|hit| normalize(&hit.stored.document.text).contains(&typed));
+        right += usize::from(holds > 0 && first.count() == holds.min(hits.len()));
+    }
+    assert!(right >= 198, "{right} of 200");
+}
+
+#[test]
+fn the_total_counts_what_answers_and_the_rest_stands_apart() {
+    let title = "国家能源局关于加强电力安全生产监督管理工作的通知";
+    let (_dir, reader) = index(&[
+        (title, "各单位：现将有关事项通知如下。"),
+        ("关于印发某办法的通知", "现将办法印发给你们，请遵照执行。"),
+        ("电网投资增长", "前十个月电网投资增长，国家电网加强管理。"),
+        ("油价", "国际油价上涨。"),
+        ("转发", "国家能源局要求加强电力安全生产工作的监督和管理。"),
+    ]);
+    let (hits, weaker) = found(&reader, &asked(title));
+    assert_eq!(hits[0], 1);
+    assert!(hits.iter().all(|hit| [1, 5].contains(hit)), "{hits:?}");
+    assert!(weaker.contains(&2) && weaker.contains(&3) && !weaker.contains(&4));
+    // Nor is it in counts, nor in what followers and exports get.
+    let counted = reader
+        .search(&Query {
+            facets: true,
+            ..asked(title)
+        })
+        .unwrap();
+    let sites: u64 = counted
+        .facets
+        .unwrap()
+        .sites
+        .iter()
+        .map(|s| s.documents)
+        .sum();
+    assert_eq!(sites, hits.len() as u64);
+    let mut scanned = Vec::new();
+    let each = |stored: StoredDocument| {
+        scanned.push(stored.fingerprint);
+        true
+    };
+    reader
+        .scan(&asked(title), Watermark::default(), each)
+        .unwrap();
+    assert_eq!(sorted(scanned), sorted(hits));
+}
+
+#[test]
+fn how_much_must_match_can_be_said() {
+    let (_dir, reader) = index(&[
+        ("一", "电网投资和风电装机都在增长"),
+        ("二", "电网投资"),
+        ("三", "风电与光伏"),
+        ("四", "煤炭"),
+    ]);
+    let matching = |matching| {
+        let query = Query {
+            matching,
+            ..asked("电网 风电")
+        };
+        let (hits, weaker) = found(&reader, &query);
+        (sorted(hits), sorted(weaker))
+    };
+    assert_eq!(matching(Match::Auto), (vec![1], vec![2, 3]));
+    assert_eq!(matching(Match::All), (vec![1], vec![2, 3]));
+    assert_eq!(matching(Match::Any), (vec![1, 2, 3], vec![]));
+    // A page that is full, or one behind the last hit, names none.
+    let full = Query {
+        limit: 1,
+        ..asked("电网 风电")
+    };
+    assert_eq!(reader.search(&full).unwrap().weaker, None);
+    let behind = Query {
+        offset: 5,
+        ..asked("电网 风电")
+    };
+    assert_eq!(reader.search(&behind).unwrap().weaker, None);
+}
+
+#[test]
+fn operators_find_what_they_say() {
+    let (_dir, reader) = index(&[
+        ("电网建设", "张掖的电网，SU7 发布，油价三日内上涨"),
+        (
+            "电网规划",
+            "兰州的电网，LNG 进口，油价平稳，过了很多很多天以后终于有一次上涨",
+        ),
+        ("张掖", "风电，CNG 与 LNG，SUV，上涨的是油价"),
+        ("其他", "管道，产量"),
+    ]);
+    for (typed, expected) in [
+        ("电网 NOT 张掖", vec![2]),
+        ("电网 -张掖", vec![2]),
+        ("电网 AND 张掖", vec![1]),
+        ("+张掖 风电", vec![3]),
+        ("张掖 !风电", vec![1]),
+        ("LNG AND (电网 OR 风电)", vec![2, 3]),
+        ("(电网 AND 兰州) OR (风电 AND 张掖)", vec![2, 3]),
+        ("title:(电网 OR 其他)", vec![1, 2, 4]),
+        ("标题：（电网 与 规划）", vec![2]),
+        ("-(电网 OR 张掖)", vec![4]),
+        ("a OR NOT 张掖", vec![2, 4]),
+        ("SU*", vec![1, 3]),
+        ("SU7*", vec![1]),
+        ("电网 NOT \"这里没有的词\"", vec![1, 2]),
+        ("油价 NEAR/3 上涨", vec![1, 3]),
+        ("上涨 NEAR/2 油价", vec![3]),
+        ("油价 NEAR/60 上涨", vec![1, 2, 3]),
+        ("产量 NEAR/5 上涨", vec![]),
+    ] {
+        let (hits, _) = found(&reader, &asked(typed));
+        assert_eq!(sorted(hits), expected, "{typed}");
+    }
+}
+
+#[test]
+fn a_site_that_nobody_has_is_known_to_be_none() {
+    let (_dir, reader) = index(&[("一", "油价")]);
+    assert!(
+        reader.has_site("a.example").unwrap() && reader.has_site("https://a.example/x").unwrap()
+    );
+    assert!(!reader.has_site("b.example").unwrap() && !reader.has_site(" ").unwrap());
+}
+
+#[test]
+fn each_hit_says_why_it_stands_where_it_does() {
+    let (_dir, reader) = index(&[
+        ("页岩气开发", "页岩气开发提速，页岩气增产"),
+        ("二", "页岩气"),
+    ]);
+    let query = asked("页岩气开发");
+    let dictionary = reader.analyzer().dictionary();
+    let said = |found: &FoundDocument| -> Vec<String> {
+        let all = reasons(&query, &dictionary, found);
+        all.iter().map(ToString::to_string).collect()
+    };
+    let answer = reader.search(&query).unwrap();
+    assert_eq!(
+        said(&answer.documents[0]),
+        [
+            "holds the query as typed, in the title and the text",
+            "has all words of the query",
+            "页岩气: 2 times in the text, and in the title",
+            "开发: 1 times in the text, and in the title",
+        ]
+    );
+    let weaker = answer.weaker.unwrap();
+    assert_eq!(weaker.total, 1);
+    assert_eq!(
+        said(&weaker.documents[0]),
+        ["页岩气: 1 times in the text", "开发: missing"]
+    );
+}
