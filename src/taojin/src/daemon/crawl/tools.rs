@@ -37,12 +37,20 @@ pub(crate) struct Tools {
     extracting: Arc<Semaphore>,
 }
 
+/// A page up to this size is extracted where it was fetched: that takes some milliseconds, and handing it over to another
+/// thread costs a twentieth of it.
+const SMALL_PAGE_BYTES: u64 = 512 * 1024;
+
 impl Tools {
-    /// Does work that takes processor time beside the fetch tasks, so that their time limits stay true.
+    /// Does work on `bytes` of a page. What may take long is done beside the fetch tasks, so that their time limits stay true.
     pub(crate) async fn compute<T: Send + 'static>(
         &self,
+        bytes: u64,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> T {
+        if bytes <= SMALL_PAGE_BYTES {
+            return work();
+        }
         let permit = Arc::clone(&self.extracting).acquire_owned().await;
         let done = spawn_blocking(move || {
             let _permit = permit;

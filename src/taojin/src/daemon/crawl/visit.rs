@@ -28,8 +28,9 @@ pub(crate) async fn visit(
     let record = &lease.record;
     if let Some(archived) = archived {
         let (beside, record) = (Arc::clone(tools), record.clone());
+        let bytes = archived.record.block.len() as u64;
         let read = move || visit_archived(&beside, &record, &archived);
-        let visited = tools.compute(read).await;
+        let visited = tools.compute(bytes, read).await;
         let report = FetchReport::new(visited.outcome, 0);
         return (visited, report);
     }
@@ -148,8 +149,13 @@ async fn fetch(tools: &Arc<Tools>, record: &UrlRecord) -> Visited {
     };
     let (beside, record) = (Arc::clone(tools), record.clone());
     let at_ms = tools.shared.now_ms();
+    let bytes = match &body.form {
+        // A few bytes may unfold into many entries.
+        Form::List(_) | Form::Sitemap(_) => u64::MAX,
+        Form::Open | Form::Html(_) | Form::Binary => fetched.body_bytes,
+    };
     let read = move || judge(&beside, &record, fetched, body.form, at_ms);
-    tools.compute(read).await
+    tools.compute(bytes, read).await
 }
 
 /// The same from an archive: nothing is asked, neither the server nor robots.txt, which the archive's crawler asked.
