@@ -22,6 +22,7 @@ mod history;
 mod import;
 mod import_lines;
 mod logging;
+mod man;
 mod output;
 mod progress;
 mod reindex;
@@ -121,6 +122,9 @@ enum Command {
     Restore(backup::RestoreArgs),
     /// Print a completion script for a shell
     Completions(completions::Args),
+    /// Write the manual pages into a folder
+    #[command(hide = true)]
+    Man(man::Args),
 }
 
 /// Parses the arguments, runs the sub-command and gives the exit code.
@@ -185,6 +189,7 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
         Command::Backup(args) => backup::back_up(context, &args),
         Command::Restore(args) => backup::restore(context, &args),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     }
 }
 
