@@ -9,6 +9,7 @@ mod place;
 mod problem;
 mod read;
 mod secrets;
+mod units;
 mod values;
 
 use std::path::PathBuf;
