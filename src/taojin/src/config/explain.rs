@@ -107,6 +107,11 @@ pub(super) fn example(key: &str, defaults: &Table) -> Option<String> {
     (!value.is_table()).then(|| value.to_string())
 }
 
+/// Keys that have an example of their own, those without a default among them.
+pub(super) fn extra_keys() -> impl Iterator<Item = &'static str> {
+    EXAMPLES.iter().map(|(key, _)| *key)
+}
+
 /// Every key of a text that is TOML, in the order in which they are kept.
 pub(super) fn entries(text: &str) -> Option<Vec<Entry>> {
     let table = DeTable::parse(text).ok()?;
