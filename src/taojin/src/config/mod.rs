@@ -5,16 +5,19 @@
 mod explain;
 mod lexicons;
 mod limits;
+mod origins;
 mod place;
 mod problem;
 mod read;
 mod secrets;
+mod units;
 mod values;
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use origins::Origin;
 pub use problem::{ConfigError, Problem};
 pub use read::{load, parse_site, read, read_site, read_sites, site_files};
 pub use values::scope;
