@@ -105,7 +105,8 @@ pub(crate) fn from_elements(
             (false, false) if (from..to).contains(&line) => Origin::Time,
             _ => Origin::OtherTime,
         };
-        let modified = || label_of_line(page, outline, line, clock) == Label::Modified;
+        let holding = outline.line_of(page, id);
+        let modified = || label_of_line(page, outline, holding, clock) == Label::Modified;
         if origin != Origin::Declared && modified() {
             continue;
         }
