@@ -132,6 +132,13 @@ pub struct Document {
     pub comment_endpoints: Vec<String>,
     /// Links of the page.
     pub links: Vec<Link>,
+    /// Addresses of the pages on which the article goes on, in order: of a page alone those that it links to, of a document
+    /// of the crawl those whose text stands in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pages: Vec<String>,
+    /// Address of the first page, where this is a later one of an article over several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part_of: Option<String>,
     /// What the page is.
     pub kind: Kind,
     /// Which way of extraction decided, for example `ratio`, `ratio+blocks`, `none`.
@@ -164,6 +171,7 @@ impl Document {
             &mut self.author,
             &mut self.source,
             &mut self.language,
+            &mut self.part_of,
         ] {
             clean_field(field);
         }
@@ -175,7 +183,11 @@ impl Document {
         ] {
             clean(text);
         }
-        let lists = [&mut self.addresses, &mut self.comment_endpoints];
+        let lists = [
+            &mut self.addresses,
+            &mut self.comment_endpoints,
+            &mut self.pages,
+        ];
         lists.into_iter().flatten().for_each(clean);
         for image in &mut self.images {
             clean_field(&mut image.url);

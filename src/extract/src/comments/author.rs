@@ -173,9 +173,11 @@ fn support(
             0.2
         };
     }
-    sum += if index == 0 {
+    // A time that stands first does not push the name behind it away.
+    let before = index - usize::from(index > 0 && roles[0] == Role::Time);
+    sum += if before == 0 {
         1.0
-    } else if index < 3 {
+    } else if before < 3 {
         0.5
     } else {
         0.0

@@ -15,6 +15,7 @@
 //! | `published.label`, `source.beside_date`, `crumbs.home` | parts of the patterns in [`phrases`] |
 //! | `line.shop`, `line.talk`, `line.reading`, `line.call`, `line.time` | counted to tell the type of a page |
 //! | `title.talk`, `title.reference`, `title.shop`, `title.how` | the same, in the title; the last at its beginning |
+//! | `page.number`, `page.next`, `page.previous`, `page.other` | links to other pages; `#` is a number, without blanks |
 //! | `comment.tools`, `comment.tools.begins` | buttons and labels around comments |
 //! | `comment.answer_tools` | buttons that only comments and posts have |
 //! | `comment.counted` | what a number at a comment may count |
@@ -30,6 +31,9 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::literals::spelled;
+
+/// The file of Chinese.
+const CHINESE: &str = include_str!("languages/zh.txt");
 
 /// The files of all languages.
 const LANGUAGES: [&str; 27] = [
@@ -59,12 +63,25 @@ const LANGUAGES: [&str; 27] = [
     include_str!("languages/sv.txt"),
     include_str!("languages/tr.txt"),
     include_str!("languages/uk.txt"),
-    include_str!("languages/zh.txt"),
+    CHINESE,
 ];
 
-/// The lines of each section.
-static SECTIONS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
-    let mut sections: HashMap<&str, Vec<&str>> = HashMap::new();
+/// The characters of Chinese that are written otherwise in Taiwan and Hong Kong, as pairs.
+const TRADITIONAL: &str = include_str!("languages/zh.traditional.txt");
+
+/// The lines of each section. Those of Chinese stand in both spellings, so that no text need be folded for them.
+static SECTIONS: LazyLock<HashMap<&str, Vec<String>>> = LazyLock::new(|| {
+    let pairs = TRADITIONAL.lines().filter(|line| !line.starts_with('#'));
+    let pairs = pairs.flat_map(str::split_whitespace).filter_map(|pair| {
+        let mut chars = pair.chars();
+        Some((chars.next()?, chars.next()?))
+    });
+    let pairs: HashMap<char, char> = pairs.collect();
+    let traditional = |line: &str| -> String {
+        let chars = line.chars();
+        chars.map(|c| pairs.get(&c).copied().unwrap_or(c)).collect()
+    };
+    let mut sections: HashMap<&str, Vec<String>> = HashMap::new();
     for file in LANGUAGES {
         let mut section = "";
         let lines = file
@@ -73,7 +90,14 @@ static SECTIONS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
         for line in lines {
             match heading(line) {
                 Some(name) => section = name,
-                None => sections.entry(section).or_default().push(line),
+                None => {
+                    let lines = sections.entry(section).or_default();
+                    lines.push(line.to_owned());
+                    let other = traditional(line);
+                    if file == CHINESE && other != line {
+                        lines.push(other);
+                    }
+                }
             }
         }
     }
@@ -88,7 +112,7 @@ fn heading(line: &str) -> Option<&str> {
 }
 
 /// The lines of a section in all languages; none for a section that no language has.
-pub(crate) fn lines(section: &str) -> &'static [&'static str] {
+pub(crate) fn lines(section: &str) -> &'static [String] {
     SECTIONS.get(section).map_or(&[], Vec::as_slice)
 }
 

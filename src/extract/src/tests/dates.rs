@@ -132,6 +132,7 @@ fn a_time_that_is_called_the_last_change_is_none_of_publication() {
         let html = format!(
             "<title>A long headline of this page</title><h1>A long headline of this page</h1>\
              <div>{label} <time datetime='2019-09-07T10:00:00'>September 7, 2019</time></div>\
+             <div>September 5, 2019</div>\
              <p>The text begins here, and it goes on for a while, as texts of articles do.</p>"
         );
         let page = Page::parse(html.as_bytes(), Hints::default());
@@ -141,7 +142,7 @@ fn a_time_that_is_called_the_last_change_is_none_of_publication() {
         };
         extract(&page, &context).published
     };
-    assert_eq!(article("Updated"), None);
+    assert_eq!(article("Updated").as_deref(), Some("2019-09-05"));
     assert!(article("Published").is_some_and(|day| day.starts_with("2019-09-07T10:00:00")));
 }
 
@@ -216,21 +217,53 @@ fn the_day_in_a_url() {
     assert_eq!(day("https://a.example/item/2019090799"), None);
 }
 
-#[test]
-fn british_summer_time_is_told_in_utc() {
-    let told = |text: &str| {
-        let stamp = parse_value(text, &CLOCK).expect("a date");
-        stamp.without_summer_time().iso(&CLOCK)
+/// The day and perhaps the hour of a page.
+fn published(head: &str, above: &str, below: &str) -> Option<String> {
+    let text =
+        "<p>记者从现场了解到，经过一百二十天的施工，改造工程日前通过验收，现场设备运行平稳。</p>"
+            .repeat(4);
+    let html = format!(
+        "<head><title>储气库投产</title>{head}</head><body><h1>储气库投产</h1>{above}{text}{below}"
+    );
+    let page = Page::parse(html.as_bytes(), Hints::default());
+    let context = Context {
+        now_ms: CLOCK.now_ms,
+        ..Context::default()
     };
-    assert_eq!(
-        told("2012-09-24T00:27:39+01:00"),
-        "2012-09-23T23:27:39+00:00"
-    );
-    assert_eq!(
-        told("2012-09-24T00:27:39+02:00"),
-        "2012-09-24T00:27:39+02:00"
-    );
-    assert_eq!(told("2012-09-24"), "2012-09-24");
+    extract(&page, &context).published
+}
+
+#[test]
+fn the_day_that_the_page_prints_wins_over_the_same_time_of_another_zone() {
+    let head = r#"<meta property="article:published_time" content="2019-09-06T23:27:39+00:00">"#;
+    for (printed, want) in [
+        ("", "2019-09-06T23:27:39+00:00"),
+        ("<p>2019-09-07 07:27</p>", "2019-09-07T07:27:00+08:00"),
+        ("<p>2019年9月7日</p>", "2019-09-07"),
+        // Printed too, or another time altogether.
+        (
+            "<p>2019-09-07</p><p>2019-09-06</p>",
+            "2019-09-06T23:27:39+00:00",
+        ),
+        ("<p>2019-09-02</p>", "2019-09-06T23:27:39+00:00"),
+        ("<p>更新：2019-09-07</p>", "2019-09-06T23:27:39+00:00"),
+    ] {
+        assert_eq!(
+            published(head, printed, "").as_deref(),
+            Some(want),
+            "{printed}"
+        );
+    }
+}
+
+#[test]
+fn the_last_change_is_taken_where_nothing_else_is_told() {
+    let changed = "<p>最后更新：2019-09-07</p>";
+    assert_eq!(published("", "", changed).as_deref(), Some("2019-09-07"));
+    let told = published("", "<p>2019-09-01</p>", changed);
+    assert_eq!(told.as_deref(), Some("2019-09-01"));
+    let head = r#"<meta property="article:modified_time" content="2019-09-05">"#;
+    assert_eq!(published(head, "", "").as_deref(), Some("2019-09-05"));
 }
 
 #[test]
