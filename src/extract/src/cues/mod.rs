@@ -21,6 +21,16 @@
 //! | `comment.counted` | what a number at a comment may count |
 //! | `date.published`, `date.modified` | before the day of first publication, of the last change |
 //! | `date.published.alone`, `date.published.after` | the same, not within a word of Chinese but behind these |
+//! | `source.named`, `author.named`, `author.photographer` | before a colon and the name; where the script has no blanks |
+//! | `author.desk`, `author.reporter`, `author.beside`, `author.next` | before and around the names of reporters; begin what follows a name |
+//! | `author.by` | before a name, at the beginning of a line |
+//! | `agency.ends` | the last words in the name of an agency |
+//! | `comment.heading`, `comment.heading.counter`, `comment.heading.before`, `comment.heading.after`, `comment.heading.on` | parts of the headings of comments |
+//! | `comment.name.before`, `comment.name.after` | around a writer's name |
+//! | `comment.voted`, `comment.reply_to` | beside the number of votes; before the name of whom a comment answers |
+//! | `site.general`, `site.before`, `site.after` | titles that name no site; around the name of a site in a title |
+//! | `error.says`, `error.status` | error pages say; words beside the number 404 |
+//! | `eras` | a line for each era: the year before its first, a blank, its name |
 //! | `months` | a line for each month: its number, a blank, its names and short forms |
 
 pub(crate) mod phrases;
@@ -36,7 +46,7 @@ use crate::literals::spelled;
 const CHINESE: &str = include_str!("languages/zh.txt");
 
 /// The files of all languages.
-const LANGUAGES: [&str; 27] = [
+const LANGUAGES: [&str; 30] = [
     include_str!("languages/ar.txt"),
     include_str!("languages/cs.txt"),
     include_str!("languages/da.txt"),
@@ -46,6 +56,7 @@ const LANGUAGES: [&str; 27] = [
     include_str!("languages/es.txt"),
     include_str!("languages/fi.txt"),
     include_str!("languages/fr.txt"),
+    include_str!("languages/hi.txt"),
     include_str!("languages/hu.txt"),
     include_str!("languages/id.txt"),
     include_str!("languages/is.txt"),
@@ -61,8 +72,10 @@ const LANGUAGES: [&str; 27] = [
     include_str!("languages/ru.txt"),
     include_str!("languages/sk.txt"),
     include_str!("languages/sv.txt"),
+    include_str!("languages/th.txt"),
     include_str!("languages/tr.txt"),
     include_str!("languages/uk.txt"),
+    include_str!("languages/vi.txt"),
     CHINESE,
 ];
 
