@@ -104,8 +104,13 @@ fn a_page_that_fails_for_a_while_takes_nothing_from_the_document() {
     web.set(PAGES[2], Reply::status(500));
     web.crawl();
     assert_eq!(pages_of_document(&web, ""), [1, 2, 3], "the old text stays");
+    let why = web.json(&["why", &web.url(PAGES[0]), "--json"]);
+    assert!(why.to_string().contains("page 3 of the article"), "{why}");
     // In the end the article is taken without it, and that is said.
-    for _ in 0..3 {
+    let mut tries = 0;
+    while pages_of_document(&web, "修订").is_empty() {
+        tries += 1;
+        assert!(tries < 5, "the article waits for ever");
         thread::sleep(Duration::from_millis(5));
         web.crawl();
     }

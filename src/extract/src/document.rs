@@ -114,7 +114,8 @@ pub struct Document {
     pub site: Option<String>,
     /// Headline without the site's name.
     pub title: Option<String>,
-    /// First publication: ISO 8601 date, or date and time with offset when known.
+    /// First publication: ISO 8601 date, or date and time with offset when known. Of a page that tells nothing but its last
+    /// change, that.
     pub published: Option<String>,
     /// Named writer.
     pub author: Option<String>,

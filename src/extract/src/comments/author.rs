@@ -246,7 +246,7 @@ pub(super) fn looks_named(page: &Page, record: &Record, piece: &Piece) -> bool {
 }
 
 /// Addresses of people's pages.
-fn is_person(href: &str) -> bool {
+pub(super) fn is_person(href: &str) -> bool {
     const PARTS: [&str; 22] = [
         "/user",
         "/u/",
@@ -271,7 +271,11 @@ fn is_person(href: &str) -> bool {
         "showuser",
         "/p/home",
     ];
-    PARTS.iter().any(|part| href.contains(part))
+    let begins = |part: &&str| {
+        let name = part.strip_prefix('/');
+        name.is_some_and(|name| href.starts_with(name))
+    };
+    PARTS.iter().any(|part| href.contains(part)) || PARTS.iter().any(|part| begins(&part))
 }
 
 /// Short, without the signs of a sentence.

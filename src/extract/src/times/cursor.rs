@@ -14,8 +14,8 @@ pub(crate) struct Cursor<'a> {
     at: usize,
 }
 
-/// Letters and characters of Chinese other than the usual.
-static LETTER: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?i)\p{L}"));
+/// Letters, with the signs that stand on them in Thai and Hindi, and characters of Chinese other than the usual.
+static LETTER: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?i)[\p{L}\p{M}]"));
 static HAN: LazyLock<Regex> = LazyLock::new(|| compiled(r"\p{Han}"));
 
 impl<'a> Cursor<'a> {

@@ -103,9 +103,10 @@ pub(crate) async fn go_on(
     let verdict = ask_robots(tools, &uri).await;
     let crawl_delay_ms = verdict.crawl_delay_ms;
     if let Some(refused) = refusal(&verdict) {
-        let why = refused.reason.clone().unwrap_or_default();
+        let why = refused.reason.unwrap_or_default();
         let report = FetchReport::new(refused.outcome, 0);
-        return (without(record, &open, number, &uri, refused, &why), report);
+        let visited = without(record, &open, number, &uri, refused.outcome, &why);
+        return (visited, report);
     }
     let (fetched, form) = ask(tools, record, &uri, UrlClass::Unknown).await;
     let report = FetchReport {
@@ -129,9 +130,7 @@ pub(crate) async fn go_on(
             Some(page) => with(&beside, &record, open, number, &uri, page),
             None => {
                 let why = reason(&fetched);
-                let mut failed = Visited::nothing(fetched.outcome, None);
-                failed.fetched = Some(fetched.clone());
-                without(&record, &open, number, &uri, failed, &why)
+                without(&record, &open, number, &uri, fetched.outcome, &why)
             }
         };
         visited.later = Some((uri, fetched));
@@ -199,15 +198,13 @@ fn without(
     open: &OpenArticle,
     number: usize,
     uri: &CrawlUri,
-    mut failed: Visited,
+    failed: VisitOutcome,
     why: &str,
 ) -> Visited {
     let why = format!("page {number} of the article, {uri}: {why}");
-    let passes = matches!(failed.outcome, VisitOutcome::RobotsUnreachable)
-        || failed.outcome.is_host_trouble();
+    let passes = failed == VisitOutcome::RobotsUnreachable || failed.is_host_trouble();
     if passes && record.visit.errors + 1 < PATIENCE {
-        failed.reason = Some(why);
-        return failed;
+        return Visited::nothing(VisitOutcome::Unreachable, Some(why));
     }
     open.visited(record, Some(why))
 }

@@ -174,7 +174,13 @@ pub(crate) fn read_page(answer: &Answer<'_>, mut document: Document) -> Visited 
     // Whatever the page was taken for: a judgement may be wrong, and must not cost the pages behind it.
     if !document.nofollow {
         let is_list = document.kind == Kind::Hub || record.visit.class.is_hub();
-        let followed = links.iter().filter(|l| !l.nofollow);
+        // The pager of a later page leads to pages that the first one tells of.
+        let is_pager = |l: &&extract::Link| {
+            is_article
+                && document.part_of.is_some()
+                && (l.continues_list() || document.pages.contains(&l.url))
+        };
+        let followed = links.iter().filter(|l| !l.nofollow && !is_pager(l));
         visited
             .outlinks
             .extend(followed.filter_map(|l| outlink(record, l, is_list)));
