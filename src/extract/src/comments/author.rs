@@ -275,7 +275,7 @@ pub(super) fn is_person(href: &str) -> bool {
         let name = part.strip_prefix('/');
         name.is_some_and(|name| href.starts_with(name))
     };
-    PARTS.iter().any(|part| href.contains(part)) || PARTS.iter().any(|part| begins(&part))
+    PARTS.iter().any(|part| href.contains(part)) || PARTS.iter().any(begins)
 }
 
 /// Short, without the signs of a sentence.

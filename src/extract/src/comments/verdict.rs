@@ -111,7 +111,6 @@ fn evidence(signs: &Signs, forum: bool) -> f32 {
         + 1.5 * signs.tools
         + signs.variety
         - links * signs.linked
-        + flag(forum)
         - if forum { 0.0 } else { 2.5 * signs.headlines }
 }
 
@@ -175,9 +174,9 @@ pub(super) fn verdict(
     records: &[Record],
     fields: &mut [Fields],
     marked: &[NodeId],
-    forum: bool,
+    [forum, unnamed]: [bool; 2],
 ) -> Option<Signs> {
-    let accepted = |signs: Signs| Some(signs).filter(|signs| is_comments(signs, forum));
+    let accepted = |signs: Signs| Some(signs).filter(|signs| is_comments(signs, forum, unnamed));
     let all = accepted(signs(page, records, fields, marked));
     if !begins_long(fields) {
         return all;
@@ -195,15 +194,15 @@ pub(super) fn verdict(
 }
 
 /// True when the evidence is enough.
-fn is_comments(signs: &Signs, forum: bool) -> bool {
+fn is_comments(signs: &Signs, forum: bool, unnamed: bool) -> bool {
     if signs.records < 2 && signs.times < 0.5 {
         return false;
     }
     let speaks = signs.called
         || signs.heading
         || signs.tools > 0.3
-        || (forum && signs.authors > MOST && signs.times > MOST)
-        || is_talk(signs);
+        || (signs.posts && signs.named > 0.6 && forum)
+        || (unnamed && is_talk(signs, forum));
     let someone = signs.authors >= 0.5 || (signs.called && signs.times > 0.5 && signs.tools > 0.3);
     let one_voice =
         signs.records >= 4 && signs.voices * (signs.records as f32) < 1.5 && !signs.called;
@@ -219,7 +218,7 @@ fn is_comments(signs: &Signs, forum: bool) -> bool {
         && someone
         && !one_voice
         && signs.variety > 0.3
-        && evidence(signs, forum) >= enough
+        && evidence(signs, forum) + f32::from(u8::from(unnamed && forum)) >= enough
 }
 
 /// Share of records that nearly all of them are.
@@ -229,10 +228,11 @@ const TALK_RECORDS: usize = 3;
 /// Share of its text inside links: lists of news consist of links.
 const TALK_LINKED: f32 = 0.2;
 
-/// People speak, each by name and with a time, and nothing but that.
-fn is_talk(signs: &Signs) -> bool {
+/// People speak, each with a time and, unless the address is that of a forum, by a name that is called one; and nothing
+/// but that.
+fn is_talk(signs: &Signs, forum: bool) -> bool {
     signs.records >= TALK_RECORDS
-        && signs.named > MOST
+        && (signs.named > MOST || forum && signs.authors > MOST)
         && signs.times > MOST
         && signs.headlines == 0.0
         && signs.linked < TALK_LINKED
@@ -250,6 +250,7 @@ pub(super) fn may_speak(
     timed: &[NodeId],
     marked: &[NodeId],
     forum: bool,
+    unnamed: bool,
 ) -> bool {
     let Some(first) = records.first() else {
         return false;
@@ -264,7 +265,8 @@ pub(super) fn may_speak(
             page.node(id).tag == Tag::TEXT && words::is_answer_tool(trimmed(page.text(id)))
         })
         || has_heading(page, first.start)
-        || records.len() >= TALK_RECORDS
+        || unnamed
+            && records.len() >= TALK_RECORDS
             && records.iter().take(PROBED).all(|r| names_someone(page, r))
 }
 

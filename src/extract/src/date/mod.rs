@@ -146,7 +146,7 @@ pub(super) fn choose(sources: &Sources<'_>) -> Option<Stamp> {
         timed(&all, Origin::Declared)
     });
     match sure {
-        Some(stamp) => Some(sources.as_printed(stamp, &sources.from_lines(true))),
+        Some(stamp) => Some(sources.as_printed(stamp, &sources.in_lines(true))),
         None => {
             sources.add_text(&mut all);
             let best = best(&all, Origin::Frequent)?;
@@ -217,7 +217,7 @@ impl Sources<'_> {
             clock,
             ..
         } = self;
-        all.extend(self.from_lines(false));
+        all.extend(self.in_lines(false));
         let opening = self.opening.and_then(|time| parse_value(time, clock));
         all.extend(of(Origin::Opening, opening));
         let tell_none = |all: &[Candidate]| all.iter().all(|c| c.origin == Origin::Modified);
@@ -262,7 +262,7 @@ impl Sources<'_> {
     }
 
     /// Dates in the text of lines; of those close to the headline only, if wanted.
-    fn from_lines(&self, close_only: bool) -> Vec<Candidate> {
+    fn in_lines(&self, close_only: bool) -> Vec<Candidate> {
         let Self {
             page,
             outline,
