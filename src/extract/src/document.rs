@@ -114,7 +114,8 @@ pub struct Document {
     pub site: Option<String>,
     /// Headline without the site's name.
     pub title: Option<String>,
-    /// First publication: ISO 8601 date, or date and time with offset when known.
+    /// First publication: ISO 8601 date, or date and time with offset when known. Of a page that tells nothing but its last
+    /// change, that.
     pub published: Option<String>,
     /// Named writer.
     pub author: Option<String>,
@@ -132,6 +133,13 @@ pub struct Document {
     pub comment_endpoints: Vec<String>,
     /// Links of the page.
     pub links: Vec<Link>,
+    /// Addresses of the pages on which the article goes on, in order: of a page alone those that it links to, of a document
+    /// of the crawl those whose text stands in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pages: Vec<String>,
+    /// Address of the first page, where this is a later one of an article over several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part_of: Option<String>,
     /// What the page is.
     pub kind: Kind,
     /// Which way of extraction decided, for example `ratio`, `ratio+blocks`, `none`.
@@ -164,6 +172,7 @@ impl Document {
             &mut self.author,
             &mut self.source,
             &mut self.language,
+            &mut self.part_of,
         ] {
             clean_field(field);
         }
@@ -175,7 +184,11 @@ impl Document {
         ] {
             clean(text);
         }
-        let lists = [&mut self.addresses, &mut self.comment_endpoints];
+        let lists = [
+            &mut self.addresses,
+            &mut self.comment_endpoints,
+            &mut self.pages,
+        ];
         lists.into_iter().flatten().for_each(clean);
         for image in &mut self.images {
             clean_field(&mut image.url);

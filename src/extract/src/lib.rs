@@ -42,6 +42,7 @@ use fields::head;
 use fields::headline;
 use fields::images;
 use fields::links;
+use fields::pages::Pages;
 use fields::title_parts;
 use lines::language;
 use lines::outline;
@@ -168,6 +169,7 @@ pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document
         outline: &reading.outline,
         head: &reading.head,
         anchors: reading.anchors,
+        opening: opening(&reading.comments),
         clock: &reading.clock,
     };
     let trace = trace::trace(
@@ -242,15 +244,10 @@ impl<'a> Reading<'a> {
             outline: &outline,
             head: &head,
             anchors,
+            opening: opening(&comments),
             clock: &clock,
         };
-        let published = date::choose(&sources).map(|s| {
-            if is_british(page, &head) {
-                s.without_summer_time()
-            } else {
-                s
-            }
-        });
+        let published = date::choose(&sources);
         Self {
             head,
             outline,
@@ -302,7 +299,14 @@ impl<'a> Reading<'a> {
         guide: Option<Guide<'_>>,
     ) -> Document {
         let (author, source) = self.names(page);
-        let links = links::links(page, &self.outline, config.max_outlinks);
+        let links = page::links(page, config.max_outlinks);
+        // The pages of a thread are documents of their own.
+        let pages = if self.body.method == "posts" {
+            Pages::default()
+        } else {
+            Pages::of(page, &self.outline, &links, self.anchors)
+        };
+        let links = links::links(page, &self.outline, links);
         let (text, images) = self.text(page);
         let url = page
             .url
@@ -326,6 +330,8 @@ impl<'a> Reading<'a> {
             comment_endpoints: comments::endpoints(page),
             comments: posts::comments(std::mem::take(&mut self.comments), &self.clock),
             links,
+            pages: pages.following,
+            part_of: pages.first,
             kind: self.body.kind,
             method: self.body.method.to_owned(),
             charset: page.charset.clone(),
@@ -342,13 +348,10 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// True for pages of Britain, whose clocks show UTC but for the summer.
-fn is_british(page: &Page, head: &Head<'_>) -> bool {
-    let host = page.url.as_ref().map(|u| u.host()).unwrap_or_default();
-    let says = |tag: Option<&str>| {
-        tag.is_some_and(|t| t.eq_ignore_ascii_case("en-gb") || t.eq_ignore_ascii_case("en_gb"))
-    };
-    host.ends_with(".uk") || says(head.language) || says(head.locale)
+/// When the first post of a thread was written, as printed.
+fn opening(found: &comments::Found) -> Option<&str> {
+    let first = found.opening.as_ref().filter(|_| found.thread)?;
+    first.time.as_deref()
 }
 
 /// The scripts of the page: of its prose, and where there is little of the lines that come first.

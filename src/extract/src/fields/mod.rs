@@ -1,4 +1,4 @@
-//! The fields of a document beside its text: title, author, source, pictures, links, and what the head declares.
+//! The fields of a document beside its text: title, author, source, pictures, links, further pages, and what the head declares.
 
 pub(crate) mod author;
 pub(crate) mod head;
@@ -8,6 +8,7 @@ pub(crate) mod json_ld;
 pub(crate) mod likeness;
 pub(crate) mod link_address;
 pub(crate) mod links;
+pub(crate) mod pages;
 pub(crate) mod site_title;
 pub(crate) mod title;
 pub(crate) mod title_candidate;

@@ -26,6 +26,8 @@ pub(crate) struct Tools {
     pub(crate) page: page::Config,
     /// None: documents are not wanted.
     pub(crate) extract: Option<extract::Config>,
+    /// Pages of an article that become one document, at most.
+    pub(crate) article_pages: usize,
     pub(crate) shared: Arc<Shared>,
     /// Templates of the sites.
     pub(crate) templates: Templates,
@@ -93,6 +95,7 @@ pub(crate) fn tools(
         robots: RobotsCache::open(&config.data_dir.join(ROBOTS_FILE), &agent),
         page: config.page.clone(),
         extract: config.crawl.documents.then(|| config.extract.clone()),
+        article_pages: config.crawl.article_pages,
         shared: Arc::clone(shared),
         templates,
         archive: archived.then(open).transpose()?.map(Arc::new),
