@@ -25,6 +25,7 @@ mod lines;
 pub mod literals;
 pub mod page;
 pub mod similarity;
+mod state;
 pub mod template;
 #[cfg(test)]
 mod tests;
@@ -140,7 +141,7 @@ fn finish(
     guide: Option<Guide<'_>>,
 ) -> Document {
     let mut document = reading.document(page, context, config, guide);
-    if reading.tokens() < config.min_tokens {
+    if reading.tokens() < config.min_tokens.max(fallback::SHORT) {
         fallback::mend(&mut document, page, reading, context, config);
         let paragraphs = document.text.lines().count() as u32;
         for image in &mut document.images {
