@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::attachments::attachments;
 use super::link_address::{is_detail, said};
-use crate::document::{Link, LinkKind};
+use crate::document::{Attachment, Link, LinkKind};
 use crate::lines::hints::Marks;
 use crate::lines::measure::Measure;
 use crate::lines::outline::Outline;
@@ -69,10 +70,17 @@ impl Link {
     }
 }
 
-/// The links of a page with their kinds, at most `limit`.
-pub(crate) fn links(page: &Page, outline: &Outline, limit: usize) -> Vec<Link> {
+/// The links of a page with their kinds, at most `limit`, and those that are attachments; `title` is the line of the headline.
+pub(crate) fn links(
+    page: &Page,
+    outline: &Outline,
+    title: Option<usize>,
+    limit: usize,
+) -> (Vec<Link>, Vec<Attachment>) {
     let own = page.url.as_ref().map(|url| (url.host(), site(url.host())));
-    page::links(page, limit)
+    let links = page::links(page, limit);
+    let attachments = attachments(page, outline, title, &links);
+    let links = links
         .into_iter()
         .filter(|raw| raw.role != LinkRole::Canonical)
         .map(|raw| Link {
@@ -81,7 +89,8 @@ pub(crate) fn links(page: &Page, outline: &Outline, limit: usize) -> Vec<Link> {
             url: raw.url.into(),
             text: cut(raw.text),
         })
-        .collect()
+        .collect();
+    (links, attachments)
 }
 
 /// The first characters of a link's text.
