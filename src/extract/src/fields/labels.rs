@@ -182,6 +182,13 @@ pub(crate) fn labels(page: &Page, outline: &Outline) -> Labels {
     }
     blocks.retain(Block::is_believed);
     reader.lists(&mut blocks);
+    // What comes again is said of readers or goods, not of the page.
+    let first = |block: &Block| block.pairs.first().map(|pair| pair.0.clone());
+    let firsts: Vec<_> = blocks.iter().map(first).collect();
+    blocks.retain(|block| {
+        let same = firsts.iter().filter(|label| **label == first(block));
+        block.official > 0 || same.count() == 1
+    });
     blocks.sort_by_key(|block| block.node);
     let mut out = Labels::default();
     for block in blocks {

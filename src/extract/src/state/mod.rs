@@ -30,14 +30,7 @@ const CHARS_A_SIGN: usize = 40;
 /// The key of the text in JSON-LD.
 const DECLARED: &str = "articlebody";
 /// Keys of titles, of texts, of times from the surest to the least, of writers and of media.
-const TITLES: [&str; 6] = [
-    "title",
-    "headline",
-    "subject",
-    "name",
-    "seotitle",
-    "articletitle",
-];
+const TITLES: [&str; 4] = ["title", "headline", "subject", "name"];
 const TEXTS: [&str; 6] = ["content", "body", "text", "article", "html", "detail"];
 const TIMES: [&str; 8] = [
     "publish", "pubdate", "pubtime", "pub_", "issued", "create", "date", "time",
@@ -179,7 +172,10 @@ impl Data {
         let (title, record) = near
             .filter_map(|holder| {
                 let keyed = |at: &usize| {
-                    self.has_key(*at, &TITLES) && self.strings.said[*at].holder == holder
+                    TITLES
+                        .iter()
+                        .any(|key| self.strings.said[*at].key.ends_with(key))
+                        && self.strings.said[*at].holder == holder
                 };
                 Some((self.within(holder).find(keyed)?, holder))
             })
