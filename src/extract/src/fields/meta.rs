@@ -21,6 +21,11 @@ impl Meta {
     }
 
     /// Labels and values.
+    pub fn pairs(&self) -> &[(String, String)] {
+        &self.0
+    }
+
+    /// Labels and values as texts.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0
             .iter()
