@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::literals::count_bytes;
 
+pub use crate::fields::meta::Meta;
 pub use crate::page::Kind;
 
 /// What a link seems to lead to, judged from its place and its text.
@@ -71,6 +72,18 @@ pub struct Image {
     pub after: u32,
 }
 
+/// A file that the page offers beside its text.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Attachment {
+    /// Canonical absolute address.
+    pub url: String,
+    /// What the page calls it.
+    pub name: String,
+    /// Ending of the file in lower case, `pdf`; empty where neither address nor name tells.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub format: String,
+}
+
 /// A piece of a text with its pictures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece<P> {
@@ -126,6 +139,12 @@ pub struct Document {
     /// Pictures that belong to the text, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
+    /// Fields that the page labels: index number, document number, office.
+    #[serde(skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+    /// Files that the page offers, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     /// Readers' comments in page order.
     pub comments: Vec<Comment>,
     /// Where the page loads comments from by script, as its scripts name it; they are not fetched.
@@ -190,6 +209,11 @@ impl Document {
             &mut self.pages,
         ];
         lists.into_iter().flatten().for_each(clean);
+        self.meta.texts_mut().for_each(clean);
+        for file in &mut self.attachments {
+            clean(&mut file.url);
+            clean(&mut file.name);
+        }
         for image in &mut self.images {
             clean_field(&mut image.url);
             clean(&mut image.alt);

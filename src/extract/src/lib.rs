@@ -25,6 +25,7 @@ mod lines;
 pub mod literals;
 pub mod page;
 pub mod similarity;
+mod state;
 pub mod template;
 #[cfg(test)]
 mod tests;
@@ -41,6 +42,7 @@ use fields::author;
 use fields::head;
 use fields::headline;
 use fields::images;
+use fields::labels;
 use fields::links;
 use fields::pages::Pages;
 use fields::title_parts;
@@ -52,7 +54,9 @@ use serde::{Deserialize, Serialize};
 pub use body::guided::{extract_guided, observe};
 pub use classify::learn;
 pub use date::stamp::{Clock, Stamp};
-pub use document::{Comment, Document, Image, Kind, Link, LinkKind, Piece, pieces};
+pub use document::{
+    Attachment, Comment, Document, Image, Kind, Link, LinkKind, Meta, Piece, pieces,
+};
 pub use fields::author::NameTrace;
 pub use fields::site_title::site_title;
 pub use lines::path_ratio;
@@ -141,12 +145,20 @@ fn finish(
     guide: Option<Guide<'_>>,
 ) -> Document {
     let mut document = reading.document(page, context, config, guide);
-    if reading.tokens() < config.min_tokens {
+    let image = reading.head.image.map(str::to_owned);
+    if reading.tokens() < config.min_tokens.max(fallback::SHORT) {
         fallback::mend(&mut document, page, reading, context, config);
         let paragraphs = document.text.lines().count() as u32;
         for image in &mut document.images {
             image.after = image.after.min(paragraphs);
         }
+    }
+    if document.images.is_empty() && document.kind == Kind::Article && !document.text.is_empty() {
+        document.images.extend(
+            image
+                .as_deref()
+                .and_then(|image| images::declared(page, image)),
+        );
     }
     document.drop_controls();
     document
@@ -195,6 +207,7 @@ struct Reading<'a> {
     anchors: date::Anchors,
     published: Option<Stamp>,
     comments: comments::Found,
+    labels: labels::Labels,
 }
 
 impl<'a> Reading<'a> {
@@ -234,6 +247,8 @@ impl<'a> Reading<'a> {
         }
         let headline = headline::headline(page, &outline, &head, &title, &headings, &body);
         notes::drop_notes(page, &outline, &headline, &clock, &mut body);
+        let labels = labels::labels(page, &outline);
+        labels.leave_out(&outline, &mut body.lines);
         let anchors = date::Anchors {
             title: headline.line,
             body_start: body.lines.first().copied(),
@@ -259,6 +274,7 @@ impl<'a> Reading<'a> {
             anchors,
             published,
             comments,
+            labels,
         }
     }
 
@@ -306,7 +322,7 @@ impl<'a> Reading<'a> {
         } else {
             Pages::of(page, &self.outline, &links, self.anchors)
         };
-        let links = links::links(page, &self.outline, links);
+        let (links, attachments) = links::links(page, &self.outline, self.headline.line, links);
         let (text, images) = self.text(page);
         let url = page
             .url
@@ -327,6 +343,8 @@ impl<'a> Reading<'a> {
             source,
             text,
             images,
+            meta: std::mem::take(&mut self.labels.meta),
+            attachments,
             comment_endpoints: comments::endpoints(page),
             comments: posts::comments(std::mem::take(&mut self.comments), &self.clock),
             links,

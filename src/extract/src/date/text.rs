@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use chrono::{Datelike, NaiveTime, TimeDelta};
+use chrono::{DateTime, Datelike, NaiveTime, TimeDelta};
 
 use super::clues::{Clues, half_width};
 use super::iso::iso;
@@ -103,6 +103,11 @@ pub(crate) fn parse_value(value: &str, clock: &Clock) -> Option<Stamp> {
     }
     if let Some(stamp) = iso(value).filter(|s| clock.plausible(s.date)) {
         return Some(stamp);
+    }
+    // As C and JavaScript print it.
+    if let Ok(time) = DateTime::parse_from_str(value, "%a %b %d %H:%M:%S %z %Y") {
+        return Stamp::from_unix_ms(time.timestamp_millis(), clock)
+            .filter(|s| clock.plausible(s.date));
     }
     let found = find_dates(value, clock);
     found

@@ -15,7 +15,7 @@ use crate::lines::measure::Measure;
 use crate::lines::outline::Outline;
 use crate::lines::render::{element_text, line_text};
 use crate::literals::{Beginnings, Literals, compiled};
-use crate::page::Page;
+use crate::page::{Attr, NodeId, Page};
 use serde::Serialize;
 
 /// Longest name, in characters.
@@ -229,6 +229,7 @@ pub(crate) fn names(
     author.offer("element that calls itself author", || {
         named_author(page, outline, above)
     });
+    source.offer("element of the account", || account(page, outline, anchor));
     if author.all || author.found.is_empty() {
         author.found.append(&mut photographer.found);
     }
@@ -248,6 +249,33 @@ fn spaced_text(page: &Page, line: &Line, out: &mut String) {
             out.push(' ');
         }
     }
+}
+
+/// The account that publishes the page on a platform of many: an element below the headline that is named so.
+fn account(page: &Page, outline: &Outline, title: usize) -> Option<String> {
+    /// Nodes below the headline.
+    const NEAR: usize = 200;
+    const NAMES: [&str; 6] = [
+        "js_name",
+        "medianame",
+        "media-name",
+        "media_name",
+        "account-name",
+        "account_name",
+    ];
+    let first = outline.lines.get(title)?.first;
+    let end = (first as usize + NEAR).min(page.nodes().len()) as NodeId;
+    let named = |id: &NodeId| {
+        let of = |attr| {
+            page.attr(*id, attr)
+                .unwrap_or_default()
+                .split_ascii_whitespace()
+        };
+        let mut words = of(Attr::Id).chain(of(Attr::Class));
+        words.any(|word| NAMES.iter().any(|name| word.eq_ignore_ascii_case(name)))
+    };
+    let element = (first..end).find(named)?;
+    clean(&element_text(page, element))
 }
 
 /// The agency whose report the first line of the text begins; 本报讯 and 本网讯 name none.

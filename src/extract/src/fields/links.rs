@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::attachments::attachments;
 use super::link_address::{is_detail, said};
 use crate::cues;
-use crate::document::{Link, LinkKind};
+use crate::document::{Attachment, Link, LinkKind};
 use crate::lines::hints::Marks;
 use crate::lines::measure::Measure;
 use crate::lines::outline::Outline;
@@ -57,10 +58,17 @@ impl Link {
     }
 }
 
-/// The links of a page with their kinds.
-pub(crate) fn links(page: &Page, outline: &Outline, raw: Vec<RawLink>) -> Vec<Link> {
+/// The links of a page with their kinds, and those that are attachments; `title` is the line of the headline.
+pub(crate) fn links(
+    page: &Page,
+    outline: &Outline,
+    title: Option<usize>,
+    raw: Vec<RawLink>,
+) -> (Vec<Link>, Vec<Attachment>) {
     let own = page.url.as_ref().map(|url| (url.host(), site(url.host())));
-    raw.into_iter()
+    let attachments = attachments(page, outline, title, &raw);
+    let links = raw
+        .into_iter()
         .filter(|raw| raw.role != LinkRole::Canonical)
         .map(|raw| Link {
             kind: kind(own, outline, &raw),
@@ -68,7 +76,8 @@ pub(crate) fn links(page: &Page, outline: &Outline, raw: Vec<RawLink>) -> Vec<Li
             url: raw.url.into(),
             text: cut(raw.text),
         })
-        .collect()
+        .collect();
+    (links, attachments)
 }
 
 /// The first characters of a link's text.

@@ -20,7 +20,8 @@ fn links_are_told_apart_by_text_and_address() {
     };
     let page = Page::parse(html.as_bytes(), hints);
     let outline = Outline::of(&page, false);
-    let found: Vec<_> = links(&page, &outline, page::links(&page, 100))
+    let (found, _) = links(&page, &outline, None, page::links(&page, 100));
+    let found: Vec<_> = found
         .into_iter()
         .map(|l| (l.url.replace("http://a.example", ""), l.kind))
         .collect();

@@ -10,6 +10,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 
 use super::Config;
 use super::entry::host_of;
+use super::labels;
 use super::query::{Clause, Filter, Group, Occur, Query, Target};
 use super::schema::{Fields, TextPair};
 use super::stop::{Dear, Stop};
@@ -92,6 +93,11 @@ impl Builder<'_> {
             Target::Author => self.literal(&clause.text, self.fields.author),
             Target::Source => self.literal(&clause.text, self.fields.source),
             Target::Url => self.literal(&clause.text, self.fields.url),
+            Target::Meta => match self.fields.meta {
+                Some(field) => labels::asked(field, &clause.text),
+                // An index of an older format does not know; the new one is being made.
+                None => Some(Box::new(EmptyQuery)),
+            },
             Target::Anywhere | Target::Title | Target::Comments
                 if clause.literal || occur == Occur::Without =>
             {

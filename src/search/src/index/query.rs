@@ -18,6 +18,8 @@ pub enum Target {
     Source,
     /// The address.
     Url,
+    /// A labelled field: label and value with a colon between them.
+    Meta,
     /// Name of the site, its host, or a domain above the host.
     Site,
 }

@@ -7,6 +7,7 @@
 //! -钻井  -"招聘启事"     without
 //! LNG OR 液化天然气      one of both is enough
 //! title:油价             in the title        site:cnpc.com.cn  author:张三  source:新华社  url:2026/11
+//! 字号:国发〔2026〕12号  发布机构:能源局      what a notice's table says under a label
 //! date:2026-11  date:2026-11-01..2026-11-05
 //! comments:涨价          in what readers say below the text
 //! https://a.example/1    the document that stands there, and those that print the address
@@ -20,13 +21,18 @@ pub mod snippet;
 #[cfg(test)]
 mod tests;
 
-use crate::index::{Clause, Group, Occur, Query, Target};
+use crate::index::{Clause, Group, Occur, Query, Target, is_notice_label};
 use dates::{Calendar, DateError};
 
 /// Longest query in characters; the rest is left out.
 pub const MAX_QUERY_CHARS: usize = 300;
 /// Most phrases, fields and refused words of one query; further ones become plain words.
 const MAX_GROUPS: usize = 32;
+
+/// What refuses the word behind it.
+const MINUS: [char; 3] = ['-', '－', '−'];
+/// Longest label of a field of a page, in characters.
+const MAX_LABEL_CHARS: usize = 10;
 
 /// A query and what should be said about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,7 +187,7 @@ impl Parser<'_> {
                     };
                     self.parsed.query.groups.push(Group {
                         occur,
-                        any: vec![clause(piece)],
+                        any: clauses(piece),
                     });
                 }
                 return;
@@ -210,7 +216,10 @@ impl Parser<'_> {
         }
         self.parsed.query.groups.push(Group {
             occur: Occur::Must,
-            any: alternatives.iter().map(|piece| clause(piece)).collect(),
+            any: alternatives
+                .iter()
+                .flat_map(|piece| clauses(piece))
+                .collect(),
         });
     }
 }
@@ -244,8 +253,33 @@ fn ends(range: &str) -> (&str, &str) {
     range.split_once("..").unwrap_or((range, range))
 }
 
+/// What a piece asks for: what looks like a label, but none of notices, may as well be text.
+fn clauses(piece: &Piece) -> Vec<Clause> {
+    let own = clause(piece);
+    let label = own.text.split(':').next().unwrap_or_default();
+    let may_be_text = own.target == Target::Meta && !is_notice_label(label);
+    let text = may_be_text.then(|| Clause {
+        target: Target::Anywhere,
+        text: piece.raw.trim_start_matches(MINUS).to_owned(),
+        literal: piece.minus,
+    });
+    std::iter::once(own).chain(text).collect()
+}
+
 fn clause(piece: &Piece) -> Clause {
     let (target, text) = match piece.field {
+        // The label is part of what is asked for.
+        Some(Field::Target(Target::Meta)) => {
+            let label = piece
+                .raw
+                .trim_start_matches(MINUS)
+                .split([':', '：'])
+                .next();
+            (
+                Target::Meta,
+                format!("{}:{}", label.unwrap_or_default(), piece.text),
+            )
+        }
         Some(Field::Target(target)) => (target, piece.text.clone()),
         Some(_) => (Target::Anywhere, piece.raw.clone()),
         None => (Target::Anywhere, piece.text.clone()),
@@ -284,6 +318,12 @@ fn is_or(piece: &Piece) -> bool {
         && matches!(piece.text.as_str(), "OR" | "|" | "||" | "ＯＲ")
 }
 
+/// Whether a word before a colon may be the label of a field of a page.
+fn is_label(name: &str) -> bool {
+    let is_han = |c: char| matches!(c, '\u{3400}'..='\u{9FFF}');
+    (2..=MAX_LABEL_CHARS).contains(&name.chars().count()) && name.chars().all(is_han)
+}
+
 /// Cuts a query at blanks outside of quotes.
 fn split(text: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
@@ -305,7 +345,7 @@ fn split(text: &str) -> Vec<Piece> {
 }
 
 fn take_piece(text: &str) -> (Piece, &str) {
-    let (minus, body) = match text.strip_prefix(['-', '－', '−']) {
+    let (minus, body) = match text.strip_prefix(MINUS) {
         Some(body) if body.starts_with(|c: char| !c.is_whitespace() && c != '-') => (true, body),
         _ => (false, text),
     };
@@ -382,6 +422,7 @@ fn take_field(text: &str) -> Option<(Field, &str)> {
         "until" => Field::Until,
         "date" | "日期" => Field::Date,
         "changed" | "更新" => Field::Changed,
+        _ if is_label(name) => Field::Target(Target::Meta),
         _ => return None,
     };
     Some((field, value))

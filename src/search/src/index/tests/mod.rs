@@ -1,6 +1,7 @@
 mod changed;
 mod comments;
 mod guidance;
+mod labels;
 mod recovery;
 mod reprints;
 mod scan;

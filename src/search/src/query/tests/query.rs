@@ -244,3 +244,31 @@ fn times_of_a_change() {
         assert_eq!(parsed.query.words, wrong);
     }
 }
+
+#[test]
+fn a_label_before_a_colon_asks_for_a_field_of_the_page() {
+    let any = |typed: &str| {
+        let query = parse(typed, &BEIJING).query;
+        let groups = query.groups.into_iter();
+        let clauses = groups.flat_map(|group| group.any);
+        let clauses: Vec<(Target, String)> = clauses.map(|c| (c.target, c.text)).collect();
+        (query.words, clauses)
+    };
+    let field = |text: &str| (Target::Meta, text.to_owned());
+    let text = |text: &str| (Target::Anywhere, text.to_owned());
+    let none = String::new;
+    // Those of notices ask for nothing else; what may be a label may be text.
+    assert_eq!(
+        any("字号：国发〔2026〕12号"),
+        (none(), vec![field("字号:国发〔2026〕12号")])
+    );
+    assert_eq!(
+        any("-发布机构:\"能源局 综合司\""),
+        (none(), vec![field("发布机构:能源局 综合司")])
+    );
+    assert_eq!(
+        any("适用口径:406"),
+        (none(), vec![field("适用口径:406"), text("适用口径:406")])
+    );
+    assert_eq!(any("ISO:9001"), ("ISO:9001".to_owned(), vec![]));
+}
