@@ -24,6 +24,7 @@ async fn search_answers_hits_with_escaped_snippets() {
             "duplicates",
             "group",
             "id",
+            "meta",
             "published",
             "score",
             "site",
