@@ -84,10 +84,20 @@ fn tidy(label: &str) -> String {
         .collect()
 }
 
+/// A value with brackets of one form: 〔2026〕, ［2026］ and (2026) are the same year.
+fn value_of(value: &str) -> String {
+    let bracket = |c| match c {
+        '〔' | '[' | '【' | '〖' => '(',
+        '〕' | ']' | '】' | '〗' => ')',
+        other => other,
+    };
+    normalize(value).chars().map(bracket).collect()
+}
+
 /// A field as it is indexed.
 pub(super) fn tokens(label: &str, value: &str) -> PreTokenizedString {
     let name = name_of(label);
-    let text = normalize(value).into_owned();
+    let text = value_of(value);
     let mut tokens = Vec::new();
     if let Some(mut cutter) = tokenizers().get(GRAMS) {
         let mut stream = cutter.token_stream(&text);
@@ -106,7 +116,7 @@ pub(super) fn tokens(label: &str, value: &str) -> PreTokenizedString {
 pub(super) fn asked(field: Field, text: &str) -> Option<Boxed> {
     let (label, value) = text.split_once([':', '：'])?;
     let name = name_of(label);
-    let value = normalize(value);
+    let value = value_of(value);
     let term = |gram: &str| Term::from_field_text(field, &format!("{name}{BETWEEN}{gram}"));
     let chain = match gram_phrase(&value) {
         GramPhrase::Nothing => return None,
