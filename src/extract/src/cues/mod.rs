@@ -79,7 +79,7 @@ const LANGUAGES: [&str; 30] = [
     CHINESE,
 ];
 
-/// The characters of Chinese that are written otherwise in Taiwan and Hong Kong, as pairs.
+/// The characters of the Chinese words that are written otherwise in Taiwan and Hong Kong, as pairs.
 const TRADITIONAL: &str = include_str!("languages/zh.traditional.txt");
 
 /// The lines of each section. Those of Chinese stand in both spellings, so that no text need be folded for them.
