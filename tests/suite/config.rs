@@ -110,6 +110,15 @@ const MISTAKES: &[(&str, &str)] = &[
          for example 64",
     ),
     (
+        "[crawl]\nstop_grace_ms = \"6 years\"\n",
+        "line 2: crawl.stop_grace_ms = \"6 years\": write a whole number: use 0 or more, or with its unit in \"quotes\" \
+         like \"90s\", \"6h\" or \"7d\", for example 4000",
+    ),
+    (
+        "[revisit]\nmin_ms = \"2h\"\nmax_ms = \"1h\"\n",
+        "line 2: revisit.min_ms = 7200000: is more than revisit.max_ms = 3600000",
+    ),
+    (
         "[crawl]\nmax_connections = 0\n",
         "taojin.toml line 2: crawl.max_connections = 0: use a number from 1 to 10000, for example 64",
     ),

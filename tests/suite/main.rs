@@ -1,5 +1,6 @@
 //! Integration tests: one binary.
 
+mod article_pages;
 mod backup;
 mod browser;
 mod charsets;

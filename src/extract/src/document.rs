@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::literals::count_bytes;
 
+pub use crate::fields::meta::Meta;
 pub use crate::page::Kind;
 
 /// What a link seems to lead to, judged from its place and its text.
@@ -71,6 +72,18 @@ pub struct Image {
     pub after: u32,
 }
 
+/// A file that the page offers beside its text.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Attachment {
+    /// Canonical absolute address.
+    pub url: String,
+    /// What the page calls it.
+    pub name: String,
+    /// Ending of the file in lower case, `pdf`; empty where neither address nor name tells.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub format: String,
+}
+
 /// A piece of a text with its pictures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece<P> {
@@ -114,7 +127,8 @@ pub struct Document {
     pub site: Option<String>,
     /// Headline without the site's name.
     pub title: Option<String>,
-    /// First publication: ISO 8601 date, or date and time with offset when known.
+    /// First publication: ISO 8601 date, or date and time with offset when known. Of a page that tells nothing but its last
+    /// change, that.
     pub published: Option<String>,
     /// Named writer.
     pub author: Option<String>,
@@ -125,6 +139,12 @@ pub struct Document {
     /// Pictures that belong to the text, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
+    /// Fields that the page labels: index number, document number, office.
+    #[serde(skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+    /// Files that the page offers, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     /// Readers' comments in page order.
     pub comments: Vec<Comment>,
     /// Where the page loads comments from by script, as its scripts name it; they are not fetched.
@@ -132,6 +152,13 @@ pub struct Document {
     pub comment_endpoints: Vec<String>,
     /// Links of the page.
     pub links: Vec<Link>,
+    /// Addresses of the pages on which the article goes on, in order: of a page alone those that it links to, of a document
+    /// of the crawl those whose text stands in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pages: Vec<String>,
+    /// Address of the first page, where this is a later one of an article over several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part_of: Option<String>,
     /// What the page is.
     pub kind: Kind,
     /// Which way of extraction decided, for example `ratio`, `ratio+blocks`, `none`.
@@ -164,6 +191,7 @@ impl Document {
             &mut self.author,
             &mut self.source,
             &mut self.language,
+            &mut self.part_of,
         ] {
             clean_field(field);
         }
@@ -175,8 +203,17 @@ impl Document {
         ] {
             clean(text);
         }
-        let lists = [&mut self.addresses, &mut self.comment_endpoints];
+        let lists = [
+            &mut self.addresses,
+            &mut self.comment_endpoints,
+            &mut self.pages,
+        ];
         lists.into_iter().flatten().for_each(clean);
+        self.meta.texts_mut().for_each(clean);
+        for file in &mut self.attachments {
+            clean(&mut file.url);
+            clean(&mut file.name);
+        }
         for image in &mut self.images {
             clean_field(&mut image.url);
             clean(&mut image.alt);

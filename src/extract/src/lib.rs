@@ -25,6 +25,7 @@ mod lines;
 pub mod literals;
 pub mod page;
 pub mod similarity;
+mod state;
 pub mod template;
 #[cfg(test)]
 mod tests;
@@ -41,7 +42,9 @@ use fields::author;
 use fields::head;
 use fields::headline;
 use fields::images;
+use fields::labels;
 use fields::links;
+use fields::pages::Pages;
 use fields::title_parts;
 use lines::language;
 use lines::outline;
@@ -51,7 +54,9 @@ use serde::{Deserialize, Serialize};
 pub use body::guided::{extract_guided, observe};
 pub use classify::learn;
 pub use date::stamp::{Clock, Stamp};
-pub use document::{Comment, Document, Image, Kind, Link, LinkKind, Piece, pieces};
+pub use document::{
+    Attachment, Comment, Document, Image, Kind, Link, LinkKind, Meta, Piece, pieces,
+};
 pub use fields::author::NameTrace;
 pub use fields::site_title::site_title;
 pub use lines::path_ratio;
@@ -140,12 +145,20 @@ fn finish(
     guide: Option<Guide<'_>>,
 ) -> Document {
     let mut document = reading.document(page, context, config, guide);
-    if reading.tokens() < config.min_tokens {
+    let image = reading.head.image.map(str::to_owned);
+    if reading.tokens() < config.min_tokens.max(fallback::SHORT) {
         fallback::mend(&mut document, page, reading, context, config);
         let paragraphs = document.text.lines().count() as u32;
         for image in &mut document.images {
             image.after = image.after.min(paragraphs);
         }
+    }
+    if document.images.is_empty() && document.kind == Kind::Article && !document.text.is_empty() {
+        document.images.extend(
+            image
+                .as_deref()
+                .and_then(|image| images::declared(page, image)),
+        );
     }
     document.drop_controls();
     document
@@ -168,6 +181,7 @@ pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document
         outline: &reading.outline,
         head: &reading.head,
         anchors: reading.anchors,
+        opening: opening(&reading.comments),
         clock: &reading.clock,
     };
     let trace = trace::trace(
@@ -193,6 +207,7 @@ struct Reading<'a> {
     anchors: date::Anchors,
     published: Option<Stamp>,
     comments: comments::Found,
+    labels: labels::Labels,
 }
 
 impl<'a> Reading<'a> {
@@ -232,6 +247,8 @@ impl<'a> Reading<'a> {
         }
         let headline = headline::headline(page, &outline, &head, &title, &headings, &body);
         notes::drop_notes(page, &outline, &headline, &clock, &mut body);
+        let labels = labels::labels(page, &outline);
+        labels.leave_out(&outline, &mut body.lines);
         let anchors = date::Anchors {
             title: headline.line,
             body_start: body.lines.first().copied(),
@@ -242,15 +259,10 @@ impl<'a> Reading<'a> {
             outline: &outline,
             head: &head,
             anchors,
+            opening: opening(&comments),
             clock: &clock,
         };
-        let published = date::choose(&sources).map(|s| {
-            if is_british(page, &head) {
-                s.without_summer_time()
-            } else {
-                s
-            }
-        });
+        let published = date::choose(&sources);
         Self {
             head,
             outline,
@@ -262,6 +274,7 @@ impl<'a> Reading<'a> {
             anchors,
             published,
             comments,
+            labels,
         }
     }
 
@@ -302,7 +315,14 @@ impl<'a> Reading<'a> {
         guide: Option<Guide<'_>>,
     ) -> Document {
         let (author, source) = self.names(page);
-        let links = links::links(page, &self.outline, config.max_outlinks);
+        let links = page::links(page, config.max_outlinks);
+        // The pages of a thread are documents of their own.
+        let pages = if self.body.method == "posts" {
+            Pages::default()
+        } else {
+            Pages::of(page, &self.outline, &links, self.anchors)
+        };
+        let (links, attachments) = links::links(page, &self.outline, self.headline.line, links);
         let (text, images) = self.text(page);
         let url = page
             .url
@@ -323,9 +343,13 @@ impl<'a> Reading<'a> {
             source,
             text,
             images,
+            meta: std::mem::take(&mut self.labels.meta),
+            attachments,
             comment_endpoints: comments::endpoints(page),
             comments: posts::comments(std::mem::take(&mut self.comments), &self.clock),
             links,
+            pages: pages.following,
+            part_of: pages.first,
             kind: self.body.kind,
             method: self.body.method.to_owned(),
             charset: page.charset.clone(),
@@ -342,13 +366,10 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// True for pages of Britain, whose clocks show UTC but for the summer.
-fn is_british(page: &Page, head: &Head<'_>) -> bool {
-    let host = page.url.as_ref().map(|u| u.host()).unwrap_or_default();
-    let says = |tag: Option<&str>| {
-        tag.is_some_and(|t| t.eq_ignore_ascii_case("en-gb") || t.eq_ignore_ascii_case("en_gb"))
-    };
-    host.ends_with(".uk") || says(head.language) || says(head.locale)
+/// When the first post of a thread was written, as printed.
+fn opening(found: &comments::Found) -> Option<&str> {
+    let first = found.opening.as_ref().filter(|_| found.thread)?;
+    first.time.as_deref()
 }
 
 /// The scripts of the page: of its prose, and where there is little of the lines that come first.

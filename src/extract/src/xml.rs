@@ -32,6 +32,24 @@ pub fn to_xml(document: &Document) -> String {
         let places = [("url", image.url.as_deref()), ("after", Some(&after))];
         element(out, "image", &places, &image.alt);
     });
+    list(
+        &mut out,
+        "meta",
+        document.meta.iter(),
+        |out, (label, value)| {
+            element(out, "field", &[("label", Some(label))], value);
+        },
+    );
+    list(
+        &mut out,
+        "attachments",
+        &document.attachments,
+        |out, file| {
+            let known = Some(file.format.as_str()).filter(|format| !format.is_empty());
+            let attributes = [("url", Some(file.url.as_str())), ("format", known)];
+            element(out, "attachment", &attributes, &file.name);
+        },
+    );
     list(&mut out, "comments", &document.comments, comment);
     list(
         &mut out,

@@ -322,6 +322,53 @@ fn the_daemon_outlives_every_fault_of_archives_and_logs() {
     all_faults(&[WARC, CRAWL_LOG, SMALL_FILES]);
 }
 
+#[test]
+fn a_store_that_fails_for_long_is_named_by_healthz_until_it_works_again() {
+    let mut daemon = Daemon::new();
+    daemon.now = "long".to_owned();
+    daemon.start();
+    assert!(daemon.is_up(), "no start");
+    daemon.faults.begin(&trouble(Fault::Eio, WAL, Lasts::Ever));
+    daemon.wait_for("not named", |daemon| {
+        let answer = daemon.get("/healthz").expect("an answer");
+        answer.starts_with("HTTP/1.1 503") && answer.contains("stuck: crawl loop")
+    });
+    // Readers are answered meanwhile.
+    assert!(
+        daemon
+            .get("/")
+            .expect("an answer")
+            .starts_with("HTTP/1.1 200")
+    );
+    daemon.faults.end();
+    daemon.wait_for("named for ever", |daemon| {
+        let answer = daemon.get("/healthz").expect("an answer");
+        answer.starts_with("HTTP/1.1 200") && daemon.has_all()
+    });
+}
+
+/// What the archive lacks is said as soon as it is written again, a minute later; the crawl does not wait for it.
+#[test]
+fn an_archive_that_could_not_be_written_goes_on_and_says_what_it_lacks() {
+    let mut daemon = Daemon::new();
+    daemon.now = "archive".to_owned();
+    daemon.start();
+    assert!(daemon.is_up(), "no start");
+    daemon.wait_for("no crawl", |daemon| daemon.has_all());
+    let trouble = trouble(Fault::Enospc, WARC, Lasts::Calls(1));
+    daemon.faults.begin(&trouble);
+    daemon.wait_for("the archive is never written again", |daemon| {
+        daemon.trial.web.set_day(daemon.trial.web.day() + 1);
+        thread::sleep(Duration::from_secs(2));
+        daemon
+            .said()
+            .contains("archive is written again, these answers are missing")
+    });
+    daemon.faults.end();
+    daemon.wait_for("not everything is there", |daemon| daemon.has_all());
+    daemon.stop();
+}
+
 /// Starts of a daemon and of a crawl where the folder cannot be written from the first call on.
 #[test]
 fn nothing_starts_half_on_a_failing_disk() {

@@ -8,7 +8,7 @@ use taojin_extract::page::{Builder, Hints, Page, kind, links};
 use taojin_extract::{Config as Settings, Context, Document, explain, extract};
 use taojin_uri::CrawlUri;
 
-use super::words::{MARKUP, TIMES, spell, spell_text};
+use super::words::{DATA, MARKUP, TIMES, spell, spell_text};
 use super::{NOW_MS, assert_sound};
 
 /// Charset labels that a header may name.
@@ -183,6 +183,26 @@ fn extract_spoiled() {
             }
             read(&html, "");
         });
+}
+
+/// Data in scripts, which is searched for a text as the page shows none.
+#[test]
+fn script_data() {
+    bolero::check!().for_each(|input: &[u8]| {
+        let (first, rest) = input.split_first().unwrap_or((&0, &[]));
+        let data = spell_text(rest, DATA);
+        let script = match first % 4 {
+            0 => format!("<script type=application/json>{data}</script>"),
+            1 => format!("<script>window.__STATE__={data}</script>"),
+            2 => format!("<script type=application/ld+json>{{\"articleBody\":\"{data}</script>"),
+            _ => data
+                .split(';')
+                .map(|part| format!("<script>self.__next_f.push([1,\"{part}\"])</script>"))
+                .collect(),
+        };
+        let html = format!("<title>油田产量稳步增长</title><p>正在加载</p>{script}");
+        read(html.as_bytes(), "utf-8");
+    });
 }
 
 #[test]

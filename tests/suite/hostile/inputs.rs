@@ -213,6 +213,16 @@ pub(crate) const INPUTS: &[(&str, Make)] = &[
             "<span>".repeat(i % 30) + "油" + &"</span>".repeat(i % 30)
         })
     }),
+    ("quotes in data that are escaped", |n| data("\"\\", n)),
+    ("quotes in data that never end", |n| data("\"'`\\\n", n)),
+    ("nested data", |n| data("[{a:", n)),
+    ("texts in data", |n| {
+        data("{title:\"a\",content:\"石油产量增长，安全生产。\"},", n)
+    }),
+    ("text in data that is asked for often", |n| {
+        let start = "<script>self.__next_f.push([1,\"1:T9,石油。0:[";
+        wrapped(start, "\\\"$1\\\",", n)
+    }),
     ("random bytes", |n| noise(n, 0, 255)),
     ("random bytes above ASCII", |n| noise(n, 128, 255)),
     ("random markup", |n| {
@@ -280,6 +290,15 @@ fn wrapped(start: &str, piece: &str, bytes: usize) -> Vec<u8> {
     let mut page = start.as_bytes().to_vec();
     page.extend(fill(piece, bytes));
     page
+}
+
+/// A script that is told as data.
+fn data(piece: &str, bytes: usize) -> Vec<u8> {
+    wrapped(
+        "<title>石油产量增长</title><script>window.__DATA__=[",
+        piece,
+        bytes,
+    )
 }
 
 fn numbered(bytes: usize, piece: impl Fn(usize) -> String) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{BufReader, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::Duration;
@@ -170,12 +170,14 @@ fn again(stream: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()> {
     (0..GARBAGE_BYTES / bytes.len()).try_for_each(|_| stream.write_all(bytes))
 }
 
-/// Serves until the test's process ends; one request a connection. Nobody has a robots.txt.
+/// Serves at 127.0.0.`host` until the test's process ends; one request a connection. Nobody has a robots.txt. Each host has
+/// an address of its own, since hosts that share one take turns.
 pub(super) fn serve(
+    host: u8,
     answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,
-) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = listener.local_addr().expect("its address").port();
+) -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::new(127, 0, 0, host), 0)).expect("a free port");
+    let address = listener.local_addr().expect("its address");
     let answer = Arc::new(answer);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
@@ -194,5 +196,5 @@ pub(super) fn serve(
             });
         }
     });
-    port
+    address
 }

@@ -6,7 +6,7 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::record::UrlId;
@@ -19,24 +19,23 @@ const SLOT_BYTES: u64 = 8;
 /// The pages that are being visited.
 #[derive(Debug)]
 pub struct InFlight {
-    file: Option<File>,
+    path: PathBuf,
+    /// None while it cannot be opened.
+    file: Mutex<Option<File>>,
     /// Which slots of the file are taken.
     taken: Mutex<Vec<bool>>,
 }
 
 impl InFlight {
-    /// Begins an empty list in `dir`. Where the file cannot be written the crawl goes on without it.
+    /// Begins an empty list in `dir`. Where the file cannot be written the crawl goes on without it, until it can.
     pub fn open(dir: &Path) -> Arc<Self> {
-        let file = OpenOptions::new()
-            .create(true)
-            .write(true)
-            .truncate(true)
-            .open(dir.join(FILE))
-            .inspect_err(|error| tracing::error!(%error, "pages in flight cannot be noted"));
-        Arc::new(InFlight {
-            file: file.ok(),
+        let list = InFlight {
+            path: dir.join(FILE),
+            file: Mutex::default(),
             taken: Mutex::default(),
-        })
+        };
+        list.write(0, 0);
+        Arc::new(list)
     }
 
     /// A visit begins; it ends when what is given back is dropped.
@@ -68,12 +67,22 @@ impl InFlight {
     }
 
     fn write(&self, slot: usize, id: UrlId) {
-        let at = slot as u64 * SLOT_BYTES;
-        if let Some(file) = &self.file
-            && let Err(error) = file.write_all_at(&id.to_le_bytes(), at)
-        {
+        if let Err(error) = self.try_write(slot, id) {
             tracing::warn!(%error, "a page in flight cannot be noted");
         }
+    }
+
+    fn try_write(&self, slot: usize, id: UrlId) -> io::Result<()> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match &mut *file {
+            Some(file) => file,
+            closed => {
+                let mut options = OpenOptions::new();
+                let options = options.create(true).write(true).truncate(true);
+                closed.insert(options.open(&self.path)?)
+            }
+        };
+        file.write_all_at(&id.to_le_bytes(), slot as u64 * SLOT_BYTES)
     }
 }
 
@@ -113,5 +122,23 @@ pub(super) fn forget(dir: &Path) {
         && error.kind() != io::ErrorKind::NotFound
     {
         tracing::warn!(%error, "the pages that were in flight may be counted again");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_could_not_be_opened_at_first_is_written_as_soon_as_it_can() {
+        let place = tempfile::tempdir().unwrap();
+        let dir = place.path().join("later");
+        let list = InFlight::open(&dir);
+        let first = list.begin(7);
+        std::fs::create_dir(&dir).unwrap();
+        let _second = list.begin(8);
+        assert_eq!(left_in_flight(&dir), [8]);
+        drop(first);
+        assert_eq!(left_in_flight(&dir), [8]);
     }
 }

@@ -1,14 +1,17 @@
 //! Where else a text may be when the page shows almost none. In: a document with hardly any text. Out: the
-//! same with the text of a `noscript` element, of hidden elements, of pictures or of structured data. Never replaces a text
-//! that was found in plain sight.
+//! same with the text of a script's data, of a `noscript` element, of hidden elements or of pictures. Never replaces a long
+//! text that was found in plain sight.
 
-use crate::document::Document;
+use crate::date::text::parse_value;
+use crate::document::{Document, Image};
+use crate::fields::author;
 use crate::lines::hints::Marks;
 use crate::lines::is_skipped;
+use crate::lines::language;
 use crate::lines::measure::Measure;
 use crate::lines::paragraphs::paragraphs;
 use crate::page::{Attr, Hints, Kind, NodeId, Page, Tag};
-use crate::{Config, Context, Reading};
+use crate::{Config, Context, Reading, state};
 
 /// Smallest `noscript` content that may be a whole page, in bytes; smaller ones hold counters and pictures.
 const NOSCRIPT_BYTES: usize = 600;
@@ -18,6 +21,8 @@ const MUCH_MORE: u32 = 3;
 const MAX_PICTURES: usize = 40;
 /// Sentence marks from which a hidden text is that of an article.
 const FEW_MARKS: u32 = 4;
+/// A text of fewer tokens may be but the beginning of what a script shows.
+pub(crate) const SHORT: u32 = 120;
 /// What confidence is left when a text was not in plain sight.
 const TRUST: f32 = 0.7;
 
@@ -29,6 +34,20 @@ pub(crate) fn mend(
     context: &Context<'_>,
     config: &Config,
 ) {
+    if shown.tokens() < config.min_tokens {
+        look_behind(document, page, &shown, context, config);
+    }
+    from_data(document, page, &shown, context, config);
+}
+
+/// Takes the text that the page holds but does not show.
+fn look_behind(
+    document: &mut Document,
+    page: &Page,
+    shown: &Reading<'_>,
+    context: &Context<'_>,
+    config: &Config,
+) {
     let enough = (Measure::of(&document.text).tokens * MUCH_MORE).max(config.min_tokens);
     if let Some((text, confidence)) = from_noscript(page, context, config, enough) {
         (document.text, document.confidence) = (text, confidence * TRUST);
@@ -36,11 +55,9 @@ pub(crate) fn mend(
         return;
     }
     // To read a page twice is dear, and most have nothing to hide.
-    let hidden = if hides(page, config.min_tokens) {
-        Reading::with(page, context, config, true, None)
-    } else {
-        shown
-    };
+    let again = hides(page, config.min_tokens);
+    let again = again.then(|| Reading::with(page, context, config, true, None));
+    let hidden = again.as_ref().unwrap_or(shown);
     if hidden.tokens() >= enough && hidden.body.confidence > 0.5 {
         (document.text, document.images) = hidden.text(page);
         document.confidence = hidden.body.confidence * TRUST;
@@ -52,17 +69,104 @@ pub(crate) fn mend(
         }
         return;
     }
-    if let Some(text) = from_pictures(page, &hidden, enough) {
+    if let Some(text) = from_pictures(page, hidden, enough) {
         document.text = text;
         document.confidence = TRUST * TRUST;
         "pictures".clone_into(&mut document.method);
+    }
+}
+
+/// Takes the text from the data of scripts, with what stands beside it and the page does not show, if it is longer than what
+/// was found elsewhere.
+fn from_data(
+    document: &mut Document,
+    page: &Page,
+    reading: &Reading<'_>,
+    context: &Context<'_>,
+    config: &Config,
+) {
+    let shown = reading.tokens();
+    let is_list = document.kind == Kind::Hub;
+    let head = [reading.head.title.as_str()];
+    let titles = document
+        .title
+        .as_deref()
+        .into_iter()
+        .chain(head)
+        .chain(reading.head.titles.iter().copied());
+    let titles: Vec<&str> = titles.filter(|title| !title.is_empty()).collect();
+    let known = Measure::of(&document.text).tokens;
+    let enough = (shown * MUCH_MORE)
+        .max(config.min_tokens)
+        .max(known + known / 4);
+    let Some(found) = state::find(page, &titles, enough) else {
+        return;
+    };
+    if !found.is_titled && (is_list || known >= config.min_tokens) {
         return;
     }
-    let json = hidden.head.json.body.as_deref();
-    if let Some(text) = json.filter(|t| Measure::of(t).tokens >= enough) {
-        document.text = plain(text);
-        document.confidence = TRUST * TRUST;
-        "json-ld".clone_into(&mut document.method);
+    (document.text, document.images) = if found.is_markup {
+        of_markup(page, &found, context, config)
+    } else {
+        (plain(&found.text), Vec::new())
+    };
+    document.confidence = TRUST * if found.is_titled { 1.0 } else { TRUST };
+    "script".clone_into(&mut document.method);
+    if reading.headline.line.is_none() || document.title.is_none() {
+        document.title = found.title.or(document.title.take());
+    }
+    let mut scripts = language::Scripts::default();
+    scripts.add(&document.text);
+    document.language = scripts.language(reading.head.language);
+    let clock = crate::clock_of(
+        page,
+        context,
+        document.language.as_deref(),
+        reading.head.language,
+    );
+    let mut times = found
+        .times
+        .iter()
+        .filter_map(|time| parse_value(time, &clock));
+    document.published = document
+        .published
+        .take()
+        .or_else(|| Some(times.next()?.iso(&clock)));
+    document.author = document
+        .author
+        .take()
+        .or(found.author.as_deref().and_then(author::clean));
+    document.source = document
+        .source
+        .take()
+        .or(found.source.as_deref().and_then(author::clean));
+    if document.kind == Kind::Other || (is_list && document.published.is_some()) {
+        document.kind = Kind::Article;
+    }
+}
+
+/// Text and pictures of markup from a script: the main text of it as of a page, unless that leaves much out.
+fn of_markup(
+    page: &Page,
+    found: &state::Found,
+    context: &Context<'_>,
+    config: &Config,
+) -> (String, Vec<Image>) {
+    let inner = Page::parse(found.text.as_bytes(), inner_hints(page));
+    let mut reading = Reading::of(&inner, context, config);
+    let total = reading.outline.total().tokens;
+    if reading.tokens() * 10 < total * 8 {
+        reading.body.lines = (0..reading.outline.lines.len()).collect();
+    }
+    reading.text(&inner)
+}
+
+/// What is known of a page inside a page.
+fn inner_hints(page: &Page) -> Hints {
+    Hints {
+        url: page.url.clone(),
+        charset: Some("utf-8".to_owned()),
+        ..Hints::default()
     }
 }
 
@@ -107,12 +211,7 @@ fn from_noscript(
         .map(|id| page.text(id))
         .max_by_key(|text| text.len())
         .filter(|text| text.len() >= NOSCRIPT_BYTES)?;
-    let hints = Hints {
-        url: page.url.clone(),
-        charset: Some("utf-8".to_owned()),
-        ..Hints::default()
-    };
-    let inner = Page::parse(longest.as_bytes(), hints);
+    let inner = Page::parse(longest.as_bytes(), inner_hints(page));
     let reading = Reading::of(&inner, context, config);
     (reading.tokens() >= enough).then(|| {
         let text = paragraphs(&inner, &reading.outline, &reading.body.lines).0;

@@ -3,10 +3,12 @@
 //! time. Never takes a sentence for a name.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use super::keys::{self, Key};
 use super::record::{Piece, Record, Role};
 use super::{time_cues, words};
+use crate::cues;
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Longest name, in bytes.
@@ -173,9 +175,11 @@ fn support(
             0.2
         };
     }
-    sum += if index == 0 {
+    // A time that stands first does not push the name behind it away.
+    let before = index - usize::from(index > 0 && roles[0] == Role::Time);
+    sum += if before == 0 {
         1.0
-    } else if index < 3 {
+    } else if before < 3 {
         0.5
     } else {
         0.0
@@ -242,7 +246,7 @@ pub(super) fn looks_named(page: &Page, record: &Record, piece: &Piece) -> bool {
 }
 
 /// Addresses of people's pages.
-fn is_person(href: &str) -> bool {
+pub(super) fn is_person(href: &str) -> bool {
     const PARTS: [&str; 22] = [
         "/user",
         "/u/",
@@ -267,7 +271,11 @@ fn is_person(href: &str) -> bool {
         "showuser",
         "/p/home",
     ];
-    PARTS.iter().any(|part| href.contains(part))
+    let begins = |part: &&str| {
+        let name = part.strip_prefix('/');
+        name.is_some_and(|name| href.starts_with(name))
+    };
+    PARTS.iter().any(|part| href.contains(part)) || PARTS.iter().any(begins)
 }
 
 /// Short, without the signs of a sentence.
@@ -304,59 +312,32 @@ fn beside_time(text: &str) -> &str {
     }
 }
 
-/// Words before a name, with a colon; behind the English ones there may be none.
-const LABELS: [&str; 10] = [
-    "作者",
-    "网友",
-    "用户",
-    "评论人",
-    "昵称",
-    "楼主",
-    "by ",
-    "By ",
-    "Posted by",
-    "posted by",
-];
+/// Words before a name, with a colon; of those of Latin letters there may be none. Words behind a name.
+static WORDS: LazyLock<[Vec<String>; 2]> =
+    LazyLock::new(|| ["comment.name.before", "comment.name.after"].map(cues::words));
 
 fn without_label(text: &str) -> &str {
-    LABELS.iter().fold(text, |rest, label| {
-        let Some(after) = rest.strip_prefix(label) else {
+    WORDS[0].iter().fold(text, |rest, label| {
+        let (head, after) = rest.split_at_checked(label.len()).unwrap_or_default();
+        if !head.eq_ignore_ascii_case(label) {
             return rest;
-        };
+        }
         let after = after.trim_start();
-        let english = label.is_ascii().then_some(after);
-        let inner = after.strip_prefix([':', '：']).or(english);
+        let latin = label.is_ascii().then_some(after);
+        let inner = after.strip_prefix([':', '：']).or(latin);
         inner.unwrap_or(rest).trim_start()
     })
 }
 
-/// Words behind a name.
-const ENDINGS: [&str; 14] = [
-    "发表于",
-    "发布于",
-    "评论于",
-    "回复于",
-    "发表",
-    "评论",
-    "回复",
-    "说道",
-    "说",
-    "says",
-    "said",
-    "wrote",
-    "于",
-    "on",
-];
-
 /// Signs between a name and what stands behind it.
 const JOINTS: &str = ":：,，|-–—@[【(（/·•";
 
-/// The text without one of [`ENDINGS`]; a short one counts only where a sign stands before it.
+/// The text without a word behind the name; a short one counts only where a sign stands before it.
 fn without_ending(text: &str) -> &str {
     let is_joint = |c: char| c.is_whitespace() || JOINTS.contains(c);
     let text = text.trim_end_matches(is_joint);
-    let before = ENDINGS.iter().find_map(|ending| {
-        let before = text.strip_suffix(ending)?;
+    let before = WORDS[1].iter().find_map(|ending| {
+        let before = text.strip_suffix(ending.as_str())?;
         (before.ends_with(is_joint) || (!before.is_empty() && ending.len() > 3)).then_some(before)
     });
     before.map_or(text, |before| before.trim_end_matches(is_joint))

@@ -3,6 +3,7 @@
 //! so the fields are found over the whole group, not record by record.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use super::aside::{mark_heads, mark_quotes};
 use super::author;
@@ -11,6 +12,8 @@ use super::keys::{self, Key};
 use super::record::{Piece, Record, Role};
 use super::time_cues::TIME_LEVELS;
 use super::words;
+use crate::cues;
+use crate::literals::Literals;
 use crate::page::{NodeId, Page, Tag};
 
 /// Share of the records that must say the same for it to be a label.
@@ -285,13 +288,7 @@ fn votes(page: &Page, record: &Record, roles: &[Role]) -> Option<i64> {
             .checked_sub(1)
             .map(|b| record.pieces[b].text.as_str())
             .unwrap_or_default();
-        let says = |text: &str| {
-            [
-                "赞", "顶", "支持", "有用", "推荐", "like", "Like", "vote", "points",
-            ]
-            .iter()
-            .any(|w| text.contains(w))
-        };
+        let says = |text: &str| VOTED.stand_in(text);
         let against = near
             .iter()
             .take(2)
@@ -304,14 +301,24 @@ fn votes(page: &Page, record: &Record, roles: &[Role]) -> Option<i64> {
     out
 }
 
+/// Words beside the number of votes for a comment.
+static VOTED: LazyLock<Literals> = LazyLock::new(|| {
+    let words = cues::words("comment.voted").into_iter();
+    Literals::of(words.map(|word| (word, 1)))
+});
+
+/// What stands before the name of the one whom a comment answers.
+static REPLY: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("comment.reply_to"));
+
 /// The one a text speaks to first: `@name`, `回复 name:`.
 fn addressed(text: &str) -> Option<String> {
     let first = text.lines().next()?;
-    let rest = first.strip_prefix('@').or_else(|| {
-        first
-            .strip_prefix("回复")
-            .map(|r| r.trim_start().trim_start_matches('@'))
-    })?;
+    let behind = |word: &String| {
+        let rest = first.strip_prefix(word.as_str())?;
+        Some(rest.trim_start().trim_start_matches('@'))
+    };
+    let answers = || REPLY.iter().find_map(behind);
+    let rest = first.strip_prefix('@').or_else(answers)?;
     let name: String = rest
         .chars()
         .take_while(|c| {

@@ -91,7 +91,10 @@ pub fn find(page: &Page, marked: &[NodeId]) -> Found {
         .iter_mut()
         .filter(|g| g.records.len() > 1)
         .for_each(|g| siblings::join(page, g));
-    let blocks = accepted(page, &mut names, &groups, &timed, marked, forum);
+    let mut blocks = accepted(page, &mut names, &groups, &timed, marked, forum, false);
+    if blocks.is_empty() {
+        blocks = accepted(page, &mut names, &groups, &timed, marked, forum, true);
+    }
     thread::arrange(page, blocks)
 }
 
@@ -101,7 +104,8 @@ struct Block {
     signs: judge::Signs,
 }
 
-/// Reads the groups, innermost first, and keeps those that are comments.
+/// Reads the groups, innermost first, and keeps those that are comments; with `unnamed`, also those that only their voices
+/// tell.
 fn accepted(
     page: &Page,
     names: &mut Names,
@@ -109,11 +113,12 @@ fn accepted(
     timed: &[NodeId],
     marked: &[NodeId],
     forum: bool,
+    unnamed: bool,
 ) -> Vec<Block> {
     let mut out = Vec::new();
     let mut holes: BTreeMap<NodeId, NodeId> = BTreeMap::new();
     for group in groups.iter().rev() {
-        if !judge::may_speak(page, &group.records, timed, marked, forum) {
+        if !judge::may_speak(page, &group.records, timed, marked, forum, unnamed) {
             continue;
         }
         let mut around = holes.clone();
@@ -123,7 +128,8 @@ fn accepted(
         let mut fields = fields::fields(page, &records, timed);
         judge::drop_unlike(&mut fields);
         let forum = forum && !group.nested;
-        let Some(signs) = judge::verdict(page, &records, &mut fields, marked, forum) else {
+        let Some(signs) = judge::verdict(page, &records, &mut fields, marked, [forum, unnamed])
+        else {
             continue;
         };
         holes = around;

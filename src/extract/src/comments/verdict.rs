@@ -8,8 +8,8 @@ use std::ops::Range;
 use super::fields::Fields;
 use super::record::Record;
 use super::time_cues::{TIME_LEVELS, trimmed};
-use super::{headings, keys, words};
-use crate::page::{NodeId, Page, Tag};
+use super::{author, headings, keys, words};
+use crate::page::{Attr, NodeId, Page, Tag};
 use crate::similarity::Skeleton;
 use crate::similarity::pol::LeafPaths;
 
@@ -174,9 +174,9 @@ pub(super) fn verdict(
     records: &[Record],
     fields: &mut [Fields],
     marked: &[NodeId],
-    forum: bool,
+    [forum, unnamed]: [bool; 2],
 ) -> Option<Signs> {
-    let accepted = |signs: Signs| Some(signs).filter(|signs| is_comments(signs, forum));
+    let accepted = |signs: Signs| Some(signs).filter(|signs| is_comments(signs, forum, unnamed));
     let all = accepted(signs(page, records, fields, marked));
     if !begins_long(fields) {
         return all;
@@ -194,14 +194,15 @@ pub(super) fn verdict(
 }
 
 /// True when the evidence is enough.
-fn is_comments(signs: &Signs, forum: bool) -> bool {
+fn is_comments(signs: &Signs, forum: bool, unnamed: bool) -> bool {
     if signs.records < 2 && signs.times < 0.5 {
         return false;
     }
     let speaks = signs.called
         || signs.heading
         || signs.tools > 0.3
-        || (signs.posts && signs.named > 0.6 && forum);
+        || (signs.posts && signs.named > 0.6 && forum)
+        || (unnamed && is_talk(signs, forum));
     let someone = signs.authors >= 0.5 || (signs.called && signs.times > 0.5 && signs.tools > 0.3);
     let one_voice =
         signs.records >= 4 && signs.voices * (signs.records as f32) < 1.5 && !signs.called;
@@ -217,20 +218,39 @@ fn is_comments(signs: &Signs, forum: bool) -> bool {
         && someone
         && !one_voice
         && signs.variety > 0.3
-        && evidence(signs, forum) >= enough
+        && evidence(signs, forum) + f32::from(u8::from(unnamed && forum)) >= enough
+}
+
+/// Share of records that nearly all of them are.
+const MOST: f32 = 0.8;
+/// Records from which several voices that each tell a time are a talk, whatever the page calls them.
+const TALK_RECORDS: usize = 3;
+/// Share of its text inside links: lists of news consist of links.
+const TALK_LINKED: f32 = 0.2;
+
+/// People speak, each with a time and, unless the address is that of a forum, by a name that is called one; and nothing
+/// but that.
+fn is_talk(signs: &Signs, forum: bool) -> bool {
+    signs.records >= TALK_RECORDS
+        && (signs.named > MOST || forum && signs.authors > MOST)
+        && signs.times > MOST
+        && signs.headlines == 0.0
+        && signs.linked < TALK_LINKED
+        && signs.voices * signs.records as f32 >= 2.0
 }
 
 /// Records looked at for buttons before a group is read whole.
 const PROBED: usize = 4;
 
-/// False for a group that cannot be comments: nothing around it is called so, and its first records have no buttons, or
-/// it is a single record that tells no time. `timed` are the signs of time.
+/// False for a group that cannot be comments: nothing around it is called so, and its first records have no buttons and name
+/// nobody, or it is a single record that tells no time. `timed` are the signs of time.
 pub(super) fn may_speak(
     page: &Page,
     records: &[Range<NodeId>],
     timed: &[NodeId],
     marked: &[NodeId],
     forum: bool,
+    unnamed: bool,
 ) -> bool {
     let Some(first) = records.first() else {
         return false;
@@ -245,6 +265,18 @@ pub(super) fn may_speak(
             page.node(id).tag == Tag::TEXT && words::is_answer_tool(trimmed(page.text(id)))
         })
         || has_heading(page, first.start)
+        || unnamed
+            && records.len() >= TALK_RECORDS
+            && records.iter().take(PROBED).all(|r| names_someone(page, r))
+}
+
+/// A link to a person's page stands in the record, or one that is called a name.
+fn names_someone(page: &Page, record: &Range<NodeId>) -> bool {
+    let mut links = record.clone().filter(|id| page.node(*id).tag == Tag::A);
+    links.any(|id| {
+        page.attr(id, Attr::Href).is_some_and(author::is_person)
+            || keys::is_called(page, id, words::AUTHOR)
+    })
 }
 
 /// A sign of time stands in the record, or the record in a `<time>`.

@@ -15,11 +15,22 @@
 //! | `published.label`, `source.beside_date`, `crumbs.home` | parts of the patterns in [`phrases`] |
 //! | `line.shop`, `line.talk`, `line.reading`, `line.call`, `line.time` | counted to tell the type of a page |
 //! | `title.talk`, `title.reference`, `title.shop`, `title.how` | the same, in the title; the last at its beginning |
+//! | `page.number`, `page.next`, `page.previous`, `page.other` | links to other pages; `#` is a number, without blanks |
 //! | `comment.tools`, `comment.tools.begins` | buttons and labels around comments |
 //! | `comment.answer_tools` | buttons that only comments and posts have |
 //! | `comment.counted` | what a number at a comment may count |
 //! | `date.published`, `date.modified` | before the day of first publication, of the last change |
 //! | `date.published.alone`, `date.published.after` | the same, not within a word of Chinese but behind these |
+//! | `source.named`, `author.named`, `author.photographer` | before a colon and the name; where the script has no blanks |
+//! | `author.desk`, `author.reporter`, `author.beside`, `author.next` | before and around the names of reporters; begin what follows a name |
+//! | `author.by` | before a name, at the beginning of a line |
+//! | `agency.ends` | the last words in the name of an agency |
+//! | `comment.heading`, `comment.heading.counter`, `comment.heading.before`, `comment.heading.after`, `comment.heading.on` | parts of the headings of comments |
+//! | `comment.name.before`, `comment.name.after` | around a writer's name |
+//! | `comment.voted`, `comment.reply_to` | beside the number of votes; before the name of whom a comment answers |
+//! | `site.general`, `site.before`, `site.after` | titles that name no site; around the name of a site in a title |
+//! | `error.says`, `error.status` | error pages say; words beside the number 404 |
+//! | `eras` | a line for each era: the year before its first, a blank, its name |
 //! | `months` | a line for each month: its number, a blank, its names and short forms |
 
 pub(crate) mod phrases;
@@ -31,8 +42,11 @@ use std::sync::LazyLock;
 
 use crate::literals::spelled;
 
+/// The file of Chinese.
+const CHINESE: &str = include_str!("languages/zh.txt");
+
 /// The files of all languages.
-const LANGUAGES: [&str; 27] = [
+const LANGUAGES: [&str; 30] = [
     include_str!("languages/ar.txt"),
     include_str!("languages/cs.txt"),
     include_str!("languages/da.txt"),
@@ -42,6 +56,7 @@ const LANGUAGES: [&str; 27] = [
     include_str!("languages/es.txt"),
     include_str!("languages/fi.txt"),
     include_str!("languages/fr.txt"),
+    include_str!("languages/hi.txt"),
     include_str!("languages/hu.txt"),
     include_str!("languages/id.txt"),
     include_str!("languages/is.txt"),
@@ -57,14 +72,29 @@ const LANGUAGES: [&str; 27] = [
     include_str!("languages/ru.txt"),
     include_str!("languages/sk.txt"),
     include_str!("languages/sv.txt"),
+    include_str!("languages/th.txt"),
     include_str!("languages/tr.txt"),
     include_str!("languages/uk.txt"),
-    include_str!("languages/zh.txt"),
+    include_str!("languages/vi.txt"),
+    CHINESE,
 ];
 
-/// The lines of each section.
-static SECTIONS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
-    let mut sections: HashMap<&str, Vec<&str>> = HashMap::new();
+/// The characters of the Chinese words that are written otherwise in Taiwan and Hong Kong, as pairs.
+const TRADITIONAL: &str = include_str!("languages/zh.traditional.txt");
+
+/// The lines of each section. Those of Chinese stand in both spellings, so that no text need be folded for them.
+static SECTIONS: LazyLock<HashMap<&str, Vec<String>>> = LazyLock::new(|| {
+    let pairs = TRADITIONAL.lines().filter(|line| !line.starts_with('#'));
+    let pairs = pairs.flat_map(str::split_whitespace).filter_map(|pair| {
+        let mut chars = pair.chars();
+        Some((chars.next()?, chars.next()?))
+    });
+    let pairs: HashMap<char, char> = pairs.collect();
+    let traditional = |line: &str| -> String {
+        let chars = line.chars();
+        chars.map(|c| pairs.get(&c).copied().unwrap_or(c)).collect()
+    };
+    let mut sections: HashMap<&str, Vec<String>> = HashMap::new();
     for file in LANGUAGES {
         let mut section = "";
         let lines = file
@@ -73,7 +103,14 @@ static SECTIONS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
         for line in lines {
             match heading(line) {
                 Some(name) => section = name,
-                None => sections.entry(section).or_default().push(line),
+                None => {
+                    let lines = sections.entry(section).or_default();
+                    lines.push(line.to_owned());
+                    let other = traditional(line);
+                    if file == CHINESE && other != line {
+                        lines.push(other);
+                    }
+                }
             }
         }
     }
@@ -88,7 +125,7 @@ fn heading(line: &str) -> Option<&str> {
 }
 
 /// The lines of a section in all languages; none for a section that no language has.
-pub(crate) fn lines(section: &str) -> &'static [&'static str] {
+pub(crate) fn lines(section: &str) -> &'static [String] {
     SECTIONS.get(section).map_or(&[], Vec::as_slice)
 }
 

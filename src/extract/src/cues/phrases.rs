@@ -175,10 +175,7 @@ impl Rule {
                 out + &alternatives(section) + behind
             })
         });
-        let of_language = lines(&self.section("pattern"))
-            .iter()
-            .copied()
-            .map(String::from);
+        let of_language = lines(&self.section("pattern")).iter().cloned();
         let all: Vec<String> = with_words.chain(of_language).collect();
         compiled(&format!("(?i){}", all.join("|")))
     }

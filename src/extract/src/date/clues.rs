@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::years::ODD_YEARS;
+use super::years::odd_years;
 use crate::literals::Literals;
 
 /// Words of times that are told from the fetch.
@@ -24,7 +24,7 @@ static CLUES: LazyLock<Literals> = LazyLock::new(|| {
     ];
     let words = from_now.iter().map(|word| (*word, FROM_NOW));
     let words = words.chain(days.iter().map(|word| (*word, DAY)));
-    let words = words.chain(ODD_YEARS.iter().map(|word| (*word, ODD)));
+    let words = words.chain(odd_years().map(|word| (word, ODD)));
     let words = words.map(|(word, bits)| (word.to_owned(), bits));
     let wide = ('\u{80}'..='\u{ffff}').filter(|c| is_wide(*c) || is_eastern(*c));
     Literals::of(words.chain(wide.map(|c| (c.to_string(), WIDE))))

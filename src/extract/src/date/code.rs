@@ -74,7 +74,7 @@ pub(crate) fn from_elements(
         let id = at as NodeId;
         let prop = page.attr(id, Attr::Itemprop).unwrap_or_default();
         let declared = prop.eq_ignore_ascii_case("datePublished");
-        if !(is_time || declared) || prop.eq_ignore_ascii_case("dateModified") {
+        if !(is_time || declared) {
             continue;
         }
         let value = page
@@ -85,9 +85,9 @@ pub(crate) fn from_elements(
             .or_else(|| parse_value(&crate::lines::render::element_text(page, id), clock));
         let Some(stamp) = stamp else { continue };
         let class = page.attr(id, Attr::Class).unwrap_or_default();
-        if class.contains("modified") || class.contains("updated") && !class.contains("published") {
-            continue;
-        }
+        let changed = prop.eq_ignore_ascii_case("dateModified")
+            || class.contains("modified")
+            || class.contains("updated") && !class.contains("published");
         let line = outline.line_at(id);
         let marks = outline.lines.get(line).map(|l| l.marks).unwrap_or_default();
         let elsewhere = marks.any(
@@ -105,8 +105,14 @@ pub(crate) fn from_elements(
             (false, false) if (from..to).contains(&line) => Origin::Time,
             _ => Origin::OtherTime,
         };
-        let modified = || label_of_line(page, outline, line, clock) == Label::Modified;
-        if origin != Origin::Declared && modified() {
+        let holding = outline.line_of(page, id);
+        let labelled = || label_of_line(page, outline, holding, clock) == Label::Modified;
+        let origin = if changed || origin != Origin::Declared && labelled() {
+            Origin::Modified
+        } else {
+            origin
+        };
+        if origin == Origin::Modified && elsewhere {
             continue;
         }
         out.push(Candidate { stamp, origin });

@@ -1,8 +1,9 @@
 //! The time of first publication. In: the head data, the lines near the headline and the text, the URL. Out:
-//! the chosen date with every candidate. The time of the last change is never taken for it.
+//! the chosen date with every candidate. The time of the last change is taken only from a page that tells no other.
 //!
 //! Order of trust: structured data, the URL's day, text near the headline, text anywhere. A time of day is
-//! taken over from a less trusted candidate of the same day.
+//! taken over from a less trusted candidate of the same day. Where what machines read falls on the day before or after the
+//! one that the page prints, as clocks of other zones do, the printed day is it.
 
 pub(crate) mod clues;
 pub(crate) mod code;
@@ -78,12 +79,16 @@ pub(super) enum Origin {
     About,
     /// `<time datetime>` elsewhere.
     OtherTime,
+    /// When the first post of a thread was written.
+    Opening,
     /// Month and day without a year, or a time told from now, near the headline.
     Vague,
     /// The last lines of the text.
     Signature,
     /// `<title>` or the description.
     Head,
+    /// The last change, of a page that tells no other time.
+    Modified,
     /// The date that most short lines have.
     Frequent,
 }
@@ -126,6 +131,8 @@ pub(super) struct Sources<'a> {
     pub head: &'a Head<'a>,
     /// Where headline and text stand.
     pub anchors: Anchors,
+    /// When the first post of a thread was written, as printed.
+    pub opening: Option<&'a str>,
     /// When it was fetched, and how its dates are told.
     pub clock: &'a Clock,
 }
@@ -134,18 +141,21 @@ pub(super) struct Sources<'a> {
 pub(super) fn choose(sources: &Sources<'_>) -> Option<Stamp> {
     let mut all = sources.declared();
     let timed = |all: &[Candidate], sure| best(all, sure).filter(|stamp| stamp.time.is_some());
-    if let Some(stamp) = timed(&all, Origin::Meta) {
-        return Some(stamp);
+    let sure = timed(&all, Origin::Meta).or_else(|| {
+        all.extend(sources.elsewhere_in_code());
+        timed(&all, Origin::Declared)
+    });
+    match sure {
+        Some(stamp) => Some(sources.as_printed(stamp, &sources.in_lines(true))),
+        None => {
+            sources.add_text(&mut all);
+            let best = best(&all, Origin::Frequent)?;
+            Some(sources.as_printed(best, &all))
+        }
     }
-    all.extend(sources.elsewhere_in_code());
-    if let Some(stamp) = timed(&all, Origin::Declared) {
-        return Some(stamp);
-    }
-    sources.add_text(&mut all);
-    best(&all, Origin::Frequent)
 }
 
-/// All candidates in order of trust.
+/// Every date that was found, the most trusted first.
 pub(super) fn candidates(sources: &Sources<'_>) -> Vec<Candidate> {
     let mut all = sources.declared();
     all.extend(sources.elsewhere_in_code());
@@ -207,13 +217,16 @@ impl Sources<'_> {
             clock,
             ..
         } = self;
-        all.extend(from_lines(page, outline, self.anchors, clock));
-        if all.is_empty() {
+        all.extend(self.in_lines(false));
+        let opening = self.opening.and_then(|time| parse_value(time, clock));
+        all.extend(of(Origin::Opening, opening));
+        let tell_none = |all: &[Candidate]| all.iter().all(|c| c.origin == Origin::Modified);
+        if tell_none(all) {
             let created = head.json.created.as_deref();
             let created = created.and_then(|v| parse_value(v, clock));
             all.extend(of(Origin::JsonLd, created));
         }
-        if all.is_empty() {
+        if tell_none(all) {
             let texts = [Some(head.title.as_str()), head.description];
             let first = |text: &str| {
                 let mut found = find_dates(text, clock).into_iter();
@@ -222,10 +235,100 @@ impl Sources<'_> {
             let found = texts.into_iter().flatten().find_map(first);
             all.extend(of(Origin::Head, found.map(|f| f.stamp)));
         }
+        if tell_none(all) {
+            let modified = head.json.modified.as_deref().into_iter();
+            let mut modified = modified.chain(head.modified.iter().copied());
+            let modified = modified.find_map(|value| parse_value(value, clock));
+            all.extend(of(Origin::Modified, modified));
+        }
         if all.is_empty() {
             all.extend(of(Origin::Frequent, most_frequent(page, outline, clock)));
         }
         all.truncate(MAX_CANDIDATES);
+    }
+
+    /// A time that is told in UTC as the page prints it: the time near the headline that falls on the day before or behind
+    /// it, unless the page prints the day itself.
+    fn as_printed(&self, stamp: Stamp, all: &[Candidate]) -> Stamp {
+        let printed = |c: &&Candidate| matches!(c.origin, Origin::Labelled | Origin::Near);
+        let days = |c: &Candidate| (c.stamp.date - stamp.date).num_days().abs();
+        let mut printed = all.iter().filter(printed).filter(|c| days(c) <= 1);
+        let first = printed.next().map(|c| c.stamp);
+        let again = first.is_none_or(|first| first.date == stamp.date)
+            || printed.any(|c| c.stamp.date == stamp.date);
+        first
+            .filter(|_| stamp.offset_min == Some(0) && !again)
+            .unwrap_or(stamp)
+    }
+
+    /// Dates in the text of lines; of those close to the headline only, if wanted.
+    fn in_lines(&self, close_only: bool) -> Vec<Candidate> {
+        let Self {
+            page,
+            outline,
+            anchors,
+            clock,
+            ..
+        } = *self;
+        let mut out: Vec<(u32, Origin, Stamp)> = Vec::new();
+        let (from, to) = near(anchors, outline.lines.len());
+        let looked_at = if close_only {
+            from..to
+        } else {
+            0..outline.lines.len()
+        };
+        let anchor = anchors.title.or(anchors.body_start).unwrap_or(0);
+        for i in looked_at {
+            let line = &outline.lines[i];
+            let close = (from..to).contains(&i);
+            let about = line.marks.any(Marks::ABOUT);
+            let signature = i + 3 >= anchors.body_end && i < anchors.body_end + 4;
+            // Right under the headline a date is the headline's, whatever the box around both calls itself.
+            let under_title = anchors.title.is_some_and(|t| i > t && i <= t + 3);
+            // A headline that links and a date: another article.
+            let above_text = anchors.body_start.is_some_and(|b| i < b && i + 4 >= b);
+            let teaser = line.linked.tokens >= TEASER_TOKENS && !under_title && !above_text;
+            if teaser
+                || line.all.numbers == 0 && line.all.cjk == 0
+                || !(close || about || signature)
+            {
+                continue;
+            }
+            let in_text = anchors.body_start.is_some_and(|b| i >= b) && line.all.tokens > 30;
+            if in_text && anchors.body_start != Some(i) {
+                continue;
+            }
+            let text = outline.text(page, line);
+            if text.len() > 4 * SHORT_LINE || (text.len() > SHORT_LINE && (close_only || !close)) {
+                continue;
+            }
+            let elsewhere = !under_title
+                && line.marks.any(
+                    Marks::COMMENT
+                        .with(Marks::RELATED)
+                        .with(Marks::ASIDE)
+                        .with(Marks::NAV),
+                );
+            for found in find_dates(text, clock) {
+                // A text may begin with its date: `01.02.2022 | …`.
+                let begins =
+                    found.form == Form::Full && found.at < 6 && anchors.body_start == Some(i);
+                let in_text = in_text && !begins;
+                let place = [close && !elsewhere, about && !elsewhere, signature, in_text];
+                if let Some(origin) = origin_of(&found, place) {
+                    let distance = if i >= anchor {
+                        2 * (i - anchor)
+                    } else {
+                        3 * (anchor - i)
+                    };
+                    out.push((distance as u32, origin, found.stamp));
+                }
+            }
+        }
+        out.sort_by_key(|(distance, origin, _)| (*origin, *distance));
+        out.into_iter()
+            .map(|(_, origin, stamp)| Candidate { stamp, origin })
+            .collect()
     }
 }
 
@@ -244,74 +347,13 @@ pub(super) fn near(anchors: Anchors, lines: usize) -> (usize, usize) {
     (anchor.saturating_sub(LINES_ABOVE), to.min(lines))
 }
 
-/// Dates in the text of lines.
-fn from_lines(page: &Page, outline: &Outline, anchors: Anchors, clock: &Clock) -> Vec<Candidate> {
-    let mut out: Vec<(u32, Origin, Stamp)> = Vec::new();
-    let (from, to) = near(anchors, outline.lines.len());
-    let anchor = anchors.title.or(anchors.body_start).unwrap_or(0);
-    for (i, line) in outline.lines.iter().enumerate() {
-        let close = (from..to).contains(&i);
-        let about = line.marks.any(Marks::ABOUT);
-        let signature = i + 3 >= anchors.body_end && i < anchors.body_end + 4;
-        // Right under the headline a date is the headline's, whatever the box around both calls itself.
-        let under_title = anchors.title.is_some_and(|t| i > t && i <= t + 3);
-        // A headline that links and a date: another article.
-        let above_text = anchors.body_start.is_some_and(|b| i < b && i + 4 >= b);
-        let teaser = line.linked.tokens >= TEASER_TOKENS && !under_title && !above_text;
-        if teaser || line.all.numbers == 0 && line.all.cjk == 0 || !(close || about || signature) {
-            continue;
-        }
-        let in_text = anchors.body_start.is_some_and(|b| i >= b) && line.all.tokens > 30;
-        if in_text && anchors.body_start != Some(i) {
-            continue;
-        }
-        let text = outline.text(page, line);
-        if text.len() > 4 * SHORT_LINE || (text.len() > SHORT_LINE && !close) {
-            continue;
-        }
-        let elsewhere = !under_title
-            && line.marks.any(
-                Marks::COMMENT
-                    .with(Marks::RELATED)
-                    .with(Marks::ASIDE)
-                    .with(Marks::NAV),
-            );
-        for found in find_dates(text, clock) {
-            // A text may begin with its date: `01.02.2022 | …`.
-            let begins = found.form == Form::Full && found.at < 6 && anchors.body_start == Some(i);
-            let in_text = in_text && !begins;
-            if let Some(origin) = origin_of(
-                &found,
-                close && !elsewhere,
-                about && !elsewhere,
-                signature,
-                in_text,
-            ) {
-                let distance = if i >= anchor {
-                    2 * (i - anchor)
-                } else {
-                    3 * (anchor - i)
-                };
-                out.push((distance as u32, origin, found.stamp));
-            }
-        }
-    }
-    out.sort_by_key(|(distance, origin, _)| (*origin, *distance));
-    out.into_iter()
-        .map(|(_, origin, stamp)| Candidate { stamp, origin })
-        .collect()
-}
-
-fn origin_of(
-    found: &Found,
-    close: bool,
-    about: bool,
-    signature: bool,
-    in_text: bool,
-) -> Option<Origin> {
+/// What a date of a line may be, by whether the line is close to the headline, about the article, of the last ones, and
+/// part of the text.
+fn origin_of(found: &Found, [close, about, signature, in_text]: [bool; 4]) -> Option<Origin> {
     match (found.label, found.form) {
-        (Label::Modified, _) => None,
         _ if in_text => None,
+        (Label::Modified, Form::Full) if close || about || signature => Some(Origin::Modified),
+        (Label::Modified, _) => None,
         (Label::Published, Form::Full) if close || about => Some(Origin::Labelled),
         (_, Form::Full) if close => Some(Origin::Near),
         (_, Form::Full) if about => Some(Origin::About),

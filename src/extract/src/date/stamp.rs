@@ -79,23 +79,6 @@ impl Stamp {
         })
     }
 
-    /// British summer time told in UTC, as the other half of the year is: the day does not jump with the clocks.
-    #[must_use]
-    pub fn without_summer_time(mut self) -> Self {
-        const SUMMER_MIN: i32 = 60;
-        let (Some(time), Some(SUMMER_MIN)) = (self.time, self.offset_min) else {
-            return self;
-        };
-        let utc = self
-            .date
-            .and_time(time)
-            .checked_sub_signed(TimeDelta::minutes(SUMMER_MIN.into()));
-        if let Some(utc) = utc {
-            (self.date, self.time, self.offset_min) = (utc.date(), Some(utc.time()), Some(0));
-        }
-        self
-    }
-
     /// `2019-09-07T13:43:00+08:00` when the time is known, else `2019-09-07`. A time without a zone is
     /// given that of the clock; without one in the clock either, it stays bare.
     pub fn iso(&self, clock: &Clock) -> String {

@@ -6,30 +6,36 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::cues;
 use crate::literals::compiled;
 
-/// Years of an emperor or a republic with the year before their first.
-const ERAS: [(&str, i32); 5] = [
-    ("民國", 1911),
-    ("民国", 1911),
-    ("令和", 2018),
-    ("平成", 1988),
-    ("昭和", 1925),
-];
+/// Eras of an emperor or a republic with the year before their first.
+static ERAS: LazyLock<Vec<(&str, i32)>> = LazyLock::new(|| {
+    let lines = cues::lines("eras").iter();
+    let eras = lines.filter_map(|line| line.split_once(' '));
+    eras.filter_map(|(year, era)| Some((era, year.parse().ok()?)))
+        .collect()
+});
 
-/// One of them stands in every such year.
-pub(crate) const ODD_YEARS: [&str; 11] = [
-    "民國", "民国", "令和", "平成", "昭和", "二〇", "二○", "二零", "一九", "二Ｏ", "二O",
-];
-static ERA: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r"(民國|民国|令和|平成|昭和)\s?(\d{1,3}|元)\s?年"));
+/// How a year begins that is told by the characters of its digits.
+const NUMERAL_YEARS: [&str; 6] = ["二〇", "二○", "二零", "一九", "二Ｏ", "二O"];
+
+/// One of them stands in every year that is not told by four digits.
+pub(crate) fn odd_years() -> impl Iterator<Item = &'static str> {
+    ERAS.iter().map(|(era, _)| *era).chain(NUMERAL_YEARS)
+}
+
+static ERA: LazyLock<Regex> = LazyLock::new(|| {
+    let eras: Vec<&str> = ERAS.iter().map(|(era, _)| *era).collect();
+    compiled(&format!(r"({})\s?(\d{{1,3}}|元)\s?年", eras.join("|")))
+});
 static NUMERALS: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"([一二][〇○零ＯO一二三四五六七八九]{3})\s?年\s?([一二三四五六七八九十]{1,3})\s?月(?:\s?([一二三四五六七八九十廿]{1,3})\s?[日号號])?",
     )
 });
 
-/// The text with common years; for texts with one of [`ODD_YEARS`].
+/// The text with common years; for texts with one of [`odd_years`].
 pub(crate) fn with_common_years(text: &str) -> Cow<'_, str> {
     if !text.contains('年') {
         return text.into();

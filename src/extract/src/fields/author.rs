@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::head::Head;
+use crate::cues;
 use crate::cues::phrases::without_signs;
 use crate::date::Anchors;
 use crate::lines::Line;
@@ -13,8 +14,8 @@ use crate::lines::hints::Marks;
 use crate::lines::measure::Measure;
 use crate::lines::outline::Outline;
 use crate::lines::render::{element_text, line_text};
-use crate::literals::{Literals, compiled};
-use crate::page::Page;
+use crate::literals::{Beginnings, Literals, compiled};
+use crate::page::{Attr, NodeId, Page};
 use serde::Serialize;
 
 /// Longest name, in characters.
@@ -22,98 +23,91 @@ const MAX_NAME: usize = 60;
 /// Longest line that may name writer and source, in tokens.
 const MAX_TOKENS: u32 = 60;
 
+/// A pattern in which `<SECTION>` stands for the words of a section.
+fn worded(pattern: &str) -> Regex {
+    let mut parts = pattern.split('<');
+    let first = parts.next().unwrap_or_default().to_owned();
+    let whole = parts.fold(first, |out, part| {
+        let (section, behind) = part.split_once('>').unwrap_or_default();
+        out + &cues::alternatives(section) + behind
+    });
+    compiled(&whole)
+}
+
 pub(crate) static SOURCE: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
-        r"(?:^|[\s|丨【\[（(>])(?:文章来源|稿件来源|信息来源|新闻来源|消息来源|本文来源|来源|稿源|转自|來源)\s*[：:丨]\s*([^\s|丨，,；;。】\]）)]{2,30})",
+    worded(
+        r"(?:^|[\s|丨【\[（(\x3e])(?:<source.named>)\s*[：:丨]\s*([^\s|丨，,；;。】\]）)]{2,30})",
     )
 });
 pub(crate) static AUTHOR: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
-        r"(?:^|[\s|丨【\[（(/])(?:文章作者|作者|撰文|(?:本报|本网|本刊|特约|见习|实习|全媒体)*(?:记者|通讯员)|文/图|图/文|采写|执笔|撰稿|作\s者|文)\s*[：:/丨|]\s*([^\s|丨，,；;。:：】\]）)/]{2,20}(?:[ 、]\p{Han}{2,4}){0,4})",
+    worded(
+        r"(?:^|[\s|丨【\[（(/])(?:<author.desk>)*(?:<author.named>)\s*[：:/丨|]\s*([^\s|丨，,；;。:：】\]）)/]{2,20}(?:[ 、]\p{Han}{2,4}){0,4})",
     )
 });
 /// The photographer is the author of a picture story.
 pub(crate) static PHOTOGRAPHER: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
-        r"(?:^|[\s|丨【\[（(])(?:摄影|供图|图片)\s*[：:/丨|]\s*(\p{Han}{2,4})(?:\s|$|[）)】\]])",
+    worded(
+        r"(?:^|[\s|丨【\[（(])(?:<author.photographer>)\s*[：:/丨|]\s*(\p{Han}{2,4})(?:\s|$|[）)】\]])",
     )
 });
 /// Reporters in brackets, before the first sentence or behind the last: `（记者 宋一帆 通讯员 白薇）`.
 static REPORTER: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
-        r"[（(](?:[^（）()]{0,12}?[\s　])?(?:本报|本网|本刊|本台|新华社|特约|见习|实习|首席|全媒体)*记者[\s　：:]*((?:\p{Han}{2,4}[、，,\s　]?){1,4}?)[\s　]*(?:(?:通讯员|实习生|摄影|文/图|图/文|摄|报道|编辑)[^（）()]{0,30})?[）)]",
-    )
-});
-/// A label that stands alone: the name is in the next cell.
-static LABEL: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
-        r"^(?:(?:(文章|稿件|信息|新闻|消息|本文)?来\s*源|稿源)|(文章作者|作\s*者|撰稿|记者))\s*[：:]?$",
+    worded(
+        r"[（(](?:[^（）()]{0,12}?[\s　])?(?:<author.desk>)*(?:<author.reporter>)[\s　：:]*((?:\p{Han}{2,4}[、，,\s　]?){1,4}?)[\s　]*(?:(?:<author.beside>)[^（）()]{0,30})?[）)]",
     )
 });
 /// Words that begin the next field of an information line; a name ends before them.
-static NEXT_FIELD: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
-        r"[\s、]*(?:阅读|字体|字号|来源|编辑|责编|责任|发布|发表|时间|点击|浏览|评论|校对|摄影|通讯员|分享|更新|审核|日期|稿源|访问|查看|关注|打印).*$",
-    )
-});
+static NEXT_FIELD: LazyLock<Regex> = LazyLock::new(|| worded(r"[\s、]*(?:<author.next>).*$"));
 pub(crate) static BY: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
-        r"(?i)^\W*(?:written |posted |story |words |article )?(?:by|von|par|por|di|door|av|af)\s*:?\s+(\p{Lu}[\p{L}'’.-]+(?:\s+(?:\p{Lu}[\p{L}'’.-]*|de|von|van|der|la|and|und|et|y|&|,)){0,7})",
+    worded(
+        r"(?i)^\W*(?:<author.by>)\s*:?\s+([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]+(?:\s+(?:[\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]*|de|von|van|der|la|and|und|et|y|&|,)){0,7})",
     )
 });
 
 /// The agency that a report begins with: `新华社北京11月19日电`, `新浪科技讯`.
 static DATELINE: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
-        r"^[\s（(【]*(\p{Han}{1,6}?(?:社|网|报|台|新闻|在线|财经|科技|体育|能源))(?:\p{Han}{0,8}\s?\d{1,2}月\d{1,2}日\p{Han}{0,2}[电讯電訊]|[讯訊])(?:[\s　（(）)】，：:]|$)",
+    worded(
+        r"^[\s（(【]*(\p{Han}{1,6}?(?:<agency.ends>))(?:\p{Han}{0,8}\s?\d{1,2}月\d{1,2}日\p{Han}{0,2}[电讯電訊]|[讯訊])(?:[\s　（(）)】，：:]|$)",
     )
 });
 
-/// Words that a label needs, by the pattern it stands in: few lines have one, and the patterns are dear.
+/// The labels, by the pattern they stand in: few lines have one, and the patterns are dear.
 static LABEL_WORDS: LazyLock<Literals> = LazyLock::new(|| {
-    Literals::of([
-        ("来源", OF_SOURCE),
-        ("來源", OF_SOURCE),
-        ("稿源", OF_SOURCE),
-        ("转自", OF_SOURCE),
-        ("者", OF_AUTHOR),
-        ("文", OF_AUTHOR),
-        ("通讯员", OF_AUTHOR),
-        ("采写", OF_AUTHOR),
-        ("执笔", OF_AUTHOR),
-        ("撰稿", OF_AUTHOR),
-        ("摄影", OF_PHOTOGRAPHER),
-        ("供图", OF_PHOTOGRAPHER),
-        ("图片", OF_PHOTOGRAPHER),
-    ])
+    let sections = [
+        ("source.named", OF_SOURCE),
+        ("author.named", OF_AUTHOR),
+        ("author.photographer", OF_PHOTOGRAPHER),
+        ("author.reporter", OF_REPORTER),
+    ];
+    let words = sections.into_iter().flat_map(|(section, bits)| {
+        let words = cues::words(section).into_iter();
+        words.map(move |word| (word, bits))
+    });
+    Literals::of(words)
 });
 pub(crate) const OF_SOURCE: u32 = 1;
 pub(crate) const OF_AUTHOR: u32 = 2;
 pub(crate) const OF_PHOTOGRAPHER: u32 = 4;
+const OF_REPORTER: u32 = 8;
 
 /// Whether a line may have a label of this pattern.
 pub(crate) fn may_label(line: &str, pattern: u32) -> bool {
-    // All begin with a Han character, and a sign ends them.
-    let han = |found, byte: &u8| found | u8::from(byte.wrapping_sub(0xE4) < 6);
-    line.as_bytes().iter().fold(0, han) != 0
+    // All begin with a character of Chinese, Japanese or Korean, and a sign ends them.
+    let eastern = |found, byte: &u8| found | u8::from(byte.wrapping_sub(0xE3) < 11);
+    line.as_bytes().iter().fold(0, eastern) != 0
         && LABEL_WORDS.seen(line.as_bytes()) & pattern != 0
         && line.contains(['：', ':', '/', '丨', '|'])
 }
 
-/// Words that [`BY`] may begin with.
-const BEFORE_NAME: [&str; 13] = [
-    "by", "von", "par", "por", "di", "door", "av", "af", "written", "posted", "story", "words",
-    "article",
-];
+/// What [`BY`] may begin with.
+static BEFORE_NAME: LazyLock<Beginnings> = LazyLock::new(|| {
+    let words = cues::words_in_cases("author.by").into_iter();
+    Beginnings::of(words.map(|word| (word, 1)))
+});
 
-/// Whether a line may begin as [`BY`] does: by its first word.
+/// Whether a line may begin as [`BY`] does.
 pub(crate) fn may_begin_by(line: &str) -> bool {
-    let line = without_signs(line);
-    let end = line.find(|c: char| !c.is_ascii_alphabetic());
-    let word = line.get(..end.unwrap_or(line.len())).unwrap_or_default();
-    BEFORE_NAME
-        .iter()
-        .any(|known| word.eq_ignore_ascii_case(known))
+    BEFORE_NAME.of_text(without_signs(line)).next().is_some()
 }
 
 /// 来源 of a line, if it names one.
@@ -235,6 +229,7 @@ pub(crate) fn names(
     author.offer("element that calls itself author", || {
         named_author(page, outline, above)
     });
+    source.offer("element of the account", || account(page, outline, anchor));
     if author.all || author.found.is_empty() {
         author.found.append(&mut photographer.found);
     }
@@ -256,6 +251,33 @@ fn spaced_text(page: &Page, line: &Line, out: &mut String) {
     }
 }
 
+/// The account that publishes the page on a platform of many: an element below the headline that is named so.
+fn account(page: &Page, outline: &Outline, title: usize) -> Option<String> {
+    /// Nodes below the headline.
+    const NEAR: usize = 200;
+    const NAMES: [&str; 6] = [
+        "js_name",
+        "medianame",
+        "media-name",
+        "media_name",
+        "account-name",
+        "account_name",
+    ];
+    let first = outline.lines.get(title)?.first;
+    let end = (first as usize + NEAR).min(page.nodes().len()) as NodeId;
+    let named = |id: &NodeId| {
+        let of = |attr| {
+            page.attr(*id, attr)
+                .unwrap_or_default()
+                .split_ascii_whitespace()
+        };
+        let mut words = of(Attr::Id).chain(of(Attr::Class));
+        words.any(|word| NAMES.iter().any(|name| word.eq_ignore_ascii_case(name)))
+    };
+    let element = (first..end).find(named)?;
+    clean(&element_text(page, element))
+}
+
 /// The agency whose report the first line of the text begins; 本报讯 and 本网讯 name none.
 fn agency(page: &Page, first: &Line) -> Option<String> {
     let mut text = String::new();
@@ -275,7 +297,7 @@ fn reporter(page: &Page, outline: &Outline, anchors: Anchors) -> Option<String> 
     let mut named = |i: usize, at_end: bool| -> Option<String> {
         text.clear();
         line_text(page, outline.lines.get(i)?, &mut text);
-        memchr::memmem::find(text.as_bytes(), "记者".as_bytes())?;
+        (LABEL_WORDS.seen(text.as_bytes()) & OF_REPORTER != 0).then_some(())?;
         let found = REPORTER.captures_iter(&text).last()?;
         let whole = found.get(0)?;
         let near = if at_end {
@@ -289,6 +311,10 @@ fn reporter(page: &Page, outline: &Outline, anchors: Anchors) -> Option<String> 
     let last = (end.saturating_sub(LAST_LINES).max(first)..end).rev();
     named(first, false).or_else(|| last.into_iter().find_map(|i| named(i, true)))
 }
+
+/// Labels that stand alone: the name is in the next cell.
+static LABELS: LazyLock<[Vec<String>; 2]> =
+    LazyLock::new(|| ["source.named", "author.named"].map(cues::words));
 
 /// Author and source whose labels stand in cells of their own.
 fn in_next_cells(
@@ -308,21 +334,18 @@ fn in_next_cells(
         }
         label.clear();
         line_text(page, line, &mut label);
-        let label = label.trim();
-        if !label.contains(['源', '者', '稿']) {
+        let sign = |c: char| c.is_whitespace() || matches!(c, ':' | '：');
+        let said: String = label.chars().filter(|c| !sign(*c)).collect();
+        let says = |words: &[String]| words.contains(&said);
+        let [sources, authors] = &*LABELS;
+        let is_author = says(authors);
+        if !is_author && !says(sources) {
             continue;
         }
-        let Some(found) = LABEL.captures(label) else {
-            continue;
-        };
         name.clear();
         line_text(page, next, &mut name);
         let value = clean(&name).filter(|n| !n.ends_with(['：', ':']));
-        let slot = if found.get(2).is_some() {
-            &mut author
-        } else {
-            &mut source
-        };
+        let slot = if is_author { &mut author } else { &mut source };
         *slot = slot.take().or(value);
     }
     (author, source)

@@ -171,6 +171,8 @@ pub(crate) struct Head<'a> {
     pub og_type: Option<&'a str>,
     /// `og:locale`.
     pub locale: Option<&'a str>,
+    /// `og:image`, `twitter:image`.
+    pub image: Option<&'a str>,
     /// Program that made the page.
     pub generator: Option<&'a str>,
     /// JSON-LD.
@@ -265,6 +267,7 @@ impl<'a> Head<'a> {
         self.description = first("description").or_else(|| first("og:description"));
         self.og_type = first("og:type");
         self.locale = first("og:locale");
+        self.image = first("og:image").or_else(|| first("twitter:image"));
         self.generator = first("generator");
     }
 

@@ -15,6 +15,8 @@ use taojin_uri::CrawlUri;
 const MAX_IMAGES: usize = 64;
 /// Most pictures that are looked at.
 const MAX_LOOKED_AT: usize = 1_000;
+/// Most sources of a picture that are looked at.
+const MAX_SOURCES: usize = 16;
 /// Longest alternative text, in characters; a longer one is cut.
 const MAX_ALT: usize = 300;
 /// Words of addresses whose pictures show nothing of the text.
@@ -115,18 +117,56 @@ fn is_foreign(page: &Page, outline: &Outline, id: NodeId, line: NodeId) -> bool 
         .any(|element| against(element) || page.is_hidden(element))
 }
 
-/// Address of the picture itself: what a script shows later before what stands there until then.
+/// Address of the picture itself: what a script shows later before what stands there until then, and the widest of several.
 fn address(page: &Page, id: NodeId, base: Option<&CrawlUri>) -> Option<String> {
     let named = [Attr::DataOriginal, Attr::DataSrc, Attr::Src];
-    let reference = named.into_iter().find_map(|name| {
-        let value = page.attr(id, name).map(str::trim);
-        value.filter(|v| !v.is_empty() && !v.starts_with("data:"))
-    })?;
+    let named = named.into_iter().filter_map(|name| page.attr(id, name));
+    // The other sources of a `<picture>` stand before it.
+    let parent = page.node(id).parent;
+    let sources = (parent + 1..id).filter(|at| page.node(*at).tag == Tag::SOURCE);
+    let sets = std::iter::once(id).chain(sources.take(MAX_SOURCES));
+    let widest = sets.filter_map(|at| widest(page.attr(at, Attr::Srcset)?));
+    let mut references = named.chain(widest).map(str::trim);
+    references.find_map(|reference| picture(reference, base))
+}
+
+/// The canonical address of a picture, unless it is one that stands in for another or shows nothing of the text.
+fn picture(reference: &str, base: Option<&CrawlUri>) -> Option<String> {
+    if reference.is_empty() || reference.starts_with("data:") {
+        return None;
+    }
     let url = CrawlUri::resolve(base, reference).ok()?;
     let file = url.path().rsplit('/').next().unwrap_or_default();
     let mut words = file.split(|c: char| !c.is_ascii_alphanumeric());
     let is_ornament = words.any(|word| ORNAMENTS.iter().any(|o| word.eq_ignore_ascii_case(o)));
     (!is_ornament).then(|| url.into())
+}
+
+/// The address in a `srcset` for the widest screen: `a.jpg 480w, b.jpg 1200w`, `a.jpg, b.jpg 2x`.
+fn widest(set: &str) -> Option<&str> {
+    let mut best: Option<(f32, &str)> = None;
+    // An address may hold commas, but none at its end, and ends with a blank.
+    let mut words = set.split_ascii_whitespace();
+    while let Some(word) = words.next() {
+        let address = word.trim_end_matches(',');
+        let size = (address == word).then(|| words.next()).flatten();
+        let size = size.map(|size| size.trim_end_matches([',', 'w', 'x']));
+        let size = size.and_then(|size| size.parse().ok()).unwrap_or(1.0);
+        if best.is_none_or(|best| size > best.0) {
+            best = Some((size, address));
+        }
+    }
+    best.map(|best| best.1)
+        .filter(|address| !address.is_empty())
+}
+
+/// The picture that the page names as its own, where its text has none.
+pub(crate) fn declared(page: &Page, reference: &str) -> Option<Image> {
+    let url = picture(reference.trim(), page::base(page).as_ref())?;
+    Some(Image {
+        url: Some(url),
+        ..Image::default()
+    })
 }
 
 /// What the page says that the picture shows, in one line.

@@ -29,8 +29,6 @@ pub(crate) struct JsonLd {
     pub authors: Vec<String>,
     /// Name of `publisher`.
     pub publisher: Option<String>,
-    /// `articleBody`, only for cross-checks.
-    pub body: Option<String>,
     /// The types of the objects, at most [`MAX_TYPES`].
     pub types: Vec<String>,
     /// Whether the values came from a type that is an article.
@@ -172,7 +170,6 @@ fn take(object: &Map<String, Value>, article: bool, into: &mut JsonLd) {
         text("dateCreated").or_else(|| text("uploadDate")),
     );
     keep(&mut into.modified, text("dateModified"));
-    keep(&mut into.body, text("articleBody"));
     if into.authors.is_empty() {
         names(
             object.get("author").or_else(|| object.get("creator")),

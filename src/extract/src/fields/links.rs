@@ -1,16 +1,16 @@
 //! What the links of a page lead to. In: the raw links and where they stand. Out: [`Link`]s with a kind.
 //! Never fetches; a kind is a guess from text, place and address.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
+use super::attachments::attachments;
 use super::link_address::{is_detail, said};
-use crate::document::{Link, LinkKind};
+use crate::cues;
+use crate::document::{Attachment, Link, LinkKind};
 use crate::lines::hints::Marks;
 use crate::lines::measure::Measure;
 use crate::lines::outline::Outline;
-use crate::page;
 use crate::page::{LinkRole, Page, RawLink};
 
 /// Longest link text kept, in characters.
@@ -20,59 +20,54 @@ const HEADLINE_TOKENS: u32 = 8;
 /// So is one of more words or characters.
 const PAGING_TOKENS: u32 = 8;
 /// A longer text is no "next page", whatever signs stand around it.
-const PAGING_BYTES: usize = 200;
+const PAGING_BYTES: usize = 60;
+/// Digits of the number of a page.
+const PAGING_DIGITS: usize = 4;
 
-/// What links to another part of a list or text say.
-pub(crate) static PAGING: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)^\W*(上一?页|下一?页|首页|末页|尾页|前页|后页|第\s*\d+\s*页|\d{1,4}|更多|更多>*|查看更多|more|next( page)?|prev(ious)?( page)?|older( posts)?|newer( posts)?|first|last|»|›|>|>>|«)\W*$",
-    )
-    .expect("the pattern is a constant that a test compiles")
+/// What a link to another page of a list or text says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paging {
+    /// The number of a page.
+    Number(usize),
+    /// 下一页, next.
+    Next,
+    /// 上一页, previous.
+    Previous,
+    /// 首页, last, more.
+    Other,
+}
+
+/// The words of each, `#` standing for a number.
+static PAGING: LazyLock<HashMap<String, Paging>> = LazyLock::new(|| {
+    let sections = [
+        ("page.number", Paging::Number(0)),
+        ("page.next", Paging::Next),
+        ("page.previous", Paging::Previous),
+        ("page.other", Paging::Other),
+    ];
+    let words = |(section, paging)| cues::words(section).into_iter().map(move |w| (w, paging));
+    sections.into_iter().flat_map(words).collect()
 });
-/// The same without numbers and signs.
-const PAGING_WORDS: [&str; 24] = [
-    "上页",
-    "上一页",
-    "下页",
-    "下一页",
-    "首页",
-    "末页",
-    "尾页",
-    "前页",
-    "后页",
-    "更多",
-    "查看更多",
-    "more",
-    "next",
-    "next page",
-    "prev",
-    "prev page",
-    "previous",
-    "previous page",
-    "older",
-    "older posts",
-    "newer",
-    "newer posts",
-    "first",
-    "last",
-];
 
 impl Link {
     /// Whether it leads to another page of the list it stands in: "next", "下一页", a number.
     pub fn continues_list(&self) -> bool {
-        let elsewhere = |text: &str| {
-            let lower = text.to_lowercase();
-            ["更多", "more", "首页"].iter().any(|w| lower.contains(w))
-        };
         let is_short = self.text.len() <= PAGING_BYTES;
-        self.kind == LinkKind::Hub && is_short && is_paging(&self.text) && !elsewhere(&self.text)
+        let said = paging(&self.text).filter(|_| is_short);
+        self.kind == LinkKind::Hub && !matches!(said, None | Some(Paging::Other))
     }
 }
 
-/// The links of a page with their kinds, at most `limit`.
-pub(crate) fn links(page: &Page, outline: &Outline, limit: usize) -> Vec<Link> {
+/// The links of a page with their kinds, and those that are attachments; `title` is the line of the headline.
+pub(crate) fn links(
+    page: &Page,
+    outline: &Outline,
+    title: Option<usize>,
+    raw: Vec<RawLink>,
+) -> (Vec<Link>, Vec<Attachment>) {
     let own = page.url.as_ref().map(|url| (url.host(), site(url.host())));
-    page::links(page, limit)
+    let attachments = attachments(page, outline, title, &raw);
+    let links = raw
         .into_iter()
         .filter(|raw| raw.role != LinkRole::Canonical)
         .map(|raw| Link {
@@ -81,7 +76,8 @@ pub(crate) fn links(page: &Page, outline: &Outline, limit: usize) -> Vec<Link> {
             url: raw.url.into(),
             text: cut(raw.text),
         })
-        .collect()
+        .collect();
+    (links, attachments)
 }
 
 /// The first characters of a link's text.
@@ -112,7 +108,7 @@ fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind
     let elsewhere = own.is_some_and(|own| own.0 != host && own.1 != site(host));
     let tokens = Measure::of(&raw.text).tokens;
     let may_page = !elsewhere && tokens <= PAGING_TOKENS && raw.text.len() <= PAGING_BYTES;
-    if may_page && is_paging(&raw.text) {
+    if may_page && paging(&raw.text).is_some() {
         return LinkKind::Hub;
     }
     let marks = outline
@@ -133,33 +129,46 @@ fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind
     }
 }
 
-/// What [`PAGING`] says of a text; it is asked itself only about letters and signs that are rare.
-pub(crate) fn is_paging(text: &str) -> bool {
-    let is_word = |c: char| c == '_' || c.is_ascii_alphanumeric() || is_han(c);
-    let is_usual = |c: char| c.is_ascii() || is_han(c) || matches!(c, '»' | '›' | '«');
-    let core = text.trim_matches(|c| is_usual(c) && !is_word(c));
-    let may_begin = match core.chars().next() {
-        None => return text.contains(['»', '›', '>', '«']),
-        Some(han) if is_han(han) => "上下首末尾前后第更查".contains(han),
-        Some(letter @ ('a'..='z' | 'A'..='Z')) => "mnpofl".contains(letter.to_ascii_lowercase()),
-        Some(_) => true,
+/// What a text says of another page, if it says nothing else.
+pub(crate) fn paging(text: &str) -> Option<Paging> {
+    let core = text.trim_matches(|c: char| !c.is_alphanumeric());
+    if core.is_empty() {
+        let signs = [
+            ('»', Paging::Next),
+            ('›', Paging::Next),
+            ('>', Paging::Next),
+        ];
+        let signs = signs
+            .into_iter()
+            .chain([('«', Paging::Previous), ('‹', Paging::Previous)]);
+        return signs
+            .into_iter()
+            .find_map(|(sign, says)| text.contains(sign).then_some(says));
+    }
+    if core.len() > PAGING_BYTES {
+        return None;
+    }
+    let is_digit = |c: char| c.is_ascii_digit();
+    let behind = core.trim_start_matches(|c| !is_digit(c));
+    let words = behind.trim_start_matches(is_digit);
+    let digits = behind.get(..behind.len() - words.len()).unwrap_or_default();
+    if digits.len() == core.len() {
+        return (digits.len() <= PAGING_DIGITS).then(|| digits.parse().ok().map(Paging::Number))?;
+    }
+    let blank = |c: &char| !c.is_whitespace();
+    let key: String = match digits {
+        "" => core.to_lowercase(),
+        _ => core
+            .replacen(digits, "#", 1)
+            .to_lowercase()
+            .chars()
+            .filter(blank)
+            .collect(),
     };
-    if !may_begin {
-        return false;
+    match PAGING.get(&key)? {
+        Paging::Number(_) => digits.parse().ok().map(Paging::Number),
+        says => Some(*says),
     }
-    if !core.chars().all(is_usual) {
-        return PAGING.is_match(text);
-    }
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let counted = core.strip_prefix('第').and_then(|c| c.strip_suffix('页'));
-    (is_number(core) && core.len() <= 4)
-        || counted.is_some_and(|counted| is_number(counted.trim()))
-        || PAGING_WORDS.iter().any(|w| core.eq_ignore_ascii_case(w))
-}
-
-/// A Chinese character of those in use.
-fn is_han(c: char) -> bool {
-    matches!(c, '\u{4E00}'..='\u{9FA5}')
 }
 
 /// The registered part of a host: hosts of one site share it.

@@ -1,30 +1,18 @@
 //! What a site calls itself. In: its front page, and one of its other pages if there is one. Out: its name for readers.
 //! A page that says it (`og:site_name`) is believed; else it is what the titles of both have in common.
 
+use std::sync::LazyLock;
+
 use super::head::Head;
 use super::title_parts::Parts;
+use crate::cues;
 use crate::page::Page;
 
 /// Longer texts are slogans.
 const MAX_CHARS: usize = 40;
-/// Parts of titles that name no site.
-const GENERAL: [&str; 12] = [
-    "首页",
-    "网站首页",
-    "主页",
-    "官网",
-    "官方网站",
-    "欢迎您",
-    "home",
-    "homepage",
-    "home page",
-    "index",
-    "welcome",
-    "untitled",
-];
-/// What stands around the name of a site in the title of its front page.
-const BEFORE: [&str; 4] = ["欢迎来到", "欢迎光临", "欢迎访问", "Welcome to "];
-const AFTER: [&str; 4] = ["网站首页", "首页", "官方网站", "官网"];
+/// Parts of titles that name no site; what stands before and behind the name in the title of a front page.
+static WORDS: LazyLock<[Vec<String>; 3]> =
+    LazyLock::new(|| ["site.general", "site.before", "site.after"].map(cues::words));
 
 /// The name of the site that `page` is of, if it can be told.
 pub fn site_title(page: &Page, other: Option<&Page>) -> Option<String> {
@@ -61,11 +49,16 @@ fn name(text: &str) -> Option<String> {
     if is_general(text) {
         return None;
     }
-    for before in BEFORE {
-        text = text.strip_prefix(before).unwrap_or(text);
+    let [_, before, after] = &*WORDS;
+    for before in before {
+        let begins = |head: &str| head.to_lowercase() == *before;
+        let rest = text.split_at_checked(before.len());
+        text = rest
+            .filter(|(head, _)| begins(head))
+            .map_or(text, |(_, rest)| rest);
     }
-    for after in AFTER {
-        let rest = text.strip_suffix(after).unwrap_or(text);
+    for after in after {
+        let rest = text.strip_suffix(after.as_str()).unwrap_or(text);
         // 新华网 is left of 新华网首页; of 一首页 nothing would be.
         text = if rest.chars().count() >= 2 {
             rest
@@ -79,7 +72,7 @@ fn name(text: &str) -> Option<String> {
 }
 
 fn is_general(text: &str) -> bool {
-    GENERAL.iter().any(|g| g.eq_ignore_ascii_case(text))
+    WORDS[0].contains(&text.to_lowercase())
 }
 
 #[cfg(test)]

@@ -2,9 +2,13 @@
 //! says so: in its title, in a heading, or in a sentence of a page that has hardly anything else. What an item of a
 //! list says never counts.
 
+use std::sync::LazyLock;
+
 use super::shape::Shown;
 use super::walk::char_count;
 use super::{NodeId, Page, Shape, Tag};
+use crate::cues;
+use crate::literals::Literals;
 
 /// An error page has less than this in one column: news about errors has more.
 const ERROR_COLUMN_UNITS: u32 = 1500;
@@ -19,43 +23,18 @@ const MAX_LINKS: u32 = 40;
 /// Elements looked at around a text for a heading or an item of a list.
 const MAX_CLIMB: usize = 6;
 
-/// What error pages say that are served as if all were well.
-const ERROR_PHRASES: [&str; 21] = [
-    "页面不存在",
-    "页面没有找到",
-    "页面未找到",
-    "找不到页面",
-    "找不到网页",
-    "无法找到",
-    "您访问的页面",
-    "你访问的页面",
-    "您要访问的页面",
-    "您查看的页面",
-    "网页不存在",
-    "内容不存在",
-    "文章不存在",
-    "文章已被删除",
-    "内容已被删除",
-    "页面出错",
-    "出错了",
-    "not found",
-    "page cannot be found",
-    "page doesn't exist",
-    "page does not exist",
-];
-/// Beside one of these the number 404 is a status and does not count anything.
-const STATUS_WORDS: [&str; 10] = [
-    "error",
-    "404 page",
-    "http",
-    "oops",
-    "sorry",
-    "错误",
-    "页面",
-    "抱歉",
-    "提示",
-    "找不到",
-];
+/// What error pages say that are served as if all were well, and words beside which the number 404 is a status and does not
+/// count anything.
+static WORDS: LazyLock<Literals> = LazyLock::new(|| {
+    let of = |section, bits| {
+        cues::words_in_cases(section)
+            .into_iter()
+            .map(move |w| (w, bits))
+    };
+    Literals::of(of("error.says", SAYS).chain(of("error.status", STATUS)))
+});
+const SAYS: u32 = 1;
+const STATUS: u32 = 2;
 
 /// Whether the page says that there is no such page. `texts` are its shown texts.
 pub(super) fn says_error(page: &Page, texts: &[Shown], shape: &Shape) -> bool {
@@ -83,19 +62,18 @@ pub(super) fn says_error(page: &Page, texts: &[Shown], shape: &Shape) -> bool {
 
 /// Whether a title, heading or sentence says that there is no such page.
 fn says(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    ERROR_PHRASES.iter().any(|phrase| lower.contains(phrase)) || says_status(&lower)
+    WORDS.seen(text.as_bytes()) & SAYS != 0 || says_status(text)
 }
 
 /// Whether the number 404 stands for a status: alone, before a dash, or beside a word of errors. "R404", "No. 404" and
 /// "第404期" are other numbers.
-fn says_status(lower: &str) -> bool {
-    if !lower.contains("404") || char_count(lower) > MAX_STATUS_CHARS {
+fn says_status(text: &str) -> bool {
+    if !text.contains("404") || char_count(text) > MAX_STATUS_CHARS {
         return false;
     }
-    lower.match_indices("404").any(|(at, number)| {
-        let before = lower.get(..at).unwrap_or_default();
-        let after = lower.get(at + number.len()..).unwrap_or_default();
+    text.match_indices("404").any(|(at, number)| {
+        let before = text.get(..at).unwrap_or_default();
+        let after = text.get(at + number.len()..).unwrap_or_default();
         let joined =
             |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || "._-/".contains(c));
         if joined(before.chars().next_back())
@@ -108,7 +86,7 @@ fn says_status(lower: &str) -> bool {
             && !after
                 .trim_start()
                 .starts_with(|c: char| c.is_alphanumeric());
-        leads || STATUS_WORDS.iter().any(|word| lower.contains(word))
+        leads || WORDS.seen(text.as_bytes()) & STATUS != 0
     })
 }
 

@@ -32,6 +32,7 @@ mod shape;
 mod signature;
 mod start_tag;
 mod start_tags;
+mod state;
 mod table_rules;
 mod tag;
 mod tag_path;
@@ -125,6 +126,7 @@ pub struct Page {
     arena: String,
     attributes: Vec<Attribute>,
     paths: Vec<TagPath>,
+    states: Vec<String>,
 }
 
 impl Page {
@@ -196,6 +198,12 @@ impl Page {
             + self.arena.capacity()
             + self.attributes.capacity() * size_of::<Attribute>()
             + self.paths.capacity() * size_of::<TagPath>()
+            + self.states.iter().map(String::capacity).sum::<usize>()
+    }
+
+    /// The scripts that hold data, as they stand: JSON, or JSON with a name before it. JSON-LD is among the nodes instead.
+    pub fn states(&self) -> &[String] {
+        &self.states
     }
 
     /// Child nodes in order.

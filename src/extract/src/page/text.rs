@@ -48,8 +48,7 @@ impl Tree {
     fn text_of_element(&mut self, raw: &[u8], kind: TextKind) -> bool {
         match self.current_tag() {
             Tag::STYLE | Tag::IFRAME | Tag::NOEMBED | Tag::NOFRAMES => {}
-            Tag::SCRIPT if self.keeps_script() => self.append_verbatim(raw, TextKind::Raw),
-            Tag::SCRIPT => self.excerpt_script(raw),
+            Tag::SCRIPT => self.script(raw),
             Tag::NOSCRIPT | Tag::XMP if kind == TextKind::Raw => {
                 self.append_verbatim(raw, TextKind::Raw);
             }
@@ -65,8 +64,23 @@ impl Tree {
         true
     }
 
-    /// Keeps what a script says of the page: when it was published, and addresses.
-    fn excerpt_script(&mut self, raw: &[u8]) {
+    /// Keeps JSON-LD and data whole, and of other scripts what they say of the page: when it was published, and addresses.
+    fn script(&mut self, raw: &[u8]) {
+        let Some(open) = self.current() else {
+            return;
+        };
+        let span = self.nodes[open.node as usize].span;
+        let kind = self.kept_value(span, super::Attr::Type);
+        let is_ld = |kind: &[u8]| {
+            kind.trim_ascii()
+                .eq_ignore_ascii_case(b"application/ld+json")
+        };
+        if kind.is_some_and(is_ld) {
+            self.append_verbatim(raw, TextKind::Raw);
+            return;
+        }
+        let is_json = kind.is_some_and(|kind| memchr::memmem::find(kind, b"json").is_some());
+        self.states.add(open.node, is_json, raw);
         let excerpts = script::read(raw);
         // What is kept of a script shows nothing in the line it stands in.
         let shows = self.text.line_shows;
@@ -97,19 +111,6 @@ impl Tree {
             self.pop();
         }
         true
-    }
-
-    /// The current script is one that holds data about the page.
-    fn keeps_script(&self) -> bool {
-        let Some(open) = self.current() else {
-            return false;
-        };
-        let span = self.nodes[open.node as usize].span;
-        self.kept_value(span, super::Attr::Type)
-            .is_some_and(|kind| {
-                kind.trim_ascii()
-                    .eq_ignore_ascii_case(b"application/ld+json")
-            })
     }
 
     fn keeps_space(&self) -> bool {

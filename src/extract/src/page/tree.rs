@@ -11,6 +11,7 @@ use super::config::Config;
 use super::content::Content;
 use super::formatting::Formatting;
 use super::open::{Context, Open, Phase};
+use super::state::States;
 use super::tag::TAGS;
 use super::tag_path::PathTable;
 use super::{Attribute, Node, NodeId, Span, Tag};
@@ -34,6 +35,7 @@ pub(super) struct Tree {
     pub(super) open: Vec<u32>,
     pub(super) formatting: Formatting,
     pub(super) text: TextState,
+    pub(super) states: States,
     /// How the bytes that come next are read.
     pub(super) content: Content,
     pub(super) phase: Phase,

@@ -3,9 +3,9 @@ use regex::{Regex, bytes};
 
 use crate::document::LinkKind;
 use crate::fields::link_address::{is_detail, said};
-use crate::fields::links::{PAGING, is_paging, links};
+use crate::fields::links::{Paging, links, paging};
 use crate::lines::outline::Outline;
-use crate::page::{Hints, Page};
+use crate::page::{self, Hints, Page};
 use taojin_uri::CrawlUri;
 
 #[test]
@@ -20,7 +20,8 @@ fn links_are_told_apart_by_text_and_address() {
     };
     let page = Page::parse(html.as_bytes(), hints);
     let outline = Outline::of(&page, false);
-    let found: Vec<_> = links(&page, &outline, 100)
+    let (found, _) = links(&page, &outline, None, page::links(&page, 100));
+    let found: Vec<_> = found
         .into_iter()
         .map(|l| (l.url.replace("http://a.example", ""), l.kind))
         .collect();
@@ -104,11 +105,30 @@ proptest! {
         );
         prop_assert_eq!(is_detail(&path), detail.expect("a pattern").is_match(path.as_bytes()));
     }
+}
 
-    #[test]
-    fn paging_is_told_as_its_pattern_tells_it(
-        text in "([上下首末尾前后一页第更多查看新]|[0-9]|[0-9]{3}|more|Next|next page|PREV|ious| posts|older|newer| page|first|la\u{17f}t|last|[»›>«<·|:_!\u{a0}\u{3000}٣é’ \t-]){0,7}",
-    ) {
-        prop_assert_eq!(is_paging(&text), PAGING.is_match(&text));
+#[test]
+fn other_pages_are_told_in_the_words_of_each_language() {
+    for (text, want) in [
+        ("3", Some(Paging::Number(3))),
+        ("[12]", Some(Paging::Number(12))),
+        ("第 3 页", Some(Paging::Number(3))),
+        ("Page 4", Some(Paging::Number(4))),
+        ("下一页 >", Some(Paging::Next)),
+        ("下一頁", Some(Paging::Next)),
+        ("Next page", Some(Paging::Next)),
+        ("次のページ", Some(Paging::Next)),
+        ("다음", Some(Paging::Next)),
+        ("Далее", Some(Paging::Next)),
+        ("Siguiente", Some(Paging::Next)),
+        ("»", Some(Paging::Next)),
+        ("« Previous", Some(Paging::Previous)),
+        ("尾页", Some(Paging::Other)),
+        ("20260503", None),
+        ("下一篇", None),
+        ("Next story: the wells", None),
+        ("", None),
+    ] {
+        assert_eq!(paging(text), want, "{text}");
     }
 }

@@ -14,8 +14,8 @@ pub(crate) struct Cursor<'a> {
     at: usize,
 }
 
-/// Letters and characters of Chinese other than the usual.
-static LETTER: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?i)\p{L}"));
+/// Letters, with the signs that stand on them in Thai and Hindi, and characters of Chinese other than the usual.
+static LETTER: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?i)[\p{L}\p{M}]"));
 static HAN: LazyLock<Regex> = LazyLock::new(|| compiled(r"\p{Han}"));
 
 impl<'a> Cursor<'a> {
@@ -26,6 +26,11 @@ impl<'a> Cursor<'a> {
     /// Bytes before it.
     pub(crate) fn at(self) -> usize {
         self.at
+    }
+
+    /// The text from a place before it up to here.
+    pub(crate) fn since(self, from: Self) -> &'a str {
+        self.text.get(from.at..self.at).unwrap_or_default()
     }
 
     fn rest(self) -> &'a [u8] {
@@ -119,14 +124,17 @@ impl<'a> Cursor<'a> {
         self.blank().map(Self::blanks)
     }
 
-    /// White space and hyphens.
-    pub(crate) fn some_dashes(self) -> Option<Self> {
-        let next = |place: Self| place.blank().or_else(|| place.one(&["-"]));
-        let mut place = next(self)?;
-        while let Some(behind) = next(place) {
-            place = behind;
+    /// White space and hyphens, if any.
+    pub(crate) fn dashes(self) -> Self {
+        let mut place = self;
+        while let Some(next) = place.blank().or_else(|| place.one(&["-"])) {
+            place = next;
         }
-        Some(place)
+        place
+    }
+
+    pub(crate) fn some_dashes(self) -> Option<Self> {
+        Some(self.dashes()).filter(|end| *end != self)
     }
 
     /// The first of these words that stands here; none is the beginning of one behind it.
@@ -195,7 +203,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-fn is_letter(char: char) -> bool {
+/// A letter of any script.
+pub(crate) fn is_letter(char: char) -> bool {
     char.is_ascii_alphabetic()
         || ('\u{4E00}'..='\u{9FFF}').contains(&char)
         || !(char.is_ascii() || ('\u{2000}'..='\u{206F}').contains(&char)) && is(&LETTER, char)

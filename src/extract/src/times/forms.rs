@@ -1,7 +1,11 @@
-//! The forms in which a time is told. In: a place in a text. Out: the place behind what stands there, if it is a time of
-//! that form. Never looks back: what a form may take, it takes.
+//! The forms in which a time is written. In: a place in a text. Out: if a time of that form stands there, the place behind it
+//! and what it says. Never looks back: what a form may take, it takes. The pattern of each form is in the tests.
 
 use super::cursor::Cursor;
+use super::parts::{Parts, Unit};
+
+/// The place behind a time, and what the time says.
+pub(crate) type Read<'a> = Option<(Cursor<'a>, Parts<'a>)>;
 
 /// Days told from today.
 pub(crate) const DAYS: [&str; 7] = [
@@ -19,24 +23,44 @@ pub(crate) const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
 
-/// 2019-09-07, 2019 年 9 月 7 日, 2019/9/7 星期六.
-pub(crate) fn day_of_year(place: Cursor) -> Option<Cursor> {
-    let month = place
-        .year()?
+/// 2019-09-07, 2019 年 9 月 7 日, 2019년 9월 7일.
+pub(crate) fn day_of_year(place: Cursor<'_>) -> Read<'_> {
+    let year = place.year()?;
+    let month = year
         .maybe_blank()
-        .one(&["-", "–", "/", ".", "年"])?;
-    let day = month
+        .one(&["-", "–", "/", ".", "_", "年", "년"])?
+        .maybe_blank();
+    let month_end = month.digits(1, 2)?;
+    let day = month_end
         .maybe_blank()
-        .digits(1, 2)?
-        .maybe_blank()
-        .one(&["-", "–", "/", ".", "月"])?;
-    let end = day.maybe_blank().digits(1, 2)?;
-    let end = end.maybe(|end| end.maybe_blank().one(&["日", "号"]));
-    Some(end.maybe(day_of_week))
+        .one(&["-", "–", "/", ".", "_", "月", "월"])?
+        .maybe_blank();
+    let end = day.digits(1, 2)?;
+    let parts = Parts::Day {
+        year: year.since(place),
+        month: month_end.since(month),
+        day: end.since(day),
+    };
+    Some((end.maybe(|end| end.maybe_blank().one(&DAY_SIGNS)), parts))
 }
 
-/// Two or three characters of Chinese right before a number or a letter.
-fn day_of_week(place: Cursor) -> Option<Cursor> {
+/// What may stand behind the day of a month.
+const DAY_SIGNS: [&str; 4] = ["日", "号", "號", "일"];
+
+/// 20190907.
+pub(crate) fn eight_digits(place: Cursor<'_>) -> Read<'_> {
+    let year = place.year()?;
+    let (month, end) = (year.digits(2, 2)?, year.digits(4, 4)?);
+    let parts = Parts::Day {
+        year: year.since(place),
+        month: month.since(year),
+        day: end.since(month),
+    };
+    Some((end, parts))
+}
+
+/// 星期六: two or three characters of Chinese right before a number or a letter.
+pub(crate) fn day_of_week(place: Cursor) -> Option<Cursor> {
     const MOST: usize = 5;
     let mut end = place.blanks();
     let mut last = None;
@@ -53,208 +77,311 @@ fn day_of_week(place: Cursor) -> Option<Cursor> {
         .flatten()
 }
 
-/// 7/9/2019, 07.09.19.
-pub(crate) fn day_in_numbers(place: Cursor) -> Option<Cursor> {
+/// 7/9/2019, 07.09.19, 7 / 9 / 2019.
+pub(crate) fn day_in_numbers(place: Cursor<'_>) -> Read<'_> {
     const SIGNS: [&str; 3] = ["-", "/", "."];
-    let month = place.bound()?.digits(1, 2)?.one(&SIGNS)?;
-    let year = month.digits(1, 2)?.one(&SIGNS)?;
-    let whole = year.year().and_then(Cursor::bound);
-    whole.or_else(|| year.digits(2, 2)?.bound())
+    let first = place.digits(1, 2)?;
+    let sign = first.maybe_blank();
+    let second = sign.one(&SIGNS)?.maybe_blank();
+    let second_end = second.digits(1, 2)?;
+    // Hours of a day may be written so too: `10.00 - 12`.
+    let short = second_end.one(&SIGNS);
+    let year = second_end
+        .maybe_blank()
+        .one(&SIGNS)
+        .map(Cursor::maybe_blank);
+    let whole = year.and_then(|year| Some((year, year.year()?.bound()?)));
+    let (year, end) = whole.or_else(|| Some((short?, short?.digits(2, 2)?.bound()?)))?;
+    let parts = Parts::Numbers {
+        first: first.since(place),
+        second: second_end.since(second),
+        year: end.since(year),
+        dotted: sign.byte() == Some(b'.') && sign == first,
+    };
+    Some((end, parts))
 }
 
 /// 09-07 10:02.
-pub(crate) fn day_and_hour(place: Cursor) -> Option<Cursor> {
-    let month = place.bound()?.digits(1, 2)?.one(&["-", "/"])?;
-    let end = month.digits(1, 2)?.some_blanks()?.clock()?;
-    Some(end.maybe(|end| end.one(&[":"])?.digits(2, 2)))
+pub(crate) fn day_and_hour(place: Cursor<'_>) -> Read<'_> {
+    let month = place.digits(1, 2)?;
+    let day = month.one(&["-", "/"])?;
+    let day_end = day.digits(1, 2)?;
+    let end = day_end.some_blanks()?.clock()?;
+    let parts = Parts::DayOfMonth {
+        year: "",
+        month: month.since(place),
+        day: day_end.since(day),
+        sign: day.since(month),
+        day_end: day_end.at(),
+    };
+    Some((end.maybe(|end| end.one(&[":"])?.digits(2, 2)), parts))
 }
 
 /// 9 月 7 日.
-pub(crate) fn day_of_month(place: Cursor) -> Option<Cursor> {
-    let month = place.digits(1, 2)?.maybe_blank().one(&["月"])?;
-    let day = month.maybe_blank().digits(1, 2)?;
-    day.maybe_blank().one(&["日", "号"])
+pub(crate) fn day_of_month(place: Cursor<'_>) -> Read<'_> {
+    let month = place.digits(1, 2)?;
+    let day = month.maybe_blank().one(&["月"])?.maybe_blank();
+    let day_end = day.digits(1, 2)?;
+    let end = day_end.maybe_blank().one(&["日", "号", "號"])?;
+    let parts = Parts::DayOfMonth {
+        year: "",
+        month: month.since(place),
+        day: day_end.since(day),
+        sign: "",
+        day_end: end.at(),
+    };
+    Some((end, parts))
 }
 
-/// 昨天 12:05.
-pub(crate) fn day_in_han(place: Cursor) -> Option<Cursor> {
+/// 19年9月7日, 19-09-07 10:02.
+pub(crate) fn day_of_short_year(place: Cursor<'_>) -> Read<'_> {
+    let year = place.digits(2, usize::MAX)?;
+    let rest = year
+        .maybe_blank()
+        .one(&["年", "-", "/", "."])?
+        .maybe_blank();
+    let (end, parts) = day_of_month(rest).or_else(|| day_and_hour(rest))?;
+    Some((end, parts.of_year(year.since(place))))
+}
+
+/// 09-07 behind a colon: a day only where it is called one.
+pub(crate) fn two_numbers(place: Cursor<'_>) -> Read<'_> {
+    let month = place.digits(2, 2)?;
+    let day = month.one(&["-"])?;
+    let end = day.digits(2, 2)?;
+    let behind = end.blanks();
+    let more = |char: char| char.is_ascii_digit() || matches!(char, ':' | '.' | '/' | '-');
+    if behind.char().is_some_and(more) {
+        return None;
+    }
+    let parts = Parts::TwoNumbers {
+        month: month.since(place),
+        day: end.since(day),
+    };
+    Some((end, parts))
+}
+
+/// 昨天, 今日.
+pub(crate) fn day_in_han(place: Cursor<'_>) -> Read<'_> {
     let end = place.one(&["昨天", "前天", "今天", "昨日", "今日"])?;
-    end.blank()
+    Some((end, Parts::DayByName(end.since(place))))
+}
+
+/// 昨天 12:05: a day with something behind that is no word.
+pub(crate) fn day_in_han_alone(place: Cursor<'_>) -> Read<'_> {
+    let (end, parts) = day_in_han(place)?;
+    let end = end
+        .blank()
         .or_else(|| end.digits(1, 1))
-        .or_else(|| end.end())
+        .or_else(|| end.end())?;
+    Some((end, parts))
 }
 
-pub(crate) fn day_by_name(place: Cursor) -> Option<Cursor> {
-    place.bound()?.one(&DAYS)?.bound()
+/// yesterday, heute.
+pub(crate) fn day_by_name(place: Cursor<'_>) -> Read<'_> {
+    let end = place.bound()?.one(&DAYS)?.bound()?;
+    Some((end, Parts::DayByName(end.since(place))))
 }
 
-pub(crate) fn just_now_in_han(place: Cursor) -> Option<Cursor> {
-    place.one(&["刚刚", "剛剛", "刚才", "たった今"])
+/// 刚刚.
+pub(crate) fn just_now_in_han(place: Cursor<'_>) -> Read<'_> {
+    let end = place.one(&["刚刚", "剛剛", "たった今", "刚才"])?;
+    // The last is said of what one has read or heard, too.
+    let parts = if end.since(place) == "刚才" {
+        Parts::Other
+    } else {
+        Parts::Now
+    };
+    Some((end, parts))
 }
 
-pub(crate) fn just_now(place: Cursor) -> Option<Cursor> {
-    place.bound()?.one(&["just now", "moments ago"])?.bound()
+/// just now.
+pub(crate) fn just_now(place: Cursor<'_>) -> Read<'_> {
+    let end = place.bound()?.one(&["just now", "moments ago"])?.bound()?;
+    Some((end, Parts::Now))
 }
 
 /// 3小时前, 半年以前.
-pub(crate) fn ago_in_han(place: Cursor) -> Option<Cursor> {
+pub(crate) fn ago_in_han(place: Cursor<'_>) -> Read<'_> {
     let number = place
         .digits(1, 3)
         .or_else(|| place.one(&["半", "几", "一", "两", "二", "三"]))?;
-    let unit = number.blanks().maybe_one(&["个"]).blanks();
+    let unit = number.blanks().maybe_one(&["个", "個"]).blanks();
     let first = unit.char()?;
     let behind = unit.behind(first);
-    let end = match first {
-        '天' | '日' | '周' | '月' | '年' => behind,
-        '秒' => behind.maybe_one(&["钟"]),
-        '分' => behind.maybe_one(&["钟", "鐘"]),
-        '週' => behind.maybe_one(&["間"]),
-        '小' => behind.one(&["时", "時"])?,
-        '时' => behind.one(&["间"])?,
-        '時' => behind.one(&["間"])?,
-        '星' => behind.one(&["期"])?,
-        '个' | 'ヶ' | 'か' => behind.one(&["月"])?,
+    let (end, unit) = match first {
+        '天' | '日' => (behind, Unit::Day),
+        '周' => (behind, Unit::Week),
+        '月' => (behind, Unit::Month),
+        '年' => (behind, Unit::Year),
+        '秒' => (behind.maybe_one(&["钟"]), Unit::Second),
+        '分' => (behind.maybe_one(&["钟", "鐘"]), Unit::Minute),
+        '週' => (behind.maybe_one(&["間"]), Unit::Week),
+        '小' => (behind.one(&["时", "時"])?, Unit::Hour),
+        '时' => (behind.one(&["间"])?, Unit::Hour),
+        '時' => (behind.one(&["間"])?, Unit::Hour),
+        '星' => (behind.one(&["期"])?, Unit::Week),
+        '个' | 'ヶ' | 'か' => (behind.one(&["月"])?, Unit::Month),
         _ => return None,
     };
-    end.blanks().maybe_one(&["之", "以"]).one(&["前"])
+    let end = end.blanks().maybe_one(&["之", "以"]).one(&["前"])?;
+    let count = number.since(place);
+    let smaller = None;
+    Some((
+        end,
+        Parts::Ago {
+            count,
+            unit,
+            smaller,
+        },
+    ))
 }
 
 /// 2 days ago, an hour, 5 minutes ago.
-pub(crate) fn ago_in_english(place: Cursor) -> Option<Cursor> {
-    const UNITS: [&str; 14] = [
-        "second", "sec", "minute", "min", "hr", "hour", "day", "week", "wk", "month", "mon", "mo",
-        "year", "yr",
-    ];
+pub(crate) fn ago_in_english(place: Cursor<'_>) -> Read<'_> {
     let number = place
         .digits(1, 3)
         .or_else(|| place.bound()?.one(&["an", "a", "one"]))?;
-    let unit = number.blanks().one(&UNITS)?;
-    let unit = unit.maybe_one(&["s"]).maybe_one(&["."]);
-    unit.maybe(smaller).some_blanks()?.one(&["ago"])?.bound()
+    let (unit_end, unit) = Unit::in_english(number.blanks())?;
+    let end = unit_end.maybe_one(&["s"]).maybe_one(&["."]);
+    let smaller = smaller(end);
+    let end = smaller.map_or(end, |(end, _)| end);
+    let end = end.some_blanks()?.one(&["ago"])?;
+    let parts = Parts::Ago {
+        count: number.since(place),
+        unit,
+        smaller: smaller.and_then(|(_, smaller)| smaller),
+    };
+    Some((end, parts))
 }
 
-/// Behind hours come minutes.
-fn smaller(place: Cursor) -> Option<Cursor> {
-    let number = place.one(&[","])?.blanks().digits(1, usize::MAX)?;
-    number.blanks().latin(1, usize::MAX)
+/// Behind hours come minutes: `, 5 minutes`.
+fn smaller(place: Cursor<'_>) -> Option<(Cursor<'_>, Option<(&str, Unit)>)> {
+    let count = place.one(&[","])?.blanks();
+    let count_end = count.digits(1, usize::MAX)?;
+    let from = count_end.blanks();
+    let unit = Unit::in_english(from).map(|(_, unit)| (count_end.since(count), unit));
+    Some((from.latin(1, usize::MAX)?, unit))
 }
 
 /// 2w, 5 min ago, and nothing else in the text.
-pub(crate) fn alone_in_english(place: Cursor) -> Option<Cursor> {
+pub(crate) fn alone_in_english(place: Cursor<'_>) -> Read<'_> {
     const UNITS: [&str; 10] = ["min", "mo", "m", "hr", "h", "yr", "y", "s", "d", "w"];
     let unit = place.start()?.digits(1, 2)?.maybe_blank().one(&UNITS)?;
-    unit.maybe_one(&["s"])
-        .maybe_one(&["."])
-        .maybe(|end| end.some_blanks()?.one(&["ago"]))
-        .end()
+    let end = unit.maybe_one(&["s"]).maybe_one(&["."]);
+    let end = end.maybe(|end| end.some_blanks()?.one(&["ago"]));
+    Some((end.end()?, Parts::Other))
 }
 
 /// 3小时 and nothing else, as forums shorten it. A month alone is rather that of an archive.
-pub(crate) fn alone_in_han(place: Cursor) -> Option<Cursor> {
+pub(crate) fn alone_in_han(place: Cursor<'_>) -> Read<'_> {
     const UNITS: [&str; 10] = [
         "秒", "分钟", "分鐘", "分", "小时", "小時", "天", "周", "個月", "个月",
     ];
     let unit = place.start()?.digits(1, 3)?.maybe_blank();
-    unit.one(&UNITS)?.end()
+    Some((unit.one(&UNITS)?.end()?, Parts::Other))
 }
 
 /// vor 3 Tagen, il y a une heure.
-pub(crate) fn ago_behind_a_word(place: Cursor) -> Option<Cursor> {
+pub(crate) fn ago_behind_a_word(place: Cursor<'_>) -> Read<'_> {
     let number = place
         .bound()?
         .one(&["vor", "il y a", "hace", "há", "fa"])?
         .some_blanks()?;
-    number
+    let end = number
         .digits(1, 3)
         .or_else(|| number.one(&["einem", "einer", "une", "un", "uma", "um"]))?
         .some_blanks()?
-        .letters(3, 9)
+        .letters(3, 9)?;
+    Some((end, Parts::Other))
 }
 
 /// 3일 전, 3 gün önce.
-pub(crate) fn ago_elsewhere(place: Cursor) -> Option<Cursor> {
+pub(crate) fn ago_elsewhere(place: Cursor<'_>) -> Read<'_> {
     let number = place.digits(1, 3)?;
     let unit = number
         .blanks()
         .one(&["초", "분", "시간", "일", "주", "개월", "년"]);
     let korean = unit.and_then(|unit| unit.blanks().one(&["전"]));
-    korean.or_else(|| {
+    let end = korean.or_else(|| {
         let unit = number.some_blanks()?.letters(3, 8)?;
         let end = unit.some_blanks()?;
         end.one(&["назад", "fa", "önce", "atrás"])?.bound()
-    })
+    });
+    Some((end?, Parts::Other))
 }
 
-/// Oct 2, 2019, Oct. 2nd at 8:00.
-pub(crate) fn month_before_day(place: Cursor) -> Option<Cursor> {
-    let month = place.bound()?.letters(3, 9)?;
+/// Most letters of the name of a month.
+const MONTH_LETTERS: usize = 12;
+
+/// Oct 2, 2019, Oct. 2nd at 8:00 PM, 2019.
+pub(crate) fn month_before_day(place: Cursor<'_>) -> Read<'_> {
+    let month = place.letters(3, MONTH_LETTERS)?;
     let day = month.maybe_one(&["."]).some_blanks()?;
-    let behind = day
-        .digits(1, 2)?
-        .maybe_one(&["st", "nd", "rd", "th"])
-        .maybe_one(&[","])
-        .some_blanks()?;
-    behind
-        .year()
-        .or_else(|| behind.one(&["'"])?.digits(2, 2)?.bound())
-        .or_else(|| behind.maybe(|at| at.one(&["at"])?.some_blanks()).clock())
+    let day_end = day.digits(1, 2)?;
+    let behind = day_end.maybe_one(&["st", "nd", "rd", "th"]);
+    let comma = behind.maybe_one(&[","]);
+    let from = comma.blanks();
+    if from == behind {
+        return None;
+    }
+    let year = from.maybe(hour_before_year);
+    if let Some(end) = year.year() {
+        let parts = Parts::NamedMonth {
+            year: end.since(year),
+            month: month.since(place),
+            day: day_end.since(day),
+        };
+        return Some((end, parts));
+    }
+    let from = comma.some_blanks()?;
+    let short_year = || from.one(&["'"])?.digits(2, 2)?.bound();
+    let clock = || from.maybe(|at| at.one(&["at"])?.some_blanks()).clock();
+    Some((short_year().or_else(clock)?, Parts::Other))
+}
+
+/// at 8:00 PM, before a year.
+fn hour_before_year(place: Cursor<'_>) -> Option<Cursor<'_>> {
+    let minute = place.one(&["at"])?.some_blanks()?.clock()?;
+    let second = minute.maybe(|at| at.one(&[":"])?.digits(2, 2));
+    let half = second.blanks().one(&["am", "pm"])?;
+    Some(half.maybe_one(&[","]).blanks())
 }
 
 /// 2 Oct 2019, 2. Oktober, 8:00, 2 de octubre de 2019.
-pub(crate) fn day_before_month(place: Cursor) -> Option<Cursor> {
-    let month = place
-        .bound()?
-        .digits(1, 2)?
-        .maybe_one(&["st", "nd", "rd", "th", "."])
+pub(crate) fn day_before_month(place: Cursor<'_>) -> Read<'_> {
+    let day = place.digits(1, 2)?;
+    let month = day
+        .maybe_one(&["st", "nd", "rd", "th", "er", "º", "."])
         .some_dashes()?
-        .maybe(de);
-    let behind = month
-        .letters(3, 10)?
-        .maybe_one(&["."])
-        .maybe_one(&[","])
-        .some_dashes()?
-        .maybe(de);
-    let year = behind.year().and_then(Cursor::bound);
-    year.or_else(|| behind.clock())
-}
-
-fn de(place: Cursor) -> Option<Cursor> {
-    place.one(&["de"])?.some_blanks()
+        .maybe(|place| place.one(&["de", "of"])?.some_blanks());
+    let month_end = month.letters(3, MONTH_LETTERS)?;
+    let behind = month_end.maybe_one(&["."]).maybe_one(&[",", "،"]);
+    let from = behind.dashes();
+    if from == month_end {
+        return None;
+    }
+    let year = from.maybe(|place| place.one(&["del", "de"])?.some_blanks());
+    if let Some(end) = year.year() {
+        let parts = Parts::NamedMonth {
+            year: end.since(year),
+            month: month_end.since(month),
+            day: day.since(place),
+        };
+        return Some((end, parts));
+    }
+    let from = behind.some_dashes()?;
+    let end = from
+        .maybe(|place| place.one(&["de"])?.some_blanks())
+        .clock()?;
+    Some((end, Parts::Other))
 }
 
 /// Oct 2, March 2019, and nothing else in the text.
-pub(crate) fn month_alone(place: Cursor) -> Option<Cursor> {
+pub(crate) fn month_alone(place: Cursor<'_>) -> Read<'_> {
     let month = place.start()?.one(&MONTHS)?.latin(0, 6)?;
     let behind = month.maybe_one(&["."]).some_blanks()?;
     let day = behind.digits(1, 2).and_then(Cursor::end);
-    day.or_else(|| behind.one(&["'", "20"])?.digits(2, 2)?.end())
-}
-
-/// The time of day that may stand behind each of them.
-pub(crate) fn hour(place: Cursor) -> Option<Cursor> {
-    const WORDS: [&str; 10] = [
-        "at", "à", "um", "a las", "kl.", "kl", "上午", "下午", "晚上", "凌晨",
-    ];
-    let mut from = place;
-    while let Some(next) = from.one(&["t", ","]).or_else(|| from.blank()) {
-        from = next;
-    }
-    let minute = from
-        .maybe_one(&WORDS)
-        .blanks()
-        .digits(1, 2)?
-        .one(&[":", "：", "点", "时"])?;
-    Some(
-        minute
-            .digits(2, 2)?
-            .maybe(|end| end.one(&[":", "：", "分"])?.digits(2, 2))
-            .maybe_one(&["秒"])
-            .maybe(half_of_day),
-    )
-}
-
-/// a.m., PM.
-fn half_of_day(place: Cursor) -> Option<Cursor> {
-    let m = place.blanks().one(&["a", "p"])?.maybe_one(&["."]);
-    Some(m.one(&["m"])?.bound()?.maybe_one(&["."]))
+    let end = day.or_else(|| behind.one(&["'", "20"])?.digits(2, 2)?.end())?;
+    Some((end, Parts::Other))
 }

@@ -1,25 +1,32 @@
-//! The scanner of times. In: a short text. Out: where the first time in it stands, of any form in [`forms`]. Comments take
-//! what it finds; the kind of a page asks for whole days only, with [`holds_whole_day`]. Never resolves a time.
+//! The scanner of times. In: a short text. Out: where a time of any form in [`forms`] stands in it, and what it says. Comments
+//! take the first place of [`find`]; documents take the days of [`days`] and resolve them (`date`); the kind of a page asks for
+//! whole days only, with [`holds_whole_day`]. Never resolves a time.
 //!
 //! Each form is read from the places where one may begin. The patterns in the tests say what each form is; one regex of
 //! them all costs 3.7 % of bytes to Document more.
 
 pub(crate) mod cursor;
+mod days;
 pub(crate) mod forms;
+mod parts;
 #[cfg(test)]
 mod tests;
+mod time_of_day;
 
 use std::ops::Range;
 
 use cursor::Cursor;
+pub(crate) use days::{Day, days};
 use forms::{
-    ago_behind_a_word, ago_elsewhere, ago_in_english, ago_in_han, alone_in_english, alone_in_han,
-    day_and_hour, day_before_month, day_by_name, day_in_han, day_in_numbers, day_of_month,
-    day_of_year, hour, just_now, just_now_in_han, month_alone, month_before_day,
+    Read, ago_behind_a_word, ago_elsewhere, ago_in_english, ago_in_han, alone_in_english,
+    alone_in_han, day_and_hour, day_before_month, day_by_name, day_in_han_alone, day_in_numbers,
+    day_of_month, day_of_week, day_of_year, just_now, just_now_in_han, month_alone,
+    month_before_day,
 };
+pub(crate) use parts::{Parts, TimeOfDay, Unit};
 
 /// Reads on behind what it reads from a place, `None` where that does not stand.
-type Form = fn(Cursor) -> Option<Cursor>;
+type Form = for<'a> fn(Cursor<'a>) -> Read<'a>;
 
 /// The first time in a text with the time of day behind it, as a byte range.
 pub(crate) fn find(text: &str) -> Option<Range<usize>> {
@@ -33,11 +40,17 @@ pub(crate) fn find(text: &str) -> Option<Range<usize>> {
         let end = number + digits.take_while(|byte| is_digit(byte)).count();
         let found = with_word(text, at..number).or_else(|| with_number(text, number..end));
         if let Some((from, end)) = found {
+            let hour = |end| Some(time_of_day::time_of_day(end)?.0);
             return Some(from.at()..end.maybe(hour).at());
         }
         at = end;
     }
     None
+}
+
+/// The time of day that stands at `at`, behind a day.
+pub(crate) fn time_of_day(text: &str, at: usize) -> Option<TimeOfDay<'_>> {
+    Some(time_of_day::time_of_day(Cursor::new(text, at))?.1)
 }
 
 /// True if a year from 1990 on with month and day behind it stands in the text.
@@ -63,9 +76,9 @@ fn with_word(text: &str, between: Range<usize>) -> Option<(Cursor<'_>, Cursor<'_
             let end = forms
                 .iter()
                 .find_map(|form| form(from))
-                .or_else(|| (at >= month).then(|| month_before_day(from))?)
+                .or_else(|| month_before_day(from.bound().filter(|_| at >= month)?))
                 .or_else(|| (at == 0).then(|| month_alone(from))?);
-            if let Some(end) = end {
+            if let Some((end, _)) = end {
                 return Some((from, end));
             }
         }
@@ -108,7 +121,7 @@ fn begins(place: Cursor, byte: u8, inside: bool) -> bool {
 fn with_number(text: &str, number: Range<usize>) -> Option<(Cursor<'_>, Cursor<'_>)> {
     let last = |digits: usize| Cursor::new(text, number.end - digits);
     let read = |digits: usize, forms: &[Form]| {
-        let end = forms.iter().find_map(|form| form(last(digits)))?;
+        let (end, _) = forms.iter().find_map(|form| form(last(digits)))?;
         Some((last(digits), end))
     };
     let forms = numbers_before(Cursor::new(text, number.end));
@@ -116,16 +129,26 @@ fn with_number(text: &str, number: Range<usize>) -> Option<(Cursor<'_>, Cursor<'
         0..=2 => read(number.len(), forms),
         3 => read(3, forms).or_else(|| read(2, &[day_of_month])),
         // What takes three digits would take fewer of them as well.
-        _ => read(4, &[day_of_year])
+        _ => read(4, &[with_day_of_week])
             .or_else(|| read(3, forms))
             .or_else(|| read(2, &[day_of_month])),
     }
 }
 
+/// Forms that do not begin within a word of ASCII.
+const NUMBERS: Form = |place| day_in_numbers(place.bound()?);
+const NUMBERS_AND_HOUR: Form = |place| day_and_hour(place.bound()?);
+const DAY_BEFORE_MONTH: Form = |place| day_before_month(place.bound()?);
+
+fn with_day_of_week(place: Cursor<'_>) -> Read<'_> {
+    let (end, parts) = day_of_year(place)?;
+    Some((end.maybe(day_of_week), parts))
+}
+
 /// The forms whose number may stand before this place, best first.
 fn numbers_before(place: Cursor) -> &'static [Form] {
     match place.byte() {
-        Some(b'-' | b'/' | b'.') => return &[day_in_numbers, day_and_hour, day_before_month],
+        Some(b'-' | b'/' | b'.') => return &[NUMBERS, NUMBERS_AND_HOUR, DAY_BEFORE_MONTH],
         Some(b' ' | b'\t'..=b'\r' | b'A'..=b'Z' | b'a'..=b'z' | 0x80..) => {}
         _ => return &[],
     }
@@ -134,16 +157,16 @@ fn numbers_before(place: Cursor) -> &'static [Form] {
             ago_in_english,
             alone_in_english,
             ago_elsewhere,
-            day_before_month,
+            DAY_BEFORE_MONTH,
         ],
-        Some(b'-') => &[day_before_month],
+        Some(b'-') => &[DAY_BEFORE_MONTH],
         // No letter of ASCII in another spelling.
         Some(0xE3..) => &[
             day_of_month,
             ago_in_han,
             alone_in_han,
             ago_elsewhere,
-            day_before_month,
+            DAY_BEFORE_MONTH,
         ],
         Some(0x80..) => &[
             day_of_month,
@@ -152,7 +175,7 @@ fn numbers_before(place: Cursor) -> &'static [Form] {
             alone_in_english,
             alone_in_han,
             ago_elsewhere,
-            day_before_month,
+            DAY_BEFORE_MONTH,
         ],
         _ => &[],
     }
@@ -161,7 +184,7 @@ fn numbers_before(place: Cursor) -> &'static [Form] {
 /// The forms but those of months that may begin with a letter and what stands behind it, best first.
 fn words_from(first: u8, second: u8) -> &'static [Form] {
     match (first.to_ascii_lowercase(), second.to_ascii_lowercase()) {
-        (0x80.., _) => &[day_in_han, just_now_in_han, ago_in_han],
+        (0x80.., _) => &[day_in_han_alone, just_now_in_han, ago_in_han],
         (_, 0x80..) => &[day_by_name, just_now, ago_in_english, ago_behind_a_word],
         (b'a', b'y') => &[day_by_name, ago_in_english],
         (b'a', b'n' | b'd' | b'h' | b'm' | b's' | b'w' | b' ' | b'\t'..=b'\r') | (b'o', b'n') => {

@@ -13,6 +13,7 @@ use tantivy::{Searcher, Term};
 use super::Config;
 use super::entry::host_of;
 use super::floor::AtLeast;
+use super::labels;
 use super::near::Near;
 use super::query::{Clause, Filter, Form, Group, Match, Occur, Query, Target};
 use super::schema::{Fields, TextPair};
@@ -104,6 +105,13 @@ impl Builder<'_> {
         match (&clause.form, target) {
             (Form::All(groups), _) => return Some(self.all(groups)),
             (_, Target::Site) => return self.site(text),
+            (_, Target::Meta) => {
+                return match self.fields.meta {
+                    Some(field) => labels::asked(field, text),
+                    // An index of an older format does not know; the new one is being made.
+                    None => Some(Box::new(EmptyQuery)),
+                };
+            }
             (_, Target::Anywhere | Target::Title | Target::Comments) if words => {
                 let demand = Demand::Asked(Match::Auto);
                 return self.plain(text, target, demand, false);
@@ -169,8 +177,7 @@ impl Builder<'_> {
         ];
         let covered = match target {
             Target::Comments => 2..3,
-            // The field of labels comes with the labels; until then their values stand in the text.
-            Target::Anywhere | Target::Label(_) => 0..2,
+            Target::Anywhere => 0..2,
             _ => 0..1,
         };
         covered.map(move |at| all[at])

@@ -4,6 +4,7 @@
 use tantivy::TantivyDocument;
 
 use super::date::parse_published;
+use super::labels;
 use super::schema::Fields;
 use crate::analyze::{Singles, normalize};
 use taojin_extract::Document;
@@ -85,6 +86,11 @@ impl Entry<'_> {
         }
         if let Some(source) = &document.source {
             out.add_text(fields.source, normalize(source));
+        }
+        if let Some(meta) = fields.meta {
+            for (label, value) in document.meta.iter() {
+                out.add_pre_tokenized_text(meta, labels::tokens(label, value));
+            }
         }
         out
     }

@@ -197,7 +197,7 @@ fn shares_sites(query: &Query) -> bool {
         .groups
         .iter()
         .flat_map(Group::leaves)
-        .any(|clause| matches!(clause.target, Target::Site | Target::Url));
+        .any(|clause| matches!(clause.target, Target::Site | Target::Url | Target::Meta));
     query.sort != Sort::Date && query.filter.sites.is_empty() && !named
 }
 

@@ -18,10 +18,10 @@ pub enum Target {
     Source,
     /// The address.
     Url,
+    /// A labelled field: label and value with a colon between them.
+    Meta,
     /// Name of the site, its host, or a domain above the host.
     Site,
-    /// The value that a document gives to this label, such as 发文字号.
-    Label(&'static str),
 }
 
 /// How the text of a clause is meant.

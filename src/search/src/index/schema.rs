@@ -17,10 +17,15 @@ use crate::analyze::{GRAMS, SINGLES};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old
 /// documents would be found differently from new ones.
-pub const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 8;
 /// The last format that kept the documents themselves. It can still be searched while a new index is made.
 pub const LAST_KEEPING_FORMAT: u32 = 6;
 
+/// The format before the field of labels; it can be searched the same way, by all other fields.
+const WITHOUT_LABELS: u32 = 7;
+
+/// Name of the field of labels and values.
+const META_FIELD: &str = "meta";
 /// Name of the field in which indexes up to [`LAST_KEEPING_FORMAT`] kept the document.
 pub(super) const KEPT_FIELD: &str = "document";
 /// Name of the fast field with the time of publication.
@@ -74,6 +79,8 @@ pub(super) struct Fields {
     pub(super) original: Field,
     pub(super) sketch: Field,
     pub(super) changed: Field,
+    /// Labels and values; an index of an older format has none.
+    pub(super) meta: Option<Field>,
     /// The document itself, in an index of an older format.
     pub(super) kept: Option<Field>,
 }
@@ -84,6 +91,7 @@ impl Fields {
         let singles = text(SINGLES, IndexRecordOption::WithFreqs);
         let grams = text(GRAMS, IndexRecordOption::WithFreqsAndPositions);
         let name = grams.clone();
+        let labelled = grams.clone();
         Self {
             fingerprint: schema.add_u64_field(FINGERPRINT_FIELD, INDEXED | FAST),
             seq: schema.add_u64_field(SEQ_FIELD, FAST),
@@ -111,14 +119,16 @@ impl Fields {
             original: schema.add_bool_field(ORIGINAL_FIELD, FAST),
             sketch: schema.add_u64_field(SKETCH_FIELD, FAST),
             changed: schema.add_i64_field(CHANGED_FIELD, FAST),
+            meta: Some(schema.add_text_field(META_FIELD, labelled)),
             kept: None,
             schema: schema.build(),
         }
     }
 
-    /// The fields of an index that is there; all but the last stand where they always stood.
+    /// The fields of an index that is there; all but the last two stand where they always stood.
     pub(super) fn of(index: &Index) -> Self {
         Self {
+            meta: index.schema().get_field(META_FIELD).ok(),
             kept: index.schema().get_field(KEPT_FIELD).ok(),
             ..Self::new()
         }
@@ -185,13 +195,22 @@ pub(super) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexErro
     }
 }
 
-/// The same for an index that is only searched: one of the format before this will do.
+/// The same for an index that is only searched: one of the two formats before this will do.
 pub(super) fn check_readable(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
     let noted = noted_by(dir, index)?;
     match noted.format {
+        WITHOUT_LABELS if is_without_labels(index) => Ok(noted),
         LAST_KEEPING_FORMAT if index.schema().get_field(KEPT_FIELD).is_ok() => Ok(noted),
         _ => check_format(dir, index),
     }
+}
+
+/// Whether an index has all fields but the last.
+fn is_without_labels(index: &Index) -> bool {
+    let fields = Fields::new();
+    let (known, there) = (fields.schema.fields(), index.schema());
+    let without = known.filter(|(field, _)| Some(*field) != fields.meta);
+    without.eq(there.fields())
 }
 
 fn noted_by(dir: &Path, index: &Index) -> Result<Noted, IndexError> {

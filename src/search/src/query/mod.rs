@@ -8,7 +8,8 @@
 //! a AND b   +a           needed, whatever the other words are
 //! LNG OR 液化天然气      one of both is enough
 //! (a OR b) -(c d)        groups
-//! title:油价  title:(a OR b)  site:cnpc.com.cn  author:张三  source:新华社  url:2026/11  字号:国能发
+//! title:油价  title:(a OR b)  site:cnpc.com.cn  author:张三  source:新华社  url:2026/11
+//! 字号:国发〔2026〕12号  发布机构:能源局      what a notice's table says under a label
 //! SU*                    letters and digits that begin so
 //! 油价 NEAR/5 上涨       with five characters between them at most
 //! date:2026-11  date:2026-11-01..2026-11-05
@@ -26,7 +27,7 @@ pub mod snippet;
 mod tests;
 mod tree;
 
-use crate::index::{Clause, Form, Group, Occur, Query, Target};
+use crate::index::{Clause, Form, Group, Occur, Query, Target, is_notice_label};
 use dates::{Calendar, DateError};
 use pieces::{Field, Piece, Sign, Text, pieces};
 use tree::{Node, parts};
@@ -318,6 +319,7 @@ impl Parser<'_> {
     fn text(&mut self, text: Text, target: Target) -> Clause {
         let target = match text.field {
             Some(Field::Target(target)) => target,
+            Some(Field::Label(label)) => return labelled(&label, text.text, text.quoted),
             None => target,
             Some(_) => {
                 let (piece, why) = (text.raw.clone(), Misread::Date);
@@ -369,7 +371,28 @@ fn is_plain(text: &Text) -> bool {
 }
 
 fn is_date(text: &Text) -> bool {
-    !matches!(text.field, None | Some(Field::Target(_)))
+    !matches!(text.field, None | Some(Field::Target(_) | Field::Label(_)))
+}
+
+/// A value under a label: what looks like a label, but none of notices, may as well be text.
+fn labelled(label: &str, value: String, quoted: bool) -> Clause {
+    let text = format!("{label}:{value}");
+    let field = Clause::literal(Target::Meta, text.clone());
+    if is_notice_label(label) {
+        return field;
+    }
+    let text = match quoted {
+        true => Clause::literal(Target::Anywhere, text),
+        false => Clause::words(Target::Anywhere, text),
+    };
+    let either = Group {
+        occur: Occur::Must,
+        any: vec![field, text],
+    };
+    Clause {
+        form: Form::All(vec![either]),
+        ..Clause::default()
+    }
 }
 
 /// A letter or digit of a script with spaces.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::Misread;
-use crate::index::Target;
+use crate::index::{Target, is_notice_label};
 
 /// What one piece is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) enum Piece {
     /// A parenthesis with the sign and the field that stand before it.
     Open {
         sign: Sign,
-        field: Option<Target>,
+        field: Option<Field>,
     },
     Close,
     And,
@@ -54,9 +54,11 @@ pub(super) enum Sign {
     Minus,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Field {
     Target(Target),
+    /// A labelled field of a page.
+    Label(String),
     Since,
     Until,
     Date,
@@ -67,6 +69,8 @@ pub(super) enum Field {
 const NEAR_DEFAULT: u32 = 10;
 /// Most characters that it can allow: a paragraph.
 const NEAR_MAX: u32 = 200;
+/// Longest label of a field of a page, in characters.
+const MAX_LABEL_CHARS: usize = 10;
 /// Longest name that a colon can make look like a field, in characters.
 const MAX_NAME_CHARS: usize = 16;
 
@@ -110,13 +114,9 @@ impl Cutter {
         };
         let before = text.len() - value.len();
         if let Some(inside) = value.strip_prefix(['(', '（'])
-            && let field @ (None | Some(Field::Target(_))) = field
+            && matches!(field, None | Some(Field::Target(_) | Field::Label(_)))
         {
             self.open += 1;
-            let field = match field {
-                Some(Field::Target(target)) => Some(target),
-                _ => None,
-            };
             return Some((Piece::Open { sign, field }, text.len() - inside.len()));
         }
         if let Some((content, after)) = take_quoted(value) {
@@ -140,7 +140,11 @@ impl Cutter {
                 0 => first.len_utf8(),
                 _ => before,
             };
-            let misread = (field.is_some()).then_some(Misread::Empty);
+            let meant = match &field {
+                Some(Field::Label(label)) => is_notice_label(label),
+                other => other.is_some(),
+            };
+            let misread = meant.then_some(Misread::Empty);
             return Some((plain(head(text, length), misread), length));
         }
         let length = before + end;
@@ -311,22 +315,18 @@ fn take_field(text: &str) -> Option<(Field, &str)> {
         "until" => Field::Until,
         "date" | "日期" => Field::Date,
         "changed" | "更新" => Field::Changed,
-        other => Field::Target(Target::Label(label(other)?)),
+        _ if is_notice_label(name) => Field::Label(name.to_owned()),
+        // Behind other words the wide colon is a mark of a sentence.
+        _ if is_label(name) && text.starts_with(&format!("{name}:")) => {
+            Field::Label(name.to_owned())
+        }
+        _ => return None,
     };
     Some((field, value))
 }
 
-/// The label of a notice that a name means, as documents spell it.
-fn label(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "字号" | "文号" | "发文字号" | "发文文号" => "发文字号",
-        "索引号" => "索引号",
-        "发布机构" => "发布机构",
-        "发文机关" | "发文机构" | "发文单位" => "发文机关",
-        "成文日期" => "成文日期",
-        "主题分类" => "主题分类",
-        "主题词" => "主题词",
-        "有效性" => "有效性",
-        _ => return None,
-    })
+/// Whether a word before a colon may be the label of a field of a page.
+fn is_label(name: &str) -> bool {
+    let is_han = |c: char| matches!(c, '\u{3400}'..='\u{9FFF}');
+    (2..=MAX_LABEL_CHARS).contains(&name.chars().count()) && name.chars().all(is_han)
 }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::pieces::{Piece, Placed, Sign, Text, plain};
+use super::pieces::{Field, Piece, Placed, Sign, Text, plain};
 use super::{Misread, Note};
 use crate::index::Target;
 
@@ -168,7 +168,8 @@ impl Joiner<'_> {
                 self.at += 1;
                 let node = inside?;
                 let node = match field {
-                    Some(target) => Node::In(target, Box::new(node)),
+                    Some(Field::Target(target)) => Node::In(target, Box::new(node)),
+                    Some(field) => node.under(&field),
                     None => node,
                 };
                 Some(signed(node, sign))
@@ -224,6 +225,25 @@ fn joined(mut all: Vec<Node>, join: impl Fn(Vec<Node>) -> Node) -> Option<Node> 
 }
 
 impl Node {
+    /// The same with each text under this label, where it has no field of its own.
+    fn under(self, label: &Field) -> Self {
+        let all = |nodes: Vec<Node>| nodes.into_iter().map(|node| node.under(label)).collect();
+        match self {
+            Node::Text(text) => Node::Text(Text {
+                field: text.field.or_else(|| Some(label.clone())),
+                ..text
+            }),
+            Node::Beside(nodes) => Node::Beside(all(nodes)),
+            Node::And(nodes) => Node::And(all(nodes)),
+            Node::Or(nodes) => Node::Or(all(nodes)),
+            Node::Not(node) => Node::Not(Box::new(node.under(label))),
+            Node::Needed(node) => Node::Needed(Box::new(node.under(label))),
+            Node::In(target, node) => Node::In(target, node),
+            // Values have no places: both must stand there.
+            Node::Near(a, b, _) => Node::And(vec![Node::Text(a), Node::Text(b)]).under(label),
+        }
+    }
+
     /// Whether it leaves documents out that the words around it find.
     pub(super) fn narrows(&self) -> bool {
         match self {

@@ -302,6 +302,18 @@ fn print(document: &Document) {
     field("published", &document.published);
     field("author", &document.author);
     field("source", &document.source);
+    for (label, value) in document.meta.iter() {
+        let field = format!("{label}: {value}");
+        output::line(&format!("{:10} {}", "meta", output::printable(&field)));
+    }
+    for file in &document.attachments {
+        let named = format!("{} {}", file.name, file.url);
+        output::line(&format!(
+            "{:10} {}",
+            "attachment",
+            output::printable(&named)
+        ));
+    }
     output::line(&format!(
         "{:10} {:?}, {}, confidence {:.2}",
         "kind", document.kind, document.method, document.confidence

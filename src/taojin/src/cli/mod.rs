@@ -6,6 +6,7 @@ mod carry_out;
 mod changes;
 mod check;
 mod completions;
+mod config;
 mod context;
 mod control;
 mod crawl;
@@ -22,6 +23,7 @@ mod history;
 mod import;
 mod import_lines;
 mod logging;
+mod man;
 mod output;
 mod progress;
 mod reindex;
@@ -107,6 +109,8 @@ enum Command {
     Why(why::Args),
     /// Check the configuration and say when each site is crawled next
     Check(check::Args),
+    /// Show the settings in force, and where each comes from: default, file or environment
+    Config(config::Args),
     /// Show what the crawler has and does
     Status(status::Args),
     /// Learn, show and label the templates of sites
@@ -121,6 +125,9 @@ enum Command {
     Restore(backup::RestoreArgs),
     /// Print a completion script for a shell
     Completions(completions::Args),
+    /// Write the manual pages into a folder
+    #[command(hide = true)]
+    Man(man::Args),
 }
 
 /// Parses the arguments, runs the sub-command and gives the exit code.
@@ -178,6 +185,7 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
         Command::Robots(args) => robots::run(context, &args),
         Command::Why(args) => why::run(context, &args),
         Command::Check(args) => check::run(context, &args),
+        Command::Config(args) => config::run(context, &args),
         Command::Status(args) => status::run(context, &args),
         Command::Templates(args) => templates::run(context, &args),
         Command::Terms(args) => terms::run(context, &args),
@@ -185,6 +193,7 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
         Command::Backup(args) => backup::back_up(context, &args),
         Command::Restore(args) => backup::restore(context, &args),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     }
 }
 

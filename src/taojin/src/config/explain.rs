@@ -12,6 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::limits;
 use super::nearest;
 use super::problem::Problem;
+use super::units;
 
 /// Mistakes of one file that are named.
 const MAX_PROBLEMS: usize = 50;
@@ -50,11 +51,11 @@ const EXAMPLES: &[(&str, &str)] = &[
 ];
 
 /// A key of a file: where it and its value stand.
-struct Entry {
+pub(super) struct Entry {
     /// With the names of its sections.
-    key: String,
+    pub(super) key: String,
     name: Range<usize>,
-    value: Range<usize>,
+    pub(super) value: Range<usize>,
     is_section: bool,
 }
 
@@ -64,7 +65,7 @@ pub(super) fn parse<T: DeserializeOwned>(
     text: &str,
     defaults: &Table,
 ) -> (Option<T>, Vec<Problem>) {
-    let mut rest = text.to_owned();
+    let mut rest = units::resolved(text);
     let mut problems = Vec::new();
     while problems.len() < MAX_PROBLEMS {
         let error = match toml::from_str(&rest) {
@@ -106,8 +107,13 @@ pub(super) fn example(key: &str, defaults: &Table) -> Option<String> {
     (!value.is_table()).then(|| value.to_string())
 }
 
+/// Keys that have an example of their own, those without a default among them.
+pub(super) fn extra_keys() -> impl Iterator<Item = &'static str> {
+    EXAMPLES.iter().map(|(key, _)| *key)
+}
+
 /// Every key of a text that is TOML, in the order in which they are kept.
-fn entries(text: &str) -> Option<Vec<Entry>> {
+pub(super) fn entries(text: &str) -> Option<Vec<Entry>> {
     let table = DeTable::parse(text).ok()?;
     let mut all = Vec::new();
     collect("", table.get_ref(), text, &mut all);
@@ -227,7 +233,7 @@ fn explain(message: &str, entry: Option<&Entry>, shown: &str, defaults: &Table) 
             None => "write a number".to_owned(),
         },
         Some(kind) if is_whole(kind) => match limits::allowed(key) {
-            Some(allowed) => format!("write a whole number: {allowed}"),
+            Some(allowed) => format!("write a whole number: {allowed}{}", units::hint(key)),
             None => "write a whole number".to_owned(),
         },
         _ if message.contains("socket address") => {

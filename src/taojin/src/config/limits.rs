@@ -58,6 +58,7 @@ const fn time_limit(key: &'static str) -> Limit {
 /// Numbers of `taojin.toml`.
 const CONFIG: &[Limit] = &[
     between("crawl.max_connections", 1.0, 10_000.0),
+    between("crawl.article_pages", 1.0, 1_000.0),
     positive("crawl.max_outbox"),
     between("crawl.crawl_log_bytes", 1024.0, MANY),
     between("crawl.crawl_log_files", 0.0, 10_000.0),

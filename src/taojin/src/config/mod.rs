@@ -5,16 +5,19 @@
 mod explain;
 mod lexicons;
 mod limits;
+mod origins;
 mod place;
 mod problem;
 mod read;
 mod secrets;
+mod units;
 mod values;
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use origins::Origin;
 pub use problem::{ConfigError, Problem};
 pub use read::{load, parse_site, read, read_site, read_sites, site_files};
 pub use values::scope;
@@ -42,6 +45,9 @@ pub const INDEX_DIR: &str = "index";
 
 /// Connections in use at once over all hosts: enough to keep a small machine's two cores busy with slow servers.
 const MAX_CONNECTIONS: usize = 64;
+/// Long reports and picture stories have up to a dozen pages. What has more is a book or a list, and each page is one more
+/// request of its host before any other page.
+const ARTICLE_PAGES: usize = 20;
 /// Documents that may wait for the index before the crawl slows down.
 const MAX_OUTBOX: u64 = 4096;
 /// A crawl log of this size is set aside and a new one begun.
@@ -128,6 +134,8 @@ pub struct CrawlConfig {
     /// Documents are taken out of pages and indexed. Without, the crawl only fetches and follows links: for archives
     /// (`[warc]`) that are read later.
     pub documents: bool,
+    /// Pages of one article that become one document, the first included; 1 switches this off.
+    pub article_pages: usize,
     /// Documents that may wait for the index; above it no new page is fetched until the index has caught up.
     pub max_outbox: u64,
     /// Size in bytes at which the crawl log is rotated.
@@ -149,6 +157,7 @@ impl Default for CrawlConfig {
         Self {
             max_connections: MAX_CONNECTIONS,
             documents: true,
+            article_pages: ARTICLE_PAGES,
             max_outbox: MAX_OUTBOX,
             crawl_log_bytes: CRAWL_LOG_BYTES,
             crawl_log_files: CRAWL_LOG_FILES,

@@ -24,6 +24,20 @@ impl Problem {
         }
     }
 
+    /// A mistake in no file.
+    pub(super) fn elsewhere(text: impl Into<String>) -> Self {
+        Self {
+            file: None,
+            line: None,
+            text: text.into(),
+        }
+    }
+
+    /// The same mistake, made by a variable of the environment.
+    pub(super) fn of_variable(self, name: &str) -> Self {
+        Self::elsewhere(format!("{name} in the environment: {}", self.text))
+    }
+
     /// The key that its text begins with.
     pub(super) fn key(&self) -> &str {
         key_of(&self.text)

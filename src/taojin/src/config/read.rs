@@ -5,10 +5,12 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use toml::Table;
+use toml::{Table, Value};
 
 use super::explain::{line_of, parse};
+use super::origins::{environment, variables};
 use super::problem::{ConfigError, Problem};
+use super::units::resolved;
 use super::{Config, LOCAL_CONFIG, Loaded, SYSTEM_CONFIG, values};
 use taojin_crawl::schedule::Site;
 
@@ -31,7 +33,7 @@ pub fn read(explicit: Option<&Path>, data_dir: Option<&Path>) -> (Loaded, Vec<Pr
     };
     let (mut config, mut problems) = match &file {
         Some(path) => read_config(path),
-        None => (Config::default(), Vec::new()),
+        None => layered(Path::new(""), "", environment()),
     };
     if let (Some(path), true) = (&file, config.sites_dir.is_relative()) {
         config.sites_dir = path
@@ -128,14 +130,60 @@ fn read_config(path: &Path) -> (Config, Vec<Problem>) {
         Ok(text) => text,
         Err(error) => return (Config::default(), vec![unreadable(path, &error)]),
     };
+    layered(path, &text, environment())
+}
+
+/// The settings of a file, and over them those of the environment.
+pub(super) fn layered(
+    path: &Path,
+    text: &str,
+    environment: impl Iterator<Item = (String, String)>,
+) -> (Config, Vec<Problem>) {
     let defaults = Table::try_from(Config::default()).unwrap_or_default();
-    let (config, mut problems) = parse::<Config>(path, &text, &defaults);
-    let Some(config) = config else {
+    let (config, mut problems) = parse::<Config>(path, text, &defaults);
+    let Some(mut config) = config else {
         return (Config::default(), problems);
     };
+    let (set, unknown) = variables(environment, &defaults);
+    problems.extend(unknown.into_iter().map(Problem::elsewhere));
+    for variable in &set {
+        let (_, wrong) = parse::<Config>(path, &variable.line, &defaults);
+        let first = wrong.into_iter().next();
+        problems.extend(first.map(|p| p.of_variable(&variable.name)));
+    }
+    if problems.is_empty() && !set.is_empty() {
+        let mut table = table(text);
+        for variable in &set {
+            merge(&mut table, self::table(&variable.line));
+        }
+        // Each part was read by itself; together they say nothing else.
+        config = table.try_into().unwrap_or(config);
+    }
     let wrong = values::of_config(&config, &defaults);
-    add(&mut problems, path, &text, wrong);
+    add(&mut problems, path, text, wrong);
+    for problem in &mut problems {
+        if let Some(variable) = set.iter().find(|v| v.key == problem.key()) {
+            *problem = problem.clone().of_variable(&variable.name);
+        }
+    }
     (config, problems)
+}
+
+/// A text that was read before, as a table.
+fn table(text: &str) -> Table {
+    resolved(text).parse().unwrap_or_default()
+}
+
+/// Puts the values of `over` in the place of those of `under`.
+fn merge(under: &mut Table, over: Table) {
+    for (name, value) in over {
+        match (under.get_mut(&name), value) {
+            (Some(Value::Table(under)), Value::Table(over)) => merge(under, over),
+            (_, value) => {
+                under.insert(name, value);
+            }
+        }
+    }
 }
 
 /// Adds mistakes of values with their lines. A key that has one already is not named again, nor one that is not in the

@@ -1,7 +1,7 @@
 //! What the daemon's parts hold of each other. In: a configuration, an open store, the ends of channels. Out: the crawl
 //! loop and the learner, ready to run. Never starts anything.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -96,6 +96,7 @@ pub(super) fn open_loop(
         configured: Vec::new(),
         index: IndexPlace::of(loaded),
         asked: Vec::new(),
+        open: HashMap::new(),
         forgotten: HashSet::new(),
         watches: Watches::default(),
         learner: None,

@@ -208,6 +208,11 @@ fn fields(before: &Document, after: &Document) -> Vec<FieldChange> {
             count(before.images.len()),
             count(after.images.len()),
         ),
+        (
+            "attachments",
+            count(before.attachments.len()),
+            count(after.attachments.len()),
+        ),
     ];
     let differ = all.into_iter().filter(|(_, before, after)| before != after);
     let change = |(field, before, after): (&str, _, _)| FieldChange {

@@ -1,5 +1,5 @@
-//! Parquet. In: documents. Out: one file with a row a document, in row groups of a few megabytes; comments are a list
-//! of structures, `published_at` is a moment in UTC. Never holds more than one row group.
+//! Parquet. In: documents. Out: one file with a row a document, in row groups of a few megabytes; comments, labelled fields and attachments are
+//! lists of structures, `published_at` is a moment in UTC. Never holds more than one row group.
 
 use std::io::{self, Write};
 use std::sync::{Arc, LazyLock};
@@ -12,7 +12,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::TypePtr;
 
-use taojin_extract::{Comment, Document};
+use taojin_extract::{Attachment, Comment, Document};
 use taojin_search::index::{StoredDocument, parse_published};
 
 /// Documents of one row group at most.
@@ -45,6 +45,23 @@ const SCHEMA: &str = "message document {
         }
     }
     required int64 fetched_at (TIMESTAMP(MILLIS,true));
+    required group meta (LIST) {
+        repeated group list {
+            required group element {
+                required binary label (STRING);
+                required binary value (STRING);
+            }
+        }
+    }
+    required group attachments (LIST) {
+        repeated group list {
+            required group element {
+                required binary url (STRING);
+                required binary name (STRING);
+                required binary format (STRING);
+            }
+        }
+    }
 }";
 
 static TYPE: LazyLock<TypePtr> =
@@ -114,8 +131,8 @@ fn failed(error: ParquetError) -> io::Error {
     }
 }
 
-/// A part of a comment, and its level of definition when it is there.
-type Part = fn(&Comment) -> (Option<&str>, i16);
+/// A part of an item of a list, and its level of definition when it is there.
+type Part<T> = fn(&T) -> (Option<&str>, i16);
 
 /// The columns of one row group, written one after the other.
 struct Columns<'a, W: Write + Send>(SerializedRowGroupWriter<'a, W>);
@@ -143,9 +160,31 @@ impl<W: Write + Send> Columns<'_, W> {
             .collect();
         self.column::<DoubleType>(&confidences, None, None)?;
         self.required(rows.iter().map(|row| row.document.text.as_str()))?;
-        self.comments(rows)?;
+        self.list::<Comment, 3>(
+            rows,
+            |d| &d.comments,
+            [
+                |c| (c.author.as_deref(), 2),
+                |c| (c.published.as_deref(), 2),
+                |c| (Some(c.text.as_str()), 1),
+            ],
+        )?;
         let fetched: Vec<i64> = rows.iter().map(|row| row.fetched_ms).collect();
-        self.column::<Int64Type>(&fetched, None, None)
+        self.column::<Int64Type>(&fetched, None, None)?;
+        self.list::<(String, String), 2>(
+            rows,
+            |d| d.meta.pairs(),
+            [|pair| (Some(&pair.0), 1), |pair| (Some(&pair.1), 1)],
+        )?;
+        self.list::<Attachment, 3>(
+            rows,
+            |d| &d.attachments,
+            [
+                |file| (Some(&file.url), 1),
+                |file| (Some(&file.name), 1),
+                |file| (Some(&file.format), 1),
+            ],
+        )
     }
 
     fn required<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Result<(), ParquetError> {
@@ -173,24 +212,24 @@ impl<W: Write + Send> Columns<'_, W> {
         self.column::<Int64Type>(&values, Some(&levels), None)
     }
 
-    /// Level of repetition: 0 begins a row, 1 goes on in its list. Level of definition: 0 an empty list, 1 a comment
-    /// without the value, 2 one with it; the text is always there, at 1.
-    fn comments(&mut self, rows: &[StoredDocument]) -> Result<(), ParquetError> {
-        let columns: [Part; 3] = [
-            |c| (c.author.as_deref(), 2),
-            |c| (c.published.as_deref(), 2),
-            |c| (Some(c.text.as_str()), 1),
-        ];
-        for get in columns {
+    /// Level of repetition: 0 begins a row, 1 goes on in its list. Level of definition: 0 an empty list, 1 an item
+    /// without the value or with one that is always there, 2 one with a value that may be missing.
+    fn list<T, const PARTS: usize>(
+        &mut self,
+        rows: &[StoredDocument],
+        items: fn(&Document) -> &[T],
+        parts: [Part<T>; PARTS],
+    ) -> Result<(), ParquetError> {
+        for get in parts {
             let (mut values, mut defined, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
-            for row in rows {
-                for (at, comment) in row.document.comments.iter().enumerate() {
-                    let (value, whole) = get(comment);
+            for items in rows.iter().map(|row| items(&row.document)) {
+                for (at, item) in items.iter().enumerate() {
+                    let (value, whole) = get(item);
                     repeated.push(i16::from(at > 0));
                     defined.push(if value.is_some() { whole } else { 1 });
                     values.extend(value.map(ByteArray::from));
                 }
-                if row.document.comments.is_empty() {
+                if items.is_empty() {
                     repeated.push(0);
                     defined.push(0);
                 }

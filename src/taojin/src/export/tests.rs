@@ -4,7 +4,7 @@ use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::{Row, RowAccessor};
 
 use super::*;
-use taojin_extract::Comment;
+use taojin_extract::{Attachment, Comment, Meta};
 use taojin_search::index::Watermark;
 
 fn stored(at: u64) -> StoredDocument {
@@ -24,12 +24,27 @@ fn stored(at: u64) -> StoredDocument {
             title: (!at.is_multiple_of(3)).then(|| format!("第{at}号\"公告\"")),
             published: Some("2026-05-01".to_owned()).filter(|_| at.is_multiple_of(2)),
             text: "页岩油产量。\n第二段".to_owned(),
+            meta: noted(at.is_multiple_of(5)),
+            attachments: Vec::from_iter(at.is_multiple_of(5).then(|| Attachment {
+                url: "https://oil.example/1.pdf".to_owned(),
+                name: "附件1".to_owned(),
+                format: "pdf".to_owned(),
+            })),
             comments: (0..at % 4)
                 .map(|n| comment((n == 1).then_some("李四"), &format!("评论{n}")))
                 .collect(),
             ..Document::default()
         },
     }
+}
+
+fn noted(is_notice: bool) -> Meta {
+    let mut meta = Meta::default();
+    if is_notice {
+        meta.add("发文字号".to_owned(), "国发〔2026〕12号".to_owned());
+        meta.add("索引号".to_owned(), "000014349/2026-00012".to_owned());
+    }
+    meta
 }
 
 fn exported(format: Format, count: u64) -> Vec<u8> {
@@ -92,6 +107,18 @@ fn parquet_holds_every_row_of_several_groups() {
             .map(|c| (c.author, c.text))
             .collect();
         assert_eq!(comments(&row, 13), said, "{at}");
+        let fields = format!("{:?}", row.get_list(15).unwrap());
+        assert_eq!(
+            fields.contains("国发〔2026〕12号"),
+            at.is_multiple_of(5),
+            "{fields}"
+        );
+        let files = format!("{:?}", row.get_list(16).unwrap());
+        assert_eq!(
+            files.contains("https://oil.example/1.pdf"),
+            at.is_multiple_of(5),
+            "{files}"
+        );
         rows += 1;
     }
     assert_eq!(rows, 12_345);

@@ -23,8 +23,8 @@ mod verdict;
 mod tests;
 
 pub use api::answer::{
-    CommentAnswer, DateCountAnswer, DatesAnswer, DocumentAnswer, FacetsAnswer, ImageAnswer,
-    SearchAnswer, SearchHit, SiteCountAnswer, SuggestAnswer, SuggestionAnswer,
+    AttachmentAnswer, CommentAnswer, DateCountAnswer, DatesAnswer, DocumentAnswer, FacetsAnswer,
+    ImageAnswer, SearchAnswer, SearchHit, SiteCountAnswer, SuggestAnswer, SuggestionAnswer,
 };
 pub use api::changes_answer::{ChangeAnswer, ChangesAnswer};
 pub use api::history_answer::{DiffLine, DiffPart, FieldChange, HistoryAnswer, VersionAnswer};

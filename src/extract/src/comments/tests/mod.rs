@@ -162,7 +162,7 @@ fn records_may_be_comments_below_a_heading_beside_a_button_or_inside_a_name() {
             .collect();
         let timed: Vec<NodeId> = signs::time_signs(&page).iter().map(|s| s.node).collect();
         assert_eq!(timed.len(), 4);
-        judge::may_speak(&page, &group, &timed, &[], false)
+        judge::may_speak(&page, &group, &timed, &[], false, false)
     };
     for between in 0..20 {
         let texts = "<p>话</p>\n".repeat(between);

@@ -346,6 +346,7 @@ impl Tree {
             arena,
             attributes: self.attributes,
             paths: self.paths.finish(),
+            states: self.states.finish(),
         }
     }
 }

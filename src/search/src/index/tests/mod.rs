@@ -1,6 +1,7 @@
 mod changed;
 mod comments;
 mod guidance;
+mod labels;
 mod matching;
 mod recovery;
 mod reprints;

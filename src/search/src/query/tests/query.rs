@@ -99,11 +99,8 @@ fn operators_join_what_they_say() {
         ("title:SU*", "+(Title:SU*)"),
         ("油价 NEAR/5 上涨", "+(油价~5~上涨)"),
         ("油价 NEAR \"三连 涨\"", "+(油价~10~三连 涨)"),
-        ("字号:国能发", "+(Label(\"发文字号\"):国能发)"),
-        (
-            "发文字号：\"国能发 1\"",
-            "+(Label(\"发文字号\"):'国能发 1')",
-        ),
+        ("字号:国能发", "+(Meta:'字号:国能发')"),
+        ("发文字号：\"国能发 1\"", "+(Meta:'发文字号:国能发 1')"),
         ("page(1) x", "page(1) x"),
         ("(C(2) OR x)", "+(C(2)|x)"),
         ("油价 AND since:2026", "+(油价)"),
@@ -358,4 +355,44 @@ fn times_of_a_change() {
         assert_eq!(parsed.query.filter, Filter::default(), "{wrong}");
         assert_eq!(parsed.query.words, wrong);
     }
+}
+
+#[test]
+fn a_label_before_a_colon_asks_for_a_field_of_the_page() {
+    let any = |typed: &str| {
+        let query = parse(typed, &BEIJING).query;
+        let groups = query.groups.into_iter();
+        let clauses: Vec<(Target, String)> = groups
+            .flat_map(|group| {
+                let leaves = group.leaves().into_iter();
+                let leaves = leaves.map(|c| (c.target, c.text.clone()));
+                leaves.collect::<Vec<_>>()
+            })
+            .collect();
+        (query.words, clauses)
+    };
+    let field = |text: &str| (Target::Meta, text.to_owned());
+    let text = |text: &str| (Target::Anywhere, text.to_owned());
+    let none = String::new;
+    // Those of notices ask for nothing else; what may be a label may be text.
+    assert_eq!(
+        any("字号：国发〔2026〕12号"),
+        (none(), vec![field("字号:国发〔2026〕12号")])
+    );
+    assert_eq!(
+        any("-发布机构:\"能源局 综合司\""),
+        (none(), vec![field("发布机构:能源局 综合司")])
+    );
+    assert_eq!(
+        any("适用口径:406"),
+        (none(), vec![field("适用口径:406"), text("适用口径:406")])
+    );
+    assert_eq!(any("ISO:9001"), ("ISO:9001".to_owned(), vec![]));
+    // Behind other words the wide colon is a mark of a sentence.
+    let sentence = "专家：油价上涨";
+    assert_eq!(any(sentence), (sentence.to_owned(), vec![]));
+    assert_eq!(
+        any("字号:(国发 OR \"国能发 电力\")"),
+        (none(), vec![field("字号:国发"), field("字号:国能发 电力")])
+    );
 }

@@ -237,6 +237,31 @@ fn line(
     }
 }
 
+/// The line of the fetch of a later page of an article.
+pub(crate) fn later_page(
+    record: &UrlRecord,
+    uri: &CrawlUri,
+    fetched: &Fetched,
+    now_ms: i64,
+) -> LogLine {
+    LogLine {
+        time: time(now_ms),
+        site: record.site.to_string(),
+        url: uri.to_string(),
+        outcome: fetched.outcome,
+        status: Some(fetched.head.status).filter(|s| *s > 0),
+        reason: Some(format!("a later page of {}", record.uri)),
+        bytes: fetched.body_bytes,
+        elapsed_ms: i64::try_from(fetched.elapsed_ms).unwrap_or(i64::MAX),
+        class: record.visit.class.name(),
+        kind: None,
+        hops: record.hops,
+        outlinks: 0,
+        document: None,
+        next: None,
+    }
+}
+
 /// RFC 3339 in UTC, to the millisecond.
 fn time(ms: i64) -> String {
     chrono::DateTime::from_timestamp_millis(ms)

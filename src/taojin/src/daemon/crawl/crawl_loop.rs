@@ -197,7 +197,7 @@ impl CrawlLoop {
         if self.shared.paused().is_some() {
             return Ok(true);
         }
-        if self.shared.is_lagging(self.config.max_outbox) {
+        if self.shared.is_lagging(self.config.max_outbox) || !self.open.is_empty() {
             return Ok(false);
         }
         Ok(!self.frontier.has_work(&self.store, &self.pass(now))?)

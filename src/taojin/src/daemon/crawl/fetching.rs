@@ -89,10 +89,14 @@ async fn fetch_tasks<V, F>(
 /// Makes one visit. A page that brings the parser down is that page's fault: its lease comes back all the same. One that
 /// brings the process down was noted before, and is counted at the next start.
 pub(crate) async fn one_visit(tools: Arc<Tools>, work: Work) -> Finished {
-    let Work { lease, archived } = work;
+    let Work {
+        lease,
+        archived,
+        open,
+    } = work;
     let is_known = lease.record.id > 0;
     let _under_way = is_known.then(|| tools.in_flight.begin(lease.record.id));
-    let visit = AssertUnwindSafe(visit::visit(&tools, &lease, archived)).catch_unwind();
+    let visit = AssertUnwindSafe(visit::visit(&tools, &lease, archived, open)).catch_unwind();
     let (visited, report) = visit.await.unwrap_or_else(|_| visit::panicked(&lease));
     Finished {
         lease,

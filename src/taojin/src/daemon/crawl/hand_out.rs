@@ -43,6 +43,7 @@ impl CrawlLoop {
                 Next::Fetch(lease) => {
                     // The channel has room for every connection, so this fails only when the fetch side is gone.
                     let work = Work {
+                        open: self.open.remove(&lease.record.id),
                         lease: *lease,
                         archived: None,
                     };
@@ -75,6 +76,7 @@ impl CrawlLoop {
             match self.frontier.lease_now(&self.store, id, now)? {
                 Asked::Fetch(lease) => {
                     let work = Work {
+                        open: self.open.remove(&lease.record.id),
                         lease: *lease,
                         archived: None,
                     };
@@ -95,7 +97,10 @@ impl CrawlLoop {
                     self.asked.push(id);
                 }
                 Asked::UnderWay => {}
-                Asked::Never => self.watches.put_off(id, "it may not be visited any more"),
+                Asked::Never => {
+                    self.open.remove(&id);
+                    self.watches.put_off(id, "it may not be visited any more");
+                }
             }
         }
         Ok(soonest)

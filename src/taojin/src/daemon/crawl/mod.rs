@@ -2,6 +2,7 @@
 
 pub(crate) mod apply;
 pub(crate) mod archive;
+pub(crate) mod article;
 pub(crate) mod body;
 pub(crate) mod commit;
 pub(crate) mod crawl_log;

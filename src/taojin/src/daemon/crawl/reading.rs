@@ -43,6 +43,8 @@ pub(crate) struct Answer<'a> {
     pub(crate) head: &'a Head,
     /// It was cut off at the limit of its size.
     pub(crate) cut: bool,
+    /// The pages of an article become one document.
+    pub(crate) joins: bool,
 }
 
 /// A body that came whole (or whose beginning is enough). Where no documents are wanted, only its links.
@@ -123,7 +125,12 @@ fn asks_not_to_follow(page: &Page) -> bool {
 }
 
 pub(crate) fn read_page(answer: &Answer<'_>, mut document: Document) -> Visited {
-    let Answer { record, head, cut } = *answer;
+    let Answer {
+        record,
+        head,
+        cut,
+        joins,
+    } = *answer;
     document.noindex |= head.noindex;
     document.nofollow |= head.nofollow;
     let mut visited = Visited::nothing(VisitOutcome::Page, None);
@@ -145,14 +152,38 @@ pub(crate) fn read_page(answer: &Answer<'_>, mut document: Document) -> Visited 
         }
     });
     visited.unindexed = unindexed(&document, head);
+    let is_article = joins && visited.unindexed.is_none();
+    if let Some(first) = document.part_of.as_ref().filter(|_| is_article) {
+        visited.unindexed = Some(format!(
+            "its text stands in the document of the article's first page, {first}"
+        ));
+        let first = CrawlUri::parse(first).ok();
+        let link = |uri| NewUrl {
+            hops: record.hops,
+            ..child(record, uri, UrlClass::Unknown)
+        };
+        visited.outlinks.extend(first.map(link));
+    } else if is_article && !document.pages.is_empty() && !cut {
+        let links = links.clone();
+        visited.goes_on = Some(Box::new(Document {
+            links,
+            ..document.clone()
+        }));
+    }
     visited.outline = Some(outline(&document, &links, visited.unindexed.is_none()));
     // Whatever the page was taken for: a judgement may be wrong, and must not cost the pages behind it.
     if !document.nofollow {
         let is_list = document.kind == Kind::Hub || record.visit.class.is_hub();
-        let followed = links.iter().filter(|l| !l.nofollow);
-        visited.outlinks = followed
-            .filter_map(|l| outlink(record, l, is_list))
-            .collect();
+        // The pager of a later page leads to pages that the first one tells of.
+        let is_pager = |l: &&extract::Link| {
+            is_article
+                && document.part_of.is_some()
+                && (l.continues_list() || document.pages.contains(&l.url))
+        };
+        let followed = links.iter().filter(|l| !l.nofollow && !is_pager(l));
+        visited
+            .outlinks
+            .extend(followed.filter_map(|l| outlink(record, l, is_list)));
     }
     let canonical = document
         .canonical

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::apply::{Applied, apply};
+use super::apply::{Applied, apply, later_page};
 use super::cycle;
 use super::state::CrawlLoop;
 use super::visited::{Finished, Visited};
@@ -15,11 +15,28 @@ use taojin_crawl::store::{UrlClass, UrlState};
 use taojin_crawl::{DocumentChange, Failure, VisitOutcome};
 use taojin_extract::Kind;
 
+/// Articles that may wait for their next page at once; what begins beyond it is taken without its later pages.
+const MAX_OPEN: usize = 256;
+
 impl CrawlLoop {
     pub(crate) fn take_finished(&mut self, mut finished: Finished, now: i64) -> anyhow::Result<()> {
         if self.forgotten.remove(&finished.lease.record.id) {
             self.frontier
                 .discard(&finished.lease, &finished.report, now);
+            return Ok(());
+        }
+        self.note_later_page(&mut finished, now);
+        if let Some(open) = finished.visited.open.take()
+            && (self.stop_at.is_some() || self.open.len() < MAX_OPEN)
+        {
+            // Its host rests as after any page, and the first address stays due until all have come.
+            let id = finished.lease.record.id;
+            self.frontier
+                .discard(&finished.lease, &finished.report, now);
+            if self.stop_at.is_none() {
+                self.open.insert(id, open);
+                self.asked.push(id);
+            }
             return Ok(());
         }
         let duplicates = self.duplicates(&mut finished, now)?;
@@ -64,6 +81,19 @@ impl CrawlLoop {
         }
         self.batch.pages.push(applied.page);
         Ok(())
+    }
+
+    /// Logs and counts the fetch of a later page of an article; that of the first is noted when all have come.
+    fn note_later_page(&mut self, finished: &mut Finished, now: i64) {
+        let Some((uri, fetched)) = finished.visited.later.take() else {
+            return;
+        };
+        let record = &finished.lease.record;
+        self.batch_since.get_or_insert_with(Instant::now);
+        for counter in ["fetches", "cycle_visits"] {
+            self.batch.count(&record.site, counter, 1);
+        }
+        self.log.write(&later_page(record, &uri, &fetched, now));
     }
 
     /// Counts for the status of a site: of all time, and of the cycle (`cycle_…`, set back when one begins).

@@ -102,6 +102,7 @@ impl Replay {
         Some(Work {
             lease,
             archived: Some(Box::new(archived)),
+            open: None,
         })
     }
 

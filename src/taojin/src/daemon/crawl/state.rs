@@ -1,12 +1,13 @@
 //! The crawl loop's state, and what reaches it from outside. Its work stands beside it: the loop itself, handing out
 //! leases, taking what visits found, committing.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Instant;
 
 use super::archive::WarcSink;
+use super::article::OpenArticle;
 use super::crawl_log::CrawlLog;
 use super::disk::DiskWatch;
 use super::replay::Replay;
@@ -66,6 +67,8 @@ pub(crate) struct CrawlLoop {
     pub(crate) index: IndexPlace,
     /// URLs that were asked for by hand and wait for their hosts.
     pub(crate) asked: Vec<UrlId>,
+    /// Articles that wait for their next page, by the row of the first: it is among `asked`.
+    pub(crate) open: HashMap<UrlId, Box<OpenArticle>>,
     /// URLs that were purged while they were being fetched: what comes of them is dropped.
     pub(crate) forgotten: HashSet<UrlId>,
     pub(crate) watches: Watches,

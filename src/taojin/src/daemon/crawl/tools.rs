@@ -26,6 +26,8 @@ pub(crate) struct Tools {
     pub(crate) page: page::Config,
     /// None: documents are not wanted.
     pub(crate) extract: Option<extract::Config>,
+    /// Pages of an article that become one document, at most.
+    pub(crate) article_pages: usize,
     pub(crate) shared: Arc<Shared>,
     /// Templates of the sites.
     pub(crate) templates: Templates,
@@ -37,12 +39,20 @@ pub(crate) struct Tools {
     extracting: Arc<Semaphore>,
 }
 
+/// A page up to this size is extracted where it was fetched: that takes some milliseconds, and handing it over to another
+/// thread costs a twentieth of it.
+const SMALL_PAGE_BYTES: u64 = 512 * 1024;
+
 impl Tools {
-    /// Does work that takes processor time beside the fetch tasks, so that their time limits stay true.
+    /// Does work on `bytes` of a page. What may take long is done beside the fetch tasks, so that their time limits stay true.
     pub(crate) async fn compute<T: Send + 'static>(
         &self,
+        bytes: u64,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> T {
+        if bytes <= SMALL_PAGE_BYTES {
+            return work();
+        }
         let permit = Arc::clone(&self.extracting).acquire_owned().await;
         let done = spawn_blocking(move || {
             let _permit = permit;
@@ -85,6 +95,7 @@ pub(crate) fn tools(
         robots: RobotsCache::open(&config.data_dir.join(ROBOTS_FILE), &agent),
         page: config.page.clone(),
         extract: config.crawl.documents.then(|| config.extract.clone()),
+        article_pages: config.crawl.article_pages,
         shared: Arc::clone(shared),
         templates,
         archive: archived.then(open).transpose()?.map(Arc::new),

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::article::{self, OpenArticle};
 use super::body::{Body, Form};
 use super::reading::{Answer, child, read, redirect};
 use super::tools::Tools;
@@ -24,14 +25,19 @@ pub(crate) async fn visit(
     tools: &Arc<Tools>,
     lease: &Lease,
     archived: Option<Box<Archived>>,
+    open: Option<Box<OpenArticle>>,
 ) -> (Visited, FetchReport) {
     let record = &lease.record;
     if let Some(archived) = archived {
         let (beside, record) = (Arc::clone(tools), record.clone());
+        let bytes = archived.record.block.len() as u64;
         let read = move || visit_archived(&beside, &record, &archived);
-        let visited = tools.compute(read).await;
+        let visited = tools.compute(bytes, read).await;
         let report = FetchReport::new(visited.outcome, 0);
         return (visited, report);
+    }
+    if let Some(open) = open {
+        return article::go_on(tools, record, open).await;
     }
     let verdict = ask_robots(tools, &record.uri).await;
     let crawl_delay_ms = verdict.crawl_delay_ms;
@@ -51,7 +57,7 @@ pub(crate) async fn visit(
     (visited, report)
 }
 
-async fn ask_robots(tools: &Tools, uri: &CrawlUri) -> Verdict {
+pub(super) async fn ask_robots(tools: &Tools, uri: &CrawlUri) -> Verdict {
     let now_ms = tools.shared.now_ms();
     let asked = |uri: &CrawlUri, exchange: &Exchange<'_>, fetched: &Fetched| {
         if let Some(archive) = &tools.archive {
@@ -76,7 +82,7 @@ pub(crate) fn panicked(lease: &Lease) -> (Visited, FetchReport) {
 }
 
 /// What robots.txt forbids, if it does.
-fn refusal(verdict: &Verdict) -> Option<Visited> {
+pub(super) fn refusal(verdict: &Verdict) -> Option<Visited> {
     match &verdict.access {
         Access::Allowed(_) => None,
         Access::Refused(rule) => {
@@ -115,25 +121,46 @@ fn report(visited: &Visited) -> FetchReport {
 }
 
 async fn fetch(tools: &Arc<Tools>, record: &UrlRecord) -> Visited {
+    let (fetched, form) = ask(tools, record, &record.uri, record.visit.class).await;
+    let (beside, record) = (Arc::clone(tools), record.clone());
+    let at_ms = tools.shared.now_ms();
+    let joins = tools.article_pages > 1;
+    let bytes = match &form {
+        // A few bytes may unfold into many entries.
+        Form::List(_) | Form::Sitemap(_) => u64::MAX,
+        Form::Open | Form::Html(_) | Form::Binary => fetched.body_bytes,
+    };
+    let read = move || judge(&beside, &record, fetched, form, at_ms, joins);
+    tools.compute(bytes, read).await
+}
+
+/// Fetches the address of a record, or another page of its article.
+pub(super) async fn ask(
+    tools: &Arc<Tools>,
+    record: &UrlRecord,
+    uri: &CrawlUri,
+    class: UrlClass,
+) -> (Fetched, Form) {
     let limits = tools.fetcher.config();
-    let max_body_bytes = match record.visit.class {
+    let max_body_bytes = match class {
         UrlClass::Sitemap => Some(limits.max_sitemap_bytes),
         UrlClass::Feed => Some(limits.max_body_bytes.min(MAX_FEED_BYTES)),
         _ => None,
     };
+    let known = (*uri == record.uri).then_some(&record.visit);
     let request = Request {
-        etag: record.visit.etag.clone(),
-        last_modified: record.visit.last_modified.clone(),
+        etag: known.and_then(|visit| visit.etag.clone()),
+        last_modified: known.and_then(|visit| visit.last_modified.clone()),
         want: if max_body_bytes.is_some() {
             Want::Any
         } else {
             Want::Page
         },
         max_body_bytes,
-        ..Request::page(record.uri.clone(), tools.shared.now_ms())
+        ..Request::page(uri.clone(), tools.shared.now_ms())
     };
-    let mut body = Body::new(&tools.page, record.uri.clone(), record.visit.class)
-        .max_sitemap_bytes(limits.max_sitemap_bytes);
+    let mut body =
+        Body::new(&tools.page, uri.clone(), class).max_sitemap_bytes(limits.max_sitemap_bytes);
     if tools.extract.is_none() {
         body = body.links_only();
     }
@@ -142,14 +169,11 @@ async fn fetch(tools: &Arc<Tools>, record: &UrlRecord) -> Visited {
         Some(archive) => {
             let mut exchange = Exchange::new(&mut body, limits.max_body_bytes);
             let fetched = tools.fetcher.fetch(&request, &mut exchange).await;
-            archive.write(&record.uri, &exchange, &fetched, tools.shared.now_ms());
+            archive.write(uri, &exchange, &fetched, tools.shared.now_ms());
             fetched
         }
     };
-    let (beside, record) = (Arc::clone(tools), record.clone());
-    let at_ms = tools.shared.now_ms();
-    let read = move || judge(&beside, &record, fetched, body.form, at_ms);
-    tools.compute(read).await
+    (fetched, body.form)
 }
 
 /// The same from an archive: nothing is asked, neither the server nor robots.txt, which the archive's crawler asked.
@@ -157,7 +181,7 @@ fn visit_archived(tools: &Tools, record: &UrlRecord, archived: &Archived) -> Vis
     let mut body = Body::new(&tools.page, record.uri.clone(), UrlClass::Unknown);
     let replayed = fetch::replay(&archived.record, tools.fetcher.config(), &mut body);
     let mut visited = match replayed {
-        Some((_, fetched)) => judge(tools, record, fetched, body.form, archived.at_ms),
+        Some((_, fetched)) => judge(tools, record, fetched, body.form, archived.at_ms, false),
         None => Visited::nothing(
             VisitOutcome::Unwanted,
             Some("archive: no answer of a server".to_owned()),
@@ -167,15 +191,31 @@ fn visit_archived(tools: &Tools, record: &UrlRecord, archived: &Archived) -> Vis
     visited
 }
 
-/// What a fetch that ended at `at_ms` has brought.
-fn judge(tools: &Tools, record: &UrlRecord, fetched: Fetched, form: Form, at_ms: i64) -> Visited {
+/// What extraction is told of a page that came at `at_ms`.
+pub(super) fn context<'a>(
+    tools: &Tools,
+    record: &'a UrlRecord,
+    at_ms: i64,
+) -> extract::Context<'a> {
     let rules = tools.shared.rules(&record.site);
-    let context = extract::Context {
+    extract::Context {
         now_ms: at_ms,
         site: Some(&record.site),
         default_offset_min: rules.and_then(|r| r.utc_offset_min),
         ..Default::default()
-    };
+    }
+}
+
+/// What a fetch that ended at `at_ms` has brought. With `joins`, the pages of an article become one document.
+fn judge(
+    tools: &Tools,
+    record: &UrlRecord,
+    fetched: Fetched,
+    form: Form,
+    at_ms: i64,
+    joins: bool,
+) -> Visited {
+    let context = context(tools, record, at_ms);
     // A page over the limit is still worth its beginning, and so is one that always breaks off at the same byte;
     // anything else that broke off is not to be used.
     let cut = fetched.failure == Some(Failure::TooLarge);
@@ -195,6 +235,7 @@ fn judge(tools: &Tools, record: &UrlRecord, fetched: Fetched, form: Form, at_ms:
                 record,
                 head: &fetched.head,
                 cut,
+                joins,
             };
             read(tools, &answer, form, &context)
         }
@@ -212,6 +253,10 @@ fn judge(tools: &Tools, record: &UrlRecord, fetched: Fetched, form: Form, at_ms:
     } else if visited.reason.is_none() && (short || !visited.outcome.is_success()) {
         visited.reason = Some(reason(&fetched));
     }
+    visited.open = visited
+        .goes_on
+        .take()
+        .and_then(|document| OpenArticle::begin(*document, fetched.clone()));
     visited.fetched = Some(fetched);
     visited
 }
@@ -233,7 +278,7 @@ fn always_ends_here(record: &UrlRecord, fetched: &Fetched) -> bool {
     broken && fetched.body_bytes > 0 && often && as_before()
 }
 
-fn reason(fetched: &Fetched) -> String {
+pub(super) fn reason(fetched: &Fetched) -> String {
     match fetched.failure {
         Some(failure) if fetched.broke_off() => format!(
             "{}: the body broke off after {} bytes",

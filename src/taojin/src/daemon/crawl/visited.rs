@@ -1,12 +1,13 @@
 //! What passes between the crawl loop and the visits: a lease goes out, what the visit found comes back. Plain data.
 
+use super::article::OpenArticle;
 use crate::documents::EncodedDocument;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Fetched, Record};
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::schedule::Cut;
 use taojin_crawl::store::NewUrl;
-use taojin_extract::Kind;
+use taojin_extract::{Document, Kind};
 use taojin_uri::CrawlUri;
 
 /// One visit to be made.
@@ -14,6 +15,8 @@ pub(crate) struct Work {
     pub(crate) lease: Lease,
     /// The answer, if it comes from an archive and not from the network.
     pub(crate) archived: Option<Box<Archived>>,
+    /// The article whose next page is fetched instead of the URL's own, if one has begun.
+    pub(crate) open: Option<Box<OpenArticle>>,
 }
 
 /// An answer of an archive.
@@ -61,6 +64,12 @@ pub(crate) struct Visited {
     pub(crate) target: Option<CrawlUri>,
     /// When the page was archived, Unix milliseconds; none when it was fetched just now.
     pub(crate) archived_ms: Option<i64>,
+    /// The document of a page on which an article begins that goes on on others.
+    pub(crate) goes_on: Option<Box<Document>>,
+    /// The article, if it goes on on a page that has not come yet.
+    pub(crate) open: Option<Box<OpenArticle>>,
+    /// The page of the article that was fetched, if it is not the first.
+    pub(crate) later: Option<(CrawlUri, Fetched)>,
 }
 
 impl Visited {
@@ -80,6 +89,9 @@ impl Visited {
             sitemap_cut: None,
             target: None,
             archived_ms: None,
+            goes_on: None,
+            open: None,
+            later: None,
         }
     }
 }

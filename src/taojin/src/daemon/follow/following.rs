@@ -20,6 +20,7 @@ use crate::documents::{StoreDocuments, unpack};
 use crate::serve;
 use crate::serve::{Follow, Found, Marked, Tell, metrics};
 use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, Told};
+use taojin_extract::Meta;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{self, Reader, SiteTitles, Watermark};
 
@@ -325,6 +326,7 @@ fn was(known: &LastKnown) -> Found {
         published: None,
         author: None,
         source: None,
+        meta: Meta::default(),
         snippet: Marked {
             text: String::new(),
             marks: Vec::new(),

@@ -192,6 +192,43 @@ fn a_document_that_brings_the_indexing_down_is_put_aside_until_an_upgrade() {
 }
 
 #[test]
+fn a_new_index_waits_while_the_disk_is_low_and_the_old_one_goes_on() {
+    let place = Place::new();
+    place.put_text(1, &text("甲"));
+    let shared: Arc<Shared> = Arc::default();
+    shared.set_paused(Some("disk low".to_owned()));
+    shared.ask_reindex();
+    let indexer = place.indexer(&shared);
+    place.put_text(2, &text("乙"));
+    shared.set_document_seq(2);
+    let (poke, poked) = sync_channel(1);
+    let indexing = thread::spawn(move || indexer.run(&poked));
+    let wait_for = |what: &str, is_so: &dyn Fn() -> bool| {
+        let began = Instant::now();
+        while !is_so() {
+            assert!(began.elapsed() < Duration::from_secs(20), "{what}");
+            let _ = poke.try_send(());
+            thread::sleep(Duration::from_millis(5));
+        }
+    };
+    wait_for("the old index stands still", &|| shared.indexed() == 2);
+    place.put_text(3, &text("丙"));
+    shared.set_document_seq(3);
+    wait_for("the old index stands still", &|| shared.indexed() == 3);
+    // Turns enough for three documents, had they been taken.
+    let progress = shared.reindexing().expect("a new index is begun");
+    assert_eq!(progress.seq, 0);
+
+    shared.set_paused(None);
+    wait_for("the new index is not made", &|| {
+        shared.reindexing().is_none()
+    });
+    drop(poke);
+    indexing.join().unwrap();
+    assert_eq!(place.documents(), 3);
+}
+
+#[test]
 fn a_full_disk_is_told_from_other_failures() {
     let (dir, cause) = (PathBuf::from("index"), "no space".to_owned());
     let full = IndexError::Full {

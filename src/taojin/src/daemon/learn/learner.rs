@@ -4,6 +4,7 @@
 
 mod excess;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -71,11 +72,19 @@ impl Learner {
 
     pub(crate) fn run_with_pause(self, inbox: &Receiver<Seen>, pause: Duration) {
         loop {
-            let failed = match caught(|| self.turn(inbox)) {
+            let stopping = Cell::new(false);
+            let failed = match caught(|| self.turn(inbox, &stopping)) {
                 Ok(Ok(())) => return,
                 Ok(Err(error)) => error.to_string(),
                 Err(panic) => panic,
             };
+            if stopping.get() {
+                tracing::error!(
+                    error = failed,
+                    "what was learned last of templates could not be saved"
+                );
+                return;
+            }
             tracing::error!(
                 error = failed,
                 "learning templates failed, going on in {} s",
@@ -87,7 +96,8 @@ impl Learner {
         }
     }
 
-    fn turn(&self, inbox: &Receiver<Seen>) -> Result<(), StoreError> {
+    /// Learns until told to stop, which is noted before what is left is saved.
+    fn turn(&self, inbox: &Receiver<Seen>, stopping: &Cell<bool>) -> Result<(), StoreError> {
         let mut working = Working::open(self.clone())?;
         loop {
             match inbox.recv_timeout(TURN) {
@@ -100,6 +110,7 @@ impl Learner {
                 }
             }
         }
+        stopping.set(true);
         working.learn_small(now_ms(), 0)?;
         working.save()
     }

@@ -93,6 +93,7 @@ async fn readers_are_answered_while_every_fetch_thread_is_busy_with_a_page() {
         let work = Work {
             lease,
             archived: None,
+            open: None,
         };
         leases.send(work).await.unwrap();
     }

@@ -51,6 +51,7 @@ fn read_whole(document: Document, head: &Head) -> Visited {
         record: &record("http://a.cn/1.html", Visit::default()),
         head,
         cut: false,
+        joins: true,
     };
     read_page(&answer, document)
 }

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::serve::pages::html::Html;
 use crate::serve::search::params::group_code;
 use crate::serve::search::source::{Found, FoundList, LeaveOut, Offer};
-use taojin_extract::Document;
+use taojin_extract::{Document, Meta};
 use taojin_search::index::{DateCount, DateUnit, Dates, Suggested, Suggestion};
 
 /// Answer of `/api/search`.
@@ -156,6 +156,10 @@ pub struct SearchHit {
     /// Media source as printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// Fields that the page labels: what a notice's table says of its number, office and days.
+    #[serde(default, skip_serializing_if = "Meta::is_empty")]
+    #[schema(value_type = HashMap<String, String>)]
+    pub meta: Meta,
     /// The best part of the text as HTML: escaped, with the matches in `<mark>`.
     #[schema(examples("今年前十个月，<mark>天然气</mark>产量同比增长 6%。"))]
     pub snippet: String,
@@ -207,6 +211,13 @@ pub struct DocumentAnswer {
     /// Pictures that belong to the text, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ImageAnswer>,
+    /// Fields that the page labels, in its order: what a notice's table says of its number, office and days.
+    #[serde(default, skip_serializing_if = "Meta::is_empty")]
+    #[schema(value_type = HashMap<String, String>)]
+    pub meta: Meta,
+    /// Files that the page offers, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<AttachmentAnswer>,
     /// Readers' comments in page order.
     pub comments: Vec<CommentAnswer>,
 }
@@ -224,6 +235,21 @@ pub struct ImageAnswer {
     /// Number of paragraphs that stand before it.
     #[schema(examples(1))]
     pub after: u32,
+}
+
+/// A file that a page offers beside its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AttachmentAnswer {
+    /// Its address.
+    #[schema(examples("https://www.example.gov.cn/files/2026/11/1.docx"))]
+    pub url: String,
+    /// What the page calls it.
+    #[schema(examples("任务分工表"))]
+    pub name: String,
+    /// Ending of the file in lower case; empty where nothing tells.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schema(examples("docx"))]
+    pub format: String,
 }
 
 /// One comment of a document.
@@ -338,6 +364,7 @@ impl From<Found> for SearchHit {
             published: hit.published,
             author: hit.author,
             source: hit.source,
+            meta: hit.meta,
             snippet: Html::marked(&hit.snippet).into_string(),
             group: hit.group.map(group_code),
             duplicates: hit.duplicates,
@@ -371,6 +398,16 @@ impl DocumentAnswer {
                     url: image.url,
                     alt: image.alt,
                     after: image.after,
+                })
+                .collect(),
+            meta: document.meta,
+            attachments: document
+                .attachments
+                .into_iter()
+                .map(|file| AttachmentAnswer {
+                    url: file.url,
+                    name: file.name,
+                    format: file.format,
                 })
                 .collect(),
             comments: document

@@ -13,7 +13,7 @@ use super::view::{Chrome, address, link, outward, site_path, title};
 use crate::serve::document_log::VersionListed;
 use crate::serve::search::params::Params;
 use crate::serve::search::source::{Found, Marked, Related};
-use taojin_extract::{self as extract, Document, Image, Piece};
+use taojin_extract::{self as extract, Attachment, Document, Image, Piece};
 
 /// A comment, or a post of a thread, as shown.
 struct CommentView {
@@ -22,6 +22,14 @@ struct CommentView {
     reply_to: String,
     votes: String,
     pieces: Vec<Piece<Html>>,
+}
+
+/// A file that the page offers.
+struct AttachmentView {
+    name: String,
+    format: String,
+    /// None for an address that no reader should follow.
+    url: Option<String>,
 }
 
 /// A document that goes with this one.
@@ -48,6 +56,9 @@ pub(crate) struct DocumentPage {
     published: Option<Moment>,
     /// The address of a picture is that of a page or none; this page never loads it.
     pieces: Vec<Piece<Html>>,
+    /// Labels and values.
+    fields: Vec<(String, String)>,
+    attachments: Vec<AttachmentView>,
     comments: Vec<CommentView>,
     comments_heading: String,
     citation: Citation,
@@ -109,6 +120,8 @@ impl DocumentPage {
                 false => c.t.counts.comments.of(comments),
             },
             pieces: body.pieces,
+            fields: document.meta.pairs().to_vec(),
+            attachments: document.attachments.into_iter().map(attachment).collect(),
             comments: body.comments,
             citation,
             reprints: others(related.reprints),
@@ -127,6 +140,18 @@ impl DocumentPage {
             .chain(paragraphs(document).into_iter().map(str::to_owned))
             .chain(document.comments.iter().map(|comment| comment.text.clone()))
             .collect()
+    }
+}
+
+fn attachment(file: Attachment) -> AttachmentView {
+    AttachmentView {
+        url: outward(&file.url),
+        name: if file.name.is_empty() {
+            address(&file.url)
+        } else {
+            file.name
+        },
+        format: file.format.to_uppercase(),
     }
 }
 

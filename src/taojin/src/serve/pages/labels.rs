@@ -71,6 +71,7 @@ pub(crate) struct Labels {
     pub(crate) cached_note: &'static str,
     pub(crate) back: &'static str,
     pub(crate) source: &'static str,
+    pub(crate) attachments: &'static str,
     pub(crate) author: &'static str,
     pub(crate) anonymous: &'static str,
     pub(crate) no_text: &'static str,

@@ -225,6 +225,7 @@ fn field_view(c: &Chrome, field: &FieldChange) -> (&'static str, Option<Html>, O
         "author" => c.t.author,
         "source" => c.t.source,
         "comments" => w.comments,
+        "attachments" => c.t.attachments,
         _ => w.images,
     };
     let html = |text: &Option<String>| {

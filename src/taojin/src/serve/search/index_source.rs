@@ -274,6 +274,7 @@ fn hit(found: FoundDocument, highlighter: &Highlighter) -> Found {
         published: document.published,
         author: document.author,
         source: document.source,
+        meta: document.meta,
         score: found.score,
         group: found.group,
         duplicates: found.duplicates,

@@ -1,7 +1,7 @@
 //! What the server asks of an index. In: a [`Wanted`] search or the id of a document. Out: hits and texts with the
 //! places to mark. Never a way to write: a source can only be read.
 
-use taojin_extract::Document;
+use taojin_extract::{Document, Meta};
 use taojin_search::index::SiteTitles;
 use taojin_search::index::{Dates, Match, Reason, Sort, Stop, Suggestion};
 use taojin_search::query::Note;
@@ -62,6 +62,8 @@ pub struct Found {
     pub author: Option<String>,
     /// Media source as printed.
     pub source: Option<String>,
+    /// Fields that the page labels.
+    pub meta: Meta,
     /// The best part of the text.
     pub snippet: Marked,
     /// BM25 of the two fields together, raised by thousands where the query stands as typed, halved with each half-life in

@@ -24,6 +24,7 @@ async fn search_answers_hits_with_escaped_snippets() {
             "duplicates",
             "group",
             "id",
+            "meta",
             "published",
             "score",
             "site",
@@ -223,6 +224,8 @@ async fn documents_are_found_by_id_only() {
     assert_eq!(answer.json()["title"], "油价第1号");
     assert_eq!(answer.json()["comments"][0]["text"], "</article>油价太高");
     assert_eq!(answer.json()["images"][0]["alt"], "<b>井架</b>");
+    assert_eq!(answer.json()["meta"]["发文字号"], "国发〔2026〕12号");
+    assert_eq!(answer.json()["attachments"][0]["format"], "docx");
     for id in [
         "ffff",
         "..%2F..%2Fetc%2Fpasswd",

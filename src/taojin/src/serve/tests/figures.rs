@@ -134,6 +134,40 @@ async fn every_figure_is_described_and_every_description_has_its_figure() {
     }
 }
 
+/// A renamed figure would make an alert fall silent, and a panel empty.
+#[tokio::test]
+async fn alerts_and_dashboard_ask_for_figures_that_there_are() {
+    let text = scrape(&counting(|| Ok(full()))).await;
+    let (kinds, _) = read(&text);
+    let rules = include_str!("../../../../../packaging/monitoring/alerts.yml");
+    let panels = include_str!("../../../../../packaging/monitoring/dashboard.json");
+    let is_name = |c: char| c.is_ascii_lowercase() || c == '_' || c == ':';
+    let words = [rules, panels].into_iter();
+    let words = words.flat_map(|text| text.split(|c: char| !is_name(c)));
+    let asked: BTreeSet<&str> = words.filter(|word| word.starts_with("taojin_")).collect();
+    assert!(asked.len() > 20, "{asked:?}");
+    for name in asked {
+        let histogram = name.strip_suffix("_bucket");
+        let known = kinds.contains_key(name)
+            || histogram.is_some_and(|base| kinds.get(base) == Some(&"histogram"));
+        assert!(known, "{name} is asked for and not exported");
+    }
+    for guide in [
+        include_str!("../../../../../docs/operations.md"),
+        include_str!("../../../../../docs/operations.zh-CN.md"),
+    ] {
+        for alert in rules
+            .lines()
+            .filter_map(|l| l.trim().strip_prefix("- alert: "))
+        {
+            assert!(
+                guide.contains(&format!("`{alert}`")),
+                "{alert} is not explained"
+            );
+        }
+    }
+}
+
 #[tokio::test]
 async fn figures_are_those_of_the_status() {
     let text = scrape(&counting(|| Ok(full()))).await;

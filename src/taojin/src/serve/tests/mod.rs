@@ -29,7 +29,7 @@ use tower::ServiceExt;
 
 use super::search::source::{LeaveOut, Offer, WeakerList};
 use super::*;
-use taojin_extract::{Comment, Document, Image};
+use taojin_extract::{Attachment, Comment, Document, Image, Meta};
 use taojin_search::index::{Suggested, Suggestion};
 
 /// Title that would do harm if it reached a page unescaped.
@@ -77,6 +77,19 @@ fn fake_document(at: usize) -> Document {
                 after: 9,
             },
         ],
+        meta: fake_meta(),
+        attachments: vec![
+            Attachment {
+                url: "https://oil.example/1.docx".to_owned(),
+                name: "<b>分工表</b>".to_owned(),
+                format: "docx".to_owned(),
+            },
+            Attachment {
+                url: "javascript:alert(3)".to_owned(),
+                name: "坏地址".to_owned(),
+                format: String::new(),
+            },
+        ],
         comments: vec![Comment {
             author: None,
             published: Some("2026-05-03T14:20:31.500+08:00".to_owned()),
@@ -85,6 +98,13 @@ fn fake_document(at: usize) -> Document {
         }],
         ..Document::default()
     }
+}
+
+fn fake_meta() -> Meta {
+    let mut meta = Meta::default();
+    meta.add("发文字号".to_owned(), "国发〔2026〕12号".to_owned());
+    meta.add("<i>机构".to_owned(), "能源局 & 财政局".to_owned());
+    meta
 }
 
 /// A question with two answers, which stand in its text too; the first answer has a signature.
@@ -165,6 +185,7 @@ impl SearchSource for Fake {
                 published: document.published,
                 author: document.author,
                 source: document.source,
+                meta: document.meta,
                 score: 1.5,
                 group: Some(at as u64),
                 duplicates: 0,

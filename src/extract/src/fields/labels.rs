@@ -1,0 +1,444 @@
+//! Labelled fields of a page: the table or list in which a notice tells its index number, document number, office and days,
+//! and any other table of labels and values. In: a page and its outline. Out: the pairs in order, and the lines that hold
+//! those of a notice, which are no text. Never reads running text.
+
+use crate::document::Meta;
+use crate::lines::Line;
+use crate::lines::hints::Marks;
+use crate::lines::outline::{Outline, is_prose};
+use crate::page::{NodeId, Page, Tag};
+
+/// Most pairs of a page.
+const MAX_PAIRS: usize = 64;
+/// Most tables and lists that are looked at.
+const MAX_BLOCKS: usize = 256;
+/// Longest label and value, in characters; a longer label is none, a longer value is cut.
+const MAX_LABEL: usize = 16;
+const MAX_VALUE: usize = 300;
+/// Longest value, in tokens: what is longer is text.
+const VALUE_TOKENS: u32 = 80;
+/// Longest label in tokens.
+const LABEL_TOKENS: u32 = 10;
+/// Most cells of a row.
+const MAX_CELLS: usize = 12;
+/// Fewest pairs of a table or list, and of a notice's own labels among them from which it is that of a notice.
+const FEWEST: usize = 2;
+/// Of a table so many rows of five hold pairs.
+const FITTING: usize = 4;
+/// Tokens from which what is no field is a text.
+const LEAST_TEXT: u32 = 10;
+/// Lines between two pairs of one list.
+const APART: usize = 3;
+
+/// The labels that notices have and other pages hardly ever.
+const OFFICIAL: [&str; 50] = [
+    "索引号",
+    "索引编号",
+    "信息索引号",
+    "索取号",
+    "索引",
+    "发文字号",
+    "发文文号",
+    "文号",
+    "文件编号",
+    "文件字号",
+    "公文文号",
+    "统一编号",
+    "规范性文件编号",
+    "发布机构",
+    "发文机关",
+    "发文机构",
+    "发文单位",
+    "发布单位",
+    "制发机关",
+    "制定机关",
+    "成文机关",
+    "公开主体",
+    "公开责任部门",
+    "责任部门",
+    "联合发文单位",
+    "成文日期",
+    "成文时间",
+    "发文日期",
+    "发文时间",
+    "印发日期",
+    "生成日期",
+    "生效日期",
+    "施行日期",
+    "实施日期",
+    "失效日期",
+    "废止日期",
+    "主题分类",
+    "主题词",
+    "组配分类",
+    "体裁分类",
+    "信息分类",
+    "信息类别",
+    "服务对象分类",
+    "有效性",
+    "时效性",
+    "效力状态",
+    "公文种类",
+    "文种",
+    "公开方式",
+    "公开形式",
+];
+/// Those that other pages have too.
+const COMMON: [&str; 14] = [
+    "标题",
+    "名称",
+    "信息名称",
+    "文件名称",
+    "发布日期",
+    "发布时间",
+    "公开日期",
+    "公开时间",
+    "分类",
+    "类别",
+    "关键词",
+    "关键字",
+    "有效期",
+    "状态",
+];
+
+/// The labelled fields of a page.
+#[derive(Debug, Default)]
+pub(crate) struct Labels {
+    pub(crate) meta: Meta,
+    /// Lines of a notice's fields, in order.
+    pub(crate) lines: Vec<usize>,
+}
+
+impl Labels {
+    /// Leaves the lines of a notice's fields out of a text that has others.
+    pub(crate) fn leave_out(&self, outline: &Outline, kept: &mut Vec<usize>) {
+        let is_field = |at: &usize| self.lines.binary_search(at).is_ok();
+        let tokens = |at: &usize| outline.lines[*at].all.tokens;
+        let others: u32 = kept.iter().filter(|at| !is_field(at)).map(tokens).sum();
+        if others >= LEAST_TEXT {
+            kept.retain(|at| !is_field(at));
+        }
+    }
+}
+
+/// A table or list with what may be pairs.
+#[derive(Debug, Default)]
+struct Block {
+    node: NodeId,
+    pairs: Vec<(String, String)>,
+    lines: Vec<usize>,
+    rows: usize,
+    fitting: usize,
+    official: usize,
+}
+
+impl Block {
+    fn add(&mut self, label: String, value: String) {
+        self.official += usize::from(OFFICIAL.contains(&label.as_str()));
+        if !value.is_empty() {
+            self.pairs.push((label, value));
+        }
+    }
+
+    fn is_believed(&self) -> bool {
+        self.pairs.len() >= FEWEST && self.fitting * 5 >= self.rows * FITTING
+    }
+}
+
+/// Finds them.
+pub(crate) fn labels(page: &Page, outline: &Outline) -> Labels {
+    let reader = Reader { page, outline };
+    let mut blocks: Vec<Block> = Vec::new();
+    for (at, node) in page.nodes().iter().enumerate() {
+        let id = at as NodeId;
+        let around = match node.tag {
+            Tag::TR => Tag::TABLE,
+            Tag::DT => Tag::DL,
+            _ => continue,
+        };
+        let around = page
+            .ancestors(id)
+            .take(4)
+            .find(|above| page.node(*above).tag == around);
+        let Some(around) = around else { continue };
+        let known = blocks.iter().rposition(|block| block.node == around);
+        let known = known.or_else(|| {
+            (blocks.len() < MAX_BLOCKS).then(|| {
+                blocks.push(Block {
+                    node: around,
+                    ..Block::default()
+                });
+                blocks.len() - 1
+            })
+        });
+        let Some(block) = known.and_then(|at| blocks.get_mut(at)) else {
+            break;
+        };
+        if node.tag == Tag::TR {
+            reader.row(id, block);
+        } else {
+            reader.term(id, block);
+        }
+    }
+    blocks.retain(Block::is_believed);
+    reader.lists(&mut blocks);
+    // What comes again is said of readers or goods, not of the page.
+    let first = |block: &Block| block.pairs.first().map(|pair| pair.0.clone());
+    let firsts: Vec<_> = blocks.iter().map(first).collect();
+    blocks.retain(|block| {
+        let same = firsts.iter().filter(|label| **label == first(block));
+        block.official > 0 || same.count() == 1
+    });
+    blocks.sort_by_key(|block| block.node);
+    let mut out = Labels::default();
+    for block in blocks {
+        if block.official >= FEWEST {
+            out.lines.extend(block.lines);
+        }
+        for (label, value) in block.pairs {
+            if out.meta.len() < MAX_PAIRS {
+                out.meta.add(label, value);
+            }
+        }
+    }
+    out.lines.sort_unstable();
+    out.lines.dedup();
+    out
+}
+
+struct Reader<'a> {
+    page: &'a Page,
+    outline: &'a Outline,
+}
+
+impl Reader<'_> {
+    /// Reads the row of a table: label and value in turn.
+    fn row(&self, row: NodeId, block: &mut Block) {
+        let is_cell = |id: &NodeId| matches!(self.page.node(*id).tag, Tag::TD | Tag::TH);
+        let cells = self.page.children(row).filter(is_cell);
+        let cells: Vec<NodeId> = cells.take(MAX_CELLS + 1).collect();
+        if cells.len() < 2 {
+            return;
+        }
+        block.rows += 1;
+        let fits = |pair: &[NodeId]| {
+            let [label, value] = pair else { return None };
+            let (text, is_marked) = self.label(*label)?;
+            let heads =
+                self.page.node(*label).tag == Tag::TH && self.page.node(*value).tag == Tag::TD;
+            let is_label = is_marked || heads || is_known(&text);
+            Some((is_label.then_some(text)?, self.value(*value)?))
+        };
+        let pairs: Option<Vec<_>> = cells.chunks(2).map(fits).collect();
+        let Some(pairs) = pairs.filter(|_| cells.len() <= MAX_CELLS && !self.is_elsewhere(row))
+        else {
+            return;
+        };
+        block.fitting += 1;
+        block.lines.extend(self.outline.range(self.page, row));
+        for (label, value) in pairs {
+            block.add(label, value);
+        }
+    }
+
+    /// Reads a term of a list and what follows it.
+    fn term(&self, term: NodeId, block: &mut Block) {
+        block.rows += 1;
+        let next = self.page.node(term).end;
+        let goes_on = self
+            .page
+            .nodes()
+            .get(next as usize)
+            .is_some_and(|n| n.tag == Tag::DD);
+        let label = self
+            .label(term)
+            .filter(|_| goes_on && !self.is_elsewhere(term));
+        let Some(((label, _), value)) = label.zip(goes_on.then(|| self.value(next)).flatten())
+        else {
+            return;
+        };
+        block.fitting += 1;
+        block.lines.extend(self.outline.range(self.page, term));
+        block.lines.extend(self.outline.range(self.page, next));
+        block.add(label, value);
+    }
+
+    /// Reads the lines that begin with a label of notices: in lists, and where nothing but classes makes a table.
+    fn lists(&self, blocks: &mut Vec<Block>) {
+        let lines = self.outline.lines.iter().enumerate();
+        let mut block = Block::default();
+        let mut last = 0;
+        for (at, line) in lines {
+            let text = self.outline.text(self.page, line);
+            if line.all.tokens > VALUE_TOKENS || !begins_known(text) {
+                continue;
+            }
+            if at > last + APART && !block.pairs.is_empty() {
+                finish(std::mem::take(&mut block), blocks);
+            }
+            if self.in_block(blocks, line) || is_prose(line) && line.all.marks > 2 {
+                continue;
+            }
+            let before = block.pairs.len();
+            block.node = if before == 0 { line.block } else { block.node };
+            for (label, value) in in_line(text) {
+                // The value may be a line of its own.
+                let next = self.outline.lines.get(at + 1);
+                let next = next.filter(|next| value.is_empty() && next.all.tokens <= VALUE_TOKENS);
+                let next = next.map(|next| self.outline.text(self.page, next));
+                let behind =
+                    next.filter(|text| !begins_known(text) && !text.ends_with(['：', ':']));
+                block.lines.extend(behind.map(|_| at + 1));
+                block.add(label, cut(behind.unwrap_or(&value)));
+            }
+            if block.pairs.len() > before {
+                block.lines.push(at);
+                last = at;
+            }
+        }
+        finish(block, blocks);
+    }
+
+    fn in_block(&self, blocks: &[Block], line: &Line) -> bool {
+        let holds = |block: &Block| self.page.subtree(block.node).contains(&line.first);
+        blocks.iter().any(|block| block.rows > 0 && holds(block))
+    }
+
+    /// The label that is all of an element, and whether a colon or brackets mark it as one.
+    fn label(&self, id: NodeId) -> Option<(String, bool)> {
+        let range = self.outline.range(self.page, id);
+        let line = self
+            .outline
+            .lines
+            .get(range.start)
+            .filter(|_| range.len() == 1)?;
+        if line.all.tokens > LABEL_TOKENS {
+            return None;
+        }
+        let text = self.outline.text(self.page, line);
+        let is_marked = text.ends_with(['：', ':', '】', ']']);
+        Some((tidy(text)?, is_marked))
+    }
+
+    /// The value that is all of an element; empty if it holds nothing, `None` if it holds a text.
+    fn value(&self, id: NodeId) -> Option<String> {
+        let range = self.outline.range(self.page, id);
+        if range.len() > 4 || self.outline.sum(range.clone()).tokens > VALUE_TOKENS {
+            return None;
+        }
+        let lines = self.outline.lines.get(range)?.iter();
+        let texts: Vec<&str> = lines
+            .map(|line| self.outline.text(self.page, line))
+            .collect();
+        Some(cut(&texts.join(" ")))
+    }
+
+    /// In a part of the page that is none of the document.
+    fn is_elsewhere(&self, id: NodeId) -> bool {
+        const ELSEWHERE: Marks = Marks::NAV
+            .with(Marks::FOOTER)
+            .with(Marks::COMMENT)
+            .with(Marks::RELATED)
+            .with(Marks::POPUP);
+        let line = self.outline.lines.get(self.outline.line_at(id));
+        line.is_some_and(|line| line.marks.any(ELSEWHERE))
+    }
+}
+
+/// Keeps a list of lines if it is that of a notice.
+fn finish(block: Block, blocks: &mut Vec<Block>) {
+    if block.official > 0 && block.pairs.len() >= FEWEST && blocks.len() < MAX_BLOCKS {
+        blocks.push(block);
+    }
+}
+
+/// The pairs of a line: each label is one of notices, or stands behind a blank.
+fn in_line(text: &str) -> Vec<(String, String)> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    let mut parts = text.split(['：', ':']);
+    let mut label = parts.next().and_then(tidy);
+    let mut parts = parts.peekable();
+    while let Some(part) = parts.next() {
+        let (value, next) = match parts.peek() {
+            None => (part, None),
+            Some(_) => split_label(part),
+        };
+        match (label.take(), pairs.last_mut()) {
+            (Some(label), _) => pairs.push((label, value.trim().to_owned())),
+            // A colon of the value itself: that of a time.
+            (None, Some((_, last))) => {
+                last.push(':');
+                last.push_str(value.trim_end());
+            }
+            (None, None) => {}
+        }
+        label = next;
+    }
+    pairs.retain(|(label, _)| is_known(label));
+    pairs
+}
+
+/// Parts the label at the end of a text from the value before it.
+fn split_label(text: &str) -> (&str, Option<String>) {
+    let starts = text.char_indices().filter(|(at, _)| {
+        let before = text
+            .get(..*at)
+            .and_then(|before| before.chars().next_back());
+        before.is_none_or(char::is_whitespace)
+    });
+    let found = starts
+        .filter_map(|(at, _)| Some((text.get(..at)?, tidy(text.get(at..)?)?)))
+        .filter(|(_, label)| label.chars().count() > 1 && label.chars().all(is_han))
+        .find(|(before, label)| is_known(label) || !before.trim().is_empty());
+    match found {
+        Some((before, label)) => (before, Some(label)),
+        None => (text, None),
+    }
+}
+
+/// Whether a line begins with a label of notices; few begin with its first character even.
+fn begins_known(text: &str) -> bool {
+    let first = text.trim_start_matches(['【', '[', '■', '●', '·']).get(..3);
+    let may_begin = |label: &&str| label.get(..3) == first;
+    if !OFFICIAL.iter().chain(&COMMON).any(may_begin) {
+        return false;
+    }
+    let label = text.split(['：', ':', '】', ']']).next().and_then(tidy);
+    label.is_some_and(|label| is_known(&label))
+}
+
+fn is_known(label: &str) -> bool {
+    OFFICIAL.contains(&label) || COMMON.contains(&label)
+}
+
+/// A label without signs around it, and without the blanks that stretch a Chinese one.
+fn tidy(text: &str) -> Option<String> {
+    let sign = |c: char| c.is_whitespace() || "：:【】[]■●·*|".contains(c);
+    let text = text.trim_matches(sign);
+    let label: String = match text.chars().any(is_han) {
+        true => text
+            .chars()
+            .filter(|c| !c.is_whitespace())
+            .take(MAX_LABEL + 1)
+            .collect(),
+        false => text.chars().take(2 * MAX_LABEL + 1).collect(),
+    };
+    let count = label.chars().count();
+    let is_short = count
+        <= if label.is_ascii() {
+            2 * MAX_LABEL
+        } else {
+            MAX_LABEL
+        };
+    let is_label =
+        label.chars().any(char::is_alphabetic) && !label.contains(['，', '。', '？', '?', '！']);
+    (is_short && is_label).then_some(label)
+}
+
+fn is_han(c: char) -> bool {
+    matches!(c, '\u{4E00}'..='\u{9FA5}')
+}
+
+fn cut(text: &str) -> String {
+    text.trim().chars().take(MAX_VALUE).collect()
+}

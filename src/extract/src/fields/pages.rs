@@ -1,0 +1,360 @@
+//! The other pages of an article that is printed over several. In: the address of a page and its links. Out: [`Pages`]: the
+//! addresses of the pages that follow, or of the first where this is a later one. Never fetches.
+//!
+//! A page is told by two signs that must agree: its address is that of the first with a number (`a_2.html`, `a/2`, `?page=2`),
+//! and a link in the text or right below it says that number, or "next page". Either alone is no sign: the next article has
+//! a number too, and a list has a next page.
+
+use std::collections::HashSet;
+
+use super::links::{Paging, paging};
+use crate::date::Anchors;
+use crate::document::{Document, Link};
+use crate::lines::hints::Marks;
+use crate::lines::outline::Outline;
+use crate::page::{LinkRole, Page, RawLink};
+use taojin_uri::CrawlUri;
+
+/// Lines below the text among which a pager stands: buttons, editors and an advertisement may be between.
+const LINES_BELOW: usize = 25;
+/// Most pages of an article that are told; no pager shows more.
+const MOST: usize = 200;
+/// Digits of a page's number: what has more is a date or the number of an article.
+const DIGITS: usize = 3;
+/// Names of the number in a query.
+const PARAMETERS: [&str; 9] = [
+    "page",
+    "p",
+    "pn",
+    "pg",
+    "pageno",
+    "page_no",
+    "pagenum",
+    "paged",
+    "pageindex",
+];
+
+/// The other pages of an article.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Pages {
+    /// Those that follow, in order.
+    pub following: Vec<String>,
+    /// The first, where this is a later one.
+    pub first: Option<String>,
+}
+
+impl Pages {
+    /// The pages that the links of a page with a text tell of.
+    pub(crate) fn of(page: &Page, outline: &Outline, links: &[RawLink], anchors: Anchors) -> Self {
+        let (Some(own), Some(start)) = (&page.url, anchors.body_start) else {
+            return Self::default();
+        };
+        let end = anchors.body_end + LINES_BELOW;
+        let stands_beside = |link: &&RawLink| {
+            let at = outline.line_at(link.node);
+            let marks = outline.lines.get(at).map(|l| l.marks).unwrap_or_default();
+            let elsewhere = Marks::COMMENT.with(Marks::RELATED).with(Marks::ASIDE);
+            link.role == LinkRole::Part
+                || link.role == LinkRole::Anchor
+                    && (start..end).contains(&at)
+                    && !marks.any(elsewhere)
+        };
+        let same_host = |link: &&RawLink| link.url.authority() == own.authority();
+        let mut pager: Vec<(&RawLink, Paging)> = Vec::new();
+        for link in links.iter().filter(same_host) {
+            let said = match link.role {
+                LinkRole::Part => Some(Paging::Other),
+                _ => paging(&link.text),
+            };
+            if let Some(said) = said.filter(|_| stands_beside(&link)) {
+                pager.push((link, said));
+            }
+        }
+        if pager.is_empty() {
+            return Self::default();
+        }
+        readings(own)
+            .iter()
+            .map(|own| own.pages(&pager))
+            .max_by_key(|pages| (pages.first.is_some(), pages.following.len()))
+            .unwrap_or_default()
+    }
+}
+
+/// An address read as that of one page of an article.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Numbered {
+    /// The address of the first page, without the number.
+    first: String,
+    number: usize,
+    /// Articles of one folder may be numbered so too: only beside a link to the first is it a page's number.
+    loose: bool,
+}
+
+impl Numbered {
+    /// The pages of the same article among the links of a pager.
+    fn pages(&self, pager: &[(&RawLink, Paging)]) -> Pages {
+        let mut found: Vec<(usize, &RawLink)> = Vec::new();
+        for (link, said) in pager {
+            let same = |other: &Numbered| other.first == self.first;
+            let Some(other) = readings(&link.url).into_iter().find(same) else {
+                continue;
+            };
+            let agrees = match said {
+                Paging::Number(number) => *number == other.number,
+                Paging::Next => other.number > self.number,
+                Paging::Previous => other.number < self.number,
+                Paging::Other => {
+                    other.number.abs_diff(self.number) == 1 && link.role == LinkRole::Part
+                }
+            };
+            if agrees && other.number != self.number {
+                found.push((other.number, link));
+            }
+        }
+        found.sort_by_key(|(number, _)| *number);
+        found.dedup_by_key(|(number, _)| *number);
+        let begins = found.first().is_some_and(|(number, _)| *number == 1);
+        if self.number > 1 && self.loose && !begins {
+            return Pages::default();
+        }
+        let address = |link: &RawLink| link.url.as_str().to_owned();
+        let earlier = found.iter().find(|(number, _)| *number < self.number);
+        let first = earlier.map(|(number, link)| match number {
+            1 => address(link),
+            _ => self.first.clone(),
+        });
+        let following = found.iter().filter(|(number, _)| *number > self.number);
+        Pages {
+            following: following
+                .take(MOST)
+                .map(|(_, link)| address(link))
+                .collect(),
+            first,
+        }
+    }
+}
+
+impl Document {
+    /// Takes in the page on which an article goes on. False, and nothing is taken, where that page says hardly anything new: a
+    /// page of the comments shows the article again.
+    pub fn append_page(&mut self, next: Document) -> bool {
+        let known: HashSet<&str> = self.text.lines().collect();
+        let is_new = |line: &&str| !known.contains(line);
+        let new: usize = next.text.lines().filter(is_new).map(str::len).sum();
+        if new * 2 <= next.text.len() {
+            return false;
+        }
+        // What stands above the text of each page: the lead, a note of the editor.
+        let again = next.text.lines().take_while(|line| !is_new(line)).count();
+        let paragraphs = self.text.lines().count();
+        for mut image in next.images {
+            let after = (image.after as usize).saturating_sub(again) + paragraphs;
+            image.after = u32::try_from(after).unwrap_or(u32::MAX);
+            if !self.images.iter().any(|known| known.url == image.url) {
+                self.images.push(image);
+            }
+        }
+        for line in next.text.lines().skip(again) {
+            self.text.push('\n');
+            self.text.push_str(line);
+        }
+        for comment in next.comments {
+            if !self.comments.contains(&comment) {
+                self.comments.push(comment);
+            }
+        }
+        let known: HashSet<String> = self.links.iter().map(|link| link.url.clone()).collect();
+        let is_new = |link: &Link| !known.contains(&link.url) && link.url != self.url;
+        self.links.extend(next.links.into_iter().filter(is_new));
+        self.pages.push(next.url);
+        true
+    }
+}
+
+/// What an address may be: the first page, and where it has a number the page of that number.
+fn readings(url: &CrawlUri) -> Vec<Numbered> {
+    let whole = url.as_str();
+    let mut out = vec![Numbered {
+        first: without_index(whole).to_owned(),
+        number: 1,
+        loose: false,
+    }];
+    let mut add = |first: String, digits: &str, loose: bool| {
+        let fits = (1..=DIGITS).contains(&digits.len()) && !digits.starts_with('0');
+        // Of a loose number the first has none: `article-1` and `article-2` are two articles.
+        let number = digits
+            .parse()
+            .ok()
+            .filter(|number| fits && !(loose && *number == 1));
+        if let Some(number) = number {
+            let first = without_index(&first).to_owned();
+            out.push(Numbered {
+                first,
+                number,
+                loose,
+            });
+        }
+    };
+    let (before, query) = whole.split_once('?').unwrap_or((whole, ""));
+    for part in query.split('&') {
+        let (name, digits) = part.split_once('=').unwrap_or_default();
+        if PARAMETERS
+            .iter()
+            .any(|known| name.eq_ignore_ascii_case(known))
+        {
+            let rest: Vec<&str> = query.split('&').filter(|other| *other != part).collect();
+            let mark = if rest.is_empty() { "" } else { "?" };
+            add(format!("{before}{mark}{}", rest.join("&")), digits, false);
+        }
+    }
+    if !query.is_empty() {
+        return out;
+    }
+    let (folder, name) = before
+        .trim_end_matches('/')
+        .rsplit_once('/')
+        .unwrap_or_default();
+    let (stem, ending) = match name.rfind('.') {
+        Some(dot) => name.split_at(dot),
+        None => (name, ""),
+    };
+    let letters = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = stem.get(letters.len()..).unwrap_or_default();
+    if let Some(article) = letters.strip_suffix(['_', '-']) {
+        add(
+            format!("{folder}/{article}{ending}"),
+            digits,
+            letters.ends_with('-'),
+        );
+    }
+    if ending.is_empty() && matches!(letters, "" | "p" | "page" | "page-" | "page_") {
+        let folder = folder.strip_suffix("/page").unwrap_or(folder);
+        add(folder.to_owned(), digits, true);
+    }
+    out
+}
+
+/// One spelling of a folder and its front page.
+fn without_index(address: &str) -> &str {
+    let name = address.rsplit('/').next().unwrap_or_default();
+    let is_index = name.starts_with("index.") || name.starts_with("default.");
+    let folder = match is_index && !name.contains('?') {
+        true => address.strip_suffix(name).unwrap_or(address),
+        false => address,
+    };
+    folder.trim_end_matches('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Hints;
+    use crate::{Context, extract};
+
+    fn pages(url: &str, links: &str) -> (Vec<String>, Option<String>) {
+        let text = "<p>记者从现场了解到，经过一百二十天的施工，改造工程日前通过验收，现场设备运行平稳。</p>";
+        let more = "<p>项目负责人介绍，今年更换阀门七台，检修人员由三班增加到四班，夜间值守改为屏幕巡检。</p>";
+        let html = format!(
+            "<title>储气库投产</title><body><div><a href=/>首页</a> <a href=/b_2.html>2</a></div><h1>储气库投产</h1>\
+             <p>2026-05-03 08:30</p>{text}{more}{text}{more}<div class=pager>{links}</div>"
+        );
+        let hints = Hints {
+            url: CrawlUri::parse(url).ok(),
+            ..Hints::default()
+        };
+        let found = extract(&Page::parse(html.as_bytes(), hints), &Context::default());
+        (found.pages, found.part_of)
+    }
+
+    #[test]
+    fn pages_that_follow_have_the_address_with_a_number() {
+        let pager = |pages: &[(&str, &str)]| -> String {
+            let links = pages
+                .iter()
+                .map(|(to, text)| format!("<a href='/{to}'>{text}</a> "));
+            links.collect()
+        };
+        for (own, links, want) in [
+            (
+                "a.html",
+                vec![("a_2.html", "2"), ("a_3.html", "3"), ("a_2.html", "下一页")],
+                "a_2.html a_3.html",
+            ),
+            ("a.html", vec![("a_2.html", "下一页")], "a_2.html"),
+            ("a.html", vec![("a_2.html", "第2页")], "a_2.html"),
+            ("a?id=5", vec![("a?id=5&page=2", "2")], "a?id=5&page=2"),
+            ("slug/", vec![("slug/2/", "Next page")], "slug/2/"),
+            (
+                "slug",
+                vec![("slug/page/2", "2"), ("slug/page/3", "3")],
+                "slug/page/2 slug/page/3",
+            ),
+            (
+                "a/index.html",
+                vec![("a/index_2.html", "次へ")],
+                "a/index_2.html",
+            ),
+            // From a later page on.
+            (
+                "a_2.html",
+                vec![("a.html", "1"), ("a_3.html", "3")],
+                "a_3.html",
+            ),
+            // The next article, another number, words that are no paging, another article's pages.
+            ("a-1.html", vec![("a-2.html", "下一页")], ""),
+            ("123", vec![("124", "下一页")], ""),
+            ("a.html", vec![("a_2.html", "3")], ""),
+            ("a.html", vec![("a_2.html", "高清图集")], ""),
+            ("a.html", vec![("b_2.html", "2")], ""),
+            ("a.html", vec![("a_20260503.html", "下一页")], ""),
+        ] {
+            let (found, _) = pages(&format!("http://a.cn/{own}"), &pager(&links));
+            let found: Vec<&str> = found
+                .iter()
+                .filter_map(|u| u.strip_prefix("http://a.cn/"))
+                .collect();
+            assert_eq!(found.join(" "), want, "{own} {links:?}");
+        }
+    }
+
+    #[test]
+    fn the_text_of_a_page_goes_on_with_the_next() {
+        let page = |url: &str, text: &str| Document {
+            url: url.to_owned(),
+            text: text.to_owned(),
+            ..Document::default()
+        };
+        let mut article = page("/a", "导语\n第一段写在第一页上");
+        assert!(article.append_page(page("/a_2", "导语\n第二段写在第二页上")));
+        assert_eq!(article.text, "导语\n第一段写在第一页上\n第二段写在第二页上");
+        // The article once more, with other comments below.
+        assert!(!article.append_page(page("/a_3", "导语\n第一段写在第一页上")));
+        assert!(!article.append_page(page("/a_4", "")));
+        assert_eq!(article.pages, ["/a_2"]);
+    }
+
+    #[test]
+    fn a_later_page_names_the_first() {
+        for (own, links, want) in [
+            ("a_2.html", "<a href=a.html>上一页</a>", Some("a.html")),
+            ("a_3.html", "<a href=a_2.html>上一页</a>", Some("a.html")),
+            (
+                "a_3.html",
+                "<a href=a.html>1</a> <a href=a_2.html>2</a>",
+                Some("a.html"),
+            ),
+            ("a?page=2", "<a href='a?page=1'>1</a>", Some("a?page=1")),
+            ("a.html", "<a href=a_2.html>2</a>", None),
+            (
+                "a_2.html",
+                "<a href=b.html>上一篇</a> <a href=/>首页</a>",
+                None,
+            ),
+        ] {
+            let (_, first) = pages(&format!("http://a.cn/{own}"), links);
+            let want = want.map(|page| format!("http://a.cn/{page}"));
+            assert_eq!(first, want, "{own} {links}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+use super::strings::Strings;
+
+/// Key and text of each string of a script.
+fn strings(script: &str) -> Vec<(String, String)> {
+    let said = Strings::of(std::iter::once(script)).said;
+    said.into_iter().map(|said| (said.key, said.text)).collect()
+}
+
+fn pair(key: &str, text: &str) -> (String, String) {
+    (key.to_owned(), text.to_owned())
+}
+
+#[test]
+fn data_is_read_that_is_not_quite_json() {
+    let script = "window.x = {Title:'a\\'b', \"time\": 1700000000, list:[\"one\", `two\nlines`,], n:12}; y.z=\"end\"";
+    let expected = [
+        pair("title", "a'b"),
+        pair("time", "1700000000"),
+        pair("list", "one"),
+        pair("list", "two\nlines"),
+        pair("z", "end"),
+    ];
+    assert_eq!(strings(script), expected);
+}
+
+#[test]
+fn escapes_are_read_as_a_program_does() {
+    let script = r#"{"a":"\u6cb9\u7530 \ud83d\ude00\x41\/\n\q\ud83d"}"#;
+    assert_eq!(strings(script), [pair("a", "油田 😀A/\nq")]);
+}
+
+#[test]
+fn a_string_that_does_not_end_hides_no_other_line() {
+    let script = "x = 1; // don't\ny = {title: 'a'}";
+    assert_eq!(strings(script), [pair("title", "a")]);
+}
+
+#[test]
+fn data_in_data_is_read_to_a_few_levels() {
+    let mut script = r#"{"title":"the innermost of all"}"#.to_owned();
+    for level in 1..=6 {
+        script = serde_json::json!({ "inner": script }).to_string();
+        let found = strings(&script).contains(&pair("title", "the innermost of all"));
+        assert_eq!(found, level <= 3, "{level} levels");
+    }
+}
+
+#[test]
+fn a_streamed_text_is_put_in_one_place() {
+    let script = r#"self.__next_f.push([1,"1:T6,油田2:[\"$1\",\"$1\"]\n"])"#;
+    assert_eq!(strings(script), [pair("", "油田"), pair("", "$1")]);
+}

@@ -1,0 +1,65 @@
+//! Labelled fields are found under their own labels, however these and the signs in their values are written.
+
+use super::*;
+
+fn notice(url: &str, fields: &[(&str, &str)]) -> Document {
+    let mut found = document(url, "关于做好供暖保障工作的通知", "现将有关事项通知如下。");
+    for (label, value) in fields {
+        found.meta.add((*label).to_owned(), (*value).to_owned());
+    }
+    found
+}
+
+fn asked(text: &str, occur: Occur) -> Query {
+    Query {
+        groups: vec![Group {
+            occur,
+            any: vec![Clause::literal(Target::Meta, text)],
+        }],
+        ..Query::default()
+    }
+}
+
+#[test]
+fn a_value_is_found_under_its_own_label() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let first = [
+        ("发文字号", "国发〔2026〕12号"),
+        ("发布机构", "国家能源局综合司"),
+        ("成文日期", "2026-11-02"),
+        ("适用口径", "406 毫米"),
+    ];
+    let second = [
+        ("文号", "国发〔2026〕2号"),
+        ("發布機構", "北港市能源局"),
+        ("发布日期", "2026-11-02"),
+    ];
+    add(&mut writer, 1, &notice("https://a.example/1", &first));
+    add(&mut writer, 2, &notice("https://a.example/2", &second));
+    writer.commit(2).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
+    let cases: &[(&str, &[u64])] = &[
+        ("字号:国发〔2026〕12号", &[1]),
+        ("文號：國發［2026］12號", &[1]),
+        ("字号:国发(2026)2号", &[2]),
+        ("字号:国发", &[1, 2]),
+        ("发布机构:能源局", &[1, 2]),
+        ("机构:综合司", &[1]),
+        ("成文日期:2026-11-02", &[1]),
+        ("发布日期:2026-11-02", &[2]),
+        ("适用口径:406", &[1]),
+        ("字号:能源局", &[]),
+        ("口径:406", &[]),
+    ];
+    for (text, expected) in cases {
+        let mut found = ids(&reader, &asked(text, Occur::Must));
+        found.sort_unstable();
+        assert_eq!(found, *expected, "{text}");
+    }
+    assert_eq!(
+        ids(&reader, &asked("字号:国发〔2026〕12号", Occur::Without)),
+        [2]
+    );
+}

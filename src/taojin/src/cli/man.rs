@@ -1,0 +1,126 @@
+//! `taojin man DIR`: the manual pages. In: the command line's own description and the comments of the shipped reference
+//! of the settings. Out: `taojin.1`, a page for each command, and `taojin.toml.5`. Hidden: packages call it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::CommandFactory;
+use clap_mangen::roff::{Inline, Roff, bold, roman};
+
+/// Every setting with its default, each under a comment.
+const REFERENCE: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../config/taojin.toml"
+));
+
+/// Arguments of `man`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Folder for the pages; made if it is not there
+    dir: PathBuf,
+}
+
+/// Writes all pages.
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let command = super::Cli::command();
+    write(&args.dir, command)
+        .with_context(|| format!("the pages cannot be written to {}", args.dir.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(dir: &Path, command: clap::Command) -> std::io::Result<()> {
+    fs::create_dir_all(dir)?;
+    clap_mangen::generate_to(command, dir)?;
+    fs::write(dir.join("taojin.toml.5"), settings_page(REFERENCE))
+}
+
+/// taojin.toml(5): one entry for each key of the reference, with its default and its comment.
+fn settings_page(reference: &str) -> String {
+    let mut page = Roff::default();
+    let version = concat!("taojin ", env!("CARGO_PKG_VERSION"));
+    page.control("TH", ["taojin.toml", "5", "", version]);
+    page.control("SH", ["NAME"]);
+    page.text([roman("taojin.toml - settings of taojin")]);
+    page.control("SH", ["DESCRIPTION"]);
+    let mut comment: Vec<&str> = Vec::new();
+    for line in reference.lines() {
+        let bare = line.strip_prefix("# ").unwrap_or(line);
+        if let Some(section) = bare.strip_prefix('[') {
+            let name = section.trim_end_matches(']').trim_start_matches('[');
+            page.control("SH", [format!("[{name}]").as_str()]);
+            page.text(text(&mut comment));
+        } else if is_setting(bare) {
+            page.control("TP", []);
+            page.text([bold(bare)]);
+            page.text(text(&mut comment));
+        } else if line.is_empty() {
+            // A comment that no key follows stands for itself.
+            if !comment.is_empty() {
+                page.text(text(&mut comment));
+            }
+        } else {
+            comment.push(bare);
+        }
+    }
+    page.control("SH", ["SEE ALSO"]);
+    page.text([
+        bold("taojin"),
+        roman("(1), "),
+        bold("taojin-check"),
+        roman("(1)"),
+    ]);
+    page.render()
+}
+
+/// The comment that was gathered, as one paragraph.
+fn text(comment: &mut Vec<&str>) -> Vec<Inline> {
+    let text = std::mem::take(comment).join(" ");
+    match text.is_empty() {
+        true => Vec::new(),
+        false => vec![roman(text)],
+    }
+}
+
+/// Whether a line is `key = value`.
+fn is_setting(line: &str) -> bool {
+    line.split_once(" = ").is_some_and(|(key, _)| {
+        !key.is_empty()
+            && key
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_a_page_for_each_command_and_an_entry_for_each_setting() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut command = super::super::Cli::command();
+        write(dir.path(), command.clone()).unwrap();
+        command.build();
+        for sub in command.get_subcommands().filter(|c| !c.is_hide_set()) {
+            let page = dir.path().join(format!("taojin-{}.1", sub.get_name()));
+            let text = fs::read_to_string(&page).unwrap();
+            assert!(text.contains(".SH SYNOPSIS"), "{}", page.display());
+        }
+        assert!(!dir.path().join("taojin-man.1").exists());
+        let page = fs::read_to_string(dir.path().join("taojin.toml.5")).unwrap();
+        let settings = toml::Table::try_from(crate::config::Config::default()).unwrap();
+        let sections = settings
+            .iter()
+            .filter_map(|(n, v)| Some((n, v.as_table()?)));
+        for (section, keys) in sections {
+            let of_section = page.split(&format!(".SH [{section}]\n")).nth(1);
+            let of_section = of_section.and_then(|t| t.split(".SH ").next()).unwrap();
+            for key in keys.keys() {
+                let entry = format!(".TP\n\\fB{key} = ");
+                assert!(of_section.contains(&entry), "{section}.{key}\n{of_section}");
+            }
+        }
+    }
+}
