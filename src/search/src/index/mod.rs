@@ -29,11 +29,13 @@ mod sites;
 mod sketch;
 mod source;
 mod stop;
+mod subject;
 mod suggest;
 mod synced;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod titles;
 mod writer;
 
 use std::path::PathBuf;

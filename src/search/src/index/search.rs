@@ -35,6 +35,8 @@ pub struct FoundDocument {
     pub group: Option<u64>,
     /// How many other documents that fit are reprints of the same text.
     pub duplicates: u64,
+    /// The sites of those, each once, the original or earliest first; the first 20.
+    pub outlets: Vec<String>,
     /// The document.
     pub stored: StoredDocument,
 }
@@ -130,7 +132,7 @@ impl Reader {
         }
         let mut documents = Vec::with_capacity(ranking.documents.len());
         for ranked in &ranking.documents {
-            documents.extend(self.shown(&searcher, built.as_ref(), query, *ranked)?);
+            documents.extend(self.shown(&searcher, built.as_ref(), *ranked)?);
         }
         let facets = match ranking.counts {
             Some(counts) => Some(self.facets(&searcher, query, counts, ranking.best, strict)?),

@@ -234,7 +234,11 @@ fn print(found: &FoundList, took_ms: f64, offset: usize) {
             } else {
                 "reprints"
             };
-            let more = format!("and {} {word} (--reprints shows all)", hit.duplicates);
+            let outlets = output::printable(&hit.outlets.join(", "));
+            let more = format!(
+                "and {} {word}: {outlets} (--reprints shows all)",
+                hit.duplicates
+            );
             output::line(&format!("     {}", paint.dim(&more)));
         }
     }

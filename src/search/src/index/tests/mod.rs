@@ -4,6 +4,7 @@ mod guidance;
 mod recovery;
 mod reprints;
 mod scan;
+mod series;
 mod stop;
 
 use std::collections::HashMap;

@@ -138,6 +138,9 @@ pub struct SearchHit {
     /// How many other matching documents are reprints of the same text.
     #[schema(examples(2))]
     pub duplicates: u64,
+    /// Sites of those, each once, the original or earliest first; the first 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outlets: Vec<String>,
 }
 
 /// Answer of `/api/docs/{id}`.
@@ -288,6 +291,7 @@ impl From<Found> for SearchHit {
             snippet: Html::marked(&hit.snippet).into_string(),
             group: hit.group.map(group_code),
             duplicates: hit.duplicates,
+            outlets: hit.outlets,
             // JSON has no infinity; a score of a search without words is none.
             score: if hit.score.is_finite() {
                 hit.score

@@ -216,6 +216,8 @@ pub(crate) struct ParameterLabels {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sentences {
     pub(crate) range: &'static str,
+    /// Between the names of a list.
+    pub(crate) between: &'static str,
     pub(crate) range_folded: &'static str,
     pub(crate) labelled: &'static str,
     pub(crate) remove: &'static str,
@@ -235,6 +237,7 @@ pub(crate) struct Counts {
     pub(crate) documents: Counted,
     pub(crate) results: Counted,
     pub(crate) reprints: Counted,
+    pub(crate) more_outlets: Counted,
     pub(crate) bar: Counted,
     pub(crate) comments: Counted,
     pub(crate) replies: Counted,

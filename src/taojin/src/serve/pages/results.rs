@@ -22,6 +22,9 @@ const PAGES_AROUND: usize = 4;
 /// Sites shown in the filter; the largest come first.
 const SITES_SHOWN: usize = 20;
 
+/// Outlets of reprints that are named with a hit.
+const OUTLETS_NAMED: usize = 3;
+
 /// A hit as shown.
 pub(crate) struct HitView {
     title: Html,
@@ -205,7 +208,9 @@ fn hit_view(hit: Found, c: &Chrome, params: &Params) -> HitView {
             group: Some(group),
             ..params.clone()
         });
-        Choice::link(c.t.counts.reprints.of(hit.duplicates), href)
+        let outlets = outlets(&hit.outlets, c);
+        let values = [("outlets", outlets.as_str())];
+        Choice::link(c.t.counts.reprints.with(hit.duplicates, &values), href)
     });
     HitView {
         reprints,
@@ -223,6 +228,21 @@ fn hit_view(hit: Found, c: &Chrome, params: &Params) -> HitView {
         published: c.moment(hit.published.as_ref()),
         snippet: Html::marked(&hit.snippet),
         cached,
+    }
+}
+
+/// The first outlets by name, and how many others there are.
+fn outlets(sites: &[String], c: &Chrome) -> String {
+    let (named, others) = sites.split_at(sites.len().min(OUTLETS_NAMED));
+    let named: Vec<String> = named.iter().map(|site| c.site(site)).collect();
+    let list = named.join(c.t.sentences.between);
+    match others.len() {
+        0 => list,
+        others => {
+            c.t.counts
+                .more_outlets
+                .with(others as u64, &[("list", &list)])
+        }
     }
 }
 

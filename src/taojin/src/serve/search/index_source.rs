@@ -113,6 +113,7 @@ fn arrived(reader: &Reader, stored: StoredDocument, highlighter: &Highlighter) -
                 score: 0.0,
                 group: None,
                 duplicates: 0,
+                outlets: Vec::new(),
                 stored,
             },
             highlighter,
@@ -161,6 +162,7 @@ fn hit(found: FoundDocument, highlighter: &Highlighter) -> Found {
         score: found.score,
         group: found.group,
         duplicates: found.duplicates,
+        outlets: found.outlets,
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Wanted {
     pub now_ms: i64,
     /// Only the reprints of one text, the original or earliest first: a [`Found::group`].
     pub group: Option<u64>,
-    /// As a person wants to read it: reprints as one hit, the original or earliest for all; and at most three of
+    /// As a person wants to read it: reprints as one hit, the one that fits best for all; and at most three of
     /// the first ten hits from one site while another site has one that is nearly as good.
     pub grouped: bool,
     /// Most hits to return.
@@ -66,6 +66,8 @@ pub struct Found {
     pub group: Option<u64>,
     /// How many other documents that match are reprints of the same text.
     pub duplicates: u64,
+    /// Sites of those, each once, the original or earliest first; the first 20.
+    pub outlets: Vec<String>,
 }
 
 /// What goes with a document.

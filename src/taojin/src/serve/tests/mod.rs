@@ -167,6 +167,7 @@ impl SearchSource for Fake {
                 score: 1.5,
                 group: Some(at as u64),
                 duplicates: 0,
+                outlets: Vec::new(),
             }
         });
         let sites = vec![("甲站".to_owned(), 1_300), ("<b>乙</b>".to_owned(), 12)];
