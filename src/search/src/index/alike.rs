@@ -38,10 +38,6 @@ const SHARED_BOTH: f64 = 1.17;
 const LEAST_RUNS: f64 = 0.15;
 /// Letters that are compared one by one.
 const COMPARED_LETTERS: usize = 4_000;
-/// Numbers from which on a text's numbers say something.
-const LEAST_NUMBERS: usize = 6;
-/// Share of the numbers that two texts have in common, against that of their runs: edits spoil both alike.
-const NUMBERS_SHARE: f64 = 0.7;
 /// Bytes of a title that are looked at.
 const TITLE_BYTES: usize = 300;
 
@@ -73,7 +69,6 @@ impl Text {
 pub(super) struct Model<'t> {
     text: &'t Text,
     runs: Runs,
-    numbers: Vec<u64>,
     subject: OnceCell<Subject>,
     places: OnceCell<Places>,
 }
@@ -83,7 +78,6 @@ impl<'t> Model<'t> {
         Self {
             text,
             runs: Runs::of(&text.letters),
-            numbers: numbers(&text.letters),
             subject: OnceCell::new(),
             places: OnceCell::new(),
         }
@@ -101,9 +95,7 @@ impl<'t> Model<'t> {
         let (common, distinct) = self.runs.common(&other.letters);
         let (fewer, more) = ordered(self.runs.distinct, distinct);
         let common = common as f64;
-        if common / more < LEAST_RUNS
-            || !self.same_numbers(&numbers(&other.letters), common / fewer)
-        {
+        if common / more < LEAST_RUNS {
             return None;
         }
         let runs = common / (fewer * more).sqrt();
@@ -125,14 +117,6 @@ impl<'t> Model<'t> {
         let subject = || self.subject.get_or_init(|| Subject::of(&self.text.letters));
         let other_subject = || subject().is_other(&Subject::of(&other.letters), runs);
         (same && !other_subject()).then_some(runs)
-    }
-
-    /// Whether the numbers outlived as well as the runs did.
-    fn same_numbers(&self, other: &[u64], runs: f64) -> bool {
-        let (fewer, _) = ordered(self.numbers.len(), other.len());
-        let common = self.numbers.iter();
-        let common = common.filter(|number| other.binary_search(number).is_ok());
-        fewer < LEAST_NUMBERS as f64 || common.count() as f64 / fewer >= runs * NUMBERS_SHARE
     }
 
     /// Whether the longest common subsequence of the letters is so much of the longer text: as they stand; with the
@@ -166,19 +150,6 @@ fn beginning(letters: &[u16]) -> &[u16] {
 
 fn ordered(a: usize, b: usize) -> (f64, f64) {
     (a.min(b).max(1) as f64, a.max(b).max(1) as f64)
-}
-
-/// Different numbers of two and more digits, in order.
-fn numbers(letters: &[u16]) -> Vec<u64> {
-    let digit = |letter: &u16| letter.wrapping_sub(u16::from(b'0')) < 10;
-    let all = letters.split(|letter| !digit(letter));
-    let longer = all.filter(|number| number.len() > 1);
-    // A leading digit of its own keeps 07 apart from 7.
-    let value = |value: u64, digit: &u16| value.wrapping_mul(11).wrapping_add(u64::from(*digit));
-    let mut numbers: Vec<u64> = longer.map(|n| n.iter().fold(1, value)).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
 }
 
 /// The different runs of a text: a table with open addressing.

@@ -35,6 +35,7 @@ impl Builder<'_> {
         let words = self.dictionary.words(&normal);
         let units = self.units(&normal, &words, target)?;
         let mut parts = self.ranking(&normal, &words, target);
+        parts.extend(self.synonym_ranking(&normal, &words, target));
         let listed = units.len() <= MAX_LISTED_WORDS;
         if listed && units.len() > 1 {
             let all = units.iter().map(|unit| unit.box_clone()).collect();
@@ -46,14 +47,26 @@ impl Builder<'_> {
         }
         let demanded = match self.demand {
             Demand::Words if listed => None,
-            Demand::Words | Demand::Pairs => self.any_pair(&normal, target),
+            Demand::Words | Demand::Pairs => {
+                let pairs = self.any_pair(&normal, target).into_iter();
+                one_of(
+                    pairs
+                        .chain(self.synonym_units(&normal, &words, target))
+                        .collect(),
+                )
+            }
         };
         let demanded = demanded.or_else(|| one_of(units))?;
         parts.push((Must::Must, demanded));
         Some(Box::new(BooleanQuery::new(parts)))
     }
 
-    fn ranking(&self, normal: &str, words: &[Word], target: Target) -> Vec<(Must, Boxed)> {
+    pub(super) fn ranking(
+        &self,
+        normal: &str,
+        words: &[Word],
+        target: Target,
+    ) -> Vec<(Must, Boxed)> {
         let mut terms: Vec<(&str, f32)> = Vec::new();
         let mut phrases: Vec<(&str, f32)> = Vec::new();
         for word in words {
@@ -106,7 +119,16 @@ impl Builder<'_> {
         let mut units: Vec<Boxed> = Vec::new();
         let mut seen: Vec<&str> = Vec::new();
         let alone = matches!(gram_phrase(normal), GramPhrase::Single(_));
+        let mut expanded_to = 0;
         for (index, word) in words.iter().enumerate() {
+            if index < expanded_to {
+                continue;
+            }
+            if let Some((count, unit)) = self.synonym_unit(normal, &words[index..], target) {
+                expanded_to = index + count;
+                units.push(unit);
+                continue;
+            }
             if alone || is_stop_word(word.of(normal)) || units.len() == MAX_UNITS {
                 continue;
             }
@@ -127,7 +149,7 @@ impl Builder<'_> {
     }
 
     /// A word, or a single character where it is a word: elsewhere almost every document has it.
-    fn unit(&self, text: &str, target: Target) -> Option<Boxed> {
+    pub(super) fn unit(&self, text: &str, target: Target) -> Option<Boxed> {
         if !is_single(text) {
             return self.anywhere(text, target);
         }

@@ -87,6 +87,8 @@ pub struct Query {
     pub words: String,
     /// Everything else that was asked for.
     pub groups: Vec<Group>,
+    /// Only the words as typed, without their synonyms.
+    pub as_typed: bool,
     /// Limits.
     pub filter: Filter,
     /// Order.
@@ -164,6 +166,7 @@ impl Default for Query {
         Self {
             words: String::new(),
             groups: Vec::new(),
+            as_typed: false,
             filter: Filter::default(),
             sort: Sort::default(),
             now_ms: 0,

@@ -153,6 +153,7 @@ impl Reader {
             dictionary: &self.analyzer().dictionary(),
             config: self.config(),
             demand,
+            as_typed: query.as_typed,
             stop: &query.stop,
         }
         .build(query)

@@ -8,14 +8,8 @@ use super::titles::number;
 
 /// Numbers in the same places that must differ before they tell: one may be a slip.
 const LEAST_DIFFERENT: usize = 2;
-/// Share of the numbers in the same places that differ in another report. Edits of a fifth of all letters spoil fewer.
-const MOST_DIFFERENT: f64 = 0.5;
-/// The same where this many differ: chance evens out.
-const MANY_DIFFERENT: (usize, f64) = (4, 0.4);
-/// The same where edits that leave so much of the text would spoil far fewer.
-const LEAST_SHARE: f64 = 0.3;
-/// How many times fewer.
-const NOT_BY_EDITS: f64 = 5.0;
+/// Standard deviations above what edits explain.
+const BEYOND_EDITS: f64 = 3.0;
 /// Letters of a word and how often the text comes back to it: a name, rarely anything else that a reprint would lose.
 const REPEATED: [(usize, u16); 2] = [(2, 4), (3, 3)];
 /// Letters of an ordinal that are read.
@@ -62,8 +56,10 @@ impl Subject {
         self.other_numbers(other, runs) || self.other_ordinals(other) || self.other_words(other)
     }
 
+    /// Whether more of the numbers in the same places differ than edits would spoil which leave so many of the runs: the
+    /// normal approximation of the binomial distribution.
     fn other_numbers(&self, other: &Self, runs: f64) -> bool {
-        let (mut compared, mut different, mut digits) = (0, 0, 0);
+        let (mut compared, mut different, mut digits) = (0_usize, 0_usize, 0);
         let mut rest = other.numbers.as_slice();
         for own in self.numbers.chunk_by(|a, b| a.place == b.place) {
             let place = own.first().map_or(0, |number| number.place);
@@ -82,15 +78,13 @@ impl Subject {
                 different += both;
             }
         }
-        let share = different as f64 / compared.max(1) as f64;
         // A run of five letters is there as long as none of them was edited, and a third of the edits take a digit away.
         let edits = 1.0 - runs.powf(0.2);
-        let by_edits = digits as f64 * edits / 3.0;
-        let (many, share_of_many) = MANY_DIFFERENT;
+        let compared = compared.max(1) as f64;
+        let spoilt = (digits as f64 / compared * edits / 3.0).min(0.9);
+        let by_chance = (compared * spoilt * (1.0 - spoilt)).sqrt();
         different >= LEAST_DIFFERENT
-            && (share > MOST_DIFFERENT
-                || different >= many && share > share_of_many
-                || share > LEAST_SHARE && different as f64 > by_edits * NOT_BY_EDITS)
+            && different as f64 > compared * spoilt + by_chance * BEYOND_EDITS
     }
 
     fn other_ordinals(&self, other: &Self) -> bool {

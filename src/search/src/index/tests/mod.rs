@@ -6,6 +6,7 @@ mod reprints;
 mod scan;
 mod series;
 mod stop;
+mod synonyms;
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};

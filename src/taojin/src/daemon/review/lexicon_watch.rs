@@ -1,4 +1,4 @@
-//! Lexicons that change while the program runs. In: the files they are in. Out: a new dictionary in the analyzer
+//! Lexicons and synonyms that change while the program runs. In: the files they are in. Out: a new dictionary in the analyzer
 //! within seconds, for everything that searches. Nothing is indexed again: the index does not depend on lexicons.
 //!
 //! It looks at the files' stamps every second: a few calls of the system, on any file system, whoever changed them.
@@ -67,13 +67,15 @@ impl Watched {
     }
 
     fn reload(&self) {
-        match self.loaded.lexicons() {
-            Ok(lexicons) => {
-                let dictionary = Dictionary::new(&lexicons);
-                tracing::info!(terms = dictionary.term_count(), "lexicons read again");
+        let lexicons = self.loaded.lexicons();
+        match lexicons.and_then(|lexicons| Ok((lexicons, self.loaded.synonyms()?))) {
+            Ok((lexicons, synonyms)) => {
+                let dictionary = Dictionary::with_synonyms(&lexicons, synonyms);
+                let (terms, synonyms) = (dictionary.term_count(), dictionary.synonyms().len());
+                tracing::info!(terms, synonyms, "lexicons and synonyms read again");
                 self.analyzer.replace(dictionary);
             }
-            Err(error) => tracing::error!(%error, "lexicons stay as they were"),
+            Err(error) => tracing::error!(%error, "lexicons and synonyms stay as they were"),
         }
     }
 }

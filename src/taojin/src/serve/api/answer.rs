@@ -8,6 +8,7 @@ use crate::serve::pages::html::Html;
 use crate::serve::search::params::group_code;
 use crate::serve::search::source::{Found, FoundList};
 use taojin_extract::Document;
+use taojin_search::analyze::Expanded;
 use taojin_search::index::{DateCount, DateUnit, Dates, Suggested, Suggestion};
 
 /// Answer of `/api/search`.
@@ -27,9 +28,25 @@ pub struct SearchAnswer {
     /// A query that finds something, when no document has the words of this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub did_you_mean: Option<String>,
+    /// The query that was searched in place of one that finds nothing: what it sounds or looks like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub searched_instead: Option<String>,
+    /// Words that were looked for with their synonyms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub synonyms: Vec<SynonymsAnswer>,
     /// Remarks on the query, for example what was searched as text although it looks like a date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// A word and what was looked for beside it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SynonymsAnswer {
+    /// As it stands in the query, in normal form.
+    #[schema(examples("co2"))]
+    pub typed: String,
+    /// Its synonyms.
+    pub also: Vec<String>,
 }
 
 /// Counts of a whole result.
@@ -228,10 +245,22 @@ impl SearchAnswer {
                 related: found.related,
             }),
             did_you_mean: found.did_you_mean,
+            searched_instead: found.searched_instead,
+            synonyms: found
+                .synonyms
+                .into_iter()
+                .map(SynonymsAnswer::from)
+                .collect(),
             notes: found.notes.iter().map(ToString::to_string).collect(),
             took_ms: (took_ms * 100.0).round() / 100.0,
             hits: found.hits.into_iter().map(SearchHit::from).collect(),
         }
+    }
+}
+
+impl From<Expanded> for SynonymsAnswer {
+    fn from(Expanded { typed, also }: Expanded) -> SynonymsAnswer {
+        SynonymsAnswer { typed, also }
     }
 }
 

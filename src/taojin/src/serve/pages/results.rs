@@ -8,12 +8,13 @@ use super::chips::{chips, period_names};
 use super::html::Html;
 use super::lang::Lang;
 use super::moment::Moment;
-use super::sentences::grouped;
+use super::sentences::{fill, grouped};
 use super::view::{Choice, Chrome, address, kept, link, outward, title};
 use crate::serve::config::{Config, PAGE_HITS};
 use crate::serve::search::param_error::echo;
 use crate::serve::search::params::Params;
 use crate::serve::search::source::{Found, FoundList};
+use taojin_search::analyze::Expanded;
 use taojin_search::index::Sort;
 use taojin_search::query::{MAX_QUERY_CHARS, Note};
 
@@ -22,6 +23,8 @@ const PAGES_AROUND: usize = 4;
 /// Sites shown in the filter; the largest come first.
 const SITES_SHOWN: usize = 20;
 
+/// Synonyms of a word that are named.
+const SYNONYMS_NAMED: usize = 4;
 /// Outlets of reprints that are named with a hit.
 const OUTLETS_NAMED: usize = 3;
 
@@ -52,6 +55,9 @@ pub(crate) struct ResultsPage {
     chips: Vec<Choice>,
     notes: Vec<String>,
     did_you_mean: Option<Choice>,
+    /// What was searched beside or in place of what was typed, each with the link to the search without it.
+    also: Option<(String, String)>,
+    instead: Option<(String, String)>,
     /// Out of the reprints of one report, back to the result they belong to.
     ungrouped: Option<String>,
     chart: Option<Chart>,
@@ -104,6 +110,14 @@ impl ResultsPage {
             });
             Choice::link(text, href)
         };
+        let refined = |term: &String| Choice {
+            label: term.clone(),
+            ..with(
+                &format!("{} {}", params.text, quoted(term))
+                    .trim()
+                    .to_owned(),
+            )
+        };
         let narrowed = |date: &str| {
             c.first_page(Params {
                 since: Some(date.to_owned()),
@@ -130,6 +144,8 @@ impl ResultsPage {
             range,
             notes: found.notes.iter().map(|n| note(c.lang, n)).collect(),
             did_you_mean: found.did_you_mean.as_ref().map(with),
+            instead: instead(&c, params, found.searched_instead.as_deref()),
+            also: also(&c, params, &found.synonyms),
             ungrouped: params.group.map(|_| {
                 c.first_page(Params {
                     group: None,
@@ -137,7 +153,7 @@ impl ResultsPage {
                 })
             }),
             chart: Chart::new(c.t, &found.dates, narrowed),
-            related: found.related.iter().map(with).collect(),
+            related: found.related.iter().map(refined).collect(),
             feed: link(&c.base, "/feed.atom", &followed(params)),
             hits,
             c,
@@ -175,6 +191,36 @@ fn note(lang: Lang, note: &Note) -> String {
             format!("“{}”不是能识别的日期，已按普通文字搜索。", echo(piece))
         }
     }
+}
+
+/// What was searched in place of a query that finds nothing, and the link to the search for what was typed.
+fn instead(c: &Chrome, params: &Params, text: Option<&str>) -> Option<(String, String)> {
+    let values = [("typed", params.text.as_str()), ("text", text?)];
+    let href = c.first_page(Params {
+        uncorrected: true,
+        ..params.clone()
+    });
+    Some((fill(c.t.sentences.searched_instead, &values), href))
+}
+
+/// The synonyms that were looked for, and the link to the search without them.
+fn also(c: &Chrome, params: &Params, synonyms: &[Expanded]) -> Option<(String, String)> {
+    let between = c.t.sentences.between;
+    let pair = |Expanded { typed, also }: &Expanded| {
+        let also: Vec<&str> = also
+            .iter()
+            .map(String::as_str)
+            .take(SYNONYMS_NAMED)
+            .collect();
+        c.lang.labelled(typed, &also.join(between))
+    };
+    let pairs: Vec<String> = synonyms.iter().map(pair).collect();
+    let href = c.first_page(Params {
+        as_typed: true,
+        ..params.clone()
+    });
+    let sentence = fill(c.t.sentences.also_searched, &[("pairs", &pairs.join("; "))]);
+    (!pairs.is_empty()).then_some((sentence, href))
 }
 
 /// The same words without filters.
@@ -243,6 +289,14 @@ fn outlets(sites: &[String], c: &Chrome) -> String {
                 .more_outlets
                 .with(others as u64, &[("list", &list)])
         }
+    }
+}
+
+/// A term as a part of a query.
+fn quoted(term: &str) -> String {
+    match term.contains(char::is_whitespace) {
+        true => format!("\"{term}\""),
+        false => term.to_owned(),
     }
 }
 

@@ -16,8 +16,29 @@ use taojin_search::query::{Parsed, parse};
 /// Width of a snippet: three lines of a phone, two of a desktop.
 const SNIPPET_COLUMNS: usize = 240;
 
-/// Searches the index.
+/// Searches the index; where nothing is found, for what was probably meant, if that is allowed.
 pub fn ask(reader: &Reader, wanted: &Wanted) -> Result<FoundList, IndexError> {
+    let found = asked(reader, wanted)?;
+    let meant = found.did_you_mean.clone();
+    let Some(text) = meant.filter(|_| wanted.corrected && found.total == 0) else {
+        return Ok(found);
+    };
+    let other = Wanted {
+        text: text.clone(),
+        ..wanted.clone()
+    };
+    let corrected = asked(reader, &other)?;
+    Ok(match corrected.total {
+        0 => found,
+        _ => FoundList {
+            searched_instead: Some(text),
+            did_you_mean: None,
+            ..corrected
+        },
+    })
+}
+
+fn asked(reader: &Reader, wanted: &Wanted) -> Result<FoundList, IndexError> {
     let Parsed { query, notes } = understood(reader, wanted);
     let highlighter = Highlighter::new(&query, &reader.analyzer().dictionary());
     let found = reader.search(&query)?;
@@ -35,6 +56,8 @@ pub fn ask(reader: &Reader, wanted: &Wanted) -> Result<FoundList, IndexError> {
         dates: facets.dates,
         related: facets.related,
         did_you_mean,
+        searched_instead: None,
+        synonyms: reader.expanded(&query),
         notes,
     })
 }
@@ -66,6 +89,7 @@ pub fn understood(reader: &Reader, wanted: &Wanted) -> Parsed {
     };
     query.now_ms = wanted.now_ms;
     query.half_life_ms = wanted.half_life_ms.unwrap_or_default();
+    query.as_typed = wanted.as_typed;
     query.grouped = wanted.grouped;
     query.facets = wanted.facets;
     query.stop = wanted.stop.clone();

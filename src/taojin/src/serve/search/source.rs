@@ -2,6 +2,7 @@
 //! places to mark. Never a way to write: a source can only be read.
 
 use taojin_extract::Document;
+use taojin_search::analyze::Expanded;
 use taojin_search::index::SiteTitles;
 use taojin_search::index::{Dates, Sort, Stop, Suggestion};
 use taojin_search::query::Note;
@@ -37,6 +38,10 @@ pub struct Wanted {
     pub offset: usize,
     /// Whether counts by site and date and related terms are wanted: they cost a look at every hit.
     pub facets: bool,
+    /// Only the words as typed, without their synonyms.
+    pub as_typed: bool,
+    /// Whether a query that finds nothing may be answered by one that sounds or looks like it.
+    pub corrected: bool,
     /// Ends the search when nobody waits for it any more.
     pub stop: Stop,
 }
@@ -108,6 +113,10 @@ pub struct FoundList {
     pub related: Vec<String>,
     /// A query that finds something, when no document has the words of this one.
     pub did_you_mean: Option<String>,
+    /// The query that was searched in place of one that finds nothing.
+    pub searched_instead: Option<String>,
+    /// Words that were looked for with their synonyms.
+    pub synonyms: Vec<Expanded>,
     /// Remarks on the query for the person.
     pub notes: Vec<Note>,
 }
