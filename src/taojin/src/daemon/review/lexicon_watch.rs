@@ -90,3 +90,38 @@ fn stamps(files: &[PathBuf]) -> Vec<(PathBuf, Stamp)> {
         .map(|path| (path.clone(), stamp(path)))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn changed_synonyms_are_in_use_within_two_seconds_and_wrong_ones_change_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("own.txt");
+        std::fs::write(&file, "LNG, 液化天然气\n").unwrap();
+        let mut config = Config::default();
+        config.data_dir = dir.path().to_owned();
+        config.analyze.synonyms = vec![file.display().to_string()];
+        let loaded = Loaded {
+            config,
+            sites: Vec::new(),
+            file: None,
+        };
+        let analyzer = loaded.analyzer().unwrap();
+        assert_eq!(analyzer.dictionary().synonyms().len(), 2);
+        let _watch = LexiconWatch::start(&loaded, &analyzer).unwrap();
+        std::fs::write(&file, "LNG\n").unwrap();
+        std::thread::sleep(LOOK_EVERY * 3 / 2);
+        assert_eq!(analyzer.dictionary().synonyms().len(), 2);
+        std::fs::write(&file, "LNG, 液化天然气\nCO2, 二氧化碳\n").unwrap();
+        let started = Instant::now();
+        while analyzer.dictionary().synonyms().len() != 4 {
+            assert!(started.elapsed() < LOOK_EVERY * 5, "not read again");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}

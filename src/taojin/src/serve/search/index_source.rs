@@ -18,16 +18,16 @@ const SNIPPET_COLUMNS: usize = 240;
 
 /// Searches the index; where nothing is found, for what was probably meant, if that is allowed.
 pub fn ask(reader: &Reader, wanted: &Wanted) -> Result<FoundList, IndexError> {
-    let found = asked(reader, wanted)?;
+    let (found, final_answer) = asked(reader, wanted)?;
     let meant = found.did_you_mean.clone();
-    let Some(text) = meant.filter(|_| wanted.corrected && found.total == 0) else {
+    let Some(text) = meant.filter(|_| wanted.corrected && !final_answer) else {
         return Ok(found);
     };
     let other = Wanted {
         text: text.clone(),
         ..wanted.clone()
     };
-    let corrected = asked(reader, &other)?;
+    let (corrected, _) = asked(reader, &other)?;
     Ok(match corrected.total {
         0 => found,
         _ => FoundList {
@@ -38,14 +38,20 @@ pub fn ask(reader: &Reader, wanted: &Wanted) -> Result<FoundList, IndexError> {
     })
 }
 
-fn asked(reader: &Reader, wanted: &Wanted) -> Result<FoundList, IndexError> {
+/// Hits, and whether they answer the query, or it is more than plain words: then nothing is put in its place.
+fn asked(reader: &Reader, wanted: &Wanted) -> Result<(FoundList, bool), IndexError> {
     let Parsed { query, notes } = understood(reader, wanted);
     let highlighter = Highlighter::new(&query, &reader.analyzer().dictionary());
     let found = reader.search(&query)?;
     let did_you_mean = reader.correction(&query, found.strict)?;
+    let plain = query
+        .words
+        .split_whitespace()
+        .eq(wanted.text.split_whitespace());
+    let final_answer = found.strict || !plain;
     let facets = found.facets.unwrap_or_default();
     let sites = facets.sites.into_iter();
-    Ok(FoundList {
+    let list = FoundList {
         total: found.total as u64,
         hits: found
             .documents
@@ -59,7 +65,8 @@ fn asked(reader: &Reader, wanted: &Wanted) -> Result<FoundList, IndexError> {
         searched_instead: None,
         synonyms: reader.expanded(&query),
         notes,
-    })
+    };
+    Ok((list, final_answer))
 }
 
 /// The query for the index that a search stands for, and what should be said about it.
