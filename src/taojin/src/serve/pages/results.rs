@@ -8,13 +8,13 @@ use super::chips::{chips, period_names};
 use super::html::Html;
 use super::lang::Lang;
 use super::moment::Moment;
-use super::sentences::{fill, grouped};
+use super::searched::{also, instead, outlets, refined};
+use super::sentences::grouped;
 use super::view::{Choice, Chrome, address, kept, link, outward, title};
 use crate::serve::config::{Config, PAGE_HITS};
 use crate::serve::search::param_error::echo;
 use crate::serve::search::params::Params;
 use crate::serve::search::source::{Found, FoundList};
-use taojin_search::analyze::Expanded;
 use taojin_search::index::Sort;
 use taojin_search::query::{MAX_QUERY_CHARS, Note};
 
@@ -22,11 +22,6 @@ use taojin_search::query::{MAX_QUERY_CHARS, Note};
 const PAGES_AROUND: usize = 4;
 /// Sites shown in the filter; the largest come first.
 const SITES_SHOWN: usize = 20;
-
-/// Synonyms of a word that are named.
-const SYNONYMS_NAMED: usize = 4;
-/// Outlets of reprints that are named with a hit.
-const OUTLETS_NAMED: usize = 3;
 
 /// A hit as shown.
 pub(crate) struct HitView {
@@ -110,21 +105,6 @@ impl ResultsPage {
             });
             Choice::link(text, href)
         };
-        let refined = |term: &String| Choice {
-            label: term.clone(),
-            ..with(
-                &format!("{} {}", params.text, quoted(term))
-                    .trim()
-                    .to_owned(),
-            )
-        };
-        let narrowed = |date: &str| {
-            c.first_page(Params {
-                since: Some(date.to_owned()),
-                until: Some(date.to_owned()),
-                ..params.clone()
-            })
-        };
         ResultsPage {
             first: params.offset + 1,
             beyond: params.offset > 0 && found.total > 0,
@@ -152,8 +132,12 @@ impl ResultsPage {
                     ..params.clone()
                 })
             }),
-            chart: Chart::new(c.t, &found.dates, narrowed),
-            related: found.related.iter().map(refined).collect(),
+            chart: Chart::new(c.t, &found.dates, |date| on_day(&c, params, date)),
+            related: found
+                .related
+                .iter()
+                .map(|term| refined(&c, params, term))
+                .collect(),
             feed: link(&c.base, "/feed.atom", &followed(params)),
             hits,
             c,
@@ -193,34 +177,13 @@ fn note(lang: Lang, note: &Note) -> String {
     }
 }
 
-/// What was searched in place of a query that finds nothing, and the link to the search for what was typed.
-fn instead(c: &Chrome, params: &Params, text: Option<&str>) -> Option<(String, String)> {
-    let values = [("typed", params.text.as_str()), ("text", text?)];
-    let href = c.first_page(Params {
-        uncorrected: true,
+/// The documents of one day, month or year.
+fn on_day(c: &Chrome, params: &Params, date: &str) -> String {
+    c.first_page(Params {
+        since: Some(date.to_owned()),
+        until: Some(date.to_owned()),
         ..params.clone()
-    });
-    Some((fill(c.t.sentences.searched_instead, &values), href))
-}
-
-/// The synonyms that were looked for, and the link to the search without them.
-fn also(c: &Chrome, params: &Params, synonyms: &[Expanded]) -> Option<(String, String)> {
-    let between = c.t.sentences.between;
-    let pair = |Expanded { typed, also }: &Expanded| {
-        let also: Vec<&str> = also
-            .iter()
-            .map(String::as_str)
-            .take(SYNONYMS_NAMED)
-            .collect();
-        c.lang.labelled(typed, &also.join(between))
-    };
-    let pairs: Vec<String> = synonyms.iter().map(pair).collect();
-    let href = c.first_page(Params {
-        as_typed: true,
-        ..params.clone()
-    });
-    let sentence = fill(c.t.sentences.also_searched, &[("pairs", &pairs.join("; "))]);
-    (!pairs.is_empty()).then_some((sentence, href))
+    })
 }
 
 /// The same words without filters.
@@ -274,29 +237,6 @@ fn hit_view(hit: Found, c: &Chrome, params: &Params) -> HitView {
         published: c.moment(hit.published.as_ref()),
         snippet: Html::marked(&hit.snippet),
         cached,
-    }
-}
-
-/// The first outlets by name, and how many others there are.
-fn outlets(sites: &[String], c: &Chrome) -> String {
-    let (named, others) = sites.split_at(sites.len().min(OUTLETS_NAMED));
-    let named: Vec<String> = named.iter().map(|site| c.site(site)).collect();
-    let list = named.join(c.t.sentences.between);
-    match others.len() {
-        0 => list,
-        others => {
-            c.t.counts
-                .more_outlets
-                .with(others as u64, &[("list", &list)])
-        }
-    }
-}
-
-/// A term as a part of a query.
-fn quoted(term: &str) -> String {
-    match term.contains(char::is_whitespace) {
-        true => format!("\"{term}\""),
-        false => term.to_owned(),
     }
 }
 
