@@ -99,6 +99,84 @@ fn the_first_line_counts_and_the_last_one_leads_on() {
 }
 
 #[test]
+fn what_was_meant_and_synonyms_are_searched_and_said() {
+    let index = Index::new();
+    let line = |text: &str, at: usize| {
+        let url = format!("https://b.example/{at}");
+        format!(
+            "{}\n",
+            serde_json::json!({ "url": url, "title": "快讯", "text": text })
+        )
+    };
+    let lines = [
+        line("涪陵页岩气田投产。", 1),
+        line("注入CO2三万吨。", 2),
+        line("注入二氧化碳五万吨。", 3),
+    ];
+    fs::write(index.0.path().join("more.jsonl"), lines.concat()).expect("written");
+    assert!(index.run(&["import", "more.jsonl"]).status.success());
+    let said = |args: &[&str]| {
+        let output = index.run(args);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (hits, note) = said(&["search", "yeyanqi"]);
+    assert!(
+        hits.starts_with("1 hit in ") && hits.contains("页岩气"),
+        "{hits}"
+    );
+    assert!(
+        note.contains("searched for 页岩气 instead (--as-typed does not)"),
+        "{note}"
+    );
+    let (hits, note) = said(&["search", "--as-typed", "yeyanqi"]);
+    assert!(
+        hits.starts_with("0 hits in ") && hits.contains("Did you mean: 页岩气"),
+        "{hits}"
+    );
+    assert!(!note.contains("instead"), "{note}");
+    let (hits, note) = said(&["search", "CO2"]);
+    assert!(hits.starts_with("2 hits in "), "{hits}");
+    assert!(
+        note.contains("co2: also searched for 二氧化碳, 碳酸气"),
+        "{note}"
+    );
+    let (hits, _) = said(&["search", "--no-synonyms", "CO2"]);
+    assert!(hits.starts_with("1 hit in "), "{hits}");
+    let (answer, _) = said(&["search", "--json", "yeyanqi"]);
+    let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+    assert_eq!(answer["searched_instead"], "页岩气");
+}
+
+#[test]
+fn synonyms_of_the_operator_are_checked_and_used() {
+    let index = Index::new();
+    let file =
+        |name: &str, text: &str| fs::write(index.0.path().join(name), text).expect("written");
+    file(
+        "taojin.toml",
+        "data_dir = \"data\"\n[analyze]\nsynonyms = [\"own.txt\"]\n",
+    );
+    file("own.txt", "# ours\n储气库 => 气窖\n注气\n");
+    let wrong = index.run(&["--config", "taojin.toml", "check"]);
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&wrong.stdout),
+        String::from_utf8_lossy(&wrong.stderr)
+    );
+    assert!(!wrong.status.success(), "{said}");
+    assert!(
+        said.contains("synonyms own.txt, line 3: \"注气\" stands alone"),
+        "{said}"
+    );
+    file("own.txt", "地下气窖, 储气库\n");
+    let found = index.run(&["--config", "taojin.toml", "search", "--json", "地下气窖"]);
+    let answer: serde_json::Value = serde_json::from_slice(&found.stdout).expect("JSON");
+    assert_eq!(answer["total"], DOCUMENTS, "{answer}");
+    assert_eq!(answer["synonyms"][0]["also"][0], "储气库");
+}
+
+#[test]
 fn without_an_index_the_next_step_is_said() {
     let dir = tempfile::tempdir().expect("temporary directory");
     let mut command = Command::new(env!("CARGO_BIN_EXE_taojin"));

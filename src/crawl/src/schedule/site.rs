@@ -54,6 +54,8 @@ pub struct Site {
     pub scope: Scope,
     /// Lexicons that its pages are cut with, by name; files in the lexicon directory.
     pub lexicons: Vec<String>,
+    /// Synonyms that searches find as well, by name; files beside the configuration.
+    pub synonyms: Vec<String>,
     /// Pages fetched in one cycle; the rest waits for the next one. No limit if left out.
     pub max_pages_per_cycle: Option<i64>,
     /// Least time between two fetches from one of its hosts, in milliseconds, where it is more than the crawler's own.
@@ -100,6 +102,7 @@ impl Default for Site {
             time_zone: TIME_ZONE.to_owned(),
             scope: Scope::default(),
             lexicons: Vec::new(),
+            synonyms: Vec::new(),
             max_pages_per_cycle: None,
             delay_ms: None,
             parallel_queues: 1,

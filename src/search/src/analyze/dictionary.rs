@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::cut::{self, Word};
 use super::general::{GENERAL, Words, normal_variants};
 use super::lexicon::Lexicon;
+use super::synonyms::Synonyms;
 
 /// Tag of a domain term whose lexicon names none.
 const TERM_TAG: &str = "nz";
@@ -41,12 +42,18 @@ pub struct Dictionary {
     added: Vec<String>,
     tags: Vec<String>,
     version: u64,
+    synonyms: Synonyms,
 }
 
 impl Dictionary {
     /// The general dictionary with the terms of these lexicons, later ones over earlier ones: a line `-term` takes
     /// out a term of an earlier one.
     pub fn new(lexicons: &[Lexicon]) -> Self {
+        Self::with_synonyms(lexicons, Synonyms::default())
+    }
+
+    /// The same with synonyms, whose words are kept whole as well.
+    pub fn with_synonyms(lexicons: &[Lexicon], synonyms: Synonyms) -> Self {
         let mut terms: HashSet<String> = HashSet::new();
         let mut tagged: Vec<(String, String)> = Vec::new();
         for lexicon in lexicons {
@@ -61,6 +68,9 @@ impl Dictionary {
         }
         // Latin and digit runs are words without a dictionary; adding them would cut longer runs.
         tagged.retain(|(text, _)| terms.contains(text) && text.chars().any(cut::is_cjk));
+        let whole = synonyms.words().filter(|word| !terms.contains(*word));
+        let whole = whole.filter(|word| word.chars().all(cut::is_cjk));
+        tagged.extend(whole.map(|word| (word.to_owned(), TERM_TAG.to_owned())));
         let (added, tags): (Vec<String>, Vec<String>) = tagged.into_iter().unzip();
         Self {
             words: GENERAL.with(&added),
@@ -70,6 +80,7 @@ impl Dictionary {
             terms,
             added,
             tags,
+            synonyms,
         }
     }
 
@@ -86,6 +97,11 @@ impl Dictionary {
     /// Number of domain terms.
     pub fn term_count(&self) -> usize {
         self.terms.len()
+    }
+
+    /// What else to look for.
+    pub fn synonyms(&self) -> &Synonyms {
+        &self.synonyms
     }
 
     /// Names the set of domain terms: equal sets have equal versions, in any run of the program.
@@ -183,14 +199,19 @@ pub struct Analyzer {
 #[derive(Debug)]
 enum Current {
     Made(Arc<Dictionary>),
-    Of(Vec<Lexicon>),
+    Of(Vec<Lexicon>, Synonyms),
 }
 
 impl Analyzer {
     /// Starts with the terms of these lexicons. The dictionary is made when it is first asked for.
     pub fn new(lexicons: &[Lexicon]) -> Self {
+        Self::with_synonyms(lexicons, Synonyms::default())
+    }
+
+    /// The same with synonyms.
+    pub fn with_synonyms(lexicons: &[Lexicon], synonyms: Synonyms) -> Self {
         Self {
-            current: Arc::new(RwLock::new(Current::Of(lexicons.to_vec()))),
+            current: Arc::new(RwLock::new(Current::Of(lexicons.to_vec(), synonyms))),
         }
     }
 
@@ -204,7 +225,9 @@ impl Analyzer {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let dictionary = match &*current {
             Current::Made(dictionary) => Arc::clone(dictionary),
-            Current::Of(lexicons) => Arc::new(Dictionary::new(lexicons)),
+            Current::Of(lexicons, synonyms) => {
+                Arc::new(Dictionary::with_synonyms(lexicons, synonyms.clone()))
+            }
         };
         *current = Current::Made(Arc::clone(&dictionary));
         dictionary

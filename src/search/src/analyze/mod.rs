@@ -10,6 +10,7 @@ mod lexicon;
 mod normalize;
 mod singles;
 mod stop_words;
+mod synonyms;
 #[cfg(test)]
 mod tests;
 mod tokenizer;
@@ -21,11 +22,12 @@ pub use lexicon::{BUILTIN_LEXICONS, Lexicon, LexiconError, Term, edited, term_pr
 pub use normalize::{Normalized, normalize};
 pub use singles::Singles;
 pub use stop_words::is_stop_word;
+pub use synonyms::{Expanded, Synonyms, SynonymsError};
 pub use tokenizer::{GRAMS, SINGLES, tokenizers};
 
 use serde::{Deserialize, Serialize};
 
-/// The lexicon every installation starts with: the domain this program was made for.
+/// The lexicon and the synonyms every installation starts with: the domain this program was made for.
 const DEFAULT_LEXICON: &str = "oil-gas";
 
 /// What text is cut with.
@@ -34,12 +36,15 @@ const DEFAULT_LEXICON: &str = "oil-gas";
 pub struct Config {
     /// Lexicons whose terms are kept whole: the name of a built-in one (`oil-gas`) or a file with one term a line.
     pub lexicons: Vec<String>,
+    /// Words that mean the same: the name of built-in ones (`oil-gas`) or a file with one group a line.
+    pub synonyms: Vec<String>,
 }
 
 impl Default for Config {
     fn default() -> Self {
         Self {
             lexicons: vec![DEFAULT_LEXICON.to_owned()],
+            synonyms: vec![DEFAULT_LEXICON.to_owned()],
         }
     }
 }

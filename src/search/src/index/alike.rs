@@ -1,104 +1,155 @@
-//! Whether two texts are reprints of one. In: their letters. Out: yes or no. Never looks anything up.
+//! Whether two documents are reprints of one. In: their texts. Out: how much they agree, if they do. Never looks
+//! anything up.
 //!
 //! Two texts are reprints when two thirds of them are the same: in runs of five letters, whatever their order (the
 //! coefficient of Ochiai, 1957: common runs over the geometric mean of both counts), or letter by letter in one order,
-//! which outlives edits all over the text, perhaps with its parts moved. Of 500 pairs of articles on one event hardly
-//! any share half. Reports made from one form share everything but their numbers: those are not reprints.
+//! which outlives edits all over the text, perhaps with its parts moved. Documents made from one form share that much
+//! and are not: their titles, their numbers or the names in them differ ([`super::titles`], [`super::subject`]).
 
 use std::cell::OnceCell;
 
-use super::sketch::runs;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::entry::{head, host_of};
+use super::sketch::{letters, runs};
+use super::subject::Subject;
+use super::titles::Titles;
+use crate::analyze::normalize;
+use taojin_extract::Document;
 use taojin_extract::similarity::lcs_step;
 
 /// Runs that two reprints have in common, against the geometric mean of both counts.
 const SHARED_RUNS: f64 = 0.66;
+/// The same under titles that have little in common.
+const SHARED_RUNS_OTHER_TITLE: f64 = 0.7;
+/// The same of what one outlet has under two titles, or anyone under titles of one form.
+const SHARED_RUNS_OTHER_SUBJECT: f64 = 0.95;
 /// Least runs in common against the longer text: more around a quoted text make another one.
 const SHARED_OF_LONGER: f64 = 0.45;
 /// Share of the letters of the longer text that stand in the other in the same order.
-const SHARED_LETTERS: f64 = 0.64;
+const SHARED_LETTERS: f64 = 0.75;
 /// The same when parts of the text may stand elsewhere: chance finds a tenth more.
 const SHARED_MOVED: f64 = 0.78;
+/// The same under titles that have little in common.
+const SHARED_LETTERS_OTHER_TITLE: f64 = 0.82;
+/// Share of runs and share of letters together that tell as much as one of them.
+const SHARED_BOTH: f64 = 1.17;
 /// Runs of five that two reprints share at least: edits of a fifth of all letters leave a fifth of the runs.
 const LEAST_RUNS: f64 = 0.15;
 /// Letters that are compared one by one.
 const COMPARED_LETTERS: usize = 4_000;
-/// Numbers from which on a text's numbers say something.
-const LEAST_NUMBERS: usize = 6;
-/// Share of the numbers that two texts have in common, against that of their runs: edits spoil both alike.
-const NUMBERS_SHARE: f64 = 0.7;
+/// Bytes of a title that are looked at.
+const TITLE_BYTES: usize = 300;
+
+/// What documents are compared by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Text {
+    /// Letters of the text, as [`letters`] gives them.
+    pub(super) letters: Vec<u16>,
+    /// Title in normal form.
+    title: Box<str>,
+    /// Hash of the site's name.
+    site: u64,
+}
+
+impl Text {
+    /// Of a document whose text is this in normal form.
+    pub(super) fn of(document: &Document, normal: &str) -> Self {
+        let title = document.title.as_deref().unwrap_or_default();
+        let host = host_of(&document.url);
+        Self {
+            letters: letters(normal),
+            title: normalize(head(title, TITLE_BYTES)).into(),
+            site: xxh3_64(document.site.as_deref().unwrap_or(&host).as_bytes()),
+        }
+    }
+}
 
 /// A text made ready to be compared with many.
-pub(super) struct Model<'l> {
-    letters: &'l [u16],
+pub(super) struct Model<'t> {
+    text: &'t Text,
     runs: Runs,
-    numbers: Vec<u64>,
+    subject: OnceCell<Subject>,
     places: OnceCell<Places>,
 }
 
-impl<'l> Model<'l> {
-    /// Of the letters of a text, as [`super::sketch::letters`] gives them.
-    pub(super) fn of(letters: &'l [u16]) -> Self {
+impl<'t> Model<'t> {
+    pub(super) fn of(text: &'t Text) -> Self {
         Self {
-            letters,
-            runs: Runs::of(letters),
-            numbers: numbers(letters),
+            text,
+            runs: Runs::of(&text.letters),
+            subject: OnceCell::new(),
             places: OnceCell::new(),
         }
     }
 
-    /// Whether the text and this one are reprints of one.
-    pub(super) fn is_reprint(&self, other: &[u16]) -> bool {
-        let (common, distinct) = self.runs.common(other);
+    /// How much of the runs two reprints of one share; none where they are not reprints.
+    pub(super) fn agreement(&self, other: &Text) -> Option<f64> {
+        let titles = Titles::of(&self.text.title, &other.title);
+        if titles == Titles::Series {
+            return None;
+        }
+        if self.text.letters == other.letters {
+            return Some(1.0);
+        }
+        let (common, distinct) = self.runs.common(&other.letters);
         let (fewer, more) = ordered(self.runs.distinct, distinct);
         let common = common as f64;
-        if common / more < LEAST_RUNS || !self.same_numbers(&numbers(other), common / fewer) {
+        if common / more < LEAST_RUNS {
+            return None;
+        }
+        let runs = common / (fewer * more).sqrt();
+        let own_title = self.text.site == other.site && titles == Titles::Other;
+        let (least_runs, least_letters) = match titles {
+            Titles::Form => (SHARED_RUNS_OTHER_SUBJECT, None),
+            Titles::Other if own_title => (SHARED_RUNS_OTHER_SUBJECT, None),
+            Titles::Other => {
+                let letters = SHARED_LETTERS_OTHER_TITLE;
+                (SHARED_RUNS_OTHER_TITLE, Some((letters, letters, 2.0)))
+            }
+            _ => {
+                let letters = (SHARED_LETTERS, SHARED_MOVED, SHARED_BOTH - runs);
+                (SHARED_RUNS, Some(letters))
+            }
+        };
+        let same_runs = common / more >= SHARED_OF_LONGER && runs >= least_runs;
+        let same = same_runs || least_letters.is_some_and(|least| self.same_letters(other, least));
+        let subject = || self.subject.get_or_init(|| Subject::of(&self.text.letters));
+        let other_subject = || subject().is_other(&Subject::of(&other.letters), runs);
+        (same && !other_subject()).then_some(runs)
+    }
+
+    /// Whether the longest common subsequence of the letters is so much of the longer text: as they stand; with the
+    /// other text read twice, which has its halves in either order; or as they stand, with what the runs say. Texts of
+    /// few different letters have most of them in common by chance.
+    fn same_letters(&self, other: &Text, (straight, moved, both): (f64, f64, f64)) -> bool {
+        let (own, other) = (beginning(&self.text.letters), beginning(&other.letters));
+        if !is_chinese(own) || !is_chinese(other) {
             return false;
         }
-        let same_runs =
-            common / more >= SHARED_OF_LONGER && common / (fewer * more).sqrt() >= SHARED_RUNS;
-        same_runs || self.same_letters(other)
-    }
-
-    /// Whether the numbers outlived as well as the runs did.
-    fn same_numbers(&self, other: &[u64], runs: f64) -> bool {
-        let (fewer, _) = ordered(self.numbers.len(), other.len());
-        let common = self.numbers.iter();
-        let common = common.filter(|number| other.binary_search(number).is_ok());
-        fewer < LEAST_NUMBERS as f64 || common.count() as f64 / fewer >= runs * NUMBERS_SHARE
-    }
-
-    /// Whether the longest common subsequence of the letters is most of the longer text. Read twice, the other text
-    /// has its halves in either order.
-    fn same_letters(&self, other: &[u16]) -> bool {
-        let (own, other) = (head(self.letters), head(other));
         let (_, more) = ordered(own.len(), other.len());
         let places = self.places.get_or_init(|| Places::of(own));
         let rows = places.rows(other);
         let mut unmatched = vec![u64::MAX; places.words];
         let mut share = || places.matched(&rows, &mut unmatched) as f64 / more;
-        share() >= SHARED_LETTERS || share() >= SHARED_MOVED
+        share() >= straight.min(both) || share() >= moved
     }
 }
 
-fn head(letters: &[u16]) -> &[u16] {
+/// Whether at least half of the letters are Chinese characters.
+fn is_chinese(letters: &[u16]) -> bool {
+    let chinese = letters
+        .iter()
+        .filter(|letter| (0x4E00..=0x9FFF).contains(*letter));
+    chinese.count() * 2 >= letters.len()
+}
+
+fn beginning(letters: &[u16]) -> &[u16] {
     letters.get(..COMPARED_LETTERS).unwrap_or(letters)
 }
 
 fn ordered(a: usize, b: usize) -> (f64, f64) {
     (a.min(b).max(1) as f64, a.max(b).max(1) as f64)
-}
-
-/// Different numbers of two and more digits, in order.
-fn numbers(letters: &[u16]) -> Vec<u64> {
-    let digit = |letter: &u16| letter.wrapping_sub(u16::from(b'0')) < 10;
-    let all = letters.split(|letter| !digit(letter));
-    let longer = all.filter(|number| number.len() > 1);
-    // A leading digit of its own keeps 07 apart from 7.
-    let value = |value: u64, digit: &u16| value.wrapping_mul(11).wrapping_add(u64::from(*digit));
-    let mut numbers: Vec<u64> = longer.map(|n| n.iter().fold(1, value)).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
 }
 
 /// The different runs of a text: a table with open addressing.

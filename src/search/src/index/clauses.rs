@@ -42,6 +42,8 @@ pub(super) struct Builder<'a> {
     pub(super) dictionary: Arc<Dictionary>,
     pub(super) config: &'a Config,
     pub(super) demand: Demand,
+    /// Without synonyms.
+    pub(super) as_typed: bool,
     pub(super) stop: &'a Stop,
 }
 

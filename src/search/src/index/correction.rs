@@ -1,5 +1,5 @@
-//! What was probably meant. In: a query that no document fits as it stands. Out: one that some do: misspelled words
-//! replaced by what sounds or looks like them, in the lexicons or in the nearest documents. Never replaces a word
+//! What was probably meant. In: a query that no document fits as it stands. Out: one that some do: pinyin and misspelled
+//! words replaced by what sounds or looks like them, in the lexicons or in the nearest documents. Never replaces a word
 //! that some document has.
 
 use std::collections::HashMap;
@@ -27,6 +27,11 @@ impl Reader {
     pub fn correction(&self, query: &Query, strict: bool) -> Result<Option<String>, IndexError> {
         let typed = typed(query);
         let pieces: Vec<&str> = typed.split_whitespace().collect();
+        // Syllables may be typed apart: `ye yan qi`.
+        let letters = typed.replace([' ', '\''], "");
+        if !strict && let Some(text) = self.spelt(&letters)? {
+            return Ok(Some(text));
+        }
         if pieces.is_empty() || pieces.len() > MAX_PIECES {
             return Ok(None);
         }
@@ -62,9 +67,28 @@ impl Reader {
         Ok(self.search(&query)?.total)
     }
 
+    /// What letters that no document has are in pinyin: of terms that sound alike the one with most documents.
+    fn spelt(&self, letters: &str) -> Result<Option<String>, IndexError> {
+        let readings = self.terms().spelt(letters);
+        if readings.is_empty() || self.count(letters)? > 0 {
+            return Ok(None);
+        }
+        let mut best: Option<(usize, String)> = None;
+        for text in readings {
+            let documents = self.count(&text)?;
+            if documents > best.as_ref().map_or(0, |(most, _)| *most) {
+                best = Some((documents, text));
+            }
+        }
+        Ok(best.map(|(_, text)| text))
+    }
+
     /// What stands in documents where this piece should stand.
     fn replaced(&self, piece: &str, strict: bool) -> Result<Option<String>, IndexError> {
         let terms = self.terms();
+        if let Some(text) = self.spelt(piece)? {
+            return Ok(Some(text));
+        }
         let sounding = terms.sounding(piece);
         if (strict && sounding.is_none()) || self.count(piece)? > 0 {
             return Ok(None);

@@ -3,19 +3,18 @@
 
 use std::sync::Arc;
 
-use tantivy::collector::{DocSetCollector, TopDocs};
+use tantivy::collector::TopDocs;
 use tantivy::query::{Query as TantivyQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, Term};
 
-use super::clauses::group_query;
+use super::alike::Text;
+use super::entry::Entry;
 use super::reader::identity;
-
 use super::reprints::{Placed, REMEMBERED, Reprints};
 use super::schema::{FINGERPRINT_FIELD, Fields, GROUP_FIELD, SEQ_FIELD, SKETCH_FIELD};
 use super::sketch::Sketch;
-use super::source::{DocumentSource, StoredDocument};
-use crate::analyze::normalize;
+use super::source::DocumentSource;
 
 /// What is known of reprints while an index is written.
 pub(super) struct Grouping {
@@ -51,7 +50,7 @@ impl Grouping {
     /// The group of a document whose text is this in normal form; none for a text too short to tell.
     pub(super) fn place(
         &mut self,
-        fingerprint: u64,
+        entry: &Entry<'_>,
         normal: &str,
     ) -> tantivy::Result<Option<Placed>> {
         if self.stale {
@@ -64,9 +63,10 @@ impl Grouping {
             // What cannot be read is not compared: the document is then a group of its own.
             let seq = seq_of(&searcher, fields, wanted)?;
             let stored = documents.get(wanted, seq).ok()??;
-            Some(normalize(&stored.document.text).into_owned())
+            Some(Text::of(&stored.document, &stored.entry().body()))
         };
-        Ok(self.reprints.place(fingerprint, normal, read))
+        let text = Text::of(entry.document, normal);
+        Ok(self.reprints.place(entry.fingerprint, text, read))
     }
 
     /// A document is deleted, or comes again.
@@ -74,25 +74,9 @@ impl Grouping {
         self.reprints.forget(fingerprint);
     }
 
-    /// After a commit: documents of groups that turned out to be one with another, and the group they belong to.
-    pub(super) fn committed(&mut self) -> tantivy::Result<Vec<(StoredDocument, u64)>> {
+    /// After a commit: what it wrote can be read.
+    pub(super) fn committed(&mut self) {
         self.stale = true;
-        let mut moved = Vec::new();
-        for (from, to) in self.reprints.take_merged() {
-            if std::mem::take(&mut self.stale) {
-                self.committed.reload()?;
-            }
-            let searcher = self.committed.searcher();
-            let members = group_query(&self.fields, from);
-            for at in searcher.search(&*members, &DocSetCollector)? {
-                let (fingerprint, seq) = identity(&searcher, at)?;
-                // What is gone meanwhile is taken out by its own change, and what cannot be read stays where it is: one
-                // damaged document must not stop the commits of all others.
-                let stored = self.documents.get(fingerprint, seq).ok().flatten();
-                moved.extend(stored.map(|stored| (stored, to)));
-            }
-        }
-        Ok(moved)
     }
 }
 

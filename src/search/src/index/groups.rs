@@ -1,10 +1,10 @@
 //! Reprints as one hit. In: ranked documents. Out: the same with one document for each group of reprints, the
-//! original or earliest one, and with the first page shared among sites. Never changes which documents fit.
+//! one that fits the query best, and with the first page shared among sites. Never changes which documents fit.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use tantivy::collector::{Count, DocSetCollector};
+use tantivy::collector::DocSetCollector;
 use tantivy::query::{BooleanQuery, Query as TantivyQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, Searcher, SegmentReader, Term};
@@ -27,7 +27,10 @@ const HITS_OF_A_SITE: usize = 3;
 /// Another site's hit moves up only if its score is this share of the one it passes: variety, not worse hits.
 const WORTH_SHARE: f32 = 0.6;
 
-/// What decides which reprint stands for the others: the least.
+/// Outlets named with a hit: a line has room for a few, a program for all but the most copied.
+const OUTLETS: usize = 20;
+
+/// What decides which reprint stands first in a list of them: the least.
 type Precedence = (i64, bool, i64, i64, DocAddress);
 
 impl Reader {
@@ -93,13 +96,11 @@ impl Reader {
         Ok(ranking)
     }
 
-    /// A ranked document as it is shown: with its reprints counted, and when they are one hit, the original of them; none
-    /// if it is gone meanwhile.
+    /// A ranked document as it is shown, with its reprints counted; none if it is gone meanwhile.
     pub(super) fn shown(
         &self,
         searcher: &Searcher,
         built: &dyn TantivyQuery,
-        query: &Query,
         ranked: Ranked,
     ) -> Result<Option<FoundDocument>, IndexError> {
         let failed = |e: tantivy::TantivyError| self.failed(e);
@@ -107,33 +108,50 @@ impl Reader {
             Some(group) => Some(group),
             None => group_of(searcher, ranked.at).map_err(failed)?,
         };
-        let mut at = ranked.at;
-        let mut duplicates = 0;
-        if let Some(group) = group {
-            let term = Term::from_field_u64(self.fields.group, group);
-            if searcher.doc_freq(&term).map_err(failed)? > 1 {
-                let members: Vec<Box<dyn TantivyQuery>> =
-                    vec![group_query(&self.fields, group), built.box_clone()];
-                let members = BooleanQuery::intersection(members);
-                if query.grouped {
-                    let found = searcher
-                        .search(&members, &DocSetCollector)
-                        .map_err(failed)?;
-                    duplicates = found.len().saturating_sub(1);
-                    at = first_of(searcher, found).map_err(failed)?.unwrap_or(at);
-                } else {
-                    let found = searcher.search(&members, &Count).map_err(failed)?;
-                    duplicates = found.saturating_sub(1);
-                }
+        let others = match group {
+            Some(group) => self.others(searcher, built, group, ranked.at),
+            None => Ok(Vec::new()),
+        };
+        let others = others.map_err(failed)?;
+        let mut outlets: Vec<String> = Vec::new();
+        for (_, _, _, _, at) in &others {
+            let site = site_of(searcher, *at).map_err(failed)?;
+            if outlets.len() < OUTLETS && !outlets.contains(&site) {
+                outlets.push(site);
             }
         }
-        let stored = self.load(searcher, at)?;
+        let stored = self.load(searcher, ranked.at)?;
         Ok(stored.map(|stored| FoundDocument {
             score: ranked.score,
             group,
-            duplicates: duplicates as u64,
+            duplicates: others.len() as u64,
+            outlets,
             stored,
         }))
+    }
+
+    /// The other documents of a group that fit, the original or earliest first.
+    fn others(
+        &self,
+        searcher: &Searcher,
+        built: &dyn TantivyQuery,
+        group: u64,
+        shown: DocAddress,
+    ) -> tantivy::Result<Vec<Precedence>> {
+        let term = Term::from_field_u64(self.fields.group, group);
+        if searcher.doc_freq(&term)? < 2 {
+            return Ok(Vec::new());
+        }
+        let members = vec![group_query(&self.fields, group), built.box_clone()];
+        let members = BooleanQuery::intersection(members);
+        let mut others = Vec::new();
+        for at in searcher.search(&members, &DocSetCollector)? {
+            if at != shown {
+                others.push(precedence(searcher, at)?);
+            }
+        }
+        others.sort_unstable();
+        Ok(others)
     }
 }
 
@@ -158,21 +176,6 @@ fn group_of(searcher: &Searcher, at: DocAddress) -> tantivy::Result<Option<u64>>
         .fast_fields()
         .column_opt::<u64>(GROUP_FIELD)?;
     Ok(column.and_then(|column| column.first(at.doc_id)))
-}
-
-/// The document that stands for the others.
-fn first_of(
-    searcher: &Searcher,
-    members: impl IntoIterator<Item = DocAddress>,
-) -> tantivy::Result<Option<DocAddress>> {
-    let mut best: Option<Precedence> = None;
-    for at in members {
-        let here = precedence(searcher, at)?;
-        if best.is_none_or(|best| here < best) {
-            best = Some(here);
-        }
-    }
-    Ok(best.map(|(_, _, _, _, at)| at))
 }
 
 /// The earliest day comes first (the day of its fetch where a document has no date), on one day a document that

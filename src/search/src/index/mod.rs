@@ -33,11 +33,14 @@ mod sites;
 mod sketch;
 mod source;
 mod stop;
+mod subject;
 mod suggest;
 mod synced;
+mod synonyms;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod titles;
 mod writer;
 
 use std::path::PathBuf;
@@ -64,6 +67,7 @@ pub use site_titles::SiteTitles;
 pub use source::{DocumentSource, MemoryDocuments, SourceError, StoredDocument};
 pub use stop::{MAX_SINGLE_CHARACTERS, Stop};
 pub use suggest::{Suggested, Suggestion};
+pub(crate) use synonyms::expanded;
 pub use writer::Writer;
 
 /// Why the index cannot be opened, written or searched.

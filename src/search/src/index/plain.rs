@@ -40,10 +40,10 @@ const MAX_EXACT_CHARS: usize = 64;
 pub(super) const TIER: f32 = 8_192.0;
 
 /// A content word of a query.
-struct Unit {
-    query: Boxed,
+pub(super) struct Unit {
+    pub(super) query: Boxed,
     /// How rare it is: the logarithm of all documents through those that have it.
-    weight: f32,
+    pub(super) weight: f32,
 }
 
 impl Builder<'_> {
@@ -59,7 +59,11 @@ impl Builder<'_> {
         let normal = normalize(text);
         let words = self.dictionary.words(&normal);
         let units = self.units(&normal, &words, target)?;
-        let mut by = self.ranking(&normal, &words, target, tiers);
+        let mut by = self.ranking(&normal, &words, target);
+        by.extend(self.synonym_ranking(&normal, &words, target));
+        if tiers {
+            by.extend(self.tiers(normal.trim()));
+        }
         if (2..=MAX_LISTED_WORDS).contains(&units.len()) {
             let all = units.iter().map(|unit| (unit.query.box_clone(), 1.0));
             let all = AtLeast::new(all.collect(), units.len() as f32);
@@ -99,7 +103,8 @@ impl Builder<'_> {
         one_of(any).map_or_else(|| Box::new(EmptyQuery) as Boxed, unscored)
     }
 
-    fn ranking(&self, normal: &str, words: &[Word], target: Target, tiers: bool) -> Vec<Boxed> {
+    /// What ranks documents by a text in normal form.
+    pub(super) fn ranking(&self, normal: &str, words: &[Word], target: Target) -> Vec<Boxed> {
         let mut terms: Vec<(&str, f32)> = Vec::new();
         let mut phrases: Vec<(&str, f32)> = Vec::new();
         for word in words {
@@ -141,9 +146,6 @@ impl Builder<'_> {
                 any.extend(phrase.map(|phrase| boosted(phrase, weight * boost)));
             }
         }
-        if tiers {
-            any.extend(self.tiers(normal.trim()));
-        }
         any
     }
 
@@ -174,7 +176,16 @@ impl Builder<'_> {
         let mut units: Vec<Unit> = Vec::new();
         let mut seen: Vec<&str> = Vec::new();
         let alone = matches!(gram_phrase(normal), GramPhrase::Single(_));
+        let mut expanded_to = 0;
         for (index, word) in words.iter().enumerate() {
+            if index < expanded_to {
+                continue;
+            }
+            if let Some((count, unit)) = self.synonym_unit(normal, &words[index..], target) {
+                expanded_to = index + count;
+                units.push(unit);
+                continue;
+            }
             if alone || is_stop_word(word.of(normal)) || units.len() == MAX_UNITS {
                 continue;
             }
@@ -197,7 +208,7 @@ impl Builder<'_> {
     }
 
     /// ln(1 + documents / documents with the word); of a longer word its rarest pair stands for it.
-    fn rarity(&self, text: &str, target: Target) -> f32 {
+    pub(super) fn rarity(&self, text: &str, target: Target) -> f32 {
         let documents = |gram: &str| -> u64 {
             let fields = self.texts(target).map(|(pair, _)| match is_single(gram) {
                 true => pair.singles,
@@ -219,7 +230,7 @@ impl Builder<'_> {
     }
 
     /// A word, or a single character where it is a word: elsewhere almost every document has it.
-    fn unit(&self, text: &str, target: Target) -> Option<Boxed> {
+    pub(super) fn unit(&self, text: &str, target: Target) -> Option<Boxed> {
         if !is_single(text) {
             return self.anywhere(text, target);
         }

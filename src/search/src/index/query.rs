@@ -170,6 +170,8 @@ pub struct Query {
     pub matching: Match,
     /// Everything else that was asked for.
     pub groups: Vec<Group>,
+    /// Only the words as typed, without their synonyms.
+    pub as_typed: bool,
     /// Limits.
     pub filter: Filter,
     /// Order.
@@ -252,6 +254,7 @@ impl Default for Query {
             words: String::new(),
             matching: Match::default(),
             groups: Vec::new(),
+            as_typed: false,
             filter: Filter::default(),
             sort: Sort::default(),
             now_ms: 0,

@@ -1,5 +1,7 @@
 //! Terms that go with a result. In: the best documents of a search. Out: the terms and words that many of them
-//! have and few others, domain terms first. Reads the beginning of each document; never the whole result.
+//! have beside what was asked for, and few others have; domain terms first. A word counts where it stands in one sentence
+//! with what was asked for: what else a document speaks of says nothing about that. Reads the beginning of each document;
+//! never the whole result.
 
 use std::collections::HashMap;
 
@@ -9,16 +11,21 @@ use super::entry::head;
 use super::query::Query;
 use super::reader::Reader;
 use super::source::StoredDocument;
+use super::synonyms::expanded;
 use crate::analyze::{
     Dictionary, Normalized, gram_term, is_cjk, is_stop_word, normalize, whole_grams,
 };
 
 /// Best documents looked at: more would take longer than the search itself.
 pub(super) const RELATED_DOCUMENTS: usize = 12;
-/// Bytes of a document looked at: news say what they are about in their first paragraph.
-const HEAD_BYTES: usize = 900;
-/// Least documents of the looked-at that have a term: one or two are chance.
-const LEAST_DOCUMENTS: u32 = 3;
+/// Bytes of a document looked at: some paragraphs of news.
+const HEAD_BYTES: usize = 2_000;
+/// Bytes of its sentences that words are looked for in.
+const SENTENCES_BYTES: usize = 900;
+/// Least documents of the looked-at that have a term: one is chance.
+const LEAST_DOCUMENTS: u32 = 2;
+/// What ends a sentence.
+const ENDS: [char; 6] = ['。', '!', '?', ';', '\n', '；'];
 /// Terms weighed against the whole index; each costs look-ups in every segment.
 const WEIGHED: usize = 40;
 /// Terms given.
@@ -50,7 +57,8 @@ impl Reader {
             .take(RELATED_DOCUMENTS)
             .map(beginning)
             .collect();
-        let mut seen = words_of(&heads, &dictionary);
+        let subjects = subjects(query, &asked, &dictionary);
+        let mut seen = words_of(&heads, &subjects, &dictionary);
         seen.retain(|word, known| known.documents >= least && !repeats(word));
         let weight = |word: &str| match dictionary.is_term(word) {
             true => TERM_WEIGHT,
@@ -104,27 +112,58 @@ fn beginning(stored: &StoredDocument) -> (String, Normalized) {
 /// Every word that can be a term, with the number of documents that have it.
 fn words_of<'t>(
     heads: &'t [(String, Normalized)],
+    subjects: &[String],
     dictionary: &Dictionary,
 ) -> HashMap<&'t str, Seen<'t>> {
     let mut seen: HashMap<&str, Seen> = HashMap::new();
     for (at, (original, normal)) in heads.iter().enumerate() {
-        for word in dictionary.words(normal.text()) {
-            let text = word.of(normal.text());
-            if !is_telling(text) {
-                continue;
-            }
-            let known = seen.entry(text).or_insert_with(|| Seen {
-                documents: 0,
-                last: at,
-                written: as_written(text, original, normal.original(word.start, word.end)),
-            });
-            if known.documents == 0 || known.last != at {
-                known.documents += 1;
-                known.last = at;
+        let text = normal.text();
+        for (start, sentence) in sentences_with(text, subjects) {
+            for word in dictionary.words(sentence) {
+                let known = word.of(sentence);
+                if !is_telling(known) {
+                    continue;
+                }
+                let range = normal.original(start + word.start, start + word.end);
+                let known = seen.entry(known).or_insert_with(|| Seen {
+                    documents: 0,
+                    last: at,
+                    written: as_written(known, original, range),
+                });
+                if known.documents == 0 || known.last != at {
+                    known.documents += 1;
+                    known.last = at;
+                }
             }
         }
     }
     seen
+}
+
+/// The sentences that have one of the subjects, each with the byte that it begins at; without subjects the first ones.
+fn sentences_with<'t>(text: &'t str, subjects: &[String]) -> Vec<(usize, &'t str)> {
+    let (mut found, mut start, mut bytes) = (Vec::new(), 0, 0);
+    for sentence in text.split_inclusive(ENDS) {
+        let about = subjects.is_empty() || subjects.iter().any(|s| sentence.contains(s.as_str()));
+        if about && bytes < SENTENCES_BYTES {
+            bytes += sentence.len();
+            found.push((start, sentence));
+        }
+        start += sentence.len();
+    }
+    found
+}
+
+/// The words that were asked for, in normal form, with their synonyms.
+fn subjects(query: &Query, asked: &str, dictionary: &Dictionary) -> Vec<String> {
+    let words = dictionary
+        .words(asked)
+        .into_iter()
+        .map(|word| word.of(asked));
+    let words = words.filter(|word| is_telling(word) || !asked.contains(char::is_whitespace));
+    let synonyms = expanded(query, dictionary).into_iter().flat_map(|e| e.also);
+    let synonyms = synonyms.map(|other| normalize(&other).into_owned());
+    words.map(str::to_owned).chain(synonyms).collect()
 }
 
 /// In the order of their weights; of equal ones in that of the alphabet.

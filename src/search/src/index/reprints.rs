@@ -1,11 +1,13 @@
 //! Recognising reprints. In: texts in the order they are indexed. Out: for each the group of texts it is a reprint
-//! of, or a new group. Remembers the latest texts only, a bounded number of them, by their sketches; what seems
-//! alike is compared as text ([`super::alike`]). Never changes a text, and never reads the index by itself.
+//! of, or a new group. A text joins the group whose first text it agrees with most: agreeing with one of the others is
+//! not enough, so that no chain of small changes leads from one report to another. Remembers the latest texts only, a
+//! bounded number of them, by their sketches; what seems alike is compared as text ([`super::alike`]). Never changes a
+//! text, and never reads the index by itself.
 
 use std::collections::{HashMap, VecDeque};
 
-use super::alike::Model;
-use super::sketch::{BINS, Sketch, letters};
+use super::alike::{Model, Text};
+use super::sketch::{BINS, Sketch};
 
 /// Texts that are remembered: some days of a large crawl, and about 30 MB.
 pub(super) const REMEMBERED: usize = 100_000;
@@ -48,9 +50,10 @@ pub(super) struct Reprints {
     /// For each bin and value the latest slot.
     latest: Vec<u32>,
     by_fingerprint: HashMap<u64, u32>,
+    /// The text that began each group, while it is remembered.
+    first: HashMap<u64, u64>,
     ages: u64,
     kept: Kept,
-    merged: Vec<(u64, u64)>,
 }
 
 impl Reprints {
@@ -62,57 +65,69 @@ impl Reprints {
             older: Vec::new(),
             latest: Vec::new(),
             by_fingerprint: HashMap::new(),
+            first: HashMap::new(),
             ages: 0,
             kept: Kept::default(),
-            merged: Vec::new(),
         }
     }
 
-    /// Finds the group of a text in normal form and remembers it. `read` gives the text in normal form of a document
-    /// that was committed. None for a text too short to tell.
+    /// Finds the group of a text and remembers it. `read` gives the text of a document that was committed. None for a
+    /// text too short to tell.
     pub(super) fn place(
         &mut self,
         fingerprint: u64,
-        normal: &str,
-        mut read: impl FnMut(u64) -> Option<String>,
+        own: Text,
+        read: impl FnMut(u64) -> Option<Text>,
     ) -> Option<Placed> {
         self.forget(fingerprint);
-        let own = letters(normal);
-        let sketch = Sketch::of(&own)?;
-        let mut found: Vec<(u64, u64)> = Vec::new();
-        let mut model = None;
-        for (shared, slot) in self.candidates(&sketch) {
-            if found.iter().any(|&(_, group)| group == slot.group) {
-                continue;
-            }
-            let model = model.get_or_insert_with(|| Model::of(&own));
-            let alike = match self.kept.get(slot.fingerprint) {
-                Some(other) => model.is_reprint(other),
-                None => match read(slot.fingerprint) {
-                    Some(text) => model.is_reprint(&letters(&text)),
-                    None => shared >= SURELY_SHARED,
-                },
-            };
-            if alike {
-                found.push((slot.age, slot.group));
-            }
-        }
-        // The oldest group stays; what turns out to be the same text is joined to it.
-        found.sort_unstable();
-        let group = found.first().map_or_else(
-            // Changed text makes another group: its old reprints keep theirs.
-            || {
-                let mix = |all: u64, four: u64| all.rotate_left(7) ^ four;
-                sketch.packed().fold(fingerprint, mix)
-            },
-            |&(_, group)| group,
-        );
-        for &(_, other) in found.iter().skip(1) {
-            self.merge(other, group);
-        }
+        let sketch = Sketch::of(&own.letters)?;
+        let group = self.group_of(&own, &sketch, read);
+        // Changed text makes another group: its old reprints keep theirs.
+        let group = group.unwrap_or_else(|| own_group(fingerprint, &sketch));
         self.remember(fingerprint, group, sketch);
         self.kept.keep(fingerprint, own);
         Some(Placed { group, sketch })
+    }
+
+    /// The group whose first text this one agrees with most; of equal ones the oldest.
+    fn group_of(
+        &self,
+        own: &Text,
+        sketch: &Sketch,
+        mut read: impl FnMut(u64) -> Option<Text>,
+    ) -> Option<u64> {
+        let mut model = None;
+        // How much the text agrees with each group that was looked at.
+        let mut groups: Vec<(u64, Option<f64>)> = Vec::new();
+        for (shared, slot) in self.candidates(sketch) {
+            let model = model.get_or_insert_with(|| Model::of(own));
+            if groups.iter().any(|(group, _)| *group == slot.group) {
+                continue;
+            }
+            let first = self.first.get(&slot.group).copied();
+            let first = first.unwrap_or(slot.fingerprint);
+            let agreement = match self.kept.get(first) {
+                Some(other) => model.agreement(other),
+                None => match read(first) {
+                    Some(other) => model.agreement(&other),
+                    None => (shared >= SURELY_SHARED).then_some(shared as f64 / BINS as f64),
+                },
+            };
+            groups.push((slot.group, agreement));
+        }
+        let found = groups
+            .into_iter()
+            .filter_map(|(group, agreement)| Some((agreement?, group)));
+        let age = |group: u64| {
+            let first = self
+                .first
+                .get(&group)
+                .and_then(|first| self.by_fingerprint.get(first));
+            let slot = first.and_then(|at| self.slots.get(*at as usize));
+            slot.map_or(u64::MAX, |slot| slot.age)
+        };
+        let best = found.max_by(|a, b| a.0.total_cmp(&b.0).then(age(b.1).cmp(&age(a.1))));
+        best.map(|(_, group)| group)
     }
 
     /// Remembers a text whose group is known.
@@ -145,6 +160,9 @@ impl Reprints {
             older[bin] = std::mem::replace(head, place);
         }
         self.by_fingerprint.insert(fingerprint, place);
+        if group == own_group(fingerprint, &sketch) {
+            self.first.insert(group, fingerprint);
+        }
     }
 
     /// Forgets a text: it was deleted or comes again.
@@ -155,19 +173,10 @@ impl Reprints {
             && slot.fingerprint == fingerprint
         {
             slot.alive = false;
+            if self.first.get(&slot.group) == Some(&fingerprint) {
+                self.first.remove(&slot.group);
+            }
         }
-    }
-
-    /// The groups that turned out to be one since it was asked last: from, to.
-    pub(super) fn take_merged(&mut self) -> Vec<(u64, u64)> {
-        std::mem::take(&mut self.merged)
-    }
-
-    fn merge(&mut self, from: u64, to: u64) {
-        for slot in self.slots.iter_mut().filter(|slot| slot.group == from) {
-            slot.group = to;
-        }
-        self.merged.push((from, to));
     }
 
     /// Remembered texts that share the most bins.
@@ -208,10 +217,16 @@ impl Reprints {
     }
 }
 
-/// Letters of the latest texts, a bounded number of them.
+/// The group that begins with a text.
+fn own_group(fingerprint: u64, sketch: &Sketch) -> u64 {
+    let mix = |all: u64, four: u64| all.rotate_left(7) ^ four;
+    sketch.packed().fold(fingerprint, mix)
+}
+
+/// The latest texts, a bounded number of letters.
 #[derive(Default)]
 struct Kept {
-    texts: HashMap<u64, (u64, Vec<u16>)>,
+    texts: HashMap<u64, (u64, Text)>,
     /// In the order they came. What came again has a later turn.
     order: VecDeque<(u64, u64)>,
     turns: u64,
@@ -219,18 +234,18 @@ struct Kept {
 }
 
 impl Kept {
-    fn get(&self, fingerprint: u64) -> Option<&[u16]> {
-        let (_, letters) = self.texts.get(&fingerprint)?;
-        Some(letters)
+    fn get(&self, fingerprint: u64) -> Option<&Text> {
+        let (_, text) = self.texts.get(&fingerprint)?;
+        Some(text)
     }
 
-    fn keep(&mut self, fingerprint: u64, mut letters: Vec<u16>) {
-        letters.shrink_to_fit();
+    fn keep(&mut self, fingerprint: u64, mut text: Text) {
+        text.letters.shrink_to_fit();
         self.forget(fingerprint);
         self.turns += 1;
-        self.letters += letters.len();
+        self.letters += text.letters.len();
         self.order.push_back((self.turns, fingerprint));
-        self.texts.insert(fingerprint, (self.turns, letters));
+        self.texts.insert(fingerprint, (self.turns, text));
         while self.letters > KEPT_LETTERS
             && let Some((turn, oldest)) = self.order.pop_front()
         {
@@ -241,8 +256,8 @@ impl Kept {
     }
 
     fn forget(&mut self, fingerprint: u64) {
-        if let Some((_, letters)) = self.texts.remove(&fingerprint) {
-            self.letters -= letters.len();
+        if let Some((_, text)) = self.texts.remove(&fingerprint) {
+            self.letters -= text.letters.len();
         }
     }
 }

@@ -17,10 +17,12 @@ use crate::analyze::{GRAMS, SINGLES};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old
 /// documents would be found differently from new ones.
-pub const FORMAT: u32 = 8;
+pub const FORMAT: u32 = 9;
 /// The last format that kept the documents themselves. It can still be searched while a new index is made.
 pub const LAST_KEEPING_FORMAT: u32 = 6;
 
+/// The format that grouped reprints by chains; the same fields.
+const CHAINED_REPRINTS: u32 = 8;
 /// The format before the field of labels; it can be searched the same way, by all other fields.
 const WITHOUT_LABELS: u32 = 7;
 
@@ -195,10 +197,11 @@ pub(super) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexErro
     }
 }
 
-/// The same for an index that is only searched: one of the two formats before this will do.
+/// The same for an index that is only searched: one of the three formats before this will do.
 pub(super) fn check_readable(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
     let noted = noted_by(dir, index)?;
     match noted.format {
+        CHAINED_REPRINTS if index.schema() == Fields::new().schema => Ok(noted),
         WITHOUT_LABELS if is_without_labels(index) => Ok(noted),
         LAST_KEEPING_FORMAT if index.schema().get_field(KEPT_FIELD).is_ok() => Ok(noted),
         _ => check_format(dir, index),

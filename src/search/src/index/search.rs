@@ -35,6 +35,8 @@ pub struct FoundDocument {
     pub group: Option<u64>,
     /// How many other documents that fit are reprints of the same text.
     pub duplicates: u64,
+    /// The sites of those, each once, the original or earliest first; the first 20.
+    pub outlets: Vec<String>,
     /// The document.
     pub stored: StoredDocument,
 }
@@ -133,7 +135,7 @@ impl Reader {
         let searcher = self.searcher()?;
         let built = self.build(&searcher, query);
         let ranking = self.page(&searcher, built.as_ref(), query)?;
-        let documents = self.all_shown(&searcher, built.as_ref(), query, &ranking)?;
+        let documents = self.all_shown(&searcher, built.as_ref(), &ranking)?;
         let weaker = self.weaker(&searcher, built, query, ranking.total, documents.len())?;
         let facets = match ranking.counts {
             Some(counts) => Some(self.facets(&searcher, query, counts, ranking.best)?),
@@ -152,12 +154,11 @@ impl Reader {
         &self,
         searcher: &Searcher,
         built: &dyn TantivyQuery,
-        query: &Query,
         ranking: &Ranking,
     ) -> Result<Vec<FoundDocument>, IndexError> {
         let mut documents = Vec::with_capacity(ranking.documents.len());
         for ranked in &ranking.documents {
-            documents.extend(self.shown(searcher, built, query, *ranked)?);
+            documents.extend(self.shown(searcher, built, *ranked)?);
         }
         Ok(documents)
     }
@@ -187,7 +188,7 @@ impl Reader {
             .builder(searcher, query, Demand::Pairs)
             .but_not(&less, fitting);
         let ranking = self.page(searcher, built.as_ref(), &less)?;
-        let documents = self.all_shown(searcher, built.as_ref(), &less, &ranking)?;
+        let documents = self.all_shown(searcher, built.as_ref(), &ranking)?;
         let total = ranking.total;
         Ok((total > 0).then_some(Weaker { total, documents }))
     }
@@ -209,6 +210,7 @@ impl Reader {
             dictionary: self.analyzer().dictionary(),
             config: self.config(),
             demand,
+            as_typed: query.as_typed,
             stop: &query.stop,
         }
     }

@@ -8,6 +8,12 @@ use crate::analyze::{Dictionary, is_cjk};
 
 /// Longest term that is looked for by its sound, in characters.
 const MAX_SOUNDING_CHARS: usize = 10;
+/// Longest text that is read as pinyin, in letters.
+const MAX_SPELT_LETTERS: usize = 48;
+/// Terms that it may be, one behind the other.
+const MAX_SPELT_TERMS: usize = 3;
+/// Readings of one text that are tried.
+const MOST_SPELT: usize = 8;
 /// Likeness (Jaro-Winkler) at which a Latin word is taken for another.
 const LEAST_LIKENESS: f64 = 0.88;
 
@@ -23,7 +29,7 @@ struct Typed {
 pub(super) struct Terms {
     pub(super) version: u64,
     all: Vec<Typed>,
-    by_sound: HashMap<String, usize>,
+    by_sound: HashMap<String, Vec<usize>>,
 }
 
 impl Terms {
@@ -38,10 +44,11 @@ impl Terms {
                 syllables: pinyin::syllables(text),
             })
             .collect();
-        let mut by_sound = HashMap::new();
+        let mut by_sound: HashMap<String, Vec<usize>> = HashMap::new();
         for (index, term) in all.iter().enumerate() {
             if term.text.chars().all(is_cjk) {
-                by_sound.entry(term.syllables.clone()).or_insert(index);
+                let alike = by_sound.entry(term.syllables.clone()).or_default();
+                alike.push(index);
             }
         }
         Self {
@@ -81,7 +88,7 @@ impl Terms {
                 let term = self
                     .by_sound
                     .get(&pinyin::syllables(&part))
-                    .and_then(|&index| self.all.get(index))
+                    .and_then(|alike| self.all.get(*alike.first()?))
                     .filter(|term| pinyin::sound_alike(&term.text, &part));
                 let Some(term) = term else { continue };
                 if term.text == part {
@@ -93,6 +100,42 @@ impl Terms {
             }
         }
         None
+    }
+
+    /// The terms that are spelt so in pinyin, one behind the other: `yeyanqi` is 页岩气, `yeyanqichuceng` 页岩气储层. Of
+    /// terms that sound alike all are given.
+    pub(super) fn spelt(&self, letters: &str) -> Vec<String> {
+        if !letters.bytes().all(|b| b.is_ascii_lowercase()) || letters.len() > MAX_SPELT_LETTERS {
+            return Vec::new();
+        }
+        self.spelt_in(letters, MAX_SPELT_TERMS)
+    }
+
+    fn spelt_in(&self, letters: &str, parts: usize) -> Vec<String> {
+        let named = |alike: &Vec<usize>| -> Vec<String> {
+            let terms = alike.iter().filter_map(|at| self.all.get(*at));
+            terms.map(|term| term.text.clone()).collect()
+        };
+        if let Some(alike) = self.by_sound.get(letters) {
+            return named(alike);
+        }
+        // The longest first term decides: what is left must be terms as well.
+        for end in (2..letters.len()).rev().filter(|_| parts > 1) {
+            let Some((head, tail)) = letters.split_at_checked(end) else {
+                continue;
+            };
+            if let Some(alike) = self.by_sound.get(head) {
+                let tails = self.spelt_in(tail, parts - 1);
+                let heads = named(alike).into_iter();
+                let both =
+                    heads.flat_map(|head| tails.iter().map(move |tail| format!("{head}{tail}")));
+                let both: Vec<String> = both.take(MOST_SPELT).collect();
+                if !both.is_empty() {
+                    return both;
+                }
+            }
+        }
+        Vec::new()
     }
 
     /// A term that looks like the text: a character or two are others, or a letter is missing or too much.

@@ -19,7 +19,6 @@ use super::left_out::{AllLeftOut, LeftOut, PutAside};
 use super::leftovers::remove_leftovers;
 use super::reprints::Placed;
 use super::schema::{FORMAT, Fields, Noted, PROGRAM, check_format, refuse_newer, unreadable};
-use super::sketch::{Sketch, letters};
 use super::source::DocumentSource;
 use super::synced::Synced;
 use super::{Config, IndexError};
@@ -142,7 +141,7 @@ impl Writer {
         let placed = match entry.document.kind {
             // A list of headlines is nobody's reprint.
             Kind::Hub => Ok(None),
-            _ => self.grouping.place(entry.fingerprint, &body),
+            _ => self.grouping.place(entry, &body),
         };
         let placed = placed.map_err(|e| self.failed(e))?;
         self.replace(entry, &body, placed)?;
@@ -219,22 +218,6 @@ impl Writer {
 
     /// Makes everything so far durable and visible, and notes that all changes up to `seq` are in it.
     pub fn commit(&mut self, seq: u64) -> Result<(), IndexError> {
-        self.commit_once(seq)?;
-        let moved = self.grouping.committed().map_err(|e| self.failed(e))?;
-        if moved.is_empty() {
-            return Ok(());
-        }
-        // Two groups of reprints turned out to be one: rare, and few documents.
-        for (stored, group) in moved {
-            let entry = stored.entry();
-            let body = entry.body();
-            let placed = Sketch::of(&letters(&body)).map(|sketch| Placed { group, sketch });
-            self.replace(&entry, &body, placed)?;
-        }
-        self.commit_once(seq)
-    }
-
-    fn commit_once(&mut self, seq: u64) -> Result<(), IndexError> {
         let noted = Noted {
             seq,
             format: FORMAT,
@@ -248,6 +231,7 @@ impl Writer {
             prepared.commit()
         });
         done.map_err(|e| self.failed(e))?;
+        self.grouping.committed();
         self.last_seq = seq;
         self.is_of_other_version = false;
         Ok(())

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::snippet;
 use super::snippet::Marked;
 use crate::analyze::{Dictionary, Normalized, is_cjk, is_stop_word, normalize, whole_grams};
-use crate::index::{Form, Query};
+use crate::index::{Form, Query, expanded};
 
 /// Bytes of a text that are looked through: about 20,000 characters.
 const MAX_TEXT_BYTES: usize = 64 << 10;
@@ -57,6 +57,11 @@ impl Highlighter {
             }
         }
         plain(&query.words, dictionary, &mut needles, &mut grams);
+        for expanded in expanded(query, dictionary) {
+            for other in &expanded.also {
+                push(&mut needles, normalize(other).trim());
+            }
+        }
         needles.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         needles.truncate(MAX_NEEDLES);
         grams.truncate(MAX_NEEDLES);

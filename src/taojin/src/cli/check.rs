@@ -103,6 +103,8 @@ fn report(context: &Context, loaded: &Loaded, warnings: &[String]) -> anyhow::Re
         "lexicons       {} with {terms} terms",
         lexicons.len()
     ));
+    let synonyms = loaded.synonyms()?.len();
+    output::line(&format!("synonyms       of {synonyms} words"));
     if loaded.sites.is_empty() {
         output::line(&format!(
             "sites          none in {}; add one with: {}",

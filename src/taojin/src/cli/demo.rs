@@ -17,7 +17,6 @@ use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch;
 use taojin_crawl::store;
 use taojin_demo::{self as demo, SHOWCASE, Server, World};
-use taojin_search::analyze::Analyzer;
 
 /// The world of the demo: always the same one.
 const SEED: u64 = 20_160_509;
@@ -270,7 +269,7 @@ fn suggest(place: &Place, seed: Option<&str>) {
 }
 
 async fn show(loaded: &Loaded, listener: TcpListener, place: &Place) -> anyhow::Result<()> {
-    let analyzer = Analyzer::new(&loaded.lexicons()?);
+    let analyzer = loaded.analyzer()?;
     let state = daemon::serve_state(loaded, &analyzer, StatusBoard::of(loaded, None))?;
     let address = listener.local_addr()?;
     output::line(&format!("\nsearch page  http://{address}/"));

@@ -9,7 +9,7 @@ use super::{output, search_words};
 use crate::config::Loaded;
 use crate::documents::open_index;
 use crate::serve::{self, Found, FoundList, LeaveOut, SearchAnswer, SearchHit, Wanted};
-use taojin_search::analyze::Analyzer;
+use taojin_search::analyze::Expanded;
 use taojin_search::index::{self, Match, Query, Reader, SiteTitles};
 
 /// Hits shown when nothing is said.
@@ -47,6 +47,12 @@ pub(crate) struct Args {
     /// Every reprint as a hit of its own (always so with --json)
     #[arg(long)]
     reprints: bool,
+    /// Only the words as typed, without their synonyms
+    #[arg(long)]
+    no_synonyms: bool,
+    /// Search for nothing else where the query finds nothing
+    #[arg(long)]
+    as_typed: bool,
     /// Number of hits
     #[arg(long, default_value_t = DEFAULT_LIMIT)]
     limit: usize,
@@ -104,6 +110,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         explain: args.explain,
         half_life_ms: args.half_life.as_deref().map(half_life).transpose()?,
         grouped: !args.json && !args.reprints,
+        as_typed: args.no_synonyms,
+        corrected: !args.as_typed,
         limit: args.limit,
         offset: args.offset,
         ..narrowed
@@ -160,6 +168,17 @@ pub(super) fn show(reader: &Reader, wanted: &Wanted, window: usize) -> anyhow::R
     found.hits.truncate(wanted.limit);
     for note in &found.notes {
         output::note(&output::printable(&note.to_string()));
+    }
+    if let Some(text) = &found.searched_instead {
+        output::note(&output::printable(&format!(
+            "nothing has \"{}\"; searched for {text} instead (--as-typed does not)",
+            wanted.text
+        )));
+    }
+    for Expanded { typed, also } in &found.synonyms {
+        let also = also.join(", ");
+        let text = format!("{typed}: also searched for {also} (--no-synonyms does not)");
+        output::note(&output::printable(&text));
     }
     print(&found, took_ms, wanted.offset);
     if is_more {
@@ -240,7 +259,7 @@ fn half_life(text: &str) -> Result<i64, Usage> {
 
 /// The index of the data directory, open for searching.
 pub(super) fn open(loaded: &Loaded) -> anyhow::Result<Reader> {
-    let analyzer = Analyzer::new(&loaded.lexicons()?);
+    let analyzer = loaded.analyzer()?;
     let reader = open_index(loaded, &analyzer)?;
     let titles = crate::daemon::titles_of(&loaded.sites);
     Ok(reader.with_titles(SiteTitles::new(move || titles.clone())))
@@ -277,7 +296,11 @@ fn print(found: &FoundList, took_ms: f64, offset: usize) {
             } else {
                 "reprints"
             };
-            let more = format!("and {} {word} (--reprints shows all)", hit.duplicates);
+            let outlets = output::printable(&hit.outlets.join(", "));
+            let more = format!(
+                "and {} {word}: {outlets} (--reprints shows all)",
+                hit.duplicates
+            );
             output::line(&format!("     {}", paint.dim(&more)));
         }
     }

@@ -9,7 +9,6 @@ use super::context::{Context, Usage, runtime};
 use super::output;
 use crate::daemon::{self, StatusBoard};
 use crate::serve::{self, BindError};
-use taojin_search::analyze::Analyzer;
 
 /// Arguments of `serve`.
 #[derive(Debug, clap::Args)]
@@ -39,7 +38,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(listen) = args.listen {
         loaded.config.serve.listen = listen;
     }
-    let analyzer = Analyzer::new(&loaded.lexicons()?);
+    let analyzer = loaded.analyzer()?;
     let _watch = daemon::LexiconWatch::start(&loaded, &analyzer)?;
     let state = daemon::serve_state(&loaded, &analyzer, StatusBoard::of(&loaded, None))?;
     runtime()?.block_on(async {

@@ -27,6 +27,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("name", "\"example\""),
     ("title", "\"西部油气网\""),
     ("lexicons", "[\"oil-gas\"]"),
+    ("synonyms", "[\"oil-gas\"]"),
     ("delay_ms", "2000"),
     ("max_pages_per_cycle", "5000"),
     ("scope.hosts", "[\"www.example.com\"]"),

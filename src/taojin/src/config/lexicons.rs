@@ -1,5 +1,5 @@
-//! Which lexicons are in use. In: the configuration. Out: the lexicons, read anew each time, and the files they are
-//! in, so that a change is seen. Never keeps one.
+//! Which lexicons and synonyms are in use. In: the configuration. Out: these, read anew each time, and the files they
+//! are in, so that a change is seen. Never keeps one.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::read::unreadable;
 use super::{ConfigError, Loaded, Problem};
-use taojin_search::analyze::{Lexicon, LexiconError};
+use taojin_crawl::schedule::Site;
+use taojin_search::analyze::{Analyzer, Lexicon, LexiconError, Synonyms, SynonymsError};
 
 /// Name of the file of accepted terms in the data folder.
 const ACCEPTED: &str = "terms.txt";
@@ -26,7 +27,7 @@ impl Loaded {
                 lexicons.push(Lexicon::parse(&name, &text).map_err(wrong)?);
             }
             Err(e) if e.kind() == ErrorKind::NotFound => {}
-            Err(e) => return Err(no_file(&accepted, &e)),
+            Err(e) => return Err(no_file("lexicons", &accepted, &e)),
         }
         Ok(lexicons)
     }
@@ -38,15 +39,35 @@ impl Loaded {
             let Some(path) = self.lexicon_file(name) else {
                 return Lexicon::builtin(name).map_err(wrong);
             };
-            let text = fs::read_to_string(&path).map_err(|e| no_file(&path, &e))?;
+            let text = fs::read_to_string(&path).map_err(|e| no_file("lexicons", &path, &e))?;
             Lexicon::parse(name, &text).map_err(wrong)
         };
         self.lexicon_names().into_iter().map(read).collect()
     }
 
-    /// Every file that a lexicon in use is read from, also one that is not there yet.
+    /// The synonyms of `[analyze]` and of all sites together.
+    pub fn synonyms(&self) -> Result<Synonyms, ConfigError> {
+        let read = |name: &String| {
+            let wrong = |e: SynonymsError| ConfigError(format!("synonyms = [\"{name}\"]: {e}"));
+            let Some(path) = self.lexicon_file(name) else {
+                return Synonyms::builtin(name).map_err(wrong);
+            };
+            let text = fs::read_to_string(&path).map_err(|e| no_file("synonyms", &path, &e))?;
+            Synonyms::parse(name, &text).map_err(wrong)
+        };
+        let all: Result<Vec<Synonyms>, ConfigError> =
+            self.synonym_names().into_iter().map(read).collect();
+        all.map(Synonyms::merged)
+    }
+
+    /// What text is cut with and searched by: the lexicons and the synonyms.
+    pub fn analyzer(&self) -> Result<Analyzer, ConfigError> {
+        Ok(Analyzer::with_synonyms(&self.lexicons()?, self.synonyms()?))
+    }
+
+    /// Every file that a lexicon or synonyms in use are read from, also one that is not there yet.
     pub fn lexicon_files(&self) -> Vec<PathBuf> {
-        let names = self.lexicon_names().into_iter();
+        let names = self.lexicon_names().into_iter().chain(self.synonym_names());
         let files = names.filter_map(|name| self.lexicon_file(name));
         files.chain([self.accepted_terms()]).collect()
     }
@@ -60,15 +81,26 @@ impl Loaded {
     }
 
     fn lexicon_names(&self) -> Vec<&String> {
-        let mut names: Vec<&String> = self.config.analyze.lexicons.iter().collect();
+        self.names(&self.config.analyze.lexicons, |site| &site.lexicons)
+    }
+
+    fn synonym_names(&self) -> Vec<&String> {
+        self.names(&self.config.analyze.synonyms, |site| &site.synonyms)
+    }
+
+    fn names<'a>(
+        &'a self,
+        own: &'a [String],
+        of_site: impl Fn(&'a Site) -> &'a Vec<String>,
+    ) -> Vec<&'a String> {
         let sites = self.sites.iter().filter(|site| site.enabled);
-        names.extend(sites.flat_map(|site| &site.lexicons));
+        let mut names: Vec<&String> = own.iter().chain(sites.flat_map(of_site)).collect();
         names.sort();
         names.dedup();
         names
     }
 
-    /// A name with a dot or a slash is a file, any other a built-in lexicon.
+    /// A name with a dot or a slash is a file, any other is built in.
     fn lexicon_file(&self, name: &str) -> Option<PathBuf> {
         name.contains(['.', '/']).then(|| self.base().join(name))
     }
@@ -79,7 +111,7 @@ impl Loaded {
     }
 }
 
-fn no_file(path: &Path, error: &std::io::Error) -> ConfigError {
+fn no_file(key: &str, path: &Path, error: &std::io::Error) -> ConfigError {
     let Problem { text, .. } = unreadable(path, error);
-    ConfigError(format!("lexicons = [\"{}\"]: {text}", path.display()))
+    ConfigError(format!("{key} = [\"{}\"]: {text}", path.display()))
 }

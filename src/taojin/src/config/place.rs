@@ -40,7 +40,10 @@ impl Loaded {
             true => self.lexicons(),
             false => self.given_lexicons(),
         };
-        if let Err(error) = lexicons {
+        for error in [lexicons.err(), self.synonyms().err()]
+            .into_iter()
+            .flatten()
+        {
             add(error.to_string());
         }
         found

@@ -63,7 +63,6 @@ use reloading::{Current, pass_on};
 use review::term_search::TermSearch;
 use serving::start_server;
 use taojin_crawl::store::{Follows, Store};
-use taojin_search::analyze::Analyzer;
 use watchdog::{EndedEarly, watch_over};
 use wiring::{Wiring, learner, open_loop};
 
@@ -152,7 +151,7 @@ pub async fn run(
     let data_dir = &loaded.config.data_dir;
     std::fs::create_dir_all(data_dir)
         .with_context(|| format!("data directory {} cannot be made", data_dir.display()))?;
-    let analyzer = Analyzer::new(&loaded.lexicons()?);
+    let analyzer = loaded.analyzer()?;
     let mode = options.mode;
     let forever = mode == Mode::Forever;
     let shared = Arc::new(Shared::new(options.clock));

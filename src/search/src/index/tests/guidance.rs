@@ -176,6 +176,29 @@ fn related_terms_are_those_of_the_result() {
 }
 
 #[test]
+fn related_terms_are_about_what_was_asked_for() {
+    let text = "涪陵页岩气田采用水平井和水力压裂技术。井场噪声降到45分贝。施工车辆改烧柴油。";
+    let mut documents = vec![("甲", None, "页岩气产量", text); 6];
+    documents.extend([("甲", None, "快讯", "国际油价今日产量上升"); 20]);
+    let (_dir, reader) = index(&documents);
+    let query = Query {
+        facets: true,
+        ..Query::plain("页岩气")
+    };
+    let related = reader.search(&query).unwrap().facets.unwrap().related;
+    for about in ["水平井", "水力压裂"] {
+        assert!(related.iter().any(|term| term == about), "{related:?}");
+    }
+    // In all of these documents, and in no sentence about it.
+    for other in ["分贝", "柴油", "噪声", "井场", "车辆"] {
+        assert!(
+            !related.iter().any(|term| term.contains(other)),
+            "{related:?}"
+        );
+    }
+}
+
+#[test]
 fn suggestions_begin_as_typed_in_any_way() {
     let (_dir, reader) = index(&[
         (
@@ -230,6 +253,11 @@ fn what_nobody_wrote_is_corrected() {
         corrected(&literal("新能原汽车")).as_deref(),
         Some("新能源汽车")
     );
+    // Pinyin, in one run, in syllables, and of two terms.
+    for spelt in ["yeyanqi", "YeYanQi", "ye yan qi", "ye'yan'qi"] {
+        assert_eq!(plain(spelt).as_deref(), Some("页岩气"), "{spelt}");
+    }
+    assert_eq!(plain("yeyanqi 开发").as_deref(), Some("页岩气 开发"));
     // A phrase whose words stand apart.
     assert_eq!(
         corrected(&literal("页岩气 上升")).as_deref(),

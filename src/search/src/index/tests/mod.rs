@@ -6,7 +6,9 @@ mod matching;
 mod recovery;
 mod reprints;
 mod scan;
+mod series;
 mod stop;
+mod synonyms;
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};

@@ -46,6 +46,8 @@ time_zone = {}
 
 # Terms of the field, kept whole in search: built-in "oil-gas", or files.
 # lexicons = ["oil-gas"]
+# Words that mean the same: built-in "oil-gas", or files with one group a line (CO2, 二氧化碳).
+# synonyms = ["oil-gas"]
 
 [scope]
 # Hosts of the site: www.example.com, or *.example.com for a domain and all below it.

@@ -334,6 +334,7 @@ fn was(known: &LastKnown) -> Found {
         score: 0.0,
         group: None,
         duplicates: 0,
+        outlets: Vec::new(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Lexicons that change while the program runs. In: the files they are in. Out: a new dictionary in the analyzer
+//! Lexicons and synonyms that change while the program runs. In: the files they are in. Out: a new dictionary in the analyzer
 //! within seconds, for everything that searches. Nothing is indexed again: the index does not depend on lexicons.
 //!
 //! It looks at the files' stamps every second: a few calls of the system, on any file system, whoever changed them.
@@ -67,13 +67,15 @@ impl Watched {
     }
 
     fn reload(&self) {
-        match self.loaded.lexicons() {
-            Ok(lexicons) => {
-                let dictionary = Dictionary::new(&lexicons);
-                tracing::info!(terms = dictionary.term_count(), "lexicons read again");
+        let lexicons = self.loaded.lexicons();
+        match lexicons.and_then(|lexicons| Ok((lexicons, self.loaded.synonyms()?))) {
+            Ok((lexicons, synonyms)) => {
+                let dictionary = Dictionary::with_synonyms(&lexicons, synonyms);
+                let (terms, synonyms) = (dictionary.term_count(), dictionary.synonyms().len());
+                tracing::info!(terms, synonyms, "lexicons and synonyms read again");
                 self.analyzer.replace(dictionary);
             }
-            Err(error) => tracing::error!(%error, "lexicons stay as they were"),
+            Err(error) => tracing::error!(%error, "lexicons and synonyms stay as they were"),
         }
     }
 }
@@ -87,4 +89,39 @@ fn stamps(files: &[PathBuf]) -> Vec<(PathBuf, Stamp)> {
         .iter()
         .map(|path| (path.clone(), stamp(path)))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn changed_synonyms_are_in_use_within_two_seconds_and_wrong_ones_change_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("own.txt");
+        std::fs::write(&file, "LNG, 液化天然气\n").unwrap();
+        let mut config = Config::default();
+        config.data_dir = dir.path().to_owned();
+        config.analyze.synonyms = vec![file.display().to_string()];
+        let loaded = Loaded {
+            config,
+            sites: Vec::new(),
+            file: None,
+        };
+        let analyzer = loaded.analyzer().unwrap();
+        assert_eq!(analyzer.dictionary().synonyms().len(), 2);
+        let _watch = LexiconWatch::start(&loaded, &analyzer).unwrap();
+        std::fs::write(&file, "LNG\n").unwrap();
+        std::thread::sleep(LOOK_EVERY * 3 / 2);
+        assert_eq!(analyzer.dictionary().synonyms().len(), 2);
+        std::fs::write(&file, "LNG, 液化天然气\nCO2, 二氧化碳\n").unwrap();
+        let started = Instant::now();
+        while analyzer.dictionary().synonyms().len() != 4 {
+            assert!(started.elapsed() < LOOK_EVERY * 5, "not read again");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
 }

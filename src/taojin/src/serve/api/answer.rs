@@ -8,6 +8,7 @@ use crate::serve::pages::html::Html;
 use crate::serve::search::params::group_code;
 use crate::serve::search::source::{Found, FoundList, LeaveOut, Offer};
 use taojin_extract::{Document, Meta};
+use taojin_search::analyze::Expanded;
 use taojin_search::index::{DateCount, DateUnit, Dates, Suggested, Suggestion};
 
 /// Answer of `/api/search`.
@@ -34,6 +35,12 @@ pub struct SearchAnswer {
     /// A query that finds something, when no document has the words of this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub did_you_mean: Option<String>,
+    /// The query that was searched in place of one that finds nothing: what it sounds or looks like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub searched_instead: Option<String>,
+    /// Words that were looked for with their synonyms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub synonyms: Vec<SynonymsAnswer>,
     /// Remarks on the query, for example what was searched as text although it looks like a date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -61,6 +68,16 @@ pub struct OfferAnswer {
     /// Documents that it finds.
     #[schema(examples(7))]
     pub total: u64,
+}
+
+/// A word and what was looked for beside it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SynonymsAnswer {
+    /// As it stands in the query, in normal form.
+    #[schema(examples("co2"))]
+    pub typed: String,
+    /// Its synonyms.
+    pub also: Vec<String>,
 }
 
 /// Counts of a whole result.
@@ -176,6 +193,9 @@ pub struct SearchHit {
     /// Why it stands where it does, with `explain=true`: one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
+    /// Sites of those, each once, the original or earliest first; the first 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outlets: Vec<String>,
 }
 
 /// Answer of `/api/docs/{id}`.
@@ -290,6 +310,12 @@ impl SearchAnswer {
                 related: found.related,
             }),
             did_you_mean: found.did_you_mean,
+            searched_instead: found.searched_instead,
+            synonyms: found
+                .synonyms
+                .into_iter()
+                .map(SynonymsAnswer::from)
+                .collect(),
             notes: found.notes.iter().map(ToString::to_string).collect(),
             took_ms: (took_ms * 100.0).round() / 100.0,
             hits: found.hits.into_iter().map(SearchHit::from).collect(),
@@ -308,6 +334,12 @@ impl From<Offer> for OfferAnswer {
             q: offer.text,
             total: offer.total,
         }
+    }
+}
+
+impl From<Expanded> for SynonymsAnswer {
+    fn from(Expanded { typed, also }: Expanded) -> SynonymsAnswer {
+        SynonymsAnswer { typed, also }
     }
 }
 
@@ -369,6 +401,7 @@ impl From<Found> for SearchHit {
             group: hit.group.map(group_code),
             duplicates: hit.duplicates,
             reasons: hit.reasons.iter().map(ToString::to_string).collect(),
+            outlets: hit.outlets,
             // JSON has no infinity; a score of a search without words is none.
             score: if hit.score.is_finite() {
                 hit.score

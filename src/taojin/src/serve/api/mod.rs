@@ -67,6 +67,8 @@ impl From<Failure> for Problem {
         ("half_life" = Option<String>, Query, description = "Age that halves a score for `sort=both`.", example = "7d"),
         ("group" = Option<String>, Query, description = "Only the reprints of one text, the original or earliest first: the `group` of a hit."),
         ("grouped" = Option<bool>, Query, description = "As the web page shows hits: reprints as one hit, the original or earliest for all, and not more than three of the first ten hits from one site if others are nearly as good. `total` still counts every document."),
+        ("synonyms" = Option<String>, Query, description = "`off`: only the words as typed, without their synonyms.", example = "off"),
+        ("corrected" = Option<String>, Query, description = "`off`: nothing else is searched where the query finds nothing.", example = "off"),
         ("facets" = Option<bool>, Query, description = "Count the result by site and date and name related terms."),
         ("limit" = Option<u32>, Query, description = "Most hits to return."),
         ("offset" = Option<u32>, Query, description = "Hits to pass over."),

@@ -96,6 +96,8 @@ pub(crate) struct Labels {
     pub(crate) feed: &'static str,
     pub(crate) topics: &'static str,
     pub(crate) by_date: &'static str,
+    pub(crate) only_typed: &'static str,
+    pub(crate) search_literally: &'static str,
     pub(crate) all_reprints: &'static str,
     pub(crate) suggestions: &'static str,
     pub(crate) term: &'static str,
@@ -210,6 +212,7 @@ pub(crate) struct ParameterLabels {
     pub(crate) matching: &'static str,
     pub(crate) half_life: &'static str,
     pub(crate) group: &'static str,
+    pub(crate) switch: &'static str,
     pub(crate) flag: &'static str,
     pub(crate) sites: &'static str,
     pub(crate) site_name: &'static str,
@@ -223,6 +226,10 @@ pub(crate) struct ParameterLabels {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sentences {
     pub(crate) range: &'static str,
+    /// Between the names of a list.
+    pub(crate) between: &'static str,
+    pub(crate) also_searched: &'static str,
+    pub(crate) searched_instead: &'static str,
     pub(crate) range_folded: &'static str,
     pub(crate) labelled: &'static str,
     pub(crate) remove: &'static str,
@@ -242,6 +249,7 @@ pub(crate) struct Counts {
     pub(crate) documents: Counted,
     pub(crate) results: Counted,
     pub(crate) reprints: Counted,
+    pub(crate) more_outlets: Counted,
     pub(crate) bar: Counted,
     pub(crate) comments: Counted,
     pub(crate) replies: Counted,

@@ -18,6 +18,7 @@ pub(crate) mod operator_labels;
 pub(crate) mod refused;
 pub(crate) mod request;
 pub(crate) mod results;
+pub(crate) mod searched;
 pub(crate) mod sentences;
 pub(crate) mod site;
 pub(crate) mod status;

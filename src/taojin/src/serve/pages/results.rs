@@ -8,6 +8,7 @@ use super::chips::{chips, period_names};
 use super::html::Html;
 use super::lang::Lang;
 use super::moment::Moment;
+use super::searched::{also, instead, outlets, refined};
 use super::sentences::grouped;
 use super::view::{Choice, Chrome, address, kept, link, outward, title};
 use crate::serve::config::{Config, PAGE_HITS};
@@ -65,6 +66,9 @@ pub(crate) struct ResultsPage {
     offers: Vec<Choice>,
     weaker: Option<WeakerView>,
     matches: Vec<Choice>,
+    /// What was searched beside or in place of what was typed, each with the link to the search without it.
+    also: Option<(String, String)>,
+    instead: Option<(String, String)>,
     /// Out of the reprints of one report, back to the result they belong to.
     ungrouped: Option<String>,
     chart: Option<Chart>,
@@ -119,13 +123,6 @@ impl ResultsPage {
             });
             Choice::link(text, href)
         };
-        let narrowed = |date: &str| {
-            c.first_page(Params {
-                since: Some(date.to_owned()),
-                until: Some(date.to_owned()),
-                ..params.clone()
-            })
-        };
         ResultsPage {
             first: params.offset + 1,
             beyond: params.offset > 0 && found.total > 0,
@@ -148,14 +145,20 @@ impl ResultsPage {
             range,
             notes: found.notes.iter().map(|n| note(c.lang, n)).collect(),
             did_you_mean: found.did_you_mean.as_ref().map(with),
+            instead: instead(&c, params, found.searched_instead.as_deref()),
+            also: also(&c, params, &found.synonyms),
             ungrouped: params.group.map(|_| {
                 c.first_page(Params {
                     group: None,
                     ..params.clone()
                 })
             }),
-            chart: Chart::new(c.t, &found.dates, narrowed),
-            related: found.related.iter().map(with).collect(),
+            chart: Chart::new(c.t, &found.dates, |date| on_day(&c, params, date)),
+            related: found
+                .related
+                .iter()
+                .map(|term| refined(&c, params, term))
+                .collect(),
             feed: link(&c.base, "/feed.atom", &followed(params)),
             hits,
             c,
@@ -299,6 +302,15 @@ fn reason(lang: Lang, reason: &Reason) -> String {
     }
 }
 
+/// The documents of one day, month or year.
+fn on_day(c: &Chrome, params: &Params, date: &str) -> String {
+    c.first_page(Params {
+        since: Some(date.to_owned()),
+        until: Some(date.to_owned()),
+        ..params.clone()
+    })
+}
+
 /// The same words without filters.
 fn unfiltered(params: &Params) -> Params {
     Params {
@@ -331,7 +343,9 @@ fn hit_view(hit: Found, c: &Chrome, params: &Params) -> HitView {
             group: Some(group),
             ..params.clone()
         });
-        Choice::link(c.t.counts.reprints.of(hit.duplicates), href)
+        let outlets = outlets(&hit.outlets, c);
+        let values = [("outlets", outlets.as_str())];
+        Choice::link(c.t.counts.reprints.with(hit.duplicates, &values), href)
     });
     HitView {
         reasons: hit.reasons.iter().map(|r| reason(c.lang, r)).collect(),

@@ -125,6 +125,7 @@ pub(crate) fn kept(params: &Params, with_query: bool) -> Vec<(&'static str, Stri
     let mut fields = Vec::new();
     if with_query {
         fields.push(("q", params.text.clone()));
+        fields.extend(params.uncorrected.then(|| ("corrected", "off".to_owned())));
     } else {
         fields.extend(params.since.clone().map(|v| ("since", v)));
         fields.extend(params.until.clone().map(|v| ("until", v)));
@@ -135,6 +136,7 @@ pub(crate) fn kept(params: &Params, with_query: bool) -> Vec<(&'static str, Stri
         fields.push(("sort", sort_code(params.sort).to_owned()));
     }
     fields.extend(match_code(params.matching).map(|code| ("match", code.to_owned())));
+    fields.extend(params.as_typed.then(|| ("synonyms", "off".to_owned())));
     fields.extend(params.lang.map(|l| ("lang", l.code().to_owned())));
     fields
 }

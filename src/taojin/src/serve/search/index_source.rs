@@ -17,14 +17,41 @@ use taojin_search::query::{Note, Parsed, parse, without_dates, without_quotes};
 /// Width of a snippet: three lines of a phone, two of a desktop.
 const SNIPPET_COLUMNS: usize = 240;
 
-/// Searches the index.
+/// Searches the index; where nothing is found, for what was probably meant, if that is allowed.
 pub fn ask(reader: &Reader, wanted: &Wanted) -> Result<FoundList, IndexError> {
+    let (found, final_answer) = asked(reader, wanted)?;
+    let meant = found.did_you_mean.clone();
+    let Some(text) = meant.filter(|_| wanted.corrected && !final_answer) else {
+        return Ok(found);
+    };
+    let other = Wanted {
+        text: text.clone(),
+        ..wanted.clone()
+    };
+    let (corrected, _) = asked(reader, &other)?;
+    Ok(match corrected.total {
+        0 => found,
+        _ => FoundList {
+            searched_instead: Some(text),
+            did_you_mean: None,
+            ..corrected
+        },
+    })
+}
+
+/// Hits, and whether they answer the query, or it is more than plain words: then nothing is put in its place.
+fn asked(reader: &Reader, wanted: &Wanted) -> Result<(FoundList, bool), IndexError> {
     let Parsed { query, mut notes } = understood(reader, wanted);
     let dictionary = reader.analyzer().dictionary();
     let highlighter = Highlighter::new(&query, &dictionary);
     let found = reader.search(&query)?;
     let did_you_mean = reader.correction(&query, found.total > 0)?;
     notes.extend(unknown_sites(reader, &query)?);
+    let plain = query
+        .words
+        .split_whitespace()
+        .eq(wanted.text.split_whitespace());
+    let final_answer = found.total > 0 || !plain;
     let facets = found.facets.unwrap_or_default();
     let sites = facets.sites.into_iter();
     let hits = |documents: Vec<FoundDocument>| -> Vec<Found> {
@@ -40,7 +67,7 @@ pub fn ask(reader: &Reader, wanted: &Wanted) -> Result<FoundList, IndexError> {
         };
         documents.into_iter().map(hit).collect()
     };
-    Ok(FoundList {
+    let list = FoundList {
         total: found.total as u64,
         hits: hits(found.documents),
         weaker: found.weaker.map(|weaker| WeakerList {
@@ -55,8 +82,11 @@ pub fn ask(reader: &Reader, wanted: &Wanted) -> Result<FoundList, IndexError> {
         dates: facets.dates,
         related: facets.related,
         did_you_mean,
+        searched_instead: None,
+        synonyms: reader.expanded(&query),
         notes,
-    })
+    };
+    Ok((list, final_answer))
 }
 
 /// Sites of the query that no document is of. Where one text means several sites, one of them is enough.
@@ -171,6 +201,7 @@ pub fn understood(reader: &Reader, wanted: &Wanted) -> Parsed {
     };
     query.now_ms = wanted.now_ms;
     query.half_life_ms = wanted.half_life_ms.unwrap_or_default();
+    query.as_typed = wanted.as_typed;
     query.grouped = wanted.grouped;
     query.facets = wanted.facets;
     query.stop = wanted.stop.clone();
@@ -229,6 +260,7 @@ fn arrived(reader: &Reader, stored: StoredDocument, highlighter: &Highlighter) -
                 score: 0.0,
                 group: None,
                 duplicates: 0,
+                outlets: Vec::new(),
                 stored,
             },
             highlighter,
@@ -279,6 +311,7 @@ fn hit(found: FoundDocument, highlighter: &Highlighter) -> Found {
         group: found.group,
         duplicates: found.duplicates,
         reasons: Vec::new(),
+        outlets: found.outlets,
     }
 }
 

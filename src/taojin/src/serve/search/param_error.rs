@@ -7,7 +7,7 @@ use crate::serve::pages::sentences::fill;
 /// Characters of a refused value that an error message repeats.
 const ECHO_CHARS: usize = 40;
 /// Names that a search of the web page knows; the API knows all but the last.
-pub(crate) const NAMES: [&str; 15] = [
+pub(crate) const NAMES: [&str; 17] = [
     "q",
     "site",
     "since",
@@ -20,6 +20,8 @@ pub(crate) const NAMES: [&str; 15] = [
     "facets",
     "match",
     "explain",
+    "synonyms",
+    "corrected",
     "limit",
     "offset",
     "lang",
@@ -53,6 +55,8 @@ pub(crate) enum ParamError {
     Group { value: String },
     /// Neither yes nor no.
     Flag { name: &'static str, value: String },
+    /// Neither on nor off.
+    Switch { name: &'static str, value: String },
     /// More sites than one query may name.
     Sites { max: usize },
     /// No site can have such a name.
@@ -78,6 +82,7 @@ impl ParamError {
             ParamError::Sites { .. } | ParamError::SiteName { .. } => "site",
             ParamError::Date { name, .. }
             | ParamError::Flag { name, .. }
+            | ParamError::Switch { name, .. }
             | ParamError::Number { name, .. }
             | ParamError::Oversize { name, .. }
             | ParamError::Repeated { name } => name,
@@ -118,6 +123,9 @@ impl ParamError {
             ParamError::HalfLife { value } => fill(p.half_life, &[("value", value)]),
             ParamError::Group { value } => fill(p.group, &[("value", value)]),
             ParamError::Flag { name, value } => fill(p.flag, &[("name", name), ("value", value)]),
+            ParamError::Switch { name, value } => {
+                fill(p.switch, &[("name", name), ("value", value)])
+            }
             ParamError::Sites { max } => fill(p.sites, &[("max", &number(max))]),
             ParamError::SiteName { max } => fill(p.site_name, &[("max", &number(max))]),
             ParamError::Oversize { name, max } => {

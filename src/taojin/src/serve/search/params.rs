@@ -45,6 +45,10 @@ pub(crate) struct Params {
     pub(crate) group: Option<u64>,
     /// Reprints as one hit and a shared first page, if it was said.
     pub(crate) grouped: Option<bool>,
+    /// Only the words as typed, without their synonyms.
+    pub(crate) as_typed: bool,
+    /// Only what was typed, even if it finds nothing.
+    pub(crate) uncorrected: bool,
     /// Whether counts are wanted beside the hits.
     pub(crate) facets: bool,
     /// What time it is, Unix milliseconds.
@@ -102,6 +106,8 @@ impl Params {
             limit: self.limit,
             offset: self.offset,
             facets,
+            as_typed: self.as_typed,
+            corrected: !self.uncorrected,
             stop: Stop::default(),
         }
     }
@@ -227,6 +233,8 @@ impl Params {
             }
             "group" if !value.is_empty() => self.group = Some(group(value)?),
             "grouped" => self.grouped = Some(flag(name, value)?),
+            "synonyms" => self.as_typed = off(name, value)?,
+            "corrected" => self.uncorrected = off(name, value)?,
             "facets" => self.facets = flag(name, value)?,
             "limit" => self.limit = number(name, value, 1, config.limit_max)?,
             "offset" => self.offset = number(name, value, 0, config.offset_max())?,
@@ -286,6 +294,12 @@ impl Params {
         if let Some(grouped) = self.grouped {
             out.append_pair("grouped", if grouped { "true" } else { "false" });
         }
+        if self.as_typed {
+            out.append_pair("synonyms", "off");
+        }
+        if self.uncorrected {
+            out.append_pair("corrected", "off");
+        }
         if self.offset > 0 {
             out.append_pair("offset", &self.offset.to_string());
         }
@@ -343,6 +357,18 @@ fn flag(name: &'static str, value: &str) -> Result<bool, ParamError> {
         "true" => Ok(true),
         "false" => Ok(false),
         _ => Err(ParamError::Flag {
+            name,
+            value: echo(value),
+        }),
+    }
+}
+
+/// Whether something is switched off.
+fn off(name: &'static str, value: &str) -> Result<bool, ParamError> {
+    match value {
+        "on" => Ok(false),
+        "off" => Ok(true),
+        _ => Err(ParamError::Switch {
             name,
             value: echo(value),
         }),

@@ -2,6 +2,7 @@
 //! places to mark. Never a way to write: a source can only be read.
 
 use taojin_extract::{Document, Meta};
+use taojin_search::analyze::Expanded;
 use taojin_search::index::SiteTitles;
 use taojin_search::index::{Dates, Match, Reason, Sort, Stop, Suggestion};
 use taojin_search::query::Note;
@@ -32,7 +33,7 @@ pub struct Wanted {
     pub now_ms: i64,
     /// Only the reprints of one text, the original or earliest first: a [`Found::group`].
     pub group: Option<u64>,
-    /// As a person wants to read it: reprints as one hit, the original or earliest for all; and at most three of
+    /// As a person wants to read it: reprints as one hit, the one that fits best for all; and at most three of
     /// the first ten hits from one site while another site has one that is nearly as good.
     pub grouped: bool,
     /// Most hits to return.
@@ -41,6 +42,10 @@ pub struct Wanted {
     pub offset: usize,
     /// Whether counts by site and date and related terms are wanted: they cost a look at every hit.
     pub facets: bool,
+    /// Only the words as typed, without their synonyms.
+    pub as_typed: bool,
+    /// Whether a query that finds nothing may be answered by one that sounds or looks like it.
+    pub corrected: bool,
     /// Ends the search when nobody waits for it any more.
     pub stop: Stop,
 }
@@ -75,6 +80,8 @@ pub struct Found {
     pub duplicates: u64,
     /// Why it stands where it does, if that was asked for.
     pub reasons: Vec<Reason>,
+    /// Sites of those, each once, the original or earliest first; the first 20.
+    pub outlets: Vec<String>,
 }
 
 /// Documents that share something with a query but do not match it.
@@ -148,6 +155,10 @@ pub struct FoundList {
     pub related: Vec<String>,
     /// A query that finds something, when no document has the words of this one.
     pub did_you_mean: Option<String>,
+    /// The query that was searched in place of one that finds nothing.
+    pub searched_instead: Option<String>,
+    /// Words that were looked for with their synonyms.
+    pub synonyms: Vec<Expanded>,
     /// Remarks on the query for the person.
     pub notes: Vec<Note>,
 }

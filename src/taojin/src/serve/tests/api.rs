@@ -42,11 +42,31 @@ async fn search_answers_hits_with_escaped_snippets() {
 }
 
 #[tokio::test]
+async fn what_else_was_searched_is_said_and_can_be_switched_off() {
+    let answer = get("/api/search?q=meant").await.json();
+    assert_eq!(answer["searched_instead"], "<b>页岩气");
+    let literal = get("/api/search?q=meant&corrected=off").await.json();
+    assert!(literal.get("searched_instead").is_none() && literal["total"] == 25);
+    let answer = get("/api/search?q=co2").await.json();
+    assert_eq!(answer["synonyms"][0]["typed"], "co2");
+    assert_eq!(answer["synonyms"][0]["also"][0], "<i>二氧化碳");
+    let typed = get("/api/search?q=co2&synonyms=off").await.json();
+    assert!(typed.get("synonyms").is_none());
+    for name in ["synonyms", "corrected"] {
+        let wrong = get(&format!("/api/search?q=co2&{name}=no")).await;
+        assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+        assert!(wrong.body.contains(&format!("{name} must be on or off")));
+    }
+    let copied = get("/api/search?q=copied").await.json();
+    assert_eq!(copied["hits"][0]["outlets"].as_array().unwrap().len(), 5);
+}
+
+#[tokio::test]
 async fn counts_come_only_when_asked_for() {
     let facets = get("/api/search?q=x&facets=true").await.json()["facets"].clone();
     assert_eq!(facets["sites"][0]["documents"], 1_300);
     assert_eq!(facets["dates"]["unit"], "day");
-    assert!(facets["related"].as_array().unwrap().is_empty());
+    assert_eq!(facets["related"][0], "水平井");
     for quiet in ["/api/search?q=x", "/api/search?q=x&facets=false"] {
         let answer = get(quiet).await.json();
         assert!(answer.get("facets").is_none(), "{answer}");

@@ -188,11 +188,31 @@ impl SearchSource for Fake {
                 meta: document.meta,
                 score: 1.5,
                 group: Some(at as u64),
-                duplicates: 0,
                 reasons: Vec::new(),
+                duplicates: if wanted.text == "copied" { 5 } else { 0 },
+                outlets: match wanted.text.as_str() {
+                    "copied" => ["甲", "<b>乙", "丙", "丁", "戊"]
+                        .map(str::to_owned)
+                        .to_vec(),
+                    _ => Vec::new(),
+                },
             }
         });
         let sites = vec![("甲站".to_owned(), 1_300), ("<b>乙</b>".to_owned(), 12)];
+        if wanted.text == "meant" && wanted.corrected {
+            return Ok(FoundList {
+                total: 1,
+                searched_instead: Some("<b>页岩气".to_owned()),
+                ..FoundList::default()
+            });
+        }
+        let synonyms = match wanted.text == "co2" && !wanted.as_typed {
+            true => vec![taojin_search::analyze::Expanded {
+                typed: "co2".to_owned(),
+                also: vec!["<i>二氧化碳".to_owned()],
+            }],
+            false => Vec::new(),
+        };
         let notes = match wanted.text.as_str() {
             "noted" => vec![taojin_search::query::Note::NoDate {
                 piece: "since:<b>".to_owned(),
@@ -218,6 +238,8 @@ impl SearchSource for Fake {
         }
         Ok(FoundList {
             notes,
+            synonyms,
+            related: vec!["水平井".to_owned()],
             total: 25,
             hits: hits.collect(),
             sites: if wanted.facets { sites } else { Vec::new() },

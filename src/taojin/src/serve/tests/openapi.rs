@@ -66,7 +66,7 @@ async fn openapi_describes_what_the_server_does() {
     assert_eq!(schema("q")["maxLength"], 256);
     assert_eq!(schema("limit")["maximum"], 100);
     assert_eq!(schema("offset")["maximum"], 9_900);
-    assert_eq!(parameters.len(), 14);
+    assert_eq!(parameters.len(), 16);
     assert!(parameters.iter().all(|p| p["required"] == false));
     for status in ["400", "500", "503"] {
         let content = &search["responses"][status]["content"][PROBLEM_JSON];

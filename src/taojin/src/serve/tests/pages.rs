@@ -409,3 +409,29 @@ async fn the_status_page_says_how_each_site_fared_in_the_readers_language() {
         (&"failed".into(), &0.into())
     );
 }
+
+#[tokio::test]
+async fn the_page_says_what_else_was_searched_and_who_reprints() {
+    let page = get("/?q=meant&lang=en").await.body;
+    assert!(
+        page.contains("Nothing has “meant”; these have “&#60;b&#62;页岩气”."),
+        "{page}"
+    );
+    assert!(page.contains("q=meant&#38;corrected=off"), "{page}");
+    let page = get("/?q=co2&lang=en").await.body;
+    assert!(
+        page.contains("Also searched: co2: &#60;i&#62;二氧化碳"),
+        "{page}"
+    );
+    assert!(page.contains("q=co2&#38;synonyms=off"), "{page}");
+    let page = get("/?q=copied&lang=zh").await.body;
+    assert!(
+        page.contains("另有 5 篇转载：甲、&#60;b&#62;乙、丙及另外 2 家"),
+        "{page}"
+    );
+    // A related term narrows the query, it does not replace it.
+    assert!(
+        page.contains("q=copied+%E6%B0%B4%E5%B9%B3%E4%BA%95"),
+        "{page}"
+    );
+}

@@ -1,0 +1,237 @@
+//! Words that mean the same. In: text with a group of words on each line, separated by commas; `a, b => c` lets who
+//! asks for `a` or `b` find `c` as well, but not the other way; `#` begins a comment. Out: [`Synonyms`], which say what
+//! else to look for. Never reads a file: who configures synonyms also opens them.
+
+use std::collections::BTreeMap;
+
+use super::cut::Word;
+use super::normalize::normalize;
+
+/// Synonyms that are part of the program: name and text.
+const BUILTIN: &[(&str, &str)] = &[("oil-gas", include_str!("../../../../index/synonyms.txt"))];
+
+/// Longest word in characters: longer ones are sentences.
+const MAX_WORD_CHARS: usize = 40;
+/// Most words of one line: each of them is looked for with every other one.
+const MAX_GROUP: usize = 12;
+/// Most words of one file: they are held in memory.
+const MAX_WORDS: usize = 50_000;
+/// Words that a text may be cut into for one of these: `liquefied natural gas` has three.
+const MAX_PARTS: usize = 5;
+/// Most words looked for beside one: files add up.
+const MAX_OTHERS: usize = 16;
+
+/// Why a text has no synonyms in it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SynonymsError {
+    /// A line is not what it should be.
+    #[error("synonyms {name}, line {line}: {problem}")]
+    Line {
+        /// File, or name of the built-in ones.
+        name: String,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong with it, and how to mend it.
+        problem: String,
+    },
+    /// No synonyms of that name are part of the program.
+    #[error("no built-in synonyms named {0} (there are oil-gas; a file is named by its path)")]
+    Unknown(String),
+}
+
+/// A word and what is looked for beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expanded {
+    /// As it stands in the query, in normal form.
+    pub typed: String,
+    /// The other words, as the file writes them.
+    pub also: Vec<String>,
+}
+
+/// What to look for beside each word.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Synonyms {
+    /// By the word in normal form; in order, so that equal files make equal synonyms.
+    others: BTreeMap<String, Vec<String>>,
+    words: usize,
+}
+
+impl Synonyms {
+    /// Reads the text of a file.
+    pub fn parse(name: &str, text: &str) -> Result<Self, SynonymsError> {
+        let mut synonyms = Self::default();
+        for (at, line) in text.trim_start_matches('\u{FEFF}').lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if line.is_empty() {
+                continue;
+            }
+            let added = group(line).map(|(from, to)| synonyms.add(&from, &to));
+            let full = || format!("more than {MAX_WORDS} words in one file; leave some out");
+            let added = added.and_then(|()| match synonyms.words <= MAX_WORDS {
+                true => Ok(()),
+                false => Err(full()),
+            });
+            added.map_err(|problem| SynonymsError::Line {
+                name: name.to_owned(),
+                line: at + 1,
+                problem,
+            })?;
+        }
+        Ok(synonyms)
+    }
+
+    /// Synonyms that are part of the program.
+    pub fn builtin(name: &str) -> Result<Self, SynonymsError> {
+        let known = BUILTIN.iter().find(|(known, _)| *known == name);
+        known.map_or_else(
+            || Err(SynonymsError::Unknown(name.to_owned())),
+            |(name, text)| Self::parse(name, text),
+        )
+    }
+
+    /// Those of several files together.
+    pub fn merged(all: impl IntoIterator<Item = Self>) -> Self {
+        let mut merged = Self::default();
+        for synonyms in all {
+            merged.words += synonyms.words;
+            for (word, others) in synonyms.others {
+                merged.push(word, others);
+            }
+        }
+        merged
+    }
+
+    /// Words that have synonyms.
+    pub fn len(&self) -> usize {
+        self.others.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.others.is_empty()
+    }
+
+    /// The words that have synonyms, in normal form.
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        self.others.keys().map(String::as_str)
+    }
+
+    /// The longest word with synonyms that begins with a word of a text: how many words of the text it has, and its
+    /// synonyms.
+    pub(crate) fn at<'s>(&'s self, text: &str, words: &[Word]) -> Option<(usize, &'s [String])> {
+        let start = words.first()?.start;
+        (1..=words.len().min(MAX_PARTS)).rev().find_map(|count| {
+            let end = words.get(count - 1)?.end;
+            let others = self.others.get(text.get(start..end)?)?;
+            Some((count, others.as_slice()))
+        })
+    }
+
+    fn add(&mut self, from: &[String], to: &[String]) {
+        self.words += from.len() + to.len();
+        for word in from {
+            let normal = normal(word);
+            let others = to.iter().filter(|other| self::normal(other) != normal);
+            let others: Vec<String> = others.cloned().collect();
+            self.push(normal, others);
+        }
+    }
+
+    fn push(&mut self, word: String, others: Vec<String>) {
+        let known = self.others.entry(word).or_default();
+        for other in others {
+            let new = known.iter().all(|known| normal(known) != normal(&other));
+            if new && known.len() < MAX_OTHERS {
+                known.push(other);
+            }
+        }
+    }
+}
+
+/// The words of a line: who asks for one of the first finds the second as well.
+fn group(line: &str) -> Result<(Vec<String>, Vec<String>), String> {
+    let words = |part: &str| -> Result<Vec<String>, String> {
+        let all = part.split([',', '，', '、']).map(str::trim);
+        all.map(|word| checked(word).map(|()| word.to_owned()))
+            .collect()
+    };
+    let (from, to) = match line.split_once("=>") {
+        Some((from, to)) => (words(from)?, words(to)?),
+        None => {
+            let all = words(line)?;
+            if all.len() < 2 {
+                return Err(format!(
+                    "\"{line}\" stands alone; write at least two words with a comma between them, or word => other"
+                ));
+            }
+            (all.clone(), all)
+        }
+    };
+    match from.len().max(to.len()) {
+        many if many > MAX_GROUP => Err(format!(
+            "{many} words; a line has {MAX_GROUP} at most, write them on several lines"
+        )),
+        _ => Ok((from, to)),
+    }
+}
+
+/// What is wrong with a word, if anything is.
+fn checked(word: &str) -> Result<(), String> {
+    let normal = normal(word);
+    if word.is_empty() {
+        return Err("a word is missing beside a comma or an arrow".to_owned());
+    }
+    if word.contains("=>") {
+        return Err("a line has one arrow at most".to_owned());
+    }
+    if !normal.chars().any(char::is_alphanumeric) {
+        return Err(format!("\"{word}\" has no letter and no digit"));
+    }
+    if normal.chars().count() < 2 {
+        return Err(format!(
+            "\"{word}\" is one character, which is part of very many words; write a word"
+        ));
+    }
+    if normal.chars().count() > MAX_WORD_CHARS {
+        return Err(format!("a word has {MAX_WORD_CHARS} characters at most"));
+    }
+    Ok(())
+}
+
+fn normal(word: &str) -> String {
+    normalize(word).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_line_is_named_with_what_is_wrong() {
+        for (text, line, said) in [
+            ("CO2, 二氧化碳\n天然气", 2, "stands alone"),
+            ("# 气\n\n气, 天然气", 3, "one character"),
+            ("CO2, , 二氧化碳", 1, "a word is missing"),
+            ("CO2 =>", 1, "a word is missing"),
+            ("a1 => b1 => c1", 1, "one arrow"),
+            ("a1,a2,a3,a4,a5,a6,a7,a8,a9,b1,b2,b3,b4", 1, "13 words"),
+            ("——, 二氧化碳", 1, "no letter"),
+        ] {
+            let error = Synonyms::parse("s.txt", text).unwrap_err().to_string();
+            let place = format!("synonyms s.txt, line {line}: ");
+            assert!(error.starts_with(&place) && error.contains(said), "{error}");
+        }
+        assert!(Synonyms::builtin("oil").is_err());
+    }
+
+    #[test]
+    fn files_add_up_and_the_built_in_ones_are_right() {
+        let one = Synonyms::parse("a", "LNG, 液化天然气").unwrap();
+        let two = Synonyms::parse("b", "ＬＮＧ，液化氣").unwrap();
+        let merged = Synonyms::merged([one, two]);
+        assert_eq!(merged.others["lng"], ["液化天然气", "液化氣"]);
+        let builtin = Synonyms::builtin("oil-gas").unwrap();
+        assert!(builtin.len() > 300, "{}", builtin.len());
+        assert_eq!(builtin.others["co2"], ["二氧化碳", "碳酸气"]);
+    }
+}

@@ -1,0 +1,96 @@
+//! Synonyms: what else is found, in which order, and when not.
+
+use super::*;
+use crate::analyze::{Dictionary, Lexicon, Synonyms};
+
+fn analyzer(synonyms: &str) -> Analyzer {
+    let lexicon = Lexicon::builtin("oil-gas").unwrap();
+    Analyzer::with_synonyms(&[lexicon], Synonyms::parse("test", synonyms).unwrap())
+}
+
+/// Documents under 1, 2, 3 …, and a reader with these synonyms.
+fn index(texts: &[&str], analyzer: &Analyzer) -> (tempfile::TempDir, Reader) {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
+    for (n, text) in (1..).zip(texts) {
+        add(
+            &mut writer,
+            n,
+            &document(&format!("https://a.example/{n}"), "快讯", text),
+        );
+    }
+    writer.commit(1).unwrap();
+    writer.close().unwrap();
+    let reader = open_reader(dir.path(), analyzer, &config).unwrap();
+    (dir, reader)
+}
+
+fn found(reader: &Reader, query: &Query) -> Vec<u64> {
+    let found = reader.search(query).unwrap().documents;
+    found.iter().map(|d| d.stored.fingerprint).collect()
+}
+
+#[test]
+fn a_synonym_finds_what_the_word_does_not_and_stands_below_it() {
+    let texts = [
+        "项目每年向地下注入二氧化碳六十万吨，效果良好。",
+        "项目每年向地下注入CO2六十万吨，效果良好。",
+        "项目每年向地下注入清水六十万吨，效果良好。",
+    ];
+    let (_dir, reader) = index(&texts, &analyzer("二氧化碳, CO2, 碳酸气"));
+    // Whichever is typed, however it is written.
+    assert_eq!(found(&reader, &Query::plain("CO2")), [2, 1]);
+    assert_eq!(found(&reader, &Query::plain("ＣＯ２")), [2, 1]);
+    assert_eq!(found(&reader, &Query::plain("二氧化碳")), [1, 2]);
+    // Of a list of words the synonym of one is as good as the word.
+    let listed = reader.search(&Query::plain("注入 CO2")).unwrap();
+    let order = |documents: &[FoundDocument]| -> Vec<u64> {
+        let documents = documents.iter();
+        documents.map(|d| d.stored.fingerprint).collect()
+    };
+    assert_eq!(order(&listed.documents), [2, 1]);
+    assert_eq!(order(&listed.weaker.unwrap().documents), [3]);
+    let expanded = reader.expanded(&Query::plain("注入CO2"));
+    assert_eq!(expanded.len(), 1);
+    assert_eq!(expanded[0].typed, "co2");
+    assert_eq!(expanded[0].also, ["二氧化碳", "碳酸气"]);
+    // Switched off, in quotes or refused it is the word alone.
+    let off = Query {
+        as_typed: true,
+        ..Query::plain("CO2")
+    };
+    assert_eq!(found(&reader, &off), [2]);
+    assert!(reader.expanded(&off).is_empty());
+    let quoted = crate::index::suggest::literal("CO2", Target::Anywhere);
+    assert_eq!(found(&reader, &quoted), [2]);
+}
+
+#[test]
+fn an_arrow_points_one_way_and_words_of_several_parts_are_found() {
+    let texts = [
+        "天然气水合物试采成功。",
+        "可燃冰试采成功。",
+        "Shale gas output rose.",
+    ];
+    let synonyms = "可燃冰 => 天然气水合物 # older name\nshale gas, 页岩气";
+    let (_dir, reader) = index(&texts, &analyzer(synonyms));
+    assert_eq!(found(&reader, &Query::plain("可燃冰")), [2, 1]);
+    assert_eq!(found(&reader, &Query::plain("天然气水合物")), [1]);
+    assert_eq!(found(&reader, &Query::plain("页岩气")), [3]);
+    assert_eq!(
+        reader.expanded(&Query::plain("shale gas"))[0].also,
+        ["页岩气"]
+    );
+}
+
+#[test]
+fn other_synonyms_are_used_at_once() {
+    let texts = ["液化天然气船到港。", "LNG船到港。"];
+    let analyzer = analyzer("");
+    let (_dir, reader) = index(&texts, &analyzer);
+    assert_eq!(found(&reader, &Query::plain("LNG")), [2]);
+    let synonyms = Synonyms::builtin("oil-gas").unwrap();
+    analyzer.replace(Dictionary::with_synonyms(&[], synonyms));
+    assert_eq!(found(&reader, &Query::plain("LNG")), [2, 1]);
+}
