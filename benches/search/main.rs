@@ -2,7 +2,7 @@
 //! of the index, latency through HTTP, reprints; and beside them what tantivy's own words and bigrams give.
 //!
 //! ```sh
-//! cargo bench --bench search -- FOLDER [quality literal index latency clients reprints compare]
+//! cargo bench --bench search -- FOLDER [quality answers literal index latency clients reprints compare]
 //! ```
 //!
 //! FOLDER holds `news.jsonl.gz` (`{"id","text"}` a line), `*_ir.json` (`{"docs":{id:text},"queries":[[id,text,id or
@@ -10,6 +10,7 @@
 
 #![expect(clippy::print_stdout, reason = "figures are what it is run for")]
 
+mod answers;
 mod clients;
 mod collection;
 mod compare;
@@ -22,8 +23,8 @@ use std::path::Path;
 
 use taojin_search::analyze::{Analyzer, Lexicon};
 
-const PARTS: [&str; 7] = [
-    "quality", "literal", "index", "latency", "clients", "reprints", "compare",
+const PARTS: [&str; 8] = [
+    "quality", "answers", "literal", "index", "latency", "clients", "reprints", "compare",
 ];
 
 fn main() {
@@ -46,6 +47,9 @@ fn main() {
     let news = corpus::news(folder);
     if wanted("quality") {
         quality::ranking(folder, scratch.path(), &analyzer, &news);
+    }
+    if wanted("answers") {
+        answers::measure(scratch.path(), &analyzer, &news);
     }
     if ["index", "literal", "latency", "clients"]
         .into_iter()

@@ -60,16 +60,22 @@ pub(crate) fn ranking(folder: &Path, scratch: &Path, analyzer: &Analyzer, news: 
         let dir = scratch.join(&name);
         collection::write(&dir, texts.iter().chain(news.iter().take(noise)));
         let reader = collection::open(&dir, analyzer);
-        let mut scores = Scores::default();
-        for question in &questions {
+        // The second half is for judging: nothing is ever tuned on it.
+        let (mut scores, mut judged) = (Scores::default(), Scores::default());
+        for (at, question) in questions.iter().enumerate() {
             let found = reader.search(&parse(&question.text, &BEIJING).query);
             let found = found.expect("an answer");
             // As a page shows them: what fits, then what fits less.
             let weaker = found.weaker.iter().flat_map(|weaker| &weaker.documents);
             let shown = found.documents.iter().chain(weaker);
-            scores.add(question, shown.map(|d| d.stored.fingerprint));
+            let shown: Vec<u64> = shown.map(|d| d.stored.fingerprint).collect();
+            scores.add(question, shown.iter().copied());
+            if at >= questions.len() / 2 {
+                judged.add(question, shown);
+            }
         }
         println!("{name} (+ {noise} news): taojin {}", scores.line());
+        println!("  its second half: {}", judged.line());
     }
 }
 

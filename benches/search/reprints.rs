@@ -16,10 +16,10 @@ const ALREADY_REPRINTS: f64 = 0.5;
 const LEAST_LETTERS: usize = 100;
 
 /// A pseudo random sequence, the same in every run.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)

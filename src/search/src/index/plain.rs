@@ -72,12 +72,24 @@ impl Builder<'_> {
                 self.config.all_words_bonus,
             )));
         }
-        let fitting = self.fitting(&normal, units, target, demand);
+        // What holds the text as typed holds its words, however a dictionary cuts them there.
+        let exact = match words.len() {
+            0 | 1 => None,
+            _ => self.anywhere(normal.trim(), target),
+        };
+        let fitting = self.fitting(&normal, units, exact, target, demand);
         Some(Box::new(Scored { fitting, by }))
     }
 
     /// What a document must have.
-    fn fitting(&self, normal: &str, units: Vec<Unit>, target: Target, demand: Demand) -> Boxed {
+    fn fitting(
+        &self,
+        normal: &str,
+        units: Vec<Unit>,
+        exact: Option<Boxed>,
+        target: Target,
+        demand: Demand,
+    ) -> Boxed {
         let sum: f32 = units.iter().map(|unit| unit.weight).sum();
         let least = match demand {
             Demand::Asked(Match::All) => sum,
@@ -86,13 +98,7 @@ impl Builder<'_> {
             Demand::Asked(Match::Any) | Demand::Pairs => 0.0,
         };
         let mut any: Vec<(Boxed, f32)> = units.into_iter().map(|u| (u.query, u.weight)).collect();
-        // What holds the text as typed holds its words, however a dictionary cuts them there.
-        if any.len() > 1 {
-            any.extend(
-                self.anywhere(normal.trim(), target)
-                    .map(|exact| (exact, sum)),
-            );
-        }
+        any.extend(exact.map(|exact| (exact, sum)));
         if least > 0.0 {
             return Box::new(AtLeast::new(any, least));
         }
