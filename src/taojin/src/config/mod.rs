@@ -10,6 +10,7 @@ mod problem;
 mod read;
 mod secrets;
 mod values;
+mod weights;
 
 use std::path::PathBuf;
 
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use problem::{ConfigError, Problem};
 pub use read::{load, parse_site, read, read_site, read_sites, site_files};
 pub use values::scope;
+pub use weights::read_weights;
 
 use crate::serve;
 use taojin_crawl::fetch;
