@@ -279,6 +279,7 @@ fn pages_are_judged_with_what_other_sites_teach() {
         (1..4).map(|n| format!("“北坡第{site}井的钻工在{n}月的信里写道，山口的雪还没有化，他们已经把井架立了起来，大家都好。”")).collect()
     };
     let sites = 0..24;
+    let set = |site: usize| if site < 12 { "odd" } else { "odder" };
     for site in sites.clone() {
         let quotes: Vec<String> = quoted(site)
             .iter()
@@ -288,19 +289,64 @@ fn pages_are_judged_with_what_other_sites_teach() {
             "<div class=foot>",
             &format!("<aside>{}</aside><div class=foot>", quotes.concat()),
         );
-        corpus.page("odd", &format!("page-{site}"), &page);
+        corpus.page(set(site), &format!("page-{site}"), &page);
     }
-    let gold = sites.map(|site| {
-        json!({"id": format!("page-{site}"), "url": format!("http://site-{site}.example/a.html"),
-               "text": quoted(site).join("\n")})
-    });
-    corpus.gold("odd", &gold.collect::<Vec<_>>());
-    let f1 = |args: &[&str]| -> f64 {
-        let report: Value = serde_json::from_str(&corpus.done(args)).expect("JSON");
-        report["odd"]["f1"].as_f64().expect("a number")
-    };
+    for half in ["odd", "odder"] {
+        let gold = sites.clone().filter(|site| set(*site) == half).map(|site| {
+            json!({"id": format!("page-{site}"), "url": format!("http://site-{site}.example/a.html"),
+                   "text": quoted(site).join("\n")})
+        });
+        corpus.gold(half, &gold.collect::<Vec<_>>());
+    }
+    let report =
+        |args: &[&str]| -> Value { serde_json::from_str(&corpus.done(args)).expect("JSON") };
+    let f1 = |args: &[&str]| report(args)["odd"]["f1"].as_f64().expect("a number");
     assert!(f1(&[".", "--json"]) < 0.6);
-    assert!(f1(&[".", "--json", "--folds", "2"]) > 0.9);
+    assert!(f1(&[".", "--json", "--folds", "2", "--seed", "7"]) > 0.9);
+    // One set taught by the other, beside the weights of the program.
+    let apart = report(&[".", "--json", "--leave-one-set-out", "--set", "odd"]);
+    let rate = |row: &str| apart["odd"][row]["f1"].as_f64().expect("a number");
+    assert!(rate("unseen") > 0.9 && rate("fitted") < 0.6, "{apart}");
+    assert!(apart.get("odder").is_none());
+
+    // What was learned serves without a compiler, and is the same each time.
+    corpus.done(&[".", "--learn", "one.json"]);
+    corpus.done(&[".", "--learn", "two.json"]);
+    let learned = fs::read_to_string(corpus.file("one.json")).expect("weights");
+    assert_eq!(
+        learned,
+        fs::read_to_string(corpus.file("two.json")).expect("weights")
+    );
+    let weights: Value = serde_json::from_str(&learned).expect("JSON");
+    assert_eq!(weights["sources"][0]["set"], "odd");
+    assert_eq!(weights["sources"][0]["pages"], 12);
+    assert!(f1(&[".", "--json", "--weights", "one.json"]) > 0.9);
+    let config = "[extract]\nweights = \"one.json\"\n";
+    fs::write(corpus.file("taojin.toml"), config).expect("configuration");
+    assert!(f1(&["--config", "taojin.toml", ".", "--json"]) > 0.9);
+    // Pages without a licence teach nothing where one is asked for.
+    let refused = corpus.refused(&[".", "--licensed", "--learn", "three.json"]);
+    assert!(refused.contains("no labelled page"), "{refused}");
+    let readme = "- Source: my pages\n- Licence: CC0 (mine)\n";
+    fs::write(corpus.file("odd/README.md"), readme).expect("README");
+    corpus.done(&[".", "--licensed", "--learn", "three.json"]);
+    let learned = fs::read_to_string(corpus.file("three.json")).expect("weights");
+    let sources = &serde_json::from_str::<Value>(&learned).expect("JSON")["sources"];
+    assert_eq!(sources.as_array().map(Vec::len), Some(1));
+    assert_eq!(sources[0]["licence"], "CC0");
+
+    // A file cut off is refused, wherever it is named.
+    fs::write(corpus.file("one.json"), &learned[..learned.len() / 2]).expect("weights");
+    for args in [
+        &["--weights", "one.json", "."][..],
+        &["--config", "taojin.toml", "."],
+    ] {
+        let refused = corpus.refused(args);
+        assert!(
+            refused.contains("one.json") && refused.contains("EOF"),
+            "{refused}"
+        );
+    }
 }
 
 #[test]

@@ -33,6 +33,9 @@ mod times;
 mod trace;
 mod xml;
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use body::fallback;
 use body::guided;
 use body::notes;
@@ -90,8 +93,12 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    fn weights(&self) -> &'a learn::Weights {
-        self.weights.unwrap_or(&learned::COMMITTED)
+    fn weights<'b>(&self, config: &'b Config) -> &'b learn::Weights
+    where
+        'a: 'b,
+    {
+        let own = config.loaded.as_deref();
+        self.weights.or(own).unwrap_or(&learned::COMMITTED)
     }
 }
 
@@ -108,6 +115,12 @@ pub struct Config {
     pub min_tokens: u32,
     /// Links of one page that are kept and followed.
     pub max_outlinks: usize,
+    /// File of learned weights, written by `taojin eval DIR --learn FILE`; empty for those in the program. Relative to the
+    /// configuration.
+    pub weights: PathBuf,
+    /// What that file holds, once the program has read it.
+    #[serde(skip)]
+    pub loaded: Option<Arc<learn::Weights>>,
 }
 
 impl Default for Config {
@@ -115,6 +128,8 @@ impl Default for Config {
         Self {
             min_tokens: MIN_TOKENS,
             max_outlinks: MAX_OUTLINKS,
+            weights: PathBuf::new(),
+            loaded: None,
         }
     }
 }
@@ -174,7 +189,7 @@ pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document
         title: reading.guess,
         head: &reading.head,
         judged: &judged,
-        weights: context.weights(),
+        weights: context.weights(config),
     };
     let sources = date::Sources {
         page,
@@ -238,7 +253,7 @@ impl<'a> Reading<'a> {
             title: guess,
             head: &head,
             judged: &judged,
-            weights: context.weights(),
+            weights: context.weights(config),
         };
         let mut body = body::main_text(&search, config, guide);
         let comments = posts::find(page, &outline);

@@ -134,6 +134,38 @@ pub struct Set {
     dir: PathBuf,
 }
 
+/// Where a set comes from, as its README says in lines that begin with `Source:` and `Licence:`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct About {
+    /// Address and commit.
+    pub source: String,
+    /// Name of the licence.
+    pub licence: String,
+}
+
+/// Beginnings of the names of licences that let everyone learn from a work.
+const LICENCES: [&str; 12] = [
+    "MIT",
+    "Apache",
+    "GPL",
+    "LGPL",
+    "AGPL",
+    "BSD",
+    "CC",
+    "MPL",
+    "ISC",
+    "ODbL",
+    "EUPL",
+    "Unlicense",
+];
+
+impl About {
+    /// True if a licence is named, rather than missing or "for research only".
+    pub fn is_licensed(&self) -> bool {
+        LICENCES.iter().any(|name| self.licence.starts_with(name))
+    }
+}
+
 /// The sets of `dir` by name: itself if it has gold, else its folders that have.
 pub(super) fn sets(dir: &Path) -> Result<Vec<Set>, EvalError> {
     let name = |path: &Path| {
@@ -196,6 +228,24 @@ impl Set {
         let mut bytes = Vec::with_capacity(known as usize + 1);
         file.take(limit as u64).read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    /// What the README of the set says of where it comes from; nothing if there is none.
+    pub fn about(&self) -> About {
+        let text = fs::read_to_string(self.dir.join("README.md")).unwrap_or_default();
+        let says = |names: &[&str]| {
+            let value = text.lines().find_map(|line| {
+                let line = line.trim_start_matches(['-', '*', ' ']);
+                names.iter().find_map(|name| line.strip_prefix(name))
+            });
+            let value = value.unwrap_or_default().trim_start_matches(':');
+            let end = value.find(['(', ';']).unwrap_or(value.len());
+            value[..end].replace('`', "").trim().to_owned()
+        };
+        About {
+            source: says(&["Source"]),
+            licence: says(&["Licence", "License"]),
+        }
     }
 
     /// File of a page.

@@ -24,6 +24,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod unseen_table;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -34,15 +35,16 @@ pub use agreement::agreement;
 pub use clock::Unit;
 pub use comment_measures::{MeasureRow, comment_measures, measure_lines};
 pub use compare::{Change, Difference, compare};
-pub use corpus::{EvalError, Gold, GoldComment, Set};
+pub use corpus::{About, EvalError, Gold, GoldComment, Set};
 pub use halves::{Halves, LEAST_PAGES, halves, halves_lines};
-pub use learn::{Folds, learn};
+pub use learn::{Unseen, learn};
 pub use measure_plot::measure_plot;
 pub use scores::{CommentScore, PageScore, Row, Tally};
 pub use splits::{Splits, splits, splits_lines};
 pub use table::{Report, SetReport, lines, report};
 pub use terms::{TermTable, term_table};
 pub use tokens::{BODY_SHINGLE, Bag, Numbers, Overlap, bare_title, day};
+pub use unseen_table::{UnseenRow, unseen_lines, unseen_report};
 
 use corpus::Lines;
 use taojin_extract::page::{self, Hints, Page};
@@ -73,7 +75,7 @@ pub struct Extraction {
     /// Settings of the extraction.
     pub extract: extract::Config,
     /// For cross-validation: weights that have not seen the site of a page.
-    pub folds: Option<Folds>,
+    pub unseen: Option<Unseen>,
 }
 
 /// A field that is not as the gold has it.
@@ -222,7 +224,7 @@ impl Extraction {
     fn document(&self, html: &[u8], set: &str, gold: &Gold) -> (Document, u64, Unit) {
         let hints = self.hints(gold.url.as_deref());
         let context = extract::Context {
-            weights: self.folds.as_ref().map(|folds| folds.of(set, gold)),
+            weights: self.unseen.as_ref().and_then(|u| u.of(set, gold)),
             ..self.context()
         };
         let span = clock::start();

@@ -1,12 +1,14 @@
 //! What the weights are learned from. In: a page. Out: the rows of the page and of its lines. Used by the learner
 //! (`taojin eval --learn`) only; the weights it makes are a committed table.
 
+use std::sync::LazyLock;
+
 use super::container::container;
 use super::context::PageContext;
 use super::feature_vector::{COUNT, Row};
 use super::features::View;
 use super::learned::TYPES as TYPE_COUNT;
-pub use super::learned::Weights;
+pub use super::learned::{Source, Weights, WeightsError};
 use super::page_type;
 use super::trees;
 pub use super::trees::Tree;
@@ -15,7 +17,7 @@ use crate::fields::headline;
 use crate::fields::title_parts::Title;
 use crate::lines::outline::Outline;
 use crate::page;
-use crate::page::Page;
+use crate::page::{Hints, Page};
 
 /// Number of cells of a row; those without a name stay 0.
 pub const CELLS: usize = COUNT;
@@ -35,6 +37,18 @@ pub struct Names {
     pub first: Vec<&'static str>,
     /// Of a line judged with the others.
     pub second: Vec<&'static str>,
+}
+
+impl Names {
+    /// The names that this version has.
+    pub(crate) fn known() -> &'static Self {
+        static KNOWN: LazyLock<Names> = LazyLock::new(|| {
+            let page = Page::parse(b"<p>text</p>", Hints::default());
+            let names = Prepared::of(&page).names(&page);
+            names.unwrap_or_default()
+        });
+        &KNOWN
+    }
 }
 
 /// A page with what the two passes need.

@@ -1,33 +1,280 @@
-//! The learned tables as one value. In: nothing, or what a learner found. Out: [`Weights`]. Never learns, never judges.
+//! The learned weights as one value. In: the text of a file of weights: the one in the source, or an operator's. Out:
+//! [`Weights`], or what is wrong with the file. Never learns, never judges, never reads a file.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::sync::LazyLock;
 
-use super::trees::Tree;
-use super::weights::{BIAS, FIRST, KEPT, PAGE, TREES};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::learn::Names;
+use super::line_model::MOST_KEPT;
+use super::page_type::NAMES as TYPE_NAMES;
+use super::trees::{DEPTH, Tree};
 
 /// Number of types of pages.
 pub(crate) const TYPES: usize = 6;
+/// Version of the file.
+const VERSION: u32 = 1;
+/// What stands before the name of a feature of the line alone where a tree asks for it.
+pub(crate) const ALONE: &str = "alone: ";
+/// Most trees; each costs time on every line.
+const MOST_TREES: usize = 256;
 
-/// All that is learned of the extraction: a table in the source, or one that was learned just now and is to be judged.
+/// All that is learned of the extraction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights {
     /// Features of a line alone, with the thousandths that each adds to the log-odds that it is text.
-    pub first: Cow<'static, [(&'static str, i16)]>,
+    pub first: Vec<(&'static str, i16)>,
     /// Features of a page, with the thousandths that each adds to the log-odds of each type.
-    pub page: Cow<'static, [(&'static str, [i16; TYPES])]>,
+    pub page: Vec<(&'static str, [i16; TYPES])>,
     /// Features of a line alone that the trees ask for, by their number in `first`.
-    pub kept: Cow<'static, [u16]>,
+    pub kept: Vec<u16>,
     /// Thousandths that the votes of the trees are added to.
     pub bias: i16,
     /// Trees over a line's second features, the types of its page and `kept`, in this order.
-    pub trees: Cow<'static, [Tree]>,
+    pub trees: Vec<Tree>,
+    /// The sets that it was learned from.
+    pub sources: Vec<Source>,
 }
 
-/// The tables in the source.
-pub(crate) static COMMITTED: Weights = Weights {
-    first: Cow::Borrowed(FIRST),
-    page: Cow::Borrowed(PAGE),
-    kept: Cow::Borrowed(KEPT),
-    bias: BIAS,
-    trees: Cow::Borrowed(TREES),
-};
+/// A set of labelled pages that weights were learned from: an entry of their manifest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Name of its folder.
+    pub set: String,
+    /// Where it comes from, with the commit where that is known; empty if the set does not say.
+    pub source: String,
+    /// Its licence as the set states it; empty if it states none.
+    pub licence: String,
+    /// Pages that were learned from.
+    pub pages: usize,
+    /// XXH3-64 of the bytes and the labels of these pages, in hexadecimal digits.
+    pub hash: String,
+}
+
+/// What is wrong with a file of weights.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WeightsError(String);
+
+impl Display for WeightsError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WeightsError {}
+
+/// The file as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    taojin_weights: u32,
+    sources: Vec<Source>,
+    lines: Vec<(String, i16)>,
+    pages: Vec<(String, [i16; TYPES])>,
+    bias: i16,
+    kept: Vec<String>,
+    trees: Vec<WrittenTree>,
+}
+
+/// Questions (name of a feature, value to exceed) and votes.
+#[derive(Serialize, Deserialize)]
+struct WrittenTree {
+    asks: Vec<(String, f32)>,
+    votes: Vec<i16>,
+}
+
+/// The weights in the source.
+pub(crate) static COMMITTED: LazyLock<Weights> = LazyLock::new(|| {
+    Weights::parse(include_str!("weights.json")).expect("a constant that a test reads")
+});
+
+fn wrong(why: String) -> WeightsError {
+    WeightsError(why)
+}
+
+impl Weights {
+    /// Reads what [`Weights::written`] wrote. An error says what is wrong: no JSON, another version, a feature that
+    /// this version does not have or that is not in the file.
+    pub fn parse(text: &str) -> Result<Self, WeightsError> {
+        #[derive(Deserialize)]
+        struct Version {
+            taojin_weights: u32,
+        }
+        let Version { taojin_weights } = json(text)?;
+        if taojin_weights != VERSION {
+            return Err(wrong(format!(
+                "taojin_weights = {taojin_weights}: this version reads {VERSION}; learn the weights again"
+            )));
+        }
+        let file: Written = json(text)?;
+        let names = Names::known();
+        let mut kept = Vec::with_capacity(file.kept.len().min(MOST_KEPT));
+        for name in &file.kept {
+            let at = names.first.iter().position(|known| known == name);
+            kept.push(at.ok_or_else(|| unknown("kept", name))? as u16);
+        }
+        if kept.len() > MOST_KEPT || file.trees.len() > MOST_TREES {
+            return Err(wrong(format!(
+                "at most {MOST_KEPT} features can be kept, and {MOST_TREES} trees"
+            )));
+        }
+        let asked = asked(names, &kept);
+        let numbers: HashMap<&str, u16> = asked.iter().map(String::as_str).zip(0..).collect();
+        let trees = file.trees.iter().map(|tree| tree.read(&numbers));
+        Ok(Self {
+            first: in_order("lines", &names.first, &file.lines)?,
+            page: in_order("pages", &names.page, &file.pages)?,
+            kept,
+            bias: file.bias,
+            trees: trees.collect::<Result<_, _>>()?,
+            sources: file.sources,
+        })
+    }
+
+    /// The text of a file of these weights: JSON, a feature or a tree a line.
+    pub fn written(&self) -> String {
+        let asked = asked(Names::known(), &self.kept);
+        let name = |at: u16| asked.get(usize::from(at)).cloned().unwrap_or_default();
+        let tree = |tree: &Tree| {
+            let real = tree.asks.iter().filter(|(_, least)| *least < f32::MAX);
+            WrittenTree {
+                asks: real.map(|(at, least)| (name(*at), *least)).collect(),
+                votes: tree.votes.to_vec(),
+            }
+        };
+        let kept = self.kept.iter().map(|at| self.first[usize::from(*at)].0);
+        let lists = [
+            ("sources", lines(&self.sources)),
+            ("lines", lines(&self.first)),
+            ("pages", lines(&self.page)),
+            ("kept", lines(&kept.collect::<Vec<_>>())),
+            (
+                "trees",
+                lines(&self.trees.iter().map(tree).collect::<Vec<_>>()),
+            ),
+        ];
+        let mut out = format!("{{\"taojin_weights\": {VERSION},\n\"bias\": {}", self.bias);
+        for (key, list) in lists {
+            out.push_str(&format!(",\n\"{key}\": [\n{list}\n]"));
+        }
+        out.push_str("}\n");
+        out
+    }
+}
+
+impl WrittenTree {
+    /// A tree that stopped early asks what nothing exceeds: the answer is always no.
+    fn read(&self, numbers: &HashMap<&str, u16>) -> Result<Tree, WeightsError> {
+        let votes = self.votes.clone().try_into();
+        let votes = votes.map_err(|_| wrong(format!("a tree needs {} votes", 1 << DEPTH)))?;
+        let mut asks = [(0, f32::MAX); DEPTH];
+        if self.asks.len() > DEPTH {
+            return Err(wrong(format!("a tree asks at most {DEPTH} questions")));
+        }
+        for (ask, (name, least)) in asks.iter_mut().zip(&self.asks) {
+            let at = numbers.get(name.as_str());
+            *ask = (*at.ok_or_else(|| unknown("trees", name))?, *least);
+        }
+        Ok(Tree { asks, votes })
+    }
+}
+
+/// Names of what the trees may ask for, in the order of their numbers.
+fn asked(names: &Names, kept: &[u16]) -> Vec<String> {
+    let kept = kept.iter().map(|at| names.first[usize::from(*at)]);
+    let own = names.second.iter().copied().chain(TYPE_NAMES);
+    own.map(str::to_owned)
+        .chain(kept.map(|name| format!("{ALONE}{name}")))
+        .collect()
+}
+
+/// The values of all features that there are, in the order of their names.
+fn in_order<T: Copy>(
+    key: &str,
+    names: &[&'static str],
+    given: &[(String, T)],
+) -> Result<Vec<(&'static str, T)>, WeightsError> {
+    let values: HashMap<&str, T> = given.iter().map(|(n, v)| (n.as_str(), *v)).collect();
+    if let Some((name, _)) = given.iter().find(|(n, _)| !names.contains(&n.as_str())) {
+        return Err(unknown(key, name));
+    }
+    let value = |name: &&'static str| {
+        let found = values.get(name).map(|value| (*name, *value));
+        found.ok_or_else(|| {
+            wrong(format!(
+                "{key}: the feature \"{name}\" is missing; learn the weights again with this version"
+            ))
+        })
+    };
+    names.iter().map(value).collect()
+}
+
+fn unknown(key: &str, name: &str) -> WeightsError {
+    wrong(format!(
+        "{key}: this version has no feature \"{name}\"; learn the weights again with it"
+    ))
+}
+
+fn json<T: DeserializeOwned>(text: &str) -> Result<T, WeightsError> {
+    serde_json::from_str(text).map_err(|e| {
+        wrong(format!(
+            "not a file that `taojin eval DIR --learn` wrote: {e}"
+        ))
+    })
+}
+
+/// The entries of a list as JSON, one a line.
+fn lines<T: Serialize>(list: &[T]) -> String {
+    let line = |entry: &T| serde_json::to_string(entry).unwrap_or_default();
+    list.iter().map(line).collect::<Vec<_>>().join(",\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_weights_in_the_source_are_those_of_this_version_and_are_written_as_they_were_read() {
+        let committed = include_str!("weights.json");
+        let weights = Weights::parse(committed).expect("readable");
+        assert!(weights.written() == committed, "written otherwise");
+        // A name that stands for two features would be read as the second.
+        let asked = asked(Names::known(), &weights.kept);
+        let distinct: std::collections::HashSet<&String> = asked.iter().collect();
+        assert_eq!(distinct.len(), asked.len());
+    }
+
+    #[test]
+    fn a_bad_file_is_refused_with_what_is_wrong() {
+        let good = COMMITTED.written();
+        for (text, why) in [
+            (String::new(), "not a file that"),
+            ("{\"a\": 1}".to_owned(), "missing field"),
+            (
+                good.replace("\"taojin_weights\": 1", "\"taojin_weights\": 9"),
+                "this version reads 1",
+            ),
+            (
+                good.replace("[\"tokens\",", "[\"letters\","),
+                "no feature \"letters\"",
+            ),
+            (
+                good.lines()
+                    .filter(|l| !l.starts_with("[\"h1\","))
+                    .collect(),
+                "\"h1\" is missing",
+            ),
+            (
+                good.replace("\"first odds\"", "\"last odds\""),
+                "no feature \"last odds\"",
+            ),
+            (good[..good.len() / 2].to_owned(), "EOF"),
+        ] {
+            let error = Weights::parse(&text).expect_err(why).to_string();
+            assert!(error.contains(why), "{why}: {error}");
+        }
+    }
+}

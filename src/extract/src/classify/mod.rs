@@ -15,6 +15,3 @@ pub(crate) mod list_page;
 pub(crate) mod page_cues;
 pub(crate) mod page_type;
 pub(crate) mod trees;
-#[rustfmt::skip]
-#[expect(clippy::approx_constant, reason = "learned cuts; logarithms of small counts are among them")]
-pub(crate) mod weights;

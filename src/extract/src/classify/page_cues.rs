@@ -27,7 +27,6 @@ const TALK: &[&str] = &[
     "talk",
     "boards",
     "board",
-    "t",
     "viewthread",
     "ask",
 ];
@@ -44,9 +43,6 @@ const REFERENCE: &[&str] = &[
     "wiki",
     "help",
     "kb",
-    "en",
-    "latest",
-    "stable",
     "tutorial",
     "tutorials",
     "install",
@@ -63,9 +59,6 @@ const SHOP: &[&str] = &[
     "collection",
     "shop",
     "store",
-    "c",
-    "p",
-    "dp",
     "item",
     "category",
     "cat",
@@ -204,7 +197,6 @@ pub(crate) fn address<const NAMED: bool>(page: &Page, cells: &mut FeatureVector<
         .filter(|w| !w.is_empty())
         .count();
     let digits = path.bytes().filter(u8::is_ascii_digit).count();
-    cells.flag("no address", url.is_none());
     cells.flag("home", url.is_some() && segments.is_empty());
     cells.put("path: depth", segments.len().min(6) as f32 / 6.0);
     cells.put("path: words", words.min(8) as f32 / 8.0);

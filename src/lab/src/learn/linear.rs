@@ -58,8 +58,20 @@ fn scales(rows: &[&[f32]], width: usize) -> Vec<f32> {
         .collect()
 }
 
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
+/// The sum of products, in several sums side by side, as processors add best.
+pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    const SUMS: usize = 8;
+    let n = a.len().min(b.len());
+    let (a, b) = (a[..n].chunks_exact(SUMS), b[..n].chunks_exact(SUMS));
+    let rest = a.remainder().iter().zip(b.remainder());
+    let rest: f32 = rest.map(|(x, y)| x * y).sum();
+    let mut sums = [0.0f32; SUMS];
+    for (a, b) in a.zip(b) {
+        for ((sum, x), y) in sums.iter_mut().zip(a).zip(b) {
+            *sum += x * y;
+        }
+    }
+    sums.iter().sum::<f32>() + rest
 }
 
 /// Weights whose sum over a row of `width` features are the log-odds of its label; all zero without examples.

@@ -9,11 +9,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::context::{Context, Usage};
+use super::extract::use_weights;
 use super::output;
-use crate::config::Config;
+use crate::config::{Config, read_weights};
 use crate::daemon::now_ms;
 use taojin_extract::Comment;
-use taojin_lab::{self as eval, Choice, EvalError, Extracted, Extraction, Folds, Run, Set};
+use taojin_lab::{self as eval, Choice, EvalError, Extracted, Extraction, Run, Set, Unseen};
 
 /// Unreadable pages that are named; a table has how many there are.
 const NAMED_MISSING: u32 = 5;
@@ -61,14 +62,25 @@ pub(crate) struct Args {
     /// With --comment-measures: draw the curves
     #[arg(long, value_name = "FILE", requires = "comment_measures")]
     plot: Option<PathBuf>,
-    /// Instead of judging, learn the weights of the extraction from the pages: FILE is to replace
-    /// src/extract/src/classify/weights.rs
+    /// Instead of judging, learn the weights of the extraction from the pages: FILE is for --weights and `[extract] weights`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "predictions", "baseline", "save"])]
     learn: Option<PathBuf>,
+    /// Judge with the weights in this file, which --learn wrote
+    #[arg(long, value_name = "FILE", conflicts_with = "learn")]
+    weights: Option<PathBuf>,
+    /// Learn only from sets whose README.md states a licence
+    #[arg(long)]
+    licensed: bool,
     /// Cross-validation: part the sites into K, and judge the pages of each part with weights learned from the others
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(2..=20),
           conflicts_with_all = ["templates", "learn"])]
     folds: Option<u8>,
+    /// With --folds: part the sites otherwise
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "folds")]
+    seed: u64,
+    /// Judge each set (those of --set) with weights learned from all other sets of DIR, but for their pages of its sites
+    #[arg(long, conflicts_with_all = ["templates", "learn", "folds", "comment_measures", "baseline", "worst", "by_language"])]
+    leave_one_set_out: bool,
 }
 
 /// One extracted page, as tools that score predictions read it.
@@ -86,11 +98,12 @@ struct Prediction<'a> {
 /// Extracts and judges all pages, then prints the tables.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     // As for `extract`: a broken configuration must not stop a developer who named none.
-    let config = if context.config.is_some() {
+    let mut config = if context.config.is_some() {
         context.load()?.config
     } else {
         Config::default()
     };
+    use_weights(&mut config, args.weights.as_deref())?;
     let choice = Choice {
         sets: args.set.clone(),
         lang: args.lang.clone(),
@@ -98,7 +111,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     };
     let (sets, pages) = eval::choose(&args.dir, &choice).map_err(caller)?;
     if let Some(file) = &args.learn {
-        return learn(&sets, file);
+        return learn(&sets, args.licensed, file);
     }
     let baseline = args.baseline.as_deref().map(Run::load);
     let baseline = baseline.transpose().map_err(caller)?;
@@ -118,7 +131,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         now_ms: now_ms(),
         page: config.page,
         extract: config.extract,
-        folds: folds(args, &sets)?,
+        unseen: unseen(args, &sets)?,
     };
     if args.templates {
         return templates(&sets, &choice, &extraction, &config.templates, args);
@@ -129,6 +142,15 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let run = judge(&sets, &choice, &extraction, out, pages)?;
     if let Some(file) = &args.save {
         run.save(file).map_err(caller)?;
+    }
+    if args.leave_one_set_out {
+        let fitted = Extraction {
+            unseen: None,
+            ..extraction
+        };
+        let fitted = judge(&sets, &choice, &fitted, None, pages)?;
+        let report = eval::unseen_report(&run, &fitted);
+        return show(&report, eval::unseen_lines, args.json);
     }
     let differences = baseline.map_or_else(Vec::new, |before| eval::compare(&run, &before));
     let report = eval::report(&run, args.worst, args.by_language, differences);
@@ -240,24 +262,51 @@ fn comment_measures(
 }
 
 /// The weights that cross-validation judges with, if it is asked for.
-fn folds(args: &Args, sets: &[Set]) -> anyhow::Result<Option<Folds>> {
-    let Some(count) = args.folds.map(usize::from) else {
-        return Ok(None);
+fn unseen(args: &Args, sets: &[Set]) -> anyhow::Result<Option<Unseen>> {
+    let parts = match args.folds.map(usize::from) {
+        Some(count) => count,
+        None if args.leave_one_set_out => sets.len(),
+        None => return Ok(None),
     };
-    let bar = progress_bar(count, "parts learned");
-    let folds = Folds::learn(sets, count, || bar.inc(1));
+    let bar = progress_bar(parts, "parts learned");
+    let tick = || bar.inc(1);
+    let learned = if args.leave_one_set_out {
+        let (all, _) = eval::choose(&args.dir, &Choice::default()).map_err(caller)?;
+        Unseen::sets(&all, args.licensed, sets, tick)
+    } else {
+        Unseen::folds(sets, args.licensed, parts, args.seed, tick)
+    };
     bar.finish_and_clear();
-    folds.map_err(caller)?.ok_or_else(no_text).map(Some)
+    learned.map_err(caller)?.ok_or_else(no_text).map(Some)
 }
 
 fn no_text() -> anyhow::Error {
     Usage("no labelled page of enough sites has a text to learn from".to_owned()).into()
 }
 
-fn learn(sets: &[Set], file: &Path) -> anyhow::Result<ExitCode> {
-    let mut out = create(file)?;
-    let source = eval::learn(sets).map_err(caller)?.ok_or_else(no_text)?;
-    out.write_all(source.as_bytes())
+/// Writes what the pages teach; tells which sets are not what the weights that stood in the file were learned from.
+fn learn(sets: &[Set], licensed: bool, file: &Path) -> anyhow::Result<ExitCode> {
+    let before = read_weights(file).ok();
+    File::options()
+        .append(true)
+        .create(true)
+        .open(file)
+        .map_err(|e| Usage(format!("{}: {e}", file.display())))?;
+    let weights = eval::learn(sets, licensed).map_err(caller)?;
+    let weights = weights.ok_or_else(no_text)?;
+    for source in &weights.sources {
+        let known = before.iter().flat_map(|b| &b.sources);
+        let changed = known
+            .into_iter()
+            .find(|b| b.set == source.set && *b != source);
+        if let Some(known) = changed {
+            output::note(&format!(
+                "{}: other pages than before: {} with hash {}, now {} with {}",
+                source.set, known.pages, known.hash, source.pages, source.hash
+            ));
+        }
+    }
+    std::fs::write(file, weights.written())
         .map_err(|e| anyhow::anyhow!("{}: {e}", file.display()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,13 +1,13 @@
 //! `taojin extract`: documents from files, folders, URLs or standard input, one JSON object a line or as text. What is
 //! no page is said and makes the exit code 1.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::context::{Context, Usage, runtime};
 use super::extract_inputs::{self, Contents, Input, InputError, PageBytes};
 use super::{explain, output};
-use crate::config::Config;
+use crate::config::{Config, read_weights};
 use crate::daemon::{self, now_ms};
 use taojin_crawl::fetch::{Fetcher, Request};
 use taojin_crawl::{Failure, VisitOutcome};
@@ -33,6 +33,9 @@ pub(crate) struct Args {
     /// Say why: candidates for each field, tag paths with their ratios, the decision on every line
     #[arg(long)]
     explain: bool,
+    /// Judge with the weights in this file, which `taojin eval DIR --learn FILE` wrote
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
 }
 
 /// Forms of a printed document.
@@ -75,11 +78,12 @@ struct Line<'a> {
 /// is missing.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     // Files need no configuration: a broken one must not stop a developer from looking at a page.
-    let config = if context.config.is_some() {
+    let mut config = if context.config.is_some() {
         context.load()?.config
     } else {
         Config::default()
     };
+    use_weights(&mut config, args.weights.as_deref())?;
     let url = match &args.url {
         Some(text) => Some(CrawlUri::parse(text).map_err(|e| Usage(format!("--url {text}: {e}")))?),
         None => None,
@@ -112,6 +116,16 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         _ if missing == args.inputs.len() => ExitCode::from(2),
         _ => ExitCode::FAILURE,
     })
+}
+
+/// Takes the weights of a file that the caller names, if any, in place of those of the configuration.
+pub(super) fn use_weights(config: &mut Config, file: Option<&Path>) -> Result<(), Usage> {
+    if let Some(file) = file {
+        let read = read_weights(file);
+        let wrong = |why| Usage(format!("--weights {}: {why}", file.display()));
+        config.extract.loaded = Some(read.map_err(wrong)?);
+    }
+    Ok(())
 }
 
 /// How inputs are read and shown.

@@ -12,6 +12,7 @@ mod read;
 mod secrets;
 mod units;
 mod values;
+mod weights;
 
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ pub use origins::Origin;
 pub use problem::{ConfigError, Problem};
 pub use read::{load, parse_site, read, read_site, read_sites, site_files};
 pub use values::scope;
+pub use weights::read_weights;
 
 use crate::serve;
 use taojin_crawl::fetch;

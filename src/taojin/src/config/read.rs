@@ -11,7 +11,7 @@ use super::explain::{line_of, parse};
 use super::origins::{environment, variables};
 use super::problem::{ConfigError, Problem};
 use super::units::resolved;
-use super::{Config, LOCAL_CONFIG, Loaded, SYSTEM_CONFIG, values};
+use super::{Config, LOCAL_CONFIG, Loaded, SYSTEM_CONFIG, values, weights};
 use taojin_crawl::schedule::Site;
 
 /// Finds and reads the configuration: `explicit` if given, else the system's file, else the checkout's, else
@@ -40,6 +40,9 @@ pub fn read(explicit: Option<&Path>, data_dir: Option<&Path>) -> (Loaded, Vec<Pr
             .parent()
             .unwrap_or(Path::new("."))
             .join(&config.sites_dir);
+    }
+    if let Some(path) = &file {
+        problems.extend(weights::load(&mut config, path));
     }
     if let Some(dir) = data_dir {
         config.data_dir = dir.to_owned();
