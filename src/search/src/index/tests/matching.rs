@@ -222,7 +222,7 @@ fn a_question_is_answered_in_other_words() {
         ("其他", "四周没有人。"),
     ]);
     let asked_for = |typed: &str| found(&reader, &asked(typed));
-    assert_eq!(asked_for("羊城四周有什么建筑？").0, [1]);
+    assert_eq!(asked_for("羊城四周有什么建筑？").0, [1, 2]);
     // The same as a list of words: all of them.
     assert_eq!(asked_for("羊城 四周 建筑").0, [0; 0]);
 }
