@@ -176,10 +176,11 @@ fn holds(text: &str, string: &str) -> bool {
         a.as_ref().is_some_and(kind) && b.as_ref().is_some_and(kind)
     };
     text.match_indices(string).any(|(at, found)| {
-        let (before, after) = (&text[..at], &text[at + found.len()..]);
+        let before = text.get(..at).and_then(|text| text.chars().next_back());
+        let after = text.get(at + found.len()..);
+        let after = after.and_then(|text| text.chars().next());
         let joined =
             |a, b| both(a, b, char::is_ascii_digit) || both(a, b, char::is_ascii_alphabetic);
-        !joined(before.chars().next_back(), found.chars().next())
-            && !joined(found.chars().next_back(), after.chars().next())
+        !joined(before, found.chars().next()) && !joined(found.chars().next_back(), after)
     })
 }

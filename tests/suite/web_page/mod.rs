@@ -373,12 +373,12 @@ fn uses_only_the_keyboard(browser: &Browser, server: &Server) {
         browser.press(TAB);
         let at = browser.run(
             "const a = document.activeElement; return a.closest('.skip, .brand, .box, .hits') \
-             ? a.closest('.skip, .brand, .box, .hits').className.split(' ')[0] : a.tagName",
+             ? a.closest('.skip, .brand, .box, .notice, .hits').className.split(' ')[0] : a.tagName",
         );
         order.push(at.as_str().unwrap_or_default().to_owned());
     }
     order.dedup();
-    assert_eq!(order, ["skip", "brand", "box", "hits"]);
+    assert_eq!(order, ["skip", "brand", "box", "notice", "hits"]);
     browser.press("/");
     assert_eq!(
         browser.run("return document.activeElement.id"),
