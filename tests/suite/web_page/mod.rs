@@ -372,7 +372,7 @@ fn uses_only_the_keyboard(browser: &Browser, server: &Server) {
     for _ in 0..7 {
         browser.press(TAB);
         let at = browser.run(
-            "const a = document.activeElement; return a.closest('.skip, .brand, .box, .hits') \
+            "const a = document.activeElement; return a.closest('.skip, .brand, .box, .notice, .hits') \
              ? a.closest('.skip, .brand, .box, .notice, .hits').className.split(' ')[0] : a.tagName",
         );
         order.push(at.as_str().unwrap_or_default().to_owned());
