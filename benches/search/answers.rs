@@ -171,11 +171,16 @@ fn squeezed(text: &str) -> String {
 
 /// Whether a text has a string, and not as part of a longer number or Latin word.
 fn holds(text: &str, string: &str) -> bool {
-    let run = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    // A number ends where letters begin: 100kWh holds 100.
+    let both = |a: Option<char>, b: Option<char>, kind: fn(&char) -> bool| {
+        a.as_ref().is_some_and(kind) && b.as_ref().is_some_and(kind)
+    };
     text.match_indices(string).any(|(at, found)| {
-        let (before, after) = (&text[..at], &text[at + found.len()..]);
-        let joined = |a: Option<char>, b: Option<char>| run(a) && run(b);
-        !joined(before.chars().next_back(), found.chars().next())
-            && !joined(found.chars().next_back(), after.chars().next())
+        let before = text.get(..at).and_then(|text| text.chars().next_back());
+        let after = text.get(at + found.len()..);
+        let after = after.and_then(|text| text.chars().next());
+        let joined =
+            |a, b| both(a, b, char::is_ascii_digit) || both(a, b, char::is_ascii_alphabetic);
+        !joined(before, found.chars().next()) && !joined(found.chars().next_back(), after)
     })
 }

@@ -286,7 +286,7 @@ fn counted(browser: &Browser) -> u64 {
 fn expands_reprints_and_opens_a_document(browser: &Browser, server: &Server) {
     browser.go(&server.url("/?q=%E6%B8%A4%E6%B5%B7%E6%B7%B1%E4%BA%95"));
     let more = browser.find("a.more");
-    assert_eq!(browser.text(&more), "另有 2 家转载");
+    assert_eq!(browser.text(&more), "另有 2 篇转载：能源报、石油网");
     assert_eq!(browser.all(".hits > li").len(), 1, "reprints are one hit");
     browser.click(&more);
     browser.find(".reprints li a");
@@ -372,13 +372,13 @@ fn uses_only_the_keyboard(browser: &Browser, server: &Server) {
     for _ in 0..7 {
         browser.press(TAB);
         let at = browser.run(
-            "const a = document.activeElement; return a.closest('.skip, .brand, .box, .hits') \
-             ? a.closest('.skip, .brand, .box, .hits').className.split(' ')[0] : a.tagName",
+            "const a = document.activeElement; return a.closest('.skip, .brand, .box, .notice, .hits') \
+             ? a.closest('.skip, .brand, .box, .notice, .hits').className.split(' ')[0] : a.tagName",
         );
         order.push(at.as_str().unwrap_or_default().to_owned());
     }
     order.dedup();
-    assert_eq!(order, ["skip", "brand", "box", "hits"]);
+    assert_eq!(order, ["skip", "brand", "box", "notice", "hits"]);
     browser.press("/");
     assert_eq!(
         browser.run("return document.activeElement.id"),

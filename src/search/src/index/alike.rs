@@ -27,13 +27,13 @@ const SHARED_RUNS_OTHER_SUBJECT: f64 = 0.95;
 /// Least runs in common against the longer text: more around a quoted text make another one.
 const SHARED_OF_LONGER: f64 = 0.45;
 /// Share of the letters of the longer text that stand in the other in the same order.
-const SHARED_LETTERS: f64 = 0.75;
+const SHARED_LETTERS: f64 = 0.73;
 /// The same when parts of the text may stand elsewhere: chance finds a tenth more.
-const SHARED_MOVED: f64 = 0.78;
+const SHARED_MOVED: f64 = 0.76;
 /// The same under titles that have little in common.
 const SHARED_LETTERS_OTHER_TITLE: f64 = 0.82;
 /// Share of runs and share of letters together that tell as much as one of them.
-const SHARED_BOTH: f64 = 1.17;
+const SHARED_BOTH: f64 = 1.14;
 /// Runs of five that two reprints share at least: edits of a fifth of all letters leave a fifth of the runs.
 const LEAST_RUNS: f64 = 0.15;
 /// Letters that are compared one by one.

@@ -77,23 +77,24 @@ impl Builder<'_> {
             0 | 1 => None,
             _ => self.anywhere(normal.trim(), target),
         };
-        let fitting = self.fitting(&normal, units, exact, target, demand);
+        let fitting = self.fitting((&normal, &words), units, exact, target, demand);
         Some(Box::new(Scored { fitting, by }))
     }
 
     /// What a document must have.
     fn fitting(
         &self,
-        normal: &str,
+        (normal, words): (&str, &[Word]),
         units: Vec<Unit>,
         exact: Option<Boxed>,
         target: Target,
         demand: Demand,
     ) -> Boxed {
+        let asks = words.iter().any(|word| asks(word.of(normal)));
         let sum: f32 = units.iter().map(|unit| unit.weight).sum();
         let least = match demand {
             Demand::Asked(Match::All) => sum,
-            Demand::Asked(Match::Auto) if units.len() <= MAX_ALL_WORDS => sum,
+            Demand::Asked(Match::Auto) if units.len() <= MAX_ALL_WORDS && !asks => sum,
             Demand::Asked(Match::Auto | Match::Most) => sum * MOST_SHARE,
             Demand::Asked(Match::Any) | Demand::Pairs => 0.0,
         };
@@ -300,6 +301,11 @@ fn unit_text<'t>(normal: &'t str, words: &[Word], index: usize) -> &'t str {
         (Some(before), None) => normal.get(before.start..word.end).unwrap_or(text),
         (None, None) => text,
     }
+}
+
+/// Whether a function word asks: its sentence is a question, which the answer says in other words.
+fn asks(word: &str) -> bool {
+    is_stop_word(word) && word.contains(['么', '哪', '谁', '几', '何', '怎', '少', '吗', '呢'])
 }
 
 /// Whether a text is one term of the gram field.

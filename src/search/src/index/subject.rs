@@ -78,10 +78,11 @@ impl Subject {
                 different += both;
             }
         }
-        // A run of five letters is there as long as none of them was edited, and a third of the edits take a digit away.
+        // A run of five letters is there as long as none of them was edited; two of three edits, those that take a letter
+        // away or put another in its place, spoil a digit.
         let edits = 1.0 - runs.powf(0.2);
         let compared = compared.max(1) as f64;
-        let spoilt = (digits as f64 / compared * edits / 3.0).min(0.9);
+        let spoilt = (digits as f64 / compared * edits * 2.0 / 3.0).min(0.9);
         let by_chance = (compared * spoilt * (1.0 - spoilt)).sqrt();
         different >= LEAST_DIFFERENT
             && different as f64 > compared * spoilt + by_chance * BEYOND_EDITS

@@ -87,12 +87,12 @@ impl Joiner<'_> {
         }
         odd.extend(open.into_iter().map(|at| (at, Misread::Parenthesis)));
         for (at, why) in odd {
-            self.to_text(at, why);
+            self.make_text(at, why);
         }
     }
 
     /// Makes text of a piece that joins nothing, and says so.
-    fn to_text(&mut self, at: usize, why: Misread) {
+    fn make_text(&mut self, at: usize, why: Misread) {
         let Some(placed) = self.pieces.get_mut(at) else {
             return;
         };
@@ -184,7 +184,7 @@ impl Joiner<'_> {
                 Some(self.near(text))
             }
             _ => {
-                self.to_text(self.at, Misread::Operator);
+                self.make_text(self.at, Misread::Operator);
                 self.unit()
             }
         }

@@ -212,6 +212,22 @@ fn the_total_counts_what_answers_and_the_rest_stands_apart() {
 }
 
 #[test]
+fn a_question_is_answered_in_other_words() {
+    let (_dir, reader) = index(&[
+        (
+            "羊城新区",
+            "羊城新区的东边有邮政大楼，西边有气象台，都是高层建筑。",
+        ),
+        ("通知", "四周的建筑已经拆除。"),
+        ("其他", "四周没有人。"),
+    ]);
+    let asked_for = |typed: &str| found(&reader, &asked(typed));
+    assert_eq!(asked_for("羊城四周有什么建筑？").0, [1, 2]);
+    // The same as a list of words: all of them.
+    assert_eq!(asked_for("羊城 四周 建筑").0, [0; 0]);
+}
+
+#[test]
 fn how_much_must_match_can_be_said() {
     let (_dir, reader) = index(&[
         ("一", "电网投资和风电装机都在增长"),

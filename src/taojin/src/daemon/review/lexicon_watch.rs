@@ -103,8 +103,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("own.txt");
         std::fs::write(&file, "LNG, 液化天然气\n").unwrap();
-        let mut config = Config::default();
-        config.data_dir = dir.path().to_owned();
+        let mut config = Config {
+            data_dir: dir.path().to_owned(),
+            ..Config::default()
+        };
         config.analyze.synonyms = vec![file.display().to_string()];
         let loaded = Loaded {
             config,
