@@ -21,7 +21,7 @@ struct Place {
 }
 
 impl Place {
-    /// An index of documents with the term, and of as many with one of its parts.
+    /// An index of documents with the term, and of as many with all its parts elsewhere.
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("temporary directory");
         let data = dir.path().join("data");
@@ -40,7 +40,7 @@ impl Place {
                 .collect();
             for text in [
                 format!("{TERM}投产了。{more}"),
-                format!("{more}斜井在第八十四米转向。"),
+                format!("{more}斜井在顺北第八十四米转向。"),
             ] {
                 let url = format!("http://a.test/{n}/{}", lines.len());
                 let document = serde_json::json!({ "url": url, "text": text, "kind": "article" });
@@ -157,7 +157,7 @@ fn a_new_term_finds_old_documents_at_once_and_a_removed_one_is_gone() {
     assert_eq!(
         (place.total(), server.total()),
         (24, 24),
-        "any part of it is enough"
+        "all its parts are enough, wherever they stand"
     );
     place.done(&["terms", "accept", TERM]);
     assert_eq!(place.total(), 12, "the whole term");
