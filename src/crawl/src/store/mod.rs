@@ -23,13 +23,17 @@ mod ids;
 mod in_flight;
 mod keys;
 mod new_urls;
+mod numbers;
 mod open;
+mod place;
 mod purge;
 mod record;
 mod runs;
 mod salvage;
 mod schema;
 mod sites;
+mod sql;
+mod tables;
 mod taken_over;
 mod templates;
 mod terms;
@@ -50,7 +54,9 @@ pub use follow_hits::Told;
 pub use follows::{DeliveredHit, Delivery, FollowMark, FollowRecord, Follows};
 pub use hosts::HostsHeld;
 pub use in_flight::{InFlight, UnderWay};
+pub use numbers::PARTITIONS;
 pub use open::{Reader, Store};
+pub use place::Place;
 pub use purge::{Purged, Takedown};
 pub use record::{
     DueUrl, HELD_MS, HostId, HostRecord, Retention, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord,
