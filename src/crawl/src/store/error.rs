@@ -172,9 +172,13 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the database cannot be reached at present: the same may be tried again.
-    pub fn is_unreachable(&self) -> bool {
-        matches!(self, StoreError::Unreachable { .. })
+    /// Whether it is no mistake of the caller: the disk is full, the database fails or was taken over.
+    pub fn is_of_operation(&self) -> bool {
+        use StoreError::{Fenced, Full, Postgres, Sql};
+        matches!(
+            self,
+            Full { .. } | Sql { .. } | Postgres { .. } | Fenced { .. }
+        )
     }
 
     /// Sorts an error of the database by what the operator can do about it.

@@ -22,6 +22,7 @@ mod hosts;
 mod ids;
 mod in_flight;
 mod keys;
+mod log;
 mod new_urls;
 mod numbers;
 mod open;
@@ -56,7 +57,7 @@ pub use hosts::HostsHeld;
 pub use in_flight::{InFlight, UnderWay};
 pub use numbers::PARTITIONS;
 pub use open::{Reader, Store};
-pub use place::Place;
+pub use place::StorePlace;
 pub use purge::{Purged, Takedown};
 pub use record::{
     DueUrl, HELD_MS, HostId, HostRecord, Retention, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord,

@@ -18,7 +18,7 @@ use super::bodies::{Compressor, Decompressor};
 use super::error::StoreError;
 use super::keys::{Keys, NEWEST};
 use super::numbers::Numbers;
-use super::place::Place;
+use super::place::StorePlace;
 use super::record::{HostId, Retention, SiteId};
 use super::schema;
 
@@ -61,18 +61,18 @@ pub struct Reader {
 
 impl Reader {
     /// Opens the database for reading only, beside a daemon or without one.
-    pub fn open(place: impl Into<Place>) -> Result<Self, StoreError> {
+    pub fn open(place: impl Into<StorePlace>) -> Result<Self, StoreError> {
         Self::open_as(&place.into(), OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
 
     /// The same for small changes that need no lock: templates, followers.
-    pub(super) fn open_to_write(place: &Place) -> Result<Self, StoreError> {
+    pub(super) fn open_to_write(place: &StorePlace) -> Result<Self, StoreError> {
         Self::open_as(place, OpenFlags::SQLITE_OPEN_READ_WRITE)
     }
 
-    fn open_as(place: &Place, flags: OpenFlags) -> Result<Self, StoreError> {
+    fn open_as(place: &StorePlace, flags: OpenFlags) -> Result<Self, StoreError> {
         let path = place.dir.join(DATABASE);
-        if place.server.is_none() && !path.try_exists().map_err(|e| StoreError::io(&path, e))? {
+        if !place.is_postgres() && !path.try_exists().map_err(|e| StoreError::io(&path, e))? {
             return Err(StoreError::Missing { path });
         }
         let reader = Self::connect(place, flags)?;
@@ -106,12 +106,12 @@ impl Reader {
         Ok(last.unwrap_or_default())
     }
 
-    fn connect(place: &Place, flags: OpenFlags) -> Result<Self, StoreError> {
-        let (conn, path) = match &place.server {
+    fn connect(place: &StorePlace, flags: OpenFlags) -> Result<Self, StoreError> {
+        let (conn, path) = match place.server()? {
             Some(server) => {
                 let conn = Postgres::connect(&server.config);
                 let conn = conn.map_err(|e| StoreError::sql(&server.at, e))?;
-                (Connection::Postgres(Box::new(conn)), server.at.clone())
+                (Connection::Postgres(Box::new(conn)), server.at)
             }
             None => {
                 let path = place.dir.join(DATABASE);
@@ -169,7 +169,7 @@ pub struct Store {
     pub(super) retention: Retention,
     pub(super) compressor: Compressor,
     pub(super) numbers: Numbers,
-    pub(super) place: Place,
+    pub(super) place: StorePlace,
     _lock: File,
 }
 
@@ -191,7 +191,7 @@ impl Deref for Store {
 
 impl Store {
     /// Takes the lock of the data folder (made if missing) and opens or creates the database, migrating an older one.
-    pub fn open(place: impl Into<Place>) -> Result<Self, StoreError> {
+    pub fn open(place: impl Into<StorePlace>) -> Result<Self, StoreError> {
         let place = place.into();
         let dir = &place.dir;
         std::fs::create_dir_all(dir).map_err(|e| StoreError::io(dir, e))?;
@@ -234,7 +234,7 @@ impl Store {
     }
 
     /// Where it is.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &StorePlace {
         &self.place
     }
 

@@ -4,9 +4,9 @@
 
 use super::sql::{self, Connection, NONE, Row, params};
 
-use super::documents::Log;
 use super::error::StoreError;
 use super::keys::{Keys, NEWEST};
+use super::log::Log;
 use super::open::{Caches, Reader, Store};
 use super::record::{SiteId, UrlId, UrlState};
 use super::sites::wake_host_of;

@@ -8,7 +8,7 @@ use super::sql::{self, ALL, Connection, NONE, Params, Row, params};
 
 use super::error::StoreError;
 use super::open::Reader;
-use super::place::Place;
+use super::place::StorePlace;
 
 const TEMPLATE: &str = "id, site, version, learned_ms, pages, disabled, data";
 
@@ -187,7 +187,7 @@ impl std::ops::Deref for TemplateStore {
 
 impl TemplateStore {
     /// Opens the templates of the database in `dir`, which must be there and of this version.
-    pub fn open(place: impl Into<Place>) -> Result<Self, StoreError> {
+    pub fn open(place: impl Into<StorePlace>) -> Result<Self, StoreError> {
         let reader = Reader::open_to_write(&place.into())?;
         Ok(Self { reader })
     }

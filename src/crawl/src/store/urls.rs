@@ -24,6 +24,12 @@ const COLUMNS: &str = "id, host_id, url, site_id, class, state, rank, due_ms, ho
 const DUE: &str = "SELECT due_ms, id FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 \
      AND due_ms IS NOT NULL ORDER BY due_ms, id LIMIT ?4";
 
+/// The first so many due URLs of each rank of a host from the fifth value on, after one time and until another, for
+/// PostgreSQL: one index seek a rank, and one round trip.
+const DUE_OF_RANKS: &str = "SELECT x.rank, x.due_ms, x.id FROM generate_series(CAST(?5 AS BIGINT), 15) AS ranks (rank) CROSS JOIN LATERAL \
+     (SELECT url.rank, due_ms, id FROM url WHERE host_id = ?1 AND url.rank = ranks.rank AND due_ms > ?2 AND due_ms <= ?3 \
+     AND due_ms IS NOT NULL ORDER BY due_ms, id LIMIT ?4) AS x";
+
 impl Reader {
     /// The record of a URL by its row number; `None` if there is none, or if its address no longer parses.
     pub fn url(&self, id: UrlId) -> Result<Option<UrlRecord>, StoreError> {
@@ -64,14 +70,22 @@ impl Reader {
 
     /// The first `limit` URLs of `host` due at `now_ms`, in order of rank, due time and finding.
     pub fn due(&self, host: HostId, now_ms: i64, limit: usize) -> Result<Vec<DueUrl>, StoreError> {
-        let mut found = Vec::new();
-        for rank in 0..RANKS {
-            let room = limit - found.len();
-            if room == 0 {
-                break;
+        let mut found = match self.conn.sqlite() {
+            None => self.due_of_ranks(host, 0, now_ms, limit)?,
+            Some(_) => {
+                let mut found = Vec::new();
+                for rank in 0..RANKS {
+                    let room = limit - found.len();
+                    if room == 0 {
+                        break;
+                    }
+                    found.extend(self.due_of_rank(host, rank, now_ms, room)?);
+                }
+                found
             }
-            found.extend(self.due_of_rank(host, rank, now_ms, room)?);
-        }
+        };
+        found.sort_unstable();
+        found.truncate(limit);
         Ok(found)
     }
 
@@ -92,6 +106,32 @@ impl Reader {
         })
     }
 
+    /// The first `limit` due URLs of each rank from `from` on. PostgreSQL is asked once for all ranks.
+    fn due_of_ranks(
+        &self,
+        host: HostId,
+        from: u8,
+        now_ms: i64,
+        limit: usize,
+    ) -> Result<Vec<DueUrl>, StoreError> {
+        let mut found = Vec::new();
+        if self.conn.sqlite().is_some() {
+            for rank in from..RANKS {
+                found.extend(self.due_of_rank(host, rank, now_ms, limit)?);
+            }
+            return Ok(found);
+        }
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let values = params![host, i64::MIN, now_ms, limit, i64::from(from)];
+        self.rows(DUE_OF_RANKS, values, |row| {
+            Ok(DueUrl {
+                rank: row.get(0)?,
+                due_ms: row.get(1)?,
+                id: row.get(2)?,
+            })
+        })
+    }
+
     /// The `limit` URLs of `host` of rank `from` and above that have been due for longest at `now_ms`.
     pub fn oldest_due(
         &self,
@@ -100,10 +140,7 @@ impl Reader {
         from: u8,
         limit: usize,
     ) -> Result<Vec<DueUrl>, StoreError> {
-        let mut found = Vec::new();
-        for rank in from..RANKS {
-            found.extend(self.due_of_rank(host, rank, now_ms, limit)?);
-        }
+        let mut found = self.due_of_ranks(host, from, now_ms, limit)?;
         found.sort_by_key(|url| (url.due_ms, url.id));
         found.truncate(limit);
         Ok(found)
@@ -125,6 +162,11 @@ impl Reader {
     ) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 AND due_ms IS NOT NULL \
                    AND (fetched_ms IS NULL OR fetched_ms < ?4 OR (errors = 0 AND due_ms < fetched_ms + interval_ms)) LIMIT 1";
+        if self.conn.sqlite().is_none() {
+            let sql = sql.replace("rank = ?2", "rank >= ?2");
+            let found = self.row(&sql, params![host, 0, now_ms, since_ms], |_| Ok(()))?;
+            return Ok(found.is_some());
+        }
         for rank in 0..RANKS {
             let found = self.row(sql, params![host, rank, now_ms, since_ms], |_| Ok(()))?;
             if found.is_some() {
@@ -287,6 +329,15 @@ pub(super) fn earliest_due(
          AND due_ms IS NOT NULL ORDER BY due_ms LIMIT 1",
     )?;
     let after_ms = after_ms.unwrap_or(i64::MIN);
+    if conn.sqlite().is_none() {
+        let first_of_each = conn
+            .prepare_cached(DUE_OF_RANKS)?
+            .query_map(params![host, after_ms, HELD_MS - 1, 1, 0], |row| {
+                row.get::<i64>(1)
+            })?
+            .collect::<sql::Result<Vec<_>>>()?;
+        return Ok(first_of_each.into_iter().min());
+    }
     let mut earliest: Option<i64> = None;
     for rank in 0..RANKS {
         let due = select

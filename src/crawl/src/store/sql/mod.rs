@@ -5,12 +5,14 @@
 //! and values whose type follows from the column that they meet. What one of them has alone stands behind
 //! [`Connection::sqlite`].
 
+mod answers;
 mod postgres;
 mod values;
 
 use std::ops::Deref;
 
-pub(super) use postgres::{Postgres, in_words};
+pub(super) use answers::in_words;
+pub(super) use postgres::Postgres;
 pub(super) use rusqlite::types::FromSql;
 pub(super) use rusqlite::{ToSql, params};
 
@@ -52,8 +54,8 @@ impl From<rusqlite::types::FromSqlError> for Error {
 
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
-        match postgres::is_passing(&error) {
-            true => Error::Unreachable(postgres::in_words(&error)),
+        match answers::is_passing(&error) {
+            true => Error::Unreachable(answers::in_words(&error)),
             false => Error::Postgres(error),
         }
     }

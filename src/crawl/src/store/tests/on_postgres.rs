@@ -2,19 +2,22 @@
 //! them again with it.
 
 use std::collections::HashSet;
-use std::fs;
-use std::os::unix::fs::{MetadataExt, chown};
-use std::os::unix::process::CommandExt;
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::thread;
 
-use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::super::sql::Postgres;
 use super::*;
+use server::server;
+
+#[path = "../../../../../tests/postgres.rs"]
+mod server;
 
 /// Address of the server that the suites run on; without it they run on SQLite.
 const SERVER: &str = "TAOJIN_TEST_POSTGRES";
@@ -31,148 +34,26 @@ const ONLY_FILES: &[&str] = &[
     "a_store_of_the_first_version_is_brought_up_to_date",
 ];
 
-/// Nobody: PostgreSQL refuses to run as root.
-const NOBODY: u32 = 65_534;
-
-/// A server that starts slower than this has failed.
-const START: Duration = Duration::from_secs(60);
-
-/// A PostgreSQL server in a folder of its own, reached by a socket in it.
-pub(in crate::store) struct Server {
-    dir: TempDir,
-    bin: PathBuf,
-    process: Child,
-}
-
-impl Server {
-    /// Starts one; none where PostgreSQL 15 or later is not installed.
-    pub(in crate::store) fn start() -> Option<Self> {
-        let bin = installed()?;
-        let dir = tempfile::tempdir().unwrap();
-        if is_root(dir.path()) {
-            chown(dir.path(), Some(NOBODY), Some(NOBODY)).unwrap();
-        }
-        let made = run(&bin, "initdb", dir.path())
-            .args([
-                "-A",
-                "trust",
-                "-U",
-                "taojin",
-                "-E",
-                "UTF8",
-                "--locale=C",
-                "--no-sync",
-                "-D",
-            ])
-            .arg(dir.path().join("data"))
-            .output()
-            .unwrap();
-        assert!(
-            made.status.success(),
-            "{}",
-            String::from_utf8_lossy(&made.stderr)
-        );
-        let process = spawn(&bin, dir.path());
-        Some(Server { dir, bin, process })
-    }
-
-    /// Its address.
-    pub(in crate::store) fn url(&self) -> String {
-        let folder = self.dir.path().to_str().unwrap().replace('/', "%2F");
-        format!("postgres://taojin@{folder}/postgres")
-    }
-
-    /// Ends it as a crash would, and starts it again.
-    pub(in crate::store) fn crash(&mut self) {
-        let file = self.dir.path().join("data/postmaster.pid");
-        let pid = fs::read_to_string(file).unwrap();
-        let pid = pid.lines().next().unwrap().to_owned();
-        let stopped = run(&self.bin, "pg_ctl", self.dir.path())
-            .args(["kill", "QUIT", &pid])
-            .status();
-        assert!(stopped.unwrap().success());
-        self.process.wait().unwrap();
-        self.process = spawn(&self.bin, self.dir.path());
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-fn is_root(dir: &Path) -> bool {
-    fs::metadata(dir).unwrap().uid() == 0
-}
-
-fn run(bin: &Path, program: &str, dir: &Path) -> Command {
-    let mut command = Command::new(bin.join(program));
-    let owner = fs::metadata(dir).unwrap().uid();
-    if is_root(Path::new("/proc/self")) {
-        command.uid(owner).gid(owner);
-    }
-    command.current_dir(dir).stdout(Stdio::null());
-    command
-}
-
-fn spawn(bin: &Path, dir: &Path) -> Child {
-    let settings = "listen_addresses= fsync=off max_connections=200 log_min_messages=fatal \
-                    max_prepared_transactions=0 shared_buffers=32MB";
-    let mut command = run(bin, "postgres", dir);
-    command.arg("-D").arg(dir.join("data")).arg("-k").arg(dir);
-    for setting in settings.split_whitespace() {
-        command.args(["-c", setting]);
-    }
-    command.stderr(Stdio::null()).spawn().unwrap()
-}
-
-/// Folder of the programs of the newest PostgreSQL.
-fn installed() -> Option<PathBuf> {
-    let versions = fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
-    let version = |name: &str| name.parse::<u32>().ok().filter(|v| *v >= 15);
-    let newest = versions
-        .filter_map(|v| version(v.file_name().to_str()?))
-        .max()?;
-    let bin = PathBuf::from(format!("/usr/lib/postgresql/{newest}/bin"));
-    bin.join("initdb").exists().then_some(bin)
-}
-
-/// A server that answers, or a word that the test is skipped.
-pub(in crate::store) fn server(test: &str) -> Option<Server> {
-    let Some(server) = Server::start() else {
-        println!(
-            "{test} is skipped: PostgreSQL 15 is not installed (apt-get install postgresql-15)"
-        );
-        return None;
-    };
-    let place = Place::postgres(Path::new("/"), &server.url()).unwrap();
-    let config = place.server.unwrap().config;
-    let end = Instant::now() + START;
-    while let Err(error) = Postgres::connect(&config) {
-        assert!(Instant::now() < end, "PostgreSQL does not start: {error:?}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    Some(server)
-}
-
 /// A schema of its own for the store of this folder.
-pub(in crate::store) fn in_schema(dir: &Path, url: &str) -> Place {
+pub(in crate::store) fn in_schema(dir: &Path, url: &str) -> StorePlace {
     static MADE: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
     let name = format!("t{:016x}", xxh3_64(dir.as_os_str().as_encoded_bytes()));
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     if made.insert(name.clone()) {
-        let config = Place::postgres(dir, url).unwrap().server.unwrap().config;
-        let conn = Postgres::connect(&config).unwrap();
+        let conn = Postgres::connect(&config_of(url)).unwrap();
         let sql = format!("CREATE SCHEMA IF NOT EXISTS {name}");
         conn.run_script(&sql).unwrap();
     }
-    Place::postgres(dir, &format!("{url}?options=-csearch_path%3D{name}")).unwrap()
+    StorePlace::new(dir, &format!("{url}?options=-csearch_path%3D{name}"), None)
+}
+
+fn config_of(url: &str) -> tokio_postgres::Config {
+    let place = StorePlace::new(Path::new("/"), url, None);
+    place.server().unwrap().unwrap().config
 }
 
 /// Where the store of this folder is while the suites run on PostgreSQL.
-pub(in crate::store) fn place(dir: &Path) -> Option<Place> {
+pub(in crate::store) fn place(dir: &Path) -> Option<StorePlace> {
     Some(in_schema(dir, &std::env::var(SERVER).ok()?))
 }
 
@@ -204,19 +85,12 @@ fn what_cannot_hold_a_store_says_so_in_one_line() {
     };
     let dir = tempfile::tempdir().unwrap();
     let refused = |url: &str| {
-        let place = Place::postgres(dir.path(), url);
-        let error = place
-            .and_then(|place| Store::open(place).map(drop))
-            .unwrap_err();
+        let error = Store::open(StorePlace::new(dir.path(), url, None)).unwrap_err();
         let words = error.to_string();
         assert!(!words.contains('\n'), "{words}");
         words
     };
-    let admin = Place::postgres(dir.path(), &server.url())
-        .unwrap()
-        .server
-        .unwrap();
-    let admin = Postgres::connect(&admin.config).unwrap();
+    let admin = Postgres::connect(&config_of(&server.url())).unwrap();
     for sql in [
         "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0",
         "CREATE ROLE guest LOGIN",
@@ -226,6 +100,7 @@ fn what_cannot_hold_a_store_says_so_in_one_line() {
         admin.run_script(sql).unwrap();
     }
     let url = server.url();
+    assert!(refused("postgres://u:secret@h/d").contains("store.password_file"));
     assert!(refused("mysql://x").contains("must begin with postgres://"));
     assert!(refused("postgres://u@127.0.0.1:1/x").contains("cannot be reached"));
     let database = |name: &str| format!("{}/{name}", url.rsplit_once('/').unwrap().0);
@@ -243,16 +118,14 @@ fn one_process_writes_and_a_newer_store_asks_for_the_newer_program() {
     };
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let place = in_schema(one.path(), &server.url());
-    let beside = Place {
-        dir: two.path().to_owned(),
-        ..place.clone()
-    };
+    let mut beside = place.clone();
+    beside.dir = two.path().to_owned();
     let store = Store::open(&place).unwrap();
     let taken = Store::open(&beside).unwrap_err();
     assert!(matches!(taken, StoreError::Taken { .. }), "{taken}");
     drop(store);
     drop(Store::open(&beside).unwrap());
-    let conn = Postgres::connect(&place.server.as_ref().unwrap().config).unwrap();
+    let conn = Postgres::connect(&place.server().unwrap().unwrap().config).unwrap();
     conn.run_script("UPDATE taojin_store SET version = 99")
         .unwrap();
     for newer in [
@@ -289,7 +162,7 @@ fn a_writer_whose_place_was_taken_changes_nothing_more() {
     let place = in_schema(dir.path(), &server.url());
     let mut store = Store::open(&place).unwrap();
     offer(&mut store, &["http://a.cn/1"]);
-    let conn = Postgres::connect(&place.server.as_ref().unwrap().config).unwrap();
+    let conn = Postgres::connect(&place.server().unwrap().unwrap().config).unwrap();
     conn.run_script("UPDATE writer SET token = token + 1")
         .unwrap();
     let batch = Batch {
@@ -317,4 +190,86 @@ fn a_text_of_the_web_with_a_nul_stops_no_commit() {
     commit_pages(&mut store, vec![page]);
     let record = store.lookup(&uri("http://a.cn/1")).unwrap().unwrap();
     assert_eq!(record.visit.etag.as_deref(), Some("a\u{fffd}b"));
+}
+
+/// A way to the server that cuts the connection when the next COMMIT comes by: before it is passed on, or after it was
+/// carried out and before the answer.
+struct Cutter {
+    folder: tempfile::TempDir,
+    cut: Arc<Mutex<Option<bool>>>,
+}
+
+impl Cutter {
+    fn new(server: PathBuf) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let cut: Arc<Mutex<Option<bool>>> = Arc::default();
+        let listener = UnixListener::bind(folder.path().join(SOCKET)).unwrap();
+        let wanted = Arc::clone(&cut);
+        thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                let server = UnixStream::connect(server.join(SOCKET)).unwrap();
+                let (mut back, mut to_client) =
+                    (server.try_clone().unwrap(), client.try_clone().unwrap());
+                thread::spawn(move || {
+                    let _ = std::io::copy(&mut back, &mut to_client);
+                    let _ = to_client.shutdown(Shutdown::Both);
+                });
+                let wanted = Arc::clone(&wanted);
+                thread::spawn(move || pass_on(client, server, &wanted));
+            }
+        });
+        Cutter { folder, cut }
+    }
+}
+
+const SOCKET: &str = ".s.PGSQL.5432";
+
+fn pass_on(mut client: UnixStream, mut server: UnixStream, cut: &Mutex<Option<bool>>) {
+    let mut bytes = [0; 1 << 16];
+    while let Ok(read @ 1..) = client.read(&mut bytes) {
+        let is_commit = bytes[..read].windows(7).any(|w| w == b"COMMIT\0");
+        let wanted = is_commit.then(|| cut.lock().unwrap().take()).flatten();
+        if wanted.is_some() {
+            let _ = client.shutdown(Shutdown::Both);
+        }
+        if wanted == Some(false) {
+            break;
+        }
+        if server.write_all(&bytes[..read]).is_err() {
+            break;
+        }
+    }
+    let _ = server.shutdown(Shutdown::Write);
+}
+
+#[test]
+fn a_lost_answer_to_commit_neither_doubles_nor_loses_anything() {
+    let Some(server) = server("a lost answer to COMMIT") else {
+        return;
+    };
+    let cutter = Cutter::new(server.folder().to_owned());
+    let url = server.url_by(cutter.folder.path());
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(in_schema(dir.path(), &url)).unwrap();
+    let mut redone = 0;
+    for round in 0..40 {
+        let mut batch = Batch {
+            urls: vec![link(&format!("http://a.cn/{round}"))],
+            documents: vec![(round, says(format!("{round}")))],
+            ..Batch::default()
+        };
+        batch.count(&site(), "fetches", 1);
+        *cutter.cut.lock().unwrap() = Some(round % 2 == 0);
+        while let Err(error) = store.commit(&batch, NOW) {
+            assert!(matches!(error, StoreError::Unreachable { .. }), "{error}");
+            redone += 1;
+        }
+        assert!(cutter.cut.lock().unwrap().is_none(), "nothing was cut");
+    }
+    assert_eq!(redone, 20, "what was carried out is taken for done");
+    let counts = store.counts().unwrap();
+    assert_eq!((counts.total("urls"), counts.total("fetches")), (40, 40));
+    let rows = store.documents_after(0, 100).unwrap();
+    let numbers: Vec<i64> = rows.iter().map(|row| row.seq).collect();
+    assert_eq!(numbers, (1..=40).collect::<Vec<_>>(), "no gap, none twice");
 }
