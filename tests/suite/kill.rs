@@ -12,6 +12,7 @@ use serde_json::Value;
 use taojin_demo::trial::{TrialFault, TrialPlan};
 
 use crate::lots::Lots;
+use crate::postgres::server;
 use crate::trial::{SITE, Trial};
 
 /// Kills in one crawl.
@@ -32,7 +33,7 @@ fn setting(name: &str, usual: u32) -> u32 {
 }
 
 /// The web, and a crawler that takes a hundred pages a second of it.
-fn trial(pages: u32) -> Trial {
+fn trial(pages: u32, store: &str) -> Trial {
     let hosts = (pages / 100).max(2);
     let plan = TrialPlan {
         seed: 11,
@@ -49,16 +50,17 @@ fn trial(pages: u32) -> Trial {
         delay = hosts * 10
     );
     let more = "max_retry_after_ms = 50\n[revisit]\nretry_ms = 50\nmax_retry_ms = 200\n";
-    Trial::new(plan, &frontier, more)
+    Trial::new(plan, &frontier, &format!("{more}{store}"))
 }
 
 /// Crawls and is killed, again and again: some pages after its start, and somewhere between two transactions. How often
 /// a running crawl was hit.
-fn kill_again_and_again(trial: &Trial, kills: u32, pages: u32) -> u32 {
+fn kill_again_and_again(trial: &Trial, kills: u32, pages: u32, mut each: impl FnMut(u32)) -> u32 {
     let mut lots = Lots(SEED);
     let mut hit = 0;
     for round in 0..kills {
         trial.web.set_day(round / 4);
+        each(round);
         let asked = trial.web.requests() + 1 + lots.below((pages / kills) as usize) as u64;
         let mut crawl = trial
             .taojin(&["crawl"])
@@ -112,10 +114,28 @@ fn fetched_again(trial: &Trial) -> u32 {
 
 #[test]
 fn every_page_is_there_once_however_often_the_crawl_is_killed() {
+    killed_and_whole("", |_| {});
+}
+
+/// Every fourth time the database crashes too.
+#[test]
+fn every_page_is_there_once_on_postgresql_too() {
+    let Some(mut server) = server("kills of a crawl on PostgreSQL") else {
+        return;
+    };
+    let store = format!("[store]\nurl = {:?}\n", server.url());
+    killed_and_whole(&store, |round| {
+        if round % 4 == 3 {
+            server.crash();
+        }
+    });
+}
+
+fn killed_and_whole(store: &str, each: impl FnMut(u32)) {
     let kills = setting("TAOJIN_KILLS", KILLS);
     let pages = setting("TAOJIN_KILL_PAGES", PAGES);
-    let trial = trial(pages);
-    let hit = kill_again_and_again(&trial, kills, pages);
+    let trial = trial(pages, store);
+    let hit = kill_again_and_again(&trial, kills, pages, each);
     assert!(hit > kills / 2, "only {hit} kills hit a running crawl");
     finish(&trial);
 

@@ -40,6 +40,8 @@ mod lots;
 mod outline;
 mod pages;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[path = "../postgres.rs"]
+mod postgres;
 mod power_loss;
 mod same_documents;
 mod sample_pages;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
 use taojin::config::{self, Loaded};
 use taojin::documents::open_folder;
+use taojin_crawl::store::StorePlace;
 use taojin_demo::trial::{self, TrialPlan, TrialWeb};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index;
@@ -102,18 +103,18 @@ impl Trial {
 
     /// Address → how often it is in the index.
     pub(crate) fn indexed(&self) -> BTreeMap<String, usize> {
-        indexed(&self.data_dir()).expect("the index can be read")
+        indexed(self.loaded().store_place()).expect("the index can be read")
     }
 
     /// The same; none where it cannot be read at present.
     pub(crate) fn try_indexed(&self) -> Option<BTreeMap<String, usize>> {
-        indexed(&self.data_dir())
+        indexed(self.loaded().store_place())
     }
 }
 
-/// Address → how often it is in the index of a data folder; none where it cannot be read.
-pub(crate) fn indexed(dir: &Path) -> Option<BTreeMap<String, usize>> {
-    let reader = open_folder(dir, &Analyzer::new(&[]), &index::Config::default()).ok()?;
+/// Address → how often it is in the index of a store; none where it cannot be read.
+pub(crate) fn indexed(place: impl Into<StorePlace>) -> Option<BTreeMap<String, usize>> {
+    let reader = open_folder(place, &Analyzer::new(&[]), &index::Config::default()).ok()?;
     let mut found = BTreeMap::new();
     let read = reader.for_each(|stored| {
         *found.entry(stored.document.url).or_insert(0) += 1;

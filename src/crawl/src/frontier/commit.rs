@@ -82,6 +82,7 @@ impl Frontier {
         self.add_hosts(batch, now_ms);
         let done = store.commit(batch, now_ms)?;
         self.update_memory(batch, &done, now_ms);
+        self.seen.advance(store.newest_url());
         self.seen.save(store.dir(), false);
         if self.alike.news {
             self.alike.save(store.dir());
@@ -366,8 +367,6 @@ impl Frontier {
             }
         }
         self.count_urls(done);
-        self.seen
-            .advance(done.inserted.last().map_or(0, |url| url.id));
         for (_, due_ms) in &done.rescheduled {
             self.activate_ms = self.activate_ms.min(due_ms.unwrap_or(HELD_MS));
         }

@@ -17,6 +17,7 @@ use super::documents::new_history;
 use super::error::StoreError;
 use super::open::{DATABASE, Reader, Store, lock};
 use super::salvage::{Salvaged, salvage};
+use super::sql;
 use super::{TermList, schema};
 
 /// Pages copied at once, between two reports of how far it is: 16 MiB.
@@ -71,14 +72,19 @@ impl Reader {
         draft: &Path,
         each: &mut dyn FnMut(CopyProgress),
     ) -> Result<BackupFacts, StoreError> {
+        let Some(file) = self.conn.sqlite() else {
+            return Err(StoreError::OnlyFiles {
+                path: self.path.clone(),
+                mend: "back it up with PostgreSQL's own means, such as pg_dump",
+            });
+        };
         create(draft)?;
         // While it is read from, a snapshot stays as it is, whatever the daemon writes.
-        let snapshot = self
-            .conn
+        let snapshot = file
             .unchecked_transaction()
-            .map_err(|e| self.fail(e))?;
+            .map_err(|e| self.fail(e.into()))?;
         self.last_document_seq()?;
-        let failed = |e| StoreError::sql(draft, e);
+        let failed = |e: rusqlite::Error| StoreError::sql(draft, e);
         let mut copy = Connection::open(draft).map_err(failed)?;
         copy_pages(&snapshot, &mut copy, each).map_err(failed)?;
         drop(snapshot);
@@ -115,7 +121,7 @@ pub fn restore(
 ) -> Result<Option<PathBuf>, StoreError> {
     check_backup(file)?;
     let fill = |draft: &Path| {
-        let failed = |e| StoreError::sql(draft, e);
+        let failed = |e: rusqlite::Error| StoreError::sql(draft, e);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let from =
             Connection::open_with_flags(file, flags).map_err(|e| StoreError::sql(file, e))?;
@@ -131,12 +137,12 @@ pub fn restore(
 pub fn restore_damaged(dir: &Path, file: &Path) -> Result<(Option<PathBuf>, Salvaged), StoreError> {
     fs::metadata(file).map_err(|e| StoreError::io(file, e))?;
     let fill = |draft: &Path| {
-        let failed = |e| StoreError::sql(draft, e);
-        let mut copy = Connection::open(draft).map_err(failed)?;
-        schema::migrate(&mut copy, draft)?;
-        let unreadable = |e| StoreError::sql(file, e);
+        let failed = |e: rusqlite::Error| StoreError::sql(draft, e);
+        let copy = Connection::open(draft).map_err(failed)?;
+        schema::migrate_file(&copy, 0).map_err(|e| StoreError::sql(draft, e))?;
+        let unreadable = |e: rusqlite::Error| StoreError::sql(file, e);
         let old = Connection::open(file).map_err(unreadable)?;
-        let found = schema::version(&old, file)?;
+        let found = schema::version_of_file(&old, file)?;
         if found != schema::VERSION {
             return Err(StoreError::Damaged {
                 path: file.to_owned(),
@@ -196,10 +202,10 @@ fn replace<T>(
 }
 
 fn begin_new_history(draft: &Path, last_known: i64) -> Result<(), StoreError> {
-    let failed = |e| StoreError::sql(draft, e);
-    let mut copy = Connection::open(draft).map_err(failed)?;
-    schema::migrate(&mut copy, draft)?;
-    new_history(&copy, last_known).map_err(failed)?;
+    let copy = Connection::open(draft).map_err(|e| StoreError::sql(draft, e))?;
+    let copy = sql::Connection::Sqlite(copy);
+    schema::migrate(&copy, draft)?;
+    new_history(&copy, last_known).map_err(|e| StoreError::sql(draft, e))?;
     Ok(())
 }
 
@@ -268,7 +274,7 @@ fn checked(copy: &Connection, path: &Path) -> Result<BackupFacts, StoreError> {
         path: path.to_owned(),
         detail,
     };
-    let version = schema::version(copy, path)?;
+    let version = schema::version_of_file(copy, path)?;
     if version == 0 {
         return Err(damaged("it is empty".to_owned()));
     }

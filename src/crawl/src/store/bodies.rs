@@ -11,7 +11,7 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::num::NonZeroU32;
 
-use rusqlite::{Connection, params};
+use super::sql::{self, Connection, NONE, params};
 use zstd::zstd_safe::{self, CCtx, CParameter, DCtx, DDict};
 
 use super::documents::DocumentRow;
@@ -190,7 +190,7 @@ impl Store {
 
     fn load_dictionary(&mut self) -> Result<(), StoreError> {
         let sql = "SELECT made_at, data FROM dictionary ORDER BY made_at DESC LIMIT 1";
-        let latest = self.row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let latest = self.row(sql, NONE, |row| Ok((row.get(0)?, row.get(1)?)))?;
         let latest: Option<(i64, Vec<u8>)> = latest;
         self.compressor.next_at = latest
             .as_ref()
@@ -220,7 +220,7 @@ impl Store {
 }
 
 /// Keeps a dictionary. Should its number be taken, the one that has it is used from now on.
-fn add_dictionary(tx: &Connection, data: &[u8], seq: i64) -> rusqlite::Result<()> {
+fn add_dictionary(tx: &Connection, data: &[u8], seq: i64) -> sql::Result<()> {
     let id = zstd_safe::get_dict_id_from_dict(data).map(NonZeroU32::get);
     let sql = "INSERT INTO dictionary (id, made_at, data) VALUES (?1, ?2, ?3) \
                ON CONFLICT (id) DO UPDATE SET made_at = excluded.made_at";

@@ -2,7 +2,7 @@
 //! the crawl ever plans, cut to what it could have planned now: else hosts and addresses would wait for as long as the
 //! clock was wrong.
 
-use rusqlite::params;
+use super::sql::params;
 
 use super::error::StoreError;
 use super::keys::set_meta;
@@ -24,7 +24,7 @@ impl Store {
         visit_ms: i64,
     ) -> Result<Option<i64>, StoreError> {
         let last = self.row("SELECT value FROM meta WHERE name = ?1", [CLOCK], |row| {
-            row.get::<_, i64>(0)
+            row.get::<i64>(0)
         })?;
         let Some(ahead_ms) = last.map(|last| last - now_ms).filter(|ms| *ms > SLACK_MS) else {
             return Ok(None);

@@ -4,23 +4,25 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
-
 use super::batch::{Batch, Committed, FinishedPage};
 use super::bodies::Compressor;
 use super::clock::CLOCK;
-use super::documents::Log;
 use super::error::StoreError;
 use super::ids::site_id;
 use super::keys::set_meta;
+use super::log::Log;
 use super::new_urls::NewUrls;
 use super::open::{Caches, Store};
 use super::record::{HostId, HostRecord, SiteId, UrlId, UrlState};
+use super::sql::{self, Connection, Row, list, params};
 use super::twins;
 use super::urls::earliest_due;
 
 /// Ids kept by name; above it the cache starts anew. About 100 bytes each.
 const CACHE_HOSTS: usize = 100_000;
+
+/// Rows asked for in one statement.
+const AT_ONCE: usize = 256;
 
 const UPDATE_URL: &str = "UPDATE url SET state = ?2, class = ?3, due_ms = ?4, rank = ?5, interval_ms = ?6, status = ?7, etag = ?8, \
      last_modified = ?9, digest = ?10, fetched_ms = ?11, changed_ms = ?12, not_found_since_ms = ?13, unchanged = ?14, \
@@ -38,22 +40,17 @@ impl Store {
         let mut caches = std::mem::take(&mut self.caches);
         let mut compressor = std::mem::take(&mut self.compressor);
         let (seq, versions) = (self.document_seq, self.retention.versions);
-        let (mut keys, last_url) = (std::mem::take(&mut self.keys), self.last_url);
+        let mut keys = std::mem::take(&mut self.keys);
+        let mut numbers = self.numbers.clone();
         if caches.hosts.len() > CACHE_HOSTS || caches.host_sites.len() > CACHE_HOSTS {
             caches = Caches::default();
         }
-        let mut write = || -> rusqlite::Result<Committed> {
-            let tx = self
-                .connection()
-                .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let log = Log {
-                conn: &tx,
-                seq,
-                now_ms,
-                versions,
-            };
+        let mut write = || -> sql::Result<Committed> {
+            let tx = self.conn.transaction()?;
+            let mut log = Log::new(&tx, seq, now_ms);
+            log.versions = versions;
             let mut writing = Writing::new(log, &mut caches, &mut compressor);
-            let mut new_urls = NewUrls::new(&tx, &mut keys, last_url, now_ms)?;
+            let mut new_urls = NewUrls::new(&tx, &mut keys, &mut numbers, now_ms)?;
             let done = writing.run(batch, &mut new_urls)?;
             drop((writing, new_urls));
             set_meta(&tx, CLOCK, now_ms)?;
@@ -69,7 +66,7 @@ impl Store {
         self.compressor = compressor;
         let done = result.map_err(|e| self.fail(e))?;
         self.document_seq = done.document_seq;
-        self.last_url = done.inserted.last().map_or(last_url, |url| url.id);
+        self.numbers = numbers;
         self.caches = caches;
         Ok(done)
     }
@@ -83,6 +80,7 @@ struct Writing<'a> {
     compressor: &'a mut Compressor,
     now_ms: i64,
     done: Committed,
+    before: HashMap<UrlId, Before>,
     due: HashMap<HostId, i64>,
     counters: HashMap<SiteId, HashMap<Cow<'static, str>, i64>>,
 }
@@ -96,12 +94,14 @@ impl<'a> Writing<'a> {
             now_ms: log.now_ms,
             log,
             done: Committed::default(),
+            before: HashMap::new(),
             due: HashMap::new(),
             counters: HashMap::new(),
         }
     }
 
-    fn run(&mut self, batch: &Batch, new_urls: &mut NewUrls<'_>) -> rusqlite::Result<Committed> {
+    fn run(&mut self, batch: &Batch, new_urls: &mut NewUrls<'_>) -> sql::Result<Committed> {
+        self.read_before(batch)?;
         for page in &batch.pages {
             // What was purged while the page was on its way leaves nothing to finish, and its links do not count.
             if self.finish(page)? {
@@ -121,7 +121,7 @@ impl<'a> Writing<'a> {
         for &(id, due_ms) in &batch.hold {
             self.conn
                 .prepare_cached("UPDATE url SET due_ms = ?2 WHERE id = ?1 AND due_ms IS NOT NULL")?
-                .execute([id, due_ms])?;
+                .put([id, due_ms])?;
         }
         self.wake_hosts()?;
         self.reschedule(&batch.reschedule)?;
@@ -141,27 +141,29 @@ impl<'a> Writing<'a> {
             let site = site_id(self.conn, self.caches, site)?;
             self.conn
                 .prepare_cached("UPDATE site SET last_error = ?2 WHERE id = ?1")?
-                .execute(params![site, error])?;
+                .put(params![site, error])?;
         }
         self.write_counters()?;
+        self.log.note_last()?;
         self.done.document_seq = self.log.seq;
         Ok(std::mem::take(&mut self.done))
     }
 
     /// Whether the page still has a row.
-    fn finish(&mut self, page: &FinishedPage) -> rusqlite::Result<bool> {
-        let before = self
-            .conn
-            .prepare_cached(
-                "SELECT site_id, state, documented, content, fetched_ms FROM url WHERE id = ?1",
-            )?
-            .query_row([page.id], Before::read)
-            .optional()?;
-        let Some(before) = before else {
+    fn finish(&mut self, page: &FinishedPage) -> sql::Result<bool> {
+        let v = &page.visit;
+        let Some(before) = self.before.get_mut(&page.id) else {
             return Ok(false);
         };
-        let v = &page.visit;
-        self.conn.prepare_cached(UPDATE_URL)?.execute(params![
+        let after = Before {
+            site: before.site,
+            state: v.state as i64,
+            documented: v.documented,
+            content: v.content.map(u64::cast_signed),
+            fetched_ms: v.fetched_ms,
+        };
+        let before = std::mem::replace(before, after);
+        self.conn.prepare_cached(UPDATE_URL)?.put(params![
             page.id,
             v.state as i64,
             v.class as i64,
@@ -209,18 +211,44 @@ impl<'a> Writing<'a> {
         Ok(true)
     }
 
-    fn give_way(&mut self, id: UrlId, primary: UrlId, site: SiteId) -> rusqlite::Result<()> {
+    fn give_way(&mut self, id: UrlId, primary: UrlId, site: SiteId) -> sql::Result<()> {
         let Some(gave) = twins::give_way(self.conn, id, primary)? else {
             return Ok(());
         };
         let counts = self.counters.entry(site).or_default();
         *counts.entry("documents".into()).or_default() -= 1;
         *counts.entry("checked_s".into()).or_default() -= checked_s(true, gave.fetched_ms);
+        if let Some(before) = self.before.get_mut(&id) {
+            (before.documented, before.content) = (false, None);
+        }
         self.log.end(gave.fingerprint)
     }
 
+    /// What the pages were before their visits, and what the log has of their documents: two questions for all of them.
+    fn read_before(&mut self, batch: &Batch) -> sql::Result<()> {
+        for pages in batch.pages.chunks(AT_ONCE) {
+            let ids = list(pages.iter().map(|page| page.id));
+            let sql = format!(
+                "SELECT site_id, state, documented, content, fetched_ms, id FROM url WHERE id IN ({ids})"
+            );
+            let rows = self
+                .conn
+                .query_once(&sql, |row| Ok((row.get(5)?, Before::read(row)?)))?;
+            self.before.extend(rows);
+        }
+        let pages = batch.pages.iter().flat_map(|page| {
+            let own = page.document.as_ref().map(|_| page.fingerprint);
+            own.into_iter()
+                .chain(page.other_document.as_ref().map(|(other, _)| *other))
+        });
+        let others = batch.documents.iter().map(|(fingerprint, _)| *fingerprint);
+        let all: Vec<u64> = pages.chain(others).collect();
+        all.chunks(AT_ONCE)
+            .try_for_each(|some| self.log.look_up(some))
+    }
+
     /// Pages that stood for what this page's document was.
-    fn release(&mut self, page: &FinishedPage, before: &Before) -> rusqlite::Result<()> {
+    fn release(&mut self, page: &FinishedPage, before: &Before) -> sql::Result<()> {
         let content = page.visit.content.map(u64::cast_signed);
         if !before.documented || (page.visit.documented && before.content == content) {
             return Ok(());
@@ -234,8 +262,8 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
-    fn update_host(&mut self, host: &HostRecord) -> rusqlite::Result<()> {
-        self.conn.prepare_cached(UPDATE_HOST)?.execute(params![
+    fn update_host(&mut self, host: &HostRecord) -> sql::Result<()> {
+        self.conn.prepare_cached(UPDATE_HOST)?.put(params![
             host.id,
             host.not_before_ms,
             host.cause,
@@ -273,36 +301,36 @@ impl<'a> Writing<'a> {
         self.done.inserted = inserted;
     }
 
-    fn wake_hosts(&mut self) -> rusqlite::Result<()> {
+    fn wake_hosts(&mut self) -> sql::Result<()> {
         let mut update = self.conn.prepare_cached(
             "UPDATE host SET next_due_ms = ?2 WHERE id = ?1 AND (next_due_ms IS NULL OR next_due_ms > ?2)",
         )?;
         for (host, due_ms) in self.due.drain() {
-            update.execute([host, due_ms])?;
+            update.put([host, due_ms])?;
         }
         Ok(())
     }
 
-    fn reschedule(&mut self, hosts: &[(HostId, i64)]) -> rusqlite::Result<()> {
+    fn reschedule(&mut self, hosts: &[(HostId, i64)]) -> sql::Result<()> {
         let mut update = self
             .conn
             .prepare_cached("UPDATE host SET next_due_ms = ?2 WHERE id = ?1")?;
         for &(host, floor_ms) in hosts {
             let due_ms = earliest_due(self.conn, host, None)?.map(|due| due.max(floor_ms));
-            update.execute(params![host, due_ms])?;
+            update.put(params![host, due_ms])?;
             self.done.rescheduled.push((host, due_ms));
         }
         Ok(())
     }
 
-    fn write_counters(&mut self) -> rusqlite::Result<()> {
+    fn write_counters(&mut self) -> sql::Result<()> {
         let mut add = self.conn.prepare_cached(
             "INSERT INTO counter (site_id, name, value) VALUES (?1, ?2, ?3) \
              ON CONFLICT (site_id, name) DO UPDATE SET value = counter.value + excluded.value",
         )?;
         for (site, counts) in &self.counters {
             for (name, amount) in counts.iter().filter(|(_, amount)| **amount != 0) {
-                add.execute(params![site, name, amount])?;
+                add.put(params![site, name, amount])?;
             }
         }
         Ok(())
@@ -319,7 +347,7 @@ struct Before {
 }
 
 impl Before {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn read(row: &Row<'_>) -> sql::Result<Self> {
         Ok(Before {
             site: row.get(0)?,
             state: row.get(1)?,

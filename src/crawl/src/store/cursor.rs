@@ -9,7 +9,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rusqlite::Connection;
+use super::sql::{self, Connection};
 
 use super::documents::{COLUMNS, Change, DocumentRow, REPLACED, read};
 use super::error::StoreError;
@@ -118,7 +118,7 @@ impl Reader {
         each: impl FnMut(DocumentRow, Change) -> bool,
     ) -> Result<Result<Followed, CursorLost>, StoreError> {
         let followed = || {
-            let tx = self.conn.unchecked_transaction()?;
+            let tx = self.conn.snapshot()?;
             follow(&tx, cursor, limit, each)
         };
         followed().map_err(|e| self.fail(e))
@@ -130,7 +130,7 @@ fn follow(
     cursor: &Cursor,
     limit: usize,
     mut each: impl FnMut(DocumentRow, Change) -> bool,
-) -> rusqlite::Result<Result<Followed, CursorLost>> {
+) -> sql::Result<Result<Followed, CursorLost>> {
     let store = meta(conn, "store_id")?;
     let last_seq = meta(conn, LAST_SEQ)?;
     let known = cursor.seq.max(cursor.began);
@@ -147,16 +147,16 @@ fn follow(
     }
     let sql = format!(
         "SELECT {COLUMNS} FROM document WHERE seq > ?1 AND state <> {REPLACED} AND (body IS NOT NULL OR seq > ?2) \
-         ORDER BY seq"
+         ORDER BY seq LIMIT ?3"
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query([cursor.seq, began])?;
     let (mut taken, mut seq, mut more) = (0, cursor.seq, false);
     let mut full = limit == 0;
-    while let Some(row) = rows.next()? {
+    let most = i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX);
+    statement.each([cursor.seq, began, most], |row| {
         if full {
             more = true;
-            break;
+            return Ok(false);
         }
         let row = read(row)?;
         seq = row.seq;
@@ -167,7 +167,8 @@ fn follow(
             _ => row.change_since(began),
         };
         full = !each(row, change) || taken == limit;
-    }
+        Ok(true)
+    })?;
     let seq = if more { seq } else { last_seq };
     let next = Cursor {
         store: Some(store),

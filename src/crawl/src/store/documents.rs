@@ -6,13 +6,12 @@
 //! Each version is a row that is written once. The latest row of a document is its present text, or says that it is
 //! gone; the rows before it are its history, and the only thing that is ever forgotten ([`Retention`]).
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
-
-use super::bodies::{Compressor, PackedBody};
+use super::bodies::PackedBody;
 use super::error::StoreError;
 use super::keys::{meta, set_meta};
 use super::open::{FORGOTTEN_SEQ, LAST_SEQ, Reader, Store};
 use super::record::Retention;
+use super::sql::{self, Connection, NONE, Row};
 
 /// Rows looked at in one step of forgetting, so that no transaction is long.
 const FORGOTTEN_AT_ONCE: i64 = 500;
@@ -20,12 +19,16 @@ const FORGOTTEN_AT_ONCE: i64 = 500;
 const DAY_MS: i64 = 86_400_000;
 
 /// State of a row: the present version, a version before it, or that the document is gone.
-const PRESENT: i64 = 0;
+pub(super) const PRESENT: i64 = 0;
 pub(super) const REPLACED: i64 = 1;
-const GONE: i64 = 2;
+pub(super) const GONE: i64 = 2;
 
 pub(super) const COLUMNS: &str =
     "seq, fingerprint, state, version, first_seq, first_seen_ms, changed_ms, url, site, body";
+
+/// A random number in PostgreSQL, whose own `random()` is a fraction.
+const RANDOM: &str =
+    "SELECT ('x' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 16))::bit(64)::bigint";
 
 /// What happens to a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,7 +171,7 @@ impl Reader {
     /// A number that no other store has: what is derived from this one carries it too.
     pub fn store_id(&self) -> Result<i64, StoreError> {
         let sql = "SELECT value FROM meta WHERE name = 'store_id'";
-        Ok(self.row(sql, [], |row| row.get(0))?.unwrap_or_default())
+        Ok(self.row(sql, NONE, |row| row.get(0))?.unwrap_or_default())
     }
 }
 
@@ -207,20 +210,21 @@ impl Store {
 }
 
 /// Gives the store a new identity and has the next change come after number `seq`. Gives the number of the last change.
-pub(super) fn new_history(conn: &Connection, seq: i64) -> rusqlite::Result<i64> {
-    let tx = conn.unchecked_transaction()?;
+pub(super) fn new_history(conn: &Connection, seq: i64) -> sql::Result<i64> {
+    let tx = conn.transaction()?;
     let seq = seq.max(meta(&tx, LAST_SEQ)?);
-    tx.execute(
-        "UPDATE meta SET value = random() WHERE name = 'store_id'",
-        [],
-    )?;
+    let id = match tx.sqlite() {
+        Some(file) => file.query_row("SELECT random()", [], |row| row.get::<_, i64>(0))?,
+        None => tx.query_row(RANDOM, NONE, |row| row.get(0))?,
+    };
+    set_meta(&tx, "store_id", id)?;
     set_meta(&tx, LAST_SEQ, seq)?;
     tx.commit()?;
     Ok(seq)
 }
 
 /// Deletes some rows in this state that ended before `before_ms`, and gives their numbers.
-fn forget(conn: &Connection, state: i64, before_ms: i64) -> rusqlite::Result<Vec<i64>> {
+fn forget(conn: &Connection, state: i64, before_ms: i64) -> sql::Result<Vec<i64>> {
     let sql = format!(
         "DELETE FROM document WHERE seq IN (SELECT seq FROM document WHERE state = {state} AND ended_ms < ?1 \
          LIMIT {FORGOTTEN_AT_ONCE}) RETURNING seq"
@@ -230,154 +234,12 @@ fn forget(conn: &Connection, state: i64, before_ms: i64) -> rusqlite::Result<Vec
         .collect()
 }
 
-/// The log inside an open transaction.
-pub(super) struct Log<'a> {
-    pub(super) conn: &'a Connection,
-    /// Number of the last change.
-    pub(super) seq: i64,
-    pub(super) now_ms: i64,
-    pub(super) versions: u32,
-}
-
-/// What the row that follows takes over from the latest one.
-struct Latest {
-    seq: i64,
-    state: i64,
-    version: i64,
-    first_seq: i64,
-    first_seen_ms: i64,
-    url: String,
-    site: String,
-}
-
-impl<'a> Log<'a> {
-    /// The log after change `seq`, with nothing of its history forgotten.
-    pub(super) fn new(conn: &'a Connection, seq: i64, now_ms: i64) -> Self {
-        Log {
-            conn,
-            seq,
-            now_ms,
-            versions: u32::MAX,
-        }
-    }
-
-    /// Writes down what happens to a document.
-    pub(super) fn put(
-        &mut self,
-        fingerprint: u64,
-        op: &DocOp,
-        compressor: &mut Compressor,
-    ) -> rusqlite::Result<()> {
-        match op {
-            DocOp::Upsert(new) => self.write(fingerprint, Some((new, compressor.pack(&new.body)))),
-            DocOp::Delete => self.end(fingerprint),
-        }
-    }
-
-    /// Writes down that a document is gone. One that was not there is no change.
-    pub(super) fn end(&mut self, fingerprint: u64) -> rusqlite::Result<()> {
-        self.write(fingerprint, None)
-    }
-
-    fn write(
-        &mut self,
-        fingerprint: u64,
-        new: Option<(&NewDocument, Vec<u8>)>,
-    ) -> rusqlite::Result<()> {
-        let before = self.latest(fingerprint)?;
-        let was_there = before.as_ref().filter(|row| row.state == PRESENT);
-        let (url, site, body) = match (new, was_there) {
-            (Some((new, body)), _) => (&new.url, &new.site, Some(body)),
-            (None, Some(row)) => (&row.url, &row.site, None),
-            (None, None) => return Ok(()),
-        };
-        self.seq += 1;
-        if let Some(row) = &before {
-            self.replace(row.seq)?;
-        }
-        self.conn
-            .prepare_cached(
-                "INSERT INTO document (seq, fingerprint, state, version, first_seq, first_seen_ms, changed_ms, ended_ms, \
-                 url, site, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-            )?
-            .execute(params![
-                self.seq,
-                fingerprint.cast_signed(),
-                if body.is_some() { PRESENT } else { GONE },
-                before.as_ref().map_or(1, |row| row.version + 1),
-                was_there.map_or(self.seq, |row| row.first_seq),
-                before.as_ref().map_or(self.now_ms, |row| row.first_seen_ms),
-                self.now_ms,
-                body.is_none().then_some(self.now_ms),
-                url,
-                site,
-                body,
-            ])?;
-        if before.is_some() {
-            self.forget_oldest(fingerprint)?;
-        }
-        // The highest number outlives its row, so that numbers never come twice.
-        set_meta(self.conn, LAST_SEQ, self.seq)
-    }
-
-    /// Takes a document out with all its versions: nothing of its text stays, only that it is gone.
-    pub(super) fn erase(&mut self, fingerprint: u64) -> rusqlite::Result<()> {
-        self.end(fingerprint)?;
-        let sql = format!("DELETE FROM document WHERE fingerprint = ?1 AND state = {REPLACED}");
-        self.conn
-            .prepare_cached(&sql)?
-            .execute([fingerprint.cast_signed()])?;
-        Ok(())
-    }
-
-    /// The latest row of a document without its body, which may fill many pages and is not needed to replace it.
-    fn latest(&self, fingerprint: u64) -> rusqlite::Result<Option<Latest>> {
-        let sql = format!(
-            "SELECT seq, state, version, first_seq, first_seen_ms, url, site FROM document \
-             WHERE fingerprint = ?1 AND state <> {REPLACED}"
-        );
-        self.conn
-            .prepare_cached(&sql)?
-            .query_row([fingerprint.cast_signed()], |row| {
-                Ok(Latest {
-                    seq: row.get(0)?,
-                    state: row.get(1)?,
-                    version: row.get(2)?,
-                    first_seq: row.get(3)?,
-                    first_seen_ms: row.get(4)?,
-                    url: row.get(5)?,
-                    site: row.get(6)?,
-                })
-            })
-            .optional()
-    }
-
-    fn replace(&self, seq: i64) -> rusqlite::Result<()> {
-        let sql = format!("UPDATE document SET state = {REPLACED}, ended_ms = ?2 WHERE seq = ?1");
-        self.conn
-            .prepare_cached(&sql)?
-            .execute([seq, self.now_ms])?;
-        Ok(())
-    }
-
-    fn forget_oldest(&self, fingerprint: u64) -> rusqlite::Result<()> {
-        let sql = format!(
-            "DELETE FROM document WHERE seq IN (SELECT seq FROM document WHERE fingerprint = ?1 AND state = {REPLACED} \
-             ORDER BY seq DESC LIMIT -1 OFFSET ?2)"
-        );
-        self.conn
-            .prepare_cached(&sql)?
-            .execute([fingerprint.cast_signed(), i64::from(self.versions)])?;
-        Ok(())
-    }
-}
-
-pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
+pub(super) fn read(row: &Row<'_>) -> sql::Result<DocumentRow> {
     let state: i64 = row.get(2)?;
     let body: Option<Vec<u8>> = row.get(9)?;
     Ok(DocumentRow {
         seq: row.get(0)?,
-        fingerprint: row.get::<_, i64>(1)?.cast_unsigned(),
+        fingerprint: row.get::<i64>(1)?.cast_unsigned(),
         version: row.get(3)?,
         first_seq: row.get(4)?,
         first_seen_ms: row.get(5)?,

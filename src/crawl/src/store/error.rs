@@ -1,9 +1,12 @@
-//! What can go wrong with the store. In: errors of SQLite and of the file system. Out: [`StoreError`] with the
+//! What can go wrong with the store. In: errors of the database and of the file system. Out: [`StoreError`] with the
 //! file and the mend in its message.
 
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
+use tokio_postgres::error::SqlState;
+
+use super::sql;
 
 /// Why the store cannot be opened, read or written.
 #[derive(Debug, thiserror::Error)]
@@ -100,6 +103,64 @@ pub enum StoreError {
         /// What is wrong with it.
         detail: String,
     },
+    /// The address of a PostgreSQL database cannot be used.
+    #[error(
+        "[store] url is no address of a database ({detail}): write postgres://user@host/database"
+    )]
+    Address {
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// PostgreSQL does not answer. What was under way was not done and may be tried again.
+    #[error(
+        "{path} cannot be reached ({detail}): see that PostgreSQL runs and lets this machine in"
+    )]
+    Unreachable {
+        /// The database.
+        path: PathBuf,
+        /// The reason.
+        detail: String,
+    },
+    /// This database cannot hold a store, or the user may not use it.
+    #[error("{path} cannot be used: {detail}")]
+    Unfit {
+        /// The database.
+        path: PathBuf,
+        /// What is wrong, and the mend.
+        detail: String,
+    },
+    /// Another process writes to the database.
+    #[error(
+        "{path} is in use by another taojin: stop it first, or name another database in [store] url"
+    )]
+    Taken {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Another process began to write to the database while this one was away from it. What was under way was not done.
+    #[error(
+        "{path} was taken over by another taojin while this one had lost its connection: this one stops"
+    )]
+    Fenced {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Anything else that PostgreSQL reports.
+    #[error("store {path}: {detail}")]
+    Postgres {
+        /// The database.
+        path: PathBuf,
+        /// The reason.
+        detail: String,
+    },
+    /// Only a store in a file can do this.
+    #[error("{path} is a PostgreSQL database: {mend}")]
+    OnlyFiles {
+        /// The database.
+        path: PathBuf,
+        /// What to do instead.
+        mend: &'static str,
+    },
     /// Anything else that SQLite reports.
     #[error("store {path}: {source}")]
     Sql {
@@ -111,9 +172,25 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Sorts an error of SQLite by what the operator can do about it.
-    pub(super) fn sql(path: &Path, source: rusqlite::Error) -> Self {
+    /// Whether it is no mistake of the caller: the disk is full, the database fails or was taken over.
+    pub fn is_of_operation(&self) -> bool {
+        use StoreError::{Fenced, Full, Postgres, Sql};
+        matches!(
+            self,
+            Full { .. } | Sql { .. } | Postgres { .. } | Fenced { .. }
+        )
+    }
+
+    /// Sorts an error of the database by what the operator can do about it.
+    pub(super) fn sql(path: &Path, source: impl Into<sql::Error>) -> Self {
         let path = path.to_owned();
+        let source = match source.into() {
+            sql::Error::Sqlite(source) => source,
+            sql::Error::Postgres(source) => return Self::postgres(path, &source),
+            sql::Error::Unreachable(detail) => return StoreError::Unreachable { path, detail },
+            sql::Error::Fenced => return StoreError::Fenced { path },
+            sql::Error::Unfit(detail) => return StoreError::Unfit { path, detail },
+        };
         match source.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged {
                 path,
@@ -121,6 +198,26 @@ impl StoreError {
             },
             Some(ErrorCode::DiskFull) => StoreError::Full { path },
             _ => StoreError::Sql { path, source },
+        }
+    }
+
+    fn postgres(path: PathBuf, source: &tokio_postgres::Error) -> Self {
+        let detail = sql::in_words(source);
+        match source.code() {
+            Some(code) if *code == SqlState::DISK_FULL => StoreError::Full { path },
+            Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Unfit {
+                path,
+                detail: format!("{detail}; GRANT ALL ON ALL TABLES IN SCHEMA … TO the user"),
+            },
+            Some(code) if code.code().starts_with("28") => StoreError::Unfit {
+                path,
+                detail: format!("{detail}; see user and password in [store] url, and pg_hba.conf"),
+            },
+            Some(code) if *code == SqlState::INVALID_CATALOG_NAME => StoreError::Unfit {
+                path,
+                detail: format!("{detail}; make it with CREATE DATABASE … ENCODING 'UTF8'"),
+            },
+            _ => StoreError::Postgres { path, detail },
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, OptionalExtension, ToSql, params};
+use super::sql::{self, Connection, Optional, ToSql, params};
 
 use super::follows::FollowMark;
 
@@ -33,12 +33,7 @@ impl Told {
 }
 
 /// Notes that a document is a hit, new or changed. Gives 1 if there is something to tell.
-pub(super) fn hit(
-    tx: &Connection,
-    name: &str,
-    fingerprint: i64,
-    told: Told,
-) -> rusqlite::Result<usize> {
+pub(super) fn hit(tx: &Connection, name: &str, fingerprint: i64, told: Told) -> sql::Result<usize> {
     let of = params![name, fingerprint];
     match standing(tx, name, fingerprint)? {
         None if told.new => tx.execute(
@@ -78,7 +73,7 @@ pub(super) fn gone(
     name: &str,
     fingerprint: i64,
     told: Told,
-) -> rusqlite::Result<usize> {
+) -> sql::Result<usize> {
     let of = params![name, fingerprint];
     let sql = match standing(tx, name, fingerprint)? {
         Some(Standing::Settled { known: true }) if told.gone => return again(tx, of, DELETED),
@@ -109,7 +104,7 @@ enum Standing {
     Settled { known: bool },
 }
 
-fn standing(tx: &Connection, name: &str, fingerprint: i64) -> rusqlite::Result<Option<Standing>> {
+fn standing(tx: &Connection, name: &str, fingerprint: i64) -> sql::Result<Option<Standing>> {
     tx.prepare_cached(
         "SELECT state, delivery, known FROM follow_hit WHERE follow = ?1 AND fingerprint = ?2",
     )?
@@ -125,7 +120,7 @@ fn standing(tx: &Connection, name: &str, fingerprint: i64) -> rusqlite::Result<O
 }
 
 /// Lets a settled document wait once more, behind all others.
-fn again(tx: &Connection, of: &[&dyn ToSql], change: i64) -> rusqlite::Result<usize> {
+fn again(tx: &Connection, of: &[&dyn ToSql], change: i64) -> sql::Result<usize> {
     let sql = format!(
         "UPDATE follow_hit SET id = (SELECT max(id) + 1 FROM follow_hit), state = 0, \
          delivery = NULL, change = {change} WHERE follow = ?1 AND fingerprint = ?2"
@@ -140,7 +135,7 @@ pub(super) fn lost(
     hits: &[u64],
     reached: FollowMark,
     told: Told,
-) -> rusqlite::Result<Vec<i64>> {
+) -> sql::Result<Vec<i64>> {
     if !told.gone {
         return Ok(Vec::new());
     }

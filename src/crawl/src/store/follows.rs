@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use super::sql::{self, Connection, NONE, Optional, params};
 
 use super::documents::{Change, LastKnown};
 use super::error::StoreError;
@@ -77,7 +77,7 @@ pub struct Follows {
 impl Store {
     /// Opens the deliveries, to be written beside the crawl.
     pub fn follows(&self) -> Result<Follows, StoreError> {
-        let reader = Reader::writing(self.dir())?;
+        let reader = Reader::open_to_write(self.place())?;
         Ok(Follows {
             reader: Mutex::new(reader),
         })
@@ -110,7 +110,7 @@ impl Follows {
                 [name],
                 |row| {
                     Ok(FollowMark {
-                        seq: row.get::<_, i64>(0)?.cast_unsigned(),
+                        seq: row.get::<i64>(0)?.cast_unsigned(),
                         fetched_ms: row.get(1)?,
                     })
                 },
@@ -127,7 +127,7 @@ impl Follows {
         reached: FollowMark,
         told: Told,
     ) -> Result<usize, StoreError> {
-        let nothing = |conn: &Connection| -> rusqlite::Result<bool> {
+        let nothing = |conn: &Connection| -> sql::Result<bool> {
             let seq: Option<i64> = conn
                 .prepare_cached("SELECT seq FROM follow WHERE name = ?1")?
                 .query_row([name], |row| row.get(0))
@@ -213,7 +213,7 @@ impl Follows {
                 )?
                 .query_map(params![name, number], |row| {
                     Ok(DeliveredHit {
-                        fingerprint: row.get::<_, i64>(0)?.cast_unsigned(),
+                        fingerprint: row.get::<i64>(0)?.cast_unsigned(),
                         change: match row.get(1)? {
                             NEW => Change::New,
                             CHANGED => Change::Changed,
@@ -221,7 +221,7 @@ impl Follows {
                         },
                     })
                 })?
-                .collect::<rusqlite::Result<_>>()?;
+                .collect::<sql::Result<_>>()?;
             Ok((!hits.is_empty()).then_some(Delivery { number, hits }))
         })
     }
@@ -278,26 +278,20 @@ impl Follows {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read<T>(
-        &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> sql::Result<T>) -> Result<T, StoreError> {
         let reader = self.lock();
         work(&reader.conn).map_err(|e| reader.fail(e))
     }
 
-    fn write<T>(
-        &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
-        let mut reader = self.lock();
-        let run = |conn: &mut Connection| {
-            let tx = Transaction::new(conn, TransactionBehavior::Immediate)?;
+    fn write<T>(&self, work: impl FnOnce(&Connection) -> sql::Result<T>) -> Result<T, StoreError> {
+        let reader = self.lock();
+        let run = |conn: &Connection| {
+            let tx = conn.transaction()?;
             let value = work(&tx)?;
             tx.commit()?;
             Ok(value)
         };
-        run(&mut reader.conn).map_err(|e| reader.fail(e))
+        run(&reader.conn).map_err(|e| reader.fail(e))
     }
 }
 
@@ -314,23 +308,23 @@ impl Reader {
         let sql = "SELECT name, told, given_up, tries, next_ms, told_ms, last_error, \
                    (SELECT count(*) FROM follow_hit WHERE follow = name AND state = 0) \
                    FROM follow ORDER BY name";
-        self.rows(sql, [], |row| {
+        self.rows(sql, NONE, |row| {
             Ok(FollowRecord {
                 name: row.get(0)?,
-                told: row.get::<_, i64>(1)?.unsigned_abs(),
-                given_up: row.get::<_, i64>(2)?.unsigned_abs(),
+                told: row.get::<i64>(1)?.unsigned_abs(),
+                given_up: row.get::<i64>(2)?.unsigned_abs(),
                 tries: row.get(3)?,
                 next_ms: row.get(4)?,
                 told_ms: row.get(5)?,
                 last_error: row.get(6)?,
-                waiting: row.get::<_, i64>(7)?.unsigned_abs(),
+                waiting: row.get::<i64>(7)?.unsigned_abs(),
             })
         })
     }
 }
 
 /// Numbers a new delivery and gives it the oldest hits that have none.
-fn begin_delivery(tx: &Connection, name: &str, limit: i64) -> rusqlite::Result<i64> {
+fn begin_delivery(tx: &Connection, name: &str, limit: i64) -> sql::Result<i64> {
     let number: i64 = tx
         .query_row(
             "UPDATE follow SET deliveries = deliveries + 1 WHERE name = ?1 AND EXISTS \
@@ -349,9 +343,9 @@ fn begin_delivery(tx: &Connection, name: &str, limit: i64) -> rusqlite::Result<i
 }
 
 /// Settles a delivery: its documents were told (`state` 1) or given up (2). What happened to them meanwhile waits next.
-fn settle(tx: &Connection, name: &str, number: i64, state: i64) -> rusqlite::Result<i64> {
+fn settle(tx: &Connection, name: &str, number: i64, state: i64) -> sql::Result<i64> {
     let settled = tx.execute(
-        "UPDATE follow_hit SET state = ?3, known = CASE WHEN ?3 = 1 THEN 1 ELSE known END \
+        "UPDATE follow_hit SET state = ?3, known = CASE WHEN CAST(?3 AS BIGINT) = 1 THEN 1 ELSE known END \
          WHERE follow = ?1 AND state = 0 AND delivery = ?2",
         params![name, number, state],
     )?;
@@ -371,15 +365,15 @@ fn settle(tx: &Connection, name: &str, number: i64, state: i64) -> rusqlite::Res
 }
 
 /// Forgets what was told longest ago, and gives up what has waited longest, beyond the limits.
-fn bound(tx: &Connection, name: &str) -> rusqlite::Result<()> {
+fn bound(tx: &Connection, name: &str) -> sql::Result<()> {
     tx.execute(
         "DELETE FROM follow_hit WHERE id IN (SELECT id FROM follow_hit \
-         WHERE follow = ?1 AND state <> 0 ORDER BY id DESC LIMIT -1 OFFSET ?2)",
+         WHERE follow = ?1 AND state <> 0 ORDER BY id DESC LIMIT 9223372036854775807 OFFSET ?2)",
         params![name, TOLD_KEPT],
     )?;
     let lost = tx.execute(
         "UPDATE follow_hit SET state = 2 WHERE id IN (SELECT id FROM follow_hit \
-         WHERE follow = ?1 AND state = 0 ORDER BY id DESC LIMIT -1 OFFSET ?2)",
+         WHERE follow = ?1 AND state = 0 ORDER BY id DESC LIMIT 9223372036854775807 OFFSET ?2)",
         params![name, WAITING_MAX],
     )?;
     tx.execute(

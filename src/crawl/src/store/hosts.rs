@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rusqlite::Row;
+use super::sql::{self, Row};
 
 use super::error::StoreError;
 use super::open::Reader;
@@ -58,7 +58,7 @@ impl Reader {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = format!(
             "SELECT id, next_due_ms FROM host WHERE next_due_ms > ?1 AND next_due_ms <= ?2 \
-             AND next_due_ms IS NOT NULL{} ORDER BY next_due_ms LIMIT ?3",
+             AND next_due_ms IS NOT NULL{} ORDER BY next_due_ms, id LIMIT ?3",
             of_sites(sites)
         );
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -111,7 +111,7 @@ impl Reader {
              AND host_id IN (SELECT id FROM host WHERE next_due_ms IS NOT NULL{}) LIMIT ?2)",
             of_sites(sites)
         );
-        let count = self.row(&sql, [now_ms, limit], |row| row.get::<_, i64>(0))?;
+        let count = self.row(&sql, [now_ms, limit], |row| row.get::<i64>(0))?;
         Ok(count.map_or(0, i64::cast_unsigned))
     }
 
@@ -125,12 +125,12 @@ impl Reader {
     /// many there are in all. One pass over the table of hosts.
     pub fn hosts_held(&self, now_ms: i64) -> Result<HostsHeld, StoreError> {
         let sql = "SELECT CASE WHEN not_before_ms > ?1 THEN cause END AS held_by, \
-                   coalesce(not_before_ms <= ?1 AND next_due_ms >= ?2, 0) AS limited, count(*) FROM host GROUP BY 1, 2";
+                   CASE WHEN not_before_ms <= ?1 AND next_due_ms >= ?2 THEN 1 ELSE 0 END AS limited, count(*) FROM host GROUP BY 1, 2";
         let row = |row: &Row<'_>| {
             Ok((
-                row.get::<_, Option<u8>>(0)?,
-                row.get::<_, bool>(1)?,
-                row.get::<_, i64>(2)?,
+                row.get::<Option<u8>>(0)?,
+                row.get::<bool>(1)?,
+                row.get::<i64>(2)?,
             ))
         };
         let mut held = HostsHeld::default();
@@ -170,10 +170,10 @@ fn of_sites(sites: &[SiteId]) -> String {
     format!(" AND id IN (SELECT host_id FROM host_site WHERE site_id IN ({ids}))")
 }
 
-fn host_record(row: &Row<'_>) -> rusqlite::Result<HostRecord> {
+fn host_record(row: &Row<'_>) -> sql::Result<HostRecord> {
     Ok(HostRecord {
         id: row.get(0)?,
-        authority: Arc::from(row.get_ref(1)?.as_str()?),
+        authority: Arc::from(row.text(1)?),
         next_due_ms: row.get(2)?,
         not_before_ms: row.get(3)?,
         cause: row.get(4)?,
@@ -184,7 +184,7 @@ fn host_record(row: &Row<'_>) -> rusqlite::Result<HostRecord> {
         crawl_delay_ms: row.get(9)?,
         elapsed_ms: row.get(10)?,
         ip: row
-            .get::<_, Option<String>>(11)?
+            .get::<Option<String>>(11)?
             .and_then(|text| text.parse().ok()),
         fetched: row.get(12)?,
         cycle_ms: row.get(13)?,

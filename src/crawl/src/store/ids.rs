@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension};
-
+use super::numbers::Numbers;
 use super::open::Caches;
 use super::record::{HostId, SiteId};
+use super::sql::{self, Connection, Optional, params};
+use taojin_uri::CrawlUri;
 
 /// Row number of a site by name, made if missing.
 pub(super) fn site_id(
     conn: &Connection,
     caches: &mut Caches,
     name: &Arc<str>,
-) -> rusqlite::Result<SiteId> {
+) -> sql::Result<SiteId> {
     if let Some(&id) = caches.sites.get(name) {
         return Ok(id);
     }
     conn.prepare_cached("INSERT INTO site (name) VALUES (?1) ON CONFLICT DO NOTHING")?
-        .execute([name])?;
+        .put([name])?;
     let id = conn
         .prepare_cached("SELECT id FROM site WHERE name = ?1")?
         .query_row([name], |row| row.get(0))?;
@@ -29,8 +30,10 @@ pub(super) fn site_id(
 pub(super) fn host_id(
     conn: &Connection,
     caches: &mut Caches,
-    authority: &str,
-) -> rusqlite::Result<HostId> {
+    uri: &CrawlUri,
+    numbers: &mut Numbers,
+) -> sql::Result<HostId> {
+    let authority = uri.authority();
     if let Some(&id) = caches.hosts.get(authority) {
         return Ok(id);
     }
@@ -40,11 +43,9 @@ pub(super) fn host_id(
         .optional()?;
     let id = match found {
         Some(id) => id,
-        None => {
-            conn.prepare_cached("INSERT INTO host (authority) VALUES (?1)")?
-                .execute([authority])?;
-            conn.last_insert_rowid()
-        }
+        None => conn
+            .prepare_cached("INSERT INTO host (id, authority) VALUES (?1, ?2) RETURNING id")?
+            .query_row(params![numbers.next_host(uri), authority], |row| row.get(0))?,
     };
     caches.hosts.insert(authority.into(), id);
     Ok(id)

@@ -12,10 +12,9 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use rusqlite::Connection;
-
 use super::record::UrlId;
 use super::runs::{self, LAST_RUN, Merge, Run, RunId};
+use super::sql::{self, Connection, Optional, params};
 
 /// Fingerprints in memory before they become a run: as many as a hash table of 2¹⁸ places takes, 4.5 MB.
 pub(super) const NEWEST: usize = (1 << 18) / 8 * 7;
@@ -29,6 +28,9 @@ const MERGE_PACE: usize = 8;
 
 /// Runs of one class that become one. Fewer would write a fingerprint more often, more would be slower to ask.
 const FAN_IN: usize = 4;
+
+const SET_META: &str = "INSERT INTO meta (name, value) VALUES (?1, ?2) \
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
 /// The newest fingerprints, and which runs have the others.
 #[derive(Debug, Default)]
@@ -50,12 +52,25 @@ pub(super) struct Keys {
     completed: [bool; 2],
     /// How many in `newest` before they are sorted.
     pub(super) limit: usize,
+    /// The database has an index of its own; `newest` holds what the open transaction adds.
+    by_index: bool,
 }
 
 impl Keys {
     /// Those of all rows that the runs do not answer for. More than `limit` of them, as after a migration, become runs
     /// at once.
-    pub(super) fn load(conn: &Connection, limit: usize) -> rusqlite::Result<Self> {
+    pub(super) fn load(conn: &Connection, limit: usize) -> sql::Result<Self> {
+        match conn.sqlite() {
+            Some(file) => Ok(Self::load_file(file, limit)?),
+            None => Ok(Keys {
+                by_index: true,
+                limit: usize::MAX,
+                ..Keys::default()
+            }),
+        }
+    }
+
+    fn load_file(conn: &rusqlite::Connection, limit: usize) -> rusqlite::Result<Self> {
         let runs = runs::live(conn)?;
         let mut left = runs::with_blocks(conn)?;
         left.retain(|run| runs.iter().all(|r| r.id != *run));
@@ -89,11 +104,14 @@ impl Keys {
     }
 
     /// The row of a fingerprint.
-    pub(super) fn find(&self, conn: &Connection, hash: u64) -> rusqlite::Result<Option<UrlId>> {
+    pub(super) fn find(&self, conn: &Connection, hash: u64) -> sql::Result<Option<UrlId>> {
         if let Some(id) = self.find_newest(hash) {
             return Ok(Some(id));
         }
-        find_in(conn, &self.runs, hash)
+        match conn.sqlite() {
+            Some(file) => Ok(find_in(file, &self.runs, hash)?),
+            None => find_by_index(conn, hash),
+        }
     }
 
     /// Whether a fingerprint that should be new was added a moment ago: twice in one transaction, say.
@@ -113,18 +131,21 @@ impl Keys {
     }
 
     /// Writes the next piece of the runs that are being made, at the end of the open transaction.
-    pub(super) fn write_next(&mut self, conn: &Connection) -> rusqlite::Result<()> {
+    pub(super) fn write_next(&mut self, conn: &Connection) -> sql::Result<()> {
+        let Some(conn) = conn.sqlite() else {
+            return Ok(());
+        };
         let new = self.open.len();
         let flush = match self.newest.len() >= self.limit {
             true => usize::MAX,
             false => FLUSH_PACE * new,
         };
-        self.write_some(conn, flush, MERGE_PACE * new)
+        Ok(self.write_some(conn, flush, MERGE_PACE * new)?)
     }
 
     fn write_some(
         &mut self,
-        conn: &Connection,
+        conn: &rusqlite::Connection,
         flush: usize,
         merge: usize,
     ) -> rusqlite::Result<()> {
@@ -135,7 +156,7 @@ impl Keys {
             && writing.step(conn, flush)?
         {
             put.execute([writing.run.id, writing.run.entries])?;
-            set_meta(conn, "seen_upto", self.flush_upto)?;
+            conn.execute(SET_META, rusqlite::params!["seen_upto", self.flush_upto])?;
             self.completed[0] = true;
         }
         if let Some(merging) = self.merge.as_mut().filter(|_| merge > 0)
@@ -160,6 +181,10 @@ impl Keys {
     /// The open transaction is durable.
     pub(super) fn settle(&mut self) {
         self.open.clear();
+        if self.by_index {
+            self.newest.clear();
+            return;
+        }
         let [flushed, merged] = std::mem::take(&mut self.completed);
         let flush = self.flush.take_if(|_| flushed);
         let merge = self.merge.take_if(|_| merged);
@@ -177,6 +202,9 @@ impl Keys {
     pub(super) fn undo(&mut self) {
         for hash in self.open.drain(..) {
             self.newest.remove(&hash);
+        }
+        if self.by_index {
+            return;
         }
         self.completed = [false; 2];
         if let Some(merge) = self.merge.take() {
@@ -230,7 +258,11 @@ impl Keys {
 }
 
 /// The row of a fingerprint in the first of these runs that has it.
-fn find_in(conn: &Connection, runs: &[Run], hash: u64) -> rusqlite::Result<Option<UrlId>> {
+fn find_in(
+    conn: &rusqlite::Connection,
+    runs: &[Run],
+    hash: u64,
+) -> rusqlite::Result<Option<UrlId>> {
     for run in runs {
         if let Some(id) = runs::find(conn, run.id, hash)? {
             return Ok(Some(id));
@@ -261,32 +293,37 @@ impl Hasher for AsItIs {
 
 /// The row of a fingerprint without the memory of the writing side: the newest rows are looked through, which takes a
 /// tenth of a second at worst.
-pub(super) fn find_beside(conn: &Connection, hash: u64) -> rusqlite::Result<Option<UrlId>> {
+pub(super) fn find_beside(conn: &Connection, hash: u64) -> sql::Result<Option<UrlId>> {
+    let Some(conn) = conn.sqlite() else {
+        return find_by_index(conn, hash);
+    };
     if let Some(id) = find_in(conn, &runs::live(conn)?, hash)? {
         return Ok(Some(id));
     }
     let mut select = conn.prepare_cached("SELECT id FROM url WHERE id > ?1 AND hash = ?2")?;
     let mut rows = select.query([watermark(conn)?, hash.cast_signed()])?;
-    rows.next()?.map(|row| row.get(0)).transpose()
+    Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
+}
+
+fn find_by_index(conn: &Connection, hash: u64) -> sql::Result<Option<UrlId>> {
+    conn.prepare_cached("SELECT id FROM url WHERE hash = ?1")?
+        .query_row([hash.cast_signed()], |row| row.get(0))
+        .optional()
 }
 
 /// The runs answer for all rows up to this one.
-pub(super) fn watermark(conn: &Connection) -> rusqlite::Result<UrlId> {
+pub(super) fn watermark(conn: &rusqlite::Connection) -> rusqlite::Result<UrlId> {
     conn.prepare_cached("SELECT coalesce(max(value), 0) FROM meta WHERE name = 'seen_upto'")?
         .query_row([], |row| row.get(0))
 }
 
 /// A number that is kept beside the tables; 0 where it never was.
-pub(super) fn meta(conn: &Connection, name: &str) -> rusqlite::Result<i64> {
+pub(super) fn meta(conn: &Connection, name: &str) -> sql::Result<i64> {
     conn.prepare_cached("SELECT coalesce(max(value), 0) FROM meta WHERE name = ?1")?
         .query_row([name], |row| row.get(0))
 }
 
 /// Keeps a number beside the tables.
-pub(super) fn set_meta(conn: &Connection, name: &str, value: i64) -> rusqlite::Result<()> {
-    conn.prepare_cached(
-        "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-    )?
-    .execute(rusqlite::params![name, value])?;
-    Ok(())
+pub(super) fn set_meta(conn: &Connection, name: &str, value: i64) -> sql::Result<()> {
+    conn.prepare_cached(SET_META)?.put(params![name, value])
 }

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use rusqlite::{CachedStatement, Connection, params};
+use super::sql::{self, Connection, Statement, params};
 
 use super::batch::{Inserted, NewUrl};
 use super::ids::{host_id, site_id};
-use super::keys::{Keys, set_meta};
+use super::keys::Keys;
+use super::numbers::Numbers;
 use super::open::Caches;
 use super::record::{HostId, SiteId, UrlId};
 
 const INSERT_URL: &str = "INSERT INTO url (id, host_id, hash, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8, ?9, ?10, ?11, ?12)";
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT DO NOTHING";
 
 /// Where a URL belongs. The next one mostly belongs there as well.
 struct Home {
@@ -25,28 +26,28 @@ struct Home {
 pub(super) struct NewUrls<'a> {
     conn: &'a Connection,
     keys: &'a mut Keys,
-    insert_url: CachedStatement<'a>,
+    insert_url: Statement<'a>,
     home: Option<Home>,
-    last_url: UrlId,
+    numbers: &'a mut Numbers,
     now_ms: i64,
     inserted: Vec<Inserted>,
     known: u64,
 }
 
 impl<'a> NewUrls<'a> {
-    /// Rows are numbered from the one after `last_url`.
+    /// Nothing is added yet.
     pub(super) fn new(
         conn: &'a Connection,
         keys: &'a mut Keys,
-        last_url: UrlId,
+        numbers: &'a mut Numbers,
         now_ms: i64,
-    ) -> rusqlite::Result<Self> {
+    ) -> sql::Result<Self> {
         Ok(NewUrls {
             conn,
             keys,
             insert_url: conn.prepare_cached(INSERT_URL)?,
             home: None,
-            last_url,
+            numbers,
             now_ms,
             inserted: Vec::new(),
             known: 0,
@@ -54,10 +55,8 @@ impl<'a> NewUrls<'a> {
     }
 
     /// What was added, and how many URLs were known. After the last one.
-    pub(super) fn finish(&mut self) -> rusqlite::Result<(Vec<Inserted>, u64)> {
-        if !self.inserted.is_empty() {
-            set_meta(self.conn, "url_id", self.last_url)?;
-        }
+    pub(super) fn finish(&mut self) -> sql::Result<(Vec<Inserted>, u64)> {
+        self.numbers.write(self.conn)?;
         self.keys.write_next(self.conn)?;
         Ok((std::mem::take(&mut self.inserted), self.known))
     }
@@ -68,7 +67,7 @@ impl<'a> NewUrls<'a> {
         caches: &mut Caches,
         url: &NewUrl,
         via: Option<UrlId>,
-    ) -> rusqlite::Result<()> {
+    ) -> sql::Result<()> {
         let hash = url.uri.fingerprint();
         let known = match url.is_new {
             true => self.keys.is_newest(hash),
@@ -80,9 +79,8 @@ impl<'a> NewUrls<'a> {
         }
         let (site, host) = self.home(caches, url)?;
         let due_ms = url.due_ms.unwrap_or(self.now_ms);
-        self.last_url += 1;
-        let id = self.last_url;
-        self.insert_url.execute(params![
+        let id = self.numbers.next_url(&url.uri);
+        self.insert_url.put(params![
             id,
             host,
             hash.cast_signed(),
@@ -109,7 +107,7 @@ impl<'a> NewUrls<'a> {
     }
 
     /// Row numbers of the site and the host, both made if missing.
-    fn home(&mut self, caches: &mut Caches, url: &NewUrl) -> rusqlite::Result<(SiteId, HostId)> {
+    fn home(&mut self, caches: &mut Caches, url: &NewUrl) -> sql::Result<(SiteId, HostId)> {
         let authority = url.uri.authority();
         if let Some(home) = &self.home
             && Arc::ptr_eq(&home.site, &url.site)
@@ -118,13 +116,13 @@ impl<'a> NewUrls<'a> {
             return Ok((home.site_id, home.host_id));
         }
         let site = site_id(self.conn, caches, &url.site)?;
-        let host = host_id(self.conn, caches, authority)?;
+        let host = host_id(self.conn, caches, &url.uri, self.numbers)?;
         if caches.host_sites.insert((site, host)) {
             self.conn
                 .prepare_cached(
                     "INSERT INTO host_site (site_id, host_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
                 )?
-                .execute([site, host])?;
+                .put([site, host])?;
         }
         self.home = Some(Home {
             site: Arc::clone(&url.site),

@@ -1,4 +1,4 @@
-//! Opening the store. In: the data directory. Out: [`Store`], the one writing side, or [`Reader`], any number of
+//! Opening the store. In: where it is. Out: [`Store`], the one writing side, or [`Reader`], any number of
 //! which may stand beside it in this or another process. Never waits for a lock that another daemon holds.
 
 use std::cell::RefCell;
@@ -10,12 +10,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rusqlite::OpenFlags;
+
+use super::sql::{self, Connection, Optional, Params, Postgres, Row};
 
 use super::bodies::{Compressor, Decompressor};
 use super::error::StoreError;
 use super::keys::{Keys, NEWEST};
-use super::record::{HostId, Retention, SiteId, UrlId};
+use super::numbers::Numbers;
+use super::place::StorePlace;
+use super::record::{HostId, Retention, SiteId};
 use super::schema;
 
 /// The database inside the data directory.
@@ -56,47 +60,37 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens the database of `dir` for reading only, beside a daemon or without one.
-    pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        let path = dir.join(DATABASE);
-        if !path.try_exists().map_err(|e| StoreError::io(&path, e))? {
-            return Err(StoreError::Missing { path });
-        }
-        Self::open_as(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+    /// Opens the database for reading only, beside a daemon or without one.
+    pub fn open(place: impl Into<StorePlace>) -> Result<Self, StoreError> {
+        Self::open_as(&place.into(), OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
 
-    /// The same for small changes that need no lock: templates.
-    pub(super) fn open_to_write(dir: &Path) -> Result<Self, StoreError> {
-        let path = dir.join(DATABASE);
-        if !path.try_exists().map_err(|e| StoreError::io(&path, e))? {
-            return Err(StoreError::Missing { path });
-        }
-        let reader = Self::open_as(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        configure(&reader.conn).map_err(|e| reader.fail(e))?;
-        Ok(reader)
+    /// The same for small changes that need no lock: templates, followers.
+    pub(super) fn open_to_write(place: &StorePlace) -> Result<Self, StoreError> {
+        Self::open_as(place, OpenFlags::SQLITE_OPEN_READ_WRITE)
     }
 
-    fn open_as(path: PathBuf, flags: OpenFlags) -> Result<Self, StoreError> {
-        let reader = Self::connect(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    fn open_as(place: &StorePlace, flags: OpenFlags) -> Result<Self, StoreError> {
+        let path = place.dir.join(DATABASE);
+        if !place.is_postgres() && !path.try_exists().map_err(|e| StoreError::io(&path, e))? {
+            return Err(StoreError::Missing { path });
+        }
+        let reader = Self::connect(place, flags)?;
         let found = schema::version(&reader.conn, &reader.path)?;
         if found == 0 {
             return Err(StoreError::Missing { path: reader.path });
         }
-        if found < schema::VERSION {
+        let known = schema::known(&reader.conn);
+        if found < known {
             return Err(StoreError::Older {
                 path: reader.path,
                 found,
-                known: schema::VERSION,
+                known,
             });
         }
-        Ok(reader)
-    }
-
-    /// A second connection that writes, beside the [`Store`] of this process.
-    pub(super) fn writing(dir: &Path) -> Result<Self, StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let reader = Self::connect(dir.join(DATABASE), flags)?;
-        configure(&reader.conn).map_err(|e| reader.fail(e))?;
+        if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
+            configure(&reader.conn).map_err(|e| reader.fail(e))?;
+        }
         Ok(reader)
     }
 
@@ -112,14 +106,19 @@ impl Reader {
         Ok(last.unwrap_or_default())
     }
 
-    fn connect(path: PathBuf, flags: OpenFlags) -> Result<Self, StoreError> {
-        let conn =
-            Connection::open_with_flags(&path, flags).map_err(|e| StoreError::sql(&path, e))?;
-        conn.busy_timeout(BUSY)
-            .map_err(|e| StoreError::sql(&path, e))?;
-        conn.set_prepared_statement_cache_capacity(STATEMENTS);
-        conn.pragma_update(None, "cache_size", -CACHE_KIB)
-            .map_err(|e| StoreError::sql(&path, e))?;
+    fn connect(place: &StorePlace, flags: OpenFlags) -> Result<Self, StoreError> {
+        let (conn, path) = match place.server()? {
+            Some(server) => {
+                let conn = Postgres::connect(&server.config);
+                let conn = conn.map_err(|e| StoreError::sql(&server.at, e))?;
+                (Connection::Postgres(Box::new(conn)), server.at)
+            }
+            None => {
+                let path = place.dir.join(DATABASE);
+                let conn = connect_file(&path, flags).map_err(|e| StoreError::sql(&path, e))?;
+                (Connection::Sqlite(conn), path)
+            }
+        };
         Ok(Reader {
             conn,
             path,
@@ -132,8 +131,8 @@ impl Reader {
     pub(super) fn rows<T>(
         &self,
         sql: &str,
-        params: impl rusqlite::Params,
-        map: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+        params: impl Params,
+        map: impl FnMut(&Row<'_>) -> sql::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
         self.conn
             .prepare_cached(sql)
@@ -145,8 +144,8 @@ impl Reader {
     pub(super) fn row<T>(
         &self,
         sql: &str,
-        params: impl rusqlite::Params,
-        map: impl FnOnce(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+        params: impl Params,
+        map: impl FnOnce(&Row<'_>) -> sql::Result<T>,
     ) -> Result<Option<T>, StoreError> {
         self.conn
             .prepare_cached(sql)
@@ -154,7 +153,7 @@ impl Reader {
             .map_err(|e| self.fail(e))
     }
 
-    pub(super) fn fail(&self, source: rusqlite::Error) -> StoreError {
+    pub(super) fn fail(&self, source: sql::Error) -> StoreError {
         StoreError::sql(&self.path, source)
     }
 }
@@ -169,9 +168,8 @@ pub struct Store {
     pub(super) document_seq: i64,
     pub(super) retention: Retention,
     pub(super) compressor: Compressor,
-    /// The highest row number ever given to a URL.
-    pub(super) last_url: UrlId,
-    dir: PathBuf,
+    pub(super) numbers: Numbers,
+    pub(super) place: StorePlace,
     _lock: File,
 }
 
@@ -192,18 +190,22 @@ impl Deref for Store {
 }
 
 impl Store {
-    /// Takes the lock of `dir` (made if missing) and opens or creates its database, migrating an older one.
-    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+    /// Takes the lock of the data folder (made if missing) and opens or creates the database, migrating an older one.
+    pub fn open(place: impl Into<StorePlace>) -> Result<Self, StoreError> {
+        let place = place.into();
+        let dir = &place.dir;
         std::fs::create_dir_all(dir).map_err(|e| StoreError::io(dir, e))?;
         let lock = lock(dir)?;
-        let path = dir.join(DATABASE);
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut reader = Reader::connect(path, flags)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let reader = Reader::connect(&place, flags)?;
         schema::version(&reader.conn, &reader.path)?;
         configure(&reader.conn).map_err(|e| reader.fail(e))?;
-        schema::migrate(&mut reader.conn, &reader.path)?;
+        schema::migrate(&reader.conn, &reader.path)?;
+        if let Some(conn) = reader.conn.postgres()
+            && !conn.become_writer().map_err(|e| reader.fail(e))?
+        {
+            return Err(StoreError::Taken { path: reader.path });
+        }
         let mut store = Store {
             reader,
             caches: Caches::default(),
@@ -211,50 +213,63 @@ impl Store {
             document_seq: 0,
             retention: Retention::default(),
             compressor: Compressor::default(),
-            last_url: 0,
-            dir: dir.to_owned(),
+            numbers: Numbers::default(),
+            place,
             _lock: lock,
         };
         store.document_seq = store.last_document_seq()?;
-        store.last_url = store.reader.last_url()?;
+        store.numbers = Numbers::load(&store.conn).map_err(|e| store.fail(e))?;
         store.keys = Keys::load(&store.conn, NEWEST).map_err(|e| store.fail(e))?;
         Ok(store)
     }
 
     /// A second connection that only reads.
     pub fn reader(&self) -> Result<Reader, StoreError> {
-        Reader::open(&self.dir)
+        Reader::open(&self.place)
     }
 
     /// The data directory.
     pub fn dir(&self) -> &Path {
-        &self.dir
+        &self.place.dir
+    }
+
+    /// Where it is.
+    pub fn place(&self) -> &StorePlace {
+        &self.place
     }
 
     /// One transaction: all of it is there afterwards, or nothing.
     pub(super) fn write<T>(
         &self,
-        change: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+        change: impl FnOnce(&Connection) -> sql::Result<T>,
     ) -> Result<T, StoreError> {
         let write = || {
-            let tx = self.conn.unchecked_transaction()?;
+            let tx = self.conn.transaction()?;
             let result = change(&tx)?;
             tx.commit()?;
             Ok(result)
         };
         write().map_err(|e| self.fail(e))
     }
-
-    pub(super) fn connection(&mut self) -> &mut Connection {
-        &mut self.reader.conn
-    }
 }
 
-fn configure(conn: &Connection) -> rusqlite::Result<()> {
+fn connect_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<rusqlite::Connection> {
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = rusqlite::Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(BUSY)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    Ok(conn)
+}
+
+fn configure(conn: &Connection) -> sql::Result<()> {
+    let Some(conn) = conn.sqlite() else {
+        return Ok(());
+    };
     conn.pragma_update(None, "journal_mode", "wal")?;
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-    conn.pragma_update(None, "journal_size_limit", WAL_BYTES)
+    Ok(conn.pragma_update(None, "journal_size_limit", WAL_BYTES)?)
 }
 
 pub(super) fn lock(dir: &Path) -> Result<File, StoreError> {

@@ -2,11 +2,11 @@
 //! log of documents says that they are gone. An address that was taken down is remembered, so that no link brings it
 //! back. Archives (WARC) are files of their own and stay as they are.
 
-use rusqlite::{Connection, Row, params};
+use super::sql::{self, Connection, NONE, Row, params};
 
-use super::documents::Log;
 use super::error::StoreError;
 use super::keys::{Keys, NEWEST};
+use super::log::Log;
 use super::open::{Caches, Reader, Store};
 use super::record::{SiteId, UrlId, UrlState};
 use super::sites::wake_host_of;
@@ -57,19 +57,19 @@ impl Reader {
     /// All addresses that were taken down.
     pub fn takedowns(&self) -> Result<Vec<Takedown>, StoreError> {
         let sql = "SELECT fingerprint, url, named, at_ms FROM takedown ORDER BY at_ms, url";
-        self.rows(sql, [], takedown)
+        self.rows(sql, NONE, takedown)
     }
 
     /// Row numbers of all pages that share a document with `id`, the page that has it first.
     pub fn same_document(&self, id: UrlId) -> Result<Vec<UrlId>, StoreError> {
         let sql = "SELECT coalesce(alias_of, id) FROM url WHERE id = ?1";
-        let Some(primary) = self.row(sql, [id], |row| row.get::<_, UrlId>(0))? else {
+        let Some(primary) = self.row(sql, [id], |row| row.get::<UrlId>(0))? else {
             return Ok(Vec::new());
         };
         let sql =
             "SELECT id FROM url WHERE alias_of = ?1 AND alias_of IS NOT NULL ORDER BY id LIMIT ?2";
         let mut ids = vec![primary];
-        ids.extend(self.rows(sql, [primary, MAX_ADDRESSES], |row| row.get::<_, UrlId>(0))?);
+        ids.extend(self.rows(sql, [primary, MAX_ADDRESSES], |row| row.get::<UrlId>(0))?);
         if !ids.contains(&id) {
             ids.push(id);
         }
@@ -133,6 +133,7 @@ impl Store {
                 log.erase(address.fingerprint())?;
             }
             done.document_seq = log.seq;
+            log.note_last()?;
             templates::raise(tx)
         })?;
         self.document_seq = done.document_seq;
@@ -165,7 +166,7 @@ impl Store {
                 let (site, state) = tx.query_row(
                     "SELECT site_id, state FROM url WHERE id = ?1",
                     [id],
-                    |row| Ok((row.get::<_, SiteId>(0)?, row.get::<_, i64>(1)?)),
+                    |row| Ok((row.get::<SiteId>(0)?, row.get::<i64>(1)?)),
                 )?;
                 count(tx, site, UrlState::from_code(state).name(), -1)?;
                 count(tx, site, UrlState::New.name(), 1)?;
@@ -225,17 +226,23 @@ impl Store {
 
     /// From now on the room of deleted rows is overwritten.
     fn begin_overwriting(&self) -> Result<(), StoreError> {
-        let set = self.conn.pragma_update(None, "secure_delete", true);
-        set.map_err(|e| self.fail(e))
+        match self.conn.sqlite() {
+            Some(file) => file
+                .pragma_update(None, "secure_delete", true)
+                .map_err(|e| self.fail(e.into())),
+            None => Ok(()),
+        }
     }
 
     /// Afterwards nothing of the deleted rows is left in the files, unless a reader that is under way needs the log beside the
     /// database: then it is overwritten in its turn. A failure (full disk) is only told: the rows are gone whatever it says.
     fn end_overwriting(&self) {
-        let emptied = self
-            .conn
+        let Some(file) = self.conn.sqlite() else {
+            return;
+        };
+        let emptied = file
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-            .and_then(|()| self.conn.pragma_update(None, "secure_delete", false));
+            .and_then(|()| file.pragma_update(None, "secure_delete", false));
         if let Err(error) = emptied {
             tracing::warn!(
                 %error,
@@ -274,9 +281,9 @@ fn forget_some(
     site: SiteId,
     after: UrlId,
     (seq, now_ms): (i64, i64),
-) -> rusqlite::Result<Purged> {
+) -> sql::Result<Purged> {
     let mut done = Purged::default();
-    let tx = conn.unchecked_transaction()?;
+    let tx = conn.transaction()?;
     let mut log = Log::new(&tx, seq, now_ms);
     let doomed: Vec<(UrlId, i64, bool)> = tx
         .prepare_cached(
@@ -285,10 +292,13 @@ fn forget_some(
         .query_map([site, after, BATCH], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?
-        .collect::<rusqlite::Result<_>>()?;
-    let live = runs::live(&tx)?;
+        .collect::<sql::Result<_>>()?;
+    let live = tx.sqlite().map(|file| Ok((file, runs::live(file)?)));
+    let live: Option<(_, Vec<_>)> = live.transpose().map_err(sql::Error::Sqlite)?;
     for (id, hash, documented) in &doomed {
-        runs::remove(&tx, &live, hash.cast_unsigned())?;
+        if let Some((file, live)) = &live {
+            runs::remove(file, live, hash.cast_unsigned())?;
+        }
         tx.prepare_cached("DELETE FROM url WHERE id = ?1")?
             .execute([id])?;
         if *documented {
@@ -298,14 +308,15 @@ fn forget_some(
         done.ids.push(*id);
     }
     done.document_seq = log.seq;
+    log.note_last()?;
     tx.commit()?;
     done.urls = done.ids.len();
     Ok(done)
 }
 
 /// What a site has beside its URLs; with `keep` it stays as one that was crawled and has nothing.
-fn end_site(conn: &Connection, site: SiteId, keep: bool) -> rusqlite::Result<()> {
-    let tx = conn.unchecked_transaction()?;
+fn end_site(conn: &Connection, site: SiteId, keep: bool) -> sql::Result<()> {
+    let tx = conn.transaction()?;
     tx.execute("DELETE FROM host_site WHERE site_id = ?1", [site])?;
     tx.execute("DELETE FROM counter WHERE site_id = ?1", [site])?;
     match keep {
@@ -316,8 +327,8 @@ fn end_site(conn: &Connection, site: SiteId, keep: bool) -> rusqlite::Result<()>
 }
 
 /// Deletes the templates of a site.
-fn drop_templates(conn: &Connection, name: &str) -> rusqlite::Result<()> {
-    let tx = conn.unchecked_transaction()?;
+fn drop_templates(conn: &Connection, name: &str) -> sql::Result<()> {
+    let tx = conn.transaction()?;
     for table in ["template", "template_page", "template_fit"] {
         tx.execute(&format!("DELETE FROM {table} WHERE site = ?1"), [name])?;
     }
@@ -326,18 +337,19 @@ fn drop_templates(conn: &Connection, name: &str) -> rusqlite::Result<()> {
 }
 
 /// Takes out documents that may have no URL. Gives the number of the last change of a document.
-fn erase(conn: &Connection, documents: &[u64], (seq, now_ms): (i64, i64)) -> rusqlite::Result<i64> {
-    let tx = conn.unchecked_transaction()?;
+fn erase(conn: &Connection, documents: &[u64], (seq, now_ms): (i64, i64)) -> sql::Result<i64> {
+    let tx = conn.transaction()?;
     let mut log = Log::new(&tx, seq, now_ms);
     for fingerprint in documents {
         log.erase(*fingerprint)?;
     }
     let seq = log.seq;
+    log.note_last()?;
     tx.commit()?;
     Ok(seq)
 }
 
-fn count(conn: &Connection, site: SiteId, name: &str, amount: i64) -> rusqlite::Result<()> {
+fn count(conn: &Connection, site: SiteId, name: &str, amount: i64) -> sql::Result<()> {
     conn.prepare_cached(
         "INSERT INTO counter (site_id, name, value) VALUES (?1, ?2, ?3) \
          ON CONFLICT (site_id, name) DO UPDATE SET value = counter.value + excluded.value",
@@ -346,11 +358,11 @@ fn count(conn: &Connection, site: SiteId, name: &str, amount: i64) -> rusqlite::
     Ok(())
 }
 
-fn takedown(row: &Row<'_>) -> rusqlite::Result<Takedown> {
+fn takedown(row: &Row<'_>) -> sql::Result<Takedown> {
     Ok(Takedown {
-        fingerprint: row.get::<_, i64>(0)?.cast_unsigned(),
+        fingerprint: row.get::<i64>(0)?.cast_unsigned(),
         url: row.get(1)?,
-        named: row.get::<_, i64>(2)?.cast_unsigned(),
+        named: row.get::<i64>(2)?.cast_unsigned(),
         at_ms: row.get(3)?,
     })
 }

@@ -75,7 +75,7 @@ impl Reader {
 
     /// A number behind the damaged part of the log that begins after number `seq`; none where nothing more can be read.
     pub fn beyond_damage(&self, seq: i64) -> Option<i64> {
-        beyond(&self.conn, "document", seq)
+        beyond(self.conn.sqlite()?, "document", seq)
     }
 }
 

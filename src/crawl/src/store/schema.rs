@@ -6,9 +6,9 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
-
 use super::error::StoreError;
+use super::sql::{self, Connection};
+use super::tables;
 
 /// `PRAGMA application_id`: "TaoJ".
 pub(super) const APPLICATION_ID: i64 = 0x5461_6F4A;
@@ -262,8 +262,24 @@ ALTER TABLE follow_hit ADD COLUMN later INTEGER;
 UPDATE follow_hit SET known = 1 WHERE state = 1;
 ";
 
-/// Version of the open database; an error if the file is not ours.
+/// The newest version that this program knows.
+pub(super) fn known(conn: &Connection) -> i64 {
+    match conn.postgres() {
+        Some(_) => tables::VERSION,
+        None => VERSION,
+    }
+}
+
+/// Version of the open database; an error if it is not ours.
 pub(super) fn version(conn: &Connection, path: &Path) -> Result<i64, StoreError> {
+    match conn.sqlite() {
+        Some(conn) => version_of_file(conn, path),
+        None => tables::version(conn, path),
+    }
+}
+
+/// The same of a file.
+pub(super) fn version_of_file(conn: &rusqlite::Connection, path: &Path) -> Result<i64, StoreError> {
     let read = |name: &str| {
         conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0))
             .map_err(|e| StoreError::sql(path, e))
@@ -286,26 +302,32 @@ pub(super) fn version(conn: &Connection, path: &Path) -> Result<i64, StoreError>
     Ok(version)
 }
 
-/// Brings the database to [`VERSION`], each step in its own transaction.
-pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
+/// Brings the database to the newest version, each step in its own transaction.
+pub(super) fn migrate(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     let from = version(conn, path)?;
+    let migrated = match conn {
+        Connection::Sqlite(conn) => migrate_file(conn, from),
+        Connection::Postgres(conn) => tables::migrate(conn, from),
+    };
+    migrated.map_err(|e| StoreError::sql(path, e))
+}
+
+/// The same of a file that has version `from`.
+pub(super) fn migrate_file(conn: &rusqlite::Connection, from: i64) -> sql::Result<()> {
     for (step, sql) in (0i64..).zip(MIGRATIONS) {
         if step < from {
             continue;
         }
-        let apply = || -> rusqlite::Result<()> {
-            let tx = conn.unchecked_transaction()?;
-            tx.execute_batch(sql)?;
-            tx.pragma_update(None, "application_id", APPLICATION_ID)?;
-            tx.pragma_update(None, "user_version", step + 1)?;
-            tx.commit()
-        };
-        apply().map_err(|e| StoreError::sql(path, e))?;
+        let tx = conn.unchecked_transaction()?;
+        tx.execute_batch(sql)?;
+        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+        tx.pragma_update(None, "user_version", step + 1)?;
+        tx.commit()?;
     }
     Ok(())
 }
 
-fn has_tables(conn: &Connection, path: &Path) -> Result<bool, StoreError> {
+fn has_tables(conn: &rusqlite::Connection, path: &Path) -> Result<bool, StoreError> {
     conn.query_row("SELECT EXISTS (SELECT 1 FROM sqlite_master)", [], |row| {
         row.get(0)
     })

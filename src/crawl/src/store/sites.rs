@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Row, params};
+use super::sql::{self, Connection, NONE, Row, ToSql, params};
 
 use super::error::StoreError;
 use super::ids::site_id;
@@ -23,7 +23,7 @@ impl Reader {
     /// All sites by name.
     pub fn sites(&self) -> Result<Vec<SiteRecord>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM site ORDER BY name");
-        self.rows(&sql, [], site_record)
+        self.rows(&sql, NONE, site_record)
     }
 
     /// Name of a site; empty if it was forgotten.
@@ -32,7 +32,7 @@ impl Reader {
             return Ok(Arc::clone(name));
         }
         let sql = "SELECT name FROM site WHERE id = ?1";
-        let name = self.row(sql, [id], |row| row.get::<_, String>(0))?;
+        let name = self.row(sql, [id], |row| row.get::<String>(0))?;
         let Some(name) = name else {
             return Ok(Arc::from(""));
         };
@@ -46,7 +46,10 @@ impl Store {
     /// Row number of a site, made if missing.
     pub fn add_site(&mut self, name: &Arc<str>) -> Result<SiteId, StoreError> {
         let mut caches = std::mem::take(&mut self.caches);
-        let id = site_id(&self.conn, &mut caches, name).map_err(|e| self.fail(e))?;
+        let id = match caches.sites.get(name) {
+            Some(known) => *known,
+            None => self.write(|tx| site_id(tx, &mut caches, name))?,
+        };
         self.caches = caches;
         Ok(id)
     }
@@ -73,7 +76,7 @@ impl Store {
                 params![site, now_ms],
             )?;
             tx.execute(
-                "DELETE FROM counter WHERE site_id = ?1 AND name GLOB 'cycle_*'",
+                "DELETE FROM counter WHERE site_id = ?1 AND substr(name, 1, 6) = 'cycle_'",
                 [site],
             )?;
             resume(tx, site, now_ms)?;
@@ -141,7 +144,7 @@ impl Store {
         &self,
         site: SiteId,
         update: &str,
-        values: &[&dyn rusqlite::ToSql],
+        values: &[&dyn ToSql],
         goes_on: bool,
         now_ms: i64,
     ) -> Result<(), StoreError> {
@@ -167,7 +170,7 @@ impl Store {
 }
 
 /// Makes the held URLs of a site due. How many.
-fn resume(conn: &rusqlite::Connection, site: SiteId, now_ms: i64) -> rusqlite::Result<usize> {
+fn resume(conn: &Connection, site: SiteId, now_ms: i64) -> sql::Result<usize> {
     let mut update = conn.prepare_cached(
         "UPDATE url SET due_ms = ?2 WHERE site_id = ?1 AND rank = ?3 AND due_ms = ?4 AND due_ms IS NOT NULL \
          AND host_id IN (SELECT host_id FROM host_site WHERE site_id = ?1)",
@@ -180,7 +183,7 @@ fn resume(conn: &rusqlite::Connection, site: SiteId, now_ms: i64) -> rusqlite::R
 }
 
 /// The hosts of a site may have URLs due at `now_ms`.
-fn wake_hosts(conn: &rusqlite::Connection, site: SiteId, now_ms: i64) -> rusqlite::Result<()> {
+fn wake_hosts(conn: &Connection, site: SiteId, now_ms: i64) -> sql::Result<()> {
     conn.execute(
         "UPDATE host SET next_due_ms = ?2 WHERE (next_due_ms IS NULL OR next_due_ms > ?2) \
          AND id IN (SELECT host_id FROM host_site WHERE site_id = ?1)",
@@ -190,11 +193,7 @@ fn wake_hosts(conn: &rusqlite::Connection, site: SiteId, now_ms: i64) -> rusqlit
 }
 
 /// The host of a URL may have one due at `now_ms`.
-pub(super) fn wake_host_of(
-    conn: &rusqlite::Connection,
-    id: UrlId,
-    now_ms: i64,
-) -> rusqlite::Result<()> {
+pub(super) fn wake_host_of(conn: &Connection, id: UrlId, now_ms: i64) -> sql::Result<()> {
     conn.execute(
         "UPDATE host SET next_due_ms = ?2 WHERE (next_due_ms IS NULL OR next_due_ms > ?2) \
          AND id = (SELECT host_id FROM url WHERE id = ?1)",
@@ -203,10 +202,10 @@ pub(super) fn wake_host_of(
     Ok(())
 }
 
-fn site_record(row: &Row<'_>) -> rusqlite::Result<SiteRecord> {
+fn site_record(row: &Row<'_>) -> sql::Result<SiteRecord> {
     Ok(SiteRecord {
         id: row.get(0)?,
-        name: Arc::from(row.get_ref(1)?.as_str()?),
+        name: Arc::from(row.text(1)?),
         paused: row.get(2)?,
         last_cycle_ms: row.get(3)?,
         cycles: row.get(4)?,

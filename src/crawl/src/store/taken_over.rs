@@ -1,7 +1,7 @@
 //! Documents that an older version kept in the search index only, on their way into the log. In: such documents. Out: rows
 //! of the log, each once, however often it is broken off.
 
-use rusqlite::{Connection, params};
+use super::sql::{self, Connection, Optional, params};
 
 use super::documents::NewDocument;
 use super::error::StoreError;
@@ -28,7 +28,7 @@ impl Reader {
     /// Whether all documents are in the log, also those that an older version kept elsewhere.
     pub fn has_all_documents(&self) -> Result<bool, StoreError> {
         let sql = "SELECT value FROM meta WHERE name = ?1";
-        let all = self.row(sql, [ALL_DOCUMENTS], |row| row.get::<_, i64>(0))?;
+        let all = self.row(sql, [ALL_DOCUMENTS], |row| row.get::<i64>(0))?;
         Ok(all.is_some())
     }
 }
@@ -39,12 +39,14 @@ impl Store {
         self.renew_dictionary()?;
         let mut seq = self.document_seq;
         let mut compressor = std::mem::take(&mut self.compressor);
-        let mut write = |conn: &Connection, seq: &mut i64| -> rusqlite::Result<()> {
-            let tx = conn.unchecked_transaction()?;
+        let mut write = |conn: &Connection, seq: &mut i64| -> sql::Result<()> {
+            let tx = conn.transaction()?;
             for old in documents {
                 let taken = tx
                     .prepare_cached("SELECT 1 FROM document WHERE seq = ?1")?
-                    .exists([old.seq])?;
+                    .query_row([old.seq], |_| Ok(()))
+                    .optional()?
+                    .is_some();
                 let has_own = !taken && (1..=*seq).contains(&old.seq);
                 let number = if has_own { old.seq } else { *seq + 1 };
                 let new = &old.document;
@@ -77,6 +79,6 @@ impl Store {
 
     /// Notes that they are.
     pub fn set_has_all_documents(&mut self) -> Result<(), StoreError> {
-        set_meta(&self.conn, ALL_DOCUMENTS, 1).map_err(|e| self.fail(e))
+        self.write(|tx| set_meta(tx, ALL_DOCUMENTS, 1))
     }
 }

@@ -4,12 +4,11 @@
 //! [`TemplateStore`] writes beside the daemon: its transactions are small, SQLite lets them wait for each other, and each
 //! raises a number that tells everybody else to read again. So a person can label a region while the daemon crawls.
 
-use std::path::Path;
-
-use rusqlite::{Connection, Row, TransactionBehavior, params};
+use super::sql::{self, ALL, Connection, NONE, Params, Row, params};
 
 use super::error::StoreError;
 use super::open::Reader;
+use super::place::StorePlace;
 
 const TEMPLATE: &str = "id, site, version, learned_ms, pages, disabled, data";
 
@@ -91,13 +90,13 @@ impl Reader {
     /// Number of pages that wait, by site.
     pub fn waiting_counts(&self) -> Result<Vec<(String, i64)>, StoreError> {
         let sql = "SELECT site, count(*) FROM template_page WHERE template_id IS NULL GROUP BY site ORDER BY site";
-        self.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+        self.rows(sql, NONE, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// By site: the number of templates in use, and of articles that all its templates were learned from.
     pub fn template_counts(&self) -> Result<Vec<(String, i64, i64)>, StoreError> {
-        let sql = "SELECT site, count(*) FILTER (WHERE disabled = 0), sum(pages) FROM template GROUP BY site ORDER BY site";
-        self.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        let sql = "SELECT site, count(*) FILTER (WHERE disabled = 0), CAST(sum(pages) AS BIGINT) FROM template GROUP BY site ORDER BY site";
+        self.rows(sql, NONE, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     }
 
     /// How the pages of each site fit.
@@ -112,7 +111,7 @@ impl Reader {
                 note_ms: row.get(4)?,
             })
         };
-        self.rows(sql, [], fit)
+        self.rows(sql, NONE, fit)
     }
 
     /// A number that rises with every change of templates.
@@ -120,7 +119,7 @@ impl Reader {
         self.conn
             .query_row(
                 "SELECT coalesce(max(value), 0) FROM meta WHERE name = 'template_revision'",
-                [],
+                NONE,
                 |row| row.get(0),
             )
             .map_err(|e| self.fail(e))
@@ -129,7 +128,7 @@ impl Reader {
     fn pages_where(
         &self,
         condition: &str,
-        params: impl rusqlite::Params,
+        params: impl Params,
     ) -> Result<Vec<TemplatePage>, StoreError> {
         let sql = format!(
             "SELECT id, url, seen_ms, seen, html FROM template_page WHERE {condition} ORDER BY id"
@@ -147,7 +146,7 @@ impl Reader {
     }
 }
 
-fn template(row: &Row<'_>) -> rusqlite::Result<TemplateRow> {
+fn template(row: &Row<'_>) -> sql::Result<TemplateRow> {
     Ok(TemplateRow {
         id: row.get(0)?,
         site: row.get(1)?,
@@ -188,8 +187,8 @@ impl std::ops::Deref for TemplateStore {
 
 impl TemplateStore {
     /// Opens the templates of the database in `dir`, which must be there and of this version.
-    pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        let reader = Reader::open_to_write(dir)?;
+    pub fn open(place: impl Into<StorePlace>) -> Result<Self, StoreError> {
+        let reader = Reader::open_to_write(&place.into())?;
         Ok(Self { reader })
     }
 
@@ -215,14 +214,20 @@ impl TemplateStore {
                 |row| row.get(0),
             )?;
             let html = page.html.as_ref().filter(|_| saved < number(samples));
-            tx.execute(
-                "INSERT INTO template_page (site, url, seen_ms, seen, html) SELECT ?1, ?2, ?3, ?4, ?5 \
-                 WHERE NOT EXISTS (SELECT 1 FROM takedown WHERE takedown.url = ?2)",
-                params![site, page.url, page.seen_ms, page.seen, html],
+            let taken_down: i64 = tx.query_row(
+                "SELECT count(*) FROM takedown WHERE url = ?1",
+                params![page.url],
+                |row| row.get(0),
             )?;
+            if taken_down == 0 {
+                tx.execute(
+                    "INSERT INTO template_page (site, url, seen_ms, seen, html) VALUES (?1, ?2, ?3, ?4, ?5)",
+                    params![site, page.url, page.seen_ms, page.seen, html],
+                )?;
+            }
             tx.execute(
                 &format!(
-                    "DELETE FROM template_page WHERE id IN (SELECT id {of_site} ORDER BY id DESC LIMIT -1 OFFSET ?2)"
+                    "DELETE FROM template_page WHERE id IN (SELECT id {of_site} ORDER BY id DESC LIMIT {ALL} OFFSET ?2)"
                 ),
                 params![site, number(most)],
             )?;
@@ -242,12 +247,12 @@ impl TemplateStore {
         self.write(|tx| {
             let mut ids = Vec::with_capacity(templates.len());
             for new in templates {
-                tx.execute(
+                let id: i64 = tx.query_row(
                     "INSERT INTO template (site, version, learned_ms, pages, data) VALUES (?1, \
-                     (SELECT coalesce(max(version), 0) + 1 FROM template WHERE site = ?1), ?2, ?3, ?4)",
+                     (SELECT coalesce(max(version), 0) + 1 FROM template WHERE site = ?1), ?2, ?3, ?4) RETURNING id",
                     params![site, now_ms, new.pages, new.data],
+                    |row| row.get(0),
                 )?;
-                let id = tx.last_insert_rowid();
                 for page in &new.saved {
                     tx.execute(
                         "UPDATE template_page SET template_id = ?2 WHERE id = ?1",
@@ -305,7 +310,7 @@ impl TemplateStore {
         })
     }
 
-    fn change(&mut self, sql: &str, params: impl rusqlite::Params) -> Result<bool, StoreError> {
+    fn change(&mut self, sql: &str, params: impl Params) -> Result<bool, StoreError> {
         self.write(|tx| {
             let found = tx.execute(sql, params)?;
             raise(tx)?;
@@ -315,13 +320,10 @@ impl TemplateStore {
 
     fn write<T>(
         &mut self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+        work: impl FnOnce(&Connection) -> sql::Result<T>,
     ) -> Result<T, StoreError> {
         let done = (|| {
-            let tx = self
-                .reader
-                .conn
-                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let tx = self.reader.conn.transaction()?;
             let done = work(&tx)?;
             tx.commit()?;
             Ok(done)
@@ -330,10 +332,10 @@ impl TemplateStore {
     }
 }
 
-pub(super) fn raise(tx: &Connection) -> rusqlite::Result<usize> {
+pub(super) fn raise(tx: &Connection) -> sql::Result<usize> {
     tx.execute(
         "INSERT INTO meta (name, value) VALUES ('template_revision', 1) \
-         ON CONFLICT (name) DO UPDATE SET value = value + 1",
-        [],
+         ON CONFLICT (name) DO UPDATE SET value = meta.value + 1",
+        NONE,
     )
 }

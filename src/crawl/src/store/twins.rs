@@ -2,7 +2,7 @@
 //! names. In: row numbers, digests, addresses. Out: who has the document, and who stands for it. When a document goes
 //! or says something else, the pages that stood for it are fetched again, whole: none is lost by a wrong guess.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use super::sql::{self, Connection, Optional, ToSql, params};
 
 use super::error::StoreError;
 use super::open::Reader;
@@ -47,7 +47,7 @@ impl Reader {
         )
     }
 
-    fn ids(&self, sql: &str, values: &[&dyn rusqlite::ToSql]) -> Result<Vec<UrlId>, StoreError> {
+    fn ids(&self, sql: &str, values: &[&dyn ToSql]) -> Result<Vec<UrlId>, StoreError> {
         self.rows(sql, values, |row| row.get(0))
     }
 }
@@ -64,12 +64,12 @@ pub(super) fn give_way(
     conn: &Connection,
     id: UrlId,
     primary: UrlId,
-) -> rusqlite::Result<Option<GaveWay>> {
+) -> sql::Result<Option<GaveWay>> {
     let before = conn
         .prepare_cached("SELECT hash, fetched_ms FROM url WHERE id = ?1 AND documented = 1")?
         .query_row([id], |row| {
             Ok(GaveWay {
-                fingerprint: row.get::<_, i64>(0)?.cast_unsigned(),
+                fingerprint: row.get::<i64>(0)?.cast_unsigned(),
                 fetched_ms: row.get(1)?,
             })
         })
@@ -96,7 +96,7 @@ pub(super) fn release(
     content: Option<i64>,
     all: bool,
     now_ms: i64,
-) -> rusqlite::Result<Vec<(HostId, DueUrl)>> {
+) -> sql::Result<Vec<(HostId, DueUrl)>> {
     conn.prepare_cached(
         "UPDATE url SET etag = NULL, last_modified = NULL, digest = NULL, content = NULL, alias_of = NULL, \
          target = NULL, due_ms = CASE WHEN due_ms >= ?5 THEN due_ms ELSE ?4 END \

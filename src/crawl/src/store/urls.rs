@@ -1,15 +1,16 @@
 //! Reading URL records. In: a row number, an address, a host. Out: records, and what is due.
 
+use std::collections::HashSet;
 use std::sync::Arc;
-
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::error::StoreError;
 use super::in_flight::{forget, left_in_flight};
 use super::keys::{find_beside, watermark};
+use super::numbers::given;
 use super::open::{Reader, Store};
 use super::record::{DueUrl, HELD_MS, HostId, SiteId, UrlClass, UrlId, UrlRecord, UrlState, Visit};
 use super::runs;
+use super::sql::{self, Connection, Optional, Row, ToSql, list, params};
 use taojin_uri::CrawlUri;
 
 /// Ranks that the frontier may use: 0 … `RANKS - 1`.
@@ -22,6 +23,12 @@ const COLUMNS: &str = "id, host_id, url, site_id, class, state, rank, due_ms, ho
 /// The first so many due URLs of a rank of a host.
 const DUE: &str = "SELECT due_ms, id FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 \
      AND due_ms IS NOT NULL ORDER BY due_ms, id LIMIT ?4";
+
+/// The first so many due URLs of each rank of a host from the fifth value on, after one time and until another, for
+/// PostgreSQL: one index seek a rank, and one round trip.
+const DUE_OF_RANKS: &str = "SELECT x.rank, x.due_ms, x.id FROM generate_series(CAST(?5 AS BIGINT), 15) AS ranks (rank) CROSS JOIN LATERAL \
+     (SELECT url.rank, due_ms, id FROM url WHERE host_id = ?1 AND url.rank = ranks.rank AND due_ms > ?2 AND due_ms <= ?3 \
+     AND due_ms IS NOT NULL ORDER BY due_ms, id LIMIT ?4) AS x";
 
 impl Reader {
     /// The record of a URL by its row number; `None` if there is none, or if its address no longer parses.
@@ -40,13 +47,13 @@ impl Reader {
     fn url_where(
         &self,
         condition: &str,
-        values: &[&dyn rusqlite::ToSql],
+        values: &[&dyn ToSql],
     ) -> Result<Option<UrlRecord>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM url WHERE {condition}");
         let found = self.row(&sql, values, |row| {
             Ok((
-                row.get::<_, SiteId>(3)?,
-                row.get::<_, String>(2)?,
+                row.get::<SiteId>(3)?,
+                row.get::<String>(2)?,
                 url_record(row)?,
             ))
         })?;
@@ -63,14 +70,22 @@ impl Reader {
 
     /// The first `limit` URLs of `host` due at `now_ms`, in order of rank, due time and finding.
     pub fn due(&self, host: HostId, now_ms: i64, limit: usize) -> Result<Vec<DueUrl>, StoreError> {
-        let mut found = Vec::new();
-        for rank in 0..RANKS {
-            let room = limit - found.len();
-            if room == 0 {
-                break;
+        let mut found = match self.conn.sqlite() {
+            None => self.due_of_ranks(host, 0, now_ms, limit)?,
+            Some(_) => {
+                let mut found = Vec::new();
+                for rank in 0..RANKS {
+                    let room = limit - found.len();
+                    if room == 0 {
+                        break;
+                    }
+                    found.extend(self.due_of_rank(host, rank, now_ms, room)?);
+                }
+                found
             }
-            found.extend(self.due_of_rank(host, rank, now_ms, room)?);
-        }
+        };
+        found.sort_unstable();
+        found.truncate(limit);
         Ok(found)
     }
 
@@ -91,6 +106,32 @@ impl Reader {
         })
     }
 
+    /// The first `limit` due URLs of each rank from `from` on. PostgreSQL is asked once for all ranks.
+    fn due_of_ranks(
+        &self,
+        host: HostId,
+        from: u8,
+        now_ms: i64,
+        limit: usize,
+    ) -> Result<Vec<DueUrl>, StoreError> {
+        let mut found = Vec::new();
+        if self.conn.sqlite().is_some() {
+            for rank in from..RANKS {
+                found.extend(self.due_of_rank(host, rank, now_ms, limit)?);
+            }
+            return Ok(found);
+        }
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let values = params![host, i64::MIN, now_ms, limit, i64::from(from)];
+        self.rows(DUE_OF_RANKS, values, |row| {
+            Ok(DueUrl {
+                rank: row.get(0)?,
+                due_ms: row.get(1)?,
+                id: row.get(2)?,
+            })
+        })
+    }
+
     /// The `limit` URLs of `host` of rank `from` and above that have been due for longest at `now_ms`.
     pub fn oldest_due(
         &self,
@@ -99,10 +140,7 @@ impl Reader {
         from: u8,
         limit: usize,
     ) -> Result<Vec<DueUrl>, StoreError> {
-        let mut found = Vec::new();
-        for rank in from..RANKS {
-            found.extend(self.due_of_rank(host, rank, now_ms, limit)?);
-        }
+        let mut found = self.due_of_ranks(host, from, now_ms, limit)?;
         found.sort_by_key(|url| (url.due_ms, url.id));
         found.truncate(limit);
         Ok(found)
@@ -124,6 +162,11 @@ impl Reader {
     ) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 AND due_ms IS NOT NULL \
                    AND (fetched_ms IS NULL OR fetched_ms < ?4 OR (errors = 0 AND due_ms < fetched_ms + interval_ms)) LIMIT 1";
+        if self.conn.sqlite().is_none() {
+            let sql = sql.replace("rank = ?2", "rank >= ?2");
+            let found = self.row(&sql, params![host, 0, now_ms, since_ms], |_| Ok(()))?;
+            return Ok(found.is_some());
+        }
         for rank in 0..RANKS {
             let found = self.row(sql, params![host, rank, now_ms, since_ms], |_| Ok(()))?;
             if found.is_some() {
@@ -147,33 +190,70 @@ impl Reader {
         after: UrlId,
         mut each: impl FnMut(u64),
     ) -> Result<UrlId, StoreError> {
-        let mut read = || -> rusqlite::Result<UrlId> {
-            let tx = self.conn.unchecked_transaction()?;
+        let mut read = || -> sql::Result<UrlId> {
+            let tx = self.conn.snapshot()?;
+            let given = given(&tx)?;
+            let Some(file) = tx.sqlite() else {
+                // Rows of one partition lie side by side, not those that were found last: all of them are read.
+                if given > after {
+                    every_fingerprint(&tx, &mut each)?;
+                }
+                return Ok(given);
+            };
             let mut from = after;
             if after == 0 {
                 // Nearly all of them stand in runs, a tenth as large as the rows.
-                runs::for_each(&tx, &mut each)?;
-                from = watermark(&tx)?;
+                runs::for_each(file, &mut each)?;
+                from = watermark(file)?;
             }
-            let mut select = tx.prepare("SELECT hash FROM url WHERE id > ?1")?;
-            let mut rows = select.query([from])?;
-            while let Some(row) = rows.next()? {
-                each(row.get::<_, i64>(0)?.cast_unsigned());
-            }
-            Ok(after.max(last_url(&tx)?))
+            tx.prepare_cached("SELECT hash FROM url WHERE id > ?1")?
+                .each([from], |row| {
+                    each(row.get::<i64>(0)?.cast_unsigned());
+                    Ok(true)
+                })?;
+            Ok(after.max(given))
         };
         read().map_err(|e| self.fail(e))
     }
 
-    /// The highest row number ever given to a URL; 0 if there is none.
+    /// How many row numbers were ever given to URLs: rises with each. In SQLite it is the highest.
     pub fn last_url(&self) -> Result<UrlId, StoreError> {
-        last_url(&self.conn).map_err(|e| self.fail(e))
+        given(&self.conn).map_err(|e| self.fail(e))
     }
 }
 
-fn last_url(conn: &Connection) -> rusqlite::Result<UrlId> {
-    conn.prepare_cached("SELECT coalesce(max(value), 0) FROM meta WHERE name = 'url_id'")?
-        .query_row([], |row| row.get(0))
+/// Fingerprints read at once.
+const SOME: i64 = 50_000;
+
+fn every_fingerprint(conn: &Connection, each: &mut impl FnMut(u64)) -> sql::Result<()> {
+    let mut after = i64::MIN;
+    loop {
+        let mut last = None;
+        conn.prepare_cached("SELECT id, hash FROM url WHERE id > ?1 ORDER BY id LIMIT ?2")?
+            .each([after, SOME], |row| {
+                last = Some(row.get(0)?);
+                each(row.get::<i64>(1)?.cast_unsigned());
+                Ok(true)
+            })?;
+        match last {
+            Some(id) => after = id,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Addresses asked for in one statement.
+const AT_ONCE: usize = 1_000;
+
+fn known_at_once(conn: &Connection, uris: &[&CrawlUri]) -> sql::Result<Vec<bool>> {
+    let mut known = HashSet::new();
+    for some in uris.chunks(AT_ONCE) {
+        let hashes = list(some.iter().map(|uri| uri.fingerprint().cast_signed()));
+        let sql = format!("SELECT hash FROM url WHERE hash IN ({hashes})");
+        known.extend(conn.query_once(&sql, |row| row.get::<i64>(0))?);
+    }
+    let is_known = |uri: &&CrawlUri| known.contains(&uri.fingerprint().cast_signed());
+    Ok(uris.iter().map(is_known).collect())
 }
 
 impl Store {
@@ -187,8 +267,11 @@ impl Store {
 
     /// Which of these addresses have a record, in the order asked. One read transaction.
     pub fn known(&self, uris: &[&CrawlUri]) -> Result<Vec<bool>, StoreError> {
-        let ask = || -> rusqlite::Result<Vec<bool>> {
-            let _tx = self.conn.unchecked_transaction()?;
+        let ask = || -> sql::Result<Vec<bool>> {
+            if self.conn.sqlite().is_none() {
+                return known_at_once(&self.conn, uris);
+            }
+            let _tx = self.conn.snapshot()?;
             uris.iter()
                 .map(|uri| Ok(self.find(uri)?.is_some()))
                 .collect()
@@ -196,12 +279,12 @@ impl Store {
         ask().map_err(|e| self.fail(e))
     }
 
-    /// The highest row number ever given to a URL, from memory.
+    /// The same as [`Reader::last_url`], from memory.
     pub fn newest_url(&self) -> UrlId {
-        self.last_url
+        self.numbers.given()
     }
 
-    fn find(&self, uri: &CrawlUri) -> rusqlite::Result<Option<UrlId>> {
+    fn find(&self, uri: &CrawlUri) -> sql::Result<Option<UrlId>> {
         self.keys.find(&self.conn, uri.fingerprint())
     }
 
@@ -209,12 +292,12 @@ impl Store {
     /// `suspect` crashes or more go to the end of their host with `rank`, those at `poison` or more are given up.
     pub fn recover(&mut self, suspect: u8, poison: u8, rank: u8) -> Result<Vec<UrlId>, StoreError> {
         let ids = self.write(|tx| {
-            // The table was written by older versions.
-            let mut ids: Vec<UrlId> = tx
-                .prepare_cached("SELECT url_id FROM in_flight")?
-                .query_map([], |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
-            ids.extend(left_in_flight(self.dir()));
+            let mut ids = left_in_flight(self.dir());
+            if tx.sqlite().is_some() {
+                // The table was written by older versions.
+                let sql = "DELETE FROM in_flight RETURNING url_id";
+                ids.extend(tx.query_once(sql, |row| row.get::<UrlId>(0))?);
+            }
             ids.sort_unstable();
             ids.dedup();
             for id in &ids {
@@ -228,7 +311,6 @@ impl Store {
                 )?
                 .execute(params![id, suspect, poison, rank])?;
             }
-            tx.execute("DELETE FROM in_flight", [])?;
             Ok(ids)
         })?;
         forget(self.dir());
@@ -241,17 +323,26 @@ pub(super) fn earliest_due(
     conn: &Connection,
     host: HostId,
     after_ms: Option<i64>,
-) -> rusqlite::Result<Option<i64>> {
+) -> sql::Result<Option<i64>> {
     let mut select = conn.prepare_cached(
         "SELECT due_ms FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms > ?3 AND due_ms < ?4 \
          AND due_ms IS NOT NULL ORDER BY due_ms LIMIT 1",
     )?;
     let after_ms = after_ms.unwrap_or(i64::MIN);
+    if conn.sqlite().is_none() {
+        let first_of_each = conn
+            .prepare_cached(DUE_OF_RANKS)?
+            .query_map(params![host, after_ms, HELD_MS - 1, 1, 0], |row| {
+                row.get::<i64>(1)
+            })?
+            .collect::<sql::Result<Vec<_>>>()?;
+        return Ok(first_of_each.into_iter().min());
+    }
     let mut earliest: Option<i64> = None;
     for rank in 0..RANKS {
         let due = select
             .query_row(params![host, rank, after_ms, HELD_MS], |row| {
-                row.get::<_, i64>(0)
+                row.get::<i64>(0)
             })
             .optional()?;
         earliest = match (earliest, due) {
@@ -263,8 +354,8 @@ pub(super) fn earliest_due(
 }
 
 /// The record without its site's name; `None` if the address no longer parses.
-fn url_record(row: &Row<'_>) -> rusqlite::Result<Option<UrlRecord>> {
-    let Ok(uri) = CrawlUri::parse(row.get_ref(2)?.as_str()?) else {
+fn url_record(row: &Row<'_>) -> sql::Result<Option<UrlRecord>> {
+    let Ok(uri) = CrawlUri::parse(row.text(2)?) else {
         return Ok(None);
     };
     Ok(Some(UrlRecord {
@@ -286,7 +377,7 @@ fn url_record(row: &Row<'_>) -> rusqlite::Result<Option<UrlRecord>> {
             status: row.get(14)?,
             etag: row.get(15)?,
             last_modified: row.get(16)?,
-            digest: row.get::<_, Option<i64>>(17)?.map(i64::cast_unsigned),
+            digest: row.get::<Option<i64>>(17)?.map(i64::cast_unsigned),
             fetched_ms: row.get(18)?,
             changed_ms: row.get(19)?,
             not_found_since_ms: row.get(20)?,
@@ -295,7 +386,7 @@ fn url_record(row: &Row<'_>) -> rusqlite::Result<Option<UrlRecord>> {
             documented: row.get(23)?,
             target: row.get(24)?,
             error: row.get(25)?,
-            content: row.get::<_, Option<i64>>(26)?.map(i64::cast_unsigned),
+            content: row.get::<Option<i64>>(26)?.map(i64::cast_unsigned),
             alias_of: row.get(27)?,
         },
     }))

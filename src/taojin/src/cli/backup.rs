@@ -48,7 +48,7 @@ pub(crate) fn back_up(context: &Context, args: &BackupArgs) -> anyhow::Result<Ex
         ))
         .into());
     }
-    let reader = Reader::open(&loaded.config.data_dir)?;
+    let reader = Reader::open(loaded.store_place())?;
     let bar = super::eval::progress_bar(0, "pages");
     let facts = reader.back_up(file, |at| show(&bar, at))?;
     bar.finish_and_clear();
@@ -63,6 +63,12 @@ pub(crate) fn back_up(context: &Context, args: &BackupArgs) -> anyhow::Result<Ex
 /// Puts a copy in the place of the store. No daemon may run.
 pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
+    if loaded.store_place().is_postgres() {
+        return Err(Usage(
+            "[store] url names a PostgreSQL database: restore it with PostgreSQL's own means, such as pg_restore".to_owned(),
+        )
+        .into());
+    }
     let (dir, file) = (&loaded.config.data_dir, &args.file);
     if !args.damaged {
         store::check_backup(file).map_err(|error| match error {

@@ -229,7 +229,7 @@ fn list(addresses: &[String]) {
 fn about_address(loaded: &Loaded, url: &str) -> anyhow::Result<String> {
     let uri = CrawlUri::parse(url).map_err(|e| Usage(format!("{url}: {e}")))?;
     let mut others = Vec::new();
-    match Reader::open(&loaded.config.data_dir) {
+    match Reader::open(loaded.store_place()) {
         Ok(reader) => {
             if let Some(record) = reader.lookup(&uri)? {
                 for id in reader.same_document(record.id)? {

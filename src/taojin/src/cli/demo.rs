@@ -178,7 +178,7 @@ async fn crawl_twice(server: &Arc<Server>, loaded: &Loaded) -> anyhow::Result<()
     output::line("\nthe sample web moves on: new articles come out, some are changed");
     let second = round(loaded, "round 2", true).await?;
     tell(&second);
-    let known = store::Reader::open(&loaded.config.data_dir)?
+    let known = store::Reader::open(loaded.store_place())?
         .counts()?
         .total("urls");
     let asked = i64::try_from(second.visits).unwrap_or(i64::MAX);

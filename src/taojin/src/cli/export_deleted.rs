@@ -32,7 +32,7 @@ pub(super) struct Deletions {
 impl Deletions {
     /// Before the documents are read: what the index comes to know meanwhile is the next export's.
     pub(super) fn begin(loaded: &Loaded, path: &Path, mark: &Mark) -> anyhow::Result<Self> {
-        let store = Reader::open(&loaded.config.data_dir)?;
+        let store = Reader::open(loaded.store_place())?;
         let store_id = store.store_id()?;
         let noted = index::noted(&loaded.index_dir()).filter(|noted| noted.store == store_id);
         let Some(noted) = noted else {

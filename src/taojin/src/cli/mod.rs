@@ -158,7 +158,12 @@ fn may_pass(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         matches!(
             cause.downcast_ref(),
-            Some(StoreError::Locked { .. } | StoreError::Io { .. })
+            Some(
+                StoreError::Locked { .. }
+                    | StoreError::Io { .. }
+                    | StoreError::Taken { .. }
+                    | StoreError::Unreachable { .. }
+            )
         ) || cause.is::<BindError>()
             || cause.downcast_ref().is_some_and(IndexError::is_transient)
     })
@@ -203,7 +208,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let store = cause.downcast_ref::<StoreError>();
         let index = cause.downcast_ref::<IndexError>();
-        store.is_some_and(|e| !matches!(e, StoreError::Full { .. } | StoreError::Sql { .. }))
+        store.is_some_and(|e| !e.is_of_operation())
             || index.is_some_and(|e| !matches!(e, IndexError::Failed { .. }))
             || cause.is::<Usage>()
             || cause.is::<ConfigError>()

@@ -39,7 +39,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         }
         Asked::NoDaemon => {
             // Where nothing was crawled yet there is nothing to make an index of.
-            if let Err(error @ StoreError::Missing { .. }) = Reader::open(&loaded.config.data_dir)
+            if let Err(error @ StoreError::Missing { .. }) = Reader::open(loaded.store_place())
                 && !loaded.index_dir().exists()
             {
                 return Err(error.into());

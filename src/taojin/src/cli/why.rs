@@ -75,7 +75,7 @@ struct Host {
 /// Explains a URL or a host.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
-    let reader = Reader::open(&loaded.config.data_dir)?;
+    let reader = Reader::open(loaded.store_place())?;
     let has_scheme = args.url.contains("://");
     let text = if has_scheme {
         args.url.clone()

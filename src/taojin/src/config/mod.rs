@@ -14,7 +14,7 @@ mod units;
 mod values;
 mod weights;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ use taojin_crawl::fetch;
 use taojin_crawl::frontier;
 use taojin_crawl::schedule;
 use taojin_crawl::schedule::Site;
-use taojin_crawl::store::Retention;
+use taojin_crawl::store::{Retention, StorePlace};
 use taojin_extract as extract;
 use taojin_extract::page;
 use taojin_extract::template;
@@ -74,6 +74,8 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// Folder with one file per site; relative to this file.
     pub sites_dir: PathBuf,
+    /// What holds the state.
+    pub store: StoreConfig,
     /// The crawl as a whole.
     pub crawl: CrawlConfig,
     /// How long the history of documents is kept.
@@ -109,6 +111,7 @@ impl Default for Config {
         Self {
             data_dir: PathBuf::from("/var/lib/taojin"),
             sites_dir: PathBuf::from("sites.d"),
+            store: StoreConfig::default(),
             crawl: CrawlConfig::default(),
             documents: DocumentsConfig::default(),
             frontier: frontier::Config::default(),
@@ -125,6 +128,16 @@ impl Default for Config {
             follow: Vec::new(),
         }
     }
+}
+
+/// Section `[store]`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StoreConfig {
+    /// Address of a PostgreSQL database (15 or later) that holds the state; empty: a SQLite file in the data folder.
+    pub url: String,
+    /// File with the password of its user; empty where none is asked for.
+    pub password_file: PathBuf,
 }
 
 /// Section `[crawl]`.
@@ -238,6 +251,15 @@ pub fn did_you_mean(word: &str, known: &[&str]) -> String {
 }
 
 impl Loaded {
+    /// Where the store is.
+    pub fn store_place(&self) -> StorePlace {
+        let StoreConfig { url, password_file } = &self.config.store;
+        let folder = self.file.as_deref().and_then(Path::parent);
+        let password_file =
+            (!password_file.as_os_str().is_empty()).then(|| secrets::placed(folder, password_file));
+        StorePlace::new(&self.config.data_dir, url, password_file)
+    }
+
     /// Folder of the search index.
     pub fn index_dir(&self) -> PathBuf {
         self.config.data_dir.join(INDEX_DIR)

@@ -21,6 +21,9 @@ impl Loaded {
         if let Err(error) = Fetcher::new(self.config.fetch.clone()) {
             add(error.to_string());
         }
+        if let Some(error) = self.store_place().problem() {
+            add(error.to_string());
+        }
         let mut folders = vec![("data_dir", self.config.data_dir.clone())];
         if self.config.warc.enabled {
             folders.push(("warc.dir", self.warc_dir()));

@@ -1,4 +1,4 @@
-//! Secrets in files of their own. In: `serve.token_file` and `follow.secret_file`. Out: the token and the keys, and which
+//! Secrets in files of their own. In: `serve.token_file`, `follow.secret_file`, `store.password_file`. Out: the token and the keys, and which
 //! secrets other users of the machine can read. Never shows what a file holds.
 
 use std::fs::File;
@@ -89,14 +89,18 @@ impl Loaded {
 
     fn secret_files(&self) -> impl Iterator<Item = &Path> {
         let follows = self.config.follow.iter().map(|follow| &follow.secret_file);
-        let all = std::iter::once(&self.config.serve.token_file).chain(follows);
+        let own = [
+            &self.config.serve.token_file,
+            &self.config.store.password_file,
+        ];
+        let all = own.into_iter().chain(follows);
         all.map(PathBuf::as_path)
             .filter(|path| !path.as_os_str().is_empty())
     }
 }
 
 /// Where a file is: below the folder of systemd, or relative to the configuration.
-fn placed(folder: Option<&Path>, path: &Path) -> PathBuf {
+pub(super) fn placed(folder: Option<&Path>, path: &Path) -> PathBuf {
     if let Ok(rest) = path.strip_prefix(format!("${CREDENTIALS}"))
         && let Some(dir) = std::env::var_os(CREDENTIALS)
     {

@@ -309,7 +309,7 @@ impl Crawl {
 
 /// The store of the data folder, with its retention; documents that only an older index keeps are taken over first.
 pub(crate) fn open_store(loaded: &Loaded) -> anyhow::Result<Store> {
-    let mut store = Store::open(&loaded.config.data_dir)?;
+    let mut store = Store::open(loaded.store_place())?;
     index::refuse_lost_store(&loaded.index_dir(), &store)?;
     taojin_search::index::complete_swap(&loaded.index_dir())?;
     taojin_search::index::refuse_newer(&loaded.index_dir())?;

@@ -88,10 +88,10 @@ pub fn serve_state(
         // Nothing but the server itself works here.
         health: Arc::new(Vec::new),
         templates: Some(Arc::new(TemplateReviewer {
-            dir: loaded.config.data_dir.clone(),
+            place: loaded.store_place(),
             extract: loaded.config.extract.clone(),
         })),
-        log: Some(Arc::new(StoreLog::of(&loaded.config.data_dir))),
+        log: Some(Arc::new(StoreLog::of(&loaded.store_place()))),
     })
 }
 

@@ -122,7 +122,7 @@ pub(super) fn learner(loaded: &Loaded) -> (Learner, Receiver<Seen>, Templates, S
     let registry = Arc::default();
     let (seen, inbox) = sync_channel(SEEN_PAGES);
     let learner = Learner {
-        dir: loaded.config.data_dir.clone(),
+        place: loaded.store_place(),
         config: loaded.config.templates.clone(),
         registry: Arc::clone(&registry),
     };

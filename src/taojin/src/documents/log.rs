@@ -1,8 +1,6 @@
 //! The log of documents, read for whoever follows it or looks back. In: the data folder; how far a copy is, or which
 //! document. Out: changes, or versions with what differs. Opens a connection for each question; never writes.
 
-use std::path::PathBuf;
-
 use super::history::{self, DAMAGED};
 use super::{decode, is_missing};
 use crate::config::INDEX_DIR;
@@ -10,7 +8,7 @@ use crate::serve::{
     ChangeAnswer, ChangesAnswer, DocumentAnswer, DocumentKey, DocumentLog, HistoryAnswer,
     NoChanges, SourceError, VersionListed,
 };
-use taojin_crawl::store::{Change, Cursor, DocumentRow, Reader, StoreError};
+use taojin_crawl::store::{Change, Cursor, DocumentRow, Reader, StoreError, StorePlace};
 use taojin_search::index;
 
 /// An answer ends when it has so much: enough for a thousand news with their text, little enough to hold many at once.
@@ -19,17 +17,17 @@ const ANSWER_BYTES: usize = 4 << 20;
 /// Text that is read for one answer, also where it does not stand in it: what takes a tenth of a second to unpack.
 const READ_BYTES: usize = 32 << 20;
 
-/// The log of the store in a data folder, which may not be there yet.
+/// The log of a store, which may not be there yet.
 #[derive(Debug, Clone)]
 pub struct StoreLog {
-    dir: PathBuf,
+    place: StorePlace,
 }
 
 impl StoreLog {
-    /// That of this data folder.
-    pub fn of(data_dir: impl Into<PathBuf>) -> Self {
+    /// That of this store.
+    pub fn of(place: impl Into<StorePlace>) -> Self {
         Self {
-            dir: data_dir.into(),
+            place: place.into(),
         }
     }
 
@@ -40,9 +38,10 @@ impl StoreLog {
         limit: usize,
         documents: bool,
     ) -> Result<Result<ChangesAnswer, NoChanges>, StoreError> {
-        let reader = Reader::open(&self.dir)?;
+        let reader = Reader::open(&self.place)?;
         // They get numbers that a follower may have passed already.
-        if !reader.has_all_documents()? && index::keeps_documents(&self.dir.join(INDEX_DIR)) {
+        if !reader.has_all_documents()? && index::keeps_documents(&self.place.dir().join(INDEX_DIR))
+        {
             return Ok(Err(NoChanges::Moving));
         }
         let (mut bytes, mut read) = (0, 0);
@@ -67,7 +66,7 @@ impl StoreLog {
 
     /// The versions of a document; none if nothing is known of it.
     pub(crate) fn history(&self, key: &DocumentKey) -> Result<Option<HistoryAnswer>, StoreError> {
-        history::of(&Reader::open(&self.dir)?, key)
+        history::of(&Reader::open(&self.place)?, key)
     }
 }
 
@@ -148,7 +147,7 @@ impl DocumentLog for StoreLog {
     }
 
     fn versions(&self, id: u64) -> Result<Vec<VersionListed>, SourceError> {
-        let reader = match Reader::open(&self.dir) {
+        let reader = match Reader::open(&self.place) {
             Err(error) if is_missing(&error) => return Ok(Vec::new()),
             opened => opened.map_err(|e| failed(&e))?,
         };

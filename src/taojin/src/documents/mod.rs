@@ -9,13 +9,12 @@ mod log;
 mod source;
 mod take_over;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 
 use crate::config::{INDEX_DIR, Loaded};
-use taojin_crawl::store::{self, DocumentRow, NewDocument, StoreError};
+use taojin_crawl::store::{self, DocumentRow, NewDocument, StoreError, StorePlace};
 use taojin_extract::Document;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{self, IndexError, Reader, StoredDocument};
@@ -50,17 +49,18 @@ pub fn decode(reader: &store::Reader, row: &DocumentRow) -> anyhow::Result<Optio
 
 /// The index of the data folder, for searching, with the documents of its store.
 pub fn open_index(loaded: &Loaded, analyzer: &Analyzer) -> Result<Reader, IndexError> {
-    open_folder(&loaded.config.data_dir, analyzer, &loaded.config.index)
+    open_folder(loaded.store_place(), analyzer, &loaded.config.index)
 }
 
-/// The same for a data folder without a configuration.
+/// The same without a configuration.
 pub fn open_folder(
-    data_dir: &Path,
+    place: impl Into<StorePlace>,
     analyzer: &Analyzer,
     config: &index::Config,
 ) -> Result<Reader, IndexError> {
-    let documents = Arc::new(StoreDocuments::of(data_dir));
-    Reader::open(&data_dir.join(INDEX_DIR), analyzer, config, documents)
+    let place = place.into();
+    let documents = Arc::new(StoreDocuments::of(&place));
+    Reader::open(&place.dir().join(INDEX_DIR), analyzer, config, documents)
 }
 
 /// Whether an error of the store only says that nothing was crawled or imported yet.

@@ -1,26 +1,25 @@
 //! The documents of a store for whoever searches its index. In: which document. Out: the document. Opens a connection for
 //! each thread that asks at the same time, and keeps it.
 
-use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::{decode, is_missing};
-use taojin_crawl::store::Reader;
+use taojin_crawl::store::{Reader, StorePlace};
 use taojin_search::index::{DocumentSource, SourceError, StoredDocument};
 
-/// The documents of the store in a data folder, which may not be there yet.
+/// The documents of a store, which may not be there yet.
 #[derive(Debug)]
 pub struct StoreDocuments {
-    dir: PathBuf,
+    place: StorePlace,
     /// Connections that nobody uses at present.
     idle: Mutex<Vec<Reader>>,
 }
 
 impl StoreDocuments {
-    /// Those of this data folder.
-    pub fn of(data_dir: &Path) -> Self {
+    /// Those of this store.
+    pub fn of(place: impl Into<StorePlace>) -> Self {
         Self {
-            dir: data_dir.to_owned(),
+            place: place.into(),
             idle: Mutex::default(),
         }
     }
@@ -40,7 +39,7 @@ impl DocumentSource for StoreDocuments {
     fn get(&self, fingerprint: u64, seq: u64) -> Result<Option<StoredDocument>, SourceError> {
         let reader = match self.take() {
             Some(reader) => reader,
-            None => match Reader::open(&self.dir) {
+            None => match Reader::open(&self.place) {
                 Ok(reader) => reader,
                 Err(error) if is_missing(&error) => return Ok(None),
                 Err(error) => return Err(error.into()),

@@ -162,7 +162,7 @@ fn damaged_pages_stop_no_commit() {
     put(&mut store, 0..2_000);
     put(&mut store, 2_000..2_001);
     let sql = "SELECT rootpage FROM sqlite_master WHERE name = 'dictionary'";
-    let root: i64 = store.conn.query_row(sql, [], |row| row.get(0)).unwrap();
+    let root: i64 = file(&store).query_row(sql, [], |row| row.get(0)).unwrap();
     drop(store);
     // The dictionary itself.
     spoil(dir.path(), |number, _| number == root);

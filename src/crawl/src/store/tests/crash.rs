@@ -56,7 +56,9 @@ fn files_that_are_no_store_of_ours_are_named_and_left_alone() {
 fn a_newer_store_asks_for_the_newer_program() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    store.conn.pragma_update(None, "user_version", 99).unwrap();
+    file(&store)
+        .pragma_update(None, "user_version", 99)
+        .unwrap();
     drop(store);
     let error = Store::open(dir.path()).unwrap_err();
     assert!(
@@ -72,8 +74,7 @@ fn a_full_disk_loses_nothing_and_the_same_batch_goes_in_later() {
     offer(&mut store, &["http://a.cn/1"]);
     let before = store.counts().unwrap();
     let limit = |store: &Store, pages: i64| {
-        store
-            .conn
+        file(store)
             .pragma_update_and_check(None, "max_page_count", pages, |row| row.get::<_, i64>(0))
             .unwrap();
     };

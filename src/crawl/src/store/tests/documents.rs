@@ -158,8 +158,7 @@ fn a_failed_commit_writes_nothing_into_the_log() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::open(dir.path()).unwrap();
     put(&mut store, 1, says("a"));
-    store
-        .conn
+    file(&store)
         .execute_batch(
             "CREATE TRIGGER no BEFORE INSERT ON document BEGIN SELECT raise(ABORT, 'no'); END",
         )
@@ -173,7 +172,7 @@ fn a_failed_commit_writes_nothing_into_the_log() {
         bodies(&store, &store.document_history(1).unwrap()),
         [said("a")]
     );
-    store.conn.execute_batch("DROP TRIGGER no").unwrap();
+    file(&store).execute_batch("DROP TRIGGER no").unwrap();
     assert_eq!(store.commit(&batch, NOW).unwrap().document_seq, 2);
 }
 

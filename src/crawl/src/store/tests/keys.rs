@@ -20,14 +20,13 @@ fn address(n: u64) -> String {
 }
 
 fn max_pages(store: &Store, pages: i64) {
-    store
-        .conn
+    file(store)
         .pragma_update_and_check(None, "max_page_count", pages, |row| row.get::<_, i64>(0))
         .unwrap();
 }
 
 fn number(store: &Store, sql: &str) -> i64 {
-    store.conn.query_row(sql, [], |row| row.get(0)).unwrap()
+    file(store).query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
 /// Every address of the model and no other is known, to the writing side and beside it.
@@ -85,7 +84,7 @@ fn no_address_is_there_twice_or_lost_whatever_fails_in_between() {
     }
     check(&store, &model, most);
     let mut in_runs = 0;
-    runs::for_each(&store.conn, |_| in_runs += 1).unwrap();
+    runs::for_each(file(&store), |_| in_runs += 1).unwrap();
     assert!(in_runs > 500, "the test must fill runs");
     let merged = number(&store, "SELECT max(entries) FROM seen_run");
     assert!(merged >= 4 * LIMIT as i64, "the test must merge runs");
@@ -95,10 +94,9 @@ fn no_address_is_there_twice_or_lost_whatever_fails_in_between() {
 
 /// Makes one run of others, a few entries at a time.
 fn complete(store: &Store, mut merge: Merge) -> Run {
-    while !merge.step(&store.conn, 7).unwrap() {}
+    while !merge.step(file(&store), 7).unwrap() {}
     let run = merge.run;
-    store
-        .conn
+    file(&store)
         .execute(
             "INSERT INTO seen_run VALUES (?1, ?2)",
             [run.id, run.entries],
@@ -111,7 +109,7 @@ fn complete(store: &Store, mut merge: Merge) -> Run {
 fn runs_become_one_and_give_back_every_row() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    let tx = store.conn.unchecked_transaction().unwrap();
+    let tx = file(&store).unchecked_transaction().unwrap();
     let (mut state, mut model) = (7, BTreeMap::new());
     let mut parts = Vec::new();
     for id in 1..=5 {
@@ -129,33 +127,32 @@ fn runs_become_one_and_give_back_every_row() {
         parts.push(complete(&store, Merge::of_entries(id, new)));
     }
     for run in &parts {
-        store
-            .conn
+        file(&store)
             .execute("DELETE FROM seen_run WHERE run = ?1", [run.id])
             .unwrap();
     }
     let run = complete(&store, Merge::of_runs(runs::LAST_RUN, &parts));
-    assert_eq!(runs::live(&store.conn).unwrap(), [run]);
+    assert_eq!(runs::live(file(&store)).unwrap(), [run]);
     assert_eq!(run.entries, i64::try_from(model.len()).unwrap());
     assert_eq!(
-        runs::with_blocks(&store.conn).unwrap(),
+        runs::with_blocks(file(&store)).unwrap(),
         [1, 2, 3, 4, 5, runs::LAST_RUN]
     );
     for part in &parts {
-        while !runs::clear(&store.conn, part.id, 2).unwrap() {}
+        while !runs::clear(file(&store), part.id, 2).unwrap() {}
     }
-    assert_eq!(runs::with_blocks(&store.conn).unwrap(), [runs::LAST_RUN]);
+    assert_eq!(runs::with_blocks(file(&store)).unwrap(), [runs::LAST_RUN]);
     let gone: Vec<u64> = model.keys().copied().step_by(3).collect();
     for hash in &gone {
-        runs::remove(&store.conn, &[run], *hash).unwrap();
+        runs::remove(file(&store), &[run], *hash).unwrap();
         model.remove(hash);
     }
     let mut found = Vec::new();
-    runs::for_each(&store.conn, |hash| found.push(hash)).unwrap();
+    runs::for_each(file(&store), |hash| found.push(hash)).unwrap();
     assert_eq!(found, model.keys().copied().collect::<Vec<_>>());
     for hash in gone.iter().chain(model.keys()) {
         for hash in [*hash, hash ^ 1] {
-            let at = runs::find(&store.conn, run.id, hash).unwrap();
+            let at = runs::find(file(&store), run.id, hash).unwrap();
             assert_eq!(at, model.get(&hash).copied());
         }
     }

@@ -6,6 +6,7 @@ mod cursor;
 mod documents;
 mod follows;
 mod keys;
+pub(super) mod on_postgres;
 mod purge;
 mod records;
 mod terms;
@@ -24,6 +25,11 @@ fn uri(text: &str) -> CrawlUri {
 
 fn site() -> Arc<str> {
     Arc::from("s")
+}
+
+/// SQLite's own connection, for tests of what only files have.
+fn file(store: &Store) -> &rusqlite::Connection {
+    store.conn.sqlite().unwrap()
 }
 
 fn link(text: &str) -> NewUrl {

@@ -136,7 +136,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
 
 fn open(context: &Context) -> anyhow::Result<TemplateStore> {
     let loaded = context.load()?;
-    Ok(TemplateStore::open(&loaded.config.data_dir)?)
+    Ok(TemplateStore::open(loaded.store_place())?)
 }
 
 fn find(store: &TemplateStore, id: i64) -> anyhow::Result<(TemplateRow, Template)> {

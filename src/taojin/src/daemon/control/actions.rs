@@ -10,7 +10,7 @@ use crate::documents::StoreDocuments;
 use crate::serve::{CommandDone, CommandRefused, Why};
 use taojin_crawl::frontier::{Refusal, Scope};
 use taojin_crawl::schedule::Site;
-use taojin_crawl::store::{Purged, Store, StoreError};
+use taojin_crawl::store::{Purged, Store, StoreError, StorePlace};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{self, IndexError};
 use taojin_uri::CrawlUri;
@@ -21,7 +21,7 @@ type Outcome<T> = Result<T, CommandRefused>;
 #[derive(Debug, Clone)]
 pub(in crate::daemon) struct IndexPlace {
     dir: PathBuf,
-    data_dir: PathBuf,
+    store: StorePlace,
     config: index::Config,
 }
 
@@ -29,14 +29,14 @@ impl IndexPlace {
     pub(in crate::daemon) fn of(loaded: &Loaded) -> Self {
         Self {
             dir: loaded.index_dir(),
-            data_dir: loaded.config.data_dir.clone(),
+            store: loaded.store_place(),
             config: loaded.config.index.clone(),
         }
     }
 
     /// None where there is no index yet.
     fn open(&self) -> Outcome<Option<index::Reader>> {
-        let documents = Arc::new(StoreDocuments::of(&self.data_dir));
+        let documents = Arc::new(StoreDocuments::of(&self.store));
         match index::Reader::open(&self.dir, &Analyzer::new(&[]), &self.config, documents) {
             Ok(reader) => Ok(Some(reader)),
             Err(IndexError::Missing(_)) => Ok(None),

@@ -54,11 +54,13 @@ impl CrawlLoop {
                 Err(error) if self.stop_at.is_some_and(|t| Instant::now() >= t) => {
                     return Err(error.into());
                 }
+                // Another process has its place.
+                Err(error @ StoreError::Fenced { .. }) => return Err(error.into()),
                 Err(error) => {
                     tracing::error!(%error, "pages cannot be stored, trying again");
                     let (liveness, problem) = (self.shared.liveness(), error.to_string());
                     match error {
-                        StoreError::Full { .. } => {
+                        StoreError::Full { .. } | StoreError::Unreachable { .. } => {
                             liveness.waits(Worker::CrawlLoop, Instant::now(), problem);
                         }
                         _ => liveness.fails(Worker::CrawlLoop, Instant::now(), problem),

@@ -19,7 +19,7 @@ use crate::daemon::reloading::{Current, titles};
 use crate::documents::{StoreDocuments, unpack};
 use crate::serve;
 use crate::serve::{Follow, Found, Marked, Tell, metrics};
-use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, Told};
+use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, StorePlace, Told};
 use taojin_extract::Meta;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{self, Reader, SiteTitles, Watermark};
@@ -51,7 +51,7 @@ struct Means {
 /// Where the means come from.
 struct Place {
     index_dir: PathBuf,
-    data_dir: PathBuf,
+    store: StorePlace,
     index: index::Config,
     analyzer: Analyzer,
     follows: Arc<Follows>,
@@ -60,7 +60,7 @@ struct Place {
 
 impl Place {
     fn means(&self) -> anyhow::Result<Means> {
-        let documents = Arc::new(StoreDocuments::of(&self.data_dir));
+        let documents = Arc::new(StoreDocuments::of(&self.store));
         let reader = Reader::open(&self.index_dir, &self.analyzer, &self.index, documents)?;
         let reader = reader.with_titles(self.titles.clone());
         Ok(Means {
@@ -80,7 +80,7 @@ pub(crate) fn start(
 ) -> JoinSet<()> {
     let place = Place {
         index_dir: loaded.index_dir(),
-        data_dir: loaded.config.data_dir.clone(),
+        store: loaded.store_place(),
         index: loaded.config.index.clone(),
         analyzer: analyzer.clone(),
         follows: Arc::new(follows),

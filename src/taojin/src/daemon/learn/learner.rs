@@ -6,14 +6,15 @@ mod excess;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::templates::{MAX_MISSING, Registry, Seen, UnknownPage, libraries, pack, unpack};
 use crate::daemon::now_ms;
-use taojin_crawl::store::{NewTemplate, StoreError, TemplateFit, TemplatePage, TemplateStore};
+use taojin_crawl::store::{
+    NewTemplate, StoreError, StorePlace, TemplateFit, TemplatePage, TemplateStore,
+};
 use taojin_extract::template::{self, Observation, learn};
 use taojin_search::index::caught;
 
@@ -38,7 +39,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(30);
 /// What the learner works with.
 #[derive(Clone)]
 pub(crate) struct Learner {
-    pub(crate) dir: PathBuf,
+    pub(crate) place: StorePlace,
     pub(crate) config: template::Config,
     pub(crate) registry: Arc<Registry>,
 }
@@ -140,7 +141,7 @@ pub(crate) struct Working {
 impl Working {
     /// Opens the store and takes up what is there.
     pub(crate) fn open(of: Learner) -> Result<Self, StoreError> {
-        let store = TemplateStore::open(&of.dir)?;
+        let store = TemplateStore::open(&of.place)?;
         let mut sites: HashMap<String, Site> = HashMap::new();
         for fit in store.template_fits()? {
             let name = fit.site.clone();

@@ -21,7 +21,7 @@ use crate::serve::{
     WorkerStatus,
 };
 use taojin_crawl::frontier::{self, Cause, Explanation};
-use taojin_crawl::store::{Counts, FollowRecord, HostRecord, Reader, SiteCounts};
+use taojin_crawl::store::{Counts, FollowRecord, HostRecord, Reader, SiteCounts, StorePlace};
 use taojin_search::index::{self, SiteTitles};
 
 /// Hosts in trouble that are shown.
@@ -31,6 +31,7 @@ const HOSTS: usize = 24;
 #[derive(Clone)]
 pub struct StatusBoard {
     data_dir: PathBuf,
+    store: StorePlace,
     index_dir: PathBuf,
     /// Sites and topics.
     current: watch::Receiver<Current>,
@@ -48,6 +49,7 @@ impl StatusBoard {
     pub fn of(loaded: &Loaded, shared: Option<Arc<Shared>>) -> Self {
         Self {
             data_dir: loaded.config.data_dir.clone(),
+            store: loaded.store_place(),
             index_dir: loaded.index_dir(),
             current: watch::channel(Current::of(loaded)).1,
             frontier: loaded.config.frontier.clone(),
@@ -101,7 +103,7 @@ impl StatusBoard {
             left_out: left_out(&self.index_dir),
             ..Status::default()
         };
-        let reader = match Reader::open(&self.data_dir) {
+        let reader = match Reader::open(&self.store) {
             Ok(reader) => reader,
             // An index that was only imported has no store.
             Err(taojin_crawl::store::StoreError::Missing { .. }) => return Ok(status),
@@ -256,6 +258,7 @@ impl StatusBoard {
     fn disk(&self) -> DiskUse {
         DiskUse {
             index_bytes: folder_bytes(&self.index_dir),
+            // Nothing where PostgreSQL holds it: that disk is another machine's.
             store_bytes: file_bytes(&self.data_dir.join("crawl.sqlite"))
                 + file_bytes(&self.data_dir.join("crawl.sqlite-wal")),
             free_bytes: free_bytes(&self.data_dir),

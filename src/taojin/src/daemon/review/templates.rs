@@ -1,15 +1,13 @@
 //! Reviewing templates: a person looks at them and labels them. In: questions of the web page. Out: saved pages with
 //! regions, documents with and without the template, the effect of a label. Opens its own connection for each question.
 
-use std::path::PathBuf;
-
 use crate::daemon::learn::templates::{pack, unpack};
 use crate::daemon::now_ms;
 use crate::serve::{
     Effect, Outcome, Proposal, RegionListed, SourceError, TemplateListed, TemplateReview,
     TemplateView,
 };
-use taojin_crawl::store::{StoreError, TemplatePage, TemplateRow, TemplateStore};
+use taojin_crawl::store::{StoreError, StorePlace, TemplatePage, TemplateRow, TemplateStore};
 use taojin_extract::page::{Hints, NodeId, Page, Tag};
 use taojin_extract::template::{Field, Guide, Keys, Template, frame, framed_html};
 use taojin_extract::{self as extract, Document};
@@ -24,7 +22,7 @@ const MAX_LINES: usize = 40;
 
 /// The review over the store of a data directory.
 pub(crate) struct TemplateReviewer {
-    pub(crate) dir: PathBuf,
+    pub(crate) place: StorePlace,
     pub(crate) extract: extract::Config,
 }
 
@@ -55,7 +53,7 @@ impl SavedPage {
 
 impl TemplateReviewer {
     fn open(&self) -> Result<TemplateStore, SourceError> {
-        TemplateStore::open(&self.dir).map_err(failed)
+        TemplateStore::open(&self.place).map_err(failed)
     }
 
     fn find(
@@ -199,7 +197,7 @@ fn relabelled(template: &Template, proposal: &Proposal) -> Option<Template> {
 
 impl TemplateReview for TemplateReviewer {
     fn list(&self) -> Result<Vec<TemplateListed>, SourceError> {
-        let store = match TemplateStore::open(&self.dir) {
+        let store = match TemplateStore::open(&self.place) {
             Ok(store) => store,
             Err(StoreError::Missing { .. }) => return Ok(Vec::new()),
             Err(error) => return Err(failed(error)),

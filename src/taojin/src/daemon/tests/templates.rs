@@ -35,7 +35,7 @@ impl Bench {
         let registry: Arc<Registry> = Arc::default();
         let (sender, seen) = sync_channel(64);
         let working = Working::open(Learner {
-            dir: dir.path().to_owned(),
+            place: dir.path().into(),
             config,
             registry: Arc::clone(&registry),
         })
@@ -210,7 +210,7 @@ fn an_error_of_the_store_does_not_end_the_learning() {
     let dir = tempfile::tempdir().unwrap();
     let registry: Arc<Registry> = Arc::default();
     let learner = Learner {
-        dir: dir.path().join("later"),
+        place: (&dir.path().join("later")).into(),
         config: template::Config::default(),
         registry,
     };

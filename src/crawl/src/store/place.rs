@@ -1,0 +1,114 @@
+//! Where a store is. In: the data folder, and the address of a PostgreSQL database where one holds the state. Out:
+//! [`StorePlace`].
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
+
+use super::error::StoreError;
+
+/// Where a store is: a file in the data folder, or a PostgreSQL database. The small files of this machine (lock, filter of
+/// seen addresses, pages being visited) stand in the data folder either way.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct StorePlace {
+    pub(super) dir: PathBuf,
+    url: String,
+    password_file: Option<PathBuf>,
+}
+
+/// A PostgreSQL database.
+#[derive(Debug, Clone)]
+pub(super) struct Server {
+    pub(super) config: Config,
+    /// As it is told in messages.
+    pub(super) at: PathBuf,
+}
+
+impl StorePlace {
+    /// A PostgreSQL database by its address (`postgres://user@host/database`), with the files of this machine in `dir`. The
+    /// password stands in a file of its own, if one is needed. With an empty address the store is a file in `dir`.
+    pub fn new(dir: &Path, url: &str, password_file: Option<PathBuf>) -> Self {
+        StorePlace {
+            dir: dir.to_owned(),
+            url: url.to_owned(),
+            password_file,
+        }
+    }
+
+    /// The data folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Whether PostgreSQL holds the state.
+    pub fn is_postgres(&self) -> bool {
+        !self.url.is_empty()
+    }
+
+    /// What is wrong with the address or the file of its password.
+    pub fn problem(&self) -> Option<StoreError> {
+        self.server().err()
+    }
+
+    /// How to connect; none where the store is a file.
+    pub(super) fn server(&self) -> Result<Option<Server>, StoreError> {
+        let unusable = |detail: String| StoreError::Address { detail };
+        let url = &self.url;
+        if url.is_empty() {
+            return Ok(None);
+        }
+        if !["postgres://", "postgresql://"]
+            .iter()
+            .any(|start| url.starts_with(start))
+        {
+            return Err(unusable("it must begin with postgres://".to_owned()));
+        }
+        let mut config: Config = url
+            .parse()
+            .map_err(|e| unusable(super::sql::in_words(&e)))?;
+        if config.get_password().is_some() {
+            return Err(unusable(
+                "put the password into store.password_file".to_owned(),
+            ));
+        }
+        if let Some(file) = &self.password_file {
+            let password = fs::read_to_string(file).map_err(|e| StoreError::io(file, e))?;
+            config.password(password.trim_end());
+        }
+        let host = match config.get_hosts() {
+            [] => return Err(unusable("it names no host".to_owned())),
+            [Host::Tcp(name), ..] => name.clone(),
+            [Host::Unix(folder), ..] => folder.display().to_string(),
+        };
+        let database = config
+            .get_dbname()
+            .or(config.get_user())
+            .unwrap_or_default();
+        let at = PathBuf::from(format!("postgres://{host}/{database}"));
+        Ok(Some(Server { config, at }))
+    }
+}
+
+impl From<&Path> for StorePlace {
+    fn from(dir: &Path) -> Self {
+        #[cfg(test)]
+        if let Some(place) = super::tests::on_postgres::place(dir) {
+            return place;
+        }
+        StorePlace::new(dir, "", None)
+    }
+}
+
+impl From<&PathBuf> for StorePlace {
+    fn from(dir: &PathBuf) -> Self {
+        StorePlace::from(dir.as_path())
+    }
+}
+
+impl From<&StorePlace> for StorePlace {
+    fn from(place: &StorePlace) -> Self {
+        place.clone()
+    }
+}

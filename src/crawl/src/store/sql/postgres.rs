@@ -1,0 +1,365 @@
+//! A connection to PostgreSQL. In: statements of the store. Out: rows. A connection that is lost is made again: what reads
+//! outside a transaction is asked again, a transaction that was open is reported as not done, and a COMMIT whose answer
+//! was lost is looked up in the row `writer`, so that nothing is done twice.
+//!
+//! One process writes. It holds an advisory lock as long as its connection lives, and every transaction of it raises
+//! `writer.commit_no` under the token that it took at the start: a process that was cut off or paused, and whose place was
+//! taken meanwhile, changes nothing any more.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Config, NoTls, Row, Statement};
+
+use super::answers::all_at_once;
+use super::values::Bound;
+use super::{Error, Result};
+
+/// A lost connection is tried again for so long before anybody is told: a server restarts within seconds, a fail-over takes
+/// half a minute.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// First pause between two tries; doubles up to [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+/// Longest pause between two tries.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// A server that does not answer for so long is not there.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Statements kept compiled on a connection.
+const STATEMENTS: usize = 256;
+/// Statements that wait to be sent together: about a page's worth of memory each.
+const MOST_WAITING: usize = 4_096;
+
+/// The server notices within half a minute that this machine is gone, and lets go of its lock; compiling queries to machine
+/// code costs more than our queries do.
+const SESSION: &str = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; \
+     SET jit = off";
+
+/// Held by the connection that writes. Stores in several schemas of one database have several.
+const TAKE_LOCK: &str =
+    "SELECT pg_try_advisory_lock(1415664487, hashtext(current_schema()::text)) AS taken";
+
+/// A connection.
+pub(in crate::store) struct Postgres {
+    runtime: Option<Runtime>,
+    config: Config,
+    session: RefCell<Option<Session>>,
+    waiting: RefCell<Vec<(String, Vec<Bound>)>>,
+    in_transaction: Cell<bool>,
+    writer: Cell<Option<Writer>>,
+}
+
+/// One life of a connection.
+struct Session {
+    client: Client,
+    statements: HashMap<String, Statement>,
+}
+
+/// What proves that this process is the one that writes.
+#[derive(Debug, Clone, Copy)]
+struct Writer {
+    token: i64,
+    /// Number of its last transaction.
+    commit_no: i64,
+}
+
+impl std::fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Postgres")
+            .field("writer", &self.writer)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // Waiting for its end would be refused where readers are answered.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Postgres {
+    /// Connects once, without patience: an address that is wrong is to be told at once.
+    pub(in crate::store) fn connect(config: &Config) -> Result<Self> {
+        let mut config = config.clone();
+        config.application_name("taojin");
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT_TIMEOUT);
+        }
+        config.keepalives_idle(Duration::from_secs(10));
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|e| Error::Unreachable(e.to_string()))?;
+        let conn = Postgres {
+            runtime: Some(runtime),
+            config,
+            session: RefCell::default(),
+            waiting: RefCell::default(),
+            in_transaction: Cell::new(false),
+            writer: Cell::new(None),
+        };
+        let session = conn.new_session()?;
+        *conn.session.borrow_mut() = Some(session);
+        Ok(conn)
+    }
+
+    /// From now on this connection is the one that writes. False if another process is.
+    pub(in crate::store) fn become_writer(&self) -> Result<bool> {
+        if !self.take_lock()? {
+            return Ok(false);
+        }
+        let sql = "UPDATE writer SET token = token + 1 RETURNING token, commit_no";
+        let rows = self.query(sql, Vec::new())?;
+        let row = rows.first().ok_or_else(Error::no_rows)?;
+        self.writer.set(Some(Writer {
+            token: row.try_get(0)?,
+            commit_no: row.try_get(1)?,
+        }));
+        Ok(true)
+    }
+
+    fn take_lock(&self) -> Result<bool> {
+        let rows = self.query_once(TAKE_LOCK, &[])?;
+        let row = rows.first().ok_or_else(Error::no_rows)?;
+        Ok(row.try_get("taken")?)
+    }
+
+    /// Rows of an answer.
+    pub(super) fn query(&self, sql: &str, values: Vec<Bound>) -> Result<Vec<Row>> {
+        self.flush()?;
+        self.patiently(|| self.query_once(sql, &values))
+    }
+
+    fn query_once(&self, sql: &str, values: &[Bound]) -> Result<Vec<Row>> {
+        let statement = self.statement(sql)?;
+        let values: Vec<_> = values.iter().map(|v| v as &(dyn ToSql + Sync)).collect();
+        self.with_client(|client| self.wait(client.query(&statement, &values)))
+    }
+
+    /// Rows of an answer to a statement that is not kept compiled: one round trip.
+    pub(super) fn query_unprepared(&self, sql: &str) -> Result<Vec<Row>> {
+        self.flush()?;
+        self.patiently(|| self.with_client(|client| self.wait(client.query_typed(sql, &[]))))
+    }
+
+    /// How many rows a statement changed. It is not repeated when the connection is lost: nobody knows whether it was done.
+    pub(super) fn execute(&self, sql: &str, values: Vec<Bound>) -> Result<usize> {
+        self.flush()?;
+        if !self.in_transaction.get() {
+            self.ensure()?;
+        }
+        let statement = self.statement(sql)?;
+        let changed =
+            self.with_client(|client| self.wait(client.execute_raw(&statement, &values)))?;
+        Ok(usize::try_from(changed).unwrap_or(usize::MAX))
+    }
+
+    /// A statement that is sent with those after it.
+    pub(super) fn put(&self, sql: &str, values: Vec<Bound>) -> Result<()> {
+        self.waiting.borrow_mut().push((sql.to_owned(), values));
+        if !self.in_transaction.get() || self.waiting.borrow().len() >= MOST_WAITING {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Statements without values, as a migration has them.
+    pub(in crate::store) fn run_script(&self, sql: &str) -> Result<()> {
+        self.flush()?;
+        self.batch(sql)
+    }
+
+    /// Opens a transaction with this statement.
+    pub(super) fn begin(&self, sql: &str) -> Result<()> {
+        self.patiently(|| self.batch(sql))?;
+        self.in_transaction.set(true);
+        Ok(())
+    }
+
+    /// Makes the open transaction durable. Where the answer is lost, the row of the writer says what became of it.
+    pub(super) fn commit(&self) -> Result<()> {
+        let committed = self.try_commit();
+        self.in_transaction.set(false);
+        match committed {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                self.roll_back();
+                Err(error)
+            }
+        }
+    }
+
+    fn try_commit(&self) -> Result<()> {
+        let Some(writer) = self.writer.get() else {
+            self.flush()?;
+            return self.batch("COMMIT");
+        };
+        let sql = format!(
+            "UPDATE writer SET commit_no = {} WHERE token = {} AND commit_no = {}",
+            writer.commit_no + 1,
+            writer.token,
+            writer.commit_no
+        );
+        self.waiting.borrow_mut().push((sql, Vec::new()));
+        if self.flush()?.last() != Some(&1) {
+            return Err(Error::Fenced);
+        }
+        let next = Writer {
+            commit_no: writer.commit_no + 1,
+            ..writer
+        };
+        match self.batch("COMMIT") {
+            // Reconnecting compares the number of the last transaction.
+            Err(Error::Unreachable(lost)) => {
+                self.writer.set(Some(next));
+                self.in_transaction.set(false);
+                let found =
+                    self.patiently(|| self.query("SELECT commit_no FROM writer", Vec::new()))?;
+                let row = found.first().ok_or_else(Error::no_rows)?;
+                let reached: i64 = row.try_get(0)?;
+                self.writer.set(Some(Writer {
+                    commit_no: reached,
+                    ..writer
+                }));
+                match reached == next.commit_no {
+                    true => Ok(()),
+                    false => Err(Error::Unreachable(lost)),
+                }
+            }
+            Err(error) => Err(error),
+            Ok(()) => {
+                self.writer.set(Some(next));
+                Ok(())
+            }
+        }
+    }
+
+    /// Nothing of the open transaction stays.
+    pub(super) fn roll_back(&self) {
+        self.waiting.borrow_mut().clear();
+        self.in_transaction.set(false);
+        let alive = self.session.borrow().is_some();
+        if alive && self.batch("ROLLBACK").is_err() {
+            *self.session.borrow_mut() = None;
+        }
+    }
+
+    /// Sends what waits, all of it at once; how many rows each statement changed.
+    fn flush(&self) -> Result<Vec<u64>> {
+        let waiting = std::mem::take(&mut *self.waiting.borrow_mut());
+        if waiting.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut statements = Vec::with_capacity(waiting.len());
+        for (sql, _) in &waiting {
+            statements.push(self.statement(sql)?);
+        }
+        self.with_client(|client| {
+            let runs = statements.iter().zip(&waiting);
+            let runs = runs.map(|(statement, (_, values))| client.execute_raw(statement, values));
+            self.wait(all_at_once(runs.map(Box::pin).collect()))
+        })
+    }
+
+    /// Asks again while the server is not there, for as long as [`PATIENCE`] lasts. Not inside a transaction, which is lost
+    /// with its connection.
+    fn patiently<T>(&self, ask: impl Fn() -> Result<T>) -> Result<T> {
+        if self.in_transaction.get() {
+            return ask();
+        }
+        let end = Instant::now() + PATIENCE;
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match self.ensure().and_then(|()| ask()) {
+                Err(Error::Unreachable(reason)) if Instant::now() < end => {
+                    tracing::warn!(reason, "PostgreSQL cannot be reached, trying again");
+                    *self.session.borrow_mut() = None;
+                    std::thread::sleep(pause);
+                    pause = LONGEST_PAUSE.min(2 * pause);
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    /// There is a connection, and it is the writer's if it was before.
+    fn ensure(&self) -> Result<()> {
+        let alive = |session: &Session| !session.client.is_closed();
+        if self.session.borrow().as_ref().is_some_and(alive) {
+            return Ok(());
+        }
+        let session = self.new_session()?;
+        *self.session.borrow_mut() = Some(session);
+        let Some(writer) = self.writer.get() else {
+            return Ok(());
+        };
+        // As long as the lost connection has the lock, its last transaction may still end.
+        if !self.take_lock()? {
+            let holder = "the lock of the lost connection is still held".to_owned();
+            return Err(Error::Unreachable(holder));
+        }
+        let rows = self.query_once("SELECT token FROM writer", &[])?;
+        let row = rows.first().ok_or_else(Error::no_rows)?;
+        match row.try_get::<_, i64>(0)? == writer.token {
+            true => Ok(()),
+            false => Err(Error::Fenced),
+        }
+    }
+
+    fn new_session(&self) -> Result<Session> {
+        let (client, connection) = self.wait(self.config.connect(NoTls))?;
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(connection);
+        }
+        self.wait(client.batch_execute(SESSION))?;
+        Ok(Session {
+            client,
+            statements: HashMap::new(),
+        })
+    }
+
+    /// The statement compiled on this connection.
+    fn statement(&self, sql: &str) -> Result<Statement> {
+        if let Some(session) = &*self.session.borrow()
+            && let Some(known) = session.statements.get(sql)
+        {
+            return Ok(known.clone());
+        }
+        let numbered = sql.replace('?', "$");
+        let statement = self.with_client(|client| self.wait(client.prepare(&numbered)))?;
+        if let Some(session) = &mut *self.session.borrow_mut() {
+            if session.statements.len() >= STATEMENTS {
+                session.statements.clear();
+            }
+            session.statements.insert(sql.to_owned(), statement.clone());
+        }
+        Ok(statement)
+    }
+
+    fn batch(&self, sql: &str) -> Result<()> {
+        self.with_client(|client| self.wait(client.batch_execute(sql)))
+    }
+
+    fn with_client<T>(&self, with: impl FnOnce(&Client) -> Result<T>) -> Result<T> {
+        match &*self.session.borrow() {
+            Some(session) => with(&session.client),
+            None => Err(Error::Unreachable("the connection was lost".to_owned())),
+        }
+    }
+
+    fn wait<T, E: Into<Error>>(
+        &self,
+        work: impl Future<Output = std::result::Result<T, E>>,
+    ) -> Result<T> {
+        match &self.runtime {
+            Some(runtime) => runtime.block_on(work).map_err(Into::into),
+            None => Err(Error::Unreachable("the connection is closed".to_owned())),
+        }
+    }
+}
