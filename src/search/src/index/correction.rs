@@ -85,6 +85,10 @@ impl Reader {
 
     /// What stands in documents where this piece should stand.
     fn replaced(&self, piece: &str, strict: bool) -> Result<Option<String>, IndexError> {
+        // Another number is not what was meant.
+        if piece.chars().any(char::is_numeric) {
+            return Ok(None);
+        }
         let terms = self.terms();
         if let Some(text) = self.spelt(piece)? {
             return Ok(Some(text));

@@ -100,6 +100,19 @@ fn what_holds_the_query_as_typed_comes_first() {
     assert_eq!(found(&reader, &asked("天然气")), (vec![2, 1], vec![3]));
 }
 
+#[test]
+fn another_number_is_no_correction() {
+    let (_dir, reader) = index(&[
+        ("公告", "关于第77号区块的公告，第77号。"),
+        ("简报", "管道巡检简报第76期，第76期。"),
+    ]);
+    for typed in ["第77期", "第78期", "第78号"] {
+        let query = asked(typed);
+        assert_eq!(reader.search(&query).unwrap().total, 0, "{typed}");
+        assert_eq!(reader.correction(&query, false).unwrap(), None, "{typed}");
+    }
+}
+
 /// 200 strings of 1 to 12 characters, drawn from the documents: names, numbers, dates, codes and terms as they come.
 #[test]
 fn strings_drawn_from_documents_find_their_documents_first() {
