@@ -34,9 +34,12 @@ pub(super) struct Server {
 }
 
 /// Starts a server; none, and a word that the test is skipped, where PostgreSQL 15 or later is not installed.
+#[expect(clippy::print_stderr, reason = "a test's report")]
 pub(super) fn server(test: &str) -> Option<Server> {
     let Some(bin) = installed() else {
-        println!("{test}: skipped, PostgreSQL 15 is not installed (apt-get install postgresql-15)");
+        eprintln!(
+            "{test}: skipped, PostgreSQL 15 is not installed (apt-get install postgresql-15)"
+        );
         return None;
     };
     let dir = tempfile::tempdir().expect("temporary directory");

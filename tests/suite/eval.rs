@@ -336,7 +336,11 @@ fn pages_are_judged_with_what_other_sites_teach() {
     assert_eq!(sources[0]["licence"], "CC0");
 
     // A file cut off is refused, wherever it is named.
-    fs::write(corpus.file("one.json"), &learned[..learned.len() / 2]).expect("weights");
+    fs::write(
+        corpus.file("one.json"),
+        learned.split_at(learned.len() / 2).0,
+    )
+    .expect("weights");
     for args in [
         &["--weights", "one.json", "."][..],
         &["--config", "taojin.toml", "."],

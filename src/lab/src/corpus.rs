@@ -239,8 +239,8 @@ impl Set {
                 names.iter().find_map(|name| line.strip_prefix(name))
             });
             let value = value.unwrap_or_default().trim_start_matches(':');
-            let end = value.find(['(', ';']).unwrap_or(value.len());
-            value[..end].replace('`', "").trim().to_owned()
+            let name = value.split(['(', ';']).next().unwrap_or_default();
+            name.replace('`', "").trim().to_owned()
         };
         About {
             source: says(&["Source"]),

@@ -271,7 +271,7 @@ mod tests {
                 good.replace("\"first odds\"", "\"last odds\""),
                 "no feature \"last odds\"",
             ),
-            (good[..good.len() / 2].to_owned(), "EOF"),
+            (good.split_at(good.len() / 2).0.to_owned(), "EOF"),
         ] {
             let error = Weights::parse(&text).expect_err(why).to_string();
             assert!(error.contains(why), "{why}: {error}");

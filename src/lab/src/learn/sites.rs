@@ -40,9 +40,9 @@ fn site_of_cluster(cluster: &str) -> Option<String> {
     if part.contains('.') {
         return site_of_host(part);
     }
-    let digits = part.len() - part.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    let year = digits == 4 && part.len() > 4;
-    Some(bare(if year { &part[..part.len() - 4] } else { part }))
+    let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
+    let year = !name.is_empty() && part.len() - name.len() == 4;
+    Some(bare(if year { name } else { part }))
 }
 
 /// Letters and digits in lower case.

@@ -91,7 +91,7 @@ pub fn serve_state(
             place: loaded.store_place(),
             extract: loaded.config.extract.clone(),
         })),
-        log: Some(Arc::new(StoreLog::of(&loaded.store_place()))),
+        log: Some(Arc::new(StoreLog::of(loaded.store_place()))),
     })
 }
 

@@ -23,10 +23,11 @@ mod verdict;
 mod tests;
 
 pub use api::answer::{
-    AttachmentAnswer, CommentAnswer, DateCountAnswer, DatesAnswer, DocumentAnswer, FacetsAnswer,
-    ImageAnswer, SearchAnswer, SearchHit, SiteCountAnswer, SuggestAnswer, SuggestionAnswer,
+    DateCountAnswer, DatesAnswer, FacetsAnswer, SearchAnswer, SearchHit, SiteCountAnswer,
+    SuggestAnswer, SuggestionAnswer,
 };
 pub use api::changes_answer::{ChangeAnswer, ChangesAnswer};
+pub use api::document_answer::{AttachmentAnswer, CommentAnswer, DocumentAnswer, ImageAnswer};
 pub use api::history_answer::{DiffLine, DiffPart, FieldChange, HistoryAnswer, VersionAnswer};
 pub use api::problem::{PROBLEM_JSON, Problem};
 pub use config::Config;

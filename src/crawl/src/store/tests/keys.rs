@@ -94,9 +94,9 @@ fn no_address_is_there_twice_or_lost_whatever_fails_in_between() {
 
 /// Makes one run of others, a few entries at a time.
 fn complete(store: &Store, mut merge: Merge) -> Run {
-    while !merge.step(file(&store), 7).unwrap() {}
+    while !merge.step(file(store), 7).unwrap() {}
     let run = merge.run;
-    file(&store)
+    file(store)
         .execute(
             "INSERT INTO seen_run VALUES (?1, ?2)",
             [run.id, run.entries],

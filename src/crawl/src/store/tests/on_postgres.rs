@@ -74,7 +74,6 @@ fn the_suites_of_store_and_frontier_hold_on_postgresql() {
         .lines()
         .rfind(|l| l.starts_with("test result"))
         .unwrap();
-    println!("{summary}");
     assert!(!summary.contains(" 0 passed"), "{words}");
 }
 

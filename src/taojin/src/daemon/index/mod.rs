@@ -147,7 +147,7 @@ impl Indexer {
             config: loaded.config.index.clone(),
             store_id: reader.store_id()?,
             reader,
-            documents: Arc::new(StoreDocuments::of(&loaded.store_place())),
+            documents: Arc::new(StoreDocuments::of(loaded.store_place())),
             writer: None,
             anew: None,
             caution: Caution::default(),

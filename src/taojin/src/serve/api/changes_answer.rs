@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::answer::DocumentAnswer;
+use super::document_answer::DocumentAnswer;
 
 /// Answer of `/api/changes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

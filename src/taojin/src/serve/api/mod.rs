@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod changes_answer;
+pub(crate) mod document_answer;
 pub(crate) mod history_answer;
 pub(crate) mod log;
 pub(crate) mod openapi;
@@ -22,7 +23,8 @@ use super::search::param_error::{ParamError, echo};
 use super::search::params::{Params, QueryAndSites};
 use super::state::{Failure, Server};
 use super::status::Status;
-use answer::{DocumentAnswer, SearchAnswer, SuggestAnswer, SuggestionAnswer};
+use answer::{SearchAnswer, SuggestAnswer, SuggestionAnswer};
+use document_answer::DocumentAnswer;
 use problem::{Busy, Problem, SearchProblems};
 
 impl From<ParamError> for Problem {

@@ -7,6 +7,7 @@ pub(crate) mod chart;
 pub(crate) mod chips;
 pub(crate) mod citation;
 pub(crate) mod document;
+pub(crate) mod filters;
 pub(crate) mod help;
 pub(crate) mod home;
 pub(crate) mod html;

@@ -4,24 +4,19 @@
 use askama::Template;
 
 use super::chart::Chart;
-use super::chips::{chips, period_names};
+use super::chips::chips;
+use super::filters::{day_only, matches, pages, periods, sites, sorts, unfiltered};
 use super::html::Html;
 use super::lang::Lang;
 use super::moment::Moment;
 use super::searched::{also, instead, outlets, refined};
-use super::sentences::grouped;
 use super::view::{Choice, Chrome, address, kept, link, outward, title};
 use crate::serve::config::{Config, PAGE_HITS};
 use crate::serve::search::param_error::echo;
 use crate::serve::search::params::Params;
 use crate::serve::search::source::{Found, FoundList, LeaveOut, Offer, WeakerList};
-use taojin_search::index::{Match, Reason, Sort};
+use taojin_search::index::{Match, Reason};
 use taojin_search::query::{MAX_QUERY_CHARS, Misread, Note};
-
-/// Page numbers shown to either side of the current one.
-const PAGES_AROUND: usize = 4;
-/// Sites shown in the filter; the largest come first.
-const SITES_SHOWN: usize = 20;
 
 /// A hit as shown.
 pub(crate) struct HitView {
@@ -265,23 +260,6 @@ fn offer(c: &Chrome, params: &Params, offer: &Offer) -> Choice {
     Choice::link(count.of(offer.total), c.first_page(params))
 }
 
-fn matches(c: &Chrome, params: &Params) -> Vec<Choice> {
-    if params.text.is_empty() {
-        return Vec::new();
-    }
-    let all = [Match::Auto, Match::All, Match::Most, Match::Any];
-    let choice = |(matching, label): (Match, &&'static str)| Choice {
-        label: (*label).to_owned(),
-        href: c.first_page(Params {
-            matching,
-            ..params.clone()
-        }),
-        chosen: params.matching == matching,
-        count: None,
-    };
-    all.into_iter().zip(&c.t.match_names).map(choice).collect()
-}
-
 /// Why a hit stands where it does, in the reader's language.
 fn reason(lang: Lang, reason: &Reason) -> String {
     if lang == Lang::En {
@@ -309,17 +287,6 @@ fn on_day(c: &Chrome, params: &Params, date: &str) -> String {
         until: Some(date.to_owned()),
         ..params.clone()
     })
-}
-
-/// The same words without filters.
-fn unfiltered(params: &Params) -> Params {
-    Params {
-        text: params.text.clone(),
-        sort: params.sort,
-        matching: params.matching,
-        lang: params.lang,
-        ..Params::default()
-    }
 }
 
 /// The parameters that a feed of this search has.
@@ -365,116 +332,4 @@ fn hit_view(hit: Found, c: &Chrome, params: &Params) -> HitView {
         snippet: Html::marked(&hit.snippet),
         cached,
     }
-}
-
-fn sorts(c: &Chrome, params: &Params) -> Vec<Choice> {
-    [
-        (Sort::Relevance, c.t.relevance),
-        (Sort::Both, c.t.both),
-        (Sort::Date, c.t.date),
-    ]
-    .into_iter()
-    .map(|(sort, label)| Choice {
-        label: label.to_owned(),
-        href: c.first_page(Params {
-            sort,
-            ..params.clone()
-        }),
-        chosen: params.sort == sort,
-        count: None,
-    })
-    .collect()
-}
-
-fn periods(c: &Chrome, params: &Params) -> Vec<Choice> {
-    period_names(c.t)
-        .into_iter()
-        .map(|(since, label)| Choice {
-            label: label.to_owned(),
-            href: c.first_page(Params {
-                since: since.map(str::to_owned),
-                until: None,
-                ..params.clone()
-            }),
-            chosen: params.since.as_deref() == since && params.until.is_none(),
-            count: None,
-        })
-        .collect()
-}
-
-/// Choosing a site adds it, choosing it again takes it away.
-fn sites(c: &Chrome, params: &Params, counts: Vec<(String, u64)>) -> Vec<Choice> {
-    let mut named: Vec<(String, Option<u64>)> = counts
-        .into_iter()
-        .take(SITES_SHOWN)
-        .map(|(site, count)| (site, Some(count)))
-        .collect();
-    for site in &params.sites {
-        if !named.iter().any(|(name, _)| name == site) {
-            named.push((site.clone(), None));
-        }
-    }
-    let choice = |(site, count): (String, Option<u64>)| {
-        let chosen = params.sites.contains(&site);
-        let mut sites = params.sites.clone();
-        if chosen {
-            sites.retain(|s| *s != site);
-        } else {
-            sites.push(site.clone());
-        }
-        Choice {
-            href: c.first_page(Params {
-                sites,
-                ..params.clone()
-            }),
-            label: c.site(&site),
-            chosen,
-            count: count.map(grouped),
-        }
-    };
-    if named.is_empty() {
-        return Vec::new();
-    }
-    let all = Choice {
-        label: c.t.all_sites.to_owned(),
-        href: c.first_page(Params {
-            sites: Vec::new(),
-            ..params.clone()
-        }),
-        chosen: params.sites.is_empty(),
-        count: None,
-    };
-    std::iter::once(all)
-        .chain(named.into_iter().map(choice))
-        .collect()
-}
-
-fn pages(
-    params: &Params,
-    reachable: usize,
-    config: &Config,
-    at: &dyn Fn(usize) -> String,
-) -> Vec<Choice> {
-    let last = reachable.saturating_sub(1).min(config.offset_max()) / PAGE_HITS;
-    let current = params.offset / PAGE_HITS;
-    if last == 0 && current == 0 {
-        return Vec::new();
-    }
-    let from = current.saturating_sub(PAGES_AROUND);
-    (from..=last.min(from + 2 * PAGES_AROUND))
-        .map(|page| Choice {
-            label: (page + 1).to_string(),
-            href: at(page * PAGE_HITS),
-            chosen: page == current,
-            count: None,
-        })
-        .collect()
-}
-
-/// The value of a date field: only a whole day fits one.
-fn day_only(value: Option<&str>) -> String {
-    value
-        .filter(|v| chrono::NaiveDate::parse_from_str(v, "%Y-%m-%d").is_ok() && v.len() == 10)
-        .unwrap_or_default()
-        .to_owned()
 }
