@@ -37,8 +37,15 @@ pub(crate) enum Paging {
     Other,
 }
 
-/// The words of each, `#` standing for a number.
-static PAGING: LazyLock<HashMap<String, Paging>> = LazyLock::new(|| {
+/// What the texts of such links say.
+struct PagingWords {
+    /// Each in lower case, `#` standing for a number.
+    says: HashMap<String, Paging>,
+    /// Bytes of the longest.
+    longest: usize,
+}
+
+static PAGING: LazyLock<PagingWords> = LazyLock::new(|| {
     let sections = [
         ("page.number", Paging::Number(0)),
         ("page.next", Paging::Next),
@@ -46,7 +53,9 @@ static PAGING: LazyLock<HashMap<String, Paging>> = LazyLock::new(|| {
         ("page.other", Paging::Other),
     ];
     let words = |(section, paging)| cues::words(section).into_iter().map(move |w| (w, paging));
-    sections.into_iter().flat_map(words).collect()
+    let says: HashMap<_, _> = sections.into_iter().flat_map(words).collect();
+    let longest = says.keys().map(String::len).max().unwrap_or(0);
+    PagingWords { says, longest }
 });
 
 impl Link {
@@ -155,6 +164,11 @@ pub(crate) fn paging(text: &str) -> Option<Paging> {
     if digits.len() == core.len() {
         return (digits.len() <= PAGING_DIGITS).then(|| digits.parse().ok().map(Paging::Number))?;
     }
+    // Most links are headlines: they are longer than any of the words.
+    let blanks: usize = core.matches(char::is_whitespace).map(str::len).sum();
+    if core.len() - digits.len() > PAGING.longest + blanks {
+        return None;
+    }
     let blank = |c: &char| !c.is_whitespace();
     let key: String = match digits {
         "" => core.to_lowercase(),
@@ -165,7 +179,7 @@ pub(crate) fn paging(text: &str) -> Option<Paging> {
             .filter(blank)
             .collect(),
     };
-    match PAGING.get(&key)? {
+    match PAGING.says.get(&key)? {
         Paging::Number(_) => digits.parse().ok().map(Paging::Number),
         says => Some(*says),
     }

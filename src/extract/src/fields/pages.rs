@@ -61,14 +61,12 @@ impl Pages {
         };
         let same_host = |link: &&RawLink| link.url.authority() == own.authority();
         let mut pager: Vec<(&RawLink, Paging)> = Vec::new();
-        for link in links.iter().filter(same_host) {
+        for link in links.iter().filter(same_host).filter(stands_beside) {
             let said = match link.role {
                 LinkRole::Part => Some(Paging::Other),
                 _ => paging(&link.text),
             };
-            if let Some(said) = said.filter(|_| stands_beside(&link)) {
-                pager.push((link, said));
-            }
+            pager.extend(said.map(|said| (link, said)));
         }
         if pager.is_empty() {
             return Self::default();
