@@ -108,7 +108,7 @@ impl Reader {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = format!(
             "SELECT count(*) FROM (SELECT 1 FROM url WHERE due_ms <= ?1 AND due_ms IS NOT NULL \
-             AND host_id IN (SELECT id FROM host WHERE next_due_ms IS NOT NULL{}) LIMIT ?2)",
+             AND host_id IN (SELECT id FROM host WHERE next_due_ms IS NOT NULL{}) LIMIT ?2) AS due",
             of_sites(sites)
         );
         let count = self.row(&sql, [now_ms, limit], |row| row.get::<i64>(0))?;

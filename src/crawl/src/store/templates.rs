@@ -66,7 +66,7 @@ impl Reader {
     /// Templates of a site, or of all, in order of site and version.
     pub fn templates(&self, site: Option<&str>) -> Result<Vec<TemplateRow>, StoreError> {
         let sql = format!(
-            "SELECT {TEMPLATE} FROM template WHERE ?1 IS NULL OR site = ?1 ORDER BY site, version"
+            "SELECT {TEMPLATE} FROM template WHERE CAST(?1 AS TEXT) IS NULL OR site = ?1 ORDER BY site, version"
         );
         self.rows(&sql, [site], template)
     }

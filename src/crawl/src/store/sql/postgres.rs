@@ -9,9 +9,11 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::future::Future;
+use std::panic::resume_unwind;
+use std::thread;
 use std::time::{Duration, Instant};
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, NoTls, Row, Statement};
 
@@ -353,13 +355,19 @@ impl Postgres {
         }
     }
 
-    fn wait<T, E: Into<Error>>(
+    /// Waits for an answer. Inside of another runtime, where the daemon opens its store, tokio lets no thread wait; then
+    /// another one does.
+    fn wait<T: Send, E: Into<Error> + Send>(
         &self,
-        work: impl Future<Output = std::result::Result<T, E>>,
+        work: impl Future<Output = std::result::Result<T, E>> + Send,
     ) -> Result<T> {
-        match &self.runtime {
-            Some(runtime) => runtime.block_on(work).map_err(Into::into),
-            None => Err(Error::Unreachable("the connection is closed".to_owned())),
-        }
+        let closed = || Error::Unreachable("the connection is closed".to_owned());
+        let runtime = self.runtime.as_ref().ok_or_else(closed)?;
+        let done = match Handle::try_current() {
+            Err(_) => runtime.block_on(work),
+            Ok(_) => thread::scope(|scope| scope.spawn(|| runtime.block_on(work)).join())
+                .unwrap_or_else(|panic| resume_unwind(panic)),
+        };
+        done.map_err(Into::into)
     }
 }
