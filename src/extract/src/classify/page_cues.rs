@@ -197,6 +197,7 @@ pub(crate) fn address<const NAMED: bool>(page: &Page, cells: &mut FeatureVector<
         .filter(|w| !w.is_empty())
         .count();
     let digits = path.bytes().filter(u8::is_ascii_digit).count();
+    cells.flag("no address", url.is_none());
     cells.flag("home", url.is_some() && segments.is_empty());
     cells.put("path: depth", segments.len().min(6) as f32 / 6.0);
     cells.put("path: words", words.min(8) as f32 / 8.0);
