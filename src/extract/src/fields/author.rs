@@ -95,8 +95,8 @@ pub(crate) fn may_label(line: &str, pattern: u32) -> bool {
     // All begin with a character of Chinese, Japanese or Korean, and a sign ends them.
     let eastern = |found, byte: &u8| found | u8::from(byte.wrapping_sub(0xE3) < 11);
     line.as_bytes().iter().fold(0, eastern) != 0
-        && LABEL_WORDS.seen(line.as_bytes()) & pattern != 0
         && line.contains(['：', ':', '/', '丨', '|'])
+        && LABEL_WORDS.seen(line.as_bytes()) & pattern != 0
 }
 
 /// What [`BY`] may begin with.
@@ -291,19 +291,33 @@ fn reporter(page: &Page, outline: &Outline, anchors: Anchors) -> Option<String> 
     const LAST_LINES: usize = 3;
     /// A text names its reporters in its first words or in its last, in bytes.
     const NEAR: usize = 160;
+    /// Bytes that may follow a bracket at the end.
+    const BEHIND: usize = 8;
     let first = anchors.body_start?;
     let end = anchors.body_end.min(outline.lines.len());
     let mut text = String::new();
     let mut named = |i: usize, at_end: bool| -> Option<String> {
         text.clear();
         line_text(page, outline.lines.get(i)?, &mut text);
+        // A paragraph is long, and most have no bracket there.
+        let bracketed = match at_end {
+            true => {
+                let from = text.len().saturating_sub(BEHIND + '）'.len_utf8());
+                text.get(text.ceil_char_boundary(from)..)?
+                    .contains([')', '）'])
+            }
+            false => {
+                let until = text.floor_char_boundary(NEAR + '（'.len_utf8());
+                text.get(..until)?.contains(['(', '（'])
+            }
+        };
+        bracketed.then_some(())?;
         (LABEL_WORDS.seen(text.as_bytes()) & OF_REPORTER != 0).then_some(())?;
         let found = REPORTER.captures_iter(&text).last()?;
         let whole = found.get(0)?;
-        let near = if at_end {
-            whole.end() + 8 >= text.len()
-        } else {
-            whole.start() <= NEAR
+        let near = match at_end {
+            true => whole.end() + BEHIND >= text.len(),
+            false => whole.start() <= NEAR,
         };
         near.then(|| clean(found.get(1)?.as_str().trim_end_matches(['、', '，', ','])))
             .flatten()

@@ -169,15 +169,14 @@ pub(crate) fn paging(text: &str) -> Option<Paging> {
     if core.len() - digits.len() > PAGING.longest + blanks {
         return None;
     }
-    let blank = |c: &char| !c.is_whitespace();
-    let key: String = match digits {
+    let key = match digits {
         "" => core.to_lowercase(),
-        _ => core
-            .replacen(digits, "#", 1)
-            .to_lowercase()
-            .chars()
-            .filter(blank)
-            .collect(),
+        _ => {
+            let before = core.get(..core.len() - behind.len()).unwrap_or_default();
+            let chars = before.chars().chain(['#']).chain(words.chars());
+            let shown = chars.filter(|c| !c.is_whitespace());
+            shown.flat_map(char::to_lowercase).collect()
+        }
     };
     match PAGING.says.get(&key)? {
         Paging::Number(_) => digits.parse().ok().map(Paging::Number),

@@ -30,8 +30,8 @@ pub(super) const MAX_TERMS: usize = 256;
 pub(super) enum Demand {
     /// What the query says.
     Asked(Match),
-    /// A word or a pair of characters: for what is shown as a weaker match.
-    Pairs,
+    /// A part of it: for what is shown as a weaker match.
+    Weaker,
 }
 
 /// What the builder needs to know.

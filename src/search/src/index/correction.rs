@@ -7,10 +7,11 @@ use std::collections::HashMap;
 use super::IndexError;
 use super::query::{Form, Group, Occur, Query, Target};
 use super::reader::Reader;
-use super::search::Found;
+use super::search::{Found, FoundDocument};
 use super::suggest::literal;
 use super::terms::alike;
 use crate::analyze::normalize;
+use taojin_extract::Document;
 
 /// Longest piece of a query that is corrected, in characters.
 const MAX_PIECE_CHARS: usize = 16;
@@ -22,9 +23,10 @@ const NEAREST: usize = 10;
 const HEAD_CHARS: usize = 2_000;
 
 impl Reader {
-    /// A query like this one that some document fits, if it can be told. `strict` says whether a document fits the
-    /// query itself: then only words that sound like a term are replaced.
-    pub fn correction(&self, query: &Query, strict: bool) -> Result<Option<String>, IndexError> {
+    /// A query like this one that some document fits, if it can be told; `found` is what the query itself found. Where that
+    /// is something, only words that sound like a term are replaced.
+    pub fn correction(&self, query: &Query, found: &Found) -> Result<Option<String>, IndexError> {
+        let strict = found.total > 0;
         let typed = typed(query);
         let pieces: Vec<&str> = typed.split_whitespace().collect();
         // Syllables may be typed apart: `ye yan qi`.
@@ -35,11 +37,15 @@ impl Reader {
         if pieces.is_empty() || pieces.len() > MAX_PIECES {
             return Ok(None);
         }
+        let weaker = found.weaker.as_ref().filter(|_| pieces.len() == 1);
+        let nearest = weaker
+            .filter(|weaker| weaker.documents.len() >= NEAREST.min(weaker.total))
+            .map(|weaker| weaker.documents.as_slice());
         let mut corrected = Vec::with_capacity(pieces.len());
         let mut changed = false;
         for piece in pieces {
             let other = match piece.chars().count() <= MAX_PIECE_CHARS {
-                true => self.replaced(piece, strict)?,
+                true => self.replaced(piece, strict, nearest)?,
                 false => None,
             };
             changed |= other.is_some();
@@ -83,8 +89,13 @@ impl Reader {
         Ok(best.map(|(_, text)| text))
     }
 
-    /// What stands in documents where this piece should stand.
-    fn replaced(&self, piece: &str, strict: bool) -> Result<Option<String>, IndexError> {
+    /// What stands in documents where this piece should stand; `nearest` are those nearest to it, if they are known.
+    fn replaced(
+        &self,
+        piece: &str,
+        strict: bool,
+        nearest: Option<&[FoundDocument]>,
+    ) -> Result<Option<String>, IndexError> {
         // Another number is not what was meant.
         if piece.chars().any(char::is_numeric) {
             return Ok(None);
@@ -108,53 +119,58 @@ impl Reader {
         }
         match terms.like(piece) {
             Some(term) if self.count(term)? > 0 => Ok(Some(term.to_owned())),
-            _ => self.replaced_by_documents(piece),
+            _ if piece.chars().count() < 3 => Ok(None),
+            _ => match nearest {
+                Some(nearest) => Ok(replaced_by_documents(piece, nearest)),
+                None => Ok(replaced_by_documents(piece, &self.nearest(piece)?)),
+            },
         }
     }
 
-    /// What most of the nearest documents have where the piece differs least from them.
-    fn replaced_by_documents(&self, piece: &str) -> Result<Option<String>, IndexError> {
-        let nearest = Query {
+    /// The documents that share most with a piece.
+    fn nearest(&self, piece: &str) -> Result<Vec<FoundDocument>, IndexError> {
+        let found = self.search(&Query {
             limit: NEAREST,
             ..Query::plain(piece)
-        };
-        let length = piece.chars().count();
-        if length < 3 {
-            return Ok(None);
-        }
-        let mut votes: HashMap<String, (usize, usize)> = HashMap::new();
-        let Found {
-            documents, weaker, ..
-        } = self.search(&nearest)?;
-        let weaker = weaker.map(|weaker| weaker.documents).unwrap_or_default();
-        for found in documents.into_iter().chain(weaker) {
-            let title = found.stored.document.title.unwrap_or_default();
-            let text = format!("{title}\n{}", found.stored.document.text);
-            let chars: Vec<char> = normalize(&text).chars().take(HEAD_CHARS).collect();
-            let mut here: Option<(usize, String)> = None;
-            for part in chars.windows(length) {
-                let part: String = part.iter().collect();
-                if alike(&part, piece) {
-                    let distance = strsim::hamming(&part, piece).unwrap_or(length);
-                    if here.as_ref().is_none_or(|(least, _)| distance < *least) {
-                        here = Some((distance, part));
-                    }
+        })?;
+        let weaker = found
+            .weaker
+            .map_or_else(Vec::new, |weaker| weaker.documents);
+        Ok(found.documents.into_iter().chain(weaker).collect())
+    }
+}
+
+/// What most of the nearest documents have where the piece differs least from them.
+fn replaced_by_documents(piece: &str, nearest: &[FoundDocument]) -> Option<String> {
+    let length = piece.chars().count();
+    let mut votes: HashMap<String, (usize, usize)> = HashMap::new();
+    for found in nearest.iter().take(NEAREST) {
+        let Document { title, text, .. } = &found.stored.document;
+        let text = format!("{}\n{text}", title.as_deref().unwrap_or_default());
+        let chars: Vec<char> = normalize(&text).chars().take(HEAD_CHARS).collect();
+        let mut here: Option<(usize, String)> = None;
+        for part in chars.windows(length) {
+            let part: String = part.iter().collect();
+            if alike(&part, piece) {
+                let distance = strsim::hamming(&part, piece).unwrap_or(length);
+                if here.as_ref().is_none_or(|(least, _)| distance < *least) {
+                    here = Some((distance, part));
                 }
             }
-            if let Some((distance, part)) = here {
-                let (count, _) = votes.entry(part).or_insert((0, distance));
-                *count += 1;
-            }
         }
-        let best = votes.into_iter().max_by_key(|(text, (count, distance))| {
-            (
-                *count,
-                std::cmp::Reverse(*distance),
-                std::cmp::Reverse(text.clone()),
-            )
-        });
-        Ok(best.map(|(text, _)| text))
+        if let Some((distance, part)) = here {
+            let (count, _) = votes.entry(part).or_insert((0, distance));
+            *count += 1;
+        }
     }
+    let best = votes.into_iter().max_by_key(|(text, (count, distance))| {
+        (
+            *count,
+            std::cmp::Reverse(*distance),
+            std::cmp::Reverse(text.clone()),
+        )
+    });
+    best.map(|(text, _)| text)
 }
 
 /// What was typed, without fields, quotes and refused words.

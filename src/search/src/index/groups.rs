@@ -1,11 +1,11 @@
 //! Reprints as one hit. In: ranked documents. Out: the same with one document for each group of reprints, the
 //! one that fits the query best, and with the first page shared among sites. Never changes which documents fit.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use tantivy::collector::DocSetCollector;
-use tantivy::query::{BooleanQuery, Query as TantivyQuery, TermQuery};
+use tantivy::query::{EnableScoring, Query as TantivyQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, Searcher, SegmentReader, Term};
 
@@ -96,54 +96,62 @@ impl Reader {
         Ok(ranking)
     }
 
-    /// A ranked document as it is shown, with its reprints counted; none if it is gone meanwhile.
+    /// Ranked documents as they are shown, each with its reprints that fit counted; without those that are gone meanwhile.
     pub(super) fn shown(
         &self,
         searcher: &Searcher,
         built: &dyn TantivyQuery,
-        ranked: Ranked,
-    ) -> Result<Option<FoundDocument>, IndexError> {
-        let failed = |e: tantivy::TantivyError| self.failed(e);
-        let group = match ranked.group {
-            Some(group) => Some(group),
-            None => group_of(searcher, ranked.at).map_err(failed)?,
-        };
-        let others = match group {
-            Some(group) => self.others(searcher, built, group, ranked.at),
-            None => Ok(Vec::new()),
-        };
-        let others = others.map_err(failed)?;
-        let mut outlets: Vec<String> = Vec::new();
-        for (_, _, _, _, at) in &others {
-            let site = site_of(searcher, *at).map_err(failed)?;
-            if outlets.len() < OUTLETS && !outlets.contains(&site) {
-                outlets.push(site);
-            }
+        ranked: &[Ranked],
+    ) -> Result<Vec<FoundDocument>, IndexError> {
+        let mut hits = Vec::with_capacity(ranked.len());
+        for hit in ranked {
+            let group = match hit.group {
+                Some(group) => Some(group),
+                None => group_of(searcher, hit.at).map_err(|e| self.failed(e))?,
+            };
+            let others = self.others(searcher, group, hit.at);
+            hits.push((*hit, group, others.map_err(|e| self.failed(e))?));
         }
-        let stored = self.load(searcher, ranked.at)?;
-        Ok(stored.map(|stored| FoundDocument {
-            score: ranked.score,
-            group,
-            duplicates: others.len() as u64,
-            outlets,
-            stored,
-        }))
+        let others = hits.iter().flat_map(|(_, _, others)| others);
+        let others = others.map(|(_, _, _, _, at)| *at).collect();
+        let fitting = fitting(searcher, built, others).map_err(|e| self.failed(e))?;
+        let mut documents = Vec::with_capacity(hits.len());
+        for (hit, group, mut others) in hits {
+            others.retain(|(_, _, _, _, at)| fitting.contains(at));
+            let mut outlets: Vec<String> = Vec::new();
+            for (_, _, _, _, at) in &others {
+                let site = site_of(searcher, *at).map_err(|e| self.failed(e))?;
+                if outlets.len() < OUTLETS && !outlets.contains(&site) {
+                    outlets.push(site);
+                }
+            }
+            let stored = self.load(searcher, hit.at)?;
+            documents.extend(stored.map(|stored| FoundDocument {
+                score: hit.score,
+                group,
+                duplicates: others.len() as u64,
+                outlets,
+                stored,
+            }));
+        }
+        Ok(documents)
     }
 
-    /// The other documents of a group that fit, the original or earliest first.
+    /// The other documents of a group, the original or earliest first.
     fn others(
         &self,
         searcher: &Searcher,
-        built: &dyn TantivyQuery,
-        group: u64,
+        group: Option<u64>,
         shown: DocAddress,
     ) -> tantivy::Result<Vec<Precedence>> {
+        let Some(group) = group else {
+            return Ok(Vec::new());
+        };
         let term = Term::from_field_u64(self.fields.group, group);
         if searcher.doc_freq(&term)? < 2 {
             return Ok(Vec::new());
         }
-        let members = vec![group_query(&self.fields, group), built.box_clone()];
-        let members = BooleanQuery::intersection(members);
+        let members = group_query(&self.fields, group);
         let mut others = Vec::new();
         for at in searcher.search(&members, &DocSetCollector)? {
             if at != shown {
@@ -153,6 +161,32 @@ impl Reader {
         others.sort_unstable();
         Ok(others)
     }
+}
+
+/// Those of some documents that a query fits. Asks the query once for all of them: to begin it costs more than to move it.
+fn fitting(
+    searcher: &Searcher,
+    built: &dyn TantivyQuery,
+    mut asked: Vec<DocAddress>,
+) -> tantivy::Result<HashSet<DocAddress>> {
+    let mut found = HashSet::new();
+    if asked.is_empty() {
+        return Ok(found);
+    }
+    asked.sort_unstable();
+    let weight = built.weight(EnableScoring::disabled_from_searcher(searcher))?;
+    for of_segment in asked.chunk_by(|a, b| a.segment_ord == b.segment_ord) {
+        let mut scorer = weight.scorer(segment(searcher, of_segment[0]), 1.0)?;
+        for at in of_segment {
+            if scorer.doc() < at.doc_id {
+                scorer.seek(at.doc_id);
+            }
+            if scorer.doc() == at.doc_id {
+                found.insert(*at);
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Looks up the groups and keeps of each the best document.

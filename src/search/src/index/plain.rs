@@ -33,6 +33,8 @@ const MAX_LISTED_WORDS: usize = 5;
 const MAX_ALL_WORDS: usize = 3;
 /// What share of a longer query a document must have, by the rarity of its words.
 const MOST_SHARE: f32 = 0.6;
+/// What share of a query a weaker match has, by the rarity of its words; words that no document has are not counted.
+const WEAKER_SHARE: f32 = 0.2;
 /// Longest text that is looked for as typed: the longest titles have so many characters.
 const MAX_EXACT_CHARS: usize = 64;
 /// What a document gains that holds the query as typed in its text; in the title it gains twice as much. More than the
@@ -90,24 +92,43 @@ impl Builder<'_> {
         target: Target,
         demand: Demand,
     ) -> Boxed {
+        if demand == Demand::Weaker {
+            return self.weaker(normal, units, target);
+        }
         let asks = words.iter().any(|word| asks(word.of(normal)));
         let sum: f32 = units.iter().map(|unit| unit.weight).sum();
         let least = match demand {
             Demand::Asked(Match::All) => sum,
             Demand::Asked(Match::Auto) if units.len() <= MAX_ALL_WORDS && !asks => sum,
             Demand::Asked(Match::Auto | Match::Most) => sum * MOST_SHARE,
-            Demand::Asked(Match::Any) | Demand::Pairs => 0.0,
+            Demand::Asked(Match::Any) | Demand::Weaker => 0.0,
         };
         let mut any: Vec<(Boxed, f32)> = units.into_iter().map(|u| (u.query, u.weight)).collect();
         any.extend(exact.map(|exact| (exact, sum)));
         if least > 0.0 {
             return Box::new(AtLeast::new(any, least));
         }
-        let mut any: Vec<Boxed> = any.into_iter().map(|(query, _)| query).collect();
-        if demand == Demand::Pairs {
-            any.extend(self.any_pair(normal, target));
-        }
+        let any = any.into_iter().map(|(query, _)| query).collect();
         one_of(any).map_or_else(|| Box::new(EmptyQuery) as Boxed, unscored)
+    }
+
+    /// What a weaker match must have: a share of the words, or of the pairs of characters of one word.
+    fn weaker(&self, normal: &str, units: Vec<Unit>, target: Target) -> Boxed {
+        let mut any: Vec<(Boxed, f32)> = Vec::new();
+        match units.len() {
+            0 | 1 => {
+                for gram in whole_grams(normal).into_iter().take(MAX_UNITS) {
+                    let query = self
+                        .unit(gram, target)
+                        .map(|q| (q, self.rarity(gram, target)));
+                    any.extend(query);
+                }
+            }
+            _ => any.extend(units.into_iter().map(|u| (u.query, u.weight))),
+        }
+        any.retain(|(_, weight)| *weight < self.absent());
+        let sum: f32 = any.iter().map(|(_, weight)| weight).sum();
+        Box::new(AtLeast::new(any, sum * WEAKER_SHARE))
     }
 
     /// What ranks documents by a text in normal form.
@@ -232,8 +253,17 @@ impl Builder<'_> {
             false => whole_grams(text),
         };
         let frequency = grams.into_iter().map(documents).min().unwrap_or(0);
+        self.rarity_of(frequency)
+    }
+
+    fn rarity_of(&self, frequency: u64) -> f32 {
         let all = self.searcher.num_docs() as f32;
         (1.0 + (all + 1.0) / (frequency as f32 + 1.0)).ln()
+    }
+
+    /// The rarity of what no document has.
+    fn absent(&self) -> f32 {
+        self.rarity_of(0)
     }
 
     /// A word, or a single character where it is a word: elsewhere almost every document has it.
@@ -255,15 +285,6 @@ impl Builder<'_> {
                 _ => self.literal(text, pair.grams),
             })
             .collect();
-        one_of(any).map(unscored)
-    }
-
-    fn any_pair(&self, normal: &str, target: Target) -> Option<Boxed> {
-        let mut any = Vec::new();
-        for (pair, _) in self.texts(target) {
-            let grams = whole_grams(normal).into_iter().take(MAX_TERMS);
-            any.extend(grams.map(|gram| term_query(pair.grams, gram)));
-        }
         one_of(any).map(unscored)
     }
 }

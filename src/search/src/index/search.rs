@@ -67,7 +67,7 @@ pub struct Facets {
 pub struct Found {
     /// Documents that fit, all pages together; reprints count one by one.
     pub total: usize,
-    /// What only shares something with the query, where the page that was asked for has room behind the last document
+    /// What only has a part of the query, where the page that was asked for has room behind the last document
     /// that fits.
     pub weaker: Option<Weaker>,
     /// Time of the search.
@@ -78,7 +78,7 @@ pub struct Found {
     pub facets: Option<Facets>,
 }
 
-/// Documents that have a word or a pair of characters of a query, but not enough to fit it.
+/// Documents that have a part of a query, but not enough to fit it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weaker {
     /// How many there are.
@@ -135,7 +135,7 @@ impl Reader {
         let searcher = self.searcher()?;
         let built = self.build(&searcher, query);
         let ranking = self.page(&searcher, built.as_ref(), query)?;
-        let documents = self.all_shown(&searcher, built.as_ref(), &ranking)?;
+        let documents = self.shown(&searcher, built.as_ref(), &ranking.documents)?;
         let weaker = self.weaker(&searcher, built, query, ranking.total, documents.len())?;
         let facets = match ranking.counts {
             Some(counts) => Some(self.facets(&searcher, query, counts, ranking.best)?),
@@ -148,19 +148,6 @@ impl Reader {
             documents,
             facets,
         })
-    }
-
-    fn all_shown(
-        &self,
-        searcher: &Searcher,
-        built: &dyn TantivyQuery,
-        ranking: &Ranking,
-    ) -> Result<Vec<FoundDocument>, IndexError> {
-        let mut documents = Vec::with_capacity(ranking.documents.len());
-        for ranked in &ranking.documents {
-            documents.extend(self.shown(searcher, built, *ranked)?);
-        }
-        Ok(documents)
     }
 
     /// What fits less, on the page on which the `total` documents that fit end: as many as it has room for.
@@ -185,10 +172,10 @@ impl Reader {
             ..query.clone()
         };
         let built = self
-            .builder(searcher, query, Demand::Pairs)
+            .builder(searcher, query, Demand::Weaker)
             .but_not(&less, fitting);
         let ranking = self.page(searcher, built.as_ref(), &less)?;
-        let documents = self.all_shown(searcher, built.as_ref(), &ranking)?;
+        let documents = self.shown(searcher, built.as_ref(), &ranking.documents)?;
         let total = ranking.total;
         Ok((total > 0).then_some(Weaker { total, documents }))
     }

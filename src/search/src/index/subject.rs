@@ -2,8 +2,6 @@
 //! places where they stand, the numbers of issues and papers, and the words it comes back to. Says of two texts whether
 //! these differ; says nothing of how alike they are.
 
-use std::collections::HashMap;
-
 use super::titles::number;
 
 /// Numbers in the same places that must differ before they tell: one may be a slip.
@@ -11,7 +9,7 @@ const LEAST_DIFFERENT: usize = 2;
 /// Standard deviations above what edits explain.
 const BEYOND_EDITS: f64 = 3.0;
 /// Letters of a word and how often the text comes back to it: a name, rarely anything else that a reprint would lose.
-const REPEATED: [(usize, u16); 2] = [(2, 4), (3, 3)];
+const REPEATED: [(usize, usize); 2] = [(2, 4), (3, 3)];
 /// Letters of an ordinal that are read.
 const ORDINAL: usize = 10;
 
@@ -21,8 +19,8 @@ pub(super) struct Subject {
     numbers: Vec<Number>,
     /// `第76期`: the last letter and the number.
     ordinals: Vec<(char, u64)>,
-    /// How often the text has each word.
-    words: HashMap<u64, u16>,
+    /// How often the text has each word, in order.
+    words: Vec<(u64, usize)>,
 }
 
 /// A number and where it stands.
@@ -36,17 +34,14 @@ struct Number {
 
 impl Subject {
     pub(super) fn of(letters: &[u16]) -> Self {
-        let mut words: HashMap<u64, u16> = HashMap::with_capacity(letters.len() * REPEATED.len());
-        for (length, _) in REPEATED {
-            for word in letters.windows(length) {
-                let count = words.entry(packed(word)).or_default();
-                *count = count.saturating_add(1);
-            }
-        }
+        let windows = REPEATED.iter().flat_map(|(n, _)| letters.windows(*n));
+        let mut words: Vec<u64> = windows.map(packed).collect();
+        words.sort_unstable();
+        let same = words.chunk_by(|a, b| a == b);
         Self {
             numbers: numbers(letters),
             ordinals: ordinals(letters),
-            words,
+            words: same.map(|words| (words[0], words.len())).collect(),
         }
     }
 
@@ -105,13 +100,14 @@ impl Subject {
     }
 
     fn has_own_word(&self, other: &Self) -> bool {
-        let returns = |word: u64, count: u16| {
+        let returns = |word: u64, count: usize| {
             let length = if word >> 32 == 0 { 2 } else { 3 };
             let least = REPEATED.iter().find(|(of, _)| *of == length);
             least.is_some_and(|(_, least)| count >= *least) && !has_digit(word)
         };
         let mut own = self.words.iter();
-        own.any(|(word, count)| returns(*word, *count) && !other.words.contains_key(word))
+        let has = |word: &u64| other.words.binary_search_by_key(word, |(word, _)| *word);
+        own.any(|(word, count)| returns(*word, *count) && has(word).is_err())
     }
 }
 

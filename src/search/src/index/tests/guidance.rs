@@ -245,7 +245,7 @@ fn what_nobody_wrote_is_corrected() {
     ]);
     let corrected = |query: &Query| {
         let found = reader.search(query).unwrap();
-        reader.correction(query, found.total > 0).unwrap()
+        reader.correction(query, &found).unwrap()
     };
     let plain = |text: &str| corrected(&Query::plain(text));
     assert_eq!(plain("叶岩气").as_deref(), Some("页岩气"));

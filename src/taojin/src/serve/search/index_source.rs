@@ -45,7 +45,7 @@ fn asked(reader: &Reader, wanted: &Wanted) -> Result<(FoundList, bool), IndexErr
     let dictionary = reader.analyzer().dictionary();
     let highlighter = Highlighter::new(&query, &dictionary);
     let found = reader.search(&query)?;
-    let did_you_mean = reader.correction(&query, found.total > 0)?;
+    let did_you_mean = reader.correction(&query, &found)?;
     notes.extend(unknown_sites(reader, &query)?);
     let plain = query
         .words
