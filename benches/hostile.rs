@@ -47,7 +47,7 @@ fn hints() -> Hints {
 fn measure(make: fn(usize) -> Vec<u8>) -> [[u64; SIZES.len()]; 2] {
     let inputs = SIZES.map(make);
     let context = Context {
-        now_ms: NOW_MS,
+        now_ms: Some(NOW_MS),
         ..Context::default()
     };
     let [mut pages, mut extractions] = [[u64::MAX; SIZES.len()]; 2];

@@ -107,7 +107,7 @@ fn page(sample: &Sample) -> usize {
 
 fn document(sample: &Sample) -> usize {
     let context = Context {
-        now_ms: NOW_MS,
+        now_ms: Some(NOW_MS),
         ..Context::default()
     };
     extract(&Page::parse(&sample.bytes, Hints::default()), &context)

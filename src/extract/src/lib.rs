@@ -11,9 +11,17 @@
 //! let page = Page::parse(html.as_bytes(), Hints::default());
 //! let document = extract(&page, &Context::default());
 //! assert_eq!(document.title.as_deref(), Some("储气库投产"));
+//! assert_eq!(document.published.as_deref(), Some("2026-05-03T08:30:00+08:00"));
 //! assert!(document.text.starts_with("记者从现场了解到"));
 //! ```
+//!
+//! More of it: `README.md` beside this crate, and its examples.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadMe;
+
+mod blocking_page;
 mod body;
 mod classify;
 pub mod comments;
@@ -24,6 +32,7 @@ mod fields;
 mod lines;
 pub mod literals;
 pub mod page;
+mod reading;
 pub mod similarity;
 mod state;
 pub mod template;
@@ -37,23 +46,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use body::fallback;
-use body::guided;
-use body::notes;
-use body::thread as posts;
 use classify::learned;
 use fields::author;
-use fields::head;
-use fields::headline;
 use fields::images;
-use fields::labels;
-use fields::links;
-use fields::pages::Pages;
-use fields::title_parts;
-use lines::language;
-use lines::outline;
-use lines::paragraphs;
 use serde::{Deserialize, Serialize};
 
+pub use blocking_page::is_blocking_address;
 pub use body::guided::{extract_guided, observe};
 pub use classify::learn;
 pub use date::stamp::{Clock, Stamp};
@@ -67,20 +65,15 @@ pub use trace::{DateTrace, LineTrace, PathTrace, TitleTrace, Trace};
 pub use xml::to_xml;
 
 use crate::template::Guide;
-use fields::head::Head;
-use lines::outline::Outline;
 use page::Page;
-use taojin_uri::CrawlUri;
-
-/// Time zone of Chinese pages that name none, in minutes east of UTC.
-const CHINA_OFFSET_MIN: i32 = 8 * 60;
+use reading::{Reading, opening};
 
 /// What is known of a page besides its bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Context<'a> {
-    /// When the page was fetched, Unix milliseconds: relative times are told from it, and nothing is
-    /// published after the day that follows it.
-    pub now_ms: i64,
+    /// When the page was fetched, Unix milliseconds: relative times and days without a year are told from it, and nothing
+    /// is published after the day that follows it. Without it, neither of the former is.
+    pub now_ms: Option<i64>,
     /// Time zone of times that name none, in minutes east of UTC. Without one, Chinese pages and `.cn` hosts
     /// get +08:00.
     pub default_offset_min: Option<i32>,
@@ -208,219 +201,4 @@ pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document
         &reading.clock,
     );
     (finish(reading, page, context, config, None), trace)
-}
-
-/// Everything that was found out about a page.
-struct Reading<'a> {
-    head: Head<'a>,
-    outline: Outline,
-    language: Option<String>,
-    clock: Clock,
-    guess: Option<usize>,
-    body: body::Body,
-    headline: headline::Headline,
-    anchors: date::Anchors,
-    published: Option<Stamp>,
-    comments: comments::Found,
-    labels: labels::Labels,
-}
-
-impl<'a> Reading<'a> {
-    fn of(page: &'a Page, context: &Context<'_>, config: &Config) -> Self {
-        Self::with(page, context, config, false, None)
-    }
-
-    /// With `hidden_too`, what the page hides is read as well.
-    fn with(
-        page: &'a Page,
-        context: &Context<'_>,
-        config: &Config,
-        hidden_too: bool,
-        guide: Option<Guide<'_>>,
-    ) -> Self {
-        let head = Head::of(page);
-        let mut outline = Outline::of(page, hidden_too);
-        let language = scripts(page, &outline).language(head.language);
-        let clock = clock_of(page, context, language.as_deref(), head.language);
-        let title = title_parts::Title::of(&head.title);
-        let headings = headline::headings(page, &outline, &title.forms);
-        let guess = headline::first_guess(page, &outline, &title.forms, &headings);
-        outline.spread_marks(page, guess);
-        let judged = page::judge(page, None);
-        let search = body::judgement::Search {
-            page,
-            outline: &outline,
-            title: guess,
-            head: &head,
-            judged: &judged,
-            weights: context.weights(config),
-        };
-        let mut body = body::main_text(&search, config, guide);
-        let comments = posts::find(page, &outline);
-        if posts::settle(page, &outline, &comments, body.talk, &mut body.lines) {
-            body.method = "posts";
-        }
-        let headline = headline::headline(page, &outline, &head, &title, &headings, &body);
-        notes::drop_notes(page, &outline, &headline, &clock, &mut body);
-        let labels = labels::labels(page, &outline);
-        labels.leave_out(&outline, &mut body.lines);
-        let anchors = date::Anchors {
-            title: headline.line,
-            body_start: body.lines.first().copied(),
-            body_end: body.lines.last().map_or(0, |l| l + 1),
-        };
-        let sources = date::Sources {
-            page,
-            outline: &outline,
-            head: &head,
-            anchors,
-            opening: opening(&comments),
-            clock: &clock,
-        };
-        let published = date::choose(&sources);
-        Self {
-            head,
-            outline,
-            language,
-            clock,
-            guess,
-            body,
-            headline,
-            anchors,
-            published,
-            comments,
-            labels,
-        }
-    }
-
-    /// Tokens of the main text.
-    fn tokens(&self) -> u32 {
-        self.body
-            .lines
-            .iter()
-            .map(|i| self.outline.lines[*i].all.tokens)
-            .sum()
-    }
-
-    /// The main text with its pictures.
-    fn text(&self, page: &Page) -> (String, Vec<Image>) {
-        let lines = &self.body.lines;
-        let (text, paragraphs) = paragraphs::paragraphs(page, &self.outline, lines);
-        let body = images::BodyLines {
-            title: self.headline.line,
-            lines,
-            paragraphs: &paragraphs,
-        };
-        (text, images::images(page, &self.outline, &body))
-    }
-
-    /// Writer and media source.
-    fn names(&self, page: &Page) -> (Option<String>, Option<String>) {
-        let names = author::names(page, &self.outline, &self.head, self.anchors, false);
-        let first = |names: Vec<NameTrace>| names.into_iter().next().map(|n| n.text);
-        (first(names.authors), first(names.sources))
-    }
-
-    /// The document; takes what it needs out of the reading, but for lines and headline.
-    fn document(
-        &mut self,
-        page: &Page,
-        context: &Context<'_>,
-        config: &Config,
-        guide: Option<Guide<'_>>,
-    ) -> Document {
-        let (author, source) = self.names(page);
-        let links = page::links(page, config.max_outlinks);
-        // The pages of a thread are documents of their own.
-        let pages = if self.body.method == "posts" {
-            Pages::default()
-        } else {
-            Pages::of(page, &self.outline, &links, self.anchors)
-        };
-        let (links, attachments) = links::links(page, &self.outline, self.headline.line, links);
-        let (text, images) = self.text(page);
-        let url = page
-            .url
-            .as_ref()
-            .map(|u| u.as_str().to_owned())
-            .unwrap_or_default();
-        let asks = |directive| {
-            let header = context.robots_header;
-            self.head.asks(directive) || header.is_some_and(|h| head::has_directive(h, directive))
-        };
-        let mut document = Document {
-            addresses: Vec::new(),
-            canonical: canonical(page, &self.head).filter(|c| *c != url),
-            url,
-            site: context.site.map(str::to_owned),
-            published: self.published.map(|s| s.iso(&self.clock)),
-            author,
-            source,
-            text,
-            images,
-            meta: std::mem::take(&mut self.labels.meta),
-            attachments,
-            comment_endpoints: comments::endpoints(page),
-            comments: posts::comments(std::mem::take(&mut self.comments), &self.clock),
-            links,
-            pages: pages.following,
-            part_of: pages.first,
-            kind: self.body.kind,
-            method: self.body.method.to_owned(),
-            charset: page.charset.clone(),
-            confidence: self.body.confidence,
-            noindex: asks("noindex"),
-            nofollow: asks("nofollow"),
-            title: self.headline.text.take(),
-            language: self.language.take(),
-        };
-        if let Some(guide) = guide {
-            guided::mend_fields(&mut document, page, &self.outline, &guide, &self.clock);
-        }
-        document
-    }
-}
-
-/// When the first post of a thread was written, as printed.
-fn opening(found: &comments::Found) -> Option<&str> {
-    let first = found.opening.as_ref().filter(|_| found.thread)?;
-    first.time.as_deref()
-}
-
-/// The scripts of the page: of its prose, and where there is little of the lines that come first.
-fn scripts(page: &Page, outline: &Outline) -> language::Scripts {
-    const FIRST: usize = 200;
-    let mut scripts = language::Scripts::default();
-    let prose = outline.lines.iter().filter(|l| outline::is_prose(l));
-    for line in prose.chain(outline.lines.iter().take(FIRST)) {
-        if !scripts.add(outline.text(page, line)) {
-            break;
-        }
-    }
-    scripts
-}
-
-fn canonical(page: &Page, head: &Head<'_>) -> Option<String> {
-    let reference = head.canonical?;
-    let parsed = CrawlUri::resolve(page.url.as_ref(), reference);
-    parsed.ok().map(|u| u.as_str().to_owned())
-}
-
-fn clock_of(
-    page: &Page,
-    context: &Context<'_>,
-    language: Option<&str>,
-    declared: Option<&str>,
-) -> Clock {
-    let host = page.url.as_ref().map(|u| u.host()).unwrap_or_default();
-    let chinese = language == Some("zh") || host.ends_with(".cn");
-    let american = declared.is_some_and(|d| d.eq_ignore_ascii_case("en-us"))
-        || !(host.ends_with(".uk") || host.ends_with(".au"));
-    Clock {
-        now_ms: context.now_ms,
-        offset_min: context
-            .default_offset_min
-            .or(chinese.then_some(CHINA_OFFSET_MIN)),
-        month_first: language == Some("en") && american,
-    }
 }

@@ -201,7 +201,7 @@ impl Extraction {
     /// What is known of every page besides its bytes.
     fn context(&self) -> extract::Context<'_> {
         extract::Context {
-            now_ms: self.now_ms,
+            now_ms: Some(self.now_ms),
             ..extract::Context::default()
         }
     }

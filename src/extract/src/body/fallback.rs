@@ -2,6 +2,7 @@
 //! same with the text of a script's data, of a `noscript` element, of hidden elements or of pictures. Never replaces a long
 //! text that was found in plain sight.
 
+use super::thread;
 use crate::date::text::parse_value;
 use crate::document::{Document, Image};
 use crate::fields::author;
@@ -11,7 +12,8 @@ use crate::lines::language;
 use crate::lines::measure::Measure;
 use crate::lines::paragraphs::paragraphs;
 use crate::page::{Attr, Hints, Kind, NodeId, Page, Tag};
-use crate::{Config, Context, Reading, state};
+use crate::reading::Reading;
+use crate::{Config, Context, state};
 
 /// Smallest `noscript` content that may be a whole page, in bytes; smaller ones hold counters and pictures.
 const NOSCRIPT_BYTES: usize = 600;
@@ -49,9 +51,7 @@ fn look_behind(
     config: &Config,
 ) {
     let enough = (Measure::of(&document.text).tokens * MUCH_MORE).max(config.min_tokens);
-    if let Some((text, confidence)) = from_noscript(page, context, config, enough) {
-        (document.text, document.confidence) = (text, confidence * TRUST);
-        "noscript".clone_into(&mut document.method);
+    if from_noscript(document, page, context, config, enough) {
         return;
     }
     // To read a page twice is dear, and most have nothing to hide.
@@ -118,7 +118,7 @@ fn from_data(
     let mut scripts = language::Scripts::default();
     scripts.add(&document.text);
     document.language = scripts.language(reading.head.language);
-    let clock = crate::clock_of(
+    let clock = crate::reading::clock_of(
         page,
         context,
         document.language.as_deref(),
@@ -194,14 +194,15 @@ fn hides(page: &Page, tokens: u32) -> bool {
     false
 }
 
-/// The text of the longest `noscript` element of the body: forums put the whole page there for readers without
-/// scripts.
+/// Takes text and comments from the longest `noscript` element of the body: forums put the whole page there for readers
+/// without scripts. False if it holds too little.
 fn from_noscript(
+    document: &mut Document,
     page: &Page,
     context: &Context<'_>,
     config: &Config,
     enough: u32,
-) -> Option<(String, f32)> {
+) -> bool {
     let longest = page
         .nodes()
         .iter()
@@ -210,13 +211,22 @@ fn from_noscript(
         .flat_map(|(id, _)| page.children(id as NodeId))
         .map(|id| page.text(id))
         .max_by_key(|text| text.len())
-        .filter(|text| text.len() >= NOSCRIPT_BYTES)?;
+        .filter(|text| text.len() >= NOSCRIPT_BYTES);
+    let Some(longest) = longest else {
+        return false;
+    };
     let inner = Page::parse(longest.as_bytes(), inner_hints(page));
-    let reading = Reading::of(&inner, context, config);
-    (reading.tokens() >= enough).then(|| {
-        let text = paragraphs(&inner, &reading.outline, &reading.body.lines).0;
-        (text, reading.body.confidence)
-    })
+    let mut reading = Reading::of(&inner, context, config);
+    if reading.tokens() < enough {
+        return false;
+    }
+    document.text = paragraphs(&inner, &reading.outline, &reading.body.lines).0;
+    document.confidence = reading.body.confidence * TRUST;
+    "noscript".clone_into(&mut document.method);
+    document.comments = thread::comments(std::mem::take(&mut reading.comments), &reading.clock);
+    let published = || Some(reading.published?.iso(&reading.clock));
+    document.published = document.published.take().or_else(published);
+    true
 }
 
 /// The alternative texts of the pictures right below the headline: a story told in one long picture.

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use super::select::select;
+use super::select::{counted, select};
 use crate::date::stamp::Clock;
 use crate::date::text::{Form, find_dates};
 use crate::document::Document;
@@ -12,8 +12,9 @@ use crate::fields::author::{author_of, clean, source_of};
 use crate::lines::Line;
 use crate::lines::outline::Outline;
 use crate::page::{Page, Tag};
+use crate::reading::Reading;
 use crate::template::{Field, Guide, Keys, ObservedLine, text_hash};
-use crate::{Config, Context, Reading};
+use crate::{Config, Context};
 
 /// Of what the ratio is sure of, this share at least must stay, or the template is not believed.
 const LEAST_LEFT: f32 = 0.5;
@@ -86,7 +87,7 @@ pub(crate) fn choose(
     guide: &Guide<'_>,
 ) -> (Vec<usize>, f32, &'static str) {
     let tokens: Vec<u32> = outline.lines.iter().map(|l| l.all.tokens).collect();
-    let (ratio, expected) = select(&tokens, odds);
+    let (ratio, expected) = select(&counted(&outline.lines, odds), odds);
     let guided: Vec<f32> = outline
         .lines
         .iter()
@@ -101,7 +102,7 @@ pub(crate) fn choose(
             }
         })
         .collect();
-    let (mut lines, sure) = select(&tokens, &guided);
+    let (mut lines, sure) = select(&counted(&outline.lines, &guided), &guided);
     // What the ratio kept goes only where the template speaks against it, not because other lines have become likelier.
     lines.extend(ratio.iter().filter(|i| guided[**i] >= odds[**i]));
     lines.sort_unstable();

@@ -16,11 +16,11 @@ pub(crate) mod thread;
 use super::Config;
 use crate::classify::features::View;
 use crate::cues::phrases::Phrase;
-use crate::page::Kind;
+use crate::page::{HUB_LINKS, Judged, Kind};
 use crate::template::Guide;
 use complete::complete;
 use judgement::{Judgement, Search};
-use select::select;
+use select::{counted, select};
 
 /// Probability of being an article or a manual from which a page is taken for one text.
 const ONE_TEXT: f32 = 0.5;
@@ -41,6 +41,15 @@ pub(super) struct Body {
     pub talk: f32,
 }
 
+/// Fewer tokens than this outside links, without a sentence mark, are no text: a pager, the dates of a short list.
+const NO_TEXT_TOKENS: u32 = 30;
+
+/// Whether a page without a text is a list, as far as its links and its address say.
+fn may_be_list(judged: &Judged) -> bool {
+    let signs = judged.signs;
+    judged.shape.links >= HUB_LINKS && signs.declared <= 0 && signs.address <= 0
+}
+
 /// The main text of a page.
 pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<Guide<'_>>) -> Body {
     let outline = search.outline;
@@ -56,7 +65,7 @@ pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<Guid
     let (mut lines, expected, method) = match &guide {
         Some(guide) => guided::choose(search.page, outline, &judgement.odds, guide),
         None => {
-            let tokens: Vec<u32> = outline.lines.iter().map(|l| l.all.tokens).collect();
+            let tokens = counted(&outline.lines, &judgement.odds);
             let (lines, expected) = select(&tokens, &judgement.odds);
             (lines, expected, "ratio+blocks")
         }
@@ -66,10 +75,22 @@ pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<Guid
     if article + reference > ONE_TEXT {
         parts::drop_foreign(search.page, &view, &mut lines);
     }
-    let kept = lines.iter().fold((0u32, 0u32), |sum, i| {
+    let kept = lines.iter().fold((0u32, 0u32, 0u32), |sum, i| {
         let line = &outline.lines[*i];
-        (sum.0 + line.all.tokens, sum.1 + line.linked.tokens)
+        (
+            sum.0 + line.all.tokens,
+            sum.1 + line.linked.tokens,
+            sum.2 + line.all.marks,
+        )
     });
+    let mut kind = judgement.types.kind(&view, search.judged.kind);
+    if kind == Kind::Article
+        && kept.0 - kept.1 < NO_TEXT_TOKENS
+        && kept.2 == 0
+        && may_be_list(search.judged)
+    {
+        kind = Kind::Hub;
+    }
     // Kept links are a list, however clearly it stands out.
     let plain = 1.0 - kept.1 as f32 / kept.0.max(1) as f32;
     let short = 0.5 + 0.5 * (kept.0 as f32 / (2 * config.min_tokens).max(1) as f32).min(1.0);
@@ -77,7 +98,7 @@ pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<Guid
         lines,
         method,
         confidence: expected * plain * short,
-        kind: judgement.types.kind(&view, search.judged.kind),
+        kind,
         talk,
         phrases: view.phrases,
     }

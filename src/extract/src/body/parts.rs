@@ -1,5 +1,6 @@
 //! One page, one text. In: the lines kept. Out: the same without parts of the page that follow the text, stand elsewhere,
-//! look otherwise and call themselves something else: comments below an article, other articles, consent to cookies.
+//! look otherwise and call themselves something else, or follow what calls itself the text: comments below an article,
+//! other articles, consent to cookies.
 //! Never touches the element that the text is in. Linear in the lines kept.
 
 use std::collections::HashSet;
@@ -16,6 +17,8 @@ const TEXT_TOKENS: u32 = 60;
 const SAME_PATHS: f32 = 0.3;
 /// Share of a part that must lie in elements marked against being text.
 const MARKED: f32 = 0.6;
+/// Marks of elements that call themselves the text.
+const NAMED: Marks = Marks::BODY.with(Marks::DECLARED).with(Marks::ARTICLE);
 /// Lines above a part that may hold its heading.
 const HEADING_LINES: usize = 4;
 
@@ -123,6 +126,39 @@ impl<'a> Text<'a> {
                 Some(Phrase::Related | Phrase::Comments | Phrase::Footer)
             )
         });
-        headed || share(marked) >= MARKED
+        // Behind an element that calls itself the text stands something else.
+        let is_named = |i: &usize| self.view.outline.lines[*i].marks.any(NAMED);
+        let outside = self.marks.any(NAMED) && !below.iter().any(is_named);
+        outside || headed || share(marked) >= MARKED
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::page::{Hints, Page};
+    use crate::{Context, extract};
+
+    #[test]
+    fn what_stands_behind_the_element_that_calls_itself_the_text_is_not_text() {
+        let story: String = (1..=5)
+            .map(|i| format!("<p>储气库扩建工程第{i}标段日前通过验收，注气能力比去年提高三成，现场设备运行平稳。</p>"))
+            .collect();
+        let notice: String = (1..=4)
+            .map(|i| format!("<li><p>账号可以在{i}台设备上登录，但不能同时阅读，请在设置中退出其他设备。</p></li>"))
+            .collect();
+        let text = |name: &str| {
+            let html = format!(
+                "<title>储气库扩建</title><h1>储气库扩建</h1><div class='{name}'>{story}</div><section><ul>{notice}</ul></section>"
+            );
+            extract(
+                &Page::parse(html.as_bytes(), Hints::default()),
+                &Context::default(),
+            )
+            .text
+        };
+        assert!(text("article-content").contains("第5标段"));
+        assert!(!text("article-content").contains("账号"));
+        // Where nothing is named, no place is behind the text.
+        assert!(text("x1").contains("账号"));
     }
 }

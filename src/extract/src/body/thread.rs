@@ -19,6 +19,9 @@ const LEFT: f32 = 0.25;
 /// Probability of being a thread from which what is said on a page is its text, though it looks like comments.
 const TALK: f32 = 0.6;
 
+/// Probability below which a page with few comments is no thread, though the first of them looks like the one that opens it.
+const NO_TALK: f32 = 0.2;
+
 /// Fewer comments than this do not outweigh the text: they are parts of it that look like comments. The second number is
 /// the share of the chosen text that must be left then.
 const FEW: usize = 3;
@@ -70,8 +73,9 @@ pub(crate) fn settle(
     });
     let left = tokens(&rest) as f32 / tokens(lines).max(1) as f32;
     let much = left >= LEFT || tokens(&rest) >= TEXT_TOKENS;
-    let few = found.comments.len() < FEW && left < MOST_LEFT;
-    if !found.thread {
+    let is_few = found.comments.len() < FEW;
+    let few = is_few && left < MOST_LEFT;
+    if !found.thread || (is_few && talk < NO_TALK) {
         if talk >= TALK {
             lines.extend(posts);
             lines.sort_unstable();
@@ -204,5 +208,34 @@ fn resolved(time: &str, clock: &Clock) -> String {
     match find_dates(time, clock).first() {
         Some(found) => found.stamp.iso(clock),
         None => time.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Hints;
+
+    #[test]
+    fn a_single_comment_does_not_make_an_article_a_thread() {
+        let html = "<div id=a>储气库扩建工程日前通过验收，注气能力比去年提高三成。</div><div id=b>写得好</div>";
+        let page = Page::parse(html.as_bytes(), Hints::default());
+        let outline = Outline::of(&page, false);
+        let post = |line: usize| Post {
+            range: outline.lines[line].block..outline.lines[line].end,
+            nodes: vec![outline.lines[line].first],
+            ..Post::default()
+        };
+        let found = Found {
+            opening: Some(post(0)),
+            comments: vec![post(1)],
+            thread: true,
+        };
+        let settled = |talk| {
+            let mut lines = vec![0];
+            (settle(&page, &outline, &found, talk, &mut lines), lines)
+        };
+        assert_eq!(settled(0.02), (false, vec![0]));
+        assert_eq!(settled(0.9), (true, vec![0, 1]));
     }
 }

@@ -17,6 +17,8 @@ use crate::similarity::pol::LeafPaths;
 const ENOUGH: f32 = 4.5;
 /// The same for a single record, which nothing repeats.
 const ENOUGH_ALONE: f32 = 6.0;
+/// Evidence of an address of a forum, where only their voices tell records.
+const FORUM: f32 = 1.5;
 /// Levels above a record that may be called comments.
 const LEVELS: usize = 5;
 /// Texts before the first record among which its heading may stand.
@@ -218,7 +220,7 @@ fn is_comments(signs: &Signs, forum: bool, unnamed: bool) -> bool {
         && someone
         && !one_voice
         && signs.variety > 0.3
-        && evidence(signs, forum) + f32::from(u8::from(unnamed && forum)) >= enough
+        && evidence(signs, forum) + if unnamed && forum { FORUM } else { 0.0 } >= enough
 }
 
 /// Share of records that nearly all of them are.

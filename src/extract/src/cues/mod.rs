@@ -30,6 +30,7 @@
 //! | `comment.voted`, `comment.reply_to` | beside the number of votes; before the name of whom a comment answers |
 //! | `site.general`, `site.before`, `site.after` | titles that name no site; around the name of a site in a title |
 //! | `error.says`, `error.status` | error pages say; words beside the number 404 |
+//! | `blocking.says`, `blocking.login` | pages say that let nobody past; titles of pages to sign in |
 //! | `eras` | a line for each era: the year before its first, a blank, its name |
 //! | `months` | a line for each month: its number, a blank, its names and short forms |
 

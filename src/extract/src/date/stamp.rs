@@ -1,16 +1,23 @@
 //! A point in time as a page prints it. In: its parts. Out: a [`Stamp`], its ISO 8601 form. Never reads a
 //! clock: what "now" is comes in with [`Clock`].
 
-use chrono::{DateTime, Days, FixedOffset, NaiveDate, NaiveTime, TimeDelta, Timelike};
+use chrono::{
+    DateTime, Datelike as _, Days, FixedOffset, NaiveDate, NaiveTime, TimeDelta, Timelike,
+};
 
 /// First day a web page can have been published; older dates are history that a text tells of.
 const FIRST_YEAR: i32 = 1995;
+/// Last year that a page can name; a year of two digits means one of this hundred.
+pub(crate) const LAST_YEAR: i32 = FIRST_YEAR + 99;
+
+/// Time zone of Chinese pages that name none, in minutes east of UTC.
+pub(crate) const CHINA_OFFSET_MIN: i32 = 8 * 60;
 
 /// What dates are judged against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
-    /// When the page was fetched, Unix milliseconds.
-    pub now_ms: i64,
+    /// When the page was fetched, Unix milliseconds, if that is known.
+    pub now_ms: Option<i64>,
     /// Minutes east of UTC of a time that names no zone; `None` leaves such times without one.
     pub offset_min: Option<i32>,
     /// Whether `03/04/2019` means the fourth of March.
@@ -19,16 +26,17 @@ pub struct Clock {
 
 impl Clock {
     /// The local date and time of the fetch.
-    pub fn now(&self) -> DateTime<FixedOffset> {
-        let utc = DateTime::from_timestamp_millis(self.now_ms).unwrap_or_default();
-        utc.with_timezone(&zone(self.offset_min.unwrap_or(0)))
+    pub fn now(&self) -> Option<DateTime<FixedOffset>> {
+        let utc = DateTime::from_timestamp_millis(self.now_ms?)?;
+        Some(utc.with_timezone(&zone(self.offset_min.unwrap_or(0))))
     }
 
-    /// True for a day from 1995 to the day after the fetch.
+    /// True for a day from 1995 to the day after the fetch, or to 2094 if that is not known.
     pub fn plausible(&self, date: NaiveDate) -> bool {
-        use chrono::Datelike;
-        let tomorrow = self.now().date_naive().checked_add_days(Days::new(1));
-        date.year() >= FIRST_YEAR && tomorrow.is_none_or(|t| date <= t)
+        let tomorrow = self
+            .now()
+            .and_then(|now| now.date_naive().checked_add_days(Days::new(1)));
+        (FIRST_YEAR..=LAST_YEAR).contains(&date.year()) && tomorrow.is_none_or(|t| date <= t)
     }
 }
 
@@ -71,7 +79,7 @@ impl Stamp {
 
     /// The stamp `ago` before the fetch; with a time of day only when `exact`.
     pub fn before(clock: &Clock, ago: TimeDelta, exact: bool) -> Option<Self> {
-        let local = clock.now().checked_sub_signed(ago)?;
+        let local = clock.now()?.checked_sub_signed(ago)?;
         Some(Self {
             date: local.date_naive(),
             time: local.time().with_nanosecond(0).filter(|_| exact),

@@ -10,9 +10,8 @@ use super::clues::{Clues, half_width};
 use super::iso::iso;
 use super::label::{Label, label_before};
 use super::months::month_number;
-use super::stamp::{Clock, Stamp, zone_offset_min};
+use super::stamp::{CHINA_OFFSET_MIN, Clock, LAST_YEAR, Stamp, zone_offset_min};
 use super::years::with_common_years;
-use crate::CHINA_OFFSET_MIN;
 use crate::times::{self, Day, Parts, Unit};
 
 /// Longest text looked at, in bytes; a longer one is cut.
@@ -212,7 +211,7 @@ fn day_in_numbers([first, second, year]: [&str; 3], dotted: bool, clock: &Clock)
 
 /// A day without a year: the last that is not in the future.
 fn day_of_month(month: u32, day: u32, clock: &Clock) -> Option<(Stamp, Form)> {
-    let now = clock.now().year();
+    let now = clock.now()?.year();
     let stamp = Stamp::day(now, month, day)
         .filter(|stamp| clock.plausible(stamp.date))
         .or_else(|| Stamp::day(now - 1, month, day))?;
@@ -226,10 +225,11 @@ fn short_year(year: &str, clock: &Clock) -> Option<i32> {
         .then_some(year)?
         .parse()
         .ok()?;
-    let century = clock.now().year() / 100 * 100;
+    let now = clock.now().map_or(LAST_YEAR, |now| now.year());
+    let century = now / 100 * 100;
     [century + year, century - 100 + year]
         .into_iter()
-        .find(|year| *year <= clock.now().year())
+        .find(|year| *year <= now)
 }
 
 /// How long ago, and whether that tells the hour.

@@ -55,6 +55,7 @@ pub(crate) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate<'
             accepted.push(candidate.clone());
         }
     }
+    drop_copies(&mut accepted, parts);
     let ranked = by_votes(accepted, form);
     if let Some(best) = ranked.first() {
         return (Some(best.text.clone().into_owned()), ranked);
@@ -94,6 +95,24 @@ fn score(candidate: &Candidate<'_>, last: Option<&[char]>, site: &Site) -> f64 {
         candidate.origin != Origin::JsonLd && last.is_some_and(|last| is_site(last, form));
     let short = form.len() < MIN_CHARS;
     best * if suspect { 0.5 } else { 1.0 } * if short { 0.8 } else { 1.0 }
+}
+
+/// Drops what copies `<title>` with its joints, where the page shows the longest part of it alone: what is copied is no
+/// second opinion, and the page tells where the headline ends.
+fn drop_copies(accepted: &mut Vec<Candidate<'_>>, parts: &Parts) {
+    let longest = parts.parts.iter().map(|part| normal_form(part).len()).max();
+    let shown = accepted.iter().filter(|c| {
+        let is_shown = matches!(c.origin, Origin::H1 | Origin::Heading | Origin::Line);
+        is_shown && c.exact && Some(c.form().len()) >= longest
+    });
+    let Some(shown) = shown.map(|c| c.form().to_vec()).min_by_key(Vec::len) else {
+        return;
+    };
+    accepted.retain(|c| {
+        let around = c.form().starts_with(&shown) || c.form().ends_with(&shown);
+        let longer = c.form().len() > shown.len();
+        !(c.origin == Origin::Meta && !c.clean && c.exact && longer && around)
+    });
 }
 
 /// The last part of a title is this name, or the name with what sites add to theirs: 中国地理学会官网.

@@ -70,5 +70,6 @@ pub(crate) fn agreed_heading(candidates: &[Candidate<'_>], site: &Site) -> Optio
     };
     let metas: Vec<Vec<char>> = letters(Origin::Meta).collect();
     letters(Origin::H1)
+        .chain(letters(Origin::Heading))
         .find(|l| width(l.iter().copied()) >= LEAST && metas.contains(l) && !site.is(l))
 }

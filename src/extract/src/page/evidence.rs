@@ -89,7 +89,8 @@ pub(super) fn looks_utf16(bytes: &[u8]) -> Option<bool> {
 /// Statistical guess among the charsets that are not UTF-8.
 pub(super) fn guess(bytes: &[u8], tld: Option<&[u8]>) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(bytes, true);
+    // Not the last bytes: the stretch may end inside a character, which would rule out every charset of longer ones.
+    detector.feed(bytes, false);
     detector.guess(tld, Utf8Detection::Deny)
 }
 

@@ -68,7 +68,7 @@ const COLUMN_UNITS: [(u32, i32); 3] = [(2500, 3), (1200, 2), (500, 1)];
 /// When all prose is this many times that of the largest column, it is scattered: summaries under headlines.
 const SCATTERED: u32 = 5;
 /// Fewer links than this make no list.
-const HUB_LINKS: u32 = 12;
+pub(crate) const HUB_LINKS: u32 = 12;
 
 /// A page's kind with what it was judged by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

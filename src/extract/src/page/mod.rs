@@ -47,6 +47,7 @@ mod walk;
 pub use attr::{Attr, Attrs};
 pub use builder::{Builder, Hints};
 pub use config::Config;
+pub(crate) use kind::HUB_LINKS;
 pub use kind::{Judged, Kind, KindSigns, judge, kind};
 pub use links::{LinkRole, RawLink, base, links};
 pub use shape::Shape;

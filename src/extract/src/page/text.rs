@@ -195,8 +195,26 @@ impl Tree {
                 std::borrow::Cow::Borrowed(_) => return,
             };
             self.arena.truncate(from);
-            self.arena.extend_from_slice(&decoded);
+            match memchr::memchr(b'\r', &decoded) {
+                None => self.arena.extend_from_slice(&decoded),
+                Some(_) => self.append_without_returns(&decoded),
+            }
             self.close_piece();
+        }
+    }
+
+    /// Appends a text with `&#13;` in it, which shows as a blank: tools that save pages write the ends of lines so.
+    fn append_without_returns(&mut self, text: &[u8]) {
+        let from = self.arena.len();
+        for byte in text {
+            let byte = if *byte == b'\r' { b' ' } else { *byte };
+            let last = self.arena.get(from..).and_then(<[u8]>::last).copied();
+            match (last, byte) {
+                (Some(b' ' | b'\n'), b' ') => continue,
+                (Some(b' '), b'\n') => drop(self.arena.pop()),
+                _ => {}
+            }
+            self.arena.push(byte);
         }
     }
 

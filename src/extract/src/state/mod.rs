@@ -10,7 +10,8 @@ use self::strings::{HolderId, Strings};
 use crate::lines::measure::Measure;
 use crate::page::{Attr, NodeId, Page, Tag};
 
-/// Longest strings that are looked at as texts.
+/// Longest strings that are looked at, and those that are weighed as texts: code may be longer than paragraphs.
+const MAX_LOOKS: usize = 512;
 const MAX_TEXTS: usize = 16;
 /// How far above the text its title may stand, in objects and lists.
 const MAX_UP: usize = 5;
@@ -82,9 +83,13 @@ pub(crate) fn find(page: &Page, titles: &[&str], enough: u32) -> Option<Found> {
         .map(|id| page.text(id));
     let scripts = page.states().iter().map(String::as_str).chain(json_ld);
     let data = Data::new(Strings::of(scripts), titles);
+    let is_address = |at: &usize| data.strings.said[*at].text.starts_with("http");
     let mut longest: Vec<usize> = (0..data.strings.said.len()).collect();
+    longest.retain(|at| !is_address(at));
     longest.sort_by_key(|at| std::cmp::Reverse(data.strings.said[*at].text.len()));
-    let texts = longest.into_iter().take(MAX_TEXTS);
+    let texts = longest.into_iter().take(MAX_LOOKS);
+    let reads_well = |at: &usize| prose(&data.strings.said[*at].text).is_some();
+    let texts = texts.filter(reads_well).take(MAX_TEXTS);
     let texts = texts.filter_map(|at| data.candidate(at, enough));
     // Of the same text with and without paragraphs the one that has them.
     let best = texts.max_by(|a, b| a.score.total_cmp(&b.score))?;
@@ -136,7 +141,6 @@ impl Data {
             .iter()
             .filter_map(|at| prose(&self.strings.said[*at].text));
         let tokens = measure.map(|m| m.tokens).sum::<u32>();
-        prose(&said.text)?;
         if tokens < enough {
             return None;
         }

@@ -50,3 +50,15 @@ fn a_streamed_text_is_put_in_one_place() {
     let script = r#"self.__next_f.push([1,"1:T6,油田2:[\"$1\",\"$1\"]\n"])"#;
     assert_eq!(strings(script), [pair("", "油田"), pair("", "$1")]);
 }
+
+#[test]
+fn paragraphs_are_found_beside_longer_strings_that_are_none() {
+    let paragraph = |i: usize| serde_json::json!({"type": "text", "content": format!("第{i}段：储气库扩建工程日前通过验收，注气能力提高三成。")});
+    let address = |i: usize| serde_json::json!({"url": format!("https://img.example/{}/{i}.jpg", "a".repeat(300))});
+    let parts: Vec<_> = (0..4).map(paragraph).chain((0..40).map(address)).collect();
+    let data = serde_json::json!({"headline": "储气库扩建工程通过验收", "parts": parts});
+    let html = format!("<script>window.x = {{}}; y.globalContent={data};</script>");
+    let page = crate::page::Page::parse(html.as_bytes(), crate::page::Hints::default());
+    let found = super::find(&page, &["储气库扩建工程通过验收"], 25);
+    assert_eq!(found.map(|f| f.text.lines().count()), Some(4));
+}

@@ -10,7 +10,7 @@ use crate::{Context, extract};
 
 /// 2019-09-08T10:00:00+08:00.
 const CLOCK: Clock = Clock {
-    now_ms: 1_567_908_000_000,
+    now_ms: Some(1_567_908_000_000),
     offset_min: Some(480),
     month_first: false,
 };
@@ -264,6 +264,28 @@ fn the_last_change_is_taken_where_nothing_else_is_told() {
     assert_eq!(told.as_deref(), Some("2019-09-01"));
     let head = r#"<meta property="article:modified_time" content="2019-09-05">"#;
     assert_eq!(published(head, "", "").as_deref(), Some("2019-09-05"));
+}
+
+/// Library users have no time of the fetch; every date was refused then, as lying in the future of 1970.
+#[test]
+fn without_a_time_of_the_fetch_whole_dates_are_told_and_relative_ones_are_not() {
+    let clock = Clock {
+        now_ms: None,
+        ..CLOCK
+    };
+    for (text, want) in [
+        ("2026年5月3日 08:30", Some("2026-05-03T08:30:00+08:00")),
+        ("2094-12-31", Some("2094-12-31")),
+        ("2095-01-01", None),
+        ("99年5月3日", Some("1999-05-03")),
+        ("26年5月3日", Some("2026-05-03")),
+        ("3小时前", None),
+        ("5月3日 08:30", None),
+    ] {
+        let found = find_dates(text, &clock);
+        let found = found.first().map(|f| f.stamp.iso(&clock));
+        assert_eq!(found.as_deref(), want, "{text}");
+    }
 }
 
 #[test]

@@ -49,3 +49,25 @@ fn a_body_that_a_script_shows_is_read_like_any_other() {
         assert_eq!(of_body(attribute), of_body(""), "{attribute}");
     }
 }
+
+#[test]
+fn the_posts_of_a_noscript_element_are_comments_of_the_document() {
+    let post = |at: usize| {
+        format!(
+            "<div class=post><a class=username href=/u/{at}>站长{at}</a> <time datetime=2026-05-0{at}T08:00:00Z>5月{at}日</time>\
+             <div class=post-body><p>第{at}口井今天恢复注水，压力比上个月高一些，大家看看要不要调整配注方案。</p></div></div>"
+        )
+    };
+    let posts: String = (1..=4).map(post).collect();
+    let html = format!(
+        "<title>配注方案</title><div id=app></div><noscript><h1>配注方案</h1>{posts}</noscript>"
+    );
+    let hints = Hints {
+        url: taojin_uri::CrawlUri::parse("https://forum.example/t/12").ok(),
+        ..Hints::default()
+    };
+    let found = extract(&Page::parse(html.as_bytes(), hints), &Context::default());
+    assert_eq!(found.method, "noscript");
+    assert_eq!(found.comments.len(), 3, "{found:?}");
+    assert_eq!(found.comments[0].author.as_deref(), Some("站长2"));
+}

@@ -5,6 +5,7 @@ mod dates;
 mod hidden;
 mod hostile;
 mod links;
+mod lists;
 mod marks;
 mod measure;
 mod repeatable;

@@ -50,7 +50,7 @@ fn samples() -> Vec<Sample> {
 
 fn document(sample: &Sample) -> Value {
     let context = Context {
-        now_ms: NOW_MS,
+        now_ms: Some(NOW_MS),
         ..Context::default()
     };
     let page = Page::parse(&sample.bytes, sample.hints.clone());

@@ -197,3 +197,39 @@ proptest! {
         prop_assert!(best == slow || (spared && best.is_none()), "{best:?} {slow:?}");
     }
 }
+
+#[test]
+fn a_copy_of_the_title_does_not_outvote_the_heading_that_it_contains() {
+    let title = "戒菸口香糖效果有限｜生活萬象｜油氣樂活｜油氣電子報";
+    let copied = |heading| {
+        chosen(
+            title,
+            None,
+            vec![
+                candidate(Origin::Heading, heading),
+                candidate(Origin::Meta, title),
+            ],
+        )
+    };
+    assert_eq!(
+        copied("戒菸口香糖效果有限").as_deref(),
+        Some("戒菸口香糖效果有限")
+    );
+    // A shorter part is that of a section.
+    assert_eq!(copied("生活萬象").as_deref(), Some(title));
+}
+
+#[test]
+fn a_heading_that_the_head_repeats_is_believed_though_the_title_is_the_name_of_the_site() {
+    let story = "储气库扩建工程今天提前三个月投产";
+    let found = chosen(
+        "油气电视台",
+        None,
+        vec![
+            candidate(Origin::H1, "油气电视台"),
+            candidate(Origin::Heading, story),
+            candidate(Origin::Meta, story),
+        ],
+    );
+    assert_eq!(found.as_deref(), Some(story));
+}

@@ -199,6 +199,29 @@ fn one_voice_is_a_report_and_many_are_comments() {
 
 /// A record that has no time stands among others that have: its leaf paths tell that it is one of them.
 #[test]
+fn at_the_address_of_a_forum_several_voices_are_posts_without_any_name() {
+    let item = |who: &str, day: u32| {
+        format!(
+            "<tr><td><b>{who}</b><td>2026-05-{day} 09:16<tr><td colspan=2><div>第{day}口井今天恢复注水，压力高一些。</div>"
+        )
+    };
+    let rows: String = (0..6)
+        .map(|i| item(["甲方", "乙方", "丙方"][i % 3], 10 + i as u32))
+        .collect();
+    let posts = |url: &str| {
+        let hints = Hints {
+            url: taojin_uri::CrawlUri::parse(url).ok(),
+            ..Hints::default()
+        };
+        let page = Page::parse(format!("<table>{rows}</table>").as_bytes(), hints);
+        let found = find(&page, &[]);
+        found.comments.len() + usize::from(found.opening.is_some())
+    };
+    assert_eq!(posts("https://www.oil.example/viewthread-84-87.html"), 6);
+    assert_eq!(posts("https://www.oil.example/news/87.html"), 0);
+}
+
+#[test]
 fn a_record_without_time_is_joined_by_its_shape() {
     let item = |who: &str, time: &str, text: &str| {
         format!(

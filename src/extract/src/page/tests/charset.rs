@@ -88,6 +88,17 @@ fn without_a_declaration_the_bytes_decide() {
 }
 
 #[test]
+fn a_page_is_not_taken_for_western_because_the_bytes_held_back_end_inside_a_character() {
+    let text = CHINESE.repeat(200);
+    for shift in ["", "a"] {
+        let text = format!("油{shift}{text}");
+        let bytes = encoded(GBK, &document("", &text));
+        let page = Page::parse(&bytes, Hints::default());
+        assert_eq!(page.charset, "gb18030", "{shift}");
+    }
+}
+
+#[test]
 fn ascii_only_beginnings_leave_the_question_open() {
     for (encoding, declared, name) in [
         (GBK, "utf-8", "gb18030"),

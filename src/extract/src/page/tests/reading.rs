@@ -22,6 +22,17 @@ fn text_for_reading_has_a_line_for_each_block() {
 }
 
 #[test]
+fn a_written_out_end_of_line_shows_as_a_blank() {
+    let page = page("<p>&#13;\n  14.12.2019 &#13;\n<span>21:42</span>&#13;\n<pre>a&#13;\nb</pre>");
+    let texts: Vec<&str> = page
+        .shown_texts(all(&page))
+        .map(|id| page.text(id).trim())
+        .filter(|text| !text.is_empty())
+        .collect();
+    assert_eq!(texts, ["14.12.2019", "21:42", "a\nb"]);
+}
+
+#[test]
 fn hidden_is_what_says_so_itself() {
     let page = page(
         "<body style='visibility:hidden'><p aria-hidden=true>a<p hidden>b<div hidden id=S:0>c</div>",

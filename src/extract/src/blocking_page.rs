@@ -1,0 +1,114 @@
+//! Pages that let nobody past: they ask the reader to sign in, or to prove that a person reads. In: a document, or an address
+//! that a site leads to. Out: whether it is one. They are rare among the pages of a site; where they are not, the site has shut
+//! itself to the crawler, whatever the status of its answers is.
+
+use std::sync::LazyLock;
+
+use crate::cues;
+use crate::document::{Document, Kind};
+use crate::literals::Literals;
+use taojin_uri::CrawlUri;
+
+/// A text of more characters tells something else.
+const MAX_CHARS: usize = 600;
+/// A title of more characters speaks of signing in and does not ask for it.
+const MAX_TITLE_CHARS: usize = 24;
+/// Parts of addresses to which sites lead readers that they do not know.
+const PARTS: [&str; 12] = [
+    "login",
+    "logon",
+    "signin",
+    "sign-in",
+    "log-in",
+    "passport",
+    "sso",
+    "cas",
+    "captcha",
+    "verify",
+    "challenge",
+    "antispam",
+];
+
+const SAYS: u32 = 1;
+const LOGIN: u32 = 2;
+
+static WORDS: LazyLock<Literals> = LazyLock::new(|| {
+    let of = |section, bits| {
+        let words = cues::words_in_cases(section);
+        words.into_iter().map(move |word| (word, bits))
+    };
+    Literals::of(of("blocking.says", SAYS).chain(of("blocking.login", LOGIN)))
+});
+
+impl Document {
+    /// Whether the page asks to sign in, or to prove that a person reads, and says nothing else.
+    pub fn is_blocking_page(&self) -> bool {
+        if matches!(self.kind, Kind::Article | Kind::Hub) || is_longer(&self.text, MAX_CHARS) {
+            return false;
+        }
+        let title = self.title.as_deref().unwrap_or_default();
+        let of_title = WORDS.seen(title.as_bytes());
+        of_title & SAYS != 0
+            || (of_title & LOGIN != 0 && !is_longer(title, MAX_TITLE_CHARS))
+            || WORDS.seen(self.text.as_bytes()) & SAYS != 0
+    }
+}
+
+/// Whether an address is that of a page to sign in or to prove oneself at, by a part of its path or of its host.
+pub fn is_blocking_address(uri: &CrawlUri) -> bool {
+    let path = uri.path().split(['/', '.', '_']);
+    let mut parts = path.chain(uri.host().split('.'));
+    parts.any(|part| PARTS.iter().any(|known| part.eq_ignore_ascii_case(known)))
+}
+
+fn is_longer(text: &str, most: usize) -> bool {
+    text.chars().nth(most).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::page::{Hints, Page};
+    use crate::{Context, Document, extract, is_blocking_address};
+    use taojin_uri::CrawlUri;
+
+    fn document(html: &str) -> Document {
+        extract(
+            &Page::parse(html.as_bytes(), Hints::default()),
+            &Context::default(),
+        )
+    }
+
+    #[test]
+    fn pages_that_let_nobody_past_are_told_from_those_that_speak_of_it() {
+        for html in [
+            "<title>用户登录 - 西部油气网</title><h1>用户登录</h1><form><input name=u><input type=password></form>",
+            "<title>安全验证</title><p>您的访问过于频繁，请输入验证码后继续访问。</p>",
+            "<title>Just a moment...</title><h1>news.example</h1><p>Checking your browser before you go on.</p>",
+            "<title>Access Denied</title><h1>Access Denied</h1><p>You don't have permission.</p>",
+        ] {
+            assert!(document(html).is_blocking_page(), "{html}");
+        }
+        let text = "记者了解到，该局上线人机验证，访问过于频繁的用户需要输入验证码，项目负责人表示系统运行平稳。".repeat(20);
+        for html in [
+            "<title>储气库投产</title><h1>储气库投产</h1><p>记者从现场了解到，改造工程日前通过验收。</p>".to_owned(),
+            format!("<title>平台上线安全验证</title><h1>平台上线安全验证</h1><p>2026-05-03</p><p>{text}</p>"),
+            "<title>页面不存在</title><h1>404</h1>".to_owned(),
+        ] {
+            assert!(!document(&html).is_blocking_page(), "{html}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_sign_in_are_known_by_their_parts() {
+        for (address, is_blocking_page) in [
+            ("https://news.example/login?next=/a", true),
+            ("https://passport.news.example/", true),
+            ("https://news.example/user/login.aspx", true),
+            ("https://news.example/2026/catalogin-5.html", false),
+            ("https://news.example/verified/1.html", false),
+        ] {
+            let uri = CrawlUri::parse(address).unwrap();
+            assert_eq!(is_blocking_address(&uri), is_blocking_page, "{address}");
+        }
+    }
+}
