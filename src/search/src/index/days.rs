@@ -1,9 +1,9 @@
-//! Counts by date of publication. In: matching documents. Out: how many each day, month or year has, whichever
-//! makes a chart that can be read. Never loads a document.
+//! Counts by date of publication. In: matching documents. Out: how many each day, week, month or year has, whichever
+//! makes a chart that can be read or was asked for. Never loads a document.
 
 use std::collections::BTreeMap;
 
-use chrono::{Datelike, Days, Months, NaiveDate};
+use chrono::{Datelike, Days, Months, NaiveDate, Weekday};
 use serde::Serialize;
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::Column;
@@ -16,7 +16,7 @@ const MINUTE_MS: i64 = 60_000;
 /// Days from 0001-01-01 to 1970-01-01.
 const EPOCH_DAYS: i32 = 719_163;
 /// Up to this many days are counted one by one: a bar each on a phone.
-const MAX_DAYS: i32 = 62;
+const MAX_DAYS: i64 = 62;
 /// Up to this many months, else years.
 const MAX_MONTHS: i32 = 60;
 /// Most years shown, the latest: what is older is a wrong date on some page.
@@ -29,13 +29,15 @@ pub enum DateUnit {
     /// A day.
     #[default]
     Day,
+    /// A week from Monday on; only where it was asked for.
+    Week,
     /// A month.
     Month,
     /// A year.
     Year,
 }
 
-/// Documents of one day, month or year.
+/// Documents of one day, week, month or year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct DateCount {
     /// First day of it.
@@ -54,35 +56,27 @@ pub struct Dates {
 }
 
 impl Dates {
-    /// Counts by day of the common era, put together so that not too many are left.
-    pub(super) fn of(days: &BTreeMap<i32, u64>) -> Self {
-        let (Some((&first, _)), Some((&last, _))) = (days.first_key_value(), days.last_key_value())
-        else {
-            return Self::default();
-        };
-        let date = NaiveDate::from_num_days_from_ce_opt;
-        let (Some(from), Some(until)) = (date(first), date(last)) else {
-            return Self::default();
-        };
-        let months = (until.year() - from.year()) * 12 + until.month0().cast_signed()
-            - from.month0().cast_signed();
-        let unit = match () {
-            () if last - first < MAX_DAYS => DateUnit::Day,
-            () if months < MAX_MONTHS => DateUnit::Month,
-            () => DateUnit::Year,
-        };
-        let earliest = NaiveDate::from_ymd_opt(until.year() - MAX_YEARS + 1, 1, 1);
-        let mut bars: BTreeMap<NaiveDate, u64> = BTreeMap::new();
-        let mut at = earliest.map_or(from, |earliest| earliest.max(from));
-        while let Some(start) = unit.start(at).filter(|start| *start <= until) {
-            bars.insert(start, 0);
-            let Some(next) = unit.after(start) else { break };
-            at = next;
+    /// Counts by day, put together so that not too many are left.
+    pub(super) fn of(days: &BTreeMap<NaiveDate, u64>) -> Self {
+        match (days.first_key_value(), days.last_key_value()) {
+            (Some((&from, _)), Some((&until, _))) => {
+                Self::over(days, DateUnit::fitting(from, until), from, until)
+            }
+            _ => Self::default(),
         }
+    }
+
+    /// Counts of every unit from that of the first day to that of the last; of years the latest sixty.
+    pub fn over(
+        days: &BTreeMap<NaiveDate, u64>,
+        unit: DateUnit,
+        from: NaiveDate,
+        until: NaiveDate,
+    ) -> Self {
+        let starts = unit.starts(from, until);
+        let mut bars: BTreeMap<NaiveDate, u64> = starts.map(|start| (start, 0)).collect();
         for (&day, &documents) in days {
-            let bar = date(day)
-                .and_then(|day| unit.start(day))
-                .and_then(|start| bars.get_mut(&start));
+            let bar = unit.start(day).and_then(|start| bars.get_mut(&start));
             if let Some(bar) = bar {
                 *bar += documents;
             }
@@ -96,9 +90,32 @@ impl Dates {
 }
 
 impl DateUnit {
+    /// The unit that makes a chart of these days readable.
+    pub fn fitting(from: NaiveDate, until: NaiveDate) -> Self {
+        let months = (until.year() - from.year()) * 12 + until.month0().cast_signed()
+            - from.month0().cast_signed();
+        match () {
+            () if (until - from).num_days() < MAX_DAYS => Self::Day,
+            () if months < MAX_MONTHS => Self::Month,
+            () => Self::Year,
+        }
+    }
+
+    /// First days of the units from that of `from` to that of `until`; of years the latest sixty.
+    pub fn starts(self, from: NaiveDate, until: NaiveDate) -> impl Iterator<Item = NaiveDate> {
+        let earliest = match self {
+            Self::Year => NaiveDate::from_ymd_opt(until.year() - MAX_YEARS + 1, 1, 1),
+            _ => None,
+        };
+        let first = self.start(earliest.map_or(from, |earliest| earliest.max(from)));
+        std::iter::successors(first, move |start| self.after(*start))
+            .take_while(move |start| *start <= until)
+    }
+
     fn start(self, day: NaiveDate) -> Option<NaiveDate> {
         match self {
             Self::Day => Some(day),
+            Self::Week => Some(day.week(Weekday::Mon).first_day()),
             Self::Month => day.with_day(1),
             Self::Year => NaiveDate::from_ymd_opt(day.year(), 1, 1),
         }
@@ -107,13 +124,14 @@ impl DateUnit {
     fn after(self, start: NaiveDate) -> Option<NaiveDate> {
         match self {
             Self::Day => start.checked_add_days(Days::new(1)),
+            Self::Week => start.checked_add_days(Days::new(7)),
             Self::Month => start.checked_add_months(Months::new(1)),
             Self::Year => start.checked_add_months(Months::new(12)),
         }
     }
 }
 
-/// Counts matching documents by day of the common era.
+/// Counts matching documents by day.
 pub(super) struct DayCounts {
     /// Where a day begins.
     pub(super) utc_offset_minutes: i32,
@@ -123,11 +141,12 @@ pub(super) struct DayCounts {
 pub(super) struct SegmentDays {
     column: Option<Column<i64>>,
     shift_ms: i64,
+    /// By day of the common era.
     days: BTreeMap<i32, u64>,
 }
 
 impl Collector for DayCounts {
-    type Fruit = BTreeMap<i32, u64>;
+    type Fruit = BTreeMap<NaiveDate, u64>;
     type Child = SegmentDays;
 
     fn for_segment(
@@ -146,7 +165,7 @@ impl Collector for DayCounts {
         false
     }
 
-    fn merge_fruits(&self, fruits: Vec<BTreeMap<i32, u64>>) -> tantivy::Result<Self::Fruit> {
+    fn merge_fruits(&self, fruits: Vec<BTreeMap<NaiveDate, u64>>) -> tantivy::Result<Self::Fruit> {
         let mut sum = BTreeMap::new();
         for (day, count) in fruits.into_iter().flatten() {
             *sum.entry(day).or_insert(0) += count;
@@ -156,7 +175,7 @@ impl Collector for DayCounts {
 }
 
 impl SegmentCollector for SegmentDays {
-    type Fruit = BTreeMap<i32, u64>;
+    type Fruit = BTreeMap<NaiveDate, u64>;
 
     fn collect(&mut self, doc: DocId, _: Score) {
         let published = self.column.as_ref().and_then(|column| column.first(doc));
@@ -169,6 +188,7 @@ impl SegmentCollector for SegmentDays {
     }
 
     fn harvest(self) -> Self::Fruit {
-        self.days
+        let dated = |(day, count)| Some((NaiveDate::from_num_days_from_ce_opt(day)?, count));
+        self.days.into_iter().filter_map(dated).collect()
     }
 }

@@ -7,10 +7,10 @@
 use std::path::Path;
 
 use tantivy::Index;
-use tantivy::directory::MmapDirectory;
 use tantivy::directory::error::OpenReadError;
 
 use super::IndexError;
+use super::folder::Folder;
 use super::schema::unreadable;
 
 /// Compares every file of the index in `dir` with its checksum, about a second for each gigabyte. `each` is called before
@@ -20,7 +20,7 @@ pub fn check_files(dir: &Path, mut each: impl FnMut()) -> Result<(), IndexError>
         return Ok(());
     }
     let failed = |e: &dyn std::fmt::Display| unreadable(dir, e);
-    let directory = MmapDirectory::open(dir).map_err(|e| failed(&e))?;
+    let directory = Folder::open(dir).map_err(|e| failed(&e))?;
     let index = Index::open(directory).map_err(|e| failed(&e))?;
     let meta = index.load_metas().map_err(|e| failed(&e))?;
     for file in meta.list_segment_files() {

@@ -9,6 +9,7 @@ mod date;
 mod days;
 mod entry;
 mod floor;
+mod folder;
 mod grouping;
 mod groups;
 mod integrity;
@@ -41,6 +42,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod titles;
+mod trends;
 mod writer;
 
 use std::path::PathBuf;
@@ -68,6 +70,7 @@ pub use source::{DocumentSource, MemoryDocuments, SourceError, StoredDocument};
 pub use stop::{MAX_SINGLE_CHARACTERS, Stop};
 pub use suggest::{Suggested, Suggestion};
 pub(crate) use synonyms::expanded;
+pub use trends::{Counted, Rising, Story};
 pub use writer::Writer;
 
 /// Why the index cannot be opened, written or searched.

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::collector::TopDocs;
-use tantivy::directory::MmapDirectory;
 use tantivy::query::{AllQuery, TermQuery};
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
 
 use super::clauses::place_of;
+use super::folder::Folder;
 use super::schema::{
     FINGERPRINT_FIELD, Fields, SEQ_FIELD, check_readable, refuse_newer, unreadable,
 };
@@ -58,7 +58,7 @@ impl Reader {
     ) -> Result<Self, IndexError> {
         let seen = stamp(dir)?;
         refuse_newer(dir)?;
-        let directory = MmapDirectory::open(dir).map_err(|e| unreadable(dir, e))?;
+        let directory = Folder::open(dir).map_err(|e| unreadable(dir, e))?;
         let mut index = Index::open(directory).map_err(|e| unreadable(dir, e))?;
         index.set_tokenizers(tokenizers());
         check_readable(dir, &index)?;

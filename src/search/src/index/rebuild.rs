@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
-use tantivy::directory::MmapDirectory;
 use tantivy::schema::Value;
 use tantivy::{Index, IndexReader, ReloadPolicy, TantivyDocument};
 
+use super::folder::Folder;
 use super::schema::{KEPT_FIELD, Noted, check_readable, unreadable};
 use super::{IndexError, StoredDocument};
 
@@ -141,7 +141,7 @@ pub fn clear_fresh(dir: &Path) -> Result<(), IndexError> {
 /// What the last commit of the index in `dir` says, whatever its format; none where there is no index that can be
 /// read. Opens nothing for searching, so that a status page can ask each time.
 pub fn noted(dir: &Path) -> Option<Noted> {
-    let index = Index::open(MmapDirectory::open(dir).ok()?).ok()?;
+    let index = Index::open(Folder::open(dir).ok()?).ok()?;
     let meta = index.load_metas().ok()?;
     match meta.payload {
         Some(text) => serde_json::from_str(&text).ok(),
@@ -157,13 +157,13 @@ pub fn committed_seq(dir: &Path) -> u64 {
 
 /// Whether the index in `dir` can be searched while another one is made.
 pub fn can_be_searched(dir: &Path) -> bool {
-    let index = MmapDirectory::open(dir).ok().map(Index::open);
+    let index = Folder::open(dir).ok().map(Index::open);
     matches!(index, Some(Ok(index)) if check_readable(dir, &index).is_ok())
 }
 
 /// Whether the index in `dir` keeps its documents itself, as those of older formats do.
 pub fn keeps_documents(dir: &Path) -> bool {
-    let index = MmapDirectory::open(dir).ok().map(Index::open);
+    let index = Folder::open(dir).ok().map(Index::open);
     matches!(index, Some(Ok(index)) if index.schema().get_field(KEPT_FIELD).is_ok())
 }
 
@@ -173,7 +173,7 @@ pub fn kept_documents<E: From<IndexError>>(
     mut each: impl FnMut(StoredDocument, u64) -> Result<(), E>,
 ) -> Result<(), E> {
     let broken = |e: &dyn std::fmt::Display| unreadable(dir, e);
-    let directory = MmapDirectory::open(dir).map_err(|e| broken(&e))?;
+    let directory = Folder::open(dir).map_err(|e| broken(&e))?;
     let index = Index::open(directory).map_err(|e| broken(&e))?;
     let field = index.schema().get_field(KEPT_FIELD);
     let field = field.map_err(|e| broken(&e))?;

@@ -43,20 +43,29 @@ impl Reader {
         query: &Query,
         documents: &[StoredDocument],
     ) -> Vec<String> {
+        let documents = documents.iter().take(RELATED_DOCUMENTS);
+        let beside = self.terms_beside(searcher, query, documents);
+        apart(beside.into_iter(), String::as_str, RELATED_TERMS)
+    }
+
+    /// Terms and words that documents have beside what was asked for, those that few others have first; at most
+    /// [`WEIGHED`].
+    pub(super) fn terms_beside<'d>(
+        &self,
+        searcher: &Searcher,
+        query: &Query,
+        documents: impl Iterator<Item = &'d StoredDocument>,
+    ) -> Vec<String> {
         let dictionary = self.analyzer().dictionary();
         let asked = asked(query);
+        let heads: Vec<(String, Normalized)> = documents.map(beginning).collect();
         // Of a list that was asked for without words, what its few documents are about.
         let least = match asked.is_empty() {
-            true => LEAST_DOCUMENTS.min(u32::try_from(documents.len()).unwrap_or(u32::MAX)),
+            true => LEAST_DOCUMENTS.min(u32::try_from(heads.len()).unwrap_or(u32::MAX)),
             false => LEAST_DOCUMENTS,
         };
         let repeats =
             |word: &str| !asked.is_empty() && (asked.contains(word) || word.contains(&asked));
-        let heads: Vec<(String, Normalized)> = documents
-            .iter()
-            .take(RELATED_DOCUMENTS)
-            .map(beginning)
-            .collect();
         let subjects = subjects(query, &asked, &dictionary);
         let mut seen = words_of(&heads, &subjects, &dictionary);
         seen.retain(|word, known| known.documents >= least && !repeats(word));
@@ -72,15 +81,8 @@ impl Reader {
         let weighed = common
             .into_iter()
             .map(|(prior, word)| (prior * self.rarity(searcher, word), word));
-        let mut chosen: Vec<&str> = Vec::new();
-        for (_, word) in best_first(weighed) {
-            // 页岩 says nothing beside 页岩气.
-            let new = |c: &&str| !c.contains(word) && !word.contains(c);
-            if chosen.len() < RELATED_TERMS && chosen.iter().all(new) {
-                chosen.push(word);
-            }
-        }
-        let written = chosen.into_iter().filter_map(|word| seen.get(word));
+        let weighed = best_first(weighed).into_iter();
+        let written = weighed.filter_map(|(_, word)| seen.get(word));
         written.map(|known| known.written.to_owned()).collect()
     }
 
@@ -164,6 +166,22 @@ fn subjects(query: &Query, asked: &str, dictionary: &Dictionary) -> Vec<String> 
     let synonyms = expanded(query, dictionary).into_iter().flat_map(|e| e.also);
     let synonyms = synonyms.map(|other| normalize(&other).into_owned());
     words.map(str::to_owned).chain(synonyms).collect()
+}
+
+/// The first terms of which none holds another: 页岩 says nothing beside 页岩气.
+pub(super) fn apart<T>(
+    ranked: impl Iterator<Item = T>,
+    term: impl Fn(&T) -> &str,
+    limit: usize,
+) -> Vec<T> {
+    let mut chosen: Vec<T> = Vec::new();
+    for next in ranked {
+        let new = |c: &T| !term(c).contains(term(&next)) && !term(&next).contains(term(c));
+        if chosen.len() < limit && chosen.iter().all(new) {
+            chosen.push(next);
+        }
+    }
+    chosen
 }
 
 /// In the order of their weights; of equal ones in that of the alphabet.

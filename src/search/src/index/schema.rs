@@ -238,9 +238,9 @@ fn other_format(dir: &Path, found: impl std::fmt::Display) -> IndexError {
 /// Why an index cannot be opened.
 pub(super) fn unreadable(dir: &Path, cause: impl std::fmt::Display) -> IndexError {
     let cause = cause.to_string();
-    // Readers lock the folder for a moment as well, so that files are not taken away under them.
     let cause = match cause.contains("PermissionDenied") {
-        true => "permission denied; run it as the user that the index belongs to (sudo)".to_owned(),
+        true => "permission denied; run it with sudo, or join the group that the index belongs to"
+            .to_owned(),
         false => cause,
     };
     IndexError::Unreadable {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use chrono::NaiveDate;
 use serde::Serialize;
 use tantivy::collector::{Count, TopDocs};
 use tantivy::query::Query as TantivyQuery;
@@ -96,8 +97,8 @@ pub(super) struct Ranked {
     pub(super) group: Option<u64>,
 }
 
-/// By site, and by day of the common era.
-pub(super) type Counts = (Vec<(String, u64)>, BTreeMap<i32, u64>);
+/// By site, and by day.
+pub(super) type Counts = (Vec<(String, u64)>, BTreeMap<NaiveDate, u64>);
 
 /// Part of all documents that fit, and how many those are.
 pub(super) struct Ranking {
@@ -284,7 +285,7 @@ impl Reader {
         })
     }
 
-    fn counters(&self) -> (SiteCounts, DayCounts) {
+    pub(super) fn counters(&self) -> (SiteCounts, DayCounts) {
         let utc_offset_minutes = self.config().utc_offset_minutes;
         (SiteCounts, DayCounts { utc_offset_minutes })
     }

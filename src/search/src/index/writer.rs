@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tantivy::directory::RamDirectory;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenWriteError};
-use tantivy::directory::{MmapDirectory, RamDirectory};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{
@@ -14,6 +14,7 @@ use tantivy::{
 };
 
 use super::entry::Entry;
+use super::folder::Folder;
 use super::grouping::Grouping;
 use super::left_out::{AllLeftOut, LeftOut, PutAside};
 use super::leftovers::remove_leftovers;
@@ -342,7 +343,7 @@ fn is_full(error: &TantivyError) -> bool {
 }
 
 fn open_or_create(dir: &Path, fields: &Fields) -> Result<Index, IndexError> {
-    let directory = MmapDirectory::open(dir).map_err(|e| unreadable(dir, e))?;
+    let directory = Folder::open(dir).map_err(|e| unreadable(dir, e))?;
     let directory = Synced(directory);
     let exists = Index::exists(&directory).map_err(|e| unreadable(dir, e))?;
     if exists {

@@ -110,7 +110,7 @@ fn a_disk_that_refuses_says_nothing_against_the_index() {
     for cause in [
         "An IO error occurred: 'No space left on device (os error 28)'",
         "Failed to open file: IoError { io_error: Os { code: 5, kind: Uncategorized }, filepath: \"meta.json\" }",
-        "permission denied; run it as the user that the index belongs to (sudo)",
+        "permission denied; run it with sudo, or join the group that the index belongs to",
     ] {
         assert!(unreadable(cause).is_transient(), "{cause}");
     }
