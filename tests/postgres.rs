@@ -102,6 +102,18 @@ impl Server {
         self.process = spawn(&self.bin, self.dir.path());
     }
 
+    /// Starts it again with these settings beside the usual ones.
+    #[allow(dead_code, reason = "not every test that has this file needs it")]
+    pub(super) fn restart_with(&mut self, settings: &[String]) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let mut command = postgres(&self.bin, self.dir.path());
+        for setting in settings {
+            command.args(["-c", setting]);
+        }
+        self.process = command.spawn().expect("postgres starts");
+    }
+
     fn wait(&self) {
         let end = Instant::now() + START;
         let ready = || {
@@ -139,15 +151,17 @@ fn run(bin: &Path, program: &str, dir: &Path) -> Command {
 }
 
 fn spawn(bin: &Path, dir: &Path) -> Child {
+    postgres(bin, dir).spawn().expect("postgres starts")
+}
+
+fn postgres(bin: &Path, dir: &Path) -> Command {
     let mut command = run(bin, "postgres", dir);
     command.args(["-D", "data"]).arg("-k").arg(dir);
     for setting in SETTINGS {
         command.args(["-c", setting]);
     }
+    command.stderr(Stdio::null());
     command
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("postgres starts")
 }
 
 /// Folder of the programs of the newest PostgreSQL.

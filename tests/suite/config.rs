@@ -59,30 +59,50 @@ fn is_assignment(line: &str) -> bool {
     })
 }
 
+/// The settings that people change, and every setting there is.
+const SHIPPED: [&str; 2] = ["config/taojin.toml", "config/reference.toml"];
+
 #[test]
 fn the_shipped_configuration_is_the_defaults() {
-    let path = Path::new(crate::ROOT).join("config/taojin.toml");
-    let text = fs::read_to_string(path).expect("config/taojin.toml");
-    let shipped: Config = toml::from_str(&text).expect("config/taojin.toml parses");
-    assert_eq!(
-        shipped,
-        Config::default(),
-        "a value of config/taojin.toml is not the default"
-    );
+    for file in SHIPPED {
+        let path = Path::new(crate::ROOT).join(file);
+        let shipped = config::load(Some(&path), None).expect(file).config;
+        let defaults = Config {
+            sites_dir: shipped.sites_dir.clone(),
+            ..Config::default()
+        };
+        assert!(shipped.sites_dir.ends_with("config/sites.d"), "{file}");
+        assert_eq!(shipped, defaults, "a value of {file} is not the default");
+    }
 }
 
 #[test]
-fn the_shipped_configuration_shows_every_key() {
-    let path = Path::new(crate::ROOT).join("config/taojin.toml");
-    let shown = keys_of_file(&fs::read_to_string(path).expect("config/taojin.toml"));
+fn the_reference_shows_every_key_and_the_short_form_ten() {
+    let shown = |file| {
+        let path = Path::new(crate::ROOT).join(file);
+        keys_of_file(&fs::read_to_string(path).expect(file))
+    };
+    let [short, reference] = SHIPPED.map(shown);
     let mut known = BTreeSet::new();
     keys(
         "",
         &toml::Value::try_from(Config::default()).expect("defaults serialize"),
         &mut known,
     );
-    let missing: Vec<_> = known.difference(&shown).collect();
-    assert!(missing.is_empty(), "not in config/taojin.toml: {missing:?}");
+    let missing: Vec<_> = known.difference(&reference).collect();
+    assert!(
+        missing.is_empty(),
+        "not in config/reference.toml: {missing:?}"
+    );
+    let only_there: Vec<_> = short.difference(&reference).collect();
+    assert!(
+        only_there.is_empty(),
+        "only in config/taojin.toml: {only_there:?}"
+    );
+    let settings = short
+        .iter()
+        .filter(|key| key.contains('.') || *key == "data_dir");
+    assert_eq!(settings.count(), 10);
 }
 
 fn error_of(text: &str) -> String {
@@ -152,8 +172,8 @@ const MISTAKES: &[(&str, &str)] = &[
         "frontier.queue_hash = \"md5\": write one of \"xxh3\"",
     ),
     (
-        "[frontier]\nshards = 4\nshard = 4\n",
-        "line 3: frontier.shard = 4: shards are counted from 0; use a number below frontier.shards = 4",
+        "[frontier]\nmin_delay_ms = 40000\nmax_delay_ms = 30000\n",
+        "frontier.min_delay_ms = 40000: is more than frontier.max_delay_ms = 30000; make one of them fit the other",
     ),
     (
         "[frontier]\nseen_error = 1.0\n",
@@ -222,7 +242,7 @@ fn a_mistake_is_named_with_its_line_and_mend() {
 fn all_mistakes_are_named_not_only_the_first() {
     let dir = tempfile::tempdir().expect("temporary directory");
     let path = dir.path().join("taojin.toml");
-    let text = "[crawl]\nmax_connections = \"many\"\nmax_outbox = -1\n[frontier]\njiter = 2\njitter = 2.0\nshard = 7\n\
+    let text = "[crawl]\nmax_connections = \"many\"\nmax_outbox = -1\n[frontier]\njiter = 2\njitter = 2.0\nqueue_hash = \"md5\"\n\
                 [[follow]]\nnme = \"x\"\nname = \"x\"\nquery = \"油\"\n";
     fs::write(&path, text).expect("file written");
     fs::create_dir(dir.path().join("sites.d")).expect("sites.d");
@@ -242,7 +262,7 @@ fn all_mistakes_are_named_not_only_the_first() {
         "taojin.toml line 3: crawl.max_outbox = -1: write a whole number: use 1 or more, for example 4096",
         "taojin.toml line 5: unknown key `jiter`; did you mean `jitter`?",
         "taojin.toml line 6: frontier.jitter = 2: use a number from 0 to 1, for example 0.1",
-        "taojin.toml line 7: frontier.shard = 7",
+        "taojin.toml line 7: frontier.queue_hash = \"md5\"",
         "taojin.toml line 9: unknown key `nme`; did you mean `name`?",
         "a.toml line 2: schedule = \"often\": has 1 fields",
         "a.toml line 3: parallel_queues = 99: use a number from 1 to 64",

@@ -86,7 +86,7 @@ pub(crate) struct Folder {
 impl Folder {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().expect("temporary directory");
-        let shipped = Path::new(crate::ROOT).join("config/taojin.toml");
+        let shipped = Path::new(crate::ROOT).join("config/reference.toml");
         let mut text = fs::read_to_string(shipped).expect("the shipped configuration");
         let data = format!("data_dir = {:?}", dir.path().join("data"));
         for (as_shipped, here) in [
@@ -96,7 +96,7 @@ impl Folder {
                 "allow_addresses = [\"127.0.0.0/8\"]",
             ),
             // The disk of who tests is not what is tested.
-            ("min_free_bytes = 2147483648", "min_free_bytes = 0"),
+            ("min_free_bytes = \"2 GiB\"", "min_free_bytes = 0"),
             ("min_free_percent = 5", "min_free_percent = 0"),
         ] {
             assert_eq!(text.matches(as_shipped).count(), 1, "{as_shipped}");

@@ -112,6 +112,38 @@ fn a_site_that_gives_nothing_is_a_failure_that_says_why() {
     assert_eq!(again.status.code(), Some(1), "{again:?}");
 }
 
+/// They are answered 200 and have a text, and yet nothing of the site came.
+#[test]
+fn a_site_that_asks_to_sign_in_is_no_success() {
+    let folder = Folder::new();
+    let login = "<title>用户登录</title><h1>用户登录</h1><form><input name=user><input type=password></form>";
+    let front = news(6);
+    let asking = serve(move |path| match path {
+        "/robots.txt" => Reply::status(404),
+        "/" => front(path),
+        "/1.html" | "/2.html" => Reply::status(302).header("Location: /user/login?back=1"),
+        _ => Reply::page(login),
+    });
+    folder.site("asking", asking, "");
+    folder.site("open", serve(news(3)), "");
+    let crawled = folder.run(&["crawl"]);
+    let told = String::from_utf8_lossy(&crawled.stdout).into_owned();
+    let sentence = "asked to sign in or to prove that a person reads";
+    let (json, _, _) = folder.json(&["status", "--json"]);
+    for (name, level, turned_away, is_said) in
+        [("asking", "partial", 7, true), ("open", "ok", 0, false)]
+    {
+        let site = of(&json, name);
+        assert_eq!(site["verdict"]["level"], level, "{site}");
+        assert_eq!(site["cycle"]["turned_away"], turned_away, "{site}");
+        let line = told
+            .lines()
+            .find(|line| line.starts_with(&format!("site {name}: ")));
+        let line = line.unwrap_or_else(|| panic!("no line of {name}: {told}"));
+        assert_eq!(line.contains(sentence), is_said, "{line}");
+    }
+}
+
 #[test]
 fn an_error_is_forgotten_when_the_last_cycle_had_none() {
     let web = SmallWeb::new("[revisit]\nretry_ms = 400\n");

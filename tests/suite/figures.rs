@@ -2,61 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 use taojin_demo::World;
 
-use crate::world::{Home, NOW_MS, Web};
-
-/// A server over data that nobody crawls; killed at the end.
-struct Serving {
-    child: Child,
-    address: String,
-}
-
-impl Serving {
-    fn start(home: &Home) -> Self {
-        let mut child = home
-            .taojin(&["serve", "--listen", "127.0.0.1:0"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("taojin starts");
-        let lines = BufReader::new(child.stderr.take().expect("its messages")).lines();
-        let address = lines
-            .map_while(Result::ok)
-            .find_map(|line| {
-                let rest = line.split("http://").nth(1)?;
-                rest.split('/').next().map(str::to_owned)
-            })
-            .expect("an address");
-        Self { child, address }
-    }
-
-    fn get(&self, target: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).expect("the server listens");
-        write!(
-            stream,
-            "GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-        )
-        .expect("sent");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer");
-        answer
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        // An error means that it has ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use crate::world::{Home, NOW_MS, Serving, Web};
 
 fn json_lines(mut command: Command) -> Vec<Value> {
     let output = command.output().expect("taojin runs");

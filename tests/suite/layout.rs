@@ -36,8 +36,14 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("tantivy::", &["search/index/", "search/analyze/tokenizer"]),
     ("rusqlite::", &["crawl/store/"]),
     ("parquet::", &["taojin/export/"]),
-    ("async fn", &["crawl/fetch/", "taojin/", "demo/"]),
-    ("tokio::spawn", &["taojin/daemon/", "taojin/cli/", "demo/"]),
+    (
+        "async fn",
+        &["crawl/store/sql/", "crawl/fetch/", "taojin/", "demo/"],
+    ),
+    (
+        "tokio::spawn",
+        &["crawl/store/sql/", "taojin/daemon/", "taojin/cli/", "demo/"],
+    ),
     ("thread::spawn", &["taojin/daemon/"]),
     ("thread::Builder", &["taojin/daemon/"]),
     ("SystemTime::now", &["taojin/", "demo/"]),

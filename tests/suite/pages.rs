@@ -76,7 +76,7 @@ impl Case {
 
     fn document(&self, page: &Page) -> Document {
         let context = Context {
-            now_ms: NOW_MS,
+            now_ms: Some(NOW_MS),
             robots_header: self.robots_header.as_deref(),
             ..Context::default()
         };

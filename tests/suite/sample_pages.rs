@@ -54,7 +54,7 @@ fn document(world: &World, article: &Article) -> Document {
         ..Hints::default()
     };
     let context = Context {
-        now_ms: NOW_MS,
+        now_ms: Some(NOW_MS),
         ..Context::default()
     };
     extract(&Page::parse(&bytes, hints), &context)

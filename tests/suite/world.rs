@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use taojin::documents::open_folder;
@@ -127,5 +129,55 @@ impl Home {
             })
             .expect("the index can be read");
         found
+    }
+}
+
+/// A server over data that nobody crawls; killed at the end.
+pub(crate) struct Serving {
+    child: Child,
+    address: String,
+}
+
+impl Serving {
+    pub(crate) fn start(home: &Home) -> Self {
+        Self::of(home.taojin(&["serve", "--listen", "127.0.0.1:0"]))
+    }
+
+    /// What a command serves that says where.
+    pub(crate) fn of(mut command: Command) -> Self {
+        let mut child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("taojin starts");
+        let lines = BufReader::new(child.stderr.take().expect("its messages")).lines();
+        let address = lines
+            .map_while(Result::ok)
+            .find_map(|line| {
+                let rest = line.split("http://").nth(1)?;
+                rest.split('/').next().map(str::to_owned)
+            })
+            .expect("an address");
+        Self { child, address }
+    }
+
+    pub(crate) fn get(&self, target: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).expect("the server listens");
+        write!(
+            stream,
+            "GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        )
+        .expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // An error means that it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

@@ -76,7 +76,7 @@ fn mistakes_in_files_are_one_line_and_exit_2() {
 #[test]
 fn check_names_every_mistake_and_run_and_crawl_refuse_them_too() {
     let place = Place::new(
-        "[frontier]\nshard = 3\n[fetch]\nuser_agent = \"\"\n",
+        "[frontier]\njitter = 3\n[fetch]\nuser_agent = \"\"\n",
         &[
             (
                 "x.toml",
@@ -89,7 +89,7 @@ fn check_names_every_mistake_and_run_and_crawl_refuse_them_too() {
         ],
     );
     let wanted = [
-        "shard = 3",
+        "jitter = 3",
         "user_agent = \"\"",
         "\"~(\"",
         "b.example is not one of",
@@ -109,7 +109,7 @@ fn check_names_every_mistake_and_run_and_crawl_refuse_them_too() {
     for command in ["run", "crawl", "serve"] {
         let line = place.refused(&[command]);
         assert!(
-            line.contains("shard = 3") && line.contains("and 3 more"),
+            line.contains("jitter = 3") && line.contains("and 3 more"),
             "{line}"
         );
     }

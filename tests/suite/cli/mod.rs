@@ -1,7 +1,9 @@
 //! The commands as a person and as programs meet them: the program with a configuration of its own.
 
+mod group;
 mod mistakes;
 mod outputs;
+mod setup;
 
 use std::fs;
 use std::io::Write;

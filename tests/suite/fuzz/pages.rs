@@ -70,7 +70,7 @@ fn read(bytes: &[u8], label: &str) -> Page {
     let page = Page::parse(bytes, hints(label));
     assert_sound(&page);
     let context = Context {
-        now_ms: NOW_MS,
+        now_ms: Some(NOW_MS),
         ..Context::default()
     };
     let document = extract(&page, &context);
@@ -140,7 +140,7 @@ fn extract_soup() {
         let html = spell(input, MARKUP);
         let page = read(&html, "utf-8");
         let context = Context {
-            now_ms: NOW_MS,
+            now_ms: Some(NOW_MS),
             ..Context::default()
         };
         let (explained, _) = explain(&page, &context, &Settings::default());

@@ -27,7 +27,7 @@ fn page(bytes: &[u8]) -> Page {
 
 fn document(page: &Page) -> Document {
     let context = Context {
-        now_ms: NOW_MS,
+        now_ms: Some(NOW_MS),
         ..Context::default()
     };
     extract(page, &context)

@@ -2,7 +2,6 @@
 //! time. Out: a lease ahead of the queue, or when there may be one. The rest of a host and of an address is kept.
 
 use super::lease::{FetchReport, Lease};
-use std::collections::hash_map::Entry;
 
 use super::Frontier;
 use super::leasing::Wait;
@@ -22,6 +21,8 @@ pub enum Asked {
     Later(i64),
     /// It is being fetched.
     UnderWay,
+    /// Another node crawls its host.
+    Elsewhere,
     /// It may not be fetched: gone from the store, taken down, or its site is paused or not crawled.
     Never,
 }
@@ -41,12 +42,17 @@ impl Frontier {
         if !crawled || self.is_taken_down(&record.uri) {
             return Ok(Asked::Never);
         }
+        self.note_takeover(now_ms);
         let host = record.host;
-        if let Entry::Vacant(place) = self.queues.entry(host) {
+        if !self.parts.has_row(host) {
+            return Ok(Asked::Elsewhere);
+        }
+        if !self.queues.contains_key(&host) {
             let Some(known) = store.host_by_id(host)? else {
                 return Ok(Asked::Never);
             };
-            place.insert(Queue::new(known));
+            let known = self.rested(known);
+            self.queues.insert(host, Queue::new(known));
             self.enqueue(host, now_ms);
         }
         if self.leases.contains_key(&id) {

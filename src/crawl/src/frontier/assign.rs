@@ -1,14 +1,11 @@
-//! Which queue a URL belongs to, which shard has the queue, and which URL of a host goes first.
+//! Which queue a URL belongs to, and which URL of a host goes first.
 //!
 //! Queue key = authority, plus `+k` where a site asks for parallel queues: k by the first path segment, as
 //! `URIAuthorityBasedQueueAssignmentPolicy` of Heritrix 3 has it, so that the sections of a host take turns. Politeness
-//! is counted per host and per address outside the queues, so that more queues never mean more load on a host; and a
-//! host is never divided over shards, which could not know of each other's load.
+//! is counted per host and per address outside the queues, so that more queues never mean more load on a host.
 
 use crate::store::{RANKS, UrlClass, UrlState};
 use taojin_uri::{CrawlUri, QueueHash};
-
-use super::config::Config;
 
 /// Links of equal depth share a rank up to this depth.
 const DEEPEST: u8 = 8;
@@ -20,26 +17,21 @@ pub(super) const RECHECK_RANK: u8 = DEEPEST + 4;
 pub(super) const SUSPECT_RANK: u8 = RANKS - 1;
 
 /// Name of the work queue of a URL; `parallel` (at least 1) is the number of queues of its host.
-pub fn queue_key(uri: &CrawlUri, parallel: u32) -> String {
+pub fn queue_key(uri: &CrawlUri, parallel: u32, hash: QueueHash) -> String {
     let authority = uri.authority();
-    match lane(uri, parallel) {
+    match lane(uri, parallel, hash) {
         0 => authority.to_owned(),
         k => format!("{authority}+{k}"),
     }
 }
 
 /// Which of the `parallel` queues of its host a URL is in: by its section, the first segment of its path.
-pub(super) fn lane(uri: &CrawlUri, parallel: u32) -> u32 {
+pub(super) fn lane(uri: &CrawlUri, parallel: u32, hash: QueueHash) -> u32 {
     let section = uri.path().split('/').nth(1);
     match section {
         None | Some("") => 0,
-        Some(section) => QueueHash::Xxh3.shard(section, parallel),
+        Some(section) => hash.shard(section, parallel),
     }
-}
-
-/// Number of the shard that has the hosts of this authority.
-pub fn shard(config: &Config, authority: &str) -> u32 {
-    config.queue_hash.shard(authority, config.shards)
 }
 
 /// Place of a new URL among the due URLs of its host: links on hubs, then the rest, each by depth. The next page of a list

@@ -11,6 +11,8 @@ use super::assign::{self, rank};
 use super::queue::Queue;
 use super::scope::Refusal;
 use super::site::{BLIND_SPENT, CYCLE_PAGES, Site};
+use taojin_uri::CrawlUri;
+
 use crate::store::{Batch, Committed, DueUrl, HELD_MS, NewUrl, Store, StoreError, UrlClass, UrlId};
 
 /// A host whose rest is longer than this gives up its place in memory when others wait for one.
@@ -71,10 +73,7 @@ impl Frontier {
             pages: batch.pages.len(),
             ..CommitReport::default()
         };
-        if store.newest_url() > self.seen.upto() {
-            // Rows that did not come through here, such as those of archived pages.
-            self.seen.catch_up(store)?;
-        }
+        self.seen.note_others(store, &self.parts)?;
         self.sift(store, batch, &mut report, now_ms)?;
         for page in &mut batch.pages {
             page.visit.rank = assign::revisit_rank(page.visit.class, page.visit.state);
@@ -82,7 +81,10 @@ impl Frontier {
         self.add_hosts(batch, now_ms);
         let done = store.commit(batch, now_ms)?;
         self.update_memory(batch, &done, now_ms);
-        self.seen.advance(store.newest_url());
+        self.seen.advance(store, &self.parts);
+        for url in &batch.foreign {
+            self.seen.confirm(url.uri.fingerprint());
+        }
         self.seen.save(store.dir(), false);
         if self.alike.news {
             self.alike.save(store.dir());
@@ -106,7 +108,7 @@ impl Frontier {
     /// Whether a host gives up its place in memory once these pages are committed.
     fn is_leaving(&self, queue: &Queue, committed: &HashSet<UrlId>, now_ms: i64) -> bool {
         let long = queue.host.not_before_ms > now_ms + LONG_REST_MS || queue.leased > LONG_TURN;
-        let done = !queue.has_due() || queue.limited || (self.crowded && long);
+        let done = !queue.has_due() || queue.limited || queue.leaving || (self.crowded && long);
         done && queue.will_rest(committed)
     }
 
@@ -118,6 +120,7 @@ impl Frontier {
         report: &mut CommitReport,
         now_ms: i64,
     ) -> Result<(), StoreError> {
+        let found_on: Vec<UrlId> = batch.pages.iter().map(|page| page.id).collect();
         let pages = batch.pages.iter_mut();
         let lists = pages
             .map(|page| (page.visit.class.is_hub(), &mut page.outlinks))
@@ -126,6 +129,7 @@ impl Frontier {
         self.drop_refused_and_seen(&mut lists, report, now_ms);
         let known = self.look_up(store, &lists)?;
         let mut room = self.room();
+        let mut foreign = Vec::new();
         let last = lists.len() - 1;
         for (i, (_, links)) in lists.into_iter().enumerate() {
             links.retain_mut(|link| {
@@ -138,6 +142,12 @@ impl Frontier {
                 let fits = room.take(link);
                 if !fits {
                     self.leave_out(link, report);
+                } else if !self.parts.has_uri(&link.uri) {
+                    foreign.push(NewUrl {
+                        via: found_on.get(i).copied().or(link.via),
+                        ..link.clone()
+                    });
+                    return false;
                 }
                 fits
             });
@@ -145,6 +155,7 @@ impl Frontier {
                 report.new_by_page.push(links.len());
             }
         }
+        batch.foreign.append(&mut foreign);
         Ok(())
     }
 
@@ -177,7 +188,7 @@ impl Frontier {
             links.retain_mut(|link| {
                 let hash = link.uri.fingerprint();
                 // A full site's new addresses are not to fill the filter either.
-                let allowed = match room.is_full(link) && !self.seen.contains(hash) {
+                let allowed = match room.is_full(link) && !self.may_be_known(&link.uri) {
                     true => self.allow(link, now_ms).and(Err(Refusal::SiteFull)),
                     false => self.allow(link, now_ms),
                 };
@@ -192,7 +203,8 @@ impl Frontier {
                     report.seen += 1;
                     return false;
                 }
-                link.is_new = self.seen.insert(hash);
+                // The filter knows the addresses of this node's partitions only.
+                link.is_new = self.parts.has_uri(&link.uri) && self.seen.take(&link.uri);
                 self.seen.new += u64::from(link.is_new);
                 true
             });
@@ -226,11 +238,18 @@ impl Frontier {
             if is_known {
                 self.seen.confirm(hash);
                 known.insert(hash);
-            } else {
+            } else if self.parts.has_uri(uri) {
                 self.seen.false_positives += 1;
             }
         }
         Ok(known)
+    }
+
+    /// Whether the store may have an address. Of partitions that are other nodes', or not read yet, the filter knows nothing.
+    fn may_be_known(&self, uri: &CrawlUri) -> bool {
+        !self.parts.has_uri(uri)
+            || !self.seen.is_whole(uri)
+            || self.seen.contains(uri.fingerprint())
     }
 
     fn allow(&self, link: &NewUrl, now_ms: i64) -> Result<(), Refusal> {
@@ -244,11 +263,6 @@ impl Frontier {
             link.hops
         };
         site.scope.check(&link.uri, hops, link.redirects, now_ms)?;
-        if self.config.shards > 1
-            && assign::shard(&self.config, link.uri.authority()) != self.config.shard
-        {
-            return Err(Refusal::OtherShard);
-        }
         if hops > 0 && self.alike.is_trap(&link.uri) {
             return Err(Refusal::Alike);
         }
@@ -287,7 +301,7 @@ impl Frontier {
                 let drained = queue.len() == 0 && queue.is_complete();
                 let long =
                     queue.host.not_before_ms > now_ms + LONG_REST_MS || queue.leased > LONG_TURN;
-                drained || queue.limited || (self.crowded && long)
+                drained || queue.limited || queue.leaving || (self.crowded && long)
             };
             if leaving {
                 let floor_ms = if queue.limited {

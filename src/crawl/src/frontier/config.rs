@@ -92,12 +92,8 @@ pub struct Config {
     pub seen_error: f64,
     /// URLs that the filter has room for at first; it grows by doubling.
     pub seen_capacity: usize,
-    /// Hash that assigns a host to a shard: `xxh3`, `hfip`, `hf` or `elf`.
+    /// Hash by which the sections of a host are shared out to its parallel queues: `xxh3`, `hfip`, `hf` or `elf`.
     pub queue_hash: QueueHash,
-    /// Number of shards that the hosts are divided over; 1 when one machine crawls.
-    pub shards: u32,
-    /// The shard that this daemon crawls, from 0; it leaves the hosts of the others alone.
-    pub shard: u32,
 }
 
 impl Default for Config {
@@ -124,8 +120,6 @@ impl Default for Config {
             seen_error: SEEN_ERROR,
             seen_capacity: SEEN_CAPACITY,
             queue_hash: QueueHash::default(),
-            shards: 1,
-            shard: 0,
         }
     }
 }

@@ -136,7 +136,7 @@ impl Frontier {
             active_hosts: self.queues.len(),
             queued: self.queues.values().map(super::queue::Queue::len).sum(),
             in_flight: self.leases.len(),
-            seen_addresses: u64::try_from(self.seen.upto()).unwrap_or_default(),
+            seen_addresses: u64::try_from(self.seen.addresses()).unwrap_or_default(),
             seen_new: self.seen.new,
             seen_without_store: self.seen.without_store,
             seen_with_store: self.seen.with_store,

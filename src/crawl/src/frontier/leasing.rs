@@ -16,7 +16,9 @@ use super::politeness::{self, Addresses};
 use super::queue::Queue;
 use super::seen::Seen;
 use super::site::SITE_LIMITS;
-use crate::store::{DueUrl, HELD_MS, HostId, Reader, StoreError, UrlRecord};
+use crate::store::{
+    DueUrl, HELD_MS, HostId, HostRecord, Reader, StoreError, UrlRecord, part_of_row,
+};
 use taojin_uri::CrawlUri;
 
 impl Frontier {
@@ -70,7 +72,10 @@ impl Frontier {
         let Some(queue) = self.queues.get_mut(&host) else {
             return;
         };
-        if queue.limited || queue.in_flight >= self.config.connections_per_host.max(1) {
+        if queue.limited
+            || queue.leaving
+            || queue.in_flight >= self.config.connections_per_host.max(1)
+        {
             return;
         }
         let mut at_ms = at_ms.max(queue.host.not_before_ms);
@@ -87,8 +92,14 @@ impl Frontier {
 
     /// Brings hosts with due URLs into memory, as many as there is room for.
     fn activate(&mut self, store: &Reader, now_ms: i64) -> Result<(), StoreError> {
+        self.note_takeover(now_ms);
         let room = self.config.active_hosts.max(1);
-        let due = store.hosts_due(&self.only, now_ms, self.queues.len() + room + 1)?;
+        let due = store.hosts_due(
+            &self.only,
+            &self.parts,
+            now_ms,
+            self.queues.len() + room + 1,
+        )?;
         self.crowded = false;
         for host in due {
             if self.queues.contains_key(&host) {
@@ -99,12 +110,38 @@ impl Frontier {
                 break;
             }
             if let Some(record) = store.host_by_id(host)? {
+                let record = self.rested(record);
                 self.queues.insert(host, Queue::new(record));
                 self.enqueue(host, now_ms);
             }
         }
-        self.activate_ms = store.next_host_due(&self.only, now_ms)?.unwrap_or(HELD_MS);
+        self.activate_ms = store
+            .next_host_due(&self.only, &self.parts, now_ms)?
+            .unwrap_or(HELD_MS);
         Ok(())
+    }
+
+    /// Hosts of partitions that were taken over rest from now on.
+    pub(super) fn note_takeover(&mut self, now_ms: i64) {
+        for since_ms in self.taken_over_ms.values_mut() {
+            *since_ms = now_ms.min(*since_ms);
+        }
+    }
+
+    /// The record of a host that comes into memory. After its partition was taken over from a lost node it rests from then as
+    /// after a fetch, since that node may have asked it without coming to store that.
+    pub(super) fn rested(&self, mut record: HostRecord) -> HostRecord {
+        if let Some(since_ms) = self.taken_over_ms.get(&part_of_row(record.id)) {
+            // Which sites a host belongs to is not known here: the most patient one decides, this once.
+            let site_delay_ms = self.sites.values().filter_map(|s| s.scope.rules().delay_ms);
+            let (delay_ms, cause) = politeness::delay(&self.config, &record, site_delay_ms.max());
+            let until_ms = since_ms.saturating_add(delay_ms);
+            if record.not_before_ms < until_ms {
+                record.not_before_ms = until_ms;
+                record.cause = cause as u8;
+            }
+        }
+        record
     }
 
     /// Takes a URL of this host, whose entry has left the heap. `None`: not now; the host is where it belongs.
@@ -191,6 +228,7 @@ impl Frontier {
             if queue.parallel != parallel {
                 // More queues want more of the store in memory to choose from.
                 queue.parallel = parallel;
+                queue.hash = self.config.queue_hash;
                 queue.invalidate();
             }
             queue.dirty = true;
@@ -202,7 +240,7 @@ impl Frontier {
         self.leases.insert(record.id, host);
         self.enqueue(host, now_ms);
         Lease {
-            queue: Arc::from(queue_key(&record.uri, parallel)),
+            queue: Arc::from(queue_key(&record.uri, parallel, self.config.queue_hash)),
             record,
             leased_ms: now_ms,
             ip,

@@ -16,6 +16,7 @@ mod config;
 mod explain;
 mod lease;
 mod leasing;
+mod partitions;
 mod politeness;
 mod queue;
 mod remaining;
@@ -29,11 +30,11 @@ mod trap;
 mod tests;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::store::{DueUrl, HostId, SiteId, Store, StoreError, UrlId};
+use crate::store::{DueUrl, HostId, Partition, Partitions, SiteId, Store, StoreError, UrlId};
 use alike::Alike;
 use assign::SUSPECT_RANK;
 use politeness::Addresses;
@@ -41,7 +42,7 @@ use queue::Queue;
 use site::Site;
 
 pub use asked::Asked;
-pub use assign::{queue_key, rank, shard};
+pub use assign::{queue_key, rank};
 pub use budget::is_blind;
 pub use commit::CommitReport;
 pub use config::Config;
@@ -84,6 +85,15 @@ pub struct Frontier {
     hold: Vec<(HostId, DueUrl)>,
     /// Fingerprints of addresses that the operator has taken down: a few, by hand.
     taken_down: HashSet<u64>,
+    /// The partitions whose hosts this node crawls.
+    parts: Partitions,
+    /// Partitions that are given back as soon as nothing of them is under way.
+    leaving: BTreeSet<Partition>,
+    /// When partitions were taken whose last node may have asked any host of them just before: each host rests once from then.
+    /// Before the first look at the hosts it lies in the future.
+    taken_over_ms: HashMap<Partition, i64>,
+    /// Partitions of which the lists of the last cycle may not have been asked for.
+    to_catch_up: Partitions,
 }
 
 impl Frontier {
@@ -94,7 +104,7 @@ impl Frontier {
         let dir = store.dir().to_owned();
         let seen = Seen::open(store, &dir, config.seen_error, config.seen_capacity)?;
         let taken_down = store.takedowns()?;
-        Ok(Frontier {
+        let mut frontier = Frontier {
             config,
             sites: HashMap::new(),
             only: Vec::new(),
@@ -110,7 +120,13 @@ impl Frontier {
             crowded: false,
             hold: Vec::new(),
             taken_down: taken_down.iter().map(|t| t.fingerprint).collect(),
-        })
+            parts: store.first_share(),
+            leaving: BTreeSet::new(),
+            taken_over_ms: HashMap::new(),
+            to_catch_up: Partitions::none(),
+        };
+        frontier.take_share(store)?;
+        Ok(frontier)
     }
 
     /// Saves what makes the next start quick. For the end of the daemon, after the last commit.

@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use super::assign;
 use super::lease::Lease;
 use crate::store::{DueUrl, HELD_MS, HostRecord, Reader, StoreError, UrlId};
+use taojin_uri::QueueHash;
 
 /// `ready` may grow to this many batches by links that were just found, before the last go back to the store.
 const GROWTH: usize = 4;
@@ -26,6 +27,7 @@ pub(super) struct Queue {
     aged: VecDeque<DueUrl>,
     /// Work queues that the host is divided into, and of which URLs it is known in which they are.
     pub(super) parallel: u32,
+    pub(super) hash: QueueHash,
     lanes: HashMap<UrlId, u32>,
     /// Leased, or finished and not committed.
     hand: HashSet<UrlId>,
@@ -45,6 +47,8 @@ pub(super) struct Queue {
     pub(super) ticket: u64,
     /// Had its pages of this cycle.
     pub(super) limited: bool,
+    /// Its partition goes to another node.
+    pub(super) leaving: bool,
 }
 
 impl Queue {
@@ -54,6 +58,7 @@ impl Queue {
             ready: BTreeSet::new(),
             aged: VecDeque::new(),
             parallel: 1,
+            hash: QueueHash::default(),
             lanes: HashMap::new(),
             hand: HashSet::new(),
             in_flight: 0,
@@ -64,6 +69,7 @@ impl Queue {
             dirty: false,
             ticket: 0,
             limited: false,
+            leaving: false,
         }
     }
 
@@ -134,7 +140,8 @@ impl Queue {
                     Some(lane) => *lane,
                     None => {
                         let uri = store.url(url.id)?.map(|record| record.uri);
-                        let lane = uri.map_or(0, |uri| assign::lane(&uri, self.parallel));
+                        let lane =
+                            uri.map_or(0, |uri| assign::lane(&uri, self.parallel, self.hash));
                         self.lanes.insert(url.id, lane);
                         lane
                     }

@@ -78,7 +78,13 @@ impl Frontier {
         sites: &[SiteId],
         span: &Span,
     ) -> Result<bool, StoreError> {
-        let due = store.hosts_due_between(sites, i64::MIN, span.until_ms(), MAX_LOOKED_AT)?;
+        let due = store.hosts_due_between(
+            sites,
+            &self.parts,
+            i64::MIN,
+            span.until_ms(),
+            MAX_LOOKED_AT,
+        )?;
         let is_crowd = due.len() == MAX_LOOKED_AT;
         for (host, _) in due {
             if !self.queues.contains_key(&host) && span.has_due(store, host)? {

@@ -87,8 +87,6 @@ pub enum Refusal {
     Calendar,
     /// Addresses of this form lead to pages that hardly differ.
     Alike,
-    /// Another shard has this host.
-    OtherShard,
     /// The site is not among those that are crawled.
     UnknownSite,
     /// The operator has taken it down.
@@ -112,7 +110,6 @@ impl Refusal {
             Refusal::Query => "query grows without end",
             Refusal::Calendar => "calendar without end",
             Refusal::Alike => "many pages that hardly differ",
-            Refusal::OtherShard => "host of another shard",
             Refusal::UnknownSite => "site is not crawled",
             Refusal::TakenDown => "taken down by the operator",
             Refusal::SiteFull => "the site has all the addresses it may have",
@@ -133,7 +130,6 @@ impl Refusal {
             Refusal::Query => "refused.query",
             Refusal::Calendar => "refused.calendar",
             Refusal::Alike => "refused.alike",
-            Refusal::OtherShard => "refused.other_shard",
             Refusal::UnknownSite => "refused.unknown_site",
             Refusal::TakenDown => "refused.taken_down",
             Refusal::SiteFull => "refused.site_full",

@@ -8,7 +8,11 @@
 //!
 //! The filter is saved beside the store now and then, with the row that it is complete to; at the start the rows
 //! after it are added. A file that is missing, damaged or of another store costs a rebuild, never a page.
+//!
+//! Of a store that several nodes share, the filter has the addresses of the partitions that this node took, and is filled
+//! while it crawls. Until it has a partition whole, it calls nothing of that new.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -16,7 +20,8 @@ use std::path::Path;
 use growable_bloom_filter::{GrowableBloom, GrowableBloomBuilder};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::store::{Reader, StoreError, UrlId};
+use crate::store::{Partition, Partitions, Reader, Store, StoreError, UrlId, first_row, partition};
+use taojin_uri::CrawlUri;
 
 /// Beside the database.
 const FILE: &str = "seen.filter";
@@ -42,6 +47,10 @@ pub struct Seen {
     confirmed: Vec<u64>,
     /// Row of the store up to which the filter is complete.
     upto: UrlId,
+    /// The same for each partition, of a shared store.
+    parts: BTreeMap<Partition, UrlId>,
+    /// Partitions of which rows beyond that are still to be read.
+    unread: BTreeSet<Partition>,
     /// The same for the saved file.
     saved: UrlId,
     error: f64,
@@ -69,6 +78,8 @@ impl Seen {
                 .build(),
             confirmed: vec![0; CONFIRMED_SLOTS],
             upto: 0,
+            parts: BTreeMap::new(),
+            unread: BTreeSet::new(),
             saved: 0,
             error,
             false_positives: 0,
@@ -81,12 +92,15 @@ impl Seen {
 
     /// The filter for a store: from its file and the rows after it, else from all rows.
     pub(super) fn open(
-        store: &Reader,
+        store: &Store,
         dir: &Path,
         error: f64,
         capacity: usize,
     ) -> Result<Self, StoreError> {
         let mut seen = Seen::new(error, capacity);
+        if store.first_share().are_shared() {
+            return Ok(seen);
+        }
         match load(&dir.join(FILE), error) {
             Ok((filter, upto)) if upto <= store.last_url()? => {
                 seen.filter = filter;
@@ -104,9 +118,53 @@ impl Seen {
         Ok(seen)
     }
 
-    /// The row up to which the filter is complete.
-    pub(super) fn upto(&self) -> UrlId {
-        self.upto
+    /// How many row numbers the filter has seen: about as many addresses.
+    pub(super) fn addresses(&self) -> UrlId {
+        let of_parts = self.parts.iter().map(|(part, row)| row - first_row(*part));
+        self.upto + of_parts.sum::<UrlId>()
+    }
+
+    /// Reads rows that did not come through here: those of archived pages; what another node added to a partition before this
+    /// one had it comes bit by bit, with [`Seen::read_some`].
+    pub(super) fn note_others(
+        &mut self,
+        store: &Store,
+        own: &Partitions,
+    ) -> Result<(), StoreError> {
+        for part in own.iter() {
+            let row = self.parts.entry(part).or_insert(first_row(part));
+            if store.last_row(part) > *row {
+                self.unread.insert(part);
+            }
+        }
+        if !own.are_shared() && store.newest_url() > self.upto {
+            self.catch_up(store)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the next rows of a partition that is not whole yet; whether there are more.
+    pub(super) fn read_some(
+        &mut self,
+        store: &Store,
+        own: &Partitions,
+    ) -> Result<bool, StoreError> {
+        self.unread.retain(|part| own.has(*part));
+        let Some(&part) = self.unread.first() else {
+            return Ok(false);
+        };
+        let filter = &mut self.filter;
+        let row = self.parts.entry(part).or_insert(first_row(part));
+        match store.fingerprints_of(part, *row, |hash| {
+            filter.insert(hash);
+        })? {
+            Some(last) => *row = last,
+            None => {
+                *row = store.last_row(part);
+                self.unread.remove(&part);
+            }
+        }
+        Ok(!self.unread.is_empty())
     }
 
     /// Saves the filter if it has grown enough since the last time, or `always`. A failure costs the next start
@@ -170,9 +228,25 @@ impl Seen {
         self.filter.insert(hash)
     }
 
-    /// The store has been written up to this row, all through [`Seen::insert`].
-    pub(super) fn advance(&mut self, upto: UrlId) {
-        self.upto = self.upto.max(upto);
+    /// Remembers an address in the filter; whether it is new for certain.
+    pub(super) fn take(&mut self, uri: &CrawlUri) -> bool {
+        let is_whole = self.is_whole(uri);
+        self.insert(uri.fingerprint()) && is_whole
+    }
+
+    /// Whether the filter has all addresses of the partition of this one, if it is one of this node.
+    pub(super) fn is_whole(&self, uri: &CrawlUri) -> bool {
+        self.unread.is_empty() || !self.unread.contains(&partition(uri))
+    }
+
+    /// The store has been written, all of it through [`Seen::insert`].
+    pub(super) fn advance(&mut self, store: &Store, own: &Partitions) {
+        if !own.are_shared() {
+            self.upto = self.upto.max(store.newest_url());
+        }
+        for part in own.iter().filter(|part| !self.unread.contains(part)) {
+            self.parts.insert(part, store.last_row(part));
+        }
     }
 }
 

@@ -70,7 +70,7 @@ impl Frontier {
         site: &Arc<str>,
         now_ms: i64,
     ) -> Result<usize, StoreError> {
-        let due = store.begin_cycle(site, HUB_RANK, now_ms)?;
+        let due = store.begin_cycle(site, &self.parts, HUB_RANK, now_ms)?;
         if let Some(site) = self.sites.get_mut(site) {
             site.begin_cycle(now_ms);
         }
@@ -91,6 +91,21 @@ impl Frontier {
         }
         self.reconsider();
         Ok(due)
+    }
+
+    /// Takes up what the operator has told another node: sites that pause or go on.
+    pub fn read_sites(&mut self, store: &Store) -> Result<(), StoreError> {
+        let mut has_news = false;
+        for record in store.sites()? {
+            if let Some(site) = self.sites.get_mut(&record.name) {
+                let paused = record.paused_ms.is_some();
+                has_news |= std::mem::replace(&mut site.paused, paused) != paused;
+            }
+        }
+        if has_news {
+            self.reconsider();
+        }
+        Ok(())
     }
 
     /// Reads the store again for all hosts: what was held or limited may be due now.

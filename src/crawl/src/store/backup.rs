@@ -7,7 +7,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
 use rusqlite::backup::{Backup, StepResult};
@@ -22,6 +22,9 @@ use super::{TermList, schema};
 
 /// Pages copied at once, between two reports of how far it is: 16 MiB.
 const PAGES: i32 = 4_096;
+
+/// The rights of a folder that a file can have as well.
+const FILE_MODE: u32 = 0o666;
 
 /// What a copy of a store holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,6 +196,7 @@ fn replace<T>(
         fs::hard_link(&path, &aside).map_err(|e| StoreError::io(&aside, e))?;
         kept = Some(aside);
     }
+    open_like_folder(&draft, dir).map_err(|e| StoreError::io(&draft, e))?;
     fs::rename(&draft, &path).map_err(|e| StoreError::io(&path, e))?;
     sync_folder(&path)?;
     drop(held);
@@ -207,6 +211,12 @@ fn begin_new_history(draft: &Path, last_known: i64) -> Result<(), StoreError> {
     schema::migrate(&copy, draft)?;
     new_history(&copy, last_known).map_err(|e| StoreError::sql(draft, e))?;
     Ok(())
+}
+
+/// Lets those read a file who may read its folder: copies are for their owner alone, the store is for its group too.
+fn open_like_folder(file: &Path, folder: &Path) -> io::Result<()> {
+    let mode = folder.metadata()?.mode() & FILE_MODE;
+    fs::set_permissions(file, fs::Permissions::from_mode(mode))
 }
 
 /// What an administrator made in the data folder of a service belongs to the service.

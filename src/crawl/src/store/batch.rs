@@ -85,6 +85,10 @@ pub struct Batch {
     pub pages: Vec<FinishedPage>,
     /// URLs from elsewhere: seeds, feeds and sitemaps named in settings or robots.txt.
     pub urls: Vec<NewUrl>,
+    /// Addresses of partitions that other nodes have: for them to take up (frontier).
+    pub foreign: Vec<NewUrl>,
+    /// Fingerprints of addresses that other nodes have found for this one and that are among `urls` now.
+    pub taken_up: Vec<u64>,
     /// Documents that come from elsewhere than a visit, by their fingerprint.
     pub documents: Vec<(u64, DocOp)>,
     /// Added to the counters of a site: `(site, counter name) → amount`.

@@ -5,21 +5,27 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::batch::{Batch, Committed, FinishedPage};
+use super::before::{Before, checked_s};
 use super::bodies::Compressor;
 use super::clock::CLOCK;
+use super::documents::DocOp;
 use super::error::StoreError;
 use super::ids::site_id;
+use super::inbox;
 use super::keys::set_meta;
 use super::log::Log;
 use super::new_urls::NewUrls;
 use super::open::{Caches, Store};
 use super::record::{HostId, HostRecord, SiteId, UrlId, UrlState};
-use super::sql::{self, Connection, Row, list, params};
+use super::sql::{self, Connection, list, params};
 use super::twins;
 use super::urls::earliest_due;
 
 /// Ids kept by name; above it the cache starts anew. About 100 bytes each.
 const CACHE_HOSTS: usize = 100_000;
+
+/// A transaction that another node's stood in the way of is tried again at once so often.
+const TRIES: usize = 5;
 
 /// Rows asked for in one statement.
 const AT_ONCE: usize = 256;
@@ -37,6 +43,16 @@ impl Store {
     /// those that name none.
     pub fn commit(&mut self, batch: &Batch, now_ms: i64) -> Result<Committed, StoreError> {
         self.renew_dictionary()?;
+        for _ in 1..TRIES {
+            match self.try_commit(batch, now_ms) {
+                Err(sql::Error::Deadlock) => tracing::debug!("two nodes waited for each other"),
+                done => return done.map_err(|e| self.fail(e)),
+            }
+        }
+        self.try_commit(batch, now_ms).map_err(|e| self.fail(e))
+    }
+
+    fn try_commit(&mut self, batch: &Batch, now_ms: i64) -> sql::Result<Committed> {
         let mut caches = std::mem::take(&mut self.caches);
         let mut compressor = std::mem::take(&mut self.compressor);
         let (seq, versions) = (self.document_seq, self.retention.versions);
@@ -64,7 +80,7 @@ impl Store {
         }
         self.keys = keys;
         self.compressor = compressor;
-        let done = result.map_err(|e| self.fail(e))?;
+        let done = result?;
         self.document_seq = done.document_seq;
         self.numbers = numbers;
         self.caches = caches;
@@ -76,6 +92,8 @@ impl Store {
 struct Writing<'a> {
     conn: &'a Connection,
     log: Log<'a>,
+    /// What becomes of documents: written last, since nodes take turns with the log.
+    documents: Vec<(u64, Ending<'a>)>,
     caches: &'a mut Caches,
     compressor: &'a mut Compressor,
     now_ms: i64,
@@ -93,6 +111,7 @@ impl<'a> Writing<'a> {
             compressor,
             now_ms: log.now_ms,
             log,
+            documents: Vec::new(),
             done: Committed::default(),
             before: HashMap::new(),
             due: HashMap::new(),
@@ -100,7 +119,7 @@ impl<'a> Writing<'a> {
         }
     }
 
-    fn run(&mut self, batch: &Batch, new_urls: &mut NewUrls<'_>) -> sql::Result<Committed> {
+    fn run(&mut self, batch: &'a Batch, new_urls: &mut NewUrls<'_>) -> sql::Result<Committed> {
         self.read_before(batch)?;
         for page in &batch.pages {
             // What was purged while the page was on its way leaves nothing to finish, and its links do not count.
@@ -114,6 +133,7 @@ impl<'a> Writing<'a> {
             new_urls.insert(self.caches, url, url.via)?;
         }
         (self.done.inserted, self.done.known) = new_urls.finish()?;
+        inbox::write(self.conn, batch, self.now_ms)?;
         self.count_inserted();
         for host in &batch.hosts {
             self.update_host(host)?;
@@ -126,7 +146,7 @@ impl<'a> Writing<'a> {
         self.wake_hosts()?;
         self.reschedule(&batch.reschedule)?;
         for (fingerprint, op) in &batch.documents {
-            self.log.put(*fingerprint, op, self.compressor)?;
+            self.documents.push((*fingerprint, Ending::Op(op)));
         }
         for ((site, name), amount) in &batch.counters {
             let site = site_id(self.conn, self.caches, site)?;
@@ -144,13 +164,13 @@ impl<'a> Writing<'a> {
                 .put(params![site, error])?;
         }
         self.write_counters()?;
-        self.log.note_last()?;
+        self.write_log()?;
         self.done.document_seq = self.log.seq;
         Ok(std::mem::take(&mut self.done))
     }
 
     /// Whether the page still has a row.
-    fn finish(&mut self, page: &FinishedPage) -> sql::Result<bool> {
+    fn finish(&mut self, page: &'a FinishedPage) -> sql::Result<bool> {
         let v = &page.visit;
         let Some(before) = self.before.get_mut(&page.id) else {
             return Ok(false);
@@ -199,10 +219,10 @@ impl<'a> Writing<'a> {
         *counts.entry("checked_s".into()).or_default() -=
             checked_s(before.documented, before.fetched_ms);
         if let Some(op) = &page.document {
-            self.log.put(page.fingerprint, op, self.compressor)?;
+            self.documents.push((page.fingerprint, Ending::Op(op)));
         }
         if let Some((fingerprint, op)) = &page.other_document {
-            self.log.put(*fingerprint, op, self.compressor)?;
+            self.documents.push((*fingerprint, Ending::Op(op)));
         }
         for &id in &page.yielding {
             self.give_way(id, page.id, before.site)?;
@@ -221,10 +241,31 @@ impl<'a> Writing<'a> {
         if let Some(before) = self.before.get_mut(&id) {
             (before.documented, before.content) = (false, None);
         }
-        self.log.end(gave.fingerprint)
+        self.documents.push((gave.fingerprint, Ending::GaveWay));
+        Ok(())
     }
 
-    /// What the pages were before their visits, and what the log has of their documents: two questions for all of them.
+    /// Writes down what becomes of documents. From here to the end of the transaction no other node writes to the log: so its
+    /// numbers have no gap, and whoever reads it sees them in their order.
+    fn write_log(&mut self) -> sql::Result<()> {
+        if self.documents.is_empty() {
+            return Ok(());
+        }
+        self.log.take_turn()?;
+        let all: Vec<u64> = self.documents.iter().map(|(of, _)| *of).collect();
+        for some in all.chunks(AT_ONCE) {
+            self.log.look_up(some)?;
+        }
+        for (fingerprint, ending) in std::mem::take(&mut self.documents) {
+            match ending {
+                Ending::Op(op) => self.log.put(fingerprint, op, self.compressor)?,
+                Ending::GaveWay => self.log.end(fingerprint)?,
+            }
+        }
+        self.log.note_last()
+    }
+
+    /// What the pages were before their visits: one question for all of them.
     fn read_before(&mut self, batch: &Batch) -> sql::Result<()> {
         for pages in batch.pages.chunks(AT_ONCE) {
             let ids = list(pages.iter().map(|page| page.id));
@@ -236,15 +277,7 @@ impl<'a> Writing<'a> {
                 .query_once(&sql, |row| Ok((row.get(5)?, Before::read(row)?)))?;
             self.before.extend(rows);
         }
-        let pages = batch.pages.iter().flat_map(|page| {
-            let own = page.document.as_ref().map(|_| page.fingerprint);
-            own.into_iter()
-                .chain(page.other_document.as_ref().map(|(other, _)| *other))
-        });
-        let others = batch.documents.iter().map(|(fingerprint, _)| *fingerprint);
-        let all: Vec<u64> = pages.chain(others).collect();
-        all.chunks(AT_ONCE)
-            .try_for_each(|some| self.log.look_up(some))
+        Ok(())
     }
 
     /// Pages that stood for what this page's document was.
@@ -328,38 +361,24 @@ impl<'a> Writing<'a> {
             "INSERT INTO counter (site_id, name, value) VALUES (?1, ?2, ?3) \
              ON CONFLICT (site_id, name) DO UPDATE SET value = counter.value + excluded.value",
         )?;
-        for (site, counts) in &self.counters {
-            for (name, amount) in counts.iter().filter(|(_, amount)| **amount != 0) {
-                add.put(params![site, name, amount])?;
-            }
+        let mut sums: Vec<_> = self
+            .counters
+            .iter()
+            .flat_map(|(site, counts)| counts.iter().map(move |(name, n)| (site, name, n)))
+            .filter(|(_, _, amount)| **amount != 0)
+            .collect();
+        // All nodes in the same order, so that they do not wait for each other.
+        sums.sort_unstable();
+        for (site, name, amount) in sums {
+            add.put(params![site, name, amount])?;
         }
         Ok(())
     }
 }
 
-/// What a page was before its visit.
-struct Before {
-    site: SiteId,
-    state: i64,
-    documented: bool,
-    content: Option<i64>,
-    fetched_ms: Option<i64>,
-}
-
-impl Before {
-    fn read(row: &Row<'_>) -> sql::Result<Self> {
-        Ok(Before {
-            site: row.get(0)?,
-            state: row.get(1)?,
-            documented: row.get(2)?,
-            content: row.get(3)?,
-            fetched_ms: row.get(4)?,
-        })
-    }
-}
-
-/// What a document adds to the sum of times at which documents were looked at, in seconds: in milliseconds the sum of
-/// ten million would overflow.
-fn checked_s(documented: bool, fetched_ms: Option<i64>) -> i64 {
-    fetched_ms.filter(|_| documented).unwrap_or_default() / 1000
+/// What becomes of a document.
+enum Ending<'a> {
+    Op(&'a DocOp),
+    /// Its page gave way to another address of the same document.
+    GaveWay,
 }

@@ -129,17 +129,9 @@ pub enum StoreError {
         /// What is wrong, and the mend.
         detail: String,
     },
-    /// Another process writes to the database.
+    /// Another node took over because the lease of this one had run out. What was under way was not done.
     #[error(
-        "{path} is in use by another taojin: stop it first, or name another database in [store] url"
-    )]
-    Taken {
-        /// The database.
-        path: PathBuf,
-    },
-    /// Another process began to write to the database while this one was away from it. What was under way was not done.
-    #[error(
-        "{path} was taken over by another taojin while this one had lost its connection: this one stops"
+        "{path} was taken over by another taojin while this one could not renew its lease: this one stops"
     )]
     Fenced {
         /// The database.
@@ -188,6 +180,10 @@ impl StoreError {
             sql::Error::Sqlite(source) => source,
             sql::Error::Postgres(source) => return Self::postgres(path, &source),
             sql::Error::Unreachable(detail) => return StoreError::Unreachable { path, detail },
+            sql::Error::Deadlock => {
+                let detail = "two nodes waited for each other; try again".to_owned();
+                return StoreError::Postgres { path, detail };
+            }
             sql::Error::Fenced => return StoreError::Fenced { path },
             sql::Error::Unfit(detail) => return StoreError::Unfit { path, detail },
         };
@@ -211,7 +207,9 @@ impl StoreError {
             },
             Some(code) if code.code().starts_with("28") => StoreError::Unfit {
                 path,
-                detail: format!("{detail}; see user and password in [store] url, and pg_hba.conf"),
+                detail: format!(
+                    "{detail}; see user and password in [store] url, and pg_hba.conf; a server that wants encryption needs ?sslmode=require in the url"
+                ),
             },
             Some(code) if *code == SqlState::INVALID_CATALOG_NAME => StoreError::Unfit {
                 path,

@@ -6,6 +6,7 @@ use super::sql::{self, Row};
 
 use super::error::StoreError;
 use super::open::Reader;
+use super::partitions::Partitions;
 use super::record::{HELD_MS, HostId, HostRecord, SiteId};
 
 const COLUMNS: &str = "id, authority, next_due_ms, not_before_ms, cause, backoff_level, trouble_ms, errors, last_error, \
@@ -35,22 +36,25 @@ impl Reader {
         self.row(&sql, [id], host_record)
     }
 
-    /// Hosts of these sites (of all, if none is named) that may have URLs due at `now_ms`, longest overdue first.
+    /// Hosts of these sites (of all, if none is named) in these partitions that may have URLs due at `now_ms`, longest
+    /// overdue first.
     pub fn hosts_due(
         &self,
         sites: &[SiteId],
+        parts: &Partitions,
         now_ms: i64,
         limit: usize,
     ) -> Result<Vec<HostId>, StoreError> {
-        let due = self.hosts_due_between(sites, i64::MIN, now_ms, limit)?;
+        let due = self.hosts_due_between(sites, parts, i64::MIN, now_ms, limit)?;
         Ok(due.into_iter().map(|(host, _)| host).collect())
     }
 
-    /// Hosts of these sites (of all, if none is named) that may have URLs due after `after_ms` and not after
+    /// Hosts of these sites (of all, if none is named) in these partitions that may have URLs due after `after_ms` and not after
     /// `until_ms`, with that time, soonest first.
     pub fn hosts_due_between(
         &self,
         sites: &[SiteId],
+        parts: &Partitions,
         after_ms: i64,
         until_ms: i64,
         limit: usize,
@@ -58,23 +62,27 @@ impl Reader {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = format!(
             "SELECT id, next_due_ms FROM host WHERE next_due_ms > ?1 AND next_due_ms <= ?2 \
-             AND next_due_ms IS NOT NULL{} ORDER BY next_due_ms, id LIMIT ?3",
-            of_sites(sites)
+             AND next_due_ms IS NOT NULL{}{} ORDER BY next_due_ms, id LIMIT ?3",
+            of_sites(sites),
+            parts.condition("id")
         );
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         self.rows(&sql, [after_ms, until_ms, limit], read)
     }
 
-    /// The earliest time after `after_ms` at which a host of these sites (of any, if none is named) may have a URL due.
+    /// The earliest time after `after_ms` at which a host of these sites (of any, if none is named) in these partitions may
+    /// have a URL due.
     pub fn next_host_due(
         &self,
         sites: &[SiteId],
+        parts: &Partitions,
         after_ms: i64,
     ) -> Result<Option<i64>, StoreError> {
         let sql = format!(
             "SELECT min(next_due_ms) FROM host WHERE next_due_ms > ?1 AND next_due_ms < ?2 \
-             AND next_due_ms IS NOT NULL{}",
-            of_sites(sites)
+             AND next_due_ms IS NOT NULL{}{}",
+            of_sites(sites),
+            parts.condition("id")
         );
         self.conn
             .prepare_cached(&sql)

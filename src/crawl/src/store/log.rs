@@ -105,6 +105,18 @@ impl<'a> Log<'a> {
         Ok(())
     }
 
+    /// Waits until no other node writes to the log, and reads how far it is. Until the end of the transaction it is this one's.
+    pub(super) fn take_turn(&mut self) -> sql::Result<()> {
+        if self.conn.sqlite().is_some() {
+            return Ok(());
+        }
+        let sql = "INSERT INTO meta (name, value) VALUES (?1, 0) ON CONFLICT (name) DO UPDATE SET value = meta.value \
+                   RETURNING value";
+        self.seq = self.conn.query_row(sql, [LAST_SEQ], |row| row.get(0))?;
+        self.first_seq = self.seq;
+        Ok(())
+    }
+
     /// Reads the latest rows of several documents at once.
     pub(super) fn look_up(&mut self, fingerprints: &[u64]) -> sql::Result<()> {
         if fingerprints.is_empty() {

@@ -5,10 +5,11 @@
 //!
 //! SQLite in WAL mode with `synchronous=FULL`: what [`Store::commit`] returned from survives `kill -9` and loss of
 //! power. One process holds the writing side (a lock file refuses a second one); any number of readers stand
-//! beside it. The SQL is plain, so that PostgreSQL can run it.
+//! beside it. The SQL is plain, so that PostgreSQL runs it too; there any number of nodes write, each to its own partitions.
 
 mod backup;
 mod batch;
+mod before;
 mod bodies;
 mod clock;
 mod commit;
@@ -16,16 +17,20 @@ mod counts;
 mod cursor;
 mod documents;
 mod error;
+mod fingerprints;
 mod follow_hits;
 mod follows;
 mod hosts;
 mod ids;
 mod in_flight;
+mod inbox;
 mod keys;
 mod log;
 mod new_urls;
+mod node;
 mod numbers;
 mod open;
+mod partitions;
 mod place;
 mod purge;
 mod record;
@@ -42,7 +47,7 @@ mod twins;
 mod urls;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use backup::{BackupFacts, CopyProgress, check_backup, restore, restore_damaged};
 pub use batch::{Batch, Committed, FinishedPage, Inserted, NewUrl};
@@ -55,8 +60,10 @@ pub use follow_hits::Told;
 pub use follows::{DeliveredHit, Delivery, FollowMark, FollowRecord, Follows};
 pub use hosts::HostsHeld;
 pub use in_flight::{InFlight, UnderWay};
+pub use node::{Moved, NodeRecord, Waiting};
 pub use numbers::PARTITIONS;
 pub use open::{Reader, Store};
+pub use partitions::{Partition, Partitions, first_row, part_of_row, partition};
 pub use place::StorePlace;
 pub use purge::{Purged, Takedown};
 pub use record::{
@@ -64,6 +71,7 @@ pub use record::{
     UrlState, Visit,
 };
 pub use salvage::Salvaged;
+pub use sql::{Gained, NodeLease};
 pub use taken_over::OldDocument;
 pub use templates::{NewTemplate, TemplateFit, TemplatePage, TemplateRow, TemplateStore};
 pub use terms::{TermCounts, TermList, TermMark, TermRecord, TermState};

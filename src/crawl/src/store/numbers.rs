@@ -7,17 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use taojin_uri::CrawlUri;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::keys::{meta, set_meta};
+use super::partitions::{first_row, partition};
 use super::record::UrlId;
 use super::sql::{self, Connection, params};
 
 /// Partitions of the addresses, for ever.
 pub const PARTITIONS: u64 = 256;
-
-/// Bits of a row number below its partition: more than a hundred million million rows in each.
-const PARTITION_SHIFT: u32 = 47;
 
 /// Name of the highest row number of a URL in SQLite.
 const LAST_URL: &str = "url_id";
@@ -49,6 +46,17 @@ impl Numbers {
         })
     }
 
+    /// The last number of a partition that another node has given back.
+    pub(super) fn set_last(&mut self, part: i64, last: i64) {
+        self.last.insert(part, last);
+        self.unwritten.remove(&part);
+    }
+
+    /// The last row number of a partition.
+    pub(super) fn last_of(&self, part: i64) -> UrlId {
+        first_row(part) | self.last.get(&part).copied().unwrap_or_default()
+    }
+
     /// How many numbers were ever given: rises with each.
     pub(super) fn given(&self) -> UrlId {
         self.last.values().sum()
@@ -64,7 +72,7 @@ impl Numbers {
         let last = self.last.entry(part).or_default();
         *last += 1;
         self.unwritten.insert(part);
-        (part << PARTITION_SHIFT) | *last
+        first_row(part) | *last
     }
 
     /// The next number for the host of an address; none where the database gives it.
@@ -100,9 +108,4 @@ pub(super) fn given(conn: &Connection) -> sql::Result<UrlId> {
             |row| row.get(0),
         ),
     }
-}
-
-/// The partition of an address.
-pub(super) fn partition(uri: &CrawlUri) -> i64 {
-    (xxh3_64(uri.registrable_domain().as_bytes()) % PARTITIONS).cast_signed()
 }

@@ -12,11 +12,12 @@ use std::time::Duration;
 
 use rusqlite::OpenFlags;
 
-use super::sql::{self, Connection, Optional, Params, Postgres, Row};
+use super::sql::{self, Connection, NodeLease, Optional, Params, Postgres, Row};
 
 use super::bodies::{Compressor, Decompressor};
 use super::error::StoreError;
 use super::keys::{Keys, NEWEST};
+use super::node;
 use super::numbers::Numbers;
 use super::place::StorePlace;
 use super::record::{HostId, Retention, SiteId};
@@ -109,7 +110,7 @@ impl Reader {
     fn connect(place: &StorePlace, flags: OpenFlags) -> Result<Self, StoreError> {
         let (conn, path) = match place.server()? {
             Some(server) => {
-                let conn = Postgres::connect(&server.config);
+                let conn = Postgres::connect(&server.way);
                 let conn = conn.map_err(|e| StoreError::sql(&server.at, e))?;
                 (Connection::Postgres(Box::new(conn)), server.at)
             }
@@ -201,11 +202,7 @@ impl Store {
         schema::version(&reader.conn, &reader.path)?;
         configure(&reader.conn).map_err(|e| reader.fail(e))?;
         schema::migrate(&reader.conn, &reader.path)?;
-        if let Some(conn) = reader.conn.postgres()
-            && !conn.become_writer().map_err(|e| reader.fail(e))?
-        {
-            return Err(StoreError::Taken { path: reader.path });
-        }
+        node::join(&reader, dir)?;
         let mut store = Store {
             reader,
             caches: Caches::default(),
@@ -238,6 +235,20 @@ impl Store {
         &self.place
     }
 
+    /// The lease by which this process has the store; none where a lock on a file is enough.
+    pub fn lease(&self) -> Option<NodeLease> {
+        self.conn.postgres().and_then(Postgres::lease)
+    }
+
+    /// Whether this process may fetch now; an error once another one has taken its place.
+    pub fn is_leased(&self) -> Result<bool, StoreError> {
+        match self.lease() {
+            Some(lease) if lease.is_lost() => Err(self.fail(sql::Error::Fenced)),
+            Some(lease) => Ok(lease.is_held()),
+            None => Ok(true),
+        }
+    }
+
     /// One transaction: all of it is there afterwards, or nothing.
     pub(super) fn write<T>(
         &self,
@@ -255,11 +266,33 @@ impl Store {
 
 fn connect_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<rusqlite::Connection> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = rusqlite::Connection::open_with_flags(path, flags)?;
+    let conn = match is_at_rest(path) && flags.contains(OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        true => open_at_rest(path, flags)?,
+        false => rusqlite::Connection::open_with_flags(path, flags)?,
+    };
     conn.busy_timeout(BUSY)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
     Ok(conn)
+}
+
+/// Whether nobody writes to the database, and this user could not make the files beside it that reading wants otherwise: a
+/// member of the service's group while the service does not run.
+fn is_at_rest(path: &Path) -> bool {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let log = path.with_extension("sqlite-wal");
+    !log.exists() && rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_err()
+}
+
+/// Opens a database as a file that does not change. Should a writer start meanwhile, its changes stand in its log, which is
+/// not read; only where the log is moved into the database while somebody reads does that reading fail.
+fn open_at_rest(path: &Path, flags: OpenFlags) -> rusqlite::Result<rusqlite::Connection> {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let uri = url::Url::from_file_path(&absolute).map(|uri| format!("{uri}?immutable=1"));
+    match uri {
+        Ok(uri) => rusqlite::Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI),
+        Err(()) => rusqlite::Connection::open_with_flags(path, flags),
+    }
 }
 
 fn configure(conn: &Connection) -> sql::Result<()> {

@@ -8,6 +8,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
 use super::error::StoreError;
+use super::sql::Way;
 
 /// Where a store is: a file in the data folder, or a PostgreSQL database. The small files of this machine (lock, filter of
 /// seen addresses, pages being visited) stand in the data folder either way.
@@ -16,12 +17,13 @@ pub struct StorePlace {
     pub(super) dir: PathBuf,
     url: String,
     password_file: Option<PathBuf>,
+    ca_file: Option<PathBuf>,
 }
 
 /// A PostgreSQL database.
 #[derive(Debug, Clone)]
 pub(super) struct Server {
-    pub(super) config: Config,
+    pub(super) way: Way,
     /// As it is told in messages.
     pub(super) at: PathBuf,
 }
@@ -34,7 +36,13 @@ impl StorePlace {
             dir: dir.to_owned(),
             url: url.to_owned(),
             password_file,
+            ca_file: None,
         }
+    }
+
+    /// With a PEM file of the authorities that may vouch for the server; without, those of the system may.
+    pub fn with_ca_file(self, ca_file: Option<PathBuf>) -> Self {
+        StorePlace { ca_file, ..self }
     }
 
     /// The data folder.
@@ -87,7 +95,8 @@ impl StorePlace {
             .or(config.get_user())
             .unwrap_or_default();
         let at = PathBuf::from(format!("postgres://{host}/{database}"));
-        Ok(Some(Server { config, at }))
+        let way = Way::new(config, self.ca_file.as_deref()).map_err(unusable)?;
+        Ok(Some(Server { way, at }))
     }
 }
 

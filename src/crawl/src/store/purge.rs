@@ -95,6 +95,7 @@ impl Store {
         self.begin_overwriting()?;
         self.write(|tx| {
             let mut log = Log::new(tx, seq, now_ms);
+            log.take_turn()?;
             for record in &found {
                 let site: SiteId =
                     tx.query_row("SELECT site_id FROM url WHERE id = ?1", [record.id], |r| {
@@ -285,6 +286,7 @@ fn forget_some(
     let mut done = Purged::default();
     let tx = conn.transaction()?;
     let mut log = Log::new(&tx, seq, now_ms);
+    log.take_turn()?;
     let doomed: Vec<(UrlId, i64, bool)> = tx
         .prepare_cached(
             "SELECT id, hash, documented FROM url WHERE id > ?2 AND site_id = ?1 ORDER BY id LIMIT ?3",
@@ -340,6 +342,7 @@ fn drop_templates(conn: &Connection, name: &str) -> sql::Result<()> {
 fn erase(conn: &Connection, documents: &[u64], (seq, now_ms): (i64, i64)) -> sql::Result<i64> {
     let tx = conn.transaction()?;
     let mut log = Log::new(&tx, seq, now_ms);
+    log.take_turn()?;
     for fingerprint in documents {
         log.erase(*fingerprint)?;
     }

@@ -8,6 +8,7 @@ use super::sql::{self, Connection, NONE, Row, ToSql, params};
 use super::error::StoreError;
 use super::ids::site_id;
 use super::open::{Reader, Store};
+use super::partitions::Partitions;
 use super::record::{HELD_MS, SiteId, SiteRecord, UrlId};
 use super::urls::RANKS;
 
@@ -55,22 +56,30 @@ impl Store {
     }
 
     /// Starts a cycle: the seeds, hubs, feeds and sitemaps of the site whose interval has passed become due with
-    /// `rank`. How many are due now that were not.
+    /// `rank`. How many are due now that were not. Of these partitions only; the books of the site are kept by the node that
+    /// [has](Partitions::has_site) it.
     pub fn begin_cycle(
         &mut self,
         name: &Arc<str>,
+        parts: &Partitions,
         rank: u8,
         now_ms: i64,
     ) -> Result<usize, StoreError> {
         let site = self.add_site(name)?;
         self.write(|tx| {
             // A seed is asked for in every cycle; the others may have a longer interval when they bring nothing.
-            let due = tx.execute(
+            let lists_due = format!(
                 "UPDATE url SET due_ms = ?2, rank = ?3 WHERE site_id = ?1 AND class < 4 AND state <> 3 \
                  AND (due_ms IS NULL OR due_ms > ?2) \
-                 AND (class = 0 OR fetched_ms IS NULL OR fetched_ms + interval_ms <= ?2)",
-                params![site, now_ms, rank],
-            )?;
+                 AND (class = 0 OR fetched_ms IS NULL OR fetched_ms + interval_ms <= ?2){}",
+                parts.condition("id")
+            );
+            let due = tx.execute(&lists_due, params![site, now_ms, rank])?;
+            resume(tx, site, parts, now_ms)?;
+            wake_hosts(tx, site, parts, now_ms)?;
+            if !parts.has_site(name) {
+                return Ok(due);
+            }
             tx.execute(
                 "UPDATE site SET last_cycle_ms = ?2, cycles = cycles + 1, paused = 0, last_error = NULL WHERE id = ?1",
                 params![site, now_ms],
@@ -79,8 +88,6 @@ impl Store {
                 "DELETE FROM counter WHERE site_id = ?1 AND substr(name, 1, 6) = 'cycle_'",
                 [site],
             )?;
-            resume(tx, site, now_ms)?;
-            wake_hosts(tx, site, now_ms)?;
             Ok(due)
         })
     }
@@ -99,7 +106,7 @@ impl Store {
                  AND host_id IN (SELECT host_id FROM host_site WHERE site_id = ?1)",
                 params![site, now_ms, rank],
             )?;
-            wake_hosts(tx, site, now_ms)?;
+            wake_hosts(tx, site, &Partitions::ALL, now_ms)?;
             Ok(due)
         })
     }
@@ -150,8 +157,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.write(|tx| {
             tx.execute(update, values)?;
-            if goes_on && resume(tx, site, now_ms)? > 0 {
-                wake_hosts(tx, site, now_ms)?;
+            if goes_on && resume(tx, site, &Partitions::ALL, now_ms)? > 0 {
+                wake_hosts(tx, site, &Partitions::ALL, now_ms)?;
             }
             Ok(())
         })
@@ -170,11 +177,13 @@ impl Store {
 }
 
 /// Makes the held URLs of a site due. How many.
-fn resume(conn: &Connection, site: SiteId, now_ms: i64) -> sql::Result<usize> {
-    let mut update = conn.prepare_cached(
+fn resume(conn: &Connection, site: SiteId, parts: &Partitions, now_ms: i64) -> sql::Result<usize> {
+    let sql = format!(
         "UPDATE url SET due_ms = ?2 WHERE site_id = ?1 AND rank = ?3 AND due_ms = ?4 AND due_ms IS NOT NULL \
-         AND host_id IN (SELECT host_id FROM host_site WHERE site_id = ?1)",
-    )?;
+         AND host_id IN (SELECT host_id FROM host_site WHERE site_id = ?1){}",
+        parts.condition("id")
+    );
+    let mut update = conn.prepare_cached(&sql)?;
     let mut resumed = 0;
     for rank in 0..RANKS {
         resumed += update.execute(params![site, now_ms, rank, HELD_MS])?;
@@ -183,12 +192,13 @@ fn resume(conn: &Connection, site: SiteId, now_ms: i64) -> sql::Result<usize> {
 }
 
 /// The hosts of a site may have URLs due at `now_ms`.
-fn wake_hosts(conn: &Connection, site: SiteId, now_ms: i64) -> sql::Result<()> {
-    conn.execute(
+fn wake_hosts(conn: &Connection, site: SiteId, parts: &Partitions, now_ms: i64) -> sql::Result<()> {
+    let sql = format!(
         "UPDATE host SET next_due_ms = ?2 WHERE (next_due_ms IS NULL OR next_due_ms > ?2) \
-         AND id IN (SELECT host_id FROM host_site WHERE site_id = ?1)",
-        params![site, now_ms],
-    )?;
+         AND id IN (SELECT host_id FROM host_site WHERE site_id = ?1){}",
+        parts.condition("id")
+    );
+    conn.execute(&sql, params![site, now_ms])?;
     Ok(())
 }
 

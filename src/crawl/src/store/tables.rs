@@ -2,7 +2,7 @@
 //! version, or in one line why this database cannot be used and what mends it.
 //!
 //! They are SQLite's, but for what SQLite needs alone: the exact set of addresses is the unique index on their fingerprints,
-//! and `part` has the last row number of each partition. `writer` is the one row that every transaction of the crawl raises.
+//! and `part` has the last row number of each partition. `node` has the process that writes: every transaction raises its row.
 
 use std::path::Path;
 
@@ -16,7 +16,9 @@ const OLDEST: i64 = 15;
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` leads from version `i` to `i + 1`.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[V1, V2, V3];
+
+const V1: &str = "
 CREATE TABLE taojin_store (version BIGINT NOT NULL);
 INSERT INTO taojin_store VALUES (0);
 CREATE TABLE writer (token BIGINT NOT NULL, commit_no BIGINT NOT NULL);
@@ -184,7 +186,43 @@ CREATE TABLE dictionary (
   made_at BIGINT NOT NULL,
   data BYTEA NOT NULL
 );
-"];
+";
+
+/// The place of the process that writes becomes a lease. Times are the database's, in Unix milliseconds.
+const V2: &str = "
+DROP TABLE writer;
+CREATE TABLE node (
+  session BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id TEXT NOT NULL,
+  host TEXT NOT NULL,
+  version TEXT NOT NULL,
+  started_ms BIGINT NOT NULL,
+  expires_ms BIGINT NOT NULL,
+  commit_no BIGINT NOT NULL DEFAULT 0
+);
+";
+
+/// Several nodes share the partitions. One is free where its session is none, or of no node. Where its node was lost, each of
+/// its hosts rests once (`rests`). `draining`: the node is to give its partitions back and take no more.
+const V3: &str = "
+ALTER TABLE node ADD COLUMN draining BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE part ADD COLUMN session BIGINT;
+ALTER TABLE part ADD COLUMN rests BIGINT NOT NULL DEFAULT 0;
+INSERT INTO part (part, last) SELECT generate_series(0, 255), 0 ON CONFLICT DO NOTHING;
+CREATE TABLE inbox (
+  hash BIGINT PRIMARY KEY,
+  part BIGINT NOT NULL,
+  url TEXT NOT NULL,
+  site TEXT NOT NULL,
+  class BIGINT NOT NULL,
+  hops BIGINT NOT NULL,
+  redirects BIGINT NOT NULL,
+  via BIGINT,
+  due_ms BIGINT,
+  sent_ms BIGINT NOT NULL
+);
+CREATE INDEX inbox_part ON inbox (part);
+";
 
 /// Version of the database; 0 where there is no store yet, an error if it can be none.
 pub(super) fn version(conn: &Connection, path: &Path) -> Result<i64, StoreError> {
@@ -247,8 +285,11 @@ fn read_version(conn: &Connection) -> sql::Result<i64> {
         .map(Option::unwrap_or_default)
 }
 
-/// Brings the database to [`VERSION`], each step in its own transaction.
+/// Brings the database to [`VERSION`], each step in its own transaction. Refused while nodes of the older version crawl.
 pub(super) fn migrate(conn: &Postgres, from: i64) -> sql::Result<()> {
+    if from > 1 && from < VERSION {
+        conn.refuse_while_crawled()?;
+    }
     for (step, script) in (1i64..).zip(MIGRATIONS) {
         if step > from {
             conn.run_script(&format!(

@@ -1,16 +1,13 @@
 //! Reading URL records. In: a row number, an address, a host. Out: records, and what is due.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::error::StoreError;
 use super::in_flight::{forget, left_in_flight};
-use super::keys::{find_beside, watermark};
-use super::numbers::given;
+use super::keys::find_beside;
 use super::open::{Reader, Store};
 use super::record::{DueUrl, HELD_MS, HostId, SiteId, UrlClass, UrlId, UrlRecord, UrlState, Visit};
-use super::runs;
-use super::sql::{self, Connection, Optional, Row, ToSql, list, params};
+use super::sql::{self, Connection, Optional, Row, ToSql, params};
 use taojin_uri::CrawlUri;
 
 /// Ranks that the frontier may use: 0 … `RANKS - 1`.
@@ -183,77 +180,6 @@ impl Reader {
             .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
             .map_err(|e| self.fail(e))
     }
-
-    /// Calls `each` with the fingerprint of every URL found after row `after`; the last row number (or `after`).
-    pub fn fingerprints(
-        &self,
-        after: UrlId,
-        mut each: impl FnMut(u64),
-    ) -> Result<UrlId, StoreError> {
-        let mut read = || -> sql::Result<UrlId> {
-            let tx = self.conn.snapshot()?;
-            let given = given(&tx)?;
-            let Some(file) = tx.sqlite() else {
-                // Rows of one partition lie side by side, not those that were found last: all of them are read.
-                if given > after {
-                    every_fingerprint(&tx, &mut each)?;
-                }
-                return Ok(given);
-            };
-            let mut from = after;
-            if after == 0 {
-                // Nearly all of them stand in runs, a tenth as large as the rows.
-                runs::for_each(file, &mut each)?;
-                from = watermark(file)?;
-            }
-            tx.prepare_cached("SELECT hash FROM url WHERE id > ?1")?
-                .each([from], |row| {
-                    each(row.get::<i64>(0)?.cast_unsigned());
-                    Ok(true)
-                })?;
-            Ok(after.max(given))
-        };
-        read().map_err(|e| self.fail(e))
-    }
-
-    /// How many row numbers were ever given to URLs: rises with each. In SQLite it is the highest.
-    pub fn last_url(&self) -> Result<UrlId, StoreError> {
-        given(&self.conn).map_err(|e| self.fail(e))
-    }
-}
-
-/// Fingerprints read at once.
-const SOME: i64 = 50_000;
-
-fn every_fingerprint(conn: &Connection, each: &mut impl FnMut(u64)) -> sql::Result<()> {
-    let mut after = i64::MIN;
-    loop {
-        let mut last = None;
-        conn.prepare_cached("SELECT id, hash FROM url WHERE id > ?1 ORDER BY id LIMIT ?2")?
-            .each([after, SOME], |row| {
-                last = Some(row.get(0)?);
-                each(row.get::<i64>(1)?.cast_unsigned());
-                Ok(true)
-            })?;
-        match last {
-            Some(id) => after = id,
-            None => return Ok(()),
-        }
-    }
-}
-
-/// Addresses asked for in one statement.
-const AT_ONCE: usize = 1_000;
-
-fn known_at_once(conn: &Connection, uris: &[&CrawlUri]) -> sql::Result<Vec<bool>> {
-    let mut known = HashSet::new();
-    for some in uris.chunks(AT_ONCE) {
-        let hashes = list(some.iter().map(|uri| uri.fingerprint().cast_signed()));
-        let sql = format!("SELECT hash FROM url WHERE hash IN ({hashes})");
-        known.extend(conn.query_once(&sql, |row| row.get::<i64>(0))?);
-    }
-    let is_known = |uri: &&CrawlUri| known.contains(&uri.fingerprint().cast_signed());
-    Ok(uris.iter().map(is_known).collect())
 }
 
 impl Store {
@@ -263,29 +189,6 @@ impl Store {
             Some(id) => self.url(id),
             None => Ok(None),
         }
-    }
-
-    /// Which of these addresses have a record, in the order asked. One read transaction.
-    pub fn known(&self, uris: &[&CrawlUri]) -> Result<Vec<bool>, StoreError> {
-        let ask = || -> sql::Result<Vec<bool>> {
-            if self.conn.sqlite().is_none() {
-                return known_at_once(&self.conn, uris);
-            }
-            let _tx = self.conn.snapshot()?;
-            uris.iter()
-                .map(|uri| Ok(self.find(uri)?.is_some()))
-                .collect()
-        };
-        ask().map_err(|e| self.fail(e))
-    }
-
-    /// The same as [`Reader::last_url`], from memory.
-    pub fn newest_url(&self) -> UrlId {
-        self.numbers.given()
-    }
-
-    fn find(&self, uri: &CrawlUri) -> sql::Result<Option<UrlId>> {
-        self.keys.find(&self.conn, uri.fingerprint())
     }
 
     /// After an unclean stop: the URLs that were being visited then ([`InFlight`](super::InFlight)). Each has its `crashes` raised by one; those at

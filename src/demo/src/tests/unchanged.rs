@@ -1,6 +1,9 @@
 //! What a seed makes stays what it is: other tests and the documentation quote numbers from it.
 
 use std::fmt::Write;
+use std::io::Read;
+
+use flate2::read::GzDecoder;
 
 use super::super::answer::fnv;
 use super::super::{Body, Request, World};
@@ -46,6 +49,13 @@ const OTHERS: &[&str] = &[
     "/nothing",
 ];
 
+/// What a gzip body holds: its own bytes differ with the library that packs, which the other crates of a build choose.
+fn unpacked(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut unpacked = Vec::new();
+    let is_whole = GzDecoder::new(bytes).read_to_end(&mut unpacked).is_ok();
+    is_whole.then_some(unpacked)
+}
+
 /// One line for each answer: address, status, headers, hash of the body.
 fn dump(world: &World, out: &mut String) {
     for (index, site) in world.sites.iter().enumerate() {
@@ -66,9 +76,17 @@ fn dump(world: &World, out: &mut String) {
                 nonce: 7,
                 ..Request::default()
             };
-            let answer = world.answer(&request).unwrap();
+            let mut answer = world.answer(&request).unwrap();
             let body = match &answer.body {
-                Body::Bytes(bytes) => fnv(bytes),
+                Body::Bytes(bytes) => match unpacked(bytes) {
+                    Some(unpacked) => {
+                        answer
+                            .headers
+                            .retain(|(name, _)| !name.eq_ignore_ascii_case("content-length"));
+                        fnv(&unpacked)
+                    }
+                    None => fnv(bytes),
+                },
                 Body::Endless => 0,
             };
             let url = site.url(target);
@@ -97,7 +115,7 @@ fn the_pages_of_a_seed_stay_byte_for_byte_the_same() {
     dump(&World::generate_sized(2, NOW_MS, 80, 1500), &mut out);
     assert_eq!(
         fnv(out.as_bytes()),
-        192_662_314_035_733_362,
+        6_967_245_007_259_941_401,
         "if the change is intended, put the new number here and check the figures in docs/"
     );
 }

@@ -9,6 +9,7 @@ mod serve;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 pub use page::article_text;
 pub use serve::{bind, serve};
@@ -102,6 +103,10 @@ pub struct TrialHit {
     pub fault: Option<TrialFault>,
     /// The version of the page that was sent whole.
     pub version: u32,
+    /// When the request had come.
+    pub begun: Instant,
+    /// When the answer was sent, or broken off.
+    pub ended: Instant,
 }
 
 /// Requests remembered one by one; later ones are only counted.
@@ -181,6 +186,11 @@ impl TrialWeb {
     /// The requests since the log was last taken, oldest first.
     pub fn take_log(&self) -> Vec<TrialHit> {
         std::mem::take(&mut *locked(&self.log))
+    }
+
+    /// The requests since the log was last taken, oldest first; they stay in it.
+    pub fn log(&self) -> Vec<TrialHit> {
+        locked(&self.log).clone()
     }
 
     /// Which design the articles of a host have. Hosts do not change on the same day.

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -97,16 +97,29 @@ struct Reply {
 
 /// Answers one request; an error ends the connection.
 async fn answer(web: &TrialWeb, host: u32, stream: &mut TcpStream, head: &str) -> io::Result<()> {
+    let begun = Instant::now();
     let target = head.split(' ').nth(1).unwrap_or("/").to_owned();
     let reply = reply(web, host, &target, head);
+    let sent = send(web, stream, &target, &reply).await;
     web.record(TrialHit {
         host,
-        target: target.clone(),
+        target,
         status: reply.status,
         fault: reply.fault,
         version: reply.version,
+        begun,
+        ended: Instant::now(),
     });
-    let length = match target.as_str() {
+    sent
+}
+
+async fn send(
+    web: &TrialWeb,
+    stream: &mut TcpStream,
+    target: &str,
+    reply: &Reply,
+) -> io::Result<()> {
+    let length = match target {
         // Says more than comes.
         "/short.html" => reply.body.len() + 1000,
         _ => reply.body.len(),

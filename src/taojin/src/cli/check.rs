@@ -1,11 +1,15 @@
-//! `taojin check`: is the configuration right, and when is each site crawled next.
+//! `taojin check`: is the configuration right, when is each site crawled next, and, if asked, does the network let us out.
 
 use std::process::ExitCode;
 
-use super::context::Context;
+use super::context::{Context, runtime};
 use super::output;
 use crate::config::{Loaded, Problem};
 use crate::daemon::now_ms;
+
+mod online;
+
+use online::{Level, Tried};
 
 /// Coming cycles shown for each site.
 const RUNS: usize = 5;
@@ -16,10 +20,13 @@ pub(crate) struct Args {
     /// One JSON object
     #[arg(long)]
     json: bool,
+    /// Try the way out as well: names, proxy, and each site's robots.txt
+    #[arg(long)]
+    online: bool,
 }
 
 /// Reads everything that the daemon would read and opens nothing that it writes. Names every mistake, not the first
-/// one only; with any, the exit code is 2.
+/// one only; with any, the exit code is 2. With a way out that is closed it is 1. Warnings do not change it.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let (mut loaded, mut problems) = context.read();
     let exposed = loaded.exposed_secrets();
@@ -33,8 +40,12 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     }
     let mut warnings = warnings(&loaded);
     warnings.extend(exposed);
+    let tried = match args.online && problems.is_empty() {
+        true => runtime()?.block_on(online::try_out(&loaded))?,
+        false => Vec::new(),
+    };
     if args.json {
-        output::json(&answer(&loaded, &problems, &warnings))?;
+        output::json(&answer(&loaded, &problems, &warnings, &tried))?;
     }
     for problem in &problems {
         output::error(&problem.to_string());
@@ -44,8 +55,32 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     }
     if !args.json {
         report(context, &loaded, &warnings)?;
+        for step in tried.iter().filter(|step| step.level != Level::Error) {
+            output::line(&shown(step));
+        }
     }
-    Ok(ExitCode::SUCCESS)
+    let closed = tried.iter().filter(|step| step.level == Level::Error);
+    for step in closed.clone() {
+        output::error(&shown(step));
+    }
+    Ok(ExitCode::from(u8::from(closed.count() > 0)))
+}
+
+/// One line of what was tried.
+fn shown(step: &Tried) -> String {
+    let kind = if step.level == Level::Warning {
+        "warning: "
+    } else {
+        ""
+    };
+    let Tried {
+        step,
+        of,
+        text,
+        took_ms,
+        ..
+    } = step;
+    output::printable(&format!("{step:<14} {of}: {kind}{text} ({took_ms} ms)"))
 }
 
 /// What is no mistake and yet worth a thought.
@@ -69,7 +104,12 @@ fn warnings(loaded: &Loaded) -> Vec<String> {
     found
 }
 
-fn answer(loaded: &Loaded, problems: &[Problem], warnings: &[String]) -> serde_json::Value {
+fn answer(
+    loaded: &Loaded,
+    problems: &[Problem],
+    warnings: &[String],
+    tried: &[Tried],
+) -> serde_json::Value {
     let now = now_ms();
     let site = |s: &taojin_crawl::schedule::Site| {
         let runs = s.cron().map(|cron| cron.next_runs(now, RUNS));
@@ -82,6 +122,7 @@ fn answer(loaded: &Loaded, problems: &[Problem], warnings: &[String]) -> serde_j
         "sites": loaded.sites.iter().map(site).collect::<Vec<_>>(),
         "problems": problems.iter().map(problem).collect::<Vec<_>>(),
         "warnings": warnings,
+        "online": tried,
     })
 }
 
@@ -91,7 +132,7 @@ fn report(context: &Context, loaded: &Loaded, warnings: &[String]) -> anyhow::Re
         None => output::line("configuration  none found, all values are defaults"),
     }
     for warning in warnings {
-        output::line(&format!("note           {warning}"));
+        output::line(&format!("warning        {warning}"));
     }
     output::line(&format!(
         "data           {}",

@@ -282,7 +282,7 @@ impl Reading<'_> {
         };
         let page = Page::parse(bytes, hints);
         let context = extract::Context {
-            now_ms: now_ms(),
+            now_ms: Some(now_ms()),
             ..Default::default()
         };
         if self.explain {

@@ -12,7 +12,7 @@ use clap_mangen::roff::{Inline, Roff, bold, roman};
 /// Every setting with its default, each under a comment.
 const REFERENCE: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../../config/taojin.toml"
+    "/../../config/reference.toml"
 ));
 
 /// Arguments of `man`.

@@ -5,6 +5,7 @@ mod backup;
 mod carry_out;
 mod changes;
 mod check;
+mod cluster;
 mod completions;
 mod config;
 mod context;
@@ -22,6 +23,7 @@ mod filters;
 mod history;
 mod import;
 mod import_lines;
+mod init;
 mod logging;
 mod man;
 mod output;
@@ -73,6 +75,8 @@ struct Cli {
 enum Command {
     /// Crawl, index and search the bundled sample web on loopback
     Demo(demo::Args),
+    /// Ask five questions and write a configuration
+    Init(init::Args),
     /// Run the daemon: crawl each site on its schedule, index and serve
     Run,
     /// One pass over the due or the named sites, then exit
@@ -113,6 +117,8 @@ enum Command {
     Config(config::Args),
     /// Show what the crawler has and does
     Status(status::Args),
+    /// Show the crawl nodes of a store in PostgreSQL
+    Cluster(cluster::Args),
     /// Learn, show and label the templates of sites
     Templates(templates::Args),
     /// Find the terms of the field, review them, keep the lexicon
@@ -159,10 +165,7 @@ fn may_pass(error: &anyhow::Error) -> bool {
         matches!(
             cause.downcast_ref(),
             Some(
-                StoreError::Locked { .. }
-                    | StoreError::Io { .. }
-                    | StoreError::Taken { .. }
-                    | StoreError::Unreachable { .. }
+                StoreError::Locked { .. } | StoreError::Io { .. } | StoreError::Unreachable { .. }
             )
         ) || cause.is::<BindError>()
             || cause.downcast_ref().is_some_and(IndexError::is_transient)
@@ -172,6 +175,7 @@ fn may_pass(error: &anyhow::Error) -> bool {
 fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Demo(args) => demo::run(context, &args),
+        Command::Init(args) => init::run(context, &args),
         Command::Run => run::run(context),
         Command::Crawl(args) => crawl::run(context, &args),
         Command::Visit(args) => control::visit(context, &args),
@@ -192,6 +196,7 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
         Command::Check(args) => check::run(context, &args),
         Command::Config(args) => config::run(context, &args),
         Command::Status(args) => status::run(context, &args),
+        Command::Cluster(args) => cluster::run(context, &args),
         Command::Templates(args) => templates::run(context, &args),
         Command::Terms(args) => terms::run(context, &args),
         Command::Reindex(args) => reindex::run(context, &args),
@@ -242,5 +247,5 @@ fn one_line(error: &anyhow::Error) -> String {
 
 /// What the system says of a file that belongs to somebody else, and what a person can do about it.
 const SYSTEM_DENIES: &str = "Permission denied (os error 13)";
-const DENIED: &str = "permission denied; run taojin as the user that it belongs to (with sudo for the service's data), \
-                      or name another folder with --data-dir";
+const DENIED: &str = "permission denied; for the service's data use sudo, or to read it join its group (adduser NAME taojin); \
+                      --data-dir names another folder";

@@ -48,6 +48,13 @@ pub(crate) fn error(text: &str) {
     note(&format!("{red}taojin:{off} {text}"));
 }
 
+/// The language of the terminal, as its environment names it.
+pub(crate) fn language() -> String {
+    let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let named = ["LC_ALL", "LC_MESSAGES", "LANG"];
+    named.iter().find_map(set).unwrap_or_default()
+}
+
 /// Whether stdout is a terminal that may show colours.
 pub(crate) fn colours() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()

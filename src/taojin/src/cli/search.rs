@@ -90,7 +90,7 @@ enum Matching {
 /// Searches the index of the data directory.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if args.syntax {
-        output::line(serve::syntax_in(&language()).trim_end());
+        output::line(serve::syntax_in(&output::language()).trim_end());
         return Ok(ExitCode::SUCCESS);
     }
     let loaded = context.load()?;
@@ -186,13 +186,6 @@ pub(super) fn show(reader: &Reader, wanted: &Wanted, window: usize) -> anyhow::R
         output::line(&format!("\n--offset {next} shows the next"));
     }
     Ok(())
-}
-
-/// The language of the terminal, as its environment names it.
-fn language() -> String {
-    let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let named = ["LC_ALL", "LC_MESSAGES", "LANG"];
-    named.iter().find_map(set).unwrap_or_default()
 }
 
 impl From<Matching> for Match {

@@ -27,6 +27,12 @@ impl Loaded {
                 lexicons.push(Lexicon::parse(&name, &text).map_err(wrong)?);
             }
             Err(e) if e.kind() == ErrorKind::NotFound => {}
+            Err(e) if e.kind() == ErrorKind::PermissionDenied => {
+                return Err(ConfigError(format!(
+                    "{} may not be read by this user; for the service's data use sudo, or join its group (adduser NAME taojin)",
+                    self.config.data_dir.display()
+                )));
+            }
             Err(e) => return Err(no_file("lexicons", &accepted, &e)),
         }
         Ok(lexicons)

@@ -89,8 +89,6 @@ const CONFIG: &[Limit] = &[
     between("frontier.active_hosts", 1.0, 1e8),
     inside("frontier.seen_error", 0.0, 1.0),
     between("frontier.seen_capacity", 1.0, 1e10),
-    between("frontier.shards", 1.0, 65_536.0),
-    between("frontier.shard", 0.0, 65_535.0),
     time("revisit.first_ms"),
     time("revisit.min_ms"),
     time("revisit.max_ms"),
@@ -173,6 +171,11 @@ pub(super) fn allowed(key: &str) -> Option<String> {
     })
 }
 
+/// Whether the number of this key may be below zero.
+pub(super) fn may_be_negative(key: &str) -> bool {
+    CONFIG.iter().any(|l| l.key == key && l.least < 0.0)
+}
+
 /// Key and value of every number that cannot be used.
 pub(super) fn unusable(settings: &Table) -> Vec<(String, String)> {
     let mut found = Vec::new();
@@ -215,6 +218,12 @@ pub(super) fn walk(prefix: &str, settings: &Table, look: &mut impl FnMut(&str, &
             value => look(&key, value),
         }
     }
+}
+
+/// The keys of all numbers.
+#[cfg(test)]
+pub(super) fn keys() -> impl Iterator<Item = &'static str> {
+    CONFIG.iter().chain(SITE).map(|limit| limit.key)
 }
 
 #[cfg(test)]

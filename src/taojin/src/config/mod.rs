@@ -138,6 +138,8 @@ pub struct StoreConfig {
     pub url: String,
     /// File with the password of its user; empty where none is asked for.
     pub password_file: PathBuf,
+    /// PEM file of the authorities that may vouch for the server with `?sslmode=require`; empty: those that the system trusts.
+    pub ca_file: PathBuf,
 }
 
 /// Section `[crawl]`.
@@ -253,11 +255,18 @@ pub fn did_you_mean(word: &str, known: &[&str]) -> String {
 impl Loaded {
     /// Where the store is.
     pub fn store_place(&self) -> StorePlace {
-        let StoreConfig { url, password_file } = &self.config.store;
+        let store = &self.config.store;
         let folder = self.file.as_deref().and_then(Path::parent);
-        let password_file =
-            (!password_file.as_os_str().is_empty()).then(|| secrets::placed(folder, password_file));
-        StorePlace::new(&self.config.data_dir, url, password_file)
+        let placed = |file: &Path| {
+            let is_named = !file.as_os_str().is_empty();
+            is_named.then(|| secrets::placed(folder, file))
+        };
+        StorePlace::new(
+            &self.config.data_dir,
+            &store.url,
+            placed(&store.password_file),
+        )
+        .with_ca_file(placed(&store.ca_file))
     }
 
     /// Folder of the search index.

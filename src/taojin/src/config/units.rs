@@ -68,15 +68,20 @@ pub(super) fn hint(key: &str) -> String {
     })
 }
 
-/// The number of the key's own unit that `text` means; it must come out whole.
+/// The number of the key's own unit that `text` means; it must come out whole. What may be below zero, an offset from UTC,
+/// may have a sign.
 fn number(key: &str, text: &str) -> Option<i64> {
     let (_, units, whole, _) = measure(key)?;
+    let (sign, text) = match text.strip_prefix('-') {
+        Some(above) if limits::may_be_negative(key) => (-1, above),
+        _ => (1, text),
+    };
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
     let (amount, unit) = text.split_at_checked(end)?;
     let (_, factor) = units.iter().find(|(name, _)| *name == unit.trim())?;
     let value = amount.parse::<f64>().ok()? * factor / whole;
     // Beyond 2^53 not every whole number can be told from its neighbours.
-    (value.fract() == 0.0 && value < 9e15).then_some(value as i64)
+    (value.fract() == 0.0 && value < 9e15).then_some(sign * value as i64)
 }
 
 fn measure(key: &str) -> Option<&'static Measure> {
@@ -97,17 +102,30 @@ mod tests {
                       keep_versions_days = 28\n[index]\nmemory_mb = 256\nutc_offset_minutes = 480\n\
                       [fetch]\nuser_agent = \"6h\"\nhosts = { \"a\" = \"6h\" }\n[revisit]\nmin_ms = \"6 years\"\nmax_ms = 5\n";
         assert_eq!(resolved(text), wanted);
+        assert_eq!(number("index.utc_offset_minutes", "-5h"), Some(-300));
         assert_eq!(resolved("delay_ms = \"2s\"\n"), "delay_ms = 2000\n");
         for (key, wrong) in [
             ("documents.keep_versions_days", "36h"),
             ("crawl.stop_grace_ms", "4 MiB"),
             ("crawl.stop_grace_ms", "-4s"),
+            ("index.utc_offset_minutes", "--5h"),
             ("crawl.min_free_bytes", "2 gb"),
             ("crawl.min_free_bytes", "99999999 TiB"),
             ("crawl.min_free_percent", "5s"),
             ("crawl.stop_grace_ms", "油"),
         ] {
             assert_eq!(number(key, wrong), None, "{key} = {wrong}");
+        }
+    }
+
+    #[test]
+    fn every_time_and_every_size_takes_a_unit() {
+        const AMOUNTS: [&str; 10] = [
+            "ms", "seconds", "minutes", "hours", "days", "bytes", "kb", "mb", "gb", "ttl",
+        ];
+        for key in limits::keys() {
+            let is_amount = key.split(['_', '.']).any(|word| AMOUNTS.contains(&word));
+            assert_eq!(measure(key).is_some(), is_amount, "{key}");
         }
     }
 }

@@ -147,12 +147,6 @@ fn pairs(config: &Config) -> Vec<String> {
             format!("{key} = {low}: is more than {other} = {high}; make one of them fit the other")
         })
         .collect();
-    if f.shard >= f.shards {
-        found.push(format!(
-            "frontier.shard = {}: shards are counted from 0; use a number below frontier.shards = {}, for example 0",
-            f.shard, f.shards
-        ));
-    }
     if let serve::Config { listen, .. } = &config.serve
         && listen.ip().is_multicast()
     {

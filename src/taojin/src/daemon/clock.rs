@@ -1,6 +1,8 @@
 //! The clock of a crawl. In: the system's. Out: Unix milliseconds, as the system has them, or in a simulation from
 //! another moment on and faster, so that ten days pass in half an hour. Time-outs of the network stay real.
 //!
+//! Where several machines share a store, all of them go by the time of its database: clocks that differ do not matter.
+//!
 //! It never goes back: when the system's clock is set back, it goes on from where it was, at its own pace, until the
 //! program is started again. Otherwise everything that waits for a moment would wait so much longer.
 
@@ -8,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::now_ms;
+use taojin_crawl::store::NodeLease;
 
 /// A system clock that is set back by more than this is told of.
 const TOLD_MS: i64 = 60_000;
@@ -38,6 +41,8 @@ struct Simulated {
 /// The last moment at which the system's clock was believed.
 #[derive(Debug, Default)]
 struct Steady {
+    /// Whoever knows the time of the database, if that counts.
+    database: Option<NodeLease>,
     believed: Option<(Instant, i64)>,
     told: bool,
 }
@@ -79,12 +84,30 @@ impl Clock {
         }))
     }
 
+    /// From now on the time of the database counts. A simulation has its own.
+    pub(super) fn go_by(&self, database: NodeLease) {
+        if let Kind::System(steady) = &self.0 {
+            let mut steady = steady.lock().unwrap_or_else(PoisonError::into_inner);
+            let differs_ms = now_ms() - database.database_ms();
+            if differs_ms.abs() > TOLD_MS {
+                let differs_s = differs_ms / 1000;
+                tracing::warn!(
+                    differs_s,
+                    "the clock of this machine differs from that of the database, which counts"
+                );
+            }
+            steady.believed = None;
+            steady.database = Some(database);
+        }
+    }
+
     /// The time, Unix milliseconds.
     pub fn now_ms(&self) -> i64 {
         match &self.0 {
             Kind::System(steady) => {
                 let mut steady = steady.lock().unwrap_or_else(PoisonError::into_inner);
-                steady.now_ms(Instant::now(), now_ms())
+                let database_ms = steady.database.as_ref().map(NodeLease::database_ms);
+                steady.now_ms(Instant::now(), database_ms.unwrap_or_else(now_ms))
             }
             Kind::Simulated(s) => {
                 s.from_ms + (s.began.elapsed().as_secs_f64() * 1000.0 * s.speed) as i64

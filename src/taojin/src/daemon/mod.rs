@@ -175,7 +175,7 @@ pub async fn run(
         };
     let control = forever.then(|| open_control(data_dir, &crawl.events, &shared));
     let mut following = match forever {
-        true => following::start(loaded, &analyzer, follows, current),
+        true => following::start(loaded, &analyzer, follows, current, Arc::clone(&shared)),
         false => JoinSet::new(),
     };
     let looking = match forever {
@@ -245,6 +245,9 @@ impl Crawl {
         shared: &Arc<Shared>,
     ) -> anyhow::Result<(Self, Follows)> {
         let store = open_store(loaded)?;
+        if let Some(node) = store.lease() {
+            shared.clock().go_by(node);
+        }
         let is_daemon = *mode == Mode::Forever;
         let indexer = Indexer::open(loaded, store.reader()?, Arc::clone(shared), is_daemon)?;
         let follows = store.follows()?;
@@ -258,9 +261,10 @@ impl Crawl {
             poke,
             shared: Arc::clone(shared),
         };
+        let node = store.lease();
         let crawl = open_loop(loaded, mode.clone(), store, wiring)?;
         let (learner, pages, templates, seen) = learner(loaded);
-        let tools = Arc::new(tools(loaded, mode, shared, templates)?);
+        let tools = Arc::new(tools(loaded, mode, shared, templates, node)?);
         let crawl = CrawlLoop {
             progress,
             learner: tools.templates.learner.clone(),

@@ -44,6 +44,8 @@ pub struct Shared {
     /// The crawl loop has done its work.
     over: AtomicBool,
     frontier: Mutex<Option<frontier::Stats>>,
+    /// Another node does what one node does for all.
+    follows_another: AtomicBool,
     clock: Clock,
 }
 
@@ -194,6 +196,16 @@ impl Shared {
     pub fn paused(&self) -> Option<String> {
         let paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
         paused.clone()
+    }
+
+    /// Whether this node does what one node does for all.
+    pub(super) fn set_leads(&self, leads: bool) {
+        self.follows_another.store(!leads, Ordering::Relaxed);
+    }
+
+    /// Whether this node sends hits to webhooks and forgets old versions of documents: one of a cluster does.
+    pub(super) fn leads(&self) -> bool {
+        !self.follows_another.load(Ordering::Relaxed)
     }
 
     pub(super) fn set_frontier(&self, stats: frontier::Stats) {

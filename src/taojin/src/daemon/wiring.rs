@@ -92,6 +92,8 @@ pub(super) fn open_loop(
         batch_since: None,
         stop_at: None,
         cycles_looked: None,
+        shared_at: None,
+        pauses_read: None,
         forgot: None,
         configured: Vec::new(),
         index: IndexPlace::of(loaded),

@@ -1,13 +1,12 @@
 //! The state as figures for Prometheus. In: a [`Status`]. Out: text format 0.0.4, to stand behind the counters of
 //! `metrics`. Made anew for each answer, so that a site that is gone has no figures left; never counts anything itself.
 
-use std::fmt::Write;
-
-use super::status::{Activity, Status};
+use super::exposition::{Family, Sample, labelled, plain, seconds, written};
+use super::status::{Activity, ClusterStatus, Status};
 use super::verdict::Level;
 
 /// Name, type and description of each figure, in the order of the answer.
-pub(crate) const FAMILIES: [(&str, &str, &str); 27] = [
+pub(crate) const FAMILIES: [Family; 35] = [
     (
         BUILD_INFO,
         "gauge",
@@ -62,6 +61,26 @@ pub(crate) const FAMILIES: [(&str, &str, &str); 27] = [
         "gauge",
         "Work queues put aside after too many errors in a row.",
     ),
+    (
+        NODE_PARTITIONS,
+        "gauge",
+        "Partitions of a shared store whose hosts a node crawls, of 256.",
+    ),
+    (
+        NODE_LEASE,
+        "gauge",
+        "Seconds that the lease of a node holds; negative once it has run out.",
+    ),
+    (
+        INBOX,
+        "gauge",
+        "Addresses that one node has found and another one has not taken up yet.",
+    ),
+    (
+        INBOX_SECONDS,
+        "gauge",
+        "How long the oldest of them has waited; 0 when none waits.",
+    ),
     (INDEX_BYTES, "gauge", "Size of the search index."),
     (
         STORE_BYTES,
@@ -89,6 +108,22 @@ pub(crate) const FAMILIES: [(&str, &str, &str); 27] = [
         SITE_ERRORS,
         "gauge",
         "Failed fetches in a site's last cycle.",
+    ),
+    (
+        SITE_VISITS,
+        "gauge",
+        "Addresses visited in a site's last cycle.",
+    ),
+    (
+        SITE_TURNED_AWAY,
+        "gauge",
+        "Visits of a site's last cycle that were answered with a login or blocking page, 401, 403, 429 or 451.",
+    ),
+    (SITE_TEMPLATES, "gauge", "Templates of a site in use."),
+    (
+        SITE_TEMPLATE_ARTICLES,
+        "counter",
+        "Fetches of a site's articles, by whether a template fits.",
     ),
     (
         SITE_VERDICT,
@@ -131,6 +166,10 @@ const URLS: &str = "taojin_urls";
 const HOSTS: &str = "taojin_hosts";
 const READY: &str = "taojin_queues_ready";
 const PARKED: &str = "taojin_queues_parked";
+const NODE_PARTITIONS: &str = "taojin_node_partitions";
+const NODE_LEASE: &str = "taojin_node_lease_seconds";
+const INBOX: &str = "taojin_inbox_addresses";
+const INBOX_SECONDS: &str = "taojin_inbox_wait_seconds";
 const INDEX_BYTES: &str = "taojin_index_size_bytes";
 const STORE_BYTES: &str = "taojin_store_size_bytes";
 const FREE_BYTES: &str = "taojin_disk_free_bytes";
@@ -139,18 +178,15 @@ const SITE_DOCUMENTS: &str = "taojin_site_documents";
 const SITE_LAST: &str = "taojin_site_last_cycle_timestamp_seconds";
 const SITE_NEXT: &str = "taojin_site_next_cycle_timestamp_seconds";
 const SITE_ERRORS: &str = "taojin_site_last_cycle_errors";
+const SITE_VISITS: &str = "taojin_site_last_cycle_visits";
+const SITE_TURNED_AWAY: &str = "taojin_site_last_cycle_turned_away";
+const SITE_TEMPLATES: &str = "taojin_site_templates";
+const SITE_TEMPLATE_ARTICLES: &str = "taojin_site_template_articles_total";
 const SITE_VERDICT: &str = "taojin_site_verdict";
 const WEBHOOK_WAITING: &str = "taojin_webhook_waiting_hits";
 const BLOOM_ITEMS: &str = "taojin_bloom_items";
 const BLOOM_ERROR: &str = "taojin_bloom_error_ratio";
 const BLOOM_FALSE_POSITIVES: &str = "taojin_bloom_false_positives_total";
-
-/// One figure: its name, its labels, its value.
-struct Sample<'a> {
-    name: &'static str,
-    labels: Vec<(&'static str, &'a str)>,
-    value: f64,
-}
 
 /// The figures as text. Without a status only what is known without one: `documents`, and when the server started.
 pub(crate) fn text(status: Option<&Status>, documents: u64, started_ms: i64) -> String {
@@ -167,7 +203,7 @@ pub(crate) fn text(status: Option<&Status>, documents: u64, started_ms: i64) -> 
         whole(status, &mut samples);
         sites(status, &mut samples);
     }
-    written(&samples)
+    written(&FAMILIES, &samples)
 }
 
 /// Figures of the whole.
@@ -225,10 +261,35 @@ fn whole<'a>(status: &'a Status, samples: &mut Vec<Sample<'a>>) {
             value: filter.error_ratio,
         });
     }
+    if let Some(of) = &status.cluster {
+        cluster(of, status.now_ms, samples);
+    }
     for follow in &status.follows {
         let waiting = labelled(WEBHOOK_WAITING, "follow", &follow.name, follow.waiting);
         samples.push(waiting);
     }
+}
+
+/// The nodes that share the store.
+fn cluster<'a>(of: &'a ClusterStatus, now_ms: i64, samples: &mut Vec<Sample<'a>>) {
+    for node in &of.nodes {
+        let labels = vec![("host", node.host.as_str()), ("node", node.id.as_str())];
+        samples.push(Sample {
+            name: NODE_PARTITIONS,
+            labels: labels.clone(),
+            value: node.partitions as f64,
+        });
+        samples.push(Sample {
+            labels,
+            ..seconds(NODE_LEASE, node.lease_ms)
+        });
+    }
+    samples.push(plain(INBOX, of.waiting_addresses));
+    let waited_ms = of.oldest_waiting_ms.map_or(0, |sent_ms| now_ms - sent_ms);
+    samples.push(Sample {
+        labels: Vec::new(),
+        ..seconds(INBOX_SECONDS, waited_ms.max(0))
+    });
 }
 
 /// How far the index is behind, and how long ago each worker made progress.
@@ -264,6 +325,18 @@ fn sites<'a>(status: &'a Status, samples: &mut Vec<Sample<'a>>) {
         }
         samples.push(labelled(SITE_DOCUMENTS, "site", name, site.documents));
         samples.push(labelled(SITE_ERRORS, "site", name, site.errors));
+        let (cycle, templates) = (&site.cycle, &site.templates);
+        samples.push(labelled(SITE_VISITS, "site", name, cycle.visits));
+        let turned_away = cycle.turned_away;
+        samples.push(labelled(SITE_TURNED_AWAY, "site", name, turned_away));
+        samples.push(labelled(SITE_TEMPLATES, "site", name, templates.used));
+        for (fits, articles) in [("yes", templates.matched), ("no", templates.unmatched)] {
+            samples.push(Sample {
+                name: SITE_TEMPLATE_ARTICLES,
+                labels: vec![("site", name), ("fits", fits)],
+                value: articles as f64,
+            });
+        }
         for (figure, moment) in [
             (SITE_LAST, site.last_cycle_ms),
             (SITE_NEXT, site.next_cycle_ms),
@@ -274,68 +347,4 @@ fn sites<'a>(status: &'a Status, samples: &mut Vec<Sample<'a>>) {
             }));
         }
     }
-}
-
-fn plain(name: &'static str, value: u64) -> Sample<'static> {
-    Sample {
-        name,
-        labels: Vec::new(),
-        value: value as f64,
-    }
-}
-
-fn labelled<'a>(name: &'static str, label: &'static str, of: &'a str, value: u64) -> Sample<'a> {
-    Sample {
-        name,
-        labels: vec![(label, of)],
-        value: value as f64,
-    }
-}
-
-fn seconds(name: &'static str, ms: i64) -> Sample<'static> {
-    Sample {
-        name,
-        labels: Vec::new(),
-        value: ms as f64 / 1_000.0,
-    }
-}
-
-/// The text format: each family once, its samples together.
-fn written(samples: &[Sample<'_>]) -> String {
-    let mut out = String::new();
-    for (name, kind, help) in FAMILIES {
-        let mut own = samples.iter().filter(|s| s.name == name).peekable();
-        if own.peek().is_some() {
-            push(
-                &mut out,
-                format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"),
-            );
-        }
-        for sample in own {
-            let labels: Vec<String> = sample
-                .labels
-                .iter()
-                .map(|(label, of)| format!("{label}=\"{}\"", escaped(of)))
-                .collect();
-            let labels = match labels.is_empty() {
-                true => String::new(),
-                false => format!("{{{}}}", labels.join(",")),
-            };
-            push(&mut out, format_args!("{name}{labels} {}\n", sample.value));
-        }
-        out.push('\n');
-    }
-    out
-}
-
-fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("a string takes everything");
-}
-
-/// The value of a label.
-fn escaped(value: &str) -> String {
-    value
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n")
 }

@@ -13,11 +13,13 @@ mod api;
 mod config;
 mod control;
 mod document_log;
+mod exposition;
 mod gauges;
 mod router;
 mod state;
 mod status;
 mod verdict;
+mod waiting;
 
 #[cfg(test)]
 mod tests;
@@ -37,6 +39,7 @@ pub use document_log::{
 };
 pub use feeds::follow::{Follow, Tell, Topics, message, next_try_ms};
 pub use guard::secret::{Secret, signature};
+pub use guard::session::new_token;
 pub use pages::help::syntax_in;
 pub use review::templates::{
     Effect, Outcome, Proposal, RegionListed, TemplateListed, TemplateReview, TemplateView,
@@ -50,9 +53,9 @@ pub use search::source::{
 };
 pub use state::{HealthSource, ServeState};
 pub use status::{
-    Activity, CycleCounts, DiskUse, FollowStatus, HostCounts, HostStatus, LeftOutDocument,
-    LeftOutStatus, QueueCounts, SeenFilter, SiteStatus, Status, StatusSource, TemplateStatus,
-    TermsStatus, UrlCounts, WorkerStatus,
+    Activity, ClusterStatus, CycleCounts, DiskUse, FollowStatus, HostCounts, HostStatus,
+    LeftOutDocument, LeftOutStatus, NodeStatus, QueueCounts, SeenFilter, SiteStatus, Status,
+    StatusSource, TemplateStatus, TermsStatus, UrlCounts, WorkerStatus,
 };
 pub use taojin_search::query::dates::{Calendar, DateError, period_ms};
 pub use taojin_search::query::highlight::Highlighter;

@@ -16,13 +16,16 @@ use tokio::net::TcpListener;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
-use super::api::{log as log_api, openapi, sites as sites_api, terms as terms_api};
+use super::api::{
+    log as log_api, openapi, sites as sites_api, terms as terms_api, trends as trends_api,
+};
 use super::guard::form::FORM_BYTES_MAX;
 use super::guard::host::{Hosts, known};
 use super::guard::limiter::{Limiter, Peer, limited};
 use super::guard::listen::Guarded;
 use super::pages::{
-    api as api_page, assets, help as help_page, login, refused, site as site_page, versions, web,
+    api as api_page, assets, help as help_page, login, refused, site as site_page, trends,
+    versions, web,
 };
 use super::review::{templates_page, terms_page};
 use super::state::{ServeState, Server, Shared};
@@ -143,6 +146,7 @@ pub(crate) fn routes(server: Server) -> Router {
         .route("/doc/{id}", get(web::document).post(site_page::take_down))
         .route("/doc/{id}/versions", get(versions::show))
         .route("/sites/{name}", get(site_page::show).post(site_page::act))
+        .route("/trends", get(trends::show))
         .route("/status", get(web::status))
         .route("/help", get(help_page::show))
         .route("/terms", get(terms_page::show).post(terms_page::decide))
@@ -164,6 +168,7 @@ pub(crate) fn routes(server: Server) -> Router {
         .route("/robots.txt", get(api::robots))
         .route("/api", get(api_page::show))
         .route("/api/search", get(api::search))
+        .route("/api/trends", get(trends_api::trends))
         .route("/api/suggest", get(api::suggest))
         .route("/api/docs/{id}", get(api::document))
         .route("/api/changes", get(log_api::changes))

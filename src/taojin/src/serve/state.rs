@@ -23,9 +23,11 @@ use super::search::params::Rules;
 use super::search::source::{
     Arrived, FoundList, Marked, Related, SearchSource, SourceError, Wanted,
 };
+use super::search::trends::Trends;
 use super::status::{Status, StatusSource};
+use super::waiting::Waiting;
 use taojin_extract::Document;
-use taojin_search::index::{SiteTitles, Stop, Suggestion};
+use taojin_search::index::{DateUnit, SiteTitles, Suggestion};
 
 /// A status read so long ago is new enough for `/metrics`: reading one costs more the more hosts there are.
 const MEASURED_FOR: Duration = Duration::from_secs(5);
@@ -131,7 +133,8 @@ impl Shared {
     /// Searches; gives the hits and the milliseconds it took, waiting for a place included.
     pub(crate) async fn search(&self, wanted: Wanted) -> Result<(FoundList, f64), Failure> {
         let started = Instant::now();
-        let (wanted, _waiting) = stopped_with_us(wanted);
+        let waiting = Waiting::new();
+        let wanted = waiting.search(wanted);
         let source = Arc::clone(&self.source);
         let result = self.blocking(move || source.search(&wanted)).await;
         let took = started.elapsed();
@@ -145,6 +148,18 @@ impl Shared {
         result.map(|found| (found, took.as_secs_f64() * 1_000.0))
     }
 
+    /// Compares searches by date.
+    pub(crate) async fn trends(
+        &self,
+        wanted: Vec<Wanted>,
+        unit: Option<DateUnit>,
+    ) -> Result<Trends, Failure> {
+        let waiting = Waiting::new();
+        let wanted: Vec<Wanted> = wanted.into_iter().map(|w| waiting.search(w)).collect();
+        let source = Arc::clone(&self.source);
+        self.blocking(move || source.trends(&wanted, unit)).await
+    }
+
     /// What a text that is being typed may become.
     pub(crate) async fn suggest(&self, typed: String) -> Result<Vec<Suggestion>, Failure> {
         let source = Arc::clone(&self.source);
@@ -154,7 +169,8 @@ impl Shared {
 
     /// The hits of a search that came last.
     pub(crate) async fn latest(&self, wanted: Wanted) -> Result<Vec<Arrived>, Failure> {
-        let (wanted, _waiting) = stopped_with_us(wanted);
+        let waiting = Waiting::new();
+        let wanted = waiting.search(wanted);
         let source = Arc::clone(&self.source);
         self.blocking(move || source.latest(&wanted)).await
     }
@@ -217,7 +233,8 @@ impl Shared {
     /// Whether a search is answered at all: one rare word, one hit.
     pub(crate) async fn probe(&self) -> Result<(), Failure> {
         let source = Arc::clone(&self.source);
-        let (wanted, _waiting) = stopped_with_us(Wanted {
+        let waiting = Waiting::new();
+        let wanted = waiting.search(Wanted {
             text: "淘金".to_owned(),
             limit: 1,
             ..Wanted::default()
@@ -370,22 +387,6 @@ impl Shared {
             }
         }
     }
-}
-
-/// Stops a search when it is dropped: at the time limit, and when the client has gone.
-struct Waiting(Stop);
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.0.stop();
-    }
-}
-
-/// A search that ends with the one who waits for it.
-fn stopped_with_us(wanted: Wanted) -> (Wanted, Waiting) {
-    let stop = Stop::default();
-    let waiting = Waiting(stop.clone());
-    (Wanted { stop, ..wanted }, waiting)
 }
 
 /// Whether a text can be an id at all: short, and of characters that mean nothing anywhere.

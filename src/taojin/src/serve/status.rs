@@ -75,6 +75,49 @@ pub struct Status {
     pub workers: Vec<WorkerStatus>,
     /// Documents that the store has and the index could not take.
     pub left_out: LeftOutStatus,
+    /// The nodes that share the store; none where it is a file.
+    pub cluster: Option<ClusterStatus>,
+}
+
+/// The nodes that share a store in PostgreSQL.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct ClusterStatus {
+    /// In the order of their starts.
+    pub nodes: Vec<NodeStatus>,
+    /// Addresses that one node has found and another one has not taken up yet.
+    pub waiting_addresses: u64,
+    /// When the oldest of them was sent.
+    pub oldest_waiting_ms: Option<i64>,
+}
+
+/// A node that crawls.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct NodeStatus {
+    /// Name of its data folder: stays the same when it is started again.
+    pub id: String,
+    /// Name of its machine.
+    #[schema(examples("crawl1"))]
+    pub host: String,
+    /// Number of its place, for `taojin cluster drain`; rises with each start.
+    #[schema(examples(7))]
+    pub session: i64,
+    /// Version of its program.
+    #[schema(examples("0.1.0"))]
+    pub version: String,
+    /// When it was started.
+    pub started_ms: i64,
+    /// How long its lease holds, in milliseconds; negative if it has run out.
+    #[schema(examples(13200))]
+    pub lease_ms: i64,
+    /// Partitions whose hosts it crawls, of 256.
+    #[schema(examples(128))]
+    pub partitions: u64,
+    /// Transactions since its start.
+    pub commits: u64,
+    /// It gives its partitions back and takes no more.
+    pub draining: bool,
 }
 
 /// How a worker of the daemon does.
@@ -283,6 +326,8 @@ pub struct CycleCounts {
     pub wasted: u64,
     /// Visits that were answered 304.
     pub not_modified: u64,
+    /// Visits that the site turned away: asked to sign in or to prove that a person reads, 401, 403, 429 or 451.
+    pub turned_away: u64,
 }
 
 /// How telling one topic's follower stands.

@@ -1,6 +1,7 @@
 //! Order, fairness, limits, crashes.
 
 use super::*;
+use taojin_uri::QueueHash;
 
 fn paths(fetched: &[(i64, String)]) -> Vec<&str> {
     fetched
@@ -262,9 +263,12 @@ fn a_page_that_becomes_due_later_is_waited_for() {
 
 #[test]
 fn queues_of_a_host_share_its_politeness() {
-    assert_eq!(queue_key(&uri("http://a.test/x"), 1), "a.test");
+    assert_eq!(
+        queue_key(&uri("http://a.test/x"), 1, QueueHash::Xxh3),
+        "a.test"
+    );
     let keys: std::collections::BTreeSet<String> = (0..100)
-        .map(|i| queue_key(&uri(&format!("http://a.test/{i}")), 4))
+        .map(|i| queue_key(&uri(&format!("http://a.test/{i}")), 4, QueueHash::Xxh3))
         .collect();
     let expected = ["a.test", "a.test+1", "a.test+2", "a.test+3"];
     assert_eq!(

@@ -4,6 +4,7 @@ mod admission;
 mod alike;
 mod asked;
 mod leasing;
+mod partitions;
 mod politeness;
 mod property;
 mod remaining;

@@ -267,3 +267,22 @@ fn backoff_outlives_a_crash_and_is_explained() {
     let nobody = Explanation::of(&crawl.store, &exact(), "b.test", None, crawl.now_ms);
     assert_eq!(nobody.unwrap(), None);
 }
+
+/// The process before may have asked any host just before its lease ended.
+#[test]
+fn after_a_takeover_each_host_rests_once_for_its_delay() {
+    let mut crawl = Crawl::new(exact());
+    crawl.frontier.taken_over_ms = (0..256).map(|part| (part, i64::MAX)).collect();
+    crawl.offer(&["http://a.test/1"]);
+    let begun_ms = crawl.now_ms;
+    match crawl.next() {
+        Next::Wait { until_ms, .. } => assert_eq!(until_ms, begun_ms + SECOND),
+        other => panic!("the host is asked at once: {other:?}"),
+    }
+    crawl.now_ms += SECOND;
+    let lease = crawl.lease();
+    crawl.finish(&lease, &report(VisitOutcome::Page));
+    // Hosts that come into memory later have rested meanwhile.
+    crawl.offer(&["http://b.test/1"]);
+    assert_eq!(crawl.lease().record.uri.as_str(), "http://b.test/1");
+}

@@ -6,15 +6,23 @@
 //! [`Connection::sqlite`].
 
 mod answers;
+mod node;
 mod postgres;
+mod tls;
 mod values;
 
 use std::ops::Deref;
 
+use tokio_postgres::error::SqlState;
+
 pub(super) use answers::in_words;
+pub use node::Gained;
+pub use node::NodeLease;
+pub(super) use node::Share;
 pub(super) use postgres::Postgres;
 pub(super) use rusqlite::types::FromSql;
 pub(super) use rusqlite::{ToSql, params};
+pub(super) use tls::Way;
 
 /// What came of a statement.
 pub(super) type Result<T> = std::result::Result<T, Error>;
@@ -34,7 +42,9 @@ pub(super) enum Error {
     Postgres(tokio_postgres::Error),
     /// PostgreSQL cannot be reached; whatever was under way was not done.
     Unreachable(String),
-    /// Another process writes to this database now.
+    /// Another transaction held what this one wanted, and the other way round; nothing of this one was done.
+    Deadlock,
+    /// Another node has the place of this one.
     Fenced,
     /// This cannot be used as a store: what is wrong, and the mend.
     Unfit(String),
@@ -54,9 +64,10 @@ impl From<rusqlite::types::FromSqlError> for Error {
 
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
-        match answers::is_passing(&error) {
-            true => Error::Unreachable(answers::in_words(&error)),
-            false => Error::Postgres(error),
+        match error.code() {
+            Some(code) if *code == SqlState::T_R_DEADLOCK_DETECTED => Error::Deadlock,
+            _ if answers::is_passing(&error) => Error::Unreachable(answers::in_words(&error)),
+            _ => Error::Postgres(error),
         }
     }
 }

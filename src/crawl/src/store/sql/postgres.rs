@@ -1,10 +1,6 @@
 //! A connection to PostgreSQL. In: statements of the store. Out: rows. A connection that is lost is made again: what reads
 //! outside a transaction is asked again, a transaction that was open is reported as not done, and a COMMIT whose answer
-//! was lost is looked up in the row `writer`, so that nothing is done twice.
-//!
-//! One process writes. It holds an advisory lock as long as its connection lives, and every transaction of it raises
-//! `writer.commit_no` under the token that it took at the start: a process that was cut off or paused, and whose place was
-//! taken meanwhile, changes nothing any more.
+//! was lost is looked up in the row of this node, so that nothing is done twice.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -13,11 +9,14 @@ use std::panic::resume_unwind;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rusqlite::types::Value;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Config, NoTls, Row, Statement};
+use tokio_postgres::{Client, Row, Statement};
 
 use super::answers::all_at_once;
+use super::node::{Heartbeat, WRITES};
+use super::tls::Way;
 use super::values::Bound;
 use super::{Error, Result};
 
@@ -35,37 +34,41 @@ const STATEMENTS: usize = 256;
 /// Statements that wait to be sent together: about a page's worth of memory each.
 const MOST_WAITING: usize = 4_096;
 
-/// The server notices within half a minute that this machine is gone, and lets go of its lock; compiling queries to machine
+/// The server notices within half a minute that this machine is gone, and lets go of its rows; compiling queries to machine
 /// code costs more than our queries do.
 const SESSION: &str = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; \
      SET jit = off";
 
-/// Held by the connection that writes. Stores in several schemas of one database have several.
-const TAKE_LOCK: &str =
-    "SELECT pg_try_advisory_lock(1415664487, hashtext(current_schema()::text)) AS taken";
+/// Part of every transaction of a node: changes no row once another node has taken the place.
+const RAISE: &str =
+    "UPDATE node SET commit_no = commit_no + 1 WHERE session = ?1 AND commit_no = ?2";
+/// The last transaction of a node, once none of it is under way.
+const REACHED: &str = "SELECT commit_no FROM node WHERE session = ?1 FOR UPDATE";
 
 /// A connection.
 pub(in crate::store) struct Postgres {
     runtime: Option<Runtime>,
-    config: Config,
-    session: RefCell<Option<Session>>,
+    pub(super) way: Way,
+    pub(super) session: RefCell<Option<Session>>,
     waiting: RefCell<Vec<(String, Vec<Bound>)>>,
     in_transaction: Cell<bool>,
-    writer: Cell<Option<Writer>>,
+    pub(super) writer: Cell<Option<Writer>>,
+    pub(super) heartbeat: RefCell<Option<Heartbeat>>,
 }
 
 /// One life of a connection.
-struct Session {
-    client: Client,
+pub(super) struct Session {
+    pub(super) client: Client,
     statements: HashMap<String, Statement>,
 }
 
 /// What proves that this process is the one that writes.
 #[derive(Debug, Clone, Copy)]
-struct Writer {
-    token: i64,
+pub(super) struct Writer {
+    /// Its row in `node`.
+    pub(super) session: i64,
     /// Number of its last transaction.
-    commit_no: i64,
+    pub(super) commit_no: i64,
 }
 
 impl std::fmt::Debug for Postgres {
@@ -78,6 +81,7 @@ impl std::fmt::Debug for Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
+        self.leave();
         // Waiting for its end would be refused where readers are answered.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
@@ -87,8 +91,9 @@ impl Drop for Postgres {
 
 impl Postgres {
     /// Connects once, without patience: an address that is wrong is to be told at once.
-    pub(in crate::store) fn connect(config: &Config) -> Result<Self> {
-        let mut config = config.clone();
+    pub(in crate::store) fn connect(way: &Way) -> Result<Self> {
+        let mut way = way.clone();
+        let config = &mut way.config;
         config.application_name("taojin");
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
@@ -100,36 +105,16 @@ impl Postgres {
             .map_err(|e| Error::Unreachable(e.to_string()))?;
         let conn = Postgres {
             runtime: Some(runtime),
-            config,
+            way,
             session: RefCell::default(),
             waiting: RefCell::default(),
             in_transaction: Cell::new(false),
             writer: Cell::new(None),
+            heartbeat: RefCell::default(),
         };
         let session = conn.new_session()?;
         *conn.session.borrow_mut() = Some(session);
         Ok(conn)
-    }
-
-    /// From now on this connection is the one that writes. False if another process is.
-    pub(in crate::store) fn become_writer(&self) -> Result<bool> {
-        if !self.take_lock()? {
-            return Ok(false);
-        }
-        let sql = "UPDATE writer SET token = token + 1 RETURNING token, commit_no";
-        let rows = self.query(sql, Vec::new())?;
-        let row = rows.first().ok_or_else(Error::no_rows)?;
-        self.writer.set(Some(Writer {
-            token: row.try_get(0)?,
-            commit_no: row.try_get(1)?,
-        }));
-        Ok(true)
-    }
-
-    fn take_lock(&self) -> Result<bool> {
-        let rows = self.query_once(TAKE_LOCK, &[])?;
-        let row = rows.first().ok_or_else(Error::no_rows)?;
-        Ok(row.try_get("taken")?)
     }
 
     /// Rows of an answer.
@@ -202,13 +187,9 @@ impl Postgres {
             self.flush()?;
             return self.batch("COMMIT");
         };
-        let sql = format!(
-            "UPDATE writer SET commit_no = {} WHERE token = {} AND commit_no = {}",
-            writer.commit_no + 1,
-            writer.token,
-            writer.commit_no
-        );
-        self.waiting.borrow_mut().push((sql, Vec::new()));
+        let (session, last) = (Value::from(writer.session), Value::from(writer.commit_no));
+        let fence = vec![Bound(session.clone()), Bound(last)];
+        self.waiting.borrow_mut().push((RAISE.to_owned(), fence));
         if self.flush()?.last() != Some(&1) {
             return Err(Error::Fenced);
         }
@@ -217,19 +198,17 @@ impl Postgres {
             ..writer
         };
         match self.batch("COMMIT") {
-            // Reconnecting compares the number of the last transaction.
+            // The row is free as soon as the server has ended the lost transaction, one way or the other.
             Err(Error::Unreachable(lost)) => {
-                self.writer.set(Some(next));
                 self.in_transaction.set(false);
-                let found =
-                    self.patiently(|| self.query("SELECT commit_no FROM writer", Vec::new()))?;
-                let row = found.first().ok_or_else(Error::no_rows)?;
-                let reached: i64 = row.try_get(0)?;
+                let found = self.query(REACHED, vec![Bound(session)])?;
+                let row = found.first().ok_or(Error::Fenced)?;
+                let commit_no: i64 = row.try_get(0)?;
                 self.writer.set(Some(Writer {
-                    commit_no: reached,
+                    commit_no,
                     ..writer
                 }));
-                match reached == next.commit_no {
+                match commit_no == next.commit_no {
                     true => Ok(()),
                     false => Err(Error::Unreachable(lost)),
                 }
@@ -290,7 +269,7 @@ impl Postgres {
         }
     }
 
-    /// There is a connection, and it is the writer's if it was before.
+    /// There is a connection.
     fn ensure(&self) -> Result<()> {
         let alive = |session: &Session| !session.client.is_closed();
         if self.session.borrow().as_ref().is_some_and(alive) {
@@ -298,27 +277,14 @@ impl Postgres {
         }
         let session = self.new_session()?;
         *self.session.borrow_mut() = Some(session);
-        let Some(writer) = self.writer.get() else {
-            return Ok(());
-        };
-        // As long as the lost connection has the lock, its last transaction may still end.
-        if !self.take_lock()? {
-            let holder = "the lock of the lost connection is still held".to_owned();
-            return Err(Error::Unreachable(holder));
-        }
-        let rows = self.query_once("SELECT token FROM writer", &[])?;
-        let row = rows.first().ok_or_else(Error::no_rows)?;
-        match row.try_get::<_, i64>(0)? == writer.token {
-            true => Ok(()),
-            false => Err(Error::Fenced),
+        match self.writer.get() {
+            Some(_) => self.batch(WRITES),
+            None => Ok(()),
         }
     }
 
     fn new_session(&self) -> Result<Session> {
-        let (client, connection) = self.wait(self.config.connect(NoTls))?;
-        if let Some(runtime) = &self.runtime {
-            runtime.spawn(connection);
-        }
+        let client = self.wait(self.way.connect())?;
         self.wait(client.batch_execute(SESSION))?;
         Ok(Session {
             client,
@@ -357,7 +323,7 @@ impl Postgres {
 
     /// Waits for an answer. Inside of another runtime, where the daemon opens its store, tokio lets no thread wait; then
     /// another one does.
-    fn wait<T: Send, E: Into<Error> + Send>(
+    pub(super) fn wait<T: Send, E: Into<Error> + Send>(
         &self,
         work: impl Future<Output = std::result::Result<T, E>> + Send,
     ) -> Result<T> {

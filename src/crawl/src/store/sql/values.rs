@@ -12,7 +12,7 @@ use super::Result;
 
 /// A value of a statement.
 #[derive(Debug)]
-pub(super) struct Bound(Value);
+pub(super) struct Bound(pub(super) Value);
 
 /// Values of a statement, to be kept until it is sent.
 pub(super) fn bound(values: &[&dyn rusqlite::ToSql]) -> Result<Vec<Bound>> {

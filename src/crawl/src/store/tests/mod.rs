@@ -6,7 +6,7 @@ mod cursor;
 mod documents;
 mod follows;
 mod keys;
-pub(super) mod on_postgres;
+pub(crate) mod on_postgres;
 mod purge;
 mod records;
 mod terms;

@@ -75,8 +75,16 @@ fn due_urls_come_by_rank_then_time_then_finding() {
     assert_eq!(names, ["/first", "/second", "/third", "/last"]);
     assert_eq!(store.due(host, NOW, 2).unwrap(), due[..2]);
     assert_eq!(store.next_due(host, Some(NOW)).unwrap(), Some(NOW + 5));
-    assert_eq!(store.hosts_due(&[], NOW, 10).unwrap(), [host]);
-    assert!(store.hosts_due(&[], NOW - 101, 10).unwrap().is_empty());
+    assert_eq!(
+        store.hosts_due(&[], &Partitions::ALL, NOW, 10).unwrap(),
+        [host]
+    );
+    assert!(
+        store
+            .hosts_due(&[], &Partitions::ALL, NOW - 101, 10)
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
@@ -136,7 +144,12 @@ fn a_cycle_makes_due_what_waits_for_it() {
         pages.push(page);
     }
     commit_pages(&mut store, pages);
-    assert_eq!(store.begin_cycle(&site(), 0, NOW + 1_000).unwrap(), 2);
+    assert_eq!(
+        store
+            .begin_cycle(&site(), &Partitions::ALL, 0, NOW + 1_000)
+            .unwrap(),
+        2
+    );
     let host = store.host("a.cn").unwrap().unwrap().id;
     let due = store.due(host, NOW + 1_000, 10).unwrap();
     let id = |text| store.lookup(&uri(text)).unwrap().unwrap().id;
@@ -339,7 +352,13 @@ fn moments_of_a_clock_that_was_ahead_are_cut() {
     assert_eq!(due("http://a.cn/2"), Some(NOW), "never visited");
     let host = store.host("a.cn").unwrap().unwrap();
     assert_eq!(host.not_before_ms, NOW + 1_000);
-    assert_eq!(store.hosts_due(&[], NOW + 1_000, 9).unwrap().len(), 1);
+    assert_eq!(
+        store
+            .hosts_due(&[], &Partitions::ALL, NOW + 1_000, 9)
+            .unwrap()
+            .len(),
+        1
+    );
     assert_eq!(
         store.set_clock_right(NOW, longest_ms).unwrap(),
         None,

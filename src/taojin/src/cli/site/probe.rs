@@ -61,7 +61,7 @@ async fn look(
     allowed(fetcher, &uri, &verdict.access, &verdict.trouble)?;
     let page = parse(loaded, &uri, fetched, body);
     let context = extract::Context {
-        now_ms: now_ms(),
+        now_ms: Some(now_ms()),
         ..Default::default()
     };
     let document = extract::extract_with(&page, &context, &loaded.config.extract);

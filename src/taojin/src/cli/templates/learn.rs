@@ -57,7 +57,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let mut left_out = 0;
     each_page(&files, &config, |saved| {
         let read = extract::Context {
-            now_ms: saved.at_ms,
+            now_ms: Some(saved.at_ms),
             ..extract::Context::default()
         };
         let keys = Keys::of(&saved.page);

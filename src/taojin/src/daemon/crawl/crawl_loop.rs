@@ -36,6 +36,7 @@ impl CrawlLoop {
                 self.take(Event::Stop)?;
             }
             self.take_new_sites(now)?;
+            self.share_partitions(now)?;
             self.begin_due_cycles(now)?;
             self.end_cycles(now, false)?;
             self.forget_old(now);
@@ -85,6 +86,7 @@ impl CrawlLoop {
 
     /// Starts the cycles that a single pass asks for.
     fn begin_pass(&mut self) -> anyhow::Result<()> {
+        self.wait_for_share()?;
         if let Mode::Visit { url } = &self.mode {
             let url = url.clone();
             self.ask_for(&url, self.shared.now_ms())?;

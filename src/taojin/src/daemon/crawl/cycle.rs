@@ -23,6 +23,8 @@ use taojin_crawl::store::{Reader, SiteCounts};
 pub(crate) const USABLE: &str = "cycle_usable";
 /// Visits that led to another address.
 pub(crate) const REDIRECTS: &str = "cycle_redirects";
+/// Visits that were answered with a page to sign in or to prove oneself at, or led to one.
+pub(crate) const BLOCKING_PAGES: &str = "cycle_blocking_pages";
 /// Pages other than seeds that are no longer there.
 pub(crate) const MISSING: &str = "cycle_missing";
 /// Seeds that did not come.
@@ -52,7 +54,8 @@ impl CrawlLoop {
     /// Forgets versions of documents that are too old, a few in each turn. What cannot be forgotten (full disk, damaged page)
     /// waits for the next time: the crawl goes on.
     pub(super) fn forget_old(&mut self, now: i64) {
-        if self.forgot.is_some_and(|at| at.elapsed() < FORGET_EVERY) {
+        let is_early = self.forgot.is_some_and(|at| at.elapsed() < FORGET_EVERY);
+        if is_early || !self.frontier.partitions().lead() {
             return;
         }
         match self.store.forget_old_documents(now) {
@@ -182,6 +185,15 @@ impl CrawlLoop {
     }
 }
 
+/// Statuses by which servers say that they do not want this reader.
+const REFUSING: [&str; 4] = ["HTTP 401", "HTTP 403", "HTTP 429", "HTTP 451"];
+
+/// Visits of the cycle that the site turned away, by a page or by the status.
+pub(crate) fn turned_away(counts: &SiteCounts) -> u64 {
+    let refused = REFUSING.map(|status| number(counts, &format!("{PROBLEM}{status}")));
+    number(counts, BLOCKING_PAGES) + refused.iter().sum::<u64>()
+}
+
 /// The verdict of a site, by what the store knows.
 pub(crate) fn site_verdict(
     store: &Reader,
@@ -212,6 +224,7 @@ pub(crate) fn site_verdict(
         visits: number(counts, "cycle_visits"),
         usable: number(counts, USABLE),
         redirects: number(counts, REDIRECTS),
+        blocking_pages: number(counts, BLOCKING_PAGES),
         entry_problems: number(counts, ENTRY_PROBLEMS),
         new_documents: number(counts, "cycle_new"),
         documents: number(counts, "documents"),

@@ -96,11 +96,21 @@ pub(crate) async fn one_visit(tools: Arc<Tools>, work: Work) -> Finished {
     } = work;
     let is_known = lease.record.id > 0;
     let _under_way = is_known.then(|| tools.in_flight.begin(lease.record.id));
+    let is_fetch = archived.is_none();
     let visit = AssertUnwindSafe(visit::visit(&tools, &lease, archived, open)).catch_unwind();
-    let (visited, report) = visit.await.unwrap_or_else(|_| visit::panicked(&lease));
+    let ended = tokio::select! {
+        ended = visit => Some(ended),
+        () = tools.may_not_fetch(), if is_fetch => None,
+    };
+    let broken_off = ended.is_none();
+    let (visited, report) = match ended {
+        Some(ended) => ended.unwrap_or_else(|_| visit::panicked(&lease)),
+        None => visit::broken_off(),
+    };
     Finished {
         lease,
         visited,
         report,
+        broken_off,
     }
 }

@@ -20,6 +20,13 @@ impl CrawlLoop {
                 _ => Next::Idle,
             });
         }
+        if !self.store.is_leased()? {
+            // The lease comes back with the database.
+            return Ok(Next::Wait {
+                until_ms: now + 1000,
+                due: true,
+            });
+        }
         if self.replay.is_some() {
             return Ok(self.hand_out_archived(now));
         }
@@ -97,6 +104,14 @@ impl CrawlLoop {
                     self.asked.push(id);
                 }
                 Asked::UnderWay => {}
+                Asked::Elsewhere => {
+                    self.open.remove(&id);
+                    self.store.make_due(id, now)?;
+                    self.watches.put_off(
+                        id,
+                        "another node crawls its host, and visits it when its turn comes",
+                    );
+                }
                 Asked::Never => {
                     self.open.remove(&id);
                     self.watches.put_off(id, "it may not be visited any more");

@@ -17,6 +17,7 @@ pub(crate) mod reading;
 pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod replaying;
+pub(crate) mod sharing;
 pub(crate) mod site_run;
 pub(crate) mod state;
 pub(crate) mod tools;

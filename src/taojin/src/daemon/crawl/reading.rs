@@ -135,40 +135,13 @@ pub(crate) fn read_page(answer: &Answer<'_>, mut document: Document) -> Visited 
     document.nofollow |= head.nofollow;
     let mut visited = Visited::nothing(VisitOutcome::Page, None);
     visited.kind = Some(detail_kind(&document));
+    visited.is_blocking = document.is_blocking_page();
     let links = std::mem::take(&mut document.links);
-    visited.digest = Some(match document.kind {
-        Kind::Hub => digest(links.iter().map(|l| l.url.as_str())),
-        // Error pages of a site say the same word for word; a list that was taken for one does not.
-        Kind::Error => {
-            let title = document.title.as_deref().unwrap_or_default();
-            let texts = links.iter().map(|l| l.text.as_str());
-            digest([title, &document.text].into_iter().chain(texts))
-        }
-        // A page on which readers go on talking is looked at again soon, though its text stays.
-        _ => {
-            let title = document.title.as_deref().unwrap_or_default();
-            let said = document.comments.iter().map(|c| c.text.as_str());
-            digest([title, &document.text].into_iter().chain(said))
-        }
-    });
+    visited.digest = Some(digest_of(&document, &links));
     visited.unindexed = unindexed(&document, head);
     let is_article = joins && visited.unindexed.is_none();
-    if let Some(first) = document.part_of.as_ref().filter(|_| is_article) {
-        visited.unindexed = Some(format!(
-            "its text stands in the document of the article's first page, {first}"
-        ));
-        let first = CrawlUri::parse(first).ok();
-        let link = |uri| NewUrl {
-            hops: record.hops,
-            ..child(record, uri, UrlClass::Unknown)
-        };
-        visited.outlinks.extend(first.map(link));
-    } else if is_article && !document.pages.is_empty() && !cut {
-        let links = links.clone();
-        visited.goes_on = Some(Box::new(Document {
-            links,
-            ..document.clone()
-        }));
+    if is_article {
+        join(answer, &document, &links, &mut visited);
     }
     visited.outline = Some(outline(&document, &links, visited.unindexed.is_none()));
     // Whatever the page was taken for: a judgement may be wrong, and must not cost the pages behind it.
@@ -185,6 +158,54 @@ pub(crate) fn read_page(answer: &Answer<'_>, mut document: Document) -> Visited 
             .outlinks
             .extend(followed.filter_map(|l| outlink(record, l, is_list)));
     }
+    note_canonical(record, &document, &mut visited);
+    // Pictures in the page leave an article short; a text as long as this is a list without an end.
+    if cut && visited.unindexed.is_none() && document.text.len() > MAX_TEXT_OF_CUT {
+        visited.kind = Some(Kind::Other);
+        visited.unindexed = Some("the text has no end".to_owned());
+    }
+    if visited.unindexed.is_none() {
+        visited.document = Some(EncodedDocument::new(&document));
+    }
+    visited
+}
+
+/// Digest of what would make the page a changed one.
+fn digest_of(document: &Document, links: &[extract::Link]) -> u64 {
+    let title = document.title.as_deref().unwrap_or_default();
+    let text = [title, &document.text].into_iter();
+    match document.kind {
+        Kind::Hub => digest(links.iter().map(|l| l.url.as_str())),
+        // Error pages of a site say the same word for word; a list that was taken for one does not.
+        Kind::Error => digest(text.chain(links.iter().map(|l| l.text.as_str()))),
+        // A page on which readers go on talking is looked at again soon, though its text stays.
+        _ => digest(text.chain(document.comments.iter().map(|c| c.text.as_str()))),
+    }
+}
+
+/// An article of several pages: a later one leads to the first, and the first goes on.
+fn join(answer: &Answer<'_>, document: &Document, links: &[extract::Link], visited: &mut Visited) {
+    let record = answer.record;
+    if let Some(first) = &document.part_of {
+        visited.unindexed = Some(format!(
+            "its text stands in the document of the article's first page, {first}"
+        ));
+        let first = CrawlUri::parse(first).ok();
+        let link = |uri| NewUrl {
+            hops: record.hops,
+            ..child(record, uri, UrlClass::Unknown)
+        };
+        visited.outlinks.extend(first.map(link));
+    } else if !document.pages.is_empty() && !answer.cut {
+        visited.goes_on = Some(Box::new(Document {
+            links: links.to_vec(),
+            ..document.clone()
+        }));
+    }
+}
+
+/// The address that the page calls its own, where that is another one.
+fn note_canonical(record: &UrlRecord, document: &Document, visited: &mut Visited) {
     let canonical = document
         .canonical
         .as_deref()
@@ -197,15 +218,6 @@ pub(crate) fn read_page(answer: &Answer<'_>, mut document: Document) -> Visited 
         });
         visited.target = Some(canonical);
     }
-    // Pictures in the page leave an article short; a text as long as this is a list without an end.
-    if cut && visited.unindexed.is_none() && document.text.len() > MAX_TEXT_OF_CUT {
-        visited.kind = Some(Kind::Other);
-        visited.unindexed = Some("the text has no end".to_owned());
-    }
-    if visited.unindexed.is_none() {
-        visited.document = Some(EncodedDocument::new(&document));
-    }
-    visited
 }
 
 /// A thread or a page of a service is neither article nor list; where its text is clear it is crawled and

@@ -13,30 +13,20 @@ use crate::serve::metrics;
 use taojin_crawl::frontier::is_blind;
 use taojin_crawl::store::{UrlClass, UrlState};
 use taojin_crawl::{DocumentChange, Failure, VisitOutcome};
-use taojin_extract::Kind;
+use taojin_extract::{Kind, is_blocking_address};
 
 /// Articles that may wait for their next page at once; what begins beyond it is taken without its later pages.
 const MAX_OPEN: usize = 256;
 
 impl CrawlLoop {
     pub(crate) fn take_finished(&mut self, mut finished: Finished, now: i64) -> anyhow::Result<()> {
-        if self.forgotten.remove(&finished.lease.record.id) {
+        if self.forgotten.remove(&finished.lease.record.id) || finished.broken_off {
             self.frontier
                 .discard(&finished.lease, &finished.report, now);
             return Ok(());
         }
         self.note_later_page(&mut finished, now);
-        if let Some(open) = finished.visited.open.take()
-            && (self.stop_at.is_some() || self.open.len() < MAX_OPEN)
-        {
-            // Its host rests as after any page, and the first address stays due until all have come.
-            let id = finished.lease.record.id;
-            self.frontier
-                .discard(&finished.lease, &finished.report, now);
-            if self.stop_at.is_none() {
-                self.open.insert(id, open);
-                self.asked.push(id);
-            }
+        if self.is_put_aside(&mut finished, now) {
             return Ok(());
         }
         let duplicates = self.duplicates(&mut finished, now)?;
@@ -59,6 +49,7 @@ impl CrawlLoop {
         }
         let site = Arc::clone(&record.site);
         let problem = problem(&finished.visited);
+        let is_blocking = is_blocking(&finished.visited);
         let blind = is_blind(record);
         if finished.visited.sitemap_cut.is_some() {
             self.batch.count(&site, cycle::SITEMAPS_CUT, 1);
@@ -71,6 +62,9 @@ impl CrawlLoop {
         }
         self.batch_since.get_or_insert_with(Instant::now);
         self.count_visit(&site, &applied, problem);
+        if is_blocking {
+            self.batch.count(&site, cycle::BLOCKING_PAGES, 1);
+        }
         self.log.write(&applied.line);
         self.summary.add(&applied.line, applied.wasted);
         self.left = self.left.saturating_sub(1);
@@ -81,6 +75,23 @@ impl CrawlLoop {
         }
         self.batch.pages.push(applied.page);
         Ok(())
+    }
+
+    /// Keeps an article that goes on until its other pages have come.
+    fn is_put_aside(&mut self, finished: &mut Finished, now: i64) -> bool {
+        let room = self.stop_at.is_some() || self.open.len() < MAX_OPEN;
+        let Some(open) = finished.visited.open.take().filter(|_| room) else {
+            return false;
+        };
+        // Its host rests as after any page, and the first address stays due until all have come.
+        let id = finished.lease.record.id;
+        self.frontier
+            .discard(&finished.lease, &finished.report, now);
+        if self.stop_at.is_none() {
+            self.open.insert(id, open);
+            self.asked.push(id);
+        }
+        true
     }
 
     /// Logs and counts the fetch of a later page of an article; that of the first is noted when all have come.
@@ -186,4 +197,10 @@ fn problem(visited: &Visited) -> Option<Cow<'static, str>> {
         }
         None => Some(Cow::Owned(format!("HTTP {}", fetched.head.status))),
     }
+}
+
+/// Whether the site turned us away: by such a page, or by leading to one.
+fn is_blocking(visited: &Visited) -> bool {
+    let leads = visited.target.as_ref().is_some_and(is_blocking_address);
+    visited.is_blocking || (visited.outcome == VisitOutcome::Redirect && leads)
 }

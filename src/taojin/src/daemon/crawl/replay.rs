@@ -142,7 +142,7 @@ pub fn documents_of_archive(
 ) -> anyhow::Result<Option<String>> {
     pages_of_archive(path, config, |page, head, at_ms| {
         let context = extract::Context {
-            now_ms: at_ms,
+            now_ms: Some(at_ms),
             ..Default::default()
         };
         let mut document = extract::extract_with(&page, &context, &config.extract);

@@ -60,6 +60,10 @@ pub(crate) struct CrawlLoop {
     pub(crate) stop_at: Option<Instant>,
     /// When the cycles were last looked at for one that is over.
     pub(crate) cycles_looked: Option<Instant>,
+    /// When the partitions of a shared store were last looked at.
+    pub(crate) shared_at: Option<Instant>,
+    /// When the settings of the operator were last read that another node may have changed.
+    pub(crate) pauses_read: Option<Instant>,
     /// When nothing was left to forget of the history of documents.
     pub(crate) forgot: Option<Instant>,
     /// All sites of the configuration, those that are not enabled too.

@@ -15,7 +15,7 @@ use crate::config::Loaded;
 use crate::daemon::learn::templates::Templates;
 use crate::daemon::{Mode, Shared};
 use taojin_crawl::fetch::{Fetcher, RobotsCache};
-use taojin_crawl::store::InFlight;
+use taojin_crawl::store::{InFlight, NodeLease};
 use taojin_extract as extract;
 use taojin_extract::page;
 
@@ -35,6 +35,8 @@ pub(crate) struct Tools {
     pub(crate) archive: Option<Arc<WarcSink>>,
     /// The pages that are being visited, for the case that one takes the process down.
     pub(crate) in_flight: Arc<InFlight>,
+    /// By what this process may fetch, if several machines may have the store.
+    pub(crate) node: Option<NodeLease>,
     /// How many pages may be extracted at once: as many as there are processors.
     extracting: Arc<Semaphore>,
 }
@@ -44,6 +46,14 @@ pub(crate) struct Tools {
 const SMALL_PAGE_BYTES: u64 = 512 * 1024;
 
 impl Tools {
+    /// Ends as soon as this process may not fetch any more: another machine may be about to.
+    pub(crate) async fn may_not_fetch(&self) {
+        match &self.node {
+            Some(node) => node.in_doubt().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Does work on `bytes` of a page. What may take long is done beside the fetch tasks, so that their time limits stay true.
     pub(crate) async fn compute<T: Send + 'static>(
         &self,
@@ -80,6 +90,7 @@ pub(crate) fn tools(
     mode: &Mode,
     shared: &Arc<Shared>,
     templates: Templates,
+    node: Option<NodeLease>,
 ) -> anyhow::Result<Tools> {
     let config = &loaded.config;
     let archived = config.warc.enabled && !matches!(mode, Mode::Replay { .. });
@@ -100,6 +111,7 @@ pub(crate) fn tools(
         templates,
         archive: archived.then(open).transpose()?.map(Arc::new),
         in_flight: InFlight::open(&config.data_dir),
+        node,
         extracting: Arc::new(Semaphore::new(processors)),
     })
 }

@@ -81,6 +81,12 @@ pub(crate) fn panicked(lease: &Lease) -> (Visited, FetchReport) {
     (visited, FetchReport::new(VisitOutcome::Unwanted, 0))
 }
 
+/// What is said of a page whose visit was broken off.
+pub(super) fn broken_off() -> (Visited, FetchReport) {
+    let visited = Visited::nothing(VisitOutcome::Unwanted, None);
+    (visited, FetchReport::new(VisitOutcome::Unwanted, 0))
+}
+
 /// What robots.txt forbids, if it does.
 pub(super) fn refusal(verdict: &Verdict) -> Option<Visited> {
     match &verdict.access {
@@ -199,7 +205,7 @@ pub(super) fn context<'a>(
 ) -> extract::Context<'a> {
     let rules = tools.shared.rules(&record.site);
     extract::Context {
-        now_ms: at_ms,
+        now_ms: Some(at_ms),
         site: Some(&record.site),
         default_offset_min: rules.and_then(|r| r.utc_offset_min),
         ..Default::default()

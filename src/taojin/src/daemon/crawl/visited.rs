@@ -34,6 +34,8 @@ pub(crate) struct Finished {
     pub(crate) visited: Visited,
     /// What the frontier's politeness goes by.
     pub(crate) report: FetchReport,
+    /// The right to fetch ended in the middle of it: nothing of it counts but that its host was asked.
+    pub(crate) broken_off: bool,
 }
 
 /// What became of a visit.
@@ -50,6 +52,8 @@ pub(crate) struct Visited {
     pub(crate) kind: Option<Kind>,
     /// The document, if the page is one to be found.
     pub(crate) document: Option<EncodedDocument>,
+    /// It asks to sign in, or to prove that a person reads; or leads to where that is asked.
+    pub(crate) is_blocking: bool,
     /// Digest of the text (articles) or of the links (hubs).
     pub(crate) digest: Option<u64>,
     /// Digest of what the page says without its numbers.
@@ -81,6 +85,7 @@ impl Visited {
             sentence: None,
             fetched: None,
             kind: None,
+            is_blocking: false,
             document: None,
             digest: None,
             outline: None,

@@ -14,8 +14,8 @@ use tokio::task::JoinSet;
 
 use super::webhook;
 use crate::config::Loaded;
-use crate::daemon::now_ms;
 use crate::daemon::reloading::{Current, titles};
+use crate::daemon::{Shared, now_ms};
 use crate::documents::{StoreDocuments, unpack};
 use crate::serve;
 use crate::serve::{Follow, Found, Marked, Tell, metrics};
@@ -39,6 +39,7 @@ struct Topic {
     reader: Arc<Reader>,
     follows: Arc<Follows>,
     client: reqwest::Client,
+    shared: Arc<Shared>,
 }
 
 /// What the topics share; made when the first one has a webhook.
@@ -56,6 +57,7 @@ struct Place {
     analyzer: Analyzer,
     follows: Arc<Follows>,
     titles: SiteTitles,
+    shared: Arc<Shared>,
 }
 
 impl Place {
@@ -77,6 +79,7 @@ pub(crate) fn start(
     analyzer: &Analyzer,
     follows: Follows,
     current: watch::Receiver<Current>,
+    shared: Arc<Shared>,
 ) -> JoinSet<()> {
     let place = Place {
         index_dir: loaded.index_dir(),
@@ -85,6 +88,7 @@ pub(crate) fn start(
         analyzer: analyzer.clone(),
         follows: Arc::new(follows),
         titles: titles(current.clone()),
+        shared,
     };
     let mut tasks = JoinSet::new();
     tasks.spawn(keep(place, current));
@@ -115,6 +119,7 @@ async fn keep(place: Place, mut current: watch::Receiver<Current>) {
                     reader: Arc::clone(&means.reader),
                     follows: Arc::clone(&means.follows),
                     client: means.client.clone(),
+                    shared: Arc::clone(&place.shared),
                 };
                 tasks.spawn(follow_on(Arc::new(topic), current.clone()));
             }
@@ -136,6 +141,12 @@ async fn keep(place: Place, mut current: watch::Receiver<Current>) {
 async fn follow_on(topic: Arc<Topic>, current: watch::Receiver<Current>) -> String {
     let mut last = None;
     while current.borrow().follows.contains(&topic.follow) {
+        if !topic.shared.leads() {
+            // Another node of the cluster tells; where it came to stands in the store.
+            last = None;
+            tokio::time::sleep(LOOK_EVERY).await;
+            continue;
+        }
         let collecting = Arc::clone(&topic);
         let collected = blocking(move || collecting.collect(last)).await;
         match collected {

@@ -119,7 +119,7 @@ impl Templates {
             let html = saved_html(page);
             let unknown = UnknownPage {
                 site: site.to_owned(),
-                at_ms: context.now_ms,
+                at_ms: context.now_ms.unwrap_or_default(),
                 seen: Observation::of(page, &keys, lines),
                 html: (html.len() <= MAX_SAVED_BYTES).then_some(html),
             };

@@ -16,12 +16,14 @@ use crate::daemon::reloading::{Current, titles};
 use crate::daemon::review::terms::TermReviewer;
 use crate::daemon::{Shared, now_ms};
 use crate::serve::{
-    Activity, CycleCounts, DiskUse, Follow, FollowStatus, HostCounts, HostStatus, QueueCounts,
-    SeenFilter, SiteStatus, Status, StatusSource, TemplateStatus, TermsStatus, Topics, UrlCounts,
-    WorkerStatus,
+    Activity, ClusterStatus, CycleCounts, DiskUse, Follow, FollowStatus, HostCounts, HostStatus,
+    NodeStatus, QueueCounts, SeenFilter, SiteStatus, Status, StatusSource, TemplateStatus,
+    TermsStatus, Topics, UrlCounts, WorkerStatus,
 };
 use taojin_crawl::frontier::{self, Cause, Explanation};
-use taojin_crawl::store::{Counts, FollowRecord, HostRecord, Reader, SiteCounts, StorePlace};
+use taojin_crawl::store::{
+    Counts, FollowRecord, HostRecord, Partitions, Reader, SiteCounts, StorePlace,
+};
 use taojin_search::index::{self, SiteTitles};
 
 /// Hosts in trouble that are shown.
@@ -119,13 +121,14 @@ impl StatusBoard {
         status.urls.in_flight = self.shared.as_ref().map_or(0, |s| s.in_flight());
         status.sites = self.sites(&reader, &counts, now)?;
         status.hosts = self.hosts(&reader, now)?;
+        status.cluster = cluster(&reader)?;
         status.follows = self.follows(&reader)?;
         let hosts = frontier::HostCounts::of(&reader, now)?;
         status.host_counts = host_counts(&hosts);
         status.seen_filter = self.shared.as_ref().and_then(|s| s.frontier()).map(filter);
         status.queues = QueueCounts {
             queues: u64::try_from(counts.hosts).unwrap_or_default(),
-            ready: reader.hosts_due(&[], now, 10_000)?.len() as u64,
+            ready: reader.hosts_due(&[], &Partitions::ALL, now, 10_000)?.len() as u64,
             waiting: status.host_counts.backing_off + status.host_counts.limited,
             parked: status.host_counts.parked,
             due: status.sites.iter().map(|s| s.due).sum(),
@@ -236,6 +239,7 @@ impl StatusBoard {
                     new_documents: number(&counted, "cycle_new"),
                     wasted: number(&counted, "cycle_wasted"),
                     not_modified: number(&counted, "cycle_not_modified"),
+                    turned_away: cycle::turned_away(&counted),
                 },
                 recall_estimate: freshness.recall(),
                 mean_age_ms: freshness.mean_age_ms(now),
@@ -379,4 +383,28 @@ fn folder_bytes(dir: &Path) -> u64 {
 /// Free bytes of the file system under `dir`; 0 when it cannot be told.
 fn free_bytes(dir: &Path) -> u64 {
     fs4::available_space(dir).unwrap_or(0)
+}
+
+/// The nodes that share the store, if it may be shared.
+fn cluster(reader: &Reader) -> anyhow::Result<Option<ClusterStatus>> {
+    if !reader.may_be_shared() {
+        return Ok(None);
+    }
+    let waiting = reader.waiting()?;
+    let nodes = reader.nodes()?.into_iter().map(|node| NodeStatus {
+        id: node.id,
+        host: node.host,
+        session: node.session,
+        version: node.version,
+        started_ms: node.started_ms,
+        lease_ms: node.lease_ms,
+        partitions: node.partitions.unsigned_abs(),
+        commits: node.commits.unsigned_abs(),
+        draining: node.draining,
+    });
+    Ok(Some(ClusterStatus {
+        nodes: nodes.collect(),
+        waiting_addresses: waiting.addresses.unsigned_abs(),
+        oldest_waiting_ms: waiting.oldest_ms,
+    }))
 }

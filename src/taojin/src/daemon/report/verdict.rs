@@ -24,6 +24,8 @@ pub(crate) struct Facts {
     pub(crate) usable: u64,
     /// Visits that led to another address.
     pub(crate) redirects: u64,
+    /// Visits that were answered with a page to sign in or to prove oneself at, or led to one.
+    pub(crate) blocking_pages: u64,
     /// Seeds that did not come.
     pub(crate) entry_problems: u64,
     pub(crate) new_documents: u64,
@@ -189,6 +191,17 @@ fn done(facts: &Facts, text: &mut Text, setting: &mut Option<String>) -> Level {
         let (en, zh) = list(&problems);
         let en = format!("{} failed ({en})", addresses(failed));
         text.say(en, format!("{failed} 个网址失败（{zh}）"));
+    }
+    if facts.blocking_pages * FEW_PROBLEMS > facts.visits {
+        let n = facts.blocking_pages;
+        level = Level::Partial;
+        text.say(
+            format!(
+                "{} asked to sign in or to prove that a person reads",
+                pages(n)
+            ),
+            format!("{n} 个网页要求登录或人机验证"),
+        );
     }
     if facts.entry_problems > 0 {
         text.say("a start page did not come", "有起始页没有取回");

@@ -70,7 +70,7 @@ impl TemplateReviewer {
 
     fn document(&self, saved: &SavedPage, keys: &Keys, template: Option<&Template>) -> Document {
         let context = extract::Context {
-            now_ms: saved.at_ms.min(now_ms()),
+            now_ms: Some(saved.at_ms.min(now_ms())),
             ..extract::Context::default()
         };
         let guide = template.map(|template| Guide::new(template, keys, &saved.page));

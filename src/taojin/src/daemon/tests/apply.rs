@@ -50,6 +50,7 @@ fn applied(visit: Visit, visited: Visited, duplicates: Duplicates) -> Applied {
         lease: Lease::archived(record(PAGE, visit), NOW),
         visited,
         report: FetchReport::new(VisitOutcome::Page, 20),
+        broken_off: false,
     };
     apply(finished, duplicates, &schedule::Config::default(), NOW)
 }

@@ -40,6 +40,7 @@ impl Slow {
             lease: work.lease,
             visited: Visited::nothing(VisitOutcome::Page, None),
             report: FetchReport::new(VisitOutcome::Page, 0),
+            broken_off: false,
         }
     }
 

@@ -62,7 +62,7 @@ impl Bench {
         };
         let page = Page::parse(world.article_html(index).as_bytes(), hints);
         let context = extract::Context {
-            now_ms: NOW,
+            now_ms: Some(NOW),
             site: Some("s"),
             ..extract::Context::default()
         };

@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::serve::pages::html::Html;
-use crate::serve::search::params::group_code;
 use crate::serve::search::source::{Found, FoundList, LeaveOut, Offer};
+use crate::serve::search::trend_params::unit_code;
+use crate::serve::search::values::group_code;
 use taojin_extract::Meta;
 use taojin_search::analyze::Expanded;
-use taojin_search::index::{DateCount, DateUnit, Dates, Suggested, Suggestion};
+use taojin_search::index::{DateCount, Dates, Suggested, Suggestion};
 
 /// Answer of `/api/search`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -260,12 +261,7 @@ impl From<Dates> for DatesAnswer {
             documents: count.documents,
         };
         DatesAnswer {
-            unit: match dates.unit {
-                DateUnit::Day => "day",
-                DateUnit::Month => "month",
-                DateUnit::Year => "year",
-            }
-            .to_owned(),
+            unit: unit_code(dates.unit).to_owned(),
             counts: dates.counts.into_iter().map(count).collect(),
         }
     }

@@ -12,8 +12,8 @@ use super::changes_answer::ChangesAnswer;
 use super::history_answer::HistoryAnswer;
 use super::problem::{Busy, Problem};
 use crate::serve::document_log::{CHANGES_DEFAULT, CHANGES_MAX, DocumentKey, NoChanges};
-use crate::serve::search::param_error::{ParamError, echo};
-use crate::serve::search::params::number;
+use crate::serve::search::param_error::{ParamError, echo, known_once};
+use crate::serve::search::values::number;
 use crate::serve::state::Server;
 
 /// Longest text of a cursor.
@@ -49,7 +49,7 @@ pub(crate) async fn changes(
     State(server): State<Server>,
     RawQuery(raw): RawQuery,
 ) -> Result<Json<ChangesAnswer>, Problem> {
-    let asked = parameters(&raw.unwrap_or_default(), &["since", "limit", "text"])?;
+    let asked = known_once(&raw.unwrap_or_default(), &["since", "limit", "text"])?;
     let cursor = match value(&asked, "since") {
         None => Cursor::default(),
         Some(text) if text.len() <= CURSOR_CHARS_MAX => text
@@ -113,7 +113,7 @@ pub(crate) async fn history(
     State(server): State<Server>,
     RawQuery(raw): RawQuery,
 ) -> Result<Json<HistoryAnswer>, Problem> {
-    let asked = parameters(&raw.unwrap_or_default(), &["url"])?;
+    let asked = known_once(&raw.unwrap_or_default(), &["url"])?;
     let Some(url) = value(&asked, "url") else {
         let detail = "url is missing: write the address of a page, /api/history?url=https://…";
         return Err(Problem::parameter("url", detail));
@@ -133,26 +133,6 @@ pub(crate) async fn history(
 
 fn no_log() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "this server has no log of documents")
-}
-
-/// The parameters by name, each of them known and there once.
-fn parameters(
-    raw: &str,
-    known: &'static [&'static str],
-) -> Result<Vec<(&'static str, String)>, Problem> {
-    let mut found: Vec<(&'static str, String)> = Vec::new();
-    for (name, value) in url::form_urlencoded::parse(raw.as_bytes()) {
-        let Some(name) = known.iter().find(|known| **known == name) else {
-            let (name, known) = (echo(&name), known.join(", "));
-            let detail = format!("there is no parameter \"{name}\"; known are {known}");
-            return Err(Problem::parameter(&name, detail));
-        };
-        if found.iter().any(|(given, _)| given == name) {
-            return Err(ParamError::Repeated { name }.into());
-        }
-        found.push((name, value.trim().to_owned()));
-    }
-    Ok(found)
 }
 
 fn value<'a>(found: &'a [(&'static str, String)], name: &str) -> Option<&'a str> {

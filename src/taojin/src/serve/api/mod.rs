@@ -4,11 +4,14 @@ pub(crate) mod answer;
 pub(crate) mod changes_answer;
 pub(crate) mod document_answer;
 pub(crate) mod history_answer;
+pub(crate) mod hits_file;
 pub(crate) mod log;
 pub(crate) mod openapi;
 pub(crate) mod problem;
+pub(crate) mod sheet;
 pub(crate) mod sites;
 pub(crate) mod terms;
+pub(crate) mod trends;
 
 use axum::Json;
 use axum::extract::rejection::PathRejection;
@@ -19,8 +22,9 @@ use axum::response::{IntoResponse, Response};
 use super::guard::refusal::Refusal;
 use super::metrics::SEARCHES_TOTAL;
 use super::pages::lang::Lang;
-use super::search::param_error::{ParamError, echo};
+use super::search::param_error::{ParamError, known_once};
 use super::search::params::{Params, QueryAndSites};
+use super::search::trend_params::Format;
 use super::state::{Failure, Server};
 use super::status::Status;
 use answer::{SearchAnswer, SuggestAnswer, SuggestionAnswer};
@@ -72,23 +76,32 @@ impl From<Failure> for Problem {
         ("synonyms" = Option<String>, Query, description = "`off`: only the words as typed, without their synonyms.", example = "off"),
         ("corrected" = Option<String>, Query, description = "`off`: nothing else is searched where the query finds nothing.", example = "off"),
         ("facets" = Option<bool>, Query, description = "Count the result by site and date and name related terms."),
+        ("format" = Option<String>, Query, description = "`json`, `csv` or `xlsx`; as a file at most 1,000 hits.", example = "csv"),
         ("limit" = Option<u32>, Query, description = "Most hits to return."),
         ("offset" = Option<u32>, Query, description = "Hits to pass over."),
     ),
     responses(
-        (status = 200, description = "Hits, perhaps none.", body = SearchAnswer),
+        (status = 200, description = "Hits, perhaps none.", content(
+            (SearchAnswer = "application/json"),
+            (String = "text/csv"),
+            (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        )),
         SearchProblems,
     )
 )]
 pub(crate) async fn search(
     State(server): State<Server>,
     RawQuery(raw): RawQuery,
-) -> Result<Json<SearchAnswer>, Problem> {
+) -> Result<Response, Problem> {
     let params = Params::parse(&raw.unwrap_or_default(), &server.rules(true))
         .inspect_err(|_| metrics::counter!(SEARCHES_TOTAL, "outcome" => "refused").increment(1))?;
+    if params.format != Format::Json {
+        let sheets = hits_file::sheets(&server, &params, params.limit).await?;
+        return Ok(sheet::answer("hits", params.format, &sheets));
+    }
     let wanted = params.wanted(params.facets, false);
     let (found, took_ms) = server.search(wanted).await?;
-    Ok(Json(SearchAnswer::new(found, took_ms, params.facets)))
+    Ok(Json(SearchAnswer::new(found, took_ms, params.facets)).into_response())
 }
 
 /// Complete a query.
@@ -113,11 +126,7 @@ pub(crate) async fn suggest(
     RawQuery(raw): RawQuery,
 ) -> Result<Json<SuggestAnswer>, Problem> {
     let raw = raw.unwrap_or_default();
-    let mut names = url::form_urlencoded::parse(raw.as_bytes()).map(|(name, _)| name);
-    if let Some(name) = names.find(|name| name != "q") {
-        let detail = format!("there is no parameter \"{}\"; known is q", echo(&name));
-        return Err(Problem::parameter(&echo(&name), detail));
-    }
+    known_once(&raw, &["q"])?;
     let params = Params::parse(&raw, &server.rules(true))?;
     let suggestions = server.suggest(params.text).await?;
     Ok(Json(SuggestAnswer {

@@ -4,10 +4,11 @@
 use serde_json::{Value, json};
 use utoipa::OpenApi;
 
-use super::{log as log_api, sites as sites_api, terms as terms_api};
+use super::{log as log_api, sites as sites_api, terms as terms_api, trends as trends_api};
 use crate::serve::config::{Config, DEFAULT_LIMIT, SITES_MAX};
 use crate::serve::document_log::{CHANGES_DEFAULT, CHANGES_MAX};
 use crate::serve::search::params::{SITE_CHARS_MAX, VALUE_CHARS_MAX};
+use crate::serve::search::trend_params::QUERIES_MAX;
 use crate::serve::{api, feeds as feed};
 
 #[derive(OpenApi)]
@@ -17,7 +18,7 @@ use crate::serve::{api, feeds as feed};
         description = "Search over what Taojin has crawled. Everything is read with GET, and only the operator changes anything, with POST: the review of terms, and what the crawler does with a site or an address; errors are RFC 9457 problem documents; long answers are compressed for clients that say they take gzip.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
-    paths(api::search, api::suggest, api::document, log_api::changes, log_api::history, feed::followed, feed::atom, feed::json, terms_api::list, terms_api::decide, sites_api::visit_site, sites_api::pause_site, sites_api::resume_site, sites_api::purge_site, sites_api::visit_url, sites_api::purge_url, sites_api::allow_url, api::status, api::health, api::ready, api::metrics_text, api::openapi),
+    paths(api::search, trends_api::trends, api::suggest, api::document, log_api::changes, log_api::history, feed::followed, feed::atom, feed::json, terms_api::list, terms_api::decide, sites_api::visit_site, sites_api::pause_site, sites_api::resume_site, sites_api::purge_site, sites_api::visit_url, sites_api::purge_url, sites_api::allow_url, api::status, api::health, api::ready, api::metrics_text, api::openapi),
     tags(
         (name = "search", description = "Hits and documents."),
         (name = "feeds", description = "What came last, for feed readers."),
@@ -48,6 +49,17 @@ pub(crate) fn document(config: &Config) -> String {
             if let Some(schema) = search_parameter(&name, config) {
                 parameter["schema"] = schema;
             }
+        }
+    }
+    let parameters = document.pointer_mut("/paths/~1api~1trends/get/parameters");
+    for parameter in parameters
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
+        let name = parameter["name"].as_str().unwrap_or_default().to_owned();
+        if let Some(schema) = trends_parameter(&name, config) {
+            parameter["schema"] = schema;
         }
     }
     let parameters = document.pointer_mut("/paths/~1api~1terms/get/parameters");
@@ -90,6 +102,20 @@ fn changes_parameter(name: &str) -> Option<Value> {
     })
 }
 
+/// Schema of a parameter of `/api/trends`.
+fn trends_parameter(name: &str, config: &Config) -> Option<Value> {
+    Some(match name {
+        "q" => json!({
+            "type": "array", "minItems": 1, "maxItems": QUERIES_MAX,
+            "items": { "type": "string", "maxLength": config.query_chars },
+        }),
+        "unit" => {
+            json!({ "type": "string", "enum": ["day", "week", "month", "year", "auto", ""], "default": "auto" })
+        }
+        _ => return search_parameter(name, config),
+    })
+}
+
 /// Schema of a search parameter. These are written here and not as annotations because their limits are settings.
 fn search_parameter(name: &str, config: &Config) -> Option<Value> {
     let blank = json!({ "type": "string", "maxLength": 0 });
@@ -112,6 +138,9 @@ fn search_parameter(name: &str, config: &Config) -> Option<Value> {
         ] }),
         "group" => json!({ "anyOf": [{ "type": "string", "pattern": "^[0-9a-f]{16}$" }, blank] }),
         "grouped" | "facets" => json!({ "type": "boolean", "default": false }),
+        "format" => {
+            json!({ "type": "string", "enum": ["json", "csv", "xlsx", ""], "default": "json" })
+        }
         "limit" => json!({
             "type": "integer", "minimum": 1, "maximum": config.limit_max,
             "default": DEFAULT_LIMIT.min(config.limit_max),

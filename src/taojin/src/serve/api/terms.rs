@@ -13,7 +13,7 @@ use super::problem::{Busy, Problem};
 use crate::serve::guard::token::Operator;
 use crate::serve::review::terms::{ReviewList, ReviewTerm};
 use crate::serve::search::param_error::{ParamError, echo};
-use crate::serve::search::params::number;
+use crate::serve::search::values::number;
 use crate::serve::state::Server;
 use taojin_search::analyze::term_problem;
 

@@ -16,6 +16,17 @@ const SESSIONS_MAX: usize = 64;
 /// Random bytes of a session's name: nobody guesses it.
 const NAME_BYTES: usize = 32;
 
+/// A text that nobody guesses, fit for a token too; none where the system has no random numbers.
+pub fn new_token() -> Option<String> {
+    let mut bytes = [0; NAME_BYTES];
+    SystemRandom::new().fill(&mut bytes).ok()?;
+    let mut name = String::with_capacity(2 * NAME_BYTES);
+    for byte in bytes {
+        write!(name, "{byte:02x}").ok()?;
+    }
+    Some(name)
+}
+
 /// The open sessions.
 #[derive(Default)]
 pub(crate) struct Sessions {
@@ -26,12 +37,7 @@ pub(crate) struct Sessions {
 impl Sessions {
     /// Opens a session. Its name; none where the system has no random numbers.
     pub(crate) fn begin(&self, now_ms: i64) -> Option<String> {
-        let mut bytes = [0; NAME_BYTES];
-        SystemRandom::new().fill(&mut bytes).ok()?;
-        let mut name = String::with_capacity(2 * NAME_BYTES);
-        for byte in bytes {
-            write!(name, "{byte:02x}").ok()?;
-        }
+        let name = new_token()?;
         let now_s = now_ms / 1_000;
         let mut open = self.lock();
         open.retain(|_, until_s| *until_s > now_s);

@@ -4,9 +4,10 @@
 use chrono::NaiveDate;
 
 use super::labels::Labels;
+use super::lines::date;
 use super::sentences::{fill, grouped};
 use super::view::Choice;
-use taojin_search::index::{DateUnit, Dates};
+use taojin_search::index::Dates;
 
 /// Height of the drawing, in its own units.
 const HEIGHT: u64 = 64;
@@ -56,20 +57,20 @@ impl Chart {
             return None;
         }
         let bar_name = &words.counts.bar;
-        let name = |start: NaiveDate| written(dates.unit, start);
+        let name = |start: NaiveDate| date(dates.unit, start);
         let room = BARS_MIN.saturating_sub(dates.counts.len()) / 2;
         let bar = |(at, count): (usize, &taojin_search::index::DateCount)| {
             let height = match count.documents {
                 0 => 0,
                 documents => (documents * HEIGHT / most.documents).max(BAR_MIN),
             };
-            let date = name(count.start);
+            let start = name(count.start);
             Bar {
                 x: (room + at) * STEP,
                 y: HEIGHT - height,
                 height,
-                href: narrowed(&date),
-                name: bar_name.with(count.documents, &[("date", &date)]),
+                href: narrowed(&start),
+                name: bar_name.with(count.documents, &[("date", &start)]),
             }
         };
         let listed = dates.counts.iter().rev().filter(|c| c.documents > 0);
@@ -94,13 +95,4 @@ impl Chart {
             list: listed.map(choice).collect(),
         })
     }
-}
-
-fn written(unit: DateUnit, start: NaiveDate) -> String {
-    let form = match unit {
-        DateUnit::Day => "%Y-%m-%d",
-        DateUnit::Month => "%Y-%m",
-        DateUnit::Year => "%Y",
-    };
-    start.format(form).to_string()
 }

@@ -131,6 +131,33 @@ pub(crate) struct Labels {
     pub(crate) feed_page: FeedLabels,
     pub(crate) api_page: ApiLabels,
     pub(crate) versions_page: VersionLabels,
+    pub(crate) trends_page: TrendLabels,
+}
+
+/// Words of the comparison over time.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TrendLabels {
+    pub(crate) heading: &'static str,
+    pub(crate) lead: &'static str,
+    pub(crate) add: &'static str,
+    pub(crate) compare: &'static str,
+    pub(crate) unit: &'static str,
+    /// Automatic, day, week, month, year.
+    pub(crate) units: [&'static str; 5],
+    pub(crate) counts: &'static str,
+    pub(crate) shares: &'static str,
+    pub(crate) chart: &'static str,
+    pub(crate) all: &'static str,
+    pub(crate) sites: &'static str,
+    pub(crate) first: &'static str,
+    pub(crate) rising: &'static str,
+    pub(crate) coarser: &'static str,
+    pub(crate) download: &'static str,
+    pub(crate) link: &'static str,
+    pub(crate) total: Counted,
+    pub(crate) undated: Counted,
+    pub(crate) reprinted: Counted,
 }
 
 /// Words of a feed as a page.
@@ -219,6 +246,9 @@ pub(crate) struct ParameterLabels {
     pub(crate) oversize: &'static str,
     pub(crate) repeated: &'static str,
     pub(crate) unknown: &'static str,
+    pub(crate) queries: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) format: &'static str,
 }
 
 /// Sentences with places for values.

@@ -11,6 +11,7 @@ use super::lang::Lang;
 use super::moment::Moment;
 use super::searched::{also, instead, outlets, refined};
 use super::view::{Choice, Chrome, address, kept, link, outward, title};
+use crate::serve::api::hits_file::HITS_MAX;
 use crate::serve::config::{Config, PAGE_HITS};
 use crate::serve::search::param_error::echo;
 use crate::serve::search::params::Params;
@@ -69,6 +70,9 @@ pub(crate) struct ResultsPage {
     chart: Option<Chart>,
     related: Vec<Choice>,
     feed: String,
+    /// The comparison of this query over time, and the hits as files.
+    trends: Option<String>,
+    files: Vec<Choice>,
     first: usize,
     hits: Vec<HitView>,
     beyond: bool,
@@ -155,6 +159,8 @@ impl ResultsPage {
                 .map(|term| refined(&c, params, term))
                 .collect(),
             feed: link(&c.base, "/feed.atom", &followed(params)),
+            trends: (!params.text.is_empty()).then(|| link(&c.base, "/trends", &compared(params))),
+            files: files(&c, params, found.total),
             hits,
             c,
         }
@@ -183,7 +189,7 @@ fn range(c: &Chrome, params: &Params, found: &FoundList) -> String {
 }
 
 /// A remark on the query.
-fn note(lang: Lang, note: &Note) -> String {
+pub(super) fn note(lang: Lang, note: &Note) -> String {
     match (lang, note) {
         (Lang::En, note) => note.to_string(),
         (Lang::Zh, Note::Cut) => format!("检索词太长，只搜索了前 {MAX_QUERY_CHARS} 个字符。"),
@@ -287,6 +293,43 @@ fn on_day(c: &Chrome, params: &Params, date: &str) -> String {
         until: Some(date.to_owned()),
         ..params.clone()
     })
+}
+
+/// The parameters that the comparison of this search has.
+fn compared(params: &Params) -> String {
+    let mut kept = Params {
+        since: params.since.clone(),
+        until: params.until.clone(),
+        matching: params.matching,
+        as_typed: params.as_typed,
+        lang: params.lang,
+        ..Params::default()
+    };
+    kept.text.clone_from(&params.text);
+    kept.sites.clone_from(&params.sites);
+    kept.query_string()
+}
+
+/// The hits as files.
+fn files(c: &Chrome, params: &Params, total: u64) -> Vec<Choice> {
+    if total == 0 {
+        return Vec::new();
+    }
+    let plain = Params {
+        lang: None,
+        offset: 0,
+        ..params.clone()
+    };
+    let query = plain.query_string();
+    let limit = HITS_MAX.min(usize::try_from(total).unwrap_or(HITS_MAX));
+    let file = |(label, format): (&str, &str)| {
+        let href = format!(
+            "{}/api/search?{query}&limit={limit}&format={format}",
+            c.base
+        );
+        Choice::link(label, href)
+    };
+    [("CSV", "csv"), ("XLSX", "xlsx")].map(file).into()
 }
 
 /// The parameters that a feed of this search has.

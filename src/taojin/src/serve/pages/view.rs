@@ -7,8 +7,9 @@ use super::html::Html;
 use super::labels::Labels;
 use super::lang::Lang;
 use super::moment::{Clock, Moment};
-use crate::serve::search::params::{Params, match_code, sort_code};
+use crate::serve::search::params::Params;
 use crate::serve::search::source::Marked;
+use crate::serve::search::values::{match_code, sort_code};
 use taojin_search::index::{SiteTitles, Sort};
 
 /// Characters of an address that are shown.

@@ -5,10 +5,11 @@ use super::source::{
     Arrived, Found, FoundList, LeaveOut, Marked, Offer, Related, SearchSource, SourceError, Wanted,
     WeakerList,
 };
+use super::trends::{Trends, compare};
 use taojin_extract::Document;
 use taojin_search::index::{
-    Clause, Filter, Form, FoundDocument, Group, IndexError, Query, Reader, SiteTitles, Sort,
-    StoredDocument, Suggestion, Target, parse_published, reasons,
+    Clause, DateUnit, Filter, Form, FoundDocument, Group, IndexError, Query, Reader, SiteTitles,
+    Sort, StoredDocument, Suggestion, Target, parse_published, reasons,
 };
 use taojin_search::query::dates::Calendar;
 use taojin_search::query::highlight::Highlighter;
@@ -293,7 +294,7 @@ fn related(reader: &Reader, id: &str, limit: usize) -> Result<Related, IndexErro
     })
 }
 
-fn hit(found: FoundDocument, highlighter: &Highlighter) -> Found {
+pub(super) fn hit(found: FoundDocument, highlighter: &Highlighter) -> Found {
     let id = found.stored.id();
     let site = Some(found.stored.site()).filter(|site| !site.is_empty());
     let document = found.stored.document;
@@ -349,6 +350,10 @@ impl SearchSource for Reader {
         let parsed = parse(query, &calendar).query;
         let highlighter = Highlighter::new(&parsed, &self.analyzer().dictionary());
         texts.iter().map(|text| highlighter.mark(text)).collect()
+    }
+
+    fn trends(&self, wanted: &[Wanted], unit: Option<DateUnit>) -> Result<Trends, SourceError> {
+        compare(self, wanted, unit).map_err(|e| SourceError(e.to_string()))
     }
 
     fn utc_offset_minutes(&self) -> i32 {

@@ -5,3 +5,6 @@ pub(crate) mod overview;
 pub(crate) mod param_error;
 pub(crate) mod params;
 pub(crate) mod source;
+pub(crate) mod trend_params;
+pub(crate) mod trends;
+pub(crate) mod values;

@@ -7,7 +7,7 @@ use crate::serve::pages::sentences::fill;
 /// Characters of a refused value that an error message repeats.
 const ECHO_CHARS: usize = 40;
 /// Names that a search of the web page knows; the API knows all but the last.
-pub(crate) const NAMES: [&str; 17] = [
+pub(crate) const NAMES: [&str; 18] = [
     "q",
     "site",
     "since",
@@ -22,6 +22,7 @@ pub(crate) const NAMES: [&str; 17] = [
     "explain",
     "synonyms",
     "corrected",
+    "format",
     "limit",
     "offset",
     "lang",
@@ -66,14 +67,24 @@ pub(crate) enum ParamError {
     /// Given twice.
     Repeated { name: &'static str },
     /// No such parameter.
-    Unknown { name: String },
+    Unknown { name: String, known: String },
+    /// More queries than are compared at once, or none.
+    Queries { max: usize },
+    /// Not a unit of time.
+    Unit { value: String },
+    /// Not a form of the answer.
+    Format { value: String },
 }
 
 impl ParamError {
     /// Name of the parameter at fault.
     pub(crate) fn parameter(&self) -> &str {
         match self {
-            ParamError::TooLong { .. } | ParamError::TooCostly { .. } => "q",
+            ParamError::TooLong { .. }
+            | ParamError::TooCostly { .. }
+            | ParamError::Queries { .. } => "q",
+            ParamError::Unit { .. } => "unit",
+            ParamError::Format { .. } => "format",
             ParamError::Backwards => "until",
             ParamError::Sort { .. } => "sort",
             ParamError::Match { .. } => "match",
@@ -86,7 +97,7 @@ impl ParamError {
             | ParamError::Number { name, .. }
             | ParamError::Oversize { name, .. }
             | ParamError::Repeated { name } => name,
-            ParamError::Unknown { name } => name,
+            ParamError::Unknown { name, .. } => name,
         }
     }
 
@@ -132,12 +143,33 @@ impl ParamError {
                 fill(p.oversize, &[("name", name), ("max", &number(max))])
             }
             ParamError::Repeated { name } => fill(p.repeated, &[("name", name)]),
-            ParamError::Unknown { name } => {
-                let known = NAMES[..NAMES.len() - 1].join(", ");
-                fill(p.unknown, &[("name", name), ("known", &known)])
+            ParamError::Unknown { name, known } => {
+                fill(p.unknown, &[("name", name), ("known", known)])
             }
+            ParamError::Queries { max } => fill(p.queries, &[("max", &number(max))]),
+            ParamError::Unit { value } => fill(p.unit, &[("value", value)]),
+            ParamError::Format { value } => fill(p.format, &[("value", value)]),
         }
     }
+}
+
+/// The parameters by name, each of them known and there once.
+pub(crate) fn known_once(
+    raw: &str,
+    known: &'static [&'static str],
+) -> Result<Vec<(&'static str, String)>, ParamError> {
+    let mut found: Vec<(&'static str, String)> = Vec::new();
+    for (name, value) in url::form_urlencoded::parse(raw.as_bytes()) {
+        let Some(name) = known.iter().find(|known| **known == name) else {
+            let (name, known) = (echo(&name), known.join(", "));
+            return Err(ParamError::Unknown { name, known });
+        };
+        if found.iter().any(|(given, _)| given == name) {
+            return Err(ParamError::Repeated { name });
+        }
+        found.push((name, value.trim().to_owned()));
+    }
+    Ok(found)
 }
 
 /// A refused value as an error repeats it.

@@ -3,10 +3,15 @@
 
 use super::param_error::{NAMES, ParamError, echo};
 use super::source::Wanted;
+use super::trend_params::{Format, format};
+use super::values::{
+    flag, group, group_code, half_life_ms, match_code, matching, number, off, sort, sort_code,
+};
+use crate::serve::api::hits_file::HITS_MAX;
 use crate::serve::config::{Config, DEFAULT_LIMIT, SITES_MAX};
 use crate::serve::pages::lang::Lang;
 use taojin_search::index::{MAX_SINGLE_CHARACTERS, Match, Sort, Stop};
-use taojin_search::query::dates::{Calendar, period_ms};
+use taojin_search::query::dates::Calendar;
 use taojin_search::query::parse;
 
 /// Longest value of a parameter other than `q` and `site`, in characters.
@@ -53,6 +58,8 @@ pub(crate) struct Params {
     pub(crate) facets: bool,
     /// What time it is, Unix milliseconds.
     pub(crate) now_ms: i64,
+    /// Form of the answer; only the API asks.
+    pub(crate) format: Format,
     pub(crate) limit: usize,
     pub(crate) offset: usize,
     /// Language asked for by `?lang=`; links keep it.
@@ -124,7 +131,9 @@ impl Params {
             let known = NAMES.iter().position(|known| *known == name);
             let Some(at) = known.filter(|_| !rules.strict || name != "lang") else {
                 if rules.strict {
-                    return Err(ParamError::Unknown { name: echo(&name) });
+                    let known = NAMES[..NAMES.len() - 1].join(", ");
+                    let name = echo(&name);
+                    return Err(ParamError::Unknown { name, known });
                 }
                 continue;
             };
@@ -145,6 +154,11 @@ impl Params {
                 _ => params.take(name, value.trim(), rules)?,
             }
         }
+        let max = match params.format {
+            Format::Json => rules.config.limit_max,
+            _ => HITS_MAX,
+        };
+        number("limit", &params.limit.to_string(), 1, max)?;
         params.affordable(rules)?;
         Ok(params)
     }
@@ -236,7 +250,8 @@ impl Params {
             "synonyms" => self.as_typed = off(name, value)?,
             "corrected" => self.uncorrected = off(name, value)?,
             "facets" => self.facets = flag(name, value)?,
-            "limit" => self.limit = number(name, value, 1, config.limit_max)?,
+            "format" => self.format = format(value)?,
+            "limit" => self.limit = number(name, value, 1, HITS_MAX.max(config.limit_max))?,
             "offset" => self.offset = number(name, value, 0, config.offset_max())?,
             "lang" => self.lang = Lang::named(value),
             _ => {}
@@ -307,105 +322,5 @@ impl Params {
             out.append_pair("lang", lang.code());
         }
         out.finish()
-    }
-}
-
-/// The value of `sort` in links and forms.
-pub(crate) fn sort_code(sort: Sort) -> &'static str {
-    match sort {
-        Sort::Relevance => "relevance",
-        Sort::Date => "date",
-        Sort::Both => "both",
-    }
-}
-
-/// The value of `match` in links and forms; none is the default.
-pub(crate) fn match_code(matching: Match) -> Option<&'static str> {
-    match matching {
-        Match::Auto => None,
-        Match::All => Some("all"),
-        Match::Most => Some("most"),
-        Match::Any => Some("any"),
-    }
-}
-
-fn matching(value: &str) -> Result<Match, ParamError> {
-    match value {
-        "" => Ok(Match::Auto),
-        "all" => Ok(Match::All),
-        "most" => Ok(Match::Most),
-        "any" => Ok(Match::Any),
-        _ => Err(ParamError::Match { value: echo(value) }),
-    }
-}
-
-/// The value of `group` in links and answers: 16 hexadecimal digits.
-pub(crate) fn group_code(group: u64) -> String {
-    format!("{group:016x}")
-}
-
-fn group(value: &str) -> Result<u64, ParamError> {
-    let digits = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
-    match u64::from_str_radix(value, 16) {
-        Ok(group) if value.len() == 16 && value.bytes().all(digits) => Ok(group),
-        _ => Err(ParamError::Group { value: echo(value) }),
-    }
-}
-
-fn flag(name: &'static str, value: &str) -> Result<bool, ParamError> {
-    match value {
-        "true" => Ok(true),
-        "false" => Ok(false),
-        _ => Err(ParamError::Flag {
-            name,
-            value: echo(value),
-        }),
-    }
-}
-
-/// Whether something is switched off.
-fn off(name: &'static str, value: &str) -> Result<bool, ParamError> {
-    match value {
-        "on" => Ok(false),
-        "off" => Ok(true),
-        _ => Err(ParamError::Switch {
-            name,
-            value: echo(value),
-        }),
-    }
-}
-
-fn half_life_ms(value: &str) -> Result<i64, ParamError> {
-    period_ms(value)
-        .filter(|&ms| ms > 0)
-        .ok_or_else(|| ParamError::HalfLife { value: echo(value) })
-}
-
-fn sort(value: &str) -> Result<Sort, ParamError> {
-    match value {
-        "" | "relevance" => Ok(Sort::Relevance),
-        "date" => Ok(Sort::Date),
-        "both" => Ok(Sort::Both),
-        _ => Err(ParamError::Sort { value: echo(value) }),
-    }
-}
-
-/// A whole number in its range.
-pub(crate) fn number(
-    name: &'static str,
-    value: &str,
-    min: usize,
-    max: usize,
-) -> Result<usize, ParamError> {
-    // `parse` alone would take "+5", which a form decodes from "%2B5" only.
-    let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
-    match value.parse::<usize>() {
-        Ok(n) if digits && (min..=max).contains(&n) => Ok(n),
-        _ => Err(ParamError::Number {
-            name,
-            value: echo(value),
-            min,
-            max,
-        }),
     }
 }

@@ -1,10 +1,11 @@
 //! What the server asks of an index. In: a [`Wanted`] search or the id of a document. Out: hits and texts with the
 //! places to mark. Never a way to write: a source can only be read.
 
+use super::trends::Trends;
 use taojin_extract::{Document, Meta};
 use taojin_search::analyze::Expanded;
 use taojin_search::index::SiteTitles;
-use taojin_search::index::{Dates, Match, Reason, Sort, Stop, Suggestion};
+use taojin_search::index::{DateUnit, Dates, Match, Reason, Sort, Stop, Suggestion};
 use taojin_search::query::Note;
 pub(crate) use taojin_search::query::snippet::Marked;
 
@@ -184,6 +185,9 @@ pub trait SearchSource: Send + Sync + 'static {
 
     /// Reprints of the document with this id, and others on its topic; at most `limit` of each.
     fn related(&self, id: &str, limit: usize) -> Result<Related, SourceError>;
+
+    /// Compares searches by date; see `Trends`.
+    fn trends(&self, wanted: &[Wanted], unit: Option<DateUnit>) -> Result<Trends, SourceError>;
 
     /// Marks the matches of a query in each of the texts, in their order.
     fn mark(&self, query: &str, texts: &[&str]) -> Vec<Marked>;

@@ -13,6 +13,16 @@ fn full() -> Status {
         activity: Activity::Paused,
         outbox_lag: 9,
         index_lag_ms: 2_500,
+        cluster: Some(ClusterStatus {
+            nodes: vec![NodeStatus {
+                host: "crawl1".to_owned(),
+                partitions: 128,
+                lease_ms: 12_000,
+                ..NodeStatus::default()
+            }],
+            waiting_addresses: 3,
+            oldest_waiting_ms: Some(1_790_000_000_000),
+        }),
         workers: vec![WorkerStatus {
             name: "indexer".to_owned(),
             alive: true,

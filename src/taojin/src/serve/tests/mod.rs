@@ -17,6 +17,7 @@ mod reading;
 mod templates;
 mod terms;
 mod token;
+mod trends;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,9 +29,10 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use tower::ServiceExt;
 
 use super::search::source::{LeaveOut, Offer, WeakerList};
+use super::search::trends::Trends;
 use super::*;
 use taojin_extract::{Attachment, Comment, Document, Image, Meta};
-use taojin_search::index::{Suggested, Suggestion};
+use taojin_search::index::{DateUnit, Suggested, Suggestion};
 
 /// Title that would do harm if it reached a page unescaped.
 const HOSTILE: &str = "<script>alert(\"1\")</script>油价 & 'x'";
@@ -150,7 +152,36 @@ fn fake_marks(query: &str, text: &str) -> Marked {
     }
 }
 
+fn fake_hit(at: usize, text: &str) -> Found {
+    let document = fake_document(at);
+    let copied = text == "copied";
+    let outlets: &[&str] = match copied {
+        true => &["甲", "<b>乙", "丙", "丁", "戊"],
+        false => &[],
+    };
+    Found {
+        id: format!("{at:016x}"),
+        title: fake_marks(text, document.title.as_deref().unwrap_or_default()),
+        snippet: fake_marks(text, &document.text),
+        url: document.url,
+        site: document.site,
+        published: document.published,
+        author: document.author,
+        source: document.source,
+        meta: document.meta,
+        score: 1.5,
+        group: Some(at as u64),
+        reasons: Vec::new(),
+        duplicates: if copied { 5 } else { 0 },
+        outlets: outlets.iter().map(|outlet| (*outlet).to_owned()).collect(),
+    }
+}
+
 impl SearchSource for Fake {
+    fn trends(&self, wanted: &[Wanted], unit: Option<DateUnit>) -> Result<Trends, SourceError> {
+        Ok(trends::fake(wanted, unit))
+    }
+
     fn search(&self, wanted: &Wanted) -> Result<FoundList, SourceError> {
         match wanted.text.as_str() {
             "broken" => return Err(SourceError("/secret/path is gone".to_owned())),
@@ -174,30 +205,8 @@ impl SearchSource for Fake {
         {
             return Ok(FoundList::default());
         }
-        let hits = (0..25).skip(wanted.offset).take(wanted.limit).map(|at| {
-            let document = fake_document(at);
-            Found {
-                id: format!("{at:016x}"),
-                title: fake_marks(&wanted.text, document.title.as_deref().unwrap_or_default()),
-                snippet: fake_marks(&wanted.text, &document.text),
-                url: document.url,
-                site: document.site,
-                published: document.published,
-                author: document.author,
-                source: document.source,
-                meta: document.meta,
-                score: 1.5,
-                group: Some(at as u64),
-                reasons: Vec::new(),
-                duplicates: if wanted.text == "copied" { 5 } else { 0 },
-                outlets: match wanted.text.as_str() {
-                    "copied" => ["甲", "<b>乙", "丙", "丁", "戊"]
-                        .map(str::to_owned)
-                        .to_vec(),
-                    _ => Vec::new(),
-                },
-            }
-        });
+        let hits = (0..25).skip(wanted.offset).take(wanted.limit);
+        let hits = hits.map(|at| fake_hit(at, &wanted.text));
         let sites = vec![("甲站".to_owned(), 1_300), ("<b>乙</b>".to_owned(), 12)];
         if wanted.text == "meant" && wanted.corrected {
             return Ok(FoundList {

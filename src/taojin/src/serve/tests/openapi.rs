@@ -24,6 +24,7 @@ async fn openapi_describes_what_the_server_does() {
             "/api/status",
             "/api/suggest",
             "/api/terms",
+            "/api/trends",
             "/api/visit",
             "/feed.atom",
             "/feed.json",
@@ -52,6 +53,7 @@ async fn openapi_describes_what_the_server_does() {
     for (path, item) in open {
         let path = path.replace("{id}", "0000000000000001");
         let path = path.replace("/history", "/history?url=https://a.example/");
+        let path = path.replace("/trends", "/trends?q=a");
         let answer = get(&path.replace("{file}", "deep-sea.atom")).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}");
         let content = item["get"]["responses"]["200"]["content"]
@@ -66,7 +68,7 @@ async fn openapi_describes_what_the_server_does() {
     assert_eq!(schema("q")["maxLength"], 256);
     assert_eq!(schema("limit")["maximum"], 100);
     assert_eq!(schema("offset")["maximum"], 9_900);
-    assert_eq!(parameters.len(), 16);
+    assert_eq!(parameters.len(), 17);
     assert!(parameters.iter().all(|p| p["required"] == false));
     for status in ["400", "500", "503"] {
         let content = &search["responses"][status]["content"][PROBLEM_JSON];

@@ -60,6 +60,9 @@ async fn home_of_an_empty_index_says_what_to_do() {
         fn latest(&self, _: &Wanted) -> Result<Vec<Arrived>, SourceError> {
             Ok(Vec::new())
         }
+        fn trends(&self, _: &[Wanted], _: Option<DateUnit>) -> Result<Trends, SourceError> {
+            Ok(Trends::default())
+        }
         fn document(&self, _: &str) -> Result<Option<Document>, SourceError> {
             Ok(None)
         }

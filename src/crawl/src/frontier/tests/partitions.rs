@@ -1,0 +1,167 @@
+//! Several nodes over one store. Needs PostgreSQL: where the suites run on files there is one node, and nothing to test.
+
+use super::*;
+use crate::store::partition;
+use crate::store::tests::on_postgres::{self, expire_leases};
+
+/// Two nodes of one store, as they are after the first has handed half of its partitions over; none on a file.
+fn two_nodes() -> Option<[Crawl; 2]> {
+    let mut first = Crawl::new(at_once());
+    if !first.frontier.partitions().are_shared() {
+        return None;
+    }
+    assert_eq!(first.frontier.partitions().len(), 256);
+    let mut second = beside(&first);
+    assert!(second.frontier.partitions().is_empty());
+    first.share();
+    first.share();
+    second.share();
+    for crawl in [&first, &second] {
+        assert_eq!(crawl.frontier.partitions().len(), 128);
+    }
+    Some([first, second])
+}
+
+/// Another node of the same store.
+fn beside(first: &Crawl) -> Crawl {
+    let dir = tempfile::tempdir().unwrap();
+    let place = on_postgres::beside(first.store.place(), dir.path());
+    let mut store = Store::open(place).unwrap();
+    let config = first.frontier.config().clone();
+    let mut frontier = Frontier::open(&mut store, config).unwrap();
+    let site = SiteScope::new("s", &["*.test"]);
+    frontier
+        .set_sites(&mut store, &[site], first.now_ms)
+        .unwrap();
+    Crawl {
+        _dir: dir,
+        store,
+        frontier,
+        batch: Batch::default(),
+        now_ms: first.now_ms,
+    }
+}
+
+impl Crawl {
+    fn share(&mut self) -> bool {
+        self.frontier
+            .share_partitions(&mut self.store, self.now_ms)
+            .unwrap()
+    }
+
+    fn take_up(&mut self) -> CommitReport {
+        self.frontier
+            .take_up_sent(&self.store, &mut self.batch)
+            .unwrap();
+        self.commit()
+    }
+
+    /// Addresses of hosts that are this node's, and of as many that are not.
+    fn own_and_others(&self) -> (Vec<String>, Vec<String>) {
+        let all = (0..40).map(|n| format!("http://h{n}.test/1"));
+        all.partition(|text| self.frontier.partitions().has_uri(&uri(text)))
+    }
+}
+
+#[test]
+fn a_link_to_another_node_s_host_is_crawled_there_once() {
+    let Some([mut first, mut second]) = two_nodes() else {
+        return;
+    };
+    let (own, others) = first.own_and_others();
+    assert!(own.len() > 5 && others.len() > 5, "{own:?}");
+    let all: Vec<&str> = own.iter().chain(&others).map(String::as_str).collect();
+    assert_eq!(first.offer(&all).new_urls, own.len());
+    // Found again before anybody has taken them up: sent once.
+    first.offer(&all);
+    let waiting = first.store.waiting().unwrap();
+    assert_eq!(waiting.addresses, others.len() as i64);
+    assert_eq!(first.drain().len(), own.len(), "none of the other node's");
+    let report = second.take_up();
+    assert_eq!(report.new_urls, others.len());
+    assert_eq!(second.store.waiting().unwrap().addresses, 0);
+    assert_eq!(second.drain().len(), others.len());
+    // Both know all of them now.
+    assert_eq!(first.offer(&all).new_urls + second.offer(&all).new_urls, 0);
+    assert_eq!(first.store.waiting().unwrap().addresses, 0);
+    assert_eq!(first.store.counts().unwrap().total("urls"), 40);
+}
+
+#[test]
+fn a_partition_is_handed_over_when_nothing_of_it_is_under_way_and_no_page_is_fetched_twice() {
+    let mut first = Crawl::new(at_once());
+    if !first.frontier.partitions().are_shared() {
+        return;
+    }
+    let all: Vec<String> = (0..40).map(|n| format!("http://h{n}.test/1")).collect();
+    first.offer(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    let under_way: Vec<Lease> = (0..40).map(|_| first.lease()).collect();
+    let mut second = beside(&first);
+    first.share();
+    assert!(first.frontier.is_giving_back());
+    second.share();
+    let free = second.frontier.partitions().clone();
+    let busy = |lease: &&Lease| free.has_uri(&lease.record.uri);
+    assert_eq!(
+        under_way.iter().filter(busy).count(),
+        0,
+        "a busy partition was given away"
+    );
+    for lease in &under_way {
+        first.finish(lease, &FetchReport::new(VisitOutcome::Page, 5));
+    }
+    first.commit();
+    first.share();
+    assert!(!first.frontier.is_giving_back());
+    second.share();
+    assert_eq!(second.frontier.partitions().len(), 128);
+    assert!(second.drain().is_empty() && first.drain().is_empty());
+    // What is found from now on belongs to whoever has it.
+    for text in &all {
+        let other = text.replace("/1", "/2");
+        let is_first = first.frontier.partitions().has_uri(&uri(&other));
+        assert_ne!(is_first, second.frontier.partitions().has_uri(&uri(&other)));
+        assert!((0..256).contains(&partition(&uri(&other))));
+        assert_eq!(first.offer(&[&other]).new_urls, usize::from(is_first));
+    }
+    let taken = second.take_up().new_urls;
+    assert_eq!(first.drain().len() + second.drain().len(), 40);
+    assert!(taken > 5);
+}
+
+#[test]
+fn what_a_lost_node_had_is_gone_on_with_after_a_rest() {
+    let mut first = Crawl::new(Config::default());
+    if !first.frontier.partitions().are_shared() {
+        return;
+    }
+    let all: Vec<String> = (0..9).map(|n| format!("http://h{n}.test/1")).collect();
+    first.offer(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    let lost: Vec<Lease> = (0..3).map(|_| first.lease()).collect();
+    let mut second = beside(&first);
+    // The first is paused for longer than its lease.
+    expire_leases(first.store.place());
+    assert!(second.share());
+    assert_eq!(second.frontier.partitions().len(), 256);
+    let begun_ms = second.now_ms;
+    match second.next() {
+        Next::Wait { until_ms, .. } => {
+            let delay_ms = second.frontier.config().min_delay_ms;
+            assert!(
+                until_ms > begun_ms + delay_ms / 2,
+                "{}",
+                until_ms - begun_ms
+            );
+        }
+        other => panic!("a host is asked at once: {other:?}"),
+    }
+    assert_eq!(second.drain().len(), 9);
+    // What the first does when it wakes counts for nothing.
+    for lease in &lost {
+        first.finish(lease, &FetchReport::new(VisitOutcome::Page, 5));
+    }
+    let woken = first
+        .frontier
+        .commit(&mut first.store, &mut first.batch, first.now_ms);
+    assert!(matches!(woken, Err(StoreError::Fenced { .. })), "{woken:?}");
+}

@@ -1,0 +1,80 @@
+//! Addresses that one node finds and another one crawls. In: links to partitions of other nodes. Out: what the others found for
+//! the partitions of this node. They are sent in the transaction of the page that has them, and taken up in the one that adds
+//! their rows: none is lost, and none is there twice.
+
+use std::sync::Arc;
+
+use super::batch::{Batch, NewUrl};
+use super::error::StoreError;
+use super::open::Store;
+use super::partitions::{Partitions, partition};
+use super::record::UrlClass;
+use super::sql::{self, Connection, list, params};
+use taojin_uri::CrawlUri;
+
+/// Sends and takes up in the open transaction. In the order of the fingerprints, so that two nodes seldom wait for each other.
+pub(super) fn write(conn: &Connection, batch: &Batch, now_ms: i64) -> sql::Result<()> {
+    if !batch.taken_up.is_empty() {
+        let taken = list(batch.taken_up.iter().map(|hash| hash.cast_signed()));
+        conn.prepare_cached(&format!("DELETE FROM inbox WHERE hash IN ({taken})"))?
+            .put(sql::NONE)?;
+    }
+    if batch.foreign.is_empty() {
+        return Ok(());
+    }
+    let mut sent: Vec<&NewUrl> = batch.foreign.iter().collect();
+    sent.sort_unstable_by_key(|url| url.uri.fingerprint());
+    let mut insert = conn.prepare_cached(
+        "INSERT INTO inbox (hash, part, url, site, class, hops, redirects, via, due_ms, sent_ms) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING",
+    )?;
+    for url in sent {
+        insert.put(params![
+            url.uri.fingerprint().cast_signed(),
+            partition(&url.uri),
+            url.uri.as_str(),
+            url.site,
+            url.class as i64,
+            url.hops,
+            url.redirects,
+            url.via,
+            url.due_ms,
+            now_ms,
+        ])?;
+    }
+    Ok(())
+}
+
+impl Store {
+    /// At most `limit` addresses that other nodes have found in these partitions, for [`Batch::urls`] and
+    /// [`Batch::taken_up`]. One that does not parse, or that is there already, is only to be taken out.
+    pub fn sent_here(
+        &self,
+        parts: &Partitions,
+        limit: usize,
+    ) -> Result<Vec<(u64, Option<NewUrl>)>, StoreError> {
+        if !parts.are_shared() || parts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sql = format!(
+            "SELECT hash, url, site, class, hops, redirects, via, due_ms FROM inbox WHERE part IN ({}) LIMIT {limit}",
+            list(parts.iter())
+        );
+        let found = self.conn.query_once(&sql, |row| {
+            let hash = row.get::<i64>(0)?.cast_unsigned();
+            let Ok(uri) = CrawlUri::parse(row.text(1)?) else {
+                return Ok((hash, None));
+            };
+            let site: Arc<str> = Arc::from(row.text(2)?);
+            let url = NewUrl {
+                class: UrlClass::from_code(row.get(3)?),
+                redirects: row.get(5)?,
+                via: row.get(6)?,
+                due_ms: row.get(7)?,
+                ..NewUrl::link(uri, &site, row.get(4)?)
+            };
+            Ok((hash, Some(url)))
+        });
+        found.map_err(|e| self.fail(e))
+    }
+}

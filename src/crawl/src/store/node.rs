@@ -1,0 +1,212 @@
+//! The crawl nodes of a store in PostgreSQL. In: a connection, the data folder of this machine. Out: the place of this node,
+//! its share of the partitions, and which nodes there are.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::error::StoreError;
+use super::open::{Reader, Store};
+use super::partitions::{Partition, Partitions};
+use super::sql::{Gained, NONE, Row, Share, list};
+
+/// In the data folder: the name of this node, by which it knows the place that it had before a crash as its own.
+const FILE: &str = "node";
+
+/// A node, as the database knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NodeRecord {
+    /// Name of its data folder.
+    pub id: String,
+    /// Name of its machine.
+    pub host: String,
+    /// Version of its program.
+    pub version: String,
+    /// Number of its place: rises with each start.
+    pub session: i64,
+    /// When it was started by the clock of the database, Unix milliseconds.
+    pub started_ms: i64,
+    /// How long its lease holds, milliseconds; negative if it has run out.
+    pub lease_ms: i64,
+    /// Transactions since its start.
+    pub commits: i64,
+    /// Partitions whose hosts it crawls, of 256.
+    pub partitions: i64,
+    /// It gives its partitions back and takes no more.
+    pub draining: bool,
+}
+
+/// Addresses that one node has found and another one is to take up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Waiting {
+    /// How many.
+    pub addresses: i64,
+    /// When the oldest was sent, Unix milliseconds.
+    pub oldest_ms: Option<i64>,
+}
+
+/// What came of asking for partitions.
+#[derive(Debug, Default)]
+pub struct Moved {
+    /// Taken just now.
+    pub gained: Vec<Gained>,
+    /// To be given back as soon as nothing of them is under way.
+    pub surplus: Vec<Partition>,
+}
+
+impl Reader {
+    /// Whether several nodes may share the store.
+    pub fn may_be_shared(&self) -> bool {
+        self.conn.postgres().is_some()
+    }
+
+    /// The nodes of a store in PostgreSQL, in the order of their starts.
+    pub fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
+        if self.conn.postgres().is_none() {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT id, host, version, session, started_ms, \
+                   expires_ms - CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT), commit_no, \
+                   (SELECT count(*) FROM part WHERE part.session = node.session), draining \
+                   FROM node ORDER BY session";
+        self.rows(sql, NONE, |row: &Row<'_>| {
+            Ok(NodeRecord {
+                id: row.get(0)?,
+                host: row.get(1)?,
+                version: row.get(2)?,
+                session: row.get(3)?,
+                started_ms: row.get(4)?,
+                lease_ms: row.get(5)?,
+                commits: row.get(6)?,
+                partitions: row.get(7)?,
+                draining: row.get(8)?,
+            })
+        })
+    }
+
+    /// What nodes have sent each other and nobody has taken up yet.
+    pub fn waiting(&self) -> Result<Waiting, StoreError> {
+        if self.conn.postgres().is_none() {
+            return Ok(Waiting::default());
+        }
+        let sql = "SELECT count(*), min(sent_ms) FROM inbox";
+        let found = self.row(sql, NONE, |row| {
+            Ok(Waiting {
+                addresses: row.get(0)?,
+                oldest_ms: row.get(1)?,
+            })
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// Tells a node to give its partitions back (`draining`) or to take its share again; false if there is no such node.
+    pub fn set_draining(&self, session: i64, draining: bool) -> Result<bool, StoreError> {
+        let sql = "UPDATE node SET draining = ?2 WHERE session = ?1";
+        let changed = self.conn.execute(sql, [session, i64::from(draining)]);
+        Ok(changed.map_err(|e| self.fail(e))? > 0)
+    }
+}
+
+impl Store {
+    /// The partitions that this node has none of yet, or all of them where nobody else can have any.
+    pub fn first_share(&self) -> Partitions {
+        match self.conn.postgres() {
+            Some(_) => Partitions::none(),
+            None => Partitions::ALL,
+        }
+    }
+
+    /// Asks for an even share of the partitions where `own` are this node's.
+    pub fn take_share(&mut self, own: &Partitions) -> Result<Moved, StoreError> {
+        let Some(conn) = self.conn.postgres().filter(|_| own.are_shared()) else {
+            return Ok(Moved::default());
+        };
+        let share: Share = conn.take_share(own.len()).map_err(|e| self.fail(e))?;
+        for gained in &share.gained {
+            self.numbers.set_last(gained.part, gained.last);
+        }
+        Ok(Moved {
+            gained: share.gained,
+            // The last ones: the first, which leads, is to stay where it is.
+            surplus: own
+                .iter()
+                .collect::<Vec<_>>()
+                .split_off(own.len() - share.surplus),
+        })
+    }
+
+    /// Gives partitions back of which nothing is under way: another node may have them at once.
+    pub fn give_back(&mut self, parts: &[Partition]) -> Result<(), StoreError> {
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let sql = format!(
+            "UPDATE part SET session = NULL, rests = 0 WHERE part IN ({})",
+            list(parts.iter().copied())
+        );
+        self.write(|tx| tx.execute(&sql, NONE))?;
+        // What another node adds is not known here.
+        self.caches.hosts.clear();
+        self.caches.host_sites.clear();
+        Ok(())
+    }
+
+    /// Makes lists and seeds due that were not asked for since the last cycle of their site began: the node that had these
+    /// partitions may have been lost before it came to them.
+    pub fn catch_up_cycles(
+        &mut self,
+        parts: &Partitions,
+        rank: u8,
+        now_ms: i64,
+    ) -> Result<usize, StoreError> {
+        let of_parts = parts.condition("id");
+        let due = format!(
+            "UPDATE url SET due_ms = ?1, rank = ?2 FROM site WHERE site.id = url.site_id AND class < 4 AND state <> 3 \
+             AND (due_ms IS NULL OR due_ms > ?1) AND fetched_ms < site.last_cycle_ms \
+             AND (class = 0 OR fetched_ms + interval_ms <= ?1){} RETURNING host_id",
+            parts.condition("url.id")
+        );
+        self.write(|tx| {
+            let hosts: Vec<i64> = tx
+                .prepare_cached(&due)?
+                .query_map(super::sql::params![now_ms, rank], |row| row.get(0))?
+                .collect::<super::sql::Result<_>>()?;
+            if !hosts.is_empty() {
+                let sql = format!(
+                    "UPDATE host SET next_due_ms = ?1 WHERE id IN ({}){of_parts} AND (next_due_ms IS NULL OR next_due_ms > ?1)",
+                    list(hosts.iter().copied())
+                );
+                tx.execute(&sql, [now_ms])?;
+            }
+            Ok(hosts.len())
+        })
+    }
+}
+
+/// Becomes a node. Nothing to do for a file.
+pub(super) fn join(reader: &Reader, dir: &Path) -> Result<(), StoreError> {
+    let Some(conn) = reader.conn.postgres() else {
+        return Ok(());
+    };
+    let id = name(reader, dir)?;
+    conn.join(&id).map_err(|e| reader.fail(e))
+}
+
+/// The name of this node; made at its first start.
+fn name(reader: &Reader, dir: &Path) -> Result<String, StoreError> {
+    let file = dir.join(FILE);
+    match fs::read_to_string(&file) {
+        Ok(name) if !name.trim().is_empty() => return Ok(name.trim().to_owned()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(StoreError::io(&file, error));
+        }
+        _ => {}
+    }
+    let sql = "SELECT CAST(gen_random_uuid() AS TEXT)";
+    let name = reader.row(sql, NONE, |row| row.get::<String>(0))?;
+    let name = name.unwrap_or_default();
+    fs::write(&file, format!("{name}\n")).map_err(|e| StoreError::io(&file, e))?;
+    Ok(name)
+}

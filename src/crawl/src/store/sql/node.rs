@@ -1,0 +1,381 @@
+//! The place of a node in PostgreSQL: a row of `node`, held by a lease that it renews, and the partitions that it crawls. In: a
+//! connection, the name of the data folder. Out: a lease, the proof of it in every transaction, an even share of the
+//! partitions.
+//!
+//! Any node deletes the row of one whose lease has run out, and takes its partitions; every transaction of a node raises
+//! `commit_no` in its own row. So a node that was paused or cut off, and whose place was taken meanwhile, changes nothing any
+//! more. A partition leaves a node in no other way than by its own word or with its row, so that row is proof enough for all
+//! of them. The lease is the database's time. The node itself goes by the time since its machine was started, from the
+//! moment at which it asked for the renewal: clocks that differ do not matter.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::{sleep, timeout};
+use tokio_postgres::Client;
+
+use super::postgres::{Postgres, Writer};
+use super::tls::Way;
+use super::values::{Bound, bound};
+use super::{Error, Result, in_words, params};
+use crate::store::numbers::PARTITIONS;
+use crate::store::partitions::Partition;
+
+/// A lease lasts so long after its renewal was asked for. Other nodes take over after it.
+const TERM: Duration = Duration::from_secs(15);
+/// It is renewed so often: three renewals may fail before anything has to wait.
+const RENEW_EVERY: Duration = Duration::from_secs(3);
+/// Nothing is fetched so long before its end: a fetch that is broken off needs a moment to end.
+const MARGIN: Duration = Duration::from_secs(3);
+/// The end of a lease is looked for so often where one waits for it: a machine that was asleep notices when it wakes.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// A server that is not there at a clean end is not waited for longer.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// The lease of a node whose place was taken.
+const LOST: i64 = i64::MIN;
+
+/// Nodes come, and take partitions, one by one.
+const ONE_BY_ONE: &str =
+    "SELECT CAST(pg_advisory_xact_lock(1415664487, hashtext(current_schema()::text)) AS TEXT)";
+
+/// The server ends a transaction of a process that was paused in the middle of it, which would hold up the next node.
+pub(super) const WRITES: &str = "SET idle_in_transaction_session_timeout = '15s'";
+
+/// The time of the database in milliseconds.
+const NOW_MS: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
+
+/// Whether this process may go on: the right to fetch and to write that a node has for some seconds at a time.
+#[derive(Debug, Clone)]
+pub struct NodeLease {
+    /// By [`since_start_ms`]; [`LOST`] once another node has the place.
+    ends_ms: Arc<AtomicI64>,
+    /// What the database's time is ahead of [`since_start_ms`].
+    ahead_ms: Arc<AtomicI64>,
+}
+
+impl NodeLease {
+    fn until(ends_ms: i64) -> Self {
+        NodeLease {
+            ends_ms: Arc::new(AtomicI64::new(ends_ms)),
+            ahead_ms: Arc::default(),
+        }
+    }
+
+    /// The time of the database, Unix milliseconds, by which all nodes go: it may be late by the time that an answer takes.
+    pub fn database_ms(&self) -> i64 {
+        since_start_ms() + self.ahead_ms.load(Ordering::Relaxed)
+    }
+
+    /// The database has said what time it is.
+    fn note_time(&self, database_ms: i64) {
+        let ahead_ms = database_ms - since_start_ms();
+        self.ahead_ms.store(ahead_ms, Ordering::Relaxed);
+    }
+
+    /// Whether it holds for some seconds more. False while the database cannot be reached for too long; it may come back.
+    pub fn is_held(&self) -> bool {
+        self.left_ms(since_start_ms()) > 0
+    }
+
+    /// Whether another node has the place.
+    pub fn is_lost(&self) -> bool {
+        self.ends_ms.load(Ordering::Relaxed) == LOST
+    }
+
+    /// Waits until the lease is no longer held.
+    pub async fn in_doubt(&self) {
+        loop {
+            match u64::try_from(self.left_ms(since_start_ms())) {
+                Ok(left_ms @ 1..) => sleep(LOOK_EVERY.min(Duration::from_millis(left_ms))).await,
+                _ => return,
+            }
+        }
+    }
+
+    /// Milliseconds until nothing may be fetched any more, at this time since the machine was started.
+    fn left_ms(&self, now_ms: i64) -> i64 {
+        let ends_ms = self.ends_ms.load(Ordering::Relaxed);
+        ends_ms.saturating_sub(now_ms).saturating_sub(ms(MARGIN))
+    }
+
+    fn renew(&self, asked_ms: i64) {
+        self.ends_ms.store(asked_ms + ms(TERM), Ordering::Relaxed);
+    }
+}
+
+/// Renews a lease until it is dropped.
+pub(super) struct Heartbeat {
+    pub(super) lease: NodeLease,
+    runtime: Option<Runtime>,
+}
+
+impl Heartbeat {
+    fn start(way: Way, session: i64, lease: NodeLease) -> Result<Self> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("lease")
+            .enable_all()
+            .build()
+            .map_err(|e| Error::Unreachable(e.to_string()))?;
+        runtime.spawn(keep(way, session, lease.clone()));
+        Ok(Heartbeat {
+            lease,
+            runtime: Some(runtime),
+        })
+    }
+}
+
+impl Drop for Heartbeat {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+async fn keep(way: Way, session: i64, lease: NodeLease) {
+    let mut client = None;
+    loop {
+        sleep(RENEW_EVERY).await;
+        let asked_ms = since_start_ms();
+        let renewed = timeout(RENEW_EVERY, renew(&way, session, &mut client)).await;
+        match renewed {
+            Ok(Ok(Some(database_ms))) => {
+                lease.renew(asked_ms);
+                lease.note_time(database_ms);
+            }
+            Ok(Ok(None)) => {
+                lease.ends_ms.store(LOST, Ordering::Relaxed);
+                tracing::error!("another node has taken the place of this one");
+                return;
+            }
+            Ok(Err(error)) => {
+                tracing::warn!(error = in_words(&error), "the lease was not renewed");
+                client = None;
+            }
+            Err(_) => {
+                tracing::warn!("the lease was not renewed in time");
+                client = None;
+            }
+        }
+    }
+}
+
+/// The time of the database; none once another node has the place. A lease that ran out and was not taken is good again.
+async fn renew(
+    way: &Way,
+    session: i64,
+    client: &mut Option<Client>,
+) -> std::result::Result<Option<i64>, tokio_postgres::Error> {
+    let client = match client {
+        Some(client) => client,
+        None => client.insert(way.connect().await?),
+    };
+    let term = ms(TERM);
+    let sql = format!(
+        "UPDATE node SET expires_ms = {NOW_MS} + {term} WHERE session = {session} RETURNING expires_ms - {term}"
+    );
+    let renewed = client.query_typed(&sql, &[]).await?;
+    renewed.first().map(|row| row.try_get(0)).transpose()
+}
+
+/// What came of asking for partitions.
+#[derive(Debug, Default)]
+pub(in crate::store) struct Share {
+    /// Taken just now.
+    pub(in crate::store) gained: Vec<Gained>,
+    /// So many of this node's are to be given back.
+    pub(in crate::store) surplus: usize,
+}
+
+/// A partition that this node has from now on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gained {
+    /// Its number.
+    pub part: Partition,
+    /// Its last row number.
+    pub(in crate::store) last: i64,
+    /// The node before came to no clean end: it may have asked hosts a moment ago of which nothing is stored.
+    pub rests: bool,
+}
+
+impl Postgres {
+    /// Becomes one of the nodes, in the name of a data folder whose lock this process holds: what had that name before is over.
+    /// It has no partition yet.
+    pub(in crate::store) fn join(&self, id: &str) -> Result<()> {
+        let asked_ms = since_start_ms();
+        self.begin("BEGIN")?;
+        let (session, now_ms) = match self.take_place(id) {
+            Ok(place) => place,
+            Err(error) => {
+                self.roll_back();
+                return Err(error);
+            }
+        };
+        self.commit()?;
+        self.run_script(WRITES)?;
+        let lease = NodeLease::until(asked_ms + ms(TERM));
+        lease.note_time(now_ms);
+        let heartbeat = Heartbeat::start(self.way.clone(), session, lease)?;
+        *self.heartbeat.borrow_mut() = Some(heartbeat);
+        self.writer.set(Some(Writer {
+            session,
+            commit_no: 0,
+        }));
+        Ok(())
+    }
+
+    /// The lease of this connection, if it is the one that writes.
+    pub(in crate::store) fn lease(&self) -> Option<NodeLease> {
+        let heartbeat = self.heartbeat.borrow();
+        heartbeat.as_ref().map(|beat| beat.lease.clone())
+    }
+
+    fn take_place(&self, id: &str) -> Result<(i64, i64)> {
+        self.query(ONE_BY_ONE, Vec::new())?;
+        self.remove_lost("id = ?1", bound(params![id])?)?;
+        let sql = format!(
+            "INSERT INTO node (id, host, version, started_ms, expires_ms) \
+             VALUES (?1, ?2, ?3, {NOW_MS}, {NOW_MS} + {}) RETURNING session, started_ms",
+            ms(TERM)
+        );
+        let machine = rustix::system::uname();
+        let host = machine.nodename().to_string_lossy();
+        let values = params![id, host.as_ref(), env!("CARGO_PKG_VERSION")];
+        let rows = self.query(&sql, bound(values)?)?;
+        let row = rows.first().ok_or_else(Error::no_rows)?;
+        Ok((row.try_get(0)?, row.try_get(1)?))
+    }
+
+    /// Takes nodes out whose lease has run out, and those that `also` names. Their partitions are free; their hosts rest first.
+    fn remove_lost(&self, also: &str, values: Vec<Bound>) -> Result<()> {
+        // This node's own lease may have run out as well: it is good again with the next renewal.
+        let own = self.writer.get().map_or(0, |writer| writer.session);
+        let sql = format!(
+            "DELETE FROM node WHERE {also} OR (expires_ms <= {NOW_MS} AND session <> {own}) RETURNING host"
+        );
+        for row in self.query(&sql, values)? {
+            let host: String = row.try_get(0)?;
+            tracing::warn!(host, "a node is gone, its partitions are free");
+        }
+        let sql = "UPDATE part SET session = NULL, rests = 1 \
+                   WHERE session IS NOT NULL AND session NOT IN (SELECT session FROM node)";
+        self.query(sql, Vec::new())?;
+        Ok(())
+    }
+
+    /// Takes partitions that are free, as many as make an even share, and looks how many this node has too many. `own` of
+    /// them it has. Nothing where another node does the same at this moment.
+    pub(in crate::store) fn take_share(&self, own: usize) -> Result<Share> {
+        let Some(writer) = self.writer.get() else {
+            return Ok(Share::default());
+        };
+        self.begin("BEGIN")?;
+        match self.try_take_share(writer.session, own) {
+            Ok(share) => {
+                self.commit()?;
+                Ok(share)
+            }
+            Err(error) => {
+                self.roll_back();
+                Err(error)
+            }
+        }
+    }
+
+    fn try_take_share(&self, session: i64, own: usize) -> Result<Share> {
+        self.query(ONE_BY_ONE, Vec::new())?;
+        self.remove_lost("FALSE", Vec::new())?;
+        let sql = "SELECT count(*) FILTER (WHERE draining = 0), \
+                   count(*) FILTER (WHERE draining = 1 AND session = ?1) FROM node";
+        let rows = self.query(sql, bound(params![session])?)?;
+        let row = rows.first().ok_or_else(Error::no_rows)?;
+        let (nodes, draining): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+        let nodes = usize::try_from(nodes).unwrap_or_default();
+        let even = (PARTITIONS as usize).div_ceil(nodes.max(1));
+        let even = if draining > 0 { 0 } else { even };
+        let wanted = i64::try_from(even.saturating_sub(own)).unwrap_or_default();
+        let sql = "UPDATE part SET session = ?1 WHERE part IN \
+                   (SELECT part FROM part WHERE session IS NULL ORDER BY part LIMIT ?2) RETURNING part, last, rests";
+        let mut gained = Vec::new();
+        for row in self.query(sql, bound(params![session, wanted])?)? {
+            gained.push(Gained {
+                part: row.try_get(0)?,
+                last: row.try_get(1)?,
+                rests: row.try_get::<_, i64>(2)? == 1,
+            });
+        }
+        // Until its hosts have rested, whoever comes after this node has them rest too: the mark goes with a clean end.
+        Ok(Share {
+            gained,
+            surplus: own.saturating_sub(even),
+        })
+    }
+
+    /// Refuses to change the tables under nodes that use them.
+    pub(in crate::store) fn refuse_while_crawled(&self) -> Result<()> {
+        let sql = format!("SELECT host, version FROM node WHERE expires_ms > {NOW_MS} LIMIT 1");
+        match self.query(&sql, Vec::new())?.first() {
+            None => Ok(()),
+            Some(row) => {
+                let (host, version): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+                Err(Error::Unfit(format!(
+                    "its tables are of an older version, and taojin {version} crawls with them on {host}: stop all nodes, \
+                     start one of the new version, then the others"
+                )))
+            }
+        }
+    }
+
+    /// Gives the place back, where the server is there: the next node need not wait for the end of the lease.
+    pub(super) fn leave(&self) {
+        drop(self.heartbeat.take());
+        let (Some(writer), Some(session)) = (self.writer.take(), &*self.session.borrow()) else {
+            return;
+        };
+        let session_no = writer.session;
+        let sql = format!(
+            "UPDATE part SET session = NULL, rests = 0 WHERE session = {session_no}; \
+             DELETE FROM node WHERE session = {session_no}"
+        );
+        let farewell = async {
+            let said = timeout(FAREWELL, session.client.batch_execute(&sql)).await;
+            Ok::<_, Error>(said.is_ok_and(|said| said.is_ok()))
+        };
+        if !matches!(self.wait(farewell), Ok(true)) {
+            tracing::debug!("the place in the database is free when the lease ends");
+        }
+    }
+}
+
+/// Milliseconds since the machine was started, asleep or not.
+fn since_start_ms() -> i64 {
+    #[cfg(target_os = "linux")]
+    let clock = rustix::time::ClockId::Boottime;
+    #[cfg(not(target_os = "linux"))]
+    let clock = rustix::time::ClockId::Monotonic;
+    let time = rustix::time::clock_gettime(clock);
+    time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
+}
+
+fn ms(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_ends_some_seconds_before_another_node_may_have_the_place() {
+        let lease = NodeLease::until(0);
+        lease.renew(1_000);
+        let most_ms = ms(TERM) - ms(MARGIN);
+        assert_eq!(lease.left_ms(1_000), most_ms);
+        assert_eq!(lease.left_ms(1_000 + most_ms), 0);
+        lease.ends_ms.store(LOST, Ordering::Relaxed);
+        assert!(lease.is_lost() && lease.left_ms(0) < 0);
+    }
+}

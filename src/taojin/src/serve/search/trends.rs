@@ -1,0 +1,173 @@
+//! Several queries side by side. In: searches as asked for, and a unit of time. Out: of each its documents by date on the same
+//! dates, its sites, its most reprinted stories with who had them first, and the terms that rise. Never loads more than a
+//! sample of the documents.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Days, NaiveDate};
+use taojin_search::index::{
+    Counted, DateUnit, Dates, IndexError, Query, Reader, Rising, SiteCount,
+};
+use taojin_search::query::highlight::Highlighter;
+use taojin_search::query::{Note, Parsed};
+
+use super::index_source::{hit, understood};
+use super::source::{Found, Wanted};
+
+/// Most points of a line: more cannot be told apart on a screen.
+pub(crate) const POINTS_MAX: usize = 400;
+/// Stories and rising terms of each query.
+const STORIES: usize = 3;
+const RISING_TERMS: usize = 8;
+const MINUTE_MS: i64 = 60_000;
+
+/// Queries compared.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Trends {
+    /// What one point stands for.
+    pub unit: DateUnit,
+    /// Whether another unit was asked for, which gives more points than [`POINTS_MAX`].
+    pub coarser: bool,
+    /// First day of each point and all documents published then, whatever they say.
+    pub all: Dates,
+    /// From this day on terms count as risen; none where there are fewer than two points.
+    pub middle: Option<NaiveDate>,
+    /// The queries, in the order asked.
+    pub queries: Vec<Trend>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Trend {
+    /// The query as typed.
+    pub text: String,
+    /// Documents that match; reprints count one by one.
+    pub total: u64,
+    /// Those of them that have no date, or one that lies outside the points.
+    pub undated: u64,
+    /// Documents of each point.
+    pub counts: Vec<u64>,
+    /// Documents by site, most first.
+    pub sites: Vec<SiteCount>,
+    /// The most reprinted stories: documents with it, and the original or else the earliest of them.
+    pub stories: Vec<(u64, Found)>,
+    /// Terms that more of the later documents have than of the earlier ones.
+    pub rising: Vec<Rising>,
+    /// Remarks on the query.
+    pub notes: Vec<Note>,
+}
+
+/// Compares searches. Their limits of time should be the same: those of the first are those of the points.
+pub(crate) fn compare(
+    reader: &Reader,
+    wanted: &[Wanted],
+    unit: Option<DateUnit>,
+) -> Result<Trends, IndexError> {
+    let Some(first) = wanted.first() else {
+        return Ok(Trends::default());
+    };
+    let parsed: Vec<Parsed> = wanted.iter().map(|w| understood(reader, w)).collect();
+    let counted = parsed.iter().map(|parsed| reader.counted(&parsed.query));
+    let counted: Vec<Counted> = counted.collect::<Result<_, _>>()?;
+    let everything = Wanted {
+        text: String::new(),
+        ..first.clone()
+    };
+    let everything = reader.counted(&understood(reader, &everything).query)?;
+    let Some((from, until)) = span(reader, first, &counted) else {
+        return Ok(Trends {
+            queries: parsed
+                .into_iter()
+                .zip(counted)
+                .zip(wanted)
+                .map(|((parsed, counted), wanted)| Trend {
+                    text: wanted.text.clone(),
+                    total: counted.total,
+                    undated: counted.total,
+                    notes: parsed.notes,
+                    ..Trend::default()
+                })
+                .collect(),
+            ..Trends::default()
+        });
+    };
+    let (unit, coarser) = fitting(unit, from, until);
+    let starts: Vec<NaiveDate> = unit.starts(from, until).collect();
+    let middle = starts.get(starts.len() / 2).filter(|_| starts.len() > 1);
+    let over = |days: &BTreeMap<NaiveDate, u64>| Dates::over(days, unit, from, until);
+    let mut queries = Vec::with_capacity(wanted.len());
+    for ((parsed, counted), wanted) in parsed.into_iter().zip(counted).zip(wanted) {
+        let counts: Vec<u64> = over(&counted.days)
+            .counts
+            .iter()
+            .map(|c| c.documents)
+            .collect();
+        let query = &parsed.query;
+        queries.push(Trend {
+            text: wanted.text.clone(),
+            total: counted.total,
+            undated: counted.total - counts.iter().sum::<u64>(),
+            counts,
+            stories: stories(reader, query)?,
+            rising: match middle {
+                Some(middle) => reader.rising(query, *middle, RISING_TERMS)?,
+                None => Vec::new(),
+            },
+            sites: counted.sites,
+            notes: parsed.notes,
+        });
+    }
+    Ok(Trends {
+        unit,
+        coarser,
+        all: over(&everything.days),
+        middle: middle.copied(),
+        queries,
+    })
+}
+
+/// First and last day of the points: the limits of time, or else the first and last day of any document that was found.
+fn span(reader: &Reader, wanted: &Wanted, counted: &[Counted]) -> Option<(NaiveDate, NaiveDate)> {
+    let offset_ms = i64::from(reader.config().utc_offset_minutes) * MINUTE_MS;
+    let day = |ms: i64| {
+        let local = DateTime::from_timestamp_millis(ms.saturating_add(offset_ms))?;
+        Some(local.date_naive())
+    };
+    let days = || counted.iter().flat_map(|counted| counted.days.keys());
+    let from = wanted.since_ms.and_then(day);
+    let from = from.or_else(|| days().min().copied())?;
+    let until = match (wanted.until_ms, wanted.since_ms) {
+        (Some(until_ms), _) => day(until_ms.saturating_sub(1)),
+        // What is asked for from some day on lasts until today.
+        (None, Some(_)) => day(wanted.now_ms).max(days().max().copied()),
+        (None, None) => days().max().copied(),
+    };
+    let until = until?.min(from.checked_add_days(Days::new(366 * 200))?);
+    (from <= until).then_some((from, until))
+}
+
+/// The unit that was asked for, or the next coarser one that does not give too many points; without one, that which makes the
+/// chart readable.
+fn fitting(unit: Option<DateUnit>, from: NaiveDate, until: NaiveDate) -> (DateUnit, bool) {
+    let Some(asked) = unit else {
+        return (DateUnit::fitting(from, until), false);
+    };
+    let fits = |unit: &DateUnit| unit.starts(from, until).nth(POINTS_MAX).is_none();
+    let units = [
+        DateUnit::Day,
+        DateUnit::Week,
+        DateUnit::Month,
+        DateUnit::Year,
+    ];
+    let mut from_asked = units.into_iter().skip_while(|unit| *unit != asked);
+    let fitting = from_asked.find(fits).unwrap_or(DateUnit::Year);
+    (fitting, fitting != asked)
+}
+
+fn stories(reader: &Reader, query: &Query) -> Result<Vec<(u64, Found)>, IndexError> {
+    let highlighter = Highlighter::new(query, &reader.analyzer().dictionary());
+    let stories = reader.stories(query, STORIES)?.into_iter();
+    Ok(stories
+        .map(|story| (story.documents, hit(story.first, &highlighter)))
+        .collect())
+}

@@ -1,0 +1,386 @@
+//! Several daemons over one PostgreSQL: nodes that come, go, are killed, paused and drained while they crawl a web with faults.
+//! Afterwards every page is in every index once, the log has no gap, and the server's own log shows no host that was asked by
+//! two nodes at once or sooner than its delay.
+//!
+//! `TAOJIN_CLUSTER_NODES=4 TAOJIN_CLUSTER_KILLS=20 TAOJIN_CLUSTER_PAGES=4000 cargo test -p taojin --test suite cluster` is a
+//! longer schedule; each kill takes half a minute.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use taojin_crawl::store::{Reader, StorePlace};
+use taojin_demo::trial::{TrialFault, TrialHit, TrialPlan};
+
+use crate::lots::Lots;
+use crate::postgres::{Server, server};
+use crate::trial::{Trial, indexed};
+
+/// Nodes that crawl at the same time.
+const NODES: u32 = 3;
+/// Nodes that are killed, one after the other.
+const KILLS: u32 = 1;
+/// Pages of the web.
+const PAGES: u32 = 1_200;
+/// Rest of each host, in milliseconds.
+const DELAY_MS: u64 = 1_500;
+/// A node that is paused for longer than its lease loses its partitions.
+const PAUSE: Duration = Duration::from_secs(19);
+/// Everything is over by then, whatever happens on the way.
+const LONGEST: Duration = Duration::from_secs(240);
+
+fn setting(name: &str, usual: u32) -> u32 {
+    std::env::var(name).map_or(usual, |text| text.parse().expect("a number"))
+}
+
+/// A web of hosts at addresses of their own, whose pages link to each other, and the daemons.
+struct Cluster {
+    trial: Trial,
+    store: String,
+    nodes: Vec<Node>,
+    started: u32,
+}
+
+/// A daemon with a data folder of its own.
+struct Node {
+    dir: PathBuf,
+    process: Child,
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        // An error means that it has ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Node {
+    fn signal(&self, signal: &str) {
+        let id = self.process.id().to_string();
+        let sent = Command::new("kill").args([signal, &id]).status();
+        assert!(sent.expect("kill runs").success());
+    }
+
+    fn has_ended(&mut self) -> bool {
+        self.process.try_wait().expect("its state").is_some()
+    }
+}
+
+impl Cluster {
+    fn new(server: &Server, pages: u32, hosts: u32) -> Self {
+        let plan = TrialPlan {
+            seed: 23,
+            hosts,
+            articles: pages / hosts,
+            faults: 0.05,
+            slow_ms: 100,
+            ..TrialPlan::default()
+        };
+        let frontier = format!(
+            "min_delay_ms = {DELAY_MS}\nmax_delay_ms = {DELAY_MS}\njitter = 0.0\nconnect_backoff_ms = 50\n\
+             throttle_backoff_ms = 50\npark_after_errors = 0"
+        );
+        let more = format!(
+            "[serve]\nlisten = \"127.0.0.1:0\"\n[revisit]\nretry_ms = 500\nmax_retry_ms = 1000\n[store]\nurl = {:?}\n",
+            server.url()
+        );
+        Cluster {
+            trial: Trial::new(plan, &frontier, &more),
+            store: server.url(),
+            nodes: Vec::new(),
+            started: 0,
+        }
+    }
+
+    /// Starts one more node, in a folder of its own or in that of a node that was there before.
+    fn start(&mut self, dir: Option<PathBuf>) {
+        let fresh = self
+            .trial
+            .data_dir()
+            .with_file_name(format!("node{}", self.started));
+        self.started += 1;
+        let dir = dir.unwrap_or(fresh);
+        fs::create_dir_all(&dir).expect("a data folder");
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(dir.join("stderr"))
+            .expect("a log file");
+        let process = self
+            .trial
+            .taojin(&["run", "--data-dir"])
+            .arg(&dir)
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("taojin starts");
+        self.nodes.push(Node { dir, process });
+    }
+
+    fn reader(&self, dir: &std::path::Path) -> Option<Reader> {
+        Reader::open(StorePlace::new(dir, &self.store, None)).ok()
+    }
+
+    /// Documents stored so far.
+    fn documents(&self) -> i64 {
+        let reader = self.reader(&self.trial.data_dir());
+        reader.map_or(0, |reader| {
+            let counts = reader.counts().expect("counts");
+            counts.total("documents")
+        })
+    }
+
+    fn wait_for_documents(&self, wanted: i64, end: Instant) {
+        while self.documents() < wanted {
+            assert!(
+                Instant::now() < end,
+                "only {} documents:\n{}",
+                self.documents(),
+                self.logs()
+            );
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// What `taojin cluster status` says.
+    fn status(&self) -> Value {
+        let output = self
+            .trial
+            .taojin(&["cluster", "status", "--json"])
+            .output()
+            .expect("taojin runs");
+        // There is no store yet when the first node starts.
+        serde_json::from_slice(&output.stdout).unwrap_or_default()
+    }
+
+    /// Partitions of each node, in the order of their starts.
+    fn shares(&self) -> Vec<u64> {
+        let status = self.status();
+        let share = |node: &Value| node["partitions"].as_u64().expect("a number");
+        let nodes = status["nodes"].as_array();
+        nodes.map_or_else(Vec::new, |nodes| nodes.iter().map(share).collect())
+    }
+
+    fn wait_for_shares(&self, wanted: impl Fn(&[u64]) -> bool, within: Duration) -> Duration {
+        let begun = Instant::now();
+        loop {
+            let shares = self.shares();
+            if wanted(&shares) {
+                return begun.elapsed();
+            }
+            assert!(begun.elapsed() < within, "{shares:?}\n{}", self.logs());
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    fn logs(&self) -> String {
+        let log = |node: &Node| fs::read_to_string(node.dir.join("stderr")).unwrap_or_default();
+        self.nodes
+            .iter()
+            .map(log)
+            .collect::<Vec<_>>()
+            .join("\n--\n")
+    }
+}
+
+/// All partitions are somebody's, and nobody has twice what another has.
+fn is_even(shares: &[u64], nodes: u32) -> bool {
+    let most = 256u64.div_ceil(u64::from(nodes));
+    shares.len() == nodes as usize
+        && shares.iter().sum::<u64>() == 256
+        && shares.iter().all(|n| *n <= most)
+}
+
+/// Requests for pages of each host, in their order; those for robots.txt come without a rest before them.
+fn by_host(log: &[TrialHit]) -> BTreeMap<u32, Vec<&TrialHit>> {
+    let mut hosts: BTreeMap<u32, Vec<&TrialHit>> = BTreeMap::new();
+    for hit in log.iter().filter(|hit| hit.target != "/robots.txt") {
+        hosts.entry(hit.host).or_default().push(hit);
+    }
+    for hits in hosts.values_mut() {
+        hits.sort_by_key(|hit| hit.begun);
+    }
+    hosts
+}
+
+/// Never two connections to a host, never sooner than its delay, a `Retry-After` of a second kept. Of a node that was paused in
+/// the middle of a request, one may come late: `late` at most.
+fn assert_polite(log: &[TrialHit], late: usize) {
+    let delay = Duration::from_millis(DELAY_MS);
+    // The client's delay begins when it has read the answer, a moment after it was sent.
+    let slack = Duration::from_millis(5);
+    let mut early = Vec::new();
+    for (host, hits) in by_host(log) {
+        for pair in hits.windows(2) {
+            let is_throttled = pair[0].status == 429;
+            let rest = if is_throttled {
+                Duration::from_secs(1)
+            } else {
+                delay
+            };
+            let gap = pair[1].begun.saturating_duration_since(pair[0].ended);
+            if pair[1].begun < pair[0].ended || gap + slack < rest {
+                early.push(format!(
+                    "host {host}: {gap:?} after {:?} {}",
+                    pair[0].fault, pair[0].status
+                ));
+            }
+        }
+    }
+    assert!(early.len() <= late, "{early:?}");
+}
+
+/// Articles that came whole more than once.
+fn fetched_again(log: &[TrialHit]) -> u32 {
+    let mut times: HashMap<(u32, &str), u32> = HashMap::new();
+    for hit in log {
+        let whole = matches!(hit.fault, None | Some(TrialFault::Slow));
+        if hit.status == 200 && whole && hit.target.starts_with("/news/") {
+            *times.entry((hit.host, &hit.target)).or_default() += 1;
+        }
+    }
+    times.values().map(|n| n - 1).sum()
+}
+
+/// Every article is a document, once, and the numbers of the log have no gap.
+fn assert_whole(cluster: &Cluster) {
+    let reader = cluster
+        .reader(&cluster.trial.data_dir())
+        .expect("the store");
+    let mut times: BTreeMap<String, u32> = BTreeMap::new();
+    let mut last = 0;
+    loop {
+        let rows = reader.documents_after(last, 500).expect("documents");
+        if rows.is_empty() {
+            break;
+        }
+        for row in rows {
+            assert_eq!(row.seq, last + 1, "a gap in the log");
+            last = row.seq;
+            *times.entry(row.url).or_default() += 1;
+        }
+    }
+    let articles = cluster.trial.articles();
+    let lost: Vec<_> = articles
+        .iter()
+        .filter(|url| !times.contains_key(*url))
+        .collect();
+    assert!(lost.is_empty(), "{} lost: {:?}", lost.len(), lost.first());
+    let urls = reader.counts().expect("counts").total("urls");
+    let waiting = reader.waiting().expect("the inbox").addresses;
+    assert_eq!(waiting, 0, "addresses nobody took up");
+    assert!(urls >= i64::try_from(articles.len()).expect("few"));
+    // Each node's index is made of the whole log.
+    for node in &cluster.nodes {
+        let end = Instant::now() + Duration::from_secs(20);
+        loop {
+            let place = StorePlace::new(&node.dir, &cluster.store, None);
+            let found = indexed(place).unwrap_or_default();
+            let missing = articles
+                .iter()
+                .filter(|url| found.get(*url) != Some(&1))
+                .count();
+            if missing == 0 {
+                break;
+            }
+            assert!(
+                Instant::now() < end,
+                "{missing} are not once in the index of {}",
+                node.dir.display()
+            );
+            thread::sleep(Duration::from_millis(200));
+        }
+    }
+}
+
+#[test]
+fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
+    let Some(server) = server("a cluster of nodes") else {
+        return;
+    };
+    let nodes = setting("TAOJIN_CLUSTER_NODES", NODES);
+    let kills = setting("TAOJIN_CLUSTER_KILLS", KILLS);
+    let pages = setting("TAOJIN_CLUSTER_PAGES", PAGES);
+    let end = Instant::now() + LONGEST + Duration::from_secs(u64::from(40 * kills));
+    let mut cluster = Cluster::new(&server, pages, 24);
+    let all = i64::try_from(cluster.trial.articles().len()).expect("few");
+    let mut lots = Lots(5);
+
+    // One after the other, while the first crawls already.
+    cluster.start(None);
+    cluster.wait_for_shares(|shares| shares == [256], Duration::from_secs(20));
+    for count in 2..=nodes {
+        cluster.start(None);
+        let moved =
+            cluster.wait_for_shares(|shares| is_even(shares, count), Duration::from_secs(20));
+        crate::say(&format!(
+            "{count} nodes share the partitions after {moved:?}"
+        ));
+    }
+    let handed_over = fetched_again(&cluster.trial.web.log());
+    assert_eq!(
+        handed_over, 0,
+        "a partition that is handed over fetches nothing again"
+    );
+
+    for kill in 0..kills {
+        cluster.wait_for_documents(all * i64::from(kill + 1) / i64::from(kills + 4), end);
+        let victim = lots.below(cluster.nodes.len());
+        cluster.nodes[victim].signal("-KILL");
+        let gone = cluster.nodes.remove(victim);
+        let dir = gone.dir.clone();
+        drop(gone);
+        let taken =
+            cluster.wait_for_shares(|shares| is_even(shares, nodes - 1), Duration::from_secs(25));
+        crate::say(&format!(
+            "partitions of a killed node taken over after {taken:?}"
+        ));
+        cluster.start(Some(dir));
+        cluster.wait_for_shares(|shares| is_even(shares, nodes), Duration::from_secs(25));
+    }
+
+    // One is paused for longer than its lease: it ends by itself when it wakes, and systemd starts it again.
+    let sleeper = lots.below(cluster.nodes.len());
+    cluster.nodes[sleeper].signal("-STOP");
+    thread::sleep(PAUSE);
+    cluster.nodes[sleeper].signal("-CONT");
+    let waking = Instant::now() + Duration::from_secs(20);
+    while !cluster.nodes[sleeper].has_ended() {
+        assert!(Instant::now() < waking, "it goes on:\n{}", cluster.logs());
+        thread::sleep(Duration::from_millis(50));
+    }
+    let dir = cluster.nodes.remove(sleeper).dir.clone();
+    cluster.start(Some(dir));
+    cluster.wait_for_shares(|shares| is_even(shares, nodes), Duration::from_secs(25));
+
+    // One is drained and stopped: nothing is fetched again for it.
+    let before = fetched_again(&cluster.trial.web.log());
+    let session = cluster.status()["nodes"][0]["session"].to_string();
+    let drained = cluster
+        .trial
+        .taojin(&["cluster", "drain", &session])
+        .output()
+        .expect("taojin runs");
+    assert!(
+        drained.status.success(),
+        "{}",
+        String::from_utf8_lossy(&drained.stderr)
+    );
+    assert_eq!(fetched_again(&cluster.trial.web.log()), before);
+
+    cluster.wait_for_documents(all, end);
+    let log = cluster.trial.web.log();
+    let again = fetched_again(&log);
+    crate::say(&format!(
+        "{all} articles, {again} fetched again after {kills} kills and a pause"
+    ));
+    assert_whole(&cluster);
+    assert_polite(&log, 1);
+    // What was fetched and not stored when a node was killed or woke, at one connection for each host.
+    assert!(again <= (kills + 1) * 24, "{again} were fetched again");
+}
