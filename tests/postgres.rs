@@ -27,7 +27,7 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// A running server.
-pub(super) struct Server {
+pub(crate) struct Server {
     dir: TempDir,
     bin: PathBuf,
     process: Child,
@@ -35,7 +35,7 @@ pub(super) struct Server {
 
 /// Starts a server; none, and a word that the test is skipped, where PostgreSQL 15 or later is not installed.
 #[expect(clippy::print_stderr, reason = "a test's report")]
-pub(super) fn server(test: &str) -> Option<Server> {
+pub(crate) fn server(test: &str) -> Option<Server> {
     let Some(bin) = installed() else {
         eprintln!(
             "{test}: skipped, PostgreSQL 15 is not installed (apt-get install postgresql-15)"
@@ -74,23 +74,23 @@ pub(super) fn server(test: &str) -> Option<Server> {
 
 impl Server {
     /// Its address.
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         self.url_by(self.folder())
     }
 
     /// The same by a socket in this folder.
-    pub(super) fn url_by(&self, folder: &Path) -> String {
+    pub(crate) fn url_by(&self, folder: &Path) -> String {
         let folder = folder.to_string_lossy().replace('/', "%2F");
         format!("postgres://taojin@{folder}/postgres")
     }
 
     /// Where its socket is.
-    pub(super) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.dir.path()
     }
 
     /// Ends it as a crash would, and starts it again, without waiting until it answers.
-    pub(super) fn crash(&mut self) {
+    pub(crate) fn crash(&mut self) {
         let file = self.dir.path().join("data/postmaster.pid");
         let text = fs::read_to_string(file).expect("the number of its process");
         let number = text.lines().next().expect("a line").to_owned();
@@ -104,7 +104,7 @@ impl Server {
 
     /// Starts it again with these settings beside the usual ones.
     #[allow(dead_code, reason = "not every test that has this file needs it")]
-    pub(super) fn restart_with(&mut self, settings: &[String]) {
+    pub(crate) fn restart_with(&mut self, settings: &[String]) {
         let _ = self.process.kill();
         let _ = self.process.wait();
         let mut command = postgres(&self.bin, self.dir.path());

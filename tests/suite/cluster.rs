@@ -236,7 +236,7 @@ fn assert_polite(log: &[TrialHit], late: usize) {
 }
 
 /// Articles that came whole more than once.
-fn fetched_again(log: &[TrialHit]) -> u32 {
+pub(crate) fn fetched_again(log: &[TrialHit]) -> u32 {
     let mut times: HashMap<(u32, &str), u32> = HashMap::new();
     for hit in log {
         let whole = matches!(hit.fault, None | Some(TrialFault::Slow));

@@ -38,6 +38,7 @@ mod incremental;
 mod kill;
 mod layout;
 mod lots;
+mod moving;
 mod outline;
 mod pages;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -214,13 +214,13 @@ fn begin_new_history(draft: &Path, last_known: i64) -> Result<(), StoreError> {
 }
 
 /// Lets those read a file who may read its folder: copies are for their owner alone, the store is for its group too.
-fn open_like_folder(file: &Path, folder: &Path) -> io::Result<()> {
+pub(super) fn open_like_folder(file: &Path, folder: &Path) -> io::Result<()> {
     let mode = folder.metadata()?.mode() & FILE_MODE;
     fs::set_permissions(file, fs::Permissions::from_mode(mode))
 }
 
 /// What an administrator made in the data folder of a service belongs to the service.
-fn give_to_owner(dir: &Path) -> io::Result<()> {
+pub(super) fn give_to_owner(dir: &Path) -> io::Result<()> {
     let folder = dir.metadata()?;
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -328,7 +328,7 @@ fn remove(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn sync_folder(path: &Path) -> Result<(), StoreError> {
+pub(super) fn sync_folder(path: &Path) -> Result<(), StoreError> {
     let folder = folder_of(path);
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(|e| StoreError::io(folder, e))

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::batch::{Batch, NewUrl};
 use super::error::StoreError;
-use super::open::Store;
+use super::open::{Reader, Store};
 use super::partitions::{Partitions, partition};
 use super::record::UrlClass;
-use super::sql::{self, Connection, list, params};
+use super::sql::{self, Connection, Row, list, params};
 use taojin_uri::CrawlUri;
 
 /// Sends and takes up in the open transaction. In the order of the fingerprints, so that two nodes seldom wait for each other.
@@ -60,21 +60,39 @@ impl Store {
             "SELECT hash, url, site, class, hops, redirects, via, due_ms FROM inbox WHERE part IN ({}) LIMIT {limit}",
             list(parts.iter())
         );
-        let found = self.conn.query_once(&sql, |row| {
-            let hash = row.get::<i64>(0)?.cast_unsigned();
-            let Ok(uri) = CrawlUri::parse(row.text(1)?) else {
-                return Ok((hash, None));
-            };
-            let site: Arc<str> = Arc::from(row.text(2)?);
-            let url = NewUrl {
-                class: UrlClass::from_code(row.get(3)?),
-                redirects: row.get(5)?,
-                via: row.get(6)?,
-                due_ms: row.get(7)?,
-                ..NewUrl::link(uri, &site, row.get(4)?)
-            };
-            Ok((hash, Some(url)))
-        });
+        let found = self.conn.query_once(&sql, read);
         found.map_err(|e| self.fail(e))
     }
+}
+
+impl Reader {
+    /// The same of all partitions, in the order of their fingerprints, behind one of them.
+    pub(super) fn sent_after(
+        &self,
+        hash: i64,
+        limit: u64,
+    ) -> Result<Vec<(u64, Option<NewUrl>)>, StoreError> {
+        let sql = format!(
+            "SELECT hash, url, site, class, hops, redirects, via, due_ms FROM inbox \
+             WHERE hash > {hash} ORDER BY hash LIMIT {limit}"
+        );
+        let found = self.conn.query_once(&sql, read);
+        found.map_err(|e| self.fail(e))
+    }
+}
+
+fn read(row: &Row<'_>) -> sql::Result<(u64, Option<NewUrl>)> {
+    let hash = row.get::<i64>(0)?.cast_unsigned();
+    let Ok(uri) = CrawlUri::parse(row.text(1)?) else {
+        return Ok((hash, None));
+    };
+    let site: Arc<str> = Arc::from(row.text(2)?);
+    let url = NewUrl {
+        class: UrlClass::from_code(row.get(3)?),
+        redirects: row.get(5)?,
+        via: row.get(6)?,
+        due_ms: row.get(7)?,
+        ..NewUrl::link(uri, &site, row.get(4)?)
+    };
+    Ok((hash, Some(url)))
 }

@@ -107,6 +107,17 @@ impl Reader {
         Ok(last.unwrap_or_default())
     }
 
+    /// A connection to a PostgreSQL database that can hold a store, whether it has its tables or not.
+    pub(super) fn connect_database(place: &StorePlace) -> Result<Self, StoreError> {
+        if !place.is_postgres() {
+            let detail = "it is empty".to_owned();
+            return Err(StoreError::Address { detail });
+        }
+        let reader = Self::connect(place, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        schema::version(&reader.conn, &reader.path)?;
+        Ok(reader)
+    }
+
     fn connect(place: &StorePlace, flags: OpenFlags) -> Result<Self, StoreError> {
         let (conn, path) = match place.server()? {
             Some(server) => {

@@ -8,8 +8,8 @@ use super::documents::{COLUMNS, DocumentRow, REPLACED, read};
 use super::error::StoreError;
 use super::open::Reader;
 
-/// Tables that are copied row by row; sets of fingerprints are made from the addresses again.
-const TABLES: [&str; 14] = [
+/// Tables that are copied row by row, by a move too; sets of fingerprints are made from the addresses again.
+pub(super) const TABLES: [&str; 14] = [
     "meta",
     "site",
     "host",

@@ -15,6 +15,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
 
 use super::postgres::{Postgres, Writer};
 use super::tls::Way;
@@ -39,6 +40,13 @@ const LOST: i64 = i64::MIN;
 /// Nodes come, and take partitions, one by one.
 const ONE_BY_ONE: &str =
     "SELECT CAST(pg_advisory_xact_lock(1415664487, hashtext(current_schema()::text)) AS TEXT)";
+
+/// The same where one does not wait for it.
+const TRY_ONE_BY_ONE: &str =
+    "SELECT pg_try_advisory_xact_lock(1415664487, hashtext(current_schema()::text))";
+
+/// Nodes join within milliseconds: whoever holds them up longer moves the whole store.
+const JOIN_TIMEOUT: &str = "SET LOCAL lock_timeout = '10s'";
 
 /// The server ends a transaction of a process that was paused in the middle of it, which would hold up the next node.
 pub(super) const WRITES: &str = "SET idle_in_transaction_session_timeout = '15s'";
@@ -234,7 +242,8 @@ impl Postgres {
     }
 
     fn take_place(&self, id: &str) -> Result<(i64, i64)> {
-        self.query(ONE_BY_ONE, Vec::new())?;
+        self.run_script(JOIN_TIMEOUT)?;
+        self.query(ONE_BY_ONE, Vec::new()).map_err(held_up)?;
         self.remove_lost("id = ?1", bound(params![id])?)?;
         let sql = format!(
             "INSERT INTO node (id, host, version, started_ms, expires_ms) \
@@ -314,6 +323,24 @@ impl Postgres {
         })
     }
 
+    /// For an open transaction that wants the database for itself: refused while nodes crawl, and none joins before its end.
+    pub(in crate::store) fn refuse_nodes(&self) -> Result<()> {
+        let rows = self.query(TRY_ONE_BY_ONE, Vec::new())?;
+        let is_alone: bool = rows.first().ok_or_else(Error::no_rows)?.try_get(0)?;
+        let sql = format!("SELECT host FROM node WHERE expires_ms > {NOW_MS} LIMIT 1");
+        let found = self.query(&sql, Vec::new())?;
+        let host: Option<String> = found.first().map(|row| row.try_get(0)).transpose()?;
+        match (host, is_alone) {
+            (Some(host), _) => Err(Error::Unfit(format!(
+                "taojin crawls with it on {host}: stop all nodes first"
+            ))),
+            (None, false) => Err(Error::Unfit(
+                "another taojin is about to change it: try again when that is done".to_owned(),
+            )),
+            (None, true) => Ok(()),
+        }
+    }
+
     /// Refuses to change the tables under nodes that use them.
     pub(in crate::store) fn refuse_while_crawled(&self) -> Result<()> {
         let sql = format!("SELECT host, version FROM node WHERE expires_ms > {NOW_MS} LIMIT 1");
@@ -347,6 +374,16 @@ impl Postgres {
         if !matches!(self.wait(farewell), Ok(true)) {
             tracing::debug!("the place in the database is free when the lease ends");
         }
+    }
+}
+
+/// What a node is told that waited too long for its turn.
+fn held_up(error: Error) -> Error {
+    match error {
+        Error::Postgres(e) if e.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => Error::Unfit(
+            "its store is being moved (`taojin cluster import` or `export`): start again when that is done".to_owned(),
+        ),
+        error => error,
     }
 }
 

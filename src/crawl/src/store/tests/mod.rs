@@ -6,6 +6,7 @@ mod cursor;
 mod documents;
 mod follows;
 mod keys;
+mod moving;
 pub(crate) mod on_postgres;
 mod purge;
 mod records;

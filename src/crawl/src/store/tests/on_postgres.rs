@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::super::sql::{NONE, Postgres, Way};
 use super::*;
-use server::server;
+pub(super) use server::server;
 
 #[path = "../../../../../tests/postgres.rs"]
 mod server;
@@ -27,6 +27,7 @@ const SERVER: &str = "TAOJIN_TEST_POSTGRES";
 const ONLY_FILES: &[&str] = &[
     "on_postgres::",
     "store::tests::keys::",
+    "store::tests::moving::",
     "store::tests::crash::",
     "store::tests::terms::",
     "damaged_pages_stop_no_commit",
@@ -260,7 +261,7 @@ fn the_log_of_two_nodes_has_no_gap_and_nobody_overtakes_a_number() {
     };
     let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let place = in_schema(dirs[0].path(), &server.url());
-    drop(Store::open(&place).unwrap());
+    DatabaseFacts::set_up(&place).unwrap();
     const EACH: usize = 40;
     let write = |node: usize| {
         let mut store = Store::open(beside(&place, dirs[node].path())).unwrap();

@@ -1,70 +1,15 @@
-//! `taojin cluster`: the crawl nodes of a store in PostgreSQL.
+//! `taojin cluster status` and `drain`: which nodes crawl, and having one give its partitions back.
 
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::context::{Context, Usage};
-use super::output::{self, printable, time};
+use crate::cli::context::Usage;
+use crate::cli::output::{self, printable, time};
 use taojin_crawl::store::{NodeRecord, Reader, Waiting};
 
 /// A node that drains is waited for so long: fetches under way may take half a minute.
 const WAIT: Duration = Duration::from_secs(120);
-
-/// Arguments of `cluster`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum Command {
-    /// Have a node give its partitions to the others, so that it can be stopped without a page fetched twice
-    Drain {
-        /// Name of its machine, or the number behind # in `taojin cluster status`
-        node: String,
-        /// Take partitions again
-        #[arg(long)]
-        undo: bool,
-        /// Do not wait until it has none left
-        #[arg(long)]
-        no_wait: bool,
-        /// One JSON object
-        #[arg(long)]
-        json: bool,
-    },
-    /// Show the nodes that crawl, what each has, and what waits between them
-    Status {
-        /// One JSON array with an object for each node
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-/// Carries it out.
-pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
-    let loaded = context.load()?;
-    let place = loaded.store_place();
-    if !place.is_postgres() {
-        let words = "the store is a file in the data folder, which one machine has: for a database that several can reach, set \
-                     [store] url (docs/cluster.md)";
-        return Err(Usage(words.to_owned()).into());
-    }
-    let reader = Reader::open(&place)?;
-    match &args.command {
-        Command::Status { json } => status(&reader, *json),
-        Command::Drain {
-            node,
-            undo,
-            no_wait,
-            json,
-        } => {
-            let node = drain(&reader, node, *undo, *no_wait)?;
-            output::answer(*json, &node, print)
-        }
-    }
-}
 
 /// What `status --json` prints.
 #[derive(serde::Serialize)]
@@ -73,7 +18,7 @@ struct Status {
     waiting: Waiting,
 }
 
-fn status(reader: &Reader, json: bool) -> anyhow::Result<ExitCode> {
+pub(super) fn status(reader: &Reader, json: bool) -> anyhow::Result<ExitCode> {
     let status = Status {
         nodes: reader.nodes()?,
         waiting: reader.waiting()?,
@@ -97,7 +42,12 @@ fn status(reader: &Reader, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 /// Marks a node and waits until it has done what it is told.
-fn drain(reader: &Reader, name: &str, undo: bool, no_wait: bool) -> anyhow::Result<NodeRecord> {
+pub(super) fn drain(
+    reader: &Reader,
+    name: &str,
+    undo: bool,
+    no_wait: bool,
+) -> anyhow::Result<NodeRecord> {
     let find = || -> anyhow::Result<NodeRecord> {
         let mut nodes = reader.nodes()?;
         nodes.retain(|node| {
@@ -136,7 +86,7 @@ fn drain(reader: &Reader, name: &str, undo: bool, no_wait: bool) -> anyhow::Resu
     }
 }
 
-fn print(node: &NodeRecord) {
+pub(super) fn print(node: &NodeRecord) {
     let lease = match node.lease_ms {
         ms @ 1.. => format!("holds its lease for {} s more", ms / 1_000),
         ms => format!("lost since {} s: its partitions are free", ms.abs() / 1_000),
