@@ -16,6 +16,7 @@ use super::politeness::{self, Addresses};
 use super::queue::Queue;
 use super::seen::Seen;
 use super::site::SITE_LIMITS;
+use super::turns::LOOK_AGAIN_MS;
 use crate::store::{
     DueUrl, HELD_MS, HostId, HostRecord, Reader, StoreError, UrlRecord, part_of_row,
 };
@@ -157,6 +158,10 @@ impl Frontier {
         };
         queue.ticket = 0;
         let ip = queue.host.ip;
+        if ip.is_some_and(|ip| !self.turns.may_ask(ip, now_ms)) {
+            self.enqueue(host, now_ms + LOOK_AGAIN_MS);
+            return Ok(None);
+        }
         if let Some(wait) = ip.and_then(|ip| self.address_wait(ip, now_ms)) {
             match wait {
                 Wait::Until(at_ms) => self.enqueue(host, at_ms),

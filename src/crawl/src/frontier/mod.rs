@@ -25,6 +25,7 @@ mod seen;
 mod site;
 mod sites;
 mod trap;
+mod turns;
 
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,7 @@ use assign::SUSPECT_RANK;
 use politeness::Addresses;
 use queue::Queue;
 use site::Site;
+use turns::Turns;
 
 pub use asked::Asked;
 pub use assign::{queue_key, rank};
@@ -72,6 +74,7 @@ pub struct Frontier {
     heap: BinaryHeap<Reverse<(i64, u64, HostId)>>,
     turn: u64,
     addresses: Addresses,
+    turns: Turns,
     /// Hosts that wait for a connection of an address to end.
     waiting: HashMap<IpAddr, Vec<HostId>>,
     leases: BTreeMap<UrlId, HostId>,
@@ -112,6 +115,7 @@ impl Frontier {
             heap: BinaryHeap::new(),
             turn: 0,
             addresses: Addresses::default(),
+            turns: Turns::default(),
             waiting: HashMap::new(),
             leases: BTreeMap::new(),
             seen,

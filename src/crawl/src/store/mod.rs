@@ -45,6 +45,7 @@ mod tables;
 mod taken_over;
 mod templates;
 mod terms;
+mod turns;
 mod twins;
 mod urls;
 

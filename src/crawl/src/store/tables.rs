@@ -16,7 +16,7 @@ const OLDEST: i64 = 15;
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` leads from version `i` to `i + 1`.
-const MIGRATIONS: &[&str] = &[V1, V2, V3];
+const MIGRATIONS: &[&str] = &[V1, V2, V3, V4];
 
 const V1: &str = "
 CREATE TABLE taojin_store (version BIGINT NOT NULL);
@@ -222,6 +222,15 @@ CREATE TABLE inbox (
   sent_ms BIGINT NOT NULL
 );
 CREATE INDEX inbox_part ON inbox (part);
+";
+
+/// Which node asks a server whose hosts are in several partitions: its session, 0 for none, and until when.
+const V4: &str = "
+CREATE TABLE turn (
+  ip TEXT PRIMARY KEY,
+  session BIGINT NOT NULL,
+  until_ms BIGINT NOT NULL
+);
 ";
 
 /// Version of the database; 0 where there is no store yet, an error if it can be none.

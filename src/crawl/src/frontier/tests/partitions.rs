@@ -165,3 +165,56 @@ fn what_a_lost_node_had_is_gone_on_with_after_a_rest() {
         .commit(&mut first.store, &mut first.batch, first.now_ms);
     assert!(matches!(woken, Err(StoreError::Fenced { .. })), "{woken:?}");
 }
+
+#[test]
+fn nodes_take_turns_at_a_server_whose_hosts_they_share_and_starve_nobody() {
+    let Some(mut nodes) = two_nodes() else {
+        return;
+    };
+    let shared = "10.0.0.7".parse().unwrap();
+    let at = |ip| FetchReport {
+        ip: Some(ip),
+        ..FetchReport::new(VisitOutcome::Page, 5)
+    };
+    let (own, others) = nodes[0].own_and_others();
+    for (crawl, mine) in nodes.iter_mut().zip([own, others]) {
+        // The first page of each host tells its address; the second wants its turn.
+        for (n, text) in mine.iter().enumerate() {
+            crawl.offer(&[text]);
+            let lease = crawl.lease();
+            let alone = format!("10.{}.0.{n}", u8::from(n > 0)).parse().unwrap();
+            crawl.finish(&lease, &at(if n < 3 { shared } else { alone }));
+            crawl.commit();
+        }
+        let more: Vec<String> = mine.iter().map(|text| format!("{text}2")).collect();
+        crawl.offer(&more.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    let mut asked = [0, 0];
+    let mut turns = Vec::new();
+    for _ in 0..200 {
+        let mut at_once = 0;
+        for (node, crawl) in nodes.iter_mut().enumerate() {
+            crawl.now_ms += 250;
+            crawl
+                .frontier
+                .take_turns(&crawl.store, crawl.now_ms)
+                .unwrap();
+            let Next::Fetch(lease) = crawl.next() else {
+                continue;
+            };
+            if lease.ip == Some(shared) {
+                at_once += 1;
+                asked[node] += 1;
+                if turns.last() != Some(&node) {
+                    turns.push(node);
+                }
+            }
+            crawl.finish(&lease, &at(lease.ip.unwrap()));
+            let more = format!("{}x", lease.record.uri);
+            crawl.offer(&[&more]);
+        }
+        assert!(at_once <= 1, "both nodes asked the server");
+    }
+    assert!(asked.iter().all(|n| *n > 10), "{asked:?} {turns:?}");
+    assert!(turns.len() >= 4, "{turns:?}");
+}

@@ -17,6 +17,7 @@ use tokio_postgres::error::SqlState;
 
 pub(super) use answers::in_words;
 pub use node::Gained;
+pub(in crate::store) use node::NOW_MS;
 pub use node::NodeLease;
 pub(super) use node::Share;
 pub(super) use postgres::Postgres;

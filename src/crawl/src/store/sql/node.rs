@@ -37,6 +37,11 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// The lease of a node whose place was taken.
 const LOST: i64 = i64::MIN;
 
+/// With each renewal the clock goes this far at most towards the time of the database: a thousandth of the time between.
+const STEP_MS: i64 = 3;
+/// A clock that is further off is set at once: no answer was so late.
+const LEAP_MS: i64 = 1_000;
+
 /// Nodes come, and take partitions, one by one.
 const ONE_BY_ONE: &str =
     "SELECT CAST(pg_advisory_xact_lock(1415664487, hashtext(current_schema()::text)) AS TEXT)";
@@ -52,7 +57,8 @@ const JOIN_TIMEOUT: &str = "SET LOCAL lock_timeout = '10s'";
 pub(super) const WRITES: &str = "SET idle_in_transaction_session_timeout = '15s'";
 
 /// The time of the database in milliseconds.
-const NOW_MS: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
+pub(in crate::store) const NOW_MS: &str =
+    "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
 /// Whether this process may go on: the right to fetch and to write that a node has for some seconds at a time.
 #[derive(Debug, Clone)]
@@ -76,10 +82,16 @@ impl NodeLease {
         since_start_ms() + self.ahead_ms.load(Ordering::Relaxed)
     }
 
-    /// The database has said what time it is.
+    /// The database has said what time it is. Answers are late, each by another time: a clock that followed them at once would
+    /// leap, and every rest of a host in between would be too short.
     fn note_time(&self, database_ms: i64) {
-        let ahead_ms = database_ms - since_start_ms();
-        self.ahead_ms.store(ahead_ms, Ordering::Relaxed);
+        let known_ms = self.ahead_ms.load(Ordering::Relaxed);
+        let off_ms = database_ms - since_start_ms() - known_ms;
+        let step_ms = match off_ms.abs() {
+            LEAP_MS.. => off_ms,
+            _ => off_ms.clamp(-STEP_MS, STEP_MS),
+        };
+        self.ahead_ms.store(known_ms + step_ms, Ordering::Relaxed);
     }
 
     /// Whether it holds for some seconds more. False while the database cannot be reached for too long; it may come back.
@@ -239,6 +251,11 @@ impl Postgres {
     pub(in crate::store) fn lease(&self) -> Option<NodeLease> {
         let heartbeat = self.heartbeat.borrow();
         heartbeat.as_ref().map(|beat| beat.lease.clone())
+    }
+
+    /// The number of this node's place; none where it does not write.
+    pub(in crate::store) fn session_no(&self) -> Option<i64> {
+        self.writer.get().map(|writer| writer.session)
     }
 
     fn take_place(&self, id: &str) -> Result<(i64, i64)> {
@@ -413,6 +430,14 @@ mod tests {
         assert_eq!(lease.left_ms(1_000), most_ms);
         assert_eq!(lease.left_ms(1_000 + most_ms), 0);
         lease.ends_ms.store(LOST, Ordering::Relaxed);
+        // Late answers hardly move the clock, a wrong one is set right.
+        let far = since_start_ms() + 1_000_000_000_000;
+        lease.note_time(far);
+        let hand = lease.ahead_ms.load(Ordering::Relaxed);
+        lease.note_time(far - 40);
+        lease.note_time(far + 500);
+        let moved = lease.ahead_ms.load(Ordering::Relaxed) - hand;
+        assert!(moved.abs() <= STEP_MS, "{moved}");
         assert!(lease.is_lost() && lease.left_ms(0) < 0);
     }
 }

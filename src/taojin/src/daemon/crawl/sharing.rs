@@ -8,7 +8,7 @@ use crate::daemon::Mode;
 
 /// The partitions, and what other nodes have sent, are looked at so often.
 const LOOK: Duration = Duration::from_secs(1);
-/// So often while partitions change hands.
+/// So often while partitions change hands, or while nodes take turns at a server.
 const LOOK_SOON: Duration = Duration::from_millis(250);
 /// What an operator told another node is read so often.
 const READ_PAUSES: Duration = Duration::from_secs(5);
@@ -21,7 +21,7 @@ impl CrawlLoop {
         if !self.frontier.partitions().are_shared() || self.stop_at.is_some() {
             return Ok(());
         }
-        let every = match self.frontier.is_giving_back() {
+        let every = match self.frontier.is_giving_back() || self.frontier.takes_turns() {
             true => LOOK_SOON,
             false => LOOK,
         };
@@ -30,6 +30,7 @@ impl CrawlLoop {
         }
         self.shared_at = Some(Instant::now());
         self.frontier.share_partitions(&mut self.store, now)?;
+        self.frontier.take_turns(&self.store, now)?;
         let own = self.frontier.partitions();
         self.shared.set_leads(own.lead());
         if self
