@@ -23,6 +23,29 @@ pub(super) fn apply(sites: &[SampleSite], articles: &mut [Article]) {
     let (newspaper, portal) = (of(Template::Newspaper), of(Template::Portal));
     let (bulletin, blog) = (of(Template::Bulletin), of(Template::Blog));
     let agency = of(Template::Agency);
+    vary_delivery(articles, [&portal, &bulletin, &blog, &agency]);
+    if let Some(&index) = newspaper
+        .iter()
+        .find(|&&index| articles[index].genre != Genre::Picture)
+    {
+        articles[index].comments = 4;
+    }
+    let originals: Vec<usize> = newspaper
+        .into_iter()
+        .filter(|&index| articles[index].genre != Genre::Picture && articles[index].comments == 0)
+        .collect();
+    let copies = agency.iter().skip(3).step_by(4).take(REPRINTS);
+    for (&copy, &original) in copies.zip(originals.iter().step_by(2)) {
+        reprint(sites, articles, copy, original);
+    }
+    let copies = portal.iter().skip(4).step_by(6).take(PORTAL_REPRINTS);
+    for (&copy, &original) in copies.zip(originals.iter().step_by(6)) {
+        reprint(sites, articles, copy, original);
+    }
+}
+
+/// Encodings, ways to find a page, other addresses, and servers in trouble.
+fn vary_delivery(articles: &mut [Article], [portal, bulletin, blog, agency]: [&[usize]; 4]) {
     for (number, &index) in portal.iter().enumerate() {
         articles[index].encoding = match number % 10 {
             3 => Encoding::GbkUndeclared,
@@ -68,24 +91,6 @@ pub(super) fn apply(sites: &[SampleSite], articles: &mut [Article]) {
             10 | 20 | 30 => article.encoding = Encoding::Utf8Undeclared,
             _ => {}
         }
-    }
-    if let Some(&index) = newspaper
-        .iter()
-        .find(|&&index| articles[index].genre != Genre::Picture)
-    {
-        articles[index].comments = 4;
-    }
-    let originals: Vec<usize> = newspaper
-        .into_iter()
-        .filter(|&index| articles[index].genre != Genre::Picture && articles[index].comments == 0)
-        .collect();
-    let copies = agency.iter().skip(3).step_by(4).take(REPRINTS);
-    for (&copy, &original) in copies.zip(originals.iter().step_by(2)) {
-        reprint(sites, articles, copy, original);
-    }
-    let copies = portal.iter().skip(4).step_by(6).take(PORTAL_REPRINTS);
-    for (&copy, &original) in copies.zip(originals.iter().step_by(6)) {
-        reprint(sites, articles, copy, original);
     }
 }
 

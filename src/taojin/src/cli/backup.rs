@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use super::context::{Context, Usage};
 use super::output;
-use taojin_crawl::store::{self, BackupFacts, CopyProgress, Reader, StoreError};
+use taojin_crawl::store::{self, BackupFacts, CopyProgress, Reader, Salvaged, StoreError};
 
 /// Arguments of `backup`.
 #[derive(Debug, clap::Args)]
@@ -95,15 +95,7 @@ pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<E
     let bar = super::eval::progress_bar(0, "pages");
     let (kept, salvaged) = match args.damaged {
         true => {
-            let (kept, salvaged) = store::restore_damaged(dir, file).map_err(|e| match e {
-                StoreError::Damaged { path, detail } if path == *file => {
-                    anyhow::Error::from(Usage(format!(
-                        "{}: nothing can be read of it ({detail}): restore a backup",
-                        path.display()
-                    )))
-                }
-                error => error.into(),
-            })?;
+            let (kept, salvaged) = restore_damaged(dir, file)?;
             (kept, Some(salvaged))
         }
         false => (store::restore(dir, file, |at| show(&bar, at))?, None),
@@ -137,6 +129,18 @@ pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<E
         context.command("reindex")
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+fn restore_damaged(dir: &Path, file: &Path) -> anyhow::Result<(Option<PathBuf>, Salvaged)> {
+    store::restore_damaged(dir, file).map_err(|error| match error {
+        StoreError::Damaged { path, detail } if path == file => {
+            anyhow::Error::from(Usage(format!(
+                "{}: nothing can be read of it ({detail}): restore a backup",
+                path.display()
+            )))
+        }
+        error => error.into(),
+    })
 }
 
 fn show(bar: &indicatif::ProgressBar, at: CopyProgress) {

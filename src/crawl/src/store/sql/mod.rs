@@ -6,6 +6,7 @@
 //! [`Connection::sqlite`].
 
 mod answers;
+mod lease;
 mod node;
 mod postgres;
 mod tls;
@@ -16,9 +17,9 @@ use std::ops::Deref;
 use tokio_postgres::error::SqlState;
 
 pub(super) use answers::in_words;
+pub use lease::NodeLease;
 pub use node::Gained;
 pub(in crate::store) use node::NOW_MS;
-pub use node::NodeLease;
 pub(super) use node::Share;
 pub(super) use postgres::Postgres;
 pub(super) use rusqlite::types::FromSql;

@@ -15,7 +15,8 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row, Statement};
 
 use super::answers::all_at_once;
-use super::node::{Heartbeat, WRITES};
+use super::lease::Heartbeat;
+use super::node::WRITES;
 use super::tls::Way;
 use super::values::Bound;
 use super::{Error, Result};

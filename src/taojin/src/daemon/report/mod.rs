@@ -2,6 +2,7 @@
 
 pub(crate) mod freshness;
 mod health;
+mod space;
 pub(crate) mod status;
 pub(crate) mod summary;
 pub(crate) mod systemd;

@@ -2,13 +2,14 @@
 //! each other. Out: a [`Status`]. Opens its own reading connection for each question; never writes.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
 use super::freshness::Freshness;
 use super::health::{self, left_out, workers};
+use super::space;
 use crate::config::Loaded;
 use crate::daemon::crawl::cycle;
 use crate::daemon::crawl::disk;
@@ -16,9 +17,9 @@ use crate::daemon::reloading::{Current, titles};
 use crate::daemon::review::terms::TermReviewer;
 use crate::daemon::{Shared, now_ms};
 use crate::serve::{
-    Activity, ClusterStatus, CycleCounts, DiskUse, Follow, FollowStatus, HostCounts, HostStatus,
-    NodeStatus, QueueCounts, SeenFilter, SiteStatus, Status, StatusSource, TemplateStatus,
-    TermsStatus, Topics, UrlCounts, WorkerStatus,
+    Activity, ClusterStatus, CycleCounts, Follow, FollowStatus, HostCounts, HostStatus, NodeStatus,
+    QueueCounts, SeenFilter, SiteStatus, Status, StatusSource, TemplateStatus, TermsStatus, Topics,
+    UrlCounts, WorkerStatus,
 };
 use taojin_crawl::frontier::{self, Cause, Explanation};
 use taojin_crawl::store::{
@@ -99,7 +100,7 @@ impl StatusBoard {
             activity,
             note,
             documents,
-            disk: self.disk(),
+            disk: space::used(&self.data_dir, &self.index_dir, self.store.is_postgres()),
             terms: self.terms(),
             workers: self.workers(),
             left_out: left_out(&self.index_dir),
@@ -258,16 +259,6 @@ impl StatusBoard {
         }
         Ok(list)
     }
-
-    fn disk(&self) -> DiskUse {
-        DiskUse {
-            index_bytes: folder_bytes(&self.index_dir),
-            // Nothing where PostgreSQL holds it: that disk is another machine's.
-            store_bytes: file_bytes(&self.data_dir.join("crawl.sqlite"))
-                + file_bytes(&self.data_dir.join("crawl.sqlite-wal")),
-            free_bytes: free_bytes(&self.data_dir),
-        }
-    }
 }
 
 /// Templates by site.
@@ -364,25 +355,6 @@ fn number(counts: &SiteCounts, name: &str) -> u64 {
     counts
         .get(name)
         .map_or(0, |n| u64::try_from(*n).unwrap_or_default())
-}
-
-fn file_bytes(path: &Path) -> u64 {
-    std::fs::metadata(path).map_or(0, |m| m.len())
-}
-
-fn folder_bytes(dir: &Path) -> u64 {
-    let Ok(entries) = std::fs::read_dir(dir) else {
-        return 0;
-    };
-    entries
-        .flatten()
-        .map(|e| e.metadata().map_or(0, |m| m.len()))
-        .sum()
-}
-
-/// Free bytes of the file system under `dir`; 0 when it cannot be told.
-fn free_bytes(dir: &Path) -> u64 {
-    fs4::available_space(dir).unwrap_or(0)
 }
 
 /// The nodes that share the store, if it may be shared.

@@ -203,12 +203,22 @@ pub(crate) fn share(documents: u64, all: u64) -> f64 {
 
 /// The comparison as tables: the points first.
 pub(crate) fn sheets(trends: &Trends) -> Vec<Sheet> {
-    let columns = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let mut points = Sheet {
-        name: "trends".to_owned(),
-        columns: columns(&["start", "all documents"]),
+    let mut all = vec![points(trends)];
+    all.extend(lists(&trends.queries));
+    all
+}
+
+fn empty(name: &str, columns: &[&str]) -> Sheet {
+    Sheet {
+        name: name.to_owned(),
+        columns: columns.iter().map(|name| (*name).to_owned()).collect(),
         rows: Vec::new(),
-    };
+    }
+}
+
+/// A row for each period.
+fn points(trends: &Trends) -> Sheet {
+    let mut points = empty("trends", &["start", "all documents"]);
     for trend in &trends.queries {
         points.columns.push(trend.text.clone());
         points.columns.push(format!("{} (share)", trend.text));
@@ -224,29 +234,24 @@ pub(crate) fn sheets(trends: &Trends) -> Vec<Sheet> {
         }
         points.rows.push(row);
     }
-    let mut sites = Sheet {
-        name: "sites".to_owned(),
-        columns: columns(&["query", "site", "documents"]),
-        rows: Vec::new(),
-    };
-    let mut stories = Sheet {
-        name: "stories".to_owned(),
-        columns: columns(&[
-            "query",
-            "documents",
-            "first site",
-            "published",
-            "title",
-            "url",
-        ]),
-        rows: Vec::new(),
-    };
-    let mut rising = Sheet {
-        name: "rising terms".to_owned(),
-        columns: columns(&["query", "term", "documents before", "documents since"]),
-        rows: Vec::new(),
-    };
-    for trend in &trends.queries {
+    points
+}
+
+/// Sites, stories and rising terms of each query.
+fn lists(queries: &[Trend]) -> [Sheet; 3] {
+    let mut sites = empty("sites", &["query", "site", "documents"]);
+    let of_story = [
+        "query",
+        "documents",
+        "first site",
+        "published",
+        "title",
+        "url",
+    ];
+    let mut stories = empty("stories", &of_story);
+    let of_term = ["query", "term", "documents before", "documents since"];
+    let mut rising = empty("rising terms", &of_term);
+    for trend in queries {
         let query = || Cell::Text(trend.text.clone());
         for count in &trend.sites {
             let site = Cell::Text(count.site.clone());
@@ -272,5 +277,5 @@ pub(crate) fn sheets(trends: &Trends) -> Vec<Sheet> {
                 .push([query(), text].into_iter().chain(counts).collect());
         }
     }
-    vec![points, sites, stories, rising]
+    [sites, stories, rising]
 }

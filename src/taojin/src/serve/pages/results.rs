@@ -102,10 +102,8 @@ impl ResultsPage {
         let range = range(&c, params, &found);
         let next_offset = params.offset + PAGE_HITS;
         let at = |offset: usize| {
-            c.search(&Params {
-                offset,
-                ..params.clone()
-            })
+            let params = params.clone();
+            c.search(&Params { offset, ..params })
         };
         let weaker = weaker(&c, params, found.weaker, found.hits.len());
         let offers = found.offers.iter().map(|o| offer(&c, params, o)).collect();
@@ -114,14 +112,7 @@ impl ResultsPage {
             .into_iter()
             .map(|hit| hit_view(hit, &c, params))
             .collect();
-        let with = |text: &String| {
-            let text = text.clone();
-            let href = c.first_page(Params {
-                text: text.clone(),
-                ..params.clone()
-            });
-            Choice::link(text, href)
-        };
+        let with = |text: &String| Choice::link(text.clone(), c.first_page(asking(params, text)));
         ResultsPage {
             first: params.offset + 1,
             beyond: params.offset > 0 && found.total > 0,
@@ -146,12 +137,7 @@ impl ResultsPage {
             did_you_mean: found.did_you_mean.as_ref().map(with),
             instead: instead(&c, params, found.searched_instead.as_deref()),
             also: also(&c, params, &found.synonyms),
-            ungrouped: params.group.map(|_| {
-                c.first_page(Params {
-                    group: None,
-                    ..params.clone()
-                })
-            }),
+            ungrouped: params.group.map(|_| c.first_page(ungrouped(params))),
             chart: Chart::new(c.t, &found.dates, |date| on_day(&c, params, date)),
             related: found
                 .related
@@ -164,6 +150,22 @@ impl ResultsPage {
             hits,
             c,
         }
+    }
+}
+
+/// The same choices for another text.
+fn asking(params: &Params, text: &str) -> Params {
+    Params {
+        text: text.to_owned(),
+        ..params.clone()
+    }
+}
+
+/// All hits, not those of one group of reprints.
+fn ungrouped(params: &Params) -> Params {
+    Params {
+        group: None,
+        ..params.clone()
     }
 }
 

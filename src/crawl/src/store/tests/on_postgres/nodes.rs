@@ -1,0 +1,218 @@
+//! Nodes of one store: shares of the partitions, lost nodes, their log of documents.
+
+use super::*;
+
+/// Numbers of the partitions that a node takes.
+fn parts_of(moved: &Moved) -> Vec<Partition> {
+    moved.gained.iter().map(|gained| gained.part).collect()
+}
+
+#[test]
+fn nodes_share_the_partitions_evenly_and_hand_them_over() {
+    let Some(server) = server("shares of nodes") else {
+        return;
+    };
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let place = in_schema(one.path(), &server.url());
+    let mut first = Store::open(&place).unwrap();
+    let mut own = first.first_share();
+    assert!(own.is_empty() && own.are_shared());
+    let all = first.take_share(&own).unwrap();
+    assert_eq!((all.gained.len(), all.surplus.len()), (256, 0));
+    assert!(all.gained.iter().all(|gained| !gained.rests));
+    parts_of(&all).into_iter().for_each(|part| own.add(part));
+
+    let mut second = Store::open(beside(&place, two.path())).unwrap();
+    let nothing = second.take_share(&second.first_share()).unwrap();
+    assert!(nothing.gained.is_empty(), "the first has all");
+    let surplus = first.take_share(&own).unwrap().surplus;
+    assert_eq!(surplus.len(), 128);
+    assert!(!surplus.contains(&0), "the node that leads goes on leading");
+    first.give_back(&surplus).unwrap();
+    let half = second.take_share(&second.first_share()).unwrap();
+    assert_eq!(parts_of(&half), surplus);
+    assert!(
+        half.gained.iter().all(|gained| !gained.rests),
+        "handed over"
+    );
+    let shares: Vec<i64> = first
+        .nodes()
+        .unwrap()
+        .iter()
+        .map(|node| node.partitions)
+        .collect();
+    assert_eq!(shares, [128, 128]);
+
+    // One that drains has none left to keep and takes none.
+    let session = first.nodes().unwrap()[0].session;
+    assert!(first.set_draining(session, true).unwrap());
+    surplus.iter().for_each(|part| own.remove(*part));
+    assert_eq!(first.take_share(&own).unwrap().surplus.len(), 128);
+    drop(first);
+    // After a clean end another node has the rest at once, and its hosts need not rest.
+    let mut own = second.first_share();
+    surplus.iter().for_each(|part| own.add(*part));
+    let rest = second.take_share(&own).unwrap();
+    assert_eq!(rest.gained.len(), 128);
+    assert!(rest.gained.iter().all(|gained| !gained.rests));
+}
+
+/// A node that went without a word: its machine has its place back at once, another one has its partitions when the lease ends.
+#[test]
+fn the_partitions_of_a_lost_node_are_free_when_its_lease_ends_and_their_hosts_rest() {
+    let Some(server) = server("a lost node on PostgreSQL") else {
+        return;
+    };
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let place = in_schema(one.path(), &server.url());
+    drop(Store::open(&place).unwrap());
+    let id = std::fs::read_to_string(one.path().join("node")).unwrap();
+    let lost = |lease_ms: i64| {
+        let conn = Postgres::connect(&place.server().unwrap().unwrap().way).unwrap();
+        let sql = format!(
+            "INSERT INTO node (id, host, version, started_ms, expires_ms) VALUES ('{}', 'lost', '1', 0, \
+             {lease_ms} + CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)); \
+             UPDATE part SET session = (SELECT max(session) FROM node), rests = 0",
+            id.trim()
+        );
+        conn.run_script(&sql).unwrap();
+    };
+    lost(60_000);
+    let mut store = Store::open(&place).unwrap();
+    let gained = store.take_share(&store.first_share()).unwrap().gained;
+    assert_eq!(gained.len(), 256);
+    assert!(gained.iter().all(|gained| gained.rests));
+    drop(store);
+    lost(1_500);
+    let begun = Instant::now();
+    let mut store = Store::open(beside(&place, two.path())).unwrap();
+    let gained = loop {
+        let gained = store.take_share(&store.first_share()).unwrap().gained;
+        if !gained.is_empty() {
+            break gained;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(5));
+        thread::sleep(Duration::from_millis(100));
+    };
+    assert!(begun.elapsed() > Duration::from_secs(1));
+    assert!(gained.len() == 256 && gained.iter().all(|gained| gained.rests));
+    let nodes = store.nodes().unwrap();
+    assert_eq!(nodes.len(), 1);
+    assert_ne!(nodes[0].id, id.trim());
+    assert!((10_000..=15_000).contains(&nodes[0].lease_ms), "{nodes:?}");
+}
+
+/// Documents of two nodes at the same time: a follower that reads beside them sees every number, in order.
+#[test]
+fn the_log_of_two_nodes_has_no_gap_and_nobody_overtakes_a_number() {
+    let Some(server) = server("the log of two nodes") else {
+        return;
+    };
+    let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let place = in_schema(dirs[0].path(), &server.url());
+    DatabaseFacts::set_up(&place).unwrap();
+    const EACH: usize = 40;
+    let write = |node: usize| {
+        let mut store = Store::open(beside(&place, dirs[node].path())).unwrap();
+        for at in 0..EACH {
+            let address = format!("http://node{node}.cn/{at}");
+            offer(&mut store, &[&address]);
+            let page = visited(&store, &address, "http://x.cn/", says(address.as_str()));
+            commit_pages(&mut store, vec![page]);
+        }
+    };
+    let follow = || {
+        let reader = Reader::open(&place).unwrap();
+        let end = Instant::now() + Duration::from_secs(60);
+        let mut last = 0;
+        while last < 2 * EACH as i64 {
+            assert!(Instant::now() < end, "only {last} documents came");
+            for row in reader.documents_after(last, 100).unwrap() {
+                assert_eq!(row.seq, last + 1);
+                last = row.seq;
+            }
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| write(0));
+        scope.spawn(|| write(1));
+        scope.spawn(follow);
+    });
+}
+
+#[test]
+fn the_lease_is_renewed_while_the_store_is_idle_and_comes_back_with_the_server() {
+    let Some(mut server) = server("renewals of a lease") else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(in_schema(dir.path(), &server.url())).unwrap();
+    let expires_ms = || {
+        let sql = "SELECT expires_ms FROM node";
+        let found = store.row(sql, NONE, |row| row.get::<i64>(0)).unwrap();
+        found.unwrap()
+    };
+    let renewed = || {
+        let end = Instant::now() + Duration::from_secs(9);
+        let before_ms = expires_ms();
+        while expires_ms() <= before_ms {
+            assert!(Instant::now() < end, "the lease is not renewed");
+            thread::sleep(Duration::from_millis(50));
+        }
+    };
+    renewed();
+    server.crash();
+    renewed();
+    assert!(store.is_leased().unwrap());
+    // Also on a connection that was made again, the server ends a transaction whose process is paused.
+    let sql = "SELECT current_setting('idle_in_transaction_session_timeout')";
+    let limit = store.row(sql, NONE, |row| row.get::<String>(0)).unwrap();
+    assert_eq!(limit.as_deref(), Some("15s"));
+}
+
+#[test]
+fn a_crash_of_the_server_is_waited_for_and_loses_nothing() {
+    let Some(mut server) = server("a crash of PostgreSQL") else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(in_schema(dir.path(), &server.url())).unwrap();
+    for round in 0..3 {
+        let address = format!("http://a.cn/{round}");
+        assert_eq!(offer(&mut store, &[&address]).inserted.len(), 1);
+        server.crash();
+        assert!(store.lookup(&uri(&address)).unwrap().is_some());
+        assert_eq!(store.counts().unwrap().total("urls"), round + 1);
+    }
+}
+
+/// Another process took the place of one that was paused or cut off.
+#[test]
+fn a_writer_whose_place_was_taken_changes_nothing_more() {
+    let Some(server) = server("fencing on PostgreSQL") else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let place = in_schema(dir.path(), &server.url());
+    let mut store = Store::open(&place).unwrap();
+    offer(&mut store, &["http://a.cn/1"]);
+    let conn = Postgres::connect(&place.server().unwrap().unwrap().way).unwrap();
+    conn.run_script("DELETE FROM node").unwrap();
+    let batch = Batch {
+        urls: vec![link("http://a.cn/2")],
+        ..Batch::default()
+    };
+    for _ in 0..2 {
+        let error = store.commit(&batch, NOW).unwrap_err();
+        assert!(matches!(error, StoreError::Fenced { .. }), "{error}");
+    }
+    let reader = Reader::open(&place).unwrap();
+    assert_eq!(reader.counts().unwrap().total("urls"), 1);
+    // A process that has nothing to write learns of it too, with the next renewal.
+    let end = Instant::now() + Duration::from_secs(6);
+    while store.is_leased().is_ok() {
+        assert!(Instant::now() < end, "the lost lease goes unnoticed");
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert!(matches!(store.is_leased(), Err(StoreError::Fenced { .. })));
+}
