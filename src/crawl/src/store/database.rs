@@ -67,7 +67,8 @@ impl DatabaseFacts {
         let sql = format!(
             "SELECT current_setting('server_version'), \
              coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false), \
-             pg_database_size(current_database()), (SELECT count(*) FROM pg_stat_activity), \
+             pg_database_size(current_database()), \
+             (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'), \
              CAST(current_setting('max_connections') AS BIGINT), \
              current_setting('fsync') = 'on' AND current_setting('synchronous_commit') <> 'off', {nodes}"
         );
