@@ -1,6 +1,7 @@
 //! A crawl that begins on a single machine, goes on in PostgreSQL and ends on a single machine again: `taojin cluster import`,
 //! killed some times on its way, and `export`. Every article is a document once, and none is fetched again for a move.
 
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -24,8 +25,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct Daemon(Child);
 
 impl Daemon {
-    fn start(mut command: Command) -> Self {
-        command.stdout(Stdio::null()).stderr(Stdio::null());
+    fn start(mut command: Command, log: &Path) -> Self {
+        let log = File::create(log).expect("a log");
+        command.stdout(Stdio::null()).stderr(log);
         Daemon(command.spawn().expect("taojin starts"))
     }
 
@@ -89,7 +91,8 @@ fn a_crawl_moves_into_the_database_and_out_again_and_nothing_is_lost_or_fetched_
     };
     let answer = |mut command: Command| command.output().expect("taojin runs");
 
-    let single = Daemon::start(trial.taojin(&["run"]));
+    let log = trial.data_dir().with_file_name("log");
+    let single = Daemon::start(trial.taojin(&["run"]), &log);
     wait_for_documents(&StorePlace::from(trial.data_dir().as_path()), all / 4);
     let refused = answer(on_database(&["cluster", "import"]));
     assert!(
@@ -103,11 +106,7 @@ fn a_crawl_moves_into_the_database_and_out_again_and_nothing_is_lost_or_fetched_
     assert_eq!(words(&made), "{\"changed\":true}\n");
     let mut lots = Lots(3);
     for _ in 0..KILLS {
-        let mut import = on_database(&["cluster", "import"]);
-        let import = Daemon::start({
-            import.stdin(Stdio::null());
-            import
-        });
+        let import = Daemon::start(on_database(&["cluster", "import"]), &log);
         thread::sleep(Duration::from_millis(lots.below(120) as u64));
         drop(import);
     }
@@ -130,7 +129,7 @@ fn a_crawl_moves_into_the_database_and_out_again_and_nothing_is_lost_or_fetched_
     let moved = trial.data_dir().join("crawl.sqlite");
     assert!(moved.exists(), "the file stays as it was");
 
-    let node = Daemon::start(on_database(&["run"]));
+    let node = Daemon::start(on_database(&["run"]), &log);
     let place = StorePlace::new(&trial.data_dir(), &url, None);
     wait_for_documents(&place, all / 2);
     let back = trial.data_dir().with_file_name("back");
@@ -142,6 +141,8 @@ fn a_crawl_moves_into_the_database_and_out_again_and_nothing_is_lost_or_fetched_
         words(&refused)
     );
     node.stop();
+    let said = fs::read_to_string(&log).expect("a log");
+    assert!(!said.contains("made anew"), "the index goes on: {said}");
     let exported = answer(on_database(&["cluster", "export", folder]));
     assert!(exported.status.success(), "{}", words(&exported));
 
