@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use taojin::config;
 use taojin::daemon::{self, Clock, Mode, Options};
+use taojin_crawl::store::Reader;
 use taojin_demo::trial::{self, TrialPlan, TrialWeb};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index;
@@ -34,6 +35,8 @@ const SAMPLES: u32 = 300;
 const BEGIN_MS: i64 = 1_790_000_000_000;
 /// A clean stop takes no longer.
 const MOST_STOP: Duration = Duration::from_secs(10);
+/// So many missing articles are named.
+const NAMED: usize = 40;
 /// Memory may grow by this share from the second third of the time to the last.
 const MOST_GROWTH: f64 = 0.1;
 
@@ -189,11 +192,14 @@ fn report(soak: &Soak, dir: &Path, web: &TrialWeb, length: Duration) {
     // What came up to three days before the end was found by then, whatever had to be tried again.
     web.set_day(days() - 4);
     let indexed = indexed(dir);
-    let missing = web
+    let missing: Vec<CrawlUri> = web
         .articles()
         .iter()
-        .filter(|a| !indexed.contains(&CrawlUri::parse(a).expect("good").to_string()))
-        .count();
+        .map(|a| CrawlUri::parse(a).expect("good"))
+        .filter(|a| !indexed.contains(&a.to_string()))
+        .collect();
+    explain(dir, &missing);
+    let missing = missing.len();
     println!(
         "{:.0} s, {} days, {} fetches, {} documents, {missing} missing; memory {:.0} MB in the second third, {:.0} MB in \
          the last ({:+.1} %), peak {} MB; stopped in {:.1} s, {} tasks left, {idle} tenths without a fetch",
@@ -216,6 +222,24 @@ fn report(soak: &Soak, dir: &Path, web: &TrialWeb, length: Duration) {
     assert!(soak.stopping <= MOST_STOP, "slow stop");
     assert!(soak.tasks_left == 0, "tasks stay behind");
     assert!(missing == 0, "articles are missing");
+}
+
+/// Says what the store knows of the articles that are missing.
+fn explain(dir: &Path, missing: &[CrawlUri]) {
+    let store = Reader::open(&dir.join("data")).expect("the store opens");
+    for uri in missing.iter().take(NAMED) {
+        match store.lookup(uri).expect("the store can be read") {
+            None => println!("missing: {uri}: never met"),
+            Some(url) => {
+                let met = (url.first_seen_ms - BEGIN_MS) as f64 / DAY_MS;
+                let host = store.host_by_id(url.host).expect("the store can be read");
+                println!(
+                    "missing: {uri}: met on day {met:.1}, {:?}, {host:?}",
+                    url.visit
+                );
+            }
+        }
+    }
 }
 
 fn indexed(dir: &Path) -> HashSet<String> {

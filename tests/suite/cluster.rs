@@ -42,6 +42,8 @@ struct Cluster {
     trial: Trial,
     store: String,
     nodes: Vec<Node>,
+    /// A node that only serves.
+    serving: Option<Node>,
     started: u32,
 }
 
@@ -93,12 +95,23 @@ impl Cluster {
             trial: Trial::new(plan, &frontier, &more),
             store: server.url(),
             nodes: Vec::new(),
+            serving: None,
             started: 0,
         }
     }
 
     /// Starts one more node, in a folder of its own or in that of a node that was there before.
     fn start(&mut self, dir: Option<PathBuf>) {
+        let node = self.started_node(dir, true);
+        self.nodes.push(node);
+    }
+
+    /// Starts a node that only serves. It needs no site files.
+    fn start_serving(&mut self) {
+        self.serving = Some(self.started_node(None, false));
+    }
+
+    fn started_node(&mut self, dir: Option<PathBuf>, crawls: bool) -> Node {
         let fresh = self
             .trial
             .data_dir()
@@ -115,11 +128,13 @@ impl Cluster {
             .trial
             .taojin(&["run", "--data-dir"])
             .arg(&dir)
+            .env("TAOJIN_CLUSTER_CRAWL", crawls.to_string())
+            .envs((!crawls).then_some(("TAOJIN_SITES_DIR", "no-sites.d")))
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
             .expect("taojin starts");
-        self.nodes.push(Node { dir, process });
+        Node { dir, process }
     }
 
     fn reader(&self, dir: &std::path::Path) -> Option<Reader> {
@@ -158,12 +173,13 @@ impl Cluster {
         serde_json::from_slice(&output.stdout).unwrap_or_default()
     }
 
-    /// Partitions of each node, in the order of their starts.
+    /// Partitions of each node that crawls, in the order of their starts.
     fn shares(&self) -> Vec<u64> {
         let status = self.status();
         let share = |node: &Value| node["partitions"].as_u64().expect("a number");
-        let nodes = status["nodes"].as_array();
-        nodes.map_or_else(Vec::new, |nodes| nodes.iter().map(share).collect())
+        let nodes = status["nodes"].as_array().into_iter().flatten();
+        let crawling = nodes.filter(|node| node["crawls"] == true);
+        crawling.map(share).collect()
     }
 
     fn wait_for_shares(&self, wanted: impl Fn(&[u64]) -> bool, within: Duration) -> Duration {
@@ -276,7 +292,7 @@ fn assert_whole(cluster: &Cluster) {
     assert_eq!(waiting, 0, "addresses nobody took up");
     assert!(urls >= i64::try_from(articles.len()).expect("few"));
     // Each node's index is made of the whole log.
-    for node in &cluster.nodes {
+    for node in cluster.nodes.iter().chain(&cluster.serving) {
         let end = Instant::now() + Duration::from_secs(20);
         loop {
             let place = StorePlace::new(&node.dir, &cluster.store, None);
@@ -322,6 +338,7 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
             "{count} nodes share the partitions after {moved:?}"
         ));
     }
+    cluster.start_serving();
     let handed_over = fetched_again(&cluster.trial.web.log());
     assert_eq!(
         handed_over, 0,
@@ -373,6 +390,13 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
     );
     assert_eq!(fetched_again(&cluster.trial.web.log()), before);
 
+    let serving = cluster.status()["nodes"].as_array().expect("nodes").clone();
+    let serving: Vec<_> = serving.iter().filter(|n| n["crawls"] == false).collect();
+    assert_eq!(serving.len(), 1, "{serving:?}");
+    assert_eq!(serving[0]["partitions"], 0);
+    let reader = cluster.reader(&cluster.trial.data_dir());
+    let sites = reader.expect("the store").sites().expect("sites");
+    assert!(sites.iter().all(|site| !site.paused), "{sites:?}");
     cluster.wait_for_documents(all, end);
     let log = cluster.trial.web.log();
     let again = fetched_again(&log);

@@ -41,7 +41,9 @@ impl Frontier {
             site.budget.spent = site.saved_spent as f64 / 1e3;
             taken.insert(name, site);
         }
-        for site in store.sites()? {
+        // A node that only serves needs no site files, and says nothing about sites.
+        let says = !store.place().only_serves();
+        for site in store.sites()?.into_iter().filter(|_| says) {
             if !taken.contains_key(&site.name) && !site.paused {
                 store.pause_site(&site.name, true, now_ms)?;
             }

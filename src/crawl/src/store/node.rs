@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::error::StoreError;
 use super::open::{Reader, Store};
 use super::partitions::{Partition, Partitions};
+use super::place::StorePlace;
 use super::sql::{Gained, NONE, Row, Share, list};
 
 /// In the data folder: the name of this node, by which it knows the place that it had before a crash as its own.
@@ -36,6 +37,8 @@ pub struct NodeRecord {
     pub partitions: i64,
     /// It gives its partitions back and takes no more.
     pub draining: bool,
+    /// It takes part in the crawl; if not, it only serves.
+    pub crawls: bool,
 }
 
 /// Addresses that one node has found and another one is to take up.
@@ -69,7 +72,7 @@ impl Reader {
         }
         let sql = "SELECT id, host, version, session, started_ms, \
                    expires_ms - CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT), commit_no, \
-                   (SELECT count(*) FROM part WHERE part.session = node.session), draining \
+                   (SELECT count(*) FROM part WHERE part.session = node.session), draining, crawls \
                    FROM node ORDER BY session";
         self.rows(sql, NONE, |row: &Row<'_>| {
             Ok(NodeRecord {
@@ -82,6 +85,7 @@ impl Reader {
                 commits: row.get(6)?,
                 partitions: row.get(7)?,
                 draining: row.get(8)?,
+                crawls: row.get(9)?,
             })
         })
     }
@@ -186,12 +190,13 @@ impl Store {
 }
 
 /// Becomes a node. Nothing to do for a file.
-pub(super) fn join(reader: &Reader, dir: &Path) -> Result<(), StoreError> {
+pub(super) fn join(reader: &Reader, place: &StorePlace) -> Result<(), StoreError> {
     let Some(conn) = reader.conn.postgres() else {
         return Ok(());
     };
-    let id = name(reader, dir)?;
-    conn.join(&id).map_err(|e| reader.fail(e))
+    let id = name(reader, place.dir())?;
+    let joined = conn.join(&id, !place.only_serves());
+    joined.map_err(|e| reader.fail(e))
 }
 
 /// The name of this node; made at its first start.

@@ -213,7 +213,7 @@ impl Store {
         schema::version(&reader.conn, &reader.path)?;
         configure(&reader.conn).map_err(|e| reader.fail(e))?;
         schema::migrate(&reader.conn, &reader.path)?;
-        node::join(&reader, dir)?;
+        node::join(&reader, &place)?;
         let mut store = Store {
             reader,
             caches: Caches::default(),

@@ -18,6 +18,7 @@ pub struct StorePlace {
     url: String,
     password_file: Option<PathBuf>,
     ca_file: Option<PathBuf>,
+    only_serves: bool,
 }
 
 /// A PostgreSQL database.
@@ -37,12 +38,26 @@ impl StorePlace {
             url: url.to_owned(),
             password_file,
             ca_file: None,
+            only_serves: false,
         }
     }
 
     /// With a PEM file of the authorities that may vouch for the server; without, those of the system may.
     pub fn with_ca_file(self, ca_file: Option<PathBuf>) -> Self {
         StorePlace { ca_file, ..self }
+    }
+
+    /// For a node that takes no part in the crawl: it has an index of its own and answers searches.
+    pub fn with_only_serves(self, only_serves: bool) -> Self {
+        StorePlace {
+            only_serves,
+            ..self
+        }
+    }
+
+    /// Whether a node here takes no part in the crawl.
+    pub fn only_serves(&self) -> bool {
+        self.only_serves
     }
 
     /// The data folder.

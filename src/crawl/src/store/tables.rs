@@ -16,7 +16,7 @@ const OLDEST: i64 = 15;
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` leads from version `i` to `i + 1`.
-const MIGRATIONS: &[&str] = &[V1, V2, V3, V4];
+const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5];
 
 const V1: &str = "
 CREATE TABLE taojin_store (version BIGINT NOT NULL);
@@ -231,6 +231,11 @@ CREATE TABLE turn (
   session BIGINT NOT NULL,
   until_ms BIGINT NOT NULL
 );
+";
+
+/// A node may only serve: it has no part in the crawl.
+const V5: &str = "
+ALTER TABLE node ADD COLUMN crawls BIGINT NOT NULL DEFAULT 1;
 ";
 
 /// Version of the database; 0 where there is no store yet, an error if it can be none.

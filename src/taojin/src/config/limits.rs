@@ -143,6 +143,7 @@ const CONFIG: &[Limit] = &[
     between("serve.connections", 1.0, 1_000_000.0),
     time_limit("serve.idle_ms"),
     time_limit("serve.request_ms"),
+    time("serve.max_lag_ms"),
     any("serve.requests_per_minute"),
 ];
 

@@ -76,6 +76,8 @@ pub struct Config {
     pub sites_dir: PathBuf,
     /// What holds the state.
     pub store: StoreConfig,
+    /// This machine among several.
+    pub cluster: ClusterConfig,
     /// The crawl as a whole.
     pub crawl: CrawlConfig,
     /// How long the history of documents is kept.
@@ -112,6 +114,7 @@ impl Default for Config {
             data_dir: PathBuf::from("/var/lib/taojin"),
             sites_dir: PathBuf::from("sites.d"),
             store: StoreConfig::default(),
+            cluster: ClusterConfig::default(),
             crawl: CrawlConfig::default(),
             documents: DocumentsConfig::default(),
             frontier: frontier::Config::default(),
@@ -140,6 +143,20 @@ pub struct StoreConfig {
     pub password_file: PathBuf,
     /// PEM file of the authorities that may vouch for the server with `?sslmode=require`; empty: those that the system trusts.
     pub ca_file: PathBuf,
+}
+
+/// Section `[cluster]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClusterConfig {
+    /// This machine takes part in the crawl. If not, it only has an index and answers searches.
+    pub crawl: bool,
+}
+
+impl Default for ClusterConfig {
+    fn default() -> Self {
+        Self { crawl: true }
+    }
 }
 
 /// Section `[crawl]`.
@@ -267,6 +284,7 @@ impl Loaded {
             placed(&store.password_file),
         )
         .with_ca_file(placed(&store.ca_file))
+        .with_only_serves(!self.config.cluster.crawl)
     }
 
     /// Folder of the search index.

@@ -24,6 +24,9 @@ impl Loaded {
         if let Some(error) = self.store_place().problem() {
             add(error.to_string());
         }
+        if !self.config.cluster.crawl && !self.store_place().is_postgres() {
+            add("cluster.crawl = false: no other machine would crawl, store.url is empty; name the database of the cluster there".to_owned());
+        }
         let mut folders = vec![("data_dir", self.config.data_dir.clone())];
         if self.config.warc.enabled {
             folders.push(("warc.dir", self.warc_dir()));

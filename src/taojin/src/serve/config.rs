@@ -28,6 +28,9 @@ pub(crate) const DEFAULT_IDLE_MS: u64 = 30_000;
 /// From the first byte of a request to its last: the longest form is 64 KiB, which a bad line sends in 15 seconds.
 pub(crate) const DEFAULT_REQUEST_MS: u64 = 20_000;
 
+/// An index is seconds behind its store; one that is minutes behind is being made, or stuck.
+pub(crate) const DEFAULT_MAX_LAG_MS: u64 = 10 * 60_000;
+
 /// Hits of one result page of the web page.
 pub(crate) const PAGE_HITS: usize = 10;
 /// Hits of one API answer when the client does not say.
@@ -61,6 +64,9 @@ pub struct Config {
     /// Time that a client has for sending one request, from its first byte to its last, in milliseconds; one that takes
     /// longer is hung up on. Over as long a time, a client must take in 1 KiB of an answer a second.
     pub request_ms: u64,
+    /// Milliseconds by which the index may be behind the store for `/readyz` to say that this server can be asked; 0: any. A
+    /// balancer before several machines asks the others meanwhile.
+    pub max_lag_ms: u64,
     /// Requests that one client (an IPv4 address, or a /64 of IPv6) may send a minute; one that sends more is answered
     /// with 429 and Retry-After. 0: as many as it likes. `/healthz`, `/metrics`,
     /// `/favicon.ico` and this machine itself are exempt.
@@ -95,6 +101,7 @@ impl Default for Config {
             connections: DEFAULT_CONNECTIONS,
             idle_ms: DEFAULT_IDLE_MS,
             request_ms: DEFAULT_REQUEST_MS,
+            max_lag_ms: DEFAULT_MAX_LAG_MS,
             requests_per_minute: DEFAULT_REQUESTS_PER_MINUTE,
             client_header: String::new(),
             allowed_hosts: Vec::new(),

@@ -327,16 +327,7 @@ impl Shared {
 
     /// What `/metrics` shows: what was counted, and the state of a few seconds ago at most.
     pub(crate) async fn figures(&self) -> String {
-        let kept = || self.measured.lock().unwrap_or_else(PoisonError::into_inner);
-        let recent = kept().clone().filter(|(at, _)| at.elapsed() < MEASURED_FOR);
-        let status = match recent {
-            Some((_, status)) => Some(status),
-            None => {
-                let status = self.status().await.ok().map(Arc::new);
-                *kept() = status.clone().map(|status| (Instant::now(), status));
-                status
-            }
-        };
+        let status = self.recent_status().await;
         let mut text = self.metrics.render();
         text.push_str(&gauges::text(
             status.as_deref(),
@@ -344,6 +335,28 @@ impl Shared {
             self.started_ms,
         ));
         text
+    }
+
+    /// How far the index is behind the store where that is too far to be asked.
+    pub(crate) async fn too_far_behind(&self) -> Option<Duration> {
+        let most_ms = match self.config.max_lag_ms {
+            0 => return None,
+            ms => ms,
+        };
+        let lag_ms = self.recent_status().await?.index_lag_ms;
+        (lag_ms > most_ms).then(|| Duration::from_millis(lag_ms))
+    }
+
+    /// The state of a few seconds ago at most; none where it cannot be read.
+    async fn recent_status(&self) -> Option<Arc<Status>> {
+        let kept = || self.measured.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = kept().clone().filter(|(at, _)| at.elapsed() < MEASURED_FOR);
+        if let Some((_, status)) = recent {
+            return Some(status);
+        }
+        let status = self.status().await.ok().map(Arc::new);
+        *kept() = status.clone().map(|status| (Instant::now(), status));
+        status
     }
 
     /// Runs `work` on a blocking thread, at most so many at a time, and waits for it until the time limit. It is

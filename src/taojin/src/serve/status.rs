@@ -118,6 +118,8 @@ pub struct NodeStatus {
     pub commits: u64,
     /// It gives its partitions back and takes no more.
     pub draining: bool,
+    /// It takes part in the crawl; if not, it only serves.
+    pub crawls: bool,
 }
 
 /// How a worker of the daemon does.

@@ -63,11 +63,11 @@ pub struct Gained {
 
 impl Postgres {
     /// Becomes one of the nodes, in the name of a data folder whose lock this process holds: what had that name before is over.
-    /// It has no partition yet.
-    pub(in crate::store) fn join(&self, id: &str) -> Result<()> {
+    /// It has no partition yet, and takes none unless it `crawls`.
+    pub(in crate::store) fn join(&self, id: &str, crawls: bool) -> Result<()> {
         let asked_ms = since_start_ms();
         self.begin("BEGIN")?;
-        let (session, now_ms) = match self.take_place(id) {
+        let (session, now_ms) = match self.take_place(id, crawls) {
             Ok(place) => place,
             Err(error) => {
                 self.roll_back();
@@ -98,18 +98,19 @@ impl Postgres {
         self.writer.get().map(|writer| writer.session)
     }
 
-    fn take_place(&self, id: &str) -> Result<(i64, i64)> {
+    fn take_place(&self, id: &str, crawls: bool) -> Result<(i64, i64)> {
         self.run_script(JOIN_TIMEOUT)?;
         self.query(ONE_BY_ONE, Vec::new()).map_err(held_up)?;
         self.remove_lost("id = ?1", bound(params![id])?)?;
         let sql = format!(
-            "INSERT INTO node (id, host, version, started_ms, expires_ms) \
-             VALUES (?1, ?2, ?3, {NOW_MS}, {NOW_MS} + {}) RETURNING session, started_ms",
+            "INSERT INTO node (id, host, version, crawls, started_ms, expires_ms) \
+             VALUES (?1, ?2, ?3, ?4, {NOW_MS}, {NOW_MS} + {}) RETURNING session, started_ms",
             ms(TERM)
         );
         let machine = rustix::system::uname();
         let host = machine.nodename().to_string_lossy();
-        let values = params![id, host.as_ref(), env!("CARGO_PKG_VERSION")];
+        let version = env!("CARGO_PKG_VERSION");
+        let values = params![id, host.as_ref(), version, i64::from(crawls)];
         let rows = self.query(&sql, bound(values)?)?;
         let row = rows.first().ok_or_else(Error::no_rows)?;
         Ok((row.try_get(0)?, row.try_get(1)?))
@@ -154,14 +155,14 @@ impl Postgres {
     fn try_take_share(&self, session: i64, own: usize) -> Result<Share> {
         self.query(ONE_BY_ONE, Vec::new())?;
         self.remove_lost("FALSE", Vec::new())?;
-        let sql = "SELECT count(*) FILTER (WHERE draining = 0), \
-                   count(*) FILTER (WHERE draining = 1 AND session = ?1) FROM node";
+        let sql = "SELECT count(*) FILTER (WHERE draining = 0 AND crawls = 1), \
+                   count(*) FILTER (WHERE (draining = 1 OR crawls = 0) AND session = ?1) FROM node";
         let rows = self.query(sql, bound(params![session])?)?;
         let row = rows.first().ok_or_else(Error::no_rows)?;
-        let (nodes, draining): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+        let (nodes, takes_none): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
         let nodes = usize::try_from(nodes).unwrap_or_default();
         let even = (PARTITIONS as usize).div_ceil(nodes.max(1));
-        let even = if draining > 0 { 0 } else { even };
+        let even = if takes_none > 0 { 0 } else { even };
         let wanted = i64::try_from(even.saturating_sub(own)).unwrap_or_default();
         let sql = "UPDATE part SET session = ?1 WHERE part IN \
                    (SELECT part FROM part WHERE session IS NULL ORDER BY part LIMIT ?2) RETURNING part, last, rests";

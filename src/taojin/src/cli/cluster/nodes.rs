@@ -96,10 +96,10 @@ pub(super) fn print(node: &NodeRecord) {
         printable(&node.host),
         node.session,
         node.partitions,
-        if node.draining {
-            " (gives them back)"
-        } else {
-            ""
+        match (node.crawls, node.draining) {
+            (false, _) => " (only serves)",
+            (_, true) => " (gives them back)",
+            _ => "",
         },
         printable(&node.version),
         time(Some(node.started_ms)),

@@ -48,6 +48,9 @@ impl CrawlLoop {
 
     /// Waits until this node has partitions, where other nodes have all of them.
     pub(crate) fn wait_for_share(&mut self) -> anyhow::Result<()> {
+        if self.mode != Mode::Forever && self.store.place().only_serves() {
+            anyhow::bail!("this machine only serves: cluster.crawl = false; crawl on another one");
+        }
         let begun = Instant::now();
         while self.mode != Mode::Forever && self.frontier.partitions().is_empty() {
             if self.shared.is_stopping() {

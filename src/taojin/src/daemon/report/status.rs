@@ -373,6 +373,7 @@ fn cluster(reader: &Reader) -> anyhow::Result<Option<ClusterStatus>> {
         partitions: node.partitions.unsigned_abs(),
         commits: node.commits.unsigned_abs(),
         draining: node.draining,
+        crawls: node.crawls,
     });
     Ok(Some(ClusterStatus {
         nodes: nodes.collect(),

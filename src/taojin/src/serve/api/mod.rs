@@ -205,7 +205,7 @@ pub(crate) async fn health(State(server): State<Server>) -> (StatusCode, String)
     }
 }
 
-/// Whether searches are answered: it makes one.
+/// Whether this server can be asked: it makes a search, and its index is not far behind the store.
 #[utoipa::path(
     get,
     path = "/readyz",
@@ -214,12 +214,23 @@ pub(crate) async fn health(State(server): State<Server>) -> (StatusCode, String)
     responses(
         (status = 200, description = "A search was answered.", body = String, content_type = "text/plain", example = "ok\n"),
         (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
-        Busy,
+        (status = 503, description = "Not done within the time limit, or the index is too far behind the store (`serve.max_lag_ms`).", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(crate) async fn ready(State(server): State<Server>) -> Result<&'static str, Problem> {
     server.probe().await?;
-    Ok("ok\n")
+    match server.too_far_behind().await {
+        None => Ok("ok\n"),
+        Some(lag) => Err(Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!(
+                "the index is {} s behind the store, serve.max_lag_ms allows {} s",
+                lag.as_secs(),
+                server.config.max_lag_ms / 1_000
+            ),
+        )),
+    }
 }
 
 /// Figures for Prometheus.

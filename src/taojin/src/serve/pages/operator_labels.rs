@@ -28,6 +28,7 @@ pub(crate) struct OperatorLabels {
     pub(crate) commits: &'static str,
     pub(crate) version: &'static str,
     pub(crate) draining: &'static str,
+    pub(crate) only_serves: &'static str,
     pub(crate) inbox: &'static str,
     pub(crate) oldest: &'static str,
     pub(crate) ready: &'static str,

@@ -261,6 +261,34 @@ async fn health_makes_no_search() {
     held.store(false, Ordering::Relaxed);
 }
 
+/// A balancer is to ask another server while this one makes its index.
+#[tokio::test]
+async fn a_server_whose_index_is_far_behind_is_not_ready() {
+    let ready = |lag_ms: u64, max_lag_ms: u64| async move {
+        let config = Config {
+            max_lag_ms,
+            ..Config::default()
+        };
+        let app = router(ServeState {
+            status: Arc::new(move || {
+                Ok(Status {
+                    index_lag_ms: lag_ms,
+                    ..Status::default()
+                })
+            }),
+            ..state(config)
+        });
+        ask(&app, Request::get("/readyz").body(Body::empty()).unwrap()).await
+    };
+    assert_eq!(ready(60_000, 60_000).await.body, "ok\n");
+    assert_eq!(ready(u64::MAX, 0).await.body, "ok\n");
+    let behind = ready(61_000, 60_000).await.problem(503);
+    assert!(
+        behind.contains("61 s behind") && behind.contains("serve.max_lag_ms"),
+        "{behind:?}"
+    );
+}
+
 /// One that does not get on is named to whoever asks whether the process is alive; why is the operator's business.
 #[tokio::test]
 async fn health_names_the_worker_that_does_not_get_on() {

@@ -43,6 +43,20 @@ fn nodes_share_the_partitions_evenly_and_hand_them_over() {
         .collect();
     assert_eq!(shares, [128, 128]);
 
+    // One that only serves has none and does not count.
+    let three = tempfile::tempdir().unwrap();
+    let serving = beside(&place, three.path()).with_only_serves(true);
+    let mut third = Store::open(&serving).unwrap();
+    let nothing = third.take_share(&third.first_share()).unwrap();
+    assert_eq!((nothing.gained.len(), nothing.surplus.len()), (0, 0));
+    surplus.iter().for_each(|part| own.remove(*part));
+    assert_eq!(first.take_share(&own).unwrap().surplus.len(), 0);
+    surplus.iter().for_each(|part| own.add(*part));
+    let nodes = first.nodes().unwrap();
+    let crawls: Vec<bool> = nodes.iter().map(|node| node.crawls).collect();
+    assert_eq!(crawls, [true, true, false]);
+    drop(third);
+
     // One that drains has none left to keep and takes none.
     let session = first.nodes().unwrap()[0].session;
     assert!(first.set_draining(session, true).unwrap());
