@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Nobody: PostgreSQL refuses to run as root.
-const NOBODY: u32 = 65_534;
+pub(crate) const NOBODY: u32 = 65_534;
 
 /// A server that starts slower than this has failed.
 const START: Duration = Duration::from_secs(60);
@@ -137,11 +137,13 @@ impl Drop for Server {
     }
 }
 
-fn owner(path: &Path) -> u32 {
+/// The user that has a file.
+pub(crate) fn owner(path: &Path) -> u32 {
     fs::metadata(path).map_or(0, |data| data.uid())
 }
 
-fn run(bin: &Path, program: &str, dir: &Path) -> Command {
+/// A program of PostgreSQL, run by the user that has the folder.
+pub(crate) fn run(bin: &Path, program: &str, dir: &Path) -> Command {
     let mut command = Command::new(bin.join(program));
     if owner(Path::new("/proc/self")) == 0 {
         command.uid(owner(dir)).gid(owner(dir));
@@ -165,7 +167,7 @@ fn postgres(bin: &Path, dir: &Path) -> Command {
 }
 
 /// Folder of the programs of the newest PostgreSQL.
-fn installed() -> Option<PathBuf> {
+pub(crate) fn installed() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
     let number = |name: &str| name.parse::<u32>().ok().filter(|version| *version >= 15);
     let newest = versions

@@ -17,7 +17,7 @@ use taojin_crawl::store::{Reader, StorePlace};
 use taojin_demo::trial::{TrialFault, TrialHit, TrialPlan};
 
 use crate::lots::Lots;
-use crate::postgres::{Server, server};
+use crate::postgres::server;
 use crate::trial::{Trial, indexed};
 
 /// Nodes that crawl at the same time.
@@ -27,29 +27,29 @@ const KILLS: u32 = 1;
 /// Pages of the web.
 const PAGES: u32 = 1_200;
 /// Rest of each host, in milliseconds.
-const DELAY_MS: u64 = 1_500;
+pub(crate) const DELAY_MS: u64 = 1_500;
 /// A node that is paused for longer than its lease loses its partitions.
 const PAUSE: Duration = Duration::from_secs(19);
 /// Everything is over by then, whatever happens on the way.
 const LONGEST: Duration = Duration::from_secs(240);
 
-fn setting(name: &str, usual: u32) -> u32 {
+pub(crate) fn setting(name: &str, usual: u32) -> u32 {
     std::env::var(name).map_or(usual, |text| text.parse().expect("a number"))
 }
 
 /// A web of hosts at addresses of their own, whose pages link to each other, and the daemons.
-struct Cluster {
-    trial: Trial,
+pub(crate) struct Cluster {
+    pub(crate) trial: Trial,
     store: String,
-    nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
     /// A node that only serves.
     serving: Option<Node>,
     started: u32,
 }
 
 /// A daemon with a data folder of its own.
-struct Node {
-    dir: PathBuf,
+pub(crate) struct Node {
+    pub(crate) dir: PathBuf,
     process: Child,
 }
 
@@ -68,13 +68,14 @@ impl Node {
         assert!(sent.expect("kill runs").success());
     }
 
-    fn has_ended(&mut self) -> bool {
+    pub(crate) fn has_ended(&mut self) -> bool {
         self.process.try_wait().expect("its state").is_some()
     }
 }
 
 impl Cluster {
-    fn new(server: &Server, pages: u32, hosts: u32) -> Self {
+    /// Over the database with this address.
+    pub(crate) fn new(store: String, pages: u32, hosts: u32) -> Self {
         let plan = TrialPlan {
             seed: 23,
             hosts,
@@ -88,12 +89,11 @@ impl Cluster {
              throttle_backoff_ms = 50\npark_after_errors = 0"
         );
         let more = format!(
-            "[serve]\nlisten = \"127.0.0.1:0\"\n[revisit]\nretry_ms = 500\nmax_retry_ms = 1000\n[store]\nurl = {:?}\n",
-            server.url()
+            "[serve]\nlisten = \"127.0.0.1:0\"\n[revisit]\nretry_ms = 500\nmax_retry_ms = 1000\n[store]\nurl = {store:?}\n"
         );
         Cluster {
             trial: Trial::new(plan, &frontier, &more),
-            store: server.url(),
+            store,
             nodes: Vec::new(),
             serving: None,
             started: 0,
@@ -101,7 +101,7 @@ impl Cluster {
     }
 
     /// Starts one more node, in a folder of its own or in that of a node that was there before.
-    fn start(&mut self, dir: Option<PathBuf>) {
+    pub(crate) fn start(&mut self, dir: Option<PathBuf>) {
         let node = self.started_node(dir, true);
         self.nodes.push(node);
     }
@@ -137,12 +137,23 @@ impl Cluster {
         Node { dir, process }
     }
 
+    /// Starts nodes again that have ended, as systemd does; how many.
+    pub(crate) fn restart_ended(&mut self) -> usize {
+        let ended: Vec<Node> = self.nodes.extract_if(.., Node::has_ended).collect();
+        let dirs: Vec<PathBuf> = ended.iter().map(|node| node.dir.clone()).collect();
+        drop(ended);
+        for dir in &dirs {
+            self.start(Some(dir.clone()));
+        }
+        dirs.len()
+    }
+
     fn reader(&self, dir: &std::path::Path) -> Option<Reader> {
         Reader::open(StorePlace::new(dir, &self.store, None)).ok()
     }
 
     /// Documents stored so far.
-    fn documents(&self) -> i64 {
+    pub(crate) fn documents(&self) -> i64 {
         let reader = self.reader(&self.trial.data_dir());
         reader.map_or(0, |reader| {
             let counts = reader.counts().expect("counts");
@@ -150,7 +161,7 @@ impl Cluster {
         })
     }
 
-    fn wait_for_documents(&self, wanted: i64, end: Instant) {
+    pub(crate) fn wait_for_documents(&self, wanted: i64, end: Instant) {
         while self.documents() < wanted {
             assert!(
                 Instant::now() < end,
@@ -182,7 +193,11 @@ impl Cluster {
         crawling.map(share).collect()
     }
 
-    fn wait_for_shares(&self, wanted: impl Fn(&[u64]) -> bool, within: Duration) -> Duration {
+    pub(crate) fn wait_for_shares(
+        &self,
+        wanted: impl Fn(&[u64]) -> bool,
+        within: Duration,
+    ) -> Duration {
         let begun = Instant::now();
         loop {
             let shares = self.shares();
@@ -194,7 +209,7 @@ impl Cluster {
         }
     }
 
-    fn logs(&self) -> String {
+    pub(crate) fn logs(&self) -> String {
         let log = |node: &Node| fs::read_to_string(node.dir.join("stderr")).unwrap_or_default();
         self.nodes
             .iter()
@@ -205,7 +220,7 @@ impl Cluster {
 }
 
 /// All partitions are somebody's, and nobody has twice what another has.
-fn is_even(shares: &[u64], nodes: u32) -> bool {
+pub(crate) fn is_even(shares: &[u64], nodes: u32) -> bool {
     let most = 256u64.div_ceil(u64::from(nodes));
     shares.len() == nodes as usize
         && shares.iter().sum::<u64>() == 256
@@ -226,7 +241,7 @@ fn by_host(log: &[TrialHit]) -> BTreeMap<u32, Vec<&TrialHit>> {
 
 /// Never two connections to a host, never sooner than its delay, a `Retry-After` of a second kept. Of a node that was paused in
 /// the middle of a request, one may come late: `late` at most.
-fn assert_polite(log: &[TrialHit], late: usize) {
+pub(crate) fn assert_polite(log: &[TrialHit], late: usize) {
     let delay = Duration::from_millis(DELAY_MS);
     // The client's delay begins when it has read the answer, a moment after it was sent.
     let slack = Duration::from_millis(5);
@@ -264,7 +279,7 @@ pub(crate) fn fetched_again(log: &[TrialHit]) -> u32 {
 }
 
 /// Every article is a document, once, and the numbers of the log have no gap.
-fn assert_whole(cluster: &Cluster) {
+pub(crate) fn assert_whole(cluster: &Cluster) {
     let reader = cluster
         .reader(&cluster.trial.data_dir())
         .expect("the store");
@@ -323,7 +338,7 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
     let kills = setting("TAOJIN_CLUSTER_KILLS", KILLS);
     let pages = setting("TAOJIN_CLUSTER_PAGES", PAGES);
     let end = Instant::now() + LONGEST + Duration::from_secs(u64::from(40 * kills));
-    let mut cluster = Cluster::new(&server, pages, 24);
+    let mut cluster = Cluster::new(server.url(), pages, 24);
     let all = i64::try_from(cluster.trial.articles().len()).expect("few");
     let mut lots = Lots(5);
 

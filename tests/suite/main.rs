@@ -42,6 +42,8 @@ mod moving;
 mod outline;
 mod pages;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod patroni;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[path = "../postgres.rs"]
 mod postgres;
 mod power_loss;

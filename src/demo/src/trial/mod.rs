@@ -105,7 +105,7 @@ pub struct TrialHit {
     pub version: u32,
     /// When the request had come.
     pub begun: Instant,
-    /// When the answer was sent, or broken off.
+    /// When its last bytes were about to be sent, or it was about to be broken off.
     pub ended: Instant,
 }
 

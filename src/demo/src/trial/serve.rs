@@ -100,7 +100,12 @@ async fn answer(web: &TrialWeb, host: u32, stream: &mut TcpStream, head: &str) -
     let begun = Instant::now();
     let target = head.split(' ').nth(1).unwrap_or("/").to_owned();
     let reply = reply(web, host, &target, head);
-    let sent = send(web, stream, &target, &reply).await;
+    if reply.fault == Some(TrialFault::Slow) {
+        tokio::time::sleep(Duration::from_millis(web.plan().slow_ms)).await;
+    }
+    // Once it is sent, the client may have it and count its delay before this process goes on.
+    let ended = Instant::now();
+    let sent = send(stream, &target, &reply).await;
     web.record(TrialHit {
         host,
         target,
@@ -108,17 +113,12 @@ async fn answer(web: &TrialWeb, host: u32, stream: &mut TcpStream, head: &str) -
         fault: reply.fault,
         version: reply.version,
         begun,
-        ended: Instant::now(),
+        ended,
     });
     sent
 }
 
-async fn send(
-    web: &TrialWeb,
-    stream: &mut TcpStream,
-    target: &str,
-    reply: &Reply,
-) -> io::Result<()> {
+async fn send(stream: &mut TcpStream, target: &str, reply: &Reply) -> io::Result<()> {
     let length = match target {
         // Says more than comes.
         "/short.html" => reply.body.len() + 1000,
@@ -131,10 +131,6 @@ async fn send(
     .into_bytes();
     bytes.extend_from_slice(&reply.body);
     match reply.fault {
-        Some(TrialFault::Slow) => {
-            tokio::time::sleep(Duration::from_millis(web.plan().slow_ms)).await;
-            stream.write_all(&bytes).await
-        }
         Some(TrialFault::Truncated | TrialFault::Reset) => {
             stream.write_all(&bytes[..bytes.len() / 2]).await?;
             if reply.fault == Some(TrialFault::Reset) {

@@ -139,6 +139,10 @@ fn what_a_lost_node_had_is_gone_on_with_after_a_rest() {
     first.offer(&all.iter().map(String::as_str).collect::<Vec<_>>());
     let lost: Vec<Lease> = (0..3).map(|_| first.lease()).collect();
     let mut second = beside(&first);
+    // A node that has just come takes nobody's place: the database may have been away.
+    expire_leases(first.store.place());
+    assert!(!second.share());
+    std::thread::sleep(std::time::Duration::from_millis(7_500));
     // The first is paused for longer than its lease.
     expire_leases(first.store.place());
     assert!(second.share());

@@ -11,7 +11,7 @@ use tokio_postgres::Client;
 
 use super::node::NOW_MS;
 use super::tls::Way;
-use super::{Error, Result, in_words};
+use super::{Error, Result};
 
 /// A lease lasts so long after its renewal was asked for. Other nodes take over after it.
 pub(super) const TERM: Duration = Duration::from_secs(15);
@@ -19,6 +19,9 @@ pub(super) const TERM: Duration = Duration::from_secs(15);
 const RENEW_EVERY: Duration = Duration::from_secs(3);
 /// Nothing is fetched so long before its end: a fetch that is broken off needs a moment to end.
 const MARGIN: Duration = Duration::from_secs(3);
+/// Who holds its lease for so long without a break has seen that the database is there, and that who did not renew its own
+/// meanwhile is gone.
+const SETTLED: Duration = Duration::from_secs(7);
 /// The end of a lease is looked for so often where one waits for it: a machine that was asleep notices when it wakes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The lease of a node whose place was taken.
@@ -33,6 +36,8 @@ const LEAP_MS: i64 = 1_000;
 pub struct NodeLease {
     /// By [`since_start_ms`]; [`LOST`] once another node has the place.
     ends_ms: Arc<AtomicI64>,
+    /// Since when it is held without a break, by the same clock.
+    since_ms: Arc<AtomicI64>,
     /// What the database's time is ahead of [`since_start_ms`].
     ahead_ms: Arc<AtomicI64>,
 }
@@ -41,6 +46,7 @@ impl NodeLease {
     pub(super) fn until(ends_ms: i64) -> Self {
         NodeLease {
             ends_ms: Arc::new(AtomicI64::new(ends_ms)),
+            since_ms: Arc::new(AtomicI64::new(ends_ms - ms(TERM))),
             ahead_ms: Arc::default(),
         }
     }
@@ -88,7 +94,18 @@ impl NodeLease {
         ends_ms.saturating_sub(now_ms).saturating_sub(ms(MARGIN))
     }
 
+    /// Whether it has been held for a while without a break. After the database was away, the leases of all nodes may have run
+    /// out, and each needs a moment to renew its own.
+    pub(super) fn is_settled(&self) -> bool {
+        let now_ms = since_start_ms();
+        let ends_ms = self.ends_ms.load(Ordering::Relaxed);
+        now_ms < ends_ms && now_ms - self.since_ms.load(Ordering::Relaxed) >= ms(SETTLED)
+    }
+
     fn renew(&self, asked_ms: i64) {
+        if asked_ms >= self.ends_ms.load(Ordering::Relaxed) {
+            self.since_ms.store(asked_ms, Ordering::Relaxed);
+        }
         self.ends_ms.store(asked_ms + ms(TERM), Ordering::Relaxed);
     }
 }
@@ -140,7 +157,7 @@ async fn keep(way: Way, session: i64, lease: NodeLease) {
                 return;
             }
             Ok(Err(error)) => {
-                tracing::warn!(error = in_words(&error), "the lease was not renewed");
+                tracing::warn!(?error, "the lease was not renewed");
                 client = None;
             }
             Err(_) => {
@@ -152,21 +169,17 @@ async fn keep(way: Way, session: i64, lease: NodeLease) {
 }
 
 /// The time of the database; none once another node has the place. A lease that ran out and was not taken is good again.
-async fn renew(
-    way: &Way,
-    session: i64,
-    client: &mut Option<Client>,
-) -> std::result::Result<Option<i64>, tokio_postgres::Error> {
+async fn renew(way: &Way, session: i64, client: &mut Option<Client>) -> Result<Option<i64>> {
     let client = match client {
         Some(client) => client,
-        None => client.insert(way.connect().await?),
+        None => client.insert(way.connect(RENEW_EVERY).await?),
     };
     let term = ms(TERM);
     let sql = format!(
         "UPDATE node SET expires_ms = {NOW_MS} + {term} WHERE session = {session} RETURNING expires_ms - {term}"
     );
     let renewed = client.query_typed(&sql, &[]).await?;
-    renewed.first().map(|row| row.try_get(0)).transpose()
+    Ok(renewed.first().map(|row| row.try_get(0)).transpose()?)
 }
 
 /// Milliseconds since the machine was started, asleep or not.
@@ -194,6 +207,16 @@ mod tests {
         let most_ms = ms(TERM) - ms(MARGIN);
         assert_eq!(lease.left_ms(1_000), most_ms);
         assert_eq!(lease.left_ms(1_000 + most_ms), 0);
+        // Held from this moment on, it is settled after a while, and not again before that after it ran out.
+        let lease = NodeLease::until(since_start_ms() + ms(TERM));
+        assert!(!lease.is_settled());
+        lease.since_ms.fetch_sub(ms(SETTLED), Ordering::Relaxed);
+        lease.renew(since_start_ms());
+        assert!(lease.is_settled());
+        lease.ends_ms.store(since_start_ms() - 1, Ordering::Relaxed);
+        assert!(!lease.is_settled());
+        lease.renew(since_start_ms());
+        assert!(lease.is_held() && !lease.is_settled());
         lease.ends_ms.store(LOST, Ordering::Relaxed);
         // Late answers hardly move the clock, a wrong one is set right.
         let far = since_start_ms() + 1_000_000_000_000;

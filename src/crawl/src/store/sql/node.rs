@@ -101,7 +101,7 @@ impl Postgres {
     fn take_place(&self, id: &str, crawls: bool) -> Result<(i64, i64)> {
         self.run_script(JOIN_TIMEOUT)?;
         self.query(ONE_BY_ONE, Vec::new()).map_err(held_up)?;
-        self.remove_lost("id = ?1", bound(params![id])?)?;
+        self.remove("id = ?1", bound(params![id])?)?;
         let sql = format!(
             "INSERT INTO node (id, host, version, crawls, started_ms, expires_ms) \
              VALUES (?1, ?2, ?3, ?4, {NOW_MS}, {NOW_MS} + {}) RETURNING session, started_ms",
@@ -116,13 +116,21 @@ impl Postgres {
         Ok((row.try_get(0)?, row.try_get(1)?))
     }
 
-    /// Takes nodes out whose lease has run out, and those that `also` names. Their partitions are free; their hosts rest first.
-    fn remove_lost(&self, also: &str, values: Vec<Bound>) -> Result<()> {
-        // This node's own lease may have run out as well: it is good again with the next renewal.
-        let own = self.writer.get().map_or(0, |writer| writer.session);
-        let sql = format!(
-            "DELETE FROM node WHERE {also} OR (expires_ms <= {NOW_MS} AND session <> {own}) RETURNING host"
-        );
+    /// Takes nodes out whose lease has run out. While the database was away, nobody could renew one: then the others have a moment
+    /// to do so first, as this node has done.
+    fn remove_lost(&self, own: i64) -> Result<()> {
+        match self.lease().is_some_and(|lease| lease.is_settled()) {
+            true => self.remove(
+                &format!("expires_ms <= {NOW_MS} AND session <> ?1"),
+                bound(params![own])?,
+            ),
+            false => Ok(()),
+        }
+    }
+
+    /// Takes nodes out. Their partitions are free; their hosts rest first.
+    fn remove(&self, which: &str, values: Vec<Bound>) -> Result<()> {
+        let sql = format!("DELETE FROM node WHERE {which} RETURNING host");
         for row in self.query(&sql, values)? {
             let host: String = row.try_get(0)?;
             tracing::warn!(host, "a node is gone, its partitions are free");
@@ -154,7 +162,7 @@ impl Postgres {
 
     fn try_take_share(&self, session: i64, own: usize) -> Result<Share> {
         self.query(ONE_BY_ONE, Vec::new())?;
-        self.remove_lost("FALSE", Vec::new())?;
+        self.remove_lost(session)?;
         let sql = "SELECT count(*) FILTER (WHERE draining = 0 AND crawls = 1), \
                    count(*) FILTER (WHERE (draining = 1 OR crawls = 0) AND session = ?1) FROM node";
         let rows = self.query(sql, bound(params![session])?)?;

@@ -28,8 +28,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// Longest pause between two tries.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-/// A server that does not answer for so long is not there.
+/// Servers that do not answer for so long are not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// A machine that takes in nothing for so long is gone; the system itself would wait for a quarter of an hour.
+const SILENCE: Duration = Duration::from_secs(20);
 /// Statements kept compiled on a connection.
 const STATEMENTS: usize = 256;
 /// Statements that wait to be sent together: about a page's worth of memory each.
@@ -96,8 +98,8 @@ impl Postgres {
         let mut way = way.clone();
         let config = &mut way.config;
         config.application_name("taojin");
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT_TIMEOUT);
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(SILENCE);
         }
         config.keepalives_idle(Duration::from_secs(10));
         let runtime = Builder::new_current_thread()
@@ -285,7 +287,7 @@ impl Postgres {
     }
 
     fn new_session(&self) -> Result<Session> {
-        let client = self.wait(self.way.connect())?;
+        let client = self.wait(self.way.connect(CONNECT_TIMEOUT))?;
         self.wait(client.batch_execute(SESSION))?;
         Ok(Session {
             client,

@@ -105,10 +105,11 @@ fn the_partitions_of_a_lost_node_are_free_when_its_lease_ends_and_their_hosts_re
         if !gained.is_empty() {
             break gained;
         }
-        assert!(begun.elapsed() < Duration::from_secs(5));
+        assert!(begun.elapsed() < Duration::from_secs(12));
         thread::sleep(Duration::from_millis(100));
     };
-    assert!(begun.elapsed() > Duration::from_secs(1));
+    // The database may have been away until now: the node that came gives the others a moment to renew their leases.
+    assert!(begun.elapsed() > Duration::from_secs(6));
     assert!(gained.len() == 256 && gained.iter().all(|gained| gained.rests));
     let nodes = store.nodes().unwrap();
     assert_eq!(nodes.len(), 1);
