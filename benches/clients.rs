@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use taojin::serve::{self, Config, ServeState, Status};
 use taojin_extract::Document;
 use taojin_search::analyze::{Analyzer, Lexicon};
-use taojin_search::index::{self, DocumentSource, Entry, MemoryDocuments, Reader, Writer};
+use taojin_search::index::{
+    self, DocumentSource, Entry, IndexWriter as _, MemoryDocuments, Reader, Writer,
+};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 

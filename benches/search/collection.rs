@@ -1,23 +1,47 @@
-//! Texts as a data folder has them: documents in a store, and an index beside it.
+//! Texts as a data folder has them: documents in a store, and an index beside it, or in the engine that `ENGINE` names.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use taojin::documents::{StoreDocuments, encode, open_folder};
+use taojin::documents::{StoreDocuments, encode, engine_index, open_folder};
 use taojin_crawl::store::{Batch, DocOp, Store};
 use taojin_extract::Document;
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{Config, Entry, Reader, Writer};
+use taojin_search::index::remote::{RemoteIndex, RemoteWriter};
+use taojin_search::index::{Config, Entry, IndexWriter, Reader, Writer};
 
 use crate::corpus::{self, Text};
 
 /// Documents written in one transaction of the store.
 const AT_ONCE: usize = 1_000;
 
+/// Who writes the index.
+enum Kept {
+    Embedded(Writer),
+    Engine(RemoteWriter),
+}
+
+impl Kept {
+    fn writer(&mut self) -> &mut dyn IndexWriter {
+        match self {
+            Kept::Embedded(writer) => writer,
+            Kept::Engine(writer) => writer,
+        }
+    }
+}
+
+/// The index of a folder in the engine at the address `ENGINE`; none where that is not set.
+fn in_engine(dir: &Path) -> Option<RemoteIndex> {
+    let address = std::env::var("ENGINE").ok()?;
+    let name = dir.to_string_lossy().to_lowercase();
+    let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    Some(engine_index(&address, &name))
+}
+
 /// A data folder that is being filled.
 pub(crate) struct Collection {
     store: Store,
-    writer: Writer,
+    index: Kept,
     waiting: Vec<(u64, DocOp)>,
     seq: u64,
 }
@@ -27,11 +51,21 @@ impl Collection {
         let store = Store::open(dir).expect("a store");
         let id = store.store_id().expect("its identity");
         let documents = Arc::new(StoreDocuments::of(dir));
-        let writer = Writer::open(&dir.join("index"), &Config::default(), documents, id);
+        let config = Config::default();
+        let index = match in_engine(dir) {
+            None => {
+                let writer = Writer::open(&dir.join("index"), &config, documents, id);
+                Kept::Embedded(writer.expect("an index"))
+            }
+            Some(index) => {
+                let writer = RemoteWriter::open(index, &config, (1, 0), documents, id, "bench");
+                Kept::Engine(writer.expect("an index"))
+            }
+        };
         Self {
             seq: u64::try_from(store.last_document_seq().expect("a number")).unwrap_or(0),
             store,
-            writer: writer.expect("an index"),
+            index,
             waiting: Vec::new(),
         }
     }
@@ -54,7 +88,8 @@ impl Collection {
             changed_ms: 0,
             document,
         };
-        self.writer.upsert(&entry).expect("room on the disk");
+        let added = self.index.writer().upsert(&entry);
+        added.expect("room on the disk");
     }
 
     fn store(&mut self) {
@@ -67,16 +102,22 @@ impl Collection {
 
     pub(crate) fn commit(&mut self) {
         self.store();
-        self.writer.commit(self.seq).expect("a commit");
+        let committed = self.index.writer().commit(self.seq);
+        committed.expect("a commit");
     }
 
     /// Commits and closes; `tidy` merges the index first.
     pub(crate) fn close(mut self, tidy: bool) {
         self.commit();
-        if tidy {
-            self.writer.tidy().expect("a merge");
+        match self.index {
+            Kept::Embedded(mut writer) => {
+                if tidy {
+                    writer.tidy().expect("a merge");
+                }
+                writer.close().expect("an end");
+            }
+            Kept::Engine(writer) => writer.release().expect("an end"),
         }
-        self.writer.close().expect("an end");
     }
 }
 
@@ -89,5 +130,12 @@ pub(crate) fn write<'t>(dir: &Path, texts: impl Iterator<Item = &'t Text>) {
 
 /// The index of the folder, for searching.
 pub(crate) fn open(dir: &Path, analyzer: &Analyzer) -> Reader {
-    open_folder(dir, analyzer, &Config::default()).expect("an index")
+    let config = Config::default();
+    match in_engine(dir) {
+        None => open_folder(dir, analyzer, &config).expect("an index"),
+        Some(index) => {
+            let documents = Arc::new(StoreDocuments::of(dir));
+            Reader::remote(index, analyzer, &config, documents)
+        }
+    }
 }

@@ -73,7 +73,7 @@ pub struct TitleTrace {
     pub text: String,
     /// Where it comes from.
     pub origin: String,
-    /// Likeness to a part of `<title>`, 0 to 1; from 0.6 it is believed.
+    /// Similarity to a part of `<title>`, 0 to 1; accepted from 0.6.
     pub score: f64,
 }
 

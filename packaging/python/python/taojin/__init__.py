@@ -18,9 +18,9 @@ def extract(html, url=None, *, charset=None, fetched=None):
     """The document of a page.
 
     html: the bytes as fetched (the charset is found out), or a text that was decoded before.
-    url: where it was fetched; makes links absolute and tells more about the page.
-    charset: what the Content-Type header names, if it does; bytes that prove another are believed before it.
-    fetched: when, as an aware datetime; times such as "3 hours ago" are told from it, and without it they are not told.
+    url: where it was fetched; makes links absolute and helps to judge the page.
+    charset: what the Content-Type header names, if it does; bytes that prove another go before it.
+    fetched: when, as an aware datetime; times such as "3 hours ago" are counted back from it; without it they are left out.
 
     Raises ValueError for a url that is none. Nothing that a page holds raises.
     """

@@ -53,7 +53,7 @@ class Document:
     def charset(self) -> str: ...
     @property
     def kind(self) -> str:
-        """article, hub, thread, error or other."""
+        """article, hub, error or other."""
     @property
     def confidence(self) -> float:
         """How sure the main text is, 0 to 1."""

@@ -117,7 +117,7 @@ impl Config {
         let sendable = |text: &str| text.bytes().all(|b| matches!(b, b' '..=b'~'));
         if agent.trim().is_empty() {
             found.push(format!(
-                "user_agent = {agent:?}: sites must be told who asks; write for example \"{USER_AGENT} (+https://news.example/crawler)\""
+                "user_agent = {agent:?}: sites must see who crawls them; write for example \"{USER_AGENT} (+https://news.example/crawler)\""
             ));
         } else if !sendable(agent) {
             found.push(format!(

@@ -106,8 +106,8 @@ impl Seen {
                 seen.filter = filter;
                 (seen.upto, seen.saved) = (upto, upto);
             }
-            Ok(_) => tracing::info!("filter of seen URLs is of another store, built anew"),
-            Err(reason) => tracing::debug!(%reason, "filter of seen URLs is built anew"),
+            Ok(_) => tracing::info!("filter of seen URLs is of another store and is rebuilt"),
+            Err(reason) => tracing::debug!(%reason, "filter of seen URLs is rebuilt"),
         }
         if seen.upto == 0 {
             // One stage with room for all and a quarter more is filled in half the time of many small ones.

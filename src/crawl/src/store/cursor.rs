@@ -28,11 +28,11 @@ pub struct Cursor {
     pub began: i64,
 }
 
-/// Why no list of changes can bring a copy up to date: it must be made anew, from the beginning.
+/// Why no list of changes can bring a copy up to date: it must be rebuilt, from the beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CursorLost {
     /// Of another store, or of this one before it was set back to a backup.
-    #[error("it belongs to another history: the store was made anew or restored from a backup")]
+    #[error("it belongs to another history: the store was replaced or restored from a backup")]
     OtherHistory,
     /// Documents have gone since, and which ones is not remembered any more.
     #[error(

@@ -43,7 +43,7 @@ pub enum StoreError {
     /// The database holds nothing, and the index beside it was made from one that did.
     #[error(
         "{path} is new and empty, but the index in {index} was made from a store with {changes} changes: if the store was lost, \
-         put a copy in its place with `taojin restore --replace FILE`; to begin anew without it, remove {index}"
+         put a copy in its place with `taojin restore --replace FILE`; to start over without it, remove {index}"
     )]
     Lost {
         /// The database file.

@@ -247,7 +247,7 @@ impl Store {
         if let Err(error) = emptied {
             tracing::warn!(
                 %error,
-                "what was taken out is gone, but its bytes stay in the log beside the database until that is written again"
+                "the texts are deleted, but their bytes stay in crawl.sqlite-wal until it is overwritten"
             );
         }
     }

@@ -1,29 +1,15 @@
-//! From a [`Query`] to what tantivy runs: groups, fields, phrases and filters. Quoted text is a phrase of grams.
+//! From a [`Query`] to a [`Plan`]: groups, fields, phrases and filters. Quoted text is a phrase of grams.
 //! Never fails: text without a searchable character matches nothing.
 
 use std::sync::Arc;
 
-use tantivy::query::{
-    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur as Must,
-    PhrasePrefixQuery, PhraseQuery, Query as TantivyQuery, RangeQuery, RegexQuery, TermQuery,
-};
-use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{Searcher, Term};
-
 use super::Config;
 use super::entry::host_of;
-use super::floor::AtLeast;
 use super::labels;
-use super::near::Near;
+use super::plan::{BODY, COMMENTS, Place, Plan, TITLE, TextPlaces, Time};
 use super::query::{Clause, Filter, Form, Group, Match, Occur, Query, Target};
-use super::schema::{Fields, TextPair};
-use super::stop::{Dear, Stop};
-use crate::analyze::{Dictionary, GramPhrase, ending_pattern, gram_phrase, gram_term, normalize};
-
-pub(super) type Boxed = Box<dyn TantivyQuery>;
-
-/// Most grams of one text: what follows says little and costs time.
-pub(super) const MAX_TERMS: usize = 256;
+use super::view::Statistics;
+use crate::analyze::{Dictionary, GramPhrase, gram_phrase, normalize};
 
 /// How much of the plain words a document must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,84 +22,69 @@ pub(super) enum Demand {
 
 /// What the builder needs to know.
 pub(super) struct Builder<'a> {
-    pub(super) fields: &'a Fields,
     /// Knows how rare a word is.
-    pub(super) searcher: &'a Searcher,
+    pub(super) statistics: &'a dyn Statistics,
     pub(super) dictionary: Arc<Dictionary>,
     pub(super) config: &'a Config,
     pub(super) demand: Demand,
     /// Without synonyms.
     pub(super) as_typed: bool,
-    pub(super) stop: &'a Stop,
 }
 
 impl Builder<'_> {
     /// The documents of a question without those of another.
-    pub(super) fn but_not(&self, query: &Query, other: Boxed) -> Boxed {
-        let parts = vec![
-            (Must::Must, self.build(query)),
-            (Must::MustNot, guarded(other)),
-        ];
-        Box::new(BooleanQuery::new(parts))
+    pub(super) fn but_not(&self, query: &Query, other: Plan) -> Plan {
+        Plan::Each {
+            must: vec![self.build(query)],
+            without: vec![other],
+        }
     }
 
     /// The whole question.
-    pub(super) fn build(&self, query: &Query) -> Boxed {
-        let mut parts: Vec<(Must, Boxed)> = Vec::new();
-        let mut asked = false;
+    pub(super) fn build(&self, query: &Query) -> Plan {
+        let (mut must, without) = self.groups(&query.groups);
+        let mut asked = !must.is_empty();
         if !query.words.trim().is_empty() {
             asked = true;
-            if let Some(words) = self.plain(&query.words, Target::Anywhere, self.demand, true) {
-                parts.push((Must::Must, words));
+            let words = self.plain(&query.words, Target::Anywhere, self.demand, true);
+            must.splice(0..0, words);
+        }
+        if must.is_empty() {
+            if asked {
+                return Plan::Nothing;
             }
+            must.push(Plan::All);
         }
-        asked |= query.groups.iter().any(|g| g.occur == Occur::Must);
-        parts.extend(self.groups(&query.groups));
-        let positive = parts.iter().any(|(occur, _)| *occur == Must::Must);
-        if asked && !positive {
-            return Box::new(EmptyQuery);
-        }
-        if !positive {
-            parts.push((Must::Must, Box::new(AllQuery)));
-        }
-        parts.extend(
-            self.filters(&query.filter)
-                .into_iter()
-                .map(|filter| (Must::Must, filter)),
-        );
-        match parts.len() {
-            1 => parts.remove(0).1,
-            _ => Box::new(BooleanQuery::new(parts)),
+        must.extend(filters(&query.filter));
+        match (must.len(), without.is_empty()) {
+            (1, true) => must.remove(0),
+            _ => Plan::Each { must, without },
         }
     }
 
-    fn groups(&self, groups: &[Group]) -> Vec<(Must, Boxed)> {
-        let part = |group: &Group| {
+    /// What the groups demand, and what they refuse.
+    fn groups(&self, groups: &[Group]) -> (Vec<Plan>, Vec<Plan>) {
+        let (mut must, mut without) = (Vec::new(), Vec::new());
+        for group in groups {
             let any = group.any.iter();
             let any = any.filter_map(|clause| self.clause(clause, group.occur));
-            let any = one_of(any.collect());
+            let any = Plan::one_of(any.collect());
             match group.occur {
                 // What finds nothing is nothing that could be refused.
-                Occur::Without => any.map(|any| (Must::MustNot, guarded(any))),
-                Occur::Must => Some((Must::Must, any.unwrap_or_else(|| Box::new(EmptyQuery)))),
+                Occur::Without => without.extend(any),
+                Occur::Must => must.push(any.unwrap_or(Plan::Nothing)),
             }
-        };
-        groups.iter().filter_map(part).collect()
+        }
+        (must, without)
     }
 
-    fn clause(&self, clause: &Clause, occur: Occur) -> Option<Boxed> {
+    fn clause(&self, clause: &Clause, occur: Occur) -> Option<Plan> {
         let (target, text) = (clause.target, clause.text.as_str());
         let words = clause.form == Form::Words && occur == Occur::Must;
         match (&clause.form, target) {
             (Form::All(groups), _) => return Some(self.all(groups)),
-            (_, Target::Site) => return self.site(text),
-            (_, Target::Meta) => {
-                return match self.fields.meta {
-                    Some(field) => labels::asked(field, text),
-                    // An index of an older format does not know; the new one is being made.
-                    None => Some(Box::new(EmptyQuery)),
-                };
-            }
+            (_, Target::Site) => return site(text),
+            (_, Target::Meta) => return labels::asked(text),
             (_, Target::Anywhere | Target::Title | Target::Comments) if words => {
                 let demand = Demand::Asked(Match::Auto);
                 return self.plain(text, target, demand, false);
@@ -123,59 +94,45 @@ impl Builder<'_> {
         let any = self
             .places(target)
             .into_iter()
-            .filter_map(|(field, boost)| {
+            .filter_map(|(place, boost)| {
                 let found = match &clause.form {
-                    Form::Prefix => self.prefix(text, field),
-                    Form::Near { other, within } => {
-                        let texts = [&*normalize(text), &*normalize(other)];
-                        Near::new(field, texts, *within).map(|near| Box::new(near) as Boxed)
-                    }
-                    _ => self.literal(text, field),
+                    Form::Prefix => prefix(text, place),
+                    Form::Near { other, within } => near([text, other], place, *within),
+                    _ => Plan::literal(place, text),
                 };
-                found.map(|found| boosted(found, boost))
+                found.map(|found| found.boosted(boost))
             });
-        one_of(any.collect())
+        Plan::one_of(any.collect())
     }
 
     /// All of these groups.
-    fn all(&self, groups: &[Group]) -> Boxed {
-        let mut parts = self.groups(groups);
-        if parts.iter().all(|(occur, _)| *occur == Must::MustNot) {
-            parts.push((Must::Must, unscored(Box::new(AllQuery))));
+    fn all(&self, groups: &[Group]) -> Plan {
+        let (mut must, without) = self.groups(groups);
+        if must.is_empty() {
+            must.push(Plan::All.unscored());
         }
-        Box::new(BooleanQuery::new(parts))
+        Plan::Each { must, without }
     }
 
     /// The fields of grams that a target covers, with their weights.
-    fn places(&self, target: Target) -> Vec<(Field, f32)> {
+    fn places(&self, target: Target) -> Vec<(Place, f32)> {
         match target {
-            Target::Author => vec![(self.fields.author, 1.0)],
-            Target::Source => vec![(self.fields.source, 1.0)],
-            Target::Url => vec![(self.fields.url, 1.0)],
+            Target::Author => vec![(Place::Author, 1.0)],
+            Target::Source => vec![(Place::Source, 1.0)],
+            Target::Url => vec![(Place::Url, 1.0)],
             _ => self
                 .texts(target)
-                .map(|(pair, boost)| (pair.grams, boost))
+                .map(|(text, boost)| (text.grams, boost))
                 .collect(),
         }
     }
 
-    /// Runs of letters and digits that begin so.
-    fn prefix(&self, text: &str, field: Field) -> Option<Boxed> {
-        let normal = normalize(text);
-        let term = Term::from_field_text(field, normal.trim());
-        let mut begins = PhrasePrefixQuery::new_with_offset(vec![(0, term)]);
-        begins.set_max_expansions(u32::MAX);
-        let stop = self.stop.clone();
-        let inner = Box::new(begins);
-        (!normal.trim().is_empty()).then(|| Box::new(Dear { inner, stop }) as Boxed)
-    }
-
     /// The texts a target covers, with their weights.
-    pub(super) fn texts(&self, target: Target) -> impl Iterator<Item = (TextPair, f32)> {
+    pub(super) fn texts(&self, target: Target) -> impl Iterator<Item = (TextPlaces, f32)> {
         let all = [
-            (self.fields.title, self.config.title_boost),
-            (self.fields.body, 1.0),
-            (self.fields.comments, 1.0),
+            (TITLE, self.config.title_boost),
+            (BODY, 1.0),
+            (COMMENTS, 1.0),
         ];
         let covered = match target {
             Target::Comments => 2..3,
@@ -184,70 +141,46 @@ impl Builder<'_> {
         };
         covered.map(move |at| all[at])
     }
+}
 
-    /// The very characters of a text in one field.
-    pub(super) fn literal(&self, text: &str, field: Field) -> Option<Boxed> {
-        let normal = normalize(text);
-        let chain = match gram_phrase(&normal) {
-            GramPhrase::Nothing => return None,
-            GramPhrase::Single(single) => return Some(self.one_character(field, single)),
-            GramPhrase::Chain(chain) => chain,
-        };
-        if let [(_, gram)] = chain.as_slice() {
-            return Some(term_query(field, gram));
+/// Runs of letters and digits that begin so.
+fn prefix(text: &str, place: Place) -> Option<Plan> {
+    let normal = normalize(text);
+    let text = normal.trim();
+    (!text.is_empty()).then(|| Plan::Begins(place, text.to_owned()))
+}
+
+/// Two texts near each other; none where one of them is no chain of grams.
+fn near(texts: [&str; 2], place: Place, within: u32) -> Option<Plan> {
+    let texts = texts.map(|text| normalize(text).trim().to_owned());
+    let is_chain = |text: &String| matches!(gram_phrase(text), GramPhrase::Chain(_));
+    let chains = texts.iter().all(is_chain);
+    chains.then_some(Plan::Near(place, texts, within))
+}
+
+fn site(site: &str) -> Option<Plan> {
+    let place = place_of(site)?;
+    Some(Plan::Term(Place::Places, place).unscored())
+}
+
+fn filters(filter: &Filter) -> Vec<Plan> {
+    let mut all = Vec::new();
+    let sites = filter.sites.iter().filter_map(|s| site(s));
+    all.extend(Plan::one_of(sites.collect()));
+    all.extend(filter.group.map(|group| Plan::Group(group).unscored()));
+    for (time, since_ms, until_ms) in [
+        (Time::Published, filter.since_ms, filter.until_ms),
+        (
+            Time::Changed,
+            filter.changed_since_ms,
+            filter.changed_until_ms,
+        ),
+    ] {
+        if since_ms.is_some() || until_ms.is_some() {
+            all.push(Plan::Within(time, since_ms, until_ms).unscored());
         }
-        let terms = chain
-            .iter()
-            .take(MAX_TERMS)
-            .map(|(place, gram)| (*place, Term::from_field_text(field, &gram_term(gram))))
-            .collect();
-        Some(Box::new(PhraseQuery::new_with_offset(terms)))
     }
-
-    /// Every gram that begins or ends with a character.
-    pub(super) fn one_character(&self, field: Field, text: &str) -> Boxed {
-        let dear = |inner: Boxed| -> Boxed {
-            let stop = self.stop.clone();
-            Box::new(Dear { inner, stop })
-        };
-        let term = Term::from_field_text(field, text);
-        let mut begins = PhrasePrefixQuery::new_with_offset(vec![(0, term)]);
-        begins.set_max_expansions(u32::MAX);
-        let begins = dear(Box::new(begins));
-        match RegexQuery::from_pattern(&ending_pattern(text), field) {
-            Ok(ends) => Box::new(BooleanQuery::union(vec![begins, dear(Box::new(ends))])),
-            Err(_) => begins,
-        }
-    }
-
-    fn site(&self, site: &str) -> Option<Boxed> {
-        let term = Term::from_field_text(self.fields.places, &place_of(site)?);
-        let found = TermQuery::new(term, IndexRecordOption::Basic);
-        Some(unscored(Box::new(found)))
-    }
-
-    fn filters(&self, filter: &Filter) -> Vec<Boxed> {
-        let mut all = Vec::new();
-        let sites: Vec<Boxed> = filter.sites.iter().filter_map(|s| self.site(s)).collect();
-        all.extend(one_of(sites));
-        all.extend(
-            filter
-                .group
-                .map(|group| unscored(group_query(self.fields, group))),
-        );
-        all.extend(within(
-            self.fields.published,
-            (filter.since_ms, filter.until_ms),
-        ));
-        let changed = (filter.changed_since_ms, filter.changed_until_ms);
-        match self.fields.kept {
-            None => all.extend(within(self.fields.changed, changed)),
-            // An index of an older format does not know; the new one is being made.
-            Some(_) if changed != (None, None) => all.push(Box::new(EmptyQuery)),
-            Some(_) => {}
-        }
-        all
-    }
+    all
 }
 
 /// A site as the index writes it: its name in normal form, or the host of an address.
@@ -258,53 +191,4 @@ pub(super) fn place_of(site: &str) -> Option<String> {
         false => normalize(site).into_owned(),
     };
     (!place.is_empty()).then_some(place)
-}
-
-/// The documents whose time in a fast field lies from the first moment on and before the second; none: no limit.
-fn within(field: Field, (since_ms, until_ms): (Option<i64>, Option<i64>)) -> Option<Boxed> {
-    use std::ops::Bound::{Excluded, Included, Unbounded};
-    if since_ms.is_none() && until_ms.is_none() {
-        return None;
-    }
-    let term = |ms| Term::from_field_i64(field, ms);
-    let from = since_ms.map_or(Unbounded, |ms| Included(term(ms)));
-    let until = until_ms.map_or(Unbounded, |ms| Excluded(term(ms)));
-    Some(unscored(Box::new(RangeQuery::new(from, until))))
-}
-
-/// The documents of one group of reprints.
-pub(super) fn group_query(fields: &Fields, group: u64) -> Boxed {
-    let term = Term::from_field_u64(fields.group, group);
-    Box::new(TermQuery::new(term, IndexRecordOption::Basic))
-}
-
-/// A gram, or a single character of the field of these.
-pub(super) fn term_query(field: Field, text: &str) -> Boxed {
-    let term = Term::from_field_text(field, &gram_term(text));
-    Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
-}
-
-pub(super) fn boosted(query: Boxed, boost: f32) -> Boxed {
-    if (boost - 1.0).abs() < f32::EPSILON {
-        return query;
-    }
-    Box::new(BoostQuery::new(query, boost))
-}
-
-pub(super) fn unscored(query: Boxed) -> Boxed {
-    Box::new(ConstScoreQuery::new(query, 0.0))
-}
-
-/// A query that a document is refused for. It is left alone where nothing is left: the phrases of tantivy 0.27 panic then in
-/// a debug build.
-fn guarded(query: Boxed) -> Boxed {
-    Box::new(AtLeast::new(vec![(query, 1.0)], 1.0))
-}
-
-pub(super) fn one_of(mut any: Vec<Boxed>) -> Option<Boxed> {
-    match any.len() {
-        0 => None,
-        1 => any.pop(),
-        _ => Some(Box::new(BooleanQuery::union(any))),
-    }
 }

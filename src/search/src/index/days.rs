@@ -11,7 +11,7 @@ use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 
 use super::schema::PUBLISHED_FIELD;
 
-const DAY_MS: i64 = 86_400_000;
+pub(super) const DAY_MS: i64 = 86_400_000;
 const MINUTE_MS: i64 = 60_000;
 /// Days from 0001-01-01 to 1970-01-01.
 const EPOCH_DAYS: i32 = 719_163;
@@ -131,7 +131,19 @@ impl DateUnit {
     }
 }
 
+/// Number of the day of the common era in which a moment lies, in the time zone that it is given in.
+fn number_of(ms: i64) -> Option<i32> {
+    let day = ms.div_euclid(DAY_MS).saturating_add(i64::from(EPOCH_DAYS));
+    i32::try_from(day).ok()
+}
+
+/// The day in which a moment lies, in the time zone that it is given in.
+pub(super) fn day_of(ms: i64) -> Option<NaiveDate> {
+    NaiveDate::from_num_days_from_ce_opt(number_of(ms)?)
+}
+
 /// Counts matching documents by day.
+#[derive(Clone, Copy)]
 pub(super) struct DayCounts {
     /// Where a day begins.
     pub(super) utc_offset_minutes: i32,
@@ -179,11 +191,8 @@ impl SegmentCollector for SegmentDays {
 
     fn collect(&mut self, doc: DocId, _: Score) {
         let published = self.column.as_ref().and_then(|column| column.first(doc));
-        if let Some(ms) = published {
-            let day = ms.saturating_add(self.shift_ms).div_euclid(DAY_MS);
-            if let Ok(day) = i32::try_from(day.saturating_add(i64::from(EPOCH_DAYS))) {
-                *self.days.entry(day).or_insert(0) += 1;
-            }
+        if let Some(day) = published.and_then(|ms| number_of(ms.saturating_add(self.shift_ms))) {
+            *self.days.entry(day).or_insert(0) += 1;
         }
     }
 

@@ -7,7 +7,7 @@ use super::date::parse_published;
 use super::labels;
 use super::schema::Fields;
 use crate::analyze::{Singles, normalize};
-use taojin_extract::Document;
+use taojin_extract::{Document, Kind};
 
 /// Longest text that is indexed, in bytes; what follows is kept but not found.
 const MAX_INDEXED_BYTES: usize = 2 << 20;
@@ -28,6 +28,11 @@ pub struct Entry<'a> {
 }
 
 impl Entry<'_> {
+    /// Whether it may be a reprint: a list of headlines is nobody's.
+    pub(super) fn may_be_reprint(&self) -> bool {
+        self.document.kind != Kind::Hub
+    }
+
     /// The text that is indexed, in normal form.
     pub(super) fn body(&self) -> std::borrow::Cow<'_, str> {
         normalize(head(&self.document.text, MAX_INDEXED_BYTES))

@@ -6,10 +6,10 @@ use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Wei
 use tantivy::schema::Term;
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
-use super::clauses::Boxed;
+use super::compile::Boxed;
 
 /// What a sum of weights may lack for being rounded.
-const ROUNDING: f32 = 1e-4;
+pub(super) const ROUNDING: f32 = 1e-4;
 
 /// Documents in which the weights of the queries that fit add up to `least`. Scores nothing.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, Term};
 
 use super::alike::Text;
+use super::embedded::identity;
 use super::entry::Entry;
-use super::reader::identity;
 use super::reprints::{Placed, REMEMBERED, Reprints};
 use super::schema::{FINGERPRINT_FIELD, Fields, GROUP_FIELD, SEQ_FIELD, SKETCH_FIELD};
 use super::sketch::Sketch;

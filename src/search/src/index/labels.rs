@@ -1,12 +1,9 @@
 //! Labelled fields in the index: 字号:国发〔2026〕12号. In: labels and values. Out: what stands in the index, and what asks for
 //! it. A gram of a value stands there with its label before it, so that a value is found under its own label only.
 
-use tantivy::Term;
-use tantivy::query::{PhrasePrefixQuery, PhraseQuery, TermQuery};
-use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::tokenizer::{PreTokenizedString, Token, TokenStream};
 
-use super::clauses::{Boxed, MAX_TERMS};
+use super::plan::{MAX_TERMS, Place, Plan};
 use crate::analyze::{GRAMS, GramPhrase, gram_phrase, gram_term, normalize, tokenizers};
 
 /// What stands between label and gram.
@@ -113,28 +110,23 @@ pub(super) fn tokens(label: &str, value: &str) -> PreTokenizedString {
 }
 
 /// What asks for `label:value`; none if there is nothing to look for.
-pub(super) fn asked(field: Field, text: &str) -> Option<Boxed> {
+pub(super) fn asked(text: &str) -> Option<Plan> {
     let (label, value) = text.split_once([':', '：'])?;
     let name = name_of(label);
     let value = value_of(value);
-    let term = |gram: &str| Term::from_field_text(field, &format!("{name}{BETWEEN}{gram}"));
+    let term = |gram: &str| format!("{name}{BETWEEN}{gram}");
     let chain = match gram_phrase(&value) {
         GramPhrase::Nothing => return None,
-        GramPhrase::Single(single) => {
-            return Some(Box::new(PhrasePrefixQuery::new(vec![term(single)])));
-        }
+        GramPhrase::Single(single) => return Some(Plan::Begins(Place::Meta, term(single))),
         GramPhrase::Chain(chain) => chain,
     };
-    let terms: Vec<(usize, Term)> = chain
+    let terms = chain
         .iter()
         .take(MAX_TERMS)
-        .map(|(place, gram)| (*place, term(&gram_term(gram))))
-        .collect();
-    match terms.as_slice() {
-        [(_, only)] => Some(Box::new(TermQuery::new(
-            only.clone(),
-            IndexRecordOption::Basic,
-        ))),
-        _ => Some(Box::new(PhraseQuery::new_with_offset(terms))),
+        .map(|(place, gram)| (*place, term(&gram_term(gram))));
+    let mut terms: Vec<(usize, String)> = terms.collect();
+    match terms.len() {
+        1 => terms.pop().map(|(_, only)| Plan::Term(Place::Meta, only)),
+        _ => Some(Plan::Phrase(Place::Meta, terms)),
     }
 }

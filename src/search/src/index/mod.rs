@@ -4,26 +4,32 @@
 
 mod alike;
 mod clauses;
+mod compile;
 mod correction;
 mod date;
 mod days;
+mod embedded;
 mod entry;
 mod floor;
 mod folder;
 mod grouping;
 mod groups;
+mod index_writer;
 mod integrity;
 mod labels;
 mod left_out;
 mod leftovers;
 mod near;
+mod opened;
 mod pinyin;
 mod plain;
+mod plan;
 mod query;
 mod reader;
 mod reasons;
 mod rebuild;
 mod related;
+pub mod remote;
 mod reprints;
 mod scan;
 mod schema;
@@ -43,6 +49,7 @@ mod terms;
 mod tests;
 mod titles;
 mod trends;
+mod view;
 mod writer;
 
 use std::path::PathBuf;
@@ -52,6 +59,7 @@ use serde::{Deserialize, Serialize};
 pub use date::parse_published;
 pub use days::{DateCount, DateUnit, Dates};
 pub use entry::Entry;
+pub use index_writer::IndexWriter;
 pub use integrity::check_files;
 pub use labels::is_notice_label;
 pub use left_out::{AllLeftOut, LeftOut, caught};
@@ -123,6 +131,22 @@ pub enum IndexError {
     /// The search was ended by its [`Stop`]: there is no answer, not even a part of one.
     #[error("the search was stopped before it was done")]
     Stopped,
+    /// The engine that keeps the index does not do what it was asked for.
+    #[error("the search index at {place}: {cause}")]
+    Remote {
+        /// Address of the engine and name of the index.
+        place: String,
+        /// What stood in the way.
+        cause: String,
+    },
+    /// The engine has no such index.
+    #[error(
+        "there is no search index at {0} yet: `taojin run`, `crawl` or `import` with these settings makes it"
+    )]
+    RemoteMissing(String),
+    /// The documents of another store are in it.
+    #[error("the search index at {0} was not made from this store: give search.index another name")]
+    RemoteOtherStore(String),
     /// There is no room on the disk to write.
     #[error("the search index in {} cannot be written, the disk or a quota is full ({cause}): make room", dir.display())]
     Full {
@@ -145,7 +169,7 @@ impl IndexError {
     /// Whether the index itself may be in order: another process has it, the disk is full, or the file system refuses.
     pub fn is_transient(&self) -> bool {
         match self {
-            IndexError::Locked(_) | IndexError::Full { .. } => true,
+            IndexError::Locked(_) | IndexError::Full { .. } | IndexError::Remote { .. } => true,
             IndexError::Unreadable { dir, cause } => {
                 is_refusal(cause) || std::fs::read_dir(dir).is_err()
             }

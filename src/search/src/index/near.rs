@@ -61,7 +61,7 @@ impl Query for Near {
 struct NearWeight(Near);
 
 impl Weight for NearWeight {
-    fn scorer(&self, segment: &SegmentReader, _: Score) -> tantivy::Result<Box<dyn Scorer>> {
+    fn scorer(&self, segment: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
         let index = segment.inverted_index(self.0.field)?;
         let mut sides = Vec::with_capacity(2);
         for side in &self.0.sides {
@@ -81,7 +81,7 @@ impl Weight for NearWeight {
             doc: 0,
         };
         docs.find(0);
-        Ok(Box::new(ConstScorer::new(docs, 1.0)))
+        Ok(Box::new(ConstScorer::new(docs, boost)))
     }
 
     fn explain(&self, segment: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {

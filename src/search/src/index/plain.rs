@@ -2,11 +2,8 @@
 //! characters, those that are words more than those that reach over two, over phrases for longer words, and over
 //! single characters that are words. Never demands function words.
 
-use tantivy::Term;
-use tantivy::query::{ConstScoreQuery, EmptyQuery};
-
-use super::clauses::{Boxed, Builder, Demand, MAX_TERMS, boosted, one_of, term_query, unscored};
-use super::floor::{AtLeast, Scored};
+use super::clauses::{Builder, Demand};
+use super::plan::{BODY, MAX_TERMS, Plan, TITLE};
 use super::query::{Match, Target};
 use crate::analyze::{
     GramPhrase, Word, gram_phrase, gram_term, is_single, is_stop_word, normalize, whole_grams,
@@ -43,7 +40,7 @@ pub(super) const TIER: f32 = 8_192.0;
 
 /// A content word of a query.
 pub(super) struct Unit {
-    pub(super) query: Boxed,
+    pub(super) plan: Plan,
     /// How rare it is: the logarithm of all documents through those that have it.
     pub(super) weight: f32,
 }
@@ -57,7 +54,7 @@ impl Builder<'_> {
         target: Target,
         demand: Demand,
         tiers: bool,
-    ) -> Option<Boxed> {
+    ) -> Option<Plan> {
         let normal = normalize(text);
         let words = self.dictionary.words(&normal);
         let units = self.units(&normal, &words, target)?;
@@ -67,12 +64,9 @@ impl Builder<'_> {
             by.extend(self.tiers(normal.trim()));
         }
         if (2..=MAX_LISTED_WORDS).contains(&units.len()) {
-            let all = units.iter().map(|unit| (unit.query.box_clone(), 1.0));
-            let all = AtLeast::new(all.collect(), units.len() as f32);
-            by.push(Box::new(ConstScoreQuery::new(
-                Box::new(all),
-                self.config.all_words_bonus,
-            )));
+            let all = units.iter().map(|unit| (unit.plan.clone(), 1.0));
+            let all = Plan::AtLeast(all.collect(), units.len() as f32);
+            by.push(all.constant(self.config.all_words_bonus));
         }
         // What holds the text as typed holds its words, however a dictionary cuts them there.
         let exact = match words.len() {
@@ -80,7 +74,10 @@ impl Builder<'_> {
             _ => self.anywhere(normal.trim(), target),
         };
         let fitting = self.fitting((&normal, &words), units, exact, target, demand);
-        Some(Box::new(Scored { fitting, by }))
+        Some(Plan::Scored {
+            fitting: Box::new(fitting),
+            by,
+        })
     }
 
     /// What a document must have.
@@ -88,10 +85,10 @@ impl Builder<'_> {
         &self,
         (normal, words): (&str, &[Word]),
         units: Vec<Unit>,
-        exact: Option<Boxed>,
+        exact: Option<Plan>,
         target: Target,
         demand: Demand,
-    ) -> Boxed {
+    ) -> Plan {
         if demand == Demand::Weaker {
             return self.weaker(normal, units, target);
         }
@@ -103,36 +100,34 @@ impl Builder<'_> {
             Demand::Asked(Match::Auto | Match::Most) => sum * MOST_SHARE,
             Demand::Asked(Match::Any) | Demand::Weaker => 0.0,
         };
-        let mut any: Vec<(Boxed, f32)> = units.into_iter().map(|u| (u.query, u.weight)).collect();
+        let mut any: Vec<(Plan, f32)> = units.into_iter().map(|u| (u.plan, u.weight)).collect();
         any.extend(exact.map(|exact| (exact, sum)));
         if least > 0.0 {
-            return Box::new(AtLeast::new(any, least));
+            return Plan::AtLeast(any, least);
         }
-        let any = any.into_iter().map(|(query, _)| query).collect();
-        one_of(any).map_or_else(|| Box::new(EmptyQuery) as Boxed, unscored)
+        let any = any.into_iter().map(|(plan, _)| plan).collect();
+        Plan::one_of(any).map_or(Plan::Nothing, Plan::unscored)
     }
 
     /// What a weaker match must have: a share of the words, or of the pairs of characters of one word.
-    fn weaker(&self, normal: &str, units: Vec<Unit>, target: Target) -> Boxed {
-        let mut any: Vec<(Boxed, f32)> = Vec::new();
+    fn weaker(&self, normal: &str, units: Vec<Unit>, target: Target) -> Plan {
+        let mut any: Vec<(Plan, f32)> = Vec::new();
         match units.len() {
             0 | 1 => {
                 for gram in whole_grams(normal).into_iter().take(MAX_UNITS) {
-                    let query = self
-                        .unit(gram, target)
-                        .map(|q| (q, self.rarity(gram, target)));
-                    any.extend(query);
+                    let unit = self.unit(gram, target);
+                    any.extend(unit.map(|plan| (plan, self.rarity(gram, target))));
                 }
             }
-            _ => any.extend(units.into_iter().map(|u| (u.query, u.weight))),
+            _ => any.extend(units.into_iter().map(|u| (u.plan, u.weight))),
         }
         any.retain(|(_, weight)| *weight < self.absent());
         let sum: f32 = any.iter().map(|(_, weight)| weight).sum();
-        Box::new(AtLeast::new(any, sum * WEAKER_SHARE))
+        Plan::AtLeast(any, sum * WEAKER_SHARE)
     }
 
     /// What ranks documents by a text in normal form.
-    pub(super) fn ranking(&self, normal: &str, words: &[Word], target: Target) -> Vec<Boxed> {
+    pub(super) fn ranking(&self, normal: &str, words: &[Word], target: Target) -> Vec<Plan> {
         let mut terms: Vec<(&str, f32)> = Vec::new();
         let mut phrases: Vec<(&str, f32)> = Vec::new();
         for word in words {
@@ -159,40 +154,40 @@ impl Builder<'_> {
             }
         }
         phrases.retain(|(_, weight)| *weight > 0.0);
-        let mut any: Vec<Boxed> = Vec::new();
+        let mut any: Vec<Plan> = Vec::new();
         for (pair, boost) in self.texts(target) {
             for (text, weight) in &terms {
-                let field = if is_single(text) {
+                let place = if is_single(text) {
                     pair.singles
                 } else {
                     pair.grams
                 };
-                any.push(boosted(term_query(field, text), weight * boost));
+                any.push(Plan::term(place, text).boosted(weight * boost));
             }
             for (text, weight) in &phrases {
-                let phrase = self.literal(text, pair.grams);
-                any.extend(phrase.map(|phrase| boosted(phrase, weight * boost)));
+                let phrase = Plan::literal(pair.grams, text);
+                any.extend(phrase.map(|phrase| phrase.boosted(weight * boost)));
             }
         }
         any
     }
 
     /// What raises the documents that hold a text as typed above all others, in the title above the text.
-    fn tiers(&self, text: &str) -> Vec<Boxed> {
+    fn tiers(&self, text: &str) -> Vec<Plan> {
         let chars = text.chars().count();
-        let constant = |query: Boxed, tier: f32| -> Boxed {
-            Box::new(ConstScoreQuery::new(query, tier * TIER))
-        };
-        let (title, body) = (self.fields.title.grams, self.fields.body.grams);
+        let (title, body) = (TITLE.grams, BODY.grams);
         match gram_phrase(text) {
             GramPhrase::Nothing => Vec::new(),
             // All that fits has the character.
-            GramPhrase::Single(single) => vec![constant(self.one_character(title, single), 2.0)],
+            GramPhrase::Single(single) => {
+                vec![Plan::one_character(title, single).constant(2.0 * TIER)]
+            }
             GramPhrase::Chain(_) if chars > MAX_EXACT_CHARS => Vec::new(),
             GramPhrase::Chain(_) => {
                 let places = [(title, 2.0), (body, 1.0)].into_iter();
-                let found = places.filter_map(|(field, tier)| {
-                    self.literal(text, field).map(|query| constant(query, tier))
+                let found = places.filter_map(|(place, tier)| {
+                    let found = Plan::literal(place, text);
+                    found.map(|found| found.constant(tier * TIER))
                 });
                 found.collect()
             }
@@ -221,8 +216,8 @@ impl Builder<'_> {
             if !seen.contains(&text) {
                 seen.push(text);
                 let weight = self.rarity(text, target);
-                let query = self.unit(text, target);
-                units.extend(query.map(|query| Unit { query, weight }));
+                let plan = self.unit(text, target);
+                units.extend(plan.map(|plan| Unit { plan, weight }));
             }
         }
         if units.is_empty() {
@@ -230,7 +225,7 @@ impl Builder<'_> {
             let only = normal
                 .split(' ')
                 .find_map(|piece| self.anywhere(piece, target));
-            return only.map(|query| vec![Unit { query, weight: 1.0 }]);
+            return only.map(|plan| vec![Unit { plan, weight: 1.0 }]);
         }
         Some(units)
     }
@@ -242,10 +237,7 @@ impl Builder<'_> {
                 true => pair.singles,
                 false => pair.grams,
             });
-            let found = fields.map(|field| {
-                let term = Term::from_field_text(field, &gram_term(gram));
-                self.searcher.doc_freq(&term).unwrap_or(0)
-            });
+            let found = fields.map(|place| self.statistics.frequency(place, &gram_term(gram)));
             found.max().unwrap_or(0)
         };
         let grams = match is_single(text) {
@@ -257,7 +249,7 @@ impl Builder<'_> {
     }
 
     fn rarity_of(&self, frequency: u64) -> f32 {
-        let all = self.searcher.num_docs() as f32;
+        let all = self.statistics.documents() as f32;
         (1.0 + (all + 1.0) / (frequency as f32 + 1.0)).ln()
     }
 
@@ -267,25 +259,25 @@ impl Builder<'_> {
     }
 
     /// A word, or a single character where it is a word: elsewhere almost every document has it.
-    pub(super) fn unit(&self, text: &str, target: Target) -> Option<Boxed> {
+    pub(super) fn unit(&self, text: &str, target: Target) -> Option<Plan> {
         if !is_single(text) {
             return self.anywhere(text, target);
         }
         let any = self
             .texts(target)
-            .map(|(pair, _)| term_query(pair.singles, text));
-        one_of(any.collect()).map(unscored)
+            .map(|(pair, _)| Plan::term(pair.singles, text));
+        Plan::one_of(any.collect()).map(Plan::unscored)
     }
 
-    fn anywhere(&self, text: &str, target: Target) -> Option<Boxed> {
+    fn anywhere(&self, text: &str, target: Target) -> Option<Plan> {
         let any = self
             .texts(target)
             .filter_map(|(pair, _)| match gram_phrase(text) {
-                GramPhrase::Single(single) => Some(self.one_character(pair.grams, single)),
-                _ => self.literal(text, pair.grams),
+                GramPhrase::Single(single) => Some(Plan::one_character(pair.grams, single)),
+                _ => Plan::literal(pair.grams, text),
             })
             .collect();
-        one_of(any).map(unscored)
+        Plan::one_of(any).map(Plan::unscored)
     }
 }
 

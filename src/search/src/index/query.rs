@@ -1,5 +1,7 @@
 //! What is asked of the index, as plain data. Made by the query language or by hand.
 
+use serde::{Deserialize, Serialize};
+
 use super::stop::Stop;
 
 /// Where a clause looks.
@@ -86,7 +88,8 @@ impl Clause {
 }
 
 /// How many of the plain words of a query a document must have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Match {
     /// All of a few words, most of more.
     #[default]

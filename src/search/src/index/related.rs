@@ -5,13 +5,14 @@
 
 use std::collections::HashMap;
 
-use tantivy::{Searcher, Term};
-
+use super::IndexError;
 use super::entry::head;
+use super::plan::Place;
 use super::query::Query;
 use super::reader::Reader;
 use super::source::StoredDocument;
 use super::synonyms::expanded;
+use super::view::{Statistics, View, reckoned};
 use crate::analyze::{
     Dictionary, Normalized, gram_term, is_cjk, is_stop_word, normalize, whole_grams,
 };
@@ -39,26 +40,26 @@ impl Reader {
     /// Terms that the best documents of a search have in common, without those that were asked for.
     pub(super) fn related(
         &self,
-        searcher: &Searcher,
+        view: &dyn View,
         query: &Query,
         documents: &[StoredDocument],
-    ) -> Vec<String> {
-        let documents = documents.iter().take(RELATED_DOCUMENTS);
-        let beside = self.terms_beside(searcher, query, documents);
-        apart(beside.into_iter(), String::as_str, RELATED_TERMS)
+    ) -> Result<Vec<String>, IndexError> {
+        let best = documents.len().min(RELATED_DOCUMENTS);
+        let beside = self.terms_beside(view, query, &documents[..best])?;
+        Ok(apart(beside.into_iter(), String::as_str, RELATED_TERMS))
     }
 
     /// Terms and words that documents have beside what was asked for, those that few others have first; at most
     /// [`WEIGHED`].
-    pub(super) fn terms_beside<'d>(
+    pub(super) fn terms_beside(
         &self,
-        searcher: &Searcher,
+        view: &dyn View,
         query: &Query,
-        documents: impl Iterator<Item = &'d StoredDocument>,
-    ) -> Vec<String> {
+        documents: &[StoredDocument],
+    ) -> Result<Vec<String>, IndexError> {
         let dictionary = self.analyzer().dictionary();
         let asked = asked(query);
-        let heads: Vec<(String, Normalized)> = documents.map(beginning).collect();
+        let heads: Vec<(String, Normalized)> = documents.iter().map(beginning).collect();
         // Of a list that was asked for without words, what its few documents are about.
         let least = match asked.is_empty() {
             true => LEAST_DOCUMENTS.min(u32::try_from(heads.len()).unwrap_or(u32::MAX)),
@@ -78,28 +79,23 @@ impl Reader {
             .map(|(word, known)| (f64::from(known.documents) * weight(word), *word));
         let mut common = best_first(common);
         common.truncate(WEIGHED);
-        let weighed = common
-            .into_iter()
-            .map(|(prior, word)| (prior * self.rarity(searcher, word), word));
-        let weighed = best_first(weighed).into_iter();
-        let written = weighed.filter_map(|(_, word)| seen.get(word));
-        written.map(|known| known.written.to_owned()).collect()
+        let weighed = reckoned(view, |statistics| {
+            let weighed = common.iter();
+            best_first(weighed.map(|(prior, word)| (prior * rarity(statistics, word), *word)))
+        })?;
+        let written = weighed.iter().filter_map(|(_, word)| seen.get(word));
+        Ok(written.map(|known| known.written.to_owned()).collect())
     }
+}
 
-    /// ln(documents / documents with the word); of a longer word its rarest pair stands for it.
-    pub(super) fn rarity(&self, searcher: &Searcher, word: &str) -> f64 {
-        let frequency = whole_grams(word)
-            .into_iter()
-            .map(|gram| {
-                let term = Term::from_field_text(self.fields.body.grams, &gram_term(gram));
-                searcher.doc_freq(&term).unwrap_or(0)
-            })
-            .min()
-            .unwrap_or(0);
-        ((searcher.num_docs() as f64 + 1.0) / (frequency as f64 + 1.0))
-            .ln()
-            .max(0.0)
-    }
+/// ln(documents / documents with the word); of a longer word its rarest pair stands for it.
+pub(super) fn rarity(statistics: &dyn Statistics, word: &str) -> f64 {
+    let grams = whole_grams(word).into_iter();
+    let frequency = grams.map(|gram| statistics.frequency(Place::BodyGrams, &gram_term(gram)));
+    let frequency = frequency.min().unwrap_or(0);
+    ((statistics.documents() as f64 + 1.0) / (frequency as f64 + 1.0))
+        .ln()
+        .max(0.0)
 }
 
 /// Title and first paragraphs, as written and in normal form.

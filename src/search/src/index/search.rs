@@ -1,30 +1,20 @@
 //! Searching. In: a [`Query`]. Out: the stored documents that fit, ranked, with counts for filters. Never writes.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use chrono::NaiveDate;
 use serde::Serialize;
-use tantivy::collector::{Count, TopDocs};
-use tantivy::query::Query as TantivyQuery;
-use tantivy::{DocAddress, DocId, Order, Score, Searcher, SegmentReader};
+use tantivy::DocAddress;
 
 use super::IndexError;
-use super::clauses::Builder;
-use super::clauses::Demand;
-use super::days::{Dates, DayCounts};
-use super::plain::TIER;
+use super::clauses::{Builder, Demand};
+use super::days::{DAY_MS, Dates};
+use super::plan::Plan;
 use super::query::{Query, Sort};
 use super::reader::Reader;
 use super::related::RELATED_DOCUMENTS;
-use super::schema::PUBLISHED_FIELD;
-use super::sites::SiteCounts;
 use super::source::StoredDocument;
 use super::stop::MAX_SINGLE_CHARACTERS;
-
-const DAY_MS: i64 = 86_400_000;
-/// A document without a date counts as this many half-lives old: behind what is known to be recent, not lost.
-const UNDATED_HALF_LIVES: f32 = 4.0;
+use super::view::{Counts, Order, Ranking, Statistics, View, Wanted, reckoned};
 
 /// A document that fits a query.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,25 +78,11 @@ pub struct Weaker {
     pub documents: Vec<FoundDocument>,
 }
 
-/// A document's place and score.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Ranked {
-    pub(super) score: f32,
-    pub(super) at: DocAddress,
-    /// Group of reprints, once it was looked up.
-    pub(super) group: Option<u64>,
-}
-
-/// By site, and by day.
-pub(super) type Counts = (Vec<(String, u64)>, BTreeMap<NaiveDate, u64>);
-
-/// Part of all documents that fit, and how many those are.
-pub(super) struct Ranking {
-    pub(super) total: usize,
-    pub(super) documents: Vec<Ranked>,
-    /// The best documents of all pages, for related terms, where this ranking saw them.
+/// The page that was asked for, and what else its search saw.
+pub(super) struct Page {
+    pub(super) ranking: Ranking,
+    /// The best documents of all pages, for related terms, where the search saw them.
     pub(super) best: Vec<DocAddress>,
-    pub(super) counts: Option<Counts>,
 }
 
 impl Reader {
@@ -133,13 +109,14 @@ impl Reader {
 
     fn searched(&self, query: &Query) -> Result<Found, IndexError> {
         let started = Instant::now();
-        let searcher = self.searcher()?;
-        let built = self.build(&searcher, query);
-        let ranking = self.page(&searcher, built.as_ref(), query)?;
-        let documents = self.shown(&searcher, built.as_ref(), &ranking.documents)?;
-        let weaker = self.weaker(&searcher, built, query, ranking.total, documents.len())?;
+        let view = self.view()?;
+        let view = view.as_ref();
+        let plan = self.plan(view, query)?;
+        let Page { ranking, best } = self.page(view, &plan, query)?;
+        let documents = self.shown(view, &plan, query, &ranking.documents)?;
+        let weaker = self.weaker(view, plan, query, ranking.total, documents.len())?;
         let facets = match ranking.counts {
-            Some(counts) => Some(self.facets(&searcher, query, counts, ranking.best)?),
+            Some(counts) => Some(self.facets(view, query, counts, best)?),
             None => None,
         };
         Ok(Found {
@@ -154,8 +131,8 @@ impl Reader {
     /// What fits less, on the page on which the `total` documents that fit end: as many as it has room for.
     fn weaker(
         &self,
-        searcher: &Searcher,
-        fitting: Box<dyn TantivyQuery>,
+        view: &dyn View,
+        fitting: Plan,
         query: &Query,
         total: usize,
         shown: usize,
@@ -172,122 +149,103 @@ impl Reader {
             facets: false,
             ..query.clone()
         };
-        let built = self
-            .builder(searcher, query, Demand::Weaker)
-            .but_not(&less, fitting);
-        let ranking = self.page(searcher, built.as_ref(), &less)?;
-        let documents = self.shown(searcher, built.as_ref(), &ranking.documents)?;
+        let plan = reckoned(view, |statistics| {
+            self.builder(statistics, query, Demand::Weaker)
+                .but_not(&less, fitting.clone())
+        })?;
+        let ranking = self.page(view, &plan, &less)?.ranking;
+        let documents = self.shown(view, &plan, &less, &ranking.documents)?;
         let total = ranking.total;
         Ok((total > 0).then_some(Weaker { total, documents }))
     }
 
-    pub(super) fn build(&self, searcher: &Searcher, query: &Query) -> Box<dyn TantivyQuery> {
+    /// What a query asks of the index.
+    pub(super) fn plan(&self, view: &dyn View, query: &Query) -> Result<Plan, IndexError> {
         let demand = Demand::Asked(query.matching);
-        self.builder(searcher, query, demand).build(query)
+        reckoned(view, |statistics| {
+            self.builder(statistics, query, demand).build(query)
+        })
     }
 
     fn builder<'a>(
         &'a self,
-        searcher: &'a Searcher,
+        statistics: &'a dyn Statistics,
         query: &'a Query,
         demand: Demand,
     ) -> Builder<'a> {
         Builder {
-            fields: &self.fields,
-            searcher,
+            statistics,
             dictionary: self.analyzer().dictionary(),
             config: self.config(),
             demand,
             as_typed: query.as_typed,
-            stop: &query.stop,
         }
     }
 
     /// The page that was asked for.
-    fn page(
-        &self,
-        searcher: &Searcher,
-        built: &dyn TantivyQuery,
-        query: &Query,
-    ) -> Result<Ranking, IndexError> {
+    fn page(&self, view: &dyn View, plan: &Plan, query: &Query) -> Result<Page, IndexError> {
         let limit = query.limit.min(Query::MAX_LIMIT);
         let offset = query.offset.min(Query::MAX_WINDOW - limit);
-        let ranked = if query.filter.group.is_some() {
-            self.members(searcher, built, query, offset..offset + limit)
+        if query.filter.group.is_some() {
+            self.members(view, plan, query, offset..offset + limit)
         } else if query.grouped && limit > 0 {
-            self.grouped(searcher, built, query, offset..offset + limit)
+            self.grouped(view, plan, query, offset..offset + limit)
         } else {
-            self.rank(searcher, built, query, offset, limit)
-        };
-        ranked.map_err(|e| self.failed(e))
+            self.rank(view, plan, query, offset, limit)
+        }
     }
 
     /// Documents `offset..offset + limit` in the order of the query.
     pub(super) fn rank(
         &self,
-        searcher: &Searcher,
-        built: &dyn TantivyQuery,
+        view: &dyn View,
+        plan: &Plan,
         query: &Query,
         offset: usize,
         limit: usize,
-    ) -> tantivy::Result<Ranking> {
-        let counters = query.facets.then(|| self.counters());
-        let stop = &query.stop;
-        if limit == 0 {
-            let (total, counts) = searcher.search(built, &stop.with((Count, counters)))?;
-            return Ok(Ranking {
-                total,
-                documents: Vec::new(),
-                best: Vec::new(),
-                counts,
-            });
-        }
+    ) -> Result<Page, IndexError> {
         // One pass gives both the page and what related terms are read from.
-        let least = match query.facets && offset == 0 {
+        let least = match query.facets && offset == 0 && limit > 0 {
             true => RELATED_DOCUMENTS,
             false => 0,
         };
-        let top = TopDocs::with_limit(limit.max(least)).and_offset(offset);
-        let (mut documents, total, counts) = match query.sort {
-            Sort::Relevance => {
-                let collectors = (top.order_by_score(), Count, counters);
-                let (ranked, total, counts) = searcher.search(built, &stop.with(collectors))?;
-                (places(ranked, |score| score), total, counts)
-            }
-            Sort::Date => {
-                let by_date = top.order_by_fast_field::<i64>(PUBLISHED_FIELD, Order::Desc);
-                let collectors = (by_date, Count, counters);
-                let (ranked, total, counts) = searcher.search(built, &stop.with(collectors))?;
-                (places(ranked, |_| 0.0), total, counts)
-            }
-            Sort::Both => {
-                let (now_ms, half_life_ms) = (query.now_ms, self.half_life_ms(query));
-                let both = top.tweak_score(move |segment: &SegmentReader| {
-                    let published = segment.fast_fields().i64(PUBLISHED_FIELD).ok();
-                    move |doc: DocId, score: Score| {
-                        let published = published.as_ref().and_then(|column| column.first(doc));
-                        aged(score, freshness(published, now_ms, half_life_ms))
-                    }
-                });
-                let collectors = (both, Count, counters);
-                let (ranked, total, counts) = searcher.search(built, &stop.with(collectors))?;
-                (places(ranked, |score| score), total, counts)
-            }
+        let order = match query.sort {
+            Sort::Relevance => Order::Score,
+            Sort::Date => Order::Published,
+            Sort::Both => Order::Aged {
+                now_ms: query.now_ms,
+                half_life_ms: self.half_life_ms(query),
+            },
         };
-        let best = documents.iter().take(least).map(|ranked| ranked.at);
-        let best = best.collect();
-        documents.truncate(limit);
-        Ok(Ranking {
-            total,
-            documents,
-            best,
-            counts,
-        })
+        let mut ranking = view.rank(
+            plan,
+            &Wanted {
+                order,
+                range: offset..offset + limit.max(least),
+                counts: query.facets,
+                utc_offset_minutes: self.config().utc_offset_minutes,
+                stop: &query.stop,
+            },
+        )?;
+        let best = ranking.documents.iter().take(least);
+        let best = best.map(|ranked| ranked.at).collect();
+        ranking.documents.truncate(limit);
+        Ok(Page { ranking, best })
     }
 
-    pub(super) fn counters(&self) -> (SiteCounts, DayCounts) {
-        let utc_offset_minutes = self.config().utc_offset_minutes;
-        (SiteCounts, DayCounts { utc_offset_minutes })
+    /// The documents that a plan fits, counted.
+    pub(super) fn counts(
+        &self,
+        view: &dyn View,
+        plan: &Plan,
+        query: &Query,
+    ) -> Result<(usize, Counts), IndexError> {
+        let counted = Query {
+            facets: true,
+            ..query.clone()
+        };
+        let ranking = self.rank(view, plan, &counted, 0, 0)?.ranking;
+        Ok((ranking.total, ranking.counts.unwrap_or_default()))
     }
 
     fn half_life_ms(&self, query: &Query) -> i64 {
@@ -299,7 +257,7 @@ impl Reader {
 
     fn facets(
         &self,
-        searcher: &Searcher,
+        view: &dyn View,
         query: &Query,
         (mut sites, days): Counts,
         mut best: Vec<DocAddress>,
@@ -311,20 +269,19 @@ impl Reader {
             ..query.clone()
         };
         if best.is_empty() {
-            let built = self.build(searcher, &first);
-            let ranked = self.rank(searcher, built.as_ref(), &first, 0, RELATED_DOCUMENTS);
-            let ranked = ranked.map_err(|e| self.failed(e))?;
-            best = ranked.documents.iter().map(|ranked| ranked.at).collect();
+            let plan = self.plan(view, &first)?;
+            let ranked = self.rank(view, &plan, &first, 0, RELATED_DOCUMENTS)?;
+            let documents = ranked.ranking.documents.iter();
+            best = documents.map(|ranked| ranked.at).collect();
         }
         let mut documents = Vec::with_capacity(best.len());
         for at in best {
-            documents.extend(self.load(searcher, at)?);
+            documents.extend(self.load(view, at)?);
         }
         if !query.filter.sites.is_empty() {
             first.filter.sites.clear();
-            let built = self.build(searcher, &first);
-            let counted = searcher.search(built.as_ref(), &first.stop.with(SiteCounts));
-            sites = counted.map_err(|e| self.failed(e))?;
+            let plan = self.plan(view, &first)?;
+            (sites, _) = self.counts(view, &plan, &first)?.1;
         }
         Ok(Facets {
             sites: sites
@@ -332,30 +289,7 @@ impl Reader {
                 .map(|(site, documents)| SiteCount { site, documents })
                 .collect(),
             dates: Dates::of(&days),
-            related: self.related(searcher, query, &documents),
+            related: self.related(view, query, &documents)?,
         })
     }
-}
-
-fn places<K>(ranked: Vec<(K, DocAddress)>, score: impl Fn(K) -> f32) -> Vec<Ranked> {
-    let place = |(key, at)| Ranked {
-        score: score(key),
-        at,
-        group: None,
-    };
-    ranked.into_iter().map(place).collect()
-}
-
-/// A score that time has worn off: what holds the query as typed still comes first, but its title counts no more than its
-/// text.
-fn aged(score: f32, freshness: f32) -> f32 {
-    (score / TIER).floor().min(1.0) * TIER + (score % TIER) * freshness
-}
-
-/// 2^(-age / half-life), 1 for what is dated in the future.
-fn freshness(published_ms: Option<i64>, now_ms: i64, half_life_ms: i64) -> f32 {
-    let half_lives = published_ms.map_or(UNDATED_HALF_LIVES, |published_ms| {
-        now_ms.saturating_sub(published_ms).max(0) as f32 / half_life_ms as f32
-    });
-    (-half_lives).exp2()
 }

@@ -3,15 +3,15 @@
 
 use std::collections::HashMap;
 
-use tantivy::{Searcher, Term};
-
 use super::IndexError;
 use super::entry::head;
+use super::plan::Place;
 use super::query::{Match, Query};
 use super::reader::Reader;
-use super::related::{TERM_WEIGHT, is_telling};
+use super::related::{TERM_WEIGHT, is_telling, rarity};
 use super::search::FoundDocument;
 use super::source::StoredDocument;
+use super::view::{Statistics, View, reckoned};
 use crate::analyze::{gram_term, normalize, whole_grams};
 
 /// Bytes of the text looked at: what it is about stands at its beginning.
@@ -34,10 +34,10 @@ impl Reader {
         stored: &StoredDocument,
         limit: usize,
     ) -> Result<Vec<FoundDocument>, IndexError> {
-        let searcher = self.searcher()?;
+        let view = self.view()?;
         let title = normalize(stored.document.title.as_deref().unwrap_or_default()).into_owned();
         let text = normalize(head(&stored.document.text, HEAD_BYTES)).into_owned();
-        let words = self.telling_words(&searcher, &title, &text);
+        let words = self.telling_words(view.as_ref(), &title, &text)?;
         if words.len() < SHARED_WORDS || limit == 0 {
             return Ok(Vec::new());
         }
@@ -68,7 +68,12 @@ impl Reader {
     }
 
     /// The words that tell a document from others: often in it, seldom elsewhere, but not only here.
-    fn telling_words(&self, searcher: &Searcher, title: &str, text: &str) -> Vec<String> {
+    fn telling_words(
+        &self,
+        view: &dyn View,
+        title: &str,
+        text: &str,
+    ) -> Result<Vec<String>, IndexError> {
         let dictionary = self.analyzer().dictionary();
         let mut counts: HashMap<&str, u32> = HashMap::new();
         for (part, weight) in [(title, TITLE_WEIGHT), (text, 1)] {
@@ -93,12 +98,20 @@ impl Reader {
             .collect();
         best_first(&mut weighed);
         weighed.truncate(WEIGHED);
-        for (weight, word) in &mut weighed {
-            let here = u64::from(title.contains(*word)) + u64::from(text.contains(*word));
-            *weight *= match self.is_elsewhere(searcher, word, here) {
-                true => self.rarity(searcher, word),
-                false => 0.0,
-            };
+        let rarities = reckoned(view, |statistics| {
+            let words = weighed.iter().map(|(_, word)| {
+                let here = u64::from(title.contains(*word)) + u64::from(text.contains(*word));
+                // Asked for both, whatever the first says.
+                let rarity = rarity(statistics, word);
+                match is_elsewhere(statistics, word, here) {
+                    true => rarity,
+                    false => 0.0,
+                }
+            });
+            words.collect::<Vec<f64>>()
+        })?;
+        for ((weight, _), rarity) in weighed.iter_mut().zip(rarities) {
+            *weight *= rarity;
         }
         weighed.retain(|(weight, _)| *weight > 0.0);
         best_first(&mut weighed);
@@ -109,21 +122,22 @@ impl Reader {
                 chosen.push(word);
             }
         }
-        chosen.into_iter().map(str::to_owned).collect()
+        Ok(chosen.into_iter().map(str::to_owned).collect())
     }
+}
 
-    /// Whether another document can have the word, which stands in so many fields of this one.
-    fn is_elsewhere(&self, searcher: &Searcher, word: &str, here: u64) -> bool {
-        whole_grams(word).into_iter().all(|gram| {
-            let term = gram_term(gram);
-            let fields = [self.fields.title.grams, self.fields.body.grams];
-            let documents = fields.map(|field| {
-                let term = Term::from_field_text(field, &term);
-                searcher.doc_freq(&term).unwrap_or(0)
-            });
-            documents.iter().sum::<u64>() > here
-        })
-    }
+/// Whether another document can have the word, which stands in so many fields of this one.
+fn is_elsewhere(statistics: &dyn Statistics, word: &str, here: u64) -> bool {
+    let documents = |gram: &&str| {
+        let term = gram_term(gram);
+        let places = [Place::TitleGrams, Place::BodyGrams];
+        let documents = places.map(|place| statistics.frequency(place, &term));
+        documents.iter().sum::<u64>()
+    };
+    let grams = whole_grams(word);
+    // Each of them is asked for, whatever those before say.
+    let counts: Vec<u64> = grams.iter().map(documents).collect();
+    counts.into_iter().all(|documents| documents > here)
 }
 
 fn best_first(weighed: &mut [(f64, &str)]) {

@@ -7,6 +7,7 @@ use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 use super::schema::SITE_FIELD;
 
 /// Counts matching documents by the site field.
+#[derive(Clone, Copy)]
 pub(super) struct SiteCounts;
 
 /// One segment's counts, by ordinal of its dictionary.

@@ -11,7 +11,7 @@ use tantivy::{
     COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentReader, TERMINATED, TantivyError,
 };
 
-use super::clauses::Boxed;
+use super::compile::Boxed;
 use super::query::{Form, Group, Query, Target};
 use crate::analyze::{GramPhrase, gram_phrase, normalize};
 

@@ -1,10 +1,9 @@
 //! Synonyms in a query. In: its words. Out: what else each of them may be, as part of the query that is built, and for
 //! the person. A document that has a synonym counts less than one that has the word as typed.
 
-use tantivy::query::{ConstScoreQuery, DisjunctionMaxQuery};
-
-use super::clauses::{Boxed, Builder, boosted, one_of, unscored};
+use super::clauses::Builder;
 use super::plain::Unit;
+use super::plan::Plan;
 use super::query::{Form, Query, Target};
 use super::reader::Reader;
 use crate::analyze::{Dictionary, Expanded, Word, normalize};
@@ -74,21 +73,20 @@ impl Builder<'_> {
         normal: &str,
         words: &[Word],
         target: Target,
-    ) -> Vec<Boxed> {
+    ) -> Vec<Plan> {
         if self.as_typed {
             return Vec::new();
         }
-        let mut ranking: Vec<Boxed> = Vec::new();
+        let mut ranking: Vec<Plan> = Vec::new();
         for (typed, others) in spans(&self.dictionary, normal, words) {
             let ranked = others.iter().filter_map(|other| {
                 let other = normalize(other);
                 let ranking = self.ranking(&other, &self.dictionary.words(&other), target);
-                one_of(ranking).map(|ranking| boosted(ranking, SYNONYM_WEIGHT))
+                Plan::one_of(ranking).map(|ranking| ranking.boosted(SYNONYM_WEIGHT))
             });
-            ranking.push(Box::new(DisjunctionMaxQuery::new(ranked.collect())));
+            ranking.push(Plan::Best(ranked.collect()));
             let typed = self.unit(typed, target);
-            let typed = typed.map(|typed| ConstScoreQuery::new(typed, TYPED_BONUS));
-            ranking.extend(typed.map(|typed| Box::new(typed) as Boxed));
+            ranking.extend(typed.map(|typed| typed.constant(TYPED_BONUS)));
         }
         ranking
     }
@@ -111,7 +109,7 @@ impl Builder<'_> {
         let rarities = texts.iter().map(|text| self.rarity(text, target));
         let weight = rarities.fold(f32::INFINITY, f32::min);
         let any = texts.iter().filter_map(|text| self.unit(text, target));
-        let query = unscored(one_of(any.collect())?);
-        Some((count, Unit { query, weight }))
+        let plan = Plan::one_of(any.collect())?.unscored();
+        Some((count, Unit { plan, weight }))
     }
 }

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use chrono::NaiveDate;
-use tantivy::collector::{Collector, Count, DocSetCollector, SegmentCollector};
+use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::Column;
-use tantivy::{DocAddress, DocId, Score, SegmentOrdinal, SegmentReader};
+use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 
 use super::IndexError;
 use super::query::{Clause, Group, Occur, Query, Target};
@@ -59,11 +59,9 @@ impl Reader {
     /// Counts the documents that fit a query; its `limit` and `offset` do not matter.
     pub fn counted(&self, query: &Query) -> Result<Counted, IndexError> {
         self.affordable(query)?;
-        let searcher = self.searcher()?;
-        let built = self.build(&searcher, query);
-        let counters = (Count, self.counters());
-        let counted = searcher.search(built.as_ref(), &query.stop.with(counters));
-        let (total, (sites, days)) = counted.map_err(|e| self.ended(query, e))?;
+        let view = self.view()?;
+        let plan = self.plan(view.as_ref(), query)?;
+        let (total, (sites, days)) = self.counts(view.as_ref(), &plan, query)?;
         let sites = sites.into_iter();
         Ok(Counted {
             total: total as u64,
@@ -77,14 +75,11 @@ impl Reader {
     /// The stories among the documents that fit a query of which most documents are reprints; at most `limit`.
     pub fn stories(&self, query: &Query, limit: usize) -> Result<Vec<Story>, IndexError> {
         self.affordable(query)?;
-        let searcher = self.searcher()?;
-        let built = self.build(&searcher, query);
-        let counted = searcher.search(built.as_ref(), &query.stop.with(GroupCounts));
-        let counted = counted.map_err(|e| self.ended(query, e))?.into_iter();
-        let mut groups: Vec<(u64, u64)> = counted.filter(|(_, documents)| *documents > 1).collect();
-        groups.sort_unstable_by_key(|(group, documents)| (std::cmp::Reverse(*documents), *group));
+        let view = self.view()?;
+        let plan = self.plan(view.as_ref(), query)?;
+        let groups = view.groups(&plan, limit, &query.stop)?;
         let mut stories = Vec::new();
-        for (group, documents) in groups.into_iter().take(limit) {
+        for (group, documents) in groups {
             let mut members = Query {
                 limit: 1,
                 offset: 0,
@@ -145,29 +140,15 @@ impl Reader {
         let mut recent = query.clone();
         let since_ms = midnight.timestamp_millis() - offset_ms;
         recent.filter.narrow_published((Some(since_ms), None));
-        let searcher = self.searcher()?;
-        let built = self.build(&searcher, &recent);
-        let found = searcher.search(built.as_ref(), &query.stop.with(DocSetCollector));
-        let mut found: Vec<DocAddress> = found
-            .map_err(|e| self.ended(query, e))?
-            .into_iter()
-            .collect();
-        found.sort_unstable();
-        let step = found.len().div_ceil(SAMPLE).max(1);
+        let view = self.view()?;
+        let plan = self.plan(view.as_ref(), &recent)?;
         let mut documents = Vec::new();
-        for at in found.into_iter().step_by(step) {
-            documents.extend(self.load(&searcher, at)?);
+        for at in view.sample(&plan, SAMPLE, &query.stop)? {
+            documents.extend(self.load(view.as_ref(), at)?);
         }
-        let mut terms = self.terms_beside(&searcher, query, documents.iter());
+        let mut terms = self.terms_beside(view.as_ref(), query, &documents)?;
         terms.truncate(COUNTED_TERMS);
         Ok(terms)
-    }
-
-    fn ended(&self, query: &Query, error: tantivy::TantivyError) -> IndexError {
-        match query.stop.is_stopped() {
-            true => IndexError::Stopped,
-            false => self.failed(error),
-        }
     }
 }
 
@@ -193,10 +174,10 @@ fn surprise((before, since): (u64, u64), (all_before, all_since): (u64, u64)) ->
 }
 
 /// Counts matching documents by group of reprints.
-struct GroupCounts;
+pub(super) struct GroupCounts;
 
 /// One segment's counts.
-struct SegmentGroups {
+pub(super) struct SegmentGroups {
     column: Option<Column<u64>>,
     counts: HashMap<u64, u64>,
 }

@@ -9,13 +9,12 @@ use tantivy::directory::RamDirectory;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenWriteError};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
-use tantivy::{
-    Index, IndexSettings, IndexWriter, SegmentMeta, TantivyDocument, TantivyError, Term,
-};
+use tantivy::{Index, IndexSettings, SegmentMeta, TantivyDocument, TantivyError, Term};
 
 use super::entry::Entry;
 use super::folder::Folder;
 use super::grouping::Grouping;
+use super::index_writer::IndexWriter;
 use super::left_out::{AllLeftOut, LeftOut, PutAside};
 use super::leftovers::remove_leftovers;
 use super::reprints::Placed;
@@ -24,7 +23,6 @@ use super::source::DocumentSource;
 use super::synced::Synced;
 use super::{Config, IndexError};
 use crate::analyze::{Singles, tokenizers};
-use taojin_extract::Kind;
 
 /// Least memory tantivy works with, in MB.
 const MIN_MEMORY_MB: usize = 16;
@@ -47,7 +45,7 @@ const WORTH_OF_REST: u64 = 8;
 /// The one writer of an index. Dropping it without a commit forgets what came after the last one.
 pub struct Writer {
     dir: PathBuf,
-    inner: IndexWriter<TantivyDocument>,
+    inner: tantivy::IndexWriter<TantivyDocument>,
     fields: Fields,
     grouping: Grouping,
     singles: Singles,
@@ -131,54 +129,6 @@ impl Writer {
         })
     }
 
-    /// Sequence number of the last commit, 0 for an empty index: everything after it must be added again.
-    pub fn last_seq(&self) -> u64 {
-        self.last_seq
-    }
-
-    /// Adds a document, in place of an older one with the same fingerprint. Seen by readers after the commit.
-    pub fn upsert(&mut self, entry: &Entry<'_>) -> Result<(), IndexError> {
-        let body = entry.body();
-        let placed = match entry.document.kind {
-            // A list of headlines is nobody's reprint.
-            Kind::Hub => Ok(None),
-            _ => self.grouping.place(entry, &body),
-        };
-        let placed = placed.map_err(|e| self.failed(e))?;
-        self.replace(entry, &body, placed)?;
-        self.aside.forget(entry.fingerprint);
-        Ok(())
-    }
-
-    /// Whether a document can be indexed at all: it is, in an index of its own in memory and in this thread. An error or a
-    /// panic here is the document's fault, where one of [`Writer::commit`] may have any reason.
-    pub fn try_alone(&mut self, entry: &Entry<'_>) -> Result<(), String> {
-        let body = entry.body();
-        let (fields, offset) = (&self.fields, self.utc_offset_minutes);
-        let document = entry.fields_of(fields, &body, &mut Singles::default(), offset);
-        let alone = Index::builder()
-            .schema(fields.schema.clone())
-            .tokenizers(self.tokenizers.clone())
-            .single_segment_index_writer(RamDirectory::create(), ALONE_BYTES);
-        let indexed = alone.and_then(|mut alone| {
-            alone.add_document(document)?;
-            alone.finalize()
-        });
-        indexed.map(drop).map_err(|e| e.to_string())
-    }
-
-    /// Goes on without a document, and notes why with the next commit. What the index had of it before goes.
-    pub fn leave_out(&mut self, left: LeftOut) {
-        let fingerprint = left.fingerprint;
-        self.delete(fingerprint);
-        self.aside.put(left);
-    }
-
-    /// The documents that were left out.
-    pub fn left_out(&self) -> AllLeftOut {
-        self.aside.all()
-    }
-
     /// Whether the last commit was written by another version of the program, which may have failed where this one does
     /// not.
     pub fn is_of_other_version(&self) -> bool {
@@ -208,34 +158,6 @@ impl Writer {
 
     fn identity(&self, fingerprint: u64) -> Term {
         Term::from_field_u64(self.fields.fingerprint, fingerprint)
-    }
-
-    /// Takes a document out, if it is there.
-    pub fn delete(&mut self, fingerprint: u64) {
-        self.aside.forget(fingerprint);
-        self.grouping.forget(fingerprint);
-        self.inner.delete_term(self.identity(fingerprint));
-    }
-
-    /// Makes everything so far durable and visible, and notes that all changes up to `seq` are in it.
-    pub fn commit(&mut self, seq: u64) -> Result<(), IndexError> {
-        let noted = Noted {
-            seq,
-            format: FORMAT,
-            store: self.store,
-            program: PROGRAM.to_owned(),
-            left_out: self.aside.all(),
-        };
-        let payload = serde_json::to_string(&noted).expect("numbers always serialize");
-        let done = self.inner.prepare_commit().and_then(|mut prepared| {
-            prepared.set_payload(&payload);
-            prepared.commit()
-        });
-        done.map_err(|e| self.failed(e))?;
-        self.grouping.committed();
-        self.last_seq = seq;
-        self.is_of_other_version = false;
-        Ok(())
     }
 
     /// Whether segments may be merged from now on. A merge needs as much room on the disk as what it merges, until its old
@@ -295,6 +217,76 @@ impl Writer {
 
     fn failed(&self, error: TantivyError) -> IndexError {
         failed(&self.dir, &error)
+    }
+}
+
+impl IndexWriter for Writer {
+    fn last_seq(&self) -> u64 {
+        self.last_seq
+    }
+
+    fn upsert(&mut self, entry: &Entry<'_>) -> Result<(), IndexError> {
+        let body = entry.body();
+        let placed = match entry.may_be_reprint() {
+            true => self.grouping.place(entry, &body),
+            false => Ok(None),
+        };
+        let placed = placed.map_err(|e| self.failed(e))?;
+        self.replace(entry, &body, placed)?;
+        self.aside.forget(entry.fingerprint);
+        Ok(())
+    }
+
+    fn try_alone(&mut self, entry: &Entry<'_>) -> Result<(), String> {
+        let body = entry.body();
+        let (fields, offset) = (&self.fields, self.utc_offset_minutes);
+        let document = entry.fields_of(fields, &body, &mut Singles::default(), offset);
+        let alone = Index::builder()
+            .schema(fields.schema.clone())
+            .tokenizers(self.tokenizers.clone())
+            .single_segment_index_writer(RamDirectory::create(), ALONE_BYTES);
+        let indexed = alone.and_then(|mut alone| {
+            alone.add_document(document)?;
+            alone.finalize()
+        });
+        indexed.map(drop).map_err(|e| e.to_string())
+    }
+
+    fn leave_out(&mut self, left: LeftOut) -> Result<(), IndexError> {
+        self.delete(left.fingerprint, left.seq)?;
+        self.aside.put(left);
+        Ok(())
+    }
+
+    fn left_out(&self) -> AllLeftOut {
+        self.aside.all()
+    }
+
+    fn delete(&mut self, fingerprint: u64, _: u64) -> Result<(), IndexError> {
+        self.aside.forget(fingerprint);
+        self.grouping.forget(fingerprint);
+        self.inner.delete_term(self.identity(fingerprint));
+        Ok(())
+    }
+
+    fn commit(&mut self, seq: u64) -> Result<(), IndexError> {
+        let noted = Noted {
+            seq,
+            format: FORMAT,
+            store: self.store,
+            program: PROGRAM.to_owned(),
+            left_out: self.aside.all(),
+        };
+        let payload = serde_json::to_string(&noted).expect("numbers always serialize");
+        let done = self.inner.prepare_commit().and_then(|mut prepared| {
+            prepared.set_payload(&payload);
+            prepared.commit()
+        });
+        done.map_err(|e| self.failed(e))?;
+        self.grouping.committed();
+        self.last_seq = seq;
+        self.is_of_other_version = false;
+        Ok(())
     }
 }
 

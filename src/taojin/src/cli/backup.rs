@@ -125,7 +125,7 @@ pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<E
         ));
     }
     output::line(&format!(
-        "the search index is made anew by the next start of the daemon, or now by: {}",
+        "the next start of the daemon rebuilds the search index; to do it now: {}",
         context.command("reindex")
     ));
     Ok(ExitCode::SUCCESS)

@@ -35,7 +35,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let answer = match log.changes(&args.since, args.limit, args.text)? {
         Ok(answer) => answer,
         Err(NoChanges::Lost(lost)) => {
-            let mend = "begin anew with --since 0 and an empty copy";
+            let mend = "start over with --since 0 and an empty copy";
             return Err(Usage(format!("--since {}: {lost}; {mend}", args.since)).into());
         }
         Err(moving @ NoChanges::Moving) => anyhow::bail!("{moving}"),

@@ -20,13 +20,13 @@ pub(crate) struct Args {
     /// One JSON object
     #[arg(long)]
     json: bool,
-    /// Try the way out as well: names, proxy, and each site's robots.txt
+    /// Check network access as well: proxy, DNS, search engine, and each site's robots.txt
     #[arg(long)]
     online: bool,
 }
 
 /// Reads everything that the daemon would read and opens nothing that it writes. Names every mistake, not the first
-/// one only; with any, the exit code is 2. With a way out that is closed it is 1. Warnings do not change it.
+/// one only; with any, the exit code is 2. Without network access it is 1. Warnings do not change it.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let (mut loaded, mut problems) = context.read();
     let exposed = loaded.exposed_secrets();
@@ -96,6 +96,16 @@ fn warnings(loaded: &Loaded) -> Vec<String> {
             loaded.config.serve.listen
         ));
     }
+    let search = &loaded.config.search;
+    if search.engine.is_remote() && search.url.starts_with("http://") && !search.user.is_empty() {
+        found.push(format!(
+            "search.url = \"{}\": the password of search.user is sent unencrypted; use https",
+            search.url
+        ));
+    }
+    if let Some(mend) = loaded.closed_to_the_service() {
+        found.push(mend);
+    }
     if loaded.secrets_of_the_service() {
         found.push(
             "secrets in $CREDENTIALS_DIRECTORY are checked when the service starts: only it can see them".to_owned(),
@@ -128,7 +138,7 @@ fn answer(
 
 fn report(context: &Context, loaded: &Loaded, warnings: &[String]) -> anyhow::Result<()> {
     match &loaded.file {
-        Some(file) => output::line(&format!("configuration  {} is right", file.display())),
+        Some(file) => output::line(&format!("configuration  {} is valid", file.display())),
         None => output::line("configuration  none found, all values are defaults"),
     }
     for warning in warnings {

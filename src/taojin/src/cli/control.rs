@@ -139,7 +139,7 @@ pub(crate) fn pause(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitCo
     })
 }
 
-/// Goes on with a site.
+/// Resumes a site.
 pub(crate) fn resume(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitCode> {
     let site = args.site.clone();
     let done = carry_out(&context.load()?, SiteCommand::Resume { site })?;
@@ -152,7 +152,7 @@ pub(crate) fn resume(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitC
     })
 }
 
-/// Takes a document or a site out.
+/// Takes a document down, or removes all documents of a site.
 pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
     let target = args.target.clone();
@@ -173,7 +173,7 @@ pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitC
     if !args.yes {
         let question = match is_address {
             true => about_address(&loaded, &target)?,
-            false => format!("take all documents and addresses of the site {target} out?"),
+            false => format!("remove all documents and addresses of the site {target}?"),
         };
         if !confirmed(&question)? {
             output::note("nothing was done");
@@ -188,7 +188,7 @@ pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitC
     output::answer(args.json, &done, purged)
 }
 
-/// Says what a purge took out.
+/// Says what a purge removed.
 pub(super) fn purged(done: &CommandDone) {
     let documents = match done.documents.unwrap_or_default() {
         1 => "1 document".to_owned(),
@@ -197,13 +197,11 @@ pub(super) fn purged(done: &CommandDone) {
     match &done.site {
         Some(site) => {
             let urls = done.urls.unwrap_or_default();
-            output::line(&format!(
-                "{site}: {documents} and {urls} addresses taken out"
-            ));
+            output::line(&format!("{site}: {documents} and {urls} addresses removed"));
             if let Some(next) = done.next_cycle_ms {
                 let next = output::time(Some(next));
                 output::line(&format!(
-                    "it is still configured: its cycle of {next} finds its pages anew; to keep them out: taojin pause {site}, \
+                    "it is still configured: its cycle of {next} finds its pages again; to keep them out: taojin pause {site}, \
                      or taojin site remove {site}"
                 ));
             }

@@ -23,7 +23,7 @@ pub(crate) struct Args {
     /// Also ask for every known article again, due or not; unchanged ones cost a 304
     #[arg(long)]
     recheck: bool,
-    /// Take the pages of these WARC or ARC files instead of asking any server (files may follow one another)
+    /// Process the pages of these WARC or ARC files instead of fetching any (files may follow one another)
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["site", "recheck"])]
     warc: Vec<PathBuf>,
     /// One JSON object with the counts
@@ -201,7 +201,7 @@ fn report(summary: &Summary, handed: bool) -> Vec<String> {
     }
     for rest in &summary.resting {
         lines.push(format!(
-            "not waited for: {}, not before {} ({})",
+            "left for the next pass: {}, not before {} ({})",
             output::printable(&rest.host),
             output::time(Some(rest.until_ms)),
             rest.cause

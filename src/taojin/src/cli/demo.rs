@@ -183,7 +183,7 @@ async fn crawl_twice(server: &Arc<Server>, loaded: &Loaded) -> anyhow::Result<()
         .total("urls");
     let asked = i64::try_from(second.visits).unwrap_or(i64::MAX);
     output::line(&format!(
-        "increment    {} new, {} changed; of {known} known addresses {} answered 304, {} came whole, {} were not asked for",
+        "increment    {} new, {} changed; of {known} known addresses {} answered 304, {} came in full, {} were not requested",
         second.documents_new,
         second.documents_changed,
         second.outcome(VisitOutcome::NotModified),

@@ -71,13 +71,16 @@ fn whole(document: &Document, trace: &Trace) {
 fn candidates(paint: &Paint, trace: &Trace) {
     head(
         paint,
-        "title: likeness to a part of <title>, 0.60 is believed",
+        "title: similarity to a part of <title>, accepted from 0.60",
     );
     for (at, c) in trace.titles.iter().take(CANDIDATES).enumerate() {
         let (mark, text) = (arrow(at), short(&c.text));
         line(&format!("{mark} {:.2}  {:<10} {text}", c.score, c.origin));
     }
-    head(paint, "published: trust in the place, the highest wins");
+    head(
+        paint,
+        "published: reliability of the position, the highest wins",
+    );
     for (at, c) in trace.dates.iter().take(CANDIDATES).enumerate() {
         let mark = arrow(at);
         line(&format!(
@@ -125,10 +128,18 @@ fn decision(l: &LineTrace) -> String {
     let reasons: Vec<String> = l
         .reasons
         .iter()
-        .map(|(name, odds)| format!("{name} {odds:+.1}"))
+        .map(|(name, odds)| format!("{} {odds:+.1}", feature(name)))
         .collect();
     let _ = write!(out, "  [{}] {}", reasons.join(", "), tail(&l.place));
     out
+}
+
+/// How a feature is called here. The file of weights names the score of the line model otherwise.
+fn feature(name: &str) -> &str {
+    match name {
+        "first odds" => "line model",
+        name => name,
+    }
 }
 
 /// The beginning of a text.

@@ -10,10 +10,10 @@ use anyhow::Context as _;
 use super::context::Usage;
 use super::export::Exported;
 use crate::config::Loaded;
-use crate::documents::{Gone, gone_since};
+use crate::documents::{Gone, IndexAt, gone_since};
 use crate::export::{Draft, Mark};
 use taojin_crawl::store::{Cursor, Reader};
-use taojin_search::index::{self, Watermark};
+use taojin_search::index::Watermark;
 
 /// The file of deletions, on its way.
 pub(super) struct Deletions {
@@ -34,9 +34,8 @@ impl Deletions {
     pub(super) fn begin(loaded: &Loaded, path: &Path, mark: &Mark) -> anyhow::Result<Self> {
         let store = Reader::open(loaded.store_place())?;
         let store_id = store.store_id()?;
-        let noted = index::noted(&loaded.index_dir()).filter(|noted| noted.store == store_id);
-        let Some(noted) = noted else {
-            let mend = "run taojin reindex, or wait until the daemon has made it anew";
+        let Some(seq) = IndexAt::of(loaded).seq_of(store_id)? else {
+            let mend = "run taojin reindex, or wait until the daemon has rebuilt it";
             return Err(Usage(format!("--deleted: the index is not of this store; {mend}")).into());
         };
         let deletions = Self {
@@ -45,7 +44,7 @@ impl Deletions {
                 mark.store.unwrap_or(store_id),
                 i64::try_from(mark.after.seq).unwrap_or(i64::MAX),
             ),
-            upto: i64::try_from(noted.seq).unwrap_or(i64::MAX),
+            upto: i64::try_from(seq).unwrap_or(i64::MAX),
             path: path.to_owned(),
             mark: mark.path().to_owned(),
             draft: Draft::new(path).with_context(|| unwritable(path))?,
@@ -61,7 +60,7 @@ impl Deletions {
     fn lost(&self, lost: taojin_crawl::store::CursorLost) -> Usage {
         let mark = self.mark.display();
         Usage(format!(
-            "{mark}: {lost}; delete {mark} and export everything anew, into an empty copy"
+            "{mark}: {lost}; delete {mark} and export everything again, into an empty copy"
         ))
     }
 
@@ -98,7 +97,7 @@ impl Deletions {
         })?;
         let (count, path) = (self.count, path.display());
         Ok(format!(
-            ", and {count} to take out in {path}; complete up to change {upto}"
+            ", and {count} to remove in {path}; complete up to change {upto}"
         ))
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// Files of documents as `extract --json` and `export` write them, also with zstd or gzip; - is standard input
     #[arg(required_unless_present = "rebuild", value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// First index again what the index already keeps: for an index of another version of taojin
+    /// Rebuild the index from the store first
     #[arg(long)]
     rebuild: bool,
     /// One JSON object with the counts

@@ -102,6 +102,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     write(&file, &text, SETTINGS_MODE, Some(context))?;
+    let (loaded, _) = config::read(Some(&file), context.data_dir.as_deref());
+    if let Some(mend) = loaded.closed_to_the_service() {
+        output::error(&mend);
+    }
     next(&words, &file);
     Ok(ExitCode::SUCCESS)
 }

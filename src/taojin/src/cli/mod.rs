@@ -83,11 +83,11 @@ enum Command {
     Crawl(crawl::Args),
     /// Visit an address or a site now, ahead of its turn
     Visit(control::VisitArgs),
-    /// Fetch nothing of a site until it is resumed
+    /// Pause a site: nothing is fetched from it until it is resumed
     Pause(control::SiteArgs),
-    /// Go on with a paused site
+    /// Resume a paused site
     Resume(control::SiteArgs),
-    /// Take a document down, or all of a site out
+    /// Take down a document, or remove all documents of a site
     Purge(control::PurgeArgs),
     /// Search the index
     Search(search::Args),
@@ -95,7 +95,7 @@ enum Command {
     Extract(extract::Args),
     /// Score the extraction on labelled pages, compare with an earlier run
     Eval(eval::Args),
-    /// Put documents, as `extract --json` writes them, into the index
+    /// Add documents, as `extract --json` and `export` write them, to the store
     Import(import::Args),
     /// Write documents, or a query's hits, as JSON lines or Parquet for other programs
     Export(export::Args),
@@ -115,19 +115,19 @@ enum Command {
     Check(check::Args),
     /// Show the settings in force, and where each comes from: default, file or environment
     Config(config::Args),
-    /// Show what the crawler has and does
+    /// Show the state of the crawl, the index and the sites
     Status(status::Args),
-    /// Show the crawl nodes of a store in PostgreSQL
+    /// Manage a crawl shared by several nodes
     Cluster(cluster::Args),
     /// Learn, show and label the templates of sites
     Templates(templates::Args),
     /// Find the terms of the field, review them, keep the lexicon
     Terms(terms::Args),
-    /// Make the search index anew from the documents in the store
+    /// Rebuild the search index from the documents in the store
     Reindex(reindex::Args),
     /// Copy the store to a file, also while the daemon runs
     Backup(backup::BackupArgs),
-    /// Put a copy that `backup` made in the place of the store
+    /// Replace the store with a copy that `backup` made
     Restore(backup::RestoreArgs),
     /// Print a completion script for a shell
     Completions(completions::Args),
@@ -214,7 +214,9 @@ fn is_usage(error: &anyhow::Error) -> bool {
         let store = cause.downcast_ref::<StoreError>();
         let index = cause.downcast_ref::<IndexError>();
         store.is_some_and(|e| !e.is_of_operation())
-            || index.is_some_and(|e| !matches!(e, IndexError::Failed { .. }))
+            || index.is_some_and(|e| {
+                !matches!(e, IndexError::Failed { .. } | IndexError::Remote { .. })
+            })
             || cause.is::<Usage>()
             || cause.is::<ConfigError>()
             || cause.is::<BindError>()

@@ -77,7 +77,7 @@ fn rate(recent: &VecDeque<Instant>) -> Option<f64> {
 
 /// `12 done, 30 left, 1.0 pages/s, about 30 s left`.
 fn pace(done: u64, left: u64, rate: Option<f64>) -> String {
-    let mut text = format!("{done} done, {left} to go");
+    let mut text = format!("{done} done, {left} remaining");
     if let Some(rate) = rate {
         text.push_str(&format!(", {rate:.1} pages/s"));
         if left > 0 {
@@ -103,12 +103,12 @@ mod tests {
 
     #[test]
     fn the_line_says_done_left_rate_and_time_to_go() {
-        assert_eq!(pace(1, 12, None), "1 done, 12 to go");
+        assert_eq!(pace(1, 12, None), "1 done, 12 remaining");
         assert_eq!(
             pace(8, 384, Some(3.2)),
-            "8 done, 384 to go, 3.2 pages/s, about 2 min left"
+            "8 done, 384 remaining, 3.2 pages/s, about 2 min left"
         );
-        assert_eq!(pace(9, 0, Some(0.98)), "9 done, 0 to go, 1.0 pages/s");
+        assert_eq!(pace(9, 0, Some(0.98)), "9 done, 0 remaining, 1.0 pages/s");
         for (seconds, text) in [
             (0.2, "1 s"),
             (89.0, "89 s"),

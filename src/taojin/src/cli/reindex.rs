@@ -1,4 +1,4 @@
-//! `taojin reindex`: the search index anew from the documents in the store.
+//! `taojin reindex`: rebuilds the search index from the documents in the store.
 
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Makes the index anew, by the daemon if one runs. The old one is searched meanwhile.
+/// Rebuilds the index, by the daemon if one runs. The old one is searched meanwhile.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
     let bar = super::eval::progress_bar(0, "changes");

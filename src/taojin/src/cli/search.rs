@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// How many of the words a document must have [default: all of up to three, most of more]
     #[arg(long = "match", value_enum, value_name = "HOW")]
     matching: Option<Matching>,
-    /// Say of each hit why it stands where it does
+    /// Explain the rank of each hit
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     /// Only the words as typed, without their synonyms
     #[arg(long)]
     no_synonyms: bool,
-    /// Search for nothing else where the query finds nothing
+    /// Never search for a corrected query instead
     #[arg(long)]
     as_typed: bool,
     /// Number of hits

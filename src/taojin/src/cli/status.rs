@@ -33,10 +33,18 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             return Err(Usage(format!("data_dir {dir}: there is no such folder; {next}")).into());
         }
     }
-    let documents = match super::search::open(&loaded) {
-        Ok(reader) => reader.num_docs()?,
-        Err(error) if matches!(error.downcast_ref(), Some(IndexError::Missing(_))) => 0,
-        Err(error) => return Err(error),
+    let counted = super::search::open(&loaded).and_then(|reader| Ok(reader.num_docs()?));
+    let documents = match counted {
+        Ok(documents) => documents,
+        Err(error) => match error.downcast_ref() {
+            Some(IndexError::Missing(_)) => 0,
+            // The rest of the status tells more than an error would.
+            Some(IndexError::Remote { .. } | IndexError::RemoteMissing(_)) => {
+                output::error(&format!("{error:#}"));
+                0
+            }
+            _ => return Err(error),
+        },
     };
     let status = StatusBoard::of(&loaded, None).read(documents)?;
     output::answer(args.json, &status, print)
@@ -132,7 +140,7 @@ fn print_site(site: &SiteStatus) {
     ));
     if site.paused_ms.is_some() {
         output::line(&format!(
-            "           paused by the operator since {}; to go on: taojin resume {}",
+            "           paused by the operator since {}; to resume: taojin resume {}",
             time(site.paused_ms),
             site.name
         ));

@@ -63,7 +63,7 @@ enum Action {
         #[arg(required = true, value_name = "TERM")]
         terms: Vec<String>,
     },
-    /// Take terms off the list and out of use; they are not proposed again
+    /// Reject terms: they are not used, and not proposed again
     Reject {
         /// The terms
         #[arg(required = true, value_name = "TERM")]

@@ -146,7 +146,7 @@ fn duplicates(answer: &mut Answer, reader: &Reader, record: &UrlRecord) -> anyho
 fn queue(record: &UrlRecord, now_ms: i64) -> String {
     let class = record.visit.class;
     match record.visit.due_ms {
-        None if class.is_hub() => "comes with the next cycle of its site".to_owned(),
+        None if class.is_hub() => "visited in the next cycle of its site".to_owned(),
         None => "is not fetched again".to_owned(),
         Some(HELD_MS..) => "held back until the next cycle of its site".to_owned(),
         Some(due_ms) if due_ms <= now_ms => {
@@ -198,7 +198,7 @@ fn reason(record: &UrlRecord, alias: Option<&str>) -> Option<String> {
             _ => "says that it does not exist, and again a day later".to_owned(),
         },
         (UrlState::Failed, _) => format!("could not be read: {}", plain(error)),
-        (UrlState::Refused, _) => format!("not taken: {}", plain(error)),
+        (UrlState::Refused, _) => format!("refused: {}", plain(error)),
         (UrlState::Fetched, _) => match (error, visit.class) {
             (Some(reason), _) => reason.to_owned(),
             (None, UrlClass::Feed) => "a feed: read for its links".to_owned(),
@@ -223,7 +223,7 @@ fn plain(error: Option<&str>) -> &str {
         Some("tls") => "no secure connection: certificate or TLS version",
         Some("timeout") => "no answer in time",
         Some("reset") => "the server closed the connection before it answered",
-        Some("decode") => "the body is not packed as its header says",
+        Some("decode") => "the body is not compressed as its header says",
         Some("protocol") => "the answer is not HTTP",
         Some(other) => other,
     }
@@ -295,7 +295,7 @@ fn of_url(answer: &Answer) -> Vec<Row> {
                 "taken down by the operator on {since}; to lift that: taojin purge --allow {url}"
             )
         }
-        ("unknown", Some(rule)) => format!("never taken up: {rule}"),
+        ("unknown", Some(rule)) => format!("not crawled: {rule}"),
         ("unknown", None) => "in scope, but no page that was fetched links to it".to_owned(),
         (state, _) => state.to_owned(),
     };

@@ -135,6 +135,9 @@ const CONFIG: &[Limit] = &[
     between("index.phrase_boost", 0.0, 1000.0),
     between("index.all_words_bonus", 0.0, 1000.0),
     between("index.half_life_days", 1.0, 36_500.0),
+    // The most that engines make of one index.
+    between("search.shards", 1.0, 1024.0),
+    between("search.replicas", 0.0, 16.0),
     between("serve.query_chars", 1.0, MAX_QUERY_CHARS as f64),
     between("serve.window", 1.0, Query::MAX_WINDOW as f64),
     between("serve.limit_max", 1.0, Query::MAX_LIMIT as f64),

@@ -102,6 +102,8 @@ pub struct Config {
     pub terms: terms::Config,
     /// The search index.
     pub index: index::Config,
+    /// What keeps the search index.
+    pub search: SearchConfig,
     /// The HTTP API and the web page.
     pub serve: serve::Config,
     /// Topics that are followed: one block each.
@@ -127,6 +129,7 @@ impl Default for Config {
             analyze: analyze::Config::default(),
             terms: terms::Config::default(),
             index: index::Config::default(),
+            search: SearchConfig::default(),
             serve: serve::Config::default(),
             follow: Vec::new(),
         }
@@ -143,6 +146,62 @@ pub struct StoreConfig {
     pub password_file: PathBuf,
     /// PEM file of the authorities that may vouch for the server with `?sslmode=require`; empty: those that the system trusts.
     pub ca_file: PathBuf,
+}
+
+/// What keeps the search index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// This program, in the data folder.
+    #[default]
+    Embedded,
+    /// OpenSearch, or Elasticsearch, at an address.
+    OpenSearch,
+}
+
+impl Engine {
+    /// Whether it is reached over the network.
+    pub fn is_remote(self) -> bool {
+        self == Self::OpenSearch
+    }
+}
+
+/// Section `[search]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SearchConfig {
+    /// What keeps the search index: `embedded` (this program, in the data folder) or `opensearch` (OpenSearch or
+    /// Elasticsearch, at `url`).
+    pub engine: Engine,
+    /// Address of the engine, for example `https://search1.example.org:9200`.
+    pub url: String,
+    /// Name of the index there; another installation needs another name.
+    pub index: String,
+    /// User that the engine knows; empty: none.
+    pub user: String,
+    /// File with the password of that user.
+    pub password_file: PathBuf,
+    /// PEM file of the authorities that may vouch for the engine; empty: those that the system trusts.
+    pub ca_file: PathBuf,
+    /// Number of shards: one for each machine that shall search. Cannot be changed later.
+    pub shards: u32,
+    /// Number of replicas: with 1 the loss of a machine loses nothing.
+    pub replicas: u32,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        Self {
+            engine: Engine::default(),
+            url: String::new(),
+            index: "taojin".to_owned(),
+            user: String::new(),
+            password_file: PathBuf::new(),
+            ca_file: PathBuf::new(),
+            shards: 1,
+            replicas: 1,
+        }
+    }
 }
 
 /// Section `[cluster]`.
@@ -273,18 +332,17 @@ impl Loaded {
     /// Where the store is.
     pub fn store_place(&self) -> StorePlace {
         let store = &self.config.store;
+        let password_file = self.placed(&store.password_file);
+        StorePlace::new(&self.config.data_dir, &store.url, password_file)
+            .with_ca_file(self.placed(&store.ca_file))
+            .with_only_serves(!self.config.cluster.crawl)
+    }
+
+    /// Where a file is that the settings name; none where they name none.
+    pub(crate) fn placed(&self, file: &Path) -> Option<PathBuf> {
         let folder = self.file.as_deref().and_then(Path::parent);
-        let placed = |file: &Path| {
-            let is_named = !file.as_os_str().is_empty();
-            is_named.then(|| secrets::placed(folder, file))
-        };
-        StorePlace::new(
-            &self.config.data_dir,
-            &store.url,
-            placed(&store.password_file),
-        )
-        .with_ca_file(placed(&store.ca_file))
-        .with_only_serves(!self.config.cluster.crawl)
+        let is_named = !file.as_os_str().is_empty();
+        is_named.then(|| secrets::placed(folder, file))
     }
 
     /// Folder of the search index.

@@ -75,10 +75,12 @@ impl Loaded {
             "",
             &Table::try_from(&self.config).unwrap_or_default(),
             &mut |key, value| {
-                let hidden =
-                    matches!(key, "serve.token") && value.as_str().is_some_and(|t| !t.is_empty());
-                let value = match (hidden, value.as_array()) {
-                    (true, _) => "…".to_owned(),
+                let text_of = value.as_str().unwrap_or_default();
+                let value = match (key, value.as_array()) {
+                    ("serve.token", _) if !text_of.is_empty() => "…".to_owned(),
+                    ("fetch.proxy" | "search.url", _) => {
+                        format!("{:?}", without_password(text_of))
+                    }
                     // Topics are tables, which may hold secrets.
                     (_, Some(topics)) if key == "follow" => format!("{} topics", topics.len()),
                     _ => value.to_string(),
@@ -93,6 +95,18 @@ impl Loaded {
             },
         );
         all
+    }
+}
+
+/// An address as it may be shown.
+pub(super) fn without_password(address: &str) -> String {
+    match url::Url::parse(address) {
+        Ok(mut url) if url.password().is_some() => {
+            // Fails only where an address can have none.
+            let _ = url.set_password(Some("***"));
+            url.to_string()
+        }
+        _ => address.to_owned(),
     }
 }
 
@@ -136,6 +150,26 @@ mod tests {
         let set = set.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned()));
         let (config, problems) = layered(Path::new("taojin.toml"), text, set);
         (config, problems.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let (config, problems) = read(
+            "[fetch]\nproxy = \"http://me:geheim@proxy:3128\"\n[serve]\ntoken = \"12345678901234567890\"\n",
+            &[],
+        );
+        assert_eq!(problems, Vec::<String>::new());
+        let loaded = Loaded {
+            file: None,
+            config,
+            sites: Vec::new(),
+        };
+        let shown = format!("{:?}", loaded.settings());
+        assert!(shown.contains("http://me:***@proxy:3128/"), "{shown}");
+        assert!(
+            !shown.contains("geheim") && !shown.contains("1234567"),
+            "{shown}"
+        );
     }
 
     #[test]

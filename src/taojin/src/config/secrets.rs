@@ -1,4 +1,5 @@
-//! Secrets in files of their own. In: `serve.token_file`, `follow.secret_file`, `store.password_file`. Out: the token and the keys, and which
+//! Secrets in files of their own. In: `serve.token_file`, `follow.secret_file`, `store.password_file`,
+//! `search.password_file`. Out: the token and the keys, and which
 //! secrets other users of the machine can read. Never shows what a file holds.
 
 use std::fs::File;
@@ -92,6 +93,7 @@ impl Loaded {
         let own = [
             &self.config.serve.token_file,
             &self.config.store.password_file,
+            &self.config.search.password_file,
         ];
         let all = own.into_iter().chain(follows);
         all.map(PathBuf::as_path)

@@ -29,7 +29,7 @@ use report::systemd;
 use review::term_search;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use anyhow::Context as _;
@@ -51,6 +51,7 @@ pub use serving::serve_state;
 pub use shared::Shared;
 
 use crate::config::{ConfigError, Loaded};
+use crate::documents::IndexAt;
 use crate::documents::take_over;
 use control::ControlSocket;
 use crawl::fetching::{self, one_visit};
@@ -249,7 +250,7 @@ impl Crawl {
             shared.clock().go_by(node);
         }
         let is_daemon = *mode == Mode::Forever;
-        let indexer = Indexer::open(loaded, store.reader()?, Arc::clone(shared), is_daemon)?;
+        let indexer = indexer(loaded, store.reader()?, shared, is_daemon)?;
         let follows = store.follows()?;
         let connections = loaded.config.crawl.max_connections;
         let (poke, poked) = sync_channel(1);
@@ -277,7 +278,7 @@ impl Crawl {
         let visiting = Arc::clone(&tools);
         let visit = move |work| one_visit(Arc::clone(&visiting), work);
         let threads = Self {
-            indexing: spawn_thread("indexer", move || indexer.run(&poked))?,
+            indexing: spawn_thread("indexer", move || indexer(&poked))?,
             crawling: spawn_thread("crawl-loop", move || crawl.run())?,
             learning: spawn_thread("learner", move || learner.run(&pages))?,
             fetching: fetching::start(visit, work, events.clone(), Arc::clone(shared))?,
@@ -311,6 +312,25 @@ impl Crawl {
     }
 }
 
+/// What the indexing thread runs until its channel is closed.
+type Indexing = Box<dyn FnOnce(&Receiver<()>) + Send>;
+
+/// What carries documents into the search index, wherever that is.
+fn indexer(
+    loaded: &Loaded,
+    reader: taojin_crawl::store::Reader,
+    shared: &Arc<Shared>,
+    is_daemon: bool,
+) -> anyhow::Result<Indexing> {
+    let shared = Arc::clone(shared);
+    if let Some(at) = IndexAt::of(loaded).remote() {
+        let indexer = index::RemoteIndexer::new(loaded, at.clone(), reader, shared)?;
+        return Ok(Box::new(move |poked| indexer.run(poked)));
+    }
+    let indexer = Indexer::open(loaded, reader, shared, is_daemon)?;
+    Ok(Box::new(move |poked| indexer.run(poked)))
+}
+
 /// The store of the data folder, with its retention; documents that only an older index keeps are taken over first.
 pub(crate) fn open_store(loaded: &Loaded) -> anyhow::Result<Store> {
     let mut store = Store::open(loaded.store_place())?;
@@ -318,11 +338,11 @@ pub(crate) fn open_store(loaded: &Loaded) -> anyhow::Result<Store> {
     taojin_search::index::complete_swap(&loaded.index_dir())?;
     taojin_search::index::refuse_newer(&loaded.index_dir())?;
     store.set_retention(loaded.config.documents.retention());
-    if let Some(ahead) = index::is_ahead(&loaded.index_dir(), &store)? {
+    if let Some(ahead) = index::is_ahead(&IndexAt::of(loaded), &store)? {
         tracing::warn!(
             index = ahead,
             store = store.last_document_seq()?,
-            "the index knows later changes than the store: was it restored from a backup? The index is made anew"
+            "the index knows later changes than the store: was it restored from a backup? The index is rebuilt"
         );
         store.begin_new_history(ahead)?;
     }

@@ -116,7 +116,7 @@ fn change_answer(
 }
 
 fn failed(error: &StoreError) -> SourceError {
-    SourceError(error.to_string())
+    SourceError::Failed(error.to_string())
 }
 
 impl DocumentLog for StoreLog {

@@ -5,9 +5,11 @@ mod difference;
 mod encoded;
 mod gone;
 mod history;
+mod index_at;
 mod log;
 mod source;
 mod take_over;
+mod transport;
 
 use std::sync::Arc;
 
@@ -17,11 +19,13 @@ use crate::config::{INDEX_DIR, Loaded};
 use taojin_crawl::store::{self, DocumentRow, NewDocument, StoreError, StorePlace};
 use taojin_extract::Document;
 use taojin_search::analyze::Analyzer;
+use taojin_search::index::remote::RemoteIndex;
 use taojin_search::index::{self, IndexError, Reader, StoredDocument};
 
 pub use encoded::EncodedDocument;
 pub(crate) use encoded::unpack;
 pub(crate) use gone::{Gone, gone_since};
+pub(crate) use index_at::{IndexAt, RemoteAt};
 pub use log::StoreLog;
 pub use source::StoreDocuments;
 pub(crate) use take_over::take_over;
@@ -47,12 +51,18 @@ pub fn decode(reader: &store::Reader, row: &DocumentRow) -> anyhow::Result<Optio
     }))
 }
 
-/// The index of the data folder, for searching, with the documents of its store.
+/// The index that the settings name, for searching, with the documents of its store.
 pub fn open_index(loaded: &Loaded, analyzer: &Analyzer) -> Result<Reader, IndexError> {
-    open_folder(loaded.store_place(), analyzer, &loaded.config.index)
+    IndexAt::of(loaded).open(analyzer)
 }
 
-/// The same without a configuration.
+/// The index `name` in the OpenSearch or Elasticsearch at `address`, without a configuration and without an account.
+pub fn engine_index(address: &str, name: &str) -> RemoteIndex {
+    let transport = transport::HttpTransport::new(address, transport::Account::default());
+    RemoteIndex::new(Arc::new(transport), name)
+}
+
+/// The index in the data folder, without a configuration.
 pub fn open_folder(
     place: impl Into<StorePlace>,
     analyzer: &Analyzer,

@@ -30,7 +30,7 @@ pub enum SiteCommand {
         /// Name of the site.
         site: String,
     },
-    /// Take all documents and addresses of the site out.
+    /// Remove all documents and addresses of the site.
     Purge {
         /// Name of the site.
         site: String,
@@ -68,7 +68,7 @@ pub struct CommandDone {
     /// Since when the site is paused, Unix milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_ms: Option<i64>,
-    /// When the next cycle of the site begins, Unix milliseconds; after a purge: when it is crawled anew.
+    /// When the next cycle of the site begins, Unix milliseconds; after a purge: when it is crawled again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cycle_ms: Option<i64>,
     /// Documents that were taken out.

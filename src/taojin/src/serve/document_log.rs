@@ -25,8 +25,8 @@ pub enum DocumentKey {
 /// Why there is no list of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoChanges {
-    /// The copy must begin anew.
-    #[error("since: {0}; begin anew with since=0 and an empty copy")]
+    /// The copy must start over.
+    #[error("since: {0}; start over with since=0 and an empty copy")]
     Lost(#[from] CursorLost),
     /// The documents of an older version are on their way into the log; until they are there a list would leave them out.
     #[error(

@@ -51,7 +51,7 @@ pub(crate) const FAMILIES: [Family; 35] = [
     (
         WORKER_UP,
         "gauge",
-        "1 while a worker of the daemon gets on, 0 when it is stuck.",
+        "1 while a worker of the daemon makes progress, 0 when it is stuck.",
     ),
     (URLS, "gauge", "Addresses known, by state."),
     (HOSTS, "gauge", "Hosts known, by state."),
@@ -59,7 +59,7 @@ pub(crate) const FAMILIES: [Family; 35] = [
     (
         PARKED,
         "gauge",
-        "Work queues put aside after too many errors in a row.",
+        "Work queues that rest after too many errors in a row.",
     ),
     (
         NODE_PARTITIONS,
@@ -189,7 +189,7 @@ const BLOOM_ERROR: &str = "taojin_bloom_error_ratio";
 const BLOOM_FALSE_POSITIVES: &str = "taojin_bloom_false_positives_total";
 
 /// The figures as text. Without a status only what is known without one: `documents`, and when the server started.
-pub(crate) fn text(status: Option<&Status>, documents: u64, started_ms: i64) -> String {
+pub(crate) fn text(status: Option<&Status>, documents: Option<u64>, started_ms: i64) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let up = u64::from(status.is_some());
     let started_ms = status.map_or(started_ms, |s| s.started_ms);
@@ -197,8 +197,8 @@ pub(crate) fn text(status: Option<&Status>, documents: u64, started_ms: i64) -> 
         labelled(BUILD_INFO, "version", version, 1),
         seconds(START, started_ms),
         plain(UP, up),
-        plain(DOCUMENTS, documents),
     ];
+    samples.extend(documents.map(|documents| plain(DOCUMENTS, documents)));
     if let Some(status) = status {
         whole(status, &mut samples);
         sites(status, &mut samples);

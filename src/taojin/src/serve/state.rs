@@ -10,7 +10,9 @@ use tokio::time::{Instant, timeout_at};
 
 use super::config::Config;
 use super::control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Why};
+use super::counted::Counted;
 use super::document_log::DocumentLog;
+use super::failure::Failure;
 use super::feeds::follow::Topics;
 use super::gauges;
 use super::guard::session::Sessions;
@@ -68,15 +70,6 @@ pub struct ServeState {
     pub log: Option<Arc<dyn DocumentLog>>,
 }
 
-/// Why a request got no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Failure {
-    /// Not done within the time limit.
-    Busy,
-    /// The index or the status source failed; the log has the reason.
-    Broken,
-}
-
 /// A [`ServeState`] made ready for requests.
 pub(crate) struct Shared {
     pub(crate) config: Config,
@@ -99,6 +92,8 @@ pub(crate) struct Shared {
     commands: Arc<Semaphore>,
     /// The status that `/metrics` showed last, and when it was read.
     measured: Mutex<Option<(Instant, Arc<Status>)>>,
+    /// How many documents there are.
+    counted: Arc<Counted>,
     started_ms: i64,
 }
 
@@ -126,6 +121,7 @@ impl Shared {
             sessions: Sessions::default(),
             overview: Mutex::new(None),
             measured: Mutex::default(),
+            counted: Arc::default(),
             started_ms: now_ms(),
         }
     }
@@ -141,7 +137,7 @@ impl Shared {
         let outcome = match result {
             Ok(_) => "ok",
             Err(Failure::Busy) => "timeout",
-            Err(Failure::Broken) => "error",
+            Err(Failure::Away | Failure::Broken) => "error",
         };
         metrics::histogram!(SEARCH_SECONDS).record(took);
         metrics::counter!(SEARCHES_TOTAL, "outcome" => outcome).increment(1);
@@ -194,7 +190,10 @@ impl Shared {
     pub(crate) async fn overview(&self) -> Result<Arc<Overview>, Failure> {
         let known = self.overview.lock();
         let known = known.unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(known) = known.filter(|known| known.serves(now_ms(), self.documents())) {
+        if let Some(known) = known.filter(|known| {
+            let documents = self.documents().unwrap_or(known.documents);
+            known.serves(now_ms(), documents)
+        }) {
             return Ok(known);
         }
         let (source, follows) = (Arc::clone(&self.source), (self.follows)());
@@ -248,9 +247,9 @@ impl Shared {
         self.source.site_titles()
     }
 
-    /// Documents that can be found.
-    pub(crate) fn documents(&self) -> u64 {
-        self.source.documents()
+    /// Documents that can be found, at once; none where that is not known.
+    pub(crate) fn documents(&self) -> Option<u64> {
+        self.counted.documents(&self.source)
     }
 
     /// What a query string is read with.
@@ -293,7 +292,7 @@ impl Shared {
         let Some(terms) = self.terms.clone() else {
             return Ok(None);
         };
-        let done = self.blocking(move || work(&*terms).map_err(SourceError));
+        let done = self.blocking(move || work(&*terms).map_err(SourceError::Failed));
         done.await.map(Some)
     }
 
@@ -322,7 +321,8 @@ impl Shared {
     /// The status as the source gives it.
     pub(crate) async fn status(&self) -> Result<Status, Failure> {
         let status = Arc::clone(&self.status);
-        self.blocking(move || status().map_err(SourceError)).await
+        self.blocking(move || status().map_err(SourceError::Failed))
+            .await
     }
 
     /// What `/metrics` shows: what was counted, and the state of a few seconds ago at most.
@@ -392,7 +392,7 @@ impl Shared {
             Ok(Ok(Ok(value))) => Ok(value),
             Ok(Ok(Err(error))) => {
                 tracing::error!(%error, "request failed");
-                Err(Failure::Broken)
+                Err(error.into())
             }
             Ok(Err(error)) => {
                 tracing::error!(%error, "request panicked");

@@ -129,7 +129,7 @@ pub struct WorkerStatus {
     /// `crawl loop`, `fetching`, `indexer` or `server`.
     #[schema(examples("indexer"))]
     pub name: String,
-    /// Whether it gets on. If not, systemd starts the service again.
+    /// Whether it makes progress. If not, systemd starts the service again.
     pub alive: bool,
     /// Milliseconds since it last got on, or found nothing to do.
     #[schema(examples(210))]
@@ -201,7 +201,7 @@ pub struct QueueCounts {
     pub ready: u64,
     /// Queues waiting for a host's delay or backoff.
     pub waiting: u64,
-    /// Queues put aside after too many errors in a row.
+    /// Queues that rest after too many errors in a row.
     pub parked: u64,
     /// URLs due now, over all queues.
     pub due: u64,
@@ -215,7 +215,7 @@ pub struct HostCounts {
     pub open: u64,
     /// Left alone for a while because of an error or because they asked for it.
     pub backing_off: u64,
-    /// Put aside after too many errors in a row.
+    /// Rests after too many errors in a row.
     pub parked: u64,
     /// Had their pages of this cycle.
     pub limited: u64,

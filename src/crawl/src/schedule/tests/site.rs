@@ -30,6 +30,35 @@ fn hosts_of_seeds_get_their_www_twin_but_addresses_do_not() {
     assert_eq!(Site::parse(&text, "x").unwrap().hosts(), ["*.b.cn"]);
 }
 
+/// The list for operators has every key that a file may have, with its default.
+#[test]
+fn the_list_of_keys_is_complete() {
+    let text = include_str!("../../../../../config/sites.d/README.md");
+    let (_, list) = text.split_once("```toml\n").unwrap();
+    let (list, _) = list.split_once("```").unwrap();
+    assert_eq!(toml::from_str::<Site>(list).unwrap(), Site::default());
+    let full = Site {
+        max_pages_per_cycle: Some(5_000),
+        delay_ms: Some(2_000),
+        ..Site::default()
+    };
+    let written = toml::to_string(&full).unwrap();
+    let keys = |text: &str| -> Vec<String> {
+        let lines = text.lines().map(|line| line.trim_start_matches("# "));
+        let keys = lines.filter_map(|line| line.split_once(" = "));
+        keys.map(|(key, _)| key.to_owned()).collect()
+    };
+    let listed = keys(list);
+    let missing: Vec<String> = keys(&written)
+        .into_iter()
+        .filter(|key| !listed.contains(key))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "not in config/sites.d/README.md: {missing:?}"
+    );
+}
+
 #[test]
 fn every_key_survives_writing_and_reading() {
     let mut site = Site::parse(SMALL, "example").unwrap();

@@ -205,7 +205,7 @@ fn a_later_entry_replaces_an_earlier_one() {
     assert_eq!(reader.num_docs().unwrap(), 1);
     assert!(ids(&reader, &literal("原油期货")).is_empty());
     assert_eq!(ids(&reader, &literal("回落")), [1]);
-    writer.delete(1);
+    writer.delete(1, 4).unwrap();
     writer.commit(4).unwrap();
     assert_eq!(reader.num_docs().unwrap(), 0);
     assert!(reader.document(1).unwrap().is_none());

@@ -367,12 +367,14 @@ fn a_document_that_brings_a_commit_down_is_found_when_it_is_tried_alone() {
     let reason = caught(|| writer.try_alone(&entry(2, &bad))).unwrap_err();
     assert_eq!(reason, "panicked: a mine");
     writer.upsert(&entry(1, &good)).unwrap();
-    writer.leave_out(LeftOut {
-        fingerprint: 2,
-        seq: 2,
-        url: bad.url.clone(),
-        reason,
-    });
+    writer
+        .leave_out(LeftOut {
+            fingerprint: 2,
+            seq: 2,
+            url: bad.url.clone(),
+            reason,
+        })
+        .unwrap();
     writer.commit(2).unwrap();
     assert_eq!(noted(dir.path()).unwrap().left_out.count(), 1);
     drop(writer);

@@ -47,7 +47,7 @@ fn each_scan_gives_what_came_after_the_last() {
     // A changed document, a new one, one that is taken out, and an import: no new number, but a later time.
     put(&mut writer, 7, 51, 2_000, "页岩油开发");
     put(&mut writer, 60, 52, 2_000, "煤层气开发");
-    writer.delete(8);
+    writer.delete(8, 53).unwrap();
     writer.commit(53).unwrap();
     put(&mut writer, 61, 53, 2_001, "页岩油产量");
     writer.commit(53).unwrap();

@@ -73,8 +73,9 @@ fn a_running_search_ends_where_it_stands() {
     use tantivy::query::{AllQuery, EnableScoring, Query as _};
 
     let dir = tempfile::tempdir().unwrap();
-    let reader = index_of(dir.path(), 200);
-    let searcher = reader.searcher().unwrap();
+    drop(index_of(dir.path(), 200));
+    let opened = super::super::opened::Opened::open(dir.path()).unwrap();
+    let searcher = opened.newest().unwrap().searcher;
     let stop = Stop::default();
     let weight = AllQuery
         .weight(EnableScoring::disabled_from_searcher(&searcher))

@@ -1,4 +1,4 @@
-//! `taojin check --online`: the way out. In: the settings and the sites. Out: for the proxy, each name and each robots.txt
+//! `taojin check --online`: network access. In: the settings and the sites. Out: for the proxy, each name and each robots.txt
 //! whether it answers, and how to mend it if not. Asks every site for its robots.txt only, each within a time limit.
 
 use std::collections::BTreeSet;
@@ -9,12 +9,15 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 use serde::Serialize;
 use tokio::net::{TcpStream, lookup_host};
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
 use crate::config::Loaded;
 use crate::daemon::now_ms;
+use crate::documents::IndexAt;
 use taojin_crawl::fetch::{Access, Fetcher, RobotsCache};
 use taojin_crawl::schedule::Site;
+use taojin_search::index::remote::RemoteIndex;
 use taojin_uri::CrawlUri;
 
 /// A name server, a proxy or a robots.txt that takes longer would hold up every page.
@@ -37,7 +40,7 @@ pub(super) enum Level {
 /// What was asked, and what came of it.
 #[derive(Debug, Serialize)]
 pub(super) struct Tried {
-    /// `proxy`, `dns` or `robots`.
+    /// `proxy`, `dns`, `search` or `robots`.
     pub(super) step: &'static str,
     /// The host, or the name of the site.
     pub(super) of: String,
@@ -57,6 +60,9 @@ pub(super) async fn try_out(loaded: &Loaded) -> anyhow::Result<Vec<Tried>> {
     match &loaded.config.fetch.proxy {
         Some(proxy) => tried.push(proxy_answers(proxy).await),
         None => tried.extend(names(loaded, &seeds).await),
+    }
+    if let Some(at) = IndexAt::of(loaded).remote() {
+        tried.push(engine_answers(at.index.clone()).await);
     }
     let broken: BTreeSet<String> = tried
         .iter()
@@ -106,6 +112,7 @@ async fn ask(
     };
     let mend = match (level, step) {
         (Level::Error, "proxy") => "; is it running, and is fetch.proxy right?",
+        (Level::Error, "search") => "; is it running, and is search.url right?",
         (Level::Error, "dns") => {
             "; is the name of the seed right, and does this machine know a name server (/etc/resolv.conf)?"
         }
@@ -139,6 +146,25 @@ async fn proxy_answers(proxy: &str) -> Tried {
         }
     };
     ask("proxy", &format!("{host}:{port}"), question).await
+}
+
+/// Asks the engine of the search index how far that is.
+async fn engine_answers(index: RemoteIndex) -> Tried {
+    let place = index.place();
+    let question = async {
+        let state = spawn_blocking(move || index.state()).await;
+        match state.map_err(|e| e.to_string())? {
+            Ok(state) if state.seq == 0 => {
+                Ok((Level::Ok, "answers; it has no documents yet".to_owned()))
+            }
+            Ok(state) => Ok((
+                Level::Ok,
+                format!("answers; has all changes up to {}", state.seq),
+            )),
+            Err(error) => Err(error.to_string()),
+        }
+    };
+    ask("search", &place, question).await
 }
 
 /// Looks up the host of each seed, but for those with an address of their own.

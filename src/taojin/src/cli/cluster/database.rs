@@ -42,7 +42,7 @@ pub(super) fn check(place: &StorePlace, json: bool) -> anyhow::Result<ExitCode> 
             facts.bytes >> 20,
         ));
         output::line(&format!(
-            "a question takes {} µs; its clock is {} ms {} this machine's; {} nodes crawl",
+            "round trip {} µs; its clock is {} ms {} this machine's; {} nodes crawl",
             facts.round_trip_us,
             facts.ahead_ms.abs(),
             match facts.ahead_ms {

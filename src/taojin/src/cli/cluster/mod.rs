@@ -20,7 +20,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Look whether the database can hold a store, how far away it is, and what its settings mean for the crawl
+    /// Check the database: version, rights, encryption, round trip, and settings that would endanger the crawl
     Check {
         /// One JSON object
         #[arg(long)]

@@ -35,7 +35,7 @@ pub(super) fn status(reader: &Reader, json: bool) -> anyhow::Result<ExitCode> {
         {
             let oldest = time(oldest_ms);
             output::line(&format!(
-                "{n} addresses wait to be taken up, the oldest since {oldest}"
+                "{n} addresses wait for another node, the oldest since {oldest}"
             ));
         }
     })

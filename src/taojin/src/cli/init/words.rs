@@ -41,7 +41,7 @@ const ENGLISH: Words = Words {
     head: "Settings of Taojin, written by taojin init. All others, with their defaults: man taojin.toml. After a change: taojin check",
     comments: [
         "Folder of the store, the index and the logs.",
-        "Who asks, and where operators of sites can reach you.",
+        "How the crawler identifies itself, and where operators of sites can reach you.",
         "Terms of the field that are kept whole.",
         "Address and port of search; any but a loopback address opens it to the network.",
         "File with the token that permits changes in the browser; if empty, nothing can be changed there.",
@@ -77,16 +77,16 @@ const CHINESE: Words = Words {
     none: "无",
     head: "淘金的配置，由 taojin init 写成。其余各项及默认值见 man taojin.toml。改动后运行 taojin check",
     comments: [
-        "数据目录：存放网址库、索引和日志。",
-        "抓取时报出的名称，以及站点管理员联系你的方式。",
-        "领域词表，其中的词不拆开。",
+        "数据目录，存储、索引和日志都在其中。",
+        "抓取时自报的名称，以及站长联系你的方式。",
+        "领域术语的词表，其中的词不拆开。",
         "检索服务的监听地址和端口；除回环地址外，都会对网络开放。",
-        "存放管理令牌的文件，凭令牌可以在网页上做修改；留空则不能修改。",
+        "存放令牌的文件，凭令牌可以在网页上做修改；留空则不能修改。",
     ],
     written: "已写好。接下来（换成你的网站）：",
     asked: [
         (
-            "数据放在哪个目录（网址库、索引、日志）？",
+            "数据（存储、索引、日志）放在哪个目录？",
             "请写一个目录的路径",
         ),
         (
@@ -94,11 +94,11 @@ const CHINESE: Words = Words {
             "请写地址和端口，例如 127.0.0.1:8080",
         ),
         (
-            "站点管理员如何联系你（网页或邮箱）？",
+            "站长如何联系你（网页或邮箱）？",
             "请写邮箱，或以 https:// 开头的网址",
         ),
         (
-            "使用哪个领域词表：oil-gas，一个每行一词的文件，或 none（不用）？",
+            "使用哪个领域术语词表：oil-gas，一个每行一词的文件，或 none（不用）？",
             "请写 oil-gas、none，或一个已有文件的名称",
         ),
         (

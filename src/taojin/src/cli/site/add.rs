@@ -224,12 +224,12 @@ fn report(context: &Context, path: &Path, name: &str, probe: &Probe, unasked: bo
         ),
     };
     output::line(&format!("{} written: {found}", path.display()));
-    output::line("look it over, then:");
+    output::line("review it, then:");
     output::line(&format!("  {}", context.command("check")));
     let site = for_shell(name);
     output::line(&format!(
         "  {}",
         context.command(&format!("crawl --site {site}"))
     ));
-    output::line("a daemon that runs takes it up after: systemctl reload taojin");
+    output::line("a running daemon reads it after: systemctl reload taojin");
 }

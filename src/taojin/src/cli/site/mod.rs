@@ -25,7 +25,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Look at a site and write its file
+    /// Read a site's front page, robots.txt, feeds and sitemaps, and write its file
     Add {
         /// Front page or section page of the site; without https:// or http:// both are tried
         url: String,
@@ -49,7 +49,7 @@ enum Action {
     Remove {
         /// Name of the site
         name: String,
-        /// Also forget its pages and take its documents out of the index
+        /// Also remove its documents and addresses
         #[arg(long)]
         forget: bool,
     },

@@ -35,7 +35,7 @@ pub(super) fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Resul
             Err(error) => return Err(error),
         }
     } else {
-        output::note("a running daemon goes on with it until: systemctl reload taojin");
+        output::note("a running daemon crawls it until: systemctl reload taojin");
     }
     Ok(())
 }

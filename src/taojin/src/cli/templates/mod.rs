@@ -59,7 +59,7 @@ enum Command {
         /// title, published, author, source, body, comments, boilerplate; or `learned` to take back what was said
         field: String,
     },
-    /// Take a template out of use
+    /// Stop using a template
     Disable {
         /// Number of the template
         id: i64,
@@ -81,7 +81,7 @@ enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Take in templates that `export` or `learn --output` wrote
+    /// Add templates that `export` or `learn --output` wrote
     Import {
         /// The file
         file: PathBuf,
@@ -142,7 +142,7 @@ fn open(context: &Context) -> anyhow::Result<TemplateStore> {
 fn find(store: &TemplateStore, id: i64) -> anyhow::Result<(TemplateRow, Template)> {
     let row = store.template(id)?.ok_or_else(|| none(id))?;
     let template = unpack(&row.data).ok_or_else(|| {
-        anyhow::anyhow!("template {id} cannot be read: delete it, it is learned anew")
+        anyhow::anyhow!("template {id} cannot be read: delete it, and it is learned again")
     })?;
     Ok((row, template))
 }

@@ -1,16 +1,15 @@
 //! What the commands do to the store. In: an open store, the sites of the configuration, a command. Out: what was done,
 //! durable. The crawl loop and the command line call the same functions.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{self, Loaded};
 use crate::daemon::now_ms;
-use crate::documents::StoreDocuments;
+use crate::documents::IndexAt;
 use crate::serve::{CommandDone, CommandRefused, Why};
 use taojin_crawl::frontier::{Refusal, Scope};
 use taojin_crawl::schedule::Site;
-use taojin_crawl::store::{Purged, Store, StoreError, StorePlace};
+use taojin_crawl::store::{Purged, Store, StoreError};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{self, IndexError};
 use taojin_uri::CrawlUri;
@@ -18,26 +17,17 @@ use taojin_uri::CrawlUri;
 type Outcome<T> = Result<T, CommandRefused>;
 
 /// Where the index is, to be asked which documents a site has.
-#[derive(Debug, Clone)]
-pub(in crate::daemon) struct IndexPlace {
-    dir: PathBuf,
-    store: StorePlace,
-    config: index::Config,
-}
+#[derive(Clone)]
+pub(in crate::daemon) struct IndexPlace(IndexAt);
 
 impl IndexPlace {
     pub(in crate::daemon) fn of(loaded: &Loaded) -> Self {
-        Self {
-            dir: loaded.index_dir(),
-            store: loaded.store_place(),
-            config: loaded.config.index.clone(),
-        }
+        Self(IndexAt::of(loaded))
     }
 
     /// None where there is no index yet.
     fn open(&self) -> Outcome<Option<index::Reader>> {
-        let documents = Arc::new(StoreDocuments::of(&self.store));
-        match index::Reader::open(&self.dir, &Analyzer::new(&[]), &self.config, documents) {
+        match self.0.open(&Analyzer::new(&[])) {
             Ok(reader) => Ok(Some(reader)),
             Err(IndexError::Missing(_)) => Ok(None),
             Err(error) => Err(broken(&error)),

@@ -45,7 +45,7 @@ pub fn carry_out(
 fn into_index(loaded: &Loaded, store: &Store) -> Result<(), CommandRefused> {
     let reader = store.reader().map_err(store_failed)?;
     index::catch_up(loaded, reader).map_err(|e| {
-        let e = format!("{e:#}; what was taken out leaves the index with the next crawl or run");
+        let e = format!("{e:#}; the next crawl or run removes it from the index");
         broken(&e)
     })
 }

@@ -180,7 +180,7 @@ impl CrawlLoop {
         if !paused {
             done.next_cycle_ms = self.next_cycle(name);
         }
-        tracing::info!(site = name, paused, "told by the operator");
+        tracing::info!(site = name, paused, "paused or resumed by the operator");
         Ok(done)
     }
 

@@ -57,7 +57,7 @@ impl DiskWatch {
             (Some(low), false) => {
                 tracing::error!(dir = %self.dir.display(), "crawling pauses: {low}");
             }
-            (None, true) => tracing::info!("there is room on the disk again, crawling goes on"),
+            (None, true) => tracing::info!("there is room on the disk again, crawling continues"),
             _ => {}
         }
     }
@@ -87,7 +87,7 @@ impl Limits {
         };
         let gb = |bytes: u64| bytes as f64 / 1e9;
         Some(format!(
-            "disk low: {:.1} of {:.1} GB free, {limit}; it goes on by itself when there is room",
+            "disk low: {:.1} of {:.1} GB free, {limit}; it continues by itself when there is room",
             gb(free),
             gb(total)
         ))

@@ -4,7 +4,6 @@
 //! sent again, under the same number.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,13 +15,13 @@ use super::webhook;
 use crate::config::Loaded;
 use crate::daemon::reloading::{Current, titles};
 use crate::daemon::{Shared, now_ms};
-use crate::documents::{StoreDocuments, unpack};
+use crate::documents::{IndexAt, unpack};
 use crate::serve;
 use crate::serve::{Follow, Found, Marked, Tell, metrics};
-use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, StorePlace, Told};
+use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, Told};
 use taojin_extract::Meta;
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{self, Reader, SiteTitles, Watermark};
+use taojin_search::index::{Reader, SiteTitles, Watermark};
 
 /// How often the index is looked at; it commits twice a second.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -51,9 +50,7 @@ struct Means {
 
 /// Where the means come from.
 struct Place {
-    index_dir: PathBuf,
-    store: StorePlace,
-    index: index::Config,
+    index: IndexAt,
     analyzer: Analyzer,
     follows: Arc<Follows>,
     titles: SiteTitles,
@@ -62,8 +59,7 @@ struct Place {
 
 impl Place {
     fn means(&self) -> anyhow::Result<Means> {
-        let documents = Arc::new(StoreDocuments::of(&self.store));
-        let reader = Reader::open(&self.index_dir, &self.analyzer, &self.index, documents)?;
+        let reader = self.index.open(&self.analyzer)?;
         let reader = reader.with_titles(self.titles.clone());
         Ok(Means {
             reader: Arc::new(reader),
@@ -82,9 +78,7 @@ pub(crate) fn start(
     shared: Arc<Shared>,
 ) -> JoinSet<()> {
     let place = Place {
-        index_dir: loaded.index_dir(),
-        store: loaded.store_place(),
-        index: loaded.config.index.clone(),
+        index: IndexAt::of(loaded),
         analyzer: analyzer.clone(),
         follows: Arc::new(follows),
         titles: titles(current.clone()),
@@ -158,7 +152,7 @@ async fn follow_on(topic: Arc<Topic>, current: watch::Receiver<Current>) -> Stri
         }
         if let Err(error) = topic.tell().await {
             let follow = &topic.follow.name;
-            tracing::error!(follow, error = %format!("{error:#}"), "new hits not told");
+            tracing::error!(follow, error = %format!("{error:#}"), "new hits not delivered");
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }

@@ -11,7 +11,7 @@ use super::Indexer;
 use super::feeding::add_rows;
 use crate::daemon::liveness::Worker;
 use crate::daemon::report::systemd;
-use taojin_search::index::{self, Writer};
+use taojin_search::index::{self, IndexWriter as _, Writer};
 
 /// Changes between two commits: what a crash costs at most, some seconds of work.
 const COMMIT_ROWS: usize = 20_000;
@@ -57,7 +57,7 @@ impl Indexer {
         tracing::info!(
             from = writer.last_seq(),
             to = last,
-            "the index is made anew from the store"
+            "the index is rebuilt from the store"
         );
         self.anew = Some(Anew {
             seq: writer.last_seq(),

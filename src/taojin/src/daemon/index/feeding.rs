@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use super::ROWS;
 use crate::documents::decode;
 use taojin_crawl::store::{self, DocumentRow, StoreError};
-use taojin_search::index::{LeftOut, Writer, caught};
+use taojin_search::index::{IndexError, IndexWriter, LeftOut, caught};
 
 /// Stands for documents that cannot be named, since their rows cannot be read.
 pub(super) const UNKNOWN: u64 = 0;
@@ -47,7 +47,7 @@ impl Caution {
 /// Puts at most [`ROWS`] changes after `seq` into an index and moves `seq` on. Gives how many.
 pub(super) fn add_rows(
     reader: &store::Reader,
-    writer: &mut Writer,
+    writer: &mut dyn IndexWriter,
     seq: &mut u64,
     caution: &mut Caution,
 ) -> anyhow::Result<usize> {
@@ -69,39 +69,35 @@ pub(super) fn add_rows(
 pub(super) fn add(
     reader: &store::Reader,
     row: &DocumentRow,
-    writer: &mut Writer,
+    writer: &mut dyn IndexWriter,
     caution: &mut Caution,
 ) -> anyhow::Result<()> {
     let seq = number(row.seq);
     caution.given = caution.given.max(seq);
     if let Some((_, reason)) = caution.fatal.take_if(|(fatal, _)| *fatal == seq) {
-        leave_out(row, reason, writer);
+        leave_out(row, reason, writer)?;
         // At once: if another one brought it down before the next commit, this one would have to be found again.
         return Ok(writer.commit(seq.max(writer.last_seq()))?);
     }
     let stored = match caught(|| decode(reader, row)) {
         Ok(Ok(Some(stored))) => stored,
         Ok(Ok(None)) => {
-            writer.delete(row.fingerprint);
-            return Ok(());
+            return Ok(writer.delete(row.fingerprint, seq)?);
         }
         // The store cannot be read for now, whatever the document is.
         Ok(Err(error)) if is_of_store(&error) => return Err(error),
         Ok(Err(error)) => {
-            leave_out(row, format!("{error:#}"), writer);
-            return Ok(());
+            return Ok(leave_out(row, format!("{error:#}"), writer)?);
         }
         Err(panic) => {
-            leave_out(row, panic, writer);
-            return Ok(());
+            return Ok(leave_out(row, panic, writer)?);
         }
     };
     let entry = stored.entry();
     if seq <= caution.until
         && let Err(reason) = caught(|| writer.try_alone(&entry)).flatten()
     {
-        leave_out(row, reason, writer);
-        return Ok(());
+        return Ok(leave_out(row, reason, writer)?);
     }
     match caught(|| writer.upsert(&entry)) {
         Ok(done) => Ok(done?),
@@ -115,7 +111,7 @@ pub(super) fn add(
 
 fn add_one_by_one(
     reader: &store::Reader,
-    writer: &mut Writer,
+    writer: &mut dyn IndexWriter,
     seq: &mut u64,
     caution: &mut Caution,
 ) -> anyhow::Result<usize> {
@@ -144,12 +140,12 @@ fn pass_over(
     reader: &store::Reader,
     after: i64,
     error: &StoreError,
-    writer: &mut Writer,
+    writer: &mut dyn IndexWriter,
 ) -> anyhow::Result<u64> {
     match reader.document_after_without_body(after) {
         Ok(row) => {
             let row = row.with_context(|| format!("a change cannot be read: {error}"))?;
-            leave_out(&row, error.to_string(), writer);
+            leave_out(&row, error.to_string(), writer)?;
             Ok(number(row.seq))
         }
         Err(StoreError::Damaged { .. }) => {
@@ -164,7 +160,7 @@ fn pass_over(
                 seq: number(next),
                 url: format!("changes {} to {next}", after + 1),
                 reason: error.to_string(),
-            });
+            })?;
             Ok(number(next))
         }
         Err(error) => Err(error.into()),
@@ -177,7 +173,11 @@ fn is_of_store(error: &anyhow::Error) -> bool {
     of_store.is_some_and(|e| !matches!(e, StoreError::Body { .. } | StoreError::Damaged { .. }))
 }
 
-fn leave_out(row: &DocumentRow, reason: String, writer: &mut Writer) {
+fn leave_out(
+    row: &DocumentRow,
+    reason: String,
+    writer: &mut dyn IndexWriter,
+) -> Result<(), IndexError> {
     tracing::error!(
         url = %row.url,
         document = %format!("{:016x}", row.fingerprint),
@@ -188,7 +188,7 @@ fn leave_out(row: &DocumentRow, reason: String, writer: &mut Writer) {
         seq: number(row.seq),
         url: row.url.clone(),
         reason,
-    });
+    })
 }
 
 fn number(seq: i64) -> u64 {

@@ -8,6 +8,7 @@
 mod anew;
 mod failing;
 mod feeding;
+mod remote;
 #[cfg(test)]
 mod tests;
 
@@ -24,14 +25,15 @@ use super::Shared;
 use super::liveness::Worker;
 use super::report::systemd;
 use crate::config::Loaded;
-use crate::documents::StoreDocuments;
+use crate::documents::{IndexAt, StoreDocuments};
 use crate::serve::metrics;
 use anew::Anew;
 use feeding::{Caution, UNKNOWN, add, add_rows};
 use taojin_crawl::store::{self, Store, StoreError};
-use taojin_search::index::{self, DocumentSource, IndexError, Writer, caught};
+use taojin_search::index::{self, DocumentSource, IndexError, IndexWriter as _, Writer, caught};
 
 pub use anew::Progress;
+pub(super) use remote::RemoteIndexer;
 
 /// Changes read from the log at once.
 const ROWS: usize = 256;
@@ -65,6 +67,10 @@ pub(super) struct Indexer {
 
 /// Takes every change in the log into the index, now. For commands without a daemon.
 pub(crate) fn catch_up(loaded: &Loaded, reader: store::Reader) -> anyhow::Result<()> {
+    if let Some(at) = IndexAt::of(loaded).remote() {
+        remote::take_all(loaded, at.clone(), reader, false, &mut |_| {})?;
+        return Ok(());
+    }
     let mut indexer = Indexer::open(loaded, reader, Arc::default(), false)?;
     indexer.take_all()?;
     indexer.finish();
@@ -78,6 +84,9 @@ pub(crate) fn make_anew(
     reader: store::Reader,
     mut each: impl FnMut(Progress),
 ) -> anyhow::Result<u64> {
+    if let Some(at) = IndexAt::of(loaded).remote() {
+        return remote::take_all(loaded, at.clone(), reader, true, &mut each);
+    }
     let mut indexer = Indexer::closed(loaded, reader, Arc::default(), false)?;
     indexer.begin_anew()?;
     indexer.complete_anew(&mut each)?;
@@ -89,8 +98,11 @@ pub(crate) fn make_anew(
 }
 
 /// The last change that the index has, where it is of this store and the store does not know it (any more).
-pub(super) fn is_ahead(dir: &Path, store: &Store) -> anyhow::Result<Option<i64>> {
-    let Some(noted) = index::noted(dir) else {
+pub(super) fn is_ahead(at: &IndexAt, store: &Store) -> anyhow::Result<Option<i64>> {
+    if let Some(remote) = at.remote() {
+        return Ok(remote::is_ahead(remote, store)?);
+    }
+    let Some(noted) = index::noted(at.dir()) else {
         return Ok(None);
     };
     let seq = i64::try_from(noted.seq).unwrap_or(i64::MAX);
@@ -179,7 +191,7 @@ impl Indexer {
             Err(error @ IndexError::Unreadable { .. }) => {
                 let aside = index::put_aside(&self.dir)?;
                 tracing::error!(
-                    "{error}; it is now in {}, and the index is made anew from the store",
+                    "{error}; it is now in {}, and the index is rebuilt from the store",
                     aside.display()
                 );
                 self.shared.set_indexed(0);
@@ -188,7 +200,7 @@ impl Indexer {
             }
             Err(error) => error,
         };
-        tracing::warn!("the index is made anew from the store: {problem}");
+        tracing::warn!("the index is rebuilt from the store: {problem}");
         if !index::can_be_searched(&self.dir) {
             // Of no use to readers meanwhile: they search the new one while it grows.
             index::remove(&self.dir)?;
@@ -342,7 +354,7 @@ impl Indexer {
             self.caution.suspect(left.seq);
             match self.reader.document(left.fingerprint) {
                 Ok(Some(row)) => add(&self.reader, &row, writer, &mut self.caution)?,
-                Ok(None) => writer.delete(left.fingerprint),
+                Ok(None) => writer.delete(left.fingerprint, left.seq)?,
                 // It stays aside.
                 Err(StoreError::Damaged { .. }) => {}
                 Err(error) => return Err(error.into()),

@@ -1,18 +1,17 @@
 //! Whether all is well with a running daemon. In: what its threads tell each other, the index. Out: that part of the status.
 
-use std::path::Path;
 use std::time::Instant;
 
 use crate::daemon::Shared;
 use crate::daemon::liveness::WorkerState;
 use crate::serve::{LeftOutDocument, LeftOutStatus, WorkerStatus};
-use taojin_search::index;
+use taojin_search::index::AllLeftOut;
 
 /// What the operator must know of a daemon that crawls; empty when all is well.
 pub(super) fn note(shared: &Shared) -> String {
     let anew = shared.reindexing().map(|at| {
         let (seq, last) = (at.seq, at.last);
-        format!("the index is made anew: change {seq} of {last}")
+        format!("the index is being rebuilt: change {seq} of {last}")
     });
     let trouble = shared.trouble(Instant::now());
     trouble
@@ -33,11 +32,8 @@ pub(super) fn workers(shared: &Shared) -> Vec<WorkerStatus> {
     states.into_iter().map(status).collect()
 }
 
-/// What the index in `dir` could not take.
-pub(super) fn left_out(dir: &Path) -> LeftOutStatus {
-    let all = index::noted(dir)
-        .map(|noted| noted.left_out)
-        .unwrap_or_default();
+/// What the index could not take.
+pub(super) fn left_out(all: AllLeftOut) -> LeftOutStatus {
     LeftOutStatus {
         count: all.count(),
         documents: all

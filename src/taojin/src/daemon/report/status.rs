@@ -16,6 +16,7 @@ use crate::daemon::crawl::disk;
 use crate::daemon::reloading::{Current, titles};
 use crate::daemon::review::terms::TermReviewer;
 use crate::daemon::{Shared, now_ms};
+use crate::documents::IndexAt;
 use crate::serve::{
     Activity, ClusterStatus, CycleCounts, Follow, FollowStatus, HostCounts, HostStatus, NodeStatus,
     QueueCounts, SeenFilter, SiteStatus, Status, StatusSource, TemplateStatus, TermsStatus, Topics,
@@ -25,7 +26,7 @@ use taojin_crawl::frontier::{self, Cause, Explanation};
 use taojin_crawl::store::{
     Counts, FollowRecord, HostRecord, Partitions, Reader, SiteCounts, StorePlace,
 };
-use taojin_search::index::{self, SiteTitles};
+use taojin_search::index::SiteTitles;
 
 /// Hosts in trouble that are shown.
 const HOSTS: usize = 24;
@@ -35,7 +36,7 @@ const HOSTS: usize = 24;
 pub struct StatusBoard {
     data_dir: PathBuf,
     store: StorePlace,
-    index_dir: PathBuf,
+    index: IndexAt,
     /// Sites and topics.
     current: watch::Receiver<Current>,
     frontier: frontier::Config,
@@ -53,7 +54,7 @@ impl StatusBoard {
         Self {
             data_dir: loaded.config.data_dir.clone(),
             store: loaded.store_place(),
-            index_dir: loaded.index_dir(),
+            index: IndexAt::of(loaded),
             current: watch::channel(Current::of(loaded)).1,
             frontier: loaded.config.frontier.clone(),
             limits: disk::Limits::of(&loaded.config.crawl),
@@ -100,10 +101,10 @@ impl StatusBoard {
             activity,
             note,
             documents,
-            disk: space::used(&self.data_dir, &self.index_dir, self.store.is_postgres()),
+            disk: space::used(&self.data_dir, self.index.dir(), self.store.is_postgres()),
             terms: self.terms(),
             workers: self.workers(),
-            left_out: left_out(&self.index_dir),
+            left_out: left_out(self.index.left_out()),
             ..Status::default()
         };
         let reader = match Reader::open(&self.store) {
@@ -115,7 +116,7 @@ impl StatusBoard {
         let counts = reader.counts()?;
         let committed = match &self.shared {
             Some(shared) => shared.indexed(),
-            None => index::committed_seq(&self.index_dir),
+            None => self.index.committed_seq(),
         };
         (status.outbox_lag, status.index_lag_ms) = self.lag(&reader, committed, now)?;
         status.urls = urls(&totals(&counts));

@@ -41,6 +41,6 @@ pub(crate) fn watchdog_interval() -> Option<Duration> {
 
 fn send(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
-        tracing::debug!(%error, "systemd was not told");
+        tracing::debug!(%error, "systemd could not be notified");
     }
 }

@@ -137,7 +137,10 @@ fn failed(facts: &Facts, text: &mut Text) -> Option<String> {
         }
         (Some(_), Some(_)) => {
             let (en, zh) = list(&facts.problems);
-            text.say(format!("no page came: {en}"), format!("没有取回网页：{zh}"));
+            text.say(
+                format!("no page could be fetched: {en}"),
+                format!("没有取回网页：{zh}"),
+            );
         }
         (None, _) if facts.redirects > 0 => {
             setting = Some("scope.hosts".to_owned());
@@ -196,15 +199,12 @@ fn done(facts: &Facts, text: &mut Text, setting: &mut Option<String>) -> Level {
         let n = facts.blocking_pages;
         level = Level::Partial;
         text.say(
-            format!(
-                "{} asked to sign in or to prove that a person reads",
-                pages(n)
-            ),
+            format!("{} asked for a login or a human check", pages(n)),
             format!("{n} 个网页要求登录或人机验证"),
         );
     }
     if facts.entry_problems > 0 {
-        text.say("a start page did not come", "有起始页没有取回");
+        text.say("a start page could not be fetched", "有起始页没有取回");
     }
     if facts.entry_problems > 0 || failed * FEW_PROBLEMS > facts.visits {
         level = Level::Partial;
@@ -226,7 +226,10 @@ fn done(facts: &Facts, text: &mut Text, setting: &mut Option<String>) -> Level {
 fn left(facts: &Facts, text: &mut Text, setting: &mut Option<String>) {
     let n = addresses(facts.left);
     if !facts.is_over {
-        text.say(format!("{n} to go"), format!("还有 {} 个网址", facts.left));
+        text.say(
+            format!("{n} remaining"),
+            format!("还有 {} 个网址", facts.left),
+        );
         return;
     }
     let by = match facts.max_pages_per_cycle {

@@ -27,7 +27,7 @@ pub(crate) struct TemplateReviewer {
 }
 
 fn failed(error: StoreError) -> SourceError {
-    SourceError(error.to_string())
+    SourceError::Failed(error.to_string())
 }
 
 /// A saved page, read again.

@@ -102,7 +102,7 @@ fn a_site_that_gave_nothing_failed_and_says_why() {
                 problems: problems(&[("HTTP 500", 2), ("timeout", 1)]),
                 ..bad("")
             },
-            "no page came: HTTP 500 × 2, no answer in time × 1",
+            "no page could be fetched: HTTP 500 × 2, no answer in time × 1",
             "没有取回网页：HTTP 500 × 2、应答超时 × 1",
         ),
         (
@@ -251,7 +251,7 @@ fn a_few_failures_are_told_and_many_are_a_partial_cycle() {
     check(
         no_entry,
         Level::Partial,
-        "12 new documents; 1 address failed (HTTP 500 × 1); a start page did not come",
+        "12 new documents; 1 address failed (HTTP 500 × 1); a start page could not be fetched",
         "新文档 12 篇；1 个网址失败（HTTP 500 × 1）；有起始页没有取回",
         None,
     );
@@ -289,7 +289,7 @@ fn a_cycle_that_is_not_over_is_no_failure_yet() {
     check(
         under_way,
         Level::Ok,
-        "under way; 12 new documents; 9 addresses to go",
+        "under way; 12 new documents; 9 addresses remaining",
         "进行中；新文档 12 篇；还有 9 个网址",
         None,
     );

@@ -8,7 +8,7 @@ use super::document_answer::DocumentAnswer;
 /// Answer of `/api/changes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ChangesAnswer {
-    /// Identity of the store's history: another one means that the store was made anew or restored from a backup, and that
+    /// Identity of the store's history: another one means that the store was replaced or restored from a backup, and that
     /// no cursor of before holds any more. `next` carries it too.
     #[schema(examples("8c2f0b51d7e3a946"), pattern = "^[0-9a-f]{16}$")]
     pub store: String,

@@ -25,7 +25,7 @@ const CURSOR_CHARS_MAX: usize = 64;
 /// `since=0`, which gives all documents that are there; then pass `next` of each answer as `since`, at once while `more` is
 /// true and from time to time afterwards. A copy that puts what is `new` or `changed` and takes out what is `deleted` is
 /// the same as the store after each answer without `more`. A plain number does as `since` too, but only a cursor says to
-/// which store it belongs. Status 410 says that no list can bring the copy up to date: begin anew. The text is that of the
+/// which store it belongs. Status 410 says that no list can bring the copy up to date: start over. The text is that of the
 /// log, which is ahead of the index; ask for it with `text=true` instead of one document after the other.
 #[utoipa::path(
     get,
@@ -40,7 +40,7 @@ const CURSOR_CHARS_MAX: usize = 64;
     responses(
         (status = 200, description = "Changes, perhaps none.", body = ChangesAnswer),
         (status = 400, description = "A parameter is unknown, repeated, malformed or out of range.", body = Problem, content_type = "application/problem+json"),
-        (status = 410, description = "The cursor belongs to another history (a store made anew or restored from a backup), or is so old that ends of documents after it are forgotten (`documents.keep_deleted_days`). Begin anew with `since=0` and an empty copy.", body = Problem, content_type = "application/problem+json"),
+        (status = 410, description = "The cursor belongs to another history (a store replaced or restored from a backup), or is so old that ends of documents after it are forgotten (`documents.keep_deleted_days`). Begin anew with `since=0` and an empty copy.", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "The store failed.", body = Problem, content_type = "application/problem+json"),
         Busy,
     )

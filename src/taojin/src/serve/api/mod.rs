@@ -19,13 +19,14 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use super::failure::Failure;
 use super::guard::refusal::Refusal;
 use super::metrics::SEARCHES_TOTAL;
 use super::pages::lang::Lang;
 use super::search::param_error::{ParamError, known_once};
 use super::search::params::{Params, QueryAndSites};
 use super::search::trend_params::Format;
-use super::state::{Failure, Server};
+use super::state::Server;
 use super::status::Status;
 use answer::{SearchAnswer, SuggestAnswer, SuggestionAnswer};
 use document_answer::DocumentAnswer;
@@ -43,6 +44,10 @@ impl From<Failure> for Problem {
             Failure::Busy => Problem::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the request was not done within its time limit (serve.time_limit_ms) and was stopped; try again in a moment, or ask for less",
+            ),
+            Failure::Away => Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the search index (search.url) gives no answer at present, the log says why; try again in a moment: the crawl goes on, and nothing is lost",
             ),
             Failure::Broken => Problem::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -183,14 +188,14 @@ pub(crate) async fn status(State(server): State<Server>) -> Result<Json<Status>,
     Ok(Json(server.status().await?))
 }
 
-/// Whether the process is alive: every worker of it gets on. Asks nothing of the index, so that it can be asked often.
+/// Whether the process is alive: every worker of it makes progress. Asks nothing of the index, so that it can be asked often.
 #[utoipa::path(
     get,
     path = "/healthz",
     operation_id = "health",
     tag = "operation",
     responses(
-        (status = 200, description = "Crawl loop, fetching, indexer and server get on, as far as they run in this process.", body = String, content_type = "text/plain", example = "ok\n"),
+        (status = 200, description = "Crawl loop, fetching, indexer and server make progress, as far as they run in this process.", body = String, content_type = "text/plain", example = "ok\n"),
         (status = 503, description = "One of them does not, and is named. The status says why.", body = String, content_type = "text/plain", example = "stuck: indexer\n"),
     )
 )]
@@ -214,7 +219,7 @@ pub(crate) async fn health(State(server): State<Server>) -> (StatusCode, String)
     responses(
         (status = 200, description = "A search was answered.", body = String, content_type = "text/plain", example = "ok\n"),
         (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "Not done within the time limit, or the index is too far behind the store (`serve.max_lag_ms`).", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "Not done within the time limit, or the engine of the index (`search.url`) gives no answer, or the index is too far behind the store (`serve.max_lag_ms`).", body = Problem, content_type = "application/problem+json"),
         (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
     )
 )]

@@ -39,7 +39,7 @@ pub(crate) fn document(config: &Config) -> String {
     };
     document["servers"] = json!([{ "url": server }]);
     document["components"]["securitySchemes"] = json!({
-        "token": { "type": "http", "scheme": "bearer", "description": "serve.token of the configuration." },
+        "token": { "type": "http", "scheme": "bearer", "description": "The operator's token, in the file that serve.token_file of the configuration names." },
     });
     for path in ["api~1search", "api~1suggest", "feed.atom", "feed.json"] {
         let parameters = document.pointer_mut(&format!("/paths/~1{path}/get/parameters"));

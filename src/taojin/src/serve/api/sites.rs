@@ -10,8 +10,9 @@ use utoipa::{IntoResponses, ToSchema};
 
 use super::problem::{Problem, Responses, described};
 use crate::serve::control::{CommandDone, CommandRefused, SiteCommand, Why};
+use crate::serve::failure::Failure;
 use crate::serve::guard::token::Operator;
-use crate::serve::state::{Failure, Server};
+use crate::serve::state::Server;
 
 /// An address to act on.
 #[derive(Debug, Clone, PartialEq, Deserialize, ToSchema)]
@@ -74,7 +75,7 @@ pub(crate) async fn pause_site(_: Operator, server: State<Server>, name: Name) -
     security(("token" = [])),
     params(("name" = String, Path, description = "Name of the site.")),
     responses(
-        (status = 200, description = "It goes on; its next cycle begins at `next_cycle_ms`.", body = CommandDone),
+        (status = 200, description = "It is crawled again; its next cycle begins at `next_cycle_ms`.", body = CommandDone),
         SiteProblems,
     )
 )]
@@ -82,9 +83,9 @@ pub(crate) async fn resume_site(_: Operator, server: State<Server>, name: Name) 
     command(server, SiteCommand::Resume { site: site(name)? }).await
 }
 
-/// Take all documents and addresses of a site out.
+/// Remove all documents and addresses of a site.
 ///
-/// When this answers, no search finds any of them. A site that is still configured is crawled anew with its next cycle.
+/// When this answers, no search finds any of them. A site that is still configured is crawled again with its next cycle.
 /// Archives (WARC) are not touched. For the operator.
 #[utoipa::path(
     post,
@@ -94,7 +95,7 @@ pub(crate) async fn resume_site(_: Operator, server: State<Server>, name: Name) 
     security(("token" = [])),
     params(("name" = String, Path, description = "Name of the site; also one that is not configured any more.")),
     responses(
-        (status = 200, description = "They are taken out.", body = CommandDone),
+        (status = 200, description = "They are removed.", body = CommandDone),
         SiteProblems,
     )
 )]

@@ -10,6 +10,8 @@ use crate::serve::config::SITES_MAX;
 use crate::serve::guard::secret::Secret;
 use crate::serve::search::params::SITE_CHARS_MAX;
 use crate::serve::search::source::{Found, Wanted};
+use crate::serve::search::values::match_code;
+use taojin_search::index::Match;
 use taojin_search::query::MAX_QUERY_CHARS;
 
 /// Characters of a name: it stands in addresses.
@@ -48,6 +50,9 @@ pub struct Follow {
     /// What is sent: hits that are `new`, hits that have `changed`, hits that are `gone`.
     #[serde(default = "everything")]
     pub tell: Vec<Tell>,
+    /// How many of the plain words of the query a hit has: `auto`, `all`, `most` or `any`, as in `/api/search`.
+    #[serde(default, rename = "match")]
+    pub matching: Match,
 }
 
 /// What happens to a hit.
@@ -78,6 +83,7 @@ impl Default for Follow {
             secret: Secret::default(),
             secret_file: PathBuf::new(),
             tell: everything(),
+            matching: Match::Auto,
         }
     }
 }
@@ -96,6 +102,7 @@ impl Follow {
         Wanted {
             text: self.query.trim().to_owned(),
             sites: self.sites.clone(),
+            matching: self.matching,
             now_ms,
             limit,
             ..Wanted::default()
@@ -104,7 +111,11 @@ impl Follow {
 
     /// What is asked for, in one text: another text is another topic, whatever the name.
     pub fn asked(&self) -> String {
-        format!("{}\n{}", self.query.trim(), self.sites.join("\n"))
+        let asked = format!("{}\n{}", self.query.trim(), self.sites.join("\n"));
+        match match_code(self.matching) {
+            None => asked,
+            Some(matching) => format!("{asked}\nmatch={matching}"),
+        }
     }
 
     /// What is wrong, one line with the key's name; `None` when all is well.

@@ -57,6 +57,7 @@ pub(crate) async fn followed(
     let params = Params {
         text: follow.query.clone(),
         sites: follow.sites.clone(),
+        matching: follow.matching,
         ..Params::default()
     };
     let feed = Feed {

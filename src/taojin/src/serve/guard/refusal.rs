@@ -31,7 +31,7 @@ impl Refusal {
         let (status, detail) = match self {
             Refusal::Closed => (
                 StatusCode::FORBIDDEN,
-                "no operator's token is set on this server, so nothing can be changed over HTTP; set serve.token in \
+                "no operator's token is set on this server, so nothing can be changed over HTTP; set serve.token_file in \
                  the configuration and restart",
             ),
             Refusal::Unknown => (

@@ -34,6 +34,8 @@ static HELP: LazyLock<Help> = LazyLock::new(|| {
 struct Help {
     heading: Text,
     lead: Text,
+    /// Of the page only: a terminal has no links.
+    clickable: Text,
     rules_heading: Text,
     api: Text,
     sections: Vec<SectionText>,
@@ -105,6 +107,7 @@ struct HelpPage {
     c: Chrome,
     heading: &'static str,
     lead: &'static str,
+    clickable: &'static str,
     sections: Vec<(&'static str, Vec<Line>)>,
     rules_heading: &'static str,
     rules: Vec<String>,
@@ -135,6 +138,7 @@ pub(crate) async fn show(request: PageRequest) -> Response {
     let shown = HelpPage {
         heading: HELP.heading.of(c.lang),
         lead: HELP.lead.of(c.lang),
+        clickable: HELP.clickable.of(c.lang),
         sections: sections.collect(),
         rules_heading: HELP.rules_heading.of(c.lang),
         rules: HELP.rules.iter().map(rule).collect(),

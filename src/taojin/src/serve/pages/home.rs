@@ -142,6 +142,7 @@ fn topic(c: &Chrome, plain: &Params, follow: &Follow, overview: &Overview) -> To
         href: c.search(&Params {
             text: follow.query.clone(),
             sites: follow.sites.clone(),
+            matching: follow.matching,
             sort: Sort::Date,
             ..plain.clone()
         }),

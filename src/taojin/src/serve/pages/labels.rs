@@ -82,6 +82,8 @@ pub(crate) struct Labels {
     pub(crate) not_found_text: &'static str,
     pub(crate) busy: &'static str,
     pub(crate) busy_text: &'static str,
+    pub(crate) away: &'static str,
+    pub(crate) away_text: &'static str,
     pub(crate) bad_query: &'static str,
     pub(crate) failed_text: &'static str,
     pub(crate) too_many: &'static str,

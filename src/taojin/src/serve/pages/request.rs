@@ -13,13 +13,14 @@ use super::assets;
 use super::lang::Lang;
 use super::moment::Clock;
 use super::view::{Chrome, ErrorPage, kept, link};
+use crate::serve::failure::Failure;
 use crate::serve::guard::form::Form;
 use crate::serve::guard::refusal::Refusal;
 use crate::serve::guard::token::Operator;
 use crate::serve::now_ms;
 use crate::serve::search::param_error::ParamError;
 use crate::serve::search::params::Params;
-use crate::serve::state::{Failure, Server, Shared};
+use crate::serve::state::{Server, Shared};
 
 /// A request for a page.
 pub(crate) struct PageRequest {
@@ -121,7 +122,7 @@ impl PageRequest {
             help: link(&server.base, "/help", &plain),
             api: link(&server.base, "/api", &plain),
             switch: link(&server.base, &self.path, &other.query_string()),
-            documents: Some(server.documents()),
+            documents: server.documents(),
             operator: server.config.operator_pages,
             signed_in: self.signed_in,
             site_titles: server.site_titles(),
@@ -184,6 +185,7 @@ pub(crate) fn broken(c: Chrome, error: &Failure) -> Response {
     let t = c.t;
     let (status, heading, text) = match error {
         Failure::Busy => (StatusCode::SERVICE_UNAVAILABLE, t.busy, t.busy_text),
+        Failure::Away => (StatusCode::SERVICE_UNAVAILABLE, t.away, t.away_text),
         Failure::Broken => (StatusCode::INTERNAL_SERVER_ERROR, t.error, t.failed_text),
     };
     failure(c, status, heading, text)

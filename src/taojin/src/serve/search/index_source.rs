@@ -318,28 +318,28 @@ pub(super) fn hit(found: FoundDocument, highlighter: &Highlighter) -> Found {
 
 impl SearchSource for Reader {
     fn search(&self, wanted: &Wanted) -> Result<FoundList, SourceError> {
-        ask(self, wanted).map_err(|e| SourceError(e.to_string()))
+        ask(self, wanted).map_err(SourceError::from)
     }
 
     fn suggest(&self, typed: &str, limit: usize) -> Result<Vec<Suggestion>, SourceError> {
-        Reader::suggest(self, typed, limit).map_err(|e| SourceError(e.to_string()))
+        Reader::suggest(self, typed, limit).map_err(SourceError::from)
     }
 
     fn latest(&self, wanted: &Wanted) -> Result<Vec<Arrived>, SourceError> {
         let query = understood(self, wanted).query;
         let latest = Reader::latest(self, &query, wanted.limit);
-        let latest = latest.map_err(|e| SourceError(e.to_string()))?;
+        let latest = latest.map_err(SourceError::from)?;
         Ok(as_hits(self, wanted, latest))
     }
 
     fn document(&self, id: &str) -> Result<Option<Document>, SourceError> {
         self.document_by_id(id)
             .map(|found| found.map(|stored| stored.document))
-            .map_err(|e| SourceError(e.to_string()))
+            .map_err(SourceError::from)
     }
 
     fn related(&self, id: &str, limit: usize) -> Result<Related, SourceError> {
-        related(self, id, limit).map_err(|e| SourceError(e.to_string()))
+        related(self, id, limit).map_err(SourceError::from)
     }
 
     fn mark(&self, query: &str, texts: &[&str]) -> Vec<Marked> {
@@ -353,15 +353,19 @@ impl SearchSource for Reader {
     }
 
     fn trends(&self, wanted: &[Wanted], unit: Option<DateUnit>) -> Result<Trends, SourceError> {
-        compare(self, wanted, unit).map_err(|e| SourceError(e.to_string()))
+        compare(self, wanted, unit).map_err(SourceError::from)
     }
 
     fn utc_offset_minutes(&self) -> i32 {
         self.config().utc_offset_minutes
     }
 
-    fn documents(&self) -> u64 {
-        self.num_docs().unwrap_or(0)
+    fn documents(&self) -> Option<u64> {
+        self.num_docs().ok()
+    }
+
+    fn is_remote(&self) -> bool {
+        Reader::is_remote(self)
     }
 
     fn site_titles(&self) -> SiteTitles {

@@ -109,7 +109,7 @@ impl Overview {
         let examples = examples(source, &found.related, &sites, &newest, now_ms)?;
         Ok(Overview {
             made_ms: now_ms,
-            documents: source.documents(),
+            documents: source.documents().unwrap_or(0),
             newest,
             new: source.search(&recent)?.total,
             sites,

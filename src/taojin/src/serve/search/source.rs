@@ -4,8 +4,8 @@
 use super::trends::Trends;
 use taojin_extract::{Document, Meta};
 use taojin_search::analyze::Expanded;
-use taojin_search::index::SiteTitles;
 use taojin_search::index::{DateUnit, Dates, Match, Reason, Sort, Stop, Suggestion};
+use taojin_search::index::{IndexError, SiteTitles};
 use taojin_search::query::Note;
 pub(crate) use taojin_search::query::snippet::Marked;
 
@@ -166,8 +166,25 @@ pub struct FoundList {
 
 /// Why a source gave no answer: one line for the log, not for the client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SourceError(pub String);
+pub enum SourceError {
+    /// It failed.
+    #[error("{0}")]
+    Failed(String),
+    /// It is kept elsewhere and cannot be asked at present; the crawl goes on.
+    #[error("{0}")]
+    Away(String),
+}
+
+impl From<IndexError> for SourceError {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Remote { .. } | IndexError::RemoteMissing(_) => {
+                Self::Away(error.to_string())
+            }
+            error => Self::Failed(error.to_string()),
+        }
+    }
+}
 
 /// An index to be searched. Calls block; the server makes them on blocking threads.
 pub trait SearchSource: Send + Sync + 'static {
@@ -195,8 +212,13 @@ pub trait SearchSource: Send + Sync + 'static {
     /// Offset from UTC, in minutes, of days that name none.
     fn utc_offset_minutes(&self) -> i32;
 
-    /// Documents that can be found.
-    fn documents(&self) -> u64;
+    /// Documents that can be found; none where that cannot be told.
+    fn documents(&self) -> Option<u64>;
+
+    /// Whether every question goes over the network, so that nothing may wait for [`SearchSource::documents`].
+    fn is_remote(&self) -> bool {
+        false
+    }
 
     /// What readers call sites.
     fn site_titles(&self) -> SiteTitles {

@@ -300,3 +300,28 @@ async fn health_names_the_worker_that_does_not_get_on() {
     assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(answer.body, "stuck: indexer\n");
 }
+
+#[tokio::test]
+async fn no_page_waits_until_an_engine_has_counted_its_documents() {
+    let held = Arc::new(AtomicBool::new(true));
+    let source = Arc::new(Fake {
+        held: Arc::clone(&held),
+        is_remote: true,
+    });
+    let app = router(ServeState {
+        source,
+        ..state(Config::default())
+    });
+    let page = async || {
+        let request = Request::get("/help?lang=en").body(Body::empty()).unwrap();
+        ask(&app, request).await.body
+    };
+    let counted = "25 documents indexed";
+    assert!(!page().await.contains(counted), "it hangs");
+    assert!(!page().await.contains(counted), "and nothing waits for it");
+    held.store(false, Ordering::Relaxed);
+    // Known as soon as it has answered.
+    while !page().await.contains(counted) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}

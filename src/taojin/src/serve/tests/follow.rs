@@ -1,4 +1,5 @@
 use super::*;
+use taojin_search::index::Match;
 
 fn follow(name: &str, query: &str, webhook: &str) -> Follow {
     Follow {
@@ -52,6 +53,19 @@ fn retries_rest_longer_and_end() {
     assert!(next_try_ms(39, None, 0).is_some());
     assert_eq!(next_try_ms(40, None, 0), None);
     assert_eq!(next_try_ms(u32::MAX, None, 0), None);
+}
+
+#[test]
+fn a_topic_says_how_much_of_it_a_hit_has() {
+    let of = |more: &str| -> Result<Follow, toml::de::Error> {
+        toml::from_str(&format!("name = \"a\"\nquery = \"油价 上涨\"\n{more}"))
+    };
+    let (auto, any) = (of("").unwrap(), of("match = \"any\"").unwrap());
+    assert_eq!(auto.wanted(1, 0).matching, Match::Auto);
+    assert_eq!(any.wanted(1, 0).matching, Match::Any);
+    // Another question is another topic: what was sent for the first one says nothing of it.
+    assert_ne!(auto.asked(), any.asked());
+    assert!(of("match = \"some\"").is_err());
 }
 
 #[test]

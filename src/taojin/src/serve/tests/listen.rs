@@ -53,6 +53,7 @@ async fn a_search_ends_with_the_one_who_waits_for_it() {
         };
         let source = Arc::new(Fake {
             held: Arc::clone(&held),
+            is_remote: false,
         });
         let listener = bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -94,7 +94,7 @@ impl DocumentLog for FakeLog {
         match cursor.seq {
             7 => return Ok(Err(NoChanges::Lost(CursorLost::TooOld))),
             8 => return Ok(Err(NoChanges::Moving)),
-            9 => return Err(SourceError("/secret/path is gone".to_owned())),
+            9 => return Err(SourceError::Failed("/secret/path is gone".to_owned())),
             _ => {}
         }
         let change = |seq: i64| ChangeAnswer {
@@ -244,7 +244,7 @@ async fn what_is_gone_says_so_and_what_was_taken_down_says_nothing_else() {
     }
     let page = visit("/doc/0000000000000bad").await;
     assert_eq!(page.status, StatusCode::GONE);
-    assert!(page.body.contains("下架") && !page.body.contains("oil1.example"));
+    assert!(page.body.contains("撤下") && !page.body.contains("oil1.example"));
     for path in [
         "/doc/0000000000000063",
         "/doc/x/versions",

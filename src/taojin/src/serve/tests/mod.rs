@@ -40,8 +40,9 @@ const HOSTILE: &str = "<script>alert(\"1\")</script>油价 & 'x'";
 /// Twenty-five documents about 油价, the first of them hostile. Some words make it misbehave.
 #[derive(Default)]
 struct Fake {
-    /// While set, the search for `slow` does not end.
+    /// While set, the search for `slow` does not end, and documents are not counted.
     held: Arc<AtomicBool>,
+    is_remote: bool,
 }
 
 fn fake_document(at: usize) -> Document {
@@ -184,14 +185,14 @@ impl SearchSource for Fake {
 
     fn search(&self, wanted: &Wanted) -> Result<FoundList, SourceError> {
         match wanted.text.as_str() {
-            "broken" => return Err(SourceError("/secret/path is gone".to_owned())),
+            "broken" => return Err(SourceError::Failed("/secret/path is gone".to_owned())),
             "panic" => panic!("asked to"),
             "wait" => {
                 while !wanted.stop.is_stopped() {
                     std::thread::sleep(Duration::from_millis(5));
                 }
                 self.held.store(false, Ordering::Relaxed);
-                return Err(SourceError("stopped".to_owned()));
+                return Err(SourceError::Failed("stopped".to_owned()));
             }
             "slow" => {
                 while self.held.load(Ordering::Relaxed) {
@@ -280,7 +281,7 @@ impl SearchSource for Fake {
 
     fn document(&self, id: &str) -> Result<Option<Document>, SourceError> {
         if id == "broken" {
-            return Err(SourceError("/secret/path is gone".to_owned()));
+            return Err(SourceError::Failed("/secret/path is gone".to_owned()));
         }
         if id == "thread" {
             return Ok(Some(fake_thread()));
@@ -310,8 +311,15 @@ impl SearchSource for Fake {
         480
     }
 
-    fn documents(&self) -> u64 {
-        25
+    fn documents(&self) -> Option<u64> {
+        while self.is_remote && self.held.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Some(25)
+    }
+
+    fn is_remote(&self) -> bool {
+        self.is_remote
     }
 }
 
@@ -378,6 +386,7 @@ fn held_app() -> (Router, Arc<AtomicBool>) {
     };
     let source = Arc::new(Fake {
         held: Arc::clone(&held),
+        is_remote: false,
     });
     (
         router(ServeState {

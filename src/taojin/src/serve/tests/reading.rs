@@ -75,8 +75,8 @@ async fn home_of_an_empty_index_says_what_to_do() {
         fn utc_offset_minutes(&self) -> i32 {
             480
         }
-        fn documents(&self) -> u64 {
-            0
+        fn documents(&self) -> Option<u64> {
+            Some(0)
         }
     }
     let home = async |status: Status| {

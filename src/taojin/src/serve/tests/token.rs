@@ -336,7 +336,7 @@ async fn pages_of_the_operator_are_refused_alike() {
         let person = ask_for(&closed, path, "text/html").await;
         assert_eq!(person.status, StatusCode::FORBIDDEN, "{path}");
         assert!(
-            person.body.contains("还没有设置管理口令") && person.body.contains("[serve]\ntoken"),
+            person.body.contains("还没有设置令牌") && person.body.contains("[serve]\ntoken_file"),
             "{path}: {}",
             person.body
         );

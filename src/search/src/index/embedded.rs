@@ -1,0 +1,398 @@
+//! The index in a folder, carried out by tantivy: one state of it. In: plans. Out: what a [`View`] gives.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::path::Path;
+
+use tantivy::collector::{Count, DocSetCollector, TopDocs};
+use tantivy::query::{EnableScoring, Query as TantivyQuery, TermQuery};
+use tantivy::schema::{IndexRecordOption, Value};
+use tantivy::{
+    DocAddress, DocId, DocSet, Order as By, Score, Searcher, SegmentReader, TERMINATED,
+    TantivyDocument, TantivyError, Term,
+};
+
+use super::IndexError;
+use super::compile::{Boxed, Compiler, group_query};
+use super::days::{DAY_MS, DayCounts};
+use super::plan::{Place, Plan};
+use super::scan::Watermark;
+use super::schema::{
+    FETCHED_FIELD, FINGERPRINT_FIELD, Fields, GROUP_FIELD, ORIGINAL_FIELD, PUBLISHED_FIELD,
+    SEQ_FIELD, SITE_FIELD, check_readable,
+};
+use super::sites::SiteCounts;
+use super::source::StoredDocument;
+use super::stop::Stop;
+use super::trends::GroupCounts;
+use super::view::{Order, Precedence, Ranked, Ranking, Statistics, View, Wanted, aged};
+
+/// A document without a date counts as this many half-lives old: behind what is known to be recent, not lost.
+pub(super) const UNDATED_HALF_LIVES: f32 = 4.0;
+
+/// One state of an index in a folder.
+pub(super) struct Embedded<'a> {
+    pub(super) dir: &'a Path,
+    pub(super) fields: &'a Fields,
+    pub(super) searcher: Searcher,
+}
+
+impl Statistics for Embedded<'_> {
+    fn documents(&self) -> u64 {
+        self.searcher.num_docs()
+    }
+
+    fn frequency(&self, place: Place, term: &str) -> u64 {
+        let field = self.fields.at(place);
+        let term = field.map(|field| Term::from_field_text(field, term));
+        let frequency = term.and_then(|term| self.searcher.doc_freq(&term).ok());
+        frequency.unwrap_or(0)
+    }
+}
+
+impl Embedded<'_> {
+    fn compiled(&self, plan: &Plan, stop: &Stop) -> Boxed {
+        let fields = self.fields;
+        Compiler { fields, stop }.query(plan)
+    }
+
+    fn failed(&self, error: impl std::fmt::Display) -> IndexError {
+        IndexError::Failed {
+            dir: self.dir.to_owned(),
+            cause: error.to_string(),
+        }
+    }
+
+    /// Why a search with this switch ended.
+    fn ended(&self, stop: &Stop, error: &TantivyError) -> IndexError {
+        match stop.is_stopped() {
+            true => IndexError::Stopped,
+            false => self.failed(error),
+        }
+    }
+
+    fn segment(&self, at: DocAddress) -> &SegmentReader {
+        self.searcher.segment_reader(at.segment_ord)
+    }
+
+    fn ranked(&self, plan: &Plan, wanted: &Wanted<'_>) -> tantivy::Result<Ranking> {
+        let (searcher, stop) = (&self.searcher, wanted.stop);
+        let built = self.compiled(plan, stop);
+        let utc_offset_minutes = wanted.utc_offset_minutes;
+        let counters = (SiteCounts, DayCounts { utc_offset_minutes });
+        let counters = wanted.counts.then_some(counters);
+        let limit = wanted.range.len();
+        if limit == 0 {
+            let (total, counts) = searcher.search(&built, &stop.with((Count, counters)))?;
+            return Ok(Ranking {
+                total,
+                documents: Vec::new(),
+                counts,
+            });
+        }
+        // One pass gives both the page and the counts.
+        let top = TopDocs::with_limit(limit).and_offset(wanted.range.start);
+        let by_time = |top: TopDocs, field: &'static str| {
+            let top = top.order_by_fast_field::<i64>(field, By::Desc);
+            let found = searcher.search(&built, &stop.with((top, Count, counters)));
+            found.map(|(ranked, total, counts)| (places(ranked, |_| 0.0), total, counts))
+        };
+        let (documents, total, counts) = match wanted.order {
+            Order::Score => {
+                let collectors = (top.order_by_score(), Count, counters);
+                let (ranked, total, counts) = searcher.search(&built, &stop.with(collectors))?;
+                (places(ranked, |score| score), total, counts)
+            }
+            Order::Published => by_time(top, PUBLISHED_FIELD)?,
+            Order::Fetched => by_time(top, FETCHED_FIELD)?,
+            Order::Aged {
+                now_ms,
+                half_life_ms,
+            } => {
+                let both = top.tweak_score(move |segment: &SegmentReader| {
+                    let published = segment.fast_fields().i64(PUBLISHED_FIELD).ok();
+                    move |doc: DocId, score: Score| {
+                        let published = published.as_ref().and_then(|column| column.first(doc));
+                        aged(score, freshness(published, now_ms, half_life_ms))
+                    }
+                });
+                let collectors = (both, Count, counters);
+                let (ranked, total, counts) = searcher.search(&built, &stop.with(collectors))?;
+                (places(ranked, |score| score), total, counts)
+            }
+        };
+        Ok(Ranking {
+            total,
+            documents,
+            counts,
+        })
+    }
+
+    /// The documents of some groups that a plan fits.
+    fn members_of(
+        &self,
+        plan: &Plan,
+        groups: &[u64],
+        without: &[DocAddress],
+        stop: &Stop,
+    ) -> tantivy::Result<Vec<(u64, Precedence)>> {
+        let mut members = Vec::new();
+        for group in groups {
+            let query = group_query(self.fields, *group);
+            let found = self.searcher.search(&query, &stop.with(DocSetCollector))?;
+            for at in found.into_iter().filter(|at| !without.contains(at)) {
+                members.push((*group, self.precedence(at)?));
+            }
+        }
+        let places = members.iter().map(|(_, (_, _, _, _, at))| *at);
+        let fitting = self.fitting(&self.compiled(plan, stop), places.collect())?;
+        members.retain(|(_, (_, _, _, _, at))| fitting.contains(at));
+        members.sort_unstable();
+        Ok(members)
+    }
+
+    /// Those of some documents that a query fits. Asks the query once for all of them: to begin it costs more than to move
+    /// it.
+    fn fitting(
+        &self,
+        built: &dyn TantivyQuery,
+        mut asked: Vec<DocAddress>,
+    ) -> tantivy::Result<HashSet<DocAddress>> {
+        let mut found = HashSet::new();
+        if asked.is_empty() {
+            return Ok(found);
+        }
+        asked.sort_unstable();
+        let weight = built.weight(EnableScoring::disabled_from_searcher(&self.searcher))?;
+        for of_segment in asked.chunk_by(|a, b| a.segment_ord == b.segment_ord) {
+            let mut scorer = weight.scorer(self.segment(of_segment[0]), 1.0)?;
+            for at in of_segment {
+                if scorer.doc() < at.doc_id {
+                    scorer.seek(at.doc_id);
+                }
+                if scorer.doc() == at.doc_id {
+                    found.insert(*at);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn precedence(&self, at: DocAddress) -> tantivy::Result<Precedence> {
+        let columns = self.segment(at).fast_fields();
+        let time = |name: &str| -> tantivy::Result<Option<i64>> {
+            let column = columns.column_opt::<i64>(name)?;
+            Ok(column.and_then(|column| column.first(at.doc_id)))
+        };
+        let original = columns.column_opt::<bool>(ORIGINAL_FIELD)?;
+        let original = original.and_then(|column| column.first(at.doc_id));
+        let fetched = time(FETCHED_FIELD)?.unwrap_or(i64::MAX);
+        let published = time(PUBLISHED_FIELD)?;
+        Ok(precedence_of(
+            published,
+            fetched,
+            original.unwrap_or(false),
+            at,
+        ))
+    }
+
+    /// Tells the documents of a segment that came after `after`, without loading them.
+    fn fresh(
+        segment: &SegmentReader,
+        after: Option<Watermark>,
+    ) -> tantivy::Result<impl Fn(u32) -> bool + use<>> {
+        let columns = segment.fast_fields();
+        let seqs = columns.u64(SEQ_FIELD)?;
+        let times = columns.i64(FETCHED_FIELD)?;
+        Ok(move |id| {
+            let (seq, time) = (seqs.first(id), times.first(id));
+            let (seq, time) = (seq.unwrap_or_default(), time.unwrap_or_default());
+            after.is_none_or(|after| after.is_before(seq, time))
+        })
+    }
+
+    fn newest(&self) -> tantivy::Result<Watermark> {
+        let mut newest = Watermark::default();
+        for segment in self.searcher.segment_readers() {
+            let columns = segment.fast_fields();
+            let seqs = columns.u64(SEQ_FIELD)?;
+            let times = columns.i64(FETCHED_FIELD)?;
+            if segment.max_doc() > 0 {
+                newest.seq = newest.seq.max(seqs.max_value());
+                newest.fetched_ms = newest.fetched_ms.max(times.max_value());
+            }
+        }
+        Ok(newest)
+    }
+
+    fn site_at(&self, at: DocAddress) -> tantivy::Result<String> {
+        let mut name = String::new();
+        if let Some(column) = self.segment(at).fast_fields().str(SITE_FIELD)?
+            && let Some(ordinal) = column.term_ords(at.doc_id).next()
+        {
+            column.ord_to_str(ordinal, &mut name)?;
+        }
+        Ok(name)
+    }
+}
+
+impl View for Embedded<'_> {
+    fn with_statistics(&self, ask: &mut dyn FnMut(&dyn Statistics)) -> Result<(), IndexError> {
+        ask(self);
+        Ok(())
+    }
+
+    fn rank(&self, plan: &Plan, wanted: &Wanted<'_>) -> Result<Ranking, IndexError> {
+        let ranked = self.ranked(plan, wanted);
+        ranked.map_err(|e| self.ended(wanted.stop, &e))
+    }
+
+    fn members(
+        &self,
+        plan: &Plan,
+        groups: &[u64],
+        without: &[DocAddress],
+        stop: &Stop,
+    ) -> Result<Vec<(u64, Precedence)>, IndexError> {
+        let members = self.members_of(plan, groups, without, stop);
+        members.map_err(|e| self.ended(stop, &e))
+    }
+
+    fn groups(
+        &self,
+        plan: &Plan,
+        limit: usize,
+        stop: &Stop,
+    ) -> Result<Vec<(u64, u64)>, IndexError> {
+        let built = self.compiled(plan, stop);
+        let counted = self.searcher.search(&built, &stop.with(GroupCounts));
+        let counted = counted.map_err(|e| self.ended(stop, &e))?.into_iter();
+        let mut groups: Vec<(u64, u64)> = counted.filter(|(_, documents)| *documents > 1).collect();
+        groups.sort_unstable_by_key(|(group, documents)| (Reverse(*documents), *group));
+        groups.truncate(limit);
+        Ok(groups)
+    }
+
+    fn sample(
+        &self,
+        plan: &Plan,
+        count: usize,
+        stop: &Stop,
+    ) -> Result<Vec<DocAddress>, IndexError> {
+        let built = self.compiled(plan, stop);
+        let found = self.searcher.search(&built, &stop.with(DocSetCollector));
+        let found = found.map_err(|e| self.ended(stop, &e))?;
+        let mut found: Vec<DocAddress> = found.into_iter().collect();
+        found.sort_unstable();
+        let step = found.len().div_ceil(count.max(1)).max(1);
+        Ok(found.into_iter().step_by(step).collect())
+    }
+
+    fn each(
+        &self,
+        plan: &Plan,
+        after: Option<Watermark>,
+        each: &mut dyn FnMut(DocAddress) -> Result<bool, IndexError>,
+    ) -> Result<bool, IndexError> {
+        let built = self.compiled(plan, &Stop::default());
+        let weight = built
+            .weight(EnableScoring::disabled_from_searcher(&self.searcher))
+            .map_err(|e| self.failed(e))?;
+        for (ordinal, segment) in (0..).zip(self.searcher.segment_readers()) {
+            let mut fitting = weight.scorer(segment, 1.0).map_err(|e| self.failed(e))?;
+            let fresh = Self::fresh(segment, after).map_err(|e| self.failed(e))?;
+            let mut id = fitting.doc();
+            while id != TERMINATED {
+                let is_wanted = !segment.is_deleted(id) && fresh(id);
+                if is_wanted && !each(DocAddress::new(ordinal, id))? {
+                    return Ok(false);
+                }
+                id = fitting.advance();
+            }
+        }
+        Ok(true)
+    }
+
+    fn watermark(&self) -> Result<Watermark, IndexError> {
+        self.newest().map_err(|e| self.failed(e))
+    }
+
+    fn find(&self, fingerprint: u64) -> Result<Option<DocAddress>, IndexError> {
+        let term = Term::from_field_u64(self.fields.fingerprint, fingerprint);
+        let query = TermQuery::new(term, IndexRecordOption::Basic);
+        let found = self.searcher.search(&query, &DocSetCollector);
+        Ok(found.map_err(|e| self.failed(e))?.into_iter().next())
+    }
+
+    fn identity(&self, at: DocAddress) -> Result<(u64, u64), IndexError> {
+        identity(&self.searcher, at).map_err(|e| self.failed(e))
+    }
+
+    fn group(&self, at: DocAddress) -> Result<Option<u64>, IndexError> {
+        let columns = self.segment(at).fast_fields();
+        let column = columns.column_opt::<u64>(GROUP_FIELD);
+        let column = column.map_err(|e| self.failed(e))?;
+        Ok(column.and_then(|column| column.first(at.doc_id)))
+    }
+
+    fn site(&self, at: DocAddress) -> Result<String, IndexError> {
+        self.site_at(at).map_err(|e| self.failed(e))
+    }
+
+    fn kept(&self, at: DocAddress) -> Result<Option<StoredDocument>, IndexError> {
+        let Some(field) = self.fields.kept else {
+            return Ok(None);
+        };
+        let document: TantivyDocument = self.searcher.doc(at).map_err(|e| self.failed(e))?;
+        let bytes = document.get_first(field).and_then(|value| value.as_bytes());
+        let stored = bytes.map(serde_json::from_slice).transpose();
+        stored.map_err(|e| self.failed(e))
+    }
+
+    fn size_bytes(&self) -> Result<u64, IndexError> {
+        let usage = self.searcher.space_usage().map_err(|e| self.failed(e))?;
+        Ok(usage.total().get_bytes())
+    }
+
+    fn last_seq(&self) -> Result<u64, IndexError> {
+        Ok(check_readable(self.dir, self.searcher.index())?.seq)
+    }
+}
+
+/// Which document stands at a place, and the number of the change that made it what it is.
+pub(super) fn identity(searcher: &Searcher, at: DocAddress) -> tantivy::Result<(u64, u64)> {
+    let columns = searcher.segment_reader(at.segment_ord).fast_fields();
+    let first = |column: tantivy::columnar::Column<u64>| column.first(at.doc_id);
+    let fingerprint = first(columns.u64(FINGERPRINT_FIELD)?);
+    let seq = first(columns.u64(SEQ_FIELD)?);
+    Ok((fingerprint.unwrap_or_default(), seq.unwrap_or_default()))
+}
+
+/// What decides which reprint stands first.
+pub(super) fn precedence_of(
+    published_ms: Option<i64>,
+    fetched_ms: i64,
+    original: bool,
+    at: DocAddress,
+) -> Precedence {
+    let published_ms = published_ms.unwrap_or(fetched_ms);
+    let day = published_ms.div_euclid(DAY_MS);
+    (day, !original, published_ms, fetched_ms, at)
+}
+
+fn places<K>(ranked: Vec<(K, DocAddress)>, score: impl Fn(K) -> f32) -> Vec<Ranked> {
+    let place = |(key, at)| Ranked {
+        score: score(key),
+        at,
+        group: None,
+    };
+    ranked.into_iter().map(place).collect()
+}
+
+/// 2^(-age / half-life), 1 for what is dated in the future.
+fn freshness(published_ms: Option<i64>, now_ms: i64, half_life_ms: i64) -> f32 {
+    let half_lives = published_ms.map_or(UNDATED_HALF_LIVES, |published_ms| {
+        now_ms.saturating_sub(published_ms).max(0) as f32 / half_life_ms as f32
+    });
+    (-half_lives).exp2()
+}

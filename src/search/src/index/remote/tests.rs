@@ -1,0 +1,282 @@
+//! What an engine may answer, and what becomes of it. The answers are those that OpenSearch gives; the real one is asked by
+//! the tests of the program (`suite/opensearch`).
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use super::document::{placed, written};
+use super::json::query;
+use super::{Body, RemoteIndex, RemoteWriter, Stop, Transport};
+use crate::index::plan::{Place, Plan};
+use crate::index::schema::FORMAT;
+use crate::index::{Config, Entry, IndexError, IndexWriter as _, LeftOut, MemoryDocuments};
+use taojin_extract::Document;
+
+const STORE: i64 = 11;
+
+/// Answers what it was given, in order, and notes what it was asked.
+#[derive(Default)]
+struct Script {
+    answers: Mutex<VecDeque<(u16, Value)>>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Script {
+    fn of(answers: impl IntoIterator<Item = (u16, Value)>) -> Arc<Self> {
+        let script = Self::default();
+        script.answers.lock().unwrap().extend(answers);
+        Arc::new(script)
+    }
+
+    fn and(&self, status: u16, answer: Value) {
+        self.answers.lock().unwrap().push_back((status, answer));
+    }
+
+    fn index(self: &Arc<Self>) -> RemoteIndex {
+        RemoteIndex::new(self.clone(), "oil")
+    }
+
+    fn last(&self) -> String {
+        self.asked.lock().unwrap().last().unwrap().clone()
+    }
+}
+
+impl Transport for Script {
+    fn send(
+        &self,
+        method: &str,
+        path: &str,
+        _: Body<'_>,
+        _: &Stop,
+    ) -> Result<(u16, Value), String> {
+        self.asked.lock().unwrap().push(format!("{method} {path}"));
+        let answer = self.answers.lock().unwrap().pop_front();
+        answer.ok_or_else(|| "no connection".to_owned())
+    }
+
+    fn address(&self) -> &str {
+        "http://search1:9200"
+    }
+}
+
+fn state(seq: u64, store: i64) -> Value {
+    json!({"_seq_no": 4, "_primary_term": 1, "_source": {
+        "seq": seq, "store": store, "program": env!("CARGO_PKG_VERSION"), "uuid": "u1", "holder": "", "beat": 3,
+    }})
+}
+
+/// The index as the engine describes it.
+fn description(uuid: &str) -> Value {
+    let index = json!({
+        "mappings": {"_meta": {"format": FORMAT}}, "settings": {"index": {"uuid": uuid}},
+    });
+    json!({ format!("oil-v{FORMAT}"): index })
+}
+
+fn hits(hits: &[Value]) -> Value {
+    json!({"hits": {"total": {"value": hits.len()}, "hits": hits}, "_shards": {"failed": 0}})
+}
+
+/// Answers to the opening of an index that is there.
+fn opening(seq: u64, store: i64) -> Vec<(u16, Value)> {
+    let written = json!({"_seq_no": 5, "_primary_term": 1});
+    vec![
+        (200, description("u1")),
+        (200, state(seq, store)),
+        (200, written),
+        (200, hits(&[])),
+    ]
+}
+
+fn writer(script: &Arc<Script>) -> Result<RemoteWriter, IndexError> {
+    let documents = Arc::new(MemoryDocuments::default());
+    RemoteWriter::open(
+        script.index(),
+        &Config::default(),
+        (1, 0),
+        documents,
+        STORE,
+        "a",
+    )
+}
+
+fn said<T>(result: Result<T, IndexError>) -> String {
+    match result {
+        Ok(_) => panic!("it was taken"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Adds document 7 as change 9.
+fn add(writer: &mut RemoteWriter) {
+    let document = Document {
+        url: "https://a.example/7".to_owned(),
+        text: "储气库".to_owned(),
+        ..Document::default()
+    };
+    let entry = Entry {
+        fingerprint: 7,
+        seq: 9,
+        fetched_ms: 1,
+        changed_ms: 1,
+        document: &document,
+    };
+    writer.upsert(&entry).unwrap();
+}
+
+fn item(status: u16, more: Value) -> Value {
+    let mut item = more;
+    item["status"] = json!(status);
+    json!({"items": [{"index": item}]})
+}
+
+#[test]
+fn terms_keep_their_places() {
+    let terms = [(0, "储气"), (0, "储"), (3, "油"), (4, "a")];
+    let text = placed(terms.into_iter().map(|(at, term)| (at, written(term))));
+    assert_eq!(text, "储气\u{E001}储 \u{E000} \u{E000} 油 a");
+}
+
+#[test]
+fn nothing_in_a_term_parts_it() {
+    assert_eq!(written("油\0\0"), "油");
+    assert_eq!(written("a\u{3000}b c\u{1f}"), "a\u{E002}b\u{E002}c\u{E002}");
+}
+
+#[test]
+fn what_no_condition_is_left_of_fits_nothing() {
+    let none = json!({"match_none": {}});
+    assert_eq!(query(&Plan::Any(Vec::new())), none);
+    let floor = query(&Plan::AtLeast(Vec::new(), 0.0));
+    let function = &floor["constant_score"]["filter"]["function_score"];
+    assert_eq!(function["query"], none);
+}
+
+#[test]
+fn stars_of_a_text_are_no_wildcards() {
+    let ends = query(&Plan::Ends(Place::BodyGrams, "*".to_owned()));
+    assert_eq!(ends, json!({"wildcard": {"body_grams": {"value": "?\\*"}}}));
+}
+
+#[test]
+fn an_index_of_another_store_is_refused() {
+    let script = Script::of([(200, description("u1")), (200, state(5, STORE + 1))]);
+    let said = said(writer(&script));
+    assert!(said.contains("search.index"), "{said}");
+}
+
+#[test]
+fn two_writers_do_not_take_turns_by_chance() {
+    let conflict = json!({"error": {"type": "version_conflict_engine_exception"}});
+    let script = Script::of([
+        (200, description("u1")),
+        (200, state(5, STORE)),
+        (409, conflict.clone()),
+    ]);
+    let refused = said(writer(&script));
+    assert!(refused.contains("another taojin writes it"), "{refused}");
+
+    // The same later on: the one that has lost its place can commit nothing.
+    let script = Script::of(opening(5, STORE));
+    let mut writer = writer(&script).unwrap();
+    assert_eq!(writer.last_seq(), 5);
+    script.and(200, json!({}));
+    script.and(200, description("u1"));
+    script.and(409, conflict);
+    let refused = said(writer.commit(9));
+    assert!(refused.contains("another taojin writes it"), "{refused}");
+    assert!(
+        script.last().ends_with("?if_seq_no=5&if_primary_term=1"),
+        "{}",
+        script.last()
+    );
+}
+
+#[test]
+fn an_engine_that_is_too_busy_is_tried_again() {
+    let script = Script::of(opening(5, STORE));
+    let mut writer = writer(&script).unwrap();
+    add(&mut writer);
+    let busy = json!({"error": {"type": "rejected_execution_exception", "reason": "queue full"}});
+    script.and(200, item(429, busy));
+    let refused = said(writer.commit(9));
+    assert!(
+        refused.contains("429") && refused.contains("queue full"),
+        "{refused}"
+    );
+    assert_eq!(writer.last_seq(), 5, "the change is sent again");
+}
+
+#[test]
+fn what_the_engine_can_never_take_is_put_aside_and_named() {
+    let script = Script::of(opening(5, STORE));
+    let mut writer = writer(&script).unwrap();
+    add(&mut writer);
+    let bad = json!({"error": {"type": "mapper_parsing_exception", "reason": "immense term"}});
+    script.and(200, item(400, bad));
+    script.and(200, json!({}));
+    script.and(200, description("u1"));
+    script.and(200, json!({"_seq_no": 6, "_primary_term": 1}));
+    writer.commit(9).unwrap();
+    let left: Vec<LeftOut> = writer.left_out().listed;
+    assert_eq!(left[0].url, "https://a.example/7");
+    assert_eq!(left[0].reason, "mapper_parsing_exception: immense term");
+}
+
+#[test]
+fn what_is_newer_there_and_what_is_gone_already_is_no_failure() {
+    for status in [404, 409] {
+        let script = Script::of(opening(5, STORE));
+        let mut writer = writer(&script).unwrap();
+        add(&mut writer);
+        script.and(200, item(status, json!({})));
+        script.and(200, json!({}));
+        script.and(200, description("u1"));
+        script.and(200, json!({"_seq_no": 6, "_primary_term": 1}));
+        writer.commit(9).unwrap();
+        assert_eq!(writer.left_out().count(), 0);
+    }
+}
+
+#[test]
+fn an_index_that_was_deleted_there_is_filled_again() {
+    let mut answers = opening(5, STORE);
+    answers[0] = (200, description("u2"));
+    let script = Script::of(answers);
+    assert_eq!(writer(&script).unwrap().last_seq(), 0);
+
+    // While it is written: what came since has gone into an index that the engine made by itself.
+    let script = Script::of(opening(5, STORE));
+    let mut writing = writer(&script).unwrap();
+    script.and(200, json!({}));
+    script.and(200, description("u2"));
+    assert!(said(writing.commit(9)).contains("was deleted there"));
+    let foreign = json!({ format!("oil-v{FORMAT}"): {"mappings": {}} });
+    let script = Script::of([(200, foreign)]);
+    assert!(said(writer(&script)).contains("delete it there"));
+}
+
+#[test]
+fn an_answer_of_some_shards_is_no_answer() {
+    let some = json!({"hits": {"total": {"value": 1}, "hits": []}, "_shards": {"failed": 1}});
+    let late = json!({"timed_out": true, "hits": {"total": {"value": 1}, "hits": []}});
+    for answer in [some, late] {
+        let script = Script::of([(200, answer)]);
+        let asked = script.index().search("", &json!({}), &Stop::default());
+        assert!(said(asked).contains("a part of it did not answer"));
+    }
+}
+
+#[test]
+fn refusals_name_what_mends_them() {
+    let missing =
+        json!({"error": {"type": "index_not_found_exception", "reason": "no such index"}});
+    let script = Script::of([(404, missing), (403, json!({"error": "denied"}))]);
+    let index = script.index();
+    let search = |index: &RemoteIndex| index.search("", &json!({}), &Stop::default());
+    assert!(said(search(&index)).contains("there is no search index at http://search1:9200/oil-v"));
+    assert!(said(search(&index)).contains("search.user"));
+    assert!(said(search(&index)).contains("no connection"), "away");
+}

@@ -1,0 +1,359 @@
+//! The index of an engine, as a search sees it. What it was told of documents is remembered for as long as the search
+//! takes: a [`DocAddress`] is a place in that list.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+
+use chrono::NaiveDate;
+use serde_json::{Value, json};
+use tantivy::DocAddress;
+
+use super::super::IndexError;
+use super::super::days::{DAY_MS, day_of};
+use super::super::embedded::{UNDATED_HALF_LIVES, precedence_of};
+use super::super::plan::{Place, Plan};
+use super::super::query::Query;
+use super::super::scan::Watermark;
+use super::super::stop::Stop;
+use super::super::view::{Precedence, Ranked, Ranking, Statistics, View, Wanted};
+use super::json::{ordered, query, term};
+use super::known::Known;
+use super::{Body, RemoteIndex, hex, unhex};
+
+/// Sites that are counted: more than an operator of one field has.
+const SITES: u32 = 10_000;
+/// Documents of a scan that are fetched at once, and for how long the engine keeps the rest.
+const SCANNED: u32 = 1_000;
+const KEEP: &str = "2m";
+/// Scores of all shards are reckoned with the frequencies of all.
+const SEARCH: &str = "search_type=dfs_query_then_fetch";
+
+/// Frequencies: asked for, and then known.
+#[derive(Default)]
+struct Frequencies {
+    documents: u64,
+    of_terms: RefCell<HashMap<(Place, String), u64>>,
+    /// Whether any was asked for.
+    asked: Cell<bool>,
+}
+
+impl Statistics for Frequencies {
+    fn documents(&self) -> u64 {
+        self.asked.set(true);
+        self.documents
+    }
+
+    fn frequency(&self, place: Place, term: &str) -> u64 {
+        self.asked.set(true);
+        let mut of_terms = self.of_terms.borrow_mut();
+        *of_terms.entry((place, term.to_owned())).or_insert(0)
+    }
+}
+
+/// An index as one search sees it.
+pub(in super::super) struct RemoteView<'a> {
+    index: &'a RemoteIndex,
+    known: RefCell<Vec<Known>>,
+}
+
+impl<'a> RemoteView<'a> {
+    pub(in super::super) fn new(index: &'a RemoteIndex) -> Self {
+        Self {
+            index,
+            known: RefCell::default(),
+        }
+    }
+
+    fn search(&self, body: &Value, stop: &Stop) -> Result<Value, IndexError> {
+        self.index.search(SEARCH, body, stop)
+    }
+
+    /// Remembers a document.
+    fn place(&self, known: Known) -> DocAddress {
+        let mut all = self.known.borrow_mut();
+        all.push(known);
+        DocAddress::new(0, u32::try_from(all.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    fn placed(&self, hit: &Value) -> Option<DocAddress> {
+        Some(self.place(Known::of(hit)?))
+    }
+
+    fn with<T>(&self, at: DocAddress, take: impl Fn(&Known) -> T) -> T {
+        let known = self.known.borrow();
+        match known.get(at.doc_id as usize) {
+            Some(known) => take(known),
+            None => take(&Known::default()),
+        }
+    }
+
+    fn precedence(&self, at: DocAddress) -> Precedence {
+        self.with(at, |known| {
+            let fetched = known.fetched_ms;
+            precedence_of(known.published_ms, fetched, known.original, at)
+        })
+    }
+
+    /// All documents of an open scroll.
+    fn scrolled(
+        &self,
+        mut answer: Value,
+        each: &mut dyn FnMut(DocAddress) -> Result<bool, IndexError>,
+    ) -> Result<bool, IndexError> {
+        let before = self.known.borrow().len();
+        loop {
+            let hits = hits(&answer);
+            if hits.is_empty() {
+                return Ok(true);
+            }
+            for hit in hits {
+                if let Some(at) = self.placed(hit)
+                    && !each(at)?
+                {
+                    return Ok(false);
+                }
+            }
+            self.known.borrow_mut().truncate(before);
+            let next = json!({"scroll": KEEP, "scroll_id": answer["_scroll_id"]});
+            let (status, found) = self
+                .index
+                .ask("POST", "/_search/scroll", Body::Json(&next))?;
+            self.index.accepted(status, &found)?;
+            answer = found;
+        }
+    }
+}
+
+fn hits(answer: &Value) -> &[Value] {
+    answer["hits"]["hits"].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn buckets(aggregation: &Value) -> &[Value] {
+    aggregation["buckets"].as_array().map_or(&[], Vec::as_slice)
+}
+
+impl View for RemoteView<'_> {
+    fn with_statistics(&self, ask: &mut dyn FnMut(&dyn Statistics)) -> Result<(), IndexError> {
+        let mut known = Frequencies::default();
+        ask(&known);
+        if !known.asked.get() {
+            return Ok(());
+        }
+        let terms: Vec<(Place, String)> = known.of_terms.take().into_keys().collect();
+        let filters: Vec<Value> = terms
+            .iter()
+            .map(|(place, text)| term(*place, text))
+            .collect();
+        let mut body = json!({"size": 0, "track_total_hits": true, "query": {"match_all": {}}});
+        if !filters.is_empty() {
+            body["aggs"] = json!({"terms": {"filters": {"filters": filters}}});
+        }
+        let answer = self.search(&body, &Stop::default())?;
+        let counts = buckets(&answer["aggregations"]["terms"]);
+        let counts = counts.iter().map(|b| b["doc_count"].as_u64().unwrap_or(0));
+        known.documents = total(&answer);
+        known.of_terms = RefCell::new(terms.into_iter().zip(counts).collect());
+        ask(&known);
+        Ok(())
+    }
+
+    fn rank(&self, plan: &Plan, wanted: &Wanted<'_>) -> Result<Ranking, IndexError> {
+        let (query, sort) = ordered(plan, wanted.order, UNDATED_HALF_LIVES);
+        let mut body = json!({
+            "query": query,
+            "sort": sort,
+            "from": wanted.range.start,
+            "size": wanted.range.len(),
+            "track_total_hits": true,
+        });
+        let shift_ms = i64::from(wanted.utc_offset_minutes) * 60_000;
+        if wanted.counts {
+            body["aggs"] = json!({
+                "sites": {"terms": {"field": "site", "size": SITES, "order": [{"_count": "desc"}, {"_key": "asc"}]}},
+                "days": {"histogram": {
+                    "field": "published", "interval": DAY_MS, "min_doc_count": 1,
+                    "offset": (-shift_ms).rem_euclid(DAY_MS),
+                }},
+            });
+        }
+        let answer = self.search(&body, wanted.stop)?;
+        let ranked = hits(&answer).iter().filter_map(|hit| {
+            Some(Ranked {
+                score: hit["_score"].as_f64().unwrap_or_default() as f32,
+                at: self.placed(hit)?,
+                group: None,
+            })
+        });
+        Ok(Ranking {
+            total: usize::try_from(total(&answer)).unwrap_or(usize::MAX),
+            documents: ranked.collect(),
+            counts: wanted
+                .counts
+                .then(|| counts(&answer["aggregations"], shift_ms)),
+        })
+    }
+
+    fn members(
+        &self,
+        plan: &Plan,
+        groups: &[u64],
+        without: &[DocAddress],
+        stop: &Stop,
+    ) -> Result<Vec<(u64, Precedence)>, IndexError> {
+        if groups.is_empty() {
+            return Ok(Vec::new());
+        }
+        let groups: Vec<String> = groups.iter().map(|group| hex(*group)).collect();
+        let identity = |at: &DocAddress| self.with(*at, |known| hex(known.fingerprint));
+        let without: Vec<String> = without.iter().map(identity).collect();
+        let body = json!({
+            "query": {"bool": {
+                "filter": [query(plan), {"terms": {"group": groups}}],
+                "must_not": {"ids": {"values": without}},
+            }},
+            "size": Query::MAX_WINDOW,
+        });
+        let answer = self.search(&body, stop)?;
+        let found = hits(&answer).iter().filter_map(|hit| {
+            let at = self.placed(hit)?;
+            let group = self.with(at, |known| known.group)?;
+            Some((group, self.precedence(at)))
+        });
+        let mut found: Vec<(u64, Precedence)> = found.collect();
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    fn groups(
+        &self,
+        plan: &Plan,
+        limit: usize,
+        stop: &Stop,
+    ) -> Result<Vec<(u64, u64)>, IndexError> {
+        let body = json!({
+            "query": query(plan),
+            "size": 0,
+            "aggs": {"groups": {"terms": {
+                "field": "group", "size": limit.max(1), "min_doc_count": 2,
+                "order": [{"_count": "desc"}, {"_key": "asc"}],
+            }}},
+        });
+        let answer = self.search(&body, stop)?;
+        let groups = buckets(&answer["aggregations"]["groups"]).iter();
+        let groups = groups.filter_map(|b| Some((unhex(&b["key"])?, b["doc_count"].as_u64()?)));
+        Ok(groups.take(limit).collect())
+    }
+
+    fn sample(
+        &self,
+        plan: &Plan,
+        count: usize,
+        stop: &Stop,
+    ) -> Result<Vec<DocAddress>, IndexError> {
+        // Evenly by chance, the same ones each time.
+        let body = json!({
+            "query": {"function_score": {
+                "query": {"bool": {"filter": query(plan)}},
+                "random_score": {"seed": 1, "field": "seq"},
+                "boost_mode": "replace",
+            }},
+            "size": count,
+        });
+        let answer = self.search(&body, stop)?;
+        let found = hits(&answer).iter().filter_map(|hit| self.placed(hit));
+        Ok(found.collect())
+    }
+
+    fn each(
+        &self,
+        plan: &Plan,
+        after: Option<Watermark>,
+        each: &mut dyn FnMut(DocAddress) -> Result<bool, IndexError>,
+    ) -> Result<bool, IndexError> {
+        let mut filter = vec![query(plan)];
+        filter.extend(after.map(|after| {
+            json!({"bool": {"minimum_should_match": 1, "should": [
+                {"range": {"seq": {"gt": after.seq}}},
+                {"range": {"fetched": {"gt": after.fetched_ms}}},
+            ]}})
+        }));
+        let body = json!({
+            "query": {"bool": {"filter": filter}},
+            "size": SCANNED,
+            "sort": ["_doc"],
+        });
+        // A scroll is a picture of one moment: nothing comes twice or is missed, whatever is written meanwhile.
+        let parameters = format!("scroll={KEEP}");
+        let answer = self.index.search(&parameters, &body, &Stop::default())?;
+        let scroll = answer["_scroll_id"].clone();
+        let all = self.scrolled(answer, each);
+        let done = json!({"scroll_id": [scroll]});
+        // It ends by itself if this fails.
+        drop(
+            self.index
+                .ask("DELETE", "/_search/scroll", Body::Json(&done)),
+        );
+        all
+    }
+
+    fn watermark(&self) -> Result<Watermark, IndexError> {
+        let body = json!({"size": 0, "aggs": {
+            "seq": {"max": {"field": "seq"}},
+            "fetched": {"max": {"field": "fetched"}},
+        }});
+        let answer = self.search(&body, &Stop::default())?;
+        let most = |of: &str| answer["aggregations"][of]["value"].as_f64().unwrap_or(0.0);
+        Ok(Watermark {
+            seq: most("seq") as u64,
+            fetched_ms: most("fetched") as i64,
+        })
+    }
+
+    fn find(&self, fingerprint: u64) -> Result<Option<DocAddress>, IndexError> {
+        let body = json!({"query": {"ids": {"values": [hex(fingerprint)]}}, "size": 1});
+        let answer = self.search(&body, &Stop::default())?;
+        Ok(hits(&answer).first().and_then(|hit| self.placed(hit)))
+    }
+
+    fn identity(&self, at: DocAddress) -> Result<(u64, u64), IndexError> {
+        Ok(self.with(at, |known| (known.fingerprint, known.seq)))
+    }
+
+    fn group(&self, at: DocAddress) -> Result<Option<u64>, IndexError> {
+        Ok(self.with(at, |known| known.group))
+    }
+
+    fn site(&self, at: DocAddress) -> Result<String, IndexError> {
+        Ok(self.with(at, |known| known.site.clone()))
+    }
+
+    fn size_bytes(&self) -> Result<u64, IndexError> {
+        let path = format!("/{}/_stats/store", self.index.documents());
+        let (status, answer) = self.index.ask("GET", &path, Body::Empty)?;
+        self.index.accepted(status, &answer)?;
+        let bytes = &answer["_all"]["primaries"]["store"]["size_in_bytes"];
+        Ok(bytes.as_u64().unwrap_or_default())
+    }
+
+    fn last_seq(&self) -> Result<u64, IndexError> {
+        Ok(self.index.state()?.seq)
+    }
+}
+
+fn total(answer: &Value) -> u64 {
+    answer["hits"]["total"]["value"]
+        .as_u64()
+        .unwrap_or_default()
+}
+
+/// Counts by site and by day.
+fn counts(aggregations: &Value, shift_ms: i64) -> (Vec<(String, u64)>, BTreeMap<NaiveDate, u64>) {
+    let count = |bucket: &Value| bucket["doc_count"].as_u64().unwrap_or_default();
+    let sites = buckets(&aggregations["sites"]).iter();
+    let sites = sites.filter_map(|b| Some((b["key"].as_str()?.to_owned(), count(b))));
+    let days = buckets(&aggregations["days"]).iter().filter_map(|bucket| {
+        let begin_ms = bucket["key"].as_f64()? as i64;
+        Some((day_of(begin_ms.saturating_add(shift_ms))?, count(bucket)))
+    });
+    (sites.collect(), days.collect())
+}

@@ -1,0 +1,150 @@
+//! One state of an index, as the search sees it, whoever keeps the index. In: plans. Out: documents by their place in this
+//! state, and counts.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use chrono::NaiveDate;
+use tantivy::DocAddress;
+
+use super::IndexError;
+use super::plan::{Place, Plan};
+use super::scan::Watermark;
+use super::source::StoredDocument;
+use super::stop::Stop;
+
+/// How many documents there are, and how many of them have a term.
+pub(super) trait Statistics {
+    /// All documents.
+    fn documents(&self) -> u64;
+    /// Those with this term in this field.
+    fn frequency(&self, place: Place, term: &str) -> u64;
+}
+
+/// What a ranking goes by.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Order {
+    /// The best score first.
+    Score,
+    /// The latest publication first, undated documents last.
+    Published,
+    /// The latest fetch first.
+    Fetched,
+    /// The best score first, worn off by age.
+    Aged { now_ms: i64, half_life_ms: i64 },
+}
+
+/// What is wanted of the documents that a plan fits.
+pub(super) struct Wanted<'a> {
+    pub(super) order: Order,
+    /// These of them, in that order.
+    pub(super) range: Range<usize>,
+    /// Whether they are to be counted by site and by day.
+    pub(super) counts: bool,
+    /// Where a day begins.
+    pub(super) utc_offset_minutes: i32,
+    pub(super) stop: &'a Stop,
+}
+
+/// A document's place and score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Ranked {
+    pub(super) score: f32,
+    pub(super) at: DocAddress,
+    /// Group of reprints, once it was looked up.
+    pub(super) group: Option<u64>,
+}
+
+/// By site, most first, and by day.
+pub(super) type Counts = (Vec<(String, u64)>, BTreeMap<NaiveDate, u64>);
+
+/// Part of all documents that fit, and how many those are.
+pub(super) struct Ranking {
+    pub(super) total: usize,
+    pub(super) documents: Vec<Ranked>,
+    pub(super) counts: Option<Counts>,
+}
+
+/// What decides which reprint stands first in a list of them: the least. The earliest day comes first (the day of its fetch
+/// where a document has no date), on one day a document that names no other source, then the earliest time.
+pub(super) type Precedence = (i64, bool, i64, i64, DocAddress);
+
+/// One state of an index. A [`DocAddress`] that it gives is a place in it, and in no other.
+pub(super) trait View {
+    /// Runs `ask` with statistics that know all that it asks for; where they must be fetched, a first time to learn what
+    /// that is. What it asks for must not depend on the answers.
+    fn with_statistics(&self, ask: &mut dyn FnMut(&dyn Statistics)) -> Result<(), IndexError>;
+
+    /// The documents that a plan fits.
+    fn rank(&self, plan: &Plan, wanted: &Wanted<'_>) -> Result<Ranking, IndexError>;
+
+    /// Those of them that are in one of these groups of reprints, each with its group, the first of each group first; none
+    /// of those at the places in `without`.
+    fn members(
+        &self,
+        plan: &Plan,
+        groups: &[u64],
+        without: &[DocAddress],
+        stop: &Stop,
+    ) -> Result<Vec<(u64, Precedence)>, IndexError>;
+
+    /// The groups of reprints with more than one document that a plan fits, and how many; at most `limit`, most first.
+    fn groups(&self, plan: &Plan, limit: usize, stop: &Stop)
+    -> Result<Vec<(u64, u64)>, IndexError>;
+
+    /// About so many of the documents that a plan fits, spread evenly over them.
+    fn sample(&self, plan: &Plan, count: usize, stop: &Stop)
+    -> Result<Vec<DocAddress>, IndexError>;
+
+    /// Calls `each` with every document that a plan fits and that came after `after`, in no order, until it returns false;
+    /// then gives false.
+    fn each(
+        &self,
+        plan: &Plan,
+        after: Option<Watermark>,
+        each: &mut dyn FnMut(DocAddress) -> Result<bool, IndexError>,
+    ) -> Result<bool, IndexError>;
+
+    /// The newest document.
+    fn watermark(&self) -> Result<Watermark, IndexError>;
+
+    /// The document with this fingerprint.
+    fn find(&self, fingerprint: u64) -> Result<Option<DocAddress>, IndexError>;
+
+    /// Fingerprint, and number of the last change, of the document at a place.
+    fn identity(&self, at: DocAddress) -> Result<(u64, u64), IndexError>;
+
+    /// Its group of reprints.
+    fn group(&self, at: DocAddress) -> Result<Option<u64>, IndexError>;
+
+    /// Its site.
+    fn site(&self, at: DocAddress) -> Result<String, IndexError>;
+
+    /// The document itself, where an index of an older format keeps it.
+    fn kept(&self, _: DocAddress) -> Result<Option<StoredDocument>, IndexError> {
+        Ok(None)
+    }
+
+    /// Bytes of the index on disk.
+    fn size_bytes(&self) -> Result<u64, IndexError>;
+
+    /// Number of the last change that is in the index.
+    fn last_seq(&self) -> Result<u64, IndexError>;
+}
+
+/// What `ask` makes of the statistics of a view.
+pub(super) fn reckoned<T>(
+    view: &dyn View,
+    ask: impl Fn(&dyn Statistics) -> T,
+) -> Result<T, IndexError> {
+    let mut answer = None;
+    view.with_statistics(&mut |statistics| answer = Some(ask(statistics)))?;
+    answer.map_or_else(|| unreachable!("a view asks at least once"), Ok)
+}
+
+/// A score that time has worn off: what holds the query as typed still comes first, but its title counts no more than its
+/// text.
+pub(super) fn aged(score: f32, freshness: f32) -> f32 {
+    use super::plain::TIER;
+    (score / TIER).floor().min(1.0) * TIER + (score % TIER) * freshness
+}

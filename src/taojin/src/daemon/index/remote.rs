@@ -1,0 +1,291 @@
+//! Carries documents from the store's log into an index in OpenSearch. In: changes of documents in order. Out: the same as
+//! the embedded index has, in an engine that several nodes search. One node of a cluster does this for all; another one
+//! takes its place when it is silent. While the engine is away documents wait in the log, and nothing is lost.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+
+use super::feeding::{Caution, add_rows};
+use super::{DRAIN, Progress, ROWS};
+use crate::config::Loaded;
+use crate::daemon::Shared;
+use crate::daemon::liveness::Worker;
+use crate::documents::{IndexAt, RemoteAt, StoreDocuments};
+use crate::serve::metrics;
+use taojin_crawl::store::{self, Store, StoreError};
+use taojin_search::index::remote::{RemoteState, RemoteWriter};
+use taojin_search::index::{self, IndexError, IndexWriter, caught};
+
+/// A document is searchable this long after it came in, plus the time of a commit: three requests.
+const COMMIT_AFTER: Duration = Duration::from_secs(1);
+/// How often a holder says that it is there, and others look whether it is.
+const BEAT_EVERY: Duration = Duration::from_secs(5);
+/// A holder that was silent for so long by the clock of the one who waits is gone.
+const SILENT: Duration = Duration::from_secs(20);
+/// Pause before it is tried again after a failure.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
+/// Changes between two commits while the index catches up.
+const COMMIT_ROWS: usize = 4_096;
+
+/// The thread that feeds an engine.
+pub(in crate::daemon) struct RemoteIndexer {
+    at: RemoteAt,
+    config: index::Config,
+    store_id: i64,
+    reader: store::Reader,
+    documents: Arc<StoreDocuments>,
+    shared: Arc<Shared>,
+    caution: Caution,
+    /// Name of this one among those that could write.
+    holder: String,
+    /// Whether no other one can be there: the store is a file of this machine, which this program has locked.
+    alone: bool,
+    /// The state that was seen last, and since when it is the same.
+    seen: Option<(RemoteState, Instant)>,
+    /// Where the log ends that an index made anew must reach.
+    anew_until: Option<u64>,
+}
+
+impl RemoteIndexer {
+    pub(in crate::daemon) fn new(
+        loaded: &Loaded,
+        at: RemoteAt,
+        reader: store::Reader,
+        shared: Arc<Shared>,
+    ) -> anyhow::Result<Self> {
+        let place = loaded.store_place();
+        Ok(Self {
+            at,
+            config: loaded.config.index.clone(),
+            store_id: reader.store_id()?,
+            reader,
+            alone: !place.is_postgres(),
+            documents: Arc::new(StoreDocuments::of(place)),
+            shared,
+            caution: Caution::default(),
+            holder: some_name(),
+            seen: None,
+            anew_until: None,
+        })
+    }
+
+    /// Works until the other end of `poke` is dropped, then takes what is left as far as [`DRAIN`] allows.
+    pub(in crate::daemon) fn run(mut self, poke: &Receiver<()>) {
+        loop {
+            let failed = match caught(|| self.turn(poke)) {
+                Ok(Ok(true)) => return,
+                Ok(Ok(false)) => continue,
+                Ok(Err(error)) => error,
+                Err(panic) => anyhow::Error::msg(panic),
+            };
+            tracing::error!(
+                error = format!("{failed:#}"),
+                "the search index cannot be written; documents wait in the store"
+            );
+            self.caution.failed();
+            let now = Instant::now();
+            let liveness = self.shared.liveness();
+            liveness.waits(Worker::Indexer, now, format!("{failed:#}"));
+            if is_over(poke, RETRY_AFTER) {
+                return;
+            }
+        }
+    }
+
+    /// Waits for its turn and feeds the engine. Gives whether the daemon stops; an error is tried again.
+    fn turn(&mut self, poke: &Receiver<()>) -> anyhow::Result<bool> {
+        self.shared.beat(Worker::Indexer);
+        if !self.is_free()? {
+            if self.shared.take_reindex() {
+                tracing::warn!(
+                    "another node writes the search index: `taojin reindex` works there"
+                );
+            }
+            return Ok(is_over(poke, BEAT_EVERY));
+        }
+        let mut writer = self.open()?;
+        tracing::info!(index = %self.at.index.place(), from = writer.last_seq(), "this node writes the search index");
+        self.shared.set_indexed(writer.last_seq());
+        self.follow(&mut writer, poke)?;
+        writer.release()?;
+        Ok(true)
+    }
+
+    /// Whether nobody else writes the index.
+    fn is_free(&mut self) -> anyhow::Result<bool> {
+        let state = self.at.index.state()?;
+        if self.alone || state.holder.is_empty() || state.holder == self.holder {
+            return Ok(true);
+        }
+        self.shared.set_indexed(state.seq);
+        match &self.seen {
+            Some((seen, since)) if *seen == state => Ok(since.elapsed() >= SILENT),
+            _ => {
+                self.seen = Some((state, Instant::now()));
+                Ok(false)
+            }
+        }
+    }
+
+    fn open(&self) -> anyhow::Result<RemoteWriter> {
+        let writer = RemoteWriter::open(
+            self.at.index.clone(),
+            &self.config,
+            (self.at.shards, self.at.replicas),
+            self.documents.clone(),
+            self.store_id,
+            &self.holder,
+        )?;
+        let last = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
+        if writer.last_seq() > last {
+            bail!(
+                "the search index knows changes up to {}, the store up to {last}: was the store restored from a backup? \
+                 Restart taojin, which then goes on behind them",
+                writer.last_seq()
+            );
+        }
+        Ok(writer)
+    }
+
+    /// Feeds the engine until the poker is gone.
+    fn follow(&mut self, writer: &mut RemoteWriter, poke: &Receiver<()>) -> anyhow::Result<()> {
+        let mut seq = writer.last_seq();
+        let (mut waiting, mut committed) = (0, Instant::now());
+        let mut deadline: Option<Instant> = None;
+        loop {
+            self.shared.beat(Worker::Indexer);
+            if self.shared.take_reindex() {
+                self.begin_again(writer)?;
+                seq = 0;
+            }
+            let added = add_rows(&self.reader, writer, &mut seq, &mut self.caution)?;
+            waiting += added;
+            let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            let last = deadline.is_some() && (added < ROWS || late);
+            let due = committed.elapsed() >= COMMIT_AFTER || waiting >= COMMIT_ROWS || last;
+            if waiting > 0 && due {
+                self.commit(writer, seq)?;
+                (waiting, committed) = (0, Instant::now());
+            } else if committed.elapsed() >= BEAT_EVERY {
+                writer.beat()?;
+                committed = Instant::now();
+            }
+            if last {
+                return Ok(());
+            }
+            if added == ROWS {
+                continue;
+            }
+            if waiting == 0 {
+                self.end_anew(seq);
+            }
+            if deadline.is_none() && is_over(poke, COMMIT_AFTER) {
+                deadline = Some(Instant::now() + DRAIN);
+            }
+        }
+    }
+
+    fn commit(&self, writer: &mut RemoteWriter, seq: u64) -> Result<(), IndexError> {
+        let started = Instant::now();
+        writer.commit(seq)?;
+        ::metrics::histogram!(metrics::COMMIT_SECONDS).record(started.elapsed().as_secs_f64());
+        self.shared.set_indexed(seq);
+        if let Some(last) = self.anew_until {
+            self.shared.set_reindexing(Some(Progress { seq, last }));
+        }
+        Ok(())
+    }
+
+    /// Goes through the log again, from its beginning. What is found meanwhile is what was there and what came since.
+    fn begin_again(&mut self, writer: &mut RemoteWriter) -> anyhow::Result<()> {
+        let last = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
+        tracing::info!(
+            to = last,
+            "all documents are sent to the search index again"
+        );
+        writer.begin_again()?;
+        self.anew_until = Some(last);
+        self.shared.set_reindexing(Some(Progress { seq: 0, last }));
+        Ok(())
+    }
+
+    fn end_anew(&mut self, seq: u64) {
+        if self.anew_until.take_if(|until| seq >= *until).is_some() {
+            self.shared.set_reindexing(None);
+        }
+    }
+}
+
+/// Takes every change in the log into the engine, now; with `anew` also those that it has. For commands without a daemon.
+/// Gives how many documents there are.
+pub(super) fn take_all(
+    loaded: &Loaded,
+    at: RemoteAt,
+    reader: store::Reader,
+    anew: bool,
+    each: &mut dyn FnMut(Progress),
+) -> anyhow::Result<u64> {
+    let mut indexer = RemoteIndexer::new(loaded, at, reader, Arc::default())?;
+    let begun = Instant::now();
+    while !indexer.is_free()? {
+        if begun.elapsed() > SILENT + BEAT_EVERY {
+            bail!(
+                "a running node of the cluster writes the search index: it takes these changes by itself"
+            );
+        }
+        std::thread::sleep(BEAT_EVERY);
+    }
+    let mut writer = indexer.open()?;
+    if anew {
+        writer.begin_again()?;
+    }
+    let mut seq = writer.last_seq();
+    let mut waiting = 0;
+    loop {
+        let added = add_rows(&indexer.reader, &mut writer, &mut seq, &mut indexer.caution)?;
+        waiting += added;
+        if added == 0 || waiting >= COMMIT_ROWS {
+            writer.commit(seq)?;
+            waiting = 0;
+            let last = u64::try_from(indexer.reader.last_document_seq()?).unwrap_or_default();
+            each(Progress { seq, last });
+        }
+        if added == 0 {
+            break;
+        }
+    }
+    writer.release()?;
+    let reader = IndexAt::of(loaded).open(&taojin_search::analyze::Analyzer::new(&[]))?;
+    Ok(reader.num_docs()?)
+}
+
+/// The last change that the engine has, where it is of this store and the store does not know it (any more). That an engine
+/// does not answer is no reason not to crawl.
+pub(in crate::daemon) fn is_ahead(at: &RemoteAt, store: &Store) -> Result<Option<i64>, StoreError> {
+    let state = match at.index.state() {
+        Ok(state) => state,
+        Err(error) => {
+            tracing::warn!("{error}; the crawl begins, documents wait in the store");
+            return Ok(None);
+        }
+    };
+    let seq = i64::try_from(state.seq).unwrap_or(i64::MAX);
+    let is_ours = state.seq > 0 && state.store == store.store_id()?;
+    Ok((is_ours && seq > store.last_document_seq()?).then_some(seq))
+}
+
+/// A name that no other one has.
+fn some_name() -> String {
+    use std::hash::{BuildHasher as _, Hasher as _};
+    // Keys from the system's source of chance.
+    let chance = std::hash::RandomState::new().build_hasher().finish();
+    format!("{chance:016x}")
+}
+
+/// Waits for new documents; gives whether the daemon stops.
+fn is_over(poke: &Receiver<()>, wait: Duration) -> bool {
+    matches!(poke.recv_timeout(wait), Err(RecvTimeoutError::Disconnected))
+}
