@@ -82,9 +82,6 @@ impl Frontier {
         let done = store.commit(batch, now_ms)?;
         self.update_memory(batch, &done, now_ms);
         self.seen.advance(store, &self.parts);
-        for url in &batch.foreign {
-            self.seen.confirm(url.uri.fingerprint());
-        }
         self.seen.save(store.dir(), false);
         if self.alike.news {
             self.alike.save(store.dir());

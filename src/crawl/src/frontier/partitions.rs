@@ -52,6 +52,8 @@ impl Frontier {
         }
         tracing::info!(partitions = self.parts.len(), "partitions taken over");
         self.seen.note_others(store, &self.parts)?;
+        // What was known of them may be gone since: their last node may have deleted rows.
+        self.seen.doubt_all();
         self.activate_ms = i64::MIN;
         Ok(true)
     }
