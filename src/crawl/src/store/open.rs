@@ -35,6 +35,10 @@ pub(super) const FORGOTTEN_SEQ: &str = "forgotten_seq";
 /// Held by the process that writes.
 const LOCK: &str = "taojin.lock";
 
+/// A child runs its own program after some milliseconds, and after a second or two on a busy machine.
+const FORK_WAIT: Duration = Duration::from_millis(20);
+const FORK_WAITS: u32 = 150;
+
 /// Page cache of a connection in KiB: enough for the inner pages of 10 million URLs, small against the index.
 const CACHE_KIB: i64 = 32 * 1024;
 
@@ -316,6 +320,10 @@ fn configure(conn: &Connection) -> sql::Result<()> {
     Ok(conn.pragma_update(None, "journal_size_limit", WAL_BYTES)?)
 }
 
+/// Takes the folder for this process, until the file is closed.
+///
+/// A child that this process is starting holds its parent's locks until it runs its own program. A lock in this process' name is
+/// therefore waited for, [`FORK_WAITS`] times; another process' is not.
 pub(super) fn lock(dir: &Path) -> Result<File, StoreError> {
     let path = dir.join(LOCK);
     let mut file = OpenOptions::new()
@@ -325,26 +333,40 @@ pub(super) fn lock(dir: &Path) -> Result<File, StoreError> {
         .truncate(false)
         .open(&path)
         .map_err(|e| StoreError::io(&path, e))?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            let mut pid = String::new();
-            let read = (&mut file).take(20).read_to_string(&mut pid);
-            if read.is_err() || pid.trim().is_empty() {
-                pid = "unknown".to_owned();
+    let own_pid = std::process::id().to_string();
+    let mut waits = 0;
+    loop {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) => {
+                let pid = read_holder(&mut file);
+                if pid != own_pid || waits == FORK_WAITS {
+                    let dir = dir.to_owned();
+                    return Err(StoreError::Locked { dir, pid });
+                }
+                waits += 1;
+                std::thread::sleep(FORK_WAIT);
             }
-            return Err(StoreError::Locked {
-                dir: dir.to_owned(),
-                pid: pid.trim().to_owned(),
-            });
+            Err(TryLockError::Error(e)) => return Err(StoreError::io(&path, e)),
         }
-        Err(TryLockError::Error(e)) => return Err(StoreError::io(&path, e)),
     }
     let stamp = |file: &mut File| {
         file.set_len(0)?;
         file.rewind()?;
-        writeln!(file, "{}", std::process::id())
+        writeln!(file, "{own_pid}")
     };
     stamp(&mut file).map_err(|e| StoreError::io(&path, e))?;
     Ok(file)
+}
+
+/// The process id in the lock file; `unknown` if it has none.
+fn read_holder(file: &mut File) -> String {
+    let mut pid = String::new();
+    let read = file
+        .rewind()
+        .and_then(|()| file.take(20).read_to_string(&mut pid));
+    match pid.trim() {
+        pid if read.is_ok() && !pid.is_empty() => pid.to_owned(),
+        _ => "unknown".to_owned(),
+    }
 }

@@ -13,8 +13,11 @@ mod records;
 mod terms;
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::open::lock;
 use super::*;
 use taojin_uri::CrawlUri;
 
@@ -105,4 +108,21 @@ fn copy_of(dir: &Path) -> tempfile::TempDir {
         }
     }
     copy
+}
+
+#[test]
+fn lock_is_free_again_while_children_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // Each child has the lock that is held at its fork until it runs its program.
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                Command::new("true").status().unwrap();
+            }
+        });
+        let outcome = (0..300).try_for_each(|_| lock(dir.path()).map(drop));
+        is_done.store(true, Ordering::Relaxed);
+        outcome.unwrap();
+    });
 }
