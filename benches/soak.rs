@@ -1,9 +1,8 @@
 //! The daemon on a faulty web that grows and changes, days in minutes: its memory as it goes on, whether it makes headway
 //! all the time, what is left of it when it stops.
 //!
-//! `cargo bench --bench soak` takes a minute; `TAOJIN_SOAK_MINUTES=30 TAOJIN_SOAK_SVG=docs/soak.svg cargo bench --bench
-//! soak` is the full length. Whatever the length, 20 days pass for the crawl; with `TAOJIN_SOAK_DAYS=365
-//! TAOJIN_SOAK_MINUTES=60` it is a year in an hour. Each site has another design each month. Fails if memory grows, a tenth
+//! `cargo bench --bench soak` takes a minute, in which 20 days pass for the crawl; with `TAOJIN_LONG=1` it is a year in ten
+//! minutes. `TAOJIN_SOAK_SVG=docs/soak.svg` draws the memory. Each site has another design each month. Fails if memory grows, a tenth
 //! of the time passes without a fetch, a task stays behind, the stop takes more than 10 s or an article is missing.
 
 #![expect(clippy::print_stdout, reason = "a report for a person")]
@@ -26,8 +25,9 @@ use taojin_search::analyze::Analyzer;
 use taojin_search::index;
 use taojin_uri::CrawlUri;
 
-/// Days that pass for the crawl where the environment names no number.
-const DAYS: u32 = 20;
+/// Days that pass for the crawl, and minutes in which they do; short and long.
+const DAYS: [u32; 2] = [20, 365];
+const MINUTES: [u64; 2] = [1, 10];
 const DAY_MS: f64 = 86_400_000.0;
 /// Samples of the memory.
 const SAMPLES: u32 = 300;
@@ -40,8 +40,9 @@ const NAMED: usize = 40;
 /// Memory may grow by this share from the second third of the time to the last.
 const MOST_GROWTH: f64 = 0.1;
 
-fn days() -> u32 {
-    std::env::var("TAOJIN_SOAK_DAYS").map_or(DAYS, |n| n.parse().expect("a number"))
+/// Which of two forms this is.
+fn scaled<T: Copy>(of: [T; 2]) -> T {
+    of[usize::from(std::env::var_os("TAOJIN_LONG").is_some())]
 }
 
 fn plan() -> TrialPlan {
@@ -65,11 +66,9 @@ fn main() {
         let day_ms = args.next().and_then(|n| n.parse().ok()).expect("a number");
         return serve_web(day_ms);
     }
-    let minutes: f64 =
-        std::env::var("TAOJIN_SOAK_MINUTES").map_or(1.0, |n| n.parse().expect("a number"));
-    let length = Duration::from_secs_f64(minutes * 60.0);
+    let length = Duration::from_secs(60 * scaled(MINUTES));
     let dir = tempfile::tempdir().expect("temporary folder");
-    let day_ms = length.as_secs_f64() * 1000.0 / f64::from(days());
+    let day_ms = length.as_secs_f64() * 1000.0 / f64::from(scaled(DAYS));
     let (mut child, port) = start_web(day_ms);
     let web = TrialWeb::new(plan(), port);
     configure(dir.path(), &web);
@@ -87,7 +86,7 @@ fn serve_web(day_ms: f64) {
         let web = Arc::new(TrialWeb::new(plan(), port));
         println!("{port}");
         let serving = tokio::spawn(trial::serve(Arc::clone(&web), sockets));
-        for day in 1..days() {
+        for day in 1..scaled(DAYS) {
             tokio::time::sleep(Duration::from_secs_f64(day_ms / 1000.0)).await;
             web.set_day(day);
             web.take_log();
@@ -190,7 +189,7 @@ fn report(soak: &Soak, dir: &Path, web: &TrialWeb, length: Duration) {
         .filter(|part| part.first().map(|s| s.1) == part.last().map(|s| s.1))
         .count();
     // What came up to three days before the end was found by then, whatever had to be tried again.
-    web.set_day(days() - 4);
+    web.set_day(scaled(DAYS) - 4);
     let indexed = indexed(dir);
     let missing: Vec<CrawlUri> = web
         .articles()
@@ -204,7 +203,7 @@ fn report(soak: &Soak, dir: &Path, web: &TrialWeb, length: Duration) {
         "{:.0} s, {} days, {} fetches, {} documents, {missing} missing; memory {:.0} MB in the second third, {:.0} MB in \
          the last ({:+.1} %), peak {} MB; stopped in {:.1} s, {} tasks left, {idle} tenths without a fetch",
         length.as_secs_f64(),
-        days(),
+        scaled(DAYS),
         soak.samples.last().map_or(0, |s| s.1),
         indexed.len(),
         middle / 1024.0,

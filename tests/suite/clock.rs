@@ -8,7 +8,8 @@ use taojin_demo::World;
 
 use crate::world::{Home, NOW_MS, Web};
 
-const YEAR_MS: i64 = 365 * 86_400_000;
+const DAY_MS: i64 = 86_400_000;
+const YEAR_MS: i64 = 365 * DAY_MS;
 /// Longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -16,6 +17,19 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// once.
 #[test]
 fn a_crawl_goes_on_after_a_clock_that_was_a_year_ahead() {
+    let now_ms = Clock::default().now_ms();
+    crawls_under(now_ms + YEAR_MS, now_ms);
+}
+
+/// The clock of a running service is set back by a day, as by a battery that is empty: it does not wait for a day.
+#[test]
+fn a_crawl_goes_on_under_a_clock_that_was_set_back_by_a_day() {
+    let now_ms = Clock::default().now_ms();
+    crawls_under(now_ms, now_ms - DAY_MS);
+}
+
+/// A first daemon crawls by one clock, the next one goes on by another.
+fn crawls_under(first_ms: i64, next_ms: i64) {
     let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
     let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
     let loaded = config::load(Some(&home.path().join("taojin.toml")), None).expect("good");
@@ -25,12 +39,11 @@ fn a_crawl_goes_on_after_a_clock_that_was_a_year_ahead() {
             sites: Vec::new(),
             recheck: false,
         };
-        let now_ms = Clock::default().now_ms();
-        let ahead = Options {
-            clock: Clock::simulated(now_ms + YEAR_MS, 1.0),
-            ..Options::quiet(pass)
+        let by = |mode, begin_ms| Options {
+            clock: Clock::simulated(begin_ms, 1.0),
+            ..Options::quiet(mode)
         };
-        let summary = daemon::run(&loaded, ahead, std::future::pending()).await;
+        let summary = daemon::run(&loaded, by(pass, first_ms), std::future::pending()).await;
         assert!(summary.expect("it ends well").documents_new > 0);
 
         let before = web.server.total();
@@ -41,10 +54,10 @@ fn a_crawl_goes_on_after_a_clock_that_was_a_year_ahead() {
         };
         let shutdown = async {
             let asked = tokio::time::timeout(PATIENCE, asked).await;
-            asked.expect("nothing is asked for until the clock says next year");
+            asked.expect("nothing is asked for until the clock says what it said before");
         };
-        let right = daemon::run(&loaded, Options::quiet(Mode::Forever), shutdown).await;
-        right.expect("it ends well");
+        let next = daemon::run(&loaded, by(Mode::Forever, next_ms), shutdown).await;
+        next.expect("it ends well");
     });
     let indexed = home.indexed();
     for url in web.planted() {

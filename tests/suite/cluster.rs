@@ -2,8 +2,7 @@
 //! Afterwards every page is in every index once, the log has no gap, and the server's own log shows no host that was asked by
 //! two nodes at once or sooner than its delay.
 //!
-//! `TAOJIN_CLUSTER_NODES=4 TAOJIN_CLUSTER_KILLS=20 TAOJIN_CLUSTER_PAGES=4000 cargo test -p taojin --test suite cluster` is a
-//! longer schedule; each kill takes half a minute.
+//! `TAOJIN_LONG=1 cargo test -p taojin --test suite cluster::` is a longer schedule; each kill takes half a minute.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -20,22 +19,18 @@ use crate::lots::Lots;
 use crate::postgres::server;
 use crate::trial::{Trial, indexed};
 
-/// Nodes that crawl at the same time.
-const NODES: u32 = 3;
+/// Nodes that crawl at the same time; short and long.
+const NODES: [u32; 2] = [3, 4];
 /// Nodes that are killed, one after the other.
-const KILLS: u32 = 1;
+const KILLS: [u32; 2] = [1, 6];
 /// Pages of the web.
-const PAGES: u32 = 1_200;
+const PAGES: [u32; 2] = [1_200, 3_600];
 /// Rest of each host, in milliseconds.
 pub(crate) const DELAY_MS: u64 = 1_500;
 /// A node that is paused for longer than its lease loses its partitions.
 const PAUSE: Duration = Duration::from_secs(19);
 /// Everything is over by then, whatever happens on the way.
 const LONGEST: Duration = Duration::from_secs(240);
-
-pub(crate) fn setting(name: &str, usual: u32) -> u32 {
-    std::env::var(name).map_or(usual, |text| text.parse().expect("a number"))
-}
 
 /// A web of hosts at addresses of their own, whose pages link to each other, and the daemons.
 pub(crate) struct Cluster {
@@ -76,6 +71,11 @@ impl Node {
 impl Cluster {
     /// Over the database with this address.
     pub(crate) fn new(store: String, pages: u32, hosts: u32) -> Self {
+        Self::with(store, pages, hosts, "")
+    }
+
+    /// The same with more settings.
+    pub(crate) fn with(store: String, pages: u32, hosts: u32, settings: &str) -> Self {
         let plan = TrialPlan {
             seed: 23,
             hosts,
@@ -89,7 +89,7 @@ impl Cluster {
              throttle_backoff_ms = 50\npark_after_errors = 0"
         );
         let more = format!(
-            "[serve]\nlisten = \"127.0.0.1:0\"\n[revisit]\nretry_ms = 500\nmax_retry_ms = 1000\n[store]\nurl = {store:?}\n"
+            "[serve]\nlisten = \"127.0.0.1:0\"\n[revisit]\nretry_ms = 500\nmax_retry_ms = 1000\n[store]\nurl = {store:?}\n{settings}"
         );
         Cluster {
             trial: Trial::new(plan, &frontier, &more),
@@ -111,7 +111,7 @@ impl Cluster {
         self.serving = Some(self.started_node(None, false));
     }
 
-    fn started_node(&mut self, dir: Option<PathBuf>, crawls: bool) -> Node {
+    pub(crate) fn started_node(&mut self, dir: Option<PathBuf>, crawls: bool) -> Node {
         let fresh = self
             .trial
             .data_dir()
@@ -148,7 +148,7 @@ impl Cluster {
         dirs.len()
     }
 
-    fn reader(&self, dir: &std::path::Path) -> Option<Reader> {
+    pub(crate) fn reader(&self, dir: &std::path::Path) -> Option<Reader> {
         Reader::open(StorePlace::new(dir, &self.store, None)).ok()
     }
 
@@ -334,9 +334,9 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
     let Some(server) = server("a cluster of nodes") else {
         return;
     };
-    let nodes = setting("TAOJIN_CLUSTER_NODES", NODES);
-    let kills = setting("TAOJIN_CLUSTER_KILLS", KILLS);
-    let pages = setting("TAOJIN_CLUSTER_PAGES", PAGES);
+    let nodes = crate::scaled(NODES[0], NODES[1]);
+    let kills = crate::scaled(KILLS[0], KILLS[1]);
+    let pages = crate::scaled(PAGES[0], PAGES[1]);
     let end = Instant::now() + LONGEST + Duration::from_secs(u64::from(40 * kills));
     let mut cluster = Cluster::new(server.url(), pages, 24);
     let all = i64::try_from(cluster.trial.articles().len()).expect("few");

@@ -209,7 +209,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[fetch]\nuser_agent = \" \"\n",
-        "line 2: fetch.user_agent = \" \": sites must be told who asks",
+        "line 2: fetch.user_agent = \" \": sites must see who crawls them",
     ),
     (
         "[fetch]\nuser_agent = \"taojin\\u0007\"\n",

@@ -128,7 +128,7 @@ fn a_site_that_asks_to_sign_in_is_no_success() {
     folder.site("open", serve(news(3)), "");
     let crawled = folder.run(&["crawl"]);
     let told = String::from_utf8_lossy(&crawled.stdout).into_owned();
-    let sentence = "asked to sign in or to prove that a person reads";
+    let sentence = "asked for a login or a human check";
     let (json, _, _) = folder.json(&["status", "--json"]);
     for (name, level, turned_away, is_said) in
         [("asking", "partial", 7, true), ("open", "ok", 0, false)]

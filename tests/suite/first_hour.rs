@@ -335,11 +335,6 @@ fn get(port: u16, path: &str) -> Option<String> {
     Some(answer.split_once("\r\n\r\n")?.1.to_owned())
 }
 
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("its address").port()
-}
-
 #[test]
 fn a_second_site_is_taken_up_while_the_daemon_runs() {
     let folders: Vec<tempfile::TempDir> = SUBJECTS
@@ -357,7 +352,7 @@ fn a_second_site_is_taken_up_while_the_daemon_runs() {
         .collect();
     let clone = Clone::new();
     let config: PathBuf = clone.path().join("config/taojin.toml");
-    let port = free_port();
+    let port = crate::free_port();
     let text = fs::read_to_string(&config).expect("taojin.toml");
     fs::write(
         &config,

@@ -39,6 +39,8 @@ mod kill;
 mod layout;
 mod lots;
 mod moving;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod opensearch;
 mod outline;
 mod pages;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -47,6 +49,7 @@ mod patroni;
 #[path = "../postgres.rs"]
 mod postgres;
 mod power_loss;
+mod replicas;
 mod same_documents;
 mod sample_pages;
 mod search_command;
@@ -68,5 +71,20 @@ fn say(line: &str) {
     eprintln!("{line}");
 }
 
+/// A size of a test: small in the check, and large where `TAOJIN_LONG` is set, for ten minutes at most.
+pub(crate) fn scaled<T>(short: T, long: T) -> T {
+    if std::env::var_os("TAOJIN_LONG").is_some() {
+        long
+    } else {
+        short
+    }
+}
+
 /// The top of the repository.
 pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// A port on this machine that nobody listens at.
+pub(crate) fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("its address").port()
+}

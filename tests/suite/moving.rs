@@ -142,7 +142,10 @@ fn a_crawl_moves_into_the_database_and_out_again_and_nothing_is_lost_or_fetched_
     );
     node.stop();
     let said = fs::read_to_string(&log).expect("a log");
-    assert!(!said.contains("made anew"), "the index goes on: {said}");
+    assert!(
+        !said.contains("index is rebuilt"),
+        "the index goes on: {said}"
+    );
     let exported = answer(on_database(&["cluster", "export", folder]));
     assert!(exported.status.success(), "{}", words(&exported));
 

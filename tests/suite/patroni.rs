@@ -1,11 +1,10 @@
 //! A database that survives the loss of a machine: three PostgreSQL servers under Patroni, with etcd, each ended by `kill -9` as
 //! a machine is lost. The nodes wait, go on with the new primary, lose nothing and stay polite.
 //!
-//! Runs where Debian's `patroni` and `etcd-server` are installed. `TAOJIN_PATRONI_KILLS=20 cargo test -p taojin --test suite
-//! patroni` is the long schedule; each kill takes a minute.
+//! Runs where Debian's `patroni` and `etcd-server` are installed. `TAOJIN_LONG=1 cargo test -p taojin --test suite patroni::`
+//! is the long schedule; each kill takes a minute.
 
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -15,11 +14,11 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::cluster::{Cluster, assert_polite, assert_whole, fetched_again, is_even, setting};
+use crate::cluster::{Cluster, assert_polite, assert_whole, fetched_again, is_even};
 use crate::postgres::{NOBODY, installed, owner, run};
 
-/// Primaries that are killed.
-const KILLS: u32 = 1;
+/// Primaries that are killed; short and long.
+const KILLS: [u32; 2] = [1, 5];
 const HOSTS: u32 = 24;
 /// Patroni's shortest lock: so long after a loss another server is made the primary.
 const TTL_S: u32 = 20;
@@ -39,11 +38,6 @@ struct Patroni {
 struct Member {
     port: u16,
     process: Option<Child>,
-}
-
-fn free_port() -> u16 {
-    let socket = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    socket.local_addr().expect("its address").port()
 }
 
 /// Whether a program can be run.
@@ -69,7 +63,7 @@ impl Patroni {
         if owner(Path::new("/proc/self")) == 0 {
             chown(dir.path(), Some(NOBODY), Some(NOBODY)).expect("another owner");
         }
-        let (clients, peers) = (free_port(), free_port());
+        let (clients, peers) = (crate::free_port(), crate::free_port());
         let etcd = as_owner("etcd", dir.path())
             .args(["--name", "e", "--data-dir", "etcd", "--log-level", "error"])
             .arg(format!("--listen-client-urls=http://127.0.0.1:{clients}"))
@@ -84,7 +78,7 @@ impl Patroni {
             .spawn()
             .expect("etcd starts");
         let members = (0..3).map(|at| {
-            let port = free_port();
+            let port = crate::free_port();
             let settings = settings(dir.path(), &bin, at, port, clients);
             fs::write(dir.path().join(format!("{at}.yml")), settings).expect("a file");
             Member {
@@ -225,7 +219,7 @@ fn as_owner(program: &str, dir: &Path) -> Command {
 
 /// As docs/cluster.md advises: synchronous, with the shortest times that Patroni takes.
 fn settings(dir: &Path, bin: &Path, at: usize, port: u16, etcd: u16) -> String {
-    let rest = free_port();
+    let rest = crate::free_port();
     let (dir, bin) = (dir.display(), bin.display());
     format!(
         "scope: trial
@@ -271,7 +265,7 @@ fn a_fail_over_of_the_database_is_waited_for_and_loses_nothing() {
     ] {
         assert!(patroni.ask(primary, sql).is_some(), "{sql}");
     }
-    let kills = setting("TAOJIN_PATRONI_KILLS", KILLS);
+    let kills = crate::scaled(KILLS[0], KILLS[1]);
     // At sixteen a second the pages last longer than the fail-overs.
     let mut cluster = Cluster::new(patroni.url(), HOSTS * (30 + 45 * kills), HOSTS);
     let all = i64::try_from(cluster.trial.articles().len()).expect("few");

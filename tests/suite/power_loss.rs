@@ -2,7 +2,7 @@
 //! random instants, with what was not synced there in part, in blocks, out of order or not at all; the program starts on
 //! it. Nothing that a reader had seen stored is missing, nothing is there twice, and the index has what the store has.
 //!
-//! `TAOJIN_POWER_CUTS=200 cargo nextest run power_loss` makes so many cuts in each workload.
+//! `TAOJIN_LONG=1 cargo test -p taojin --test suite power_loss::` makes two hundred cuts in each workload.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -25,15 +25,14 @@ use crate::disk::rebuilt::{Disk, Names};
 use crate::lots::Lots;
 use crate::trial::{SITE, Trial};
 
-/// Cuts in each workload where the environment names no number.
-const CUTS: usize = 16;
+/// Cuts in each workload; short and long.
+const CUTS: [usize; 2] = [16, 200];
 /// After every so many cuts of a crawl, the crawl goes on to its end.
 const CRAWL_ON: usize = 6;
 const SEED: u64 = 0x00f0_ff00;
 
 fn cuts() -> usize {
-    let text = std::env::var("TAOJIN_POWER_CUTS");
-    text.map_or(CUTS, |text| text.parse().expect("a number"))
+    crate::scaled(CUTS[0], CUTS[1])
 }
 
 /// What a workload wrote, and what its store held at its end.
@@ -235,7 +234,7 @@ fn start(command: &mut Command, recorded: &Recorded, cut: &Cut) -> Result<bool, 
         true => wrong(cut.dir.path(), recorded, cut.seen),
         false => Err(format!("{}", output.status)),
     };
-    let anew = said.contains("made anew");
+    let anew = said.contains("index is rebuilt");
     right
         .map(|()| anew)
         .map_err(|wrong| format!("{}: {wrong}\n{said}", cut.what))

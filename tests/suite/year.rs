@@ -1,8 +1,8 @@
 //! A year of sites that grow, change their articles, change their design each month and fail now and then. The time is passed
 //! in: nothing waits. No document is missing on any day, and no file grows beyond what a setting allows.
 //!
-//! `MALLOC_ARENA_MAX=1 TAOJIN_YEAR=365 cargo nextest run year` looks at 20 sites on each day of it and at the memory too: each
-//! pass has threads of its own, and the system's allocator would keep memory for each.
+//! `MALLOC_ARENA_MAX=1 TAOJIN_LONG=1 cargo test -p taojin --test suite year::` looks at 20 sites on each third day of it and at the
+//! memory too: each pass has threads of its own, and the system's allocator would keep memory for each.
 
 use std::fs;
 use std::path::Path;
@@ -14,14 +14,14 @@ use taojin_demo::trial::TrialPlan;
 use crate::trial::{SITE, Trial};
 
 const YEAR: u32 = 365;
-/// Days on which the sites are crawled where the environment names no number.
-const PASSES: u32 = 12;
+/// Days on which the sites are crawled; short and long.
+const PASSES: [u32; 2] = [12, 122];
+/// Sites. In the long form the memory is judged: the test runs alone then.
+const HOSTS: [u32; 2] = [3, 20];
 const DAY_MS: i64 = 86_400_000;
 /// Noon.
 const BEGIN_MS: i64 = 1_790_000_000_000 / DAY_MS * DAY_MS + DAY_MS / 2;
 const REDESIGN_DAYS: u32 = 30;
-/// With so many passes there are 20 sites, and the memory is judged: the test runs alone then.
-const LONG: u32 = 100;
 /// Memory may grow by this share from the middle third of the year to the last.
 const MOST_GROWTH: f64 = 0.05;
 /// Tries of a page until its server stops failing.
@@ -130,12 +130,11 @@ fn pass(trial: &Trial, day: u32) -> usize {
 
 #[test]
 fn a_year_loses_nothing_and_no_file_grows_beyond_its_setting() {
-    let passes = std::env::var("TAOJIN_YEAR");
-    let passes: u32 = passes.map_or(PASSES, |text| text.parse().expect("a number"));
-    let is_long = passes >= LONG;
+    let passes = crate::scaled(PASSES[0], PASSES[1]);
+    let is_long = crate::scaled(false, true);
     let plan = TrialPlan {
         seed: 9,
-        hosts: if is_long { 20 } else { 3 },
+        hosts: crate::scaled(HOSTS[0], HOSTS[1]),
         articles: 10,
         daily: 1,
         changing: 0.05,

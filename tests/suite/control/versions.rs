@@ -175,7 +175,7 @@ fn a_page_that_changes_twice_and_goes_is_told_everywhere() {
         (&history["id"], &Value::from("deleted"))
     );
     assert!(
-        errors.contains("1 to take out") && errors.contains("complete up to change 6"),
+        errors.contains("1 to remove") && errors.contains("complete up to change 6"),
         "{errors}"
     );
     assert_eq!(export(&web).1.len(), 0, "each is told once");

@@ -3,7 +3,8 @@
 
 use super::*;
 
-/// An index that cannot be read any more, of a version long ago: readers are answered while a new one is made.
+/// An index that cannot be read any more, of a version long ago: systemd is asked for time while its files are checked, and
+/// readers are answered while a new one is made.
 #[test]
 fn a_server_comes_up_beside_an_index_that_cannot_be_searched() {
     let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
@@ -20,6 +21,8 @@ fn a_server_comes_up_beside_an_index_that_cannot_be_searched() {
     let ours = format!("\\\"format\\\":{}", taojin_search::index::FORMAT);
     fs::write(&meta, text.replace(&ours, "\\\"format\\\":2")).expect("written");
     let mut daemon = Daemon::start(&home);
+    // For each file, and before the start is over: a large index takes longer than the unit allows.
+    daemon.wait_for_notice("EXTEND_TIMEOUT_USEC=60000000");
     daemon.wait_for_notice("READY=1");
     daemon.wait_for_documents(before);
     assert!(daemon.get("/healthz").starts_with("HTTP/1.1 200"));

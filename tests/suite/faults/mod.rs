@@ -3,7 +3,7 @@
 //! recovers when the fault is over, or it ends with a clear line and an exit code that says so; it never panics; and after a
 //! start on a disk that works every document is there once and is found.
 //!
-//! `TAOJIN_FAULT_MINUTES=60 cargo nextest run suite::faults` goes on with random numbers of failing calls for so long.
+//! `TAOJIN_LONG=1 cargo test -p taojin --test suite faults::` goes on with random numbers of failing calls for some minutes.
 
 mod commands;
 
@@ -27,6 +27,8 @@ use crate::trial::{SITE, Trial};
 const PATIENCE: Duration = Duration::from_secs(90);
 /// How long a fault for a while lasts after it met the first call.
 const WHILE: Duration = Duration::from_millis(500);
+/// The long form tries random faults until so much time has passed.
+const RANDOM: Duration = Duration::from_secs(480);
 /// What a slow call takes: many of them make a commit.
 const SLOW_MS: u32 = 20;
 const HOSTS: u32 = 2;
@@ -281,9 +283,7 @@ fn all_faults(files: &[&'static str]) {
             }
         }
     }
-    let minutes = std::env::var("TAOJIN_FAULT_MINUTES");
-    let minutes: u64 = minutes.map_or(0, |text| text.parse().expect("a number"));
-    let until = begun + Duration::from_secs(60 * minutes);
+    let until = begun + crate::scaled(Duration::ZERO, RANDOM);
     let mut lots = Lots(begun.elapsed().subsec_nanos().into());
     while Instant::now() < until {
         let lasts = [

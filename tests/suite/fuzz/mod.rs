@@ -1,4 +1,4 @@
-//! Fuzzing of all that reads bytes from outside. Each target is a bolero check: `cargo nextest run fuzz::` runs each
+//! Fuzzing of all that reads bytes from outside. Each target is a bolero check: `cargo test -p taojin --test suite fuzz::` runs each
 //! for a second on random input and prints the seed of one that fails. How to run them longer, and with coverage as a
 //! guide, stands in CONTRIBUTING.md.
 

@@ -257,7 +257,7 @@ fn signs_in_and_out(browser: &Browser, server: &Server) {
     assert!(
         browser
             .text(&browser.find("[role=alert]"))
-            .contains("口令不对")
+            .contains("令牌不对")
     );
     browser.write(&browser.find("[name=token]"), TOKEN);
     browser.press(ENTER);
