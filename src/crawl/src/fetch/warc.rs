@@ -14,6 +14,7 @@ use flate2::Compression;
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::decode::CODING_OVERHEAD_BYTES;
 use super::head::Head;
@@ -259,7 +260,7 @@ impl Archive {
     fn id(&mut self, text: &str, now_ms: i64) -> String {
         self.serial = self.serial.wrapping_add(1);
         let seed = format!("{text}\n{now_ms}\n{}\n{:?}", self.serial, self.folder);
-        let hash = blake3::hash(seed.as_bytes()).to_hex();
+        let hash = format!("{:032x}", xxh3_128(seed.as_bytes()));
         let part = |from: usize, to: usize| hash.get(from..to).unwrap_or_default();
         let (a, b, c, d, e) = (
             part(0, 8),

@@ -114,9 +114,9 @@ pub(crate) fn remove_partial(dir: &Path) {
 
 /// Free and total bytes of the file system under `dir`; none when it cannot be told.
 pub(crate) fn room(dir: &Path) -> Option<(u64, u64)> {
-    let free = fs4::available_space(dir).ok()?;
-    let total = fs4::total_space(dir).ok().filter(|total| *total > 0)?;
-    Some((free, total))
+    let space = rustix::fs::statvfs(dir).ok()?;
+    let bytes = |blocks: u64| blocks.saturating_mul(space.f_frsize);
+    Some((bytes(space.f_bavail), bytes(space.f_blocks))).filter(|(_, total)| *total > 0)
 }
 
 #[cfg(test)]

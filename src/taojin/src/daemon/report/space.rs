@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::daemon::crawl::disk;
 use crate::serve::DiskUse;
 
 /// What is used. A store in PostgreSQL is on another machine's disk: a file that it was moved in from counts no more.
@@ -14,7 +15,7 @@ pub(super) fn used(data_dir: &Path, index_dir: &Path, in_database: bool) -> Disk
     DiskUse {
         index_bytes: folder_bytes(index_dir),
         store_bytes,
-        free_bytes: fs4::available_space(data_dir).unwrap_or(0),
+        free_bytes: disk::room(data_dir).map_or(0, |(free, _)| free),
     }
 }
 
