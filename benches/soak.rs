@@ -40,9 +40,13 @@ const NAMED: usize = 40;
 /// Memory may grow by this share from the second third of the time to the last.
 const MOST_GROWTH: f64 = 0.1;
 
-/// Which of two forms this is.
-fn scaled<T: Copy>(of: [T; 2]) -> T {
-    of[usize::from(std::env::var_os("TAOJIN_LONG").is_some())]
+/// A size of the run, as in the tests: small, and large where `TAOJIN_LONG` is set.
+fn scaled<T>([short, long]: [T; 2]) -> T {
+    if std::env::var_os("TAOJIN_LONG").is_some() {
+        long
+    } else {
+        short
+    }
 }
 
 fn plan() -> TrialPlan {

@@ -334,9 +334,9 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
     let Some(server) = server("a cluster of nodes") else {
         return;
     };
-    let nodes = crate::scaled(NODES[0], NODES[1]);
-    let kills = crate::scaled(KILLS[0], KILLS[1]);
-    let pages = crate::scaled(PAGES[0], PAGES[1]);
+    let nodes = crate::scaled(NODES);
+    let kills = crate::scaled(KILLS);
+    let pages = crate::scaled(PAGES);
     let end = Instant::now() + LONGEST + Duration::from_secs(u64::from(40 * kills));
     let mut cluster = Cluster::new(server.url(), pages, 24);
     let all = i64::try_from(cluster.trial.articles().len()).expect("few");

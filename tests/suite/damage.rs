@@ -134,7 +134,7 @@ fn a_damaged_page_of_the_store_is_named_and_a_copy_brings_everything_back() {
     let store = data.join("crawl.sqlite");
     let good = fs::read(&store).expect("the store");
     let pages = good.len() / PAGE_BYTES;
-    let step = crate::scaled(pages.div_ceil(PAGES), 1);
+    let step = crate::scaled([pages.div_ceil(PAGES), 1]);
     let (mut refused, mut unharmed) = (0, 0);
     for page in (0..pages).step_by(step) {
         let mut bad = good.clone();

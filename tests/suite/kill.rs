@@ -134,8 +134,8 @@ fn every_page_is_there_once_on_postgresql_too() {
 }
 
 fn killed_and_whole(store: &str, each: impl FnMut(u32)) {
-    let kills = crate::scaled(KILLS[0], KILLS[1]);
-    let pages = crate::scaled(PAGES[0], PAGES[1]);
+    let kills = crate::scaled(KILLS);
+    let pages = crate::scaled(PAGES);
     let trial = trial(pages, store);
     let hit = kill_again_and_again(&trial, kills, pages, each);
     assert!(hit > kills / 2, "only {hit} kills hit a running crawl");

@@ -72,7 +72,7 @@ fn say(line: &str) {
 }
 
 /// A size of a test: small in the check, and large where `TAOJIN_LONG` is set, for ten minutes at most.
-pub(crate) fn scaled<T>(short: T, long: T) -> T {
+pub(crate) fn scaled<T>([short, long]: [T; 2]) -> T {
     if std::env::var_os("TAOJIN_LONG").is_some() {
         long
     } else {

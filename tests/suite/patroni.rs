@@ -265,7 +265,7 @@ fn a_fail_over_of_the_database_is_waited_for_and_loses_nothing() {
     ] {
         assert!(patroni.ask(primary, sql).is_some(), "{sql}");
     }
-    let kills = crate::scaled(KILLS[0], KILLS[1]);
+    let kills = crate::scaled(KILLS);
     // At sixteen a second the pages last longer than the fail-overs.
     let mut cluster = Cluster::new(patroni.url(), HOSTS * (30 + 45 * kills), HOSTS);
     let all = i64::try_from(cluster.trial.articles().len()).expect("few");

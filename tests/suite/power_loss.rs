@@ -31,10 +31,6 @@ const CUTS: [usize; 2] = [16, 200];
 const CRAWL_ON: usize = 6;
 const SEED: u64 = 0x00f0_ff00;
 
-fn cuts() -> usize {
-    crate::scaled(CUTS[0], CUTS[1])
-}
-
 /// What a workload wrote, and what its store held at its end.
 struct Recorded {
     data: PathBuf,
@@ -292,7 +288,7 @@ fn nothing_stored_is_lost_when_the_power_fails_during_imports() {
     let recorded = imports(&place);
     let mut anew = 0;
     let mut problems = Vec::new();
-    each_cut(&recorded, cuts(), Disk::new, |_, cut| {
+    each_cut(&recorded, crate::scaled(CUTS), Disk::new, |_, cut| {
         let mut command = place.command(&["--data-dir", cut.data(), "import", "/dev/null"]);
         match start(&mut command, &recorded, cut) {
             Ok(made_anew) => anew += usize::from(made_anew),
@@ -301,7 +297,7 @@ fn nothing_stored_is_lost_when_the_power_fails_during_imports() {
     });
     crate::say(&format!(
         "{} cuts during imports of {} changes: {} wrong, {anew} with an index made anew",
-        cuts(),
+        crate::scaled(CUTS),
         recorded.changes.len(),
         problems.len()
     ));
@@ -331,7 +327,7 @@ fn nothing_stored_is_lost_when_the_power_fails_during_a_crawl() {
     });
     let mut anew = 0;
     let mut problems = Vec::new();
-    each_cut(&recorded, cuts(), Disk::new, |n, cut| {
+    each_cut(&recorded, crate::scaled(CUTS), Disk::new, |n, cut| {
         let at = ["--data-dir", cut.data()];
         let mut command = trial.taojin(&[&at[..], &["import", "/dev/null"]].concat());
         match start(&mut command, &recorded, cut) {
@@ -352,7 +348,7 @@ fn nothing_stored_is_lost_when_the_power_fails_during_a_crawl() {
     });
     crate::say(&format!(
         "{} cuts during a crawl with {} changes: {} wrong, {anew} with an index made anew",
-        cuts(),
+        crate::scaled(CUTS),
         recorded.changes.len(),
         problems.len()
     ));

@@ -66,8 +66,8 @@ fn replicas_killed_at_random_answer_as_an_index_made_at_once() {
     let Some(server) = server("replicas of the index") else {
         return;
     };
-    let kills = crate::scaled(KILLS[0], KILLS[1]);
-    let pages = crate::scaled(PAGES[0], PAGES[1]);
+    let kills = crate::scaled(KILLS);
+    let pages = crate::scaled(PAGES);
     let mut cluster = Cluster::new(server.url(), pages, 12);
     let all = i64::try_from(cluster.trial.articles().len()).expect("few");
     let end = Instant::now() + LONGEST;

@@ -130,11 +130,11 @@ fn pass(trial: &Trial, day: u32) -> usize {
 
 #[test]
 fn a_year_loses_nothing_and_no_file_grows_beyond_its_setting() {
-    let passes = crate::scaled(PASSES[0], PASSES[1]);
-    let is_long = crate::scaled(false, true);
+    let passes = crate::scaled(PASSES);
+    let is_long = crate::scaled([false, true]);
     let plan = TrialPlan {
         seed: 9,
-        hosts: crate::scaled(HOSTS[0], HOSTS[1]),
+        hosts: crate::scaled(HOSTS),
         articles: 10,
         daily: 1,
         changing: 0.05,

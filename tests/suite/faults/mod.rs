@@ -283,7 +283,7 @@ fn all_faults(files: &[&'static str]) {
             }
         }
     }
-    let until = begun + crate::scaled(Duration::ZERO, RANDOM);
+    let until = begun + crate::scaled([Duration::ZERO, RANDOM]);
     let mut lots = Lots(begun.elapsed().subsec_nanos().into());
     while Instant::now() < until {
         let lasts = [
