@@ -225,7 +225,7 @@ impl CrawlUri {
     pub fn registrable_domain(&self) -> &str {
         match self.literal_address() {
             Some(_) => self.host(),
-            None => psl::domain_str(self.host()).unwrap_or(self.host()),
+            None => registrable_domain(self.host()).unwrap_or(self.host()),
         }
     }
 
@@ -372,4 +372,11 @@ impl<'de> Deserialize<'de> for CrawlUri {
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).map_err(serde::de::Error::custom)
     }
+}
+
+/// The part of a host name that somebody registered, from the public suffix list; none for a bare suffix. The list is compiled
+/// into whatever calls it, so this is the only place that does.
+#[inline(never)]
+pub fn registrable_domain(host: &str) -> Option<&str> {
+    psl::domain_str(host)
 }

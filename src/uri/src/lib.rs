@@ -9,6 +9,6 @@ mod strip;
 #[cfg(test)]
 mod tests;
 
-pub use canonicalize::{CrawlUri, MAX_URI_BYTES, UriError};
+pub use canonicalize::{CrawlUri, MAX_URI_BYTES, UriError, registrable_domain};
 pub use fingerprint::{QueueHash, elf, hf, hfip};
 pub use percent::canonical_escapes;

@@ -186,6 +186,5 @@ pub(crate) fn paging(text: &str) -> Option<Paging> {
 
 /// The registered part of a host: hosts of one site share it.
 fn site(host: &str) -> &str {
-    let domain = psl::domain_str(host);
-    domain.unwrap_or(host)
+    taojin_uri::registrable_domain(host).unwrap_or(host)
 }

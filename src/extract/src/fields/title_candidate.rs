@@ -153,7 +153,7 @@ impl Site {
         Self {
             name: name.map(normal_form),
             host: host
-                .and_then(|h| psl::domain_str(h))
+                .and_then(taojin_uri::registrable_domain)
                 .and_then(|d| d.split('.').next())
                 .map(letters),
         }

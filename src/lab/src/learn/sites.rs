@@ -28,7 +28,7 @@ fn site_of_address(url: &str) -> Option<String> {
 }
 
 fn site_of_host(host: &str) -> Option<String> {
-    let domain = psl::domain_str(host).unwrap_or(host);
+    let domain = taojin_uri::registrable_domain(host).unwrap_or(host);
     let name = domain.split('.').next().unwrap_or(domain);
     // Nobody's site: an archive's copies are of many.
     (domain != "archive.org").then(|| bare(name))

@@ -152,7 +152,7 @@ fn hosts(asked: &CrawlUri, seed: &CrawlUri) -> Vec<String> {
         match authority.strip_prefix("www.") {
             Some(bare) => add(bare.to_owned()),
             // news.example.com has no www; example.com and example.com.cn have.
-            None if psl::domain_str(uri.host()) == Some(uri.host()) => {
+            None if taojin_uri::registrable_domain(uri.host()) == Some(uri.host()) => {
                 add(format!("www.{authority}"))
             }
             None => {}
