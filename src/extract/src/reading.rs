@@ -23,7 +23,6 @@ use crate::lines::paragraphs;
 use crate::page::{self, Page};
 use crate::template::Guide;
 use crate::{Config, Context};
-use taojin_uri::CrawlUri;
 
 /// Everything that was found out about a page.
 pub(crate) struct Reading<'a> {
@@ -217,8 +216,8 @@ fn scripts(page: &Page, outline: &Outline) -> language::Scripts {
 
 fn canonical(page: &Page, head: &Head<'_>) -> Option<String> {
     let reference = head.canonical?;
-    let parsed = CrawlUri::resolve(page.url.as_ref(), reference);
-    parsed.ok().map(|u| u.as_str().to_owned())
+    let parsed = page::resolve(page, page.url.as_ref(), reference);
+    parsed.map(|u| u.as_str().to_owned())
 }
 
 pub(crate) fn clock_of(

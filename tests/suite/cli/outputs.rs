@@ -153,6 +153,27 @@ fn robots_names_the_rule_that_decided() {
 }
 
 #[test]
+fn robots_decides_on_addresses_as_the_crawler_writes_them() {
+    let place = Place::new("", &[]);
+    let file = place.path().join("robots.txt");
+    let rules = "User-agent: *\nDisallow: /a-%2A.html\nDisallow: /b-%24\nDisallow: /新\nAllow: /\n";
+    fs::write(&file, rules).expect("robots.txt");
+    let file = file.to_str().expect("UTF-8");
+    let site = "https://www.ridge.example";
+    for (path, allowed) in [
+        ("/a-*.html", false),
+        ("/b-$", false),
+        ("/%E6%96%B0", false),
+        ("/a-x.html", true),
+    ] {
+        for url in [format!("{site}{path}"), path.to_owned()] {
+            let said = text(&place.run(&["robots", file, "--url", &url]));
+            assert_eq!(said.starts_with("allowed"), allowed, "{said}");
+        }
+    }
+}
+
+#[test]
 fn completions_exist_for_each_shell() {
     let place = Place::new("", &[]);
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

@@ -1,5 +1,5 @@
-//! One fetch. In: a [`Request`]. Out: chunks to a [`Sink`] while they arrive, then a [`Fetched`]. No redirect is
-//! followed, nothing is retried, no cookie is kept, and a body is never held whole.
+//! One fetch. In: a [`Request`]. Out: chunks to a [`Sink`] while they arrive, then a [`Fetched`]. No redirect to another
+//! address is followed, nothing is retried, no cookie outlives the fetch, and a body is never held whole.
 
 use std::time::Duration;
 
@@ -7,15 +7,17 @@ use reqwest::header::{self, HeaderMap, HeaderValue};
 use reqwest::{Client, ClientBuilder, Response};
 use tokio::time::Instant;
 
+use super::cookies::Cookies;
 use super::decode::{self, BodyLimits, Decoder};
 use super::explain;
 use super::guard::{Guard, Refusal};
-use super::head::{Asked, Head, encoding};
+use super::head::{Asked, Head, encoding, location};
 use super::limits::Config;
 use super::message::{request_head, response_head};
 use super::request::{Fetched, Request, Sink, Want};
 use super::resolve::Resolver;
 use crate::outcome::{Failure, VisitOutcome};
+use taojin_uri::CrawlUri;
 
 /// What a page may be; browsers send much the same, and some servers answer 406 to less.
 const ACCEPT: &str =
@@ -23,6 +25,9 @@ const ACCEPT: &str =
 
 /// Large sites send 60 lines; 100, the client's own limit, has been seen in the wild.
 const MAX_HEADER_LINES: usize = 256;
+
+/// Answers of one fetch that set a cookie and lead to the page itself, or to an address of its host that names the page.
+const MAX_COOKIE_ANSWERS: usize = 4;
 
 /// How long a connection waits for the next page of its host: a little over the longest crawl delay by default.
 const POOL_IDLE: Duration = Duration::from_secs(40);
@@ -96,16 +101,35 @@ impl Fetcher {
         if let Err(refusal) = self.guard.check_uri(&request.uri) {
             return refused(refusal);
         }
-        let conditions = conditions(request);
-        let get = self.client.get(request.uri.as_str());
-        let response = match get.headers(conditions.clone()).send().await {
-            Ok(response) => response,
-            Err(error) => {
-                let mut fetched = Fetched::new(VisitOutcome::Unreachable);
-                self.fail(&mut fetched, &error, false, request, started);
-                return fetched;
+        let mut asking = conditions(request);
+        let mut cookies = Cookies::default();
+        let mut uri = request.uri.clone();
+        let mut answers = 0;
+        let response = loop {
+            let get = self.client.get(uri.as_str());
+            let response = match get.headers(asking.clone()).send().await {
+                Ok(response) => response,
+                Err(error) => {
+                    let mut fetched = Fetched::new(VisitOutcome::Unreachable);
+                    self.fail(&mut fetched, &error, false, request, started);
+                    return fetched;
+                }
+            };
+            answers += 1;
+            let is_redirect = response.status().is_redirection();
+            let next = location(response.headers(), &uri);
+            let next = next.filter(|to| is_redirect && leads_back(to, &request.uri));
+            // A first answer sets a cookie and leads to the page itself; it would do so for ever.
+            let has_news = cookies.take(response.headers()) || uri != request.uri;
+            match next {
+                Some(to) if has_news && answers <= MAX_COOKIE_ANSWERS => uri = to,
+                _ => break response,
+            }
+            if let Some(given_back) = cookies.header() {
+                asking.insert(header::COOKIE, given_back);
             }
         };
+        let conditions = asking;
         let remote = response.remote_addr().map(|a| a.ip());
         // cannot differ from what the resolver let pass, unless a library between us and the socket changes
         if let (Some(address), None) = (remote, &self.config.proxy)
@@ -200,6 +224,19 @@ impl Fetcher {
             Err(failure) => fetched.fail(failure),
         }
     }
+}
+
+/// Whether a redirect within the host leads to the page, or through an address that names it.
+fn leads_back(to: &CrawlUri, page: &CrawlUri) -> bool {
+    let path = page.path_and_query();
+    let escaped = path.replace('/', "%2F");
+    let names = |query: &str| path.len() > 1 && (query.contains(path) || query.contains(&escaped));
+    to == page
+        || (to.origin() == page.origin()
+            && to
+                .path_and_query()
+                .split_once('?')
+                .is_some_and(|(_, query)| names(query)))
 }
 
 fn refused(refusal: Refusal) -> Fetched {

@@ -75,6 +75,8 @@ pub struct Head {
     pub retry_after_ms: Option<i64>,
     /// `Location` resolved against the request, if it is an address that can be crawled.
     pub location: Option<CrawlUri>,
+    /// `Refresh` as sent: the page sends its readers on, as it may do in a meta element.
+    pub refresh: Option<String>,
     /// `X-Robots-Tag` asks not to index the page.
     pub noindex: bool,
     /// `X-Robots-Tag` asks not to follow the page's links.
@@ -98,7 +100,6 @@ impl Head {
         let content_type = text(header::CONTENT_TYPE);
         let retry_after = text(header::RETRY_AFTER);
         let (noindex, nofollow) = robots_tag(headers, asked.agent);
-        let location = headers.get(header::LOCATION);
         Self {
             status,
             class: ContentClass::of(content_type.as_deref()),
@@ -110,11 +111,18 @@ impl Head {
             retry_after_ms: retry_after
                 .and_then(|t| retry_after_ms(&t, asked.now_ms))
                 .map(|ms| ms.min(asked.max_retry_after_ms)),
-            location: location.and_then(|l| asked.uri.join(&reference(l)).ok()),
+            location: location(headers, asked.uri),
+            refresh: text(header::REFRESH),
             noindex,
             nofollow,
         }
     }
+}
+
+/// `Location` resolved against the address that answered, if it can be crawled.
+pub(super) fn location(headers: &HeaderMap, uri: &CrawlUri) -> Option<CrawlUri> {
+    let location = headers.get(header::LOCATION)?;
+    uri.join(&reference(location)).ok()
 }
 
 /// All codings of the body as one text; stacked ones (`gzip, br`) are none we know.

@@ -3,6 +3,7 @@
 //! follows a redirect, never decides what is fetched next or when.
 
 mod client;
+mod cookies;
 mod decode;
 mod explain;
 mod guard;

@@ -82,12 +82,21 @@ fn deliver(
     }
 }
 
-/// Whether the body begins as the coding says; codings without a mark are taken at their word.
+/// Bytes by which plain text is told from a coding that has no mark: nearly all compressed ones have a control character among
+/// so many.
+const PLAIN: usize = 64;
+
+/// Whether the body begins as the coding says; with a coding that has no mark, whether it begins as no text does.
 fn is_coded(body: &[u8], encoding: &str) -> bool {
     match encoding.to_ascii_lowercase().as_str() {
         "gzip" | "x-gzip" => body.starts_with(&[0x1F, 0x8B]),
         "zstd" => body.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]),
-        _ => true,
+        _ => {
+            let start = body.get(..PLAIN).unwrap_or(body);
+            start
+                .iter()
+                .any(|b| b.is_ascii_control() && !b.is_ascii_whitespace())
+        }
     }
 }
 

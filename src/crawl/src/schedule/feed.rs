@@ -47,7 +47,14 @@ pub fn read_feed(bytes: &[u8], base: &CrawlUri) -> Result<Vec<DatedLink>, FeedEr
         false => Err("it is larger or deeper than any feed".to_owned()),
     };
     let mut links = match read {
-        Ok(feed) => entries(feed, base),
+        Ok(feed) => {
+            let found = entries(feed, base);
+            // A feed in the namespace of another format parses, to nothing.
+            match found.is_empty() {
+                true => rescue(&body, base),
+                false => found,
+            }
+        }
         Err(error) => {
             let rescued = rescue(&body, base);
             if rescued.is_empty() {

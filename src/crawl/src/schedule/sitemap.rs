@@ -122,7 +122,12 @@ struct Entry {
     lastmod: String,
     published: String,
     is_sitemap: bool,
+    /// The prefix of its tag: fields of its own have the same, those of extensions (images, news) another.
+    prefix: String,
 }
+
+/// Elements below which a field of an entry may stand, where the end of the one before it was forgotten.
+const OWN: [&str; 6] = ["url", "sitemap", "loc", "lastmod", "changefreq", "priority"];
 
 /// Text to links, piece by piece.
 struct Parser {
@@ -245,10 +250,15 @@ impl Parser {
         match event {
             Event::Start(tag) => {
                 let name = local(tag.local_name().as_ref());
+                let prefix = tag
+                    .name()
+                    .prefix()
+                    .map_or_else(String::new, |p| local(p.as_ref()));
                 if matches!(name.as_str(), "url" | "sitemap") {
                     // An entry that was never closed ends where the next begins.
                     let entry = self.entry.replace(Entry {
                         is_sitemap: name == "sitemap",
+                        prefix: prefix.clone(),
                         ..Entry::default()
                     });
                     self.close(entry);
@@ -257,11 +267,16 @@ impl Parser {
                 if self.open.len() >= MAX_DEPTH {
                     return false;
                 }
-                // The image and video extensions have a `loc` of their own.
-                let foreign = tag.name().prefix().is_some_and(|p| {
-                    matches!(local(p.as_ref()).as_str(), "image" | "video" | "xhtml")
-                });
-                self.open.push(if foreign { String::new() } else { name });
+                // Images and videos have a `loc` of their own; the day of a news stands in its extension only.
+                let below = self.open.last().map_or("", String::as_str);
+                let is_own = self.entry.as_ref().is_none_or(|e| e.prefix == prefix);
+                let is_field = name == "publication_date"
+                    || matches!(name.as_str(), "url" | "sitemap")
+                    || (is_own && OWN.contains(&below));
+                if is_field && name == "loc" {
+                    self.begin_another();
+                }
+                self.open.push(if is_field { name } else { String::new() });
             }
             Event::End(tag) => {
                 let name = local(tag.local_name().as_ref());
@@ -277,6 +292,19 @@ impl Parser {
             _ => {}
         }
         true
+    }
+
+    /// A second address in an entry is an entry of its own.
+    fn begin_another(&mut self) {
+        let Some(entry) = self.entry.take_if(|e| !e.loc.trim().is_empty()) else {
+            return;
+        };
+        self.entry = Some(Entry {
+            is_sitemap: entry.is_sitemap,
+            prefix: entry.prefix.clone(),
+            ..Entry::default()
+        });
+        self.close(Some(entry));
     }
 
     fn append(&mut self, part: &str) {

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use encoding_rs::{Encoding, UTF_8};
 use foldhash::fast::RandomState;
 
 use super::{Attr, Node, NodeId, Page, Tag};
@@ -78,8 +79,46 @@ pub fn base(page: &Page) -> Option<CrawlUri> {
         .enumerate()
         .filter(|(_, node)| node.tag == Tag::BASE)
         .find_map(|(id, _)| page.attr(id as NodeId, Attr::Href));
-    let from_tag = tag.and_then(|href| CrawlUri::resolve(page.url.as_ref(), href).ok());
+    let from_tag = tag.and_then(|href| resolve(page, page.url.as_ref(), href));
     from_tag.or_else(|| page.url.clone())
+}
+
+/// The address that a reference in the page means. As the URL standard has it, characters beyond ASCII are encoded in UTF-8 in a
+/// path, and in the page's own charset in a query.
+pub fn resolve(page: &Page, base: Option<&CrawlUri>, reference: &str) -> Option<CrawlUri> {
+    let (query_at, end) = match (reference.find('?'), reference.find('#')) {
+        (Some(query), Some(fragment)) if fragment < query => return plain(base, reference),
+        (Some(query), fragment) => (query, fragment.unwrap_or(reference.len())),
+        (None, _) => return plain(base, reference),
+    };
+    let (before, rest) = reference.split_at(query_at);
+    let (query, after) = rest.split_at(end - query_at);
+    let encoding = Encoding::for_label(page.charset.as_bytes()).map(Encoding::output_encoding);
+    match encoding.filter(|e| *e != UTF_8 && !query.is_ascii()) {
+        Some(encoding) => plain(base, &[before, &encoded(query, encoding), after].concat()),
+        None => plain(base, reference),
+    }
+}
+
+fn plain(base: Option<&CrawlUri>, reference: &str) -> Option<CrawlUri> {
+    CrawlUri::resolve(base, reference).ok()
+}
+
+/// A query whose characters beyond ASCII are escapes of their bytes; one that the charset lacks is a numeric reference.
+fn encoded(query: &str, encoding: &'static Encoding) -> String {
+    let mut out = String::with_capacity(3 * query.len());
+    for c in query.chars() {
+        if c.is_ascii() {
+            out.push(c);
+            continue;
+        }
+        let mut letter = [0; 4];
+        let (bytes, _, _) = encoding.encode(c.encode_utf8(&mut letter));
+        bytes
+            .iter()
+            .for_each(|b| out.push_str(&format!("%{b:02X}")));
+    }
+    out
 }
 
 /// What an element says of an address.
@@ -164,8 +203,8 @@ fn link_role(page: &Page, id: NodeId) -> Option<LinkRole> {
     (is_feed && has_word(rel, &["alternate", "feed"])).then_some(LinkRole::Feed)
 }
 
-/// The address in `5; url=/next`; quotes and the word `url` may be missing.
-fn refresh_target(content: &str) -> Option<&str> {
+/// The address in `5; url=/next`, as a meta element and a header have it; quotes and the word `url` may be missing.
+pub fn refresh_target(content: &str) -> Option<&str> {
     let (_, rest) = content.split_once([';', ','])?;
     let rest = rest.trim();
     let after_word = rest
@@ -194,10 +233,10 @@ struct Found {
 
 impl Found {
     /// The address that a reference means.
-    fn url(&self, reference: &str) -> Option<CrawlUri> {
+    fn url(&self, page: &Page, reference: &str) -> Option<CrawlUri> {
         // Without a base a reference without a scheme means nothing.
         let means = self.base.is_some() || reference.contains(':');
-        means.then(|| CrawlUri::resolve(self.base.as_ref(), reference).ok())?
+        means.then(|| resolve(page, self.base.as_ref(), reference))?
     }
 
     /// Index of the link with this reference's address, added when it is new.
@@ -212,7 +251,7 @@ impl Found {
         if self.links.len() >= limit {
             return None;
         }
-        let url = self.url(reference.text)?;
+        let url = self.url(page, reference.text)?;
         if reference.role == LinkRole::Anchor && page.url.as_ref() == Some(&url) {
             return None;
         }

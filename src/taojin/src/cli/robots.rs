@@ -32,7 +32,16 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let bytes = read(context, &args.source)?;
     let robots = Robots::parse(&bytes, &args.agent);
     for url in &args.urls {
-        let decided = robots.decide_written(url);
+        // As the crawler decides: on the address that it would ask for.
+        let address = match url.strip_prefix('/') {
+            Some(_) => CrawlUri::parse(&format!("http://localhost{url}")),
+            None => CrawlUri::parse(url),
+        };
+        // What is no address is asked for by nobody; it is compared as it stands.
+        let decided = match &address {
+            Ok(address) => robots.decide(address),
+            Err(_) => robots.decide_written(url),
+        };
         let (allowed, rule) = match &decided {
             Ok(rule) => (true, *rule),
             Err(rule) => (false, Some(*rule)),

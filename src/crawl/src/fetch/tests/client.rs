@@ -244,6 +244,82 @@ async fn a_redirect_loop_is_one_request_here() {
     assert_eq!(server.asked().len(), 1);
 }
 
+/// What a server with a script was asked, and how the fetch of the page ended.
+async fn asked_of(script: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> (Vec<String>, End) {
+    let server = Server::start(move |path| vec![Step::Send(script(path))]).await;
+    let end = outcome(&server).await;
+    (server.asked(), end)
+}
+
+#[tokio::test]
+async fn the_cookie_of_a_first_answer_that_leads_to_the_page_itself_is_given_back() {
+    let times = std::sync::atomic::AtomicUsize::new(0);
+    let (asked, end) =
+        asked_of(
+            move |_| match times.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+                0 => http(
+                    "302 Found",
+                    "Set-Cookie: visit=7; Path=/; HttpOnly\r\nLocation: /page\r\n",
+                    b"",
+                ),
+                _ => http("200 OK", HTML, b"<p>text"),
+            },
+        )
+        .await;
+    assert_eq!((asked.len(), end), (2, CAME));
+    assert!(!asked[0].to_ascii_lowercase().contains("cookie:"));
+    assert!(
+        asked[1]
+            .to_ascii_lowercase()
+            .contains("cookie: visit=7\r\n")
+    );
+    // By way of another address of the host that names the page.
+    let (asked, end) = asked_of(|path| match path {
+        "/check?to=%2Fpage" => http(
+            "302 Found",
+            "Set-Cookie: passed=1\r\nLocation: /page\r\n",
+            b"",
+        ),
+        _ => http(
+            "302 Found",
+            "Set-Cookie: visit=7\r\nLocation: /check?to=%2Fpage\r\n",
+            b"",
+        ),
+    })
+    .await;
+    assert_eq!(end, (VisitOutcome::Redirect, None));
+    let paths: Vec<&str> = asked
+        .iter()
+        .filter_map(|head| head.split(' ').nth(1))
+        .collect();
+    assert_eq!(paths, ["/page", "/check?to=%2Fpage", "/page"]);
+}
+
+#[tokio::test]
+async fn a_redirect_elsewhere_and_a_cookie_that_changes_for_ever_are_left_alone() {
+    let cookie = "Set-Cookie: visit=7\r\n";
+    for to in ["/other", "http://b.example/page", "/login?from=x"] {
+        let (asked, end) =
+            asked_of(move |_| http("302 Found", &format!("{cookie}Location: {to}\r\n"), b"")).await;
+        assert_eq!(
+            (asked.len(), end),
+            (1, (VisitOutcome::Redirect, None)),
+            "{to}"
+        );
+    }
+    let times = std::sync::atomic::AtomicUsize::new(0);
+    let (asked, end) = asked_of(move |_| {
+        let n = times.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        http(
+            "302 Found",
+            &format!("Set-Cookie: n={n}\r\nLocation: /page\r\n"),
+            b"",
+        )
+    })
+    .await;
+    assert_eq!((asked.len(), end), (5, (VisitOutcome::Redirect, None)));
+}
+
 #[tokio::test]
 async fn a_known_page_is_asked_for_with_its_conditions() {
     let headers = "ETag: \"v2\"\r\nLast-Modified: Tue, 14 Nov 2023 22:13:20 GMT\r\n";

@@ -222,6 +222,9 @@ fn files_of_other_writers_are_read_as_they_are() {
         ("Transfer-Encoding: chunked\r\n", "2\r\nhe\r\n3\r\nllo\r\n"),
         ("Transfer-Encoding: chunked\r\n", "hello"),
         ("Content-Encoding: gzip\r\n", "hello"),
+        ("Content-Encoding: br\r\n", "hello"),
+        ("Content-Encoding: deflate\r\n", "hello"),
+        ("Content-Encoding: gzip, br\r\n", "hello"),
         ("bad line\r\n\u{1}: x\r\n", "hello"),
     ] {
         assert_eq!(

@@ -34,6 +34,19 @@ fn rss_atom_and_json_give_links_with_dates() {
 }
 
 #[test]
+fn a_feed_that_parses_to_nothing_gives_the_links_that_can_be_read() {
+    let rss = "<rss version=\"2.0\" xmlns=\"http://www.w3.org/2005/Atom\"><channel><title>t</title><link>http://a.cn/</link>\
+        <item><title>x</title><link>http://a.cn/1</link><pubDate>Tue, 03 Nov 2026 08:00:00 +0800</pubDate></item>\
+        <item><title>y</title><link>http://a.cn/2</link></item></channel></rss>";
+    let day = Some(at("2026-11-03T08:00:00+08:00"));
+    let (first, second) = ("http://a.cn/1".to_owned(), "http://a.cn/2".to_owned());
+    assert_eq!(read(rss), [(first, day), (second, None)]);
+    let none =
+        "<rss version=\"2.0\"><channel><title>t</title><link>http://a.cn/</link></channel></rss>";
+    assert_eq!(read(none), []);
+}
+
+#[test]
 fn gbk_feeds_are_decoded() {
     let text = "<?xml version=\"1.0\" encoding=\"GBK\"?><rss version=\"2.0\"><channel><title>石油</title>\
         <item><title>新闻</title><link>http://a.cn/新闻</link></item></channel></rss>";

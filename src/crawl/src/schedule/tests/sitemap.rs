@@ -43,6 +43,29 @@ fn pages_come_with_their_dates() {
 }
 
 #[test]
+fn addresses_of_pictures_are_not_the_page_s_and_a_second_one_is_an_entry_of_its_own() {
+    for text in [
+        "<urlset xmlns:ns2='http://www.google.com/schemas/sitemap-image/1.1'>\
+         <url><ns2:image><ns2:loc>/i.jpg</ns2:loc></ns2:image><loc>/1</loc></url>\
+         <url><loc>/2</loc><lastmod>2026-11-03</lastmod><loc>/3</loc></url></urlset>",
+        "<s:urlset xmlns:s='http://www.sitemaps.org/schemas/sitemap/0.9'>\
+         <s:url><s:loc>/1</s:loc><image><loc>/i.jpg</loc></image></s:url>\
+         <s:url><s:loc>/2</s:loc><s:lastmod>2026-11-03</s:lastmod><s:loc>/3</s:loc></s:url></s:urlset>",
+        "<urlset><url><image xmlns='http://www.google.com/schemas/sitemap-image/1.1'><loc>/i.jpg</loc></image>\
+         <loc>/1</loc></url><url><loc>/2<lastmod>2026-11-03</lastmod><loc>/3</url></urlset>",
+    ] {
+        let found = read(text);
+        assert_eq!(
+            addresses(&found.pages),
+            ["http://a.cn/1", "http://a.cn/2", "http://a.cn/3"],
+            "{text}"
+        );
+        assert_eq!(found.pages[1].date_ms, Some(at("2026-11-03T00:00:00Z")));
+        assert_eq!(found.bad, 0);
+    }
+}
+
+#[test]
 fn an_index_names_further_sitemaps() {
     let found = read(
         "<sitemapindex><sitemap><loc>http://a.cn/s1.xml.gz</loc><lastmod>2026-11</lastmod></sitemap>\

@@ -22,6 +22,26 @@ fn named(mut builder: Builder, html: &str, piece: usize) -> Vec<(String, LinkRol
 }
 
 #[test]
+fn a_query_is_encoded_in_the_charset_of_the_page_and_a_path_in_utf_8() {
+    let html = "<meta charset=gb2312><a href='/新闻/1.html'>一<a href='/list.asp?class=新闻#中'>二\
+        <a href='?k=a&c=%D0%C2'>三<a href='/x#?新'>四";
+    let (bytes, _, _) = encoding_rs::GBK.encode(html);
+    let mut builder = Builder::new(hints());
+    builder.feed(&bytes);
+    let found = links(&builder.finish(), 100);
+    let found: Vec<&str> = found.iter().map(|link| link.url.as_str()).collect();
+    assert_eq!(
+        found,
+        [
+            "http://a.example/%E6%96%B0%E9%97%BB/1.html",
+            "http://a.example/list.asp?class=%D0%C2%CE%C5",
+            "http://a.example/dir/page.html?k=a&c=%D0%C2",
+            "http://a.example/x",
+        ]
+    );
+}
+
+#[test]
 fn links_alone_are_the_links_of_the_whole_page() {
     let html = "<!DOCTYPE html><html><head><base href='/news/'><link rel=canonical href=c.html>\
         <link rel=alternate type='application/rss+xml' href='/rss'><meta name=robots content=nofollow>\

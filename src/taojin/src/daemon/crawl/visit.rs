@@ -15,6 +15,7 @@ use taojin_crawl::schedule::Cut;
 use taojin_crawl::store::{UrlClass, UrlRecord, UrlState};
 use taojin_crawl::{Failure, VisitOutcome};
 use taojin_extract as extract;
+use taojin_extract::page::refresh_target;
 use taojin_uri::CrawlUri;
 
 /// A feed is held whole while it is read; the largest have some hundred kilobytes.
@@ -247,6 +248,11 @@ fn judge(
         }
         None => Visited::nothing(fetched.outcome, None),
     };
+    let sent_on = fetched.head.refresh.as_deref().and_then(refresh_target);
+    let sent_on = sent_on.and_then(|to| record.uri.join(to).ok());
+    if let Some(to) = sent_on.filter(|_| is_whole && !fetched.head.nofollow) {
+        visited.outlinks.push(child(record, to, UrlClass::Unknown));
+    }
     if let Some(cut) = visited.sitemap_cut {
         let max = tools.fetcher.config().max_sitemap_bytes;
         visited.reason = Some(match cut {
