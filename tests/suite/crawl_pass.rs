@@ -113,7 +113,7 @@ impl Folder {
         fs::write(file, text).expect("site file");
     }
 
-    fn set(&self, before: &str, after: &str) {
+    pub(crate) fn set(&self, before: &str, after: &str) {
         let file = self.dir.path().join("taojin.toml");
         let text = fs::read_to_string(&file).expect("taojin.toml");
         assert!(text.contains(before), "{before}");

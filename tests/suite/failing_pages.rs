@@ -126,6 +126,11 @@ fn a_site_that_asks_to_sign_in_is_no_success() {
     });
     folder.site("asking", asking, "");
     folder.site("open", serve(news(3)), "");
+    // It is left alone for a minute after three of them, and longer each time.
+    folder.set(
+        "throttle_backoff_ms = \"1min\"",
+        "throttle_backoff_ms = \"1ms\"",
+    );
     let crawled = folder.run(&["crawl"]);
     let told = String::from_utf8_lossy(&crawled.stdout).into_owned();
     let sentence = "asked for a login or a human check";

@@ -86,7 +86,7 @@ impl SmallWeb {
         fs::write(sites.join("a.toml"), site).expect("site file");
         let config = format!(
             "data_dir = {:?}\n[crawl]\nmin_free_bytes = 0\nmin_free_percent = 0\n[frontier]\nmin_delay_ms = 0\n\
-             max_delay_ms = 0\nthrottle_backoff_ms = 1\n[fetch]\nallow_addresses = [\"127.0.0.0/8\"]\n[fetch.hosts]\n\
+             max_delay_ms = 0\nthrottle_backoff_ms = 1\nconnect_backoff_ms = 20\nmax_backoff_ms = 20\n[fetch]\nallow_addresses = [\"127.0.0.0/8\"]\n[fetch.hosts]\n\
              \"a.test\" = \"127.0.0.1\"\n\"www.a.test\" = \"127.0.0.1\"\n{more_config}",
             dir.path().join("data")
         );
@@ -110,10 +110,15 @@ impl SmallWeb {
         format!("http://{host}:{}/{path}", self.port)
     }
 
-    /// Sets what `a.test/path` answers; whatever was not set is 404.
+    /// Sets what `a.test/path` answers; whatever was not set is 404, or what [`set_rest`](Self::set_rest) says.
     pub(crate) fn set(&self, address: &str, reply: Reply) {
         let mut replies = self.replies.lock().expect("no panic");
         replies.insert(address.to_owned(), reply);
+    }
+
+    /// Sets what all addresses answer that were not set.
+    pub(crate) fn set_rest(&self, reply: Reply) {
+        self.set("", reply);
     }
 
     /// The seed: a list of links to these addresses.
@@ -137,6 +142,11 @@ impl SmallWeb {
     pub(crate) fn asked(&self, address: &str) -> usize {
         let log = self.log.lock().expect("no panic");
         log.iter().filter(|a| *a == address).count()
+    }
+
+    /// All of them.
+    pub(crate) fn requests(&self) -> usize {
+        self.log.lock().expect("no panic").len()
     }
 
     pub(crate) fn forget_log(&self) {
@@ -201,7 +211,9 @@ fn answer(stream: TcpStream, replies: &Replies, log: &Mutex<Vec<String>>) {
         let path = lines[0].split(' ').nth(1).unwrap_or("/").to_owned();
         let address = format!("{}{path}", host.split(':').next().unwrap_or_default());
         log.lock().expect("no panic").push(address.clone());
-        let reply = replies.lock().expect("no panic").get(&address).cloned();
+        let known = replies.lock().expect("no panic");
+        let reply = known.get(&address).or(known.get("")).cloned();
+        drop(known);
         let mut reply = reply.unwrap_or(Reply::status(404));
         thread::sleep(reply.delay);
         let tag = format!(

@@ -215,6 +215,8 @@ pub enum DocumentChange {
     Changed,
     /// It says what it said.
     Unchanged,
+    /// It stays, though the page did not show it.
+    Unconfirmed,
     /// It left the index.
     Deleted,
     /// Another address of the site has it.
@@ -225,10 +227,11 @@ pub enum DocumentChange {
 
 impl DocumentChange {
     /// All members.
-    pub const ALL: [DocumentChange; 6] = [
+    pub const ALL: [DocumentChange; 7] = [
         DocumentChange::New,
         DocumentChange::Changed,
         DocumentChange::Unchanged,
+        DocumentChange::Unconfirmed,
         DocumentChange::Deleted,
         DocumentChange::Duplicate,
         DocumentChange::Moved,
@@ -240,6 +243,7 @@ impl DocumentChange {
             DocumentChange::New => "new",
             DocumentChange::Changed => "changed",
             DocumentChange::Unchanged => "unchanged",
+            DocumentChange::Unconfirmed => "unconfirmed",
             DocumentChange::Deleted => "deleted",
             DocumentChange::Duplicate => "duplicate",
             DocumentChange::Moved => "moved",

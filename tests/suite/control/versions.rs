@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use super::{Daemon, refused, run, said, site, wait_until};
+use super::{Daemon, refused, run, said, site, site_with, wait_until};
 use crate::small_web::{Reply, SmallWeb, article};
 
 const PAGES: [&str; 3] = ["a.test/n/1.html", "a.test/n/2.html", "a.test/n/3.html"];
@@ -61,6 +61,15 @@ fn now_answers(web: &SmallWeb, page: &str, reply: Reply, change: &str, cursor: &
     });
 }
 
+/// Says that something is finished when it goes.
+struct EndsWith<'a>(&'a AtomicBool);
+
+impl Drop for EndsWith<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 fn export(web: &SmallWeb) -> (Vec<Value>, Vec<Value>, String) {
     let file = |name: &str| web.path().join(name).to_string_lossy().into_owned();
     let (out, mark, gone) = (file("out"), file("mark"), file("gone"));
@@ -89,7 +98,7 @@ fn export(web: &SmallWeb) -> (Vec<Value>, Vec<Value>, String) {
 
 #[test]
 fn a_page_that_changes_twice_and_goes_is_told_everywhere() {
-    let (web, address) = site(&PAGES);
+    let (web, address) = site_with(&PAGES, "[revisit]\ngone_after_ms = 1\n");
     let daemon = Daemon::start(&web, address);
     daemon.wait_for(3);
     let first = web.json(&["changes", "--json"]);
@@ -108,6 +117,8 @@ fn a_page_that_changes_twice_and_goes_is_told_everywhere() {
     let finished = AtomicBool::new(false);
     let (page, url) = (PAGES[0], web.url(PAGES[0]));
     std::thread::scope(|scope| {
+        // It ends also when something here fails.
+        let ends = EndsWith(&finished);
         // Asks all the time, with every size of answer.
         let copying = scope.spawn(|| {
             let mut copy = Copy::default();
@@ -132,7 +143,7 @@ fn a_page_that_changes_twice_and_goes_is_told_everywhere() {
         });
         assert_eq!(page_of("changed:2020"), 0);
         now_answers(&web, page, Reply::status(410), "deleted", &cursor);
-        finished.store(true, Ordering::Relaxed);
+        drop(ends);
         let copy = copying.join().expect("a copy");
         assert_eq!(copy.documents, Copy::whole(&daemon).documents);
         assert_eq!(copy.documents.len(), 2);

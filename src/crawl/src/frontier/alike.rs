@@ -24,8 +24,11 @@ const LEAST_PAGES: u32 = 40;
 const PAGES_PER_OUTLINE: u32 = 20;
 /// A page unlike the others of its form makes up for this many pages of the form that led to it.
 const PAID_BACK: u32 = 2;
-/// Error pages remembered; above it all are forgotten.
-const MOST_ERRORS: usize = 20_000;
+/// Pages remembered by what they show; above it all are forgotten.
+const MOST_FACES: usize = 20_000;
+/// Addresses of a host that may show the same page and have its links followed: a site has its start page at some of them, and
+/// pages of a calendar may say nothing of their month.
+const SAME_FACE: usize = 8;
 /// Different outlines remembered of a form; with more it is no trap for a long time.
 const MOST_OUTLINES: usize = 16;
 /// Forms remembered; above it those with few pages are forgotten.
@@ -35,8 +38,8 @@ const MOST_FORMS: usize = 20_000;
 #[derive(Debug, Default)]
 pub(super) struct Alike {
     forms: HashMap<u64, Form>,
-    /// Digests of error pages with their hosts, and the page that was the first to say so.
-    errors: HashMap<u64, UrlId>,
+    /// Digests of what pages show, with their hosts, and the first pages that did.
+    faces: HashMap<u64, Vec<UrlId>>,
     /// A trap was found since the file was written.
     pub(super) news: bool,
 }
@@ -115,13 +118,29 @@ impl Alike {
         }
     }
 
-    /// Whether another page of the host is the same error page.
-    pub(super) fn repeats_error(&mut self, record: &UrlRecord, digest: u64) -> bool {
-        if self.errors.len() >= MOST_ERRORS {
-            self.errors.clear();
+    /// Whether so many pages of the host show the same that the links of one more lead nowhere: a server that answers unknown
+    /// addresses with its start page would otherwise be crawled without end. One error page is enough.
+    pub(super) fn repeats(&mut self, record: &UrlRecord, face: u64, is_error: bool) -> bool {
+        if self.faces.len() >= MOST_FACES {
+            self.faces.clear();
         }
-        let key = xxh3_64_with_seed(record.uri.authority().as_bytes(), digest);
-        *self.errors.entry(key).or_insert(record.id) != record.id
+        let host = record.uri.authority();
+        let key = xxh3_64_with_seed(host.as_bytes(), face);
+        let pages = self.faces.entry(key).or_default();
+        if pages.contains(&record.id) {
+            return false;
+        }
+        let most = if is_error { 1 } else { SAME_FACE };
+        if pages.len() < most {
+            pages.push(record.id);
+            return false;
+        }
+        if !is_error && pages.len() == most {
+            // One more than can be: said once.
+            pages.push(UrlId::MIN);
+            tracing::warn!(host, url = %record.uri, "this host answers many addresses with one page, whose links are followed no more");
+        }
+        true
     }
 
     /// Whether addresses of this form have proved to lead nowhere.

@@ -97,7 +97,7 @@ impl HostCounts {
             match Cause::from_code(code) {
                 Cause::Parked => counts.parked += count,
                 Cause::CycleLimit => counts.limited += count,
-                Cause::RetryAfter | Cause::Throttled | Cause::Unreachable => {
+                Cause::RetryAfter | Cause::Throttled | Cause::Unreachable | Cause::TurnedAway => {
                     counts.backing_off += count;
                 }
                 _ => {}

@@ -65,6 +65,8 @@ pub struct FetchReport {
     pub ip: Option<IpAddr>,
     /// The error in words.
     pub error: Option<String>,
+    /// A page came, but one that turns readers away: a captcha, a sign-in, what other addresses of the site show as well.
+    pub turned_away: bool,
 }
 
 impl FetchReport {
@@ -78,6 +80,7 @@ impl FetchReport {
             crawl_delay_ms: None,
             ip: None,
             error: None,
+            turned_away: false,
         }
     }
 }

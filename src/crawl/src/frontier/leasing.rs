@@ -340,10 +340,10 @@ impl Frontier {
         self.alike.note(uri, via, outline);
     }
 
-    /// Whether an error page says word for word what another address of its host said before. Its links are then known,
-    /// and those that differ are relative to an address that does not exist: they would lead on for ever.
-    pub fn repeats_error(&mut self, record: &UrlRecord, digest: u64) -> bool {
-        self.alike.repeats_error(record, digest)
+    /// Whether the links of a page lead nowhere, since other pages of its host show the same: `face` is a digest of all that
+    /// it shows.
+    pub fn repeats(&mut self, record: &UrlRecord, face: u64, is_error: bool) -> bool {
+        self.alike.repeats(record, face, is_error)
     }
 }
 

@@ -2,7 +2,8 @@
 //! the changed record. One record a host and one an address, outside the queues.
 //!
 //! delay = clamp(factor × last fetch time, min, max) ± jitter, at least robots' `Crawl-delay` and the site's own
-//! delay; 429/503: `Retry-After`, else 60 s × 2ⁿ; no connection: 15 min × 2ⁿ; 20 errors in a row: parked.
+//! delay; 429/503, and three pages in a row that turn readers away: `Retry-After`, else 60 s × 2ⁿ; no connection:
+//! 15 min × 2ⁿ; 20 errors in a row: parked.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -14,6 +15,9 @@ use crate::store::HostRecord;
 
 /// Doubling more often than this leads beyond any limit.
 const MAX_LEVEL: u8 = 20;
+
+/// Pages in a row that turn readers away before the host is left alone for a while: one may be the site's own sign-in.
+const TURNED_AWAY: u32 = 3;
 
 /// Addresses remembered; above it those at rest are forgotten.
 const MAX_ADDRESSES: usize = 10_000;
@@ -44,6 +48,8 @@ pub enum Cause {
     Connections = 9,
     /// It had its pages of this cycle.
     CycleLimit = 10,
+    /// It turns readers away: pages to sign in or to prove oneself at, or others in place of what was asked for.
+    TurnedAway = 11,
 }
 
 impl Cause {
@@ -61,6 +67,9 @@ impl Cause {
             Cause::SharedAddress => "another host at the same address was asked just now",
             Cause::Connections => "all allowed connections are in use",
             Cause::CycleLimit => "page limit of this cycle reached",
+            Cause::TurnedAway => {
+                "shows a captcha, a sign-in or the like instead of its pages, backing off"
+            }
         }
     }
 
@@ -68,7 +77,11 @@ impl Cause {
     fn is_backoff(self) -> bool {
         matches!(
             self,
-            Cause::RetryAfter | Cause::Throttled | Cause::Unreachable | Cause::Parked
+            Cause::RetryAfter
+                | Cause::Throttled
+                | Cause::Unreachable
+                | Cause::Parked
+                | Cause::TurnedAway
         )
     }
 
@@ -84,6 +97,7 @@ impl Cause {
             8 => Cause::SharedAddress,
             9 => Cause::Connections,
             10 => Cause::CycleLimit,
+            11 => Cause::TurnedAway,
             _ => Cause::None,
         }
     }
@@ -161,6 +175,7 @@ pub(super) fn record_fetch(
                 now_ms,
             );
         }
+        _ if report.turned_away => turned_away(config, host, report, now_ms),
         _ => answered(config, host, now_ms),
     }
     hold(host, now_ms + delay_ms, cause, now_ms);
@@ -201,6 +216,19 @@ fn failed(config: &Config, host: &mut HostRecord, report: &FetchReport, now_ms: 
     host.last_error.clone_from(&report.error);
     if config.park_after_errors > 0 && host.errors >= config.park_after_errors {
         hold(host, now_ms + config.park_ms.max(0), Cause::Parked, now_ms);
+    }
+}
+
+fn turned_away(config: &Config, host: &mut HostRecord, report: &FetchReport, now_ms: i64) {
+    failed(config, host, report, now_ms);
+    if host.errors >= TURNED_AWAY {
+        back_off(
+            config,
+            host,
+            config.throttle_backoff_ms,
+            Cause::TurnedAway,
+            now_ms,
+        );
     }
 }
 

@@ -14,7 +14,7 @@ mod tests;
 
 pub use cron::{Cron, CronError};
 pub use feed::{FeedError, read_feed};
-pub use revisit::{Config, Finding, PageFacts, PageKind, Revisit, revisit};
+pub use revisit::{Config, Finding, PageFacts, PageKind, Revisit, Shown, revisit};
 pub use site::{Addresses, Scope, Site, SiteError};
 pub use sitemap::{Cut, Sitemap, SitemapReader, read_sitemap};
 

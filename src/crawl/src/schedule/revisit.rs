@@ -2,8 +2,11 @@
 //! state, with the time of the next visit, and whether its document leaves the index.
 //!
 //! Hubs wait for the next cycle of their site, and longer the longer they brought nothing. Articles are looked at
-//! again after an interval that shrinks when they change and grows when they do not. 410, or 404 twice a day apart,
-//! ends a URL; no failure of the server ever does.
+//! again after an interval that shrinks when they change and grows when they do not.
+//!
+//! A document leaves the index by proof only: 404 or 410 twice a day apart, a page that asks not to be indexed, a redirect or
+//! canonical address where the same text stands. What shows no document proves nothing, whatever its status: it may be a
+//! captcha, a sign-in or a server under repair. The document stays, not confirmed since its last good visit.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +23,7 @@ const MIN_MS: i64 = HOUR_MS;
 const MAX_MS: i64 = 30 * DAY_MS;
 const GROW: f64 = 1.5;
 const SHRINK: f64 = 0.5;
-/// Two answers 404 must lie this far apart before a page is taken for gone.
+/// Two answers 404 or 410 must lie this far apart before a page is taken for gone.
 const GONE_AFTER_MS: i64 = DAY_MS;
 /// First pause after a failed visit; doubles.
 const RETRY_MS: i64 = 10 * 60_000;
@@ -51,7 +54,8 @@ pub struct Config {
     pub grow: f64,
     /// And by this when it did.
     pub shrink: f64,
-    /// Two answers 404 at least this far apart delete a page, in milliseconds.
+    /// Two answers 404 or 410 at least this far apart delete a document, and two with another text altogether replace it, in
+    /// milliseconds.
     pub gone_after_ms: i64,
     /// First pause after a failed visit, doubled each time, in milliseconds.
     pub retry_ms: i64,
@@ -92,9 +96,6 @@ pub enum PageKind {
     Feed,
     /// A sitemap.
     Sitemap,
-    /// An error page with status 200: counts as 404 for a page that has a document. A page that never had one may have
-    /// been misjudged, and is visited again as any other.
-    Error,
     /// None of these.
     Other,
 }
@@ -110,6 +111,8 @@ pub struct Finding {
     pub reason: String,
     /// Where a redirect leads.
     pub target: Option<String>,
+    /// What it shows of a document: a page that came, or the target of a redirect.
+    pub shown: Shown,
     /// `Retry-After` of a server that asks for fewer requests, in milliseconds.
     pub retry_after_ms: Option<i64>,
     /// What stands there, if a page came.
@@ -124,6 +127,7 @@ impl Finding {
             status,
             reason: reason.into(),
             target: None,
+            shown: Shown::Nothing,
             retry_after_ms: None,
             page: None,
         }
@@ -141,8 +145,33 @@ pub struct PageFacts {
     pub etag: Option<String>,
     /// `Last-Modified` of the answer, as sent.
     pub last_modified: Option<String>,
-    /// A document of it goes into the index.
-    pub documented: bool,
+}
+
+/// What a visit shows of the document that its address has or may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// A document: the page's first, the one it has, or a later version of it.
+    Document,
+    /// The document of another address, which stands for this one as well.
+    Elsewhere,
+    /// A document that asks not to be indexed.
+    Withheld,
+    /// A document that has nothing in common with the one that the page has.
+    Replaced {
+        /// Digest of the words.
+        answer: u64,
+        /// It asks not to be indexed.
+        withheld: bool,
+    },
+    /// What several addresses of the site answer that had different documents.
+    Wall {
+        /// Digest of the words.
+        answer: u64,
+        /// The page's document was made of the same words: it goes.
+        made_document: bool,
+    },
+    /// No document.
+    Nothing,
 }
 
 /// What follows.
@@ -167,10 +196,18 @@ pub fn revisit(config: &Config, record: &UrlRecord, finding: &Finding, now_ms: i
     visit.fetched_ms = Some(now_ms);
     visit.error = None;
     visit.status = finding.status;
+    if let Shown::Wall {
+        answer,
+        made_document,
+    } = finding.shown
+    {
+        wall(config, &mut next, answer, made_document, now_ms);
+        return next;
+    }
     match finding.outcome {
         VisitOutcome::Page => {
             if let Some(facts) = &finding.page {
-                page(config, &mut next, facts, now_ms);
+                page(config, &mut next, facts, finding.shown, now_ms);
                 rest(config, record, &mut next.visit, now_ms);
             }
         }
@@ -181,8 +218,9 @@ pub fn revisit(config: &Config, record: &UrlRecord, finding: &Finding, now_ms: i
             reached(visit);
             unchanged(config, visit, now_ms);
         }
-        VisitOutcome::Redirect => redirect(config, &mut next, finding.target.as_deref(), now_ms),
-        VisitOutcome::Gone => gone(&mut next),
+        VisitOutcome::Redirect => redirect(config, &mut next, finding, now_ms),
+        VisitOutcome::Gone if !record.visit.documented => gone(&mut next),
+        VisitOutcome::Gone => missing(config, &mut next, "status 410", now_ms),
         VisitOutcome::NotFound => missing(config, &mut next, "status 404", now_ms),
         VisitOutcome::Denied | VisitOutcome::Busy | VisitOutcome::ServerError => {
             let status = finding.status.unwrap_or_default();
@@ -213,21 +251,39 @@ fn reached(visit: &mut Visit) {
     visit.state = UrlState::Fetched;
     visit.errors = 0;
     visit.not_found_since_ms = None;
+    visit.answer = None;
     visit.target = None;
+    visit.confirmed_ms = visit.fetched_ms;
 }
 
-fn page(config: &Config, next: &mut Revisit, facts: &PageFacts, now_ms: i64) {
-    if facts.kind == PageKind::Error && next.visit.documented {
-        missing(config, next, "error page", now_ms);
-        return;
+fn page(config: &Config, next: &mut Revisit, facts: &PageFacts, shown: Shown, now_ms: i64) {
+    let had_document = next.visit.documented;
+    match shown {
+        Shown::Nothing if had_document => {
+            failed(config, &mut next.visit, UNCONFIRMED, now_ms);
+            return;
+        }
+        Shown::Replaced { answer, .. } if !is_lasting(config, &next.visit, now_ms) => {
+            put_off(config, next, answer, now_ms);
+            return;
+        }
+        _ => {}
     }
+    let is_documented = matches!(
+        shown,
+        Shown::Document
+            | Shown::Replaced {
+                withheld: false,
+                ..
+            }
+    );
     reached(&mut next.visit);
     let visit = &mut next.visit;
     visit.class = class_after(visit.class, facts.kind);
     visit.etag.clone_from(&facts.etag);
     visit.last_modified.clone_from(&facts.last_modified);
-    next.delete = visit.documented && !facts.documented;
-    visit.documented = facts.documented;
+    next.delete = had_document && !is_documented;
+    visit.documented = is_documented;
     // A change of digest is one, and so is the first visit; pages without a digest cannot be told.
     next.changed = visit.changed_ms.is_none() || visit.digest != facts.digest;
     visit.digest = facts.digest;
@@ -236,6 +292,41 @@ fn page(config: &Config, next: &mut Revisit, facts: &PageFacts, now_ms: i64) {
     } else {
         unchanged(config, visit, now_ms);
     }
+}
+
+/// Why a visit that came with a page did not confirm the document.
+const UNCONFIRMED: &str = "shows no document now";
+const WALL: &str = "shows what other pages of the site show";
+const REPLACED: &str = "shows another text altogether";
+
+/// What several addresses of the site show: it says nothing of this page.
+fn wall(config: &Config, next: &mut Revisit, answer: u64, made_document: bool, now_ms: i64) {
+    let visit = &mut next.visit;
+    let since_ms = visit.not_found_since_ms.filter(|_| visit.answer.is_some());
+    failed(config, visit, WALL, now_ms);
+    visit.not_found_since_ms = since_ms.or(Some(now_ms));
+    visit.answer = Some(answer);
+    if made_document {
+        withdraw(next);
+    }
+}
+
+/// Whether the page has shown another text than its document's for long enough to believe it.
+fn is_lasting(config: &Config, visit: &Visit, now_ms: i64) -> bool {
+    let since_ms = visit.not_found_since_ms.filter(|_| visit.answer.is_some());
+    since_ms.is_some_and(|since_ms| now_ms - since_ms >= config.gone_after_ms)
+}
+
+/// Another text than the document's: believed when it is still another after a while, and no other address shows it.
+fn put_off(config: &Config, next: &mut Revisit, answer: u64, now_ms: i64) {
+    let visit = &mut next.visit;
+    let before = visit.not_found_since_ms.filter(|_| visit.answer.is_some());
+    let since_ms = before.unwrap_or(now_ms);
+    visit.state = UrlState::Failed;
+    visit.error = Some(REPLACED.to_owned());
+    visit.not_found_since_ms = Some(since_ms);
+    visit.answer = Some(answer);
+    visit.due_ms = Some(since_ms + config.gone_after_ms);
 }
 
 /// Seeds, feeds and sitemaps are what they were named; others follow what was found.
@@ -310,18 +401,21 @@ fn rest(config: &Config, record: &UrlRecord, visit: &mut Visit, now_ms: i64) {
     visit.interval_ms = (quiet_ms + quiet_ms / 128 * turn).clamp(0, config.hub_max_ms.max(0));
 }
 
-fn redirect(config: &Config, next: &mut Revisit, target: Option<&str>, now_ms: i64) {
+fn redirect(config: &Config, next: &mut Revisit, finding: &Finding, now_ms: i64) {
     let visit = &mut next.visit;
+    let target = finding.target.as_deref();
     let same = visit.state == UrlState::Redirect && visit.target.as_deref() == target;
+    let confirmed_ms = visit.confirmed_ms;
     reached(visit);
     visit.state = UrlState::Redirect;
     visit.target = target.map(str::to_owned);
-    // What the address itself once held is no longer there.
-    next.delete = visit.documented;
-    visit.documented = false;
-    visit.digest = None;
-    visit.etag = None;
-    visit.last_modified = None;
+    if visit.documented && finding.shown != Shown::Elsewhere {
+        // It may lead to a sign-in as well as to a new address. Where its text stands there, that page's visit ends this document.
+        visit.confirmed_ms = confirmed_ms;
+    } else {
+        withdraw(next);
+    }
+    let visit = &mut next.visit;
     if same {
         unchanged(config, visit, now_ms);
     } else {
@@ -330,26 +424,25 @@ fn redirect(config: &Config, next: &mut Revisit, target: Option<&str>, now_ms: i
     }
 }
 
-/// 404, or a page that says so: gone when it said so a day before.
+/// 404 or 410: gone when the answer was that a day before.
 fn missing(config: &Config, next: &mut Revisit, reason: &str, now_ms: i64) {
-    let since_ms = *next.visit.not_found_since_ms.get_or_insert(now_ms);
+    let visit = &mut next.visit;
+    if visit.answer.take().is_some() {
+        visit.not_found_since_ms = None;
+    }
+    let since_ms = *visit.not_found_since_ms.get_or_insert(now_ms);
     if now_ms - since_ms >= config.gone_after_ms {
         gone(next);
         return;
     }
-    let visit = &mut next.visit;
     visit.state = UrlState::Failed;
     visit.error = Some(reason.to_owned());
     visit.due_ms = Some(since_ms + config.gone_after_ms);
 }
 
 fn gone(next: &mut Revisit) {
+    withdraw(next);
     let visit = &mut next.visit;
-    next.delete = visit.documented;
-    visit.documented = false;
-    visit.digest = None;
-    visit.etag = None;
-    visit.last_modified = None;
     visit.due_ms = None;
     // A seed is asked for in every cycle, whatever it answered.
     visit.state = if visit.class == UrlClass::Seed {
@@ -359,10 +452,21 @@ fn gone(next: &mut Revisit) {
     };
 }
 
+/// The page has no document from now on, and its next answer is to come whole.
+fn withdraw(next: &mut Revisit) {
+    let visit = &mut next.visit;
+    next.delete = visit.documented;
+    visit.documented = false;
+    visit.digest = None;
+    visit.etag = None;
+    visit.last_modified = None;
+}
+
 fn failed(config: &Config, visit: &mut Visit, error: &str, now_ms: i64) {
     visit.state = UrlState::Failed;
     visit.error = Some(error.to_owned());
     visit.not_found_since_ms = None;
+    visit.answer = None;
     let doublings = visit.errors.min(20);
     visit.errors = visit.errors.saturating_add(1);
     let pause_ms = config

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::batch::{Batch, Committed, FinishedPage};
-use super::before::{Before, checked_s};
+use super::before::Before;
 use super::bodies::Compressor;
 use super::clock::CLOCK;
 use super::documents::DocOp;
@@ -32,7 +32,8 @@ const AT_ONCE: usize = 256;
 
 const UPDATE_URL: &str = "UPDATE url SET state = ?2, class = ?3, due_ms = ?4, rank = ?5, interval_ms = ?6, status = ?7, etag = ?8, \
      last_modified = ?9, digest = ?10, fetched_ms = ?11, changed_ms = ?12, not_found_since_ms = ?13, unchanged = ?14, \
-     errors = ?15, documented = ?16, target = ?17, error = ?18, content = ?19, alias_of = ?20, crashes = 0 WHERE id = ?1";
+     errors = ?15, documented = ?16, target = ?17, error = ?18, content = ?19, alias_of = ?20, \
+     confirmed_ms = ?21, answer = ?22, crashes = 0 WHERE id = ?1";
 
 const UPDATE_HOST: &str = "UPDATE host SET not_before_ms = ?2, cause = ?3, backoff_level = ?4, trouble_ms = ?5, errors = ?6, \
      last_error = ?7, crawl_delay_ms = ?8, elapsed_ms = ?9, ip = ?10, fetched = ?11, cycle_ms = ?12, cycle_pages = ?13 \
@@ -175,13 +176,8 @@ impl<'a> Writing<'a> {
         let Some(before) = self.before.get_mut(&page.id) else {
             return Ok(false);
         };
-        let after = Before {
-            site: before.site,
-            state: v.state as i64,
-            documented: v.documented,
-            content: v.content.map(u64::cast_signed),
-            fetched_ms: v.fetched_ms,
-        };
+        let after = Before::after(before.site, v);
+        let added = after.counted();
         let before = std::mem::replace(before, after);
         self.conn.prepare_cached(UPDATE_URL)?.put(params![
             page.id,
@@ -204,6 +200,8 @@ impl<'a> Writing<'a> {
             v.error,
             v.content.map(u64::cast_signed),
             v.alias_of,
+            v.confirmed_ms,
+            v.answer.map(u64::cast_signed),
         ])?;
         if let Some(due_ms) = v.due_ms {
             self.wake(page.host, due_ms);
@@ -213,11 +211,12 @@ impl<'a> Writing<'a> {
             .entry(UrlState::from_code(before.state).name().into())
             .or_default() -= 1;
         *counts.entry(v.state.name().into()).or_default() += 1;
-        *counts.entry("documents".into()).or_default() += i64::from(v.documented);
-        *counts.entry("checked_s".into()).or_default() += checked_s(v.documented, v.fetched_ms);
-        *counts.entry("documents".into()).or_default() -= i64::from(before.documented);
-        *counts.entry("checked_s".into()).or_default() -=
-            checked_s(before.documented, before.fetched_ms);
+        for (name, amount) in added {
+            *counts.entry(name.into()).or_default() += amount;
+        }
+        for (name, amount) in before.counted() {
+            *counts.entry(name.into()).or_default() -= amount;
+        }
         if let Some(op) = &page.document {
             self.documents.push((page.fingerprint, Ending::Op(op)));
         }
@@ -236,8 +235,9 @@ impl<'a> Writing<'a> {
             return Ok(());
         };
         let counts = self.counters.entry(site).or_default();
-        *counts.entry("documents".into()).or_default() -= 1;
-        *counts.entry("checked_s".into()).or_default() -= checked_s(true, gave.fetched_ms);
+        for (name, amount) in gave.before.counted() {
+            *counts.entry(name.into()).or_default() -= amount;
+        }
         if let Some(before) = self.before.get_mut(&id) {
             (before.documented, before.content) = (false, None);
         }
@@ -270,11 +270,12 @@ impl<'a> Writing<'a> {
         for pages in batch.pages.chunks(AT_ONCE) {
             let ids = list(pages.iter().map(|page| page.id));
             let sql = format!(
-                "SELECT site_id, state, documented, content, fetched_ms, id FROM url WHERE id IN ({ids})"
+                "SELECT {}, id FROM url WHERE id IN ({ids})",
+                Before::COLUMNS
             );
             let rows = self
                 .conn
-                .query_once(&sql, |row| Ok((row.get(5)?, Before::read(row)?)))?;
+                .query_once(&sql, |row| Ok((row.get(6)?, Before::read(row)?)))?;
             self.before.extend(rows);
         }
         Ok(())

@@ -2,6 +2,7 @@
 //! log of documents says that they are gone. An address that was taken down is remembered, so that no link brings it
 //! back. Archives (WARC) are files of their own and stay as they are.
 
+use super::before::Before;
 use super::sql::{self, Connection, NONE, Row, params};
 
 use super::error::StoreError;
@@ -104,15 +105,15 @@ impl Store {
                 let visit = &record.visit;
                 tx.prepare_cached(
                     "UPDATE url SET state = ?2, due_ms = NULL, etag = NULL, last_modified = NULL, digest = NULL, \
-                     content = NULL, documented = 0, target = NULL, alias_of = NULL, error = NULL WHERE id = ?1",
+                     content = NULL, documented = 0, target = NULL, alias_of = NULL, error = NULL, answer = NULL WHERE id = ?1",
                 )?
                 .execute(params![record.id, UrlState::Refused as i64])?;
                 count(tx, site, visit.state.name(), -1)?;
                 count(tx, site, UrlState::Refused.name(), 1)?;
+                for (name, amount) in Before::after(site, visit).counted() {
+                    count(tx, site, name, -amount)?;
+                }
                 if visit.documented {
-                    let checked_s = visit.fetched_ms.unwrap_or_default() / 1000;
-                    count(tx, site, "documents", -1)?;
-                    count(tx, site, "checked_s", -checked_s)?;
                     done.documents.push(record.uri.fingerprint());
                 }
                 done.ids.push(record.id);

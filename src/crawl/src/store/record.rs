@@ -82,7 +82,7 @@ pub enum UrlState {
     Fetched = 1,
     /// Leads elsewhere; the target stands in `target`.
     Redirect = 2,
-    /// The server says that it is gone (410, or 404 twice a day apart).
+    /// The server says that it is gone: 404 or 410, twice a day apart if it had a document.
     Gone = 3,
     /// Could not be fetched; tried again while it has a due time.
     Failed = 4,
@@ -167,8 +167,12 @@ pub struct Visit {
     pub fetched_ms: Option<i64>,
     /// Time of the last visit that found the digest changed (or the first visit).
     pub changed_ms: Option<i64>,
-    /// First of an unbroken row of 404 answers.
+    /// Time of the last visit that found the page as it should be: for a page with a document, one that showed it.
+    pub confirmed_ms: Option<i64>,
+    /// First of an unbroken row of answers 404 and 410; with an [`answer`](Self::answer), of pages with another text altogether.
     pub not_found_since_ms: Option<i64>,
+    /// Digest of the words of the last page that came, if they were not taken for its document.
+    pub answer: Option<u64>,
     /// Visits in a row that found nothing new.
     pub unchanged: u32,
     /// Failed visits in a row.
@@ -183,6 +187,13 @@ pub struct Visit {
     pub target: Option<String>,
     /// The last error in words. Of a page that was fetched: why it has no document, or what is wrong with its body.
     pub error: Option<String>,
+}
+
+impl Visit {
+    /// Whether it has a document that the last visit did not show.
+    pub fn is_unconfirmed(&self) -> bool {
+        self.documented && self.confirmed_ms < self.fetched_ms
+    }
 }
 
 /// Everything known of one URL.

@@ -43,11 +43,13 @@ REPLACE INTO meta (name, value)
 REPLACE INTO meta (name, value)
   SELECT 'document_seq', max(coalesce((SELECT max(seq) FROM document), 0),
                              coalesce((SELECT value FROM meta WHERE name = 'document_seq'), 0));
-DELETE FROM counter WHERE name IN ('urls', 'documents', 'checked_s', 'new', 'fetched', 'redirect', 'gone', 'failed', 'refused');
+DELETE FROM counter WHERE name IN ('urls', 'documents', 'checked_s', 'unconfirmed', 'new', 'fetched', 'redirect', 'gone', 'failed', 'refused');
 INSERT INTO counter (site_id, name, value) SELECT site_id, 'urls', count(*) FROM url GROUP BY site_id;
 INSERT INTO counter (site_id, name, value) SELECT site_id, 'documents', count(*) FROM url WHERE documented = 1 GROUP BY site_id;
 INSERT INTO counter (site_id, name, value)
-  SELECT site_id, 'checked_s', sum(coalesce(fetched_ms, 0) / 1000) FROM url WHERE documented = 1 GROUP BY site_id;
+  SELECT site_id, 'checked_s', sum(coalesce(confirmed_ms, 0) / 1000) FROM url WHERE documented = 1 GROUP BY site_id;
+INSERT INTO counter (site_id, name, value)
+  SELECT site_id, 'unconfirmed', count(*) FROM url WHERE documented = 1 AND confirmed_ms < fetched_ms GROUP BY site_id;
 INSERT INTO counter (site_id, name, value)
   SELECT site_id, CASE state WHEN 0 THEN 'new' WHEN 1 THEN 'fetched' WHEN 2 THEN 'redirect' WHEN 3 THEN 'gone'
     WHEN 4 THEN 'failed' ELSE 'refused' END, count(*) FROM url GROUP BY site_id, state;

@@ -20,7 +20,7 @@ pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 pub(super) const WITH_DOCUMENTS: i64 = 8;
 
 /// Step `i` leads from version `i` to `i + 1`.
-pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10];
+pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11];
 
 const V1: &str = "
 CREATE TABLE meta (
@@ -260,6 +260,14 @@ ALTER TABLE follow_hit ADD COLUMN change INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE follow_hit ADD COLUMN known INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE follow_hit ADD COLUMN later INTEGER;
 UPDATE follow_hit SET known = 1 WHERE state = 1;
+";
+
+/// When a page last showed its document, and what it shows instead.
+const V11: &str = "
+ALTER TABLE url ADD COLUMN confirmed_ms BIGINT;
+ALTER TABLE url ADD COLUMN answer BIGINT;
+CREATE INDEX url_answer ON url (site_id, answer) WHERE answer IS NOT NULL;
+UPDATE url SET confirmed_ms = fetched_ms WHERE documented = 1;
 ";
 
 /// The newest version that this program knows.

@@ -16,7 +16,7 @@ const OLDEST: i64 = 15;
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` leads from version `i` to `i + 1`.
-const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5];
+const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6];
 
 const V1: &str = "
 CREATE TABLE taojin_store (version BIGINT NOT NULL);
@@ -236,6 +236,14 @@ CREATE TABLE turn (
 /// A node may only serve: it has no part in the crawl.
 const V5: &str = "
 ALTER TABLE node ADD COLUMN crawls BIGINT NOT NULL DEFAULT 1;
+";
+
+/// When a page last showed its document, and what it shows instead.
+const V6: &str = "
+ALTER TABLE url ADD COLUMN confirmed_ms BIGINT;
+ALTER TABLE url ADD COLUMN answer BIGINT;
+CREATE INDEX url_answer ON url (site_id, answer) WHERE answer IS NOT NULL;
+UPDATE url SET confirmed_ms = fetched_ms WHERE documented = 1;
 ";
 
 /// Version of the database; 0 where there is no store yet, an error if it can be none.

@@ -4,6 +4,7 @@
 
 use super::sql::{self, Connection, Optional, ToSql, params};
 
+use super::before::Before;
 use super::error::StoreError;
 use super::open::Reader;
 use super::record::{DueUrl, HELD_MS, HostId, UrlId};
@@ -11,6 +12,17 @@ use taojin_uri::CrawlUri;
 
 /// Pages that are looked at for one address; a site with more has something wrong with its canonical addresses.
 const MAX_PAGES: i64 = 64;
+
+/// What several pages of a site show instead of their documents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wall {
+    /// Name of the site.
+    pub site: String,
+    /// Digest of the words.
+    pub answer: u64,
+    /// When the first of them showed it, Unix milliseconds.
+    pub since_ms: i64,
+}
 
 impl Reader {
     /// The page of `site` other than `not` whose document has this digest.
@@ -47,6 +59,42 @@ impl Reader {
         )
     }
 
+    /// Pages of `site` that showed a page of these words instead of their document, and since when the first of them did, Unix
+    /// milliseconds; `not` is not counted.
+    pub fn answering(
+        &self,
+        site: &str,
+        answer: u64,
+        not: UrlId,
+    ) -> Result<(i64, Option<i64>), StoreError> {
+        let Some(site) = self.site(site)? else {
+            return Ok((0, None));
+        };
+        let found = self.rows(
+            "SELECT count(*), min(not_found_since_ms) FROM url \
+             WHERE site_id = ?1 AND answer = ?2 AND answer IS NOT NULL AND id <> ?3",
+            params![site.id, answer.cast_signed(), not],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        Ok(found.first().copied().unwrap_or_default())
+    }
+
+    /// What several pages of a site show instead of their documents: at most so many.
+    pub fn walls(&self, limit: usize) -> Result<Vec<Wall>, StoreError> {
+        self.rows(
+            "SELECT site.name, answer, min(not_found_since_ms) FROM url JOIN site ON site.id = site_id \
+             WHERE answer IS NOT NULL AND not_found_since_ms IS NOT NULL GROUP BY site.name, answer HAVING count(*) > 1 LIMIT ?1",
+            params![i64::try_from(limit).unwrap_or(i64::MAX)],
+            |row| {
+                Ok(Wall {
+                    site: row.get(0)?,
+                    answer: row.get::<i64>(1)?.cast_unsigned(),
+                    since_ms: row.get(2)?,
+                })
+            },
+        )
+    }
+
     fn ids(&self, sql: &str, values: &[&dyn ToSql]) -> Result<Vec<UrlId>, StoreError> {
         self.rows(sql, values, |row| row.get(0))
     }
@@ -55,7 +103,7 @@ impl Reader {
 /// What a page was before it gave way.
 pub(super) struct GaveWay {
     pub(super) fingerprint: u64,
-    pub(super) fetched_ms: Option<i64>,
+    pub(super) before: Before,
 }
 
 /// Page `id` no longer has a document of its own: it and all that stood for it stand for `primary` now. None if it had
@@ -66,11 +114,14 @@ pub(super) fn give_way(
     primary: UrlId,
 ) -> sql::Result<Option<GaveWay>> {
     let before = conn
-        .prepare_cached("SELECT hash, fetched_ms FROM url WHERE id = ?1 AND documented = 1")?
+        .prepare_cached(&format!(
+            "SELECT {}, hash FROM url WHERE id = ?1 AND documented = 1",
+            Before::COLUMNS
+        ))?
         .query_row([id], |row| {
             Ok(GaveWay {
-                fingerprint: row.get::<i64>(0)?.cast_unsigned(),
-                fetched_ms: row.get(1)?,
+                fingerprint: row.get::<i64>(6)?.cast_unsigned(),
+                before: Before::read(row)?,
             })
         })
         .optional()?;

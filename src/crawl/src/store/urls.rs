@@ -15,7 +15,7 @@ pub const RANKS: u8 = 16;
 
 const COLUMNS: &str = "id, host_id, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms, crashes, \
      interval_ms, status, etag, last_modified, digest, fetched_ms, changed_ms, not_found_since_ms, unchanged, errors, \
-     documented, target, error, content, alias_of";
+     documented, target, error, content, alias_of, confirmed_ms, answer";
 
 /// The first so many due URLs of a rank of a host.
 const DUE: &str = "SELECT due_ms, id FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 \
@@ -31,6 +31,13 @@ impl Reader {
     /// The record of a URL by its row number; `None` if there is none, or if its address no longer parses.
     pub fn url(&self, id: UrlId) -> Result<Option<UrlRecord>, StoreError> {
         self.url_where("id = ?1", params![id])
+    }
+
+    /// What the last visit found at the address with this fingerprint.
+    pub fn visit_of(&self, fingerprint: u64) -> Result<Option<Visit>, StoreError> {
+        let id = find_beside(&self.conn, fingerprint).map_err(|e| self.fail(e))?;
+        let record = id.map(|id| self.url(id)).transpose()?.flatten();
+        Ok(record.map(|record| record.visit))
     }
 
     /// The record of an address.
@@ -291,6 +298,8 @@ fn url_record(row: &Row<'_>) -> sql::Result<Option<UrlRecord>> {
             error: row.get(25)?,
             content: row.get::<Option<i64>>(26)?.map(i64::cast_unsigned),
             alias_of: row.get(27)?,
+            confirmed_ms: row.get(28)?,
+            answer: row.get::<Option<i64>>(29)?.map(i64::cast_unsigned),
         },
     }))
 }

@@ -158,10 +158,11 @@ fn report(summary: &Summary, handed: bool) -> Vec<String> {
             summary.bytes as f64 / 1e6
         ),
         format!(
-            "documents: {} new, {} changed, {} unchanged, {} deleted, {} at another address",
+            "documents: {} new, {} changed, {} unchanged, {} not confirmed, {} deleted, {} at another address",
             summary.documents_new,
             summary.documents_changed,
             summary.documents_unchanged,
+            summary.documents_unconfirmed,
             summary.documents_deleted,
             summary.documents_duplicate
         ),

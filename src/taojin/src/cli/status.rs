@@ -199,7 +199,11 @@ fn found(site: &SiteStatus) -> String {
         let hours = ms as f64 / 3.6e6;
         format!(", documents looked at {hours:.1} h ago on average")
     });
-    format!("; about {percent:.1} % of the articles found{age}")
+    let unconfirmed = match site.unconfirmed {
+        0 => String::new(),
+        n => format!(", {n} not confirmed by the last visit"),
+    };
+    format!("; about {percent:.1} % of the articles found{age}{unconfirmed}")
 }
 
 /// The name of a site, and what readers call it.

@@ -39,6 +39,9 @@ struct Answer {
     fetched_ms: Option<i64>,
     next_due_ms: Option<i64>,
     in_index: bool,
+    /// When its page last showed the document, Unix milliseconds, if the last visit did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirmed_ms: Option<i64>,
     target: Option<String>,
     error: Option<String>,
     /// Why it has no document, in words; none if it has one.
@@ -174,6 +177,9 @@ fn describe(answer: &mut Answer, record: &UrlRecord) {
     } else if visit.documented {
         answer.note.clone_from(&visit.error);
     }
+    if visit.is_unconfirmed() {
+        answer.confirmed_ms = visit.confirmed_ms;
+    }
     answer.queue = Some(queue(record, now_ms()));
 }
 
@@ -194,8 +200,7 @@ fn reason(record: &UrlRecord, alias: Option<&str>) -> Option<String> {
         },
         (UrlState::Gone, _) => match visit.status {
             Some(410) => "the server says that the page is gone (410)".to_owned(),
-            Some(404) => "not found (404), and again a day later".to_owned(),
-            _ => "says that it does not exist, and again a day later".to_owned(),
+            _ => "not found (404), and again a day later".to_owned(),
         },
         (UrlState::Failed, _) => format!("could not be read: {}", plain(error)),
         (UrlState::Refused, _) => format!("refused: {}", plain(error)),
@@ -303,6 +308,9 @@ fn of_url(answer: &Answer) -> Vec<Row> {
     if let Some(site) = &answer.site {
         let dash = || "-".to_owned();
         let in_index = match &answer.reason {
+            _ if answer.in_index && answer.confirmed_ms.is_some() => {
+                format!("yes, not confirmed since {}", time(answer.confirmed_ms))
+            }
             _ if answer.in_index => "yes".to_owned(),
             Some(reason) => format!("no: {reason}"),
             None => "no".to_owned(),

@@ -15,6 +15,7 @@ use super::crawl::disk::{self, DiskWatch};
 use super::crawl::replay::Replay;
 use super::crawl::state::{CrawlLoop, Event};
 use super::crawl::visited::Work;
+use super::crawl::walls::Walls;
 use super::learn::learner::Learner;
 use super::learn::templates::{Seen, Templates};
 use super::report::summary::Summary;
@@ -88,6 +89,7 @@ pub(super) fn open_loop(
         progress: None,
         summary: Summary::begin(now),
         left: 0,
+        walls: Walls::default(),
         batch: store::Batch::default(),
         batch_since: None,
         stop_at: None,

@@ -11,6 +11,9 @@ use taojin_extract::Document;
 pub struct EncodedDocument {
     /// Digest of title, date and text: two pages with the same one are one.
     pub content: u64,
+    /// Digest of the words of the text. Addresses, numbers and identifiers that a page is filled in with do not count, so that
+    /// a page that refuses a reader has the same one at each address.
+    pub wording: u64,
     url: String,
     site: String,
     json: Vec<u8>,
@@ -43,10 +46,16 @@ impl EncodedDocument {
             serde_json::to_vec(document).expect("a document of strings and numbers serializes");
         Self {
             content: content(document),
+            wording: wording(&document.text),
             url: document.url.clone(),
             site: document.site.clone().unwrap_or_default(),
             json,
         }
+    }
+
+    /// The document again, but for its links.
+    pub(crate) fn decode(&self) -> anyhow::Result<Document> {
+        Ok(serde_json::from_slice(&self.json)?)
     }
 
     /// What the log takes of the document as it was fetched at `fetched_ms`, Unix milliseconds; at `url`, if it stands for
@@ -98,9 +107,44 @@ fn content(document: &Document) -> u64 {
     hasher.digest()
 }
 
+/// Digest of the words of a text, without what looks like an address, a number or an identifier.
+pub(crate) fn wording(text: &str) -> u64 {
+    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    for word in text.split_whitespace() {
+        let mut rest = word;
+        while let Some(first) = rest.chars().next() {
+            let end = rest.find(|c: char| c.is_ascii() != first.is_ascii());
+            let (run, after) = rest.split_at(end.unwrap_or(rest.len()));
+            let letters = run.trim_end_matches(['.', ',', '!', '?', ';', ')']);
+            if !first.is_ascii() || letters.bytes().all(|b| b.is_ascii_alphabetic()) {
+                hasher.update(run.as_bytes());
+            }
+            rest = after;
+        }
+    }
+    hasher.digest()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_and_numbers_are_no_words() {
+        let refused = |at: &str, id: &str| {
+            wording(&format!(
+                "您访问的页面{at}需要验证。 Please wait, request id: {id}."
+            ))
+        };
+        assert_eq!(
+            refused("/news/1.html", "8f3a0c"),
+            refused("/2026/05/t1_2.htm", "77d1")
+        );
+        assert_ne!(
+            refused("/1", "8f3a0c"),
+            wording("您访问的页面需要登录。 Please wait.")
+        );
+    }
 
     fn document(text: &str) -> Document {
         Document {

@@ -6,9 +6,9 @@ use super::{decode, is_missing};
 use crate::config::INDEX_DIR;
 use crate::serve::{
     ChangeAnswer, ChangesAnswer, DocumentAnswer, DocumentKey, DocumentLog, HistoryAnswer,
-    NoChanges, SourceError, VersionListed,
+    NoChanges, Past, SourceError, VersionListed,
 };
-use taojin_crawl::store::{Change, Cursor, DocumentRow, Reader, StoreError, StorePlace};
+use taojin_crawl::store::{Change, Cursor, DocumentRow, Reader, StoreError, StorePlace, Visit};
 use taojin_search::index;
 
 /// An answer ends when it has so much: enough for a thousand news with their text, little enough to hold many at once.
@@ -146,9 +146,9 @@ impl DocumentLog for StoreLog {
         }
     }
 
-    fn versions(&self, id: u64) -> Result<Vec<VersionListed>, SourceError> {
+    fn past(&self, id: u64) -> Result<Past, SourceError> {
         let reader = match Reader::open(&self.place) {
-            Err(error) if is_missing(&error) => return Ok(Vec::new()),
+            Err(error) if is_missing(&error) => return Ok(Past::default()),
             opened => opened.map_err(|e| failed(&e))?,
         };
         let rows = reader.document_history(id).map_err(|e| failed(&e))?;
@@ -157,7 +157,12 @@ impl DocumentLog for StoreLog {
             changed_ms: row.changed_ms,
             gone: row.body.is_none(),
         });
-        Ok(listed.collect())
+        let visit = reader.visit_of(id).map_err(|e| failed(&e))?;
+        let unconfirmed = visit.filter(Visit::is_unconfirmed);
+        Ok(Past {
+            versions: listed.collect(),
+            confirmed_ms: unconfirmed.and_then(|visit| visit.confirmed_ms),
+        })
     }
 }
 
@@ -254,6 +259,6 @@ mod tests {
             (0, "0", false)
         );
         assert_eq!(DocumentLog::history(&log, &DocumentKey::Id(1)), Ok(None));
-        assert_eq!(log.versions(1), Ok(Vec::new()));
+        assert_eq!(log.past(1), Ok(Past::default()));
     }
 }

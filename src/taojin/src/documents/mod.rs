@@ -23,7 +23,7 @@ use taojin_search::index::remote::RemoteIndex;
 use taojin_search::index::{self, IndexError, Reader, StoredDocument};
 
 pub use encoded::EncodedDocument;
-pub(crate) use encoded::unpack;
+pub(crate) use encoded::{unpack, wording};
 pub(crate) use gone::{Gone, gone_since};
 pub(crate) use index_at::{IndexAt, RemoteAt};
 pub use log::StoreLog;

@@ -48,9 +48,17 @@ pub trait DocumentLog: Send + Sync + 'static {
     /// The versions of a document; none if nothing is known of it.
     fn history(&self, key: &DocumentKey) -> Result<Option<HistoryAnswer>, SourceError>;
 
-    /// How many versions a document has, and when each came, Unix milliseconds, the latest first: what its page lists.
-    /// Empty if nothing is known of it.
-    fn versions(&self, id: u64) -> Result<Vec<VersionListed>, SourceError>;
+    /// What the page of a document says of its history. Empty if nothing is known of it.
+    fn past(&self, id: u64) -> Result<Past, SourceError>;
+}
+
+/// What the page of a document says of its history.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Past {
+    /// Its versions, the latest first.
+    pub versions: Vec<VersionListed>,
+    /// When its web page last showed it, Unix milliseconds, if the last visit did not.
+    pub confirmed_ms: Option<i64>,
 }
 
 /// A version in the list on a document's page.

@@ -6,7 +6,7 @@ use super::status::{Activity, ClusterStatus, Status};
 use super::verdict::Level;
 
 /// Name, type and description of each figure, in the order of the answer.
-pub(crate) const FAMILIES: [Family; 35] = [
+pub(crate) const FAMILIES: [Family; 36] = [
     (
         BUILD_INFO,
         "gauge",
@@ -95,6 +95,11 @@ pub(crate) const FAMILIES: [Family; 35] = [
     (SITES, "gauge", "Sites configured."),
     (SITE_DOCUMENTS, "gauge", "Documents of a site."),
     (
+        SITE_UNCONFIRMED,
+        "gauge",
+        "Documents of a site that the last visit to their page did not show.",
+    ),
+    (
         SITE_LAST,
         "gauge",
         "Start of a site's last cycle, in seconds since 1970; missing before the first.",
@@ -175,6 +180,7 @@ const STORE_BYTES: &str = "taojin_store_size_bytes";
 const FREE_BYTES: &str = "taojin_disk_free_bytes";
 const SITES: &str = "taojin_sites";
 const SITE_DOCUMENTS: &str = "taojin_site_documents";
+const SITE_UNCONFIRMED: &str = "taojin_site_documents_unconfirmed";
 const SITE_LAST: &str = "taojin_site_last_cycle_timestamp_seconds";
 const SITE_NEXT: &str = "taojin_site_next_cycle_timestamp_seconds";
 const SITE_ERRORS: &str = "taojin_site_last_cycle_errors";
@@ -324,6 +330,7 @@ fn sites<'a>(status: &'a Status, samples: &mut Vec<Sample<'a>>) {
             });
         }
         samples.push(labelled(SITE_DOCUMENTS, "site", name, site.documents));
+        samples.push(labelled(SITE_UNCONFIRMED, "site", name, site.unconfirmed));
         samples.push(labelled(SITE_ERRORS, "site", name, site.errors));
         let (cycle, templates) = (&site.cycle, &site.templates);
         samples.push(labelled(SITE_VISITS, "site", name, cycle.visits));

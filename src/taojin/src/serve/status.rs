@@ -285,6 +285,9 @@ pub struct SiteStatus {
     /// Documents of the site that can be found.
     #[schema(examples(1204))]
     pub documents: u64,
+    /// Those of them that the last visit to their page did not show; they stay as they were.
+    #[schema(examples(3))]
+    pub unconfirmed: u64,
     /// URLs of the site by state.
     pub urls: UrlCounts,
     /// URLs of the site that are due now.

@@ -108,11 +108,29 @@ fn an_error_page_is_known_again_at_another_address_of_its_host() {
     let [first, second, other] =
         ["http://a.test/1", "http://a.test/2", "http://b.test/1"].map(record);
     let frontier = &mut crawl.frontier;
-    assert!(!frontier.repeats_error(&first, 7));
-    assert!(!frontier.repeats_error(&first, 7), "the same page again");
-    assert!(!frontier.repeats_error(&second, 8), "another text");
-    assert!(frontier.repeats_error(&second, 7));
-    assert!(!frontier.repeats_error(&other, 7), "another host");
+    assert!(!frontier.repeats(&first, 7, true));
+    assert!(!frontier.repeats(&first, 7, true), "the same page again");
+    assert!(!frontier.repeats(&second, 8, true), "another text");
+    assert!(frontier.repeats(&second, 7, true));
+    assert!(!frontier.repeats(&other, 7, true), "another host");
+}
+
+#[test]
+fn a_page_that_a_host_shows_at_many_addresses_is_followed_at_a_few_of_them() {
+    let mut crawl = Crawl::new(at_once());
+    let urls: Vec<String> = (0..20).map(|n| format!("http://a.test/{n}")).collect();
+    crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+    let frontier = &mut crawl.frontier;
+    let followed = urls.iter().filter(|text| {
+        let record = crawl.store.lookup(&uri(text)).unwrap().unwrap();
+        !frontier.repeats(&record, 7, false)
+    });
+    assert_eq!(followed.count(), 8);
+    let first = crawl.store.lookup(&uri(&urls[0])).unwrap().unwrap();
+    assert!(
+        !frontier.repeats(&first, 7, false),
+        "one of the first, again"
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::outcome::VisitOutcome;
-use crate::schedule::{Config, Finding, PageFacts, PageKind};
+use crate::schedule::{Config, Finding, PageFacts, PageKind, Shown};
 use crate::store::{UrlClass, UrlRecord, UrlState, Visit};
 
 const HOUR: i64 = 3_600_000;
@@ -34,12 +34,38 @@ fn page(kind: PageKind, digest: u64) -> Finding {
         digest: Some(digest),
         etag: Some(format!("\"{digest}\"")),
         last_modified: None,
-        documented: kind == PageKind::Article,
     };
     Finding {
+        shown: match kind {
+            PageKind::Article => Shown::Document,
+            _ => Shown::Nothing,
+        },
         page: Some(facts),
         ..end(VisitOutcome::Page, 200)
     }
+}
+
+fn shows(shown: Shown) -> Finding {
+    Finding {
+        shown,
+        ..page(PageKind::Article, 9)
+    }
+}
+
+/// An article whose document was confirmed a day ago.
+fn documented() -> UrlRecord {
+    let mut record = record(UrlClass::Article);
+    record.visit = Visit {
+        state: UrlState::Fetched,
+        documented: true,
+        digest: Some(1),
+        etag: Some("\"1\"".to_owned()),
+        fetched_ms: Some(NOW - DAY),
+        confirmed_ms: Some(NOW - DAY),
+        changed_ms: Some(NOW - DAY),
+        ..record.visit
+    };
+    record
 }
 
 fn end(outcome: VisitOutcome, status: u16) -> Finding {
@@ -169,26 +195,119 @@ fn seeds_feeds_and_sitemaps_keep_their_class() {
 
 #[test]
 fn gone_and_twice_not_found_a_day_apart_delete_the_document() {
-    let mut documented = record(UrlClass::Article);
-    documented.visit.documented = true;
-    for last in [not_found(), page(PageKind::Error, 9)] {
-        let steps = go(documented.clone(), &[not_found(), last]);
+    for (first, last) in [
+        (not_found(), not_found()),
+        (gone(), gone()),
+        (gone(), not_found()),
+    ] {
+        let steps = go(documented(), &[first, last]);
         assert_eq!(wait(&steps[0]), Some(DAY));
-        assert!(!steps[0].0.delete && steps[0].0.visit.documented);
+        assert!(!steps[0].0.delete && steps[0].0.visit.is_unconfirmed());
         assert!(steps[1].0.delete && !steps[1].0.visit.documented);
         assert_eq!(steps[1].0.visit.state, UrlState::Gone);
         assert_eq!(steps[1].0.visit.due_ms, None);
     }
-    let steps = go(documented.clone(), &[gone()]);
-    assert!(steps[0].0.delete);
-    // Back again in between: the count starts anew.
-    let back = [not_found(), page(PageKind::Article, 1), not_found()];
-    assert!(go(documented, &back).iter().all(|s| !s.0.delete));
+    let steps = go(record(UrlClass::Unknown), &[gone()]);
+    assert_eq!(
+        steps[0].0.visit.state,
+        UrlState::Gone,
+        "there is nothing to lose"
+    );
+    // Something else in between: the count starts anew.
+    let replaced = Shown::Replaced {
+        answer: 7,
+        withheld: false,
+    };
+    for between in [
+        page(PageKind::Article, 1),
+        page(PageKind::Other, 2),
+        shows(replaced),
+    ] {
+        let back = [not_found(), between, not_found()];
+        assert!(go(documented(), &back).iter().all(|s| !s.0.delete));
+    }
+}
+
+#[test]
+fn what_shows_no_document_leaves_it_however_often() {
+    let wall = Shown::Wall {
+        answer: 7,
+        made_document: false,
+    };
+    for shown in [Shown::Nothing, wall] {
+        let steps = go(documented(), &vec![shows(shown); 40]);
+        for (step, _) in &steps {
+            let visit = &step.visit;
+            assert!(!step.delete && visit.is_unconfirmed(), "{shown:?}");
+            assert_eq!(visit.confirmed_ms, Some(NOW - DAY));
+            assert_eq!(
+                (visit.digest, visit.etag.as_deref()),
+                (Some(1), Some("\"1\""))
+            );
+            assert_eq!(visit.class, UrlClass::Article);
+        }
+        let mut after = documented();
+        after.visit = steps[3].0.visit.clone();
+        let found = revisit(
+            &Config::default(),
+            &after,
+            &page(PageKind::Article, 1),
+            NOW + 9 * DAY,
+        );
+        assert!(!found.changed && !found.visit.is_unconfirmed());
+        assert_eq!((found.visit.answer, found.visit.errors), (None, 0));
+    }
+}
+
+#[test]
+fn another_text_altogether_is_believed_a_day_later() {
+    for (withheld, documented_then) in [(false, true), (true, false)] {
+        let replaced = |answer| shows(Shown::Replaced { answer, withheld });
+        let steps = go(documented(), &[replaced(7), replaced(8)]);
+        assert!(steps[0].0.visit.is_unconfirmed() && !steps[0].0.delete);
+        assert_eq!(
+            (wait(&steps[0]), steps[0].0.visit.answer),
+            (Some(DAY), Some(7))
+        );
+        assert_eq!(steps[1].0.visit.state, UrlState::Fetched);
+        assert_eq!(
+            (steps[1].0.visit.documented, steps[1].0.delete),
+            (documented_then, withheld)
+        );
+        assert_eq!(steps[1].0.visit.answer, None);
+    }
+}
+
+#[test]
+fn a_document_that_was_made_of_a_wall_goes() {
+    let wall = Shown::Wall {
+        answer: 7,
+        made_document: true,
+    };
+    let steps = go(documented(), &[shows(wall)]);
+    assert!(steps[0].0.delete && !steps[0].0.visit.documented);
+    assert_eq!(
+        (steps[0].0.visit.digest, steps[0].0.visit.etag.as_deref()),
+        (None, None)
+    );
+    assert!(
+        steps[0].0.visit.due_ms.is_some(),
+        "its own text may come back"
+    );
+}
+
+#[test]
+fn a_page_that_asks_not_to_be_indexed_or_stands_elsewhere_loses_its_document_at_once() {
+    for shown in [Shown::Withheld, Shown::Elsewhere] {
+        let steps = go(documented(), &[shows(shown)]);
+        assert!(steps[0].0.delete && !steps[0].0.visit.documented);
+        assert_eq!(steps[0].0.visit.state, UrlState::Fetched);
+    }
 }
 
 #[test]
 fn an_error_page_that_never_had_a_document_is_visited_again_as_any_other() {
-    let errors = [1, 1, 1, 2].map(|digest| page(PageKind::Error, digest));
+    let errors = [1, 1, 1, 2].map(|digest| page(PageKind::Other, digest));
     for class in [UrlClass::Unknown, UrlClass::Hub] {
         for step in go(record(class), &errors) {
             assert_eq!(step.0.visit.state, UrlState::Fetched);
@@ -235,22 +354,21 @@ fn failures_of_the_server_never_delete() {
 }
 
 #[test]
-fn a_redirect_takes_the_document_away_and_is_followed_again_later() {
-    let mut documented = record(UrlClass::Article);
-    documented.visit.documented = true;
+fn a_redirect_leaves_the_document_unless_it_stands_there_and_is_followed_again_later() {
     let to = |target: &str| Finding {
         target: Some(target.to_owned()),
         ..end(VisitOutcome::Redirect, 301)
     };
+    let moved = Finding {
+        shown: Shown::Elsewhere,
+        ..to("http://a.cn/y")
+    };
     let steps = go(
-        documented,
-        &[
-            to("http://a.cn/y"),
-            to("http://a.cn/y"),
-            to("http://a.cn/z"),
-        ],
+        documented(),
+        &[to("http://a.cn/y"), moved, to("http://a.cn/z")],
     );
-    assert!(steps[0].0.delete && !steps[1].0.delete);
+    assert!(!steps[0].0.delete && steps[0].0.visit.is_unconfirmed());
+    assert!(steps[1].0.delete && !steps[1].0.visit.documented);
     assert_eq!(steps[0].0.visit.state, UrlState::Redirect);
     assert_eq!(steps[0].0.visit.target.as_deref(), Some("http://a.cn/y"));
     let waits: Vec<Option<i64>> = steps.iter().map(wait).collect();

@@ -84,6 +84,8 @@ fn visited(store: &Store, text: &str, outlink: &str, document: DocOp) -> Finishe
             error: None,
             content: Some(u64::MAX - 1),
             alias_of: None,
+            confirmed_ms: Some(NOW),
+            answer: None,
         },
         outlinks: vec![link(outlink)],
         document: Some(document),

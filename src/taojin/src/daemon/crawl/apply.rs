@@ -8,7 +8,7 @@ use super::duplicates::{Duplicates, Primary};
 use super::visited::{Finished, Visited};
 use taojin_crawl::fetch::Fetched;
 use taojin_crawl::frontier::Lease;
-use taojin_crawl::schedule::{self, Finding, PageFacts, PageKind, Revisit};
+use taojin_crawl::schedule::{self, Finding, PageFacts, PageKind, Revisit, Shown};
 use taojin_crawl::store::{DocOp, FinishedPage, UrlClass, UrlRecord, UrlState, Visit};
 use taojin_crawl::{DocumentChange, VisitOutcome};
 use taojin_extract::Kind;
@@ -27,6 +27,7 @@ pub(crate) struct Applied {
 /// Decides with the revisit policy what becomes of the URL and of its document.
 pub(crate) fn apply(
     finished: Finished,
+    shown: Shown,
     duplicates: Duplicates,
     config: &schedule::Config,
     now_ms: i64,
@@ -35,8 +36,7 @@ pub(crate) fn apply(
     let record = &lease.record;
     // A page from an archive was visited when it was archived.
     let at_ms = visited.archived_ms.unwrap_or(now_ms);
-    let has_document = visited.document.is_some() && duplicates.primary.is_none();
-    let finding = finding(&visited, record.visit.class, has_document);
+    let finding = finding(&visited, record.visit.class, shown);
     let mut revisit = schedule::revisit(config, record, &finding, at_ms);
     link_to_primary(
         &mut revisit,
@@ -94,13 +94,15 @@ fn link_to_primary(
         }
         return;
     }
-    if let Some(target) = &visited.target {
+    let was_asked = visit.state != UrlState::Refused;
+    let is_confirmed = was_asked && visit.confirmed_ms == visit.fetched_ms;
+    if let Some(target) = visited.target.as_ref().filter(|_| is_confirmed) {
         visit.target = Some(target.to_string());
     }
-    let read = visited.outcome == VisitOutcome::Page && visited.kind != Some(Kind::Error);
-    if read || !matches!(visit.state, UrlState::Failed | UrlState::Refused) {
+    if is_confirmed || visit.state == UrlState::Gone || (before.documented && !visit.documented) {
         let same_text = primary.is_none_or(|p| p.same_text);
         let said = visited.document.as_ref().map(|d| d.content);
+        let said = said.filter(|_| is_confirmed);
         visit.content = said.filter(|_| same_text);
         visit.alias_of = primary.map(|p| p.id);
     }
@@ -129,7 +131,7 @@ fn other_document(
 }
 
 /// The visit as the revisit policy sees it.
-fn finding(visited: &Visited, class: UrlClass, has_document: bool) -> Finding {
+fn finding(visited: &Visited, class: UrlClass, shown: Shown) -> Finding {
     let fetched = visited.fetched.as_ref();
     let reason = visited.reason.as_deref();
     let in_words = match (visited.outcome, fetched) {
@@ -149,26 +151,25 @@ fn finding(visited: &Visited, class: UrlClass, has_document: bool) -> Finding {
         retry_after_ms: fetched.and_then(Fetched::asked_pause_ms),
         page: fetched
             .filter(|_| is_page)
-            .map(|fetched| facts(visited, fetched, class, has_document)),
+            .map(|fetched| facts(visited, fetched, class)),
+        shown,
         ..Finding::new(visited.outcome, fetched.map(|f| f.head.status), reason)
     }
 }
 
-fn facts(visited: &Visited, fetched: &Fetched, class: UrlClass, has_document: bool) -> PageFacts {
+fn facts(visited: &Visited, fetched: &Fetched, class: UrlClass) -> PageFacts {
     let kind = match (visited.kind, class) {
         (Some(Kind::Hub), UrlClass::Feed) => PageKind::Feed,
         (Some(Kind::Hub), UrlClass::Sitemap) => PageKind::Sitemap,
         (Some(Kind::Article), _) => PageKind::Article,
         (Some(Kind::Hub), _) => PageKind::Hub,
-        (Some(Kind::Error), _) => PageKind::Error,
-        (Some(Kind::Other) | None, _) => PageKind::Other,
+        (Some(Kind::Error | Kind::Other) | None, _) => PageKind::Other,
     };
     PageFacts {
         kind,
         digest: visited.digest,
         etag: fetched.head.etag.clone(),
         last_modified: fetched.head.last_modified.clone(),
-        documented: has_document,
     }
 }
 
@@ -190,7 +191,12 @@ fn document(
     if revisit.delete {
         return (Some(DocOp::Delete), Some(DocumentChange::Deleted));
     }
-    let Some(document) = &visited.document else {
+    if revisit.visit.is_unconfirmed() {
+        let came = visited.outcome.is_success();
+        return (None, came.then_some(DocumentChange::Unconfirmed));
+    }
+    let documented = revisit.visit.documented;
+    let Some(document) = visited.document.as_ref().filter(|_| documented) else {
         return (
             None,
             (visited.outcome == VisitOutcome::NotModified && had_document)

@@ -5,6 +5,9 @@
 
 use super::state::CrawlLoop;
 use super::visited::Finished;
+use super::walls::{document_of, say_the_same};
+use crate::documents::EncodedDocument;
+use taojin_crawl::schedule::Shown;
 use taojin_crawl::store::{Reader, Store, StoreError, UrlId, UrlRecord};
 use taojin_uri::CrawlUri;
 
@@ -34,15 +37,14 @@ pub(crate) struct Primary {
 }
 
 impl CrawlLoop {
-    /// What a page that was just visited has to do with others. Pages of the open transaction that matter are written first, and the
-    /// page's own record is read again where such a page may have changed it.
-    pub(crate) fn duplicates(
+    /// What a page that was just visited shows, and what it has to do with others. Pages of the open transaction that matter are
+    /// written first, and the page's own record is read again where such a page may have changed it.
+    pub(crate) fn compare(
         &mut self,
         finished: &mut Finished,
         now: i64,
-    ) -> anyhow::Result<Duplicates> {
-        let said = finished.visited.document.as_ref().map(|d| d.content);
-        if self.concerns_batch(finished, said) {
+    ) -> anyhow::Result<(Shown, Duplicates)> {
+        if self.concerns_batch(finished, finished.visited.document.as_ref()) {
             self.write_batch(now)?;
         }
         let record = &mut finished.lease.record;
@@ -52,24 +54,41 @@ impl CrawlLoop {
         {
             record.visit = fresh.visit;
         }
-        let Some(said) = said else {
-            return Ok(Duplicates::default());
+        if let Some(there) = self.has_moved(finished)? {
+            let primary = primary(&self.store, there, &finished.lease.record, true)?;
+            let moved = Duplicates {
+                primary: Some(primary),
+                ..Duplicates::default()
+            };
+            return Ok((Shown::Elsewhere, moved));
+        }
+        let shown = self.shown(finished, now)?;
+        let document = finished.visited.document.as_ref();
+        let Some(document) = document.filter(|_| shown == Shown::Document) else {
+            return Ok((shown, Duplicates::default()));
         };
-        let found = find(&self.store, finished, said)?;
+        let mut found = find(&self.store, finished, document)?;
         let in_batch = |id: UrlId| self.batch.pages.iter().any(|page| page.id == id);
         if found.primary.as_ref().is_some_and(|p| in_batch(p.id)) {
             self.write_batch(now)?;
-            return Ok(find(&self.store, finished, said)?);
+            found = find(&self.store, finished, document)?;
         }
-        Ok(found)
+        let shown = match found.primary {
+            Some(_) => Shown::Elsewhere,
+            None => Shown::Document,
+        };
+        Ok((shown, found))
     }
 
     /// Whether a page of the open transaction may have to do with this one.
-    fn concerns_batch(&self, finished: &Finished, said: Option<u64>) -> bool {
+    fn concerns_batch(&self, finished: &Finished, document: Option<&EncodedDocument>) -> bool {
+        let said = document.map(|d| d.content);
+        let answer = document.map(|d| d.wording);
         let record = &finished.lease.record;
         let target = finished.visited.target.as_ref().map(CrawlUri::fingerprint);
         self.batch.pages.iter().any(|page| {
             (said.is_some() && page.visit.content == said)
+                || (answer.is_some() && page.visit.answer == answer)
                 || Some(page.id) == record.visit.alias_of
                 || Some(page.fingerprint) == target
                 || page.yielding.contains(&record.id)
@@ -78,13 +97,19 @@ impl CrawlLoop {
     }
 }
 
-fn find(store: &Store, finished: &Finished, said: u64) -> Result<Duplicates, StoreError> {
+fn find(
+    store: &Store,
+    finished: &Finished,
+    document: &EncodedDocument,
+) -> Result<Duplicates, StoreError> {
     let record = &finished.lease.record;
+    let said = document.content;
     if let Some(canonical) = &finished.visited.target
         && let Some(primary) = store.lookup(canonical)?
         && primary.visit.documented
         && primary.site == record.site
         && primary.id != record.id
+        && (!record.visit.documented || says_the_same(store, &primary, document)?)
     {
         let same_text = primary.visit.content == Some(said);
         return Ok(Duplicates {
@@ -94,7 +119,7 @@ fn find(store: &Store, finished: &Finished, said: u64) -> Result<Duplicates, Sto
     }
     let yielding = match record.visit.documented {
         true => Vec::new(),
-        false => yielding(store, record)?,
+        false => yielding(store, record, document)?,
     };
     let mut not = yielding.clone();
     not.push(record.id);
@@ -133,14 +158,40 @@ fn addresses(
     Ok(found)
 }
 
-/// Pages of the same site that name this one as their canonical address.
-fn yielding(store: &Reader, record: &UrlRecord) -> Result<Vec<UrlId>, StoreError> {
+/// Pages of the same site with a document of this text that name this one as their canonical address or lead to it.
+fn yielding(
+    store: &Reader,
+    record: &UrlRecord,
+    document: &EncodedDocument,
+) -> Result<Vec<UrlId>, StoreError> {
     let mut found = Vec::new();
     for id in store.naming(&record.uri)? {
-        let other = store.url(id)?.filter(|r| r.site == record.site);
-        found.extend(other.map(|r| r.id).filter(|id| *id != record.id));
+        let other = store
+            .url(id)?
+            .filter(|r| r.site == record.site && r.id != record.id);
+        if let Some(other) = other
+            && says_the_same(store, &other, document)?
+        {
+            found.push(other.id);
+        }
     }
     Ok(found)
+}
+
+/// Whether the document of a page says the same, but for a little.
+fn says_the_same(
+    store: &Reader,
+    other: &UrlRecord,
+    document: &EncodedDocument,
+) -> Result<bool, StoreError> {
+    if other.visit.content == Some(document.content) {
+        return Ok(true);
+    }
+    let theirs = document_of(store, other)?;
+    Ok(match (theirs, document.decode()) {
+        (Some(theirs), Ok(ours)) => say_the_same(&theirs.document, &ours),
+        _ => false,
+    })
 }
 
 fn primary(

@@ -23,3 +23,4 @@ pub(crate) mod state;
 pub(crate) mod tools;
 pub(crate) mod visit;
 pub(crate) mod visited;
+pub(crate) mod walls;

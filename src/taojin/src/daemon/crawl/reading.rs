@@ -144,6 +144,7 @@ pub(crate) fn read_page(answer: &Answer<'_>, mut document: Document) -> Visited 
         join(answer, &document, &links, &mut visited);
     }
     visited.outline = Some(outline(&document, &links, visited.unindexed.is_none()));
+    visited.face = (!links.is_empty()).then(|| face(&document, &links));
     // Whatever the page was taken for: a judgement may be wrong, and must not cost the pages behind it.
     if !document.nofollow {
         let is_list = document.kind == Kind::Hub || record.visit.class.is_hub();
@@ -164,7 +165,9 @@ pub(crate) fn read_page(answer: &Answer<'_>, mut document: Document) -> Visited 
         visited.kind = Some(Kind::Other);
         visited.unindexed = Some("the text has no end".to_owned());
     }
-    if visited.unindexed.is_none() {
+    if document.noindex {
+        visited.withheld = Some(EncodedDocument::new(&document));
+    } else if visited.unindexed.is_none() {
         visited.document = Some(EncodedDocument::new(&document));
     }
     visited
@@ -176,11 +179,22 @@ fn digest_of(document: &Document, links: &[extract::Link]) -> u64 {
     let text = [title, &document.text].into_iter();
     match document.kind {
         Kind::Hub => digest(links.iter().map(|l| l.url.as_str())),
-        // Error pages of a site say the same word for word; a list that was taken for one does not.
-        Kind::Error => digest(text.chain(links.iter().map(|l| l.text.as_str()))),
         // A page on which readers go on talking is looked at again soon, though its text stays.
         _ => digest(text.chain(document.comments.iter().map(|c| c.text.as_str()))),
     }
+}
+
+/// Digest of all that a page shows.
+fn face(document: &Document, links: &[extract::Link]) -> u64 {
+    let title = document.title.as_deref().unwrap_or_default();
+    let shown = links.iter().flat_map(|link| {
+        let path = link.url.trim_end_matches('/');
+        [
+            link.text.as_str(),
+            path.rsplit('/').next().unwrap_or_default(),
+        ]
+    });
+    digest([title, &document.text].into_iter().chain(shown))
 }
 
 /// An article of several pages: a later one leads to the first, and the first goes on.

@@ -11,6 +11,7 @@ use super::state::CrawlLoop;
 use super::visited::{Finished, Visited};
 use crate::serve::metrics;
 use taojin_crawl::frontier::is_blind;
+use taojin_crawl::schedule::Shown;
 use taojin_crawl::store::{UrlClass, UrlState};
 use taojin_crawl::{DocumentChange, Failure, VisitOutcome};
 use taojin_extract::{Kind, is_blocking_address};
@@ -29,7 +30,8 @@ impl CrawlLoop {
         if self.is_put_aside(&mut finished, now) {
             return Ok(());
         }
-        let duplicates = self.duplicates(&mut finished, now)?;
+        let (shown, duplicates) = self.compare(&mut finished, now)?;
+        finished.report.turned_away = self.is_turned_away(&finished, shown)?;
         self.frontier
             .finished(&finished.lease, &finished.report, now);
         let record = &finished.lease.record;
@@ -41,20 +43,20 @@ impl CrawlLoop {
             self.frontier
                 .note_outline(&record.uri, via.as_ref(), outline);
         }
-        if finished.visited.kind == Some(Kind::Error)
-            && let Some(digest) = finished.visited.digest
-            && self.frontier.repeats_error(record, digest)
+        let is_error = finished.visited.kind == Some(Kind::Error);
+        if let Some(face) = finished.visited.face
+            && self.frontier.repeats(record, face, is_error)
         {
             finished.visited.outlinks.clear();
         }
         let site = Arc::clone(&record.site);
         let problem = problem(&finished.visited);
-        let is_blocking = is_blocking(&finished.visited);
+        let is_blocking = finished.report.turned_away;
         let blind = is_blind(record);
         if finished.visited.sitemap_cut.is_some() {
             self.batch.count(&site, cycle::SITEMAPS_CUT, 1);
         }
-        let mut applied = apply(finished, duplicates, &self.revisit, now);
+        let mut applied = apply(finished, shown, duplicates, &self.revisit, now);
         self.frontier.book_recheck(&site, blind, applied.wasted);
         if self.replay.is_some() && !self.sites.contains_key(&site) {
             // Nobody asked for a crawl of it: it stays as it was archived.
@@ -75,6 +77,23 @@ impl CrawlLoop {
         }
         self.batch.pages.push(applied.page);
         Ok(())
+    }
+
+    /// Whether the page is one that turns readers away: by its words, by what it is to a page with a document, or by leading where
+    /// others lead, too.
+    fn is_turned_away(&self, finished: &Finished, shown: Shown) -> anyhow::Result<bool> {
+        let (record, visited) = (&finished.lease.record, &finished.visited);
+        let had_document = record.visit.documented;
+        Ok(is_blocking(visited)
+            || match (visited.outcome, shown) {
+                (_, Shown::Wall { .. } | Shown::Replaced { .. }) => true,
+                (VisitOutcome::Page, Shown::Nothing) => had_document,
+                (VisitOutcome::Redirect, Shown::Nothing) if had_document => match &visited.target {
+                    Some(target) => self.store.naming(target)?.iter().any(|id| *id != record.id),
+                    None => false,
+                },
+                _ => false,
+            })
     }
 
     /// Keeps an article that goes on until its other pages have come.
@@ -118,7 +137,7 @@ impl CrawlLoop {
         let visit = &applied.page.visit;
         let is_entry = visit.class == UrlClass::Seed;
         // That an old page is no longer there is no error of its site; that the front page is not there is one.
-        let is_missing = visit.not_found_since_ms.is_some() || line.outcome == VisitOutcome::Gone;
+        let is_missing = matches!(line.outcome, VisitOutcome::NotFound | VisitOutcome::Gone);
         let problem = problem.filter(|_| is_entry || !is_missing);
         let failed = visit.state == UrlState::Failed && (is_entry || !is_missing);
         let not_modified = line.outcome == VisitOutcome::NotModified;

@@ -13,6 +13,7 @@ use super::disk::DiskWatch;
 use super::replay::Replay;
 use super::site_run::SiteRun;
 use super::visited::{Finished, Work};
+use super::walls::Walls;
 use crate::config::CrawlConfig;
 use crate::daemon::control::{IndexPlace, Watches, Wish};
 use crate::daemon::learn::templates::Seen;
@@ -54,6 +55,7 @@ pub(crate) struct CrawlLoop {
     pub(crate) summary: Summary,
     /// Known addresses that a pass is still to fetch, about: what a limit holds back is among them.
     pub(crate) left: u64,
+    pub(crate) walls: Walls,
     pub(crate) batch: Batch,
     /// When the first page of the batch came.
     pub(crate) batch_since: Option<Instant>,

@@ -52,12 +52,17 @@ pub(crate) struct Visited {
     pub(crate) kind: Option<Kind>,
     /// The document, if the page is one to be found.
     pub(crate) document: Option<EncodedDocument>,
+    /// The document of a page that asks not to be indexed.
+    pub(crate) withheld: Option<EncodedDocument>,
     /// It asks to sign in, or to prove that a person reads; or leads to where that is asked.
     pub(crate) is_blocking: bool,
     /// Digest of the text (articles) or of the links (hubs).
     pub(crate) digest: Option<u64>,
     /// Digest of what the page says without its numbers.
     pub(crate) outline: Option<u64>,
+    /// Digest of all that it shows: title, text, and its links by their texts and by the last part of where they lead, which stays
+    /// the same where a relative link is found under another address.
+    pub(crate) face: Option<u64>,
     /// Why a page that came has no document, in words.
     pub(crate) unindexed: Option<String>,
     /// Links in page order.
@@ -87,8 +92,10 @@ impl Visited {
             kind: None,
             is_blocking: false,
             document: None,
+            withheld: None,
             digest: None,
             outline: None,
+            face: None,
             unindexed: None,
             outlinks: Vec::new(),
             sitemap_cut: None,

@@ -232,6 +232,7 @@ impl StatusBoard {
                 paused_ms,
                 next_cycle_ms: next.get(&site.name).copied().unwrap_or_else(planned),
                 documents: number(&counted, "documents"),
+                unconfirmed: number(&counted, "unconfirmed"),
                 urls: urls(&counted),
                 due: number(&counted, "new"),
                 verdict: cycle::site_verdict(reader, &counted, site, self.cycle_limits, now)?,
@@ -327,7 +328,9 @@ fn filter(stats: frontier::Stats) -> SeenFilter {
 fn state(cause: Cause) -> &'static str {
     match cause {
         Cause::Parked => "parked",
-        Cause::RetryAfter | Cause::Throttled | Cause::Unreachable => "backing off",
+        Cause::RetryAfter | Cause::Throttled | Cause::Unreachable | Cause::TurnedAway => {
+            "backing off"
+        }
         Cause::CycleLimit => "limited",
         _ => "slow",
     }

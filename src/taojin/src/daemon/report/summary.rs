@@ -28,6 +28,8 @@ pub struct Summary {
     pub documents_changed: u64,
     /// Articles fetched whole whose text has not changed.
     pub documents_unchanged: u64,
+    /// Documents that their pages did not show; they stay.
+    pub documents_unconfirmed: u64,
     /// Pages that another address has the document of, or had until this one was found.
     pub documents_duplicate: u64,
     /// Visits that brought a whole page which said nothing new: what a perfect schedule would have saved.
@@ -171,6 +173,7 @@ impl Summary {
             Some(DocumentChange::New) => self.documents_new += 1,
             Some(DocumentChange::Changed) => self.documents_changed += 1,
             Some(DocumentChange::Unchanged) => self.documents_unchanged += 1,
+            Some(DocumentChange::Unconfirmed) => self.documents_unconfirmed += 1,
             Some(DocumentChange::Deleted) => self.documents_deleted += 1,
             Some(DocumentChange::Duplicate | DocumentChange::Moved) => {
                 self.documents_duplicate += 1;

@@ -6,7 +6,7 @@ use crate::daemon::crawl::duplicates::{Duplicates, Primary};
 use crate::daemon::crawl::visited::{Finished, Visited};
 use crate::documents::{self, EncodedDocument};
 use taojin_crawl::frontier::{FetchReport, Lease};
-use taojin_crawl::schedule;
+use taojin_crawl::schedule::{self, Shown};
 use taojin_crawl::store::DocOp;
 use taojin_crawl::{DocumentChange, Failure};
 use taojin_extract::{Document, Kind};
@@ -46,13 +46,34 @@ fn ended(outcome: VisitOutcome, status: u16) -> Visited {
 }
 
 fn applied(visit: Visit, visited: Visited, duplicates: Duplicates) -> Applied {
+    let shown = match (&visited.document, &visited.withheld) {
+        _ if duplicates.primary.is_some() => Shown::Elsewhere,
+        (Some(_), _) => Shown::Document,
+        (None, Some(_)) => Shown::Withheld,
+        (None, None) => Shown::Nothing,
+    };
+    applied_showing(shown, visit, visited, duplicates)
+}
+
+fn applied_showing(
+    shown: Shown,
+    visit: Visit,
+    visited: Visited,
+    duplicates: Duplicates,
+) -> Applied {
     let finished = Finished {
         lease: Lease::archived(record(PAGE, visit), NOW),
         visited,
         report: FetchReport::new(VisitOutcome::Page, 20),
         broken_off: false,
     };
-    apply(finished, duplicates, &schedule::Config::default(), NOW)
+    apply(
+        finished,
+        shown,
+        duplicates,
+        &schedule::Config::default(),
+        NOW,
+    )
 }
 
 fn alone(visit: Visit, visited: Visited) -> Applied {
@@ -85,6 +106,7 @@ fn a_page_that_came_is_new_changed_the_same_or_no_longer_to_be_found() {
     let not_modified = ended(VisitOutcome::NotModified, 304);
     let noindex = Visited {
         document: None,
+        withheld: Some(EncodedDocument::new(&article("正文"))),
         ..page("正文", 1)
     };
     let soft_404 = Visited {
@@ -101,11 +123,12 @@ fn a_page_that_came_is_new_changed_the_same_or_no_longer_to_be_found() {
     check("changed", known(), page("别的", 2), changed);
     let deleted = (Fetched, false, "delete", Some(DocumentChange::Deleted));
     check("noindex", known(), noindex, deleted);
-    check("soft 404", known(), soft_404, (Failed, true, "-", None));
+    let stays = (Failed, true, "-", Some(DocumentChange::Unconfirmed));
+    check("soft 404", known(), soft_404, stays);
 }
 
 #[test]
-fn only_410_and_404_a_day_apart_and_redirects_delete() {
+fn only_404_and_410_a_day_apart_delete() {
     use UrlState::{Failed, Gone, Redirect, Refused};
     let known = || known(1, content(&article("正文")));
     let missing = |since_ms: i64| Visit {
@@ -126,15 +149,17 @@ fn only_410_and_404_a_day_apart_and_redirects_delete() {
     }
     let not_found = || ended(VisitOutcome::NotFound, 404);
     let deleted = |state| (state, false, "delete", Some(DocumentChange::Deleted));
-    let gone = ended(VisitOutcome::Gone, 410);
-    check("410", known(), gone, deleted(Gone));
-    let late = missing(NOW - DAY);
-    check("404 a day later", late, not_found(), deleted(Gone));
-    check("moved", known(), moved, deleted(Redirect));
+    let gone = || ended(VisitOutcome::Gone, 410);
+    let late = || missing(NOW - DAY);
+    check("410 a day later", late(), gone(), deleted(Gone));
+    check("404 a day later", late(), not_found(), deleted(Gone));
+    let stays = (Redirect, true, "-", Some(DocumentChange::Unconfirmed));
+    check("leads elsewhere", known(), moved, stays);
     let kept = |state| (state, true, "-", None);
     let soon = missing(NOW - DAY + 1);
     for (name, before, visited) in [
         ("404", known(), not_found()),
+        ("410", known(), gone()),
         ("404 soon after", soon, not_found()),
         ("403", known(), ended(VisitOutcome::Denied, 403)),
         ("500", known(), ended(VisitOutcome::ServerError, 500)),
@@ -288,4 +313,72 @@ fn an_archived_page_was_visited_when_it_was_archived() {
     let end = alone(Visit::default(), visited);
     assert_eq!(end.page.visit.fetched_ms, Some(NOW - 40 * DAY));
     assert!(end.line.time.starts_with("2026-09-21"), "{}", end.line.time);
+}
+
+#[test]
+fn what_the_page_shows_instead_of_its_document_is_not_taken_for_it() {
+    let said = content(&article("正文"));
+    let wall = |made_document| Shown::Wall {
+        answer: 7,
+        made_document,
+    };
+    let replaced = Shown::Replaced {
+        answer: 7,
+        withheld: false,
+    };
+    for shown in [wall(false), replaced] {
+        let end = applied_showing(
+            shown,
+            known(1, said),
+            page("验证", 2),
+            Duplicates::default(),
+        );
+        let visit = &end.page.visit;
+        assert_eq!((op(&end), visit.documented), ("-", true), "{shown:?}");
+        assert_eq!((visit.content, visit.digest), (Some(said), Some(1)));
+        assert_eq!(end.line.document, Some(DocumentChange::Unconfirmed));
+    }
+    let end = applied_showing(
+        wall(true),
+        known(1, said),
+        page("验证", 2),
+        Duplicates::default(),
+    );
+    assert_eq!((op(&end), end.page.visit.documented), ("delete", false));
+    assert_eq!(end.page.visit.content, None);
+    // A page that was never read is read when the wall is gone.
+    let end = applied_showing(
+        wall(false),
+        Visit::default(),
+        page("验证", 2),
+        Duplicates::default(),
+    );
+    assert_eq!((op(&end), end.line.document), ("-", None));
+    assert_eq!(
+        (end.page.visit.state, end.page.visit.content),
+        (UrlState::Failed, None)
+    );
+    let alias = Visit {
+        documented: false,
+        alias_of: Some(3),
+        ..known(1, said)
+    };
+    let end = applied_showing(wall(false), alias, page("验证", 2), Duplicates::default());
+    assert_eq!(
+        (end.page.visit.alias_of, end.page.visit.content),
+        (Some(3), Some(said))
+    );
+}
+
+#[test]
+fn a_document_that_stands_where_its_page_leads_leaves_this_address() {
+    let mut moved = ended(VisitOutcome::Redirect, 301);
+    if let Some(fetched) = &mut moved.fetched {
+        fetched.head.location = Some(uri("http://a.example/first.html"));
+    }
+    let end = applied(known(1, 5), moved, primary(true));
+    let visit = &end.page.visit;
+    assert_eq!((op(&end), visit.state), ("delete", UrlState::Redirect));
+    assert_eq!((visit.alias_of, visit.content), (Some(3), None));
+    assert_eq!(end.line.document, Some(DocumentChange::Duplicate));
 }

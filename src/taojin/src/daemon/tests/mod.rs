@@ -46,6 +46,7 @@ fn known(digest: u64, content: u64) -> Visit {
         etag: Some("\"1\"".to_owned()),
         digest: Some(digest),
         fetched_ms: Some(NOW - DAY),
+        confirmed_ms: Some(NOW - DAY),
         changed_ms: Some(NOW - DAY),
         documented: true,
         content: Some(content),

@@ -10,7 +10,7 @@ use super::moment::Moment;
 use super::thread;
 use super::versions::{self, VersionLink};
 use super::view::{Chrome, address, link, outward, site_path, title};
-use crate::serve::document_log::VersionListed;
+use crate::serve::document_log::Past;
 use crate::serve::search::params::Params;
 use crate::serve::search::source::{Found, Marked, Related};
 use taojin_extract::{self as extract, Attachment, Document, Image, Piece};
@@ -66,6 +66,8 @@ pub(crate) struct DocumentPage {
     similar: Vec<OtherView>,
     /// All its versions, where there is more than one.
     versions: Vec<VersionLink>,
+    /// When its web page last showed it, if the last visit did not.
+    confirmed: Option<Moment>,
     back: Option<String>,
     /// Path of the page of its site; none where there are no such pages.
     site_page: Option<String>,
@@ -80,7 +82,7 @@ impl DocumentPage {
         id: String,
         document: Document,
         marked: &[Marked],
-        (related, versions): (Related, &[VersionListed]),
+        (related, past): (Related, &Past),
     ) -> DocumentPage {
         let citation = Citation::of(&document, c.clock.now_ms, c.clock.utc_offset_minutes);
         let body = Body::of(&c, &document, marked);
@@ -126,7 +128,8 @@ impl DocumentPage {
             citation,
             reprints: others(related.reprints),
             similar: others(related.similar),
-            versions: versions::links(&c, &id, versions),
+            versions: versions::links(&c, &id, &past.versions),
+            confirmed: past.confirmed_ms.and_then(|ms| c.clock.at(ms)),
             back,
             id,
             c,

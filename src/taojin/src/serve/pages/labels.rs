@@ -69,6 +69,7 @@ pub(crate) struct Labels {
     pub(crate) nothing_filters: &'static str,
     pub(crate) beyond: &'static str,
     pub(crate) cached_note: &'static str,
+    pub(crate) not_confirmed_since: &'static str,
     pub(crate) back: &'static str,
     pub(crate) source: &'static str,
     pub(crate) attachments: &'static str,

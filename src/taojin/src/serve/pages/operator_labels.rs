@@ -61,6 +61,8 @@ pub(crate) struct OperatorLabels {
     pub(crate) wasted: &'static str,
     pub(crate) not_modified: &'static str,
     pub(crate) recall: &'static str,
+    pub(crate) unconfirmed: &'static str,
+    pub(crate) unconfirmed_hint: &'static str,
     pub(crate) age: &'static str,
     pub(crate) cycle_note: &'static str,
     pub(crate) follows: &'static str,

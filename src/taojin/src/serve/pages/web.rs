@@ -79,11 +79,11 @@ pub(crate) async fn document(
     // The text is what was asked for: it is shown even where what goes with it is not found in time.
     let related = server.related(id.clone()).await.unwrap_or_default();
     let number = versions::number(&id).unwrap_or_default();
-    let listed = server.log(move |log| log.versions(number)).await;
-    let listed = listed.ok().flatten().unwrap_or_default();
+    let past = server.log(move |log| log.past(number)).await;
+    let past = past.ok().flatten().unwrap_or_default();
     match server.mark(params.text.clone(), texts).await {
         Ok(marked) => page(
-            &DocumentPage::new(c, &params, id, document, &marked, (related, &listed)),
+            &DocumentPage::new(c, &params, id, document, &marked, (related, &past)),
             StatusCode::OK,
         ),
         Err(error) => broken(c, &error),

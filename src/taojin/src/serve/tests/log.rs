@@ -129,14 +129,17 @@ impl DocumentLog for FakeLog {
         })
     }
 
-    fn versions(&self, id: u64) -> Result<Vec<VersionListed>, SourceError> {
+    fn past(&self, id: u64) -> Result<Past, SourceError> {
         let versions = history(id).map(|found| found.versions).unwrap_or_default();
         let listed = versions.iter().map(|version| VersionListed {
             version: version.version,
             changed_ms: version.changed_ms,
             gone: version.change == "deleted",
         });
-        Ok(listed.collect())
+        Ok(Past {
+            versions: listed.collect(),
+            confirmed_ms: (id == 2).then_some(NOV_5_MS),
+        })
     }
 }
 

@@ -1,0 +1,304 @@
+//! What a page that came shows of the document that its address has. In: the end of a visit, the store. Out: a
+//! [`Shown`]. A wall (captcha, sign-in, maintenance, a start page for every address) is recognised by what it is to the site:
+//! addresses that had different documents show the same words. What the words are does not matter.
+
+use std::collections::{HashMap, HashSet};
+
+use super::state::CrawlLoop;
+use super::visited::{Finished, Visited};
+use crate::documents::{self, EncodedDocument};
+use taojin_crawl::VisitOutcome;
+use taojin_crawl::schedule::Shown;
+use taojin_crawl::store::{Reader, Store, StoreError, UrlRecord};
+use taojin_extract::Document;
+
+/// Walls remembered; above it they are read from the store again.
+const MOST_WALLS: usize = 4_096;
+
+/// What was first read so long before a wall was noticed may have been made of it, in milliseconds.
+const UNNOTICED_MS: i64 = 24 * 3_600_000;
+
+/// Letters in a row that two texts are compared by.
+const LETTERS: usize = 4;
+
+/// Letters of a text that are compared.
+const MOST_LETTERS: usize = 20_000;
+
+/// Share of the rows of letters of the one text, or of the other, from which they are versions of one document.
+const ALIKE: f64 = 0.2;
+
+/// And from which they say the same.
+const SAME: f64 = 0.8;
+
+/// Walls by site: the digest of their words, and since when, Unix milliseconds.
+#[derive(Debug, Default)]
+pub(crate) struct Walls {
+    of_site: HashMap<String, HashMap<u64, i64>>,
+    known: usize,
+    is_read: bool,
+}
+
+impl Walls {
+    /// The walls of a site.
+    fn of(&mut self, store: &Store, site: &str) -> Result<Option<&HashMap<u64, i64>>, StoreError> {
+        if !self.is_read || self.known > MOST_WALLS {
+            *self = Walls {
+                is_read: true,
+                ..Walls::default()
+            };
+            for wall in store.walls(MOST_WALLS)? {
+                self.add(&wall.site, wall.answer, wall.since_ms);
+            }
+        }
+        Ok(self.of_site.get(site))
+    }
+
+    fn add(&mut self, site: &str, answer: u64, since_ms: i64) {
+        let walls = self.of_site.entry(site.to_owned()).or_default();
+        self.known += usize::from(!walls.contains_key(&answer));
+        let since = walls.entry(answer).or_insert(since_ms);
+        *since = since_ms.min(*since);
+    }
+}
+
+impl CrawlLoop {
+    /// What the page shows, by the record as it stands in the store.
+    pub(super) fn shown(&mut self, finished: &Finished, now_ms: i64) -> anyhow::Result<Shown> {
+        let (record, visited) = (&finished.lease.record, &finished.visited);
+        if visited.outcome == VisitOutcome::NotModified {
+            return self.shown_again(record);
+        }
+        let Some(document) = visited.document.as_ref().or(visited.withheld.as_ref()) else {
+            return Ok(Shown::Nothing);
+        };
+        let as_it_is = match visited.document {
+            Some(_) => Shown::Document,
+            None => Shown::Withheld,
+        };
+        let answer = document.wording;
+        let walls = self.walls.of(&self.store, &record.site)?;
+        let wall = walls.and_then(|walls| walls.get(&answer)).copied();
+        let is_known = record.visit.content == Some(document.content);
+        let had_document = record.visit.documented || record.visit.alias_of.is_some();
+        if wall.is_none() && (is_known || !had_document) {
+            return Ok(as_it_is);
+        }
+        let before = document_of(&self.store, record)?;
+        if let Some(since_ms) = wall {
+            return Ok(match before {
+                Some(before) if documents::wording(&before.document.text) == answer => {
+                    let made_document = before.first_seen_ms >= since_ms - UNNOTICED_MS;
+                    // It had this text before others showed it: it is its own.
+                    match made_document {
+                        true => Shown::Wall {
+                            answer,
+                            made_document,
+                        },
+                        false => as_it_is,
+                    }
+                }
+                _ => Shown::Wall {
+                    answer,
+                    made_document: false,
+                },
+            });
+        }
+        let Some(before) = before else {
+            return Ok(as_it_is);
+        };
+        if is_version(&before.document, &document.decode()?) {
+            return Ok(as_it_is);
+        }
+        if visited.is_blocking {
+            return Ok(Shown::Nothing);
+        }
+        self.replaced(record, visited, document, now_ms)
+    }
+
+    /// A page that has not changed since it became a document: behind a wall it may have.
+    fn shown_again(&mut self, record: &UrlRecord) -> anyhow::Result<Shown> {
+        let changed_ms = record.visit.changed_ms.unwrap_or_default();
+        let walls = self.walls.of(&self.store, &record.site)?;
+        let walls: Vec<(u64, i64)> = walls.into_iter().flatten().map(|(a, s)| (*a, *s)).collect();
+        let may_be = walls
+            .iter()
+            .any(|(_, since_ms)| changed_ms >= since_ms - UNNOTICED_MS);
+        let before = match record.visit.documented && may_be {
+            true => document_of(&self.store, record)?,
+            false => None,
+        };
+        let wall = before.and_then(|before| {
+            let words = documents::wording(&before.document.text);
+            let is_it = |(answer, since_ms): &&(u64, i64)| {
+                *answer == words && before.first_seen_ms >= since_ms - UNNOTICED_MS
+            };
+            walls.iter().find(is_it).copied()
+        });
+        Ok(match wall {
+            Some((answer, _)) => Shown::Wall {
+                answer,
+                made_document: true,
+            },
+            None => Shown::Document,
+        })
+    }
+
+    /// A page whose text has nothing in common with that of its document: a wall if another address shows the same.
+    fn replaced(
+        &mut self,
+        record: &UrlRecord,
+        visited: &Visited,
+        document: &EncodedDocument,
+        now_ms: i64,
+    ) -> anyhow::Result<Shown> {
+        let answer = document.wording;
+        let (others, since_ms) = self.store.answering(&record.site, answer, record.id)?;
+        let twin = self
+            .store
+            .twin(&record.site, document.content, &[record.id])?;
+        if others == 0 && twin.is_none() {
+            // An archive holds what was there, and nobody asks again.
+            return Ok(match (visited.archived_ms, &visited.document) {
+                (None, _) => Shown::Replaced {
+                    answer,
+                    withheld: visited.withheld.is_some(),
+                },
+                (Some(_), Some(_)) => Shown::Document,
+                (Some(_), None) => Shown::Withheld,
+            });
+        }
+        let since_ms = since_ms.unwrap_or(now_ms);
+        tracing::warn!(url = %record.uri, site = %record.site,
+            "pages of this site show the same instead of their documents, which stay as they were");
+        self.walls.add(&record.site, answer, since_ms);
+        if let Some(twin) = twin {
+            // It may have become a document in the meantime: it is looked at again.
+            self.batch.hold.push((twin, now_ms));
+        }
+        Ok(Shown::Wall {
+            answer,
+            made_document: false,
+        })
+    }
+
+    /// Whether the document of a page that redirects stands at the target with the same text.
+    pub(super) fn has_moved(&self, finished: &Finished) -> anyhow::Result<Option<UrlRecord>> {
+        let record = &finished.lease.record;
+        let target = match &finished.visited.target {
+            Some(target) if finished.visited.outcome == VisitOutcome::Redirect => target,
+            _ => return Ok(None),
+        };
+        let there = self.store.lookup(target)?.filter(|there| {
+            there.id != record.id
+                && there.site == record.site
+                && there.visit.documented
+                && there.visit.content == record.visit.content
+        });
+        Ok(there.filter(|_| record.visit.documented))
+    }
+}
+
+/// The document that a page, or the one that stands for it, has in the store.
+pub(super) fn document_of(
+    store: &Reader,
+    record: &UrlRecord,
+) -> Result<Option<Before>, StoreError> {
+    let primary = match record.visit.alias_of {
+        Some(id) => store.url(id)?.map(|r| r.uri.fingerprint()),
+        None => None,
+    };
+    let fingerprint = primary.unwrap_or_else(|| record.uri.fingerprint());
+    let Some(row) = store.document(fingerprint)? else {
+        return Ok(None);
+    };
+    // One that is damaged is as good as none: what the page shows takes its place.
+    let stored = documents::decode(store, &row).ok().flatten();
+    Ok(stored.map(|stored| Before {
+        first_seen_ms: row.first_seen_ms,
+        document: stored.document,
+    }))
+}
+
+/// A document and when it was first read, Unix milliseconds.
+pub(super) struct Before {
+    first_seen_ms: i64,
+    pub(super) document: Document,
+}
+
+/// Whether one text is a version of the other: they name the same title or day, or share whole phrases.
+fn is_version(before: &Document, now: &Document) -> bool {
+    let same = |a: &Option<String>, b: &Option<String>| a.is_some() && a == b;
+    same(&before.title, &now.title)
+        || same(&before.published, &now.published)
+        || alike(&before.text, &now.text) >= ALIKE
+}
+
+/// Whether two documents say the same but for a little: the address of a page for print has the text of the page.
+pub(super) fn say_the_same(a: &Document, b: &Document) -> bool {
+    alike(&a.text, &b.text) >= SAME
+}
+
+/// Share of the phrases of the shorter text that stand in the longer one.
+fn alike(a: &str, b: &str) -> f64 {
+    let phrases = |text: &str| -> HashSet<u64> {
+        let letters: Vec<char> = text
+            .chars()
+            .filter(|c| c.is_alphanumeric())
+            .take(MOST_LETTERS)
+            .collect();
+        let digest = |row: &[char]| {
+            row.iter()
+                .fold(0u64, |h, c| (h << 16) ^ (h >> 48) ^ u64::from(*c))
+        };
+        letters.windows(LETTERS).map(digest).collect()
+    };
+    let (a, b) = (phrases(a), phrases(b));
+    let shorter = a.len().min(b.len());
+    if shorter == 0 {
+        return 0.0;
+    }
+    a.intersection(&b).count() as f64 / shorter as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(title: &str, published: &str, text: &str) -> Document {
+        Document {
+            title: Some(title.to_owned()),
+            published: (!published.is_empty()).then(|| published.to_owned()),
+            text: text.to_owned(),
+            ..Document::default()
+        }
+    }
+
+    #[test]
+    fn a_version_shares_title_day_or_phrases() {
+        let text =
+            "青石岭储气库本周完成第三口注采井的试压，现场记录显示井口压力平稳，没有发现渗漏。";
+        let before = document("储气库试压完成", "2026-05-11", text);
+        let wall = "系统正在升级，预计今晚恢复，给您带来不便，敬请谅解。";
+        for (now, wanted) in [
+            (document("储气库试压完成", "", wall), true),
+            (document("更正", "2026-05-11", wall), true),
+            (
+                document(
+                    "更正",
+                    "",
+                    &format!("{text}另讯，试压第二阶段将于下月开始。"),
+                ),
+                true,
+            ),
+            (
+                document("更正", "", &text.chars().take(20).collect::<String>()),
+                true,
+            ),
+            (document("系统维护", "", wall), false),
+            (document("系统维护", "2026-11-20", wall), false),
+            (document("系统维护", "", ""), false),
+        ] {
+            assert_eq!(is_version(&before, &now), wanted, "{now:?}");
+        }
+    }
+}
