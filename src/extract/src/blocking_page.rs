@@ -11,6 +11,8 @@ use taojin_uri::CrawlUri;
 
 /// A text of more characters tells something else.
 const MAX_CHARS: usize = 600;
+/// A notice that looks like an article has no more characters.
+const MAX_CHARS_OF_NOTICE: usize = 200;
 /// A title of more characters speaks of signing in and does not ask for it.
 const MAX_TITLE_CHARS: usize = 24;
 /// Parts of addresses to which sites lead readers that they do not know.
@@ -41,6 +43,16 @@ static WORDS: LazyLock<Literals> = LazyLock::new(|| {
 });
 
 impl Document {
+    /// Whether a page that looks like an article is a notice to readers that are not let in: short, without a day, and in such
+    /// words.
+    pub(crate) fn is_short_wall(&self) -> bool {
+        let says = |text: &str| WORDS.seen(text.as_bytes()) & SAYS != 0;
+        self.kind == Kind::Article
+            && self.published.is_none()
+            && !is_longer(&self.text, MAX_CHARS_OF_NOTICE)
+            && (says(self.title.as_deref().unwrap_or_default()) || says(&self.text))
+    }
+
     /// Whether the page asks to sign in, or to prove that a person reads, and says nothing else.
     pub fn is_blocking_page(&self) -> bool {
         if matches!(self.kind, Kind::Article | Kind::Hub) || is_longer(&self.text, MAX_CHARS) {

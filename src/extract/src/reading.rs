@@ -8,7 +8,7 @@ use crate::body::thread as posts;
 use crate::comments;
 use crate::date;
 use crate::date::stamp::{CHINA_OFFSET_MIN, Clock, Stamp};
-use crate::document::{Document, Image};
+use crate::document::{Document, Image, Kind};
 use crate::fields::author::{self, NameTrace};
 use crate::fields::head::{self, Head};
 use crate::fields::headline;
@@ -188,6 +188,9 @@ impl<'a> Reading<'a> {
             title: self.headline.text.take(),
             language: self.language.take(),
         };
+        if document.is_short_wall() {
+            document.kind = Kind::Error;
+        }
         if let Some(guide) = guide {
             guided::mend_fields(&mut document, page, &self.outline, &guide, &self.clock);
         }
@@ -230,7 +233,9 @@ pub(crate) fn clock_of(
     let chinese = language == Some("zh") || host.ends_with(".cn");
     let american = declared.is_some_and(|d| d.eq_ignore_ascii_case("en-us"))
         || !(host.ends_with(".uk") || host.ends_with(".au"));
+    let tag = declared.unwrap_or_default().to_ascii_lowercase();
     Clock {
+        republic: host.ends_with(".tw") || (tag.starts_with("zh") && tag.ends_with("-tw")),
         now_ms: context.now_ms,
         offset_min: context
             .default_offset_min

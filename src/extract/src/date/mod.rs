@@ -17,9 +17,11 @@ pub(crate) mod years;
 use std::collections::BTreeMap;
 
 use crate::fields::head::Head;
+use crate::lines::Line;
 use crate::lines::hints::Marks;
 use crate::lines::outline::Outline;
-use crate::page::Page;
+use crate::page::{Attr, NodeId, Page, Tag};
+use crate::times;
 use code::{from_elements, from_script, from_url};
 use label::Label;
 use stamp::{Clock, Stamp};
@@ -309,6 +311,14 @@ impl Sources<'_> {
                         .with(Marks::ASIDE)
                         .with(Marks::NAV),
                 );
+            let distance = match i.checked_sub(anchor) {
+                Some(below) => 2 * below,
+                None => 3 * (anchor - i),
+            };
+            if close && !elsewhere && !in_text {
+                let exact = exact_beside(page, line, clock);
+                out.extend(exact.map(|stamp| (distance as u32, Origin::Time, stamp)));
+            }
             for found in find_dates(text, clock) {
                 // A text may begin with its date: `01.02.2022 | …`.
                 let begins =
@@ -316,11 +326,6 @@ impl Sources<'_> {
                 let in_text = in_text && !begins;
                 let place = [close && !elsewhere, about && !elsewhere, signature, in_text];
                 if let Some(origin) = origin_of(&found, place) {
-                    let distance = if i >= anchor {
-                        2 * (i - anchor)
-                    } else {
-                        3 * (anchor - i)
-                    };
                     out.push((distance as u32, origin, found.stamp));
                 }
             }
@@ -330,6 +335,29 @@ impl Sources<'_> {
             .map(|(_, origin, stamp)| Candidate { stamp, origin })
             .collect()
     }
+}
+
+/// The time that an element says exactly whose text tells it from now: `<span title="2021-4-25 10:20">昨天</span>`.
+fn exact_beside(page: &Page, line: &Line, clock: &Clock) -> Option<Stamp> {
+    /// Elements around the text that are looked at.
+    const ABOVE: usize = 3;
+    let full = |text: &str| {
+        let found = find_dates(text, clock).into_iter();
+        found
+            .filter(|f| f.form == Form::Full)
+            .map(|f| f.stamp)
+            .next()
+    };
+    let mut texts = (line.first..line.end).filter(|id| page.node(*id).tag == Tag::TEXT);
+    texts.find_map(|id| {
+        let parent = |id: &NodeId| Some(page.node(*id).parent).filter(|above| above < id);
+        let above = std::iter::successors(parent(&id), parent).take(ABOVE);
+        let mut values =
+            above.flat_map(|id| [Attr::Datetime, Attr::Title].map(|a| page.attr(id, a)));
+        let stamp = values.find_map(|value| full(value?))?;
+        let text = page.text(id);
+        (times::find(text).is_some() && full(text).is_none()).then_some(stamp)
+    })
 }
 
 fn of(origin: Origin, stamp: Option<Stamp>) -> Option<Candidate> {

@@ -22,6 +22,8 @@ pub struct Clock {
     pub offset_min: Option<i32>,
     /// Whether `03/04/2019` means the fourth of March.
     pub month_first: bool,
+    /// Whether `113/05/20` means a day of 2024, as in Taiwan.
+    pub republic: bool,
 }
 
 impl Clock {

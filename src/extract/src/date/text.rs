@@ -11,7 +11,7 @@ use super::iso::iso;
 use super::label::{Label, label_before};
 use super::months::month_number;
 use super::stamp::{CHINA_OFFSET_MIN, Clock, LAST_YEAR, Stamp, zone_offset_min};
-use super::years::with_common_years;
+use super::years::{with_common_years, with_republic_years};
 use crate::times::{self, Day, Parts, Unit};
 
 /// Longest text looked at, in bytes; a longer one is cut.
@@ -58,6 +58,9 @@ pub(crate) fn find_dates(text: &str, clock: &Clock) -> Vec<Found> {
     }
     if clues.tell_odd_years() {
         text = with_common_years(&text).into_owned().into();
+    }
+    if clock.republic {
+        text = with_republic_years(&text).into_owned().into();
     }
     let mut found: Vec<Found> = Vec::new();
     let mut from = 0;
@@ -172,9 +175,13 @@ fn resolved(day: &Day<'_>, before: &str, clock: &Clock) -> Option<(Stamp, Form)>
             smaller,
         } => {
             let (ago, exact) = ago(count, unit)?;
+            if smaller.is_some_and(|(_, less)| less >= unit) {
+                return None;
+            }
             let smaller = smaller.and_then(|(count, unit)| self::ago(count, unit));
-            let ago = smaller.map_or(ago, |(smaller, _)| ago + smaller);
-            Some((Stamp::before(clock, ago, exact)?, Form::Relative))
+            let (less, tells_hour) = smaller.unwrap_or((TimeDelta::zero(), false));
+            let exact = exact || tells_hour;
+            Some((Stamp::before(clock, ago + less, exact)?, Form::Relative))
         }
         Parts::DayByName(name) => {
             let days = match name {

@@ -63,6 +63,22 @@ pub(crate) fn with_common_years(text: &str) -> Cow<'_, str> {
     common.into_owned().into()
 }
 
+/// The year before the first of the Republic.
+const REPUBLIC: i32 = 1911;
+
+static REPUBLIC_DAY: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"(^|[^\d/.-])(1\d\d)([/.-])(\d{1,2})([/.-])(\d{1,2})($|[^\d/.-])"));
+
+/// The text with common years in days such as 113/05/20: for pages of Taiwan, where a year of three digits is one of the
+/// Republic.
+pub(crate) fn with_republic_years(text: &str) -> Cow<'_, str> {
+    REPUBLIC_DAY.replace_all(text, |c: &Captures<'_>| {
+        let year = c[2].parse().unwrap_or(0) + REPUBLIC;
+        let [before, sign, month, again, day, behind] = [1, 3, 4, 5, 6, 7].map(|i| &c[i]);
+        format!("{before}{year}{sign}{month}{again}{day}{behind}")
+    })
+}
+
 fn digit(numeral: char) -> char {
     let mut digits = "〇一二三四五六七八九".chars().zip('0'..='9');
     digits

@@ -50,6 +50,16 @@ pub(crate) static PHOTOGRAPHER: LazyLock<Regex> = LazyLock::new(|| {
         r"(?:^|[\s|丨【\[（(])(?:<author.photographer>)\s*[：:/丨|]\s*(\p{Han}{2,4})(?:\s|$|[）)】\]])",
     )
 });
+/// A writer whose label has no sign behind it: the field ends with the name.
+static BARE_AUTHOR: LazyLock<Regex> =
+    LazyLock::new(|| worded(r"(?:^|[\s|丨·])(?:<author.bare>)\s*(\p{Han}{2,4})\s*(?:$|[\s|丨·])"));
+/// The same for the source, which is a field of its own.
+static BARE_SOURCE: LazyLock<Regex> = LazyLock::new(|| {
+    worded(r"(?:^|[\s|丨·])(?:<source.bare>)\s+([^\s|丨·，,；;。：:、（(]{2,20})\s*(?:$|[\s|丨·])")
+});
+/// What stands behind such a label and is no name.
+static NO_NAME: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("author.not"));
+
 /// Reporters in brackets, before the first sentence or behind the last: `（记者 宋一帆 通讯员 白薇）`.
 static REPORTER: LazyLock<Regex> = LazyLock::new(|| {
     worded(
@@ -125,6 +135,15 @@ pub(crate) fn author_of(line: &str) -> Option<String> {
     let by = || may_begin_by(line).then(|| BY.captures(line))?;
     let found = labelled.flatten().or_else(by)?;
     clean(&NEXT_FIELD.replace(found.get(1)?.as_str(), ""))
+}
+
+/// Writer and source of a line whose labels have no sign behind them.
+fn bare_names(line: &str) -> (Option<String>, Option<String>) {
+    let name = |pattern: &Regex| {
+        let name = clean(pattern.captures(line)?.get(1)?.as_str())?;
+        (!NO_NAME.iter().any(|word| name.starts_with(word.as_str()))).then_some(name)
+    };
+    (name(&BARE_AUTHOR), name(&BARE_SOURCE))
 }
 
 /// A name without signs around it; `None` for addresses and texts that are too long to be a name.
@@ -217,14 +236,28 @@ pub(crate) fn names(
         });
         source.offer("label in a line", || source_of(&text));
     }
+    let (mut bare_author, mut bare_source) = (None, None);
+    for line in above.clone().filter_map(|i| outline.lines.get(i)) {
+        if line.all.tokens <= MAX_TOKENS
+            && LABEL_WORDS.seen(outline.text(page, line).as_bytes()) != 0
+        {
+            text.clear();
+            spaced_text(page, line, &mut text);
+            let (author, source) = bare_names(&text);
+            bare_author = bare_author.or(author);
+            bare_source = bare_source.or(source);
+        }
+    }
     let (next_author, next_source) =
         in_next_cells(page, outline, anchor.saturating_sub(6)..start + 1);
     source.offer("label in the cell before", || next_source);
+    source.offer("label without a sign", || bare_source);
     source.offer("agency in the first words", || {
         agency(page, outline.lines.get(anchors.body_start?)?)
     });
     author.offer("label in the cell before", || next_author);
     author.offer("reporter in brackets", || reporter(page, outline, anchors));
+    author.offer("label without a sign", || bare_author);
     author.offer("meta", || head.authors.iter().find_map(|a| clean(a)));
     author.offer("element that calls itself author", || {
         named_author(page, outline, above)
@@ -393,5 +426,34 @@ fn named_author(page: &Page, outline: &Outline, near: std::ops::Range<usize>) ->
             .find(|text| is_name(&Measure::of(text)))
             .and_then(|text| clean(&text))
     };
-    whole.or_else(part)
+    whole
+        .or_else(part)
+        .or_else(|| linked_author(page, outline, near))
+}
+
+/// The text of a link near the headline that leads to the author's page, or of an element that calls itself byline.
+fn linked_author(page: &Page, outline: &Outline, near: std::ops::Range<usize>) -> Option<String> {
+    /// Words of a name.
+    const WORDS: std::ops::RangeInclusive<usize> = 1..=5;
+    let first = outline.lines.get(near.start)?.first;
+    let end = outline.lines.get(near.end.checked_sub(1)?)?.end;
+    let has = |id: NodeId, attr, word: &str| {
+        let words = page.attr(id, attr).unwrap_or_default();
+        words
+            .split_ascii_whitespace()
+            .any(|w| w.eq_ignore_ascii_case(word))
+    };
+    let mut named =
+        (first..end).filter(|id| has(*id, Attr::Rel, "author") || has(*id, Attr::Class, "byline"));
+    named.find_map(|id| {
+        let elsewhere = Marks::COMMENT.with(Marks::RELATED).with(Marks::ASIDE);
+        let line = outline.lines.get(outline.line_of(page, id))?;
+        let text = element_text(page, id);
+        let is_name = !line.marks.any(elsewhere)
+            && WORDS.contains(&text.split_whitespace().count())
+            && text.chars().all(|c| {
+                c.is_alphabetic() || c.is_whitespace() || matches!(c, '.' | '\'' | '’' | '-' | '·')
+            });
+        clean(&text).filter(|_| is_name)
+    })
 }

@@ -256,7 +256,7 @@ pub(super) fn is_skipped(tag: Tag) -> bool {
     // Of the replaced elements a picture has no text, and the others' text is for when they fail.
     // Ruby annotations say again how the word before them sounds.
     tag.is_invisible()
-        || (tag.is_replaced() && tag != Tag::IMG)
+        || (tag.is_replaced() && tag != Tag::IMG && tag != Tag::MATH)
         || matches!(tag, Tag::OBJECT | Tag::OPTGROUP | Tag::RT | Tag::RP)
 }
 

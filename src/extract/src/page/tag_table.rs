@@ -186,5 +186,7 @@ pub(super) const TABLE: &[(&str, u16)] = &[
     ("ms", 0),
     ("mtext", 0),
     ("mrow", 0),
-    ("annotation", 0),
+    // A formula again, for programs.
+    ("annotation", INVISIBLE),
+    ("annotation-xml", INVISIBLE),
 ];

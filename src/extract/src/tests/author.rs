@@ -6,6 +6,8 @@ use crate::fields::author::{
     AUTHOR, BY, OF_AUTHOR, OF_PHOTOGRAPHER, OF_SOURCE, PHOTOGRAPHER, SOURCE, may_begin_by,
     may_label,
 };
+use crate::page::{Hints, Page};
+use crate::{Context, extract};
 
 const LABELS: [&str; 37] = [
     "文章来源",
@@ -106,4 +108,65 @@ fn lines_that_name_somebody_are_in_the_trial() {
     ] {
         assert!(pattern.is_match(line), "{line}");
     }
+}
+
+/// Writer and source of a page with this beside its headline.
+fn names(html: &str) -> (Option<String>, Option<String>) {
+    let text = "<p>项目经理介绍，施工队在雨季前铺完了十二公里的集输管线，比原定计划提前了九天，沿线居民参观了监测站。</p>".repeat(6);
+    let page = format!(
+        "<html lang=zh-CN><meta charset=utf-8><title>安全会议在岭北召开</title><div class=nav><a href=/>首页</a></div>\
+         <div><h1>安全会议在岭北召开</h1><div>{html}</div><div>{text}</div></div>"
+    );
+    let found = extract(
+        &Page::parse(page.as_bytes(), Hints::default()),
+        &Context::default(),
+    );
+    (found.author, found.source)
+}
+
+#[test]
+fn labels_without_a_colon_and_elements_that_call_themselves_byline_name_somebody() {
+    let name = |name: &str| Some(name.to_owned());
+    for (html, author, source) in [
+        (
+            "<span>2026-08-24 15:38</span>|<span> 来源<a href=/><b>岭北报</b></a></span>|<span>0 条评论</span>|<span>作者郭雪舟</span>",
+            name("郭雪舟"),
+            name("岭北报"),
+        ),
+        (
+            "<span>2026-08-24</span> <span>记者 郭雪舟</span>",
+            name("郭雪舟"),
+            None,
+        ),
+        (
+            "<p class=byline>Byron Lowell</p>",
+            name("Byron Lowell"),
+            None,
+        ),
+        (
+            "<a rel=author href=/u/1>Byron Lowell</a>",
+            name("Byron Lowell"),
+            None,
+        ),
+        ("<span>作者简介</span> <span>来源 网络</span>", None, None),
+        ("<p class=byline>12 comments, 3 shares</p>", None, None),
+    ] {
+        assert_eq!(names(html), (author, source), "{html}");
+    }
+}
+
+#[test]
+fn formulas_are_read_once() {
+    let formula = "<math alttext='1.33'><semantics><mrow><mn>1.33</mn><mo>×</mo><mn>10</mn></mrow>\
+                   <annotation encoding='application/x-tex'>1.33\\times 10</annotation></semantics></math>";
+    let text = "当温度升高时，误差按照实测的系数每摄氏度增加，因此现场需要做温度补偿，补偿后的结果见附录。";
+    let page = format!(
+        "<html lang=zh-CN><meta charset=utf-8><title>温度补偿</title><h1>温度补偿</h1><p>{text}</p><p>系数 {formula}，{text}</p><p>{text}</p>"
+    );
+    let found = extract(
+        &Page::parse(page.as_bytes(), Hints::default()),
+        &Context::default(),
+    );
+    assert_eq!(found.text.matches("1.33").count(), 1, "{}", found.text);
+    assert!(found.text.contains("1.33×10，"), "{}", found.text);
 }

@@ -13,6 +13,7 @@ const CLOCK: Clock = Clock {
     now_ms: Some(1_567_908_000_000),
     offset_min: Some(480),
     month_first: false,
+    republic: false,
 };
 
 fn first(text: &str) -> String {
@@ -99,6 +100,75 @@ fn relative_forms() {
         assert_eq!(first(text), want, "{text}");
         assert_eq!(find_dates(text, &CLOCK)[0].form, Form::Relative);
     }
+}
+
+#[test]
+fn two_units_before_now_are_added() {
+    for (text, want) in [
+        ("1小时10分前", "2019-09-08T08:50:00+08:00"),
+        ("1小时10分钟前 来源", "2019-09-08T08:50:00+08:00"),
+        ("1个月10天前", "2019-07-30"),
+        ("1天2小时前", "2019-09-07T08:00:00+08:00"),
+    ] {
+        assert_eq!(first(text), want, "{text}");
+    }
+}
+
+#[test]
+fn years_of_the_republic_in_digits_are_those_of_a_page_of_taiwan() {
+    let taiwan = Clock {
+        republic: true,
+        ..CLOCK
+    };
+    for (text, want) in [
+        ("107/05/20 10:30", "2018-05-20T10:30:00+08:00"),
+        ("發布日期：107.5.2", "2018-05-02"),
+        ("107-05-20", "2018-05-20"),
+        ("電話 107-05-20-1", ""),
+        ("2018/05/20", "2018-05-20"),
+    ] {
+        let found = find_dates(text, &taiwan);
+        let found = found
+            .first()
+            .map_or_else(String::new, |f| f.stamp.iso(&taiwan));
+        assert_eq!(found, want, "{text}");
+    }
+    assert_eq!(first("107/05/20"), "");
+}
+
+/// The date of a page with this beside its headline, fetched at the time of [`CLOCK`].
+fn beside_headline(html: &str, lang: &str) -> Option<String> {
+    let text = "<p>项目经理介绍，施工队在雨季前铺完了十二公里的集输管线，比原定计划提前了九天，沿线居民参观了监测站。</p>".repeat(6);
+    let page = format!(
+        "<html lang={lang}><meta charset=utf-8><title>管线巡护的新办法</title><div class=nav><a href=/>首页</a></div>\
+         <div><h1>管线巡护的新办法</h1><div>{html}</div><div>{text}</div></div>"
+    );
+    let context = Context {
+        now_ms: CLOCK.now_ms,
+        ..Context::default()
+    };
+    extract(&Page::parse(page.as_bytes(), Hints::default()), &context).published
+}
+
+#[test]
+fn what_an_element_says_exactly_goes_before_what_its_text_tells_from_now() {
+    for html in [
+        "发表于 <span title=\"2019-4-25 10:20:11\">昨天&nbsp;10:20</span>",
+        "<span class=date title=\"2019-04-25 10:20:11\">5 个月前</span>",
+        "<a class=time href=# title=\"2019年4月25日 10:20:11\">半小时前</a>",
+        "<relative-time datetime=\"2019-04-25T10:20:11+08:00\">5 个月前</relative-time>",
+    ] {
+        let found = beside_headline(html, "zh-CN");
+        assert_eq!(
+            found.as_deref(),
+            Some("2019-04-25T10:20:11+08:00"),
+            "{html}"
+        );
+    }
+    let found = beside_headline("<span title=\"查看作者\">昨天 10:20</span>", "zh-CN");
+    assert_eq!(found.as_deref(), Some("2019-09-07T10:20:00+08:00"));
+    let found = beside_headline("發布日期 107/05/20", "zh-Hant-TW");
+    assert_eq!(found.as_deref(), Some("2018-05-20"));
 }
 
 #[test]

@@ -201,15 +201,36 @@ pub(crate) fn just_now(place: Cursor<'_>) -> Read<'_> {
     Some((end, Parts::Now))
 }
 
-/// 3小时前, 半年以前.
+/// 3小时前, 半年以前, 1个月10天前.
 pub(crate) fn ago_in_han(place: Cursor<'_>) -> Read<'_> {
     let number = place
         .digits(1, 3)
         .or_else(|| place.one(&["半", "几", "一", "两", "二", "三"]))?;
+    let (mut end, unit) = unit_in_han(number)?;
+    let mut smaller = None;
+    if let Some(more) = end.digits(1, 2)
+        && let Some((behind, less)) = unit_in_han(more)
+    {
+        (end, smaller) = (behind, Some((more.since(end), less)));
+    }
+    let end = end.blanks().maybe_one(&["之", "以"]).one(&["前"])?;
+    let count = number.since(place);
+    Some((
+        end,
+        Parts::Ago {
+            count,
+            unit,
+            smaller,
+        },
+    ))
+}
+
+/// The unit behind a number.
+fn unit_in_han(number: Cursor<'_>) -> Option<(Cursor<'_>, Unit)> {
     let unit = number.blanks().maybe_one(&["个", "個"]).blanks();
     let first = unit.char()?;
     let behind = unit.behind(first);
-    let (end, unit) = match first {
+    Some(match first {
         '天' | '日' => (behind, Unit::Day),
         '周' => (behind, Unit::Week),
         '月' => (behind, Unit::Month),
@@ -223,18 +244,7 @@ pub(crate) fn ago_in_han(place: Cursor<'_>) -> Read<'_> {
         '星' => (behind.one(&["期"])?, Unit::Week),
         '个' | 'ヶ' | 'か' => (behind.one(&["月"])?, Unit::Month),
         _ => return None,
-    };
-    let end = end.blanks().maybe_one(&["之", "以"]).one(&["前"])?;
-    let count = number.since(place);
-    let smaller = None;
-    Some((
-        end,
-        Parts::Ago {
-            count,
-            unit,
-            smaller,
-        },
-    ))
+    })
 }
 
 /// 2 days ago, an hour, 5 minutes ago.

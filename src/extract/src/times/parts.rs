@@ -60,7 +60,7 @@ pub(crate) enum Parts<'a> {
         count: &'a str,
         /// Of these.
         unit: Unit,
-        /// What is to be added: the minutes behind hours.
+        /// What is to be added: the minutes behind hours, the days behind months.
         smaller: Option<(&'a str, Unit)>,
     },
     /// A day by its distance from today: 昨天, yesterday.
@@ -81,8 +81,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// A unit of time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A unit of time; a longer one is the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Unit {
     /// 秒.
     Second,

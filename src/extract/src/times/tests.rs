@@ -17,7 +17,7 @@ const FORMS: [&str; 14] = [
     r"[0-9]{1,2}\s?月\s?[0-9]{1,2}\s?[日号號]",
     r"(?:(?:昨天|前天|今天|昨日|今日)(?:\s|[0-9]|$)|(?-u:\b)yesterday(?-u:\b)|(?-u:\b)today(?-u:\b)|(?-u:\b)gestern(?-u:\b)|(?-u:\b)heute(?-u:\b)|(?-u:\b)hier(?-u:\b)|(?-u:\b)ayer(?-u:\b)|(?-u:\b)hoy(?-u:\b))",
     r"刚刚|剛剛|刚才|(?-u:\b)just now(?-u:\b)|(?-u:\b)moments ago(?-u:\b)|たった今",
-    r"(?:[0-9]{1,3}|半|几|一|两|二|三)\s*[个個]?\s*(?:秒钟?|分钟?|分鐘|小时|小時|时间|時間|天|日|周|週|週間|星期|个?月|ヶ月|か月|年)\s*(?:之|以)?前",
+    r"(?:[0-9]{1,3}|半|几|一|两|二|三)\s*[个個]?\s*(?:秒钟?|分钟?|分鐘|小时|小時|时间|時間|天|日|周|週|週間|星期|个?月|ヶ月|か月|年)(?:[0-9]{1,2}\s*[个個]?\s*(?:秒钟?|分钟?|分鐘|小时|小時|时间|時間|天|日|周|週|週間|星期|个?月|ヶ月|か月|年))?\s*(?:之|以)?前",
     r"(?:[0-9]{1,3}|(?-u:\b)an?|(?-u:\b)one)\s*(?:sec(?:ond)?|min(?:ute)?|hr|hour|day|week|wk|month|mon|mo|year|yr)s?\.?(?:,\s*[0-9]+\s*[a-z]+)?\s+ago",
     r"^[0-9]{1,2}\s?(?:s|m|h|d|w|y|mo|min|hr|yr)s?\.?(?:\s+ago)?$",
     // As forums shorten them: the whole text is a span. A month alone is rather that of an archive.
@@ -236,6 +236,9 @@ const BEGINNINGS: &[&str] = &[
     "3小时前",
     "半年以前",
     "3 个 月 前",
+    "1小时10分钟前",
+    "1个月10天前",
+    "3天5年前",
     "2 days ago",
     "2 hours, 3 minutes ago",
     "an hour ago",

@@ -234,7 +234,8 @@ impl Reading<'_> {
         });
         Extracted {
             note,
-            ..self.extract(&page.bytes, self.url.clone(), None)
+            // When it was saved is not known: what it tells from then is told of no day.
+            ..self.extract(&page.bytes, self.url.clone(), None, None)
         }
     }
 
@@ -270,11 +271,18 @@ impl Reading<'_> {
         if let Some(format) = page::foreign_format(&body) {
             return Err(InputError::Foreign(format).into());
         }
-        let extracted = self.extract(&body, Some(uri), fetched.head.charset());
+        let extracted = self.extract(&body, Some(uri), fetched.head.charset(), Some(now_ms()));
         Ok(Extracted { note, ..extracted })
     }
 
-    fn extract(&self, bytes: &[u8], url: Option<CrawlUri>, charset: Option<&str>) -> Extracted {
+    /// `fetched_ms`: when the page came, Unix milliseconds, if that is known.
+    fn extract(
+        &self,
+        bytes: &[u8],
+        url: Option<CrawlUri>,
+        charset: Option<&str>,
+        fetched_ms: Option<i64>,
+    ) -> Extracted {
         let hints = Hints {
             url,
             charset: charset.map(str::to_owned),
@@ -282,7 +290,7 @@ impl Reading<'_> {
         };
         let page = Page::parse(bytes, hints);
         let context = extract::Context {
-            now_ms: Some(now_ms()),
+            now_ms: fetched_ms,
             ..Default::default()
         };
         if self.explain {
