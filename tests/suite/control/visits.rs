@@ -52,6 +52,66 @@ fn a_crawl_beside_the_daemon_is_handed_over_and_told_to_its_end() {
 }
 
 #[test]
+fn a_recheck_right_after_a_pass_asks_again_with_and_without_a_site() {
+    let (web, _) = site(&["a.test/n/1.html", "a.test/n/2.html"]);
+    web.json(&["crawl", "--json"]);
+    for args in [
+        &["crawl", "--recheck", "--json"][..],
+        &["crawl", "--site", "a", "--recheck", "--json"],
+    ] {
+        web.forget_log();
+        let counts = web.json(args);
+        assert_eq!(web.asked("a.test/n/1.html"), 1, "{args:?}: {counts}");
+    }
+}
+
+#[test]
+fn status_says_whether_a_daemon_runs_and_answers_as_the_api_does() {
+    let (web, address) = site(&["a.test/n/1.html"]);
+    web.json(&["crawl", "--json"]);
+    assert!(web.json(&["status", "--json"]).get("pid").is_none());
+    assert!(said(&run(&web, &["status"])).starts_with("daemon     none runs\n"));
+    let daemon = Daemon::start(&web, address);
+    daemon.wait_for(1);
+    let pid = daemon.child.id();
+    let told = said(&run(&web, &["status"]));
+    assert!(
+        told.starts_with(&format!("daemon     running, pid {pid}, since 2")),
+        "{told}"
+    );
+    let (status, body) = daemon.ask("GET", "/api/status", None, true);
+    assert_eq!(status, 200, "{body}");
+    let mut api: Value = serde_json::from_str(&body).expect("JSON");
+    let mut own = web.json(&["status", "--json"]);
+    // What moves by itself from one moment to the next.
+    for both in [&mut api, &mut own] {
+        let all = both.as_object_mut().expect("an object");
+        for key in ["now_ms", "disk", "workers", "sites"] {
+            all.remove(key);
+        }
+    }
+    assert_eq!(own, api);
+    assert_eq!(own["pid"], pid);
+    // A configuration that cannot be read is not taken over. The status says so, also after it is mended and until the daemon
+    // has read it.
+    let file = web.path().join("sites.d/wrong.toml");
+    fs::write(&file, "seeds = 1\n").expect("site file");
+    daemon.signal("-HUP");
+    super::wait_until("the reload is refused", || {
+        let (_, body) = daemon.ask("GET", "/api/status", None, true);
+        body.contains("the last reload was refused: ")
+    });
+    fs::remove_file(&file).expect("site file");
+    let note = web.json(&["status", "--json"])["note"].clone();
+    let note = note.as_str().unwrap_or_default();
+    assert!(
+        note.starts_with("the last reload was refused: ") && note.contains("wrong.toml"),
+        "{note}"
+    );
+    assert_eq!(daemon.stop(), Some(0));
+}
+
+#[test]
 fn an_address_is_visited_now_with_a_daemon_and_without() {
     let (web, address) = site(&["a.test/n/1.html"]);
     let visits = |web: &SmallWeb, n: usize| {

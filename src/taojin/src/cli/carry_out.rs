@@ -22,10 +22,12 @@ pub(crate) fn done(answer: Answer) -> Result<CommandDone, CommandRefused> {
     match answer {
         Answer::Done(done) => Ok(done),
         Answer::Refused(refused) => Err(refused),
-        Answer::Step(_) | Answer::Reindexing(_) | Answer::Crawled(_) => Err(CommandRefused::new(
-            Why::Failed,
-            "the daemon answered another question; is it of another version of taojin?",
-        )),
+        Answer::Step(_) | Answer::Reindexing(_) | Answer::Crawled(_) | Answer::Status(_) => {
+            Err(CommandRefused::new(
+                Why::Failed,
+                "the daemon answered another question; is it of another version of taojin?",
+            ))
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use super::context::{Context, Usage};
 use super::output::{self, time};
 use crate::daemon::StatusBoard;
-use crate::serve::{SiteStatus, Status};
+use crate::daemon::control::{self, Answer, Asked, Request};
+use crate::serve::{Activity, SiteStatus, Status};
 use taojin_search::index::IndexError;
 
 /// Documents that the index could not take which are printed; `--json` has more.
@@ -46,12 +47,44 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             _ => return Err(error),
         },
     };
-    let status = StatusBoard::of(&loaded, None).read(documents)?;
+    let asked = control::ask(&loaded.config.data_dir, &Request::Status, |_| {});
+    let told = match asked {
+        Ok(Asked::Answered(answer)) => match *answer {
+            Answer::Status(status) => Some(status),
+            // One of another version; what stands in the folder is told without it.
+            _ => None,
+        },
+        Ok(Asked::NoDaemon) => None,
+        Err(refused) => {
+            output::note(&refused.message);
+            None
+        }
+    };
+    let status = match told {
+        Some(status) => Status {
+            documents,
+            ..*status
+        },
+        None => StatusBoard::of(&loaded, None).read(documents)?,
+    };
     output::answer(args.json, &status, print)
 }
 
 fn print(status: &Status) {
     let mb = |bytes: u64| bytes as f64 / 1e6;
+    let daemon = match status.pid {
+        None => "none runs".to_owned(),
+        Some(pid) => {
+            let does = match status.activity {
+                Activity::Running => "running",
+                Activity::Paused => "paused",
+                Activity::Stopping => "stopping",
+                Activity::ReadOnly => "reading only",
+            };
+            format!("{does}, pid {pid}, since {}", time(Some(status.started_ms)))
+        }
+    };
+    output::line(&format!("daemon     {daemon}"));
     output::line(&format!(
         "documents  {} ({} on their way)",
         status.documents, status.outbox_lag

@@ -164,6 +164,7 @@ pub async fn run(
         .map(|r| tokio::spawn(pass_on(r, Arc::clone(&shared), lexicons.sites(), changing)));
     let board = StatusBoard::of(loaded, Some(Arc::clone(&shared))).now(current.clone());
     let door = (crawl.events.clone(), Arc::clone(&shared));
+    let told = board.clone();
     let (stop_serving, mut serving) =
         match start_server(loaded, options.listener, &analyzer, board, door) {
             Ok(started) => started.unzip(),
@@ -174,7 +175,7 @@ pub async fn run(
                 return Err(error);
             }
         };
-    let control = forever.then(|| open_control(data_dir, &crawl.events, &shared));
+    let control = forever.then(|| open_control(data_dir, &crawl.events, &shared, told));
     let mut following = match forever {
         true => following::start(loaded, &analyzer, follows, current, Arc::clone(&shared)),
         false => JoinSet::new(),
@@ -367,8 +368,9 @@ fn open_control(
     data_dir: &Path,
     events: &SyncSender<Event>,
     shared: &Arc<Shared>,
+    board: StatusBoard,
 ) -> Option<ControlSocket> {
-    ControlSocket::open(data_dir, events.clone(), shared)
+    ControlSocket::open(data_dir, events.clone(), shared, board)
         .inspect_err(
             |error| tracing::error!(error = %format!("{error:#}"), "commands are not taken"),
         )

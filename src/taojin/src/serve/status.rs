@@ -40,6 +40,10 @@ pub struct Status {
     /// When the process started.
     #[schema(examples(1793894400000i64))]
     pub started_ms: i64,
+    /// The process that crawls; none where this one only reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(examples(4711))]
+    pub pid: Option<u32>,
     /// What it is doing.
     pub activity: Activity,
     /// Why it is paused, or anything else the operator must know; empty when all is well.

@@ -79,7 +79,9 @@ impl SiteControl for Controller {
         match answer {
             Answer::Done(done) => Ok(done),
             Answer::Refused(refused) => Err(refused),
-            Answer::Step(_) | Answer::Reindexing(_) | Answer::Crawled(_) => Err(stopping()),
+            Answer::Step(_) | Answer::Reindexing(_) | Answer::Crawled(_) | Answer::Status(_) => {
+                Err(stopping())
+            }
         }
     }
 

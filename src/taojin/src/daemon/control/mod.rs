@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::Summary;
 use super::crawl::crawl_log::LogLine;
 use super::index::Progress;
-use crate::serve::{CommandDone, CommandRefused, SiteCommand};
+use crate::serve::{CommandDone, CommandRefused, SiteCommand, Status};
 
 pub(super) use actions::IndexPlace;
 pub use alone::carry_out as carry_out_alone;
@@ -56,6 +56,8 @@ pub enum Request {
     },
     /// Make the index anew; ends when it is in its place.
     Reindex,
+    /// Say what it knows and does.
+    Status,
     /// Anything else; ends when it is durable.
     Command(SiteCommand),
 }
@@ -70,6 +72,8 @@ pub enum Answer {
     Reindexing(Progress),
     /// The end of a crawl.
     Crawled(Box<Summary>),
+    /// What the daemon knows and does, but for the number of documents, which the index tells.
+    Status(Box<Status>),
     /// The end of a command.
     Done(CommandDone),
     /// The end: it was not carried out.

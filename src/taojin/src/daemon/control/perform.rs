@@ -47,11 +47,12 @@ impl CrawlLoop {
                 self.watches.url(record.id, asked(&record), &wish.reply);
                 Ok(None)
             }
+            // The socket answers these itself; nobody else asks here.
             Request::Reindex => {
-                // The socket waits for the indexer itself; nobody else asks here.
                 self.shared.ask_reindex();
                 done(CommandDone::default())
             }
+            Request::Status => done(CommandDone::default()),
             Request::Command(command) => match command {
                 SiteCommand::Visit { site } => done(self.begin_now(site, now)?),
                 SiteCommand::VisitUrl { url } => done(asked(&self.ask_for(url, now)?)),
@@ -82,7 +83,7 @@ impl CrawlLoop {
         }
         self.room()?;
         let wanted = |run: &crate::daemon::crawl::site_run::SiteRun| match names.is_empty() {
-            true => run.is_due(now),
+            true => run.is_wanted(recheck, now),
             false => names.iter().any(|n| **n == **run.name()),
         };
         let chosen: BTreeSet<Arc<str>> = self

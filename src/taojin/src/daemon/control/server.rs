@@ -20,6 +20,7 @@ use super::{
     ANSWERS, Answer, REQUEST_BYTES, Reply, Request, Wish, short_path, socket_path, stopping,
 };
 use crate::daemon::Shared;
+use crate::daemon::StatusBoard;
 use crate::daemon::crawl::state::Event;
 use crate::serve::{CommandDone, CommandRefused, Why};
 
@@ -51,6 +52,7 @@ impl ControlSocket {
         data_dir: &Path,
         events: SyncSender<Event>,
         shared: &Arc<Shared>,
+        board: StatusBoard,
     ) -> anyhow::Result<Self> {
         let path = socket_path(data_dir);
         let draft = data_dir.join(DRAFT);
@@ -66,7 +68,7 @@ impl ControlSocket {
         fs::set_permissions(&draft, fs::Permissions::from_mode(mode))?;
         let inode = fs::metadata(&draft)?.ino();
         fs::rename(&draft, &path).with_context(|| format!("{} cannot be made", path.display()))?;
-        let task = tokio::spawn(accept(listener, events, Arc::clone(shared)));
+        let task = tokio::spawn(accept(listener, events, Arc::clone(shared), board));
         Ok(Self { path, inode, task })
     }
 }
@@ -81,7 +83,12 @@ impl Drop for ControlSocket {
     }
 }
 
-async fn accept(listener: UnixListener, events: SyncSender<Event>, shared: Arc<Shared>) {
+async fn accept(
+    listener: UnixListener,
+    events: SyncSender<Event>,
+    shared: Arc<Shared>,
+    board: StatusBoard,
+) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut clients = tokio::task::JoinSet::new();
     loop {
@@ -96,10 +103,11 @@ async fn accept(listener: UnixListener, events: SyncSender<Event>, shared: Arc<S
         while clients.try_join_next().is_some() {}
         let place = Arc::clone(&places).try_acquire_owned();
         let (events, shared) = (events.clone(), Arc::clone(&shared));
+        let board = board.clone();
         clients.spawn(async move {
             let (read, mut write) = stream.into_split();
             let end = match place {
-                Ok(_place) => attend(read, &mut write, &events, &shared).await,
+                Ok(_place) => attend(read, &mut write, &events, &shared, board).await,
                 Err(_) => Some(refused(Why::NotNow, "too many requests at once; try again")),
             };
             if let Some(end) = end {
@@ -115,6 +123,7 @@ async fn attend(
     write: &mut OwnedWriteHalf,
     events: &SyncSender<Event>,
     shared: &Shared,
+    board: StatusBoard,
 ) -> Option<Answer> {
     let mut read = BufReader::new(read);
     let request = match timeout(REQUEST_TIME, request(&mut read)).await {
@@ -122,8 +131,10 @@ async fn attend(
         Ok(Err(message)) => return Some(refused(Why::Mistake, message)),
         Err(_) => return Some(refused(Why::Mistake, "no request came")),
     };
-    if request == Request::Reindex {
-        return reindex(write, shared).await;
+    match request {
+        Request::Reindex => return reindex(write, shared).await,
+        Request::Status => return Some(status(board).await),
+        _ => {}
     }
     let (reply, mut replies) = mpsc::channel(ANSWERS);
     if let Err(refused) = hand_over(events, shared, Wish { request, reply }) {
@@ -155,6 +166,16 @@ async fn attend(
             }
             None => return Some(Answer::Refused(stopping())),
         }
+    }
+}
+
+/// What the daemon knows and does; the number of documents is the asker's to add.
+async fn status(board: StatusBoard) -> Answer {
+    let read = tokio::task::spawn_blocking(move || board.read(0)).await;
+    match read {
+        Ok(Ok(status)) => Answer::Status(Box::new(status)),
+        Ok(Err(error)) => refused(Why::Failed, format!("{error:#}")),
+        Err(error) => refused(Why::Failed, error.to_string()),
     }
 }
 

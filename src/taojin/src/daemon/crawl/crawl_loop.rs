@@ -108,7 +108,7 @@ impl CrawlLoop {
         }
         for name in self.sites.keys().cloned().collect::<Vec<_>>() {
             let wanted = match named.is_empty() {
-                true => self.sites[&name].is_due(now),
+                true => self.sites[&name].is_wanted(recheck, now),
                 false => is_named(&name),
             };
             if wanted && !named.is_empty() {

@@ -62,6 +62,11 @@ impl SiteRun {
         self.next_ms().is_some_and(|t| t <= now_ms)
     }
 
+    /// Whether a cycle of all sites is one of it: it is due, or all are to be looked at again and it is not paused.
+    pub(crate) fn is_wanted(&self, recheck: bool, now_ms: i64) -> bool {
+        self.is_due(now_ms) || (recheck && !self.paused)
+    }
+
     /// A cycle has begun.
     pub(crate) fn begun(&mut self, now_ms: i64) {
         self.next_ms = self.schedule.next_after(now_ms);

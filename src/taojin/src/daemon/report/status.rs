@@ -98,6 +98,7 @@ impl StatusBoard {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             now_ms: now,
             started_ms: self.started_ms,
+            pid: self.shared.as_ref().map(|_| std::process::id()),
             activity,
             note,
             documents,
