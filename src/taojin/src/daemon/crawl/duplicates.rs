@@ -62,6 +62,7 @@ impl CrawlLoop {
             };
             return Ok((Shown::Elsewhere, moved));
         }
+        self.look_at_target(finished, now)?;
         let shown = self.shown(finished, now)?;
         let document = finished.visited.document.as_ref();
         let Some(document) = document.filter(|_| shown == Shown::Document) else {
@@ -73,11 +74,15 @@ impl CrawlLoop {
             self.write_batch(now)?;
             found = find(&self.store, finished, document)?;
         }
+        let record = &finished.lease.record;
         let shown = match found.primary {
             Some(_) => Shown::Elsewhere,
-            None => Shown::Document,
+            None => self.led_to(record, Some(document.wording), Some(document.content), now)?,
         };
-        Ok((shown, found))
+        match shown {
+            Shown::Wall { .. } => Ok((shown, Duplicates::default())),
+            _ => Ok((shown, found)),
+        }
     }
 
     /// Whether a page of the open transaction may have to do with this one.

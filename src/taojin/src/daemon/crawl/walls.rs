@@ -9,14 +9,18 @@ use super::visited::{Finished, Visited};
 use crate::documents::{self, EncodedDocument};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::schedule::Shown;
-use taojin_crawl::store::{Reader, Store, StoreError, UrlRecord};
+use taojin_crawl::store::{Reader, Store, StoreError, UrlRecord, UrlState};
 use taojin_extract::Document;
+use taojin_uri::CrawlUri;
 
 /// Walls remembered; above it they are read from the store again.
 const MOST_WALLS: usize = 4_096;
 
 /// What was first read so long before a wall was noticed may have been made of it, in milliseconds.
 const UNNOTICED_MS: i64 = 24 * 3_600_000;
+
+/// Pages that lead to one address, each with a document of its own, from which it is a wall: a few may have been merged.
+const MANY: usize = 3;
 
 /// Letters in a row that two texts are compared by.
 const LETTERS: usize = 4;
@@ -66,7 +70,7 @@ impl CrawlLoop {
     pub(super) fn shown(&mut self, finished: &Finished, now_ms: i64) -> anyhow::Result<Shown> {
         let (record, visited) = (&finished.lease.record, &finished.visited);
         if visited.outcome == VisitOutcome::NotModified {
-            return self.shown_again(record);
+            return self.shown_again(record, now_ms);
         }
         let Some(document) = visited.document.as_ref().or(visited.withheld.as_ref()) else {
             return Ok(Shown::Nothing);
@@ -116,31 +120,32 @@ impl CrawlLoop {
     }
 
     /// A page that has not changed since it became a document: behind a wall it may have.
-    fn shown_again(&mut self, record: &UrlRecord) -> anyhow::Result<Shown> {
+    fn shown_again(&mut self, record: &UrlRecord, now_ms: i64) -> anyhow::Result<Shown> {
         let changed_ms = record.visit.changed_ms.unwrap_or_default();
         let walls = self.walls.of(&self.store, &record.site)?;
         let walls: Vec<(u64, i64)> = walls.into_iter().flatten().map(|(a, s)| (*a, *s)).collect();
         let may_be = walls
             .iter()
             .any(|(_, since_ms)| changed_ms >= since_ms - UNNOTICED_MS);
-        let before = match record.visit.documented && may_be {
-            true => document_of(&self.store, record)?,
-            false => None,
-        };
-        let wall = before.and_then(|before| {
-            let words = documents::wording(&before.document.text);
-            let is_it = |(answer, since_ms): &&(u64, i64)| {
-                *answer == words && before.first_seen_ms >= since_ms - UNNOTICED_MS
+        if record.visit.documented
+            && may_be
+            && let Some(before) = document_of(&self.store, record)?
+        {
+            let answer = documents::wording(&before.document.text);
+            let is_it = |(words, since_ms): &(u64, i64)| {
+                *words == answer && before.first_seen_ms >= since_ms - UNNOTICED_MS
             };
-            walls.iter().find(is_it).copied()
-        });
-        Ok(match wall {
-            Some((answer, _)) => Shown::Wall {
-                answer,
-                made_document: true,
-            },
-            None => Shown::Document,
-        })
+            if walls.iter().any(is_it) {
+                return Ok(Shown::Wall {
+                    answer,
+                    made_document: true,
+                });
+            }
+        }
+        match record.visit.documented && now_ms - changed_ms < 2 * UNNOTICED_MS {
+            true => self.led_to(record, None, record.visit.content, now_ms),
+            false => Ok(Shown::Document),
+        }
     }
 
     /// A page whose text has nothing in common with that of its document: a wall if another address shows the same.
@@ -179,6 +184,82 @@ impl CrawlLoop {
             answer,
             made_document: false,
         })
+    }
+
+    /// Pages of the same site that lead to this address and whose documents say something else than `content`.
+    fn leading_to(
+        &self,
+        uri: &CrawlUri,
+        site: &str,
+        content: Option<u64>,
+    ) -> Result<Vec<UrlRecord>, StoreError> {
+        let mut found = Vec::new();
+        for id in self.store.naming(uri)? {
+            let other = self.store.url(id)?.filter(|other| {
+                *other.site == *site
+                    && other.uri != *uri
+                    && other.visit.state == UrlState::Redirect
+                    && (content.is_none() || other.visit.content != content)
+            });
+            found.extend(other);
+        }
+        Ok(found)
+    }
+
+    /// What a page shows to which others may lead: a wall, if many do that had documents of their own. `answer` is a digest of its
+    /// words, those of its document if it is not given; `content` a digest of the document.
+    pub(super) fn led_to(
+        &mut self,
+        record: &UrlRecord,
+        answer: Option<u64>,
+        content: Option<u64>,
+        now_ms: i64,
+    ) -> anyhow::Result<Shown> {
+        let leading = self.leading_to(&record.uri, &record.site, content)?;
+        if leading.len() < MANY {
+            return Ok(Shown::Document);
+        }
+        let since_ms = leading.iter().filter_map(|r| r.visit.confirmed_ms).min();
+        let before = match record.visit.documented {
+            true => document_of(&self.store, record)?,
+            false => None,
+        };
+        // What was there before they led to it is its own.
+        let is_own = |before: &Before| since_ms.is_some_and(|since| before.first_seen_ms < since);
+        let words = || Some(documents::wording(&before.as_ref()?.document.text));
+        let Some(answer) = answer
+            .or_else(words)
+            .filter(|_| !before.as_ref().is_some_and(is_own))
+        else {
+            return Ok(Shown::Document);
+        };
+        self.walls.add(&record.site, answer, now_ms);
+        Ok(Shown::Wall {
+            answer,
+            made_document: record.visit.documented,
+        })
+    }
+
+    /// The address to which many pages lead that had documents is looked at again: it may have become one.
+    pub(super) fn look_at_target(
+        &mut self,
+        finished: &Finished,
+        now_ms: i64,
+    ) -> anyhow::Result<()> {
+        let record = &finished.lease.record;
+        let target = match &finished.visited.target {
+            Some(target) if finished.visited.outcome == VisitOutcome::Redirect => target,
+            _ => return Ok(()),
+        };
+        let leading = self.leading_to(target, &record.site, None)?;
+        if record.visit.documented
+            && leading.len() + 1 >= MANY
+            && let Some(there) = self.store.lookup(target)?
+            && there.visit.documented
+        {
+            self.batch.hold.push((there.id, now_ms));
+        }
+        Ok(())
     }
 
     /// Whether the document of a page that redirects stands at the target with the same text.
