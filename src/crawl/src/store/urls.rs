@@ -33,16 +33,14 @@ impl Reader {
         self.url_where("id = ?1", params![id])
     }
 
-    /// What the last visit found at the address with this fingerprint.
-    pub fn visit_of(&self, fingerprint: u64) -> Result<Option<Visit>, StoreError> {
-        let id = find_beside(&self.conn, fingerprint).map_err(|e| self.fail(e))?;
-        let record = id.map(|id| self.url(id)).transpose()?.flatten();
-        Ok(record.map(|record| record.visit))
-    }
-
     /// The record of an address.
     pub fn lookup(&self, uri: &CrawlUri) -> Result<Option<UrlRecord>, StoreError> {
-        match find_beside(&self.conn, uri.fingerprint()).map_err(|e| self.fail(e))? {
+        self.lookup_fingerprint(uri.fingerprint())
+    }
+
+    /// The record of the address with this fingerprint.
+    pub fn lookup_fingerprint(&self, fingerprint: u64) -> Result<Option<UrlRecord>, StoreError> {
+        match find_beside(&self.conn, fingerprint).map_err(|e| self.fail(e))? {
             Some(id) => self.url(id),
             None => Ok(None),
         }

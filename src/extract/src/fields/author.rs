@@ -237,7 +237,9 @@ pub(crate) fn names(
         source.offer("label in a line", || source_of(&text));
     }
     let (mut bare_author, mut bare_source) = (None, None);
-    for line in above.clone().filter_map(|i| outline.lines.get(i)) {
+    let is_wanted = all || author.found.is_empty() || source.found.is_empty();
+    let lines = above.clone().filter(|_| is_wanted);
+    for line in lines.filter_map(|i| outline.lines.get(i)) {
         if line.all.tokens <= MAX_TOKENS
             && LABEL_WORDS.seen(outline.text(page, line).as_bytes()) != 0
         {

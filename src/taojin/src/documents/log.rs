@@ -157,7 +157,8 @@ impl DocumentLog for StoreLog {
             changed_ms: row.changed_ms,
             gone: row.body.is_none(),
         });
-        let visit = reader.visit_of(id).map_err(|e| failed(&e))?;
+        let record = reader.lookup_fingerprint(id).map_err(|e| failed(&e))?;
+        let visit = record.map(|record| record.visit);
         let unconfirmed = visit.filter(Visit::is_unconfirmed);
         Ok(Past {
             versions: listed.collect(),

@@ -248,12 +248,16 @@ impl CrawlLoop {
     ) -> anyhow::Result<()> {
         let record = &finished.lease.record;
         let target = match &finished.visited.target {
-            Some(target) if finished.visited.outcome == VisitOutcome::Redirect => target,
+            Some(target)
+                if finished.visited.outcome == VisitOutcome::Redirect
+                    && record.visit.documented =>
+            {
+                target
+            }
             _ => return Ok(()),
         };
         let leading = self.leading_to(target, &record.site, None)?;
-        if record.visit.documented
-            && leading.len() + 1 >= MANY
+        if leading.len() + 1 >= MANY
             && let Some(there) = self.store.lookup(target)?
             && there.visit.documented
         {
@@ -266,16 +270,20 @@ impl CrawlLoop {
     pub(super) fn has_moved(&self, finished: &Finished) -> anyhow::Result<Option<UrlRecord>> {
         let record = &finished.lease.record;
         let target = match &finished.visited.target {
-            Some(target) if finished.visited.outcome == VisitOutcome::Redirect => target,
+            Some(target)
+                if finished.visited.outcome == VisitOutcome::Redirect
+                    && record.visit.documented =>
+            {
+                target
+            }
             _ => return Ok(None),
         };
-        let there = self.store.lookup(target)?.filter(|there| {
+        Ok(self.store.lookup(target)?.filter(|there| {
             there.id != record.id
                 && there.site == record.site
                 && there.visit.documented
                 && there.visit.content == record.visit.content
-        });
-        Ok(there.filter(|_| record.visit.documented))
+        }))
     }
 }
 
