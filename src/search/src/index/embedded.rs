@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::Path;
 
+use tantivy::collector::sort_key::{SortBySimilarityScore, SortByStaticFastValue};
 use tantivy::collector::{Count, DocSetCollector, TopDocs};
 use tantivy::query::{EnableScoring, Query as TantivyQuery, TermQuery};
 use tantivy::schema::{IndexRecordOption, Value};
@@ -93,15 +94,17 @@ impl Embedded<'_> {
         // One pass gives both the page and the counts.
         let top = TopDocs::with_limit(limit).and_offset(wanted.range.start);
         let by_time = |top: TopDocs, field: &'static str| {
-            let top = top.order_by_fast_field::<i64>(field, By::Desc);
+            let time = SortByStaticFastValue::<i64>::for_field(field);
+            let top = top.order_by((time, by_number()));
             let found = searcher.search(&built, &stop.with((top, Count, counters)));
             found.map(|(ranked, total, counts)| (places(ranked, |_| 0.0), total, counts))
         };
         let (documents, total, counts) = match wanted.order {
             Order::Score => {
-                let collectors = (top.order_by_score(), Count, counters);
+                let top = top.order_by((SortBySimilarityScore, by_number()));
+                let collectors = (top, Count, counters);
                 let (ranked, total, counts) = searcher.search(&built, &stop.with(collectors))?;
-                (places(ranked, |score| score), total, counts)
+                (places(ranked, |(score, _)| score), total, counts)
             }
             Order::Published => by_time(top, PUBLISHED_FIELD)?,
             Order::Fetched => by_time(top, FETCHED_FIELD)?,
@@ -111,14 +114,19 @@ impl Embedded<'_> {
             } => {
                 let both = top.tweak_score(move |segment: &SegmentReader| {
                     let published = segment.fast_fields().i64(PUBLISHED_FIELD).ok();
+                    let number = segment.fast_fields().u64(SEQ_FIELD).ok();
                     move |doc: DocId, score: Score| {
                         let published = published.as_ref().and_then(|column| column.first(doc));
-                        aged(score, freshness(published, now_ms, half_life_ms))
+                        let number = number.as_ref().and_then(|column| column.first(doc));
+                        (
+                            aged(score, freshness(published, now_ms, half_life_ms)),
+                            number.map(Reverse),
+                        )
                     }
                 });
                 let collectors = (both, Count, counters);
                 let (ranked, total, counts) = searcher.search(&built, &stop.with(collectors))?;
-                (places(ranked, |score| score), total, counts)
+                (places(ranked, |(score, _)| score), total, counts)
             }
         };
         Ok(Ranking {
@@ -378,6 +386,11 @@ pub(super) fn precedence_of(
     let published_ms = published_ms.unwrap_or(fetched_ms);
     let day = published_ms.div_euclid(DAY_MS);
     (day, !original, published_ms, fetched_ms, at)
+}
+
+/// Breaks ties: the same in all indexes of a store, whose segments differ. What has not changed for longest comes first.
+fn by_number() -> (SortByStaticFastValue<u64>, By) {
+    (SortByStaticFastValue::for_field(SEQ_FIELD), By::Asc)
 }
 
 fn places<K>(ranked: Vec<(K, DocAddress)>, score: impl Fn(K) -> f32) -> Vec<Ranked> {
