@@ -91,6 +91,12 @@ impl Server {
 
     /// Ends it as a crash would, and starts it again, without waiting until it answers.
     pub(crate) fn crash(&mut self) {
+        self.stop();
+        self.start();
+    }
+
+    /// Ends it as a crash would.
+    pub(crate) fn stop(&mut self) {
         let file = self.dir.path().join("data/postmaster.pid");
         let text = fs::read_to_string(file).expect("the number of its process");
         let number = text.lines().next().expect("a line").to_owned();
@@ -99,14 +105,41 @@ impl Server {
             .status();
         assert!(stopped.expect("pg_ctl runs").success());
         self.process.wait().expect("its end");
+    }
+
+    /// Starts it, without waiting until it answers.
+    pub(crate) fn start(&mut self) {
         self.process = spawn(&self.bin, self.dir.path());
+    }
+
+    /// Sends all its processes a signal: stopped ones take connections and answer nothing.
+    #[allow(dead_code, reason = "not every test that has this file needs it")]
+    pub(crate) fn signal(&self, signal: &str) {
+        let parent = self.process.id().to_string();
+        let is_its = |stat: &str| {
+            stat.rsplit(')')
+                .next()?
+                .split_whitespace()
+                .nth(1)
+                .map(|id| id == parent)
+        };
+        let mut ids = vec![parent.clone()];
+        for entry in fs::read_dir("/proc").expect("processes").flatten() {
+            let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+            if is_its(&stat) == Some(true) {
+                ids.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        let sent = Command::new("kill").arg(signal).args(&ids).status();
+        // One of them may have ended meanwhile.
+        sent.expect("kill runs");
     }
 
     /// Starts it again with these settings beside the usual ones.
     #[allow(dead_code, reason = "not every test that has this file needs it")]
     pub(crate) fn restart_with(&mut self, settings: &[String]) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        // Killed outright, it would leave processes behind for a moment, which the next one refuses to start beside.
+        self.stop();
         let mut command = postgres(&self.bin, self.dir.path());
         for setting in settings {
             command.args(["-c", setting]);
