@@ -128,6 +128,7 @@ async fn load(reader: Arc<Reader>) -> (Vec<Duration>, Duration) {
         templates: None,
         log: None,
         health: Arc::new(Vec::new),
+        readiness: Arc::new(|| taojin::serve::Readiness::Ready),
         terms: None,
         sites: None,
         config: Config::default(),

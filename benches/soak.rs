@@ -61,6 +61,7 @@ fn plan() -> TrialPlan {
         slow_ms: 2_000,
         validators: true,
         redesign_days: 30,
+        abroad: false,
     }
 }
 

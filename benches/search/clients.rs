@@ -23,6 +23,7 @@ pub(crate) fn measure(folder: &Path, dir: &Path, analyzer: &Analyzer, alone: boo
         templates: None,
         log: None,
         health: Arc::new(Vec::new),
+        readiness: Arc::new(|| taojin::serve::Readiness::Ready),
         source: Arc::new(reader),
         status: Arc::new(|| Ok(Status::default())),
         metrics: serve::metrics::install().expect("one server a process"),

@@ -57,7 +57,7 @@ impl Drop for Node {
 }
 
 impl Node {
-    fn signal(&self, signal: &str) {
+    pub(crate) fn signal(&self, signal: &str) {
         let id = self.process.id().to_string();
         let sent = Command::new("kill").args([signal, &id]).status();
         assert!(sent.expect("kill runs").success());
@@ -77,13 +77,13 @@ impl Cluster {
     /// The same with more settings.
     pub(crate) fn with(store: String, pages: u32, hosts: u32, settings: &str) -> Self {
         let plan = TrialPlan {
-            seed: 23,
-            hosts,
             articles: pages / hosts,
-            faults: 0.05,
-            slow_ms: 100,
-            ..TrialPlan::default()
+            ..plan(hosts)
         };
+        Self::of_plan(store, plan, settings)
+    }
+
+    fn of_plan(store: String, plan: TrialPlan, settings: &str) -> Self {
         let frontier = format!(
             "min_delay_ms = {DELAY_MS}\nmax_delay_ms = {DELAY_MS}\njitter = 0.0\nconnect_backoff_ms = 50\n\
              throttle_backoff_ms = 50\npark_after_errors = 0"
@@ -216,6 +216,17 @@ impl Cluster {
             .map(log)
             .collect::<Vec<_>>()
             .join("\n--\n")
+    }
+}
+
+/// Of a web with faults.
+fn plan(hosts: u32) -> TrialPlan {
+    TrialPlan {
+        seed: 23,
+        hosts,
+        faults: 0.05,
+        slow_ms: 100,
+        ..TrialPlan::default()
     }
 }
 
@@ -422,4 +433,69 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
     assert_polite(&log, 1);
     // What was fetched and not stored when a node was killed or woke, at one connection for each host.
     assert!(again <= (kills + 1) * 24, "{again} were fetched again");
+}
+
+/// Times that a node goes in each way; short and long.
+const ROUNDS: [u32; 2] = [1, 5];
+
+/// Two nodes crawl a web of which each article is named by another domain only, most often one of the other node. One of them goes
+/// in the middle of it; the other one has to find everything.
+fn nothing_is_lost_when_a_node_goes(test: &str, go: impl Fn(&mut Cluster)) {
+    for round in 0..crate::scaled(ROUNDS) {
+        let Some(server) = server(test) else {
+            return;
+        };
+        let end = Instant::now() + LONGEST;
+        let web = TrialPlan {
+            seed: u64::from(round) + 1,
+            articles: 20,
+            abroad: true,
+            ..plan(16)
+        };
+        let mut cluster = Cluster::of_plan(server.url(), web, "");
+        let all = i64::try_from(cluster.trial.articles().len()).expect("few");
+        for nodes in 1..=2 {
+            cluster.start(None);
+            cluster.wait_for_shares(|shares| is_even(shares, nodes), Duration::from_secs(20));
+        }
+        cluster.wait_for_documents(all / 4, end);
+        go(&mut cluster);
+        cluster.wait_for_documents(all, end);
+        assert_whole(&cluster);
+        assert_polite(&cluster.trial.web.log(), 1);
+    }
+}
+
+#[test]
+fn a_killed_node_takes_no_link_between_domains_with_it() {
+    nothing_is_lost_when_a_node_goes("a node is killed", |cluster| {
+        drop(cluster.nodes.remove(1));
+    });
+}
+
+#[test]
+fn a_stopped_node_takes_no_link_between_domains_with_it() {
+    nothing_is_lost_when_a_node_goes("a node is stopped", |cluster| {
+        cluster.nodes[1].signal("-TERM");
+        let end = Instant::now() + Duration::from_secs(30);
+        while !cluster.nodes[1].has_ended() {
+            assert!(Instant::now() < end, "{}", cluster.logs());
+            thread::sleep(Duration::from_millis(50));
+        }
+        cluster.nodes.remove(1);
+    });
+}
+
+#[test]
+fn a_paused_node_takes_no_link_between_domains_with_it() {
+    nothing_is_lost_when_a_node_goes("a node is paused", |cluster| {
+        cluster.nodes[1].signal("-STOP");
+        cluster.wait_for_shares(|shares| shares == [256], Duration::from_secs(40));
+        cluster.nodes[1].signal("-CONT");
+        let end = Instant::now() + Duration::from_secs(30);
+        while cluster.restart_ended() == 0 {
+            assert!(Instant::now() < end, "it goes on:\n{}", cluster.logs());
+            thread::sleep(Duration::from_millis(50));
+        }
+    });
 }

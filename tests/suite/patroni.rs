@@ -267,7 +267,7 @@ fn a_fail_over_of_the_database_is_waited_for_and_loses_nothing() {
     }
     let kills = crate::scaled(KILLS);
     // At sixteen a second the pages last longer than the fail-overs.
-    let mut cluster = Cluster::new(patroni.url(), HOSTS * (30 + 45 * kills), HOSTS);
+    let mut cluster = Cluster::new(patroni.url(), HOSTS * (30 + 25 * kills), HOSTS);
     let all = i64::try_from(cluster.trial.articles().len()).expect("few");
     for count in 1..=2 {
         cluster.start(None);
@@ -292,7 +292,7 @@ fn a_fail_over_of_the_database_is_waited_for_and_loses_nothing() {
         patroni.wait_until_whole();
         restarts += cluster.restart_ended();
     }
-    cluster.wait_for_documents(all, Instant::now() + 2 * PATIENCE);
+    cluster.wait_for_documents(all, Instant::now() + 4 * PATIENCE);
     restarts += cluster.restart_ended();
     let log = cluster.trial.web.log();
     let again = fetched_again(&log);

@@ -1,8 +1,8 @@
 //! OpenSearch, started by the tests themselves. Needs Java (17 or later) and Maven, which fetches it once with CodeLibs' runner.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,6 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use crate::get;
 
 /// Version of the runner, which is that of OpenSearch; version 3 wants Java 21.
 const RUNNER: &str = "2.19.1.0";
@@ -166,18 +168,4 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-/// Status and body of an answer.
-pub(super) fn get(port: u16, target: &str) -> Option<(u16, String)> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
-    stream
-        .set_read_timeout(Some(Duration::from_secs(60)))
-        .ok()?;
-    write!(stream, "GET {target} HTTP/1.0\r\nHost: localhost\r\n\r\n").ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
-    let status = head.split(' ').nth(1)?.parse().ok()?;
-    Some((status, body.to_owned()))
 }

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use taojin_demo::trial::TrialPlan;
 
-use self::engine::{Engine, get};
+use self::engine::Engine;
 use crate::cluster::{Cluster, assert_polite, is_even};
+use crate::get;
 use crate::trial::Trial;
 
 /// A crawl and its index are done by then.

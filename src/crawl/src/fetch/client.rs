@@ -1,6 +1,7 @@
 //! One fetch. In: a [`Request`]. Out: chunks to a [`Sink`] while they arrive, then a [`Fetched`]. No redirect to another
 //! address is followed, nothing is retried, no cookie outlives the fetch, and a body is never held whole.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use reqwest::header::{self, HeaderMap, HeaderValue};
@@ -58,6 +59,7 @@ pub struct Fetcher {
     /// What is sent with every request.
     headers: HeaderMap,
     guard: Guard,
+    resolver: Resolver,
     config: Config,
 }
 
@@ -79,6 +81,7 @@ impl Fetcher {
         Ok(Self {
             client,
             headers,
+            resolver: Resolver::new(&config, guard.clone()),
             guard,
             config,
         })
@@ -87,6 +90,14 @@ impl Fetcher {
     /// The settings.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// Where a host is, by its name; none where nobody knows, or where a proxy asks for its name.
+    pub async fn locate(&self, uri: &CrawlUri) -> Option<IpAddr> {
+        match self.config.proxy {
+            Some(_) => None,
+            None => self.resolver.first(uri.host()).await,
+        }
     }
 
     /// Fetches one address; the body goes to `sink`. Never fails: every end is a [`VisitOutcome`].

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +33,19 @@ impl Resolver {
             hosts: Arc::new(hosts.map(|(name, a)| (canonical_name(name), a.0)).collect()),
             timeout: Duration::from_millis(config.dns_timeout_ms),
         }
+    }
+
+    /// The first of the addresses that a name leads to; none where it leads nowhere.
+    pub(super) async fn first(&self, name: &str) -> Option<IpAddr> {
+        let name = name.trim_start_matches('[').trim_end_matches(']');
+        if let Ok(ip) = name.parse() {
+            return Some(ip);
+        }
+        let found = match self.hosts.get(name) {
+            Some(address) => vec![*address],
+            None => look_up(name, self.timeout).await.ok()?,
+        };
+        found.first().map(SocketAddr::ip)
     }
 }
 

@@ -6,6 +6,7 @@ use super::lease::{FetchReport, Lease};
 use super::Frontier;
 use super::leasing::Wait;
 use super::queue::Queue;
+use super::turns::LOOK_AGAIN_MS;
 use crate::store::{Reader, StoreError, UrlId};
 use taojin_uri::CrawlUri;
 
@@ -67,7 +68,11 @@ impl Frontier {
         if queue.in_flight >= self.config.connections_per_host.max(1) {
             return Ok(Asked::Later(now_ms + CONNECTION_MS));
         }
-        match queue.host.ip.and_then(|ip| self.address_wait(ip, now_ms)) {
+        let ip = queue.host.ip;
+        if ip.is_some_and(|ip| !self.has_turn(ip, now_ms)) {
+            return Ok(Asked::Later(now_ms + LOOK_AGAIN_MS));
+        }
+        match ip.and_then(|ip| self.address_wait(ip, now_ms)) {
             Some(Wait::Until(at_ms)) => return Ok(Asked::Later(at_ms)),
             Some(Wait::Connection(_)) => return Ok(Asked::Later(now_ms + CONNECTION_MS)),
             None => {}

@@ -21,6 +21,11 @@ pub struct Lease {
 }
 
 impl Lease {
+    /// Whether it is known where the host is.
+    pub fn is_located(&self) -> bool {
+        self.ip.is_some()
+    }
+
     /// A lease of a page that comes from an archive: no host is asked, so the frontier knows nothing of it.
     pub fn archived(record: UrlRecord, now_ms: i64) -> Self {
         Lease {

@@ -22,6 +22,10 @@ use crate::store::{
 };
 use taojin_uri::CrawlUri;
 
+/// The clocks of two nodes go by the time of the database, whose answers are late by some milliseconds: a host that another node has
+/// asked rests so much longer, once.
+const CLOCKS_MS: i64 = 100;
+
 impl Frontier {
     /// The next URL to fetch, if there is one now. Call again until it says to wait; give each lease back with
     /// [`Frontier::finished`] or [`Frontier::release`].
@@ -124,7 +128,8 @@ impl Frontier {
 
     /// Hosts of partitions that were taken over rest from now on.
     pub(super) fn note_takeover(&mut self, now_ms: i64) {
-        for since_ms in self.taken_over_ms.values_mut() {
+        let handed_over = self.handed_over_ms.values_mut();
+        for since_ms in self.taken_over_ms.values_mut().chain(handed_over) {
             *since_ms = now_ms.min(*since_ms);
         }
     }
@@ -132,6 +137,10 @@ impl Frontier {
     /// The record of a host that comes into memory. After its partition was taken over from a lost node it rests from then as
     /// after a fetch, since that node may have asked it without coming to store that.
     pub(super) fn rested(&self, mut record: HostRecord) -> HostRecord {
+        let handed_over_ms = self.handed_over_ms.get(&part_of_row(record.id));
+        if handed_over_ms.is_some_and(|at_ms| record.not_before_ms > *at_ms) {
+            record.not_before_ms = record.not_before_ms.saturating_add(CLOCKS_MS);
+        }
         if let Some(since_ms) = self.taken_over_ms.get(&part_of_row(record.id)) {
             // Which sites a host belongs to is not known here: the most patient one decides, this once.
             let site_delay_ms = self.sites.values().filter_map(|s| s.scope.rules().delay_ms);
@@ -158,7 +167,7 @@ impl Frontier {
         };
         queue.ticket = 0;
         let ip = queue.host.ip;
-        if ip.is_some_and(|ip| !self.turns.may_ask(ip, now_ms)) {
+        if ip.is_some_and(|ip| !self.has_turn(ip, now_ms)) {
             self.enqueue(host, now_ms + LOOK_AGAIN_MS);
             return Ok(None);
         }
@@ -275,6 +284,16 @@ impl Frontier {
             self.addresses.rest(ip, until_ms);
         }
         self.enqueue(host, now_ms);
+    }
+
+    /// Where the host of a lease is, as its name says: found out before it is asked, where other nodes may ask the same server. The URL
+    /// is due as before.
+    pub fn located(&mut self, lease: &Lease, ip: IpAddr, now_ms: i64) {
+        if let Some(queue) = self.queues.get_mut(&lease.record.host) {
+            queue.host.ip = Some(ip);
+            queue.dirty = true;
+        }
+        self.release(lease, now_ms);
     }
 
     /// Gives a lease back without a fetch (shutdown): the URL is due as before.

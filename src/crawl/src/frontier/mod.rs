@@ -95,6 +95,8 @@ pub struct Frontier {
     /// When partitions were taken whose last node may have asked any host of them just before: each host rests once from then.
     /// Before the first look at the hosts it lies in the future.
     taken_over_ms: HashMap<Partition, i64>,
+    /// The same of those that their last node gave back: how long each host has to wait is in its row, by the clock of that node.
+    handed_over_ms: HashMap<Partition, i64>,
     /// Partitions of which the lists of the last cycle may not have been asked for.
     to_catch_up: Partitions,
 }
@@ -104,6 +106,18 @@ impl Frontier {
     /// crash are noted.
     pub fn open(store: &mut Store, config: Config) -> Result<Self, StoreError> {
         store.recover(SUSPECT_CRASHES, POISON_CRASHES, SUSPECT_RANK)?;
+        Self::over(store, config)
+    }
+
+    /// The same over a store that did not answer for a while and does again ([`Store::settle`]), once nothing is leased: what it has
+    /// in memory may not be what the store has. Its sites are to be set again.
+    pub fn reopen(&mut self, store: &mut Store) -> Result<(), StoreError> {
+        self.alike.save(store.dir());
+        *self = Self::over(store, self.config.clone())?;
+        Ok(())
+    }
+
+    fn over(store: &mut Store, config: Config) -> Result<Self, StoreError> {
         let dir = store.dir().to_owned();
         let seen = Seen::open(store, &dir, config.seen_error, config.seen_capacity)?;
         let taken_down = store.takedowns()?;
@@ -127,8 +141,11 @@ impl Frontier {
             parts: store.first_share(),
             leaving: BTreeSet::new(),
             taken_over_ms: HashMap::new(),
+            handed_over_ms: HashMap::new(),
             to_catch_up: Partitions::none(),
         };
+        let held = store.held_partitions()?;
+        frontier.gain(store, &held)?;
         frontier.take_share(store)?;
         Ok(frontier)
     }

@@ -3,7 +3,7 @@
 
 use super::Frontier;
 use super::assign::HUB_RANK;
-use crate::store::{Batch, Moved, Partition, Partitions, Store, StoreError, part_of_row};
+use crate::store::{Batch, Gained, Moved, Partition, Partitions, Store, StoreError, part_of_row};
 
 /// Addresses of other nodes taken up at once.
 const TAKEN_UP: usize = 2_000;
@@ -38,16 +38,23 @@ impl Frontier {
     /// Takes what is free of an even share of the partitions, and ends with what is too many. Whether there is more.
     pub(super) fn take_share(&mut self, store: &mut Store) -> Result<bool, StoreError> {
         let share = store.take_share(&self.parts)?;
-        for part in &share.gained {
+        self.leave(&share);
+        self.gain(store, &share.gained)
+    }
+
+    /// Takes up partitions that are this node's from now on. Whether there are any.
+    pub(super) fn gain(&mut self, store: &Store, gained: &[Gained]) -> Result<bool, StoreError> {
+        for part in gained {
             self.parts.add(part.part);
             self.to_catch_up.add(part.part);
             self.leaving.remove(&part.part);
-            if part.rests {
-                self.taken_over_ms.insert(part.part, i64::MAX);
-            }
+            let since_ms = match part.rests {
+                true => &mut self.taken_over_ms,
+                false => &mut self.handed_over_ms,
+            };
+            since_ms.insert(part.part, i64::MAX);
         }
-        self.leave(&share);
-        if share.gained.is_empty() {
+        if gained.is_empty() {
             return Ok(false);
         }
         tracing::info!(partitions = self.parts.len(), "partitions taken over");
@@ -94,6 +101,7 @@ impl Frontier {
         for part in &free {
             self.leaving.remove(part);
             self.taken_over_ms.remove(part);
+            self.handed_over_ms.remove(part);
         }
         tracing::info!(
             partitions = self.parts.len(),

@@ -1,6 +1,7 @@
-//! Turns at servers that several nodes share: hosts in different partitions whose names lead to one IP address. In: which of them
-//! this node wants to ask. Out: whether it may. A server is asked by one node at a time, and rests between two nodes as it does
-//! between two hosts of one. Servers whose hosts are all of one partition, most of them, cost nothing.
+//! Turns at servers: hosts in different partitions, of different nodes, may have names that lead to one IP address. In: which
+//! addresses this node wants to ask. Out: whether it may. An address is asked by one node at a time, and rests between two nodes as
+//! it does between two hosts of one. A node has the turn at each address that it asks, from the first question on; where hosts of
+//! other partitions are known to be there too, turns are short.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -14,6 +15,10 @@ const TURN_MS: i64 = 5_000;
 const STAND_BACK_MS: i64 = 1_000;
 /// A host whose server is another node's is looked at again after so long.
 pub(super) const LOOK_AGAIN_MS: i64 = 250;
+/// A turn that nobody else is known to want is renewed so often, while hosts of this node are at the address.
+const RENEW_EVERY_MS: i64 = 7_000;
+/// It is not relied on for longer after it was renewed: well below the time after which another node may have it.
+const RELIED_ON_MS: i64 = 15_000;
 /// Which servers are shared is read so often: names seldom move.
 const READ_EVERY_MS: i64 = 30_000;
 
@@ -23,21 +28,28 @@ pub(super) struct Turns {
     /// Addresses of hosts in several partitions.
     shared: HashSet<IpAddr>,
     read_ms: Option<i64>,
-    /// This node's, and since when.
-    held: HashMap<IpAddr, i64>,
+    /// This node's.
+    held: HashMap<IpAddr, Held>,
     wanted: HashSet<IpAddr>,
     /// Not wanted again before.
     stand_back_ms: HashMap<IpAddr, i64>,
 }
 
+/// A turn of this node.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    since_ms: i64,
+    renewed_ms: i64,
+}
+
 impl Turns {
     /// Whether this node may ask a server now. If not, it waits for its turn.
     pub(super) fn may_ask(&mut self, ip: IpAddr, now_ms: i64) -> bool {
-        if !self.shared.contains(&ip) {
-            return true;
-        }
-        let is_held = self.held.get(&ip);
-        let may_ask = is_held.is_some_and(|since_ms| now_ms < since_ms + TURN_MS);
+        let is_shared = self.shared.contains(&ip);
+        let may_ask = self.held.get(&ip).is_some_and(|held| {
+            let is_short = is_shared && now_ms >= held.since_ms + TURN_MS;
+            now_ms < held.renewed_ms + RELIED_ON_MS && !is_short
+        });
         if !may_ask {
             self.wanted.insert(ip);
         }
@@ -46,9 +58,20 @@ impl Turns {
 }
 
 impl Frontier {
-    /// Whether turns are wanted or held.
+    /// Whether turns are wanted, or held that others want as well.
     pub fn takes_turns(&self) -> bool {
-        !self.turns.wanted.is_empty() || !self.turns.held.is_empty()
+        let Turns {
+            wanted,
+            held,
+            shared,
+            ..
+        } = &self.turns;
+        !wanted.is_empty() || held.keys().any(|ip| shared.contains(ip))
+    }
+
+    /// Whether a server at this address may be asked; where there is one node only, always.
+    pub(super) fn has_turn(&mut self, ip: IpAddr, now_ms: i64) -> bool {
+        !self.parts.are_shared() || self.turns.may_ask(ip, now_ms)
     }
 
     /// Ends turns that are over, renews the others and asks for those that are wanted. Nothing where there is one node only.
@@ -69,28 +92,55 @@ impl Frontier {
             stand_back_ms.retain(|_, until_ms| *until_ms > now_ms);
         }
         let state = |ip: IpAddr| self.addresses.get(ip);
-        let is_over = |(ip, since_ms): (&IpAddr, &i64)| {
-            let busy = state(*ip).is_some_and(|address| address.in_flight > 0);
-            (now_ms >= since_ms + TURN_MS && !busy).then_some(*ip)
-        };
-        let over: Vec<IpAddr> = held.iter().filter_map(is_over).collect();
+        let is_busy = |ip: IpAddr| state(ip).is_some_and(|address| address.in_flight > 0);
+        let (mut over, mut ask) = (Vec::new(), Vec::new());
+        let mut used: Option<HashSet<IpAddr>> = None;
+        for (&ip, turn) in held.iter().filter(|(ip, _)| !is_busy(**ip)) {
+            let is_shared = shared.contains(&ip);
+            if is_shared && now_ms >= turn.since_ms + TURN_MS {
+                over.push(ip);
+            } else if !is_shared && now_ms >= turn.renewed_ms + RENEW_EVERY_MS {
+                let queues = self.queues.values();
+                let used = used.get_or_insert_with(|| queues.filter_map(|q| q.host.ip).collect());
+                match used.contains(&ip) {
+                    true => ask.push(ip),
+                    false => over.push(ip),
+                }
+            }
+        }
+        for (&ip, turn) in held.iter().filter(|(ip, _)| is_busy(**ip)) {
+            if now_ms >= turn.renewed_ms + RENEW_EVERY_MS {
+                ask.push(ip);
+            }
+        }
         for ip in over {
             let rest_ms = state(ip).map_or(0, |address| (address.not_before_ms - now_ms).max(0));
             store.end_turn(ip, rest_ms)?;
             held.remove(&ip);
-            stand_back_ms.insert(ip, now_ms + rest_ms + STAND_BACK_MS);
+            if shared.contains(&ip) {
+                stand_back_ms.insert(ip, now_ms + rest_ms + STAND_BACK_MS);
+            }
         }
         wanted.retain(|ip| {
             stand_back_ms
                 .get(ip)
                 .is_none_or(|until_ms| *until_ms <= now_ms)
         });
-        let ask: Vec<IpAddr> = held.keys().chain(&*wanted).copied().collect();
-        wanted.clear();
+        ask.extend(wanted.drain());
         let got: HashSet<IpAddr> = store.take_turns(&ask)?.into_iter().collect();
-        held.retain(|ip, _| got.contains(ip));
-        for ip in got {
-            held.entry(ip).or_insert(now_ms);
+        for ip in ask {
+            let turn = held.remove(&ip).filter(|_| got.contains(&ip));
+            let since_ms = turn.map_or(now_ms, |turn| turn.since_ms);
+            if got.contains(&ip) {
+                let renewed_ms = now_ms;
+                held.insert(
+                    ip,
+                    Held {
+                        since_ms,
+                        renewed_ms,
+                    },
+                );
+            }
         }
         Ok(())
     }

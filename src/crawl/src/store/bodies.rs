@@ -99,6 +99,13 @@ impl fmt::Debug for Decompressor {
     }
 }
 
+/// Number of the dictionary that the body of a row needs, if it needs one.
+pub(super) fn dictionary_of(row: &DocumentRow) -> Option<NonZeroU32> {
+    let PackedBody(packed) = row.body.as_ref()?;
+    let is_frame = packed.starts_with(&MAGIC);
+    is_frame.then(|| zstd_safe::get_dict_id_from_frame(packed))?
+}
+
 impl Reader {
     /// The body of a document as it was given; none where the row says that the document is gone.
     pub fn body(&self, row: &DocumentRow) -> Result<Option<Vec<u8>>, StoreError> {

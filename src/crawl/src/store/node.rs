@@ -1,8 +1,11 @@
 //! The crawl nodes of a store in PostgreSQL. In: a connection, the data folder of this machine. Out: the place of this node,
 //! its share of the partitions, and which nodes there are.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use serde::Serialize;
@@ -11,7 +14,7 @@ use super::error::StoreError;
 use super::open::{Reader, Store};
 use super::partitions::{Partition, Partitions};
 use super::place::StorePlace;
-use super::sql::{Gained, NONE, Row, Share, list};
+use super::sql::{self, Gained, NONE, Row, Share, list, params};
 
 /// In the data folder: the name of this node, by which it knows the place that it had before a crash as its own.
 const FILE: &str = "node";
@@ -39,6 +42,60 @@ pub struct NodeRecord {
     pub draining: bool,
     /// It takes part in the crawl; if not, it only serves.
     pub crawls: bool,
+    /// What its sites are ([`Store::set_node_sites`]); none before it has said so.
+    #[serde(skip)]
+    pub sites: Option<String>,
+}
+
+/// How the sites of nodes that crawl differ.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SiteDifferences {
+    /// Names of the sites that they do not all have, or not with the same settings; in order.
+    pub sites: Vec<String>,
+    /// They have no site in common: they are no cluster.
+    pub are_strangers: bool,
+}
+
+impl SiteDifferences {
+    /// Those of these nodes, as far as they crawl now.
+    pub fn of(nodes: &[NodeRecord]) -> Self {
+        let crawling = nodes.iter().filter(|node| node.crawls && node.lease_ms > 0);
+        let sites: Vec<&str> = crawling.filter_map(|node| node.sites.as_deref()).collect();
+        let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
+        for line in sites.iter().flat_map(|sites| sites.lines()) {
+            *lines.entry(line).or_default() += 1;
+        }
+        let name = |line: &str| {
+            line.split_whitespace()
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let differing = lines.iter().filter(|(_, of)| **of < sites.len());
+        let mut names: Vec<String> = differing.map(|(line, _)| name(line)).collect();
+        names.dedup();
+        let have_some = sites.iter().filter(|sites| !sites.is_empty()).count();
+        SiteDifferences {
+            sites: names,
+            are_strangers: have_some > 1 && lines.values().all(|of| *of == 1),
+        }
+    }
+}
+
+impl fmt::Display for SiteDifferences {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sites = self.sites.join(", ");
+        match self.are_strangers {
+            true => write!(
+                f,
+                "no site is the same on two nodes ({sites}): do two clusters use this database? Give each one of its own"
+            ),
+            false => write!(
+                f,
+                "these sites are not the same on all nodes: {sites}; copy the same site files to all of them"
+            ),
+        }
+    }
 }
 
 /// Addresses that one node has found and another one is to take up.
@@ -72,7 +129,7 @@ impl Reader {
         }
         let sql = "SELECT id, host, version, session, started_ms, \
                    expires_ms - CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT), commit_no, \
-                   (SELECT count(*) FROM part WHERE part.session = node.session), draining, crawls \
+                   (SELECT count(*) FROM part WHERE part.session = node.session), draining, crawls, sites \
                    FROM node ORDER BY session";
         self.rows(sql, NONE, |row: &Row<'_>| {
             Ok(NodeRecord {
@@ -86,6 +143,7 @@ impl Reader {
                 partitions: row.get(7)?,
                 draining: row.get(8)?,
                 crawls: row.get(9)?,
+                sites: row.get(10)?,
             })
         })
     }
@@ -139,6 +197,28 @@ impl Store {
                 .collect::<Vec<_>>()
                 .split_off(own.len() - share.surplus),
         })
+    }
+
+    /// Tells other nodes what this one crawls: a line for each site, its name and a digest of its settings.
+    pub fn set_node_sites(&self, sites: &[(&str, u64)]) -> Result<(), StoreError> {
+        let Some(session) = self.conn.postgres().and_then(sql::Postgres::session_no) else {
+            return Ok(());
+        };
+        let lines: Vec<String> = sites
+            .iter()
+            .map(|(name, digest)| format!("{name} {digest:016x}"))
+            .collect();
+        let sql = "UPDATE node SET sites = ?2 WHERE session = ?1";
+        self.write(|tx| tx.execute(sql, params![session, lines.join("\n")]))?;
+        Ok(())
+    }
+
+    /// The partitions that this node has already.
+    pub fn held_partitions(&self) -> Result<Vec<Gained>, StoreError> {
+        let held = self.conn.postgres().map(sql::Postgres::held);
+        held.transpose()
+            .map(Option::unwrap_or_default)
+            .map_err(|e| self.fail(e))
     }
 
     /// Gives partitions back of which nothing is under way: another node may have them at once.
@@ -195,8 +275,17 @@ pub(super) fn join(reader: &Reader, place: &StorePlace) -> Result<(), StoreError
         return Ok(());
     };
     let id = name(reader, place.dir())?;
-    let joined = conn.join(&id, !place.only_serves());
+    let folder = folder(&place.dir().join(FILE))?;
+    let joined = conn.join(&id, &folder, !place.only_serves());
     joined.map_err(|e| reader.fail(e))
+}
+
+/// Which file on which running machine keeps the name: a copy of it, or of the whole machine, is another one.
+fn folder(file: &Path) -> Result<String, StoreError> {
+    let found = fs::metadata(file).map_err(|e| StoreError::io(file, e))?;
+    // Where the system does not tell, a copy on another machine is not noticed.
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    Ok(format!("{} {}:{}", boot.trim(), found.dev(), found.ino()))
 }
 
 /// The name of this node; made at its first start.

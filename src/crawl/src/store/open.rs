@@ -16,7 +16,7 @@ use super::sql::{self, Connection, NodeLease, Optional, Params, Postgres, Row};
 
 use super::bodies::{Compressor, Decompressor};
 use super::error::StoreError;
-use super::keys::{Keys, NEWEST};
+use super::keys::{Keys, NEWEST, meta};
 use super::node;
 use super::numbers::Numbers;
 use super::place::StorePlace;
@@ -111,6 +111,18 @@ impl Reader {
         Ok(last.unwrap_or_default())
     }
 
+    /// For how long a database that does not answer is waited for before there is an error.
+    pub fn set_patience(&self, patience: Duration) {
+        if let Some(conn) = self.conn.postgres() {
+            conn.set_patience(patience);
+        }
+    }
+
+    /// The highest number of an end of a document that was forgotten; 0 if none was.
+    pub(super) fn forgotten_seq(&self) -> Result<i64, StoreError> {
+        meta(&self.conn, FORGOTTEN_SEQ).map_err(|e| self.fail(e))
+    }
+
     /// A connection to a PostgreSQL database that can hold a store, whether it has its tables or not.
     pub(super) fn connect_database(place: &StorePlace) -> Result<Self, StoreError> {
         if !place.is_postgres() {
@@ -122,10 +134,10 @@ impl Reader {
         Ok(reader)
     }
 
-    fn connect(place: &StorePlace, flags: OpenFlags) -> Result<Self, StoreError> {
+    pub(super) fn connect(place: &StorePlace, flags: OpenFlags) -> Result<Self, StoreError> {
         let (conn, path) = match place.server()? {
             Some(server) => {
-                let conn = Postgres::connect(&server.way);
+                let conn = Postgres::connect(&server.way, &place.lease);
                 let conn = conn.map_err(|e| StoreError::sql(&server.at, e))?;
                 (Connection::Postgres(Box::new(conn)), server.at)
             }
@@ -229,10 +241,28 @@ impl Store {
             place,
             _lock: lock,
         };
-        store.document_seq = store.last_document_seq()?;
-        store.numbers = Numbers::load(&store.conn).map_err(|e| store.fail(e))?;
-        store.keys = Keys::load(&store.conn, NEWEST).map_err(|e| store.fail(e))?;
+        store.reload()?;
         Ok(store)
+    }
+
+    /// Reads anew what is kept in memory.
+    fn reload(&mut self) -> Result<(), StoreError> {
+        self.caches = Caches::default();
+        self.document_seq = self.last_document_seq()?;
+        self.numbers = Numbers::load(&self.conn).map_err(|e| self.fail(e))?;
+        self.keys = Keys::load(&self.conn, NEWEST).map_err(|e| self.fail(e))?;
+        Ok(())
+    }
+
+    /// After a database did not answer: whether it does again, and whether the last transaction was carried out whose answer was
+    /// lost. An error that is not [`StoreError::Unreachable`] is final.
+    pub fn settle(&mut self) -> Result<bool, StoreError> {
+        let Some(conn) = self.conn.postgres() else {
+            return Ok(false);
+        };
+        let is_done = conn.settle().map_err(|e| self.fail(e))?;
+        self.reload()?;
+        Ok(is_done)
     }
 
     /// A second connection that only reads.
@@ -310,7 +340,7 @@ fn open_at_rest(path: &Path, flags: OpenFlags) -> rusqlite::Result<rusqlite::Con
     }
 }
 
-fn configure(conn: &Connection) -> sql::Result<()> {
+pub(super) fn configure(conn: &Connection) -> sql::Result<()> {
     let Some(conn) = conn.sqlite() else {
         return Ok(());
     };

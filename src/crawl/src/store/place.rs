@@ -8,17 +8,24 @@ use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
 use super::error::StoreError;
-use super::sql::Way;
+use super::sql::{NodeLease, Way};
+
+/// Where PostgreSQL listens unless it is told otherwise.
+const DEFAULT_PORT: u16 = 5432;
+
+/// Folder of the copy of the documents, in the data folder.
+const COPY: &str = "documents";
 
 /// Where a store is: a file in the data folder, or a PostgreSQL database. The small files of this machine (lock, filter of
 /// seen addresses, pages being visited) stand in the data folder either way.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone)]
 pub struct StorePlace {
     pub(super) dir: PathBuf,
     url: String,
     password_file: Option<PathBuf>,
     ca_file: Option<PathBuf>,
     only_serves: bool,
+    pub(super) lease: NodeLease,
 }
 
 /// A PostgreSQL database.
@@ -39,6 +46,7 @@ impl StorePlace {
             password_file,
             ca_file: None,
             only_serves: false,
+            lease: NodeLease::default(),
         }
     }
 
@@ -55,6 +63,13 @@ impl StorePlace {
         }
     }
 
+    /// For a process that becomes a node, or is one: all that it asks of the database shares this lease, so that nothing waits for
+    /// one that is silent.
+    #[must_use]
+    pub fn with_lease(self, lease: NodeLease) -> Self {
+        StorePlace { lease, ..self }
+    }
+
     /// Whether a node here takes no part in the crawl.
     pub fn only_serves(&self) -> bool {
         self.only_serves
@@ -68,6 +83,18 @@ impl StorePlace {
     /// Whether PostgreSQL holds the state.
     pub fn is_postgres(&self) -> bool {
         !self.url.is_empty()
+    }
+
+    /// Where this machine keeps its own copy of the documents of a store in PostgreSQL
+    /// ([`DocumentCopy`](super::DocumentCopy)): a store in a file of its own.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        StorePlace::new(&self.dir.join(COPY), "", None)
+    }
+
+    /// Whether there is such a copy.
+    pub fn has_copy(&self) -> bool {
+        self.is_postgres() && super::copy::is_there(self.copy().dir())
     }
 
     /// What is wrong with the address or the file of its password.
@@ -109,7 +136,11 @@ impl StorePlace {
             .get_dbname()
             .or(config.get_user())
             .unwrap_or_default();
-        let at = PathBuf::from(format!("postgres://{host}/{database}"));
+        let port = match config.get_ports() {
+            [] | [DEFAULT_PORT] => String::new(),
+            [port, ..] => format!(":{port}"),
+        };
+        let at = PathBuf::from(format!("postgres://{host}{port}/{database}"));
         let way = Way::new(config, self.ca_file.as_deref()).map_err(unusable)?;
         Ok(Some(Server { way, at }))
     }

@@ -315,7 +315,7 @@ pub(super) fn migrate(conn: &Connection, path: &Path) -> Result<(), StoreError> 
     let from = version(conn, path)?;
     let migrated = match conn {
         Connection::Sqlite(conn) => migrate_file(conn, from),
-        Connection::Postgres(conn) => tables::migrate(conn, from),
+        Connection::Postgres(_) => tables::migrate(conn, from),
     };
     migrated.map_err(|e| StoreError::sql(path, e))
 }

@@ -16,7 +16,7 @@ const OLDEST: i64 = 15;
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` leads from version `i` to `i + 1`.
-const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6];
+const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7];
 
 const V1: &str = "
 CREATE TABLE taojin_store (version BIGINT NOT NULL);
@@ -246,6 +246,20 @@ CREATE INDEX url_answer ON url (site_id, answer) WHERE answer IS NOT NULL;
 UPDATE url SET confirmed_ms = fetched_ms WHERE documented = 1;
 ";
 
+/// What makes two nodes differ that should not: the folder that a name is kept in (`place`), where another one has tried to start
+/// with the same name (`rival`), and a digest of each site's
+/// settings, a line for each; none before they are taken up.
+const V7: &str = "
+ALTER TABLE node ADD COLUMN place TEXT NOT NULL DEFAULT '';
+ALTER TABLE node ADD COLUMN rival TEXT;
+ALTER TABLE node ADD COLUMN sites TEXT;
+";
+
+/// One process makes or changes tables at a time; the others wait and find it done.
+const ONE_BY_ONE: &str =
+    "SELECT CAST(pg_advisory_lock(1415664488, hashtext(current_schema()::text)) AS TEXT)";
+const NEXT_ONE: &str = "SELECT pg_advisory_unlock(1415664488, hashtext(current_schema()::text))";
+
 /// Version of the database; 0 where there is no store yet, an error if it can be none.
 pub(super) fn version(conn: &Connection, path: &Path) -> Result<i64, StoreError> {
     let found = read_version(conn).map_err(|e| StoreError::sql(path, e))?;
@@ -307,8 +321,19 @@ fn read_version(conn: &Connection) -> sql::Result<i64> {
         .map(Option::unwrap_or_default)
 }
 
-/// Brings the database to [`VERSION`], each step in its own transaction. Refused while nodes of the older version crawl.
-pub(super) fn migrate(conn: &Postgres, from: i64) -> sql::Result<()> {
+/// Brings the database to [`VERSION`], each step in its own transaction. Refused while nodes of the older version crawl. What another
+/// process does at the same time is waited for.
+pub(super) fn migrate(conn: &Connection, from: i64) -> sql::Result<()> {
+    let Some(postgres) = conn.postgres().filter(|_| from < VERSION) else {
+        return Ok(());
+    };
+    postgres.run_script(ONE_BY_ONE)?;
+    let migrated = read_version(conn).and_then(|from| migrate_alone(postgres, from));
+    // After an error the connection goes, and the lock with it.
+    migrated.and_then(|()| postgres.run_script(NEXT_ONE))
+}
+
+fn migrate_alone(conn: &Postgres, from: i64) -> sql::Result<()> {
     if from > 1 && from < VERSION {
         conn.refuse_while_crawled()?;
     }

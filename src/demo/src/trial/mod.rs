@@ -42,6 +42,8 @@ pub struct TrialPlan {
     pub validators: bool,
     /// Days after which each host gives its articles another design; 0: never.
     pub redesign_days: u32,
+    /// Lists name the articles of the next host and not their own, and articles name none: only links between domains lead to them.
+    pub abroad: bool,
 }
 
 impl Default for TrialPlan {
@@ -57,6 +59,7 @@ impl Default for TrialPlan {
             slow_ms: 300,
             validators: true,
             redesign_days: 0,
+            abroad: false,
         }
     }
 }

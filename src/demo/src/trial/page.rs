@@ -167,7 +167,12 @@ fn head(title: &str) -> String {
 }
 
 fn item(web: &TrialWeb, host: u32, n: u32) -> String {
-    let (path, title) = (article_path(n), title(web, host, n));
+    let (mut path, mut title) = (article_path(n), title(web, host, n));
+    if web.plan().abroad {
+        let next = (host + 1) % web.plan().hosts;
+        path = format!("http://{}{path}", web.authority(next));
+        title = self::title(web, next, n);
+    }
     format!(
         "<li><a href=\"{path}\">{title}</a> <span>{}</span></li>\n",
         date(web, n)
@@ -240,7 +245,7 @@ fn article(web: &TrialWeb, host: u32, n: u32) -> String {
         let _ = writeln!(html, "<p>{}</p>", article_text(seed, 7));
     }
     let _ = writeln!(html, "</div>{after}<div class=\"related\">");
-    for i in 1..4 {
+    for i in (1..4).filter(|_| !web.plan().abroad) {
         // Only older ones: what a page links to does not change.
         let other = mix(seed ^ i) % u64::from(n.max(1));
         let other = u32::try_from(other).unwrap_or(0);

@@ -31,7 +31,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if !(1..=CHANGES_MAX).contains(&args.limit) {
         return Err(Usage(format!("--limit: 1 to {CHANGES_MAX}")).into());
     }
-    let log = StoreLog::of(loaded.store_place());
+    let log = StoreLog::of_settings(&loaded);
     let answer = match log.changes(&args.since, args.limit, args.text)? {
         Ok(answer) => answer,
         Err(NoChanges::Lost(lost)) => {

@@ -23,7 +23,7 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
     let uri = CrawlUri::parse(&args.url).map_err(|e| Usage(format!("{}: {e}", args.url)))?;
-    let log = StoreLog::of(loaded.store_place());
+    let log = StoreLog::of_settings(&loaded);
     let Some(answer) = log.history(&DocumentKey::Url(uri.clone()))? else {
         let why = context.command(&format!("why {}", super::context::for_shell(uri.as_str())));
         anyhow::bail!(

@@ -42,7 +42,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         .map_err(|e| Usage(format!("{}: cannot be made: {e}", data_dir.display())))?;
     let store = open_store(&loaded)?;
     if args.rebuild {
-        let documents = make_anew(&loaded, store.reader()?, |_| {})?;
+        let documents = make_anew(&loaded, |_| {})?;
         tracing::info!(documents, "indexed again");
     }
     let mut import = Import {
@@ -64,7 +64,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     import.write()?;
-    catch_up(&loaded, import.store.reader()?)?;
+    catch_up(&loaded)?;
     if args.json {
         output::json(
             &serde_json::json!({ "imported": import.imported, "skipped": import.skipped }),

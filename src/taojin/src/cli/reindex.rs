@@ -44,8 +44,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             {
                 return Err(error.into());
             }
-            let store = open_store(&loaded)?;
-            make_anew(&loaded, store.reader()?, show)?
+            let _store = open_store(&loaded)?;
+            make_anew(&loaded, show)?
         }
     };
     bar.finish_and_clear();

@@ -338,6 +338,16 @@ impl Loaded {
             .with_only_serves(!self.config.cluster.crawl)
     }
 
+    /// Where this machine reads documents: in the store, or where that is in PostgreSQL and the index is here, in its own copy of
+    /// them, so that searches need no database.
+    pub fn documents_place(&self) -> StorePlace {
+        let store = self.store_place();
+        match store.is_postgres() && !self.config.search.engine.is_remote() {
+            true => store.copy(),
+            false => store,
+        }
+    }
+
     /// Where a file is that the settings name; none where they name none.
     pub(crate) fn placed(&self, file: &Path) -> Option<PathBuf> {
         let folder = self.file.as_deref().and_then(Path::parent);

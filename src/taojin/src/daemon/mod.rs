@@ -21,6 +21,7 @@ mod serving;
 mod shared;
 #[cfg(test)]
 mod tests;
+mod waiting;
 mod watchdog;
 mod wiring;
 
@@ -31,6 +32,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use tokio::sync::{mpsc, watch};
@@ -55,20 +57,25 @@ use crate::documents::IndexAt;
 use crate::documents::take_over;
 use control::ControlSocket;
 use crawl::fetching::{self, one_visit};
+use crawl::outage::is_outage;
 use crawl::state::{CrawlLoop, Event};
 use crawl::tools::{Tools, save_robots, tools};
-use index::Indexer;
+use index::{Copier, Indexer};
 use learn::templates::Seen;
 use liveness::Worker;
 use reloading::{Current, pass_on};
 use review::term_search::TermSearch;
 use serving::start_server;
-use taojin_crawl::store::{Follows, Store};
+use taojin_crawl::store::{Follows, Reader, Store, StorePlace};
 use watchdog::{EndedEarly, watch_over};
 use wiring::{Wiring, learner, open_loop};
 
 /// Room for events beyond one for each connection.
 const SPARE_EVENTS: usize = 64;
+
+/// A database that does not answer is waited for so long at each question; then the crawl loop waits itself, and hears what comes
+/// meanwhile.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Told of each fetch as it ends, and of how many known addresses are still to be fetched.
 pub type Progress = Box<dyn FnMut(&LogLine, u64) + Send>;
@@ -156,18 +163,38 @@ pub async fn run(
     let mode = options.mode;
     let forever = mode == Mode::Forever;
     let shared = Arc::new(Shared::new(options.clock));
-    let (crawl, follows) = Crawl::start(loaded, &mode, options.progress, &shared)?;
+    let (events, mut inbox) = sync_channel(loaded.config.crawl.max_connections + SPARE_EVENTS);
     let lexicons = LexiconWatch::start(loaded, &analyzer)?;
     let (changing, current) = watch::channel(Current::of(loaded));
     let reloading = options
         .reload
         .map(|r| tokio::spawn(pass_on(r, Arc::clone(&shared), lexicons.sites(), changing)));
     let board = StatusBoard::of(loaded, Some(Arc::clone(&shared))).now(current.clone());
-    let door = (crawl.events.clone(), Arc::clone(&shared));
     let told = board.clone();
-    let (stop_serving, mut serving) =
-        match start_server(loaded, options.listener, &analyzer, board, door) {
-            Ok(started) => started.unzip(),
+    let mut listener = options.listener;
+    let mut start_serving = || {
+        let door = (events.clone(), Arc::clone(&shared));
+        start_server(loaded, listener.take(), &analyzer, board.clone(), door)
+    };
+    tokio::pin!(shutdown);
+    let mut started = None;
+    let store = match open_store_at(loaded, node_place(loaded, &shared)) {
+        Err(error) if forever && is_outage(&error) && loaded.store_place().has_copy() => {
+            started = start_serving()?;
+            let opened =
+                waiting::for_store(loaded, &shared, &mut inbox, error, &mut shutdown).await;
+            match opened? {
+                Some(store) => store,
+                None => return Ok(Summary::begin(shared.now_ms())),
+            }
+        }
+        opened => opened?,
+    };
+    let channel = (events.clone(), inbox);
+    let (crawl, follows) = Crawl::start(loaded, &mode, store, options.progress, &shared, channel)?;
+    if started.is_none() {
+        started = match start_serving() {
+            Ok(started) => started,
             Err(error) => {
                 // A daemon without its server would look healthy for ever.
                 shared.set_stopping();
@@ -175,6 +202,8 @@ pub async fn run(
                 return Err(error);
             }
         };
+    }
+    let (mut stop_serving, mut serving) = started.unzip();
     let control = forever.then(|| open_control(data_dir, &crawl.events, &shared, told));
     let mut following = match forever {
         true => following::start(loaded, &analyzer, follows, current, Arc::clone(&shared)),
@@ -192,11 +221,15 @@ pub async fn run(
         &crawl,
         serving.as_ref(),
         &mut following,
-        shutdown,
+        &mut shutdown,
         data_dir,
         forever,
     )
     .await;
+    if shared.node().is_silent() {
+        // Nobody knows how long the rest takes.
+        drop(stop_serving.take());
+    }
     // What is being sent now is sent again after the next start, unless its answer came.
     drop(following);
     if let Some(task) = reloading {
@@ -236,27 +269,44 @@ struct Crawl {
     fetching: thread::JoinHandle<()>,
     indexing: thread::JoinHandle<()>,
     learning: thread::JoinHandle<()>,
+    /// Where documents are copied from a database.
+    copying: Option<thread::JoinHandle<()>>,
 }
 
 impl Crawl {
-    /// Opens store and index and starts the threads; also what the topics wait for.
+    /// Opens the index and starts the threads; also what the topics wait for.
     fn start(
         loaded: &Loaded,
         mode: &Mode,
+        store: Store,
         progress: Option<Progress>,
         shared: &Arc<Shared>,
+        (events, inbox): (SyncSender<Event>, Receiver<Event>),
     ) -> anyhow::Result<(Self, Follows)> {
-        let store = open_store(loaded)?;
+        let is_daemon = *mode == Mode::Forever;
         if let Some(node) = store.lease() {
             shared.clock().go_by(node);
         }
-        let is_daemon = *mode == Mode::Forever;
-        let indexer = indexer(loaded, store.reader()?, shared, is_daemon)?;
-        let follows = store.follows()?;
-        let connections = loaded.config.crawl.max_connections;
+        if is_daemon {
+            store.set_patience(PATIENCE);
+        }
         let (poke, poked) = sync_channel(1);
-        let (events, inbox) = sync_channel(connections + SPARE_EVENTS);
-        let (leases, work) = mpsc::channel(connections);
+        let documents = loaded.documents_place();
+        let (poke, copier) = match store.place().is_postgres() && !documents.is_postgres() {
+            false => (poke, None),
+            true => {
+                let (poke_copier, copier_poked) = sync_channel(1);
+                let copier = Copier::open(store.place(), Arc::clone(shared), poke)?;
+                (poke_copier, Some(move || copier.run(&copier_poked)))
+            }
+        };
+        let reader = match &copier {
+            None => store.reader()?,
+            Some(_) => Reader::open(documents)?,
+        };
+        let indexer = indexer(loaded, reader, shared, is_daemon)?;
+        let follows = store.follows()?;
+        let (leases, work) = mpsc::channel(loaded.config.crawl.max_connections);
         let wiring = Wiring {
             inbox,
             leases,
@@ -265,7 +315,7 @@ impl Crawl {
         };
         let node = store.lease();
         let crawl = open_loop(loaded, mode.clone(), store, wiring)?;
-        let (learner, pages, templates, seen) = learner(loaded);
+        let (learner, pages, templates, seen) = learner(loaded, node_place(loaded, shared));
         let tools = Arc::new(tools(loaded, mode, shared, templates, node)?);
         let crawl = CrawlLoop {
             progress,
@@ -282,6 +332,9 @@ impl Crawl {
             indexing: spawn_thread("indexer", move || indexer(&poked))?,
             crawling: spawn_thread("crawl-loop", move || crawl.run())?,
             learning: spawn_thread("learner", move || learner.run(&pages))?,
+            copying: copier
+                .map(|copy| spawn_thread("copier", copy))
+                .transpose()?,
             fetching: fetching::start(visit, work, events.clone(), Arc::clone(shared))?,
             events,
             tools,
@@ -305,6 +358,9 @@ impl Crawl {
             archive.close();
         }
         save_robots(&self.tools, data_dir);
+        if let Some(copying) = self.copying {
+            join("the copier", copying).await?;
+        }
         // The loop held the other end of the poke channel; with it gone the indexer finishes.
         let indexed = join("the indexer", self.indexing).await;
         let summary = summary??;
@@ -332,9 +388,18 @@ fn indexer(
     Ok(Box::new(move |poked| indexer.run(poked)))
 }
 
+/// The store, for this process as the node that it is or becomes.
+fn node_place(loaded: &Loaded, shared: &Shared) -> StorePlace {
+    loaded.store_place().with_lease(shared.node().clone())
+}
+
 /// The store of the data folder, with its retention; documents that only an older index keeps are taken over first.
 pub(crate) fn open_store(loaded: &Loaded) -> anyhow::Result<Store> {
-    let mut store = Store::open(loaded.store_place())?;
+    open_store_at(loaded, loaded.store_place())
+}
+
+fn open_store_at(loaded: &Loaded, place: StorePlace) -> anyhow::Result<Store> {
+    let mut store = Store::open(place)?;
     index::refuse_lost_store(&loaded.index_dir(), &store)?;
     taojin_search::index::complete_swap(&loaded.index_dir())?;
     taojin_search::index::refuse_newer(&loaded.index_dir())?;

@@ -15,7 +15,7 @@ use super::review::templates::TemplateReviewer;
 use super::{Shared, StatusBoard, TermReviewer, status_source};
 use crate::config::Loaded;
 use crate::documents::{StoreLog, open_index};
-use crate::serve::{self, ServeState};
+use crate::serve::{self, Readiness, ServeState};
 use taojin_search::analyze::Analyzer;
 
 pub(super) type Serving = tokio::task::JoinHandle<std::io::Result<()>>;
@@ -35,10 +35,13 @@ pub(super) fn start_server(
         return Ok(None);
     };
     let controller = Controller::beside(loaded, board.current()).here(events, Arc::clone(&shared));
-    let health = Arc::clone(&shared);
+    let log = StoreLog::of_settings(loaded).of_node(shared.node().clone());
+    let (health, shared_by_readers) = (Arc::clone(&shared), Arc::clone(&shared));
     let state = ServeState {
         sites: Some(Arc::new(controller)),
+        log: Some(Arc::new(log)),
         health: Arc::new(move || stuck(&health)),
+        readiness: Arc::new(move || shared_by_readers.readiness()),
         ..serve_state(loaded, analyzer, board).context("searches cannot be served")?
     };
     let (stop, stopped) = oneshot::channel::<()>();
@@ -87,11 +90,12 @@ pub fn serve_state(
         metrics: metrics_handle()?,
         // Nothing but the server itself works here.
         health: Arc::new(Vec::new),
+        readiness: Arc::new(|| Readiness::Ready),
         templates: Some(Arc::new(TemplateReviewer {
             place: loaded.store_place(),
             extract: loaded.config.extract.clone(),
         })),
-        log: Some(Arc::new(StoreLog::of(loaded.store_place()))),
+        log: Some(Arc::new(StoreLog::of_settings(loaded))),
     })
 }
 

@@ -9,8 +9,10 @@ use std::time::Instant;
 use super::Clock;
 use super::index::Progress;
 use super::liveness::{Liveness, Worker};
+use crate::serve::Readiness;
 use taojin_crawl::frontier;
 use taojin_crawl::schedule::Site;
+use taojin_crawl::store::NodeLease;
 
 /// What a visit must know of its site.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +49,12 @@ pub struct Shared {
     /// Another node does what one node does for all.
     follows_another: AtomicBool,
     clock: Clock,
+    /// The lease of a node; of no meaning where the store is a file.
+    node: NodeLease,
+    /// The documents are copied from a database and not all of them are yet.
+    copying: AtomicBool,
+    /// The index had all documents once since the start.
+    caught_up: AtomicBool,
 }
 
 impl Shared {
@@ -104,9 +112,40 @@ impl Shared {
         &self.liveness
     }
 
+    /// The lease of this node, whether it has one yet or not; whether the database answers.
+    pub(super) fn node(&self) -> &NodeLease {
+        &self.node
+    }
+
     /// The last change of a document that is stored.
     pub(super) fn set_document_seq(&self, seq: u64) {
-        self.document_seq.store(seq, Ordering::Relaxed);
+        self.document_seq.fetch_max(seq, Ordering::Relaxed);
+    }
+
+    /// Whether documents that the index is made of are still to come from the database.
+    pub(super) fn set_copying(&self, copying: bool) {
+        self.copying.store(copying, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_copying(&self) -> bool {
+        self.copying.load(Ordering::SeqCst)
+    }
+
+    /// The index has had all documents: what comes now is new to everybody.
+    pub(super) fn set_caught_up(&self) {
+        self.caught_up.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether searches are answered, and how well.
+    pub(super) fn readiness(&self) -> Readiness {
+        if !self.caught_up.load(Ordering::SeqCst) {
+            let indexed = self.indexed();
+            return Readiness::Filling { indexed };
+        }
+        match self.node.is_silent() {
+            true => Readiness::Degraded,
+            false => Readiness::Ready,
+        }
     }
 
     /// Pages that are being visited.

@@ -45,6 +45,7 @@ pub(super) async fn watch_over(
     let (mut stopping, mut ended) = (false, Ok(()));
     let stop = || {
         shared.set_stopping();
+        shared.node().hurry();
         systemd::stopping();
         // Wakes the loop up; with a full channel it is awake and sees the sign.
         let _ = crawl.events.try_send(Event::Stop);

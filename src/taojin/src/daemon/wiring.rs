@@ -23,7 +23,7 @@ use super::shared::Shared;
 use crate::config::{Loaded, scope};
 use taojin_crawl::frontier::{Frontier, Scope};
 use taojin_crawl::schedule::{self, Site};
-use taojin_crawl::store::{self, Store};
+use taojin_crawl::store::{self, Store, StorePlace};
 
 /// Pages seen that wait for the learner; what comes while it learns and finds no room is not learned from.
 const SEEN_PAGES: usize = 256;
@@ -95,7 +95,10 @@ pub(super) fn open_loop(
         stop_at: None,
         cycles_looked: None,
         shared_at: None,
+        turns_at: None,
         pauses_read: None,
+        compared: None,
+        differences: store::SiteDifferences::default(),
         forgot: None,
         configured: Vec::new(),
         index: IndexPlace::of(loaded),
@@ -122,11 +125,14 @@ fn set_clock_right(store: &mut Store, pages: &schedule::Config, now: i64) -> any
 }
 
 /// The learner, what it hears, what the fetch tasks need of templates, and the way to tell the learner that it is over.
-pub(super) fn learner(loaded: &Loaded) -> (Learner, Receiver<Seen>, Templates, SyncSender<Seen>) {
+pub(super) fn learner(
+    loaded: &Loaded,
+    place: StorePlace,
+) -> (Learner, Receiver<Seen>, Templates, SyncSender<Seen>) {
     let registry = Arc::default();
     let (seen, inbox) = sync_channel(SEEN_PAGES);
     let learner = Learner {
-        place: loaded.store_place(),
+        place,
         config: loaded.config.templates.clone(),
         registry: Arc::clone(&registry),
     };

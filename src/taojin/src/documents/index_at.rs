@@ -24,7 +24,7 @@ pub(crate) struct RemoteAt {
 #[derive(Clone)]
 pub(crate) struct IndexAt {
     dir: PathBuf,
-    store: StorePlace,
+    documents: StorePlace,
     config: index::Config,
     remote: Option<RemoteAt>,
 }
@@ -33,7 +33,7 @@ impl IndexAt {
     pub(crate) fn of(loaded: &Loaded) -> Self {
         Self {
             dir: loaded.index_dir(),
-            store: loaded.store_place(),
+            documents: loaded.documents_place(),
             config: loaded.config.index.clone(),
             remote: remote(loaded),
         }
@@ -51,7 +51,7 @@ impl IndexAt {
 
     /// The index, for searching, with the documents of its store.
     pub(crate) fn open(&self, analyzer: &Analyzer) -> Result<Reader, IndexError> {
-        let documents = Arc::new(StoreDocuments::of(&self.store));
+        let documents = Arc::new(StoreDocuments::of(&self.documents));
         match &self.remote {
             None => Reader::open(&self.dir, analyzer, &self.config, documents),
             Some(remote) => {

@@ -3,12 +3,14 @@
 
 use super::history::{self, DAMAGED};
 use super::{decode, is_missing};
-use crate::config::INDEX_DIR;
+use crate::config::{INDEX_DIR, Loaded};
 use crate::serve::{
     ChangeAnswer, ChangesAnswer, DocumentAnswer, DocumentKey, DocumentLog, HistoryAnswer,
     NoChanges, Past, SourceError, VersionListed,
 };
-use taojin_crawl::store::{Change, Cursor, DocumentRow, Reader, StoreError, StorePlace, Visit};
+use taojin_crawl::store::{
+    Change, Cursor, DocumentRow, NodeLease, Reader, StoreError, StorePlace, Visit,
+};
 use taojin_search::index;
 
 /// An answer ends when it has so much: enough for a thousand news with their text, little enough to hold many at once.
@@ -20,14 +22,43 @@ const READ_BYTES: usize = 32 << 20;
 /// The log of a store, which may not be there yet.
 #[derive(Debug, Clone)]
 pub struct StoreLog {
-    place: StorePlace,
+    /// The store, which has the versions of documents before the present ones.
+    store: StorePlace,
+    /// Where the present documents are read.
+    documents: StorePlace,
 }
 
 impl StoreLog {
-    /// That of this store.
+    /// That of a store that is read alone.
     pub fn of(place: impl Into<StorePlace>) -> Self {
+        let store = place.into();
         Self {
-            place: place.into(),
+            documents: store.clone(),
+            store,
+        }
+    }
+
+    /// That of the settings.
+    pub(crate) fn of_settings(loaded: &Loaded) -> Self {
+        Self {
+            store: loaded.store_place(),
+            documents: loaded.documents_place(),
+        }
+    }
+
+    /// For the node that has this lease: nothing waits for a database that is silent.
+    pub(crate) fn of_node(self, lease: NodeLease) -> Self {
+        Self {
+            store: self.store.with_lease(lease),
+            ..self
+        }
+    }
+
+    /// The store, or where that does not answer this machine's copy of its present documents.
+    fn open(&self) -> Result<Reader, StoreError> {
+        match Reader::open(&self.store) {
+            Err(StoreError::Unreachable { .. }) => Reader::open(&self.documents),
+            opened => opened,
         }
     }
 
@@ -38,10 +69,10 @@ impl StoreLog {
         limit: usize,
         documents: bool,
     ) -> Result<Result<ChangesAnswer, NoChanges>, StoreError> {
-        let reader = Reader::open(&self.place)?;
+        let reader = Reader::open(&self.documents)?;
         // They get numbers that a follower may have passed already.
-        if !reader.has_all_documents()? && index::keeps_documents(&self.place.dir().join(INDEX_DIR))
-        {
+        let index = self.store.dir().join(INDEX_DIR);
+        if !reader.has_all_documents()? && index::keeps_documents(&index) {
             return Ok(Err(NoChanges::Moving));
         }
         let (mut bytes, mut read) = (0, 0);
@@ -66,7 +97,7 @@ impl StoreLog {
 
     /// The versions of a document; none if nothing is known of it.
     pub(crate) fn history(&self, key: &DocumentKey) -> Result<Option<HistoryAnswer>, StoreError> {
-        history::of(&Reader::open(&self.place)?, key)
+        history::of(&self.open()?, key)
     }
 }
 
@@ -147,7 +178,7 @@ impl DocumentLog for StoreLog {
     }
 
     fn past(&self, id: u64) -> Result<Past, SourceError> {
-        let reader = match Reader::open(&self.place) {
+        let reader = match self.open() {
             Err(error) if is_missing(&error) => return Ok(Past::default()),
             opened => opened.map_err(|e| failed(&e))?,
         };

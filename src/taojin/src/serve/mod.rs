@@ -17,6 +17,7 @@ mod document_log;
 mod exposition;
 mod failure;
 mod gauges;
+mod readiness;
 mod router;
 mod state;
 mod status;
@@ -43,6 +44,7 @@ pub use feeds::follow::{Follow, Tell, Topics, message, next_try_ms};
 pub use guard::secret::{Secret, signature};
 pub use guard::session::new_token;
 pub use pages::help::syntax_in;
+pub use readiness::{Readiness, ReadinessSource};
 pub use review::templates::{
     Effect, Outcome, Proposal, RegionListed, TemplateListed, TemplateReview, TemplateView,
 };

@@ -18,6 +18,7 @@ use super::gauges;
 use super::guard::session::Sessions;
 use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
 use super::now_ms;
+use super::readiness::{Readiness, ReadinessSource};
 use super::review::templates::TemplateReview;
 use super::review::terms::{Review, TermReview};
 use super::search::overview::Overview;
@@ -62,6 +63,8 @@ pub struct ServeState {
     pub status: StatusSource,
     /// What `/healthz` goes by.
     pub health: HealthSource,
+    /// What `/readyz` and the remarks in answers go by.
+    pub readiness: ReadinessSource,
     /// What `/metrics` shows.
     pub metrics: PrometheusHandle,
     /// Where templates are looked at; none where there is no store.
@@ -80,6 +83,7 @@ pub(crate) struct Shared {
     /// Who is signed in.
     pub(crate) sessions: Sessions,
     pub(crate) health: HealthSource,
+    readiness: ReadinessSource,
     source: Arc<dyn SearchSource>,
     terms: Option<Review>,
     sites: Option<Arc<dyn SiteControl>>,
@@ -111,6 +115,7 @@ impl Shared {
             config: state.config,
             follows: state.follows,
             health: state.health,
+            readiness: state.readiness,
             metrics: state.metrics,
             source: state.source,
             terms: state.terms,
@@ -124,6 +129,11 @@ impl Shared {
             counted: Arc::default(),
             started_ms: now_ms(),
         }
+    }
+
+    /// How good answers are.
+    pub(crate) fn readiness(&self) -> Readiness {
+        (self.readiness)()
     }
 
     /// Searches; gives the hits and the milliseconds it took, waiting for a place included.

@@ -13,6 +13,7 @@ mod seen;
 
 use std::sync::Arc;
 
+use super::turns::LOOK_AGAIN_MS;
 use super::*;
 use crate::outcome::{Failure, VisitOutcome};
 use crate::store::{Batch, FinishedPage, InFlight, NewUrl, Store, UrlClass, UrlState};
@@ -78,6 +79,14 @@ impl Crawl {
     }
 
     fn next(&mut self) -> Next {
+        let next = self.frontier.next(&self.store, self.now_ms).unwrap();
+        if matches!(next, Next::Fetch(_)) || !self.frontier.takes_turns() {
+            return next;
+        }
+        // In a cluster an address has to be asked for first.
+        let turns = self.frontier.take_turns(&self.store, self.now_ms);
+        turns.unwrap();
+        self.now_ms += LOOK_AGAIN_MS;
         self.frontier.next(&self.store, self.now_ms).unwrap()
     }
 

@@ -2,10 +2,11 @@
 //! number of its place. Out: whether it holds, and the time of the database, by which all nodes go.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use tokio_postgres::Client;
 
@@ -24,6 +25,8 @@ const MARGIN: Duration = Duration::from_secs(3);
 const SETTLED: Duration = Duration::from_secs(7);
 /// The end of a lease is looked for so often where one waits for it: a machine that was asleep notices when it wakes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The same where the database is silent.
+const LOOK_SOON: Duration = Duration::from_millis(100);
 /// The lease of a node whose place was taken.
 const LOST: i64 = i64::MIN;
 /// With each renewal the clock goes this far at most towards the time of the database: a thousandth of the time between.
@@ -32,7 +35,7 @@ const STEP_MS: i64 = 3;
 const LEAP_MS: i64 = 1_000;
 
 /// Whether this process may go on: the right to fetch and to write that a node has for some seconds at a time.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct NodeLease {
     /// By [`since_start_ms`]; [`LOST`] once another node has the place.
     ends_ms: Arc<AtomicI64>,
@@ -40,15 +43,52 @@ pub struct NodeLease {
     since_ms: Arc<AtomicI64>,
     /// What the database's time is ahead of [`since_start_ms`].
     ahead_ms: Arc<AtomicI64>,
+    /// Whether the last renewal failed.
+    is_silent: Arc<watch::Sender<bool>>,
+    /// Whether a database that is silent is not waited for any more.
+    hurries: Arc<AtomicBool>,
 }
 
 impl NodeLease {
-    pub(super) fn until(ends_ms: i64) -> Self {
-        NodeLease {
-            ends_ms: Arc::new(AtomicI64::new(ends_ms)),
-            since_ms: Arc::new(AtomicI64::new(ends_ms - ms(TERM))),
-            ahead_ms: Arc::default(),
+    /// Begins where it was asked for at this time.
+    pub(super) fn begin(&self, asked_ms: i64) {
+        self.since_ms.store(asked_ms, Ordering::Relaxed);
+        self.renew(asked_ms);
+    }
+
+    /// Whether the database did not answer when it was asked last, some seconds ago at most.
+    pub fn is_silent(&self) -> bool {
+        *self.is_silent.borrow()
+    }
+
+    /// What came of asking the database before there is a lease.
+    pub fn set_silent(&self, is_silent: bool) {
+        self.is_silent.send_replace(is_silent);
+    }
+
+    /// The process is to end: a database that is silent is not waited for any more.
+    pub fn hurry(&self) {
+        self.hurries.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits until it is of no use to wait for the database: it is silent, and the lease is not held any more or the process is to
+    /// end.
+    pub(super) async fn given_up(&self) {
+        loop {
+            let mut silent = self.is_silent.subscribe();
+            // The sender is a part of this.
+            let _ = silent.wait_for(|silent| *silent).await;
+            if self.is_given_up() {
+                return;
+            }
+            sleep(LOOK_SOON).await;
         }
+    }
+
+    /// Whether it is of no use to wait for the database.
+    pub(super) fn is_given_up(&self) -> bool {
+        let is_over = self.hurries.load(Ordering::Relaxed) || !self.is_held();
+        self.is_silent() && is_over
     }
 
     /// The time of the database, Unix milliseconds, by which all nodes go: it may be late by the time that an answer takes.
@@ -107,12 +147,12 @@ impl NodeLease {
             self.since_ms.store(asked_ms, Ordering::Relaxed);
         }
         self.ends_ms.store(asked_ms + ms(TERM), Ordering::Relaxed);
+        self.set_silent(false);
     }
 }
 
 /// Renews a lease until it is dropped.
 pub(super) struct Heartbeat {
-    pub(super) lease: NodeLease,
     runtime: Option<Runtime>,
 }
 
@@ -124,9 +164,8 @@ impl Heartbeat {
             .enable_all()
             .build()
             .map_err(|e| Error::Unreachable(e.to_string()))?;
-        runtime.spawn(keep(way, session, lease.clone()));
+        runtime.spawn(keep(way, session, lease));
         Ok(Heartbeat {
-            lease,
             runtime: Some(runtime),
         })
     }
@@ -158,10 +197,12 @@ async fn keep(way: Way, session: i64, lease: NodeLease) {
             }
             Ok(Err(error)) => {
                 tracing::warn!(?error, "the lease was not renewed");
+                lease.set_silent(true);
                 client = None;
             }
             Err(_) => {
                 tracing::warn!("the lease was not renewed in time");
+                lease.set_silent(true);
                 client = None;
             }
         }
@@ -176,10 +217,19 @@ async fn renew(way: &Way, session: i64, client: &mut Option<Client>) -> Result<O
     };
     let term = ms(TERM);
     let sql = format!(
-        "UPDATE node SET expires_ms = {NOW_MS} + {term} WHERE session = {session} RETURNING expires_ms - {term}"
+        "UPDATE node AS own SET expires_ms = {NOW_MS} + {term}, rival = NULL FROM node AS before \
+         WHERE own.session = {session} AND before.session = {session} RETURNING own.expires_ms - {term}, before.rival"
     );
     let renewed = client.query_typed(&sql, &[]).await?;
-    Ok(renewed.first().map(|row| row.try_get(0)).transpose()?)
+    let Some(row) = renewed.first() else {
+        return Ok(None);
+    };
+    if let Some(rival) = row.try_get::<_, Option<String>>(1)? {
+        tracing::error!(
+            "a node on {rival} has tried to start with the name of this data folder and was refused: was the folder copied?"
+        );
+    }
+    Ok(Some(row.try_get(0)?))
 }
 
 /// Milliseconds since the machine was started, asleep or not.
@@ -202,13 +252,15 @@ mod tests {
 
     #[test]
     fn a_lease_ends_some_seconds_before_another_node_may_have_the_place() {
-        let lease = NodeLease::until(0);
+        let lease = NodeLease::default();
+        lease.begin(-ms(TERM));
         lease.renew(1_000);
         let most_ms = ms(TERM) - ms(MARGIN);
         assert_eq!(lease.left_ms(1_000), most_ms);
         assert_eq!(lease.left_ms(1_000 + most_ms), 0);
         // Held from this moment on, it is settled after a while, and not again before that after it ran out.
-        let lease = NodeLease::until(since_start_ms() + ms(TERM));
+        let lease = NodeLease::default();
+        lease.begin(since_start_ms());
         assert!(!lease.is_settled());
         lease.since_ms.fetch_sub(ms(SETTLED), Ordering::Relaxed);
         lease.renew(since_start_ms());

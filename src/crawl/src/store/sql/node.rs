@@ -8,6 +8,7 @@
 //! of them. The lease is the database's time. The node itself goes by the time since its machine was started, from the
 //! moment at which it asked for the renewal (`lease`): clocks that differ do not matter.
 
+use std::thread::sleep;
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -41,6 +42,27 @@ pub(super) const WRITES: &str = "SET idle_in_transaction_session_timeout = '15s'
 pub(in crate::store) const NOW_MS: &str =
     "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
+/// Another node with the same name is looked at so often: its lease is renewed or runs out meanwhile.
+const LOOK_AT_OTHER: Duration = Duration::from_secs(1);
+
+/// What came of asking for a place.
+enum Place {
+    /// It is this node's.
+    Taken {
+        /// Its number.
+        session: i64,
+        /// The time of the database.
+        now_ms: i64,
+    },
+    /// A node in another folder has it.
+    Others {
+        /// The machine of that node.
+        host: String,
+        /// When its lease runs out.
+        expires_ms: i64,
+    },
+}
+
 /// What came of asking for partitions.
 #[derive(Debug, Default)]
 pub(in crate::store) struct Share {
@@ -64,21 +86,44 @@ pub struct Gained {
 impl Postgres {
     /// Becomes one of the nodes, in the name of a data folder whose lock this process holds: what had that name before is over.
     /// It has no partition yet, and takes none unless it `crawls`.
-    pub(in crate::store) fn join(&self, id: &str, crawls: bool) -> Result<()> {
-        let asked_ms = since_start_ms();
-        self.begin("BEGIN")?;
-        let (session, now_ms) = match self.take_place(id, crawls) {
-            Ok(place) => place,
-            Err(error) => {
-                self.roll_back();
-                return Err(error);
+    /// One that has this name in another folder is refused to be replaced while it is alive.
+    pub(in crate::store) fn join(&self, id: &str, folder: &str, crawls: bool) -> Result<()> {
+        let mut lease_of_other = None;
+        let (session, now_ms, asked_ms) = loop {
+            let asked_ms = since_start_ms();
+            self.begin("BEGIN")?;
+            let taken = self.take_place(id, folder, crawls);
+            match taken {
+                Ok(Place::Taken { session, now_ms }) => {
+                    self.commit()?;
+                    break (session, now_ms, asked_ms);
+                }
+                Ok(Place::Others { host, expires_ms }) => {
+                    // It is alive if it renews its lease, and its place is free when that has run out.
+                    let is_alive = lease_of_other.is_some_and(|seen_ms| expires_ms > seen_ms);
+                    lease_of_other = Some(expires_ms);
+                    match is_alive {
+                        true => self.commit()?,
+                        false => self.roll_back(),
+                    }
+                    if is_alive {
+                        return Err(Error::Unfit(format!(
+                            "a node on {host} has the name of this data folder and is alive: was the folder copied? Remove the file \
+                             `node` from the copy and start again; the node on {host} goes on"
+                        )));
+                    }
+                    sleep(LOOK_AT_OTHER);
+                }
+                Err(error) => {
+                    self.roll_back();
+                    return Err(error);
+                }
             }
         };
-        self.commit()?;
         self.run_script(WRITES)?;
-        let lease = NodeLease::until(asked_ms + ms(TERM));
-        lease.note_time(now_ms);
-        let heartbeat = Heartbeat::start(self.way.clone(), session, lease)?;
+        self.lease.begin(asked_ms);
+        self.lease.note_time(now_ms);
+        let heartbeat = Heartbeat::start(self.way.clone(), session, self.lease.clone())?;
         *self.heartbeat.borrow_mut() = Some(heartbeat);
         self.writer.set(Some(Writer {
             session,
@@ -89,8 +134,8 @@ impl Postgres {
 
     /// The lease of this connection, if it is the one that writes.
     pub(in crate::store) fn lease(&self) -> Option<NodeLease> {
-        let heartbeat = self.heartbeat.borrow();
-        heartbeat.as_ref().map(|beat| beat.lease.clone())
+        let is_node = self.writer.get().is_some();
+        is_node.then(|| self.lease.clone())
     }
 
     /// The number of this node's place; none where it does not write.
@@ -98,22 +143,36 @@ impl Postgres {
         self.writer.get().map(|writer| writer.session)
     }
 
-    fn take_place(&self, id: &str, crawls: bool) -> Result<(i64, i64)> {
+    fn take_place(&self, id: &str, folder: &str, crawls: bool) -> Result<Place> {
         self.run_script(JOIN_TIMEOUT)?;
         self.query(ONE_BY_ONE, Vec::new()).map_err(held_up)?;
-        self.remove("id = ?1", bound(params![id])?)?;
-        let sql = format!(
-            "INSERT INTO node (id, host, version, crawls, started_ms, expires_ms) \
-             VALUES (?1, ?2, ?3, ?4, {NOW_MS}, {NOW_MS} + {}) RETURNING session, started_ms",
-            ms(TERM)
-        );
         let machine = rustix::system::uname();
         let host = machine.nodename().to_string_lossy();
+        let sql = format!(
+            "UPDATE node SET rival = ?3 WHERE id = ?1 AND place <> ?2 AND place <> '' AND expires_ms > {NOW_MS} \
+             RETURNING host, expires_ms"
+        );
+        let others = self.query(&sql, bound(params![id, folder, host.as_ref()])?)?;
+        if let Some(other) = others.first() {
+            return Ok(Place::Others {
+                host: other.try_get(0)?,
+                expires_ms: other.try_get(1)?,
+            });
+        }
+        self.remove("id = ?1", bound(params![id])?)?;
+        let sql = format!(
+            "INSERT INTO node (id, host, version, crawls, place, started_ms, expires_ms) \
+             VALUES (?1, ?2, ?3, ?4, ?5, {NOW_MS}, {NOW_MS} + {}) RETURNING session, started_ms",
+            ms(TERM)
+        );
         let version = env!("CARGO_PKG_VERSION");
-        let values = params![id, host.as_ref(), version, i64::from(crawls)];
+        let values = params![id, host.as_ref(), version, i64::from(crawls), folder];
         let rows = self.query(&sql, bound(values)?)?;
         let row = rows.first().ok_or_else(Error::no_rows)?;
-        Ok((row.try_get(0)?, row.try_get(1)?))
+        Ok(Place::Taken {
+            session: row.try_get(0)?,
+            now_ms: row.try_get(1)?,
+        })
     }
 
     /// Takes nodes out whose lease has run out. While the database was away, nobody could renew one: then the others have a moment
@@ -174,19 +233,23 @@ impl Postgres {
         let wanted = i64::try_from(even.saturating_sub(own)).unwrap_or_default();
         let sql = "UPDATE part SET session = ?1 WHERE part IN \
                    (SELECT part FROM part WHERE session IS NULL ORDER BY part LIMIT ?2) RETURNING part, last, rests";
-        let mut gained = Vec::new();
-        for row in self.query(sql, bound(params![session, wanted])?)? {
-            gained.push(Gained {
-                part: row.try_get(0)?,
-                last: row.try_get(1)?,
-                rests: row.try_get::<_, i64>(2)? == 1,
-            });
-        }
+        let rows = self.query(sql, bound(params![session, wanted])?)?;
+        let gained = rows.iter().map(gained).collect::<Result<_>>()?;
         // Until its hosts have rested, whoever comes after this node has them rest too: the mark goes with a clean end.
         Ok(Share {
             gained,
             surplus: own.saturating_sub(even),
         })
+    }
+
+    /// The partitions that are this node's.
+    pub(in crate::store) fn held(&self) -> Result<Vec<Gained>> {
+        let Some(session) = self.session_no() else {
+            return Ok(Vec::new());
+        };
+        let sql = "SELECT part, last, rests FROM part WHERE session = ?1 ORDER BY part";
+        let rows = self.query(sql, bound(params![session])?)?;
+        rows.iter().map(gained).collect()
     }
 
     /// For an open transaction that wants the database for itself: refused while nodes crawl, and none joins before its end.
@@ -241,6 +304,14 @@ impl Postgres {
             tracing::debug!("the place in the database is free when the lease ends");
         }
     }
+}
+
+fn gained(row: &tokio_postgres::Row) -> Result<Gained> {
+    Ok(Gained {
+        part: row.try_get(0)?,
+        last: row.try_get(1)?,
+        rests: row.try_get::<_, i64>(2)? == 1,
+    })
 }
 
 /// What a node is told that waited too long for its turn.

@@ -15,14 +15,14 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row, Statement};
 
 use super::answers::all_at_once;
-use super::lease::Heartbeat;
+use super::lease::{Heartbeat, NodeLease};
 use super::node::WRITES;
 use super::tls::Way;
 use super::values::Bound;
 use super::{Error, Result};
 
-/// A lost connection is tried again for so long before anybody is told: a server restarts within seconds, a fail-over takes
-/// half a minute.
+/// A lost connection is tried again for so long before anybody is told, unless [`Postgres::set_patience`] says otherwise: a
+/// server restarts within seconds, a fail-over takes half a minute.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// First pause between two tries; doubles up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -32,6 +32,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// A machine that takes in nothing for so long is gone; the system itself would wait for a quarter of an hour.
 const SILENCE: Duration = Duration::from_secs(20);
+/// What is said of it then, and of a database that was asked in vain a moment ago.
+const SILENT: &str = "it has not answered for some seconds";
 /// Statements kept compiled on a connection.
 const STATEMENTS: usize = 256;
 /// Statements that wait to be sent together: about a page's worth of memory each.
@@ -57,6 +59,11 @@ pub(in crate::store) struct Postgres {
     in_transaction: Cell<bool>,
     pub(super) writer: Cell<Option<Writer>>,
     pub(super) heartbeat: RefCell<Option<Heartbeat>>,
+    /// The lease of the node that this process is, or of one that it does not become.
+    pub(super) lease: NodeLease,
+    patience: Cell<Duration>,
+    /// What `commit_no` is if the last COMMIT was carried out, where its answer was lost and the server is away since.
+    in_doubt: Cell<Option<i64>>,
 }
 
 /// One life of a connection.
@@ -94,7 +101,10 @@ impl Drop for Postgres {
 
 impl Postgres {
     /// Connects once, without patience: an address that is wrong is to be told at once.
-    pub(in crate::store) fn connect(way: &Way) -> Result<Self> {
+    pub(in crate::store) fn connect(way: &Way, lease: &NodeLease) -> Result<Self> {
+        if lease.is_silent() {
+            return Err(Error::Unreachable(SILENT.to_owned()));
+        }
         let mut way = way.clone();
         let config = &mut way.config;
         config.application_name("taojin");
@@ -114,10 +124,18 @@ impl Postgres {
             in_transaction: Cell::new(false),
             writer: Cell::new(None),
             heartbeat: RefCell::default(),
+            lease: lease.clone(),
+            patience: Cell::new(PATIENCE),
+            in_doubt: Cell::new(None),
         };
         let session = conn.new_session()?;
         *conn.session.borrow_mut() = Some(session);
         Ok(conn)
+    }
+
+    /// For how long a server that does not answer is waited for.
+    pub(in crate::store) fn set_patience(&self, patience: Duration) {
+        self.patience.set(patience);
     }
 
     /// Rows of an answer.
@@ -167,6 +185,10 @@ impl Postgres {
 
     /// Opens a transaction with this statement.
     pub(super) fn begin(&self, sql: &str) -> Result<()> {
+        if self.in_doubt.get().is_some() {
+            let reason = "what became of the last transaction is not known yet";
+            return Err(Error::Unreachable(reason.to_owned()));
+        }
         self.patiently(|| self.batch(sql))?;
         self.in_transaction.set(true);
         Ok(())
@@ -191,7 +213,7 @@ impl Postgres {
             return self.batch("COMMIT");
         };
         let (session, last) = (Value::from(writer.session), Value::from(writer.commit_no));
-        let fence = vec![Bound(session.clone()), Bound(last)];
+        let fence = vec![Bound(session), Bound(last)];
         self.waiting.borrow_mut().push((RAISE.to_owned(), fence));
         if self.flush()?.last() != Some(&1) {
             return Err(Error::Fenced);
@@ -201,17 +223,10 @@ impl Postgres {
             ..writer
         };
         match self.batch("COMMIT") {
-            // The row is free as soon as the server has ended the lost transaction, one way or the other.
             Err(Error::Unreachable(lost)) => {
                 self.in_transaction.set(false);
-                let found = self.query(REACHED, vec![Bound(session)])?;
-                let row = found.first().ok_or(Error::Fenced)?;
-                let commit_no: i64 = row.try_get(0)?;
-                self.writer.set(Some(Writer {
-                    commit_no,
-                    ..writer
-                }));
-                match commit_no == next.commit_no {
+                self.in_doubt.set(Some(next.commit_no));
+                match self.settle()? {
                     true => Ok(()),
                     false => Err(Error::Unreachable(lost)),
                 }
@@ -222,6 +237,25 @@ impl Postgres {
                 Ok(())
             }
         }
+    }
+
+    /// Whether a COMMIT whose answer was lost was carried out; false where there is none. Reaches the server, or fails. The row of
+    /// this node is free as soon as the server has ended that transaction, one way or the other.
+    pub(in crate::store) fn settle(&self) -> Result<bool> {
+        let (Some(writer), Some(wanted)) = (self.writer.get(), self.in_doubt.get()) else {
+            self.query("SELECT 1", Vec::new())?;
+            return Ok(false);
+        };
+        let session = Bound(Value::from(writer.session));
+        let found = self.query(REACHED, vec![session])?;
+        let row = found.first().ok_or(Error::Fenced)?;
+        let commit_no: i64 = row.try_get(0)?;
+        self.writer.set(Some(Writer {
+            commit_no,
+            ..writer
+        }));
+        self.in_doubt.set(None);
+        Ok(commit_no == wanted)
     }
 
     /// Nothing of the open transaction stays.
@@ -251,17 +285,19 @@ impl Postgres {
         })
     }
 
-    /// Asks again while the server is not there, for as long as [`PATIENCE`] lasts. Not inside a transaction, which is lost
+    /// Asks again while the server is not there, for as long as its patience lasts. Not inside a transaction, which is lost
     /// with its connection.
     fn patiently<T>(&self, ask: impl Fn() -> Result<T>) -> Result<T> {
         if self.in_transaction.get() {
             return ask();
         }
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + self.patience.get();
         let mut pause = FIRST_PAUSE;
         loop {
             match self.ensure().and_then(|()| ask()) {
-                Err(Error::Unreachable(reason)) if Instant::now() < end => {
+                Err(Error::Unreachable(reason))
+                    if Instant::now() < end && !self.lease.is_given_up() =>
+                {
                     tracing::warn!(reason, "PostgreSQL cannot be reached, trying again");
                     *self.session.borrow_mut() = None;
                     std::thread::sleep(pause);
@@ -324,19 +360,25 @@ impl Postgres {
         }
     }
 
-    /// Waits for an answer. Inside of another runtime, where the daemon opens its store, tokio lets no thread wait; then
-    /// another one does.
+    /// Waits for an answer; a node gives up when it is told that the server answers nothing any more ([`NodeLease::given_up`]).
+    /// Inside of another runtime, where the daemon opens its store, tokio lets no thread wait; then another one does.
     pub(super) fn wait<T: Send, E: Into<Error> + Send>(
         &self,
         work: impl Future<Output = std::result::Result<T, E>> + Send,
     ) -> Result<T> {
         let closed = || Error::Unreachable("the connection is closed".to_owned());
         let runtime = self.runtime.as_ref().ok_or_else(closed)?;
-        let done = match Handle::try_current() {
+        let lease = &self.lease;
+        let work = async {
+            tokio::select! {
+                done = work => done.map_err(Into::into),
+                () = lease.given_up() => Err(Error::Unreachable(SILENT.to_owned())),
+            }
+        };
+        match Handle::try_current() {
             Err(_) => runtime.block_on(work),
             Ok(_) => thread::scope(|scope| scope.spawn(|| runtime.block_on(work)).join())
                 .unwrap_or_else(|panic| resume_unwind(panic)),
-        };
-        done.map_err(Into::into)
+        }
     }
 }

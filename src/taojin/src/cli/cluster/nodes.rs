@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::cli::context::Usage;
 use crate::cli::output::{self, printable, time};
-use taojin_crawl::store::{NodeRecord, Reader, Waiting};
+use taojin_crawl::store::{NodeRecord, Reader, SiteDifferences, Waiting};
 
 /// A node that drains is waited for so long: fetches under way may take half a minute.
 const WAIT: Duration = Duration::from_secs(120);
@@ -16,18 +16,24 @@ const WAIT: Duration = Duration::from_secs(120);
 struct Status {
     nodes: Vec<NodeRecord>,
     waiting: Waiting,
+    differences: SiteDifferences,
 }
 
 pub(super) fn status(reader: &Reader, json: bool) -> anyhow::Result<ExitCode> {
+    let nodes = reader.nodes()?;
     let status = Status {
-        nodes: reader.nodes()?,
+        differences: SiteDifferences::of(&nodes),
         waiting: reader.waiting()?,
+        nodes,
     };
     output::answer(json, &status, |status| {
         if status.nodes.is_empty() {
             output::line("no node crawls now; one does after `taojin run` or `taojin crawl`");
         }
         status.nodes.iter().for_each(print);
+        if !status.differences.sites.is_empty() {
+            output::line(&format!("warning: {}", status.differences));
+        }
         if let Waiting {
             addresses: n @ 1..,
             oldest_ms,

@@ -1,7 +1,7 @@
 //! Commands without a daemon. In: a configuration and a command. Out: the same as from a daemon: what was done, durable in
 //! the store and in the index. Holds the lock of the data folder meanwhile.
 
-use super::actions::{self, IndexPlace, broken, store_failed};
+use super::actions::{self, IndexPlace, broken};
 use crate::config::Loaded;
 use crate::daemon::index;
 use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
@@ -21,13 +21,13 @@ pub fn carry_out(
         SiteCommand::Resume { site } => actions::pause(store, sites, site, false, now_ms),
         SiteCommand::Purge { site } | SiteCommand::Forget { site } => {
             let (done, _) = actions::purge_site(store, sites, &place, site, now_ms, |_| {})?;
-            into_index(loaded, store)?;
+            into_index(loaded)?;
             Ok(done)
         }
         SiteCommand::PurgeUrl { url } => {
             let uri = actions::address(url)?;
             let (done, _) = actions::purge_url(store, &uri, now_ms)?;
-            into_index(loaded, store)?;
+            into_index(loaded)?;
             Ok(done)
         }
         SiteCommand::Allow { url } => {
@@ -42,9 +42,8 @@ pub fn carry_out(
 }
 
 /// Every change, into the index.
-fn into_index(loaded: &Loaded, store: &Store) -> Result<(), CommandRefused> {
-    let reader = store.reader().map_err(store_failed)?;
-    index::catch_up(loaded, reader).map_err(|e| {
+fn into_index(loaded: &Loaded) -> Result<(), CommandRefused> {
+    index::catch_up(loaded).map_err(|e| {
         let e = format!("{e:#}; the next crawl or run removes it from the index");
         broken(&e)
     })

@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
+use super::outage::refuse;
 use super::replay::Replay;
 use super::state::{CrawlLoop, Event};
-use crate::daemon::control::{Answer, Reply, actions};
 use crate::daemon::liveness::Worker;
 use taojin_crawl::frontier::Next;
 use taojin_crawl::store::{Batch, StoreError};
@@ -54,13 +54,15 @@ impl CrawlLoop {
                 Err(error) if self.stop_at.is_some_and(|t| Instant::now() >= t) => {
                     return Err(error.into());
                 }
-                // Another process has its place.
-                Err(error @ StoreError::Fenced { .. }) => return Err(error.into()),
+                // Another process has its place; or it is waited for by the loop itself.
+                Err(error @ (StoreError::Fenced { .. } | StoreError::Unreachable { .. })) => {
+                    return Err(error.into());
+                }
                 Err(error) => {
                     tracing::error!(%error, "pages cannot be stored, trying again");
                     let (liveness, problem) = (self.shared.liveness(), error.to_string());
                     match error {
-                        StoreError::Full { .. } | StoreError::Unreachable { .. } => {
+                        StoreError::Full { .. } => {
                             liveness.waits(Worker::CrawlLoop, Instant::now(), problem);
                         }
                         _ => liveness.fails(Worker::CrawlLoop, Instant::now(), problem),
@@ -99,12 +101,7 @@ impl CrawlLoop {
                     let now = self.shared.now_ms();
                     self.frontier.release(&finished.lease, now);
                 }
-                Event::Wish(wish) => {
-                    let refused = actions::broken(
-                        &"nothing can be stored at present; see the log of the daemon",
-                    );
-                    let _ = wish.reply.try_send(Reply::Now(Answer::Refused(refused)));
-                }
+                Event::Wish(wish) => refuse(&wish),
             }
         }
     }

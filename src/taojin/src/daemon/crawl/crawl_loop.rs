@@ -21,7 +21,21 @@ const TURN: Duration = Duration::from_millis(500);
 impl CrawlLoop {
     /// Turns until told to stop, or until the pass is done.
     pub(crate) fn run(mut self) -> anyhow::Result<Summary> {
-        let ended = self.turn();
+        let ended = loop {
+            match self.turn() {
+                Err(error) if self.waits_out(&error) => match self.wait_for_database(error) {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        tracing::warn!(
+                            "stopped while the database was away: what was not stored is fetched again"
+                        );
+                        break Ok(());
+                    }
+                    Err(error) => break Err(error),
+                },
+                ended => break ended,
+            }
+        };
         // Before the other workers end, whose channels go with the loop.
         self.shared.set_over();
         ended.map(|()| self.summary)

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use super::state::Event;
 use super::tools::Tools;
 use super::visit;
-use super::visited::{Finished, Work};
+use super::visited::{End, Finished, Work};
 use crate::daemon::liveness::Worker;
 use crate::daemon::{Shared, spawn_thread};
 
@@ -97,20 +97,35 @@ pub(crate) async fn one_visit(tools: Arc<Tools>, work: Work) -> Finished {
     let is_known = lease.record.id > 0;
     let _under_way = is_known.then(|| tools.in_flight.begin(lease.record.id));
     let is_fetch = archived.is_none();
+    if is_fetch
+        && open.is_none()
+        && let Some(ip) = tools.locate(&lease).await
+    {
+        let (visited, report) = visit::broken_off();
+        let end = End::Located(ip);
+        return Finished {
+            lease,
+            visited,
+            report,
+            end,
+        };
+    }
     let visit = AssertUnwindSafe(visit::visit(&tools, &lease, archived, open)).catch_unwind();
     let ended = tokio::select! {
         ended = visit => Some(ended),
         () = tools.may_not_fetch(), if is_fetch => None,
     };
-    let broken_off = ended.is_none();
-    let (visited, report) = match ended {
-        Some(ended) => ended.unwrap_or_else(|_| visit::panicked(&lease)),
-        None => visit::broken_off(),
+    let (end, (visited, report)) = match ended {
+        Some(ended) => (
+            End::Whole,
+            ended.unwrap_or_else(|_| visit::panicked(&lease)),
+        ),
+        None => (End::BrokenOff, visit::broken_off()),
     };
     Finished {
         lease,
         visited,
         report,
-        broken_off,
+        end,
     }
 }

@@ -79,8 +79,11 @@ impl CrawlLoop {
     fn hand_out_asked(&mut self, now: i64) -> anyhow::Result<Option<i64>> {
         let patience = i64::try_from(self.config.pass_patience_ms).unwrap_or(i64::MAX);
         let mut soonest: Option<i64> = None;
-        for id in std::mem::take(&mut self.asked) {
-            match self.frontier.lease_now(&self.store, id, now)? {
+        let asked = std::mem::take(&mut self.asked);
+        for (at, &id) in asked.iter().enumerate() {
+            let answer = self.frontier.lease_now(&self.store, id, now);
+            let answer = answer.inspect_err(|_| self.asked.extend(&asked[at..]))?;
+            match answer {
                 Asked::Fetch(lease) => {
                     let work = Work {
                         open: self.open.remove(&lease.record.id),

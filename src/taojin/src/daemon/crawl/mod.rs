@@ -13,6 +13,7 @@ pub(crate) mod duplicates;
 pub(crate) mod fetching;
 pub(crate) mod hand_out;
 pub(crate) mod new_sites;
+pub(crate) mod outage;
 pub(crate) mod reading;
 pub(crate) mod record;
 pub(crate) mod replay;

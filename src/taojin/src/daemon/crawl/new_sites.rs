@@ -2,6 +2,7 @@
 //! frontier, the schedules and what visits know, all of the same sites. What cannot be taken up changes nothing.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use super::commit::RETRY;
@@ -57,6 +58,8 @@ impl CrawlLoop {
             .map(config::scope)
             .collect();
         self.frontier.set_sites(&mut self.store, &scopes, now)?;
+        let digests = sites.iter().filter(|s| s.enabled).map(digest);
+        self.store.set_node_sites(&digests.collect::<Vec<_>>())?;
         self.configured = sites.to_vec();
         let before = std::mem::replace(&mut self.sites, runs);
         for (name, run) in &self.sites {
@@ -75,4 +78,11 @@ impl CrawlLoop {
         self.publish_next_cycles();
         Ok(())
     }
+}
+
+/// Name and settings of a site, to compare with those of another node.
+fn digest(site: &Site) -> (&str, u64) {
+    let mut hasher = DefaultHasher::new();
+    format!("{site:?}").hash(&mut hasher);
+    (&site.name, hasher.finish())
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::apply::{Applied, apply, later_page};
 use super::cycle;
 use super::state::CrawlLoop;
-use super::visited::{Finished, Visited};
+use super::visited::{End, Finished, Visited};
 use crate::serve::metrics;
 use taojin_crawl::frontier::is_blind;
 use taojin_crawl::schedule::Shown;
@@ -21,7 +21,14 @@ const MAX_OPEN: usize = 256;
 
 impl CrawlLoop {
     pub(crate) fn take_finished(&mut self, mut finished: Finished, now: i64) -> anyhow::Result<()> {
-        if self.forgotten.remove(&finished.lease.record.id) || finished.broken_off {
+        if let End::Located(ip) = finished.end {
+            self.frontier.located(&finished.lease, ip, now);
+            // It was its turn.
+            self.asked.push(finished.lease.record.id);
+            return Ok(());
+        }
+        let is_broken_off = finished.end == End::BrokenOff;
+        if self.forgotten.remove(&finished.lease.record.id) || is_broken_off {
             self.frontier
                 .discard(&finished.lease, &finished.report, now);
             return Ok(());
@@ -30,8 +37,17 @@ impl CrawlLoop {
         if self.is_put_aside(&mut finished, now) {
             return Ok(());
         }
-        let (shown, duplicates) = self.compare(&mut finished, now)?;
-        finished.report.turned_away = self.is_turned_away(&finished, shown)?;
+        let looked = self
+            .compare(&mut finished, now)
+            .and_then(|(shown, duplicates)| {
+                finished.report.turned_away = self.is_turned_away(&finished, shown)?;
+                Ok((shown, duplicates))
+            });
+        let (shown, duplicates) = looked.inspect_err(|_| {
+            // It was asked, whatever becomes of what it said.
+            self.frontier
+                .discard(&finished.lease, &finished.report, now);
+        })?;
         self.frontier
             .finished(&finished.lease, &finished.report, now);
         let record = &finished.lease.record;

@@ -5,13 +5,16 @@ use std::time::{Duration, Instant};
 
 use super::state::CrawlLoop;
 use crate::daemon::Mode;
+use taojin_crawl::store::SiteDifferences;
 
 /// The partitions, and what other nodes have sent, are looked at so often.
 const LOOK: Duration = Duration::from_secs(1);
-/// So often while partitions change hands, or while nodes take turns at a server.
+/// So often while partitions change hands; turns at servers while some are wanted.
 const LOOK_SOON: Duration = Duration::from_millis(250);
 /// What an operator told another node is read so often.
 const READ_PAUSES: Duration = Duration::from_secs(5);
+/// The sites of the nodes are compared so often.
+const COMPARE: Duration = Duration::from_secs(60);
 /// A single pass waits so long for other nodes to hand partitions over to it.
 const WAIT_FOR_SHARE: Duration = Duration::from_secs(40);
 
@@ -21,16 +24,24 @@ impl CrawlLoop {
         if !self.frontier.partitions().are_shared() || self.stop_at.is_some() {
             return Ok(());
         }
-        let every = match self.frontier.is_giving_back() || self.frontier.takes_turns() {
-            true => LOOK_SOON,
-            false => LOOK,
+        let is_due = |at: Option<Instant>, soon: bool| {
+            let every = if soon { LOOK_SOON } else { LOOK };
+            at.is_none_or(|at| at.elapsed() >= every)
         };
-        if self.shared_at.is_some_and(|at| at.elapsed() < every) || !self.store.is_leased()? {
+        let turns = is_due(self.turns_at, self.frontier.takes_turns());
+        let share = is_due(self.shared_at, self.frontier.is_giving_back());
+        if !(turns || share) || !self.store.is_leased()? {
+            return Ok(());
+        }
+        if turns {
+            self.turns_at = Some(Instant::now());
+            self.frontier.take_turns(&self.store, now)?;
+        }
+        if !share {
             return Ok(());
         }
         self.shared_at = Some(Instant::now());
         self.frontier.share_partitions(&mut self.store, now)?;
-        self.frontier.take_turns(&self.store, now)?;
         let own = self.frontier.partitions();
         self.shared.set_leads(own.lead());
         if self
@@ -39,6 +50,14 @@ impl CrawlLoop {
         {
             self.pauses_read = Some(Instant::now());
             self.frontier.read_sites(&self.store)?;
+        }
+        if self.compared.is_none_or(|at| at.elapsed() >= COMPARE) {
+            self.compared = Some(Instant::now());
+            let differences = SiteDifferences::of(&self.store.nodes()?);
+            if differences != self.differences && !differences.sites.is_empty() {
+                tracing::warn!("{differences}");
+            }
+            self.differences = differences;
         }
         if self.frontier.take_up_sent(&self.store, &mut self.batch)? {
             self.write_batch(now)?;

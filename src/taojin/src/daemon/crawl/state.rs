@@ -21,7 +21,7 @@ use crate::daemon::report::summary::Summary;
 use crate::daemon::{Mode, Progress, Shared};
 use taojin_crawl::frontier::Frontier;
 use taojin_crawl::schedule::{self, Site};
-use taojin_crawl::store::{Batch, Store, UrlId};
+use taojin_crawl::store::{Batch, SiteDifferences, Store, UrlId};
 
 /// What reaches the loop from outside.
 pub(crate) enum Event {
@@ -64,8 +64,13 @@ pub(crate) struct CrawlLoop {
     pub(crate) cycles_looked: Option<Instant>,
     /// When the partitions of a shared store were last looked at.
     pub(crate) shared_at: Option<Instant>,
+    /// When turns at servers were last asked for.
+    pub(crate) turns_at: Option<Instant>,
     /// When the settings of the operator were last read that another node may have changed.
     pub(crate) pauses_read: Option<Instant>,
+    /// When the sites of the nodes were last compared, and how they differed.
+    pub(crate) compared: Option<Instant>,
+    pub(crate) differences: SiteDifferences,
     /// When nothing was left to forget of the history of documents.
     pub(crate) forgot: Option<Instant>,
     /// All sites of the configuration, those that are not enabled too.

@@ -1,6 +1,7 @@
 //! What every visit needs: the HTTP client, the robots.txt files, templates, the archive. In: a configuration. Out:
 //! [`Tools`], shared by all fetch tasks.
 
+use std::net::IpAddr;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use crate::config::Loaded;
 use crate::daemon::learn::templates::Templates;
 use crate::daemon::{Mode, Shared};
 use taojin_crawl::fetch::{Fetcher, RobotsCache};
+use taojin_crawl::frontier::Lease;
 use taojin_crawl::store::{InFlight, NodeLease};
 use taojin_extract as extract;
 use taojin_extract::page;
@@ -51,6 +53,14 @@ impl Tools {
         match &self.node {
             Some(node) => node.in_doubt().await,
             None => std::future::pending().await,
+        }
+    }
+
+    /// Where the host of a lease is, if that has to be known before it is asked and is not: other nodes may ask the same server.
+    pub(crate) async fn locate(&self, lease: &Lease) -> Option<IpAddr> {
+        match self.node.is_some() && !lease.is_located() {
+            true => self.fetcher.locate(&lease.record.uri).await,
+            false => None,
         }
     }
 

@@ -1,5 +1,7 @@
 //! What passes between the crawl loop and the visits: a lease goes out, what the visit found comes back. Plain data.
 
+use std::net::IpAddr;
+
 use super::article::OpenArticle;
 use crate::documents::EncodedDocument;
 use taojin_crawl::VisitOutcome;
@@ -34,8 +36,19 @@ pub(crate) struct Finished {
     pub(crate) visited: Visited,
     /// What the frontier's politeness goes by.
     pub(crate) report: FetchReport,
+    /// How it has ended.
+    pub(crate) end: End,
+}
+
+/// How a lease ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// With what was found.
+    Whole,
     /// The right to fetch ended in the middle of it: nothing of it counts but that its host was asked.
-    pub(crate) broken_off: bool,
+    BrokenOff,
+    /// Nothing was asked: only where its host is was found out.
+    Located(IpAddr),
 }
 
 /// What became of a visit.

@@ -6,6 +6,7 @@
 //! store is made anew beside the old one.
 
 mod anew;
+mod copying;
 mod failing;
 mod feeding;
 mod remote;
@@ -33,6 +34,7 @@ use taojin_crawl::store::{self, Store, StoreError};
 use taojin_search::index::{self, DocumentSource, IndexError, IndexWriter as _, Writer, caught};
 
 pub use anew::Progress;
+pub(super) use copying::Copier;
 pub(super) use remote::RemoteIndexer;
 
 /// Changes read from the log at once.
@@ -66,7 +68,8 @@ pub(super) struct Indexer {
 }
 
 /// Takes every change in the log into the index, now. For commands without a daemon.
-pub(crate) fn catch_up(loaded: &Loaded, reader: store::Reader) -> anyhow::Result<()> {
+pub(crate) fn catch_up(loaded: &Loaded) -> anyhow::Result<()> {
+    let reader = copying::whole_log(loaded)?;
     if let Some(at) = IndexAt::of(loaded).remote() {
         remote::take_all(loaded, at.clone(), reader, false, &mut |_| {})?;
         return Ok(());
@@ -79,11 +82,8 @@ pub(crate) fn catch_up(loaded: &Loaded, reader: store::Reader) -> anyhow::Result
 
 /// Makes the index anew from the log, now, or goes on where that was broken off. For commands without a daemon. Gives how
 /// many documents it holds.
-pub(crate) fn make_anew(
-    loaded: &Loaded,
-    reader: store::Reader,
-    mut each: impl FnMut(Progress),
-) -> anyhow::Result<u64> {
+pub(crate) fn make_anew(loaded: &Loaded, mut each: impl FnMut(Progress)) -> anyhow::Result<u64> {
+    let reader = copying::whole_log(loaded)?;
     if let Some(at) = IndexAt::of(loaded).remote() {
         return remote::take_all(loaded, at.clone(), reader, true, &mut each);
     }
@@ -159,7 +159,7 @@ impl Indexer {
             config: loaded.config.index.clone(),
             store_id: reader.store_id()?,
             reader,
-            documents: Arc::new(StoreDocuments::of(loaded.store_place())),
+            documents: Arc::new(StoreDocuments::of(loaded.documents_place())),
             writer: None,
             anew: None,
             caution: Caution::default(),
@@ -250,6 +250,7 @@ impl Indexer {
         let mut seq = self.last_seq();
         let mut waiting_since: Option<Instant> = None;
         let mut deadline: Option<Instant> = None;
+        let mut has_more = false;
         // What an earlier run left may be tidied as well.
         let mut quiet_since = Some(Instant::now());
         loop {
@@ -258,6 +259,7 @@ impl Indexer {
             if !stopping {
                 let wait = match self.anew {
                     Some(_) if room => Duration::ZERO,
+                    _ if has_more => Duration::ZERO,
                     _ => waiting_since
                         .map_or(COMMIT_AFTER, |t| COMMIT_AFTER.saturating_sub(t.elapsed())),
                 };
@@ -270,15 +272,21 @@ impl Indexer {
                 index::clear_fresh(&self.dir)?;
                 self.begin_anew()?;
             }
+            let is_whole_log = !self.shared.is_copying();
             let added = match self.writer {
                 Some(_) => self.add_rows(&mut seq)?,
                 None => 0,
             };
+            has_more = added == ROWS;
             if added > 0 {
                 waiting_since.get_or_insert_with(Instant::now);
             }
             let late = deadline.is_some_and(|d| Instant::now() >= d);
             let last = stopping && (added < ROWS || late);
+            let has_all = is_whole_log && !has_more && self.writer.is_some();
+            if has_all && waiting_since.is_none() {
+                self.shared.set_caught_up();
+            }
             if waiting_since.is_some_and(|t| last || t.elapsed() >= COMMIT_AFTER) {
                 self.commit(seq)?;
                 waiting_since = None;

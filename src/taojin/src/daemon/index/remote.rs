@@ -97,6 +97,8 @@ impl RemoteIndexer {
 
     /// Waits for its turn and feeds the engine. Gives whether the daemon stops; an error is tried again.
     fn turn(&mut self, poke: &Receiver<()>) -> anyhow::Result<bool> {
+        // The engine is searched by all nodes, however far it is.
+        self.shared.set_caught_up();
         self.shared.beat(Worker::Indexer);
         if !self.is_free()? {
             if self.shared.take_reindex() {

@@ -24,7 +24,7 @@ use crate::serve::{
 };
 use taojin_crawl::frontier::{self, Cause, Explanation};
 use taojin_crawl::store::{
-    Counts, FollowRecord, HostRecord, Partitions, Reader, SiteCounts, StorePlace,
+    Counts, FollowRecord, HostRecord, Partitions, Reader, SiteCounts, StoreError, StorePlace,
 };
 use taojin_search::index::SiteTitles;
 
@@ -108,10 +108,19 @@ impl StatusBoard {
             left_out: left_out(self.index.left_out()),
             ..Status::default()
         };
-        let reader = match Reader::open(&self.store) {
+        let opened = Reader::open(match &self.shared {
+            Some(shared) => self.store.clone().with_lease(shared.node().clone()),
+            None => self.store.clone(),
+        });
+        let reader = match opened {
             Ok(reader) => reader,
+            // What the process itself knows is told all the same.
+            Err(error @ StoreError::Unreachable { .. }) => {
+                status.note = error.to_string();
+                return Ok(status);
+            }
             // An index that was only imported has no store.
-            Err(taojin_crawl::store::StoreError::Missing { .. }) => return Ok(status),
+            Err(StoreError::Missing { .. }) => return Ok(status),
             Err(error) => return Err(error.into()),
         };
         let counts = reader.counts()?;

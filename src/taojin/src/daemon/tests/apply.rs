@@ -3,7 +3,7 @@
 use super::*;
 use crate::daemon::crawl::apply::{Applied, apply};
 use crate::daemon::crawl::duplicates::{Duplicates, Primary};
-use crate::daemon::crawl::visited::{Finished, Visited};
+use crate::daemon::crawl::visited::{End, Finished, Visited};
 use crate::documents::{self, EncodedDocument};
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::schedule::{self, Shown};
@@ -65,7 +65,7 @@ fn applied_showing(
         lease: Lease::archived(record(PAGE, visit), NOW),
         visited,
         report: FetchReport::new(VisitOutcome::Page, 20),
-        broken_off: false,
+        end: End::Whole,
     };
     apply(
         finished,

@@ -11,7 +11,7 @@ use super::*;
 use crate::config::{Config, Loaded};
 use crate::daemon::crawl::fetching;
 use crate::daemon::crawl::state::Event;
-use crate::daemon::crawl::visited::{Finished, Visited, Work};
+use crate::daemon::crawl::visited::{End, Finished, Visited, Work};
 use crate::daemon::{StatusBoard, serve_state};
 use crate::serve;
 use taojin_crawl::fetch::{self, Fetcher, Request};
@@ -40,7 +40,7 @@ impl Slow {
             lease: work.lease,
             visited: Visited::nothing(VisitOutcome::Page, None),
             report: FetchReport::new(VisitOutcome::Page, 0),
-            broken_off: false,
+            end: End::Whole,
         }
     }
 
@@ -71,8 +71,8 @@ async fn readers_are_answered_while_every_fetch_thread_is_busy_with_a_page() {
     let dir = tempfile::tempdir().unwrap();
     let loaded = loaded(dir.path());
     let store = crate::daemon::open_store(&loaded).unwrap();
-    crate::daemon::index::catch_up(&loaded, store.reader().unwrap()).unwrap();
     drop(store);
+    crate::daemon::index::catch_up(&loaded).unwrap();
     let analyzer = Analyzer::new(&loaded.lexicons().unwrap());
     let state = serve_state(&loaded, &analyzer, StatusBoard::of(&loaded, None)).unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

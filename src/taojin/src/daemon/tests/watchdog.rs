@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use tokio::task::JoinSet;
 use crate::config::{self, Loaded};
 use crate::daemon::crawl::tools::ROBOTS_FILE;
 use crate::daemon::watchdog::watch_over;
-use crate::daemon::{Clock, Crawl, Mode, Shared};
+use crate::daemon::{Clock, Crawl, Mode, Shared, open_store};
 
 fn loaded(dir: &Path) -> Loaded {
     let file = dir.join("taojin.toml");
@@ -31,7 +32,16 @@ async fn run(spoil: impl FnOnce(&mut Crawl)) -> (String, String) {
     let loaded = loaded(dir.path());
     let data = &loaded.config.data_dir;
     let shared = Arc::new(Shared::new(Clock::default()));
-    let (mut crawl, _) = Crawl::start(&loaded, &Mode::Forever, None, &shared).unwrap();
+    let store = open_store(&loaded).unwrap();
+    let (mut crawl, _) = Crawl::start(
+        &loaded,
+        &Mode::Forever,
+        store,
+        None,
+        &shared,
+        sync_channel(64),
+    )
+    .unwrap();
     spoil(&mut crawl);
     let mut following = JoinSet::new();
     let never = std::future::pending();

@@ -15,6 +15,9 @@ use taojin_search::index::{DateCount, Dates, Suggested, Suggestion};
 /// Answer of `/api/search`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SearchAnswer {
+    /// Why documents may be missing that are in the store: the database of a cluster is away, or the index is being made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub degraded: Option<String>,
     /// Documents that match, whatever the limit.
     #[schema(examples(31))]
     pub total: u64,
@@ -203,6 +206,7 @@ impl SearchAnswer {
     /// The form of hits; `facets` says whether counts were asked for.
     pub(crate) fn new(found: FoundList, took_ms: f64, facets: bool) -> SearchAnswer {
         SearchAnswer {
+            degraded: None,
             total: found.total,
             weaker: found.weaker.map(|weaker| WeakerAnswer {
                 total: weaker.total,

@@ -23,6 +23,7 @@ use super::failure::Failure;
 use super::guard::refusal::Refusal;
 use super::metrics::SEARCHES_TOTAL;
 use super::pages::lang::Lang;
+use super::readiness::Readiness;
 use super::search::param_error::{ParamError, known_once};
 use super::search::params::{Params, QueryAndSites};
 use super::search::trend_params::Format;
@@ -106,7 +107,11 @@ pub(crate) async fn search(
     }
     let wanted = params.wanted(params.facets, false);
     let (found, took_ms) = server.search(wanted).await?;
-    Ok(Json(SearchAnswer::new(found, took_ms, params.facets)).into_response())
+    Ok(Json(SearchAnswer {
+        degraded: server.readiness().remark(),
+        ..SearchAnswer::new(found, took_ms, params.facets)
+    })
+    .into_response())
 }
 
 /// Complete a query.
@@ -217,16 +222,25 @@ pub(crate) async fn health(State(server): State<Server>) -> (StatusCode, String)
     operation_id = "ready",
     tag = "operation",
     responses(
-        (status = 200, description = "A search was answered.", body = String, content_type = "text/plain", example = "ok\n"),
+        (status = 200, description = "A search was answered: `ok`, or `degraded` and why, where the database of a cluster is away and answers come from what this machine has.", body = String, content_type = "text/plain", example = "ok\n"),
         (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "Not done within the time limit, or the engine of the index (`search.url`) gives no answer, or the index is too far behind the store (`serve.max_lag_ms`).", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "Not done within the time limit, or the engine of the index (`search.url`) gives no answer, or the index does not have all documents yet that were there at the start, or is too far behind the store (`serve.max_lag_ms`).", body = Problem, content_type = "application/problem+json"),
         (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
     )
 )]
-pub(crate) async fn ready(State(server): State<Server>) -> Result<&'static str, Problem> {
+pub(crate) async fn ready(State(server): State<Server>) -> Result<String, Problem> {
     server.probe().await?;
+    let readiness = server.readiness();
+    let remark = readiness.remark().unwrap_or_default();
+    match readiness {
+        Readiness::Ready => {}
+        Readiness::Degraded => return Ok(format!("degraded: {remark}\n")),
+        Readiness::Filling { .. } => {
+            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, remark));
+        }
+    }
     match server.too_far_behind().await {
-        None => Ok("ok\n"),
+        None => Ok("ok\n".to_owned()),
         Some(lag) => Err(Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
             format!(

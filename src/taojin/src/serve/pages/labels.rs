@@ -26,6 +26,8 @@ fn read(text: &'static str) -> Labels {
 pub(crate) struct Labels {
     pub(crate) tagline: &'static str,
     pub(crate) skip: &'static str,
+    pub(crate) database_away: &'static str,
+    pub(crate) index_filling: &'static str,
     pub(crate) search: &'static str,
     pub(crate) query: &'static str,
     pub(crate) placeholder: &'static str,

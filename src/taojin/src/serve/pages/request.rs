@@ -18,6 +18,7 @@ use crate::serve::guard::form::Form;
 use crate::serve::guard::refusal::Refusal;
 use crate::serve::guard::token::Operator;
 use crate::serve::now_ms;
+use crate::serve::readiness::Readiness;
 use crate::serve::search::param_error::ParamError;
 use crate::serve::search::params::Params;
 use crate::serve::state::{Server, Shared};
@@ -110,6 +111,11 @@ impl PageRequest {
                 lang,
                 now_ms: now_ms(),
                 utc_offset_minutes: server.utc_offset_minutes(),
+            },
+            remark: match server.readiness() {
+                Readiness::Ready => None,
+                Readiness::Degraded => Some(lang.labels().database_away),
+                Readiness::Filling { .. } => Some(lang.labels().index_filling),
             },
             t: lang.labels(),
             base: server.base.clone(),

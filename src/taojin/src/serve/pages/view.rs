@@ -37,6 +37,8 @@ pub(crate) struct Chrome {
     /// Whether the reader is signed in; none where nobody can be.
     pub(crate) signed_in: Option<bool>,
     pub(crate) clock: Clock,
+    /// Why documents may be missing, where some may be.
+    pub(crate) remark: Option<&'static str>,
     /// What readers call sites.
     pub(crate) site_titles: SiteTitles,
 }

@@ -366,6 +366,7 @@ fn state(config: Config) -> ServeState {
         sites: None,
         status: Arc::new(fake_status),
         health: Arc::new(Vec::new),
+        readiness: Arc::new(|| crate::serve::Readiness::Ready),
         metrics: metrics::builder().unwrap().build_recorder().handle(),
         templates: None,
         log: Some(Arc::new(log::FakeLog)),

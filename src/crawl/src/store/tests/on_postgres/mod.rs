@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::super::sql::{NONE, Postgres, Way};
+use super::super::sql::{NONE, NodeLease, Postgres, Way};
 use super::*;
 pub(super) use server::server;
 
@@ -46,7 +46,7 @@ pub(in crate::store) fn in_schema(dir: &Path, url: &str) -> StorePlace {
     let name = format!("t{:016x}", xxh3_64(dir.as_os_str().as_encoded_bytes()));
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     if made.insert(name.clone()) {
-        let conn = Postgres::connect(&way_to(url)).unwrap();
+        let conn = Postgres::connect(&way_to(url), &NodeLease::default()).unwrap();
         let sql = format!("CREATE SCHEMA IF NOT EXISTS {name}");
         conn.run_script(&sql).unwrap();
     }
@@ -65,7 +65,8 @@ pub(in crate::store) fn place(dir: &Path) -> Option<StorePlace> {
 
 /// What the database does when no node renews its lease.
 pub(crate) fn expire_leases(place: &StorePlace) {
-    let conn = Postgres::connect(&place.server().unwrap().unwrap().way).unwrap();
+    let conn =
+        Postgres::connect(&place.server().unwrap().unwrap().way, &NodeLease::default()).unwrap();
     conn.run_script("UPDATE node SET expires_ms = 0").unwrap();
 }
 
@@ -101,7 +102,7 @@ fn what_cannot_hold_a_store_says_so_in_one_line() {
         assert!(!words.contains('\n'), "{words}");
         words
     };
-    let admin = Postgres::connect(&way_to(&server.url())).unwrap();
+    let admin = Postgres::connect(&way_to(&server.url()), &NodeLease::default()).unwrap();
     for sql in [
         "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0",
         "CREATE ROLE guest LOGIN",
@@ -138,7 +139,8 @@ fn a_newer_store_asks_for_the_newer_program_and_is_not_changed_under_a_node() {
     let place = in_schema(one.path(), &server.url());
     let node = Store::open(&place).unwrap();
     let set_version = |version: i64| {
-        let conn = Postgres::connect(&place.server().unwrap().unwrap().way).unwrap();
+        let conn = Postgres::connect(&place.server().unwrap().unwrap().way, &NodeLease::default())
+            .unwrap();
         let sql = format!("UPDATE taojin_store SET version = {version}");
         conn.run_script(&sql).unwrap();
     };

@@ -82,7 +82,8 @@ fn the_partitions_of_a_lost_node_are_free_when_its_lease_ends_and_their_hosts_re
     drop(Store::open(&place).unwrap());
     let id = std::fs::read_to_string(one.path().join("node")).unwrap();
     let lost = |lease_ms: i64| {
-        let conn = Postgres::connect(&place.server().unwrap().unwrap().way).unwrap();
+        let conn = Postgres::connect(&place.server().unwrap().unwrap().way, &NodeLease::default())
+            .unwrap();
         let sql = format!(
             "INSERT INTO node (id, host, version, started_ms, expires_ms) VALUES ('{}', 'lost', '1', 0, \
              {lease_ms} + CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)); \
@@ -213,7 +214,8 @@ fn a_writer_whose_place_was_taken_changes_nothing_more() {
     let place = in_schema(dir.path(), &server.url());
     let mut store = Store::open(&place).unwrap();
     offer(&mut store, &["http://a.cn/1"]);
-    let conn = Postgres::connect(&place.server().unwrap().unwrap().way).unwrap();
+    let conn =
+        Postgres::connect(&place.server().unwrap().unwrap().way, &NodeLease::default()).unwrap();
     conn.run_script("DELETE FROM node").unwrap();
     let batch = Batch {
         urls: vec![link("http://a.cn/2")],
@@ -232,4 +234,132 @@ fn a_writer_whose_place_was_taken_changes_nothing_more() {
         thread::sleep(Duration::from_millis(50));
     }
     assert!(matches!(store.is_leased(), Err(StoreError::Fenced { .. })));
+}
+
+#[test]
+fn nodes_that_start_together_on_an_empty_database_make_its_tables_once() {
+    let Some(server) = server("the first start of several nodes") else {
+        return;
+    };
+    let dirs: Vec<_> = (0..6).map(|_| tempfile::tempdir().unwrap()).collect();
+    let place = in_schema(dirs[0].path(), &server.url());
+    thread::scope(|scope| {
+        let open = |dir: &tempfile::TempDir| {
+            let place = beside(&place, dir.path());
+            scope.spawn(move || Store::open(place).map(|store| store.nodes().unwrap().len()))
+        };
+        let nodes: Vec<_> = dirs.iter().map(open).collect();
+        for node in nodes {
+            assert!(node.join().unwrap().unwrap() > 0);
+        }
+    });
+}
+
+#[test]
+fn a_copied_data_folder_is_named_and_the_node_that_has_it_goes_on() {
+    let Some(server) = server("a copied data folder") else {
+        return;
+    };
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let place = in_schema(one.path(), &server.url());
+    let mut first = Store::open(&place).unwrap();
+    std::fs::copy(one.path().join("node"), two.path().join("node")).unwrap();
+    let copied = || Store::open(beside(&place, two.path()));
+    let refused = copied().unwrap_err().to_string();
+    assert!(refused.contains("was the folder copied?"), "{refused}");
+    offer(&mut first, &["http://a.cn/1"]);
+    drop(first);
+    let moved = copied().unwrap();
+    drop(moved);
+    // With a name of its own it is another node.
+    let first = Store::open(&place).unwrap();
+    std::fs::remove_file(two.path().join("node")).unwrap();
+    let second = copied().unwrap();
+    assert_eq!(second.nodes().unwrap().len(), 2);
+    drop(first);
+}
+
+#[test]
+fn sites_that_differ_between_nodes_are_named() {
+    let Some(server) = server("sites of nodes") else {
+        return;
+    };
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let place = in_schema(one.path(), &server.url());
+    let first = Store::open(&place).unwrap();
+    let second = Store::open(beside(&place, two.path())).unwrap();
+    let differences = || SiteDifferences::of(&first.nodes().unwrap());
+    first.set_node_sites(&[("a", 1), ("b", 2)]).unwrap();
+    assert_eq!(differences(), SiteDifferences::default(), "not known yet");
+    second.set_node_sites(&[("b", 3), ("a", 1)]).unwrap();
+    assert_eq!(differences().sites, ["b"]);
+    second.set_node_sites(&[]).unwrap();
+    assert_eq!(differences().sites, ["a", "b"]);
+    assert!(!differences().are_strangers);
+    second.set_node_sites(&[("c", 4)]).unwrap();
+    let said = differences().to_string();
+    assert!(said.contains("(a, b, c): do two clusters use"), "{said}");
+    second.set_node_sites(&[("b", 2), ("a", 1)]).unwrap();
+    assert!(differences().sites.is_empty());
+}
+
+/// The copy that a node searches: the same documents as the store, whatever happened to either.
+#[test]
+fn the_copy_of_the_documents_has_what_the_store_has() {
+    let Some(server) = server("a copy of the documents") else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let place = in_schema(dir.path(), &server.url());
+    let mut store = Store::open(&place).unwrap();
+    let put = |store: &mut Store, fingerprint: u64, op: DocOp| {
+        let documents = vec![(fingerprint, op)];
+        let batch = Batch {
+            documents,
+            ..Batch::default()
+        };
+        store.commit(&batch, 1_000).unwrap();
+    };
+    assert!(!place.has_copy());
+    for n in 0..40 {
+        put(&mut store, n, says(format!("第{n}篇")));
+    }
+    put(&mut store, 3, says("改过"));
+    put(&mut store, 5, DocOp::Delete);
+    let same = |store: &Store| {
+        let mut copy = DocumentCopy::open(&place).unwrap();
+        while copy.take(7).unwrap().changes > 0 {}
+        let copied = Reader::open(place.copy()).unwrap();
+        let wanted = store.documents_after(0, 100).unwrap();
+        assert_eq!(copied.documents_after(0, 100).unwrap(), wanted);
+        assert_eq!(copied.store_id().unwrap(), store.store_id().unwrap());
+        assert_eq!(
+            copied.last_document_seq().unwrap(),
+            store.last_document_seq().unwrap()
+        );
+        for row in &wanted {
+            assert_eq!(copied.body(row).unwrap(), store.body(row).unwrap());
+        }
+    };
+    same(&store);
+    assert!(place.has_copy());
+    put(&mut store, 5, says("又来"));
+    put(&mut store, 6, DocOp::Delete);
+    same(&store);
+    // The ends of documents are forgotten in both.
+    store.set_retention(Retention {
+        version_days: 0,
+        tombstone_days: 0,
+        ..Retention::default()
+    });
+    store.forget_old_documents(i64::MAX / 2).unwrap();
+    put(&mut store, 7, says("七"));
+    same(&store);
+    // Set back to a backup, the store has another history; and a copy may be damaged.
+    store.begin_new_history(1_000).unwrap();
+    put(&mut store, 8, says("八"));
+    same(&store);
+    let file = place.copy().dir().join("crawl.sqlite");
+    std::fs::write(&file, "no database").unwrap();
+    same(&store);
 }

@@ -1,0 +1,99 @@
+//! Carries the documents of a store in PostgreSQL into this machine's copy of them, which the indexer and all searches read. In: the
+//! log of the database. Out: the copy, and a poke for the indexer. While the database is away nothing is copied and nothing fails.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::time::{Duration, Instant};
+
+use super::DRAIN;
+use crate::config::Loaded;
+use crate::daemon::Shared;
+use crate::daemon::liveness::Worker;
+use taojin_crawl::store::{DocumentCopy, Reader, StoreError, StorePlace};
+
+/// Changes taken into the copy at once.
+const ROWS: usize = 1_024;
+/// What other nodes have stored is looked for so often.
+const LOOK: Duration = Duration::from_millis(250);
+/// The same after a failure.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// The log as the index reads it: of a store in PostgreSQL this machine's copy, with all that is in the store at this moment. For
+/// commands without a daemon.
+pub(super) fn whole_log(loaded: &Loaded) -> Result<Reader, StoreError> {
+    let (store, documents) = (loaded.store_place(), loaded.documents_place());
+    if store.is_postgres() && !documents.is_postgres() {
+        let mut copy = DocumentCopy::open(&store)?;
+        while copy.take(ROWS)?.changes > 0 {}
+    }
+    Reader::open(documents)
+}
+
+/// The copying thread's state.
+pub(in crate::daemon) struct Copier {
+    copy: DocumentCopy,
+    shared: Arc<Shared>,
+    /// Wakes the indexer; dropping it ends it.
+    poke: SyncSender<()>,
+}
+
+impl Copier {
+    /// Over the copy that belongs to this store.
+    pub(in crate::daemon) fn open(
+        place: &StorePlace,
+        shared: Arc<Shared>,
+        poke: SyncSender<()>,
+    ) -> Result<Self, StoreError> {
+        let copy = DocumentCopy::open(place)?;
+        shared.set_copying(true);
+        Ok(Self { copy, shared, poke })
+    }
+
+    /// Works until the other end of `poked` is dropped, then takes what is left as far as [`DRAIN`] allows.
+    pub(in crate::daemon) fn run(mut self, poked: &Receiver<()>) {
+        let mut wait = Duration::ZERO;
+        let mut deadline: Option<Instant> = None;
+        loop {
+            if deadline.is_none()
+                && matches!(
+                    poked.recv_timeout(wait),
+                    Err(RecvTimeoutError::Disconnected)
+                )
+            {
+                deadline = Some(Instant::now() + DRAIN);
+            }
+            let is_over = match self.copy.take(ROWS) {
+                Ok(copied) => {
+                    if copied.seq >= copied.last_seq {
+                        self.shared.set_copying(false);
+                    }
+                    let last_seq = u64::try_from(copied.last_seq).unwrap_or_default();
+                    self.shared.set_document_seq(last_seq);
+                    // A full channel means that the indexer has been poked already.
+                    let _ = self.poke.try_send(());
+                    wait = match copied.seq < copied.last_seq {
+                        true => Duration::ZERO,
+                        false => LOOK,
+                    };
+                    copied.seq >= copied.last_seq
+                }
+                Err(StoreError::Unreachable { .. }) => {
+                    wait = RETRY;
+                    true
+                }
+                Err(error) => {
+                    tracing::error!("documents are not copied, trying again: {error}");
+                    if matches!(error, StoreError::Full { .. }) {
+                        let (liveness, now) = (self.shared.liveness(), Instant::now());
+                        liveness.waits(Worker::Indexer, now, error.to_string());
+                    }
+                    wait = RETRY;
+                    true
+                }
+            };
+            if deadline.is_some_and(|end| is_over || Instant::now() >= end) {
+                return;
+            }
+        }
+    }
+}
