@@ -4,7 +4,9 @@
 //! [`TemplateStore`] writes beside the daemon: its transactions are small, SQLite lets them wait for each other, and each
 //! raises a number that tells everybody else to read again. So a person can label a region while the daemon crawls.
 
-use super::sql::{self, ALL, Connection, NONE, Params, Row, params};
+use std::collections::{BTreeMap, HashSet};
+
+use super::sql::{self, Connection, NONE, Params, Row, params};
 
 use super::error::StoreError;
 use super::open::Reader;
@@ -192,48 +194,51 @@ impl TemplateStore {
         Ok(Self { reader })
     }
 
-    /// Adds a page that waits; the oldest ones of its site go when there are more than `most`, and only the first
-    /// `samples` of them keep their HTML.
-    pub fn add_page(
+    /// Adds pages that wait, each with its site, in one transaction; the oldest ones of a site go when there are more than `most`, and
+    /// only the first `samples` of them keep their HTML. Gives how many wait then, for each of these sites.
+    pub fn add_pages(
         &mut self,
-        site: &str,
-        page: &TemplatePage,
+        pages: &[(String, TemplatePage)],
         most: usize,
         samples: usize,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<BTreeMap<String, i64>, StoreError> {
         let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+        let mut by_site: BTreeMap<&str, Vec<&TemplatePage>> = BTreeMap::new();
+        for (site, page) in pages {
+            by_site.entry(site).or_default().push(page);
+        }
         self.write(|tx| {
             let of_site = "FROM template_page WHERE site = ?1 AND template_id IS NULL";
-            tx.execute(
-                &format!("DELETE {of_site} AND url = ?2"),
-                params![site, page.url],
-            )?;
-            let saved: i64 = tx.query_row(
-                &format!("SELECT count(*) {of_site} AND html IS NOT NULL"),
-                [site],
-                |row| row.get(0),
-            )?;
-            let html = page.html.as_ref().filter(|_| saved < number(samples));
-            let taken_down: i64 = tx.query_row(
-                "SELECT count(*) FROM takedown WHERE url = ?1",
-                params![page.url],
-                |row| row.get(0),
-            )?;
-            if taken_down == 0 {
-                tx.execute(
-                    "INSERT INTO template_page (site, url, seen_ms, seen, html) VALUES (?1, ?2, ?3, ?4, ?5)",
-                    params![site, page.url, page.seen_ms, page.seen, html],
-                )?;
+            let sql = "SELECT url FROM takedown";
+            let taken_down: HashSet<String> = tx
+                .prepare_cached(sql)?
+                .query_map(NONE, |row| row.get(0))?
+                .collect::<sql::Result<_>>()?;
+            let mut waiting = BTreeMap::new();
+            for (site, pages) in by_site {
+                let sql = format!("SELECT count(*) {of_site} AND html IS NOT NULL");
+                let mut saved: i64 = tx.query_row(&sql, [site], |row| row.get(0))?;
+                for page in pages {
+                    if taken_down.contains(&page.url) {
+                        continue;
+                    }
+                    let html = page.html.as_ref().filter(|_| saved < number(samples));
+                    saved += i64::from(html.is_some());
+                    tx.prepare_cached(
+                        "INSERT INTO template_page (site, url, seen_ms, seen, html) VALUES (?1, ?2, ?3, ?4, ?5)",
+                    )?
+                    .put(params![site, page.url, page.seen_ms, page.seen, html])?;
+                }
+                // The latest of each address, the latest of all.
+                tx.prepare_cached(&format!(
+                    "DELETE {of_site} AND id NOT IN (SELECT max(id) {of_site} GROUP BY url ORDER BY max(id) DESC LIMIT ?2)"
+                ))?
+                .put(params![site, number(most)])?;
+                let sql = format!("SELECT count(*) {of_site}");
+                let count = tx.query_row(&sql, [site], |row| row.get(0))?;
+                waiting.insert(site.to_owned(), count);
             }
-            tx.execute(
-                &format!(
-                    "DELETE FROM template_page WHERE id IN (SELECT id {of_site} ORDER BY id DESC LIMIT {ALL} OFFSET ?2)"
-                ),
-                params![site, number(most)],
-            )?;
-            tx.query_row(&format!("SELECT count(*) {of_site}"), [site], |row| {
-                row.get(0)
-            })
+            Ok(waiting)
         })
     }
 

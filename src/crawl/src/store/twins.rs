@@ -32,13 +32,10 @@ impl Reader {
         content: u64,
         not: &[UrlId],
     ) -> Result<Option<UrlId>, StoreError> {
-        let Some(site) = self.site(site)? else {
-            return Ok(None);
-        };
         let found = self.ids(
-            "SELECT id FROM url WHERE site_id = ?1 AND content = ?2 AND documented = 1 AND content IS NOT NULL \
+            "SELECT id FROM url WHERE site_id = (SELECT id FROM site WHERE name = ?1) AND content = ?2 AND documented = 1 AND content IS NOT NULL \
              ORDER BY id LIMIT ?3",
-            params![site.id, content.cast_signed(), MAX_PAGES],
+            params![site, content.cast_signed(), MAX_PAGES],
         )?;
         Ok(found.into_iter().find(|id| !not.contains(id)))
     }
@@ -67,13 +64,10 @@ impl Reader {
         answer: u64,
         not: UrlId,
     ) -> Result<(i64, Option<i64>), StoreError> {
-        let Some(site) = self.site(site)? else {
-            return Ok((0, None));
-        };
         let found = self.rows(
             "SELECT count(*), min(not_found_since_ms) FROM url \
-             WHERE site_id = ?1 AND answer = ?2 AND answer IS NOT NULL AND id <> ?3",
-            params![site.id, answer.cast_signed(), not],
+             WHERE site_id = (SELECT id FROM site WHERE name = ?1) AND answer = ?2 AND answer IS NOT NULL AND id <> ?3",
+            params![site, answer.cast_signed(), not],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
         Ok(found.first().copied().unwrap_or_default())

@@ -90,6 +90,7 @@ pub(super) fn open_loop(
         summary: Summary::begin(now),
         left: 0,
         walls: Walls::default(),
+        lists: HashMap::new(),
         batch: store::Batch::default(),
         batch_since: None,
         stop_at: None,

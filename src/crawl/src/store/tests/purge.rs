@@ -1,5 +1,7 @@
 //! Takedowns and purges: what is left, what is counted, what the index is told.
 
+use std::collections::BTreeMap;
+
 use super::*;
 
 fn counted(store: &Store) -> SiteCounts {
@@ -74,10 +76,12 @@ fn a_page_saved_for_templates_goes_with_its_address_and_does_not_come_back() {
         seen: vec![1],
         html: Some(vec![2]),
     };
-    assert_eq!(templates.add_page("s", &page, 9, 9).unwrap(), 1);
+    let pages = [("s".to_owned(), page)];
+    let waiting = |n| BTreeMap::from([("s".to_owned(), n)]);
+    assert_eq!(templates.add_pages(&pages, 9, 9).unwrap(), waiting(1));
     store.take_down(&uri("http://a.cn/1"), NOW).unwrap();
     assert!(store.waiting_pages("s").unwrap().is_empty());
-    assert_eq!(templates.add_page("s", &page, 9, 9).unwrap(), 0);
+    assert_eq!(templates.add_pages(&pages, 9, 9).unwrap(), waiting(0));
 }
 
 #[test]

@@ -68,16 +68,21 @@ impl CrawlLoop {
         let Some(document) = document.filter(|_| shown == Shown::Document) else {
             return Ok((shown, Duplicates::default()));
         };
-        let mut found = find(&self.store, finished, document)?;
+        let mut naming = self.store.naming(&finished.lease.record.uri)?;
+        let mut found = find(&self.store, finished, document, &naming)?;
         let in_batch = |id: UrlId| self.batch.pages.iter().any(|page| page.id == id);
         if found.primary.as_ref().is_some_and(|p| in_batch(p.id)) {
             self.write_batch(now)?;
-            found = find(&self.store, finished, document)?;
+            naming = self.store.naming(&finished.lease.record.uri)?;
+            found = find(&self.store, finished, document, &naming)?;
         }
         let record = &finished.lease.record;
         let shown = match found.primary {
             Some(_) => Shown::Elsewhere,
-            None => self.led_to(record, Some(document.wording), Some(document.content), now)?,
+            None => {
+                let (answer, content) = (Some(document.wording), Some(document.content));
+                self.led_to(record, &naming, answer, content, now)?
+            }
         };
         match shown {
             Shown::Wall { .. } => Ok((shown, Duplicates::default())),
@@ -106,6 +111,7 @@ fn find(
     store: &Store,
     finished: &Finished,
     document: &EncodedDocument,
+    naming: &[UrlId],
 ) -> Result<Duplicates, StoreError> {
     let record = &finished.lease.record;
     let said = document.content;
@@ -124,7 +130,7 @@ fn find(
     }
     let yielding = match record.visit.documented {
         true => Vec::new(),
-        false => yielding(store, record, document)?,
+        false => yielding(store, record, document, naming)?,
     };
     let mut not = yielding.clone();
     not.push(record.id);
@@ -152,7 +158,12 @@ fn addresses(
     said: u64,
 ) -> Result<Vec<String>, StoreError> {
     let mut found = Vec::new();
-    for id in store.aliases(record.id)?.iter().chain(yielding) {
+    // A page that comes for the first time stands for none.
+    let aliases = match record.visit.fetched_ms {
+        Some(_) => store.aliases(record.id)?,
+        None => Vec::new(),
+    };
+    for id in aliases.iter().chain(yielding) {
         let stays =
             |r: &UrlRecord| yielding.contains(id) || r.visit.content.is_none_or(|c| c == said);
         let other = store.url(*id)?.filter(stays);
@@ -168,11 +179,12 @@ fn yielding(
     store: &Reader,
     record: &UrlRecord,
     document: &EncodedDocument,
+    naming: &[UrlId],
 ) -> Result<Vec<UrlId>, StoreError> {
     let mut found = Vec::new();
-    for id in store.naming(&record.uri)? {
+    for id in naming {
         let other = store
-            .url(id)?
+            .url(*id)?
             .filter(|r| r.site == record.site && r.id != record.id);
         if let Some(other) = other
             && says_the_same(store, &other, document)?

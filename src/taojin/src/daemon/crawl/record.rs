@@ -2,6 +2,7 @@
 //! the crawl log, counters of its site in the store, metrics of the process.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,12 +13,16 @@ use super::visited::{End, Finished, Visited};
 use crate::serve::metrics;
 use taojin_crawl::frontier::is_blind;
 use taojin_crawl::schedule::Shown;
-use taojin_crawl::store::{UrlClass, UrlState};
+use taojin_crawl::store::{Reader, StoreError, UrlClass, UrlId, UrlState};
 use taojin_crawl::{DocumentChange, Failure, VisitOutcome};
 use taojin_extract::{Kind, is_blocking_address};
+use taojin_uri::CrawlUri;
 
 /// Articles that may wait for their next page at once; what begins beyond it is taken without its later pages.
 const MAX_OPEN: usize = 256;
+
+/// Addresses of lists that are remembered: a few hundred kilobytes.
+const MOST_LISTS: usize = 2_000;
 
 impl CrawlLoop {
     pub(crate) fn take_finished(&mut self, mut finished: Finished, now: i64) -> anyhow::Result<()> {
@@ -54,8 +59,10 @@ impl CrawlLoop {
         if let Some(outline) = finished.visited.outline
             && record.visit.fetched_ms.is_none()
         {
-            let via = record.via.map(|id| self.store.url(id)).transpose()?;
-            let via = via.flatten().map(|found_on| found_on.uri);
+            let via = match record.via {
+                Some(id) => found_on(&self.store, &mut self.lists, id)?,
+                None => None,
+            };
             self.frontier
                 .note_outline(&record.uri, via.as_ref(), outline);
         }
@@ -209,6 +216,23 @@ impl CrawlLoop {
             self.batch.site_errors.insert(Arc::clone(site), error);
         }
     }
+}
+
+/// The address of a page on which others were found. Most pages of a site are found on few lists.
+fn found_on(
+    store: &Reader,
+    lists: &mut HashMap<UrlId, Option<CrawlUri>>,
+    id: UrlId,
+) -> Result<Option<CrawlUri>, StoreError> {
+    if let Some(known) = lists.get(&id) {
+        return Ok(known.clone());
+    }
+    let uri = store.url(id)?.map(|record| record.uri);
+    if lists.len() >= MOST_LISTS {
+        lists.clear();
+    }
+    lists.insert(id, uri.clone());
+    Ok(uri)
 }
 
 /// Why a visit brought no page, in one of few words; none where it did, or led elsewhere.

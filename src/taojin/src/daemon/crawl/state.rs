@@ -22,6 +22,7 @@ use crate::daemon::{Mode, Progress, Shared};
 use taojin_crawl::frontier::Frontier;
 use taojin_crawl::schedule::{self, Site};
 use taojin_crawl::store::{Batch, SiteDifferences, Store, UrlId};
+use taojin_uri::CrawlUri;
 
 /// What reaches the loop from outside.
 pub(crate) enum Event {
@@ -56,6 +57,8 @@ pub(crate) struct CrawlLoop {
     /// Known addresses that a pass is still to fetch, about: what a limit holds back is among them.
     pub(crate) left: u64,
     pub(crate) walls: Walls,
+    /// Addresses of pages on which others were found a moment ago.
+    pub(crate) lists: HashMap<UrlId, Option<CrawlUri>>,
     pub(crate) batch: Batch,
     /// When the first page of the batch came.
     pub(crate) batch_since: Option<Instant>,

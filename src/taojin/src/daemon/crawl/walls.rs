@@ -9,7 +9,7 @@ use super::visited::{Finished, Visited};
 use crate::documents::{self, EncodedDocument};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::schedule::Shown;
-use taojin_crawl::store::{Reader, Store, StoreError, UrlRecord, UrlState};
+use taojin_crawl::store::{Reader, Store, StoreError, UrlId, UrlRecord, UrlState};
 use taojin_extract::Document;
 use taojin_uri::CrawlUri;
 
@@ -143,7 +143,10 @@ impl CrawlLoop {
             }
         }
         match record.visit.documented && now_ms - changed_ms < 2 * UNNOTICED_MS {
-            true => self.led_to(record, None, record.visit.content, now_ms),
+            true => {
+                let naming = self.store.naming(&record.uri)?;
+                self.led_to(record, &naming, None, record.visit.content, now_ms)
+            }
             false => Ok(Shown::Document),
         }
     }
@@ -186,16 +189,18 @@ impl CrawlLoop {
         })
     }
 
-    /// Pages of the same site that lead to this address and whose documents say something else than `content`.
+    /// Those of the pages that name this address (`naming`) that are of the same site, lead to it, and whose documents say something
+    /// else than `content`.
     fn leading_to(
         &self,
         uri: &CrawlUri,
         site: &str,
+        naming: &[UrlId],
         content: Option<u64>,
     ) -> Result<Vec<UrlRecord>, StoreError> {
         let mut found = Vec::new();
-        for id in self.store.naming(uri)? {
-            let other = self.store.url(id)?.filter(|other| {
+        for id in naming {
+            let other = self.store.url(*id)?.filter(|other| {
                 *other.site == *site
                     && other.uri != *uri
                     && other.visit.state == UrlState::Redirect
@@ -207,15 +212,16 @@ impl CrawlLoop {
     }
 
     /// What a page shows to which others may lead: a wall, if many do that had documents of their own. `answer` is a digest of its
-    /// words, those of its document if it is not given; `content` a digest of the document.
+    /// words, those of its document if it is not given; `content` a digest of the document; `naming` the pages that name it.
     pub(super) fn led_to(
         &mut self,
         record: &UrlRecord,
+        naming: &[UrlId],
         answer: Option<u64>,
         content: Option<u64>,
         now_ms: i64,
     ) -> anyhow::Result<Shown> {
-        let leading = self.leading_to(&record.uri, &record.site, content)?;
+        let leading = self.leading_to(&record.uri, &record.site, naming, content)?;
         if leading.len() < MANY {
             return Ok(Shown::Document);
         }
@@ -256,7 +262,8 @@ impl CrawlLoop {
             }
             _ => return Ok(()),
         };
-        let leading = self.leading_to(target, &record.site, None)?;
+        let naming = self.store.naming(target)?;
+        let leading = self.leading_to(target, &record.site, &naming, None)?;
         if leading.len() + 1 >= MANY
             && let Some(there) = self.store.lookup(target)?
             && there.visit.documented

@@ -41,6 +41,8 @@ pub(super) use remote::RemoteIndexer;
 const ROWS: usize = 256;
 /// A document is searchable this long after it came in, plus the time of a commit.
 const COMMIT_AFTER: Duration = Duration::from_millis(500);
+/// The same while so many come that there are always more: each commit makes a segment, and small ones are merged at once.
+const COMMIT_LATER: Duration = Duration::from_secs(5);
 /// Time without new documents after which the index is tidied.
 const TIDY_AFTER: Duration = Duration::from_secs(15);
 /// Time that a stopping daemon gives the index to catch up; the rest is done at the next start.
@@ -287,7 +289,8 @@ impl Indexer {
             if has_all && waiting_since.is_none() {
                 self.shared.set_caught_up();
             }
-            if waiting_since.is_some_and(|t| last || t.elapsed() >= COMMIT_AFTER) {
+            let commit_after = if has_more { COMMIT_LATER } else { COMMIT_AFTER };
+            if waiting_since.is_some_and(|t| last || t.elapsed() >= commit_after) {
                 self.commit(seq)?;
                 waiting_since = None;
                 quiet_since = Some(Instant::now());

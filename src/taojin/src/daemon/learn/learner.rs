@@ -18,7 +18,11 @@ use taojin_crawl::store::{
 use taojin_extract::template::{self, Observation, learn};
 use taojin_search::index::caught;
 
-/// How often changes made from outside are looked for.
+/// What was seen within this time is taken up at once.
+const GATHER: Duration = Duration::from_millis(500);
+/// And so much of it at most.
+const AT_ONCE: usize = 128;
+/// How often changes made from outside are looked for, and what was seen is saved.
 const TURN: Duration = Duration::from_secs(2);
 /// A small site is learned from once no article without a template has come for so long.
 const QUIET_MS: i64 = 60_000;
@@ -100,21 +104,44 @@ impl Learner {
     /// Learns until told to stop, which is noted before what is left is saved.
     fn turn(&self, inbox: &Receiver<Seen>, stopping: &Cell<bool>) -> Result<(), StoreError> {
         let mut working = Working::open(self.clone())?;
+        let mut looked = Instant::now();
         loop {
             match inbox.recv_timeout(TURN) {
                 Ok(Seen::Stop) | Err(RecvTimeoutError::Disconnected) => break,
-                Ok(seen) => working.take(seen)?,
-                Err(RecvTimeoutError::Timeout) => {
-                    working.learn_small(now_ms(), QUIET_MS)?;
-                    working.save()?;
-                    working.reload()?;
+                Ok(seen) => {
+                    let (all, is_over) = gather(seen, inbox);
+                    working.take(all)?;
+                    if is_over {
+                        break;
+                    }
                 }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if looked.elapsed() >= TURN {
+                looked = Instant::now();
+                working.learn_small(now_ms(), QUIET_MS)?;
+                working.save()?;
+                working.reload()?;
             }
         }
         stopping.set(true);
         working.learn_small(now_ms(), 0)?;
         working.save()
     }
+}
+
+/// What comes after `first` for a while, and whether it is time to stop.
+fn gather(first: Seen, inbox: &Receiver<Seen>) -> (Vec<Seen>, bool) {
+    let until = Instant::now() + GATHER;
+    let mut all = vec![first];
+    while all.len() < AT_ONCE {
+        match inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(Seen::Stop) | Err(RecvTimeoutError::Disconnected) => return (all, true),
+            Ok(seen) => all.push(seen),
+            Err(RecvTimeoutError::Timeout) => break,
+        }
+    }
+    (all, false)
 }
 
 /// Waits, and drops what comes meanwhile: the pages come again. False when it is time to stop.
@@ -172,26 +199,28 @@ impl Working {
         Ok(())
     }
 
-    /// Takes up what a fetch task has seen.
-    pub(crate) fn take(&mut self, seen: Seen) -> Result<(), StoreError> {
-        self.changed = true;
-        match seen {
-            Seen::Fits {
-                site,
-                template,
-                distance,
-                missing,
-            } => {
-                self.fits(&site, template, distance, missing);
-                Ok(())
+    /// Takes up what fetch tasks have seen; pages to learn from are stored in one transaction.
+    pub(crate) fn take(&mut self, all: impl IntoIterator<Item = Seen>) -> Result<(), StoreError> {
+        let mut unknown = Vec::new();
+        for seen in all {
+            self.changed = true;
+            match seen {
+                Seen::Fits {
+                    site,
+                    template,
+                    distance,
+                    missing,
+                } => self.fits(&site, template, distance, missing),
+                Seen::Unknown(page) => unknown.extend(self.waiting(*page)),
+                Seen::Purged(site) => {
+                    unknown.retain(|(of, _)| *of != site);
+                    self.sites.remove(&site);
+                    self.reload()?;
+                }
+                Seen::Stop => {}
             }
-            Seen::Unknown(page) => self.unknown(*page),
-            Seen::Purged(site) => {
-                self.sites.remove(&site);
-                self.reload()
-            }
-            Seen::Stop => Ok(()),
         }
+        self.store_waiting(&unknown)
     }
 
     fn site(&mut self, name: &str) -> &mut Site {
@@ -223,15 +252,15 @@ impl Working {
         }
     }
 
-    fn unknown(&mut self, page: UnknownPage) -> Result<(), StoreError> {
+    /// A page to learn from, and its site; none where a template fits after all.
+    fn waiting(&mut self, page: UnknownPage) -> Option<(String, TemplatePage)> {
         // It may have been on its way while its template was learned.
         let library = self.of.registry.of(&page.site);
         let found = library.and_then(|l| l.assign(&page.seen.key_set()));
         if let Some(found) = found.filter(|f| f.missing <= MAX_MISSING) {
             self.fits(&page.site, found.id, found.distance, found.missing);
-            return Ok(());
+            return None;
         }
-        let config = self.of.config.clone();
         let row = TemplatePage {
             id: 0,
             url: page.seen.url.clone(),
@@ -239,15 +268,35 @@ impl Working {
             seen: pack(&page.seen),
             html: page.html.as_ref().map(pack),
         };
-        let waiting =
-            self.store
-                .add_page(&page.site, &row, config.max_pending, 2 * config.samples)?;
-        let known = self.of.registry.of(&page.site).is_some();
-        let site = self.site(&page.site);
-        site.fit.unmatched += 1;
-        site.waiting = usize::try_from(waiting).unwrap_or_default();
-        site.last_ms = now_ms();
-        site.remember(false);
+        Some((page.site, row))
+    }
+
+    /// Stores pages, and learns from those of their sites that have enough.
+    fn store_waiting(&mut self, pages: &[(String, TemplatePage)]) -> Result<(), StoreError> {
+        if pages.is_empty() {
+            return Ok(());
+        }
+        let config = self.of.config.clone();
+        let waiting = self
+            .store
+            .add_pages(pages, config.max_pending, 2 * config.samples)?;
+        for (site, _) in pages {
+            let site = self.site(site);
+            site.fit.unmatched += 1;
+            site.last_ms = now_ms();
+            site.remember(false);
+        }
+        for (site, waiting) in waiting {
+            self.site(&site).waiting = usize::try_from(waiting).unwrap_or_default();
+            self.learn_if_enough(&site)?;
+        }
+        Ok(())
+    }
+
+    fn learn_if_enough(&mut self, name: &str) -> Result<(), StoreError> {
+        let config = self.of.config.clone();
+        let known = self.of.registry.of(name).is_some();
+        let site = self.site(name);
         let strangers = site.recent.iter().filter(|fits| !**fits).count();
         let redesigned = known && strangers >= STRANGERS;
         if redesigned && !site.is_noted("no longer fit") {
@@ -268,7 +317,7 @@ impl Working {
         };
         let new = site.waiting.saturating_sub(site.tried);
         if site.waiting >= enough && new >= config.min_pages.max(enough / 3) {
-            self.learn(&page.site.clone(), now_ms())?;
+            self.learn(name, now_ms())?;
         }
         Ok(())
     }

@@ -70,7 +70,7 @@ impl Bench {
             .templates
             .extract(&page, &context, &extract::Config::default());
         while let Ok(seen) = self.seen.try_recv() {
-            self.working.take(seen).unwrap();
+            self.working.take([seen]).unwrap();
         }
         document
     }
@@ -192,10 +192,9 @@ fn a_site_without_templates_does_not_fill_the_store() {
             seen: vec![1],
             html: Some(vec![2]),
         };
-        let waiting = desk
-            .add_page("s", &page, config.max_pending, config.samples)
-            .unwrap();
-        assert!(waiting as usize <= config.max_pending);
+        let pages = [("s".to_owned(), page)];
+        let waiting = desk.add_pages(&pages, config.max_pending, config.samples);
+        assert!(waiting.unwrap()["s"] as usize <= config.max_pending);
     }
     let pages = desk.waiting_pages("s").unwrap();
     assert_eq!(pages.len(), config.max_pending);
@@ -230,8 +229,8 @@ fn an_error_of_the_store_does_not_end_the_learning() {
     while store.template_fits().unwrap().is_empty() {
         assert!(Instant::now() < until, "nothing is learned any more");
         sender.send(fits()).unwrap();
-        // It saves when nothing has come for two seconds.
-        thread::sleep(Duration::from_millis(2_200));
+        // It saves every two seconds.
+        thread::sleep(Duration::from_millis(200));
     }
     sender.send(Seen::Stop).unwrap();
     learning.join().unwrap();
