@@ -26,6 +26,9 @@ impl Frontier {
             return Ok(false);
         }
         let given_back = self.give_back(store)?;
+        if given_back {
+            self.end_unused_turns(store, now_ms)?;
+        }
         let gained = self.take_share(store)?;
         if !self.to_catch_up.is_empty() {
             let parts = std::mem::replace(&mut self.to_catch_up, Partitions::none());

@@ -296,6 +296,12 @@ impl Addresses {
         }
     }
 
+    /// How long an address rests from now on, in milliseconds.
+    pub(super) fn rest_ms(&self, ip: IpAddr, now_ms: i64) -> i64 {
+        self.get(ip)
+            .map_or(0, |address| (address.not_before_ms - now_ms).max(0))
+    }
+
     /// No other host at this address is asked before `until_ms`.
     pub(super) fn rest(&mut self, ip: IpAddr, until_ms: i64) {
         let address = self.by_ip.entry(ip).or_default();

@@ -91,8 +91,10 @@ impl Frontier {
             *shared = store.shared_ips()?;
             stand_back_ms.retain(|_, until_ms| *until_ms > now_ms);
         }
-        let state = |ip: IpAddr| self.addresses.get(ip);
-        let is_busy = |ip: IpAddr| state(ip).is_some_and(|address| address.in_flight > 0);
+        let is_busy = |ip: IpAddr| {
+            let address = self.addresses.get(ip);
+            address.is_some_and(|address| address.in_flight > 0)
+        };
         let (mut over, mut ask) = (Vec::new(), Vec::new());
         let mut used: Option<HashSet<IpAddr>> = None;
         for (&ip, turn) in held.iter().filter(|(ip, _)| !is_busy(**ip)) {
@@ -113,9 +115,12 @@ impl Frontier {
                 ask.push(ip);
             }
         }
-        for ip in over {
-            let rest_ms = state(ip).map_or(0, |address| (address.not_before_ms - now_ms).max(0));
-            store.end_turn(ip, rest_ms)?;
+        let over: Vec<(IpAddr, i64)> = over
+            .into_iter()
+            .map(|ip| (ip, self.addresses.rest_ms(ip, now_ms)))
+            .collect();
+        store.end_turns(&over)?;
+        for (ip, rest_ms) in over {
             held.remove(&ip);
             if shared.contains(&ip) {
                 stand_back_ms.insert(ip, now_ms + rest_ms + STAND_BACK_MS);
@@ -143,5 +148,38 @@ impl Frontier {
             }
         }
         Ok(())
+    }
+
+    /// Gives back the turns at addresses of which no host is in memory: those of partitions that another node has now.
+    pub(super) fn end_unused_turns(
+        &mut self,
+        store: &Store,
+        now_ms: i64,
+    ) -> Result<(), StoreError> {
+        let queues = self.queues.values();
+        let used: HashSet<IpAddr> = queues.filter_map(|queue| queue.host.ip).collect();
+        let unused = self.turns.held.keys().filter(|ip| !used.contains(ip));
+        let unused: Vec<_> = unused
+            .map(|ip| (*ip, self.addresses.rest_ms(*ip, now_ms)))
+            .collect();
+        store.end_turns(&unused)?;
+        for (ip, _) in unused {
+            self.turns.held.remove(&ip);
+        }
+        Ok(())
+    }
+
+    /// Gives all turns back, since this node fetches nothing more: what is under way is broken off.
+    pub fn end_turns(&mut self, store: &Store, now_ms: i64) {
+        let longest_ms = self.config.max_delay_ms.max(self.config.min_delay_ms);
+        let held = std::mem::take(&mut self.turns.held).into_keys();
+        let rest = |ip: IpAddr| match self.addresses.get(ip) {
+            Some(address) if address.in_flight > 0 => (ip, longest_ms),
+            _ => (ip, self.addresses.rest_ms(ip, now_ms)),
+        };
+        let held: Vec<_> = held.map(rest).collect();
+        if let Err(error) = store.end_turns(&held) {
+            tracing::debug!(%error, "turns end by themselves");
+        }
     }
 }

@@ -49,14 +49,24 @@ impl Store {
         Ok(taken.into_iter().flatten().collect())
     }
 
-    /// This node is done with an address, which rests for so long: another node may have the next turn afterwards.
-    pub fn end_turn(&self, ip: IpAddr, rest_ms: i64) -> Result<(), StoreError> {
-        let Some(session) = self.conn.postgres().and_then(sql::Postgres::session_no) else {
+    /// This node is done with addresses, each of which rests for so long, in milliseconds: another node may have the next turn
+    /// afterwards.
+    pub fn end_turns(&self, turns: &[(IpAddr, i64)]) -> Result<(), StoreError> {
+        let session = self.conn.postgres().and_then(sql::Postgres::session_no);
+        let (Some(session), false) = (session, turns.is_empty()) else {
             return Ok(());
         };
+        let mut turns = turns.to_vec();
+        turns.sort_unstable();
+        let rests: Vec<String> = turns
+            .iter()
+            .map(|(ip, rest_ms)| format!("('{ip}', {rest_ms})"))
+            .collect();
         // Of no node, or this one would go on with it.
         let sql = format!(
-            "UPDATE turn SET session = 0, until_ms = {NOW_MS} + {rest_ms} WHERE ip = '{ip}' AND session = {session}"
+            "UPDATE turn SET session = 0, until_ms = {NOW_MS} + rest_ms FROM (VALUES {}) AS rests (of_ip, rest_ms) \
+             WHERE ip = of_ip AND session = {session}",
+            rests.join(", ")
         );
         self.conn
             .query_once(&sql, |_| Ok(()))

@@ -251,3 +251,28 @@ fn nodes_take_turns_at_a_server_whose_hosts_they_share_and_starve_nobody() {
     assert!(asked.iter().all(|n| *n > 10), "{asked:?} {turns:?}");
     assert!(turns.len() >= 4, "{turns:?}");
 }
+
+#[test]
+fn an_address_is_one_nodes_from_the_first_question_on_and_free_when_that_node_stops() {
+    let Some([mut first, mut second]) = two_nodes() else {
+        return;
+    };
+    let ip = "10.0.0.8".parse().unwrap();
+    let now_ms = first.now_ms.max(second.now_ms);
+    let asks = |crawl: &mut Crawl, now_ms: i64| {
+        crawl.frontier.has_turn(ip, now_ms);
+        crawl.frontier.take_turns(&crawl.store, now_ms).unwrap();
+        crawl.frontier.has_turn(ip, now_ms)
+    };
+    assert!(asks(&mut first, now_ms));
+    assert!(!asks(&mut second, now_ms), "the first one has it");
+    first.frontier.end_turns(&first.store, now_ms);
+    assert!(asks(&mut second, now_ms + 1));
+    assert!(!asks(&mut first, now_ms + 1));
+    // No host of it is in memory: it is given back with the partitions.
+    second
+        .frontier
+        .end_unused_turns(&second.store, now_ms + 2)
+        .unwrap();
+    assert!(asks(&mut first, now_ms + 2));
+}

@@ -76,6 +76,7 @@ impl CrawlLoop {
                 self.take(event)?;
             }
         }
+        self.frontier.end_turns(&self.store, self.shared.now_ms());
         self.frontier.release_all();
         self.commit(self.shared.now_ms())?;
         let now = self.shared.now_ms();
