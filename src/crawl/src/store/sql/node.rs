@@ -159,6 +159,9 @@ impl Postgres {
                 expires_ms: other.try_get(1)?,
             });
         }
+        let sql = "SELECT max(session) FROM node WHERE id = ?1";
+        let before = self.query(sql, bound(params![id])?)?;
+        let before: Option<i64> = before.first().ok_or_else(Error::no_rows)?.try_get(0)?;
         self.remove("id = ?1", bound(params![id])?)?;
         let sql = format!(
             "INSERT INTO node (id, host, version, crawls, place, started_ms, expires_ms) \
@@ -169,8 +172,12 @@ impl Postgres {
         let values = params![id, host.as_ref(), version, i64::from(crawls), folder];
         let rows = self.query(&sql, bound(values)?)?;
         let row = rows.first().ok_or_else(Error::no_rows)?;
+        let session: i64 = row.try_get(0)?;
+        // A process that was killed has left its turns behind.
+        let sql = "UPDATE turn SET session = ?1 WHERE session = ?2";
+        self.query(sql, bound(params![session, before])?)?;
         Ok(Place::Taken {
-            session: row.try_get(0)?,
+            session,
             now_ms: row.try_get(1)?,
         })
     }
