@@ -97,22 +97,19 @@ impl Frontier {
         };
         let (mut over, mut ask) = (Vec::new(), Vec::new());
         let mut used: Option<HashSet<IpAddr>> = None;
-        for (&ip, turn) in held.iter().filter(|(ip, _)| !is_busy(**ip)) {
-            let is_shared = shared.contains(&ip);
-            if is_shared && now_ms >= turn.since_ms + TURN_MS {
-                over.push(ip);
-            } else if !is_shared && now_ms >= turn.renewed_ms + RENEW_EVERY_MS {
+        for (&ip, turn) in &*held {
+            let is_old = now_ms >= turn.renewed_ms + RENEW_EVERY_MS;
+            if is_busy(ip) {
+                ask.extend(is_old.then_some(ip));
+            } else if shared.contains(&ip) {
+                over.extend((now_ms >= turn.since_ms + TURN_MS).then_some(ip));
+            } else if is_old {
                 let queues = self.queues.values();
                 let used = used.get_or_insert_with(|| queues.filter_map(|q| q.host.ip).collect());
                 match used.contains(&ip) {
                     true => ask.push(ip),
                     false => over.push(ip),
                 }
-            }
-        }
-        for (&ip, turn) in held.iter().filter(|(ip, _)| is_busy(**ip)) {
-            if now_ms >= turn.renewed_ms + RENEW_EVERY_MS {
-                ask.push(ip);
             }
         }
         let over: Vec<(IpAddr, i64)> = over

@@ -342,10 +342,15 @@ impl Loaded {
     /// them, so that searches need no database.
     pub fn documents_place(&self) -> StorePlace {
         let store = self.store_place();
-        match store.is_postgres() && !self.config.search.engine.is_remote() {
+        match self.copies_documents() {
             true => store.copy(),
             false => store,
         }
+    }
+
+    /// Whether this machine keeps a copy of the documents.
+    pub(crate) fn copies_documents(&self) -> bool {
+        self.store_place().is_postgres() && !self.config.search.engine.is_remote()
     }
 
     /// Where a file is that the settings name; none where they name none.

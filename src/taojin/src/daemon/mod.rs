@@ -291,8 +291,7 @@ impl Crawl {
             store.set_patience(PATIENCE);
         }
         let (poke, poked) = sync_channel(1);
-        let documents = loaded.documents_place();
-        let (poke, copier) = match store.place().is_postgres() && !documents.is_postgres() {
+        let (poke, copier) = match loaded.copies_documents() {
             false => (poke, None),
             true => {
                 let (poke_copier, copier_poked) = sync_channel(1);
@@ -302,7 +301,7 @@ impl Crawl {
         };
         let reader = match &copier {
             None => store.reader()?,
-            Some(_) => Reader::open(documents)?,
+            Some(_) => Reader::open(loaded.documents_place())?,
         };
         let indexer = indexer(loaded, reader, shared, is_daemon)?;
         let follows = store.follows()?;

@@ -2,7 +2,6 @@
 //! frontier, the schedules and what visits know, all of the same sites. What cannot be taken up changes nothing.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use super::commit::RETRY;
@@ -15,6 +14,7 @@ use crate::daemon::local_time;
 use taojin_crawl::frontier::SiteScope;
 use taojin_crawl::schedule::Site;
 use taojin_crawl::store::StoreError;
+use xxhash_rust::xxh3::xxh3_64;
 
 impl CrawlLoop {
     /// Takes up sites that were read again, if there are any. What cannot be taken up leaves everything as it was, and
@@ -82,7 +82,5 @@ impl CrawlLoop {
 
 /// Name and settings of a site, to compare with those of another node.
 fn digest(site: &Site) -> (&str, u64) {
-    let mut hasher = DefaultHasher::new();
-    format!("{site:?}").hash(&mut hasher);
-    (&site.name, hasher.finish())
+    (&site.name, xxh3_64(format!("{site:?}").as_bytes()))
 }

@@ -21,12 +21,11 @@ const RETRY: Duration = Duration::from_secs(2);
 /// The log as the index reads it: of a store in PostgreSQL this machine's copy, with all that is in the store at this moment. For
 /// commands without a daemon.
 pub(super) fn whole_log(loaded: &Loaded) -> Result<Reader, StoreError> {
-    let (store, documents) = (loaded.store_place(), loaded.documents_place());
-    if store.is_postgres() && !documents.is_postgres() {
-        let mut copy = DocumentCopy::open(&store)?;
+    if loaded.copies_documents() {
+        let mut copy = DocumentCopy::open(&loaded.store_place())?;
         while copy.take(ROWS)?.changes > 0 {}
     }
-    Reader::open(documents)
+    Reader::open(loaded.documents_place())
 }
 
 /// The copying thread's state.

@@ -15,7 +15,7 @@ use crate::daemon::crawl::cycle;
 use crate::daemon::crawl::disk;
 use crate::daemon::reloading::{Current, titles};
 use crate::daemon::review::terms::TermReviewer;
-use crate::daemon::{Shared, now_ms};
+use crate::daemon::{Shared, node_place, now_ms};
 use crate::documents::IndexAt;
 use crate::serve::{
     Activity, ClusterStatus, CycleCounts, Follow, FollowStatus, HostCounts, HostStatus, NodeStatus,
@@ -53,7 +53,10 @@ impl StatusBoard {
     pub fn of(loaded: &Loaded, shared: Option<Arc<Shared>>) -> Self {
         Self {
             data_dir: loaded.config.data_dir.clone(),
-            store: loaded.store_place(),
+            store: match &shared {
+                Some(shared) => node_place(loaded, shared),
+                None => loaded.store_place(),
+            },
             index: IndexAt::of(loaded),
             current: watch::channel(Current::of(loaded)).1,
             frontier: loaded.config.frontier.clone(),
@@ -108,11 +111,7 @@ impl StatusBoard {
             left_out: left_out(self.index.left_out()),
             ..Status::default()
         };
-        let opened = Reader::open(match &self.shared {
-            Some(shared) => self.store.clone().with_lease(shared.node().clone()),
-            None => self.store.clone(),
-        });
-        let reader = match opened {
+        let reader = match Reader::open(&self.store) {
             Ok(reader) => reader,
             // What the process itself knows is told all the same.
             Err(error @ StoreError::Unreachable { .. }) => {
