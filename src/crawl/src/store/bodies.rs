@@ -26,6 +26,8 @@ const FIRST_AT: i64 = 2_000;
 const AGAIN_AT: i64 = 16;
 /// Documents that a dictionary is made of.
 const SAMPLES: i64 = 2_000;
+/// Of them, so many follow each other, since each question takes its time.
+const NEIGHBOURS: i64 = 20;
 /// Of a long document only so many bytes are looked at: together at most 32 MB.
 const SAMPLE_BYTES: usize = 16 * 1024;
 /// Longest dictionary. Twice as much would save another 3 % of the store.
@@ -208,18 +210,21 @@ impl Store {
 
     /// Bodies from all over the log.
     fn samples(&self) -> Result<Vec<Vec<u8>>, StoreError> {
-        let step = (self.document_seq / SAMPLES).max(1);
+        let step = (self.document_seq / SAMPLES * NEIGHBOURS).max(NEIGHBOURS);
         let mut samples = Vec::new();
         let mut after = 0;
         while after < self.document_seq {
-            let Some(row) = self.documents_after(after, 1)?.pop() else {
+            let rows = self.documents_after(after, NEIGHBOURS as usize)?;
+            let Some(last) = rows.last() else {
                 break;
             };
-            after = row.seq.max(after + step);
-            // One that cannot be read is none to learn from.
-            if let Ok(Some(mut body)) = self.body(&row) {
-                body.truncate(SAMPLE_BYTES);
-                samples.push(body);
+            after = last.seq.max(after + step);
+            for row in &rows {
+                // One that cannot be read is none to learn from.
+                if let Ok(Some(mut body)) = self.body(row) {
+                    body.truncate(SAMPLE_BYTES);
+                    samples.push(body);
+                }
             }
         }
         Ok(samples)

@@ -358,10 +358,6 @@ impl<'a> Writing<'a> {
     }
 
     fn write_counters(&mut self) -> sql::Result<()> {
-        let mut add = self.conn.prepare_cached(
-            "INSERT INTO counter (site_id, name, value) VALUES (?1, ?2, ?3) \
-             ON CONFLICT (site_id, name) DO UPDATE SET value = counter.value + excluded.value",
-        )?;
         let mut sums: Vec<_> = self
             .counters
             .iter()
@@ -370,10 +366,15 @@ impl<'a> Writing<'a> {
             .collect();
         // All nodes in the same order, so that they do not wait for each other.
         sums.sort_unstable();
-        for (site, name, amount) in sums {
-            add.put(params![site, name, amount])?;
-        }
-        Ok(())
+        let row = |(site, name, amount): (&SiteId, &Cow<'static, str>, &i64)| {
+            [(*site).into(), name.to_string().into(), (*amount).into()]
+        };
+        let rows: Vec<[sql::Value; 3]> = sums.into_iter().map(row).collect();
+        self.conn.put_rows(
+            "INSERT INTO counter (site_id, name, value)",
+            "ON CONFLICT (site_id, name) DO UPDATE SET value = counter.value + excluded.value",
+            &rows,
+        )
     }
 }
 

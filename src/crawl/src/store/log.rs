@@ -7,11 +7,13 @@ use super::bodies::Compressor;
 use super::documents::{DocOp, GONE, NewDocument, PRESENT, REPLACED};
 use super::keys::set_meta;
 use super::open::LAST_SEQ;
-use super::sql::{self, ALL, Connection, Optional, Row, list, params};
+use super::sql::{self, ALL, Connection, Optional, Row, Value, list};
 
 const LATEST: &str = "seq, state, version, first_seq, first_seen_ms, url, site";
 
-/// The log inside an open transaction.
+const INSERT: &str = "INSERT INTO document (seq, fingerprint, state, version, first_seq, first_seen_ms, changed_ms, ended_ms, url, site, body)";
+
+/// The log inside an open transaction; [`Log::note_last`] ends it.
 pub(super) struct Log<'a> {
     pub(super) conn: &'a Connection,
     /// Number of the last change.
@@ -21,6 +23,8 @@ pub(super) struct Log<'a> {
     /// What was looked up before.
     known: HashMap<u64, Option<Latest>>,
     first_seq: i64,
+    /// New rows that are not written yet.
+    rows: Vec<[Value; 11]>,
 }
 
 /// What the row that follows takes over from the latest one.
@@ -45,6 +49,7 @@ impl<'a> Log<'a> {
             versions: u32::MAX,
             known: HashMap::new(),
             first_seq: seq,
+            rows: Vec::new(),
         }
     }
 
@@ -81,28 +86,34 @@ impl<'a> Log<'a> {
         if let Some(row) = &before {
             self.replace(row.seq)?;
         }
-        self.conn
-            .prepare_cached(
-                "INSERT INTO document (seq, fingerprint, state, version, first_seq, first_seen_ms, changed_ms, ended_ms, \
-                 url, site, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-            )?
-            .put(params![
-                self.seq,
-                fingerprint.cast_signed(),
-                if body.is_some() { PRESENT } else { GONE },
-                before.as_ref().map_or(1, |row| row.version + 1),
-                was_there.map_or(self.seq, |row| row.first_seq),
-                before.as_ref().map_or(self.now_ms, |row| row.first_seen_ms),
-                self.now_ms,
-                body.is_none().then_some(self.now_ms),
-                url,
-                site,
-                body,
-            ])?;
+        let state = if body.is_some() { PRESENT } else { GONE };
+        let ended_ms = body.is_none().then_some(self.now_ms);
+        self.rows.push([
+            self.seq.into(),
+            fingerprint.cast_signed().into(),
+            state.into(),
+            before.as_ref().map_or(1, |row| row.version + 1).into(),
+            was_there.map_or(self.seq, |row| row.first_seq).into(),
+            before
+                .as_ref()
+                .map_or(self.now_ms, |row| row.first_seen_ms)
+                .into(),
+            self.now_ms.into(),
+            ended_ms.into(),
+            url.clone().into(),
+            site.clone().into(),
+            body.into(),
+        ]);
         if before.is_some() {
             self.forget_oldest(fingerprint)?;
         }
         Ok(())
+    }
+
+    /// Writes the new rows.
+    fn write_rows(&mut self) -> sql::Result<()> {
+        let rows = std::mem::take(&mut self.rows);
+        self.conn.put_rows(INSERT, "", &rows)
     }
 
     /// Waits until no other node writes to the log, and reads how far it is. Until the end of the transaction it is this one's.
@@ -134,9 +145,10 @@ impl<'a> Log<'a> {
         Ok(())
     }
 
-    /// Keeps the number of the last change, at the end of the transaction: it outlives its row, so that numbers never come
-    /// twice.
-    pub(super) fn note_last(&self) -> sql::Result<()> {
+    /// Writes what is not written yet and keeps the number of the last change, at the end of the transaction: it outlives its row, so
+    /// that numbers never come twice.
+    pub(super) fn note_last(&mut self) -> sql::Result<()> {
+        self.write_rows()?;
         match self.seq == self.first_seq {
             true => Ok(()),
             false => set_meta(self.conn, LAST_SEQ, self.seq),
@@ -154,7 +166,8 @@ impl<'a> Log<'a> {
     }
 
     /// The latest row of a document without its body, which may fill many pages and is not needed to replace it.
-    fn latest(&self, fingerprint: u64) -> sql::Result<Option<Latest>> {
+    fn latest(&mut self, fingerprint: u64) -> sql::Result<Option<Latest>> {
+        self.write_rows()?;
         let sql =
             format!("SELECT {LATEST} FROM document WHERE fingerprint = ?1 AND state <> {REPLACED}");
         self.conn

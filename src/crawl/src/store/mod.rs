@@ -82,5 +82,5 @@ pub use sql::{Gained, NodeLease};
 pub use taken_over::OldDocument;
 pub use templates::{NewTemplate, TemplateFit, TemplatePage, TemplateRow, TemplateStore};
 pub use terms::{TermCounts, TermList, TermMark, TermRecord, TermState};
-pub use twins::Wall;
+pub use twins::{Relatives, Wall};
 pub use urls::RANKS;

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use super::sql::{self, Connection, Statement, params};
+use super::sql::{self, Connection, Value};
 
 use super::batch::{Inserted, NewUrl};
 use super::ids::{host_id, site_id};
 use super::keys::Keys;
 use super::numbers::Numbers;
 use super::open::Caches;
-use super::record::{HostId, SiteId, UrlId};
+use super::record::{HostId, SiteId, UrlId, UrlState};
 
-const INSERT_URL: &str = "INSERT INTO url (id, host_id, hash, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT DO NOTHING";
+const INSERT_URL: &str = "INSERT INTO url (id, host_id, hash, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms)";
 
 /// Where a URL belongs. The next one mostly belongs there as well.
 struct Home {
@@ -26,7 +25,7 @@ struct Home {
 pub(super) struct NewUrls<'a> {
     conn: &'a Connection,
     keys: &'a mut Keys,
-    insert_url: Statement<'a>,
+    rows: Vec<[Value; 13]>,
     home: Option<Home>,
     numbers: &'a mut Numbers,
     now_ms: i64,
@@ -45,7 +44,7 @@ impl<'a> NewUrls<'a> {
         Ok(NewUrls {
             conn,
             keys,
-            insert_url: conn.prepare_cached(INSERT_URL)?,
+            rows: Vec::new(),
             home: None,
             numbers,
             now_ms,
@@ -56,6 +55,8 @@ impl<'a> NewUrls<'a> {
 
     /// What was added, and how many URLs were known. After the last one.
     pub(super) fn finish(&mut self) -> sql::Result<(Vec<Inserted>, u64)> {
+        self.conn
+            .put_rows(INSERT_URL, "ON CONFLICT DO NOTHING", &self.rows)?;
         self.numbers.write(self.conn)?;
         self.keys.write_next(self.conn)?;
         Ok((std::mem::take(&mut self.inserted), self.known))
@@ -80,20 +81,21 @@ impl<'a> NewUrls<'a> {
         let (site, host) = self.home(caches, url)?;
         let due_ms = url.due_ms.unwrap_or(self.now_ms);
         let id = self.numbers.next_url(&url.uri);
-        self.insert_url.put(params![
-            id,
-            host,
-            hash.cast_signed(),
-            url.uri.as_str(),
-            site,
-            url.class as i64,
-            url.rank,
-            due_ms,
-            url.hops,
-            url.redirects,
-            via,
-            self.now_ms,
-        ])?;
+        self.rows.push([
+            id.into(),
+            host.into(),
+            hash.cast_signed().into(),
+            url.uri.as_str().to_owned().into(),
+            site.into(),
+            (url.class as i64).into(),
+            (UrlState::New as i64).into(),
+            url.rank.into(),
+            due_ms.into(),
+            url.hops.into(),
+            url.redirects.into(),
+            via.into(),
+            self.now_ms.into(),
+        ]);
         self.keys.add(hash, id);
         self.inserted.push(Inserted {
             id,

@@ -218,17 +218,23 @@ impl TemplateStore {
             for (site, pages) in by_site {
                 let sql = format!("SELECT count(*) {of_site} AND html IS NOT NULL");
                 let mut saved: i64 = tx.query_row(&sql, [site], |row| row.get(0))?;
+                let mut rows: Vec<[sql::Value; 5]> = Vec::with_capacity(pages.len());
                 for page in pages {
                     if taken_down.contains(&page.url) {
                         continue;
                     }
                     let html = page.html.as_ref().filter(|_| saved < number(samples));
                     saved += i64::from(html.is_some());
-                    tx.prepare_cached(
-                        "INSERT INTO template_page (site, url, seen_ms, seen, html) VALUES (?1, ?2, ?3, ?4, ?5)",
-                    )?
-                    .put(params![site, page.url, page.seen_ms, page.seen, html])?;
+                    rows.push([
+                        site.to_owned().into(),
+                        page.url.clone().into(),
+                        page.seen_ms.into(),
+                        page.seen.clone().into(),
+                        html.cloned().into(),
+                    ]);
                 }
+                let insert = "INSERT INTO template_page (site, url, seen_ms, seen, html)";
+                tx.put_rows(insert, "", &rows)?;
                 // The latest of each address, the latest of all.
                 tx.prepare_cached(&format!(
                     "DELETE {of_site} AND id NOT IN (SELECT max(id) {of_site} GROUP BY url ORDER BY max(id) DESC LIMIT ?2)"

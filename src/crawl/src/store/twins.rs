@@ -13,6 +13,22 @@ use taojin_uri::CrawlUri;
 /// Pages that are looked at for one address; a site with more has something wrong with its canonical addresses.
 const MAX_PAGES: i64 = 64;
 
+/// Pages with a document that name an address (`?2`) as their canonical one.
+const NAMING: &str = "SELECT id FROM url WHERE target = ?2 AND documented = 1 AND target IS NOT NULL ORDER BY id LIMIT ?1";
+
+/// Pages of a site (`?3`) whose documents have one digest (`?4`).
+const ALIKE: &str = "SELECT id FROM url WHERE site_id = (SELECT id FROM site WHERE name = ?3) AND content = ?4 \
+     AND documented = 1 AND content IS NOT NULL ORDER BY id LIMIT ?1";
+
+/// Pages that a document may have to do with, each list in order of row numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Relatives {
+    /// With a document, and they name its address as their canonical one.
+    pub naming: Vec<UrlId>,
+    /// Of its site, and their documents have the same digest.
+    pub alike: Vec<UrlId>,
+}
+
 /// What several pages of a site show instead of their documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wall {
@@ -25,27 +41,29 @@ pub struct Wall {
 }
 
 impl Reader {
-    /// The page of `site` other than `not` whose document has this digest.
-    pub fn twin(
+    /// What a document of `site` with this digest, at this address, may have to do with.
+    pub fn relatives(
         &self,
+        uri: &CrawlUri,
         site: &str,
         content: u64,
-        not: &[UrlId],
-    ) -> Result<Option<UrlId>, StoreError> {
-        let found = self.ids(
-            "SELECT id FROM url WHERE site_id = (SELECT id FROM site WHERE name = ?1) AND content = ?2 AND documented = 1 AND content IS NOT NULL \
-             ORDER BY id LIMIT ?3",
-            params![site, content.cast_signed(), MAX_PAGES],
-        )?;
-        Ok(found.into_iter().find(|id| !not.contains(id)))
+    ) -> Result<Relatives, StoreError> {
+        let sql = format!(
+            "SELECT 0, id FROM ({NAMING}) AS naming UNION ALL SELECT 1, id FROM ({ALIKE}) AS alike ORDER BY 1, 2"
+        );
+        let values = params![MAX_PAGES, uri.as_str(), site, content.cast_signed()];
+        let found = self.rows(&sql, values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (naming, alike): (Vec<_>, Vec<_>) = found.into_iter().partition(|(of, _)| *of == 0);
+        let ids = |found: Vec<(i64, UrlId)>| found.into_iter().map(|(_, id)| id).collect();
+        Ok(Relatives {
+            naming: ids(naming),
+            alike: ids(alike),
+        })
     }
 
     /// Pages with a document that name `uri` as their canonical address.
     pub fn naming(&self, uri: &CrawlUri) -> Result<Vec<UrlId>, StoreError> {
-        self.ids(
-            "SELECT id FROM url WHERE target = ?1 AND documented = 1 AND target IS NOT NULL ORDER BY id LIMIT ?2",
-            params![uri.as_str(), MAX_PAGES],
-        )
+        self.ids(NAMING, params![MAX_PAGES, uri.as_str()])
     }
 
     /// Pages that the document of `id` stands for as well.

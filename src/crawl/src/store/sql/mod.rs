@@ -22,7 +22,7 @@ pub use node::Gained;
 pub(in crate::store) use node::NOW_MS;
 pub(super) use node::Share;
 pub(super) use postgres::Postgres;
-pub(super) use rusqlite::types::FromSql;
+pub(super) use rusqlite::types::{FromSql, Value};
 pub(super) use rusqlite::{ToSql, params};
 pub(super) use tls::Way;
 
@@ -34,6 +34,9 @@ pub(super) const NONE: [i64; 0] = [];
 
 /// A LIMIT that leaves nothing out.
 pub(super) const ALL: i64 = i64::MAX;
+
+/// Rows that PostgreSQL gets in one statement.
+const ROWS_AT_ONCE: usize = 64;
 
 /// Why a statement failed.
 #[derive(Debug)]
@@ -196,6 +199,32 @@ impl Connection {
     /// Runs a statement; how many rows it changed.
     pub(super) fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
         self.prepare_cached(sql)?.execute(params)
+    }
+
+    /// Inserts rows with `INSERT … VALUES` before them and `conflict` behind, as [`Statement::put`] does. PostgreSQL gets many in one
+    /// statement, so no two of them may be in conflict where `conflict` changes a row.
+    pub(super) fn put_rows<const N: usize>(
+        &self,
+        insert: &str,
+        conflict: &str,
+        rows: &[[Value; N]],
+    ) -> Result<()> {
+        let most = self.postgres().map_or(1, |_| ROWS_AT_ONCE);
+        let mut rest = rows;
+        while let Some(len) = rest.len().checked_ilog2() {
+            // So that there are few statements to compile.
+            let (some, others) = rest.split_at(most.min(1 << len));
+            rest = others;
+            let row = |at: usize| {
+                let values: Vec<String> = (1..=N).map(|n| format!("?{}", at * N + n)).collect();
+                format!("({})", values.join(", "))
+            };
+            let values: Vec<String> = (0..some.len()).map(row).collect();
+            let sql = format!("{insert} VALUES {} {conflict}", values.join(", "));
+            let values: Vec<&dyn ToSql> = some.as_flattened().iter().map(|v| v as _).collect();
+            self.prepare_cached(&sql)?.put(&values[..])?;
+        }
+        Ok(())
     }
 
     /// The one row of an answer.

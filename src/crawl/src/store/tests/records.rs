@@ -267,8 +267,11 @@ fn pages_that_stood_for_a_document_are_due_again_when_it_goes_or_changes() {
         ];
         commit_pages(&mut store, pages);
         assert_eq!(store.aliases(first).unwrap().len(), 2);
-        assert_eq!(store.twin("s", 5, &[]).unwrap(), Some(first));
-        assert_eq!(store.twin("s", 5, &[first]).unwrap(), None);
+        let related = |content| {
+            let third = uri("http://a.cn/3");
+            store.relatives(&third, "s", content).unwrap().alike
+        };
+        assert_eq!((related(5), related(6)), (vec![first], vec![]));
         let mut page = tied(&store, "http://a.cn/1", content, None);
         page.visit.documented = documented;
         let done = commit_pages(&mut store, vec![page]);
@@ -298,7 +301,14 @@ fn a_document_gives_way_with_all_that_it_stood_for() {
     naming.visit.target = Some("http://a.cn/3".to_owned());
     let alias = tied(&store, "http://a.cn/2", Some(5), Some(first));
     commit_pages(&mut store, vec![naming, alias]);
-    assert_eq!(store.naming(&uri("http://a.cn/3")).unwrap(), [first]);
+    let third = uri("http://a.cn/3");
+    assert_eq!(store.naming(&third).unwrap(), [first]);
+    let related = store.relatives(&third, "s", 5).unwrap();
+    assert_eq!(
+        (related.naming, related.alike),
+        (vec![first], vec![first]),
+        "named, and of the same text"
+    );
     let mut canonical = tied(&store, "http://a.cn/3", Some(6), None);
     canonical.yielding = vec![first];
     commit_pages(&mut store, vec![canonical]);

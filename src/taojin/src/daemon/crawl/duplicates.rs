@@ -8,7 +8,7 @@ use super::visited::Finished;
 use super::walls::{document_of, say_the_same};
 use crate::documents::EncodedDocument;
 use taojin_crawl::schedule::Shown;
-use taojin_crawl::store::{Reader, Store, StoreError, UrlId, UrlRecord};
+use taojin_crawl::store::{Reader, Relatives, Store, StoreError, UrlId, UrlRecord};
 use taojin_uri::CrawlUri;
 
 /// Other addresses of a document that stand with it.
@@ -68,20 +68,24 @@ impl CrawlLoop {
         let Some(document) = document.filter(|_| shown == Shown::Document) else {
             return Ok((shown, Duplicates::default()));
         };
-        let mut naming = self.store.naming(&finished.lease.record.uri)?;
-        let mut found = find(&self.store, finished, document, &naming)?;
+        let relatives = |store: &Store| {
+            let record = &finished.lease.record;
+            store.relatives(&record.uri, &record.site, document.content)
+        };
+        let mut related = relatives(&self.store)?;
+        let mut found = find(&self.store, finished, document, &related)?;
         let in_batch = |id: UrlId| self.batch.pages.iter().any(|page| page.id == id);
         if found.primary.as_ref().is_some_and(|p| in_batch(p.id)) {
             self.write_batch(now)?;
-            naming = self.store.naming(&finished.lease.record.uri)?;
-            found = find(&self.store, finished, document, &naming)?;
+            related = relatives(&self.store)?;
+            found = find(&self.store, finished, document, &related)?;
         }
         let record = &finished.lease.record;
         let shown = match found.primary {
             Some(_) => Shown::Elsewhere,
             None => {
                 let (answer, content) = (Some(document.wording), Some(document.content));
-                self.led_to(record, &naming, answer, content, now)?
+                self.led_to(record, &related.naming, answer, content, now)?
             }
         };
         match shown {
@@ -111,7 +115,7 @@ fn find(
     store: &Store,
     finished: &Finished,
     document: &EncodedDocument,
-    naming: &[UrlId],
+    related: &Relatives,
 ) -> Result<Duplicates, StoreError> {
     let record = &finished.lease.record;
     let said = document.content;
@@ -130,12 +134,11 @@ fn find(
     }
     let yielding = match record.visit.documented {
         true => Vec::new(),
-        false => yielding(store, record, document, naming)?,
+        false => yielding(store, record, document, &related.naming)?,
     };
-    let mut not = yielding.clone();
-    not.push(record.id);
-    let twin = store.twin(&record.site, said, &not)?;
-    let twin = twin.map(|id| store.url(id)).transpose()?.flatten();
+    let is_other = |id: &&UrlId| **id != record.id && !yielding.contains(id);
+    let twin = related.alike.iter().find(is_other);
+    let twin = twin.map(|id| store.url(*id)).transpose()?.flatten();
     if let Some(twin) = twin {
         // A page that has no document of its own takes no other's place.
         return Ok(Duplicates {

@@ -161,9 +161,10 @@ impl CrawlLoop {
     ) -> anyhow::Result<Shown> {
         let answer = document.wording;
         let (others, since_ms) = self.store.answering(&record.site, answer, record.id)?;
-        let twin = self
+        let related = self
             .store
-            .twin(&record.site, document.content, &[record.id])?;
+            .relatives(&record.uri, &record.site, document.content)?;
+        let twin = related.alike.into_iter().find(|id| *id != record.id);
         if others == 0 && twin.is_none() {
             // An archive holds what was there, and nobody asks again.
             return Ok(match (visited.archived_ms, &visited.document) {

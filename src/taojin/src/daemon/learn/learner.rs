@@ -18,11 +18,9 @@ use taojin_crawl::store::{
 use taojin_extract::template::{self, Observation, learn};
 use taojin_search::index::caught;
 
-/// What was seen within this time is taken up at once.
-const GATHER: Duration = Duration::from_millis(500);
-/// And so much of it at most.
-const AT_ONCE: usize = 128;
-/// How often changes made from outside are looked for, and what was seen is saved.
+/// Pages taken up at once at most.
+const AT_ONCE: usize = 256;
+/// How often changes made from outside are looked for, and what was seen is taken up and saved.
 const TURN: Duration = Duration::from_secs(2);
 /// A small site is learned from once no article without a template has come for so long.
 const QUIET_MS: i64 = 60_000;
@@ -132,7 +130,7 @@ impl Learner {
 
 /// What comes after `first` for a while, and whether it is time to stop.
 fn gather(first: Seen, inbox: &Receiver<Seen>) -> (Vec<Seen>, bool) {
-    let until = Instant::now() + GATHER;
+    let until = Instant::now() + TURN;
     let mut all = vec![first];
     while all.len() < AT_ONCE {
         match inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
