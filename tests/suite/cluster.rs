@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use taojin_crawl::store::{Reader, StorePlace};
+use taojin_crawl::store::{Duties, Reader, StorePlace};
 use taojin_demo::trial::{TrialFault, TrialHit, TrialPlan};
 
 use crate::lots::Lots;
@@ -31,6 +31,12 @@ pub(crate) const DELAY_MS: u64 = 1_500;
 const PAUSE: Duration = Duration::from_secs(19);
 /// Everything is over by then, whatever happens on the way.
 const LONGEST: Duration = Duration::from_secs(240);
+
+/// A node without a part in the crawl.
+pub(crate) const SERVES: Duties = Duties {
+    crawls: false,
+    serves: true,
+};
 
 /// A web of hosts at addresses of their own, whose pages link to each other, and the daemons.
 pub(crate) struct Cluster {
@@ -102,16 +108,16 @@ impl Cluster {
 
     /// Starts one more node, in a folder of its own or in that of a node that was there before.
     pub(crate) fn start(&mut self, dir: Option<PathBuf>) {
-        let node = self.started_node(dir, true);
+        let node = self.started_node(dir, Duties::default());
         self.nodes.push(node);
     }
 
     /// Starts a node that only serves. It needs no site files.
     fn start_serving(&mut self) {
-        self.serving = Some(self.started_node(None, false));
+        self.serving = Some(self.started_node(None, SERVES));
     }
 
-    pub(crate) fn started_node(&mut self, dir: Option<PathBuf>, crawls: bool) -> Node {
+    pub(crate) fn started_node(&mut self, dir: Option<PathBuf>, duties: Duties) -> Node {
         let fresh = self
             .trial
             .data_dir()
@@ -128,8 +134,9 @@ impl Cluster {
             .trial
             .taojin(&["run", "--data-dir"])
             .arg(&dir)
-            .env("TAOJIN_CLUSTER_CRAWL", crawls.to_string())
-            .envs((!crawls).then_some(("TAOJIN_SITES_DIR", "no-sites.d")))
+            .env("TAOJIN_CLUSTER_CRAWL", duties.crawls.to_string())
+            .env("TAOJIN_CLUSTER_SERVE", duties.serves.to_string())
+            .envs((!duties.crawls).then_some(("TAOJIN_SITES_DIR", "no-sites.d")))
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
@@ -174,7 +181,7 @@ impl Cluster {
     }
 
     /// What `taojin cluster status` says.
-    fn status(&self) -> Value {
+    pub(crate) fn status(&self) -> Value {
         let output = self
             .trial
             .taojin(&["cluster", "status", "--json"])

@@ -21,17 +21,17 @@ const PATIENCE: Duration = Duration::from_secs(90);
 const SECRET: &str = "a long random text";
 
 /// One request as a receiver sees it.
-struct Posted {
+pub(crate) struct Posted {
     delivery: String,
     signature: String,
     timestamp: String,
     timed_signature: String,
-    body: String,
+    pub(crate) body: String,
     answered: u16,
 }
 
 /// A receiver that answers 503 to the first request and 200 to the rest.
-fn receiver() -> (String, Receiver<Posted>) {
+pub(crate) fn receiver() -> (String, Receiver<Posted>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("its address");
     let (posted, received) = channel();

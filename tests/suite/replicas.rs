@@ -7,8 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use taojin_crawl::store::Duties;
 
-use crate::cluster::{Cluster, Node};
+use crate::cluster::{Cluster, Node, SERVES};
+use crate::follow::receiver;
 use crate::lots::Lots;
 use crate::postgres::server;
 
@@ -74,14 +76,14 @@ fn replicas_killed_at_random_answer_as_an_index_made_at_once() {
     cluster.start(None);
     cluster.wait_for_documents(1, end);
     let mut replicas: Vec<Node> = (0..REPLICAS)
-        .map(|_| cluster.started_node(None, false))
+        .map(|_| cluster.started_node(None, SERVES))
         .collect();
     let mut lots = Lots(9);
     for kill in 0..kills {
         cluster.wait_for_documents(all * i64::from(kill + 1) / i64::from(kills + 1), end);
         // A value that is dropped is a node that is killed.
         let dir = replicas.remove(lots.below(REPLICAS)).dir.clone();
-        replicas.push(cluster.started_node(Some(dir), false));
+        replicas.push(cluster.started_node(Some(dir), SERVES));
     }
     cluster.wait_for_documents(all, end);
     cluster.nodes.clear();
@@ -112,4 +114,66 @@ fn replicas_killed_at_random_answer_as_an_index_made_at_once() {
     crate::say(&format!(
         "{REPLICAS} replicas, {kills} kills, {all} articles: the answers of an index made at once"
     ));
+}
+
+/// A node that only crawls has no index and no server. One that only serves has all documents, and tells of the hits.
+#[test]
+fn crawling_and_serving_are_done_by_different_nodes() {
+    let Some(server) = server("nodes that only crawl") else {
+        return;
+    };
+    let (hook, received) = receiver();
+    let follow =
+        format!("[[follow]]\nname = \"storage\"\nquery = \"储气库\"\nwebhook = {hook:?}\n");
+    let mut cluster = Cluster::with(server.url(), 48, 8, &follow);
+    let all = i64::try_from(cluster.trial.articles().len()).expect("few");
+    let crawling = cluster.started_node(
+        None,
+        Duties {
+            crawls: true,
+            serves: false,
+        },
+    );
+    let dir = crawling.dir.clone();
+    cluster.nodes.push(crawling);
+    let end = Instant::now() + CAUGHT_UP;
+    cluster.wait_for_documents(1, end);
+    let serving = cluster.started_node(None, SERVES);
+    cluster.wait_for_documents(all, end);
+    let told = received
+        .recv_timeout(CAUGHT_UP)
+        .expect("the node that serves tells");
+    assert!(told.body.contains("储气库"), "{}", told.body);
+    let found = || answers(&cluster, &serving.dir)[0].0;
+    while found() < u64::try_from(all).expect("few") {
+        assert!(Instant::now() < end, "{} of {all}", found());
+        thread::sleep(Duration::from_millis(100));
+    }
+    let status = cluster.status();
+    let duties = |n: usize| {
+        let node = &status["nodes"][n];
+        [&node["crawls"], &node["serves"], &node["leads"]].map(Value::as_bool)
+    };
+    assert_eq!(duties(0), [Some(true), Some(false), Some(false)]);
+    assert_eq!(duties(1), [Some(false), Some(true), Some(true)]);
+    for folder in ["index", "documents"] {
+        assert!(!dir.join(folder).exists(), "{folder} on a node that crawls");
+        assert!(serving.dir.join(folder).exists(), "{folder}");
+    }
+    assert!(cluster.logs().contains("only crawls"), "{}", cluster.logs());
+    let mut search = cluster.trial.taojin(&["search", "储气库", "--data-dir"]);
+    let search = search.arg(&dir).env("TAOJIN_CLUSTER_SERVE", "false");
+    let refused = search.output().expect("taojin runs");
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && said.contains("cluster.serve = false"));
+    let mut status = cluster.trial.taojin(&["status", "--json", "--data-dir"]);
+    let status = status.arg(&dir).env("TAOJIN_CLUSTER_SERVE", "false");
+    let status = status.output().expect("taojin runs");
+    assert!(status.status.success(), "{status:?}");
+    let status: Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    assert_eq!(status["activity"], "running");
+    assert_eq!(
+        (&status["documents"], &status["outbox_lag"]),
+        (&all.into(), &0.into())
+    );
 }

@@ -90,6 +90,8 @@ pub struct Frontier {
     taken_down: HashSet<u64>,
     /// The partitions whose hosts this node crawls.
     parts: Partitions,
+    /// This node does what one node does for all.
+    leads: bool,
     /// Partitions that are given back as soon as nothing of them is under way.
     leaving: BTreeSet<Partition>,
     /// When partitions were taken whose last node may have asked any host of them just before: each host rests once from then.
@@ -139,6 +141,7 @@ impl Frontier {
             hold: Vec::new(),
             taken_down: taken_down.iter().map(|t| t.fingerprint).collect(),
             parts: store.first_share(),
+            leads: false,
             leaving: BTreeSet::new(),
             taken_over_ms: HashMap::new(),
             handed_over_ms: HashMap::new(),

@@ -14,6 +14,11 @@ impl Frontier {
         &self.parts
     }
 
+    /// Whether this node does what is done by one node only: sending hits to webhooks, forgetting old versions.
+    pub fn leads(&self) -> bool {
+        self.leads
+    }
+
     /// Whether partitions wait to be given back.
     pub fn is_giving_back(&self) -> bool {
         !self.leaving.is_empty()
@@ -41,6 +46,7 @@ impl Frontier {
     /// Takes what is free of an even share of the partitions, and ends with what is too many. Whether there is more.
     pub(super) fn take_share(&mut self, store: &mut Store) -> Result<bool, StoreError> {
         let share = store.take_share(&self.parts)?;
+        self.leads = share.leads;
         self.leave(&share);
         self.gain(store, &share.gained)
     }

@@ -42,7 +42,7 @@ impl Frontier {
             taken.insert(name, site);
         }
         // A node that only serves needs no site files, and says nothing about sites.
-        let says = !store.place().only_serves();
+        let says = store.place().duties().crawls;
         for site in store.sites()?.into_iter().filter(|_| says) {
             if !taken.contains_key(&site.name) && !site.paused {
                 store.pause_site(&site.name, true, now_ms)?;

@@ -71,7 +71,7 @@ pub use node::{Moved, NodeRecord, SiteDifferences, Waiting};
 pub use numbers::PARTITIONS;
 pub use open::{Reader, Store};
 pub use partitions::{Partition, Partitions, first_row, part_of_row, partition};
-pub use place::StorePlace;
+pub use place::{Duties, StorePlace};
 pub use purge::{Purged, Takedown};
 pub use record::{
     DueUrl, HELD_MS, HostId, HostRecord, Retention, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord,

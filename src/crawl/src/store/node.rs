@@ -42,6 +42,10 @@ pub struct NodeRecord {
     pub draining: bool,
     /// It takes part in the crawl; if not, it only serves.
     pub crawls: bool,
+    /// It has an index and answers searches; if not, it only crawls.
+    pub serves: bool,
+    /// It does what one node does for all: sending hits to webhooks, forgetting old versions.
+    pub leads: bool,
     /// What its sites are ([`Store::set_node_sites`]); none before it has said so.
     #[serde(skip)]
     pub sites: Option<String>,
@@ -114,6 +118,8 @@ pub struct Moved {
     pub gained: Vec<Gained>,
     /// To be given back as soon as nothing of them is under way.
     pub surplus: Vec<Partition>,
+    /// Whether this node does what one node does for all: sending hits to webhooks, forgetting old versions. It serves.
+    pub leads: bool,
 }
 
 impl Reader {
@@ -129,7 +135,7 @@ impl Reader {
         }
         let sql = "SELECT id, host, version, session, started_ms, \
                    expires_ms - CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT), commit_no, \
-                   (SELECT count(*) FROM part WHERE part.session = node.session), draining, crawls, sites \
+                   (SELECT count(*) FROM part WHERE part.session = node.session), draining, crawls, serves, leads, sites \
                    FROM node ORDER BY session";
         self.rows(sql, NONE, |row: &Row<'_>| {
             Ok(NodeRecord {
@@ -143,7 +149,9 @@ impl Reader {
                 partitions: row.get(7)?,
                 draining: row.get(8)?,
                 crawls: row.get(9)?,
-                sites: row.get(10)?,
+                serves: row.get(10)?,
+                leads: row.get(11)?,
+                sites: row.get(12)?,
             })
         })
     }
@@ -183,7 +191,10 @@ impl Store {
     /// Asks for an even share of the partitions where `own` are this node's.
     pub fn take_share(&mut self, own: &Partitions) -> Result<Moved, StoreError> {
         let Some(conn) = self.conn.postgres().filter(|_| own.are_shared()) else {
-            return Ok(Moved::default());
+            return Ok(Moved {
+                leads: true,
+                ..Moved::default()
+            });
         };
         let share: Share = conn.take_share(own.len()).map_err(|e| self.fail(e))?;
         for gained in &share.gained {
@@ -191,11 +202,11 @@ impl Store {
         }
         Ok(Moved {
             gained: share.gained,
-            // The last ones: the first, which leads, is to stay where it is.
             surplus: own
                 .iter()
                 .collect::<Vec<_>>()
                 .split_off(own.len() - share.surplus),
+            leads: share.leads,
         })
     }
 
@@ -276,7 +287,7 @@ pub(super) fn join(reader: &Reader, place: &StorePlace) -> Result<(), StoreError
     };
     let id = name(reader, place.dir())?;
     let folder = folder(&place.dir().join(FILE))?;
-    let joined = conn.join(&id, &folder, !place.only_serves());
+    let joined = conn.join(&id, &folder, place.duties());
     joined.map_err(|e| reader.fail(e))
 }
 

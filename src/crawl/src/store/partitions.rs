@@ -64,11 +64,6 @@ impl Partitions {
         self.0.is_none() || self.has((xxh3_64(name.as_bytes()) % PARTITIONS).cast_signed())
     }
 
-    /// Whether this node does what is done by one node only: sending hits to webhooks, forgetting old versions.
-    pub fn lead(&self) -> bool {
-        self.has(0)
-    }
-
     /// Takes up another one.
     pub fn add(&mut self, part: Partition) {
         if let Some(own) = &mut self.0 {
@@ -136,6 +131,6 @@ mod tests {
         (0..256).for_each(|part| own.add(part));
         assert_eq!((own.len(), own.condition("id")), (256, String::new()));
         own.remove(0);
-        assert!(!own.lead() && Partitions::ALL.lead());
+        assert!(!own.has(0) && Partitions::ALL.has(0));
     }
 }

@@ -24,8 +24,26 @@ pub struct StorePlace {
     url: String,
     password_file: Option<PathBuf>,
     ca_file: Option<PathBuf>,
-    only_serves: bool,
+    duties: Duties,
     pub(super) lease: NodeLease,
+}
+
+/// What a node of a shared store does; where the store is a file, its process does both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Duties {
+    /// It takes part in the crawl.
+    pub crawls: bool,
+    /// It has an index and answers searches.
+    pub serves: bool,
+}
+
+impl Default for Duties {
+    fn default() -> Self {
+        Duties {
+            crawls: true,
+            serves: true,
+        }
+    }
 }
 
 /// A PostgreSQL database.
@@ -45,7 +63,7 @@ impl StorePlace {
             url: url.to_owned(),
             password_file,
             ca_file: None,
-            only_serves: false,
+            duties: Duties::default(),
             lease: NodeLease::default(),
         }
     }
@@ -55,12 +73,10 @@ impl StorePlace {
         StorePlace { ca_file, ..self }
     }
 
-    /// For a node that takes no part in the crawl: it has an index of its own and answers searches.
-    pub fn with_only_serves(self, only_serves: bool) -> Self {
-        StorePlace {
-            only_serves,
-            ..self
-        }
+    /// For a node that does not do all that a node may do.
+    #[must_use]
+    pub fn with_duties(self, duties: Duties) -> Self {
+        StorePlace { duties, ..self }
     }
 
     /// For a process that becomes a node, or is one: all that it asks of the database shares this lease, so that nothing waits for
@@ -70,9 +86,9 @@ impl StorePlace {
         StorePlace { lease, ..self }
     }
 
-    /// Whether a node here takes no part in the crawl.
-    pub fn only_serves(&self) -> bool {
-        self.only_serves
+    /// What a node here does.
+    pub fn duties(&self) -> Duties {
+        self.duties
     }
 
     /// The data folder.

@@ -16,7 +16,7 @@ const OLDEST: i64 = 15;
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` leads from version `i` to `i + 1`.
-const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7];
+const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8];
 
 const V1: &str = "
 CREATE TABLE taojin_store (version BIGINT NOT NULL);
@@ -253,6 +253,12 @@ const V7: &str = "
 ALTER TABLE node ADD COLUMN place TEXT NOT NULL DEFAULT '';
 ALTER TABLE node ADD COLUMN rival TEXT;
 ALTER TABLE node ADD COLUMN sites TEXT;
+";
+
+/// A node may only crawl: it has no index. One of those that serve does what one node does for all (`leads`).
+const V8: &str = "
+ALTER TABLE node ADD COLUMN serves BIGINT NOT NULL DEFAULT 1;
+ALTER TABLE node ADD COLUMN leads BIGINT NOT NULL DEFAULT 0;
 ";
 
 /// One process makes or changes tables at a time; the others wait and find it done.

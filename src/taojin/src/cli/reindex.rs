@@ -27,6 +27,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         bar.set_length(at.last);
         bar.set_position(at.seq);
     };
+    loaded.refuse_without_index()?;
     let asked = control::ask(&loaded.config.data_dir, &Request::Reindex, |answer| {
         if let Answer::Reindexing(at) = answer {
             show(*at);

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
+use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -16,12 +17,16 @@ use crate::serve;
 pub(crate) fn run(context: &Context) -> anyhow::Result<ExitCode> {
     let loaded = context.load_to_crawl()?;
     runtime()?.block_on(async {
-        let listener = serve::bind(loaded.config.serve.listen).await?;
-        introduce(context, &loaded, listener.local_addr()?);
+        let listener = match loaded.config.cluster.serve {
+            true => Some(serve::bind(loaded.config.serve.listen).await?),
+            false => None,
+        };
+        let address = listener.as_ref().map(TcpListener::local_addr).transpose()?;
+        introduce(context, &loaded, address);
         let (reload, changed) = mpsc::channel(1);
         let hangups = tokio::spawn(reload_on_hangup(context.clone(), reload));
         let options = Options {
-            listener: Some(listener),
+            listener,
             reload: Some(changed),
             ..Options::quiet(Mode::Forever)
         };
@@ -38,14 +43,17 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// The first lines of the log: what runs here, by which files, and what to do next.
-fn introduce(context: &Context, loaded: &Loaded, address: SocketAddr) {
+fn introduce(context: &Context, loaded: &Loaded, address: Option<SocketAddr>) {
     tracing::info!("taojin {} starts", env!("CARGO_PKG_VERSION"));
     match &loaded.file {
         Some(file) => tracing::info!("configuration: {}", file.display()),
         None => tracing::info!("configuration: none found, all values are defaults"),
     }
     tracing::info!("data folder: {}", loaded.config.data_dir.display());
-    tracing::info!("web page: http://{address}/");
+    match address {
+        Some(address) => tracing::info!("web page: http://{address}/"),
+        None => tracing::info!("this machine only crawls (cluster.serve = false): no web page"),
+    }
     let enabled = loaded.sites.iter().filter(|s| s.enabled).count();
     let dir = loaded.config.sites_dir.display();
     match (loaded.sites.len(), enabled) {

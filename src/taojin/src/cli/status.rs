@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use super::context::{Context, Usage};
 use super::output::{self, time};
+use crate::config::Loaded;
 use crate::daemon::StatusBoard;
 use crate::daemon::control::{self, Answer, Asked, Request};
 use crate::serve::{Activity, SiteStatus, Status};
@@ -34,19 +35,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             return Err(Usage(format!("data_dir {dir}: there is no such folder; {next}")).into());
         }
     }
-    let counted = super::search::open(&loaded).and_then(|reader| Ok(reader.num_docs()?));
-    let documents = match counted {
-        Ok(documents) => documents,
-        Err(error) => match error.downcast_ref() {
-            Some(IndexError::Missing(_)) => 0,
-            // The rest of the status tells more than an error would.
-            Some(IndexError::Remote { .. } | IndexError::RemoteMissing(_)) => {
-                output::error(&format!("{error:#}"));
-                0
-            }
-            _ => return Err(error),
-        },
-    };
+    let serves = loaded.config.cluster.serve;
+    let documents = serves.then(|| searchable(&loaded)).transpose()?;
     let asked = control::ask(&loaded.config.data_dir, &Request::Status, |_| {});
     let told = match asked {
         Ok(Asked::Answered(answer)) => match *answer {
@@ -62,12 +52,26 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     };
     let status = match told {
         Some(status) => Status {
-            documents,
+            documents: documents.unwrap_or(status.documents),
             ..*status
         },
-        None => StatusBoard::of(&loaded, None).read(documents)?,
+        None => StatusBoard::of(&loaded, None).read(documents.unwrap_or_default())?,
     };
     output::answer(args.json, &status, print)
+}
+
+/// How many documents the index of this machine finds.
+fn searchable(loaded: &Loaded) -> anyhow::Result<u64> {
+    let counted = super::search::open(loaded).and_then(|reader| Ok(reader.num_docs()?));
+    counted.or_else(|error| match error.downcast_ref() {
+        Some(IndexError::Missing(_)) => Ok(0),
+        // The rest of the status tells more than an error would.
+        Some(IndexError::Remote { .. } | IndexError::RemoteMissing(_)) => {
+            output::error(&format!("{error:#}"));
+            Ok(0)
+        }
+        _ => Err(error),
+    })
 }
 
 fn print(status: &Status) {

@@ -29,7 +29,7 @@ use taojin_crawl::fetch;
 use taojin_crawl::frontier;
 use taojin_crawl::schedule;
 use taojin_crawl::schedule::Site;
-use taojin_crawl::store::{Retention, StorePlace};
+use taojin_crawl::store::{Duties, Retention, StorePlace};
 use taojin_extract as extract;
 use taojin_extract::page;
 use taojin_extract::template;
@@ -210,11 +210,16 @@ impl Default for SearchConfig {
 pub struct ClusterConfig {
     /// This machine takes part in the crawl. If not, it only has an index and answers searches.
     pub crawl: bool,
+    /// This machine has an index and answers searches. If not, it only crawls, and listens nowhere.
+    pub serve: bool,
 }
 
 impl Default for ClusterConfig {
     fn default() -> Self {
-        Self { crawl: true }
+        Self {
+            crawl: true,
+            serve: true,
+        }
     }
 }
 
@@ -335,7 +340,10 @@ impl Loaded {
         let password_file = self.placed(&store.password_file);
         StorePlace::new(&self.config.data_dir, &store.url, password_file)
             .with_ca_file(self.placed(&store.ca_file))
-            .with_only_serves(!self.config.cluster.crawl)
+            .with_duties(Duties {
+                crawls: self.config.cluster.crawl,
+                serves: self.config.cluster.serve,
+            })
     }
 
     /// Where this machine reads documents: in the store, or where that is in PostgreSQL and the index is here, in its own copy of
@@ -348,9 +356,19 @@ impl Loaded {
         }
     }
 
+    /// Refuses what needs an index on a machine that only crawls.
+    pub(crate) fn refuse_without_index(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            self.config.cluster.serve,
+            "this machine only crawls and has no index: cluster.serve = false; do this on a machine that serves"
+        );
+        Ok(())
+    }
+
     /// Whether this machine keeps a copy of the documents.
     pub(crate) fn copies_documents(&self) -> bool {
-        self.store_place().is_postgres() && !self.config.search.engine.is_remote()
+        let serves = self.config.cluster.serve;
+        serves && self.store_place().is_postgres() && !self.config.search.engine.is_remote()
     }
 
     /// Where a file is that the settings name; none where they name none.

@@ -43,8 +43,16 @@ impl Loaded {
         if let Some(error) = self.store_place().problem() {
             add(error.to_string());
         }
-        if !self.config.cluster.crawl && !self.store_place().is_postgres() {
+        let cluster = &self.config.cluster;
+        let is_shared = self.store_place().is_postgres();
+        if !cluster.crawl && !is_shared {
             add("cluster.crawl = false: no other machine would crawl, store.url is empty; name the database of the cluster there".to_owned());
+        }
+        if !cluster.serve && !is_shared {
+            add("cluster.serve = false: no other machine would serve, store.url is empty; name the database of the cluster there".to_owned());
+        }
+        if !cluster.crawl && !cluster.serve {
+            add("cluster.crawl and cluster.serve are both false: nothing is left to do; remove one of them".to_owned());
         }
         if let Some(problem) = self.config.search.problem() {
             add(problem);

@@ -205,11 +205,12 @@ pub async fn run(
     }
     let (mut stop_serving, mut serving) = started.unzip();
     let control = forever.then(|| open_control(data_dir, &crawl.events, &shared, told));
-    let mut following = match forever {
+    let serves_forever = forever && loaded.config.cluster.serve;
+    let mut following = match serves_forever {
         true => following::start(loaded, &analyzer, follows, current, Arc::clone(&shared)),
         false => JoinSet::new(),
     };
-    let looking = match forever {
+    let looking = match serves_forever {
         true => TermSearch::start(loaded, &analyzer, &shared)?,
         false => None,
     };
@@ -238,7 +239,7 @@ pub async fn run(
     let finished = first_failure(crawl.finish(data_dir).await, ended);
     drop((control, looking, lexicons));
     let summary = finished?;
-    if matches!(mode, Mode::Pass { .. }) {
+    if matches!(mode, Mode::Pass { .. }) && loaded.config.cluster.serve {
         term_search::after_pass(loaded, &analyzer).await;
     }
     drop(stop_serving);
@@ -322,8 +323,10 @@ impl Crawl {
             archive: tools.archive.clone(),
             ..crawl
         };
-        for worker in [Worker::CrawlLoop, Worker::Fetching, Worker::Indexer] {
-            shared.beat(worker);
+        shared.beat(Worker::CrawlLoop);
+        shared.beat(Worker::Fetching);
+        if loaded.config.cluster.serve {
+            shared.beat(Worker::Indexer);
         }
         let visiting = Arc::clone(&tools);
         let visit = move |work| one_visit(Arc::clone(&visiting), work);
@@ -379,6 +382,9 @@ fn indexer(
     is_daemon: bool,
 ) -> anyhow::Result<Indexing> {
     let shared = Arc::clone(shared);
+    if !loaded.config.cluster.serve {
+        return Ok(Box::new(move |poked| index::without_index(poked, &shared)));
+    }
     if let Some(at) = IndexAt::of(loaded).remote() {
         let indexer = index::RemoteIndexer::new(loaded, at.clone(), reader, shared)?;
         return Ok(Box::new(move |poked| indexer.run(poked)));

@@ -52,8 +52,9 @@ pub fn decode(reader: &store::Reader, row: &DocumentRow) -> anyhow::Result<Optio
 }
 
 /// The index that the settings name, for searching, with the documents of its store.
-pub fn open_index(loaded: &Loaded, analyzer: &Analyzer) -> Result<Reader, IndexError> {
-    IndexAt::of(loaded).open(analyzer)
+pub fn open_index(loaded: &Loaded, analyzer: &Analyzer) -> anyhow::Result<Reader> {
+    loaded.refuse_without_index()?;
+    Ok(IndexAt::of(loaded).open(analyzer)?)
 }
 
 /// The index `name` in the OpenSearch or Elasticsearch at `address`, without a configuration and without an account.

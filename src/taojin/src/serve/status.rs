@@ -124,6 +124,10 @@ pub struct NodeStatus {
     pub draining: bool,
     /// It takes part in the crawl; if not, it only serves.
     pub crawls: bool,
+    /// It has an index and answers searches; if not, it only crawls.
+    pub serves: bool,
+    /// It sends hits to webhooks and forgets old versions: one node does.
+    pub leads: bool,
 }
 
 /// How a worker of the daemon does.

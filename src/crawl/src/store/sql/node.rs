@@ -20,6 +20,7 @@ use super::values::{Bound, bound};
 use super::{Error, Result, params};
 use crate::store::numbers::PARTITIONS;
 use crate::store::partitions::Partition;
+use crate::store::place::Duties;
 
 /// A server that is not there at a clean end is not waited for longer.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -31,6 +32,13 @@ const ONE_BY_ONE: &str =
 /// The same where one does not wait for it.
 const TRY_ONE_BY_ONE: &str =
     "SELECT pg_try_advisory_xact_lock(1415664487, hashtext(current_schema()::text))";
+
+/// How many nodes share the partitions, whether this one does, and whether it leads. One node that serves leads: another one comes
+/// after it when its row is gone or when it drains.
+const STAND: &str = "UPDATE node SET leads = CASE WHEN serves = 1 AND draining = 0 \
+     AND NOT EXISTS (SELECT 1 FROM node AS other WHERE other.leads = 1 AND other.session <> ?1) THEN 1 ELSE 0 END \
+     WHERE session = ?1 \
+     RETURNING (SELECT count(*) FROM node AS each WHERE each.draining = 0 AND each.crawls = 1), draining = 0 AND crawls = 1, leads";
 
 /// Nodes join within milliseconds: whoever holds them up longer moves the whole store.
 const JOIN_TIMEOUT: &str = "SET LOCAL lock_timeout = '10s'";
@@ -70,6 +78,8 @@ pub(in crate::store) struct Share {
     pub(in crate::store) gained: Vec<Gained>,
     /// So many of this node's are to be given back.
     pub(in crate::store) surplus: usize,
+    /// This node does what one node does for all.
+    pub(in crate::store) leads: bool,
 }
 
 /// A partition that this node has from now on.
@@ -85,14 +95,14 @@ pub struct Gained {
 
 impl Postgres {
     /// Becomes one of the nodes, in the name of a data folder whose lock this process holds: what had that name before is over.
-    /// It has no partition yet, and takes none unless it `crawls`.
+    /// It has no partition yet, and takes none unless it crawls.
     /// One that has this name in another folder is refused to be replaced while it is alive.
-    pub(in crate::store) fn join(&self, id: &str, folder: &str, crawls: bool) -> Result<()> {
+    pub(in crate::store) fn join(&self, id: &str, folder: &str, duties: Duties) -> Result<()> {
         let mut lease_of_other = None;
         let (session, now_ms, asked_ms) = loop {
             let asked_ms = since_start_ms();
             self.begin("BEGIN")?;
-            let taken = self.take_place(id, folder, crawls);
+            let taken = self.take_place(id, folder, duties);
             match taken {
                 Ok(Place::Taken { session, now_ms }) => {
                     self.commit()?;
@@ -143,7 +153,7 @@ impl Postgres {
         self.writer.get().map(|writer| writer.session)
     }
 
-    fn take_place(&self, id: &str, folder: &str, crawls: bool) -> Result<Place> {
+    fn take_place(&self, id: &str, folder: &str, duties: Duties) -> Result<Place> {
         self.run_script(JOIN_TIMEOUT)?;
         self.query(ONE_BY_ONE, Vec::new()).map_err(held_up)?;
         let machine = rustix::system::uname();
@@ -164,12 +174,14 @@ impl Postgres {
         let before: Option<i64> = before.first().ok_or_else(Error::no_rows)?.try_get(0)?;
         self.remove("id = ?1", bound(params![id])?)?;
         let sql = format!(
-            "INSERT INTO node (id, host, version, crawls, place, started_ms, expires_ms) \
-             VALUES (?1, ?2, ?3, ?4, ?5, {NOW_MS}, {NOW_MS} + {}) RETURNING session, started_ms",
+            "INSERT INTO node (id, host, version, crawls, serves, place, started_ms, expires_ms) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, {NOW_MS}, {NOW_MS} + {}) RETURNING session, started_ms",
             ms(TERM)
         );
         let version = env!("CARGO_PKG_VERSION");
-        let values = params![id, host.as_ref(), version, i64::from(crawls), folder];
+        let Duties { crawls, serves } = duties;
+        let (crawls, serves) = (i64::from(crawls), i64::from(serves));
+        let values = params![id, host.as_ref(), version, crawls, serves, folder];
         let rows = self.query(&sql, bound(values)?)?;
         let row = rows.first().ok_or_else(Error::no_rows)?;
         let session: i64 = row.try_get(0)?;
@@ -229,14 +241,13 @@ impl Postgres {
     fn try_take_share(&self, session: i64, own: usize) -> Result<Share> {
         self.query(ONE_BY_ONE, Vec::new())?;
         self.remove_lost(session)?;
-        let sql = "SELECT count(*) FILTER (WHERE draining = 0 AND crawls = 1), \
-                   count(*) FILTER (WHERE (draining = 1 OR crawls = 0) AND session = ?1) FROM node";
-        let rows = self.query(sql, bound(params![session])?)?;
+        let rows = self.query(STAND, bound(params![session])?)?;
         let row = rows.first().ok_or_else(Error::no_rows)?;
-        let (nodes, takes_none): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+        let (nodes, takes_some, leads): (i64, bool, i64) =
+            (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
         let nodes = usize::try_from(nodes).unwrap_or_default();
         let even = (PARTITIONS as usize).div_ceil(nodes.max(1));
-        let even = if takes_none > 0 { 0 } else { even };
+        let even = if takes_some { even } else { 0 };
         let wanted = i64::try_from(even.saturating_sub(own)).unwrap_or_default();
         let sql = "UPDATE part SET session = ?1 WHERE part IN \
                    (SELECT part FROM part WHERE session IS NULL ORDER BY part LIMIT ?2) RETURNING part, last, rests";
@@ -246,6 +257,7 @@ impl Postgres {
         Ok(Share {
             gained,
             surplus: own.saturating_sub(even),
+            leads: leads == 1,
         })
     }
 

@@ -102,9 +102,10 @@ pub(super) fn print(node: &NodeRecord) {
         printable(&node.host),
         node.session,
         node.partitions,
-        match (node.crawls, node.draining) {
-            (false, _) => " (only serves)",
-            (_, true) => " (gives them back)",
+        match (node.crawls, node.draining, node.serves) {
+            (false, ..) => " (only serves)",
+            (_, true, _) => " (gives them back)",
+            (.., false) => " (only crawls)",
             _ => "",
         },
         printable(&node.version),

@@ -55,7 +55,7 @@ impl CrawlLoop {
     /// waits for the next time: the crawl goes on.
     pub(super) fn forget_old(&mut self, now: i64) {
         let is_early = self.forgot.is_some_and(|at| at.elapsed() < FORGET_EVERY);
-        if is_early || !self.frontier.partitions().lead() {
+        if is_early || !self.frontier.leads() {
             return;
         }
         match self.store.forget_old_documents(now) {

@@ -42,8 +42,7 @@ impl CrawlLoop {
         }
         self.shared_at = Some(Instant::now());
         self.frontier.share_partitions(&mut self.store, now)?;
-        let own = self.frontier.partitions();
-        self.shared.set_leads(own.lead());
+        self.shared.set_leads(self.frontier.leads());
         if self
             .pauses_read
             .is_none_or(|at| at.elapsed() >= READ_PAUSES)
@@ -67,7 +66,7 @@ impl CrawlLoop {
 
     /// Waits until this node has partitions, where other nodes have all of them.
     pub(crate) fn wait_for_share(&mut self) -> anyhow::Result<()> {
-        if self.mode != Mode::Forever && self.store.place().only_serves() {
+        if self.mode != Mode::Forever && !self.store.place().duties().crawls {
             anyhow::bail!("this machine only serves: cluster.crawl = false; crawl on another one");
         }
         let begun = Instant::now();

@@ -71,6 +71,9 @@ pub(super) struct Indexer {
 
 /// Takes every change in the log into the index, now. For commands without a daemon.
 pub(crate) fn catch_up(loaded: &Loaded) -> anyhow::Result<()> {
+    if !loaded.config.cluster.serve {
+        return Ok(());
+    }
     let reader = copying::whole_log(loaded)?;
     if let Some(at) = IndexAt::of(loaded).remote() {
         remote::take_all(loaded, at.clone(), reader, false, &mut |_| {})?;
@@ -85,6 +88,7 @@ pub(crate) fn catch_up(loaded: &Loaded) -> anyhow::Result<()> {
 /// Makes the index anew from the log, now, or goes on where that was broken off. For commands without a daemon. Gives how
 /// many documents it holds.
 pub(crate) fn make_anew(loaded: &Loaded, mut each: impl FnMut(Progress)) -> anyhow::Result<u64> {
+    loaded.refuse_without_index()?;
     let reader = copying::whole_log(loaded)?;
     if let Some(at) = IndexAt::of(loaded).remote() {
         return remote::take_all(loaded, at.clone(), reader, true, &mut each);
@@ -97,6 +101,13 @@ pub(crate) fn make_anew(loaded: &Loaded, mut each: impl FnMut(Progress)) -> anyh
         crate::documents::open_index(loaded, &taojin_search::analyze::Analyzer::new(&[]))?;
     indexer.finish();
     Ok(documents.num_docs()?)
+}
+
+/// What the indexing thread does on a machine that only crawls: nothing waits for an index.
+pub(super) fn without_index(poked: &Receiver<()>, shared: &Shared) {
+    while poked.recv().is_ok() {
+        shared.set_indexed(shared.indexed() + shared.index_lag());
+    }
 }
 
 /// The last change that the index has, where it is of this store and the store does not know it (any more).

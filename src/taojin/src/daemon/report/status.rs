@@ -93,7 +93,7 @@ impl StatusBoard {
         Arc::new(move || current.borrow().follows.clone())
     }
 
-    /// The state of this moment; `documents` is how many can be found.
+    /// The state of this moment; `documents` is how many can be found, where there is an index.
     pub fn read(&self, documents: u64) -> anyhow::Result<Status> {
         let now = now_ms();
         let (activity, note) = self.activity();
@@ -123,6 +123,9 @@ impl StatusBoard {
             Err(error) => return Err(error.into()),
         };
         let counts = reader.counts()?;
+        if !self.store.duties().serves {
+            status.documents = counts.total("documents").unsigned_abs();
+        }
         let committed = match &self.shared {
             Some(shared) => shared.indexed(),
             None => self.index.committed_seq(),
@@ -149,6 +152,9 @@ impl StatusBoard {
 
     /// How many changes the index lacks after `committed`, and for how long the first of them has waited, in milliseconds.
     fn lag(&self, reader: &Reader, committed: u64, now: i64) -> anyhow::Result<(u64, u64)> {
+        if !self.store.duties().serves {
+            return Ok((0, 0));
+        }
         let seq = i64::try_from(committed).unwrap_or(i64::MAX);
         let Some(first) = reader.document_after_without_body(seq)? else {
             return Ok((0, 0));
@@ -387,6 +393,8 @@ fn cluster(reader: &Reader) -> anyhow::Result<Option<ClusterStatus>> {
         commits: node.commits.unsigned_abs(),
         draining: node.draining,
         crawls: node.crawls,
+        serves: node.serves,
+        leads: node.leads,
     });
     Ok(Some(ClusterStatus {
         nodes: nodes.collect(),

@@ -29,6 +29,7 @@ pub(crate) struct OperatorLabels {
     pub(crate) version: &'static str,
     pub(crate) draining: &'static str,
     pub(crate) only_serves: &'static str,
+    pub(crate) only_crawls: &'static str,
     pub(crate) inbox: &'static str,
     pub(crate) oldest: &'static str,
     pub(crate) ready: &'static str,

@@ -27,7 +27,6 @@ fn nodes_share_the_partitions_evenly_and_hand_them_over() {
     assert!(nothing.gained.is_empty(), "the first has all");
     let surplus = first.take_share(&own).unwrap().surplus;
     assert_eq!(surplus.len(), 128);
-    assert!(!surplus.contains(&0), "the node that leads goes on leading");
     first.give_back(&surplus).unwrap();
     let half = second.take_share(&second.first_share()).unwrap();
     assert_eq!(parts_of(&half), surplus);
@@ -45,7 +44,10 @@ fn nodes_share_the_partitions_evenly_and_hand_them_over() {
 
     // One that only serves has none and does not count.
     let three = tempfile::tempdir().unwrap();
-    let serving = beside(&place, three.path()).with_only_serves(true);
+    let serving = beside(&place, three.path()).with_duties(Duties {
+        crawls: false,
+        serves: true,
+    });
     let mut third = Store::open(&serving).unwrap();
     let nothing = third.take_share(&third.first_share()).unwrap();
     assert_eq!((nothing.gained.len(), nothing.surplus.len()), (0, 0));
@@ -69,6 +71,35 @@ fn nodes_share_the_partitions_evenly_and_hand_them_over() {
     let rest = second.take_share(&own).unwrap();
     assert_eq!(rest.gained.len(), 128);
     assert!(rest.gained.iter().all(|gained| !gained.rests));
+}
+
+/// What one node does for all is done by one that serves, and by another one after its end or while it drains.
+#[test]
+fn one_node_leads_which_serves() {
+    let Some(server) = server("the node that leads") else {
+        return;
+    };
+    let dirs = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    let place = in_schema(dirs[0].path(), &server.url());
+    let crawls_only = place.clone().with_duties(Duties {
+        crawls: true,
+        serves: false,
+    });
+    let leads = |store: &mut Store| store.take_share(&store.first_share()).unwrap().leads;
+    let mut crawling = Store::open(&crawls_only).unwrap();
+    assert!(!leads(&mut crawling), "it has no index to find hits in");
+    let mut second = Store::open(beside(&place, dirs[1].path())).unwrap();
+    let mut third = Store::open(beside(&place, dirs[2].path())).unwrap();
+    assert!(leads(&mut second) && !leads(&mut third) && leads(&mut second));
+    let nodes = crawling.nodes().unwrap();
+    let shown: Vec<_> = nodes.iter().map(|node| (node.serves, node.leads)).collect();
+    assert_eq!(shown, [(false, false), (true, true), (true, false)]);
+    assert!(second.set_draining(nodes[1].session, true).unwrap());
+    assert!(!leads(&mut third), "the other one has not heard of it yet");
+    assert!(!leads(&mut second) && leads(&mut third));
+    assert!(second.set_draining(nodes[1].session, false).unwrap());
+    drop(third);
+    assert!(leads(&mut second));
 }
 
 /// A node that went without a word: its machine has its place back at once, another one has its partitions when the lease ends.
