@@ -249,7 +249,7 @@ fn all_mistakes_are_named_not_only_the_first() {
     for (name, text) in [
         (
             "a.toml",
-            "seeds = [\"http://a.example/\"]\nschedule = \"often\"\nparallel_queues = 99\n",
+            "seeds = [\"http://a.example/\"]\nschedule = \"often\"\nqueues = 99\n",
         ),
         ("b.toml", "seeds = 3\ndelay_ms = \"slow\"\n"),
     ] {
@@ -265,7 +265,7 @@ fn all_mistakes_are_named_not_only_the_first() {
         "taojin.toml line 7: frontier.queue_hash = \"md5\"",
         "taojin.toml line 9: unknown key `nme`; did you mean `name`?",
         "a.toml line 2: schedule = \"often\": has 1 fields",
-        "a.toml line 3: parallel_queues = 99: use a number from 1 to 64",
+        "a.toml line 3: queues = 99: use a number from 1 to 64",
         "b.toml line 1: seeds = 3: write a list in [brackets], for example [\"https://www.example.com/\"]",
         "b.toml line 2: delay_ms = \"slow\": write a whole number",
     ] {

@@ -50,6 +50,7 @@ mod patroni;
 #[path = "../postgres.rs"]
 mod postgres;
 mod power_loss;
+mod queues;
 mod replicas;
 mod same_documents;
 mod sample_pages;

@@ -353,7 +353,7 @@ fn a_reload_with_a_mistake_is_refused_and_the_daemon_goes_on() {
     for (broken, told) in [
         (format!("{titled}include = [\"~(\"]\n"), "unclosed group"),
         (
-            format!("parallel_queues = \"two\"\n{titled}"),
+            format!("queues = \"two\"\n{titled}"),
             "write a whole number",
         ),
         ("seeds = [\n".to_owned(), "this is not TOML"),

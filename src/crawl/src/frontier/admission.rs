@@ -55,7 +55,7 @@ impl Frontier {
         if full.is_some_and(|max| site.cycle_pages >= max) {
             return Admission::SiteLimit;
         }
-        let Some(queue) = self.queues.get(&record.host) else {
+        let Some(queues) = self.hosts.get(&record.host) else {
             return Admission::NextCycle;
         };
         let turn = i64::from(record.uri.fingerprint() as u8);
@@ -67,10 +67,10 @@ impl Frontier {
         if site.budget.is_spent() && is_blind(record) && now_ms < seen_ms + max_wait_ms {
             return Admission::Later(now_ms + record.visit.interval_ms.max(MIN_WAIT_MS));
         }
-        let pages = if queue.host.cycle_ms < site.last_cycle_ms {
+        let pages = if queues.host.cycle_ms < site.last_cycle_ms {
             0
         } else {
-            queue.host.cycle_pages
+            queues.host.cycle_pages
         };
         if pages >= self.config.pages_per_host_per_cycle {
             return Admission::HostLimit;
@@ -81,10 +81,10 @@ impl Frontier {
     /// The host had its pages: it rests until a cycle of one of its sites begins.
     pub(super) fn limit(&mut self, host: HostId, record: &UrlRecord) {
         self.note_limit(&record.site, HOST_LIMITS);
-        if let Some(queue) = self.queues.get_mut(&host) {
-            queue.put_down(record.id);
-            queue.invalidate();
-            queue.limited = true;
+        if let Some(queues) = self.hosts.get_mut(&host) {
+            queues.put_down(record.id);
+            queues.invalidate();
+            queues.limited = true;
         }
     }
 

@@ -4,8 +4,8 @@
 use super::lease::{FetchReport, Lease};
 
 use super::Frontier;
+use super::assign::queue_number;
 use super::leasing::Wait;
-use super::queue::Queue;
 use super::turns::LOOK_AGAIN_MS;
 use crate::store::{Reader, StoreError, UrlId};
 use taojin_uri::CrawlUri;
@@ -48,52 +48,59 @@ impl Frontier {
         if !self.parts.has_row(host) {
             return Ok(Asked::Elsewhere);
         }
-        if !self.queues.contains_key(&host) {
+        if !self.hosts.contains_key(&host) {
             let Some(known) = store.host_by_id(host)? else {
                 return Ok(Asked::Never);
             };
-            let known = self.rested(known);
-            self.queues.insert(host, Queue::new(known));
-            self.enqueue(host, now_ms);
+            self.take_host(known, now_ms);
         }
         if self.leases.contains_key(&id) {
             return Ok(Asked::UnderWay);
         }
-        let Some(queue) = self.queues.get(&host) else {
+        let Some(queues) = self.hosts.get(&host) else {
             return Ok(Asked::Never);
         };
-        if queue.host.not_before_ms > now_ms {
-            return Ok(Asked::Later(queue.host.not_before_ms));
+        let count = queues.number_of_queues();
+        let number = queue_number(&record.uri, count, self.config.queue_hash);
+        let own_ms = queues
+            .list
+            .get(number as usize)
+            .map_or(0, |q| q.not_before_ms);
+        let not_before_ms = queues.host.not_before_ms.max(own_ms);
+        if not_before_ms > now_ms {
+            return Ok(Asked::Later(not_before_ms));
         }
-        if queue.in_flight >= self.config.connections_per_host.max(1) {
+        if !queues.has_room(number, self.config.connections_per_host) {
             return Ok(Asked::Later(now_ms + CONNECTION_MS));
         }
-        let ip = queue.host.ip;
+        let ip = queues.host.ip;
         if ip.is_some_and(|ip| !self.has_turn(ip, now_ms)) {
             return Ok(Asked::Later(now_ms + LOOK_AGAIN_MS));
         }
-        match ip.and_then(|ip| self.address_wait(ip, now_ms)) {
+        match ip.and_then(|ip| self.address_wait(ip, count, now_ms)) {
             Some(Wait::Until(at_ms)) => return Ok(Asked::Later(at_ms)),
             Some(Wait::Connection(_)) => return Ok(Asked::Later(now_ms + CONNECTION_MS)),
             None => {}
         }
-        let Some(queue) = self.queues.get_mut(&host) else {
+        let Some(queues) = self.hosts.get_mut(&host) else {
             return Ok(Asked::Never);
         };
-        if !queue.take(id) {
+        if !queues.take(id) {
             return Ok(Asked::Later(now_ms + CONNECTION_MS));
         }
         // Its entry in the heap would lease a second one beside this.
-        queue.ticket = 0;
-        Ok(Asked::Fetch(Box::new(self.begin(host, record, now_ms))))
+        queues.list[number as usize].ticket = 0;
+        Ok(Asked::Fetch(Box::new(
+            self.begin(host, number, record, now_ms),
+        )))
     }
 
     /// A fetch has ended whose page is not wanted any more: its host rests as after any other.
     pub fn discard(&mut self, lease: &Lease, report: &FetchReport, now_ms: i64) {
         self.finished(lease, report, now_ms);
-        if let Some(queue) = self.queues.get_mut(&lease.record.host) {
-            queue.put_down(lease.record.id);
-            queue.invalidate();
+        if let Some(queues) = self.hosts.get_mut(&lease.record.host) {
+            queues.put_down(lease.record.id);
+            queues.invalidate();
         }
         self.enqueue(lease.record.host, now_ms);
     }

@@ -1,8 +1,8 @@
 //! Which queue a URL belongs to, and which URL of a host goes first.
 //!
-//! Queue key = authority, plus `+k` where a site asks for parallel queues: k by the first path segment, as
-//! `URIAuthorityBasedQueueAssignmentPolicy` of Heritrix 3 has it, so that the sections of a host take turns. Politeness
-//! is counted per host and per address outside the queues, so that more queues never mean more load on a host.
+//! A host has one queue, or as many as its site asks for; then the hash of the whole address modulo their number is the queue of a
+//! URL. A queue fetches one page at a time and rests for its own delay; what protects the host (`Retry-After`, backing off,
+//! `Crawl-delay`, limits) is the host's, for all of its queues.
 
 use crate::store::{RANKS, UrlClass, UrlState};
 use taojin_uri::{CrawlUri, QueueHash};
@@ -16,21 +16,19 @@ pub(super) const RECHECK_RANK: u8 = DEEPEST + 4;
 /// Rank of pages that were in flight when the program crashed.
 pub(super) const SUSPECT_RANK: u8 = RANKS - 1;
 
-/// Name of the work queue of a URL; `parallel` (at least 1) is the number of queues of its host.
-pub fn queue_key(uri: &CrawlUri, parallel: u32, hash: QueueHash) -> String {
-    let authority = uri.authority();
-    match lane(uri, parallel, hash) {
-        0 => authority.to_owned(),
-        k => format!("{authority}+{k}"),
+/// Which of the `queues` (at least 1) of its host a URL is in, from 0.
+pub(super) fn queue_number(uri: &CrawlUri, queues: u32, hash: QueueHash) -> u32 {
+    match queues {
+        0 | 1 => 0,
+        _ => hash.shard(uri.as_str(), queues),
     }
 }
 
-/// Which of the `parallel` queues of its host a URL is in: by its section, the first segment of its path.
-pub(super) fn lane(uri: &CrawlUri, parallel: u32, hash: QueueHash) -> u32 {
-    let section = uri.path().split('/').nth(1);
-    match section {
-        None | Some("") => 0,
-        Some(section) => hash.shard(section, parallel),
+/// Name of the queue of a URL: its host, and `+k` where the host has several.
+pub fn queue_name(uri: &CrawlUri, queues: u32, hash: QueueHash) -> String {
+    match (uri.authority(), queues) {
+        (host, 0 | 1) => host.to_owned(),
+        (host, _) => format!("{host}+{}", queue_number(uri, queues, hash)),
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::Frontier;
 use super::assign::{self, rank};
-use super::queue::Queue;
+use super::queue::HostQueues;
 use super::scope::Refusal;
 use super::site::{BLIND_SPENT, CYCLE_PAGES, Site};
 use taojin_uri::CrawlUri;
@@ -97,16 +97,16 @@ impl Frontier {
         let nothing = HashSet::new();
         !self.hold.is_empty()
             || self
-                .queues
+                .hosts
                 .values()
                 .any(|q| q.dirty || self.is_leaving(q, &nothing, now_ms))
     }
 
     /// Whether a host gives up its place in memory once these pages are committed.
-    fn is_leaving(&self, queue: &Queue, committed: &HashSet<UrlId>, now_ms: i64) -> bool {
-        let long = queue.host.not_before_ms > now_ms + LONG_REST_MS || queue.leased > LONG_TURN;
-        let done = !queue.has_due() || queue.limited || queue.leaving || (self.crowded && long);
-        done && queue.will_rest(committed)
+    fn is_leaving(&self, queues: &HostQueues, committed: &HashSet<UrlId>, now_ms: i64) -> bool {
+        let long = queues.host.not_before_ms > now_ms + LONG_REST_MS || queues.leased > LONG_TURN;
+        let done = !queues.has_due() || queues.limited || queues.leaving || (self.crowded && long);
+        done && queues.will_rest(committed)
     }
 
     /// Leaves only links that are in scope and new.
@@ -290,21 +290,21 @@ impl Frontier {
                 batch.counters.insert(key, *amount);
             }
         }
-        for (id, queue) in &self.queues {
-            if queue.dirty {
-                batch.hosts.push(queue.host.clone());
+        for (id, queues) in &self.hosts {
+            if queues.dirty {
+                batch.hosts.push(queues.record());
             }
-            let leaving = queue.will_rest(&committed) && {
-                let drained = queue.len() == 0 && queue.is_complete();
+            let leaving = queues.will_rest(&committed) && {
+                let drained = queues.len() == 0 && queues.is_complete();
                 let long =
-                    queue.host.not_before_ms > now_ms + LONG_REST_MS || queue.leased > LONG_TURN;
-                drained || queue.limited || queue.leaving || (self.crowded && long)
+                    queues.host.not_before_ms > now_ms + LONG_REST_MS || queues.leased > LONG_TURN;
+                drained || queues.limited || queues.leaving || (self.crowded && long)
             };
             if leaving {
-                let floor_ms = if queue.limited {
+                let floor_ms = if queues.limited {
                     HELD_MS
                 } else {
-                    queue.host.not_before_ms
+                    queues.record().not_before_ms
                 };
                 batch.reschedule.push((*id, floor_ms));
             }
@@ -325,13 +325,13 @@ impl Frontier {
     fn update_memory(&mut self, batch: &Batch, done: &Committed, now_ms: i64) {
         let size = self.config.queue_batch;
         for (host, url) in std::mem::take(&mut self.hold) {
-            if let Some(queue) = self.queues.get_mut(&host) {
-                queue.put_down(url.id);
-                queue.add(url, size, now_ms);
+            if let Some(queues) = self.hosts.get_mut(&host) {
+                queues.put_down(url.id);
+                queues.add(url, size, now_ms);
             }
         }
-        for queue in self.queues.values_mut() {
-            queue.dirty = false;
+        for queues in self.hosts.values_mut() {
+            queues.dirty = false;
         }
         for site in self.sites.values_mut() {
             site.unsaved_pages = 0;
@@ -340,11 +340,11 @@ impl Frontier {
         }
         let mut touched = HashSet::new();
         for page in &batch.pages {
-            if let Some(queue) = self.queues.get_mut(&page.host) {
-                queue.put_down(page.id);
+            if let Some(queues) = self.hosts.get_mut(&page.host) {
+                queues.put_down(page.id);
                 if let Some(due_ms) = page.visit.due_ms {
                     let (rank, id) = (page.visit.rank, page.id);
-                    queue.add(DueUrl { rank, due_ms, id }, size, now_ms);
+                    queues.add(DueUrl { rank, due_ms, id }, size, now_ms);
                     touched.insert(page.host);
                 }
             } else if let Some(due_ms) = page.visit.due_ms {
@@ -352,7 +352,7 @@ impl Frontier {
             }
         }
         for (host, _) in &done.rescheduled {
-            self.queues.remove(host);
+            self.hosts.remove(host);
         }
         for url in &done.inserted {
             let due = DueUrl {
@@ -360,18 +360,18 @@ impl Frontier {
                 due_ms: url.due_ms,
                 id: url.id,
             };
-            match self.queues.get_mut(&url.host) {
-                Some(queue) => {
-                    queue.add(due, size, now_ms);
+            match self.hosts.get_mut(&url.host) {
+                Some(queues) => {
+                    queues.add(due, size, now_ms);
                     touched.insert(url.host);
                 }
                 None => self.activate_ms = self.activate_ms.min(url.due_ms),
             }
         }
         for &(host, due) in &done.released {
-            match self.queues.get_mut(&host) {
-                Some(queue) => {
-                    queue.add(due, size, now_ms);
+            match self.hosts.get_mut(&host) {
+                Some(queues) => {
+                    queues.add(due, size, now_ms);
                     touched.insert(host);
                 }
                 None => self.activate_ms = self.activate_ms.min(due.due_ms),

@@ -92,7 +92,7 @@ pub struct Config {
     pub seen_error: f64,
     /// URLs that the filter has room for at first; it grows by doubling.
     pub seen_capacity: usize,
-    /// Hash by which the sections of a host are shared out to its parallel queues: `xxh3`, `hfip`, `hf` or `elf`.
+    /// Hash by which the addresses of a host are shared out to its queues, where a site asks for several: `xxh3`, `hfip`, `hf` or `elf`.
     pub queue_hash: QueueHash,
 }
 

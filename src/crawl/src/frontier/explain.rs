@@ -133,8 +133,8 @@ impl Frontier {
     /// Numbers for metrics and the status page.
     pub fn stats(&self) -> Stats {
         Stats {
-            active_hosts: self.queues.len(),
-            queued: self.queues.values().map(super::queue::Queue::len).sum(),
+            active_hosts: self.hosts.len(),
+            queued: self.hosts.values().map(super::queue::HostQueues::len).sum(),
             in_flight: self.leases.len(),
             seen_addresses: u64::try_from(self.seen.addresses()).unwrap_or_default(),
             seen_new: self.seen.new,

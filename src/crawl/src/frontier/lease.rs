@@ -14,6 +14,8 @@ pub struct Lease {
     pub record: UrlRecord,
     /// Name of the work queue that it came from.
     pub queue: Arc<str>,
+    /// Which of the queues of its host that is.
+    pub(super) number: u32,
     /// When it was given.
     pub leased_ms: i64,
     /// The address that counts it as a connection, if the host's address was known.
@@ -31,6 +33,7 @@ impl Lease {
         Lease {
             record,
             queue: Arc::from(""),
+            number: 0,
             leased_ms: now_ms,
             ip: None,
         }

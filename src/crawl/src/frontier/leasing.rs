@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use super::Frontier;
 use super::admission::{Admission, until_next_cycle};
-use super::assign::queue_key;
+use super::assign::queue_name;
 use super::budget::is_blind;
 use super::lease::{FetchReport, Lease, Next};
 use super::politeness::{self, Addresses};
-use super::queue::Queue;
+use super::queue::HostQueues;
 use super::seen::Seen;
 use super::site::SITE_LIMITS;
 use super::turns::LOOK_AGAIN_MS;
@@ -34,18 +34,18 @@ impl Frontier {
             if now_ms >= self.activate_ms {
                 self.activate(store, now_ms)?;
             }
-            let Some((at_ms, host)) = self.first() else {
+            let Some((at_ms, host, queue)) = self.first() else {
                 return Ok(self.nothing_ready());
             };
             if at_ms > now_ms {
-                let due = self.queues.get(&host).is_some_and(Queue::has_due);
+                let due = self.hosts.get(&host).is_some_and(HostQueues::has_due);
                 return Ok(Next::Wait {
                     until_ms: at_ms.min(self.activate_ms),
                     due,
                 });
             }
             self.heap.pop();
-            if let Some(lease) = self.lease(store, host, now_ms)? {
+            if let Some(lease) = self.lease(store, host, queue, now_ms)? {
                 return Ok(Next::Fetch(Box::new(lease)));
             }
         }
@@ -61,63 +61,86 @@ impl Frontier {
         Next::Idle
     }
 
-    /// The first entry of the heap that counts.
-    fn first(&mut self) -> Option<(i64, HostId)> {
-        while let Some(Reverse((at_ms, turn, host))) = self.heap.peek() {
-            if self.queues.get(host).is_some_and(|q| q.ticket == *turn) {
-                return Some((*at_ms, *host));
+    /// The first entry of the heap that counts: when, which host, which of its queues.
+    fn first(&mut self) -> Option<(i64, HostId, u32)> {
+        while let Some(Reverse((at_ms, turn, host, number))) = self.heap.peek() {
+            let queues = self.hosts.get(host);
+            let queue = queues.and_then(|queues| queues.list.get(*number as usize));
+            if queue.is_some_and(|queue| queue.ticket == *turn) {
+                return Some((*at_ms, *host, *number));
             }
             self.heap.pop();
         }
         None
     }
 
-    /// Puts a host into the heap; an older entry of it no longer counts.
+    /// Puts the queues of a host into the heap; older entries of it no longer count.
     pub(super) fn enqueue(&mut self, host: HostId, at_ms: i64) {
-        let Some(queue) = self.queues.get_mut(&host) else {
+        let queues = self.hosts.get(&host);
+        for number in 0..queues.map_or(0, HostQueues::number_of_queues) {
+            self.enqueue_one(host, number, at_ms);
+        }
+    }
+
+    fn enqueue_one(&mut self, host: HostId, number: u32, at_ms: i64) {
+        let Some(queues) = self.hosts.get_mut(&host) else {
             return;
         };
-        if queue.limited
-            || queue.leaving
-            || queue.in_flight >= self.config.connections_per_host.max(1)
-        {
+        let has_room = queues.has_room(number, self.config.connections_per_host);
+        if queues.limited || queues.leaving || !has_room {
             return;
         }
-        let mut at_ms = at_ms.max(queue.host.not_before_ms);
-        if !queue.has_due() {
-            at_ms = at_ms.max(queue.refresh_ms());
+        let mut at_ms = at_ms.max(queues.host.not_before_ms);
+        if !queues.has_due() {
+            at_ms = at_ms.max(queues.refresh_ms());
         }
+        let Some(queue) = queues.list.get_mut(number as usize) else {
+            return;
+        };
+        let at_ms = at_ms.max(queue.not_before_ms);
         if at_ms >= HELD_MS {
             return;
         }
         self.turn += 1;
         queue.ticket = self.turn;
-        self.heap.push(Reverse((at_ms, self.turn, host)));
+        self.heap.push(Reverse((at_ms, self.turn, host, number)));
+    }
+
+    /// Brings a host into memory.
+    pub(super) fn take_host(&mut self, record: HostRecord, now_ms: i64) {
+        let record = self.rested(record);
+        let (host, count) = (record.id, self.queues_of(&record.authority));
+        let hash = self.config.queue_hash;
+        self.hosts
+            .insert(host, HostQueues::new(record, count, hash));
+        self.enqueue(host, now_ms);
+    }
+
+    /// How many queues a host has: as many as the site asks for that asks for most.
+    pub(super) fn queues_of(&self, authority: &str) -> u32 {
+        let scopes = self.sites.values().map(|site| &site.scope);
+        let several = scopes
+            .filter(|scope| scope.rules().queues > 1 && scope.has_authority(authority))
+            .map(|scope| scope.rules().queues);
+        several.max().unwrap_or(1)
     }
 
     /// Brings hosts with due URLs into memory, as many as there is room for.
     fn activate(&mut self, store: &Reader, now_ms: i64) -> Result<(), StoreError> {
         self.note_takeover(now_ms);
         let room = self.config.active_hosts.max(1);
-        let due = store.hosts_due(
-            &self.only,
-            &self.parts,
-            now_ms,
-            self.queues.len() + room + 1,
-        )?;
+        let due = store.hosts_due(&self.only, &self.parts, now_ms, self.hosts.len() + room + 1)?;
         self.crowded = false;
         for host in due {
-            if self.queues.contains_key(&host) {
+            if self.hosts.contains_key(&host) {
                 continue;
             }
-            if self.queues.len() >= room {
+            if self.hosts.len() >= room {
                 self.crowded = true;
                 break;
             }
             if let Some(record) = store.host_by_id(host)? {
-                let record = self.rested(record);
-                self.queues.insert(host, Queue::new(record));
-                self.enqueue(host, now_ms);
+                self.take_host(record, now_ms);
             }
         }
         self.activate_ms = store
@@ -154,37 +177,47 @@ impl Frontier {
         record
     }
 
-    /// Takes a URL of this host, whose entry has left the heap. `None`: not now; the host is where it belongs.
+    /// Takes a URL of this queue, whose entry has left the heap. `None`: not now; the queue is where it belongs.
     fn lease(
         &mut self,
         store: &Reader,
         host: HostId,
+        number: u32,
         now_ms: i64,
     ) -> Result<Option<Lease>, StoreError> {
         let batch = self.config.queue_batch;
-        let Some(queue) = self.queues.get_mut(&host) else {
+        let Some(queues) = self.hosts.get_mut(&host) else {
             return Ok(None);
         };
-        queue.ticket = 0;
-        let ip = queue.host.ip;
-        if ip.is_some_and(|ip| !self.has_turn(ip, now_ms)) {
-            self.enqueue(host, now_ms + LOOK_AGAIN_MS);
+        if let Some(queue) = queues.list.get_mut(number as usize) {
+            queue.ticket = 0;
+        }
+        if !queues.has_room(number, self.config.connections_per_host) {
+            // The end of what is under way brings it back.
             return Ok(None);
         }
-        if let Some(wait) = ip.and_then(|ip| self.address_wait(ip, now_ms)) {
+        let (ip, count) = (queues.host.ip, queues.number_of_queues());
+        if ip.is_some_and(|ip| !self.has_turn(ip, now_ms)) {
+            self.enqueue_one(host, number, now_ms + LOOK_AGAIN_MS);
+            return Ok(None);
+        }
+        if let Some(wait) = ip.and_then(|ip| self.address_wait(ip, count, now_ms)) {
             match wait {
-                Wait::Until(at_ms) => self.enqueue(host, at_ms),
+                Wait::Until(at_ms) => self.enqueue_one(host, number, at_ms),
                 Wait::Connection(ip) => self.waiting.entry(ip).or_default().push(host),
             }
             return Ok(None);
         }
         loop {
-            let Some(queue) = self.queues.get_mut(&host) else {
+            let Some(queues) = self.hosts.get_mut(&host) else {
                 return Ok(None);
             };
-            let Some(id) = queue.pop(store, batch, now_ms)? else {
-                // Nothing due: the next commit lets it go; until then it wakes up for what becomes due.
-                self.enqueue(host, now_ms);
+            let Some(id) = queues.pop(store, number, batch, now_ms)? else {
+                // Nothing due: the next commit lets it go; until then it wakes up for what becomes due. Where only other queues of
+                // the host have something, the ends of their fetches bring it back.
+                if !queues.has_due() {
+                    self.enqueue_one(host, number, now_ms);
+                }
                 return Ok(None);
             };
             let Some(record) = store.url(id)? else {
@@ -192,12 +225,12 @@ impl Frontier {
                 continue;
             };
             if record.visit.due_ms.is_none_or(|due| due > now_ms) {
-                queue.put_down(id);
+                queues.put_down(id);
                 continue;
             }
             let rank = record.visit.rank;
             match self.admit(&record, now_ms) {
-                Admission::Now => return Ok(Some(self.begin(host, record, now_ms))),
+                Admission::Now => return Ok(Some(self.begin(host, number, record, now_ms))),
                 Admission::NextCycle => self.hold.push((host, until_next_cycle(id, rank))),
                 Admission::Later(due_ms) => self.hold.push((host, DueUrl { rank, due_ms, id })),
                 Admission::SiteLimit => {
@@ -212,41 +245,42 @@ impl Frontier {
         }
     }
 
-    pub(super) fn address_wait(&self, ip: IpAddr, now_ms: i64) -> Option<Wait> {
+    /// What a host with so many queues waits for at its address. One with several has the leave to ask it at the same time, and goes by
+    /// its own delays.
+    pub(super) fn address_wait(&self, ip: IpAddr, queues: u32, now_ms: i64) -> Option<Wait> {
         let address = self.addresses.get(ip)?;
-        if address.in_flight >= self.config.connections_per_ip.max(1) {
+        if address.in_flight >= self.config.connections_per_ip.max(queues).max(1) {
             return Some(Wait::Connection(ip));
         }
-        (address.not_before_ms > now_ms).then_some(Wait::Until(address.not_before_ms))
+        (queues == 1 && address.not_before_ms > now_ms)
+            .then_some(Wait::Until(address.not_before_ms))
     }
 
-    pub(super) fn begin(&mut self, host: HostId, record: UrlRecord, now_ms: i64) -> Lease {
-        let mut parallel = 1;
+    pub(super) fn begin(
+        &mut self,
+        host: HostId,
+        number: u32,
+        record: UrlRecord,
+        now_ms: i64,
+    ) -> Lease {
         let mut cycle_ms = 0;
         if let Some(site) = self.sites.get_mut(&record.site) {
             site.cycle_pages += 1;
             site.unsaved_pages += 1;
             site.budget.begin(&record);
             cycle_ms = site.last_cycle_ms;
-            parallel = site.scope.rules().parallel_queues;
         }
-        let mut ip = None;
-        if let Some(queue) = self.queues.get_mut(&host) {
-            if queue.host.cycle_ms < cycle_ms {
-                queue.host.cycle_ms = cycle_ms;
-                queue.host.cycle_pages = 0;
+        let (mut ip, mut count) = (None, 1);
+        if let Some(queues) = self.hosts.get_mut(&host) {
+            if queues.host.cycle_ms < cycle_ms {
+                queues.host.cycle_ms = cycle_ms;
+                queues.host.cycle_pages = 0;
             }
-            queue.host.cycle_pages += 1;
-            queue.in_flight += 1;
-            queue.leased += 1;
-            if queue.parallel != parallel {
-                // More queues want more of the store in memory to choose from.
-                queue.parallel = parallel;
-                queue.hash = self.config.queue_hash;
-                queue.invalidate();
-            }
-            queue.dirty = true;
-            ip = queue.host.ip;
+            queues.host.cycle_pages += 1;
+            queues.begin(number);
+            count = queues.number_of_queues();
+            queues.dirty = true;
+            ip = queues.host.ip;
         }
         if let Some(ip) = ip {
             self.addresses.begin(ip, now_ms);
@@ -254,7 +288,8 @@ impl Frontier {
         self.leases.insert(record.id, host);
         self.enqueue(host, now_ms);
         Lease {
-            queue: Arc::from(queue_key(&record.uri, parallel, self.config.queue_hash)),
+            queue: Arc::from(queue_name(&record.uri, count, self.config.queue_hash)),
+            number,
             record,
             leased_ms: now_ms,
             ip,
@@ -272,13 +307,23 @@ impl Frontier {
             return;
         };
         let mut shared = None;
-        if let Some(queue) = self.queues.get_mut(&host) {
-            politeness::record_fetch(&self.config, &mut queue.host, report, site_delay_ms, now_ms);
-            queue.dirty = true;
+        if let Some(queues) = self.hosts.get_mut(&host) {
+            let rest = politeness::record_fetch(
+                &self.config,
+                &mut queues.host,
+                report,
+                site_delay_ms,
+                now_ms,
+            );
+            queues.dirty = true;
             // The address rests for the usual delay of this host, never for its backoff.
-            let (delay_ms, _) = politeness::delay(&self.config, &queue.host, None);
+            let (delay_ms, _) = politeness::delay(&self.config, &queues.host, None);
             let cap_ms = self.config.max_delay_ms.max(self.config.min_delay_ms);
-            shared = report.ip.map(|ip| (ip, now_ms + delay_ms.min(cap_ms)));
+            if let Some(rest) = rest {
+                queues.rest(lease.number, rest, now_ms);
+            }
+            let ip = report.ip.filter(|_| !queues.rests_by_queue());
+            shared = ip.map(|ip| (ip, now_ms + delay_ms.min(cap_ms)));
         }
         if let Some((ip, until_ms)) = shared.filter(|(_, until_ms)| *until_ms > now_ms) {
             self.addresses.rest(ip, until_ms);
@@ -289,9 +334,9 @@ impl Frontier {
     /// Where the host of a lease is, as its name says: found out before it is asked, where other nodes may ask the same server. The URL
     /// is due as before.
     pub fn located(&mut self, lease: &Lease, ip: IpAddr, now_ms: i64) {
-        if let Some(queue) = self.queues.get_mut(&lease.record.host) {
-            queue.host.ip = Some(ip);
-            queue.dirty = true;
+        if let Some(queues) = self.hosts.get_mut(&lease.record.host) {
+            queues.host.ip = Some(ip);
+            queues.dirty = true;
         }
         self.release(lease, now_ms);
     }
@@ -308,9 +353,9 @@ impl Frontier {
                 site.budget.refund();
             }
         }
-        if let Some(queue) = self.queues.get_mut(&host) {
-            queue.host.cycle_pages -= 1;
-            queue.put_back(lease, self.config.queue_batch, now_ms);
+        if let Some(queues) = self.hosts.get_mut(&host) {
+            queues.host.cycle_pages -= 1;
+            queues.put_back(lease, self.config.queue_batch, now_ms);
         }
         self.enqueue(host, now_ms);
     }
@@ -318,10 +363,10 @@ impl Frontier {
     /// Forgets all leases: their URLs are due as before. For the end of the daemon.
     pub fn release_all(&mut self) {
         for (id, host) in std::mem::take(&mut self.leases) {
-            if let Some(queue) = self.queues.get_mut(&host) {
-                queue.in_flight = 0;
-                queue.put_down(id);
-                queue.invalidate();
+            if let Some(queues) = self.hosts.get_mut(&host) {
+                queues.end_all();
+                queues.put_down(id);
+                queues.invalidate();
             }
         }
         self.addresses = Addresses::default();
@@ -331,8 +376,8 @@ impl Frontier {
 
     fn end_lease(&mut self, lease: &Lease) -> Option<HostId> {
         let host = self.leases.remove(&lease.record.id)?;
-        if let Some(queue) = self.queues.get_mut(&host) {
-            queue.in_flight = queue.in_flight.saturating_sub(1);
+        if let Some(queues) = self.hosts.get_mut(&host) {
+            queues.end(lease.number);
         }
         if let Some(ip) = lease.ip {
             self.addresses.end(ip);

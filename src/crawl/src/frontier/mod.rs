@@ -39,12 +39,12 @@ use crate::store::{DueUrl, HostId, Partition, Partitions, SiteId, Store, StoreEr
 use alike::Alike;
 use assign::SUSPECT_RANK;
 use politeness::Addresses;
-use queue::Queue;
+use queue::HostQueues;
 use site::Site;
 use turns::Turns;
 
 pub use asked::Asked;
-pub use assign::{queue_key, rank};
+pub use assign::{queue_name, rank};
 pub use budget::is_blind;
 pub use commit::CommitReport;
 pub use config::Config;
@@ -69,9 +69,9 @@ pub struct Frontier {
     sites: HashMap<Arc<str>, Site>,
     /// The sites whose URLs are given out; empty: those of all sites.
     only: Vec<SiteId>,
-    queues: HashMap<HostId, Queue>,
-    /// (time, turn, host): the entry whose turn equals its queue's ticket counts, others are left-overs.
-    heap: BinaryHeap<Reverse<(i64, u64, HostId)>>,
+    hosts: HashMap<HostId, HostQueues>,
+    /// (time, turn, host, its queue): the entry whose turn equals its queue's ticket counts, others are left-overs.
+    heap: BinaryHeap<Reverse<(i64, u64, HostId, u32)>>,
     turn: u64,
     addresses: Addresses,
     turns: Turns,
@@ -127,7 +127,7 @@ impl Frontier {
             config,
             sites: HashMap::new(),
             only: Vec::new(),
-            queues: HashMap::new(),
+            hosts: HashMap::new(),
             heap: BinaryHeap::new(),
             turn: 0,
             addresses: Addresses::default(),

@@ -79,10 +79,10 @@ impl Frontier {
         for &part in &share.surplus {
             self.parts.remove(part);
             self.leaving.insert(part);
-            for (host, queue) in &mut self.queues {
+            for (host, queues) in &mut self.hosts {
                 if part_of_row(*host) == part {
-                    queue.leaving = true;
-                    queue.ticket = 0;
+                    queues.leaving = true;
+                    queues.list.iter_mut().for_each(|queue| queue.ticket = 0);
                 }
             }
         }
@@ -91,7 +91,7 @@ impl Frontier {
     /// Gives back those of which nothing is in memory any more.
     fn give_back(&mut self, store: &mut Store) -> Result<bool, StoreError> {
         let busy: Vec<Partition> = self
-            .queues
+            .hosts
             .keys()
             .chain(self.hold.iter().map(|(host, _)| host))
             .chain(self.leases.values())

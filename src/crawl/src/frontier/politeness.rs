@@ -136,20 +136,20 @@ fn jittered(config: &Config, host: &HostRecord, delay_ms: i64) -> i64 {
     delay_ms + (delay_ms as f64 * share) as i64
 }
 
-/// Enters the end of a fetch into the record of its host.
+/// Enters the end of a fetch into the record of its host. Gives the usual delay that follows ([`delay`]); none where the host was not
+/// asked.
 pub(super) fn record_fetch(
     config: &Config,
     host: &mut HostRecord,
     report: &FetchReport,
     site_delay_ms: Option<i64>,
     now_ms: i64,
-) {
+) -> Option<(i64, Cause)> {
     use VisitOutcome::{
         AddressRefused, Busy, Disallowed, RobotsUnreachable, ServerError, Unreachable,
     };
     if matches!(report.outcome, AddressRefused | Disallowed) {
-        // The host was not asked.
-        return;
+        return None;
     }
     host.fetched += 1;
     host.elapsed_ms = report.elapsed_ms.max(0);
@@ -159,7 +159,7 @@ pub(super) fn record_fetch(
     if report.ip.is_some() {
         host.ip = report.ip;
     }
-    let (delay_ms, cause) = delay(config, host, site_delay_ms);
+    let usual = delay(config, host, site_delay_ms);
     let has_broken = report.failure.is_some_and(|f| !f.is_no_connection());
     match report.outcome {
         Busy => throttled(config, host, report, now_ms),
@@ -178,7 +178,7 @@ pub(super) fn record_fetch(
         _ if report.turned_away => turned_away(config, host, report, now_ms),
         _ => answered(config, host, now_ms),
     }
-    hold(host, now_ms + delay_ms, cause, now_ms);
+    Some(usual)
 }
 
 fn answered(config: &Config, host: &mut HostRecord, now_ms: i64) {
@@ -255,7 +255,7 @@ fn back_off(config: &Config, host: &mut HostRecord, first_ms: i64, cause: Cause,
 }
 
 /// The later of two times holds, with its cause; a backoff that still runs keeps its name.
-fn hold(host: &mut HostRecord, until_ms: i64, cause: Cause, now_ms: i64) {
+pub(super) fn hold(host: &mut HostRecord, until_ms: i64, cause: Cause, now_ms: i64) {
     let running = host.not_before_ms > now_ms && Cause::from_code(host.cause).is_backoff();
     if host.not_before_ms > until_ms && running {
         return;

@@ -1,5 +1,5 @@
-//! The part of a host's work queue that is in memory. In: due URLs read from the store or just found. Out: the
-//! first of them. Never holds a URL twice, and never one whose lease is not committed yet.
+//! The part of a host's work that is in memory: its due URLs, shared out to its queues. In: due URLs read from the store or just
+//! found. Out: the first of a queue. Never holds a URL twice, and never one whose lease is not committed yet.
 //!
 //! Invariant: every due URL of the host is in `ready`, in `hand`, or (unless `complete`) no earlier in the order
 //! (rank, due time, row) than all of `ready`. So the order is that of the store, whatever is added meanwhile.
@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::assign;
 use super::lease::Lease;
+use super::politeness::{self, Cause};
 use crate::store::{DueUrl, HELD_MS, HostRecord, Reader, StoreError, UrlId};
 use taojin_uri::QueueHash;
 
@@ -17,24 +18,44 @@ const GROWTH: usize = 4;
 /// Each so many leases of a host one goes to what has waited longest, whatever its rank: what comes first is never all.
 const AGED_EVERY: u64 = 8;
 
-#[derive(Debug)]
+/// With several queues: leases of the host before one of them that has nothing in memory looks into the store again.
+const LOOK_AGAIN: u64 = 16;
+
+/// One queue of a host: what is leased by turns and paced.
+#[derive(Debug, Default)]
 pub(super) struct Queue {
+    /// Fetches under way.
+    pub(super) in_flight: u32,
+    /// Leases since it came into memory.
+    leased: u64,
+    /// It rests until then, where it has a delay of its own; Unix milliseconds.
+    pub(super) not_before_ms: i64,
+    /// The only entry of the heap that counts for it; 0: none.
+    pub(super) ticket: u64,
+}
+
+/// The queues of a host.
+#[derive(Debug)]
+pub(super) struct HostQueues {
     /// Politeness and counters of the host.
     pub(super) host: HostRecord,
+    /// At least one.
+    pub(super) list: Vec<Queue>,
+    hash: QueueHash,
+    /// Of which URLs it is known in which queue they are.
+    numbers: HashMap<UrlId, u32>,
     /// Due URLs in order.
     ready: BTreeSet<DueUrl>,
     /// Those that have waited longest of what is in the store beyond `ready`, oldest first.
     aged: VecDeque<DueUrl>,
-    /// Work queues that the host is divided into, and of which URLs it is known in which they are.
-    pub(super) parallel: u32,
-    pub(super) hash: QueueHash,
-    lanes: HashMap<UrlId, u32>,
     /// Leased, or finished and not committed.
     hand: HashSet<UrlId>,
     /// Fetches under way.
     pub(super) in_flight: u32,
-    /// Leases since the queue came into memory.
+    /// Leases since the host came into memory.
     pub(super) leased: u64,
+    /// How many those were when `ready` was filled.
+    filled_at: u64,
     /// The store has no due URL beyond `ready` and `hand`.
     complete: bool,
     /// A URL in the store becomes due then; `HELD_MS` if none does.
@@ -43,33 +64,125 @@ pub(super) struct Queue {
     stale: bool,
     /// Changed since its record was written.
     pub(super) dirty: bool,
-    /// The only entry of the heap that counts for this queue; 0: none.
-    pub(super) ticket: u64,
     /// Had its pages of this cycle.
     pub(super) limited: bool,
     /// Its partition goes to another node.
     pub(super) leaving: bool,
 }
 
-impl Queue {
-    pub(super) fn new(host: HostRecord) -> Self {
-        Queue {
+impl HostQueues {
+    /// Of a host with so many queues, at least one.
+    pub(super) fn new(host: HostRecord, queues: u32, hash: QueueHash) -> Self {
+        let mut new = HostQueues {
             host,
+            list: Vec::new(),
+            hash,
+            numbers: HashMap::new(),
             ready: BTreeSet::new(),
             aged: VecDeque::new(),
-            parallel: 1,
-            hash: QueueHash::default(),
-            lanes: HashMap::new(),
             hand: HashSet::new(),
             in_flight: 0,
             leased: 0,
+            filled_at: 0,
             complete: false,
             refresh_ms: HELD_MS,
             stale: true,
             dirty: false,
-            ticket: 0,
             limited: false,
             leaving: false,
+        };
+        new.set_number_of_queues(queues);
+        new
+    }
+
+    /// From now on it has so many queues; what is under way of others ends as it is.
+    pub(super) fn set_number_of_queues(&mut self, queues: u32) {
+        let queues = queues.max(1) as usize;
+        if queues != self.list.len() {
+            self.list.resize_with(queues, Queue::default);
+            self.numbers.clear();
+            self.stale = true;
+        }
+    }
+
+    /// How many queues it has.
+    pub(super) fn number_of_queues(&self) -> u32 {
+        u32::try_from(self.list.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether one of its queues may have one more fetch under way, where a host with one queue may have `connections`. Several queues
+    /// ask together only a host that was asked before, so that its robots.txt is known, and that asks for no delay itself.
+    pub(super) fn has_room(&self, queue: u32, connections: u32) -> bool {
+        let of_queue = self.list.get(queue as usize).map_or(0, |q| q.in_flight);
+        let (of_host_most, of_queue_most) = match self.number_of_queues() {
+            1 => (connections.max(1), connections.max(1)),
+            queues if self.host.fetched > 0 && !self.has_crawl_delay() => (queues, 1),
+            _ => (1, 1),
+        };
+        self.in_flight < of_host_most && of_queue < of_queue_most
+    }
+
+    /// Whether each of its queues has a delay of its own; if not, the host has one.
+    pub(super) fn rests_by_queue(&self) -> bool {
+        self.list.len() > 1 && !self.has_crawl_delay()
+    }
+
+    fn has_crawl_delay(&self) -> bool {
+        self.host
+            .crawl_delay_ms
+            .is_some_and(|delay_ms| delay_ms > 0)
+    }
+
+    /// When one of its queues may be asked.
+    pub(super) fn not_before_ms(&self) -> i64 {
+        let first = self.list.iter().map(|queue| queue.not_before_ms).min();
+        self.host.not_before_ms.max(first.unwrap_or(i64::MIN))
+    }
+
+    /// The record of the host as it is kept: it rests until all of its queues have rested.
+    pub(super) fn record(&self) -> HostRecord {
+        let mut record = self.host.clone();
+        let last = self.list.iter().map(|queue| queue.not_before_ms).max();
+        if let Some(until_ms) = last.filter(|until_ms| *until_ms > record.not_before_ms) {
+            record.not_before_ms = until_ms;
+            record.cause = Cause::Delay as u8;
+        }
+        record
+    }
+
+    /// A fetch of one of its queues has begun.
+    pub(super) fn begin(&mut self, queue: u32) {
+        self.in_flight += 1;
+        self.leased += 1;
+        if let Some(queue) = self.list.get_mut(queue as usize) {
+            queue.in_flight += 1;
+            queue.leased += 1;
+        }
+    }
+
+    /// And has ended.
+    pub(super) fn end(&mut self, queue: u32) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        if let Some(queue) = self.list.get_mut(queue as usize) {
+            queue.in_flight = queue.in_flight.saturating_sub(1);
+        }
+    }
+
+    /// After a fetch: the queue rests where each has a delay of its own, else the host.
+    pub(super) fn rest(&mut self, queue: u32, (delay_ms, cause): (i64, Cause), now_ms: i64) {
+        let until_ms = now_ms + delay_ms;
+        if !self.rests_by_queue() {
+            politeness::hold(&mut self.host, until_ms, cause, now_ms);
+        } else if let Some(queue) = self.list.get_mut(queue as usize) {
+            queue.not_before_ms = until_ms;
+        }
+    }
+
+    /// All fetches that were under way are given up.
+    pub(super) fn end_all(&mut self) {
+        self.in_flight = 0;
+        for queue in &mut self.list {
+            queue.in_flight = 0;
         }
     }
 
@@ -103,10 +216,11 @@ impl Queue {
         self.stale = true;
     }
 
-    /// Takes the first due URL, reading from the store where needed. `None`: nothing is due.
+    /// Takes the first due URL of a queue, reading from the store where needed. `None`: nothing of it is due, as far as is known.
     pub(super) fn pop(
         &mut self,
         store: &Reader,
+        queue: u32,
         batch: usize,
         now_ms: i64,
     ) -> Result<Option<UrlId>, StoreError> {
@@ -114,61 +228,62 @@ impl Queue {
         if self.stale || wanting || now_ms >= self.refresh_ms {
             self.refill(store, batch, now_ms)?;
         }
-        loop {
-            let Some(id) = self.choose(store)? else {
-                return Ok(None);
-            };
-            // One that was released while it waited may stand in both lists.
-            if self.hand.insert(id) {
-                return Ok(Some(id));
-            }
+        let mut chosen = self.choose(store, queue)?;
+        if chosen.is_none() && !self.complete && self.leased >= self.filled_at + LOOK_AGAIN {
+            self.refill(store, batch, now_ms)?;
+            chosen = self.choose(store, queue)?;
         }
+        Ok(chosen)
     }
 
-    /// Takes the next one out: the first in order, but now and then the oldest, and with several work queues each in
-    /// turn.
-    fn choose(&mut self, store: &Reader) -> Result<Option<UrlId>, StoreError> {
-        if self.leased % AGED_EVERY == AGED_EVERY - 1
-            && let Some(oldest) = self.aged.pop_front()
-        {
-            return Ok(Some(oldest.id));
-        }
-        if self.parallel > 1 {
-            let turn = u32::try_from(self.leased % u64::from(self.parallel)).unwrap_or(0);
-            for url in &self.ready {
-                let lane = match self.lanes.get(&url.id) {
-                    Some(lane) => *lane,
-                    None => {
-                        let uri = store.url(url.id)?.map(|record| record.uri);
-                        let lane =
-                            uri.map_or(0, |uri| assign::lane(&uri, self.parallel, self.hash));
-                        self.lanes.insert(url.id, lane);
-                        lane
-                    }
-                };
-                if lane == turn {
-                    let url = *url;
-                    self.ready.remove(&url);
-                    self.lanes.remove(&url.id);
-                    return Ok(Some(url.id));
+    /// Takes the next one of a queue out: the first in order, but now and then the oldest.
+    fn choose(&mut self, store: &Reader, queue: u32) -> Result<Option<UrlId>, StoreError> {
+        let leased = self.list.get(queue as usize).map_or(0, |q| q.leased);
+        let of_aged = self
+            .aged
+            .iter()
+            .filter(|_| leased % AGED_EVERY == AGED_EVERY - 1);
+        let mut found = None;
+        for url in of_aged.chain(&self.ready) {
+            // One that was released while it waited may stand in both lists.
+            if self.hand.contains(&url.id) {
+                continue;
+            }
+            let number = match (self.list.len(), self.numbers.get(&url.id)) {
+                (1, _) => 0,
+                (_, Some(number)) => *number,
+                (queues, None) => {
+                    let queues = u32::try_from(queues).unwrap_or(u32::MAX);
+                    let number = store.url(url.id)?.map_or(0, |record| {
+                        assign::queue_number(&record.uri, queues, self.hash)
+                    });
+                    self.numbers.insert(url.id, number);
+                    number
                 }
+            };
+            if number == queue {
+                found = Some(*url);
+                break;
             }
         }
-        let first = self.ready.pop_first();
-        Ok(first.map(|url| url.id))
+        if let Some(url) = found {
+            self.ready.remove(&url);
+            self.aged.retain(|aged| aged.id != url.id);
+            self.numbers.remove(&url.id);
+            self.hand.insert(url.id);
+        }
+        Ok(found.map(|url| url.id))
     }
 
     fn refill(&mut self, store: &Reader, batch: usize, now_ms: i64) -> Result<(), StoreError> {
         // What is in hand is due in the store still: ask for as much more.
-        let lanes = usize::try_from(self.parallel.max(1)).unwrap_or(1);
-        let limit = batch.max(1) * lanes + self.hand.len();
+        let limit = batch.max(1) * self.list.len() + self.hand.len();
         let due = store.due(self.host.id, now_ms, limit)?;
         self.complete = due.len() < limit;
         self.ready = due
             .into_iter()
             .filter(|url| !self.hand.contains(&url.id))
             .collect();
-        self.lanes.clear();
         self.aged.clear();
         if let Some(last) = self.ready.last().filter(|_| !self.complete) {
             let aged = batch.div_ceil(usize::try_from(AGED_EVERY).unwrap_or(8));
@@ -183,6 +298,9 @@ impl Queue {
             .next_due(self.host.id, Some(now_ms))?
             .unwrap_or(HELD_MS);
         self.stale = false;
+        self.filled_at = self.leased;
+        let in_memory: HashSet<UrlId> = self.ready.iter().chain(&self.aged).map(|u| u.id).collect();
+        self.numbers.retain(|id, _| in_memory.contains(id));
         Ok(())
     }
 
@@ -200,13 +318,13 @@ impl Queue {
             return;
         }
         self.ready.insert(url);
-        if self.ready.len() > GROWTH * batch.max(1) {
+        if self.ready.len() > GROWTH * batch.max(1) * self.list.len() {
             self.ready.pop_last();
             self.complete = false;
         }
     }
 
-    /// Takes this URL out of turn; false if it is leased, or finished and not committed.
+    /// Takes this URL; false if it is leased, or finished and not committed.
     pub(super) fn take(&mut self, id: UrlId) -> bool {
         self.ready.retain(|url| url.id != id);
         self.aged.retain(|url| url.id != id);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Frontier;
 use super::politeness::Cause;
-use super::queue::Queue;
+use super::queue::HostQueues;
 use crate::store::{HostId, HostRecord, Reader, SiteId, StoreError};
 
 /// Hosts at rest that are named.
@@ -63,8 +63,8 @@ impl Frontier {
     /// Whether a URL that is due may be fetched, now or within the patience: one that becomes due later is not waited
     /// for. Fetches under way are not looked at.
     pub fn has_work(&self, store: &Reader, span: &Span) -> Result<bool, StoreError> {
-        for (host, queue) in &self.queues {
-            if self.is_ready(queue, span) && span.has_due(store, *host)? {
+        for (host, queues) in &self.hosts {
+            if self.is_ready(queues, span) && span.has_due(store, *host)? {
                 return Ok(true);
             }
         }
@@ -87,7 +87,7 @@ impl Frontier {
         )?;
         let is_crowd = due.len() == MAX_LOOKED_AT;
         for (host, _) in due {
-            if !self.queues.contains_key(&host) && span.has_due(store, host)? {
+            if !self.hosts.contains_key(&host) && span.has_due(store, host)? {
                 return Ok(true);
             }
         }
@@ -111,11 +111,11 @@ impl Frontier {
             return Ok(true);
         };
         for host in store.hosts_of_site(site.id)? {
-            let Some(queue) = self.queues.get(&host) else {
+            let Some(queues) = self.hosts.get(&host) else {
                 continue;
             };
-            let may_go_on = !site.paused && self.is_ready(queue, span);
-            if queue.in_flight > 0 || (may_go_on && span.has_due(store, host)?) {
+            let may_go_on = !site.paused && self.is_ready(queues, span);
+            if queues.in_flight > 0 || (may_go_on && span.has_due(store, host)?) {
                 return Ok(false);
             }
         }
@@ -134,10 +134,10 @@ impl Frontier {
     }
 
     /// Whether a host in memory may be asked within the patience.
-    fn is_ready(&self, queue: &Queue, span: &Span) -> bool {
-        let address = queue.host.ip.and_then(|ip| self.addresses.get(ip));
+    fn is_ready(&self, queues: &HostQueues, span: &Span) -> bool {
+        let address = queues.host.ip.and_then(|ip| self.addresses.get(ip));
         let address_ms = address.map_or(i64::MIN, |a| a.not_before_ms);
-        !queue.limited && queue.host.not_before_ms.max(address_ms) <= span.until_ms()
+        !queues.limited && queues.not_before_ms().max(address_ms) <= span.until_ms()
     }
 }
 

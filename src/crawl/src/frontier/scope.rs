@@ -38,8 +38,8 @@ pub struct SiteScope {
     pub delay_ms: Option<i64>,
     /// Pages in a cycle; `None`: no limit but the one of each host.
     pub max_pages_per_cycle: Option<i64>,
-    /// Queues that each of its hosts is divided over.
-    pub parallel_queues: u32,
+    /// Queues of each of its hosts; each fetches one page at a time.
+    pub queues: u32,
 }
 
 impl SiteScope {
@@ -57,7 +57,7 @@ impl SiteScope {
             max_url_bytes: 2048,
             delay_ms: None,
             max_pages_per_cycle: None,
-            parallel_queues: 1,
+            queues: 1,
         }
     }
 }
@@ -231,7 +231,14 @@ impl Scope {
     }
 
     fn has_host(&self, uri: &CrawlUri) -> bool {
-        let (host, authority) = (uri.host(), uri.authority());
+        self.has_authority(uri.authority())
+    }
+
+    /// Whether a host, `host` or `host:port`, is one of the site's.
+    pub(super) fn has_authority(&self, authority: &str) -> bool {
+        let port = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
+        let host = authority.rsplit_once(':').filter(|(_, p)| port(p));
+        let host = host.map_or(authority, |(host, _)| host);
         self.rules
             .hosts
             .iter()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Frontier;
 use super::assign::{HUB_RANK, RECHECK_RANK};
+use super::queue::HostQueues;
 use super::scope::{Scope, ScopeError, SiteScope};
 use super::site::{BLIND_SPENT, CYCLE_PAGES, Site, URLS};
 use crate::store::{HostId, Store, StoreError};
@@ -49,6 +50,14 @@ impl Frontier {
             }
         }
         self.sites = taken;
+        let number =
+            |(host, known): (&HostId, &HostQueues)| (*host, self.queues_of(&known.host.authority));
+        let numbers: Vec<(HostId, u32)> = self.hosts.iter().map(number).collect();
+        for (host, queues) in numbers {
+            if let Some(known) = self.hosts.get_mut(&host) {
+                known.set_number_of_queues(queues);
+            }
+        }
         self.reconsider();
         Ok(())
     }
@@ -112,9 +121,9 @@ impl Frontier {
 
     /// Reads the store again for all hosts: what was held or limited may be due now.
     pub(super) fn reconsider(&mut self) {
-        let hosts: Vec<HostId> = self.queues.keys().copied().collect();
+        let hosts: Vec<HostId> = self.hosts.keys().copied().collect();
         for host in hosts {
-            if let Some(queue) = self.queues.get_mut(&host) {
+            if let Some(queue) = self.hosts.get_mut(&host) {
                 queue.limited = false;
                 queue.invalidate();
             }

@@ -104,7 +104,7 @@ impl Frontier {
             } else if shared.contains(&ip) {
                 over.extend((now_ms >= turn.since_ms + TURN_MS).then_some(ip));
             } else if is_old {
-                let queues = self.queues.values();
+                let queues = self.hosts.values();
                 let used = used.get_or_insert_with(|| queues.filter_map(|q| q.host.ip).collect());
                 match used.contains(&ip) {
                     true => ask.push(ip),
@@ -153,7 +153,7 @@ impl Frontier {
         store: &Store,
         now_ms: i64,
     ) -> Result<(), StoreError> {
-        let queues = self.queues.values();
+        let queues = self.hosts.values();
         let used: HashSet<IpAddr> = queues.filter_map(|queue| queue.host.ip).collect();
         let unused = self.turns.held.keys().filter(|ip| !used.contains(ip));
         let unused: Vec<_> = unused

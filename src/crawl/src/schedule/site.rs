@@ -24,7 +24,7 @@ const MAX_URL_BYTES: usize = 2048;
 /// Longer names of sites fit no list.
 const MAX_TITLE_CHARS: usize = 100;
 /// More queues than this bring nothing.
-const MAX_PARALLEL_QUEUES: u32 = 64;
+const MAX_QUEUES: u32 = 64;
 
 /// One site, as a file in `sites.d` describes it.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -60,8 +60,9 @@ pub struct Site {
     pub max_pages_per_cycle: Option<i64>,
     /// Least time between two fetches from one of its hosts, in milliseconds, where it is more than the crawler's own.
     pub delay_ms: Option<i64>,
-    /// Number of work queues for each of its hosts. More queues never mean more load on the host.
-    pub parallel_queues: u32,
+    /// Queues of each of its hosts: so many pages of a host are fetched at once, each queue with its own delay. More than one is for
+    /// servers of one's own, or with their owner's permission.
+    pub queues: u32,
 }
 
 /// Which pages belong to a site.
@@ -105,7 +106,7 @@ impl Default for Site {
             synonyms: Vec::new(),
             max_pages_per_cycle: None,
             delay_ms: None,
-            parallel_queues: 1,
+            queues: 1,
         }
     }
 }
@@ -195,9 +196,9 @@ impl Site {
             return Err(SiteError::Empty { mend });
         }
         self.addresses()?;
-        if self.parallel_queues == 0 || self.parallel_queues > MAX_PARALLEL_QUEUES {
-            let value = self.parallel_queues.to_string();
-            return fault("parallel_queues", &value, "use 1 to 64");
+        if self.queues == 0 || self.queues > MAX_QUEUES {
+            let value = self.queues.to_string();
+            return fault("queues", &value, "use 1 to 64");
         }
         for (key, value) in [
             ("max_pages_per_cycle", self.max_pages_per_cycle),

@@ -6,6 +6,7 @@ use super::context::{Context, runtime};
 use super::output;
 use crate::config::{Loaded, Problem};
 use crate::daemon::now_ms;
+use taojin_crawl::schedule::Site;
 
 mod online;
 
@@ -96,6 +97,13 @@ fn warnings(loaded: &Loaded) -> Vec<String> {
             loaded.config.serve.listen
         ));
     }
+    for site in loaded.sites.iter().filter(|site| site.queues > 1) {
+        let Site { name, queues, .. } = site;
+        found.push(format!(
+            "site {name}: queues = {queues}: {queues} pages of a host are fetched at once; do this only with servers of your own, or with \
+             their owner's permission"
+        ));
+    }
     let search = &loaded.config.search;
     if search.engine.is_remote() && search.url.starts_with("http://") && !search.user.is_empty() {
         found.push(format!(
@@ -121,7 +129,7 @@ fn answer(
     tried: &[Tried],
 ) -> serde_json::Value {
     let now = now_ms();
-    let site = |s: &taojin_crawl::schedule::Site| {
+    let site = |s: &Site| {
         let runs = s.cron().map(|cron| cron.next_runs(now, RUNS));
         serde_json::json!({ "name": s.name, "enabled": s.enabled, "next_ms": runs.unwrap_or_default() })
     };

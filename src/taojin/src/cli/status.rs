@@ -182,6 +182,12 @@ fn print_site(site: &SiteStatus) {
             site.name
         ));
     }
+    if site.queues > 1 {
+        output::line(&format!(
+            "           each host has {} queues: so many of its pages at once",
+            site.queues
+        ));
+    }
     let verdict = &site.verdict;
     output::line(&format!(
         "           {}: {}",

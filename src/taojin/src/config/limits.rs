@@ -154,7 +154,7 @@ const CONFIG: &[Limit] = &[
 const SITE: &[Limit] = &[
     positive("max_pages_per_cycle"),
     time("delay_ms"),
-    between("parallel_queues", 1.0, 64.0),
+    between("queues", 1.0, 64.0),
     between("scope.max_hops", 0.0, 65_535.0),
     between("scope.max_redirects", 0.0, 255.0),
     between("scope.max_path_segments", 1.0, 100_000.0),
@@ -275,7 +275,7 @@ mod tests {
             ("[frontier]\nmin_delay_ms = 9223372036854775807", true),
             ("[crawl]\nmin_free_percent = 100", true),
             ("[index]\nutc_offset_minutes = -300", false),
-            ("parallel_queues = 65", true),
+            ("queues = 65", true),
             ("[serve]\nlimit_max = 0", true),
             ("[serve]\nwindow = 1000000", true),
             ("[serve]\nquery_chars = 5000", true),

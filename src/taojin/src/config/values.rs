@@ -67,7 +67,7 @@ pub fn scope(site: &Site) -> SiteScope {
         max_url_bytes: site.scope.max_url_bytes,
         delay_ms: site.delay_ms,
         max_pages_per_cycle: site.max_pages_per_cycle,
-        parallel_queues: site.parallel_queues,
+        queues: site.queues,
     }
 }
 

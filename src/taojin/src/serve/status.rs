@@ -282,6 +282,9 @@ pub struct SiteStatus {
     pub name: String,
     /// What the site calls itself, for readers; empty if the configuration does not say.
     pub title: String,
+    /// Queues of each of its hosts: so many pages of a host are fetched at once.
+    #[schema(examples(1))]
+    pub queues: u32,
     /// Start of the last cycle.
     #[schema(examples(1793925600000i64))]
     pub last_cycle_ms: Option<i64>,

@@ -36,7 +36,7 @@ fn queue_hashes_give_the_published_vectors() {
     }
 }
 
-/// Loads of `shards` queues under one-host addresses of a news system: what the crawler's queues really see.
+/// Loads of `shards` queues under the addresses of one host of a news system.
 fn loads(hash: QueueHash, shards: u32) -> Vec<u32> {
     let mut loads = vec![0u32; shards as usize];
     for i in 0..37_000u32 {

@@ -1,7 +1,6 @@
-//! Pages that hardly differ, and the turns of sections and of what waits long.
+//! Pages that hardly differ, and the turns of what waits long.
 
 use super::*;
-use taojin_uri::QueueHash;
 
 #[test]
 fn a_form_whose_pages_are_all_alike_is_followed_no_further() {
@@ -148,29 +147,4 @@ fn what_waits_longest_gets_its_turn_before_a_flood_of_better_ones_ends() {
         .position(|(_, url)| url.ends_with("/deep"))
         .unwrap();
     assert!(at < 20, "it came after {at} others");
-}
-
-#[test]
-fn the_sections_of_a_host_take_turns_when_it_has_several_queues() {
-    let mut crawl = Crawl::new(at_once());
-    let mut scope = SiteScope::new("s", &["*.test"]);
-    scope.parallel_queues = 8;
-    let a = "http://a.test/forum/".to_owned();
-    let others = ["news", "blog", "data", "video"].map(|s| format!("http://a.test/{s}/"));
-    let queue = |text: &String| queue_key(&uri(text), 8, QueueHash::Xxh3);
-    let b = others.iter().find(|b| queue(b) != queue(&a)).unwrap();
-    crawl
-        .frontier
-        .set_sites(&mut crawl.store, &[scope], crawl.now_ms)
-        .unwrap();
-    let forum = (0..200).map(|i| format!("{a}{i}"));
-    let texts: Vec<String> = forum.chain((0..10).map(|i| format!("{b}{i}"))).collect();
-    crawl.offer(&texts.iter().map(String::as_str).collect::<Vec<_>>());
-    let fetched = crawl.drain();
-    assert_eq!(fetched.len(), 210);
-    let last = fetched
-        .iter()
-        .rposition(|(_, url)| url.starts_with(b.as_str()))
-        .unwrap();
-    assert!(last < 100, "the small section ended after {last} pages");
 }

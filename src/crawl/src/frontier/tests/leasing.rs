@@ -1,5 +1,7 @@
 //! Order, fairness, limits, crashes.
 
+use std::collections::{HashMap, HashSet};
+
 use super::*;
 use taojin_uri::QueueHash;
 
@@ -261,33 +263,138 @@ fn a_page_that_becomes_due_later_is_waited_for() {
     assert_eq!(crawl.lease().record.id, lease.record.id);
 }
 
+/// A crawl of one host with so many queues.
+fn with_queues(queues: u32, config: Config) -> Crawl {
+    let mut crawl = Crawl::new(config);
+    crawl.set_queues(queues);
+    let urls: Vec<String> = (0..400).map(|n| format!("http://a.test/{n}")).collect();
+    crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+    crawl
+}
+
+/// The leases that there are now.
+fn leases(crawl: &mut Crawl) -> Vec<Lease> {
+    std::iter::from_fn(|| match crawl.next() {
+        Next::Fetch(lease) => Some(*lease),
+        _ => None,
+    })
+    .collect()
+}
+
 #[test]
-fn queues_of_a_host_share_its_politeness() {
+fn each_queue_of_a_host_fetches_and_rests_by_itself() {
     assert_eq!(
-        queue_key(&uri("http://a.test/x"), 1, QueueHash::Xxh3),
+        queue_name(&uri("http://a.test/x"), 1, QueueHash::Xxh3),
         "a.test"
     );
-    let keys: std::collections::BTreeSet<String> = (0..100)
-        .map(|i| queue_key(&uri(&format!("http://a.test/{i}")), 4, QueueHash::Xxh3))
-        .collect();
-    let expected = ["a.test", "a.test+1", "a.test+2", "a.test+3"];
-    assert_eq!(
-        keys.iter().map(String::as_str).collect::<Vec<_>>(),
-        expected
-    );
-    let mut crawl = Crawl::new(Config::default());
-    let site = SiteScope {
-        parallel_queues: 8,
-        ..SiteScope::new("s", &["*.test"])
+    let config = Config {
+        queue_batch: 16,
+        jitter: 0.0,
+        ..Config::default()
     };
-    crawl
-        .frontier
-        .set_sites(&mut crawl.store, &[site], crawl.now_ms)
-        .unwrap();
-    crawl.offer(&["http://a.test/1", "http://a.test/2", "http://a.test/3"]);
-    let _lease = crawl.lease();
-    assert!(
-        !matches!(crawl.next(), Next::Fetch(_)),
-        "one connection a host"
-    );
+    let mut crawl = with_queues(4, config);
+    let first = leases(&mut crawl);
+    assert_eq!(first.len(), 1, "the host was never asked");
+    crawl.finish(&first[0], &FetchReport::new(VisitOutcome::Page, 1));
+    crawl.commit();
+    // Each queue gives one page at a time, its own, and rests alone.
+    let mut rests = HashMap::from([(first[0].queue.clone(), crawl.now_ms + 1_000)]);
+    let mut under_way: Vec<Lease> = leases(&mut crawl);
+    assert_eq!(under_way.len(), 3, "all but the one that rests");
+    let mut fetched = HashSet::from([first[0].record.id]);
+    while fetched.len() < 400 {
+        let names: HashSet<_> = under_way.iter().map(|lease| &lease.queue).collect();
+        assert_eq!(
+            names.len(),
+            under_way.len(),
+            "one page of a queue at a time"
+        );
+        for lease in under_way.drain(..) {
+            let key = queue_name(&lease.record.uri, 4, QueueHash::Xxh3);
+            assert_eq!(*lease.queue, *key);
+            assert!(
+                rests
+                    .get(&lease.queue)
+                    .is_none_or(|until| crawl.now_ms >= *until)
+            );
+            assert!(fetched.insert(lease.record.id), "twice");
+            crawl.finish(&lease, &FetchReport::new(VisitOutcome::Page, 1));
+            rests.insert(lease.queue.clone(), crawl.now_ms + 1_000);
+        }
+        crawl.commit();
+        crawl.now_ms += 100;
+        under_way = leases(&mut crawl);
+    }
+    assert_eq!(rests.len(), 4);
+}
+
+#[test]
+fn what_protects_a_host_holds_for_all_of_its_queues() {
+    let busy = FetchReport {
+        retry_after_ms: Some(60_000),
+        ..FetchReport::new(VisitOutcome::Busy, 1)
+    };
+    let slow = FetchReport {
+        crawl_delay_ms: Some(5_000),
+        ..FetchReport::new(VisitOutcome::Page, 1)
+    };
+    for (report, rest_ms) in [(busy, 60_000), (slow, 5_000)] {
+        let mut crawl = with_queues(8, Config::default());
+        let first = crawl.lease();
+        crawl.finish(&first, &FetchReport::new(VisitOutcome::Page, 1));
+        crawl.commit();
+        crawl.now_ms += 10_000;
+        let all = leases(&mut crawl);
+        assert_eq!(all.len(), 8);
+        crawl.finish(&all[0], &report);
+        assert!(leases(&mut crawl).is_empty(), "{report:?}");
+        for lease in &all[1..] {
+            crawl.finish(lease, &FetchReport::new(VisitOutcome::Page, 1));
+        }
+        crawl.commit();
+        crawl.now_ms += rest_ms - 1;
+        assert!(leases(&mut crawl).is_empty(), "{report:?}");
+        crawl.now_ms += 1;
+        let next = leases(&mut crawl).len();
+        // A Crawl-delay lies between any two pages.
+        assert_eq!(
+            next,
+            if report.crawl_delay_ms.is_some() {
+                1
+            } else {
+                8
+            }
+        );
+    }
+}
+
+#[test]
+fn a_host_rests_after_a_restart_until_all_of_its_queues_have() {
+    let config = Config {
+        jitter: 0.0,
+        ..Config::default()
+    };
+    let mut crawl = with_queues(4, config);
+    let first = crawl.lease();
+    crawl.finish(&first, &FetchReport::new(VisitOutcome::Page, 1));
+    crawl.commit();
+    let record = crawl.store.host("a.test").unwrap().unwrap();
+    assert!(record.not_before_ms >= crawl.now_ms + 1_000);
+}
+
+#[test]
+fn the_number_of_queues_may_change_while_pages_are_under_way() {
+    let mut crawl = with_queues(8, at_once());
+    let first = crawl.lease();
+    crawl.finish(&first, &FetchReport::new(VisitOutcome::Page, 1));
+    crawl.commit();
+    let eight = leases(&mut crawl);
+    assert_eq!(eight.len(), 8);
+    crawl.set_queues(1);
+    assert!(leases(&mut crawl).is_empty(), "eight are under way");
+    for lease in &eight {
+        crawl.finish(lease, &FetchReport::new(VisitOutcome::Page, 1));
+    }
+    crawl.commit();
+    assert_eq!(leases(&mut crawl).len(), 1);
 }

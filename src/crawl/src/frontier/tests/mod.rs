@@ -60,6 +60,18 @@ impl Crawl {
         }
     }
 
+    /// Each host of the site has so many queues from now on.
+    fn set_queues(&mut self, queues: u32) {
+        let site = SiteScope {
+            queues,
+            ..SiteScope::new("s", &["*.test"])
+        };
+        let set = self
+            .frontier
+            .set_sites(&mut self.store, &[site], self.now_ms);
+        set.unwrap();
+    }
+
     fn link(text: &str, hops: u16) -> NewUrl {
         NewUrl::link(uri(text), &Arc::from("s"), hops)
     }

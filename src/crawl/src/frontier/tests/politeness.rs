@@ -1,6 +1,7 @@
 //! Delays, backoff, connections: by host and by address.
 
 use super::*;
+use crate::frontier::politeness;
 use crate::store::HostRecord;
 
 const SECOND: i64 = 1_000;
@@ -18,6 +19,20 @@ fn report(outcome: VisitOutcome) -> FetchReport {
     FetchReport::new(outcome, 100)
 }
 
+/// Enters the end of a fetch of a host with one queue.
+fn record_fetch(
+    config: &Config,
+    host: &mut HostRecord,
+    report: &FetchReport,
+    site: Option<i64>,
+    now_ms: i64,
+) {
+    let usual = politeness::record_fetch(config, host, report, site, now_ms);
+    if let Some((delay_ms, cause)) = usual {
+        politeness::hold(host, now_ms + delay_ms, cause, now_ms);
+    }
+}
+
 /// Ends one fetch of `host` after the rest it had, and gives (rest that follows, cause).
 fn rest(
     config: &Config,
@@ -26,7 +41,7 @@ fn rest(
     site: Option<i64>,
 ) -> (i64, Cause) {
     let now_ms = host.not_before_ms.max(1_800_000_000_000);
-    super::super::politeness::record_fetch(config, host, report, site, now_ms);
+    record_fetch(config, host, report, site, now_ms);
     (host.not_before_ms - now_ms, Cause::from_code(host.cause))
 }
 
@@ -140,12 +155,12 @@ fn requests_that_were_under_way_count_as_one_throttling() {
     let now_ms = 1_800_000_000_000;
     for _ in 0..5 {
         let throttled = report(VisitOutcome::Busy);
-        super::super::politeness::record_fetch(&config, &mut host, &throttled, None, now_ms);
+        record_fetch(&config, &mut host, &throttled, None, now_ms);
     }
     assert_eq!(host.not_before_ms, now_ms + MINUTE);
     // A good answer to one of them does not end the rest.
     let good = report(VisitOutcome::Page);
-    super::super::politeness::record_fetch(&config, &mut host, &good, None, now_ms);
+    record_fetch(&config, &mut host, &good, None, now_ms);
     assert_eq!(host.not_before_ms, now_ms + MINUTE);
     assert_eq!(Cause::from_code(host.cause), Cause::Throttled);
 }

@@ -49,6 +49,7 @@ proptest! {
     fn every_url_is_fetched_once_whatever_happens(
         steps in steps(),
         connections in 1u32..4,
+        queues in 1u32..5,
         batch in 1usize..6,
         active in 1usize..6,
     ) {
@@ -59,6 +60,7 @@ proptest! {
             ..Config::default()
         };
         let mut crawl = Crawl::new(config);
+        crawl.set_queues(queues);
         let mut offered = std::collections::BTreeSet::new();
         let mut waiting: Vec<u16> = Vec::new();
         let mut open: Vec<Lease> = Vec::new();
@@ -74,7 +76,9 @@ proptest! {
                     if let Next::Fetch(lease) = crawl.next() {
                         let url = lease.record.uri.to_string();
                         let same_host = open.iter().filter(|l| l.record.host == lease.record.host).count();
-                        prop_assert!(u32::try_from(same_host).unwrap() < connections);
+                        let most = if queues > 1 { queues } else { connections };
+                        prop_assert!(u32::try_from(same_host).unwrap() < most);
+                        prop_assert!(queues == 1 || open.iter().all(|l| l.queue != lease.queue), "one page of a queue");
                         prop_assert!(open.iter().all(|l| l.record.id != lease.record.id), "{url} is out already");
                         prop_assert!(!uncommitted.contains(&url), "{url} is not committed");
                         prop_assert_eq!(done.get(&url), None, "{} was done", url);
@@ -103,6 +107,7 @@ proptest! {
                     uncommitted.clear();
                     waiting.clear();
                     crawl = crawl.reopen();
+                    crawl.set_queues(queues);
                 }
                 Step::Pass(ms) => crawl.now_ms += ms,
                 Step::Finish(..) | Step::Release(_) => {}

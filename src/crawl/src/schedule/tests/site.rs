@@ -90,10 +90,7 @@ fn a_wrong_file_is_told_what_is_wrong() {
         ),
         (with("name = \"a/b\""), vec!["name", "letters"]),
         (with("delay_ms = -1"), vec!["delay_ms", "from 0 up"]),
-        (
-            with("parallel_queues = 0"),
-            vec!["parallel_queues", "1 to 64"],
-        ),
+        (with("queues = 0"), vec!["queues", "1 to 64"]),
         (
             with("[scope]\nhosts = [\"http://a.cn/\"]"),
             vec!["scope.hosts", "write a host"],

@@ -20,6 +20,9 @@ pub struct LogLine {
     pub site: String,
     /// The URL.
     pub url: String,
+    /// The queue that it came from: its host, and `+k` where that has several; empty for one of an archive.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub queue: String,
     /// How it ended, as [`VisitOutcome::as_str`].
     pub outcome: VisitOutcome,
     /// HTTP status, when an answer came.
@@ -206,6 +209,7 @@ mod tests {
         LogLine {
             time: "2026-11-20T00:00:00Z".to_owned(),
             site: "s".to_owned(),
+            queue: String::new(),
             url: format!("http://a.example/{n}"),
             outcome: VisitOutcome::Page,
             status: Some(200),

@@ -243,6 +243,7 @@ impl StatusBoard {
             list.push(SiteStatus {
                 name: site.name.clone(),
                 title: site.title.clone(),
+                queues: site.queues,
                 last_cycle_ms,
                 paused_ms,
                 next_cycle_ms: next.get(&site.name).copied().unwrap_or_else(planned),
