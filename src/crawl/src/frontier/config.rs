@@ -90,7 +90,7 @@ pub struct Config {
     pub active_hosts: usize,
     /// Share of new URLs that the filter of seen URLs may take for seen, before they are looked up.
     pub seen_error: f64,
-    /// URLs that the filter has room for at first; it grows by doubling.
+    /// URLs that the filter has room for at first; each stage that is added holds four times as many as the one before.
     pub seen_capacity: usize,
     /// Hash by which the addresses of a host are shared out to its queues, where a site asks for several: `xxh3`, `hfip`, `hf` or `elf`.
     pub queue_hash: QueueHash,
