@@ -278,3 +278,20 @@ fn nearest(places: &[u32], others: &[u32]) -> f64 {
         })
         .sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::similarity::parse;
+
+    /// Wang et al. 2015, the example of figure 2: the path abc of both trees.
+    #[test]
+    fn the_printed_similarity_of_two_paths() {
+        let (a, b) = (parse("a(b(c),b(c),d)"), parse("a(b(c),e(d))"));
+        let ((x, leaves_a), (y, leaves_b)) = (paths(&a), paths(&b));
+        for mode in [Mode::Literal, Mode::Fixed] {
+            let similarity = path_similarity(&x[0], &y[0], leaves_a.max(leaves_b), mode, 0.0);
+            assert!((similarity - 22.0 / 27.0).abs() < 1e-9, "{similarity}");
+        }
+    }
+}
