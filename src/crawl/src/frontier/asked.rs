@@ -62,11 +62,7 @@ impl Frontier {
         };
         let count = queues.number_of_queues();
         let number = queue_number(&record.uri, count, self.config.queue_hash);
-        let own_ms = queues
-            .list
-            .get(number as usize)
-            .map_or(0, |q| q.not_before_ms);
-        let not_before_ms = queues.host.not_before_ms.max(own_ms);
+        let not_before_ms = queues.not_before_ms(number);
         if not_before_ms > now_ms {
             return Ok(Asked::Later(not_before_ms));
         }

@@ -294,17 +294,11 @@ impl Frontier {
             if queues.dirty {
                 batch.hosts.push(queues.record());
             }
-            let leaving = queues.will_rest(&committed) && {
-                let drained = queues.len() == 0 && queues.is_complete();
-                let long =
-                    queues.host.not_before_ms > now_ms + LONG_REST_MS || queues.leased > LONG_TURN;
-                drained || queues.limited || queues.leaving || (self.crowded && long)
-            };
-            if leaving {
+            if self.is_leaving(queues, &committed, now_ms) {
                 let floor_ms = if queues.limited {
                     HELD_MS
                 } else {
-                    queues.record().not_before_ms
+                    queues.rested_ms()
                 };
                 batch.reschedule.push((*id, floor_ms));
             }

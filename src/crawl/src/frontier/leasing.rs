@@ -14,6 +14,7 @@ use super::budget::is_blind;
 use super::lease::{FetchReport, Lease, Next};
 use super::politeness::{self, Addresses};
 use super::queue::HostQueues;
+use super::scope::queues_of;
 use super::seen::Seen;
 use super::site::SITE_LIMITS;
 use super::turns::LOOK_AGAIN_MS;
@@ -90,17 +91,17 @@ impl Frontier {
         if queues.limited || queues.leaving || !has_room {
             return;
         }
-        let mut at_ms = at_ms.max(queues.host.not_before_ms);
+        let mut at_ms = at_ms.max(queues.not_before_ms(number));
         if !queues.has_due() {
             at_ms = at_ms.max(queues.refresh_ms());
         }
-        let Some(queue) = queues.list.get_mut(number as usize) else {
+        let Some(queue) = queues
+            .list
+            .get_mut(number as usize)
+            .filter(|_| at_ms < HELD_MS)
+        else {
             return;
         };
-        let at_ms = at_ms.max(queue.not_before_ms);
-        if at_ms >= HELD_MS {
-            return;
-        }
         self.turn += 1;
         queue.ticket = self.turn;
         self.heap.push(Reverse((at_ms, self.turn, host, number)));
@@ -116,13 +117,9 @@ impl Frontier {
         self.enqueue(host, now_ms);
     }
 
-    /// How many queues a host has: as many as the site asks for that asks for most.
+    /// How many queues a host has ([`queues_of`]).
     pub(super) fn queues_of(&self, authority: &str) -> u32 {
-        let scopes = self.sites.values().map(|site| &site.scope);
-        let several = scopes
-            .filter(|scope| scope.rules().queues > 1 && scope.has_authority(authority))
-            .map(|scope| scope.rules().queues);
-        several.max().unwrap_or(1)
+        queues_of(self.sites.values().map(|site| &*site.scope), authority)
     }
 
     /// Brings hosts with due URLs into memory, as many as there is room for.

@@ -133,17 +133,34 @@ impl HostQueues {
             .is_some_and(|delay_ms| delay_ms > 0)
     }
 
+    /// Until when each of its queues rests, with the host.
+    fn rests(&self) -> impl Iterator<Item = i64> + '_ {
+        let of_host = self.host.not_before_ms;
+        self.list
+            .iter()
+            .map(move |queue| of_host.max(queue.not_before_ms))
+    }
+
+    /// When a queue may be asked.
+    pub(super) fn not_before_ms(&self, queue: u32) -> i64 {
+        self.rests().nth(queue as usize).unwrap_or(HELD_MS)
+    }
+
     /// When one of its queues may be asked.
-    pub(super) fn not_before_ms(&self) -> i64 {
-        let first = self.list.iter().map(|queue| queue.not_before_ms).min();
-        self.host.not_before_ms.max(first.unwrap_or(i64::MIN))
+    pub(super) fn first_ms(&self) -> i64 {
+        self.rests().min().unwrap_or(HELD_MS)
+    }
+
+    /// When all of its queues will have rested.
+    pub(super) fn rested_ms(&self) -> i64 {
+        self.rests().max().unwrap_or(HELD_MS)
     }
 
     /// The record of the host as it is kept: it rests until all of its queues have rested.
     pub(super) fn record(&self) -> HostRecord {
         let mut record = self.host.clone();
-        let last = self.list.iter().map(|queue| queue.not_before_ms).max();
-        if let Some(until_ms) = last.filter(|until_ms| *until_ms > record.not_before_ms) {
+        let until_ms = self.rested_ms();
+        if until_ms > record.not_before_ms {
             record.not_before_ms = until_ms;
             record.cause = Cause::Delay as u8;
         }
@@ -243,19 +260,19 @@ impl HostQueues {
             .aged
             .iter()
             .filter(|_| leased % AGED_EVERY == AGED_EVERY - 1);
+        let count = self.number_of_queues();
         let mut found = None;
         for url in of_aged.chain(&self.ready) {
             // One that was released while it waited may stand in both lists.
             if self.hand.contains(&url.id) {
                 continue;
             }
-            let number = match (self.list.len(), self.numbers.get(&url.id)) {
+            let number = match (count, self.numbers.get(&url.id)) {
                 (1, _) => 0,
                 (_, Some(number)) => *number,
-                (queues, None) => {
-                    let queues = u32::try_from(queues).unwrap_or(u32::MAX);
+                (_, None) => {
                     let number = store.url(url.id)?.map_or(0, |record| {
-                        assign::queue_number(&record.uri, queues, self.hash)
+                        assign::queue_number(&record.uri, count, self.hash)
                     });
                     self.numbers.insert(url.id, number);
                     number
@@ -299,8 +316,11 @@ impl HostQueues {
             .unwrap_or(HELD_MS);
         self.stale = false;
         self.filled_at = self.leased;
-        let in_memory: HashSet<UrlId> = self.ready.iter().chain(&self.aged).map(|u| u.id).collect();
-        self.numbers.retain(|id, _| in_memory.contains(id));
+        if !self.numbers.is_empty() {
+            let in_memory = self.ready.iter().chain(&self.aged).map(|url| url.id);
+            let in_memory: HashSet<UrlId> = in_memory.collect();
+            self.numbers.retain(|id, _| in_memory.contains(id));
+        }
         Ok(())
     }
 

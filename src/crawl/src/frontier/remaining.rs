@@ -137,7 +137,7 @@ impl Frontier {
     fn is_ready(&self, queues: &HostQueues, span: &Span) -> bool {
         let address = queues.host.ip.and_then(|ip| self.addresses.get(ip));
         let address_ms = address.map_or(i64::MIN, |a| a.not_before_ms);
-        !queues.limited && queues.not_before_ms().max(address_ms) <= span.until_ms()
+        !queues.limited && queues.first_ms().max(address_ms) <= span.until_ms()
     }
 }
 

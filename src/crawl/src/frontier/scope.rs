@@ -235,7 +235,7 @@ impl Scope {
     }
 
     /// Whether a host, `host` or `host:port`, is one of the site's.
-    pub(super) fn has_authority(&self, authority: &str) -> bool {
+    fn has_authority(&self, authority: &str) -> bool {
         let port = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
         let host = authority.rsplit_once(':').filter(|(_, p)| port(p));
         let host = host.map_or(authority, |(host, _)| host);
@@ -252,6 +252,14 @@ impl Scope {
                 None => allowed == authority || allowed == host,
             })
     }
+}
+
+/// How many queues a host has, `host` or `host:port`: as many as the site asks for that asks for most, of those that it belongs to.
+pub fn queues_of<'a>(scopes: impl Iterator<Item = &'a Scope>, authority: &str) -> u32 {
+    let several = scopes
+        .filter(|scope| scope.rules.queues > 1 && scope.has_authority(authority))
+        .map(|scope| scope.rules.queues);
+    several.max().unwrap_or(1)
 }
 
 impl Pattern {

@@ -9,7 +9,7 @@ use super::output;
 use super::output::time;
 use crate::config::Loaded;
 use crate::daemon::now_ms;
-use taojin_crawl::frontier::{Explanation, Refusal, Scope, leads_nowhere, queue_name};
+use taojin_crawl::frontier::{Explanation, Refusal, Scope, leads_nowhere, queue_name, queues_of};
 use taojin_crawl::schedule::Site;
 use taojin_crawl::store::{HELD_MS, Reader, UrlClass, UrlRecord, UrlState};
 use taojin_uri::CrawlUri;
@@ -94,11 +94,19 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         state: "unknown".to_owned(),
         ..Answer::default()
     };
+    let sites = loaded.sites.iter().filter(|site| site.enabled);
+    let scopes: Vec<Scope> = sites
+        .filter_map(|site| Scope::new(&crate::config::scope(site)).ok())
+        .collect();
+    let queues = queues_of(scopes.iter(), uri.authority());
     if has_scheme {
         match reader.lookup(&uri)? {
             Some(record) => {
                 describe(&mut answer, &record);
-                answer.queue_name = queue_of(&loaded, &record);
+                if queues > 1 {
+                    let hash = loaded.config.frontier.queue_hash;
+                    answer.queue_name = Some(queue_name(&uri, queues, hash));
+                }
                 duplicates(&mut answer, &reader, &record)?;
                 answer.reason = reason(&record, answer.alias_of.as_deref());
             }
@@ -123,10 +131,6 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         None,
         now_ms(),
     )?;
-    let authority = uri.authority();
-    let of_host = |site: &&Site| site.hosts().iter().any(|host| host == authority);
-    let queues = loaded.sites.iter().filter(of_host).map(|site| site.queues);
-    let queues = i64::from(queues.max().unwrap_or(1).max(1));
     answer.host = host.map(|e| Host {
         host: e.host.authority.to_string(),
         delay_ms: e.delay_ms,
@@ -134,7 +138,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         next_fetch_ms: e.next_fetch_ms,
         wait_cause: e.cause.describe().to_owned(),
         due: e.due,
-        queue_eta_ms: e.eta_ms / queues,
+        queue_eta_ms: e.eta_ms / i64::from(queues),
         errors_in_a_row: e.host.errors,
         last_error: e.host.last_error.clone(),
     });
@@ -167,14 +171,6 @@ fn queue(record: &UrlRecord, now_ms: i64) -> String {
         }
         Some(_) => "planned".to_owned(),
     }
-}
-
-/// The queue of a URL, where its site asks for several.
-fn queue_of(loaded: &Loaded, record: &UrlRecord) -> Option<String> {
-    let mut sites = loaded.sites.iter().filter(|site| site.queues > 1);
-    let site = sites.find(|site| *site.name == *record.site)?;
-    let hash = loaded.config.frontier.queue_hash;
-    Some(queue_name(&record.uri, site.queues, hash))
 }
 
 /// What the store knows of a URL.

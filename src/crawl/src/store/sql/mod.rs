@@ -96,6 +96,18 @@ pub(super) fn list(numbers: impl Iterator<Item = i64>) -> String {
     text
 }
 
+/// The places of the values of so many rows: `(?1, ?2), (?3, ?4)`.
+fn places(rows: usize, values: usize) -> String {
+    let row = |row: usize| {
+        let of_row: Vec<String> = (1..=values)
+            .map(|n| format!("?{}", row * values + n))
+            .collect();
+        format!("({})", of_row.join(", "))
+    };
+    let rows: Vec<String> = (0..rows).map(row).collect();
+    rows.join(", ")
+}
+
 /// No row is an answer too.
 pub(super) trait Optional<T> {
     /// None where the query gave no row.
@@ -211,18 +223,20 @@ impl Connection {
     ) -> Result<()> {
         let most = self.postgres().map_or(1, |_| ROWS_AT_ONCE);
         let mut rest = rows;
+        let mut statement: Option<(usize, Statement<'_>)> = None;
         while let Some(len) = rest.len().checked_ilog2() {
             // So that there are few statements to compile.
             let (some, others) = rest.split_at(most.min(1 << len));
             rest = others;
-            let row = |at: usize| {
-                let values: Vec<String> = (1..=N).map(|n| format!("?{}", at * N + n)).collect();
-                format!("({})", values.join(", "))
-            };
-            let values: Vec<String> = (0..some.len()).map(row).collect();
-            let sql = format!("{insert} VALUES {} {conflict}", values.join(", "));
             let values: Vec<&dyn ToSql> = some.as_flattened().iter().map(|v| v as _).collect();
-            self.prepare_cached(&sql)?.put(&values[..])?;
+            match &mut statement {
+                Some((of, statement)) if *of == some.len() => statement.put(&values[..])?,
+                _ => {
+                    let sql = format!("{insert} VALUES {} {conflict}", places(some.len(), N));
+                    let (_, compiled) = statement.insert((some.len(), self.prepare_cached(&sql)?));
+                    compiled.put(&values[..])?;
+                }
+            }
         }
         Ok(())
     }
