@@ -107,6 +107,10 @@ impl Folder {
         Self { dir }
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
     pub(crate) fn site(&self, name: &str, port: u16, more: &str) {
         let text = format!("seeds = [\"http://127.0.0.1:{port}/\"]\n{more}");
         let file = self.dir.path().join("sites.d").join(format!("{name}.toml"));

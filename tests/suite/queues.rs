@@ -4,9 +4,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,6 +13,7 @@ use serde_json::Value;
 use taojin_crawl::frontier::queue_name;
 use taojin_uri::{CrawlUri, QueueHash};
 
+use crate::crawl_pass::{Folder, news, serve};
 use crate::trial::indexed;
 
 /// How long an answer takes.
@@ -25,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(90);
 /// One request for a page, as the server sees it.
 #[derive(Clone)]
 struct Hit {
-    url: String,
+    path: String,
     begun: Instant,
     ended: Instant,
 }
@@ -37,68 +36,82 @@ struct State {
     hits: Vec<Hit>,
 }
 
-/// A host whose front page names all others, and a data folder.
+/// A host whose front page names all others, and a folder with the shipped settings.
 struct Host {
     port: u16,
     pages: usize,
     state: Arc<(Mutex<State>, Condvar)>,
-    dir: tempfile::TempDir,
+    folder: Folder,
 }
 
 impl Host {
     /// With so many pages, and a site that asks for so many queues; the first answers wait until so many are asked for at once.
     fn new(pages: usize, queues: u32, delay: Duration) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("its address").port();
         let state = Arc::<(Mutex<State>, Condvar)>::default();
-        let shared = Arc::clone(&state);
-        // Ends with the test's process.
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let shared = Arc::clone(&shared);
-                thread::spawn(move || answer(stream, port, pages, queues as usize, &shared));
+        let (shared, answer) = (Arc::clone(&state), news(pages));
+        let port = serve(move |path| {
+            let reply = answer(path);
+            if path != "/" && reply.status == 200 {
+                take_time(path, queues as usize, &shared);
             }
+            reply
         });
-        let dir = tempfile::tempdir().expect("temporary directory");
-        fs::create_dir(dir.path().join("sites.d")).expect("sites.d");
-        let site = format!("seeds = [\"http://127.0.0.1:{port}/\"]\nqueues = {queues}\n");
-        fs::write(dir.path().join("sites.d/a.toml"), site).expect("site file");
+        let folder = Folder::new();
+        folder.site("a", port, &format!("queues = {queues}\n"));
         let delay_ms = delay.as_millis();
-        let config = format!(
-            "data_dir = {:?}\n[crawl]\nmin_free_bytes = 0\nmin_free_percent = 0\n[frontier]\nmin_delay_ms = {delay_ms}\n\
-             max_delay_ms = {delay_ms}\njitter = 0.0\n[fetch]\nallow_addresses = [\"127.0.0.0/8\"]\n",
-            dir.path().join("data")
-        );
-        fs::write(dir.path().join("taojin.toml"), config).expect("taojin.toml");
+        for (shipped, here) in [
+            (
+                "min_delay_ms = \"1s\"",
+                format!("min_delay_ms = {delay_ms}"),
+            ),
+            (
+                "max_delay_ms = \"30s\"",
+                format!("max_delay_ms = {delay_ms}"),
+            ),
+            ("jitter = 0.1", "jitter = 0.0".to_owned()),
+        ] {
+            folder.set(shipped, &here);
+        }
         Host {
             port,
             pages,
             state,
-            dir,
+            folder,
         }
     }
 
-    fn url(&self, page: usize) -> String {
-        format!("http://127.0.0.1:{}/n/{page}.html", self.port)
+    /// The whole address of a path.
+    fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    fn taojin(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_taojin"));
-        command
-            .arg("--config")
-            .arg(self.dir.path().join("taojin.toml"))
-            .args(args);
-        command
+    /// The queue of an address, of so many.
+    fn queue(url: &str, queues: u32) -> String {
+        let uri = CrawlUri::parse(url).expect("an address");
+        queue_name(&uri, queues, QueueHash::Xxh3)
     }
 
     fn print(&self, args: &[&str]) -> String {
-        let output = self.taojin(args).output().expect("taojin runs");
+        let output = self.folder.run(args);
         assert!(output.status.success(), "{args:?}: {output:?}");
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 
     fn json(&self, args: &[&str]) -> Value {
         serde_json::from_str(&self.print(args)).expect("JSON")
+    }
+
+    /// Requests of each queue, in their order.
+    fn by_queue(&self, hits: &[Hit], queues: u32) -> BTreeMap<String, Vec<Hit>> {
+        let mut of_queue: BTreeMap<String, Vec<Hit>> = BTreeMap::new();
+        for hit in hits {
+            let name = Self::queue(&self.url(&hit.path), queues);
+            of_queue.entry(name).or_default().push(hit.clone());
+        }
+        for hits in of_queue.values_mut() {
+            hits.sort_by_key(|hit| hit.begun);
+        }
+        of_queue
     }
 
     fn hits(&self) -> Vec<Hit> {
@@ -110,91 +123,23 @@ impl Host {
     }
 }
 
-/// Answers the requests of one connection.
-fn answer(
-    stream: TcpStream,
-    port: u16,
-    pages: usize,
-    together: usize,
-    state: &(Mutex<State>, Condvar),
-) {
-    let mut reader = BufReader::new(stream);
-    loop {
-        let mut first = String::new();
-        if !reader.read_line(&mut first).is_ok_and(|n| n > 0) {
-            return;
-        }
-        let mut line = String::new();
-        while reader.read_line(&mut line).is_ok_and(|n| n > 2) {
-            line.clear();
-        }
-        let target = first.split_whitespace().nth(1).unwrap_or_default();
-        let page = target
-            .strip_prefix("/n/")
-            .map(|p| p.trim_end_matches(".html"));
-        let (status, body) = match (target, page) {
-            ("/", _) => {
-                let link =
-                    |n: usize| format!("<li><a href=\"/n/{n}.html\">第{n}号新闻的标题</a></li>");
-                let links: String = (0..pages).map(link).collect();
-                (200, format!("<title>列表</title><ul>{links}</ul>"))
-            }
-            (_, Some(n)) => {
-                let begun = Instant::now();
-                meet(together, state);
-                thread::sleep(PAGE);
-                let hit = Hit {
-                    url: format!("http://127.0.0.1:{port}{target}"),
-                    begun,
-                    ended: Instant::now(),
-                };
-                let mut state = state.0.lock().expect("no panic");
-                state.under_way -= 1;
-                state.hits.push(hit);
-                let text =
-                    format!("第{n}号储气库今天完成注气作业，气量达到设计指标的{n}倍。").repeat(6);
-                (
-                    200,
-                    format!("<title>第{n}号新闻</title><h1>第{n}号新闻</h1><p>{text}</p>"),
-                )
-            }
-            _ => (404, String::new()),
-        };
-        let head = format!(
-            "HTTP/1.1 {status} x\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\n\r\n",
-            body.len()
-        );
-        let sent = reader
-            .get_mut()
-            .write_all(format!("{head}{body}").as_bytes());
-        if sent.is_err() {
-            return;
-        }
-    }
-}
-
-/// One more request is under way. Until so many have been at once, each waits for the others.
-fn meet(together: usize, (state, changed): &(Mutex<State>, Condvar)) {
+/// An answer is under way for a while. Until so many have been at once, each waits for the others.
+fn take_time(path: &str, together: usize, (state, changed): &(Mutex<State>, Condvar)) {
+    let begun = Instant::now();
     let mut now = state.lock().expect("no panic");
     now.under_way += 1;
     now.most = now.most.max(now.under_way);
     changed.notify_all();
     let waits = |now: &mut State| now.most < together;
-    let _ = changed.wait_timeout_while(now, PATIENCE, waits);
-}
-
-/// Requests of each queue, in their order.
-fn by_queue(hits: &[Hit], queues: u32) -> BTreeMap<String, Vec<&Hit>> {
-    let mut of_queue: BTreeMap<String, Vec<&Hit>> = BTreeMap::new();
-    for hit in hits {
-        let uri = CrawlUri::parse(&hit.url).expect("an address");
-        let name = queue_name(&uri, queues, QueueHash::Xxh3);
-        of_queue.entry(name).or_default().push(hit);
-    }
-    for hits in of_queue.values_mut() {
-        hits.sort_by_key(|hit| hit.begun);
-    }
-    of_queue
+    drop(changed.wait_timeout_while(now, PATIENCE, waits));
+    thread::sleep(PAGE);
+    let mut now = state.lock().expect("no panic");
+    now.under_way -= 1;
+    now.hits.push(Hit {
+        path: path.to_owned(),
+        begun,
+        ended: Instant::now(),
+    });
 }
 
 #[test]
@@ -202,6 +147,7 @@ fn eight_queues_fetch_side_by_side_keep_their_delays_and_lose_nothing() {
     let delay = Duration::from_millis(300);
     let host = Host::new(160, 8, delay);
     let mut first = host
+        .folder
         .taojin(&["crawl"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -221,7 +167,7 @@ fn eight_queues_fetch_side_by_side_keep_their_delays_and_lose_nothing() {
     let (before, after): (Vec<Hit>, Vec<Hit>) =
         host.hits().into_iter().partition(|hit| hit.begun < killed);
     for run in [&before, &after] {
-        let queues = by_queue(run, 8);
+        let queues = host.by_queue(run, 8);
         assert_eq!(queues.len(), 8, "{:?}", queues.keys());
         for (queue, hits) in queues {
             for pair in hits.windows(2) {
@@ -230,26 +176,30 @@ fn eight_queues_fetch_side_by_side_keep_their_delays_and_lose_nothing() {
             }
         }
     }
-    let documents = indexed(&host.dir.path().join("data")).expect("an index");
-    for page in 0..host.pages {
-        assert_eq!(documents.get(&host.url(page)), Some(&1), "page {page}");
+    let data = host.folder.path().join("data");
+    let documents = indexed(&data).expect("an index");
+    for page in 1..=host.pages {
+        let url = host.url(&format!("/{page}.html"));
+        assert_eq!(documents.get(&url), Some(&1), "{url}");
     }
     let again = before.len() + after.len() - host.pages;
     assert!(again <= 60, "{again} were fetched again");
 
     // Who asks is told.
-    let log = fs::read_to_string(host.dir.path().join("data/log/crawl.log")).expect("the log");
+    let log = fs::read_to_string(data.join("log/crawl.log")).expect("the log");
     let mut named = HashSet::new();
-    for line in log.lines().filter(|line| line.contains("/n/")) {
+    for line in log.lines() {
         let line: Value = serde_json::from_str(line).expect("JSON");
-        let uri = CrawlUri::parse(line["url"].as_str().expect("a text")).expect("an address");
-        assert_eq!(line["queue"], queue_name(&uri, 8, QueueHash::Xxh3));
+        assert_eq!(
+            line["queue"],
+            Host::queue(line["url"].as_str().expect("a text"), 8)
+        );
         named.insert(line["queue"].to_string());
     }
     assert_eq!(named.len(), 8);
-    let uri = CrawlUri::parse(&host.url(3)).expect("an address");
-    let why = host.json(&["why", "--json", &host.url(3)]);
-    assert_eq!(why["queue_name"], queue_name(&uri, 8, QueueHash::Xxh3));
+    let url = host.url("/3.html");
+    let why = host.json(&["why", "--json", &url]);
+    assert_eq!(why["queue_name"], Host::queue(&url, 8));
     assert_eq!(host.json(&["status", "--json"])["sites"][0]["queues"], 8);
     assert!(host.print(&["check"]).contains("owner's permission"));
 }
@@ -265,7 +215,7 @@ fn pages_a_minute_rise_with_the_queues() {
         let hits = host.hits();
         assert_eq!(hits.len(), host.pages, "a page came twice");
         assert_eq!(host.most_at_once(), queues as usize);
-        let of_queue = by_queue(&hits, queues);
+        let of_queue = host.by_queue(&hits, queues);
         let begun = hits.iter().map(|hit| hit.begun).min().expect("hits");
         let last = of_queue.values().filter_map(|hits| hits.last());
         let (first_end, end) = (
