@@ -185,6 +185,35 @@ fn one_host_is_found_whole_by_one_pass() {
 }
 
 #[test]
+fn the_path_ratios_alone_find_a_text_that_nothing_else_names() {
+    let folder = Folder::new();
+    folder.set("method = \"model\"", "method = \"ratio\"");
+    // Names of classes say the contrary, and there is no headline; a menu, another text and a notice stand around it.
+    let story = "储气库扩建工程日前通过验收，注气能力比去年提高三成，现场设备运行平稳。";
+    let page = format!(
+        "<title>西线管道</title><ul class=content><li><a href=/>要闻</a><li><a href=/b>炼化新闻中心</a></ul>\
+         <table><tr><td class='sidebar related'><div class=comment>{story}</div>\
+         <div class=comment>项目负责人介绍，今年更换阀门七台，检修人员增加到四班。</div></table>\
+         <div class=article-body><p>版权所有，本网站</p></div>"
+    );
+    let answer = news(1);
+    let port = serve(move |path| match path {
+        "/1.html" => Reply::page(&page),
+        path => answer(path),
+    });
+    folder.site("wells", port, "");
+    let (summary, _, errors) = folder.json(&["crawl", "--json"]);
+    assert_eq!(summary["documents_new"], 1, "{summary} {errors}");
+    let (document, _, _) = folder.json(&["export"]);
+    assert_eq!(document["method"], "ratio", "{document}");
+    let text = document["text"].as_str().expect("a text");
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert_eq!(text.lines().next(), Some(story));
+    assert_eq!(folder.hits("检修人员"), 1);
+    assert_eq!(folder.hits("版权所有"), 0);
+}
+
+#[test]
 fn a_pass_goes_on_where_a_killed_one_ended() {
     let folder = Folder::new();
     let port = serve(news(6));

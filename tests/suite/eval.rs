@@ -190,6 +190,36 @@ fn the_rates_come_as_a_table_and_as_json() {
 }
 
 #[test]
+fn each_method_is_judged_and_says_what_it_proposes() {
+    let corpus = Corpus::new();
+    let rates = |method: &str| -> Value {
+        let output = corpus.eval(&[".", "--method", method, "--set", "news", "--json"]);
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    // One of three pages is not there; the text of the others is one element of paragraphs.
+    let whole = rates("model")["news"]["page"].clone();
+    assert_eq!(rates("ratio")["news"]["page"], whole);
+    assert_eq!(rates("prune")["news"]["page"], whole);
+    let output = corpus.eval(&[".", "--method", "words"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let html = corpus.dir.path().join("news/html/first.html");
+    let explained = Command::new(env!("CARGO_BIN_EXE_taojin"))
+        .args(["extract", "--json", "--explain", "--method", "ratio"])
+        .arg(&html)
+        .output()
+        .expect("taojin runs");
+    let document: Value = serde_json::from_slice(&explained.stdout).expect("JSON");
+    assert_eq!(document["text"], BODY.join("\n"));
+    let paths = document["explain"]["paths"].as_array().expect("a table");
+    let of_text = |path: &&Value| path["path"] == "html.body.div.div.p";
+    let row = paths.iter().find(of_text).expect("the path of the text");
+    assert_eq!((&row["texts"], &row["proposed"]), (&4.into(), &1.0.into()));
+    let place = document["explain"]["element"].as_str().expect("a place");
+    assert!(place.ends_with("div.content"), "{place}");
+}
+
+#[test]
 fn predictions_have_one_line_for_each_page() {
     let corpus = Corpus::new();
     let output = corpus.eval(&["news", "--predictions", "p.jsonl"]);

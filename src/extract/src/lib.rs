@@ -32,6 +32,7 @@ mod fields;
 mod lines;
 pub mod literals;
 pub mod page;
+pub mod path_ratio;
 mod reading;
 pub mod similarity;
 mod state;
@@ -60,7 +61,6 @@ pub use document::{
 };
 pub use fields::author::NameTrace;
 pub use fields::site_title::site_title;
-pub use lines::path_ratio;
 pub use trace::{DateTrace, LineTrace, PathTrace, TitleTrace, Trace};
 pub use xml::to_xml;
 
@@ -91,7 +91,7 @@ impl<'a> Context<'a> {
         'a: 'b,
     {
         let own = config.loaded.as_deref();
-        self.weights.or(own).unwrap_or(&learned::COMMITTED)
+        self.weights.or(own).unwrap_or_else(|| &learned::COMMITTED)
     }
 }
 
@@ -100,10 +100,23 @@ pub const MIN_TOKENS: u32 = 25;
 /// The lists of an archive have some thousands, and what is not followed there is found nowhere else.
 pub const MAX_OUTLINKS: usize = 4096;
 
+/// What decides which lines are the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// The learned models.
+    #[default]
+    Model,
+    /// The path ratios alone: no words, nothing learned, no template.
+    Ratio,
+}
+
 /// Settings of the extraction.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
+    /// What decides which lines are the text.
+    pub method: Method,
     /// Texts with fewer tokens (CJK characters or words) are kept only with little confidence.
     pub min_tokens: u32,
     /// Links of one page that are kept and followed.
@@ -119,6 +132,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            method: Method::default(),
             min_tokens: MIN_TOKENS,
             max_outlinks: MAX_OUTLINKS,
             weights: PathBuf::new(),
@@ -154,7 +168,8 @@ fn finish(
 ) -> Document {
     let mut document = reading.document(page, context, config, guide);
     let image = reading.head.image.map(str::to_owned);
-    if reading.tokens() < config.min_tokens.max(fallback::SHORT) {
+    let is_short = reading.tokens() < config.min_tokens.max(fallback::SHORT);
+    if is_short && config.method == Method::Model {
         fallback::mend(&mut document, page, reading, context, config);
         let paragraphs = document.text.lines().count() as u32;
         for image in &mut document.images {

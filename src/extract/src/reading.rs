@@ -22,7 +22,7 @@ use crate::lines::outline::{self, Outline};
 use crate::lines::paragraphs;
 use crate::page::{self, Page};
 use crate::template::Guide;
-use crate::{Config, Context};
+use crate::{Config, Context, Method};
 
 /// Everything that was found out about a page.
 pub(crate) struct Reading<'a> {
@@ -71,13 +71,16 @@ impl<'a> Reading<'a> {
         };
         let mut body = body::main_text(&search, config, guide);
         let comments = posts::find(page, &outline);
-        if posts::settle(page, &outline, &comments, body.talk, &mut body.lines) {
+        let is_final = config.method == Method::Ratio;
+        if !is_final && posts::settle(page, &outline, &comments, body.talk, &mut body.lines) {
             body.method = "posts";
         }
         let headline = headline::headline(page, &outline, &head, &title, &headings, &body);
-        notes::drop_notes(page, &outline, &headline, &clock, &mut body);
         let labels = labels::labels(page, &outline);
-        labels.leave_out(&outline, &mut body.lines);
+        if !is_final {
+            notes::drop_notes(page, &outline, &headline, &clock, &mut body);
+            labels.leave_out(&outline, &mut body.lines);
+        }
         let anchors = date::Anchors {
             title: headline.line,
             body_start: body.lines.first().copied(),

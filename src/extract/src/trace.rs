@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::body::Body;
 use crate::body::judgement::{Judgement, Search};
+use crate::body::proposal::Proposal;
 use crate::classify::context::PageContext;
 use crate::classify::context_model;
 use crate::classify::features::View;
@@ -14,8 +15,8 @@ use crate::date;
 use crate::date::stamp::Clock;
 use crate::fields::author::{NameTrace, Names};
 use crate::fields::title_candidate::Candidate;
-use crate::lines::path_ratio::PathSum;
-use crate::page::{Attr, NodeId, Page, PathId};
+use crate::lines::outline::Outline;
+use crate::page::{Attr, NodeId, Page, PathCounts, PathId};
 
 /// Most features named for a line.
 const REASONS: usize = 5;
@@ -35,6 +36,10 @@ pub struct Trace {
     pub types: Vec<(&'static str, f32)>,
     /// Tag paths by the text they hold, most first; those with next to none are left out.
     pub paths: Vec<PathTrace>,
+    /// What a text's smoothed ratio must exceed to be proposed.
+    pub threshold: f64,
+    /// The element that holds the proposed text, as tags with ids and classes.
+    pub element: Option<String>,
     /// Candidates for the title, best first.
     pub titles: Vec<TitleTrace>,
     /// Candidates for the time of publication, best first.
@@ -50,18 +55,24 @@ pub struct Trace {
 /// One tag path: Wu et al., "Web News Extraction via Path Ratios", CIKM 2013.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PathTrace {
-    /// Tags from the root to the block, joined by dots.
+    /// Tags from the root to the texts, joined by dots.
     pub path: String,
-    /// Number of lines.
-    pub lines: u32,
+    /// Number of texts.
+    pub texts: u32,
     /// Tokens (CJK characters and words) in them.
     pub tokens: u32,
-    /// Tokens a line.
+    /// Tokens a text.
     pub tpr: f64,
-    /// Sentence marks a line.
+    /// Sentence marks a text.
     pub ppr: f64,
-    /// The extended ratio: both, with their deviations.
+    /// Standard deviation of the tokens.
+    pub deviation_tokens: f64,
+    /// Standard deviation of the sentence marks.
+    pub deviation_marks: f64,
+    /// The extended ratio, mended, 0 for links: what is smoothed along the page and cut at the threshold.
     pub etpr: f64,
+    /// Share of the tokens that the ratios propose as text, 0 to 1.
+    pub proposed: f64,
     /// Share of the tokens that is in the document's text, 0 to 1.
     pub kept: f64,
 }
@@ -117,6 +128,7 @@ pub(super) fn trace(
     let (page, outline) = (search.page, search.outline);
     let view = View::of(page, outline, search.title);
     let judgement = Judgement::of(search, &view);
+    let proposal = Proposal::of(page, outline);
     let context = PageContext::of(&view, &judgement.line_model.odds, judgement.container);
     let lines = (0..judgement.odds.len()).map(|i| {
         let line = &outline.lines[i];
@@ -140,7 +152,9 @@ pub(super) fn trace(
         method: body.method.to_owned(),
         container: judgement.container.map(|c| place(page, c.node + 1)),
         types: types(&judgement.types),
-        paths: paths(page, &view, body),
+        paths: paths(page, outline, &proposal, body),
+        threshold: proposal.threshold,
+        element: proposal.element.map(|node| place(page, node + 1)),
         authors: names.authors,
         sources: names.sources,
         titles: titles
@@ -172,23 +186,36 @@ fn types(types: &PageType) -> Vec<(&'static str, f32)> {
 }
 
 /// The tag paths that hold most text.
-fn paths(page: &Page, view: &View<'_>, body: &Body) -> Vec<PathTrace> {
-    let lines = &view.outline.lines;
-    let mut kept = vec![0u32; view.paths.len()];
-    for line in body.lines.iter().map(|i| &lines[*i]) {
-        kept[line.path as usize] += line.all.tokens;
+fn paths(page: &Page, outline: &Outline, proposal: &Proposal, body: &Body) -> Vec<PathTrace> {
+    let mut proposed = vec![0u32; proposal.paths.len()];
+    let mut kept = proposed.clone();
+    for text in page.texts() {
+        let line = outline.line_at(text.node + 1).saturating_sub(1);
+        let (path, tokens) = (text.path as usize, text.measure.tokens);
+        let is_proposed = proposal.lines.get(line).is_some_and(|l| l.is_text);
+        proposed[path] += if is_proposed { tokens } else { 0 };
+        let is_kept = body.lines.binary_search(&line).is_ok();
+        kept[path] += if is_kept { tokens } else { 0 };
     }
-    let mut all: Vec<(usize, &PathSum)> = view.paths.iter().enumerate().collect();
-    all.retain(|(_, sum)| sum.chars > 0);
-    all.sort_by(|a, b| b.1.chars.cmp(&a.1.chars).then(a.0.cmp(&b.0)));
-    let trace = |(at, sum): (usize, &PathSum)| PathTrace {
+    let mut all: Vec<(usize, &PathCounts)> = proposal.paths.iter().enumerate().collect();
+    all.retain(|(_, counts)| counts.tokens > 0);
+    all.sort_by(|a, b| b.1.tokens.cmp(&a.1.tokens).then(a.0.cmp(&b.0)));
+    let share = |part: u32, counts: &PathCounts| f64::from(part) / f64::from(counts.tokens);
+    let trace = |(at, counts): (usize, &PathCounts)| PathTrace {
         path: page.path_name(at as PathId),
-        lines: sum.texts,
-        tokens: sum.chars,
-        tpr: sum.tpr(),
-        ppr: sum.ppr(),
-        etpr: sum.etpr(),
-        kept: f64::from(kept[at]) / f64::from(sum.chars),
+        texts: counts.texts,
+        tokens: counts.tokens,
+        tpr: counts.tpr(),
+        ppr: counts.ppr(),
+        deviation_tokens: counts.deviation_tokens(),
+        deviation_marks: counts.deviation_marks(),
+        etpr: if page.paths()[at].is_link {
+            0.0
+        } else {
+            counts.etpr()
+        },
+        proposed: share(proposed[at], counts).min(1.0),
+        kept: share(kept[at], counts).min(1.0),
     };
     all.into_iter().take(PATHS).map(trace).collect()
 }

@@ -1,4 +1,4 @@
-//! Templates against the ratio alone. In: labelled pages of several sites. Out: for each site, the scores of the second
+//! Templates against the models alone. In: labelled pages of several sites. Out: for each site, the scores of the second
 //! half of its pages without and with templates learned from the first half. The gold is never shown to the learner.
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub struct Halves {
     pub templates: usize,
     /// Pages of the other half that have a template.
     pub assigned: usize,
-    /// The ratio alone.
+    /// The models alone.
     pub ratio: Row,
     /// With templates.
     pub guided: Row,
@@ -102,7 +102,7 @@ pub(super) struct Prepared<'a> {
     page: Page,
     keys: Keys,
     seen: Observation,
-    /// By the ratio alone.
+    /// By the models alone.
     alone: Document,
 }
 

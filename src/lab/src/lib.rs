@@ -1,7 +1,7 @@
 //! How good the extraction is. In: a folder of labelled pages. Out: a [`Run`]: the score of each page, tables of them, the
 //! difference to an earlier run. Never uses the network, never holds more than one page.
 //!
-//! Here are also the algorithms of papers that production is compared with: [`similarity`], [`suffix_tree`], [`path_ratio`]. The
+//! Here are also the algorithms of papers that production is compared with: [`similarity`], [`suffix_tree`]. The
 //! daemon uses nothing of this crate.
 
 mod agreement;
@@ -13,7 +13,7 @@ mod corpus;
 mod halves;
 mod learn;
 mod measure_plot;
-pub mod path_ratio;
+mod prune;
 mod scores;
 mod siblings;
 pub mod similarity;
@@ -47,6 +47,7 @@ pub use tokens::{BODY_SHINGLE, Bag, Numbers, Overlap, bare_title, day};
 pub use unseen_table::{UnseenRow, unseen_lines, unseen_report};
 
 use corpus::Lines;
+use prune::Clusters;
 use taojin_extract::page::{self, Hints, Page};
 use taojin_extract::{self as extract, Document};
 use taojin_uri::CrawlUri;
@@ -74,6 +75,8 @@ pub struct Extraction {
     pub page: page::Config,
     /// Settings of the extraction.
     pub extract: extract::Config,
+    /// The text is found by pre-pruning and entropy, as a yardstick; all else as usual.
+    pub prune: bool,
     /// For cross-validation: weights that have not seen the site of a page.
     pub unseen: Option<Unseen>,
 }
@@ -156,6 +159,8 @@ pub fn run(
     let mut run = Run::default();
     for set in sets {
         let hubs = is_hub_set(set)?;
+        let clusters = extraction.prune.then(|| extraction.clusters(set, choice));
+        let clusters = clusters.transpose()?;
         let mut wrong = Wrongs::up_to(choice.worst);
         for gold in set.gold()? {
             let gold = gold?;
@@ -164,7 +169,11 @@ pub fn run(
             }
             let read = set.html(&gold.id, extraction.page.max_decoded_bytes + 1);
             let extracted = read.map(|html| {
-                let (document, ns, unit) = extraction.document(&html, &set.name, &gold);
+                let (mut document, ns, unit) = extraction.document(&html, &set.name, &gold);
+                if let Some(clusters) = &clusters {
+                    let page = Page::parse(&html, extraction.hints(gold.url.as_deref()));
+                    document.text = clusters.text(&page);
+                }
                 run.unit = Some(unit);
                 (document, html.len() as u64, ns)
             });
@@ -210,6 +219,18 @@ impl Extraction {
     fn saved_page(&self, set: &Set, gold: &Gold) -> Option<Page> {
         let html = set.html(&gold.id, self.page.max_decoded_bytes + 1).ok()?;
         Some(Page::parse(&html, self.hints(gold.url.as_deref())))
+    }
+
+    /// The clusters of a set's pages.
+    fn clusters(&self, set: &Set, choice: &Choice) -> Result<Clusters, EvalError> {
+        let mut clusters = Clusters::default();
+        for gold in set.gold()? {
+            let gold = gold?;
+            if let Some(page) = self.saved_page(set, &gold).filter(|_| choice.takes(&gold)) {
+                clusters.add(&page);
+            }
+        }
+        Ok(clusters)
     }
 
     fn hints(&self, url: Option<&str>) -> Hints {

@@ -1,4 +1,4 @@
-//! Templates against the ratio alone on many random splits of each site. In: labelled pages. Out: for each site and number
+//! Templates against the models alone on many random splits of each site. In: labelled pages. Out: for each site and number
 //! of pages learned from, how often texts, titles and dates got worse, and which pages.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub struct Splits {
     pub judged: usize,
     /// Splits.
     pub splits: usize,
-    /// Mean text F1 over the splits, by the ratio alone.
+    /// Mean text F1 over the splits, by the models alone.
     pub ratio: f64,
     /// The same with templates.
     pub guided: f64,

@@ -1,6 +1,6 @@
-//! Extraction with a template. In: what the ratio found, and what the template of the site says of each line. Out: lines,
+//! Extraction with a template. In: what the models found, and what the template of the site says of each line. Out: lines,
 //! fields, and what the page shows for learning. A template never costs a page its text: when both disagree too much, the
-//! ratio decides.
+//! models decide.
 
 use std::collections::HashSet;
 
@@ -16,11 +16,11 @@ use crate::reading::Reading;
 use crate::template::{Field, Guide, Keys, ObservedLine, text_hash};
 use crate::{Config, Context};
 
-/// Of what the ratio is sure of, this share at least must stay, or the template is not believed.
+/// Of what the models are sure of, this share at least must stay, or the template is not believed.
 const LEAST_LEFT: f32 = 0.5;
-/// Odds from which the ratio is sure of a line.
+/// Odds from which the models are sure of a line.
 const SURE: f32 = 0.5;
-/// Where the ratio expects less of what it found that is no link, nothing reads like text: of a list a template of articles
+/// Where the models expect less of what they found that is no link, nothing reads like text: of a list a template of articles
 /// says nothing.
 const LEAST_EXPECTED: f32 = 0.2;
 /// Of all that it kept, this share must stay at least: a template of articles leaves less of a list.
@@ -50,7 +50,7 @@ pub fn extract_guided(
     )
 }
 
-/// The document of a page as the ratio alone finds it, and its lines with what each was taken for.
+/// The document of a page as the models alone find it, and its lines with what each was taken for.
 pub fn observe(
     page: &Page,
     keys: &Keys,
@@ -79,7 +79,7 @@ fn hash_of(page: &Page, line: &Line) -> u64 {
     text_hash(texts.map(|id| page.text(id)))
 }
 
-/// The lines to keep when a template helps: its odds are added to those of the ratio, and what repeats goes.
+/// The lines to keep when a template helps: its odds are added to those of the models, and what repeats goes.
 pub(crate) fn choose(
     page: &Page,
     outline: &Outline,
@@ -87,7 +87,7 @@ pub(crate) fn choose(
     guide: &Guide<'_>,
 ) -> (Vec<usize>, f32, &'static str) {
     let tokens: Vec<u32> = outline.lines.iter().map(|l| l.all.tokens).collect();
-    let (ratio, expected) = select(&counted(&outline.lines, odds), odds);
+    let (model, expected) = select(&counted(&outline.lines, odds), odds);
     let guided: Vec<f32> = outline
         .lines
         .iter()
@@ -103,13 +103,13 @@ pub(crate) fn choose(
         })
         .collect();
     let (mut lines, sure) = select(&counted(&outline.lines, &guided), &guided);
-    // What the ratio kept goes only where the template speaks against it, not because other lines have become likelier.
-    lines.extend(ratio.iter().filter(|i| guided[**i] >= odds[**i]));
+    // What the models kept goes only where the template speaks against it, not because other lines have become likelier.
+    lines.extend(model.iter().filter(|i| guided[**i] >= odds[**i]));
     lines.sort_unstable();
     lines.dedup();
-    let mut certain: HashSet<usize> = ratio.iter().copied().filter(|i| odds[*i] >= SURE).collect();
+    let mut certain: HashSet<usize> = model.iter().copied().filter(|i| odds[*i] >= SURE).collect();
     if certain.is_empty() {
-        certain.extend(&ratio);
+        certain.extend(&model);
     }
     let of_certain = |lines: &[usize]| {
         let both = lines.iter().filter(|i| certain.contains(i));
@@ -119,25 +119,25 @@ pub(crate) fn choose(
     let shared: Vec<usize> = lines
         .iter()
         .copied()
-        .filter(|i| ratio.binary_search(i).is_ok())
+        .filter(|i| model.binary_search(i).is_ok())
         .collect();
-    let enough = sum(&shared) >= LEAST_OF_ALL * sum(&ratio);
+    let enough = sum(&shared) >= LEAST_OF_ALL * sum(&model);
     let said = outline.lines.iter().any(|line| guide.is_said(line.block));
-    let linked: u32 = ratio.iter().map(|i| outline.lines[*i].linked.tokens).sum();
-    let plain = 1.0 - linked as f32 / sum(&ratio).max(1.0);
+    let linked: u32 = model.iter().map(|i| outline.lines[*i].linked.tokens).sum();
+    let plain = 1.0 - linked as f32 / sum(&model).max(1.0);
     if !said && expected * plain < LEAST_EXPECTED {
-        (ratio, expected, "ratio+blocks")
-    } else if lines == ratio {
-        (ratio, expected.max(sure), "ratio+template")
-    } else if said || (of_certain(&lines) >= LEAST_LEFT * of_certain(&ratio) && enough) {
+        (model, expected, "model")
+    } else if lines == model {
+        (model, expected.max(sure), "model+template")
+    } else if said || (of_certain(&lines) >= LEAST_LEFT * of_certain(&model) && enough) {
         (lines, sure, "template")
     } else {
-        (ratio, expected, "ratio+blocks")
+        (model, expected, "model")
     }
 }
 
 /// Log-odds of a line by the template: what the past of its place says against it, and what the container around it says
-/// for it. What speaks for a place, the ratio saw as well. It is often shy of lists and short lines; where almost
+/// for it. What speaks for a place, the models saw as well. They are often shy of lists and short lines; where almost
 /// everything is main text, such a line is too, unless it is a caption.
 fn said(page: &Page, line: &Line, guide: &Guide<'_>) -> f32 {
     if let Some(odds) = guide.said(line.block) {
@@ -213,7 +213,7 @@ fn vote_comments(reading: &Reading<'_>, votes: &mut [Option<Field>]) {
     }
 }
 
-/// Fields that the ratio did not find, or that a person pointed at, from the regions of the template.
+/// Fields that the models did not find, or that a person pointed at, from the regions of the template.
 pub(crate) fn mend_fields(
     document: &mut Document,
     page: &Page,

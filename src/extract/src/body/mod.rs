@@ -10,16 +10,18 @@ pub(crate) mod guided;
 pub(crate) mod judgement;
 pub(crate) mod notes;
 pub(crate) mod parts;
+pub(crate) mod proposal;
 pub(crate) mod select;
 pub(crate) mod thread;
 
-use super::Config;
+use super::{Config, Method};
 use crate::classify::features::View;
 use crate::cues::phrases::Phrase;
 use crate::page::{HUB_LINKS, Judged, Kind};
 use crate::template::Guide;
 use complete::complete;
 use judgement::{Judgement, Search};
+use proposal::Proposal;
 use select::{counted, select};
 
 /// Probability of being an article or a manual from which a page is taken for one text.
@@ -61,13 +63,24 @@ pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<Guid
             ..Body::default()
         };
     }
+    if config.method == Method::Ratio {
+        let proposal = Proposal::of(search.page, outline);
+        return Body {
+            lines: proposal.text_lines(),
+            method: "ratio",
+            confidence: proposal.confidence(outline),
+            kind: search.judged.kind,
+            talk: 0.0,
+            phrases: view.phrases,
+        };
+    }
     let judgement = Judgement::of(search, &view);
     let (mut lines, expected, method) = match &guide {
         Some(guide) => guided::choose(search.page, outline, &judgement.odds, guide),
         None => {
             let tokens = counted(&outline.lines, &judgement.odds);
             let (lines, expected) = select(&tokens, &judgement.odds);
-            (lines, expected, "ratio+blocks")
+            (lines, expected, "model")
         }
     };
     complete(search.page, &view, &judgement.odds, &mut lines);

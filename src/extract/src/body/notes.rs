@@ -13,8 +13,8 @@ use crate::fields::headline::Headline;
 use crate::fields::likeness::{likeness_from, normal_form};
 use crate::lines::Line;
 use crate::lines::hints::Marks;
-use crate::lines::measure::ends_sentence;
 use crate::lines::outline::{Outline, is_prose};
+use crate::page::measure::ends_sentence;
 use crate::page::{Kind, Page};
 
 /// Longest line that is looked at as a note about the text, in tokens.

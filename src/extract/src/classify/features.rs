@@ -6,10 +6,10 @@ use super::line_cues::{Signs, is_short};
 use super::line_features::{link_share, marks, own, plain, tag};
 use crate::cues::phrases::{MAX_BYTES, Phrase, Seen, phrase_of};
 use crate::lines::Line;
-use crate::lines::measure::ends_sentence;
+
 use crate::lines::outline::{Outline, Sum, is_prose};
-use crate::lines::path_ratio::{Leaf, PathSum, path_sums};
-use crate::page::Page;
+use crate::page::measure::ends_sentence;
+use crate::page::{Page, PathCounts};
 
 /// Names of the phrases, in order.
 const PHRASES: [(Phrase, &str); 12] = [
@@ -42,8 +42,8 @@ pub(crate) struct View<'a> {
     pub title: Option<usize>,
     /// What short lines say of the sort of the page.
     pub signs: Signs,
-    /// Sums of each tag path.
-    pub paths: Vec<PathSum>,
+    /// What the lines of the blocks of each tag path count.
+    paths: Vec<PathCounts>,
     /// What each line is to those beside it: its tokens outside links (a logarithm), its link share, its marks.
     beside: Vec<[f32; 3]>,
     path_linked: Vec<u32>,
@@ -69,21 +69,15 @@ impl<'a> View<'a> {
                 signs.add(text, &line.all, seen.signs());
             }
         }
-        let leaves: Vec<Leaf> = outline
-            .lines
-            .iter()
-            .map(|l| Leaf {
-                path: l.path,
-                chars: l.all.tokens,
-                marks: l.all.marks,
-            })
-            .collect();
-        let paths = path_sums(&leaves);
+        let mut paths = vec![PathCounts::default(); page.paths().len()];
+        for line in &outline.lines {
+            paths[line.path as usize].add(line.all.tokens, line.all.marks);
+        }
         let mut path_linked = vec![0; paths.len()];
         for line in &outline.lines {
             path_linked[line.path as usize] += line.linked.tokens;
         }
-        let path_max = paths.iter().map(|p| p.chars).max().unwrap_or(0).max(1) as f32;
+        let path_max = paths.iter().map(|p| p.tokens).max().unwrap_or(0).max(1) as f32;
         let last_prose = outline.lines.iter().rposition(is_prose).unwrap_or(0);
         let footer_from = phrases
             .iter()
@@ -187,18 +181,18 @@ impl<'a> View<'a> {
 
     fn path<const NAMED: bool>(&self, cells: &mut FeatureVector<NAMED>, line: &Line) {
         let path = &self.paths[line.path as usize];
-        let linked = self.path_linked[line.path as usize] as f32 / path.chars.max(1) as f32;
+        let linked = self.path_linked[line.path as usize] as f32 / path.tokens.max(1) as f32;
         cells.put("path: TPR", log(path.tpr() as f32));
         cells.put("path: PPR", (path.ppr() as f32).min(8.0) / 8.0);
         cells.put("path: linked", linked);
         cells.put("path: ETPR", log(path.etpr() as f32) / 4.0);
         cells.put(
             "path: share of the greatest",
-            path.chars as f32 / self.path_max,
+            path.tokens as f32 / self.path_max,
         );
         cells.put(
             "path: share of the page",
-            path.chars as f32 / self.outline.total().tokens.max(1) as f32,
+            path.tokens as f32 / self.outline.total().tokens.max(1) as f32,
         );
         cells.put("path: texts", log(path.texts as f32));
     }

@@ -1,7 +1,7 @@
 //! What the short lines of a page say of its sort. In: the text of a line. Out: counts. Never judges.
 
 use crate::cues;
-use crate::lines::measure::Measure;
+use crate::page::measure::Measure;
 
 /// What short lines of a page say, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

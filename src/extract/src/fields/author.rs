@@ -11,10 +11,10 @@ use crate::cues::phrases::without_signs;
 use crate::date::Anchors;
 use crate::lines::Line;
 use crate::lines::hints::Marks;
-use crate::lines::measure::Measure;
 use crate::lines::outline::Outline;
 use crate::lines::render::{element_text, line_text};
 use crate::literals::{Beginnings, Literals, compiled};
+use crate::page::measure::Measure;
 use crate::page::{Attr, NodeId, Page};
 use serde::Serialize;
 

@@ -9,8 +9,8 @@ use super::link_address::{is_detail, said};
 use crate::cues;
 use crate::document::{Attachment, Link, LinkKind};
 use crate::lines::hints::Marks;
-use crate::lines::measure::Measure;
 use crate::lines::outline::Outline;
+use crate::page::measure::Measure;
 use crate::page::{LinkRole, Page, RawLink};
 
 /// Longest link text kept, in characters.

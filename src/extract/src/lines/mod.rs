@@ -3,17 +3,16 @@
 
 pub(crate) mod hints;
 pub(crate) mod language;
-pub(crate) mod measure;
 pub(crate) mod outline;
 pub(crate) mod paragraphs;
-pub mod path_ratio;
 pub(crate) mod render;
 
 use std::ops::Range;
 
-use crate::page::{NodeId, Page, PathId, Tag};
+pub(crate) use crate::page::is_skipped;
+use crate::page::measure::Measure;
+use crate::page::{NodeId, Page, PathId, Tag, TextCounts};
 use hints::{MarkReader, Marks};
-use measure::Measure;
 use render::line_text;
 
 /// Most lines kept of a page; the rest of a longer page is not looked at.
@@ -140,6 +139,8 @@ struct Walk<'a> {
     after_break: bool,
     /// End of the last link that was counted.
     last_link: NodeId,
+    /// The texts of the page that come next, with their counts.
+    texts: &'a [TextCounts],
 }
 
 impl<'a> Walk<'a> {
@@ -156,6 +157,7 @@ impl<'a> Walk<'a> {
             broken: true,
             after_break: false,
             last_link: 0,
+            texts: page.texts(),
         }
     }
 
@@ -175,11 +177,15 @@ impl<'a> Walk<'a> {
 
     /// Adds a text to the line or begins one; false when there are too many.
     fn text(&mut self, at: NodeId) -> bool {
-        let text = self.page.text(at);
-        let (all, tidy) = Measure::and_tidy(text);
-        if all == Measure::default() {
-            return true;
+        while let [first, rest @ ..] = self.texts
+            && first.node < at
+        {
+            self.texts = rest;
         }
+        let Some(counts) = self.texts.first().filter(|first| first.node == at) else {
+            return true;
+        };
+        let (text, all, tidy) = (self.page.text(at), counts.measure, counts.is_tidy);
         let top = self.top();
         if self.broken {
             if self.out.lines.len() >= MAX_LINES {
@@ -249,15 +255,6 @@ impl<'a> Walk<'a> {
             });
         }
     }
-}
-
-/// True for elements whose text is never read.
-pub(super) fn is_skipped(tag: Tag) -> bool {
-    // Of the replaced elements a picture has no text, and the others' text is for when they fail.
-    // Ruby annotations say again how the word before them sounds.
-    tag.is_invisible()
-        || (tag.is_replaced() && tag != Tag::IMG && tag != Tag::MATH)
-        || matches!(tag, Tag::OBJECT | Tag::OPTGROUP | Tag::RT | Tag::RP)
 }
 
 /// Where a text stands without the single blanks at its ends.

@@ -36,6 +36,8 @@ pub(crate) struct Outline {
     pub lines: Vec<Line>,
     /// Elements with marks.
     pub marked: Vec<Marked>,
+    /// Lines that the page hides are among them.
+    pub reads_hidden: bool,
     /// Texts of lines that the page does not have as they are shown.
     texts: String,
     /// For each node the number of lines that begin before it; one more entry at the end.
@@ -81,6 +83,7 @@ impl Outline {
         Self {
             lines,
             marked,
+            reads_hidden: hidden_too,
             texts,
             before,
             sums,

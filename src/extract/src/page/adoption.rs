@@ -14,13 +14,13 @@ const MAX_BETWEEN: usize = 3;
 
 /// How node numbers change when `before` nodes are put in front of the block and one behind it.
 #[derive(Clone, Copy)]
-struct Shift {
-    block: NodeId,
+pub(super) struct Shift {
+    pub(super) block: NodeId,
     before: NodeId,
 }
 
 impl Shift {
-    fn apply(self, node: NodeId) -> NodeId {
+    pub(super) fn apply(self, node: NodeId) -> NodeId {
         match node.cmp(&self.block) {
             std::cmp::Ordering::Less => node,
             std::cmp::Ordering::Equal => node + self.before,
@@ -90,6 +90,7 @@ impl Tree {
             before: kept.len() as NodeId,
         };
         self.move_nodes(at, &kept, shift);
+        self.recount_moved(shift);
         for entry in &mut self.formatting.entries {
             if let Entry::Element { open, .. } = entry {
                 open.node = shift.apply(open.node);

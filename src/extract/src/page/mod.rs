@@ -21,6 +21,7 @@ mod kind;
 mod links;
 mod long_tag;
 mod markup;
+pub(crate) mod measure;
 mod mixed;
 mod open;
 mod prescan;
@@ -40,6 +41,7 @@ mod tag_table;
 #[cfg(test)]
 mod tests;
 mod text;
+mod text_counts;
 mod transcode;
 mod tree;
 mod walk;
@@ -53,7 +55,8 @@ pub use links::{LinkRole, RawLink, base, links, refresh_target, resolve};
 pub use shape::Shape;
 pub use signature::{HEAD_BYTES, foreign_format};
 pub use tag::Tag;
-pub use tag_path::TagPath;
+pub use tag_path::{PathCounts, TagPath};
+pub(crate) use text_counts::{TextCounts, is_skipped};
 pub use walk::char_count;
 
 use taojin_uri::CrawlUri;
@@ -127,6 +130,10 @@ pub struct Page {
     arena: String,
     attributes: Vec<Attribute>,
     paths: Vec<TagPath>,
+    texts: Vec<TextCounts>,
+    /// Elements that hide what is in them, in order.
+    hidden: Vec<NodeId>,
+    path_counts: Vec<PathCounts>,
     states: Vec<String>,
 }
 
@@ -139,6 +146,17 @@ impl Page {
     /// All tag paths; indexed by [`PathId`].
     pub fn paths(&self) -> &[TagPath] {
         &self.paths
+    }
+
+    /// What was counted under each tag path while the page arrived; indexed by [`PathId`]. Texts that the page hides are
+    /// not in it.
+    pub fn path_counts(&self) -> &[PathCounts] {
+        &self.path_counts
+    }
+
+    /// The texts that can be read, hidden ones too, in document order, each with its counts.
+    pub(crate) fn texts(&self) -> &[TextCounts] {
+        &self.texts
     }
 
     /// The node at `id`.
@@ -198,7 +216,9 @@ impl Page {
         self.nodes.capacity() * size_of::<Node>()
             + self.arena.capacity()
             + self.attributes.capacity() * size_of::<Attribute>()
-            + self.paths.capacity() * size_of::<TagPath>()
+            + self.paths.capacity() * (size_of::<TagPath>() + size_of::<PathCounts>())
+            + self.hidden.capacity() * size_of::<NodeId>()
+            + self.texts.capacity() * size_of::<TextCounts>()
             + self.states.iter().map(String::capacity).sum::<usize>()
     }
 

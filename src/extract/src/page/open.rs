@@ -1,6 +1,7 @@
 //! An open element and what it changes for what comes inside. In: its tag and place. Out: the answers that the
 //! rules of the standard ask for. Never changes the tree.
 
+use super::text_counts::Readable;
 use super::{NodeId, PathId, Tag};
 
 /// Which rules hold for what comes next; decided by the innermost element that changes them.
@@ -50,6 +51,8 @@ pub(super) struct Open {
     pub(super) name_hash: u32,
     /// Part of a table that content was moved out of: its node takes no more children.
     pub(super) stale: bool,
+    /// Whether its texts are read.
+    pub(super) readable: Readable,
 }
 
 impl Open {

@@ -14,6 +14,7 @@ use super::open::{Context, Open, Phase};
 use super::state::States;
 use super::tag::TAGS;
 use super::tag_path::PathTable;
+use super::text_counts::{Readable, TextCounts};
 use super::{Attribute, Node, NodeId, Span, Tag};
 
 /// Nodes that may be moved while one page is parsed; past this the formatting element just ends. Real pages stay
@@ -30,6 +31,9 @@ pub(super) struct Tree {
     pub(super) arena: Vec<u8>,
     pub(super) attributes: Vec<Attribute>,
     pub(super) paths: PathTable,
+    pub(super) texts: Vec<TextCounts>,
+    /// Elements that hide what is in them, in order.
+    pub(super) hidden: Vec<NodeId>,
     pub(super) stack: Vec<Open>,
     /// How many elements of each tag are open, so that most questions of scope need no search.
     pub(super) open: Vec<u32>,
@@ -66,6 +70,8 @@ pub(super) struct TextState {
     pub(super) fostering: bool,
     /// The first line break after `<pre>` is not shown.
     pub(super) skip_newline: bool,
+    /// Whether the text node that was appended last is read.
+    pub(super) readable: Readable,
 }
 
 impl Tree {
@@ -78,6 +84,7 @@ impl Tree {
             nodes: Vec::with_capacity(USUAL_NODES),
             attributes: Vec::with_capacity(USUAL_NODES),
             arena: Vec::with_capacity(USUAL_TEXT_BYTES),
+            texts: Vec::with_capacity(USUAL_NODES / 4),
             ..Self::default()
         }
     }
@@ -109,6 +116,7 @@ impl Tree {
 
     /// Appends a node under the current element (or where content of a table is moved to).
     fn push_node(&mut self, tag: Tag, parent: Option<Open>, span: Span) -> NodeId {
+        self.count_text();
         let id = self.nodes.len() as NodeId;
         let path = match parent {
             Some(open) if tag == Tag::TEXT => open.path,
@@ -127,6 +135,7 @@ impl Tree {
             path,
             span,
         });
+        self.note_if_hidden(id);
         if self.nodes.len() == self.limits.max_nodes {
             self.truncated = Some("nodes");
         }
@@ -136,7 +145,9 @@ impl Tree {
     /// Appends a text node under the place where content goes now.
     pub(super) fn push_text(&mut self, start: u32) -> Option<NodeId> {
         let parent = self.insertion_parent()?;
-        Some(self.push_node(Tag::TEXT, Some(parent), Span { start, len: 0 }))
+        let id = self.push_node(Tag::TEXT, Some(parent), Span { start, len: 0 });
+        self.text.readable = parent.readable;
+        Some(id)
     }
 
     /// Element under which content goes now: the current one, but for content that may not stand in a table the
@@ -206,7 +217,9 @@ impl Tree {
             Tag::TEMPLATE => Context::Template,
             _ => outer,
         };
+        let readable = self.readable(node, tag, parent);
         self.push_open(Open {
+            readable,
             tag,
             context,
             foreign: false,

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Attr, Attribute, NodeId, Page, Tag};
+use super::{Attr, Attribute, NodeId, Page, Span, Tag};
 
 impl Page {
     /// The page's `<body>` (or the root when it has none); `None` for an empty page.
@@ -19,24 +19,7 @@ impl Page {
     /// in its own style. Style sheets are not read. What is `hidden=until-found` is text that a reader finds by searching the
     /// page, as the HTML standard says of it. Never the whole body: pages that hide it show it by script.
     pub fn is_hidden(&self, id: NodeId) -> bool {
-        let hides = |attribute: &Attribute| match attribute.name {
-            Attr::Hidden => {
-                let value = self.slice(attribute.value);
-                !value.eq_ignore_ascii_case("until-found") && !self.is_streamed(id)
-            }
-            Attr::Style => style_hides(self.slice(attribute.value)),
-            _ => false,
-        };
-        self.kept_attributes(id).iter().any(hides)
-            && !matches!(self.node(id).tag, Tag::HTML | Tag::BODY)
-    }
-
-    /// React sends late parts of a page behind the rest (`<div hidden id="S:2">`), and a script puts them in their place.
-    pub fn is_streamed(&self, id: NodeId) -> bool {
-        let number = self
-            .attr(id, Attr::Id)
-            .and_then(|name| name.strip_prefix("S:"));
-        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_hexdigit()))
+        self.hidden.binary_search(&id).is_ok()
     }
 
     /// The whole subtree shows nothing: an invisible tag or a hidden element.
@@ -152,6 +135,24 @@ pub fn char_count(text: &str) -> usize {
         space = is_space;
     }
     count
+}
+
+/// Whether an element with these attributes hides what is in it, see [`Page::is_hidden`].
+pub(super) fn hides<'a>(attributes: &[Attribute], value: impl Fn(Span) -> &'a str) -> bool {
+    // React sends late parts of a page behind the rest (`<div hidden id="S:2">`), and a script puts them in their place.
+    let is_streamed = || {
+        let id = attributes.iter().find(|a| a.name == Attr::Id);
+        let number = id.and_then(|id| value(id.value).strip_prefix("S:"));
+        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_hexdigit()))
+    };
+    let hides = |attribute: &Attribute| match attribute.name {
+        Attr::Hidden => {
+            !value(attribute.value).eq_ignore_ascii_case("until-found") && !is_streamed()
+        }
+        Attr::Style => style_hides(value(attribute.value)),
+        _ => false,
+    };
+    attributes.iter().any(hides)
 }
 
 fn style_hides(style: &str) -> bool {

@@ -7,7 +7,7 @@ mod strings;
 mod tests;
 
 use self::strings::{HolderId, Strings};
-use crate::lines::measure::Measure;
+use crate::page::measure::Measure;
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Longest strings that are looked at, and those that are weighed as texts: code may be longer than paragraphs.

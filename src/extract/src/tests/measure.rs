@@ -1,4 +1,4 @@
-use crate::lines::measure::is_letter;
+use crate::page::measure::is_letter;
 
 #[test]
 fn letters_outside_ascii_are_those_of_unicode() {

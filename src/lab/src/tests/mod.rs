@@ -4,7 +4,6 @@
 mod agreement;
 mod files;
 mod measures;
-mod path_ratio;
 mod scores;
 mod siblings;
 mod splits;

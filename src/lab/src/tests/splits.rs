@@ -1,4 +1,4 @@
-//! Templates against the ratio alone on random splits of a small site whose text the ratio finds by itself.
+//! Templates against the models alone on random splits of a small site whose text the models find by themselves.
 
 use std::fs;
 
@@ -46,6 +46,7 @@ fn every_site_is_split_as_often_as_asked_for_and_with_as_many_pages() {
         now_ms: 1_790_000_000_000,
         page: page::Config::default(),
         extract: extract::Config::default(),
+        prune: false,
         unseen: None,
     };
     let config = template::Config::default();

@@ -49,7 +49,10 @@ pub(crate) struct Args {
     /// Rates of each language too
     #[arg(long)]
     by_language: bool,
-    /// Learn templates from every second page of each site, and compare with the ratio alone on the others
+    /// What decides which lines are the text, instead of `[extract] method`
+    #[arg(long, value_enum)]
+    method: Option<Method>,
+    /// Learn templates from every second page of each site, and compare with the models alone on the others
     #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language"])]
     templates: bool,
     /// With --templates: part the pages of each site at random so many times, and count how often something got worse
@@ -83,6 +86,17 @@ pub(crate) struct Args {
     leave_one_set_out: bool,
 }
 
+/// What decides which lines are the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Method {
+    /// The learned models
+    Model,
+    /// The path ratios alone
+    Ratio,
+    /// Pre-pruning and entropy, with one path for each cluster of a set, as a yardstick
+    Prune,
+}
+
 /// One extracted page, as tools that score predictions read it.
 #[derive(Serialize)]
 struct Prediction<'a> {
@@ -104,6 +118,12 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         Config::default()
     };
     use_weights(&mut config, args.weights.as_deref())?;
+    if let Some(method) = args.method {
+        config.extract.method = match method {
+            Method::Model => taojin_extract::Method::Model,
+            Method::Ratio | Method::Prune => taojin_extract::Method::Ratio,
+        };
+    }
     let choice = Choice {
         sets: args.set.clone(),
         lang: args.lang.clone(),
@@ -131,6 +151,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         now_ms: now_ms(),
         page: config.page,
         extract: config.extract,
+        prune: args.method == Some(Method::Prune),
         unseen: unseen(args, &sets)?,
     };
     if args.templates {

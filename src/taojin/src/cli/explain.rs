@@ -18,22 +18,7 @@ pub(super) fn print(document: &Document, trace: &Trace) {
     let paint = Paint::new();
     whole(document, trace);
     candidates(&paint, trace);
-    head(
-        &paint,
-        "tag paths: lines, tokens, text (TPR), punctuation (PPR) and extended (ETPR) ratio, share kept",
-    );
-    for p in trace.paths.iter().take(PATHS) {
-        line(&format!(
-            "{:5} {:6} {:8.1} {:6.1} {:10.0} {:4.0} %  {}",
-            p.lines,
-            p.tokens,
-            p.tpr,
-            p.ppr,
-            p.etpr,
-            p.kept * 100.0,
-            tail(&p.path)
-        ));
-    }
+    paths(&paint, trace);
     head(
         &paint,
         "lines: + kept, log-odds of the line alone → with its page, and what weighed most",
@@ -43,6 +28,34 @@ pub(super) fn print(document: &Document, trace: &Trace) {
         output::line(&if l.kept { text } else { paint.dim(&text) });
     }
     output::line("");
+}
+
+/// The table of tag paths that was counted while the page arrived, and what it proposes.
+fn paths(paint: &Paint, trace: &Trace) {
+    head(
+        paint,
+        "tag paths: texts, tokens, a text's tokens (TPR ± σ) and marks (PPR ± σ), extended ratio (ETPR), proposed, kept",
+    );
+    for p in trace.paths.iter().take(PATHS) {
+        line(&format!(
+            "{:5} {:6} {:7.1} ±{:6.1} {:5.1} ±{:4.1} {:10.0} {:4.0} % {:4.0} %  {}",
+            p.texts,
+            p.tokens,
+            p.tpr,
+            p.deviation_tokens,
+            p.ppr,
+            p.deviation_marks,
+            p.etpr,
+            p.proposed * 100.0,
+            p.kept * 100.0,
+            tail(&p.path)
+        ));
+    }
+    let element = trace.element.as_deref().unwrap_or("none");
+    line(&format!(
+        "proposed: smoothed ratio above {:.0}, in {element}",
+        trace.threshold
+    ));
 }
 
 fn head(paint: &Paint, text: &str) {
@@ -101,12 +114,15 @@ fn candidates(paint: &Paint, trace: &Trace) {
 /// What a method means.
 fn pass(method: &str) -> String {
     let meaning = match method {
-        "ratio+blocks" => "lines judged alone, then with the rest of the page",
+        "ratio" => "what the path ratios propose, nothing else",
+        "model" => "lines judged alone, then with the rest of the page",
         "posts" => "a thread: the posts found by their repeated structure are the text",
         "noscript" => "the page shows next to nothing: text of its noscript element",
         "hidden" => "the page shows next to nothing: text it hides until a script runs",
         "pictures" => "the page shows next to nothing: alternative texts of its pictures",
-        "json-ld" => "the page shows next to nothing: articleBody of its structured data",
+        "script" => "the page shows next to nothing: text of the data in its scripts",
+        "template" => "the models with the template of the site",
+        "model+template" => "the models; the template of the site agrees",
         "none" => "no text",
         _ => return method.to_owned(),
     };

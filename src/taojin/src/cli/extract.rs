@@ -33,9 +33,30 @@ pub(crate) struct Args {
     /// Say why: candidates for each field, tag paths with their ratios, the decision on every line
     #[arg(long)]
     explain: bool,
+    /// What decides which lines are the text, instead of `[extract] method`
+    #[arg(long, value_enum)]
+    method: Option<Method>,
     /// Judge with the weights in this file, which `taojin eval DIR --learn FILE` wrote
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
+}
+
+/// What decides which lines are the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Method {
+    /// The learned models
+    Model,
+    /// The path ratios alone
+    Ratio,
+}
+
+impl From<Method> for extract::Method {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Model => Self::Model,
+            Method::Ratio => Self::Ratio,
+        }
+    }
 }
 
 /// Forms of a printed document.
@@ -84,6 +105,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         Config::default()
     };
     use_weights(&mut config, args.weights.as_deref())?;
+    if let Some(method) = args.method {
+        config.extract.method = method.into();
+    }
     let url = match &args.url {
         Some(text) => Some(CrawlUri::parse(text).map_err(|e| Usage(format!("--url {text}: {e}")))?),
         None => None,

@@ -324,6 +324,7 @@ impl Tree {
         charset_source: CharsetSource,
     ) -> Page {
         self.finish_text();
+        self.count_text();
         // Parents come before their children, so one pass backwards finds the end of each subtree.
         for at in (1..self.nodes.len()).rev() {
             let (parent, end) = (self.nodes[at].parent as usize, self.nodes[at].end);
@@ -332,6 +333,8 @@ impl Tree {
         }
         self.nodes.shrink_to_fit();
         self.attributes.shrink_to_fit();
+        self.texts.shrink_to_fit();
+        let (paths, path_counts) = self.paths.finish();
         // A copy as long as the text, which costs less than to shrink the arena and to check it byte by byte.
         let arena = match simdutf8::basic::from_utf8(&self.arena) {
             Ok(text) => text.to_owned(),
@@ -345,7 +348,10 @@ impl Tree {
             nodes: self.nodes,
             arena,
             attributes: self.attributes,
-            paths: self.paths.finish(),
+            paths,
+            path_counts,
+            texts: self.texts,
+            hidden: self.hidden,
             states: self.states.finish(),
         }
     }

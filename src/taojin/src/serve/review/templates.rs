@@ -43,7 +43,7 @@ pub struct RegionListed {
     pub text: String,
 }
 
-/// What a document says, as the ratio alone or the template found it.
+/// What a document says, as the models alone or the template found it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
     /// Headline.
@@ -80,7 +80,7 @@ pub struct TemplateView {
     pub url: String,
     /// Regions of that page, in the order of the page.
     pub regions: Vec<RegionListed>,
-    /// What the ratio alone finds.
+    /// What the models alone find.
     pub ratio: Outcome,
     /// What comes out with the template.
     pub guided: Outcome,

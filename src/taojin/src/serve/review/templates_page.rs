@@ -1,5 +1,5 @@
 //! The template pages. In: a request of the operator's browser. Out: the list of templates; one of them on a saved page
-//! with coloured regions, what the ratio found beside it, the effect of a label before it is saved. Works without script;
+//! with coloured regions, what the models found beside it, the effect of a label before it is saved. Works without script;
 //! the saved page stands in a frame that may run and load nothing.
 
 use askama::Template;

@@ -1,0 +1,348 @@
+//! The text that the path ratios propose: the first stage of the extraction, without words and without learning. In: the
+//! table of tag paths that was counted while the page arrived, and the page's lines. Out: a [`Proposal`]: of each line
+//! whether it is proposed.
+//!
+//! First pass (Wu et al., CIKM 2013, `path_ratio`): each text has the score of its path, link texts 0; scores are smoothed along
+//! the page by the distance of paths, and what is above the threshold is proposed.
+//!
+//! Second pass, after Wang Du et al. 2018, §2.2.1, algorithm 2, which counts again with `p` and `strong` and wants results of
+//! at least α sentence marks and with fewer link characters than β. The paper leaves open what a result is: here it is an
+//! element. From the body down to the child that holds nearly all of what the first pass scored, as long as there is one; only
+//! there is text, and there a lower threshold does.
+
+use crate::lines::outline::Outline;
+use crate::page::{NodeId, Page, PathCounts, PathId, Tag, TagPath, TextCounts};
+use crate::path_ratio::{path_distance, smooth, threshold};
+
+/// α: sentence marks that an element with text has at least.
+const LEAST_MARKS: u32 = 1;
+/// β: share of the tokens in links that it stays below, in hundredths.
+const MOST_LINKED: u64 = 30;
+/// Texts inside `p` or `strong` count so many times in the second pass.
+const EMPHASIS: f64 = 2.0;
+/// Share of the score of an element that its child must hold to be taken in its place; .75 and .8 are alike on the sets that
+/// it was chosen on, .6 and .9 worse.
+const NEARLY_ALL: f64 = 0.8;
+/// Factor of the threshold inside the element; .2 to .4 are alike.
+const LOWER: f64 = 0.3;
+
+/// What the ratios say of one line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ProposedLine {
+    /// It is text.
+    pub is_text: bool,
+    /// The first pass says that it is.
+    pub is_above: bool,
+}
+
+/// What the ratios say of a page.
+#[derive(Debug, Default)]
+pub(crate) struct Proposal {
+    /// For each line of the outline.
+    pub lines: Vec<ProposedLine>,
+    /// The element that holds the text; `None` where there is none.
+    pub element: Option<NodeId>,
+    /// What is counted under each tag path, of the texts that are read.
+    pub paths: Vec<PathCounts>,
+    /// The score that a text must exceed in the first pass.
+    pub threshold: f64,
+}
+
+/// What the second pass adds up over the lines that the first proposes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    score: f64,
+    tokens: u32,
+    linked: u32,
+    marks: u32,
+}
+
+impl Sum {
+    fn less(self, other: Sum) -> Sum {
+        Sum {
+            score: self.score - other.score,
+            tokens: self.tokens - other.tokens,
+            linked: self.linked - other.linked,
+            marks: self.marks - other.marks,
+        }
+    }
+
+    /// Sentence marks enough and links few enough for a text.
+    fn may_be_text(self) -> bool {
+        self.marks >= LEAST_MARKS
+            && u64::from(self.linked) * 100 < u64::from(self.tokens) * MOST_LINKED
+    }
+}
+
+impl Proposal {
+    /// What the ratios say of the lines of `page`.
+    pub(crate) fn of(page: &Page, outline: &Outline) -> Self {
+        let mut proposal = Self {
+            lines: Vec::with_capacity(outline.lines.len()),
+            paths: page.path_counts().to_vec(),
+            ..Self::default()
+        };
+        let (texts, of_line) = texts_of_lines(page, outline);
+        if texts.iter().any(|text| text.is_hidden) {
+            proposal.count_hidden(&texts);
+        }
+        let smoothed = proposal.score(page, &texts);
+        let sums = proposal.first_pass(page, &texts, &of_line, &smoothed);
+        proposal.second_pass(page, outline, &sums);
+        proposal
+    }
+
+    /// Lines that it says are text.
+    pub(crate) fn text_lines(&self) -> Vec<usize> {
+        let lines = self.lines.iter().enumerate();
+        lines.filter(|(_, l)| l.is_text).map(|(i, _)| i).collect()
+    }
+
+    /// How sure it is, 0 to 1: the share of the text's tokens that the first pass proposed as well.
+    pub(crate) fn confidence(&self, outline: &Outline) -> f32 {
+        let (mut sure, mut all) = (0u32, 0u32);
+        for (proposed, line) in self.lines.iter().zip(&outline.lines) {
+            let tokens = if proposed.is_text { line.all.tokens } else { 0 };
+            all += tokens;
+            sure += if proposed.is_above { tokens } else { 0 };
+        }
+        sure as f32 / all.max(1) as f32
+    }
+
+    /// Hidden texts are read as well this time, so they count.
+    fn count_hidden(&mut self, texts: &[&TextCounts]) {
+        for text in texts.iter().filter(|text| text.is_hidden) {
+            let counts = &mut self.paths[text.path as usize];
+            counts.add(text.measure.tokens, text.measure.marks);
+        }
+    }
+
+    /// Smoothed score of each text.
+    fn score(&mut self, page: &Page, texts: &[&TextCounts]) -> Vec<f64> {
+        let paths = self.paths.iter().zip(page.paths());
+        let of_path = |(counts, path): (&PathCounts, &TagPath)| match counts.texts {
+            0 => 0.0,
+            _ if path.is_link => 0.0,
+            _ => counts.etpr(),
+        };
+        let of_paths: Vec<f64> = paths.map(of_path).collect();
+        let scores: Vec<f64> = texts.iter().map(|t| of_paths[t.path as usize]).collect();
+        // The same two paths stand beside each other all over a page.
+        let mut known: ((PathId, PathId), u32) = ((0, 0), 0);
+        let smoothed = smooth(&scores, |i, j| {
+            let (a, b) = (texts[i].path, texts[j].path);
+            if a == b {
+                return 0;
+            }
+            let pair = (a.min(b), a.max(b));
+            if known.0 != pair {
+                known = (pair, path_distance(page, a, b));
+            }
+            known.1
+        });
+        self.threshold = threshold(&smoothed);
+        smoothed
+    }
+
+    /// Judges each line by its texts; tells the sums over the first lines that are above the threshold.
+    fn first_pass(
+        &mut self,
+        page: &Page,
+        texts: &[&TextCounts],
+        of_line: &[usize],
+        smoothed: &[f64],
+    ) -> Vec<Sum> {
+        let mut sums = Vec::with_capacity(of_line.len() + 1);
+        let mut sum = Sum::default();
+        sums.push(sum);
+        let mut from = 0;
+        for end in of_line {
+            let mut line = Sum::default();
+            let (mut above, mut near) = (0, 0);
+            for (text, score) in texts[from..*end].iter().zip(&smoothed[from..*end]) {
+                let (tokens, path) = (text.measure.tokens, &page.paths()[text.path as usize]);
+                let emphasis = if path.is_emphatic { EMPHASIS } else { 1.0 };
+                line.tokens += tokens;
+                line.marks += text.measure.marks;
+                line.linked += if path.is_link { tokens } else { 0 };
+                line.score += f64::from(tokens) * score.sqrt() * emphasis;
+                above += if *score > self.threshold { tokens } else { 0 };
+                near += if *score > self.threshold * LOWER {
+                    tokens
+                } else {
+                    0
+                };
+            }
+            from = *end;
+            let is_most = |tokens: u32| tokens > 0 && tokens * 2 >= line.tokens;
+            self.lines.push(ProposedLine {
+                is_above: is_most(above),
+                // Until the second pass says where: text if it is in that place.
+                is_text: is_most(near),
+            });
+            if is_most(above) {
+                sum.score += line.score;
+                sum.tokens += line.tokens;
+                sum.linked += line.linked;
+                sum.marks += line.marks;
+            }
+            sums.push(sum);
+        }
+        sums
+    }
+
+    /// Looks for the element that holds the text, and leaves only lines in it.
+    fn second_pass(&mut self, page: &Page, outline: &Outline, sums: &[Sum]) {
+        let sum = |node: NodeId| {
+            let range = outline.range(page, node);
+            sums[range.end].less(sums[range.start])
+        };
+        let Some(mut at) = page.body().filter(|body| sum(*body).tokens > 0) else {
+            self.lines.iter_mut().for_each(|line| line.is_text = false);
+            return;
+        };
+        loop {
+            let children = page
+                .children(at)
+                .filter(|child| may_hold_text(page.node(*child).tag));
+            let children = children.map(|child| (child, sum(child)));
+            let (mut rest, mut best) = (sum(at).score, (at, 0.0));
+            for (child, sum) in children {
+                if !sum.may_be_text() {
+                    // Wherever the text is, not there.
+                    rest -= sum.score;
+                } else if sum.score > best.1 {
+                    best = (child, sum.score);
+                }
+            }
+            if best.1 <= 0.0 || best.1 < NEARLY_ALL * rest {
+                break;
+            }
+            at = best.0;
+        }
+        let inside = outline.range(page, at);
+        for (i, line) in self.lines.iter_mut().enumerate() {
+            line.is_text = inside.contains(&i) && (line.is_text || line.is_above);
+        }
+        self.element = Some(at);
+    }
+}
+
+/// Whether an element may be what holds the text: none that holds one paragraph.
+fn may_hold_text(tag: Tag) -> bool {
+    tag.is_block() && tag != Tag::P
+}
+
+/// The texts of all lines in order that have tokens, and for each line the end of its own.
+fn texts_of_lines<'p>(page: &'p Page, outline: &Outline) -> (Vec<&'p TextCounts>, Vec<usize>) {
+    let mut next = page.texts().iter().peekable();
+    let mut texts = Vec::with_capacity(page.texts().len());
+    let mut ends = Vec::with_capacity(outline.lines.len());
+    for line in &outline.lines {
+        while let Some(text) = next.next_if(|text| text.node < line.end) {
+            let is_read = outline.reads_hidden || !text.is_hidden;
+            if text.node >= line.first && is_read && text.measure.tokens > 0 {
+                texts.push(text);
+            }
+        }
+        ends.push(texts.len());
+    }
+    (texts, ends)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Hints;
+
+    const STORY: &str = "<p>储气库扩建工程日前通过验收，注气能力比去年提高三成，现场设备运行平稳。</p>\
+        <p>项目负责人介绍，今年更换阀门七台，检修人员由三班增加到四班，夜间值守改为屏幕巡检。</p>\
+        <p>“下一步要把数据接进调度中心。”他说。</p>";
+    const MENU: &str =
+        "<ul><li><a href=/a>要闻</a><li><a href=/b>炼化</a><li><a href=/c>勘探开发</a></ul>";
+    const FOOTER: &str =
+        "<div><div><span>本网站由某某公司主办，未经许可不得转载。</span></div></div>";
+
+    /// The texts of the lines that are proposed.
+    fn proposed(html: &str, hidden_too: bool) -> Vec<String> {
+        let page = Page::parse(html.as_bytes(), Hints::default());
+        let outline = Outline::of(&page, hidden_too);
+        let proposal = Proposal::of(&page, &outline);
+        assert_eq!(proposal.lines.len(), outline.lines.len());
+        let lines = proposal.text_lines().into_iter();
+        lines
+            .map(|i| outline.text(&page, &outline.lines[i]).to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn a_story_is_proposed_without_a_word_or_a_class_that_says_so() {
+        let html = format!("<body>{MENU}<div><div>{STORY}</div></div>{MENU}{FOOTER}");
+        let lines = proposed(&html, false);
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert!(lines[0].starts_with("储气库") && lines[2].ends_with("他说。"));
+    }
+
+    #[test]
+    fn what_is_like_the_text_but_elsewhere_is_not_part_of_it() {
+        // The same tag path, and above the threshold: only the second pass knows the place.
+        let other = "<div><p>编辑部地址：某市某路一号，欢迎来信，也欢迎来电。</p></div>";
+        let html = format!("<body>{MENU}<div>{}</div>{other}", STORY.repeat(3));
+        let page = Page::parse(html.as_bytes(), Hints::default());
+        let outline = Outline::of(&page, false);
+        let proposal = Proposal::of(&page, &outline);
+        let last = proposal.lines.last().unwrap();
+        assert!(last.is_above && !last.is_text, "{last:?}");
+        assert_eq!(proposal.text_lines().len(), 9);
+        assert!(proposal.confidence(&outline) > 0.9);
+    }
+
+    #[test]
+    fn a_short_paragraph_in_the_place_of_the_text_belongs_to_it() {
+        let html = format!("<body>{MENU}<div>{STORY}<div><p>待续</p></div>{STORY}</div>{FOOTER}");
+        assert!(proposed(&html, false).contains(&"待续".to_owned()));
+    }
+
+    #[test]
+    fn a_story_of_one_paragraph_and_one_of_line_breaks_are_found() {
+        let one = "<div><div>储气库扩建工程日前通过验收，注气能力比去年提高三成，现场设备运行平稳。</div></div>";
+        assert_eq!(proposed(&format!("<body>{MENU}{one}"), false).len(), 1);
+        let breaks = STORY.replace("<p>", "").replace("</p>", "<br>");
+        let html = format!("<body>{MENU}<table><tr><td>{breaks}</table>");
+        assert_eq!(proposed(&html, false).len(), 3);
+    }
+
+    #[test]
+    fn what_has_no_text_gives_no_proposal() {
+        for html in [
+            "",
+            MENU,
+            "<frameset><frame src=a></frameset>",
+            "<p>",
+            "<p>。。。",
+        ] {
+            assert_eq!(proposed(html, false), [""; 0], "{html}");
+        }
+    }
+
+    #[test]
+    fn hidden_texts_count_only_where_they_are_read() {
+        let html = format!("<body>{MENU}<div hidden>{STORY}</div>");
+        assert_eq!(proposed(&html, false), [""; 0]);
+        assert_eq!(proposed(&html, true).len(), 3);
+    }
+
+    #[test]
+    fn texts_without_punctuation_are_proposed_by_their_length() {
+        let story = "<p>การประชุมครั้งนี้จัดขึ้นเพื่อหารือเกี่ยวกับความร่วมมือ ด้านพลังงานของทั้งสองประเทศ ในอนาคต</p>";
+        let html = format!("<body>{MENU}<div>{}</div>", story.repeat(3));
+        // Without a sentence mark no element is taken, so the whole body is the place.
+        assert_eq!(proposed(&html, false).len(), 3);
+    }
+
+    #[test]
+    fn a_page_of_a_hundred_thousand_texts_takes_no_more_than_its_share() {
+        let html = "<p>甲，乙<a href=x>丙</a><span>丁。</span></p>".repeat(25_000);
+        assert_eq!(proposed(&html, false).len(), 25_000);
+    }
+}
