@@ -128,7 +128,7 @@ pub(super) fn trace(
     let (page, outline) = (search.page, search.outline);
     let view = View::of(page, outline, search.title);
     let judgement = Judgement::of(search, &view);
-    let proposal = Proposal::of(page, outline);
+    let proposal = &judgement.proposal;
     let context = PageContext::of(&view, &judgement.line_model.odds, judgement.container);
     let lines = (0..judgement.odds.len()).map(|i| {
         let line = &outline.lines[i];
@@ -138,21 +138,24 @@ pub(super) fn trace(
             alone: judgement.line_model.odds[i],
             together: judgement.odds[i],
             kept: body.lines.binary_search(&i).is_ok(),
-            reasons: reasons(context_model::reasons(
-                &context,
-                &judgement.line_model,
-                &judgement.types,
-                search.weights,
-                i,
-                judgement.odds[i],
-            )),
+            reasons: reasons(
+                context_model::reasons(
+                    &context,
+                    &judgement.line_model,
+                    &judgement.types,
+                    search.weights,
+                    i,
+                    judgement.odds[i] - proposal.lines[i].lean(),
+                ),
+                proposal.lines[i].lean(),
+            ),
         }
     });
     Trace {
         method: body.method.to_owned(),
         container: judgement.container.map(|c| place(page, c.node + 1)),
         types: types(&judgement.types),
-        paths: paths(page, outline, &proposal, body),
+        paths: paths(page, outline, proposal, body),
         threshold: proposal.threshold,
         element: proposal.element.map(|node| place(page, node + 1)),
         authors: names.authors,
@@ -220,7 +223,9 @@ fn paths(page: &Page, outline: &Outline, proposal: &Proposal, body: &Body) -> Ve
     all.into_iter().take(PATHS).map(trace).collect()
 }
 
-fn reasons(mut all: Vec<(&'static str, f32)>) -> Vec<(&'static str, f32)> {
+/// What weighed most for or against a line: of what the models saw, and what the path ratios propose.
+fn reasons(mut all: Vec<(&'static str, f32)>, proposed: f32) -> Vec<(&'static str, f32)> {
+    all.push(("path ratios", proposed));
     all.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
     all.truncate(REASONS);
     all

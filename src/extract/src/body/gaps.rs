@@ -5,6 +5,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use foldhash::fast::RandomState;
+
 use super::select::mean_odds;
 use crate::classify::features::View;
 use crate::cues::phrases::Phrase;
@@ -62,7 +64,7 @@ pub(crate) fn lines(page: &Page, view: &View<'_>, odds: &[f32], kept: &[usize]) 
 /// The element right in which most of the kept text stands, with its first and last paragraph.
 fn home(page: &Page, view: &View<'_>, kept: &[usize]) -> Option<(NodeId, Range<usize>)> {
     let all = &view.outline.lines;
-    let mut parents: HashMap<NodeId, (u32, Range<usize>)> = HashMap::new();
+    let mut parents: HashMap<NodeId, (u32, Range<usize>), RandomState> = HashMap::default();
     for i in kept.iter().filter(|i| is_prose(&all[**i])) {
         let parent = page.node(all[*i].block).parent;
         let (tokens, range) = parents.entry(parent).or_insert((0, *i..*i));

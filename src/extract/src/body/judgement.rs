@@ -1,6 +1,7 @@
 //! How likely each line of a page is text. In: a [`Search`]. Out: the [`Judgement`], with all that was found out on the
 //! way. Never chooses lines.
 
+use super::proposal::Proposal;
 use crate::classify::container::{Container, container};
 use crate::classify::context::PageContext;
 use crate::classify::context_model;
@@ -32,6 +33,8 @@ pub(crate) struct Search<'a> {
 /// All that was found out on the way to the lines of the main text.
 #[derive(Debug)]
 pub(crate) struct Judgement {
+    /// What the path ratios propose.
+    pub proposal: Proposal,
     /// Type of the page.
     pub types: PageType,
     /// Each line alone.
@@ -49,8 +52,13 @@ impl Judgement {
         let line_model = LineModel::of(view, search.weights);
         let container = container(search.page, search.outline, &line_model.odds);
         let context = PageContext::of(view, &line_model.odds, container);
-        let odds = context_model::log_odds(&context, &line_model, &types, search.weights);
+        let mut odds = context_model::log_odds(&context, &line_model, &types, search.weights);
+        let proposal = Proposal::of(search.page, search.outline);
+        for (odds, line) in odds.iter_mut().zip(&proposal.lines) {
+            *odds += line.lean();
+        }
         Self {
+            proposal,
             types,
             container,
             odds,

@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use foldhash::fast::RandomState;
+
 use super::Body;
 use crate::classify::line_features::link_share;
 use crate::cues::phrases::Phrase;
@@ -169,7 +171,7 @@ impl<'a> Notes<'a> {
 /// Drops the lines that say again, word for word, what a line above them says: a post that is quoted, a box that is there
 /// for each width of window. An article may say a thing twice, and refrains are short.
 fn drop_copies(page: &Page, outline: &Outline, lines: &mut Vec<usize>) {
-    let mut said = HashSet::new();
+    let mut said: HashSet<_, RandomState> = HashSet::default();
     let mut copies: Vec<bool> = lines
         .iter()
         .map(|i| {

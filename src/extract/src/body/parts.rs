@@ -5,6 +5,8 @@
 
 use std::collections::HashSet;
 
+use foldhash::fast::RandomState;
+
 use crate::classify::features::View;
 use crate::cues::phrases::Phrase;
 use crate::lines::hints::Marks;
@@ -26,7 +28,7 @@ const HEADING_LINES: usize = 4;
 struct Text<'a> {
     view: &'a View<'a>,
     tokens: u32,
-    paths: HashSet<PathId>,
+    paths: HashSet<PathId, RandomState>,
     marks: Marks,
     /// Its last line.
     last: usize,
@@ -83,7 +85,7 @@ impl<'a> Text<'a> {
         Self {
             view,
             tokens: 0,
-            paths: HashSet::new(),
+            paths: HashSet::default(),
             marks: Marks::default(),
             last: 0,
         }

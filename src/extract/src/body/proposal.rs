@@ -26,6 +26,10 @@ const NEARLY_ALL: f64 = 0.8;
 /// Factor of the threshold inside the element; .2 to .4 are alike.
 const LOWER: f64 = 0.3;
 
+/// What a line's log-odds gain where it is proposed, and lose where it is not.
+const PROPOSED: f32 = 0.3;
+const NOT_PROPOSED: f32 = 0.15;
+
 /// What the ratios say of one line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ProposedLine {
@@ -33,6 +37,17 @@ pub(crate) struct ProposedLine {
     pub is_text: bool,
     /// The first pass says that it is.
     pub is_above: bool,
+}
+
+impl ProposedLine {
+    /// What it adds to the log-odds by the learned models, which do not see the proposal otherwise.
+    pub(crate) fn lean(self) -> f32 {
+        if self.is_text {
+            PROPOSED
+        } else {
+            -NOT_PROPOSED
+        }
+    }
 }
 
 /// What the ratios say of a page.

@@ -7,9 +7,9 @@ use super::line_features::{link_share, marks, own, plain, tag};
 use crate::cues::phrases::{MAX_BYTES, Phrase, Seen, phrase_of};
 use crate::lines::Line;
 
-use crate::lines::outline::{Outline, Sum, is_prose};
+use crate::lines::outline::{Outline, is_prose};
 use crate::page::measure::ends_sentence;
-use crate::page::{Page, PathCounts};
+use crate::page::{NodeId, Page, PathCounts};
 
 /// Names of the phrases, in order.
 const PHRASES: [(Phrase, &str); 12] = [
@@ -42,12 +42,12 @@ pub(crate) struct View<'a> {
     pub title: Option<usize>,
     /// What short lines say of the sort of the page.
     pub signs: Signs,
-    /// What the lines of the blocks of each tag path count.
-    paths: Vec<PathCounts>,
+    /// What the lines of the blocks of each tag path say of it.
+    paths: Vec<PathFeatures>,
+    /// What the three elements around each line hold.
+    around: Vec<[Around; 3]>,
     /// What each line is to those beside it: its tokens outside links (a logarithm), its link share, its marks.
     beside: Vec<[f32; 3]>,
-    path_linked: Vec<u32>,
-    path_max: f32,
     footer_from: usize,
     /// Line ranges of the elements around the headline, innermost first.
     around_title: Vec<std::ops::Range<usize>>,
@@ -69,15 +69,6 @@ impl<'a> View<'a> {
                 signs.add(text, &line.all, seen.signs());
             }
         }
-        let mut paths = vec![PathCounts::default(); page.paths().len()];
-        for line in &outline.lines {
-            paths[line.path as usize].add(line.all.tokens, line.all.marks);
-        }
-        let mut path_linked = vec![0; paths.len()];
-        for line in &outline.lines {
-            path_linked[line.path as usize] += line.linked.tokens;
-        }
-        let path_max = paths.iter().map(|p| p.tokens).max().unwrap_or(0).max(1) as f32;
         let last_prose = outline.lines.iter().rposition(is_prose).unwrap_or(0);
         let footer_from = phrases
             .iter()
@@ -91,10 +82,9 @@ impl<'a> View<'a> {
             ends,
             title,
             signs,
-            paths,
+            paths: PathFeatures::all(page, outline),
+            around: around(page, outline),
             beside: outline.lines.iter().map(beside).collect(),
-            path_linked,
-            path_max,
             footer_from,
             around_title: title.map_or_else(Vec::new, |t| {
                 let first = outline.lines[t].first;
@@ -125,7 +115,7 @@ impl<'a> View<'a> {
         tag(cells, self.page.node(line.block).tag);
         self.neighbours(cells, i);
         self.path(cells, line);
-        self.surroundings(cells, line);
+        self.surroundings(cells, i);
         marks(cells, line);
         self.phrase(cells, i);
         self.place(cells, i);
@@ -181,23 +171,16 @@ impl<'a> View<'a> {
 
     fn path<const NAMED: bool>(&self, cells: &mut FeatureVector<NAMED>, line: &Line) {
         let path = &self.paths[line.path as usize];
-        let linked = self.path_linked[line.path as usize] as f32 / path.tokens.max(1) as f32;
-        cells.put("path: TPR", log(path.tpr() as f32));
-        cells.put("path: PPR", (path.ppr() as f32).min(8.0) / 8.0);
-        cells.put("path: linked", linked);
-        cells.put("path: ETPR", log(path.etpr() as f32) / 4.0);
-        cells.put(
-            "path: share of the greatest",
-            path.tokens as f32 / self.path_max,
-        );
-        cells.put(
-            "path: share of the page",
-            path.tokens as f32 / self.outline.total().tokens.max(1) as f32,
-        );
-        cells.put("path: texts", log(path.texts as f32));
+        cells.put("path: TPR", path.tpr);
+        cells.put("path: PPR", path.ppr);
+        cells.put("path: linked", path.linked);
+        cells.put("path: ETPR", path.etpr);
+        cells.put("path: share of the greatest", path.share_of_greatest);
+        cells.put("path: share of the page", path.share);
+        cells.put("path: texts", path.lines);
     }
 
-    fn surroundings<const NAMED: bool>(&self, cells: &mut FeatureVector<NAMED>, line: &Line) {
+    fn surroundings<const NAMED: bool>(&self, cells: &mut FeatureVector<NAMED>, i: usize) {
         const NAMES: [[&str; 6]; 3] = [
             [
                 "block: prose",
@@ -224,17 +207,10 @@ impl<'a> View<'a> {
                 "grandparent: mean line",
             ],
         ];
-        let total = self.outline.total();
-        let mut node = line.block;
-        for names in &NAMES {
-            let sum = self.outline.sum(self.outline.range(self.page, node));
-            cells.put(names[0], log(sum.prose as f32));
-            cells.put(names[1], sum.linked as f32 / sum.tokens.max(1) as f32);
-            cells.put(names[2], sum.prose as f32 / total.prose.max(1) as f32);
-            cells.put(names[3], prose_rate(sum));
-            cells.put(names[4], log(sum.lines as f32));
-            cells.put(names[5], log(sum.tokens as f32 / sum.lines.max(1) as f32));
-            node = self.page.node(node).parent;
+        for (names, around) in NAMES.iter().zip(&self.around[i]) {
+            for (name, value) in names.iter().zip(around) {
+                cells.put(name, *value);
+            }
         }
     }
 
@@ -291,6 +267,81 @@ fn beside(line: &Line) -> [f32; 3] {
     [log(plain(line)), link_share(line), marks]
 }
 
-fn prose_rate(sum: Sum) -> f32 {
-    sum.prose as f32 / sum.tokens.max(1) as f32
+/// What an element holds: its prose, link share, share of the page's prose, rate of prose, lines and their mean length.
+type Around = [f32; 6];
+
+/// What the block of each line holds, and the two elements around it. Lines beside each other are mostly in the same elements.
+fn around(page: &Page, outline: &Outline) -> Vec<[Around; 3]> {
+    let all = outline.total().prose.max(1) as f32;
+    let of = |node: NodeId| -> Around {
+        let sum = outline.sum(outline.range(page, node));
+        let tokens = sum.tokens.max(1) as f32;
+        [
+            log(sum.prose as f32),
+            sum.linked as f32 / tokens,
+            sum.prose as f32 / all,
+            sum.prose as f32 / tokens,
+            log(sum.lines as f32),
+            log(sum.tokens as f32 / sum.lines.max(1) as f32),
+        ]
+    };
+    let mut known = [(NodeId::MAX, Around::default()); 3];
+    let of_line = |line: &Line| {
+        let mut node = line.block;
+        for (at, around) in &mut known {
+            if *at != node {
+                (*at, *around) = (node, of(node));
+            }
+            node = page.node(node).parent;
+        }
+        known.map(|(_, around)| around)
+    };
+    outline.lines.iter().map(of_line).collect()
+}
+
+/// Features that all lines of the blocks of one tag path share.
+#[derive(Debug, Clone, Copy, Default)]
+struct PathFeatures {
+    /// Logarithm of the tokens a line.
+    tpr: f32,
+    /// Sentence marks a line, in eighths, at most 1.
+    ppr: f32,
+    /// Share of the tokens in links.
+    linked: f32,
+    /// Logarithm of the extended ratio, in fourths.
+    etpr: f32,
+    /// Tokens as a share of those of the path that has most.
+    share_of_greatest: f32,
+    /// Share of the page's tokens.
+    share: f32,
+    /// Logarithm of the number of lines.
+    lines: f32,
+}
+
+impl PathFeatures {
+    /// The features of each tag path of the page, by what its lines count.
+    fn all(page: &Page, outline: &Outline) -> Vec<Self> {
+        let mut counts = vec![(PathCounts::default(), 0u32); page.paths().len()];
+        for line in &outline.lines {
+            let (path, linked) = &mut counts[line.path as usize];
+            path.add(line.all.tokens, line.all.marks);
+            *linked += line.linked.tokens;
+        }
+        let most = counts.iter().map(|(path, _)| path.tokens).max();
+        let most = most.unwrap_or_default().max(1) as f32;
+        let total = outline.total().tokens.max(1) as f32;
+        let of = |(path, linked): &(PathCounts, u32)| match path.texts {
+            0 => Self::default(),
+            lines => Self {
+                tpr: log(path.tpr() as f32),
+                ppr: (path.ppr() as f32).min(8.0) / 8.0,
+                linked: *linked as f32 / path.tokens.max(1) as f32,
+                etpr: log(path.etpr() as f32) / 4.0,
+                share_of_greatest: path.tokens as f32 / most,
+                share: path.tokens as f32 / total,
+                lines: log(lines as f32),
+            },
+        };
+        counts.iter().map(of).collect()
+    }
 }

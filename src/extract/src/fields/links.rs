@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use foldhash::fast::RandomState;
+
 use super::attachments::attachments;
 use super::link_address::{is_detail, said};
 use crate::cues;
@@ -40,7 +42,7 @@ pub(crate) enum Paging {
 /// What the texts of such links say.
 struct PagingWords {
     /// Each in lower case, `#` standing for a number.
-    says: HashMap<String, Paging>,
+    says: HashMap<String, Paging, RandomState>,
     /// Bytes of the longest.
     longest: usize,
 }
@@ -53,7 +55,7 @@ static PAGING: LazyLock<PagingWords> = LazyLock::new(|| {
         ("page.other", Paging::Other),
     ];
     let words = |(section, paging)| cues::words(section).into_iter().map(move |w| (w, paging));
-    let says: HashMap<_, _> = sections.into_iter().flat_map(words).collect();
+    let says: HashMap<_, _, RandomState> = sections.into_iter().flat_map(words).collect();
     let longest = says.keys().map(String::len).max().unwrap_or(0);
     PagingWords { says, longest }
 });

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 pub(crate) use crate::page::is_skipped;
 use crate::page::measure::Measure;
-use crate::page::{NodeId, Page, PathId, Tag, TextCounts};
+use crate::page::{Hidden, NodeId, Page, PathId, Tag, TextCounts};
 use hints::{MarkReader, Marks};
 use render::line_text;
 
@@ -89,7 +89,7 @@ impl Lines {
                 if !walk.text(at) {
                     break;
                 }
-            } else if is_skipped(node.tag) || (!hidden_too && page.is_hidden(at)) {
+            } else if is_skipped(node.tag) || (!hidden_too && walk.hidden.has(at)) {
                 at = node.end;
                 continue;
             } else {
@@ -141,13 +141,18 @@ struct Walk<'a> {
     last_link: NodeId,
     /// The texts of the page that come next, with their counts.
     texts: &'a [TextCounts],
+    /// The elements that hide what is in them.
+    hidden: Hidden<'a>,
 }
 
 impl<'a> Walk<'a> {
     fn new(page: &'a Page) -> Self {
         Self {
             page,
-            out: Lines::default(),
+            out: Lines {
+                lines: Vec::with_capacity(page.texts().len().min(MAX_LINES)),
+                ..Lines::default()
+            },
             open: vec![Open {
                 end: NodeId::MAX,
                 block: 0,
@@ -158,6 +163,7 @@ impl<'a> Walk<'a> {
             after_break: false,
             last_link: 0,
             texts: page.texts(),
+            hidden: page.hidden_from(0),
         }
     }
 

@@ -94,9 +94,8 @@ struct Survey {
 }
 
 impl Survey {
-    fn of(text: &str) -> Self {
+    fn of(bytes: &[u8]) -> Self {
         let mut survey = Self::default();
-        let bytes = text.as_bytes();
         let mut at = 0;
         while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
             at += match rest {
@@ -107,10 +106,9 @@ impl Survey {
                     3
                 }
                 _ => {
-                    let char = text.get(at..).and_then(|rest| rest.chars().next());
-                    let char = char.unwrap_or_default();
+                    let (char, len) = first_char(rest);
                     survey.wide(char);
-                    char.len_utf8()
+                    len
                 }
             };
         }
@@ -173,14 +171,28 @@ impl Survey {
     }
 }
 
+/// The character that UTF-8 begins with, and its length; the replacement character for a byte that begins none.
+fn first_char(bytes: &[u8]) -> (char, usize) {
+    let len = match bytes {
+        [0xF0..=0xFF, ..] => 4,
+        [0xE0..=0xEF, ..] => 3,
+        _ => 2,
+    };
+    let text = bytes.get(..len).map(std::str::from_utf8);
+    match text {
+        Some(Ok(text)) => (text.chars().next().unwrap_or_default(), len),
+        _ => (char::REPLACEMENT_CHARACTER, 1),
+    }
+}
+
 impl Measure {
     /// Counts of `text`.
     pub(crate) fn of(text: &str) -> Self {
-        Survey::of(text).measure
+        Survey::of(text.as_bytes()).measure
     }
 
-    /// Counts of `text`, and whether all white space in it is single blanks, as in nearly all texts of a page.
-    pub(crate) fn and_tidy(text: &str) -> (Self, bool) {
+    /// Counts of a text in UTF-8, and whether all white space in it is single blanks, as in nearly all texts of a page.
+    pub(crate) fn and_tidy(text: &[u8]) -> (Self, bool) {
         let survey = Survey::of(text);
         (survey.measure, !survey.odd)
     }

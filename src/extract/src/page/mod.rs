@@ -57,6 +57,7 @@ pub use signature::{HEAD_BYTES, foreign_format};
 pub use tag::Tag;
 pub use tag_path::{PathCounts, TagPath};
 pub(crate) use text_counts::{TextCounts, is_skipped};
+pub(crate) use walk::Hidden;
 pub use walk::char_count;
 
 use taojin_uri::CrawlUri;

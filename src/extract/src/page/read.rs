@@ -81,6 +81,9 @@ impl Tree {
         if name == Attr::Style && !can_hide(raw) {
             return;
         }
+        if matches!(name, Attr::Style | Attr::Hidden) {
+            self.hiding.push(self.attributes.len() as u32);
+        }
         let value = self.keep_value(raw);
         self.attributes.push(Attribute { name, value });
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use encoding_rs::Encoding;
+use foldhash::fast::RandomState;
 use regex::Regex;
 
 use super::{Attr, NodeId, Page, Tag};
@@ -111,7 +112,7 @@ impl Shape {
 #[derive(Default)]
 struct Measuring {
     shape: Shape,
-    columns: HashMap<NodeId, u32>,
+    columns: HashMap<NodeId, u32, RandomState>,
     block: NodeId,
     /// Parent of the last text, which stands in the block.
     parent: NodeId,

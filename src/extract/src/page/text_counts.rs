@@ -60,11 +60,14 @@ impl Tree {
     /// Notes that the element that was appended last hides what is in it, if it does.
     pub(super) fn note_if_hidden(&mut self, node: NodeId) {
         let Node { tag, span, .. } = self.nodes[node as usize];
+        // Mostly this tag was read last, and none of its attributes hides.
+        if self.hiding.last().is_none_or(|last| *last < span.start)
+            || matches!(tag, Tag::TEXT | Tag::HTML | Tag::BODY)
+        {
+            return;
+        }
         let from = span.start as usize;
-        let attributes = match tag {
-            Tag::TEXT | Tag::HTML | Tag::BODY => None,
-            _ => self.attributes.get(from..from + span.len as usize),
-        };
+        let attributes = self.attributes.get(from..from + span.len as usize);
         let value = |span: Span| {
             let range = span.start as usize..(span.start + span.len) as usize;
             let bytes = self.arena.get(range).unwrap_or_default();
@@ -86,10 +89,7 @@ impl Tree {
         }
         let range = last.span.start as usize..(last.span.start + last.span.len) as usize;
         let bytes = self.arena.get(range).unwrap_or_default();
-        let (measure, is_tidy) = match simdutf8::basic::from_utf8(bytes) {
-            Ok(text) => Measure::and_tidy(text),
-            Err(_) => Measure::and_tidy(&String::from_utf8_lossy(bytes)),
-        };
+        let (measure, is_tidy) = Measure::and_tidy(bytes);
         if measure == Measure::default() {
             return;
         }

@@ -32,6 +32,8 @@ pub(super) struct Tree {
     pub(super) attributes: Vec<Attribute>,
     pub(super) paths: PathTable,
     pub(super) texts: Vec<TextCounts>,
+    /// Attributes that can hide what is in their element, in order: few have one.
+    pub(super) hiding: Vec<u32>,
     /// Elements that hide what is in them, in order.
     pub(super) hidden: Vec<NodeId>,
     pub(super) stack: Vec<Open>,

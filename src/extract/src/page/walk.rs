@@ -22,6 +22,12 @@ impl Page {
         self.hidden.binary_search(&id).is_ok()
     }
 
+    /// The elements from `from` on that ask not to be shown.
+    pub(crate) fn hidden_from(&self, from: NodeId) -> Hidden<'_> {
+        let before = self.hidden.partition_point(|id| *id < from);
+        Hidden(self.hidden.get(before..).unwrap_or_default())
+    }
+
     /// The whole subtree shows nothing: an invisible tag or a hidden element.
     pub fn is_skipped(&self, id: NodeId) -> bool {
         self.node(id).tag.is_invisible() || self.is_hidden(id)
@@ -32,10 +38,11 @@ impl Page {
     pub fn shown(&self, range: Range<NodeId>) -> impl Iterator<Item = NodeId> + '_ {
         let end = range.end.min(self.nodes().len() as NodeId);
         let mut next = range.start;
+        let mut hidden = self.hidden_from(next);
         std::iter::from_fn(move || {
             while next < end {
                 let id = next;
-                if self.node(id).tag != Tag::TEXT && self.is_skipped(id) {
+                if self.node(id).tag.is_invisible() || hidden.has(id) {
                     next = self.node(id).end;
                 } else {
                     next += 1;
@@ -135,6 +142,22 @@ pub fn char_count(text: &str) -> usize {
         space = is_space;
     }
     count
+}
+
+/// Elements that ask not to be shown, for who asks of one element after the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hidden<'p>(&'p [NodeId]);
+
+impl Hidden<'_> {
+    /// See [`Page::is_hidden`]; each call asks of a later element than the one before.
+    pub(crate) fn has(&mut self, id: NodeId) -> bool {
+        while let [first, rest @ ..] = self.0
+            && *first < id
+        {
+            self.0 = rest;
+        }
+        self.0.first() == Some(&id)
+    }
 }
 
 /// Whether an element with these attributes hides what is in it, see [`Page::is_hidden`].
