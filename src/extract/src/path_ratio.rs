@@ -10,6 +10,8 @@
 //! `1 / Lev(tags_i, tags_{i+j})^β`: `S_i = Σ_j w · k_j · H_{i+j}` for r ≤ i < N - r, else `S_i = H_i`. The weights are
 //! not renormalised, as in the authors' code. Threshold: `λ · σ(S)`.
 
+use strsim::generic_levenshtein;
+
 use crate::page::{Page, PathCounts, PathId, Tag};
 
 /// Half width r of the window, in texts (the authors' code).
@@ -127,33 +129,11 @@ pub(crate) fn path_distance(page: &Page, a: PathId, b: PathId) -> u32 {
     if l == 0 || r == 0 || (l == 1 && r == 1) {
         return u32::from(l.max(r));
     }
-    let tail = |path, len| {
-        page.path_tags(path)
-            .take(usize::from(len))
-            .collect::<Vec<Tag>>()
+    let tail = |path, len| -> Vec<Tag> {
+        let tags = page.path_tags(path);
+        tags.take(usize::from(len)).collect()
     };
-    edit_distance(&tail(a, l), &tail(b, r))
-}
-
-/// Levenshtein distance of two token lists. What both end with costs nothing.
-pub fn edit_distance<T: PartialEq>(a: &[T], b: &[T]) -> u32 {
-    let same = a.iter().rev().zip(b.iter().rev());
-    let same = same.take_while(|(x, y)| x == y).count();
-    let (a, b) = (&a[..a.len() - same], &b[..b.len() - same]);
-    if a.is_empty() || b.is_empty() {
-        return a.len().max(b.len()) as u32;
-    }
-    let mut row: Vec<u32> = (0..=b.len() as u32).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i as u32 + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + u32::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+    generic_levenshtein(&tail(a, l), &tail(b, r)) as u32
 }
 
 #[cfg(test)]
@@ -196,7 +176,8 @@ mod tests {
         let counts = counts();
         let scores: Vec<f64> = TEXTS.iter().map(|t| ratio(&counts[t.0])).collect();
         smooth(&scores, |i, j| {
-            edit_distance(PATHS[TEXTS[i].0], PATHS[TEXTS[j].0])
+            let [a, b] = [i, j].map(|at| PATHS[TEXTS[at].0].to_vec());
+            generic_levenshtein(&a, &b) as u32
         })
     }
 
@@ -253,10 +234,10 @@ mod tests {
 
     #[test]
     fn edit_distance_counts_insertions_deletions_and_replacements() {
-        assert_eq!(edit_distance::<u8>(&[], &[]), 0);
-        assert_eq!(edit_distance(b"abc", b"abc"), 0);
-        assert_eq!(edit_distance(b"", b"abc"), 3);
-        assert_eq!(edit_distance(b"kitten", b"sitting"), 3);
+        assert_eq!(generic_levenshtein(b"", b""), 0);
+        assert_eq!(generic_levenshtein(b"abc", b"abc"), 0);
+        assert_eq!(generic_levenshtein(b"", b"abc"), 3);
+        assert_eq!(generic_levenshtein(b"kitten", b"sitting"), 3);
     }
 
     #[test]
@@ -270,7 +251,7 @@ mod tests {
             pair.iter_mut().for_each(|tags| tags.reverse());
             assert_eq!(
                 path_distance(&page, a, b),
-                edit_distance(&pair[0], &pair[1])
+                generic_levenshtein(&pair[0], &pair[1]) as u32
             );
         }
     }
