@@ -169,11 +169,8 @@ pub fn run(
             }
             let read = set.html(&gold.id, extraction.page.max_decoded_bytes + 1);
             let extracted = read.map(|html| {
-                let (mut document, ns, unit) = extraction.document(&html, &set.name, &gold);
-                if let Some(clusters) = &clusters {
-                    let page = Page::parse(&html, extraction.hints(gold.url.as_deref()));
-                    document.text = clusters.text(&page);
-                }
+                let clusters = clusters.as_ref();
+                let (document, ns, unit) = extraction.document(&html, &set.name, &gold, clusters);
                 run.unit = Some(unit);
                 (document, html.len() as u64, ns)
             });
@@ -241,8 +238,14 @@ impl Extraction {
         }
     }
 
-    /// The document of a page, the nanoseconds that it took, and what they count.
-    fn document(&self, html: &[u8], set: &str, gold: &Gold) -> (Document, u64, Unit) {
+    /// The document of a page, the nanoseconds that it took, and what they count; with clusters, its text is theirs.
+    fn document(
+        &self,
+        html: &[u8],
+        set: &str,
+        gold: &Gold,
+        clusters: Option<&Clusters>,
+    ) -> (Document, u64, Unit) {
         let hints = self.hints(gold.url.as_deref());
         let context = extract::Context {
             weights: self.unseen.as_ref().and_then(|u| u.of(set, gold)),
@@ -250,7 +253,10 @@ impl Extraction {
         };
         let span = clock::start();
         let page = Page::parse(html, hints);
-        let document = extract::extract_with(&page, &context, &self.extract);
+        let mut document = extract::extract_with(&page, &context, &self.extract);
+        if let Some(clusters) = clusters {
+            document.text = clusters.text(&page);
+        }
         let (ns, unit) = span.stop();
         (document, ns, unit)
     }
