@@ -161,8 +161,8 @@ pub struct Document {
     pub part_of: Option<String>,
     /// What the page is.
     pub kind: Kind,
-    /// Which way of extraction decided, `model`, `ratio`, `template`, `model+template` (they agree), `posts`, `script`, `noscript`, `hidden`,
-    /// `pictures`, or `none`.
+    /// Which way of extraction decided: `model`, `ratio`, `template`, `model+template` (they agree), `posts`, `script`,
+    /// `noscript`, `hidden`, `pictures`, or `none`.
     pub method: String,
     /// Charset the bytes were decoded with.
     pub charset: String,

@@ -71,13 +71,14 @@ impl<'a> Reading<'a> {
         };
         let mut body = body::main_text(&search, config, guide);
         let comments = posts::find(page, &outline);
-        let is_final = config.method == Method::Ratio;
-        if !is_final && posts::settle(page, &outline, &comments, body.talk, &mut body.lines) {
+        // What the ratios propose stays as it is.
+        let by_model = config.method == Method::Model;
+        if by_model && posts::settle(page, &outline, &comments, body.talk, &mut body.lines) {
             body.method = "posts";
         }
         let headline = headline::headline(page, &outline, &head, &title, &headings, &body);
         let labels = labels::labels(page, &outline);
-        if !is_final {
+        if by_model {
             notes::drop_notes(page, &outline, &headline, &clock, &mut body);
             labels.leave_out(&outline, &mut body.lines);
         }

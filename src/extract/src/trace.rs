@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::body::Body;
 use crate::body::judgement::{Judgement, Search};
-use crate::body::proposal::Proposal;
+use crate::body::proposal::{Proposal, texts_of_lines};
 use crate::classify::context::PageContext;
 use crate::classify::context_model;
 use crate::classify::features::View;
@@ -192,13 +192,16 @@ fn types(types: &PageType) -> Vec<(&'static str, f32)> {
 fn paths(page: &Page, outline: &Outline, proposal: &Proposal, body: &Body) -> Vec<PathTrace> {
     let mut proposed = vec![0u32; proposal.paths.len()];
     let mut kept = proposed.clone();
-    for text in page.texts() {
-        let line = outline.line_at(text.node + 1).saturating_sub(1);
-        let (path, tokens) = (text.path as usize, text.measure.tokens);
-        let is_proposed = proposal.lines.get(line).is_some_and(|l| l.is_text);
-        proposed[path] += if is_proposed { tokens } else { 0 };
+    let (texts, ends) = texts_of_lines(page, outline);
+    let mut texts = texts.iter().enumerate().peekable();
+    for (line, end) in ends.into_iter().enumerate() {
+        let is_proposed = proposal.lines[line].is_text;
         let is_kept = body.lines.binary_search(&line).is_ok();
-        kept[path] += if is_kept { tokens } else { 0 };
+        while let Some((_, text)) = texts.next_if(|(at, _)| *at < end) {
+            let (path, tokens) = (text.path as usize, text.measure.tokens);
+            proposed[path] += if is_proposed { tokens } else { 0 };
+            kept[path] += if is_kept { tokens } else { 0 };
+        }
     }
     let mut all: Vec<(usize, &PathCounts)> = proposal.paths.iter().enumerate().collect();
     all.retain(|(_, counts)| counts.tokens > 0);
@@ -217,8 +220,8 @@ fn paths(page: &Page, outline: &Outline, proposal: &Proposal, body: &Body) -> Ve
         } else {
             counts.etpr()
         },
-        proposed: share(proposed[at], counts).min(1.0),
-        kept: share(kept[at], counts).min(1.0),
+        proposed: share(proposed[at], counts),
+        kept: share(kept[at], counts),
     };
     all.into_iter().take(PATHS).map(trace).collect()
 }

@@ -7,11 +7,10 @@ use crate::date::text::parse_value;
 use crate::document::{Document, Image};
 use crate::fields::author;
 use crate::lines::hints::Marks;
-use crate::lines::is_skipped;
 use crate::lines::language;
 use crate::lines::paragraphs::paragraphs;
 use crate::page::measure::Measure;
-use crate::page::{Attr, Hints, Kind, NodeId, Page, Tag};
+use crate::page::{Attr, Hints, Kind, NodeId, Page, Tag, is_skipped};
 use crate::reading::Reading;
 use crate::{Config, Context, state};
 

@@ -249,7 +249,10 @@ fn may_hold_text(tag: Tag) -> bool {
 }
 
 /// The texts of all lines in order that have tokens, and for each line the end of its own.
-fn texts_of_lines<'p>(page: &'p Page, outline: &Outline) -> (Vec<&'p TextCounts>, Vec<usize>) {
+pub(crate) fn texts_of_lines<'p>(
+    page: &'p Page,
+    outline: &Outline,
+) -> (Vec<&'p TextCounts>, Vec<usize>) {
     let mut next = page.texts().iter().peekable();
     let mut texts = Vec::with_capacity(page.texts().len());
     let mut ends = Vec::with_capacity(outline.lines.len());

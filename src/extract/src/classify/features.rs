@@ -6,7 +6,6 @@ use super::line_cues::{Signs, is_short};
 use super::line_features::{link_share, marks, own, plain, tag};
 use crate::cues::phrases::{MAX_BYTES, Phrase, Seen, phrase_of};
 use crate::lines::Line;
-
 use crate::lines::outline::{Outline, is_prose};
 use crate::page::measure::ends_sentence;
 use crate::page::{NodeId, Page, PathCounts};

@@ -9,9 +9,8 @@ pub(crate) mod render;
 
 use std::ops::Range;
 
-pub(crate) use crate::page::is_skipped;
 use crate::page::measure::Measure;
-use crate::page::{Hidden, NodeId, Page, PathId, Tag, TextCounts};
+use crate::page::{Hidden, NodeId, Page, PathId, Tag, TextCounts, is_skipped};
 use hints::{MarkReader, Marks};
 use render::line_text;
 

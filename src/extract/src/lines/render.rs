@@ -1,8 +1,8 @@
 //! A line as text. In: a line of a page. Out: its text with white space collapsed. Hidden and unreadable
 //! elements inside the line are left out.
 
-use super::{Line, is_skipped};
-use crate::page::{NodeId, Page, Tag};
+use super::Line;
+use crate::page::{NodeId, Page, Tag, is_skipped};
 
 /// Appends the text of nodes `first..end` to `out`, runs of white space as one space, trimmed.
 pub(crate) fn node_text(page: &Page, first: NodeId, end: NodeId, out: &mut String) {
