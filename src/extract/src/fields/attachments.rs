@@ -53,15 +53,7 @@ pub(crate) fn attachments(
     {
         let path = link.url.path_and_query();
         let by_address = format_of_address(path);
-        let sends = || {
-            let lower = path.to_ascii_lowercase();
-            SENDERS.iter().any(|word| lower.contains(word))
-        };
-        let format = match by_address.or_else(|| format_of_name(&link.text)) {
-            Some(format) => format,
-            None if sends() => "",
-            None => continue,
-        };
+        let format = by_address.or_else(|| format_of_name(&link.text));
         let at = outline.line_at(link.node);
         let at = match outline.lines.get(at) {
             // The link stands inside of a line.
@@ -69,6 +61,12 @@ pub(crate) fn attachments(
             _ => at.saturating_sub(1),
         };
         let in_list = list.is_some_and(|last| at <= last + 1) || begins_list(page, outline, at);
+        let format = match format {
+            Some(format) => format,
+            // A program may send anything.
+            None if in_list && is_sent(path) => "",
+            None => continue,
+        };
         if in_list {
             list = Some(at);
         }
@@ -76,8 +74,8 @@ pub(crate) fn attachments(
             .lines
             .get(at)
             .is_some_and(|line| line.marks.any(ELSEWHERE));
-        // A program may send anything; and an address alone may be that of a paper which the text names.
-        if (format.is_empty() || elsewhere) && !in_list {
+        // An address alone may be that of a paper which the text names.
+        if elsewhere && !in_list {
             continue;
         }
         out.push(Attachment {
@@ -99,6 +97,12 @@ const ELSEWHERE: Marks = Marks::NAV
     .with(Marks::RELATED)
     .with(Marks::COMMENT)
     .with(Marks::PROMO);
+
+/// Whether the address has a word of one from which a program sends a file.
+fn is_sent(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    SENDERS.iter().any(|word| lower.contains(word))
+}
 
 /// Whether the line, or the one before it that has no link, begins a list of attachments.
 fn begins_list(page: &Page, outline: &Outline, at: usize) -> bool {

@@ -7,14 +7,15 @@ mod expanded;
 pub use bytes::count_bytes;
 pub use expanded::spelled;
 
-use aho_corasick::automaton::OverlappingState;
+use aho_corasick::automaton::{Automaton, OverlappingState};
+use aho_corasick::dfa::DFA;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Anchored, Input, StartKind};
 use regex::Regex;
 
 /// Words that are looked for anywhere in a text.
 #[derive(Debug)]
 pub struct Literals {
-    words: AhoCorasick,
+    words: DFA,
     /// What each word stands for.
     bits: Vec<u32>,
 }
@@ -24,19 +25,35 @@ impl Literals {
     pub fn of<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
         let (words, bits): (Vec<W>, Vec<u32>) = words.into_iter().unzip();
         // One step a byte: each line of a page is asked.
-        let words = automaton(words, StartKind::Unanchored, AhoCorasickKind::DFA);
+        let words = DFA::builder()
+            .ascii_case_insensitive(true)
+            .start_kind(StartKind::Unanchored)
+            .build(words)
+            .expect("the words are constants of the program");
         Self { words, bits }
     }
 
     /// The bits of all words in `text`.
     pub fn seen(&self, text: &[u8]) -> u32 {
-        let words = self.words.find_overlapping_iter(text);
-        words.fold(0, |seen, word| seen | self.bits[word.pattern().as_usize()])
+        let Ok(mut state) = self.words.start_state(Anchored::No) else {
+            return 0;
+        };
+        let mut seen = 0;
+        for &byte in text {
+            state = self.words.next_state(Anchored::No, state, byte);
+            if self.words.is_match(state) {
+                for at in 0..self.words.match_len(state) {
+                    seen |= self.bits[self.words.match_pattern(state, at).as_usize()];
+                }
+            }
+        }
+        seen
     }
 
     /// True if any word stands in `text`.
     pub fn stand_in(&self, text: &str) -> bool {
-        self.words.is_match(text)
+        let found = self.words.try_find(&Input::new(text).earliest(true));
+        found.is_ok_and(|word| word.is_some())
     }
 }
 
@@ -52,8 +69,12 @@ impl Beginnings {
     pub fn of<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
         let (words, bits): (Vec<W>, Vec<u32>) = words.into_iter().unzip();
         // Few bytes are read of a text, so the small form does.
-        let kind = AhoCorasickKind::ContiguousNFA;
-        let words = automaton(words, StartKind::Anchored, kind);
+        let words = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .start_kind(StartKind::Anchored)
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(words)
+            .expect("the words are constants of the program");
         Self { words, bits }
     }
 
@@ -69,19 +90,6 @@ impl Beginnings {
         let begins = words.filter(|word| word.start() == 0);
         begins.map(|word| (self.bits[word.pattern().as_usize()], word.len()))
     }
-}
-
-fn automaton<W: AsRef<[u8]>>(
-    words: Vec<W>,
-    start: StartKind,
-    kind: AhoCorasickKind,
-) -> AhoCorasick {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .start_kind(start)
-        .kind(Some(kind))
-        .build(words)
-        .expect("the words are constants of the program")
 }
 
 /// A pattern that is a constant of the program.
