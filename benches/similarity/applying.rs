@@ -102,7 +102,7 @@ fn once(html: &[u8], library: &Library) -> [u64; 3] {
     let guide = found
         .as_ref()
         .map(|a| Guide::new(&a.template, &keys, &page));
-    let with = extract::extract_guided(&page, &context, &config, guide);
+    let with = extract::extract_guided(&page, &context, &config, guide.as_ref());
     let done = cpu_time::thread_ns();
     assert_eq!(first.text, document.text);
     assert!(document.text.is_empty() || !with.text.is_empty());

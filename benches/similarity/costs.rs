@@ -9,7 +9,7 @@ use std::process::Command;
 use taojin_extract::page::{Hints, Page};
 use taojin_extract::template::KeySet;
 use taojin_extract::template::cluster::cluster_sets;
-use taojin_extract::template::repeats::{Token, merge};
+use taojin_lab::repeats::{Token, merge};
 use taojin_lab::suffix_tree::{SuffixTree, equal_subtrees};
 
 use crate::cpu_time;

@@ -39,6 +39,7 @@ mod kill;
 mod layout;
 mod lots;
 mod moving;
+mod named_fields;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod opensearch;
 mod outage;

@@ -29,7 +29,7 @@ fn main() -> std::io::Result<()> {
         let guide = found
             .as_ref()
             .map(|found| Guide::new(&found.template, keys, page));
-        let document = extract_guided(page, &context, &config, guide);
+        let document = extract_guided(page, &context, &config, guide.as_ref());
         println!("{}", document.title.unwrap_or_default());
     }
     Ok(())

@@ -164,7 +164,7 @@ fn finish(
     page: &Page,
     context: &Context<'_>,
     config: &Config,
-    guide: Option<Guide<'_>>,
+    guide: Option<&Guide<'_>>,
 ) -> Document {
     let mut document = reading.document(page, context, config, guide);
     let image = reading.head.image.map(str::to_owned);

@@ -50,7 +50,7 @@ impl<'a> Reading<'a> {
         context: &Context<'_>,
         config: &Config,
         hidden_too: bool,
-        guide: Option<Guide<'_>>,
+        guide: Option<&Guide<'_>>,
     ) -> Self {
         let head = Head::of(page);
         let mut outline = Outline::of(page, hidden_too);
@@ -145,7 +145,7 @@ impl<'a> Reading<'a> {
         page: &Page,
         context: &Context<'_>,
         config: &Config,
-        guide: Option<Guide<'_>>,
+        guide: Option<&Guide<'_>>,
     ) -> Document {
         let (author, source) = self.names(page);
         let links = page::links(page, config.max_outlinks);
@@ -196,7 +196,7 @@ impl<'a> Reading<'a> {
             document.kind = Kind::Error;
         }
         if let Some(guide) = guide {
-            guided::mend_fields(&mut document, page, &self.outline, &guide, &self.clock);
+            guided::mend_fields(&mut document, page, &self.outline, guide, &self.clock);
         }
         document
     }

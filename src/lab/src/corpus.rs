@@ -1,6 +1,7 @@
 //! Labelled pages on disk. In: a folder with `<set>/gold.jsonl` and `<set>/html/<id>.html`, or with one set directly.
 //! Out: the sets, their gold line by line, the bytes of a page. Never holds more than one line or one page.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
@@ -87,6 +88,26 @@ impl GoldComment {
     }
 }
 
+/// The value of a named field: one text, or a list. A list holds the items of a value, or several spellings of one.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged, expecting = "a field is a text or a list of texts")]
+pub enum GoldField {
+    /// One text.
+    One(String),
+    /// Several.
+    Several(Vec<String>),
+}
+
+impl GoldField {
+    /// Its texts.
+    pub fn texts(&self) -> &[String] {
+        match self {
+            Self::One(text) => std::slice::from_ref(text),
+            Self::Several(texts) => texts,
+        }
+    }
+}
+
 /// What a page should give; a field that is absent, null or empty is not judged. Other fields are ignored.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
@@ -109,6 +130,8 @@ pub struct Gold {
     pub page_type: Option<String>,
     /// The site or template that it belongs to.
     pub cluster: Option<String>,
+    /// Named fields beyond these.
+    pub fields: BTreeMap<String, GoldField>,
     /// The labels do not fit the page: it is left out.
     pub bad_gold: Option<bool>,
 }

@@ -98,10 +98,10 @@ fn site_of(gold: &Gold, set: &Set) -> String {
 
 /// A page of a site, read once for all splits.
 pub(super) struct Prepared<'a> {
-    gold: &'a Gold,
-    page: Page,
-    keys: Keys,
-    seen: Observation,
+    pub(super) gold: &'a Gold,
+    pub(super) page: Page,
+    pub(super) keys: Keys,
+    pub(super) seen: Observation,
     /// By the models alone.
     alone: Document,
 }
@@ -167,7 +167,12 @@ pub(super) fn one_site(
         let found = library.assign(keys.set());
         halves.assigned += usize::from(found.is_some());
         let guide = found.as_ref().map(|a| Guide::new(&a.template, keys, page));
-        let with = extract::extract_guided(page, &extraction.context(), &extraction.extract, guide);
+        let with = extract::extract_guided(
+            page,
+            &extraction.context(),
+            &extraction.extract,
+            guide.as_ref(),
+        );
         halves.lost += usize::from(is_lost(alone, &with));
         let score = |document| PageScore::of(&set.name, gold, Some(document), false);
         let (before, after) = (score(alone), score(&with));

@@ -39,7 +39,7 @@ pub fn extract_guided(
     page: &Page,
     context: &Context<'_>,
     config: &Config,
-    guide: Option<Guide<'_>>,
+    guide: Option<&Guide<'_>>,
 ) -> Document {
     crate::finish(
         Reading::with(page, context, config, false, guide),
@@ -95,8 +95,9 @@ pub(crate) fn choose(
         .map(|(line, odds)| {
             let odds = odds + said(page, line, guide);
             let may_repeat = line.all.tokens <= LONGEST_REPEAT && odds > -1.0;
-            if may_repeat && !guide.is_said(line.block) && guide.repeats(hash_of(page, line)) {
-                odds + guide.against_repeated()
+            if may_repeat && !guide.is_said(line.block) && guide.is_furniture(line.first..line.end)
+            {
+                odds + guide.against_furniture()
             } else {
                 odds
             }
@@ -213,7 +214,7 @@ fn vote_comments(reading: &Reading<'_>, votes: &mut [Option<Field>]) {
     }
 }
 
-/// Fields that the models did not find, or that a person pointed at, from the regions of the template.
+/// Fields that the models did not find, or that a person pointed at, from the regions and slots of the template.
 pub(crate) fn mend_fields(
     document: &mut Document,
     page: &Page,
@@ -221,7 +222,14 @@ pub(crate) fn mend_fields(
     guide: &Guide<'_>,
     clock: &Clock,
 ) {
+    let values = guide.values(page);
     let read = |field: Field, said_only: bool| -> Option<String> {
+        let named = values
+            .iter()
+            .find(|value| value.is_said && value.name == field.name());
+        if let Some(value) = named {
+            return Some(value.join());
+        }
         let line = outline.lines.iter().find(|line| {
             guide.field(line.block) == Some(field) && (!said_only || guide.is_said(line.block))
         })?;
@@ -247,5 +255,13 @@ pub(crate) fn mend_fields(
         document.source = source_of(&line)
             .or_else(|| clean(&line))
             .or(document.source.take());
+    }
+    for value in values {
+        let text = value.join();
+        if value.is_said && Field::named(&value.name).is_none() {
+            document.meta.set_said(value.name, text);
+        } else if !value.is_said {
+            document.meta.add(value.name, text);
+        }
     }
 }

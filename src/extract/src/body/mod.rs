@@ -53,7 +53,7 @@ fn may_be_list(judged: &Judged) -> bool {
 }
 
 /// The main text of a page.
-pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<Guide<'_>>) -> Body {
+pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<&Guide<'_>>) -> Body {
     let outline = search.outline;
     let view = View::of(search.page, outline, search.title);
     if outline.lines.is_empty() {

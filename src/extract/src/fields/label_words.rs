@@ -105,7 +105,7 @@ pub(super) fn is_official(label: &str) -> bool {
 }
 
 /// A label without signs around it, and without the blanks that stretch a Chinese one.
-pub(super) fn tidy(text: &str) -> Option<String> {
+pub(crate) fn tidy(text: &str) -> Option<String> {
     let sign = |c: char| c.is_whitespace() || "：:【】[]■●·*|".contains(c);
     let text = text.trim_matches(sign);
     let label: String = match text.chars().any(is_han) {

@@ -5,14 +5,33 @@ use serde::ser::{Serialize, Serializer};
 
 /// Labels with their values, in the order of the page; each label once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Meta(Vec<(String, String)>);
+pub struct Meta {
+    pairs: Vec<(String, String)>,
+    /// Labels that a person gave. Not written with the rest.
+    said: Vec<String>,
+}
 
 impl Meta {
     /// Adds a field, unless its label is there already.
     pub fn add(&mut self, label: String, value: String) {
         if self.get(&label).is_none() {
-            self.0.push((label, value));
+            self.pairs.push((label, value));
         }
+    }
+
+    /// Gives a field that a person named this value, whatever it had.
+    pub fn set_said(&mut self, label: String, value: String) {
+        self.pairs.retain(|pair| pair.0 != label);
+        self.said.push(label.clone());
+        self.pairs.push((label, value));
+    }
+
+    /// Labels and values that somebody asked for: they make the page a changed one. The others count visitors on many pages.
+    pub fn watched(&self) -> impl Iterator<Item = &str> {
+        let said = self
+            .iter()
+            .filter(|(label, _)| self.said.iter().any(|said| said == label));
+        said.flat_map(|(label, value)| [label, value])
     }
 
     /// The value of a label.
@@ -22,28 +41,30 @@ impl Meta {
 
     /// Labels and values.
     pub fn pairs(&self) -> &[(String, String)] {
-        &self.0
+        &self.pairs
     }
 
     /// Labels and values as texts.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0
+        self.pairs
             .iter()
             .map(|(label, value)| (label.as_str(), value.as_str()))
     }
 
     /// Number of fields.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.pairs.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.pairs.is_empty()
     }
 
     pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        self.0.iter_mut().flat_map(|(label, value)| [label, value])
+        self.pairs
+            .iter_mut()
+            .flat_map(|(label, value)| [label, value])
     }
 }
 
@@ -73,6 +94,9 @@ impl<'de> Visitor<'de> for Fields {
         while let Some(field) = map.next_entry()? {
             fields.push(field);
         }
-        Ok(Meta(fields))
+        Ok(Meta {
+            pairs: fields,
+            said: Vec::new(),
+        })
     }
 }

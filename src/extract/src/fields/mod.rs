@@ -6,7 +6,7 @@ pub(crate) mod head;
 pub(crate) mod headline;
 pub(crate) mod images;
 pub(crate) mod json_ld;
-mod label_words;
+pub(crate) mod label_words;
 pub(crate) mod labels;
 pub(crate) mod likeness;
 pub(crate) mod link_address;

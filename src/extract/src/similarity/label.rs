@@ -1,6 +1,11 @@
 //! Names of elements for comparing pages of one site. In: an element. Out: its tag with those of its class and id words
 //! that are likely to be the same on every page of the template. Never keeps what numbers a page.
 
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Words of class and id that are kept; pages that state more say their style with them.
@@ -32,16 +37,34 @@ pub fn shared(a: &[u64], b: &[u64]) -> usize {
 pub fn stable_word(word: &str) -> Option<&str> {
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
     let letters = word.bytes().filter(|b| !b.is_ascii_digit()).count();
-    (word.len() <= WORD_BYTES && letters >= 2 && digits * 2 <= letters).then_some(word)
+    is_stable(digits, letters).then_some(word)
 }
 
-fn hash_word(sign: u8, word: &str) -> u64 {
-    // FNV-1a without the digits: class words are short, and no copy is made.
-    let mut hash = 0xcbf2_9ce4_8422_2325u64 ^ u64::from(sign);
-    for byte in word.bytes().filter(|b| !b.is_ascii_digit()) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    hash
+/// Hashes of the stable words of an attribute, without their digits (FNV-1a), in one pass: this is most of what keys of a
+/// page cost.
+fn word_hashes(sign: u8, value: &str) -> impl Iterator<Item = u64> {
+    let start = 0xcbf2_9ce4_8422_2325u64 ^ u64::from(sign);
+    let mut bytes = value.bytes();
+    std::iter::from_fn(move || {
+        let (mut hash, mut digits, mut letters) = (start, 0, 0);
+        loop {
+            match bytes.next() {
+                Some(byte) if byte.is_ascii_digit() => digits += 1,
+                Some(byte) if !byte.is_ascii_whitespace() => {
+                    letters += 1;
+                    hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+                }
+                None if digits + letters == 0 => return None,
+                _ if is_stable(digits, letters) => return Some(hash),
+                None => return None,
+                Some(_) => (hash, digits, letters) = (start, 0, 0),
+            }
+        }
+    })
+}
+
+fn is_stable(digits: usize, letters: usize) -> bool {
+    digits + letters <= WORD_BYTES && letters >= 2 && digits * 2 <= letters
 }
 
 /// Hash of an element's tag and of its stable class and id words in any order. `html` and `body` are known by their
@@ -59,16 +82,36 @@ pub fn name_hash(page: &Page, id: NodeId) -> u64 {
             Attr::Class => b'.',
             _ => continue,
         };
-        for word in value.split_ascii_whitespace().filter_map(stable_word) {
-            if kept == WORDS {
-                break;
-            }
+        for word in word_hashes(sign, value).take(WORDS - kept) {
             // Added, so that the order of the words does not matter.
-            hash = hash.wrapping_add(mix(hash_word(sign, word), 1));
+            hash = hash.wrapping_add(mix(word, 1));
             kept += 1;
         }
     }
     mix(hash, 0)
+}
+
+/// The hashes of a page's elements by [`name_hash`]. Most elements have the class of others, and reading the words of a class
+/// takes five times as long as to see that they are known.
+#[derive(Default)]
+pub(crate) struct NameHashes(HashMap<u64, u64, RandomState>);
+
+impl NameHashes {
+    /// The hash of an element.
+    pub(crate) fn get(&mut self, page: &Page, id: NodeId) -> u64 {
+        let mut words = 0;
+        for (attr, value) in page.attributes_of(id) {
+            if matches!(attr, Attr::Id | Attr::Class) {
+                words = mix(words, xxh3_64(value.as_bytes())) ^ u64::from(attr == Attr::Id);
+            }
+        }
+        let tag = u64::from(page.node(id).tag.0);
+        if words == 0 {
+            return mix(tag, 0);
+        }
+        let key = mix(words, tag);
+        *self.0.entry(key).or_insert_with(|| name_hash(page, id))
+    }
 }
 
 /// The same words for a person: `div#main.article`.

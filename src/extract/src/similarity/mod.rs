@@ -11,6 +11,7 @@ mod skeleton;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use label::NameHashes;
 pub use label::{mix, name_hash, name_of, shared, stable_word};
 pub use lcs::lcs_step;
 pub use skeleton::Skeleton;

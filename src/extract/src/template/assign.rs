@@ -1,20 +1,23 @@
 //! A page and the templates of its site. In: the keys of a page. Out: the nearest template under the threshold, and
 //! through a [`Guide`] what it says of each line.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::field::Field;
 use super::keys::{KeySet, Keys};
 use super::learn::Template;
+use super::nodes::Alignment;
 use super::regions::Region;
+use super::slots::{Value, values};
 use crate::page::{NodeId, Page};
 
 /// Log-odds of a line whose place a person called body, or not body.
 const SAID: f32 = 12.0;
 /// Pages at which half of what was counted at a place is believed.
 const HALF_BELIEVED: f32 = 1.5;
-/// Log-odds against a line that says the same as on other pages.
-const REPEATED: f32 = -8.0;
+/// Log-odds against a line that the template says.
+const FURNITURE: f32 = -8.0;
 /// Log-odds against a place that says the same on every page.
 const CONSTANT: f32 = -3.0;
 /// Pages from which what is usual at a place is known.
@@ -31,6 +34,8 @@ const MOST: f32 = 4.0;
 pub struct Library {
     templates: Vec<(i64, Arc<Template>)>,
     max_distance: f32,
+    /// When a person last named a field of them, Unix milliseconds; 0 if nobody has.
+    pub named_ms: i64,
 }
 
 /// A page's template.
@@ -42,14 +47,14 @@ pub struct Assigned {
     pub template: Arc<Template>,
     /// Distance of the page from its middle, 0 to 1.
     pub distance: f32,
-    /// Share of its essential keys that the page lacks.
-    pub missing: f32,
 }
 
 impl Library {
     /// The templates in use and the greatest distance of a page from its template.
     pub fn new(templates: Vec<(i64, Arc<Template>)>, max_distance: f32) -> Self {
+        let named_ms = templates.iter().map(|(_, template)| template.named_ms);
         Self {
+            named_ms: named_ms.max().unwrap_or_default(),
             templates,
             max_distance,
         }
@@ -73,25 +78,23 @@ impl Library {
             .iter()
             .map(|(id, template)| (id, template, 1.0 - template.middle.similarity(set)))
             .reduce(|best, next| if next.2 < best.2 { next } else { best })?;
-        (distance <= self.max_distance).then(|| {
-            let essential = template.essential.keys().len().max(1) as f32;
-            Assigned {
-                id: *id,
-                template: Arc::clone(template),
-                distance,
-                missing: 1.0 - template.essential.shared(set) as f32 / essential,
-            }
+        (distance <= self.max_distance).then(|| Assigned {
+            id: *id,
+            template: Arc::clone(template),
+            distance,
         })
     }
 }
 
-/// A template and the page it is applied to.
-#[derive(Debug, Clone, Copy)]
+/// A template laid on a page.
+#[derive(Debug, Clone)]
 pub struct Guide<'a> {
     /// The template.
     pub template: &'a Template,
     /// Keys of the page.
     pub keys: &'a Keys,
+    /// The page's tokens among the nodes of the template.
+    pub alignment: Alignment,
     /// First node and end of the block that holds the main text, if the page has it.
     container: (NodeId, NodeId),
     /// Log-odds of what stands in it.
@@ -110,6 +113,9 @@ impl<'a> Guide<'a> {
         let pages = template.pages as f32;
         let share = ((share * pages + 1.0) / (pages + 2.0)).max(0.5);
         Self {
+            alignment: template
+                .nodes
+                .align(&keys.sequence.tokens, &keys.sequence.layout),
             template,
             keys,
             container,
@@ -159,15 +165,39 @@ impl<'a> Guide<'a> {
         self.said(block).is_some()
     }
 
-    /// Whether the template's pages say the same somewhere: then the line belongs to the template, not to the page.
-    pub fn repeats(&self, text: u64) -> bool {
-        let repeated = &self.template.repeated;
-        repeated.binary_search_by_key(&text, |(t, _)| *t).is_ok()
+    /// Share of the template's essential nodes that the page lacks.
+    pub fn missing(&self) -> f32 {
+        self.alignment.missing
     }
 
-    /// Log-odds against a line that repeats.
-    pub fn against_repeated(&self) -> f32 {
-        REPEATED
+    /// Whether all that a range of nodes says is part of the template: no text of the page.
+    pub fn is_furniture(&self, range: Range<NodeId>) -> bool {
+        let sequence = &self.keys.sequence;
+        let from = sequence.nodes.partition_point(|node| *node < range.start);
+        let to = sequence.nodes.partition_point(|node| *node < range.end);
+        let mut texts = (from..to)
+            .filter(|at| sequence.tokens[*at].is_text())
+            .peekable();
+        let is_furniture = |at: usize| {
+            let (token, place) = (&sequence.tokens[at], sequence.layout.places[at]);
+            self.alignment.is_node[at] || self.template.nodes.is_repeated(token, place)
+        };
+        texts.peek().is_some() && texts.all(is_furniture)
+    }
+
+    /// Log-odds against a line that is part of the template.
+    pub fn against_furniture(&self) -> f32 {
+        FURNITURE
+    }
+
+    /// The values of the page's named slots.
+    pub fn values(&self, page: &Page) -> Vec<Value> {
+        values(
+            &self.template.slots,
+            &self.alignment,
+            &self.keys.sequence,
+            page,
+        )
     }
 
     /// The field at the block of a line.

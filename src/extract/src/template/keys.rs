@@ -2,12 +2,15 @@
 //! key, made of the names of all blocks from the root. Only blocks count: inline elements come and go with what an author
 //! writes.
 
+use super::sequence::Sequence;
 use crate::page::{NodeId, Page};
-use crate::similarity::{mix, name_hash, shared};
+use crate::similarity::shared;
 
-/// The keys of a page.
+/// The keys of a page, and the sequence that they are made from.
 #[derive(Debug, Clone, Default)]
 pub struct Keys {
+    /// Elements and texts of the page.
+    pub sequence: Sequence,
     fine: Vec<u64>,
     set: KeySet,
 }
@@ -15,30 +18,19 @@ pub struct Keys {
 impl Keys {
     /// The keys of every node; invisible parts have none.
     pub fn of(page: &Page) -> Self {
-        let count = page.nodes().len();
-        let mut keys = Self {
-            fine: vec![0; count],
-            set: KeySet::default(),
-        };
-        let mut set = Vec::with_capacity(count / 2);
-        let mut at = 0;
-        while at < count {
-            let node = page.nodes()[at];
-            let parent = node.parent as usize;
-            if node.tag.is_invisible() {
-                at = node.end as usize;
-                continue;
-            }
-            if node.tag.is_block() {
-                keys.fine[at] = mix(keys.fine[parent], name_hash(page, at as NodeId));
-                set.push(keys.fine[at]);
-            } else if at > 0 {
-                keys.fine[at] = keys.fine[parent];
-            }
-            at += 1;
+        let sequence = Sequence::of(page);
+        let of_tokens = &sequence.layout.keys;
+        let mut fine = vec![0; page.nodes().len()];
+        for (node, key) in sequence.nodes.iter().zip(of_tokens) {
+            fine[*node as usize] = *key;
         }
-        keys.set = KeySet::of(set);
-        keys
+        let blocks = sequence.tokens.iter().zip(of_tokens);
+        let blocks = blocks.filter(|(token, _)| token.is_block());
+        Self {
+            set: KeySet::of(blocks.map(|(_, key)| *key).collect()),
+            sequence,
+            fine,
+        }
     }
 
     /// The first block with this fine key.
@@ -119,5 +111,5 @@ pub fn text_hash<'a>(texts: impl Iterator<Item = &'a str>) -> u64 {
         }
     }
     let counted = digits * 2 > others * 3;
-    mix(if counted { all } else { words }, 0)
+    crate::similarity::mix(if counted { all } else { words }, 0)
 }

@@ -8,17 +8,19 @@ use serde::{Deserialize, Serialize};
 use super::cluster;
 use super::config::Config;
 use super::field::Field;
-use super::keys::KeySet;
-use super::nodes::{Piece, QUORUM, pieces, sequence_of};
+use super::keys::{KeySet, Keys};
+use super::nodes::{Nodes, QUORUM};
 use super::observation::Observation;
-use super::regions::{Region, regions, repeated_texts};
+use super::regions::{Region, regions};
+use super::sequence::{Layout, Sequence, Token};
+use super::slots::{Slot, label_of, slot_key, slots};
 
 /// Pages aligned for the nodes of a template, those nearest the middle; the rest counts for the regions.
 const MAX_ALIGNED: usize = 60;
 /// A key belongs to the middle of a cluster when so many of its pages have it.
 const MIDDLE: f32 = 0.5;
-/// Long lines that two pages share from which one is a copy of the other.
-const COPIED: f32 = 0.5;
+/// Share of the tokens of a page's text that another one has as well, from which it is a copy.
+const COPIED: f32 = 0.8;
 /// Share of the main text that the container holds at least.
 const ALMOST_ALL: f32 = 0.9;
 /// Share of the pages that have the container at least.
@@ -39,14 +41,12 @@ pub struct Template {
     pub mean_distance: f32,
     /// Greatest distance of one of them.
     pub max_distance: f32,
-    /// Keys that stand on almost every page.
-    pub essential: KeySet,
     /// Essential and optional nodes.
-    pub pieces: Vec<Piece>,
+    pub nodes: Nodes,
+    /// Places between the nodes where the texts vary.
+    pub slots: Vec<Slot>,
     /// Places of text, in order of keys.
     pub regions: Vec<Region>,
-    /// Texts that stand on several pages, with the number of pages.
-    pub repeated: Vec<(u64, u32)>,
     /// The innermost block that holds almost all main text on almost every page, and the share of its tokens that are
     /// main text; none if there is no such block.
     pub container: Option<(u64, f32)>,
@@ -54,6 +54,9 @@ pub struct Template {
     pub labels: BTreeMap<u64, Field>,
     /// Names of nodes by hash.
     pub names: HashMap<u64, String>,
+    /// When a person last named a slot, Unix milliseconds; 0 if nobody has.
+    #[serde(default)]
+    pub named_ms: i64,
 }
 
 impl Template {
@@ -67,6 +70,63 @@ impl Template {
     pub fn field(&self, key: u64) -> Option<Field> {
         let said = self.labels.get(&key).copied();
         said.or_else(|| self.region(key).and_then(|r| r.field))
+    }
+
+    /// The slot that a text of a page stands in, so that it can be named. A text that so far held pages to its place, since it
+    /// is the same on most of them, varies from now on. None for what is no text, and before the first node.
+    pub fn slot_at(&mut self, keys: &Keys, token: usize) -> Option<u64> {
+        let Sequence { tokens, layout, .. } = &keys.sequence;
+        let mut alignment = self.nodes.align(tokens, layout);
+        if !tokens.get(token)?.is_text() {
+            return None;
+        }
+        let mut pages = 1;
+        if alignment.is_node[token] {
+            let node = alignment.at[token]?;
+            pages = self.nodes.nodes.get(node)?.pages;
+            self.nodes.release(node);
+            alignment = self.nodes.align(tokens, layout);
+        }
+        let key = slot_key(&alignment, token)?;
+        if self.slots.iter().all(|slot| slot.key != key) {
+            self.slots.push(Slot {
+                key,
+                after: alignment.at[token]?,
+                pages,
+                values: 1,
+                name: None,
+                is_said: false,
+            });
+        }
+        Some(key)
+    }
+
+    /// Gives a slot a name as a person said now, or takes its name from it: then it gives no field. False if there is no such
+    /// slot.
+    pub fn name_slot(&mut self, key: u64, name: Option<&str>, now_ms: i64) -> bool {
+        self.named_ms = now_ms;
+        let slot = self.slots.iter_mut().find(|slot| slot.key == key);
+        slot.map(|slot| {
+            slot.name = name.map(str::to_owned);
+            slot.is_said = true;
+        })
+        .is_some()
+    }
+
+    /// Takes back what a person said of a slot: it has the name that its label gives it. False if there is no such slot.
+    pub fn forget_slot(&mut self, key: u64, now_ms: i64) -> bool {
+        self.named_ms = now_ms;
+        let slot = self.slots.iter_mut().find(|slot| slot.key == key);
+        slot.map(|slot| {
+            slot.name = label_of(&self.nodes, slot.after, &self.names);
+            slot.is_said = false;
+        })
+        .is_some()
+    }
+
+    /// A region that almost every page has.
+    pub fn is_essential(&self, region: &Region) -> bool {
+        self.presence(region) >= QUORUM
     }
 
     /// The share of the pages that have a region.
@@ -111,25 +171,31 @@ pub fn learn(seen: &[Observation], config: &Config) -> Learned {
     learned
 }
 
-/// Members that are no copies of others: what two copies share is no boilerplate.
+/// Members that are no copies of others: what two copies share is no boilerplate. A long line alone makes none, since pages of
+/// two goods may have the same description.
 fn originals(seen: &[Observation], members: &[usize]) -> Vec<usize> {
     let mut owner: HashMap<u64, usize> = HashMap::new();
     let mut kept = Vec::new();
     for at in members {
-        let long: HashSet<u64> = seen[*at]
-            .lines
-            .iter()
-            .filter(|l| l.vote == Some(Field::Body) && l.tokens >= LONG_LINE)
+        let body = |page: usize| {
+            let lines = seen[page].lines.iter();
+            lines.filter(|l| l.vote == Some(Field::Body))
+        };
+        let long: HashSet<u64> = body(*at)
+            .filter(|l| l.tokens >= LONG_LINE)
             .map(|l| l.text)
             .collect();
-        let mut by_owner: HashMap<usize, usize> = HashMap::new();
-        for text in &long {
-            if let Some(other) = owner.get(text) {
-                *by_owner.entry(*other).or_default() += 1;
-            }
-        }
-        let most = by_owner.values().copied().max().unwrap_or_default();
-        if most as f32 > COPIED * long.len() as f32 {
+        let others: HashSet<usize> = long.iter().filter_map(|t| owner.get(t).copied()).collect();
+        let is_copy = others.into_iter().any(|other| {
+            let there: HashSet<u64> = body(other).map(|l| l.text).collect();
+            let tokens = |is_there: bool| -> u32 {
+                let lines = body(*at).filter(|l| there.contains(&l.text) == is_there);
+                lines.map(|l| l.tokens).sum()
+            };
+            let (shared, own) = (tokens(true) as f32, tokens(false) as f32);
+            shared >= COPIED * (shared + own)
+        });
+        if is_copy {
             continue;
         }
         for text in long {
@@ -146,13 +212,10 @@ fn template(seen: &[Observation], sets: &[KeySet], members: &[usize]) -> Templat
     for key in members.iter().flat_map(|at| sets[*at].keys()) {
         *counts.entry(*key).or_default() += 1;
     }
-    let at_least = |share: f32| {
-        let keys = counts
-            .iter()
-            .filter(|(_, n)| **n as f32 >= share * pages as f32);
-        KeySet::of(keys.map(|(key, _)| *key).collect())
-    };
-    let middle = at_least(MIDDLE);
+    let middle = counts
+        .into_iter()
+        .filter(|(_, n)| *n as f32 >= MIDDLE * pages as f32);
+    let middle = KeySet::of(middle.map(|(key, _)| key).collect());
     let mut near: Vec<(f32, usize)> = members
         .iter()
         .map(|at| (1.0 - sets[*at].similarity(&middle), *at))
@@ -163,26 +226,30 @@ fn template(seen: &[Observation], sets: &[KeySet], members: &[usize]) -> Templat
         distances().sum::<f32>() / pages.max(1) as f32,
         distances().fold(0.0, f32::max),
     );
-    let sequences: Vec<_> = near
+    let aligned: Vec<&[Token]> = near
         .iter()
         .take(MAX_ALIGNED)
-        .map(|(_, at)| sequence_of(&seen[*at]))
+        .map(|(_, at)| seen[*at].tokens.as_slice())
         .collect();
     let all: Vec<&Observation> = members.iter().map(|at| &seen[*at]).collect();
-    let pieces = pieces(&sequences, 0);
-    let names = names(&pieces, &all);
+    let words: HashMap<u64, String> = all.iter().flat_map(|seen| seen.names.clone()).collect();
+    let nodes = Nodes::learn(&aligned);
     Template {
         pages: pages as u32,
-        essential: at_least(QUORUM),
         middle,
         mean_distance,
         max_distance,
-        pieces,
+        slots: slots(&nodes, &aligned, &words),
         container: container(&all),
         regions: regions(&all),
-        repeated: repeated_texts(&all),
         labels: BTreeMap::new(),
-        names,
+        names: nodes
+            .nodes
+            .iter()
+            .filter_map(|node| Some((node.name, words.get(&node.name)?.clone())))
+            .collect(),
+        nodes,
+        named_ms: 0,
     }
 }
 
@@ -192,13 +259,17 @@ fn container(members: &[&Observation]) -> Option<(u64, f32)> {
     let mut pages: HashMap<u64, (u32, usize)> = HashMap::new();
     for (page, seen) in (1..).zip(members) {
         let mut open: Vec<u64> = Vec::new();
-        for node in &seen.nodes {
-            open.truncate(usize::from(node.depth));
-            above.insert(node.key, open.last().copied().unwrap_or_default());
-            open.push(node.key);
-            let (count, last) = pages.entry(node.key).or_default();
-            *count += u32::from(*last != page);
-            *last = page;
+        for (token, key) in seen.tokens.iter().zip(Layout::of(&seen.tokens).keys) {
+            open.truncate(usize::from(token.depth));
+            if token.is_block() {
+                above.insert(key, open.last().copied().unwrap_or_default());
+                let (count, last) = pages.entry(key).or_default();
+                *count += u32::from(*last != page);
+                *last = page;
+            }
+            if !token.is_text() {
+                open.push(key);
+            }
         }
     }
     let mut inside: HashMap<u64, (u64, u64, u32)> = HashMap::new();
@@ -227,23 +298,4 @@ fn container(members: &[&Observation]) -> Option<(u64, f32)> {
         .filter(|(key, (_, kept, _))| *kept as f32 >= ALMOST_ALL * total as f32 && everywhere(key))
         .min_by_key(|(key, (all, _, height))| (*all, *height, *key))
         .map(|(key, (all, kept, _))| (key, kept as f32 / all.max(1) as f32))
-}
-
-/// Names of the nodes of the pieces.
-fn names(pieces: &[Piece], members: &[&Observation]) -> HashMap<u64, String> {
-    let mut wanted: HashSet<u64> = HashSet::new();
-    for piece in pieces {
-        match piece {
-            Piece::Essential(nodes) => wanted.extend(nodes.iter().map(|n| n.name)),
-            Piece::Optional(all) => {
-                wanted.extend(all.iter().flat_map(|(_, nodes)| nodes).map(|n| n.name));
-            }
-        }
-    }
-    members
-        .iter()
-        .flat_map(|seen| &seen.names)
-        .filter(|(hash, _)| wanted.contains(hash))
-        .map(|(hash, name)| (*hash, name.clone()))
-        .collect()
 }

@@ -19,8 +19,9 @@ mod learn;
 mod nodes;
 mod observation;
 mod regions;
-pub mod repeats;
 mod saved;
+mod sequence;
+mod slots;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +30,9 @@ pub use config::{Config, LEARN_AT, LEARN_SMALL_AT, MAX_DISTANCE, MAX_PENDING, MI
 pub use field::Field;
 pub use keys::{KeySet, Keys, text_hash};
 pub use learn::{Learned, Template, learn};
-pub use nodes::{Node, Piece, sequence_of};
-pub use observation::{Observation, ObservedLine, ObservedNode};
+pub use nodes::{Alignment, Node, Nodes};
+pub use observation::{Observation, ObservedLine};
 pub use regions::Region;
 pub use saved::{colour, frame, framed_html, saved_html};
+pub use sequence::{Layout, Sequence, Token, TokenKind};
+pub use slots::{Slot, Value, slot_key, slot_texts};

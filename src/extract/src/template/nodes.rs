@@ -1,213 +1,375 @@
-//! Essential and optional nodes (Qiu 2013). In: the simplified sequences of a cluster's pages. Out: [`Piece`]s:
-//! `[optional] essential optional … essential [optional]`, optional ones with their alternatives and how often each
-//! occurs, repeated records as `+`.
+//! Essential and optional nodes of a template, and how a page is aligned with them (Qiu 2013, §3.5 and §3.6).
 //!
-//! Every page is aligned to the medoid. An essential node stands on at least 95 % of the pages: folding common
-//! subsequences page by page, as printed, depends on the order and lets one odd page empty the template.
+//! The thesis folds the longest common subsequence page by page, so that one odd page empties the template, and puts what lies
+//! between essential nodes into clusters. Here a node keeps the number of the pages that have it: the sequences are folded
+//! into one that holds every node of several pages, essential ones are those of almost all.
 
-use std::collections::HashMap;
-use std::ops::Range;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::align::align;
-use super::observation::Observation;
-use super::repeats::{Token, merge};
+use super::align::{Symbol, align, weight};
+use super::keys::KeySet;
+use super::sequence::{Layout, Token, TokenKind};
 use crate::similarity::mix;
 
 /// Share of the pages on which an essential node stands.
 pub(super) const QUORUM: f32 = 0.95;
-/// Alternatives kept of one optional node, the most frequent ones.
-const MAX_ALTERNATIVES: usize = 6;
-/// Pieces of a gap so alike are one alternative.
-const SAME_PIECE: f32 = 0.5;
+/// Share of the pages on which an optional node stands at least, and so many of them.
+const OPTIONAL: f32 = 0.1;
+const OPTIONAL_PAGES: u32 = 2;
+/// A place of labels is one where this share of the texts stands on this share of the pages.
+const LABELS: f32 = 0.6;
+/// A text that stands on this share of the pages at the same place, and on so many of them, is no text of one page.
+const REPEATED: f32 = 1.0 / 3.0;
+const REPEATED_PAGES: u32 = 3;
+/// Nodes while sequences are folded; above it, those of one page go.
+const MAX_NODES: usize = 12_000;
+/// In the hash of a place: the part of a text before its first colon, and that behind it.
+const LABEL: u64 = 3;
+const VALUE: u64 = 4;
+/// In the hash of a record: a text that is no label.
+const VARIES: u64 = 5;
 
-/// One element of a template.
+/// One node of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
-    /// Hash of its name.
+    /// Equal for what is aligned with it: of an element its name and depth, of a text its words and its place.
+    pub id: u64,
+    /// Hash of its name or words.
     pub name: u64,
-    /// Blocks above it.
+    /// Elements above it.
     pub depth: u16,
-    /// Its fine key.
-    pub key: u64,
-    /// It stands for one or more equal siblings.
-    pub plus: bool,
+    /// What it is.
+    pub kind: TokenKind,
+    /// Of a text only its label, up to the first colon: the rest of it varies.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_begun: bool,
+    /// Pages that have it, of those aligned.
+    pub pages: u32,
+    /// A text that a person called a value, so that it holds no page to its place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_value: bool,
 }
 
-/// A run of a template.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Piece {
-    /// Nodes that stand on (almost) every page, one after the other.
-    Essential(Vec<Node>),
-    /// Nodes that stand on some: each alternative with the share of the pages that have it.
-    Optional(Vec<(f32, Vec<Node>)>),
-}
-
-/// The sequence of an observation with repeats merged.
-pub fn sequence_of(seen: &Observation) -> Vec<Node> {
-    let tokens: Vec<Token> = seen
-        .nodes
-        .iter()
-        .map(|n| Token {
-            label: n.name,
-            depth: n.depth,
-            plus: false,
-        })
-        .collect();
-    let merged = merge(&tokens);
-    let nodes = merged.tokens.iter().zip(&merged.places);
-    nodes
-        .map(|(token, place)| Node {
-            name: token.label,
-            depth: token.depth,
-            key: seen.nodes[*place].key,
-            plus: token.plus,
-        })
-        .collect()
-}
-
-/// Two nodes are the same when name and depth are; whether they repeat may differ from page to page.
-fn symbol(node: &Node) -> u64 {
-    mix(node.name, u64::from(node.depth))
-}
-
-/// Pieces of the template of these sequences; `medoid` is the index of the one in the middle.
-pub(super) fn pieces(sequences: &[Vec<Node>], medoid: usize) -> Vec<Piece> {
-    let symbols: Vec<Vec<u64>> = sequences
-        .iter()
-        .map(|s| s.iter().map(symbol).collect())
-        .collect();
-    let Some(middle) = sequences.get(medoid) else {
-        return Vec::new();
-    };
-    let frame = Frame::of(&symbols, medoid);
-    let mut pieces = Vec::new();
-    for gap in 0..=frame.essential.len() {
-        let alternatives = alternatives(&frame, gap, sequences, &symbols);
-        if !alternatives.is_empty() {
-            pieces.push(Piece::Optional(alternatives));
-        }
-        let Some(at) = frame.essential.get(gap) else {
-            continue;
-        };
-        let plus = frame.plus(sequences, gap);
-        let node = Node {
-            plus,
-            ..middle[*at]
-        };
-        match pieces.last_mut() {
-            Some(Piece::Essential(run)) => run.push(node),
-            _ => pieces.push(Piece::Essential(vec![node])),
-        }
+impl Node {
+    /// It is a text.
+    pub fn is_text(&self) -> bool {
+        matches!(self.kind, TokenKind::Text | TokenKind::Label)
     }
-    pieces
 }
 
-/// The essential places of the medoid, and where each member has them.
-struct Frame {
-    essential: Vec<usize>,
-    /// For each member, for each essential node, its place; none when the member lacks it.
-    places: Vec<Vec<Option<usize>>>,
-    lengths: Vec<usize>,
+/// The nodes of a template in order.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Nodes {
+    /// In document order.
+    pub nodes: Vec<Node>,
+    /// Pages that were aligned for them.
+    pub pages: u32,
+    /// Their ids.
+    known: KeySet,
+    /// Ids of texts that several pages have at the same place, nodes or not.
+    repeated: KeySet,
 }
 
-impl Frame {
-    fn of(symbols: &[Vec<u64>], medoid: usize) -> Self {
-        let middle = &symbols[medoid];
-        let mut counts = vec![0u32; middle.len()];
-        let aligned: Vec<HashMap<usize, usize>> = symbols
-            .iter()
-            .map(|other| align(middle, other).into_iter().collect())
-            .collect();
-        for places in &aligned {
-            for at in places.keys() {
-                counts[*at] += 1;
-            }
+/// A page laid on the nodes of a template.
+#[derive(Debug, Clone, Default)]
+pub struct Alignment {
+    /// For each token of the page the node that it is, or else the last one before it.
+    pub at: Vec<Option<usize>>,
+    /// For each token its place; that of a value behind a label in the same text is another.
+    pub places: Vec<u64>,
+    /// For each token whether all of it is a node of the template: no part of it is a value.
+    pub is_node: Vec<bool>,
+    /// For each token whether it is aligned by the label that it begins with, and the rest is a value.
+    pub is_labelled: Vec<bool>,
+    /// Share of the essential nodes that the page lacks.
+    pub missing: f32,
+}
+
+/// A page's sequence with the eyes of a template.
+struct Simplified {
+    /// For each token what it is aligned by; none for a text that varies.
+    ids: Vec<Option<u64>>,
+    /// For a token of a record that is like the one before it, the token there.
+    twins: Vec<Option<usize>>,
+    places: Vec<u64>,
+    /// For each token whether it is aligned by its label, and the rest of it varies.
+    is_labelled: Vec<bool>,
+}
+
+impl Simplified {
+    fn new(tokens: &[Token], layout: &Layout, is_constant: impl Fn(u64) -> bool) -> Self {
+        let mut places = layout.places.clone();
+        let mut ids = Vec::with_capacity(tokens.len());
+        let mut is_labelled = vec![false; tokens.len()];
+        for (at, token) in tokens.iter().enumerate() {
+            let (text, label) = text_ids(token, places[at]);
+            ids.push(if !token.is_text() {
+                Some(mix(token.name, u64::from(token.depth)))
+            } else if token.label != 0 && is_constant(label) {
+                is_labelled[at] = true;
+                places[at] = mix(places[at], VALUE);
+                Some(label)
+            } else {
+                is_constant(text).then_some(text)
+            });
         }
-        let wanted = QUORUM * symbols.len() as f32;
-        let essential: Vec<usize> = (0..middle.len())
-            .filter(|at| counts[*at] as f32 >= wanted)
-            .collect();
-        let places = aligned
-            .iter()
-            .map(|a| essential.iter().map(|e| a.get(e).copied()).collect())
-            .collect();
         Self {
-            essential,
+            twins: twins(tokens, &layout.ends, &ids),
+            ids,
             places,
-            lengths: symbols.iter().map(Vec::len).collect(),
+            is_labelled,
         }
     }
 
-    /// What member `m` has between the essential nodes before and after the gap; none if it lacks one of them.
-    fn gap(&self, m: usize, gap: usize) -> Option<Range<usize>> {
-        let places = &self.places[m];
-        let from = match gap.checked_sub(1) {
-            None => 0,
-            Some(before) => places[before]? + 1,
+    /// Places and symbols of what is aligned.
+    fn symbols(&self, tokens: &[Token]) -> (Vec<usize>, Vec<Symbol>) {
+        let aligned = (0..tokens.len()).filter(|at| self.twins[*at].is_none());
+        let symbol = |at: usize| {
+            let weight = weight(tokens[at].depth, tokens[at].is_text());
+            Some((
+                at,
+                Symbol {
+                    id: self.ids[at]?,
+                    weight,
+                },
+            ))
         };
-        let to = match places.get(gap) {
-            None => self.lengths[m],
-            Some(place) => (*place)?,
-        };
-        (from < to).then_some(from..to)
-    }
-
-    fn plus(&self, sequences: &[Vec<Node>], essential: usize) -> bool {
-        self.places
-            .iter()
-            .zip(sequences)
-            .filter_map(|(places, nodes)| nodes.get(places[essential]?))
-            .any(|node| node.plus)
+        aligned.filter_map(symbol).unzip()
     }
 }
 
-/// The alternatives of a gap, the most frequent first.
-fn alternatives(
-    frame: &Frame,
-    gap: usize,
-    sequences: &[Vec<Node>],
-    symbols: &[Vec<u64>],
-) -> Vec<(f32, Vec<Node>)> {
-    let mut groups: Vec<(u32, Vec<u64>, Vec<Node>)> = Vec::new();
-    let mut known: HashMap<&[u64], usize> = HashMap::new();
-    for m in 0..sequences.len() {
-        let Some(range) = frame.gap(m, gap) else {
-            continue;
+/// What a text is known by: as a whole, and by its label.
+fn text_ids(token: &Token, place: u64) -> (u64, u64) {
+    (mix(token.name, place), mix(token.label, mix(place, LABEL)))
+}
+
+/// Finds records: an element with the same content as the sibling before it. Only neighbours, since of `dt dd dt dd` the
+/// second `dd` is another field. From the leaves up, so that outer records become equal by the merging of inner ones.
+fn twins(tokens: &[Token], ends: &[usize], ids: &[Option<u64>]) -> Vec<Option<usize>> {
+    let mut hashes = vec![0u64; tokens.len()];
+    let mut twins: Vec<Option<usize>> = vec![None; tokens.len()];
+    for at in (0..tokens.len()).rev() {
+        let mut hash = mix(ids[at].unwrap_or(VARIES), LABEL);
+        let mut before: Option<usize> = None;
+        let mut child = at + 1;
+        while child < ends[at] {
+            match before {
+                Some(like) if hashes[like] == hashes[child] && !tokens[child].is_text() => {
+                    let merged = |from: usize, twins: &[Option<usize>]| -> Vec<usize> {
+                        (from..ends[from])
+                            .filter(|at| twins[*at].is_none())
+                            .collect()
+                    };
+                    let (first, second) = (merged(like, &twins), merged(child, &twins));
+                    for (one, other) in first.into_iter().zip(second) {
+                        twins[other] = Some(one);
+                    }
+                }
+                _ => {
+                    hash = mix(hash, hashes[child]);
+                    before = Some(child);
+                }
+            }
+            child = ends[child];
+        }
+        hashes[at] = hash;
+    }
+    twins
+}
+
+/// The texts that hold the pages together: those of almost all pages, and those of some that stand where labels stand. Then
+/// all that several pages say at the same place.
+fn constants(pages: &[&[Token]]) -> (HashSet<u64>, KeySet) {
+    let mut texts: Vec<Vec<(u64, u64)>> = Vec::with_capacity(pages.len());
+    for tokens in pages {
+        let mut own = Vec::new();
+        for (token, place) in tokens.iter().zip(Layout::of(tokens).places) {
+            if token.is_text() {
+                let (text, label) = text_ids(token, place);
+                own.push((text, place));
+                if token.label != 0 {
+                    own.push((label, mix(place, LABEL)));
+                }
+            }
+        }
+        texts.push(own);
+    }
+    let mut on: HashMap<u64, (u32, usize)> = HashMap::new();
+    for (page, own) in (1..).zip(&texts) {
+        for (text, _) in own {
+            let (count, last) = on.entry(*text).or_default();
+            *count += u32::from(*last != page);
+            *last = page;
+        }
+    }
+    let share =
+        |text: &u64| on.get(text).map_or(0, |(count, _)| *count) as f32 / pages.len() as f32;
+    let mut by_place: HashMap<u64, (u32, u32)> = HashMap::new();
+    for (text, place) in texts.iter().flatten() {
+        let (all, labels) = by_place.entry(*place).or_default();
+        *all += 1;
+        *labels += u32::from(share(text) >= LABELS);
+    }
+    let least = least_pages(pages.len()) as f32 / pages.len() as f32;
+    let is_constant = |(text, place): &&(u64, u64)| {
+        let (all, labels) = by_place.get(place).copied().unwrap_or_default();
+        let holds_labels = labels as f32 >= LABELS * all as f32;
+        share(text) >= QUORUM || (holds_labels && share(text) >= least)
+    };
+    let constant = texts.iter().flatten().filter(is_constant);
+    let repeated = on
+        .iter()
+        .filter(|(text, (count, _))| *count >= REPEATED_PAGES && share(text) >= REPEATED);
+    (
+        constant.map(|(text, _)| *text).collect(),
+        KeySet::of(repeated.map(|(text, _)| *text).collect()),
+    )
+}
+
+fn least_pages(pages: usize) -> u32 {
+    ((OPTIONAL * pages as f32).ceil() as u32).max(OPTIONAL_PAGES)
+}
+
+impl Nodes {
+    /// Learns them from the pages of one layout, the one in the middle first.
+    pub(super) fn learn(pages: &[&[Token]]) -> Self {
+        let (constants, repeated) = constants(pages);
+        let mut nodes: Vec<Node> = Vec::new();
+        for tokens in pages {
+            let simplified =
+                Simplified::new(tokens, &Layout::of(tokens), |id| constants.contains(&id));
+            let (places, symbols) = simplified.symbols(tokens);
+            let node = |at: &usize| {
+                let token = &tokens[places[*at]];
+                let is_label = simplified.is_labelled[places[*at]];
+                Node {
+                    id: symbols[*at].id,
+                    name: if is_label { token.label } else { token.name },
+                    depth: token.depth,
+                    kind: if is_label {
+                        TokenKind::Label
+                    } else {
+                        token.kind
+                    },
+                    is_begun: is_label,
+                    pages: 1,
+                    is_value: false,
+                }
+            };
+            fold(&mut nodes, &symbols, node);
+            if nodes.len() > MAX_NODES {
+                nodes.retain(|node| node.pages > 1);
+            }
+        }
+        // One page alone is all that there is.
+        let least = least_pages(pages.len()).min(pages.len() as u32);
+        nodes.retain(|node| node.pages >= least);
+        let mut learned = Self {
+            nodes,
+            pages: pages.len() as u32,
+            known: KeySet::default(),
+            repeated,
         };
-        let piece = &symbols[m][range.clone()];
-        match known.get(piece) {
-            Some(at) => groups[*at].0 += 1,
-            None => {
-                known.insert(piece, groups.len());
-                groups.push((1, piece.to_vec(), sequences[m][range].to_vec()));
-            }
+        learned.know();
+        learned
+    }
+
+    fn know(&mut self) {
+        let held = self.nodes.iter().filter(|node| !node.is_value);
+        self.known = KeySet::of(held.map(|node| node.id).collect());
+    }
+
+    /// Lets a text vary that so far held pages to its place, wherever the template has it.
+    pub fn release(&mut self, at: usize) {
+        if let Some(id) = self.nodes.get(at).map(|node| node.id) {
+            let same = self.nodes.iter_mut().filter(|node| node.id == id);
+            same.for_each(|node| node.is_value = true);
+            self.know();
         }
     }
-    groups.sort_by_key(|g| std::cmp::Reverse(g.0));
-    let mut kept: Vec<(u32, Vec<u64>, Vec<Node>)> = Vec::new();
-    for (count, piece, nodes) in groups {
-        let like = kept.iter().position(|(_, other, _)| {
-            let longer = other.len().max(piece.len()) as f32;
-            align(other, &piece).len() as f32 >= SAME_PIECE * longer
+
+    /// A node stands on almost every page.
+    pub fn is_essential(&self, node: &Node) -> bool {
+        !node.is_value && node.pages as f32 >= QUORUM * self.pages as f32
+    }
+
+    /// Whether several pages say the same at the same place.
+    pub fn is_repeated(&self, token: &Token, place: u64) -> bool {
+        self.repeated.contains(text_ids(token, place).0)
+    }
+
+    /// Lays a page on the template.
+    pub fn align(&self, tokens: &[Token], layout: &Layout) -> Alignment {
+        let simplified = Simplified::new(tokens, layout, |id| self.known.contains(id));
+        let (places, symbols) = simplified.symbols(tokens);
+        let (own_places, own): (Vec<usize>, Vec<Symbol>) = self.symbols().unzip();
+        let mut node_of: Vec<Option<usize>> = vec![None; tokens.len()];
+        let mut found = 0;
+        for (node, token) in align(&own, &symbols) {
+            let node = own_places[node];
+            found += u32::from(self.is_essential(&self.nodes[node]));
+            node_of[places[token]] = Some(node);
+        }
+        let essential = self.nodes.iter().filter(|node| self.is_essential(node));
+        let lacking = essential.count() as f32 - found as f32;
+        let mut last = None;
+        let at = (0..tokens.len()).map(|token| {
+            let first = std::iter::successors(Some(token), |at| simplified.twins[*at]).last();
+            last = first.and_then(|first| node_of[first]).or(last);
+            last
         });
-        match like {
-            // What both have in common stands for both.
-            Some(at) => {
-                let (n, other, kept_nodes) = &mut kept[at];
-                let common = align(other, &piece);
-                *n += count;
-                *kept_nodes = common.iter().map(|(i, _)| kept_nodes[*i]).collect();
-                *other = common.iter().map(|(i, _)| other[*i]).collect();
-            }
-            None if kept.len() < MAX_ALTERNATIVES => kept.push((count, piece, nodes)),
-            None => {}
+        Alignment {
+            at: at.collect(),
+            is_node: std::iter::zip(&node_of, &simplified.is_labelled)
+                .map(|(node, is_labelled)| node.is_some() && !is_labelled)
+                .collect(),
+            places: simplified.places,
+            is_labelled: simplified.is_labelled,
+            missing: lacking / (lacking + found as f32).max(1.0),
         }
     }
-    let all = sequences.len() as f32;
-    kept.into_iter()
-        .map(|(count, _, nodes)| (count as f32 / all, nodes))
-        .collect()
+
+    fn symbols(&self) -> impl Iterator<Item = (usize, Symbol)> {
+        let held = self
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| !node.is_value);
+        held.map(|(at, node)| {
+            let weight = weight(node.depth, node.is_text());
+            (
+                at,
+                Symbol {
+                    id: node.id,
+                    weight,
+                },
+            )
+        })
+    }
+}
+
+/// Counts the nodes that a page shares with those so far, and sets its others between them.
+fn fold(nodes: &mut Vec<Node>, symbols: &[Symbol], node: impl Fn(&usize) -> Node) {
+    let own: Vec<Symbol> = nodes
+        .iter()
+        .map(|node| Symbol {
+            id: node.id,
+            weight: weight(node.depth, node.is_text()),
+        })
+        .collect();
+    let mut folded = Vec::with_capacity(nodes.len().max(symbols.len()));
+    let (mut i, mut j) = (0, 0);
+    let pairs = align(&own, symbols);
+    for (x, y) in pairs.into_iter().chain([(own.len(), symbols.len())]) {
+        folded.extend_from_slice(&nodes[i..x]);
+        folded.extend((j..y).map(|at| node(&at)));
+        folded.extend(nodes.get(x).map(|node| Node {
+            pages: node.pages + 1,
+            ..*node
+        }));
+        (i, j) = (x + 1, y + 1);
+    }
+    *nodes = folded;
 }

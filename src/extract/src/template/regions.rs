@@ -16,10 +16,6 @@ const MAJORITY: f32 = 0.5;
 /// Below this entropy a place says the same everywhere.
 const CONSTANT: f32 = 0.25;
 
-/// A text that repeats stands on one of so many pages, and on this many at least.
-const REPEATED_SHARE: u32 = 3;
-const REPEATED_LEAST: u32 = 3;
-
 /// What was counted at one place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Region {
@@ -167,31 +163,4 @@ fn name_fields(regions: &mut [Region], pages: f32) {
             None
         };
     }
-}
-
-/// Texts that stand on several of the pages, in order of hashes, with the number of pages.
-pub(super) fn repeated_texts(members: &[&Observation]) -> Vec<(u64, u32)> {
-    let mut counts: HashMap<u64, (u32, usize)> = HashMap::new();
-    for (page, seen) in members.iter().enumerate() {
-        for line in &seen.lines {
-            let (count, last) = counts.entry(line.text).or_insert((0, usize::MAX));
-            if *last != page {
-                (*count, *last) = (*count + 1, page);
-            }
-        }
-    }
-    let least = least_pages(members.len());
-    let mut texts: Vec<(u64, u32)> = counts
-        .into_iter()
-        .filter(|(_, (count, _))| *count >= least)
-        .map(|(text, (count, _))| (text, count))
-        .collect();
-    texts.sort_unstable();
-    texts
-}
-
-/// On so many of `pages` pages a text must stand before it is held to belong to the template: what only a few say is a
-/// box about the same matter.
-fn least_pages(pages: usize) -> u32 {
-    (pages as u32).div_ceil(REPEATED_SHARE).max(REPEATED_LEAST)
 }

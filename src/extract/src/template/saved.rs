@@ -47,12 +47,10 @@ pub fn framed_html(
         if guide.template.labels.contains_key(&key) {
             attribute(out, "data-said", "1");
         }
-        let essential = guide.template.essential.contains(key);
-        let known = guide.template.region(key).is_some();
-        let part = match (essential, known) {
-            (true, _) => "essential",
-            (false, true) => "optional",
-            (false, false) => "unknown",
+        let part = match guide.template.region(key) {
+            Some(region) if guide.template.is_essential(region) => "essential",
+            Some(_) => "optional",
+            None => "unknown",
         };
         attribute(out, "data-part", part);
         if chosen(id) {

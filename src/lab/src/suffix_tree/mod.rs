@@ -9,8 +9,8 @@ mod order;
 #[cfg(test)]
 mod tests;
 
+use crate::repeats::{Token, ends};
 use taojin_extract::similarity::mix;
-use taojin_extract::template::repeats::{Token, ends};
 
 use order::Leaves;
 

@@ -1,9 +1,9 @@
 //! Suffix trees against trying all, and the merging that templates use against the equal subtrees that the tree finds.
 
 use proptest::prelude::*;
-use taojin_extract::template::repeats::{Token, ends, merge};
 
 use super::{Run, SuffixTree, equal_subtrees};
+use crate::repeats::{Token, ends, merge};
 
 fn token(label: u64, depth: u16) -> Token {
     Token {
@@ -11,6 +11,43 @@ fn token(label: u64, depth: u16) -> Token {
         depth,
         plus: false,
     }
+}
+
+/// `a0 b1 c1` as tokens, a trailing `+` as merged.
+fn tokens(text: &str) -> Vec<Token> {
+    text.split_whitespace()
+        .map(|word| {
+            let plus = word.ends_with('+');
+            let word = word.trim_end_matches('+');
+            let name = word.trim_end_matches(|c: char| c.is_ascii_digit());
+            let depth = word.trim_start_matches(name);
+            Token {
+                plus,
+                ..token(u64::from(name.as_bytes()[0]), depth.parse().unwrap())
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn records_are_merged_and_marked() {
+    let list = tokens("u0 l1 a2 l1 a2 l1 a2 p1");
+    assert_eq!(merge(&list).tokens, tokens("u0 l1+ a2 p1"));
+    assert_eq!(merge(&list).places, [0, 1, 2, 7]);
+    // Outer records that become equal by the merging of inner ones.
+    let nested = tokens("u0 l1 a2 a2 l1 a2 a2 a2");
+    assert_eq!(merge(&nested).tokens, tokens("u0 l1+ a2+"));
+    // Records of two siblings.
+    let terms = tokens("d0 t1 x1 t1 x1 t1 x1");
+    assert_eq!(merge(&terms).tokens, tokens("d0 t1+ x1+"));
+    assert_eq!(merge(&[]).tokens, []);
+    // A wide element among small ones.
+    let wide: Vec<Token> = (0..1_000u64).map(|n| token(n % 400, 2)).collect();
+    let small = tokens("s1 a2 b2 a2");
+    let all = [tokens("r0 w1"), wide, small.clone(), small].concat();
+    let merged = merge(&all).tokens;
+    assert_eq!(merged.len(), 2 + 400 + 3);
+    assert_eq!(merged[402..], tokens("s1+ a2+ b2"));
 }
 
 fn any_sequence() -> impl Strategy<Value = Vec<Token>> {

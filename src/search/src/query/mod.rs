@@ -96,8 +96,8 @@ pub enum Misread {
     /// A field without a value.
     #[error("nothing stands behind the colon")]
     Empty,
-    /// A field that nobody knows.
-    #[error("there is no such field")]
+    /// A field that not all documents have.
+    #[error("there is no such field, unless pages themselves have it")]
     Field,
     /// A star elsewhere than behind letters and digits.
     #[error("a star works behind letters and digits only")]

@@ -157,6 +157,10 @@ impl Cutter {
         let misread = match content.chars().next() {
             Some(open) if closing(open).is_some() => Some(Misread::Quote),
             _ if field.is_none() => unknown_field(content),
+            // Pages may have it, or somebody mistyped one that all documents have.
+            _ if matches!(&field, Some(Field::Label(name)) if name.is_ascii()) => {
+                Some(Misread::Field)
+            }
             _ => None,
         };
         let piece = Text {
@@ -328,5 +332,8 @@ fn take_field(text: &str) -> Option<(Field, &str)> {
 /// Whether a word before a colon may be the label of a field of a page.
 fn is_label(name: &str) -> bool {
     let is_han = |c: char| matches!(c, '\u{3400}'..='\u{9FFF}');
-    (2..=MAX_LABEL_CHARS).contains(&name.chars().count()) && name.chars().all(is_han)
+    let count = name.chars().count();
+    let of_han = count <= MAX_LABEL_CHARS && name.chars().all(is_han);
+    let of_letters = count <= MAX_NAME_CHARS && name.chars().all(char::is_alphabetic);
+    count >= 2 && (of_han || of_letters)
 }

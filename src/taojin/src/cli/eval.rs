@@ -1,5 +1,6 @@
 //! `taojin eval`: how good the extraction is on labelled pages, in tables, as JSON, and against an earlier run.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -58,6 +59,10 @@ pub(crate) struct Args {
     /// With --templates: part the pages of each site at random so many times, and count how often something got worse
     #[arg(long, value_name = "N", default_value_t = 0, requires = "templates")]
     splits: usize,
+    /// Learn a template from the first pages of each site whose gold has `fields`, name its slots by the first page's, and judge
+    /// the values on the others
+    #[arg(long, conflicts_with_all = ["baseline", "save", "worst", "by_language", "templates"])]
+    fields: bool,
     /// Find comments by the similarity of siblings alone, as papers do: each measure at each threshold, beside what the
     /// extraction finds
     #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language", "templates"])]
@@ -107,6 +112,9 @@ struct Prediction<'a> {
     author: Option<&'a str>,
     text: &'a str,
     comments: &'a [Comment],
+    /// Values of named fields, with --fields.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fields: Option<&'a BTreeMap<String, Vec<String>>>,
 }
 
 /// Extracts and judges all pages, then prints the tables.
@@ -157,6 +165,16 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if args.templates {
         return templates(&sets, &choice, &extraction, &config.templates, args);
     }
+    if args.fields {
+        return fields(
+            &sets,
+            &choice,
+            &extraction,
+            &config.templates,
+            out,
+            args.json,
+        );
+    }
     if args.comment_measures {
         return comment_measures(&sets, &choice, &extraction, args, pages);
     }
@@ -200,7 +218,7 @@ fn judge(
             }
             Ok(_) => {
                 if let Some((file, out)) = &mut out {
-                    write(out, page).map_err(|source| EvalError::Write {
+                    write(out, page, None).map_err(|source| EvalError::Write {
                         file: file.to_path_buf(),
                         source,
                     })?;
@@ -211,11 +229,34 @@ fn judge(
     });
     bar.finish_and_clear();
     let run = run.map_err(caller)?;
+    finish(out)?;
+    Ok(run)
+}
+
+fn finish(out: Option<(&PathBuf, BufWriter<File>)>) -> anyhow::Result<()> {
     if let Some((file, mut out)) = out {
         out.flush()
             .map_err(|e| anyhow::anyhow!("{}: {e}", file.display()))?;
     }
-    Ok(run)
+    Ok(())
+}
+
+/// Judges named fields; writes what was extracted from the pages judged, too, where that is asked for.
+fn fields(
+    sets: &[Set],
+    choice: &Choice,
+    extraction: &Extraction,
+    config: &taojin_extract::template::Config,
+    mut out: Option<(&PathBuf, BufWriter<File>)>,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let rows = eval::fields(sets, choice, extraction, config, |page, fields| {
+        out.as_mut()
+            .map_or(Ok(()), |(_, out)| write(out, page, Some(fields)))
+    });
+    let rows = rows.map_err(caller)?;
+    finish(out)?;
+    show(rows.as_slice(), eval::fields_lines, json)
 }
 
 fn templates(
@@ -345,7 +386,11 @@ fn create(file: &Path) -> anyhow::Result<File> {
     Ok(created.map_err(|e| Usage(format!("{}: {e}", file.display())))?)
 }
 
-fn write(out: &mut impl Write, page: Extracted<'_>) -> std::io::Result<()> {
+fn write(
+    out: &mut impl Write,
+    page: Extracted<'_>,
+    fields: Option<&BTreeMap<String, Vec<String>>>,
+) -> std::io::Result<()> {
     let Ok(document) = page.document else {
         return Ok(());
     };
@@ -357,6 +402,7 @@ fn write(out: &mut impl Write, page: Extracted<'_>) -> std::io::Result<()> {
         author: document.author.as_deref(),
         text: &document.text,
         comments: &document.comments,
+        fields,
     };
     serde_json::to_writer(&mut *out, &prediction)?;
     out.write_all(b"\n")

@@ -46,7 +46,8 @@ pub use guard::session::new_token;
 pub use pages::help::syntax_in;
 pub use readiness::{Readiness, ReadinessSource};
 pub use review::templates::{
-    Effect, Outcome, Proposal, RegionListed, TemplateListed, TemplateReview, TemplateView,
+    Effect, FieldListed, NamedPlace, Outcome, Proposal, RegionListed, TemplateListed,
+    TemplateReview, TemplateView, TextListed,
 };
 pub use review::terms::{Review, ReviewList, ReviewTerm, TermReview};
 pub use router::{BindError, bind, router, serve};

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::page;
 use crate::page::Page;
 use crate::template::{
-    Config, Field, Guide, Keys, Library, Observation, ObservedLine, Piece, Template, learn,
-    text_hash,
+    Config, Field, Guide, Keys, Library, Observation, ObservedLine, Template, learn, text_hash,
 };
 
 /// Digits count here, unlike in `text_hash`.
@@ -123,29 +122,17 @@ fn essential_optional_and_repeated_nodes() {
     let learned = learn(&pages("news", 12), &Config::default());
     let template = &learned.templates[0];
     let name = |hash: u64| template.names.get(&hash).cloned().unwrap_or_default();
-    let essential: Vec<String> = template
-        .pieces
-        .iter()
-        .filter_map(|piece| match piece {
-            Piece::Essential(nodes) => Some(nodes),
-            Piece::Optional(_) => None,
-        })
-        .flatten()
-        .map(|n| format!("{}{}", name(n.name), if n.plus { "+" } else { "" }))
-        .collect();
-    assert!(
-        essential.contains(&"div.news-main".to_owned()),
-        "{essential:?}"
-    );
-    assert!(essential.contains(&"li+".to_owned()), "{essential:?}");
-    assert!(essential.contains(&"p+".to_owned()), "{essential:?}");
-    let optional = template.pieces.iter().any(|piece| match piece {
-        Piece::Optional(all) => all.iter().any(|(share, nodes)| {
-            (*share - 1.0 / 3.0).abs() < 0.01 && name(nodes[0].name) == "aside"
-        }),
-        Piece::Essential(_) => false,
-    });
-    assert!(optional, "{:?}", template.pieces);
+    let share = |wanted: &str| -> Vec<u32> {
+        let nodes = template.nodes.nodes.iter();
+        let nodes = nodes.filter(|node| name(node.name) == wanted);
+        nodes.map(|node| node.pages).collect()
+    };
+    assert_eq!(share("div.news-main"), [12]);
+    // The entries of a list, however many, are one node; so are the paragraphs on both sides of a line that repeats.
+    assert_eq!(share("li"), [12]);
+    assert_eq!(share("p"), [12, 12, 12]);
+    assert_eq!(share("关注我们的公众号"), [12]);
+    assert_eq!(share("aside"), [4]);
 }
 
 #[test]
@@ -159,7 +146,9 @@ fn a_page_goes_to_its_template_or_to_none() {
         let keys = Keys::of(&article(layout, 77));
         let found = library.assign(keys.set()).expect("a template");
         assert_eq!(found.id, id);
-        assert!(found.distance < 0.2 && found.missing < 0.1, "{found:?}");
+        let fresh = article(layout, 77);
+        let guide = Guide::new(&found.template, &keys, &fresh);
+        assert!(found.distance < 0.2 && guide.missing() < 0.1, "{found:?}");
     }
     let other = Keys::of(&article("redesign", 3));
     assert!(library.assign(other.set()).is_none());
@@ -167,7 +156,7 @@ fn a_page_goes_to_its_template_or_to_none() {
 }
 
 #[test]
-fn a_guide_knows_places_and_what_repeats() {
+fn a_guide_knows_places_and_furniture() {
     let learned = learn(&pages("news", 12), &Config::default());
     let fresh = article("news", 50);
     let keys = Keys::of(&fresh);
@@ -183,9 +172,11 @@ fn a_guide_knows_places_and_what_repeats() {
         assert_eq!((guide.said(text), guide.said(footer)), (None, None));
         assert!(guide.against(text) >= 0.0);
         assert!(guide.against(footer) < -1.0);
-        let note = hash("关注我们的公众号");
-        assert!(guide.repeats(note));
-        assert!(!guide.repeats(hash("第一段")));
+        let range = |words: &str| fresh.subtree(block_of(words));
+        assert!(guide.is_furniture(range("关注我们的公众号")));
+        assert!(guide.is_furniture(range("版权")));
+        assert!(!guide.is_furniture(range("第一段")));
+        assert!(!guide.is_furniture(0..0));
         assert_eq!((guide.against(9_999), guide.said(9_999)), (0.0, None));
     }
     // What a person says outweighs what was learned.
@@ -255,27 +246,6 @@ fn what_stands_on_few_pages_says_nothing() {
 }
 
 #[test]
-fn what_a_few_pages_say_is_no_boilerplate() {
-    // A box about the same matter on four of 24 pages, a line on eight of them.
-    let mut seen = pages("news", 24);
-    for (n, page) in seen.iter_mut().enumerate() {
-        let Some(line) = page.lines.iter_mut().find(|l| l.vote == Some(Field::Body)) else {
-            continue;
-        };
-        match n {
-            0..4 => line.text = hash("背景：南缘盆地"),
-            4..12 => line.text = hash("点击进入专题"),
-            _ => {}
-        }
-    }
-    let learned = learn(&seen, &Config::default());
-    let repeated = &learned.templates[0].repeated;
-    let count = |text: &str| repeated.iter().find(|(t, _)| *t == hash(text));
-    assert_eq!(count("背景：南缘盆地"), None);
-    assert_eq!(count("点击进入专题").map(|(_, n)| *n), Some(8));
-}
-
-#[test]
 fn a_place_never_seen_is_not_trusted_for_its_container() {
     let seen = pages("news", 12);
     let learned = learn(&seen, &Config::default());
@@ -307,10 +277,12 @@ fn copies_of_one_article_are_no_boilerplate() {
     }
     let learned = learn(&seen, &Config::default());
     assert_eq!(learned.templates[0].pages, 7);
-    let text = hash("第一段 3 说了3件事");
-    let repeats = &learned.templates[0].repeated;
-    let count = repeats.iter().find(|(t, _)| *t == text).map(|(_, n)| *n);
-    assert!(count.is_none_or(|n| n <= 2), "{count:?}");
+    let page = article("news", 3);
+    let keys = Keys::of(&page);
+    let guide = Guide::new(&learned.templates[0], &keys, &page);
+    let mut ids = 0..page.nodes().len() as u32;
+    let text = ids.find(|id| page.text(*id).contains("第一段"));
+    assert!(!guide.is_furniture(page.subtree(text.expect("there"))));
 }
 
 #[test]
@@ -324,7 +296,6 @@ fn the_order_of_pages_does_not_matter_for_what_is_found() {
     );
     assert_eq!(a.templates[0].regions, b.templates[0].regions);
     assert_eq!(a.templates[0].middle, b.templates[0].middle);
-    assert_eq!(a.templates[0].repeated, b.templates[0].repeated);
     // And twice the same gives the same, whatever a hash map does.
     assert_eq!(learn(&seen, &Config::default()), a);
 }

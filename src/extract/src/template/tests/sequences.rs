@@ -1,105 +1,165 @@
-//! Sequences: merging of repeats, essential and optional nodes on the example of the thesis.
+//! Sequences of pages, their alignment, essential and optional nodes on the example of the thesis.
 
-use crate::template::nodes::{Node, Piece, pieces};
-use crate::template::repeats::{Token, merge};
+use std::time::{Duration, Instant};
 
-fn token(label: u64, depth: u16) -> Token {
-    Token {
-        label,
-        depth,
-        plus: false,
-    }
+use proptest::prelude::*;
+
+use super::page;
+use crate::template::align::{Symbol, align, weight};
+use crate::template::nodes::Nodes;
+use crate::template::sequence::{Sequence, Token, TokenKind, split_label};
+
+fn symbols(text: &str) -> Vec<Symbol> {
+    let symbol = |byte: u8| Symbol {
+        id: u64::from(byte),
+        weight: 1,
+    };
+    text.bytes().map(symbol).collect()
 }
 
-/// `a0 b1 c1` as tokens, a trailing `+` as merged.
-fn tokens(text: &str) -> Vec<Token> {
-    text.split_whitespace()
-        .map(|word| {
-            let plus = word.ends_with('+');
-            let word = word.trim_end_matches('+');
-            let name = word.trim_end_matches(|c: char| c.is_ascii_digit());
-            let depth = word.trim_start_matches(name);
-            Token {
-                plus,
-                ..token(u64::from(name.as_bytes()[0]), depth.parse().unwrap())
-            }
-        })
-        .collect()
-}
-
-#[test]
-fn records_are_merged_and_marked() {
-    let list = tokens("u0 l1 a2 l1 a2 l1 a2 p1");
-    assert_eq!(merge(&list).tokens, tokens("u0 l1+ a2 p1"));
-    assert_eq!(merge(&list).places, [0, 1, 2, 7]);
-    // Outer records that become equal by the merging of inner ones.
-    let nested = tokens("u0 l1 a2 a2 l1 a2 a2 a2");
-    assert_eq!(merge(&nested).tokens, tokens("u0 l1+ a2+"));
-    // Records of two siblings.
-    let terms = tokens("d0 t1 x1 t1 x1 t1 x1");
-    assert_eq!(merge(&terms).tokens, tokens("d0 t1+ x1+"));
-    assert_eq!(merge(&[]).tokens, []);
-    // A wide element among small ones.
-    let wide: Vec<Token> = (0..1_000u64).map(|n| token(n % 400, 2)).collect();
-    let small = tokens("s1 a2 b2 a2");
-    let all = [tokens("r0 w1"), wide, small.clone(), small].concat();
-    let merged = merge(&all).tokens;
-    assert_eq!(merged.len(), 2 + 400 + 3);
-    assert_eq!(merged[402..], tokens("s1+ a2+ b2"));
-}
-
-fn word(text: &str) -> Vec<Node> {
-    text.bytes()
-        .map(|b| Node {
-            name: u64::from(b),
-            depth: 0,
-            key: u64::from(b),
-            plus: false,
-        })
-        .collect()
-}
-
-fn letters(nodes: &[Node]) -> String {
-    nodes.iter().map(|n| n.name as u8 as char).collect()
-}
-
-#[test]
-fn essential_and_optional_nodes_of_the_thesis() {
-    let members = ["athubeatcdlxe", "athubeatcdpkue", "aorzbcdlxe"].map(word);
-    let found: Vec<String> = pieces(&members, 0)
+/// What both sequences have in common, in letters.
+fn common(a: &str, b: &str) -> String {
+    let pairs = align(&symbols(a), &symbols(b));
+    pairs
         .iter()
-        .map(|piece| match piece {
-            Piece::Essential(nodes) => letters(nodes),
-            Piece::Optional(alternatives) => {
-                let each = alternatives
-                    .iter()
-                    .map(|(share, nodes)| format!("{} {:.0}/3", letters(nodes), share * 3.0));
-                format!("({})", each.collect::<Vec<_>>().join("|"))
-            }
-        })
-        .collect();
-    assert_eq!(
-        found,
-        [
-            "a",
-            "(thu 2/3|orz 1/3)",
-            "b",
-            "(eat 2/3)",
-            "cd",
-            "(lx 2/3|pku 1/3)",
-            "e"
-        ]
+        .map(|(at, _)| a.as_bytes()[*at] as char)
+        .collect()
+}
+
+/// Weight of the heaviest common subsequence by the whole table.
+fn heaviest(a: &[Symbol], b: &[Symbol]) -> u32 {
+    let mut row = vec![0; b.len() + 1];
+    for x in a {
+        let mut before = 0;
+        for (at, y) in b.iter().enumerate() {
+            let above = row[at + 1];
+            row[at + 1] = if x.id == y.id {
+                above.max(before + x.weight)
+            } else {
+                above.max(row[at])
+            };
+            before = above;
+        }
+    }
+    row[b.len()]
+}
+
+#[test]
+fn align_finds_what_the_examples_of_the_thesis_share() {
+    let [one, two, three] = ["athubeatcdlxe", "athubeatcdpkue", "aorzbcdlxe"];
+    assert_eq!(common(one, two), "athubeatcde");
+    assert_eq!(common(one, three), "abcdlxe");
+    assert_eq!(common("", two), "");
+    assert_eq!(common("abc", "xyz"), "");
+    // Neighbours that were exchanged: the heavier one stays.
+    let light = |id| Symbol { id, weight: 1 };
+    let heavy = |id| Symbol { id, weight: 9 };
+    let (a, b) = ([light(1), heavy(2)], [heavy(2), light(1)]);
+    assert_eq!(align(&a, &b), [(1, 0)]);
+}
+
+#[test]
+fn weight_falls_with_depth_and_is_higher_for_texts() {
+    assert!(weight(0, false) > weight(9, false) && weight(9, false) > weight(40, false));
+    assert_eq!(weight(63, true), 3 * weight(63, false));
+    assert!(weight(u16::MAX, false) > 0);
+}
+
+#[test]
+fn align_takes_bounded_time_for_pages_made_to_cost_much() {
+    // Few names and no two sequences alike: no anchors, no common ends.
+    let many = |seed: u64| -> Vec<Symbol> {
+        let ids = (0..12_000u64).map(|n| crate::similarity::mix(seed, n) % 3);
+        ids.map(|id| Symbol { id, weight: 1 }).collect()
+    };
+    let (a, b) = (many(1), many(2));
+    let began = Instant::now();
+    let pairs = align(&a, &b);
+    assert!(pairs.len() > 3_000, "{}", pairs.len());
+    // The whole table would have 144 million cells.
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        began.elapsed()
     );
 }
 
+proptest! {
+    #[test]
+    fn align_gives_pairs_of_equals_in_order(a in "[a-e]{0,60}", b in "[a-e]{0,60}") {
+        let (a, b) = (symbols(&a), symbols(&b));
+        let pairs = align(&a, &b);
+        for (x, y) in &pairs {
+            prop_assert_eq!(a[*x].id, b[*y].id);
+        }
+        for next in pairs.windows(2) {
+            prop_assert!(next[0].0 < next[1].0 && next[0].1 < next[1].1);
+        }
+        // Ends and anchors are taken first, so it may be lighter than the best; never by half.
+        prop_assert!(2 * pairs.len() as u32 >= heaviest(&a, &b));
+        prop_assert_eq!(align(&a, &a).len(), a.len());
+    }
+
+    #[test]
+    fn align_is_the_heaviest_where_nothing_stands_once(a in "[ab]{2,12}", b in "[ab]{2,12}") {
+        let twice = |text: &str| symbols(&format!("{text}abab"));
+        let (a, b) = (twice(&a), twice(&b));
+        let own: u32 = align(&a, &b).iter().map(|(at, _)| a[*at].weight).sum();
+        prop_assert_eq!(own, heaviest(&a, &b));
+    }
+
+    #[test]
+    fn any_html_aligns_with_a_template_of_itself(html in "(<(div|p|b|td|li|/div|/p|/li)>|甲|乙：|丙 ){0,80}") {
+        let page = page(&html);
+        let sequence = Sequence::of(&page);
+        let nodes = Nodes::learn(&[&sequence.tokens, &sequence.tokens, &sequence.tokens]);
+        let alignment = nodes.align(&sequence.tokens, &sequence.layout);
+        prop_assert_eq!(alignment.at.len(), sequence.tokens.len());
+        prop_assert!(alignment.missing < 1e-6, "{} of {}", alignment.missing, html);
+    }
+}
+
+fn letters(text: &str) -> Vec<Token> {
+    let token = |byte: u8| Token {
+        name: u64::from(byte),
+        depth: 0,
+        kind: TokenKind::Block,
+        label: 0,
+    };
+    text.bytes().map(token).collect()
+}
+
 #[test]
-fn templates_of_one_and_of_equal_pages_have_no_optional_nodes() {
-    let one = pieces(&[word("abc")], 0);
-    assert!(matches!(&one[..], [Piece::Essential(nodes)] if letters(nodes) == "abc"));
-    let same = pieces(&[word("abc"), word("abc")], 1);
-    assert_eq!(one, same);
-    assert!(pieces(&[], 0).is_empty());
-    // Nothing in common: one gap of alternatives.
-    let apart = pieces(&[word("abc"), word("xyz")], 0);
-    assert!(matches!(&apart[..], [Piece::Optional(all)] if all.len() == 2));
+fn nodes_are_essential_or_optional_as_in_the_thesis() {
+    let members = ["athubeatcdlxe", "athubeatcdpkue", "aorzbcdlxe"].map(letters);
+    let members: Vec<&[Token]> = members.iter().map(Vec::as_slice).collect();
+    let learned = Nodes::learn(&members);
+    let of = |is_essential: bool| -> String {
+        let nodes = learned.nodes.iter();
+        let nodes = nodes.filter(|node| learned.is_essential(node) == is_essential);
+        nodes.map(|node| node.name as u8 as char).collect()
+    };
+    assert_eq!(of(true), "abcde");
+    // What one page alone has, orz and pku, is no part of the template.
+    assert_eq!(of(false), "thueatlx");
+    assert!(Nodes::learn(&[]).nodes.is_empty());
+    let one = Nodes::learn(&members[..1]);
+    assert_eq!(one.nodes.len(), 13);
+}
+
+#[test]
+fn a_label_ends_at_a_colon_that_is_none_of_an_address_or_a_time() {
+    assert_eq!(split_label("片长: 171 分钟"), Some(("片长", "171 分钟")));
+    assert_eq!(split_label("导演：陈凯歌"), Some(("导演", "陈凯歌")));
+    for text in [
+        "http://a.test/",
+        "12:30",
+        "导演：",
+        "：陈凯歌",
+        "导演",
+        "",
+        "ＡＢ｛：｝",
+    ] {
+        assert_eq!(split_label(text), None, "{text}");
+    }
 }

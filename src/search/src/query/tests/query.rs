@@ -131,7 +131,7 @@ fn what_is_not_understood_is_text_and_said() {
         let parsed = parse(typed, &BEIJING);
         let piece = piece.to_owned();
         assert_eq!(parsed.notes, [Note::NotSyntax { piece, why }], "{typed}");
-        if why != Date && why != Star {
+        if ![Date, Star, Field].contains(&why) {
             assert_eq!(parsed.query.words, words, "{typed}");
         }
     }
@@ -387,7 +387,17 @@ fn a_label_before_a_colon_asks_for_a_field_of_the_page() {
         any("适用口径:406"),
         (none(), vec![field("适用口径:406"), text("适用口径:406")])
     );
-    assert_eq!(any("ISO:9001"), ("ISO:9001".to_owned(), vec![]));
+    assert_eq!(
+        any("ISO:9001"),
+        (none(), vec![field("ISO:9001"), text("ISO:9001")])
+    );
+    assert_eq!(
+        any("Keywords:style"),
+        (
+            none(),
+            vec![field("Keywords:style"), text("Keywords:style")]
+        )
+    );
     // Behind other words the wide colon is a mark of a sentence.
     let sentence = "专家：油价上涨";
     assert_eq!(any(sentence), (sentence.to_owned(), vec![]));

@@ -50,13 +50,14 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Say what a region holds
+    /// Say what a region or a slot holds
     Label {
         /// Number of the template
         id: i64,
-        /// The region, as `show` gives it
-        region: String,
-        /// title, published, author, source, body, comments, boilerplate; or `learned` to take back what was said
+        /// The region or slot, as `show` gives it
+        place: String,
+        /// Of a region title, published, author, source, body, comments, boilerplate; of a slot any name, or `none` for no
+        /// field; `learned` takes back what was said
         field: String,
     },
     /// Stop using a template
@@ -100,7 +101,10 @@ pub(super) struct Exported {
 }
 
 /// Version of the exported form.
-pub(super) const EXPORT_VERSION: u32 = 1;
+pub(super) const EXPORT_VERSION: u32 = 2;
+/// Words of `label` that are no names: what was learned holds again, and a slot gives no field.
+const LEARNED: &str = "learned";
+const NONE: &str = "none";
 
 /// Runs the sub-command.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
@@ -112,7 +116,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             let (row, template) = find(&open(context)?, *id)?;
             show::print(&row, &template, *json)
         }
-        Command::Label { id, region, field } => label(context, *id, region, field),
+        Command::Label { id, place, field } => label(context, *id, place, field),
         Command::Disable { id, undo } => {
             let found = open(context)?.set_disabled(*id, !undo)?;
             told(
@@ -221,30 +225,41 @@ fn list(context: &Context, site: Option<&str>, json: bool) -> anyhow::Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-fn label(context: &Context, id: i64, region: &str, field: &str) -> anyhow::Result<ExitCode> {
-    let field = match field {
-        "learned" => None,
-        name => Some(Field::named(name).ok_or_else(|| {
-            let known = Field::ALL.map(Field::name).join(", ");
-            Usage(format!(
-                "{name}: no field; there are: {known}, and `learned`"
-            ))
-        })?),
-    };
+fn label(context: &Context, id: i64, place: &str, field: &str) -> anyhow::Result<ExitCode> {
     let mut store = open(context)?;
     let (_, mut template) = find(&store, id)?;
-    let key = show::region_key(&template, region).ok_or_else(|| {
-        Usage(format!(
-            "{region}: no region of template {id}: `taojin templates show {id}` names them"
+    if let Some(key) = show::slot_key(&template, place) {
+        match field {
+            LEARNED => template.forget_slot(key, now_ms()),
+            NONE => template.name_slot(key, None, now_ms()),
+            name => template.name_slot(key, Some(name), now_ms()),
+        };
+    } else if let Some(key) = show::region_key(&template, place) {
+        let known = || {
+            let known = Field::ALL.map(Field::name).join(", ");
+            Usage(format!(
+                "{field}: no field of a region; there are: {known}, and `{LEARNED}`"
+            ))
+        };
+        match field {
+            LEARNED => template.labels.remove(&key),
+            name => template
+                .labels
+                .insert(key, Field::named(name).ok_or_else(known)?),
+        };
+    } else {
+        return Err(Usage(format!(
+            "{place}: no region or slot of template {id}: `taojin templates show {id}` names them"
         ))
-    })?;
-    match field {
-        Some(field) => template.labels.insert(key, field),
-        None => template.labels.remove(&key),
-    };
+        .into());
+    }
     store.replace(id, &pack(&template))?;
-    let said = field.map_or("what was learned", Field::name);
-    output::line(&format!("template {id}: {region} holds {said}"));
+    let said = match field {
+        LEARNED => "what was learned",
+        NONE => "no field",
+        name => name,
+    };
+    output::line(&format!("template {id}: {place} holds {said}"));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::super::output;
 use taojin_crawl::store::TemplateRow;
-use taojin_extract::template::{Field, Node, Piece, Region, Template};
+use taojin_extract::template::{Field, Node, Region, Slot, Template};
 
 /// Digits of a region's key that name it.
 const KEY_DIGITS: usize = 8;
@@ -45,19 +45,11 @@ pub(super) fn copies(row: &TemplateRow, template: &Template) -> String {
 
 /// Nodes and regions in lines.
 pub(super) fn lines(template: &Template) -> Vec<String> {
-    let mut lines = vec![String::new(), "nodes (? optional, + repeats):".to_owned()];
-    for piece in &template.pieces {
-        match piece {
-            Piece::Essential(nodes) => {
-                lines.extend(nodes.iter().map(|node| node_line(template, node, "")));
-            }
-            Piece::Optional(alternatives) => {
-                for (share, nodes) in alternatives {
-                    let mark = format!("? {:.0} %", share * 100.0);
-                    lines.extend(nodes.iter().map(|node| node_line(template, node, &mark)));
-                }
-            }
-        }
+    let mut lines = vec![String::new(), "nodes (? optional), slots (=):".to_owned()];
+    for (at, node) in template.nodes.nodes.iter().enumerate() {
+        lines.push(node_line(template, node));
+        let slots = template.slots.iter().filter(|slot| slot.after == at);
+        lines.extend(slots.map(|slot| slot_line(template, node, slot)));
     }
     lines.push(String::new());
     lines.push(format!(
@@ -72,14 +64,41 @@ pub(super) fn lines(template: &Template) -> Vec<String> {
     lines
 }
 
-fn node_line(template: &Template, node: &Node, mark: &str) -> String {
+fn node_line(template: &Template, node: &Node) -> String {
     let name = template.names.get(&node.name).map_or("…", String::as_str);
-    let plus = if node.plus { "+" } else { "" };
-    let field = template.field(node.key).map_or(String::new(), |field| {
-        format!("  ← {} [{}]", field.name(), key_name(node.key))
+    let mark = if template.nodes.is_essential(node) {
+        String::new()
+    } else {
+        let share = node.pages as f32 / template.nodes.pages.max(1) as f32;
+        format!("? {:.0} %", share * 100.0)
+    };
+    let name = if node.is_text() {
+        format!("“{name}”")
+    } else {
+        name.to_owned()
+    };
+    format!("{mark:>7} {}{name}", indent(node.depth))
+}
+
+/// A place where texts vary: its key, how many pages have it and how many different contents, its name.
+fn slot_line(template: &Template, after: &Node, slot: &Slot) -> String {
+    let named = slot.name.as_ref().map_or(String::new(), |name| {
+        let said = if slot.is_said { "!" } else { "" };
+        format!("  ← {name}{said}")
     });
-    let indent = "  ".repeat(usize::from(node.depth).min(40));
-    format!("{mark:>7} {indent}{name}{plus}{field}")
+    format!(
+        "{:>7} {}[{}] {} of {} pages, {} different{named}",
+        "=",
+        indent(after.depth.saturating_add(1)),
+        key_name(slot.key),
+        slot.pages,
+        template.nodes.pages,
+        slot.values,
+    )
+}
+
+fn indent(depth: u16) -> String {
+    "  ".repeat(usize::from(depth).min(40))
 }
 
 /// Regions with a field or much text, those with most text first.
@@ -123,15 +142,21 @@ pub(super) fn key_name(key: u64) -> String {
 
 /// The key of a region's name: the one region that begins so.
 pub(super) fn region_key(template: &Template, name: &str) -> Option<u64> {
+    only(template.regions.iter().map(|region| region.key), name)
+}
+
+/// The key of a slot's name.
+pub(super) fn slot_key(template: &Template, name: &str) -> Option<u64> {
+    only(template.slots.iter().map(|slot| slot.key), name)
+}
+
+fn only(keys: impl Iterator<Item = u64>, name: &str) -> Option<u64> {
     let name = name.to_ascii_lowercase();
     if name.len() < KEY_DIGITS {
         return None;
     }
-    let mut found = template
-        .regions
-        .iter()
-        .filter(|r| format!("{:016x}", r.key).starts_with(&name));
-    let only = found.next()?.key;
+    let mut found = keys.filter(|key| format!("{key:016x}").starts_with(&name));
+    let only = found.next()?;
     found.next().is_none().then_some(only)
 }
 

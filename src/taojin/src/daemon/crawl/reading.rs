@@ -177,6 +177,7 @@ pub(crate) fn read_page(answer: &Answer<'_>, mut document: Document) -> Visited 
 fn digest_of(document: &Document, links: &[extract::Link]) -> u64 {
     let title = document.title.as_deref().unwrap_or_default();
     let text = [title, &document.text].into_iter();
+    let text = text.chain(document.meta.watched());
     match document.kind {
         Kind::Hub => digest(links.iter().map(|l| l.url.as_str())),
         // A page on which readers go on talking is looked at again soon, though its text stays.

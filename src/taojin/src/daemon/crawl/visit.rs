@@ -154,7 +154,9 @@ pub(super) async fn ask(
         UrlClass::Feed => Some(limits.max_body_bytes.min(MAX_FEED_BYTES)),
         _ => None,
     };
+    let named_ms = tools.templates.registry.named_ms(&record.site);
     let known = (*uri == record.uri).then_some(&record.visit);
+    let known = known.filter(|visit| visit.fetched_ms >= Some(named_ms));
     let request = Request {
         etag: known.and_then(|visit| visit.etag.clone()),
         last_modified: known.and_then(|visit| visit.last_modified.clone()),

@@ -15,7 +15,7 @@ use crate::daemon::now_ms;
 use taojin_crawl::store::{
     NewTemplate, StoreError, StorePlace, TemplateFit, TemplatePage, TemplateStore,
 };
-use taojin_extract::template::{self, Observation, learn};
+use taojin_extract::template::{self, Layout, Observation, learn};
 use taojin_search::index::caught;
 
 /// Pages taken up at once at most.
@@ -255,9 +255,17 @@ impl Working {
         // It may have been on its way while its template was learned.
         let library = self.of.registry.of(&page.site);
         let found = library.and_then(|l| l.assign(&page.seen.key_set()));
-        if let Some(found) = found.filter(|f| f.missing <= MAX_MISSING) {
-            self.fits(&page.site, found.id, found.distance, found.missing);
-            return None;
+        if let Some(found) = found {
+            let tokens = &page.seen.tokens;
+            let missing = found
+                .template
+                .nodes
+                .align(tokens, &Layout::of(tokens))
+                .missing;
+            if missing <= MAX_MISSING {
+                self.fits(&page.site, found.id, found.distance, missing);
+                return None;
+            }
         }
         let row = TemplatePage {
             id: 0,

@@ -31,7 +31,7 @@ pub(crate) enum Seen {
         template: i64,
         /// Distance from it.
         distance: f32,
-        /// Share of the essential keys that it lacks.
+        /// Share of the essential nodes that it lacks.
         missing: f32,
     },
     /// An article that had none.
@@ -70,6 +70,11 @@ impl Registry {
         libraries.get(site).cloned()
     }
 
+    /// When a person last named a field of a site's pages: one fetched before is asked for as a whole, so that it gives the field.
+    pub(crate) fn named_ms(&self, site: &str) -> i64 {
+        self.of(site).map_or(0, |library| library.named_ms)
+    }
+
     /// Replaces all.
     pub(crate) fn set(&self, libraries: HashMap<String, Arc<Library>>) {
         *self
@@ -100,16 +105,18 @@ impl Templates {
         let keys = Keys::of(page);
         let library = self.registry.of(site);
         let found = library.as_ref().and_then(|l| l.assign(keys.set()));
-        if let Some(found) = found.filter(|f| f.missing <= MAX_MISSING) {
-            let guide = Guide::new(&found.template, &keys, page);
-            let document = extract::extract_guided(page, context, config, Some(guide));
+        let guide = found
+            .as_ref()
+            .map(|f| (f, Guide::new(&f.template, &keys, page)));
+        if let Some((found, guide)) = guide.filter(|(_, guide)| guide.missing() <= MAX_MISSING) {
+            let document = extract::extract_guided(page, context, config, Some(&guide));
             if is_article(&document) {
                 // A full channel loses a count and nothing else.
                 let _ = learner.try_send(Seen::Fits {
                     site: site.to_owned(),
                     template: found.id,
                     distance: found.distance,
-                    missing: found.missing,
+                    missing: guide.missing(),
                 });
             }
             return document;

@@ -4,12 +4,14 @@
 use crate::daemon::learn::templates::{pack, unpack};
 use crate::daemon::now_ms;
 use crate::serve::{
-    Effect, Outcome, Proposal, RegionListed, SourceError, TemplateListed, TemplateReview,
-    TemplateView,
+    Effect, FieldListed, NamedPlace, Outcome, Proposal, RegionListed, SourceError, TemplateListed,
+    TemplateReview, TemplateView, TextListed,
 };
 use taojin_crawl::store::{StoreError, StorePlace, TemplatePage, TemplateRow, TemplateStore};
 use taojin_extract::page::{Hints, NodeId, Page, Tag};
-use taojin_extract::template::{Field, Guide, Keys, Template, frame, framed_html};
+use taojin_extract::template::{
+    Field, Guide, Keys, Sequence, Template, frame, framed_html, slot_key, slot_texts,
+};
 use taojin_extract::{self as extract, Document};
 use taojin_uri::CrawlUri;
 
@@ -17,6 +19,9 @@ use taojin_uri::CrawlUri;
 const SHOWN_CHARS: usize = 80;
 /// Regions in the table.
 const MAX_REGIONS: usize = 200;
+/// Texts of a region that can be named, and what other pages say at the place of each.
+const MAX_TEXTS: usize = 40;
+const MAX_OTHERS: usize = 3;
 /// Lines of an effect that are shown.
 const MAX_LINES: usize = 40;
 
@@ -74,7 +79,7 @@ impl TemplateReviewer {
             ..extract::Context::default()
         };
         let guide = template.map(|template| Guide::new(template, keys, &saved.page));
-        extract::extract_guided(&saved.page, &context, &self.extract, guide)
+        extract::extract_guided(&saved.page, &context, &self.extract, guide.as_ref())
     }
 
     fn effects(&self, pages: &[TemplatePage], before: &Template, after: &Template) -> Vec<Effect> {
@@ -171,12 +176,80 @@ fn regions(page: &Page, keys: &Keys, template: &Template) -> Vec<RegionListed> {
             key: format!("{key:016x}"),
             field: template.field(key).map_or("-", Field::name).to_owned(),
             said: template.labels.contains_key(&key),
-            essential: template.essential.contains(key),
+            essential: template
+                .region(key)
+                .is_some_and(|r| template.is_essential(r)),
             presence: (presence * 100.0).round() as u32,
-            text: page.text(id).trim().chars().take(SHOWN_CHARS).collect(),
+            text: shown(page.text(id)),
         });
     }
     found
+}
+
+/// Texts of a region that can be named, with what stands at their places on other saved pages.
+fn texts(
+    saved: &SavedPage,
+    others: &[TemplatePage],
+    template: &Template,
+    region: &str,
+) -> Vec<TextListed> {
+    let keys = Keys::of(&saved.page);
+    let guide = Guide::new(template, &keys, &saved.page);
+    let Sequence { tokens, nodes, .. } = &keys.sequence;
+    let is_own = |at: &usize| {
+        let key = keys.fine(saved.page.block_of(nodes[*at]));
+        tokens[*at].is_text() && format!("{key:016x}") == region
+    };
+    let mut found: Vec<(u64, TextListed)> = Vec::new();
+    for at in (0..tokens.len()).filter(is_own).take(MAX_TEXTS) {
+        let key = slot_key(&guide.alignment, at).unwrap_or_default();
+        let slot = template.slots.iter().find(|slot| slot.key == key);
+        let name = slot.and_then(|slot| slot.name.clone());
+        let is_slot = !guide.alignment.is_node[at];
+        found.push((
+            if is_slot { key } else { 0 },
+            TextListed {
+                token: at,
+                text: shown(saved.page.text(nodes[at])),
+                name: name.filter(|_| is_slot).unwrap_or_default(),
+                others: Vec::new(),
+            },
+        ));
+    }
+    for other in others.iter().filter_map(SavedPage::of) {
+        let keys = Keys::of(&other.page);
+        let guide = Guide::new(template, &keys, &other.page);
+        for (_, key, text) in slot_texts(&guide.alignment, &keys.sequence, &other.page) {
+            let same = found.iter_mut().filter(|(own, _)| *own == key);
+            for (_, listed) in same.filter(|(_, listed)| listed.others.len() < MAX_OTHERS) {
+                listed.others.push(shown(text));
+            }
+        }
+    }
+    found.into_iter().map(|(_, listed)| listed).collect()
+}
+
+/// Named slots with what a page says in them.
+fn fields(template: &Template, guide: Option<&Guide<'_>>, page: Option<&Page>) -> Vec<FieldListed> {
+    let values = guide.zip(page).map(|(guide, page)| guide.values(page));
+    let values = values.unwrap_or_default();
+    let named = template.slots.iter().filter_map(|slot| {
+        let name = slot.name.clone()?;
+        let value = values.iter().find(|value| value.name == name);
+        let share = slot.pages as f32 / template.nodes.pages.max(1) as f32;
+        Some(FieldListed {
+            slot: format!("{:016x}", slot.key),
+            said: slot.is_said,
+            presence: (share * 100.0).round().min(100.0) as u32,
+            example: value.map_or_else(String::new, |value| shown(&value.join())),
+            name,
+        })
+    });
+    named.collect()
+}
+
+fn shown(text: &str) -> String {
+    text.trim().chars().take(SHOWN_CHARS).collect()
 }
 
 /// The template with a proposed label; none if there is no such region or field.
@@ -243,6 +316,13 @@ impl TemplateReview for TemplateReviewer {
         {
             let keys = Keys::of(&saved.page);
             view.url.clone_from(&row.url);
+            if let Some(proposal) = proposal {
+                let others: Vec<TemplatePage> =
+                    pages.iter().filter(|p| p.id != row.id).cloned().collect();
+                view.texts = texts(&saved, &others, &template, &proposal.region);
+            }
+            let guide = Guide::new(&template, &keys, &saved.page);
+            view.fields = fields(&template, Some(&guide), Some(&saved.page));
             view.regions = regions(&saved.page, &keys, &template);
             view.ratio = outcome(self.document(&saved, &keys, None));
             view.guided = outcome(self.document(&saved, &keys, Some(&template)));
@@ -294,6 +374,26 @@ impl TemplateReview for TemplateReviewer {
             Some(changed) => store.replace(id, &pack(&changed)).map_err(failed),
             None => Ok(false),
         }
+    }
+
+    fn name(&self, id: i64, place: &NamedPlace, name: &str) -> Result<bool, SourceError> {
+        let mut store = self.open()?;
+        let Some((_, mut template)) = self.find(&store, id)? else {
+            return Ok(false);
+        };
+        let key = match place {
+            NamedPlace::Slot(key) => u64::from_str_radix(key, 16).ok(),
+            NamedPlace::Text { page, token } => {
+                let pages = store.template_pages(id).map_err(failed)?;
+                let saved = pages.get(*page).and_then(SavedPage::of);
+                saved.and_then(|saved| template.slot_at(&Keys::of(&saved.page), *token))
+            }
+        };
+        let name = Some(name).filter(|name| !name.is_empty());
+        if !key.is_some_and(|key| template.name_slot(key, name, now_ms())) {
+            return Ok(false);
+        }
+        store.replace(id, &pack(&template)).map_err(failed)
     }
 
     fn set_disabled(&self, id: i64, disabled: bool) -> Result<bool, SourceError> {

@@ -205,7 +205,7 @@ pub(super) fn note(lang: Lang, note: &Note) -> String {
                 Misread::Depth => "括号嵌套过深",
                 Misread::Quote => "引号没有闭合，或者里面没有内容",
                 Misread::Empty => "冒号后面没有内容",
-                Misread::Field => "没有这个字段",
+                Misread::Field => "没有这个通用字段，也查了页面自带的同名字段",
                 Misread::Star => "星号只能跟在字母或数字后面",
                 Misread::Date => "日期不能用 OR 连接、放进括号或排除",
                 Misread::TooMany => "短语、字段和运算符太多",

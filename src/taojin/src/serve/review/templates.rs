@@ -43,6 +43,48 @@ pub struct RegionListed {
     pub text: String,
 }
 
+/// A text of the region that was chosen, which can be given a name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TextListed {
+    /// Its number on the page.
+    pub token: usize,
+    /// What it says.
+    pub text: String,
+    /// Name of its field, empty if it has none.
+    pub name: String,
+    /// What stands at the same place on other saved pages.
+    pub others: Vec<String>,
+}
+
+/// A named field of a template.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FieldListed {
+    /// Key of its slot.
+    pub slot: String,
+    /// Its name.
+    pub name: String,
+    /// A person gave the name.
+    pub said: bool,
+    /// Percent of the pages that have it.
+    pub presence: u32,
+    /// What the page that is shown says, empty if nothing.
+    pub example: String,
+}
+
+/// Where a text that is given a name stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NamedPlace {
+    /// The slot of this key.
+    Slot(String),
+    /// A text of a saved page, by their numbers.
+    Text {
+        /// The saved page, from 0.
+        page: usize,
+        /// The text on it.
+        token: usize,
+    },
+}
+
 /// What a document says, as the models alone or the template found it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
@@ -80,6 +122,10 @@ pub struct TemplateView {
     pub url: String,
     /// Regions of that page, in the order of the page.
     pub regions: Vec<RegionListed>,
+    /// Texts of the region that was chosen.
+    pub texts: Vec<TextListed>,
+    /// Named fields of the template.
+    pub fields: Vec<FieldListed>,
     /// What the models alone find.
     pub ratio: Outcome,
     /// What comes out with the template.
@@ -119,6 +165,8 @@ pub trait TemplateReview: Send + Sync {
     ) -> Result<Option<String>, SourceError>;
     /// Writes a label; false if there is no such template, region or field.
     fn label(&self, id: i64, proposal: &Proposal) -> Result<bool, SourceError>;
+    /// Names what stands at a place; an empty name takes it away. False if there is no such place.
+    fn name(&self, id: i64, place: &NamedPlace, name: &str) -> Result<bool, SourceError>;
     /// Takes a template out of use or back; false if there is none.
     fn set_disabled(&self, id: i64, disabled: bool) -> Result<bool, SourceError>;
 }

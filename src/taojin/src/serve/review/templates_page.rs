@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 
-use super::templates::{Proposal, TemplateListed, TemplateView};
+use super::templates::{NamedPlace, Proposal, TemplateListed, TemplateView};
 use crate::serve::guard::form::Form;
 use crate::serve::guard::token::Operator;
 use crate::serve::now_ms;
@@ -172,7 +172,7 @@ pub(crate) async fn frame(
     }
 }
 
-/// `POST /templates/{id}`: writes a label, or takes the template out of use.
+/// `POST /templates/{id}`: writes a label or a name, or takes the template out of use.
 pub(crate) async fn change(
     State(server): State<Server>,
     _: Operator,
@@ -185,10 +185,20 @@ pub(crate) async fn change(
         field: form.get("field").to_owned(),
     };
     let used = form.get("use").to_owned();
+    let name = form.get("name").trim().to_owned();
+    let place = match (form.get("slot"), form.get("token").parse()) {
+        ("", Ok(token)) => Some(NamedPlace::Text {
+            page: number,
+            token,
+        }),
+        ("", Err(_)) => None,
+        (slot, _) => Some(NamedPlace::Slot(slot.to_owned())),
+    };
     let done = server
-        .templates(move |review| match used.as_str() {
-            "" => review.label(id, &proposal),
-            word => review.set_disabled(id, word == "no"),
+        .templates(move |review| match (used.as_str(), place) {
+            ("", Some(place)) => review.name(id, &place, &name),
+            ("", None) => review.label(id, &proposal),
+            (word, _) => review.set_disabled(id, word == "no"),
         })
         .await;
     match done {

@@ -3,7 +3,8 @@
 use super::*;
 use crate::serve::guard::secret::Secret;
 use crate::serve::review::templates::{
-    Effect, Outcome, Proposal, RegionListed, TemplateListed, TemplateReview, TemplateView,
+    Effect, FieldListed, NamedPlace, Outcome, Proposal, RegionListed, TemplateListed,
+    TemplateReview, TemplateView, TextListed,
 };
 use std::sync::Mutex;
 
@@ -50,6 +51,18 @@ impl TemplateReview for FakeDesk {
                 text: "<img src=x>".to_owned(),
                 ..RegionListed::default()
             }],
+            texts: vec![TextListed {
+                token: 12,
+                text: "<b>站</b>".to_owned(),
+                others: vec!["<script>".to_owned()],
+                ..TextListed::default()
+            }],
+            fields: vec![FieldListed {
+                slot: "0abc".to_owned(),
+                name: "价格\"><script>".to_owned(),
+                example: "<img src=x>".to_owned(),
+                ..FieldListed::default()
+            }],
             guided: Outcome {
                 text: "用了<script>模板".to_owned(),
                 method: "template".to_owned(),
@@ -77,6 +90,12 @@ impl TemplateReview for FakeDesk {
 
     fn label(&self, id: i64, proposal: &Proposal) -> Result<bool, SourceError> {
         let said = format!("{id} {} {}", proposal.region, proposal.field);
+        self.changes.lock().unwrap().push(said);
+        Ok(id == 7)
+    }
+
+    fn name(&self, id: i64, place: &NamedPlace, name: &str) -> Result<bool, SourceError> {
+        let said = format!("{id} {place:?} {name}");
         self.changes.lock().unwrap().push(said);
         Ok(id == 7)
     }
@@ -233,8 +252,21 @@ async fn labels_and_switches_reach_the_desk() {
     assert_eq!(said.header("location"), "/templates/7?page=2");
     send(&app, "POST", "/templates/7", true, "use=no").await;
     send(&app, "POST", "/templates/7", true, "use=yes").await;
+    let named = "page=2&token=12&name=%E4%BB%B7%E6%A0%BC+";
+    let said = send(&app, "POST", "/templates/7", true, named).await;
+    assert_eq!(said.header("location"), "/templates/7?page=2");
+    send(&app, "POST", "/templates/7", true, "slot=0abc&name=").await;
     let changes = desk.changes.lock().unwrap().clone();
-    assert_eq!(changes, ["7 00ff body", "7 true", "7 false"]);
+    assert_eq!(
+        changes,
+        [
+            "7 00ff body",
+            "7 true",
+            "7 false",
+            "7 Text { page: 2, token: 12 } 价格",
+            "7 Slot(\"0abc\") "
+        ]
+    );
 }
 
 #[tokio::test]

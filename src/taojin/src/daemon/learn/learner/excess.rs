@@ -18,7 +18,9 @@ impl Working {
         let used = |id: &i64| drift.and_then(|d| d.get(id)).map_or(0, |d| d.pages);
         let is_own = |row: &&TemplateRow| {
             let template: Option<Template> = unpack(&row.data);
-            !row.disabled && template.is_none_or(|t| t.labels.is_empty())
+            !row.disabled
+                && template
+                    .is_none_or(|t| t.labels.is_empty() && t.slots.iter().all(|slot| !slot.is_said))
         };
         let mut unneeded: Vec<_> = rows
             .iter()

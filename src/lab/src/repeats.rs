@@ -2,7 +2,7 @@
 //! once and marked `+`. Bottom up by hashes of subtrees, so that outer repeats that become equal by the merging of inner
 //! ones are merged too; linear in the length.
 
-use crate::similarity::mix;
+use taojin_extract::similarity::mix;
 
 /// A free place of the table of children.
 const FREE: u32 = u32::MAX;
