@@ -7,6 +7,11 @@ use crate::small_web::{Reply, SmallWeb};
 
 const STATES: [&str; 3] = ["在钻", "完钻", "试油"];
 
+/// A number with a unit, its thousands apart.
+fn depth(n: usize) -> String {
+    format!("3,{:03} 米", n * 20)
+}
+
 /// The page of a well: a box with a label, a state without one, and a text of its own.
 fn well(n: usize, layout: &str) -> Reply {
     let state = STATES[n % STATES.len()];
@@ -27,8 +32,10 @@ fn well(n: usize, layout: &str) -> Reply {
         .collect();
     Reply::page(&format!(
         "<title>第{n}口井</title><body class={layout}><div class={layout}-top><a href=/>首页</a></div><h1>第{n}口井钻探记录</h1>\
-         <div class={layout}-box><span class=label>井号</span>：<span class=value>NY-{n}</span><b class=state>{state}</b></div>\
-         <div class={layout}-text>{text}</div><div class={layout}-end>版权所有</div>"
+         <div class={layout}-box><span class=label>井号</span>：<span class=value>NY-{n}</span><b class=state>{state}</b>\
+         <i>|</i><span class=label>井深</span>：<span class=value>{}</span></div>\
+         <div class={layout}-text>{text}</div><div class={layout}-end>版权所有</div>",
+        depth(n)
     ))
 }
 
@@ -86,12 +93,8 @@ fn a_label_and_a_person_name_fields_that_searches_find() {
     let listed = wells.lines(&["templates", "list", "--json"]);
     assert_eq!(listed.len(), 1, "{listed:?}");
     let id = listed[0]["id"].to_string();
-    assert_eq!(
-        wells.hits("井号:NY-3"),
-        0,
-        "learned after these pages were read"
-    );
-
+    // Learned after these pages were read.
+    assert!(wells.lines(&["export"]).iter().all(|d| d["meta"].is_null()));
     wells.name_state(&id, "12 of 12 pages, 3 different");
     let wrong = wells
         .0
@@ -113,6 +116,14 @@ fn a_label_and_a_person_name_fields_that_searches_find() {
     let one = one.expect("well 7");
     assert_eq!(one["meta"]["井号"], "NY-7");
     assert_eq!(one["meta"]["状态"], "完钻");
+    // A number is one: exported, and compared.
+    assert_eq!(one["meta"]["井深"], "3,140 米");
+    assert_eq!(
+        one["fields"]["井深"],
+        serde_json::json!({"number": 3140.0, "unit": "米"})
+    );
+    assert_eq!(wells.hits("井深:>3140"), 7);
+    assert_eq!(wells.hits("井深:3100..3140"), 3);
     // What the template yields is no part of the text.
     assert!(
         !one["text"].as_str().expect("a text").contains("版权所有"),

@@ -60,7 +60,9 @@ pub use document::{
     Attachment, Comment, Document, Image, Kind, Link, LinkKind, Meta, Piece, pieces,
 };
 pub use fields::author::NameTrace;
+pub use fields::meta::TypedFields;
 pub use fields::site_title::site_title;
+pub use fields::typed::Typed;
 pub use trace::{DateTrace, LineTrace, PathTrace, TitleTrace, Trace};
 pub use xml::to_xml;
 

@@ -3,6 +3,8 @@
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
+use super::typed::Typed;
+
 /// Labels with their values, in the order of the page; each label once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Meta {
@@ -51,6 +53,14 @@ impl Meta {
             .map(|(label, value)| (label.as_str(), value.as_str()))
     }
 
+    /// The fields whose values are plainly more than texts.
+    pub fn typed(&self) -> TypedFields {
+        let typed = self
+            .iter()
+            .filter_map(|(label, value)| Some((label.to_owned(), Typed::of(value)?)));
+        TypedFields(typed.collect())
+    }
+
     /// Number of fields.
     pub fn len(&self) -> usize {
         self.pairs.len()
@@ -65,6 +75,23 @@ impl Meta {
         self.pairs
             .iter_mut()
             .flat_map(|(label, value)| [label, value])
+    }
+}
+
+/// Labels with values of a type, in the order of the page. In JSON an object.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TypedFields(pub Vec<(String, Typed)>);
+
+impl TypedFields {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for TypedFields {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(label, typed)| (label, typed)))
     }
 }
 

@@ -19,3 +19,4 @@ pub(crate) mod title_candidate;
 pub(crate) mod title_forms;
 pub(crate) mod title_override;
 pub(crate) mod title_parts;
+pub(crate) mod typed;

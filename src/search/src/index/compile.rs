@@ -51,6 +51,13 @@ impl Compiler<'_> {
                 let ends = RegexQuery::from_pattern(&pattern, self.fields.at(*place)?);
                 self.dear(Box::new(ends.ok()?))
             }
+            Plan::Between(place, from, until) => {
+                use std::ops::Bound::{Excluded, Included};
+                let field = self.fields.at(*place)?;
+                let term = |text: &str| Term::from_field_text(field, text);
+                let range = RangeQuery::new(Included(term(from)), Excluded(term(until)));
+                self.dear(Box::new(range))
+            }
             Plan::Near(place, [first, second], within) => {
                 let field = self.fields.at(*place)?;
                 Box::new(Near::new(field, [first, second], *within)?)

@@ -4,6 +4,8 @@
 use tantivy::tokenizer::{PreTokenizedString, Token, TokenStream};
 
 use super::plan::{MAX_TERMS, Place, Plan};
+use taojin_extract::Typed;
+
 use crate::analyze::{GRAMS, GramPhrase, gram_phrase, gram_term, normalize, tokenizers};
 
 /// What stands between label and gram.
@@ -106,13 +108,69 @@ pub(super) fn tokens(label: &str, value: &str) -> PreTokenizedString {
             });
         }
     }
+    // Where the value is a number or a day, it is compared by this term.
+    if let (Some(key), Some(first)) = (sort_key(value), tokens.first().cloned()) {
+        tokens.insert(
+            0,
+            Token {
+                text: format!("{name}{BETWEEN}{key}"),
+                ..first
+            },
+        );
+    }
     PreTokenizedString { text, tokens }
+}
+
+fn sort_key(value: &str) -> Option<String> {
+    Typed::of(value).and_then(|typed| typed.sort_key())
+}
+
+/// Ends of a comparison: `>120`, `<=2010-01-01`, `100..200`. As the texts of terms: from the first on, before the second.
+fn range(value: &str) -> Option<(String, String)> {
+    // Keys are of one length: this comes right behind one.
+    let behind = |key: String| format!("{key}0");
+    let value = value.trim();
+    if let Some((first, last)) = value.split_once("..") {
+        let (first, last) = (sort_key(first)?, sort_key(last)?);
+        let same = first.get(..1) == last.get(..1);
+        return same.then(|| (first, behind(last)));
+    }
+    let above = value.strip_prefix(['>', '＞']);
+    let below = value.strip_prefix(['<', '＜']);
+    let rest = above.or(below)?;
+    let (is_equal, rest) = match rest.strip_prefix(['=', '＝']) {
+        Some(rest) => (true, rest),
+        None => (false, rest),
+    };
+    let key = sort_key(rest)?;
+    let (lowest, highest) = limits(&key);
+    Some(match (above.is_some(), is_equal) {
+        (true, true) => (key, highest),
+        (true, false) => (behind(key), highest),
+        (false, true) => (lowest, behind(key)),
+        (false, false) => (lowest, key),
+    })
+}
+
+/// What comes before and behind all keys of the kind of this one.
+fn limits(key: &str) -> (String, String) {
+    let kind = key.get(..1).unwrap_or_default();
+    (kind.to_owned(), format!("{kind}~"))
+}
+
+/// Whether a value asked for under a label is a comparison.
+pub fn is_comparison(value: &str) -> bool {
+    range(value).is_some()
 }
 
 /// What asks for `label:value`; none if there is nothing to look for.
 pub(super) fn asked(text: &str) -> Option<Plan> {
     let (label, value) = text.split_once([':', '：'])?;
     let name = name_of(label);
+    if let Some((from, until)) = range(value) {
+        let term = |key: String| format!("{name}{BETWEEN}{key}");
+        return Some(Plan::Between(Place::Meta, term(from), term(until)));
+    }
     let value = value_of(value);
     let term = |gram: &str| format!("{name}{BETWEEN}{gram}");
     let chain = match gram_phrase(&value) {

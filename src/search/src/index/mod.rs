@@ -61,7 +61,7 @@ pub use days::{DateCount, DateUnit, Dates};
 pub use entry::Entry;
 pub use index_writer::IndexWriter;
 pub use integrity::check_files;
-pub use labels::is_notice_label;
+pub use labels::{is_comparison, is_notice_label};
 pub use left_out::{AllLeftOut, LeftOut, caught};
 pub use query::{Clause, Filter, Form, Group, Match, Occur, Query, Sort, Target};
 pub use reader::Reader;

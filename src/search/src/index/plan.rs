@@ -71,6 +71,8 @@ pub(super) enum Plan {
     Begins(Place, String),
     /// Those with a pair that ends with this character and does not begin with it.
     Ends(Place, String),
+    /// Those with a term from the first text on and before the second.
+    Between(Place, String, String),
     /// Those with two texts, in normal form, with so many characters between them at most.
     Near(Place, [String; 2], u32),
     /// Those of one group of reprints.

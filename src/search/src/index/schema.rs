@@ -17,7 +17,7 @@ use crate::analyze::{GRAMS, SINGLES};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old
 /// documents would be found differently from new ones.
-pub const FORMAT: u32 = 9;
+pub const FORMAT: u32 = 10;
 /// The last format that kept the documents themselves. It can still be searched while a new index is made.
 pub const LAST_KEEPING_FORMAT: u32 = 6;
 

@@ -28,9 +28,10 @@ pub mod snippet;
 mod tests;
 mod tree;
 
-use crate::index::{Clause, Form, Group, Occur, Query, Target, is_notice_label};
+use crate::index::{Clause, Form, Group, Occur, Query, Target, is_comparison, is_notice_label};
 use dates::{Calendar, DateError};
 pub use narrowing::{Narrowing, narrowings, without_dates, without_quotes};
+pub use pieces::is_label;
 use pieces::{Field, Sign, Text, pieces};
 use tree::{Node, parts};
 
@@ -322,9 +323,10 @@ fn is_date(text: &Text) -> bool {
 
 /// A value under a label: what looks like a label, but none of notices, may as well be text.
 fn labelled(label: &str, value: String, quoted: bool) -> Clause {
+    let is_compared = !quoted && is_comparison(&value);
     let text = format!("{label}:{value}");
     let field = Clause::literal(Target::Meta, text.clone());
-    if is_notice_label(label) {
+    if is_notice_label(label) || is_compared {
         return field;
     }
     let text = match quoted {

@@ -330,10 +330,13 @@ fn take_field(text: &str) -> Option<(Field, &str)> {
 }
 
 /// Whether a word before a colon may be the label of a field of a page.
-fn is_label(name: &str) -> bool {
+pub fn is_label(name: &str) -> bool {
     let is_han = |c: char| matches!(c, '\u{3400}'..='\u{9FFF}');
     let count = name.chars().count();
     let of_han = count <= MAX_LABEL_CHARS && name.chars().all(is_han);
-    let of_letters = count <= MAX_NAME_CHARS && name.chars().all(char::is_alphabetic);
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '/' | '_');
+    let of_letters = count <= MAX_NAME_CHARS
+        && name.starts_with(char::is_alphabetic)
+        && name.chars().all(is_part);
     count >= 2 && (of_han || of_letters)
 }

@@ -12,7 +12,7 @@ use crate::daemon::{self, now_ms};
 use taojin_crawl::fetch::{Fetcher, Request};
 use taojin_crawl::{Failure, VisitOutcome};
 use taojin_extract::page::{self, Hints, Page};
-use taojin_extract::{self as extract, Document, Piece, Trace};
+use taojin_extract::{self as extract, Document, Piece, Trace, TypedFields};
 use taojin_uri::CrawlUri;
 
 /// Arguments of `extract`.
@@ -91,6 +91,9 @@ struct Line<'a> {
     input: &'a str,
     #[serde(flatten)]
     document: &'a Document,
+    /// Numbers, days and lists among the labelled fields.
+    #[serde(skip_serializing_if = "TypedFields::is_empty")]
+    fields: TypedFields,
     #[serde(skip_serializing_if = "Option::is_none")]
     explain: Option<&'a Trace>,
 }
@@ -206,6 +209,7 @@ impl Reading<'_> {
             Format::Json => {
                 let line = Line {
                     input: name,
+                    fields: document.meta.typed(),
                     document,
                     explain: trace,
                 };

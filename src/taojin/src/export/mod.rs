@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use taojin_extract::Document;
+use taojin_extract::{Document, TypedFields};
 use taojin_search::index::StoredDocument;
 
 pub use draft::Draft;
@@ -40,6 +40,9 @@ struct Line<'a> {
     fetched_ms: i64,
     #[serde(flatten)]
     document: &'a Document,
+    /// Numbers, days and lists among the labelled fields.
+    #[serde(skip_serializing_if = "TypedFields::is_empty")]
+    fields: TypedFields,
 }
 
 /// An export that is being written.
@@ -88,6 +91,7 @@ fn line(out: &mut impl Write, stored: &StoredDocument) -> io::Result<()> {
     let line = Line {
         id: stored.id(),
         fetched_ms: stored.fetched_ms,
+        fields: stored.document.meta.typed(),
         document: &stored.document,
     };
     serde_json::to_writer(&mut *out, &line)?;

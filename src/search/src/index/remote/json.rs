@@ -51,6 +51,9 @@ pub(super) fn query(plan: &Plan) -> Value {
         Plan::Ends(place, text) => {
             json!({"wildcard": {name(*place): {"value": format!("?{}", escaped(text))}}})
         }
+        Plan::Between(place, from, until) => {
+            json!({"range": {name(*place): {"gte": written(from), "lt": written(until)}}})
+        }
         Plan::Near(place, texts, within) => near(*place, texts, *within),
         Plan::Group(group) => json!({"term": {"group": hex(*group)}}),
         Plan::Within(time, since_ms, until_ms) => within(*time, *since_ms, *until_ms),

@@ -63,3 +63,52 @@ fn a_value_is_found_under_its_own_label() {
         [2]
     );
 }
+
+#[test]
+fn numbers_and_days_are_compared_under_their_labels() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let films = [
+        [
+            ("片长", "95 分钟"),
+            ("上映日期", "1993-01-01(中国香港)"),
+            ("评分", "9.6"),
+        ],
+        [
+            ("片长", "171 分钟"),
+            ("上映日期", "2009-06-29"),
+            ("评分", "-1"),
+        ],
+        [("片长", "1,020 分钟"), ("上映日期", "待定"), ("评分", "10")],
+    ];
+    for (id, film) in (1..).zip(&films) {
+        add(
+            &mut writer,
+            id,
+            &notice(&format!("https://a.example/{id}"), film),
+        );
+    }
+    writer.commit(2).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
+    let cases: &[(&str, &[u64])] = &[
+        ("片长:>95", &[2, 3]),
+        ("片长:>=95", &[1, 2, 3]),
+        ("片长:<171 分钟", &[1]),
+        ("片长:＜＝171", &[1, 2]),
+        ("片长:100..1020", &[2, 3]),
+        ("评分:>9.5", &[1, 3]),
+        ("评分:<0", &[2]),
+        ("上映日期:<2000-01-01", &[1]),
+        ("上映日期:2009-06-29..2009-06-29", &[2]),
+        // A number is no day, and what is no comparison is a text.
+        ("上映日期:>0", &[]),
+        ("片长:>长", &[]),
+        ("片长:171", &[2]),
+    ];
+    for (text, expected) in cases {
+        let mut found = ids(&reader, &asked(text, Occur::Must));
+        found.sort_unstable();
+        assert_eq!(found, *expected, "{text}");
+    }
+}

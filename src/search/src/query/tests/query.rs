@@ -398,6 +398,11 @@ fn a_label_before_a_colon_asks_for_a_field_of_the_page() {
             vec![field("Keywords:style"), text("Keywords:style")]
         )
     );
+    assert_eq!(any("片长:>120"), (none(), vec![field("片长:>120")]));
+    assert_eq!(
+        any("ISBN-13:978"),
+        (none(), vec![field("ISBN-13:978"), text("ISBN-13:978")])
+    );
     // Behind other words the wide colon is a mark of a sentence.
     let sentence = "专家：油价上涨";
     assert_eq!(any(sentence), (sentence.to_owned(), vec![]));

@@ -230,14 +230,18 @@ fn texts(
 }
 
 /// Named slots with what a page says in them.
-fn fields(template: &Template, guide: Option<&Guide<'_>>, page: Option<&Page>) -> Vec<FieldListed> {
-    let values = guide.zip(page).map(|(guide, page)| guide.values(page));
+fn fields(id: i64, template: &Template, saved: Option<&SavedPage>) -> Vec<FieldListed> {
+    let values = saved.map(|saved| {
+        let keys = Keys::of(&saved.page);
+        Guide::new(template, &keys, &saved.page).values(&saved.page)
+    });
     let values = values.unwrap_or_default();
     let named = template.slots.iter().filter_map(|slot| {
         let name = slot.name.clone()?;
         let value = values.iter().find(|value| value.name == name);
         let share = slot.pages as f32 / template.nodes.pages.max(1) as f32;
         Some(FieldListed {
+            template: id,
             slot: format!("{:016x}", slot.key),
             said: slot.is_said,
             presence: (share * 100.0).round().min(100.0) as u32,
@@ -321,8 +325,7 @@ impl TemplateReview for TemplateReviewer {
                     pages.iter().filter(|p| p.id != row.id).cloned().collect();
                 view.texts = texts(&saved, &others, &template, &proposal.region);
             }
-            let guide = Guide::new(&template, &keys, &saved.page);
-            view.fields = fields(&template, Some(&guide), Some(&saved.page));
+            view.fields = fields(id, &template, Some(&saved));
             view.regions = regions(&saved.page, &keys, &template);
             view.ratio = outcome(self.document(&saved, &keys, None));
             view.guided = outcome(self.document(&saved, &keys, Some(&template)));
@@ -374,6 +377,24 @@ impl TemplateReview for TemplateReviewer {
             Some(changed) => store.replace(id, &pack(&changed)).map_err(failed),
             None => Ok(false),
         }
+    }
+
+    fn fields(&self, site: &str) -> Result<Vec<FieldListed>, SourceError> {
+        let store = match TemplateStore::open(&self.place) {
+            Ok(store) => store,
+            Err(StoreError::Missing { .. }) => return Ok(Vec::new()),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut all = Vec::new();
+        let rows = store.templates(Some(site)).map_err(failed)?;
+        for row in rows.iter().filter(|row| !row.disabled) {
+            if let Some(template) = unpack::<Template>(&row.data) {
+                let pages = store.template_pages(row.id).map_err(failed)?;
+                let saved = pages.first().and_then(SavedPage::of);
+                all.extend(fields(row.id, &template, saved.as_ref()));
+            }
+        }
+        Ok(all)
     }
 
     fn name(&self, id: i64, place: &NamedPlace, name: &str) -> Result<bool, SourceError> {

@@ -43,6 +43,10 @@ pub struct DocumentAnswer {
     #[serde(default, skip_serializing_if = "Meta::is_empty")]
     #[schema(value_type = HashMap<String, String>)]
     pub meta: Meta,
+    /// Those of these fields that are plainly a number with its unit, a day, or a list.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    #[schema(value_type = HashMap<String, Object>)]
+    pub fields: serde_json::Map<String, serde_json::Value>,
     /// Files that the page offers, in its order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<AttachmentAnswer>,
@@ -123,6 +127,10 @@ impl DocumentAnswer {
                     after: image.after,
                 })
                 .collect(),
+            fields: match serde_json::to_value(document.meta.typed()) {
+                Ok(serde_json::Value::Object(fields)) => fields,
+                _ => serde_json::Map::new(),
+            },
             meta: document.meta,
             attachments: document
                 .attachments

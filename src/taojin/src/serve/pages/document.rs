@@ -13,7 +13,8 @@ use super::view::{Chrome, address, link, outward, site_path, title};
 use crate::serve::document_log::Past;
 use crate::serve::search::params::Params;
 use crate::serve::search::source::{Found, Marked, Related};
-use taojin_extract::{self as extract, Attachment, Document, Image, Piece};
+use taojin_extract::{self as extract, Attachment, Document, Image, Piece, Typed};
+use taojin_search::query::is_label;
 
 /// A comment, or a post of a thread, as shown.
 struct CommentView {
@@ -30,6 +31,27 @@ struct AttachmentView {
     format: String,
     /// None for an address that no reader should follow.
     url: Option<String>,
+}
+
+/// A labelled field.
+struct FieldView {
+    label: String,
+    /// What searches call it; empty if they cannot.
+    name: String,
+    /// Its value, item by item where it is a list.
+    items: Vec<String>,
+}
+
+fn field((label, value): (&str, &str)) -> FieldView {
+    let name: String = label.chars().filter(|c| !c.is_whitespace()).collect();
+    FieldView {
+        label: label.to_owned(),
+        name: Some(name).filter(|name| is_label(name)).unwrap_or_default(),
+        items: match Typed::of(value) {
+            Some(Typed::List(items)) => items,
+            _ => vec![value.to_owned()],
+        },
+    }
 }
 
 /// A document that goes with this one.
@@ -56,8 +78,7 @@ pub(crate) struct DocumentPage {
     published: Option<Moment>,
     /// The address of a picture is that of a page or none; this page never loads it.
     pieces: Vec<Piece<Html>>,
-    /// Labels and values.
-    fields: Vec<(String, String)>,
+    fields: Vec<FieldView>,
     attachments: Vec<AttachmentView>,
     comments: Vec<CommentView>,
     comments_heading: String,
@@ -122,7 +143,7 @@ impl DocumentPage {
                 false => c.t.counts.comments.of(comments),
             },
             pieces: body.pieces,
-            fields: document.meta.pairs().to_vec(),
+            fields: document.meta.iter().map(field).collect(),
             attachments: document.attachments.into_iter().map(attachment).collect(),
             comments: body.comments,
             citation,
@@ -134,6 +155,15 @@ impl DocumentPage {
             id,
             c,
         }
+    }
+
+    /// Where documents with the same item in a field are searched.
+    fn search_path(&self, name: &str, item: &str) -> String {
+        let item = item.replace('"', " ");
+        let query = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("q", &format!("{name}:\"{item}\""))
+            .finish();
+        format!("{}/?{query}", self.c.base)
     }
 
     /// The texts of a document that are searched for matches.

@@ -18,6 +18,7 @@ use crate::serve::failure::Failure;
 use crate::serve::guard::form::Form;
 use crate::serve::guard::token::Operator;
 use crate::serve::now_ms;
+use crate::serve::review::templates::FieldListed;
 use crate::serve::search::params::Params;
 use crate::serve::search::source::{Found, Wanted};
 use crate::serve::status::SiteStatus;
@@ -39,6 +40,8 @@ struct SitePage {
     notice: Option<String>,
     settings: Vec<(&'static str, Vec<String>)>,
     newest: Vec<Newest>,
+    /// Named fields of its pages, for the operator.
+    fields: Vec<FieldListed>,
     all: String,
     visits: Vec<VisitRow>,
     now_ms: i64,
@@ -154,9 +157,14 @@ async fn render(request: PageRequest, name: String, refused: Option<CommandRefus
             ..Wanted::default()
         };
         let (found, _) = server.search(wanted).await?;
-        Ok::<_, Failure>((status, view, found))
+        let site = name.clone();
+        let fields = match c.signed_in {
+            Some(true) => server.templates(move |review| review.fields(&site)).await?,
+            _ => None,
+        };
+        Ok::<_, Failure>((status, view, found, fields.unwrap_or_default()))
     };
-    let (status, view, found) = match read.await {
+    let (status, view, found, fields) = match read.await {
         Ok(read) => read,
         Err(error) => return broken(c, &error),
     };
@@ -165,7 +173,10 @@ async fn render(request: PageRequest, name: String, refused: Option<CommandRefus
         return missing(c);
     };
     let code = refused.as_ref().map_or(StatusCode::OK, |r| r.status());
-    let shown = SitePage::new(c, request.only_lang(), site, view, found.hits, refused);
+    let shown = SitePage {
+        fields,
+        ..SitePage::new(c, request.only_lang(), site, view, found.hits, refused)
+    };
     page(&shown, code)
 }
 
@@ -201,6 +212,7 @@ impl SitePage {
             notice: refused.map(|r| format!("{}: {}", l.not_done, said(l, &r))),
             settings: settings(l, &view),
             newest: newest.collect(),
+            fields: Vec::new(),
             visits: visits(&c, &view, now_ms),
             all,
             state,

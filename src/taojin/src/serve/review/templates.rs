@@ -59,6 +59,8 @@ pub struct TextListed {
 /// A named field of a template.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FieldListed {
+    /// Number of the template.
+    pub template: i64,
     /// Key of its slot.
     pub slot: String,
     /// Its name.
@@ -165,6 +167,8 @@ pub trait TemplateReview: Send + Sync {
     ) -> Result<Option<String>, SourceError>;
     /// Writes a label; false if there is no such template, region or field.
     fn label(&self, id: i64, proposal: &Proposal) -> Result<bool, SourceError>;
+    /// Named fields of the templates of a site that are in use, with examples from the first saved page of each.
+    fn fields(&self, site: &str) -> Result<Vec<FieldListed>, SourceError>;
     /// Names what stands at a place; an empty name takes it away. False if there is no such place.
     fn name(&self, id: i64, place: &NamedPlace, name: &str) -> Result<bool, SourceError>;
     /// Takes a template out of use or back; false if there is none.

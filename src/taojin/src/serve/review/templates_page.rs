@@ -15,7 +15,7 @@ use crate::serve::pages::labels::{EN, ZH};
 use crate::serve::pages::lang::Lang;
 use crate::serve::pages::operator_labels::TemplateLabels;
 use crate::serve::pages::request::{PageRequest, broken, missing, page, see_other};
-use crate::serve::pages::view::Chrome;
+use crate::serve::pages::view::{Chrome, site_path};
 use crate::serve::state::Server;
 
 /// The page around a frame: as everywhere, and our own frame.
@@ -185,6 +185,10 @@ pub(crate) async fn change(
         field: form.get("field").to_owned(),
     };
     let used = form.get("use").to_owned();
+    let back = match form.get("site") {
+        "" => format!("/templates/{id}?page={number}"),
+        site => format!("{}#fields", site_path(site)),
+    };
     let name = form.get("name").trim().to_owned();
     let place = match (form.get("slot"), form.get("token").parse()) {
         ("", Ok(token)) => Some(NamedPlace::Text {
@@ -202,7 +206,7 @@ pub(crate) async fn change(
         })
         .await;
     match done {
-        Ok(Some(true)) => see_other(&server, &format!("/templates/{id}?page={number}")),
+        Ok(Some(true)) => see_other(&server, &back),
         Ok(_) => StatusCode::NOT_FOUND.into_response(),
         Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }

@@ -223,7 +223,11 @@ async fn a_document_is_its_text() {
     let at = |piece: &str| page.body.find(piece).unwrap();
     assert!(at("今日") < at("井架") && at("井架") < at("第二段"));
     // Fields above the text, files below it; an address that is no page's is no link.
-    assert!(at("<dt>发文字号</dt><dd>国发〔2026〕12号</dd>") < at("今日"));
+    assert!(
+        at(
+            "<dt>发文字号</dt><dd><a href=\"/?q=%E5%8F%91%E6%96%87%E5%AD%97%E5%8F%B7%3A%22%E5%9B%BD%E5%8F%91%E3%80%942026%E3%80%9512%E5%8F%B7%22\">国发〔2026〕12号</a></dd>"
+        ) < at("今日")
+    );
     assert!(at("<dt>&#60;i&#62;机构</dt>") < at("今日"));
     assert!(at("<a href=\"https://oil.example/1.docx\"") > at("第二段"));
     assert!(!page.body.contains("alert(3)") && page.body.contains("<li>坏地址</li>"));

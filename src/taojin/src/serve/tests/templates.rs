@@ -94,6 +94,14 @@ impl TemplateReview for FakeDesk {
         Ok(id == 7)
     }
 
+    fn fields(&self, _: &str) -> Result<Vec<FieldListed>, SourceError> {
+        Ok(vec![FieldListed {
+            template: 7,
+            name: "价格<b>站".to_owned(),
+            ..FieldListed::default()
+        }])
+    }
+
     fn name(&self, id: i64, place: &NamedPlace, name: &str) -> Result<bool, SourceError> {
         let said = format!("{id} {place:?} {name}");
         self.changes.lock().unwrap().push(said);
@@ -255,7 +263,15 @@ async fn labels_and_switches_reach_the_desk() {
     let named = "page=2&token=12&name=%E4%BB%B7%E6%A0%BC+";
     let said = send(&app, "POST", "/templates/7", true, named).await;
     assert_eq!(said.header("location"), "/templates/7?page=2");
-    send(&app, "POST", "/templates/7", true, "slot=0abc&name=").await;
+    let said = send(
+        &app,
+        "POST",
+        "/templates/7",
+        true,
+        "slot=0abc&name=&site=a+b",
+    )
+    .await;
+    assert_eq!(said.header("location"), "/sites/a%20b#fields");
     let changes = desk.changes.lock().unwrap().clone();
     assert_eq!(
         changes,
