@@ -158,3 +158,55 @@ fn a_label_and_a_person_name_fields_that_searches_find() {
     assert_eq!(wells.hits("井号:NY-33"), 1);
     assert_eq!(wells.hits("状态:完钻"), 14);
 }
+
+/// The page of a film: fields, a sentence, and many links.
+fn film(n: usize) -> Reply {
+    let links: String = (0..30)
+        .map(|at| format!("<li><a href=/f/{n}-{at}>影片{n}的第{at}篇热门影评标题</a></li>"))
+        .collect();
+    let director = ["陈凯歌", "侯孝贤", "许鞍华"][n % 3];
+    let genre = ["剧情", "爱情", "喜剧"][n % 3];
+    Reply::page(&format!(
+        "<title>影片{n}</title><h1>影片{n}</h1><div id=info><span class=pl>导演</span>: <span class=attrs><a href=/p/{n}>{director}</a></span><br>\
+         <span class=pl>类型:</span> <span>{genre}</span> / <span>类型{n}</span><br></div><div class=intro>一段关于影片{n}的简介。</div><ul>{links}</ul>"
+    ))
+}
+
+#[test]
+fn pages_that_read_like_lists_are_documents_where_the_site_says_so() {
+    let films = Wells(SmallWeb::new(
+        "[templates]\nlearn_at = 12\nlearn_small_at = 12\n",
+    ));
+    let addresses: Vec<String> = (1..=12).map(|n| format!("a.test/film/{n}")).collect();
+    let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
+    for (n, address) in (1..).zip(&addresses) {
+        films.0.set(address, film(n));
+    }
+    films.0.seed(&addresses);
+    let before = films.0.crawl();
+    assert_eq!(before["documents_new"], 0, "{before}");
+
+    let file = films.0.path().join("sites.d").join("a.toml");
+    let site = std::fs::read_to_string(&file).expect("the site's file");
+    let with = |pattern: &str| format!("{site}documents = [{pattern:?}]\n");
+    std::fs::write(&file, with("~(")).expect("the site's file");
+    let wrong = films.0.taojin(&["check"]).output().expect("taojin runs");
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(
+        !wrong.status.success() && said.contains("scope.documents"),
+        "{said}"
+    );
+    std::fs::write(&file, with("/film/")).expect("the site's file");
+    let crawled = films.0.crawl();
+    assert_eq!(crawled["documents_new"], 12, "{crawled}");
+    films.0.set("a.test/film/13", film(13));
+    films.0.seed(&["a.test/film/13"]);
+    films.0.crawl();
+    let exported = films.lines(&["export"]);
+    let new = exported
+        .iter()
+        .find(|d| d["title"] == "影片13")
+        .expect("a film");
+    assert_eq!(new["meta"]["导演"], "侯孝贤");
+    assert_eq!(new["fields"]["类型"], serde_json::json!(["爱情", "类型13"]));
+}

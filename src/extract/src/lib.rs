@@ -81,6 +81,8 @@ pub struct Context<'a> {
     pub default_offset_min: Option<i32>,
     /// Name of the site in the configuration.
     pub site: Option<&'a str>,
+    /// The page is a document, whatever it reads like: an operator said so of its address.
+    pub is_document: bool,
     /// Value of the `X-Robots-Tag` header.
     pub robots_header: Option<&'a str>,
     /// Learned weights to be judged instead of those in the source.

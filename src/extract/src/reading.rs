@@ -192,6 +192,12 @@ impl<'a> Reading<'a> {
             title: self.headline.text.take(),
             language: self.language.take(),
         };
+        if context.is_document
+            && matches!(document.kind, Kind::Hub | Kind::Other)
+            && !document.text.is_empty()
+        {
+            document.kind = Kind::Article;
+        }
         if document.is_short_wall() {
             document.kind = Kind::Error;
         }

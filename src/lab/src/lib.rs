@@ -1,8 +1,8 @@
 //! How good the extraction is. In: a folder of labelled pages. Out: a [`Run`]: the score of each page, tables of them, the
 //! difference to an earlier run. Never uses the network, never holds more than one page.
 //!
-//! Here are also the algorithms of papers that production is compared with: [`similarity`], [`suffix_tree`]. The
-//! daemon uses nothing of this crate.
+//! Here are also the measures of papers that production is compared with: [`similarity`]. The daemon uses nothing of this
+//! crate.
 
 mod agreement;
 pub mod chart;
@@ -15,12 +15,10 @@ mod halves;
 mod learn;
 mod measure_plot;
 mod prune;
-pub mod repeats;
 mod scores;
 mod siblings;
 pub mod similarity;
 mod splits;
-pub mod suffix_tree;
 mod table;
 mod terms;
 #[cfg(test)]

@@ -52,7 +52,7 @@ pub use explain::{Explanation, HostCounts, Stats, leads_nowhere};
 pub use lease::{FetchReport, Lease, Next};
 pub use politeness::Cause;
 pub use remaining::{Resting, Span, longest_rest};
-pub use scope::{Refusal, Scope, ScopeError, SiteScope, pattern_problem, queues_of};
+pub use scope::{Patterns, Refusal, Scope, ScopeError, SiteScope, pattern_problem, queues_of};
 pub use seen::Seen;
 pub use site::{BEYOND_HOPS, HOST_LIMITS, MAX_SKIPPED, OUT_OF_SCOPE, SITE_FULL, SITE_LIMITS};
 pub use sites::SetSitesError;

@@ -153,8 +153,30 @@ pub struct ScopeError {
 #[derive(Debug, Clone)]
 pub struct Scope {
     rules: SiteScope,
-    include: Vec<Pattern>,
-    exclude: Vec<Pattern>,
+    include: Patterns,
+    exclude: Patterns,
+}
+
+/// Patterns of paths: prefixes, globs and regular expressions.
+#[derive(Debug, Clone, Default)]
+pub struct Patterns(Vec<Pattern>);
+
+impl Patterns {
+    /// Compiles them; an error names the pattern and what is wrong with it.
+    pub fn new(texts: &[String]) -> Result<Self, (String, String)> {
+        let compile = |text: &String| pattern(text).map_err(|reason| (text.clone(), reason));
+        Ok(Self(texts.iter().map(compile).collect::<Result<_, _>>()?))
+    }
+
+    /// Whether one of them matches the path and query of an address.
+    pub fn match_any(&self, uri: &CrawlUri) -> bool {
+        let target = uri.path_and_query();
+        self.0.iter().any(|pattern| pattern.matches(target))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -166,17 +188,12 @@ enum Pattern {
 impl Scope {
     /// Compiles the patterns.
     pub fn new(rules: &SiteScope) -> Result<Self, ScopeError> {
-        let compile = |texts: &[String]| -> Result<Vec<Pattern>, ScopeError> {
-            texts
-                .iter()
-                .map(|text| {
-                    pattern(text).map_err(|reason| ScopeError {
-                        site: rules.name.to_string(),
-                        pattern: text.clone(),
-                        reason,
-                    })
-                })
-                .collect()
+        let compile = |texts: &[String]| {
+            Patterns::new(texts).map_err(|(pattern, reason)| ScopeError {
+                site: rules.name.to_string(),
+                pattern,
+                reason,
+            })
         };
         Ok(Scope {
             include: compile(&rules.include)?,
@@ -205,11 +222,9 @@ impl Scope {
         refuse(uri.as_str().len() > rules.max_url_bytes, Refusal::Length)?;
         refuse(hops > rules.max_hops, Refusal::Hops)?;
         refuse(redirects > rules.max_redirects, Refusal::Redirects)?;
-        let target = uri.path_and_query();
-        let matches = |patterns: &[Pattern]| patterns.iter().any(|p| p.matches(target));
-        refuse(matches(&self.exclude), Refusal::Excluded)?;
+        refuse(self.exclude.match_any(uri), Refusal::Excluded)?;
         // Seeds are what the operator named: they need no pattern.
-        let included = hops == 0 || self.include.is_empty() || matches(&self.include);
+        let included = hops == 0 || self.include.is_empty() || self.include.match_any(uri);
         refuse(!included, Refusal::NotIncluded)?;
         if hops == 0 {
             return Ok(());

@@ -77,6 +77,8 @@ pub struct Scope {
     pub include: Vec<String>,
     /// No page whose path matches one of these; the same forms.
     pub exclude: Vec<String>,
+    /// Pages that are documents although they read like lists or tables: films, goods, people. The same forms.
+    pub documents: Vec<String>,
     /// Links from a seed.
     pub max_hops: u16,
     /// Redirects in a row.
@@ -117,6 +119,7 @@ impl Default for Scope {
             hosts: Vec::new(),
             include: Vec::new(),
             exclude: Vec::new(),
+            documents: Vec::new(),
             max_hops: MAX_HOPS,
             max_redirects: MAX_REDIRECTS,
             max_path_segments: MAX_PATH_SEGMENTS,

@@ -1,11 +1,11 @@
-//! Templates of a site, learned from its pages. In: [`Observation`]s, the simplified sequences of pages with the votes
-//! of the extraction, or the [`Keys`] of a page. Out: [`Template`]s: which nodes are essential and which optional, what
-//! repeats, which region holds which field; for a page the nearest template and what it says of each line. Never does
-//! I/O, never keeps a page.
+//! Templates of a site, learned from its pages. In: [`Observation`]s, the sequences of pages with the votes of the extraction,
+//! or the [`Keys`] of a page. Out: [`Template`]s: which nodes are essential and which optional, which slots lie between them,
+//! which region holds which field; for a page the nearest template, laid on it by a [`Guide`]. Never does I/O, never keeps a
+//! page.
 //!
 //! ```text
-//!  pages ─▶ observe ─▶ cluster (shared block paths) ─▶ align to the medoid ─▶ essential, optional nodes
-//!                          │                               merge repeats (+)
+//!  pages ─▶ observe ─▶ cluster (shared block paths) ─▶ align one after the other ─▶ essential, optional nodes ─▶ slots, names
+//!                          │
 //!                          └─▶ votes and entropy of each region ─▶ fields, boilerplate
 //! ```
 

@@ -33,6 +33,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("scope.hosts", "[\"www.example.com\"]"),
     ("scope.include", "[\"/news/\"]"),
     ("scope.exclude", "[\"/login\"]"),
+    ("scope.documents", "[\"/film/\"]"),
     ("terms.accept_above", "0.8"),
     ("terms.lexicon", "\"terms.txt\""),
     ("fetch.robots_agent", "\"taojin\""),

@@ -38,6 +38,7 @@ pub(super) fn of_site(site: &Site, defaults: &Table) -> Vec<String> {
     for (key, patterns) in [
         ("scope.include", &site.scope.include),
         ("scope.exclude", &site.scope.exclude),
+        ("scope.documents", &site.scope.documents),
     ] {
         for pattern in patterns {
             if let Some(reason) = pattern_problem(pattern) {
@@ -164,7 +165,7 @@ fn one_a_key(found: Vec<String>) -> Vec<String> {
         let key = key_of(&problem);
         let many = matches!(
             key,
-            "seeds" | "feeds" | "sitemaps" | "scope.include" | "scope.exclude"
+            "seeds" | "feeds" | "sitemaps" | "scope.include" | "scope.exclude" | "scope.documents"
         ) || key.starts_with("follow.");
         if many || !kept.iter().any(|k| key_of(k) == key) {
             kept.push(problem);

@@ -3,20 +3,22 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use super::Clock;
 use super::index::Progress;
 use super::liveness::{Liveness, Worker};
 use crate::serve::Readiness;
-use taojin_crawl::frontier;
+use taojin_crawl::frontier::{self, Patterns};
 use taojin_crawl::schedule::Site;
 use taojin_crawl::store::NodeLease;
 
 /// What a visit must know of its site.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct SiteRules {
+    /// Pages that are documents whatever they read like.
+    pub(super) documents: Arc<Patterns>,
     /// Minutes east of UTC of times on its pages that name no zone.
     pub(super) utc_offset_min: Option<i32>,
     /// Whether the sitemaps that robots.txt names are read.
@@ -301,6 +303,6 @@ impl Shared {
     /// The rules of a site; none if it is no longer crawled.
     pub(super) fn rules(&self, site: &str) -> Option<SiteRules> {
         let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-        rules.get(site).copied()
+        rules.get(site).cloned()
     }
 }

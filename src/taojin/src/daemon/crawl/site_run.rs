@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Offset};
 
 use crate::daemon::shared::SiteRules;
+use taojin_crawl::frontier::Patterns;
 use taojin_crawl::schedule::{Cron, Site};
 use taojin_crawl::store::{NewUrl, SiteRecord, UrlClass};
 use taojin_uri::CrawlUri;
@@ -115,7 +116,10 @@ pub(crate) fn rules(site: &Site, now_ms: i64) -> SiteRules {
     let offset = zone
         .zip(now)
         .map(|(zone, now)| now.with_timezone(&zone).offset().fix());
+    // Patterns that do not compile were refused with the configuration.
+    let documents = Patterns::new(&site.scope.documents).unwrap_or_default();
     SiteRules {
+        documents: Arc::new(documents),
         utc_offset_min: offset.map(|o| o.local_minus_utc() / 60),
         robots_sitemaps: site.robots_sitemaps,
     }

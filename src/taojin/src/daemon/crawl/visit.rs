@@ -154,9 +154,15 @@ pub(super) async fn ask(
         UrlClass::Feed => Some(limits.max_body_bytes.min(MAX_FEED_BYTES)),
         _ => None,
     };
+    // A page that an operator has called a document, or named a field of, since it was fetched comes whole once more.
     let named_ms = tools.templates.registry.named_ms(&record.site);
+    let is_called = || {
+        let rules = tools.shared.rules(&record.site);
+        rules.is_some_and(|rules| rules.documents.match_any(uri))
+    };
     let known = (*uri == record.uri).then_some(&record.visit);
-    let known = known.filter(|visit| visit.fetched_ms >= Some(named_ms));
+    let known = known
+        .filter(|visit| visit.fetched_ms >= Some(named_ms) && (visit.documented || !is_called()));
     let request = Request {
         etag: known.and_then(|visit| visit.etag.clone()),
         last_modified: known.and_then(|visit| visit.last_modified.clone()),
@@ -210,7 +216,8 @@ pub(super) fn context<'a>(
     extract::Context {
         now_ms: Some(at_ms),
         site: Some(&record.site),
-        default_offset_min: rules.and_then(|r| r.utc_offset_min),
+        default_offset_min: rules.as_ref().and_then(|r| r.utc_offset_min),
+        is_document: rules.is_some_and(|r| r.documents.match_any(&record.uri)),
         ..Default::default()
     }
 }
