@@ -134,6 +134,34 @@ fn a_label_and_a_person_name_fields_that_searches_find() {
     let again = wells.0.crawl();
     assert_eq!(again["documents_changed"], 0, "{again}");
 
+    // The same for a page on its own, with the templates in a file.
+    let file = wells.0.path().join("templates.jsonl");
+    let page = wells.0.path().join("well.html");
+    std::fs::write(&page, well(99, "old").body).expect("a page");
+    let file = file.display().to_string();
+    let page = page.display().to_string();
+    let written = wells
+        .0
+        .taojin(&["templates", "export", "-o", &file])
+        .output();
+    assert!(written.expect("taojin runs").status.success());
+    let alone = wells.lines(&["extract", &page, "--json", "--templates", &file]);
+    assert_eq!(alone[0]["meta"]["井号"], "NY-99", "{alone:?}");
+    let xml = wells
+        .0
+        .taojin(&["extract", &page, "--format", "xml", "--templates", &file]);
+    let xml = { xml }.output().expect("taojin runs").stdout;
+    let xml = String::from_utf8_lossy(&xml).into_owned();
+    assert!(xml.contains("<field label=\"状态\">在钻</field>"), "{xml}");
+    std::fs::write(&file, "{}").expect("a file");
+    let wrong = wells
+        .0
+        .taojin(&["extract", &page, "--templates", &file])
+        .output();
+    let wrong = wrong.expect("taojin runs");
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("templates.jsonl:1:"));
+
     // A redesign: told, and the fields of what was stored before stay.
     wells.set(15..=40, "new");
     wells.publish(40);

@@ -3,15 +3,18 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use super::context::{Context, Usage, runtime};
 use super::extract_inputs::{self, Contents, Input, InputError, PageBytes};
+use super::templates::read_exported;
 use super::{explain, output};
 use crate::config::{Config, read_weights};
 use crate::daemon::{self, now_ms};
 use taojin_crawl::fetch::{Fetcher, Request};
 use taojin_crawl::{Failure, VisitOutcome};
 use taojin_extract::page::{self, Hints, Page};
+use taojin_extract::template::{Guide, Keys, Library};
 use taojin_extract::{self as extract, Document, Piece, Trace, TypedFields};
 use taojin_uri::CrawlUri;
 
@@ -36,6 +39,9 @@ pub(crate) struct Args {
     /// What decides which lines are the text, instead of `[extract] method`
     #[arg(long, value_enum)]
     method: Option<Method>,
+    /// Extract with the templates in this file, which `taojin templates export` or `learn --output` wrote
+    #[arg(long, value_name = "FILE", conflicts_with = "explain")]
+    templates: Option<PathBuf>,
     /// Judge with the weights in this file, which `taojin eval DIR --learn FILE` wrote
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
@@ -115,7 +121,16 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         Some(text) => Some(CrawlUri::parse(text).map_err(|e| Usage(format!("--url {text}: {e}")))?),
         None => None,
     };
+    let templates = match &args.templates {
+        Some(file) => read_exported(file)?,
+        None => Vec::new(),
+    };
+    let templates = templates.into_iter().map(|read| Arc::new(read.template));
     let mut reading = Reading {
+        library: Library::new(
+            (1..).zip(templates).collect(),
+            config.templates.max_distance,
+        ),
         config: &config,
         url,
         explain: args.explain,
@@ -163,6 +178,8 @@ struct Reading<'a> {
     format: Format,
     /// There are several inputs: each is named where the format has no field for it.
     named: bool,
+    /// Templates that pages are laid on.
+    library: Library,
     /// Inputs that gave no document or not all of theirs.
     failed: usize,
 }
@@ -179,6 +196,9 @@ impl Reading<'_> {
             Input::File(path) => match extract_inputs::read_file(path, self.config) {
                 Ok(Contents::Archive) if self.explain => {
                     Err(anyhow::anyhow!("--explain takes pages, not archives"))
+                }
+                Ok(Contents::Archive) if !self.library.is_empty() => {
+                    Err(anyhow::anyhow!("--templates takes pages, not archives"))
                 }
                 Ok(Contents::Archive) => return self.archive(path, &name),
                 Ok(Contents::Page(page)) => Ok(self.page(page)),
@@ -329,8 +349,19 @@ impl Reading<'_> {
                 note: None,
             };
         }
+        let keys = (!self.library.is_empty()).then(|| Keys::of(&page));
+        let found = keys
+            .as_ref()
+            .and_then(|keys| self.library.assign(keys.set()));
+        let guide = found.as_ref().zip(keys.as_ref());
+        let guide = guide.map(|(found, keys)| Guide::new(&found.template, keys, &page));
         Extracted {
-            document: extract::extract_with(&page, &context, &self.config.extract),
+            document: extract::extract_guided(
+                &page,
+                &context,
+                &self.config.extract,
+                guide.as_ref(),
+            ),
             trace: None,
             note: None,
         }

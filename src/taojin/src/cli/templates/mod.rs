@@ -296,26 +296,36 @@ fn import(
     file: &std::path::Path,
     site: Option<&str>,
 ) -> anyhow::Result<ExitCode> {
-    let text = fs::read_to_string(file).map_err(|e| Usage(format!("{}: {e}", file.display())))?;
     let mut store = open(context)?;
-    let mut taken = 0;
-    for (number, line) in (1..)
-        .zip(text.lines())
-        .filter(|(_, l)| !l.trim().is_empty())
-    {
-        let fault = |why: String| Usage(format!("{}:{number}: {why}", file.display()));
-        let exported: Exported = serde_json::from_str(line).map_err(|e| fault(e.to_string()))?;
-        if exported.taojin_template != EXPORT_VERSION {
-            return Err(fault("written by another version".to_owned()).into());
-        }
+    let exported = read_exported(file)?;
+    let taken = exported.len();
+    for exported in exported {
         let new = NewTemplate {
             pages: i64::from(exported.template.pages),
             data: pack(&exported.template),
             ..NewTemplate::default()
         };
         store.add(site.unwrap_or(&exported.site), &[new], now_ms())?;
-        taken += 1;
     }
     output::line(&format!("{taken} templates taken in"));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The templates of a file that `export` or `learn --output` wrote.
+pub(super) fn read_exported(file: &std::path::Path) -> Result<Vec<Exported>, Usage> {
+    let text = fs::read_to_string(file).map_err(|e| Usage(format!("{}: {e}", file.display())))?;
+    let lines = (1..)
+        .zip(text.lines())
+        .filter(|(_, l)| !l.trim().is_empty());
+    lines
+        .map(|(number, line)| {
+            let fault = |why: String| Usage(format!("{}:{number}: {why}", file.display()));
+            let exported: Exported =
+                serde_json::from_str(line).map_err(|e| fault(e.to_string()))?;
+            match exported.taojin_template {
+                EXPORT_VERSION => Ok(exported),
+                _ => Err(fault("written by another version".to_owned())),
+            }
+        })
+        .collect()
 }
