@@ -201,6 +201,30 @@ fn film(n: usize) -> Reply {
 }
 
 #[test]
+fn an_archive_gives_stored_pages_the_fields_that_were_named_since() {
+    let wells = Wells(SmallWeb::new(
+        "[templates]\nlearn_at = 12\nlearn_small_at = 12\n[warc]\nenabled = true\n",
+    ));
+    wells.set(1..=12, "old");
+    wells.publish(12);
+    wells.0.crawl();
+    let listed = wells.lines(&["templates", "list", "--json"]);
+    wells.name_state(&listed[0]["id"].to_string(), "12 of 12 pages, 3 different");
+    let folder = wells.0.path().join("data").join("warc");
+    let files = std::fs::read_dir(&folder).expect("archives");
+    let files: Vec<String> = files
+        .map(|file| file.expect("a file").path().display().to_string())
+        .collect();
+    let mut args = vec!["crawl", "--json", "--warc"];
+    args.extend(files.iter().map(String::as_str));
+    wells.0.forget_log();
+    let replayed = wells.0.json(&args);
+    assert_eq!(replayed["documents_changed"], 12, "{replayed}");
+    assert_eq!(wells.0.requests(), 0);
+    assert_eq!(wells.hits("状态:完钻"), 4);
+}
+
+#[test]
 fn pages_that_read_like_lists_are_documents_where_the_site_says_so() {
     let films = Wells(SmallWeb::new(
         "[templates]\nlearn_at = 12\nlearn_small_at = 12\n",

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::outage::refuse;
 use super::replay::Replay;
 use super::state::{CrawlLoop, Event};
+use crate::daemon::Mode;
 use crate::daemon::liveness::Worker;
 use taojin_crawl::frontier::Next;
 use taojin_crawl::store::{Batch, StoreError};
@@ -54,6 +55,10 @@ impl CrawlLoop {
                 Err(error) if self.stop_at.is_some_and(|t| Instant::now() >= t) => {
                     return Err(error.into());
                 }
+                // A pass that has not begun has nothing to lose, and nobody waits for it.
+                Err(error) if self.mode != Mode::Forever && self.has_nothing() => {
+                    return Err(error.into());
+                }
                 // Another process has its place; or it is waited for by the loop itself.
                 Err(error @ (StoreError::Fenced { .. } | StoreError::Unreachable { .. })) => {
                     return Err(error.into());
@@ -88,6 +93,10 @@ impl CrawlLoop {
         // A full channel means that the indexer has been poked already.
         let _ = self.index_poke.try_send(());
         Ok(())
+    }
+
+    fn has_nothing(&self) -> bool {
+        self.batch.pages.is_empty() && self.frontier.in_flight() == 0 && self.summary.visits == 0
     }
 
     /// Takes a stop while a transaction is retried; finished pages that arrive meanwhile join the next batch.

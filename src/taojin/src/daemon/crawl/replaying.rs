@@ -6,6 +6,9 @@ use taojin_crawl::VisitOutcome;
 use taojin_crawl::frontier::Next;
 use taojin_crawl::store::{Batch, HELD_MS, NewUrl, UrlRecord};
 
+/// An archive has the time of an answer, the store that of the end of its visit: within so many milliseconds they are of one.
+const SAME_VISIT_MS: i64 = 10_000;
+
 impl CrawlLoop {
     /// Hands out archived answers until there is no more room.
     pub(crate) fn hand_out_archived(&mut self, now: i64) -> Next {
@@ -56,7 +59,7 @@ impl CrawlLoop {
                 self.write_batch(now)?;
                 record = self.store.lookup(&uri)?.unwrap_or(record);
             }
-            if record.visit.fetched_ms > finished.visited.archived_ms {
+            if is_older(&record, &finished.visited) {
                 self.summary.archived_older += 1;
                 continue;
             }
@@ -88,4 +91,15 @@ impl CrawlLoop {
 /// Whether an answer is none of a page, a redirect or an error of the server: an image, a script, a broken record.
 fn is_foreign(visited: &Visited) -> bool {
     visited.fetched.is_none() || visited.outcome == VisitOutcome::Unwanted
+}
+
+/// Whether what an archive has of a page is older than what the last visit brought. What that visit brought itself is taken once
+/// more where a person has named fields since.
+fn is_older(record: &UrlRecord, visited: &Visited) -> bool {
+    let (Some(fetched_ms), Some(archived_ms)) = (record.visit.fetched_ms, visited.archived_ms)
+    else {
+        return record.visit.fetched_ms > visited.archived_ms;
+    };
+    let is_last = fetched_ms - archived_ms <= SAME_VISIT_MS && visited.named_ms > fetched_ms;
+    fetched_ms > archived_ms && !is_last
 }

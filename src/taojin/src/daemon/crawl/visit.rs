@@ -203,6 +203,7 @@ fn visit_archived(tools: &Tools, record: &UrlRecord, archived: &Archived) -> Vis
         ),
     };
     visited.archived_ms = Some(archived.at_ms);
+    visited.named_ms = tools.templates.registry.named_ms(&record.site);
     visited
 }
 

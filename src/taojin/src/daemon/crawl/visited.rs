@@ -86,6 +86,8 @@ pub(crate) struct Visited {
     pub(crate) target: Option<CrawlUri>,
     /// When the page was archived, Unix milliseconds; none when it was fetched just now.
     pub(crate) archived_ms: Option<i64>,
+    /// When a person last named a field of the site's pages; 0 for a page that was fetched just now.
+    pub(crate) named_ms: i64,
     /// The document of a page on which an article begins that goes on on others.
     pub(crate) goes_on: Option<Box<Document>>,
     /// The article, if it goes on on a page that has not come yet.
@@ -114,6 +116,7 @@ impl Visited {
             sitemap_cut: None,
             target: None,
             archived_ms: None,
+            named_ms: 0,
             goes_on: None,
             open: None,
             later: None,
