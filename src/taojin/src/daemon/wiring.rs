@@ -137,6 +137,7 @@ pub(super) fn learner(
         config: loaded.config.templates.clone(),
         registry: Arc::clone(&registry),
     };
+    learner.load();
     let templates = Templates {
         registry,
         learner: loaded.config.templates.enabled.then(|| seen.clone()),

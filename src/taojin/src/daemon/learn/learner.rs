@@ -67,6 +67,14 @@ struct Drift {
 }
 
 impl Learner {
+    /// Takes up the templates that are there, before the first page is read. What fails is tried again by [`Self::run`], which says so.
+    pub(crate) fn load(&self) {
+        let rows = TemplateStore::open(&self.place).and_then(|store| store.templates(None));
+        if let Ok(rows) = rows {
+            self.registry.set(libraries(&rows, &self.config));
+        }
+    }
+
     /// Learns until told to stop. An error of the store, or a page that brings the learning down, costs what was not saved
     /// yet and a pause, never the learning.
     pub(crate) fn run(self, inbox: &Receiver<Seen>) {
