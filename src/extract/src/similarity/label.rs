@@ -91,8 +91,8 @@ pub fn name_hash(page: &Page, id: NodeId) -> u64 {
     mix(hash, 0)
 }
 
-/// The hashes of a page's elements by [`name_hash`]. Most elements have the class of others, and reading the words of a class
-/// takes five times as long as to see that they are known.
+/// The hashes of a page's elements by [`name_hash`]. Most elements have the class of others, whose words
+/// need not be read again.
 #[derive(Default)]
 pub(crate) struct NameHashes(HashMap<u64, u64, RandomState>);
 

@@ -42,6 +42,14 @@ const WEIGHTS: [u32; 64] = {
     weights
 };
 
+impl Symbol {
+    /// That of a node at a depth.
+    pub(super) fn new(id: u64, depth: u16, is_text: bool) -> Self {
+        let weight = weight(depth, is_text);
+        Self { id, weight }
+    }
+}
+
 /// Weight of a node at a depth.
 pub(super) fn weight(depth: u16, is_text: bool) -> u32 {
     let weight = WEIGHTS.get(usize::from(depth)).copied().unwrap_or(LEAST);

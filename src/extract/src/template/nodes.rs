@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::align::{Symbol, align, weight};
+use super::align::{Symbol, align};
 use super::keys::KeySet;
 use super::sequence::{Layout, Token, TokenKind};
 use crate::similarity::mix;
@@ -55,7 +55,11 @@ pub struct Node {
 impl Node {
     /// It is a text.
     pub fn is_text(&self) -> bool {
-        matches!(self.kind, TokenKind::Text | TokenKind::Label)
+        self.kind.is_text()
+    }
+
+    fn symbol(&self) -> Symbol {
+        Symbol::new(self.id, self.depth, self.is_text())
     }
 }
 
@@ -127,14 +131,9 @@ impl Simplified {
     fn symbols(&self, tokens: &[Token]) -> (Vec<usize>, Vec<Symbol>) {
         let aligned = (0..tokens.len()).filter(|at| self.twins[*at].is_none());
         let symbol = |at: usize| {
-            let weight = weight(tokens[at].depth, tokens[at].is_text());
-            Some((
-                at,
-                Symbol {
-                    id: self.ids[at]?,
-                    weight,
-                },
-            ))
+            let token = &tokens[at];
+            let symbol = Symbol::new(self.ids[at]?, token.depth, token.is_text());
+            Some((at, symbol))
         };
         aligned.filter_map(symbol).unzip()
     }
@@ -337,28 +336,13 @@ impl Nodes {
             .iter()
             .enumerate()
             .filter(|(_, node)| !node.is_value);
-        held.map(|(at, node)| {
-            let weight = weight(node.depth, node.is_text());
-            (
-                at,
-                Symbol {
-                    id: node.id,
-                    weight,
-                },
-            )
-        })
+        held.map(|(at, node)| (at, node.symbol()))
     }
 }
 
 /// Counts the nodes that a page shares with those so far, and sets its others between them.
 fn fold(nodes: &mut Vec<Node>, symbols: &[Symbol], node: impl Fn(&usize) -> Node) {
-    let own: Vec<Symbol> = nodes
-        .iter()
-        .map(|node| Symbol {
-            id: node.id,
-            weight: weight(node.depth, node.is_text()),
-        })
-        .collect();
+    let own: Vec<Symbol> = nodes.iter().map(Node::symbol).collect();
     let mut folded = Vec::with_capacity(nodes.len().max(symbols.len()));
     let (mut i, mut j) = (0, 0);
     let pairs = align(&own, symbols);

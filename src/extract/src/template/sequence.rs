@@ -34,6 +34,13 @@ pub enum TokenKind {
     Label,
 }
 
+impl TokenKind {
+    /// It is that of a text.
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::Label)
+    }
+}
+
 /// One element or text of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Token {
@@ -55,7 +62,7 @@ impl Token {
 
     /// It is a text.
     pub fn is_text(&self) -> bool {
-        matches!(self.kind, TokenKind::Text | TokenKind::Label)
+        self.kind.is_text()
     }
 }
 

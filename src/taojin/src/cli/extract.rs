@@ -127,7 +127,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     };
     let templates = templates.into_iter().map(|read| Arc::new(read.template));
     let mut reading = Reading {
-        library: Library::new(
+        templates: Library::new(
             (1..).zip(templates).collect(),
             config.templates.max_distance,
         ),
@@ -179,7 +179,7 @@ struct Reading<'a> {
     /// There are several inputs: each is named where the format has no field for it.
     named: bool,
     /// Templates that pages are laid on.
-    library: Library,
+    templates: Library,
     /// Inputs that gave no document or not all of theirs.
     failed: usize,
 }
@@ -197,7 +197,7 @@ impl Reading<'_> {
                 Ok(Contents::Archive) if self.explain => {
                     Err(anyhow::anyhow!("--explain takes pages, not archives"))
                 }
-                Ok(Contents::Archive) if !self.library.is_empty() => {
+                Ok(Contents::Archive) if !self.templates.is_empty() => {
                     Err(anyhow::anyhow!("--templates takes pages, not archives"))
                 }
                 Ok(Contents::Archive) => return self.archive(path, &name),
@@ -349,10 +349,10 @@ impl Reading<'_> {
                 note: None,
             };
         }
-        let keys = (!self.library.is_empty()).then(|| Keys::of(&page));
+        let keys = (!self.templates.is_empty()).then(|| Keys::of(&page));
         let found = keys
             .as_ref()
-            .and_then(|keys| self.library.assign(keys.set()));
+            .and_then(|keys| self.templates.assign(keys.set()));
         let guide = found.as_ref().zip(keys.as_ref());
         let guide = guide.map(|(found, keys)| Guide::new(&found.template, keys, &page));
         Extracted {

@@ -187,9 +187,9 @@ fn regions(page: &Page, keys: &Keys, template: &Template) -> Vec<RegionListed> {
 }
 
 /// Texts of a region that can be named, with what stands at their places on other saved pages.
-fn texts(
+fn texts<'a>(
     saved: &SavedPage,
-    others: &[TemplatePage],
+    others: impl Iterator<Item = &'a TemplatePage>,
     template: &Template,
     region: &str,
 ) -> Vec<TextListed> {
@@ -216,7 +216,7 @@ fn texts(
             },
         ));
     }
-    for other in others.iter().filter_map(SavedPage::of) {
+    for other in others.filter_map(SavedPage::of) {
         let keys = Keys::of(&other.page);
         let guide = Guide::new(template, &keys, &other.page);
         for (_, key, text) in slot_texts(&guide.alignment, &keys.sequence, &other.page) {
@@ -321,9 +321,8 @@ impl TemplateReview for TemplateReviewer {
             let keys = Keys::of(&saved.page);
             view.url.clone_from(&row.url);
             if let Some(proposal) = proposal {
-                let others: Vec<TemplatePage> =
-                    pages.iter().filter(|p| p.id != row.id).cloned().collect();
-                view.texts = texts(&saved, &others, &template, &proposal.region);
+                let others = pages.iter().filter(|page| page.id != row.id);
+                view.texts = texts(&saved, others, &template, &proposal.region);
             }
             view.fields = fields(id, &template, Some(&saved));
             view.regions = regions(&saved.page, &keys, &template);
