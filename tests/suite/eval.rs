@@ -200,7 +200,6 @@ fn each_method_is_judged_and_says_what_it_proposes() {
     // One of three pages is not there; the text of the others is one element of paragraphs.
     let whole = rates("model")["news"]["page"].clone();
     assert_eq!(rates("ratio")["news"]["page"], whole);
-    assert_eq!(rates("prune")["news"]["page"], whole);
     let output = corpus.eval(&[".", "--method", "words"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let html = corpus.dir.path().join("news/html/first.html");

@@ -10,12 +10,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::context::{Context, Usage};
-use super::extract::use_weights;
+use super::extract::{Method, use_weights};
 use super::output;
 use crate::config::{Config, read_weights};
 use crate::daemon::now_ms;
+use taojin_eval::{self as eval, Choice, EvalError, Extracted, Extraction, Run, Set, Unseen};
 use taojin_extract::Comment;
-use taojin_lab::{self as eval, Choice, EvalError, Extracted, Extraction, Run, Set, Unseen};
 
 /// Unreadable pages that are named; a table has how many there are.
 const NAMED_MISSING: u32 = 5;
@@ -63,13 +63,6 @@ pub(crate) struct Args {
     /// the values on the others
     #[arg(long, conflicts_with_all = ["baseline", "save", "worst", "by_language", "templates"])]
     fields: bool,
-    /// Find comments by the similarity of siblings alone, as papers do: each measure at each threshold, beside what the
-    /// extraction finds
-    #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language", "templates"])]
-    comment_measures: bool,
-    /// With --comment-measures: draw the curves
-    #[arg(long, value_name = "FILE", requires = "comment_measures")]
-    plot: Option<PathBuf>,
     /// Instead of judging, learn the weights of the extraction from the pages: FILE is for --weights and `[extract] weights`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "predictions", "baseline", "save"])]
     learn: Option<PathBuf>,
@@ -87,19 +80,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, requires = "folds")]
     seed: u64,
     /// Judge each set (those of --set) with weights learned from all other sets of DIR, but for their pages of its sites
-    #[arg(long, conflicts_with_all = ["templates", "learn", "folds", "comment_measures", "baseline", "worst", "by_language"])]
+    #[arg(long, conflicts_with_all = ["templates", "learn", "folds", "baseline", "worst", "by_language"])]
     leave_one_set_out: bool,
-}
-
-/// What decides which lines are the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Method {
-    /// The learned models
-    Model,
-    /// The path ratios alone
-    Ratio,
-    /// Pre-pruning and entropy, with one path for each cluster of a set, as a yardstick
-    Prune,
 }
 
 /// One extracted page, as tools that score predictions read it.
@@ -127,10 +109,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     };
     use_weights(&mut config, args.weights.as_deref())?;
     if let Some(method) = args.method {
-        config.extract.method = match method {
-            Method::Model => taojin_extract::Method::Model,
-            Method::Ratio | Method::Prune => taojin_extract::Method::Ratio,
-        };
+        config.extract.method = method.into();
     }
     let choice = Choice {
         sets: args.set.clone(),
@@ -159,7 +138,6 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         now_ms: now_ms(),
         page: config.page,
         extract: config.extract,
-        prune: args.method == Some(Method::Prune),
         unseen: unseen(args, &sets)?,
     };
     if args.templates {
@@ -174,9 +152,6 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             out,
             args.json,
         );
-    }
-    if args.comment_measures {
-        return comment_measures(&sets, &choice, &extraction, args, pages);
     }
     let run = judge(&sets, &choice, &extraction, out, pages)?;
     if let Some(file) = &args.save {
@@ -299,28 +274,6 @@ fn show<T: Serialize + ?Sized>(
             output::line(&output::printable(&line));
         }
     })
-}
-
-fn comment_measures(
-    sets: &[Set],
-    choice: &Choice,
-    extraction: &Extraction,
-    args: &Args,
-    pages: usize,
-) -> anyhow::Result<ExitCode> {
-    let mut plot = match &args.plot {
-        Some(file) => Some((file, create(file)?)),
-        None => None,
-    };
-    let bar = progress_bar(pages, "pages");
-    let rows = eval::comment_measures(sets, choice, extraction, || bar.inc(1));
-    bar.finish_and_clear();
-    let rows = rows.map_err(caller)?;
-    if let Some((file, out)) = &mut plot {
-        out.write_all(eval::measure_plot(&rows).as_bytes())
-            .map_err(|e| anyhow::anyhow!("{}: {e}", file.display()))?;
-    }
-    show(rows.as_slice(), eval::measure_lines, args.json)
 }
 
 /// The weights that cross-validation judges with, if it is asked for.

@@ -49,7 +49,7 @@ pub(crate) struct Args {
 
 /// What decides which lines are the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Method {
+pub(super) enum Method {
     /// The learned models
     Model,
     /// The path ratios alone

@@ -11,7 +11,7 @@ use super::{output, search, terms_input};
 use crate::config::Loaded;
 use crate::daemon::{self, Facts, TermReviewer};
 use taojin_crawl::store::{TermMark, TermRecord, TermState};
-use taojin_lab::{TermTable, term_table};
+use taojin_eval::{TermTable, term_table};
 use taojin_search::analyze::{Dictionary, Lexicon};
 use taojin_search::terms::{self, Evidence, Found};
 

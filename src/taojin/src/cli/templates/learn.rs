@@ -74,10 +74,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let learned = template::learn(&seen, &config.templates);
     print(&learned, seen.len(), left_out);
     let pages = shown_pages(&learned, &seen, &files, &config)?;
-    write(
-        &args.report,
-        &report::html(&learned, &seen, &pages, &config),
-    )?;
+    write(&args.report, &report::html(&learned, seen.len(), &pages))?;
     output::note(&format!("report: {}", args.report.display()));
     if let Some(file) = &args.output {
         let site = args

@@ -1,7 +1,6 @@
 //! `taojin templates`: what was learned of the sites' templates, and what a person says of it. Works beside a running
 //! daemon, which takes changes up within seconds.
 
-mod compare;
 mod input;
 mod learn;
 mod report;
@@ -31,8 +30,6 @@ pub(crate) struct Args {
 enum Command {
     /// Learn from saved pages: a folder of HTML files, or WARC and ARC files; writes a report to look at
     Learn(learn::Args),
-    /// Compare the measures of structure on saved pages: table, dendrogram, heat map
-    Compare(compare::Args),
     /// List the templates of all sites, or of one
     List {
         /// Only this site
@@ -110,7 +107,6 @@ const NONE: &str = "none";
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     match &args.command {
         Command::Learn(args) => learn::run(context, args),
-        Command::Compare(args) => compare::run(context, args),
         Command::List { site, json } => list(context, site.as_deref(), *json),
         Command::Show { id, json } => {
             let (row, template) = find(&open(context)?, *id)?;

@@ -4,19 +4,14 @@
 use std::collections::BTreeMap;
 
 use super::{input, show};
-use crate::config::Config;
 use htmlize::escape_attribute as escape;
-use taojin_extract::template::{
-    Field, Guide, Keys, Learned, Observation, cluster, colour, frame, framed_html,
-};
-use taojin_lab::chart;
+use taojin_extract::template::{Field, Guide, Keys, Learned, colour, frame, framed_html};
 
 /// The report as HTML.
 pub(super) fn html(
     learned: &Learned,
-    seen: &[Observation],
+    articles: usize,
     pages: &BTreeMap<usize, input::Saved>,
-    config: &Config,
 ) -> String {
     let mut out = String::from(
         "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\">\n\
@@ -24,14 +19,14 @@ pub(super) fn html(
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <title>templates</title>\n<style>body{font:15px/1.5 sans-serif;margin:1em auto;max-width:70em;padding:0 1em}\
          iframe{width:100%;height:40em;border:1px solid #999}pre{overflow-x:auto;background:#f4f4f4;padding:.6em;\
-         font-size:12px}svg{max-width:100%;height:auto}:root{color-scheme:light;background:#fff;color:#222}\
+         font-size:12px}:root{color-scheme:light;background:#fff;color:#222}\
          .legend span{padding:.1em .6em;border-radius:.3em;margin-right:.4em;white-space:nowrap}</style></head><body>\n\
          <h1>Templates</h1>\n",
     );
     out.push_str(&format!(
         "<p>{} articles, {} templates. What stands on every page of a template has a whole line around it, what is \
          optional a broken one; the colours say what a place holds:</p>\n",
-        seen.len(),
+        articles,
         learned.templates.len()
     ));
     out.push_str(&legend(&Field::ALL));
@@ -68,8 +63,6 @@ pub(super) fn html(
             lines.join("\n")
         ));
     }
-    out.push_str("<h2>Distances</h2>\n");
-    out.push_str(&drawing(seen, config.templates.max_distance));
     out.push_str("</body></html>\n");
     out
 }
@@ -82,17 +75,4 @@ fn legend(fields: &[Field]) -> String {
     };
     let chips: String = fields.iter().map(chip).collect();
     format!("<p class=\"legend\">{chips}</p>\n")
-}
-
-/// The tree of the first pages.
-fn drawing(seen: &[Observation], max_distance: f32) -> String {
-    let drawn = seen.get(..seen.len().min(chart::MAX_DRAWN)).unwrap_or(seen);
-    if drawn.len() < 2 {
-        return "<p>There are no two pages to compare.</p>".to_owned();
-    }
-    let sets: Vec<_> = drawn.iter().map(Observation::key_set).collect();
-    let distances = cluster::Distances::of(sets.len(), |i, j| 1.0 - sets[i].similarity(&sets[j]));
-    let merges = cluster::average_linkage(distances, &vec![1; sets.len()]);
-    let names: Vec<String> = drawn.iter().map(|page| page.url.clone()).collect();
-    chart::dendrogram("Distance of pages", &merges, &names, max_distance)
 }

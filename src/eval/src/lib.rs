@@ -1,23 +1,15 @@
 //! How good the extraction is. In: a folder of labelled pages. Out: a [`Run`]: the score of each page, tables of them, the
 //! difference to an earlier run. Never uses the network, never holds more than one page.
 //!
-//! Here are also the measures of papers that production is compared with: [`similarity`]. The daemon uses nothing of this
-//! crate.
+//! The daemon uses nothing of this crate. The measures of papers are in `benches/lab`.
 
-mod agreement;
-pub mod chart;
 mod clock;
-mod comment_measures;
 mod compare;
 mod corpus;
 mod fields;
 mod halves;
 mod learn;
-mod measure_plot;
-mod prune;
 mod scores;
-mod siblings;
-pub mod similarity;
 mod splits;
 mod table;
 mod terms;
@@ -31,15 +23,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-pub use agreement::agreement;
 pub use clock::Unit;
-pub use comment_measures::{MeasureRow, comment_measures, measure_lines};
 pub use compare::{Change, Difference, compare};
 pub use corpus::{About, EvalError, Gold, GoldComment, Set};
 pub use fields::{FieldRow, fields, fields_lines};
 pub use halves::{Halves, LEAST_PAGES, halves, halves_lines};
 pub use learn::{Unseen, learn};
-pub use measure_plot::measure_plot;
 pub use scores::{CommentScore, PageScore, Row, Tally};
 pub use splits::{Splits, splits, splits_lines};
 pub use table::{Report, SetReport, lines, report};
@@ -48,7 +37,6 @@ pub use tokens::{BODY_SHINGLE, Bag, Numbers, Overlap, bare_title, day};
 pub use unseen_table::{UnseenRow, unseen_lines, unseen_report};
 
 use corpus::Lines;
-use prune::Clusters;
 use taojin_extract::page::{self, Hints, Page};
 use taojin_extract::{self as extract, Document};
 use taojin_uri::CrawlUri;
@@ -76,8 +64,6 @@ pub struct Extraction {
     pub page: page::Config,
     /// Settings of the extraction.
     pub extract: extract::Config,
-    /// The text is found by pre-pruning and entropy, as a yardstick; all else as usual.
-    pub prune: bool,
     /// For cross-validation: weights that have not seen the site of a page.
     pub unseen: Option<Unseen>,
 }
@@ -135,7 +121,7 @@ pub fn choose(dir: &Path, choice: &Choice) -> Result<(Vec<Set>, usize), EvalErro
     let mut pages = 0;
     for set in &sets {
         for gold in set.gold()? {
-            pages += usize::from(choice.takes(&gold?));
+            pages += usize::from(choice.includes(&gold?));
         }
     }
     match &choice.lang {
@@ -145,7 +131,8 @@ pub fn choose(dir: &Path, choice: &Choice) -> Result<(Vec<Set>, usize), EvalErro
 }
 
 impl Choice {
-    fn takes(&self, gold: &Gold) -> bool {
+    /// Whether a page is among the chosen ones; its set is not looked at.
+    pub fn includes(&self, gold: &Gold) -> bool {
         self.lang.is_none() || self.lang == gold.lang
     }
 }
@@ -160,18 +147,15 @@ pub fn run(
     let mut run = Run::default();
     for set in sets {
         let hubs = is_hub_set(set)?;
-        let clusters = extraction.prune.then(|| extraction.clusters(set, choice));
-        let clusters = clusters.transpose()?;
         let mut wrong = Wrongs::up_to(choice.worst);
         for gold in set.gold()? {
             let gold = gold?;
-            if !choice.takes(&gold) {
+            if !choice.includes(&gold) {
                 continue;
             }
             let read = set.html(&gold.id, extraction.page.max_decoded_bytes + 1);
             let extracted = read.map(|html| {
-                let clusters = clusters.as_ref();
-                let (document, ns, unit) = extraction.document(&html, &set.name, &gold, clusters);
+                let (document, ns, unit) = extraction.document(&html, &set.name, &gold);
                 run.unit = Some(unit);
                 (document, html.len() as u64, ns)
             });
@@ -181,7 +165,7 @@ pub fn run(
                 gold: &gold,
                 document,
             })?;
-            let mut score = PageScore::of(&set.name, &gold, document.ok(), hubs);
+            let mut score = PageScore::new(&set.name, &gold, document.ok(), hubs);
             if let Ok((document, bytes, ns)) = &extracted {
                 (score.bytes, score.ns) = (*bytes, *ns);
                 wrong.note(&gold, document, &score);
@@ -206,7 +190,7 @@ fn is_hub_set(set: &Set) -> Result<bool, EvalError> {
 
 impl Extraction {
     /// What is known of every page besides its bytes.
-    fn context(&self) -> extract::Context<'_> {
+    pub fn context(&self) -> extract::Context<'_> {
         extract::Context {
             now_ms: Some(self.now_ms),
             ..extract::Context::default()
@@ -214,21 +198,9 @@ impl Extraction {
     }
 
     /// A page of a set; `None` when its file cannot be read.
-    fn saved_page(&self, set: &Set, gold: &Gold) -> Option<Page> {
+    pub fn saved_page(&self, set: &Set, gold: &Gold) -> Option<Page> {
         let html = set.html(&gold.id, self.page.max_decoded_bytes + 1).ok()?;
         Some(Page::parse(&html, self.hints(gold.url.as_deref())))
-    }
-
-    /// The clusters of a set's pages.
-    fn clusters(&self, set: &Set, choice: &Choice) -> Result<Clusters, EvalError> {
-        let mut clusters = Clusters::default();
-        for gold in set.gold()? {
-            let gold = gold?;
-            if let Some(page) = self.saved_page(set, &gold).filter(|_| choice.takes(&gold)) {
-                clusters.add(&page);
-            }
-        }
-        Ok(clusters)
     }
 
     fn hints(&self, url: Option<&str>) -> Hints {
@@ -239,14 +211,8 @@ impl Extraction {
         }
     }
 
-    /// The document of a page, the nanoseconds that it took, and what they count; with clusters, its text is theirs.
-    fn document(
-        &self,
-        html: &[u8],
-        set: &str,
-        gold: &Gold,
-        clusters: Option<&Clusters>,
-    ) -> (Document, u64, Unit) {
+    /// The document of a page, the nanoseconds that it took, and what they count.
+    fn document(&self, html: &[u8], set: &str, gold: &Gold) -> (Document, u64, Unit) {
         let hints = self.hints(gold.url.as_deref());
         let context = extract::Context {
             weights: self.unseen.as_ref().and_then(|u| u.of(set, gold)),
@@ -254,10 +220,7 @@ impl Extraction {
         };
         let span = clock::start();
         let page = Page::parse(html, hints);
-        let mut document = extract::extract_with(&page, &context, &self.extract);
-        if let Some(clusters) = clusters {
-            document.text = clusters.text(&page);
-        }
+        let document = extract::extract_with(&page, &context, &self.extract);
         let (ns, unit) = span.stop();
         (document, ns, unit)
     }

@@ -46,7 +46,6 @@ fn every_site_is_split_as_often_as_asked_for_and_with_as_many_pages() {
         now_ms: 1_790_000_000_000,
         page: page::Config::default(),
         extract: extract::Config::default(),
-        prune: false,
         unseen: None,
     };
     let config = template::Config::default();

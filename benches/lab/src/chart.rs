@@ -4,7 +4,7 @@
 use taojin_extract::template::cluster::{Distances, Merge, cut};
 
 /// Things drawn at most; more are not legible.
-pub const MAX_DRAWN: usize = 200;
+pub(crate) const MAX_DRAWN: usize = 200;
 /// Height of a row in pixels.
 const ROW: f32 = 14.0;
 /// Width of a letter of a name, about; of an ideograph twice that.
@@ -25,7 +25,12 @@ const COLOURS: [&str; 6] = [
 const GREY: &str = "#888";
 
 /// A tree of merges, the leaves named, clusters up to `max_distance` in colours; `title` says what was compared.
-pub fn dendrogram(title: &str, merges: &[Merge], names: &[String], max_distance: f32) -> String {
+pub(crate) fn dendrogram(
+    title: &str,
+    merges: &[Merge],
+    names: &[String],
+    max_distance: f32,
+) -> String {
     let count = names.len().min(MAX_DRAWN);
     let order = leaf_order(merges, count);
     let colours = colours(&cut(names.len(), merges, max_distance));
@@ -107,7 +112,7 @@ fn leaf_order(merges: &[Merge], count: usize) -> Vec<usize> {
 
 /// A square for each pair, the darker the more alike; `clusters` give the order and are framed, `title` says what was
 /// compared.
-pub fn heat_map(
+pub(crate) fn heat_map(
     title: &str,
     distances: &Distances,
     clusters: &[usize],

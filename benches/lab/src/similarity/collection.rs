@@ -15,7 +15,7 @@ use taojin_extract::template::cluster::Distances;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Distance up to which clusters of a mixed collection are joined; by the bake-off.
-pub const COLLECTION_DISTANCE: f32 = 0.85;
+pub(crate) const COLLECTION_DISTANCE: f32 = 0.85;
 /// Rare words count more than their information: the cube of it parts sites best.
 const RARITY: i32 = 3;
 /// Shortest part of a word.
@@ -25,7 +25,7 @@ const NAME_BYTES: usize = 80;
 
 /// The words of a page, each once, as rising hashes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Vocabulary {
+pub(crate) struct Vocabulary {
     /// Names in the markup that machines read.
     declared: Vec<u64>,
     /// Parts of class and id words.
@@ -34,7 +34,7 @@ pub struct Vocabulary {
 
 impl Vocabulary {
     /// The words of a page.
-    pub fn of(page: &Page) -> Self {
+    pub(crate) fn of(page: &Page) -> Self {
         let mut words = Self::default();
         let body = page.body().unwrap_or_default();
         for (at, node) in (0..).zip(page.nodes()) {
@@ -77,7 +77,7 @@ fn hash_letters(place: u64, word: &str) -> u64 {
 }
 
 /// Distances of all pairs of pages.
-pub fn collection_distances(pages: &[Vocabulary]) -> Distances {
+pub(crate) fn collection_distances(pages: &[Vocabulary]) -> Distances {
     let declared = cosines(pages, |page| &page.declared);
     let called = cosines(pages, |page| &page.called);
     let both = declared.into_iter().zip(called);

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use taojin_extract::page::{Hints, Page};
 use taojin_extract::similarity::Skeleton;
-use taojin_lab::similarity::{Labels, Vocabulary, skeleton};
 
 use crate::rng::{Rng, many, perhaps};
+use crate::similarity::{Labels, Vocabulary, skeleton};
 
 /// Sets of the real mix, and the fewest pages of a class that counts.
 const REAL: [(&str, usize); 4] = [

@@ -1,23 +1,23 @@
-//! `taojin templates compare`: the measures of structure side by side on saved pages.
+//! The measures of structure side by side on saved pages.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::{input, learn};
-use crate::cli::context::{Context, Usage};
-use crate::cli::output;
-use crate::config::Config;
+use anyhow::{Context as _, anyhow};
+use taojin_extract::page::{Hints, Page};
 use taojin_extract::similarity::Skeleton;
+use taojin_extract::template::Config;
 use taojin_extract::template::cluster::{Distances, average_linkage, cut};
-use taojin_lab::similarity::{
+
+use crate::agreement::agreement;
+use crate::chart;
+use crate::similarity::{
     COLLECTION_DISTANCE, DEFAULT, Labels, Measure, Vocabulary, collection_distances, skeleton,
 };
-use taojin_lab::{agreement, chart};
 
 /// Pages compared at most: the slow measures take seconds for each page beyond.
 const MAX_PAGES: usize = 400;
@@ -27,7 +27,7 @@ const VOCABULARY: &str = "vocabulary";
 /// Arguments of `compare`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Folder of saved pages, or an HTML, WARC or ARC file
+    /// Directory of saved pages (.html, .htm)
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// Only this measure (may be given several times): `vocabulary` for pages of many sites, or a measure of trees
@@ -74,17 +74,12 @@ struct Row {
 }
 
 /// Compares and prints the table.
-pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
-    let config = if context.config.is_some() {
-        context.load()?.config
-    } else {
-        Config::default()
-    };
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let ways = ways(&args.measure)?;
     let known = args.labels.as_ref().map(read_labels).transpose()?;
-    let pages = read(args, &config, known.as_ref())?;
+    let pages = read(args, known.as_ref())?;
     let classes = known.map(|known| numbers(&pages.names, &known));
-    let within = config.templates.max_distance;
+    let within = Config::default().max_distance;
     for (n, way) in ways.into_iter().enumerate() {
         let started = Instant::now();
         let distances = way.distances(&pages);
@@ -111,20 +106,16 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         )?;
         if n == 0 {
             if let Some(file) = &args.dendrogram {
-                learn::write(
-                    file,
-                    &chart::dendrogram(way.name(), &merges, &pages.names, max_distance),
-                )?;
+                let drawing = chart::dendrogram(way.name(), &merges, &pages.names, max_distance);
+                fs::write(file, drawing)?;
             }
             if let Some(file) = &args.heat_map {
-                learn::write(
-                    file,
-                    &chart::heat_map(way.name(), &distances, &clusters, &pages.names),
-                )?;
+                let drawing = chart::heat_map(way.name(), &distances, &clusters, &pages.names);
+                fs::write(file, drawing)?;
             }
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The pages in the forms that are compared.
@@ -135,29 +126,32 @@ struct Pages {
     words: Vec<Vocabulary>,
 }
 
-fn read(
-    args: &Args,
-    config: &Config,
-    known: Option<&HashMap<String, String>>,
-) -> anyhow::Result<Pages> {
+fn read(args: &Args, known: Option<&HashMap<String, String>>) -> anyhow::Result<Pages> {
     let labels = if args.tags {
         Labels::Tags
     } else {
         Labels::Blocks
     };
     let mut pages = Pages::default();
-    for file in input::files(&args.dir)? {
+    let entries = fs::read_dir(&args.dir).with_context(|| args.dir.display().to_string())?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.retain(|file| file.extension().is_some_and(|e| e == "html" || e == "htm"));
+    files.sort();
+    for file in files {
         if pages.trees.len() >= args.limit.min(MAX_PAGES) {
             break;
         }
-        input::pages(&file, config, |saved| {
-            if known.is_none_or(|k| k.contains_key(&saved.name)) {
-                pages.trees.push(skeleton(&saved.page, labels));
-                pages.words.push(Vocabulary::of(&saved.page));
-                pages.names.push(saved.name);
-            }
-            Ok(())
-        })?;
+        let name = file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if known.is_none_or(|known| known.contains_key(&name)) {
+            let page = Page::parse(&fs::read(&file)?, Hints::default());
+            pages.trees.push(skeleton(&page, labels));
+            pages.words.push(Vocabulary::of(&page));
+            pages.names.push(name);
+        }
     }
     Ok(pages)
 }
@@ -211,25 +205,21 @@ fn ways(names: &[String]) -> anyhow::Result<Vec<Way>> {
             .find(|way| way.name() == name)
             .ok_or_else(|| {
                 let known: Vec<&str> = all.iter().map(|way| way.name()).collect();
-                Usage(format!(
-                    "no measure {name}; there are: {}",
-                    known.join(", ")
-                ))
-                .into()
+                anyhow!("no measure {name}; there are: {}", known.join(", "))
             })
     };
     names.iter().map(named).collect()
 }
 
 fn read_labels(file: &PathBuf) -> anyhow::Result<HashMap<String, String>> {
-    let text = fs::read_to_string(file).map_err(|e| Usage(format!("{}: {e}", file.display())))?;
+    let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
     let mut known = HashMap::new();
     for (number, line) in (1..)
         .zip(text.lines())
         .filter(|(_, l)| !l.trim().is_empty())
     {
-        let label: Label = serde_json::from_str(line)
-            .map_err(|e| Usage(format!("{}:{number}: {e}", file.display())))?;
+        let label: Label =
+            serde_json::from_str(line).with_context(|| format!("{}:{number}", file.display()))?;
         if let Some(cluster) = label.cluster {
             known.insert(label.id, cluster);
         }
@@ -262,16 +252,17 @@ fn mean(distances: &Distances) -> f64 {
 
 fn print(row: &Row, first: bool, json: bool) -> anyhow::Result<()> {
     if json {
-        return output::json(row);
+        println!("{}", serde_json::to_string(row)?);
+        return Ok(());
     }
     if first {
-        output::line(&format!(
+        println!(
             "{:24} {:>10} {:>5} {:>9} {:>8} {:>7} {:>7}",
             "measure", "µs a pair", "cut", "clusters", "mean", "ARI", "F"
-        ));
+        );
     }
     let rate = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.4}"));
-    output::line(&format!(
+    println!(
         "{:24} {:>10.1} {:>5.2} {:>9} {:>8.3} {:>7} {:>7}",
         row.measure,
         row.us_per_pair,
@@ -280,6 +271,6 @@ fn print(row: &Row, first: bool, json: bool) -> anyhow::Result<()> {
         row.mean_similarity,
         rate(row.ari),
         rate(row.f)
-    ));
+    );
     Ok(())
 }

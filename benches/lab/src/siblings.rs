@@ -8,7 +8,7 @@
 use taojin_extract::page::{NodeId, Page, Tag};
 use taojin_extract::similarity::Skeleton;
 
-use super::similarity::Measure;
+use crate::similarity::Measure;
 
 /// Most children of one node that are compared: the rest of a longer list is like its beginning.
 const MOST: usize = 120;

@@ -1,10 +1,7 @@
 //! Tests of the evaluation. Vectors worked by hand; those over several pages are also what the reference scorer of the
 //! benchmark, in Python, gives for the same texts.
 
-mod agreement;
 mod files;
-mod measures;
 mod scores;
-mod siblings;
 mod splits;
 mod tokens;

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use taojin_extract::similarity::Skeleton;
 use taojin_extract::template::cluster::Distances;
-use taojin_lab::similarity::{Measure, Mode, parse};
 
-use crate::measured;
+use crate::bench::measured;
 use crate::rng::{Rng, perhaps};
+use crate::similarity::{Measure, Mode, parse};
 
 /// A book of so many authors.
 fn book(authors: usize, rng: &mut Rng) -> Skeleton {

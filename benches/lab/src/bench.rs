@@ -2,33 +2,24 @@
 //! time for a pair.
 //!
 //! - (a) 150 generated pages of three templates whose parts are left out or repeated by chance;
-//! - (b) with `TAOJIN_CORPUS=DIR`, pages of real sites;
+//! - (b) with `--corpus DIR`, pages of real sites;
 //! - (c) 500 generated book records;
 //! - (d) the cost of clustering when the number of pages doubles;
 //! - (e) what learning and applying templates costs, on the same real pages.
 //!
-//! `cargo bench --bench similarity`; `TAOJIN_PART=abcde` chooses parts, `TAOJIN_MEASURE=NAME` one measure. Tags alone are
-//! what the papers compare; the default compares the names of blocks.
-
-#![expect(clippy::print_stdout, reason = "a report for a person")]
-
-mod applying;
-mod books;
-mod costs;
-#[path = "../cpu_time/mod.rs"]
-mod cpu_time;
-mod data;
-mod rng;
+//! Tags alone are what the papers compare; the default compares the names of blocks.
 
 use std::path::PathBuf;
 
 use taojin_extract::similarity::Skeleton;
 use taojin_extract::template::Config;
 use taojin_extract::template::cluster::{Distances, average_linkage, cut};
-use taojin_lab::agreement;
-use taojin_lab::similarity::{COLLECTION_DISTANCE, DEFAULT, Labels, Measure, collection_distances};
 
-use data::Data;
+use crate::agreement::agreement;
+use crate::cpu_time;
+use crate::data::{self, Data};
+use crate::similarity::{COLLECTION_DISTANCE, DEFAULT, Labels, Measure, collection_distances};
+use crate::{applying, books, costs};
 
 /// Thresholds tried for each measure; the default has one that is fixed.
 const THRESHOLDS: usize = 50;
@@ -107,10 +98,23 @@ fn row(name: &str, labels: &str, us: f64, threshold: f32, agreed: (f64, f64)) {
     );
 }
 
-fn main() {
-    let corpus = std::env::var_os("TAOJIN_CORPUS").map(PathBuf::from);
-    let only = std::env::var("TAOJIN_MEASURE").ok();
-    let parts = std::env::var("TAOJIN_PART").unwrap_or_else(|_| "abcde".to_owned());
+/// Arguments of `bench`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Real labelled pages for (b) and (e)
+    #[arg(long, value_name = "DIR")]
+    corpus: Option<PathBuf>,
+    /// Only this measure
+    #[arg(long, value_name = "NAME")]
+    measure: Option<String>,
+    /// Which parts to measure
+    #[arg(long, value_name = "LETTERS", default_value = "abcde")]
+    parts: String,
+}
+
+/// Prints the tables of the parts.
+pub(crate) fn run(args: &Args) {
+    let (parts, corpus, only) = (&args.parts, &args.corpus, &args.measure);
     if parts.contains('a') {
         bake_off("(a) generated", &data::made(), only.as_deref());
     }

@@ -1,9 +1,9 @@
-//! Curves over thresholds. In: the rows of [`super::comment_measures`]. Out: an SVG as text: a panel for each set, a curve
+//! Curves over thresholds. In: the rows of [`crate::comment_measures`]. Out: an SVG as text: a panel for each set, a curve
 //! for each measure, what the extraction reaches as a dashed line. No script, no style from elsewhere.
 
 use std::fmt::Write as _;
 
-use super::comment_measures::MeasureRow;
+use crate::comment_measures::MeasureRow;
 
 /// Size of the area of a panel, and what is around it, in pixels.
 const WIDE: f64 = 230.0;
@@ -38,7 +38,7 @@ fn value(row: &MeasureRow, threads: bool) -> (f64, &'static str) {
 }
 
 /// The panels, side by side.
-pub fn measure_plot(rows: &[MeasureRow]) -> String {
+pub(crate) fn measure_plot(rows: &[MeasureRow]) -> String {
     let mut sets: Vec<&str> = rows.iter().map(|r| r.set.as_str()).collect();
     sets.dedup();
     let mut measures: Vec<&str> = rows

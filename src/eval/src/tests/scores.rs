@@ -48,10 +48,10 @@ fn pages() -> Vec<PageScore> {
     let of_b = document(Some("t"), "2020-01-02", "勘探开发油", &[]);
     let of_c = document(None, "2020-01-03", "", &[]);
     vec![
-        PageScore::of("x", &a, Some(&of_a), false),
-        PageScore::of("x", &b, Some(&of_b), false),
-        PageScore::of("x", &c, Some(&of_c), false),
-        PageScore::of("x", &e, None, false),
+        PageScore::new("x", &a, Some(&of_a), false),
+        PageScore::new("x", &b, Some(&of_b), false),
+        PageScore::new("x", &c, Some(&of_c), false),
+        PageScore::new("x", &e, None, false),
     ]
 }
 
@@ -99,7 +99,7 @@ fn empty_and_unknown_fields_are_not_judged() {
     let empty = gold(
         serde_json::json!({"id": "a", "title": "", "text": "", "published": "昨天", "comments": []}),
     );
-    let score = PageScore::of(
+    let score = PageScore::new(
         "x",
         &empty,
         Some(&document(Some("t"), "", "text", &["c"])),
@@ -126,7 +126,7 @@ fn what_kind_is_right() {
             kind,
             ..Document::default()
         };
-        PageScore::of("x", &gold, Some(&document), hubs).kind
+        PageScore::new("x", &gold, Some(&document), hubs).kind
     };
     let title = Some("t");
     assert_eq!(judged(None, title, false, Kind::Article), Some(true));
@@ -150,7 +150,7 @@ fn what_kind_is_right() {
 fn a_comment_is_taken_once_and_by_the_best() {
     let twice = gold(serde_json::json!({"id": "a", "comments": ["x y", "x y"]}));
     let once = document(None, "", "", &["x y z w", "x y"]);
-    let score = PageScore::of("x", &twice, Some(&once), false);
+    let score = PageScore::new("x", &twice, Some(&once), false);
     let comments = score.comments.expect("judged");
     assert_eq!((comments.right, comments.given, comments.gold), (1, 2, 2));
 }

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// What an element is called when trees are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Labels {
+pub(crate) enum Labels {
     /// Its tag alone, as the papers have it.
     Tags,
     /// Its tag with the stable words of class and id; inline elements are left out, since they come and go with what an
@@ -18,7 +18,7 @@ pub enum Labels {
 }
 
 /// The body of a page.
-pub fn skeleton(page: &Page, labels: Labels) -> Skeleton {
+pub(crate) fn skeleton(page: &Page, labels: Labels) -> Skeleton {
     let Some(body) = page.body() else {
         return Skeleton::default();
     };
@@ -30,7 +30,7 @@ pub fn skeleton(page: &Page, labels: Labels) -> Skeleton {
 }
 
 /// A tree written as `a(b(c),d)`; what cannot be read is skipped.
-pub fn parse(text: &str) -> Skeleton {
+pub(crate) fn parse(text: &str) -> Skeleton {
     let mut nodes = Vec::new();
     let mut depth = 0u16;
     for part in text.split_inclusive(['(', ')', ',']) {

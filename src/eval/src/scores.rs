@@ -61,7 +61,7 @@ pub struct PageScore {
 
 impl PageScore {
     /// Judges a document, `None` if there was no page, by its gold; `hubs` says that the whole set has no labelled page.
-    pub fn of(set: &str, gold: &Gold, document: Option<&Document>, hubs: bool) -> Self {
+    pub fn new(set: &str, gold: &Gold, document: Option<&Document>, hubs: bool) -> Self {
         let title = document.and_then(|d| d.title.as_deref());
         let published = document.and_then(|d| d.published.as_deref());
         Self {

@@ -16,7 +16,7 @@ const MAX_DEPTH: u16 = 64;
 
 /// How paths are paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PathMatch {
+pub(crate) enum PathMatch {
     /// Equal ones only.
     Binary,
     /// By common beginning, as a share of the longer path.

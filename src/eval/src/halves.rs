@@ -73,7 +73,7 @@ pub(super) fn each_site(
         let mut sites: BTreeMap<String, Vec<Gold>> = BTreeMap::new();
         for gold in set.gold()? {
             let gold = gold?;
-            if choice.takes(&gold) {
+            if choice.includes(&gold) {
                 sites.entry(site_of(&gold, set)).or_default().push(gold);
             }
         }
@@ -174,7 +174,7 @@ pub(super) fn one_site(
             guide.as_ref(),
         );
         halves.lost += usize::from(is_lost(alone, &with));
-        let score = |document| PageScore::of(&set.name, gold, Some(document), false);
+        let score = |document| PageScore::new(&set.name, gold, Some(document), false);
         let (before, after) = (score(alone), score(&with));
         let f1 = |score: &PageScore| score.text.map(|t| t.f1());
         if let (Some(before), Some(after)) = (f1(&before), f1(&after))

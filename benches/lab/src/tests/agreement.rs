@@ -1,6 +1,6 @@
 //! Agreement of clusters with classes against numbers of the papers.
 
-use crate::agreement;
+use crate::agreement::agreement;
 
 #[test]
 fn clusters_of_wang_table_five() {

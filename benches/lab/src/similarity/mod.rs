@@ -23,16 +23,16 @@ mod tree_path;
 mod weighted_lcs;
 mod weighted_tag;
 
-pub use collection::{COLLECTION_DISTANCE, Vocabulary, collection_distances};
-pub use path_bag::PathMatch;
-pub use tree::{Labels, parse, skeleton};
+pub(crate) use collection::{COLLECTION_DISTANCE, Vocabulary, collection_distances};
+pub(crate) use path_bag::PathMatch;
+pub(crate) use tree::{Labels, parse, skeleton};
 
 use taojin_extract::similarity::Skeleton;
 use taojin_extract::template::cluster::Distances;
 
 /// Whether a formula is taken as its paper prints it or with its faults mended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// As printed, so that the paper's numbers come out.
     Literal,
     /// With the faults mended; what is used.
@@ -42,7 +42,7 @@ pub enum Mode {
 
 /// One way to compare two trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Measure {
+pub(crate) enum Measure {
     /// Longest common subsequence of tags with depths, over the longer one.
     Lcs,
     /// The same with nodes weighted 0.8^depth.
@@ -87,11 +87,11 @@ pub enum Measure {
 
 /// The measure of a page against its template: of the cheap ones that which parts layouts within a site. Collections of
 /// many sites are clustered by [`collection_distances`].
-pub const DEFAULT: Measure = Measure::PathSet;
+pub(crate) const DEFAULT: Measure = Measure::PathSet;
 
 impl Measure {
     /// Every measure in every form.
-    pub const ALL: [Measure; 25] = [
+    pub(crate) const ALL: [Measure; 25] = [
         Measure::Lcs,
         Measure::WeightedLcs,
         Measure::TreeMatching,
@@ -132,7 +132,7 @@ impl Measure {
     ];
 
     /// Name for tables and for the command line.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Measure::Lcs => "lcs",
             Measure::WeightedLcs => "weighted-lcs",
@@ -162,20 +162,15 @@ impl Measure {
         }
     }
 
-    /// The measure of a name.
-    pub fn named(name: &str) -> Option<Measure> {
-        Measure::ALL.into_iter().find(|m| m.name() == name)
-    }
-
     /// Distances (1 less the similarity) of all pairs of trees.
-    pub fn distances(self, trees: &[Skeleton]) -> Distances {
+    pub(crate) fn distances(self, trees: &[Skeleton]) -> Distances {
         Distances::of(trees.len(), |i, j| {
             (1.0 - self.similarity(&trees[i], &trees[j])) as f32
         })
     }
 
     /// Similarity of two trees, whichever comes first: 1 for equal ones (and for two empty ones), 0 when one is empty.
-    pub fn similarity(self, a: &Skeleton, b: &Skeleton) -> f64 {
+    pub(crate) fn similarity(self, a: &Skeleton, b: &Skeleton) -> f64 {
         match (a.is_empty(), b.is_empty()) {
             (true, true) => return 1.0,
             (false, false) => {}

@@ -52,7 +52,7 @@ pub fn fields(
         let mut sites: BTreeMap<String, Vec<Gold>> = BTreeMap::new();
         for gold in set.gold()? {
             let gold = gold?;
-            if choice.takes(&gold) && !gold.fields.is_empty() {
+            if choice.includes(&gold) && !gold.fields.is_empty() {
                 let site = gold.cluster.clone().unwrap_or_else(|| set.name.clone());
                 sites.entry(site).or_default().push(gold);
             }

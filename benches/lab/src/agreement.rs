@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 /// How well clusters agree with known classes: adjusted Rand index (Hubert and Arabie 1985), and the F of clustering,
 /// `Σ |D_j| max_i F1(i, j) / Σ |D_j|`. Both 1 for a perfect match.
-pub fn agreement(clusters: &[usize], classes: &[usize]) -> (f64, f64) {
+pub(crate) fn agreement(clusters: &[usize], classes: &[usize]) -> (f64, f64) {
     let mut both: HashMap<(usize, usize), f64> = HashMap::new();
     let (mut of_cluster, mut of_class): (HashMap<usize, f64>, HashMap<usize, f64>) =
         (HashMap::new(), HashMap::new());

@@ -1,5 +1,5 @@
 //! Main text by pre-pruning and entropy, a yardstick. In: the pages of a set. Out: the text of a page, at the extraction path that
-//! the pages of its cluster have in common. The daemon uses nothing of this.
+//! the pages of its cluster have in common. All other fields are those of the extraction.
 //!
 //! After a short paper on tree pre-pruning and information entropy: a page is its *simple tree*, the body and its children; pages whose
 //! simple trees are alike form a cluster; of one page of each cluster the content node is found, and its path from the body is
@@ -7,6 +7,9 @@
 //! subsequence of the labels of the children, `sim = 2 (W + 1) / (|A| + |B|)`, roots counted, and `score(v) = plain share ·
 //! (1 - link density) · (1 + H)`, where H is the entropy of the lengths of the texts in v.
 
+use std::path::PathBuf;
+
+use taojin_eval::{Choice, PageScore, Run};
 use taojin_extract::page::{Attr, NodeId, Page, Tag, char_count};
 
 /// Similarity from which two pages are of one cluster (the paper, after Reis et al. 2004).
@@ -20,6 +23,53 @@ const SHORT: u32 = 50;
 const LINKED: f64 = 0.7;
 /// Most children of a simple tree; the comparison takes their product.
 const CHILDREN: usize = 200;
+
+/// Arguments of `prune`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Directory with SET/gold.jsonl and SET/html/ID.html
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Only this set (may be given several times)
+    #[arg(long, value_name = "NAME")]
+    set: Vec<String>,
+}
+
+/// Judges the texts that are found so; all other fields are those of the extraction.
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let choice = Choice {
+        sets: args.set.clone(),
+        ..Choice::default()
+    };
+    let (sets, _) = taojin_eval::choose(&args.dir, &choice)?;
+    let extraction = crate::extraction();
+    let mut run = Run::default();
+    for set in &sets {
+        let mut clusters = Clusters::default();
+        for gold in set.gold()? {
+            if let Some(page) = extraction.saved_page(set, &gold?) {
+                clusters.add(&page);
+            }
+        }
+        for gold in set.gold()? {
+            let gold = gold?;
+            let document = extraction.saved_page(set, &gold).map(|page| {
+                let context = extraction.context();
+                let mut document =
+                    taojin_extract::extract_with(&page, &context, &extraction.extract);
+                document.text = clusters.text(&page);
+                document
+            });
+            run.pages
+                .push(PageScore::new(&set.name, &gold, document.as_ref(), false));
+        }
+    }
+    let report = taojin_eval::report(&run, 0, false, Vec::new());
+    for line in taojin_eval::lines(&run, &report) {
+        println!("{line}");
+    }
+    Ok(())
+}
 
 /// One step of an extraction path: a tag and which of the siblings of this tag.
 type Step = (Tag, usize);

@@ -6,16 +6,16 @@
 //! a block is the whole record with its name, time and buttons, so that the whole text is not compared.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::corpus::{EvalError, Gold, Set};
-use super::scores::filled;
-use super::siblings::Siblings;
-use super::similarity::{Measure, Mode};
-use super::tokens::{BODY_SHINGLE, Bag, Numbers, Overlap};
-use super::{Choice, Extraction};
+use taojin_eval::{BODY_SHINGLE, Bag, Choice, EvalError, Extraction, Gold, Numbers, Overlap, Set};
 use taojin_extract::page::{NodeId, Page};
+
+use crate::measure_plot::measure_plot;
+use crate::siblings::Siblings;
+use crate::similarity::{Measure, Mode};
 
 /// What the paper compares, with the form of its own measure that it prints and the mended one.
 const MEASURES: [(&str, Measure); 6] = [
@@ -36,26 +36,57 @@ const THRESHOLDS: [u32; 10] = [50, 55, 60, 65, 70, 75, 80, 85, 90, 95];
 /// Share of a comment's tokens that its block must hold.
 const HELD: f64 = 0.9;
 
+/// Arguments of `comments`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Directory with SET/gold.jsonl and SET/html/ID.html
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Draw the curves as SVG
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Only this set (may be given several times)
+    #[arg(long, value_name = "NAME")]
+    set: Vec<String>,
+}
+
+/// Prints the table and draws the curves.
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let choice = Choice {
+        sets: args.set.clone(),
+        ..Choice::default()
+    };
+    let (sets, _) = taojin_eval::choose(&args.dir, &choice)?;
+    let rows = comment_measures(&sets, &choice, &crate::extraction())?;
+    if let Some(file) = &args.plot {
+        std::fs::write(file, measure_plot(&rows))?;
+    }
+    for line in measure_lines(&rows) {
+        println!("{line}");
+    }
+    Ok(())
+}
+
 /// A measure at a threshold on the pages of a set.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct MeasureRow {
+pub(crate) struct MeasureRow {
     /// The set.
-    pub set: String,
+    pub(crate) set: String,
     /// The measure, or `extraction`.
-    pub measure: &'static str,
+    pub(crate) measure: &'static str,
     /// Similarity above which siblings are alike; none for the extraction.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub alike: Option<f64>,
+    pub(crate) alike: Option<f64>,
     /// Pages of the set.
-    pub pages: u32,
+    pub(crate) pages: u32,
     /// Share of them with blocks.
-    pub with_blocks: f64,
+    pub(crate) with_blocks: f64,
     /// Precision, recall and F1 over all comments of the gold, if the set has some.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub comments: Option<[f64; 3]>,
+    pub(crate) comments: Option<[f64; 3]>,
     /// Mean F1 of the text of the blocks against the main text, where the gold has one: for threads, whose text is posts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<f64>,
+    pub(crate) text: Option<f64>,
 }
 
 /// Blocks of one measure and threshold over a set.
@@ -68,25 +99,23 @@ struct Sums {
     text: f64,
 }
 
-/// Measures all pages of the sets; `progress` is told each page.
-pub fn comment_measures(
+/// Measures all pages of the sets.
+pub(crate) fn comment_measures(
     sets: &[Set],
     choice: &Choice,
     extraction: &Extraction,
-    mut progress: impl FnMut(),
 ) -> Result<Vec<MeasureRow>, EvalError> {
     let mut rows = Vec::new();
     for set in sets {
         let mut sums: HashMap<(&'static str, u32), Sums> = HashMap::new();
         for gold in set.gold()? {
             let gold = gold?;
-            if !choice.takes(&gold) {
+            if !choice.includes(&gold) {
                 continue;
             }
             if let Some(page) = extraction.saved_page(set, &gold) {
                 measure_page(&page, &gold, extraction, &mut sums);
             }
-            progress();
         }
         let found = order().filter_map(|key| Some((key, sums.get(&key)?)));
         rows.extend(found.map(|((measure, alike), sums)| sums.row(set, measure, alike)));
@@ -140,7 +169,7 @@ impl Sums {
             self.comments.extra += blocks.len() as f64 - right;
             self.comments.missed += comments.len() as f64 - right;
         }
-        if let Some(text) = filled(&gold.text) {
+        if let Some(text) = gold.text.as_deref().filter(|text| !text.is_empty()) {
             let all = blocks.join("\n");
             let mut numbers = Numbers::default();
             let wanted = Bag::of(text, BODY_SHINGLE, &mut numbers);
@@ -188,7 +217,7 @@ fn held(comments: &[&str], blocks: &[String]) -> usize {
 }
 
 /// The rows as a table.
-pub fn measure_lines(rows: &[MeasureRow]) -> Vec<String> {
+pub(crate) fn measure_lines(rows: &[MeasureRow]) -> Vec<String> {
     let mut lines = vec![format!(
         "{:18} {:15} {:>5} {:>6} {:>7} {:>7} {:>7} {:>7} {:>7}",
         "set", "measure", "alike", "pages", "blocks", "p", "r", "f1", "text"

@@ -1,0 +1,3 @@
+mod agreement;
+mod measures;
+mod siblings;
