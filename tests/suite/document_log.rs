@@ -1,34 +1,12 @@
 //! The documents are in the store, and the index is made from it: whatever happens to the index, none is missing.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::path::Path;
+use std::io::Write;
 use std::process::Stdio;
 
-use flate2::read::GzDecoder;
 use serde_json::Value;
 
-use crate::ROOT;
 use crate::cli::Place;
-
-/// A data folder of the version before the log: three documents in the index only, and in the outbox a newer text of the
-/// first and the end of the second.
-fn before_the_log() -> Place {
-    let place = Place::new("", &[]);
-    let data = place.path().join("data");
-    let old = Path::new(ROOT).join("tests/data/before_the_log");
-    fs::create_dir_all(data.join("index")).expect("a data folder");
-    for entry in fs::read_dir(old.join("index")).expect("the old index") {
-        let entry = entry.expect("a file");
-        fs::copy(entry.path(), data.join("index").join(entry.file_name())).expect("a copy");
-    }
-    let mut store = Vec::new();
-    GzDecoder::new(fs::File::open(old.join("crawl.sqlite.gz")).expect("the old store"))
-        .read_to_end(&mut store)
-        .expect("the old store");
-    fs::write(data.join("crawl.sqlite"), store).expect("a copy");
-    place
-}
 
 pub(crate) fn import(place: &Place, urls: &[(&str, &str)]) {
     let mut child = place
@@ -109,33 +87,6 @@ fn a_restored_store_beside_a_newer_index_loses_nothing_of_what_comes_next() {
         hits(&place, "\"储气库\"").is_empty(),
         "the store has none of them"
     );
-}
-
-#[test]
-fn a_data_folder_of_the_version_before_is_taken_over_whole() {
-    let place = before_the_log();
-    // The store is of the older version: searching says what to do.
-    let said = run(&place, &["import", "/dev/null"]);
-    assert!(
-        said.contains("3 documents of an older version move")
-            && said.contains("a new index is made"),
-        "{said}"
-    );
-    assert_eq!(
-        hits(&place, "\"产量再创新高\""),
-        [ONE],
-        "what waited in the outbox"
-    );
-    assert!(
-        hits(&place, "\"储气库\"").is_empty(),
-        "its end waited in the outbox"
-    );
-    assert_eq!(hits(&place, "\"没有地址\""), [""]);
-    assert!(!place.path().join("data/index.new").exists());
-    // Once is enough.
-    let said = run(&place, &["import", "/dev/null"]);
-    assert!(!said.contains("older version"), "{said}");
-    assert_eq!(hits(&place, "\"没有地址\""), [""]);
 }
 
 #[test]

@@ -72,12 +72,8 @@ impl VisitOutcome {
         }
     }
 
-    /// The outcome of a word, also of one that an older version wrote (`not-modified`, `refused-address`).
+    /// The outcome of a word.
     pub fn parse(word: &str) -> Option<Self> {
-        if word == "refused-address" {
-            return Some(VisitOutcome::AddressRefused);
-        }
-        let word = word.replace('-', "_");
         Self::ALL.into_iter().find(|o| o.as_str() == word)
     }
 
@@ -277,18 +273,6 @@ mod tests {
         let words: HashSet<&str> = VisitOutcome::ALL.iter().map(|o| o.as_str()).collect();
         assert_eq!(words.len(), VisitOutcome::ALL.len());
         assert_eq!(VisitOutcome::parse("something else"), None);
-    }
-
-    #[test]
-    fn words_of_older_versions_are_still_understood() {
-        for (word, outcome) in [
-            ("not-modified", VisitOutcome::NotModified),
-            ("not-found", VisitOutcome::NotFound),
-            ("server-error", VisitOutcome::ServerError),
-            ("refused-address", VisitOutcome::AddressRefused),
-        ] {
-            assert_eq!(VisitOutcome::parse(word), Some(outcome), "{word}");
-        }
     }
 
     #[test]

@@ -142,7 +142,7 @@ pub fn restore_damaged(dir: &Path, file: &Path) -> Result<(Option<PathBuf>, Salv
     let fill = |draft: &Path| {
         let failed = |e: rusqlite::Error| StoreError::sql(draft, e);
         let copy = Connection::open(draft).map_err(failed)?;
-        schema::migrate_file(&copy, 0).map_err(|e| StoreError::sql(draft, e))?;
+        schema::create_in_file(&copy).map_err(|e| StoreError::sql(draft, e))?;
         let unreadable = |e: rusqlite::Error| StoreError::sql(file, e);
         let old = Connection::open(file).map_err(unreadable)?;
         let found = schema::version_of_file(&old, file)?;
@@ -208,7 +208,7 @@ fn replace<T>(
 fn begin_new_history(draft: &Path, last_known: i64) -> Result<(), StoreError> {
     let copy = Connection::open(draft).map_err(|e| StoreError::sql(draft, e))?;
     let copy = sql::Connection::Sqlite(copy);
-    schema::migrate(&copy, draft)?;
+    schema::create(&copy, draft)?;
     new_history(&copy, last_known).map_err(|e| StoreError::sql(draft, e))?;
     Ok(())
 }
@@ -295,18 +295,11 @@ fn checked(copy: &Connection, path: &Path) -> Result<BackupFacts, StoreError> {
         return Err(damaged(found));
     }
     let number = |sql: &str| copy.query_row(sql, [], |row| row.get::<_, i64>(0));
-    // Older stores have no log of documents yet; `Store::open` makes one.
-    let documents = match version >= schema::WITH_DOCUMENTS {
-        true => number("SELECT count(*) FROM document WHERE state = 0").map_err(failed)?,
-        false => 0,
-    };
     Ok(BackupFacts {
-        documents,
+        documents: number("SELECT count(*) FROM document WHERE state = 0").map_err(failed)?,
         urls: number("SELECT count(*) FROM url").map_err(failed)?,
-        last_change: number(
-            "SELECT coalesce(max(value), 0) FROM meta WHERE name IN ('document_seq', 'outbox_seq')",
-        )
-        .map_err(failed)?,
+        last_change: number("SELECT coalesce(max(value), 0) FROM meta WHERE name = 'document_seq'")
+            .map_err(failed)?,
         bytes: fs::metadata(path)
             .map_err(|e| StoreError::io(path, e))?
             .len(),

@@ -165,7 +165,7 @@ fn open_file(at: &StorePlace) -> Result<Reader, StoreError> {
     let file = Reader::connect(at, flags)?;
     schema::version(&file.conn, &file.path)?;
     configure(&file.conn).map_err(|e| file.fail(e))?;
-    schema::migrate(&file.conn, &file.path)?;
+    schema::create(&file.conn, &file.path)?;
     // What a loss of power takes is taken in again.
     let relaxed = |conn: &rusqlite::Connection| conn.pragma_update(None, "synchronous", "normal");
     file.conn

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::error::StoreError;
 use super::open::Reader;
 use super::place::StorePlace;
+use super::schema;
 use super::sql::NONE;
-use super::{schema, tables};
 
 /// Round trips of which the middle one counts.
 const ROUND_TRIPS: usize = 21;
@@ -60,9 +60,10 @@ impl DatabaseFacts {
             ahead_ms = database_ms.unwrap_or(middle_ms) - middle_ms;
         }
         trips.sort_unstable();
-        let nodes = match tables {
-            2.. => "(SELECT count(*) FROM node)",
-            _ => "CAST(0 AS BIGINT)",
+        let nodes = if tables > 0 {
+            "(SELECT count(*) FROM node)"
+        } else {
+            "CAST(0 AS BIGINT)"
         };
         let sql = format!(
             "SELECT current_setting('server_version'), \
@@ -78,7 +79,7 @@ impl DatabaseFacts {
                 server: row.get(0)?,
                 is_encrypted: row.get(1)?,
                 tables,
-                tables_known: tables::VERSION,
+                tables_known: schema::VERSION,
                 round_trip_us: micros(trips[ROUND_TRIPS / 2]),
                 ahead_ms,
                 bytes: row.get(2)?,
@@ -91,12 +92,12 @@ impl DatabaseFacts {
         found.ok_or(StoreError::Missing { path: reader.path })
     }
 
-    /// Makes the tables of a store, or brings them up to date. True if there was anything to do.
+    /// Makes the tables of a store. True if they were missing.
     pub fn set_up(place: &StorePlace) -> Result<bool, StoreError> {
         let reader = Reader::connect_database(place)?;
         let before = schema::version(&reader.conn, &reader.path)?;
-        schema::migrate(&reader.conn, &reader.path)?;
-        Ok(before < tables::VERSION)
+        schema::create(&reader.conn, &reader.path)?;
+        Ok(before == 0)
     }
 }
 

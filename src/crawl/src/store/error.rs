@@ -65,18 +65,6 @@ pub enum StoreError {
         /// Newest version this program can read.
         known: i64,
     },
-    /// A reader met a database of an older version, which only the writing side may migrate.
-    #[error(
-        "{path} has store version {found}, this program reads {known}: start `taojin run` once to migrate it"
-    )]
-    Older {
-        /// The database file.
-        path: PathBuf,
-        /// Version in the file.
-        found: i64,
-        /// Version of this program.
-        known: i64,
-    },
     /// The disk is full; the transaction was rolled back and may be tried again.
     #[error("no space left for {path}: free some, nothing was lost")]
     Full {

@@ -23,7 +23,7 @@ const NOTED_EVERY: i64 = 10_000;
 /// How far the hits of a topic have been collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FollowMark {
-    /// Number in the outbox.
+    /// Number in the log.
     pub seq: u64,
     /// Time of fetching, Unix milliseconds.
     pub fetched_ms: i64,
@@ -94,16 +94,11 @@ impl Follows {
     ) -> Result<FollowMark, StoreError> {
         self.write(|tx| {
             tx.execute(
-                "INSERT INTO follow (name, asked, seq, fetched_ms) VALUES (?1, ?2, ?3, ?4) \
+                "INSERT INTO follow (name, asked, seq, fetched_ms, log_seq) \
+                 VALUES (?1, ?2, ?3, ?4, (SELECT coalesce(max(seq), 0) FROM document)) \
                  ON CONFLICT (name) DO UPDATE SET asked = excluded.asked, seq = excluded.seq, \
                  fetched_ms = excluded.fetched_ms WHERE follow.asked <> excluded.asked",
                 params![name, asked, present.seq.cast_signed(), present.fetched_ms],
-            )?;
-            // Nothing that was told before this was kept can be told as gone: begin with the present.
-            tx.execute(
-                "UPDATE follow SET log_seq = (SELECT coalesce(max(seq), 0) FROM document) \
-                 WHERE name = ?1 AND log_seq IS NULL",
-                [name],
             )?;
             tx.query_row(
                 "SELECT seq, fetched_ms FROM follow WHERE name = ?1",
@@ -298,7 +293,7 @@ impl Follows {
 impl Reader {
     /// Up to which change of the log a topic was looked at for documents that are gone, and the last change that there is.
     fn last_of_log(&self, name: &str) -> Result<Option<(i64, i64)>, StoreError> {
-        let sql = "SELECT coalesce(log_seq, 0), (SELECT coalesce(max(seq), 0) FROM document) \
+        let sql = "SELECT log_seq, (SELECT coalesce(max(seq), 0) FROM document) \
                    FROM follow WHERE name = ?1";
         self.row(sql, [name], |row| Ok((row.get(0)?, row.get(1)?)))
     }

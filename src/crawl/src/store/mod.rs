@@ -42,8 +42,6 @@ mod salvage;
 mod schema;
 mod sites;
 mod sql;
-mod tables;
-mod taken_over;
 mod templates;
 mod terms;
 mod turns;
@@ -79,7 +77,6 @@ pub use record::{
 };
 pub use salvage::Salvaged;
 pub use sql::{Gained, NodeLease};
-pub use taken_over::OldDocument;
 pub use templates::{NewTemplate, TemplateFit, TemplatePage, TemplateRow, TemplateStore};
 pub use terms::{TermCounts, TermList, TermMark, TermRecord, TermState};
 pub use twins::{Relatives, Wall};

@@ -85,14 +85,6 @@ impl Reader {
         if found == 0 {
             return Err(StoreError::Missing { path: reader.path });
         }
-        let known = schema::known(&reader.conn);
-        if found < known {
-            return Err(StoreError::Older {
-                path: reader.path,
-                found,
-                known,
-            });
-        }
         if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
             configure(&reader.conn).map_err(|e| reader.fail(e))?;
         }
@@ -218,7 +210,7 @@ impl Deref for Store {
 }
 
 impl Store {
-    /// Takes the lock of the data folder (made if missing) and opens or creates the database, migrating an older one.
+    /// Takes the lock of the data folder (made if missing) and opens or creates the database.
     pub fn open(place: impl Into<StorePlace>) -> Result<Self, StoreError> {
         let place = place.into();
         let dir = &place.dir;
@@ -228,7 +220,7 @@ impl Store {
         let reader = Reader::connect(&place, flags)?;
         schema::version(&reader.conn, &reader.path)?;
         configure(&reader.conn).map_err(|e| reader.fail(e))?;
-        schema::migrate(&reader.conn, &reader.path)?;
+        schema::create(&reader.conn, &reader.path)?;
         node::join(&reader, &place)?;
         let mut store = Store {
             reader,

@@ -17,8 +17,9 @@ use super::open::BUSY;
 const DATABASE: &str = "terms.sqlite";
 /// `PRAGMA application_id`: "TaoT".
 const APPLICATION_ID: i64 = 0x5461_6F54;
-/// Step `i` leads from version `i` to `i + 1`.
-const MIGRATIONS: &[&str] = &["
+/// Version of its tables.
+const VERSION: i64 = 1;
+const TABLES: &str = "
 CREATE TABLE term (
   normal TEXT PRIMARY KEY,
   term TEXT NOT NULL,
@@ -35,7 +36,7 @@ CREATE TABLE meta (
   name TEXT PRIMARY KEY,
   value BIGINT NOT NULL
 );
-"];
+";
 
 const COLUMNS: &str =
     "normal, term, termhood, occurrences, documents, facts, state, found_ms, decided_ms";
@@ -88,7 +89,7 @@ pub struct TermCounts {
 /// Up to where the documents were looked through for terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TermMark {
-    /// Number in the outbox that the index held then.
+    /// Number in the log that the index held then.
     pub seq: u64,
     /// When, Unix milliseconds; 0 for never.
     pub at_ms: i64,
@@ -110,13 +111,13 @@ impl TermList {
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut list = Self::connect(path, flags)?;
-        let migrated = migrate(&mut list.conn);
-        match migrated.map_err(|e| list.fail(e))? {
+        let created = create_tables(&mut list.conn);
+        match created.map_err(|e| list.fail(e))? {
             Found::Ours => Ok(list),
             Found::Newer(found) => Err(StoreError::Newer {
                 path: list.path,
                 found,
-                known: MIGRATIONS.len() as i64,
+                known: VERSION,
             }),
             Found::Foreign => Err(StoreError::Damaged {
                 path: list.path,
@@ -336,8 +337,8 @@ enum Found {
     Foreign,
 }
 
-/// Brings the tables up to date, in one transaction, whichever process comes first.
-fn migrate(conn: &mut Connection) -> rusqlite::Result<Found> {
+/// Makes the tables if they are missing, in one transaction, whichever process comes first.
+fn create_tables(conn: &mut Connection) -> rusqlite::Result<Found> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let pragma = |name: &str| tx.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) = (pragma("application_id")?, pragma("user_version")?);
@@ -345,19 +346,13 @@ fn migrate(conn: &mut Connection) -> rusqlite::Result<Found> {
     if application != APPLICATION_ID && (application != 0 || tables > 0) {
         return Ok(Found::Foreign);
     }
-    let newest = MIGRATIONS.len() as i64;
-    if version > newest {
+    if version > VERSION {
         return Ok(Found::Newer(version));
     }
-    for (_, sql) in (0i64..)
-        .zip(MIGRATIONS)
-        .filter(|(step, _)| *step >= version)
-    {
-        tx.execute_batch(sql)?;
-    }
-    if version < newest {
+    if version == 0 {
+        tx.execute_batch(TABLES)?;
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
-        tx.pragma_update(None, "user_version", newest)?;
+        tx.pragma_update(None, "user_version", VERSION)?;
     }
     tx.commit()?;
     Ok(Found::Ours)

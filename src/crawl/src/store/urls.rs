@@ -201,11 +201,6 @@ impl Store {
     pub fn recover(&mut self, suspect: u8, poison: u8, rank: u8) -> Result<Vec<UrlId>, StoreError> {
         let ids = self.write(|tx| {
             let mut ids = left_in_flight(self.dir());
-            if tx.sqlite().is_some() {
-                // The table was written by older versions.
-                let sql = "DELETE FROM in_flight RETURNING url_id";
-                ids.extend(tx.query_once(sql, |row| row.get::<UrlId>(0))?);
-            }
             ids.sort_unstable();
             ids.dedup();
             for id in &ids {

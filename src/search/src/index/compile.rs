@@ -1,4 +1,4 @@
-//! From a [`Plan`] to what tantivy runs. Never fails: a field that an index of an older format lacks matches nothing.
+//! From a [`Plan`] to what tantivy runs. Never fails.
 
 use tantivy::Term;
 use tantivy::query::{
@@ -36,34 +36,34 @@ impl Compiler<'_> {
             Plan::All => Box::new(AllQuery),
             Plan::Nothing => return None,
             Plan::Term(place, text) => {
-                let term = Term::from_field_text(self.fields.at(*place)?, text);
+                let term = Term::from_field_text(self.fields.at(*place), text);
                 Box::new(TermQuery::new(term, record(*place)))
             }
             Plan::Phrase(place, grams) => {
-                let field = self.fields.at(*place)?;
+                let field = self.fields.at(*place);
                 let term = |(at, gram): &(usize, String)| (*at, Term::from_field_text(field, gram));
                 let terms = grams.iter().map(term).collect();
                 Box::new(PhraseQuery::new_with_offset(terms))
             }
-            Plan::Begins(place, text) => self.begins(self.fields.at(*place)?, text),
+            Plan::Begins(place, text) => self.begins(self.fields.at(*place), text),
             Plan::Ends(place, text) => {
                 let pattern = ending_pattern(text);
-                let ends = RegexQuery::from_pattern(&pattern, self.fields.at(*place)?);
+                let ends = RegexQuery::from_pattern(&pattern, self.fields.at(*place));
                 self.dear(Box::new(ends.ok()?))
             }
             Plan::Between(place, from, until) => {
                 use std::ops::Bound::{Excluded, Included};
-                let field = self.fields.at(*place)?;
+                let field = self.fields.at(*place);
                 let term = |text: &str| Term::from_field_text(field, text);
                 let range = RangeQuery::new(Included(term(from)), Excluded(term(until)));
                 self.dear(Box::new(range))
             }
             Plan::Near(place, [first, second], within) => {
-                let field = self.fields.at(*place)?;
+                let field = self.fields.at(*place);
                 Box::new(Near::new(field, [first, second], *within)?)
             }
             Plan::Group(group) => group_query(self.fields, *group),
-            Plan::Within(time, since_ms, until_ms) => self.within(*time, *since_ms, *until_ms)?,
+            Plan::Within(time, since_ms, until_ms) => self.within(*time, *since_ms, *until_ms),
             Plan::Any(any) => Box::new(BooleanQuery::union(self.all(any))),
             Plan::Best(any) => Box::new(DisjunctionMaxQuery::new(self.all(any))),
             Plan::Each { must, without } => {
@@ -102,25 +102,23 @@ impl Compiler<'_> {
     }
 
     /// The documents whose time in a fast field lies from the first moment on and before the second.
-    fn within(self, time: Time, since_ms: Option<i64>, until_ms: Option<i64>) -> Option<Boxed> {
+    fn within(self, time: Time, since_ms: Option<i64>, until_ms: Option<i64>) -> Boxed {
         use std::ops::Bound::{Excluded, Included, Unbounded};
-        let field = match (time, self.fields.kept) {
-            (Time::Published, _) => self.fields.published,
-            (Time::Changed, None) => self.fields.changed,
-            // An index of an older format does not know; the new one is being made.
-            (Time::Changed, Some(_)) => return None,
+        let field = match time {
+            Time::Published => self.fields.published,
+            Time::Changed => self.fields.changed,
         };
         let term = |ms| Term::from_field_i64(field, ms);
         let from = since_ms.map_or(Unbounded, |ms| Included(term(ms)));
         let until = until_ms.map_or(Unbounded, |ms| Excluded(term(ms)));
-        Some(Box::new(RangeQuery::new(from, until)))
+        Box::new(RangeQuery::new(from, until))
     }
 }
 
 impl Fields {
-    /// The field of a place; an index of an older format may lack it.
-    pub(super) fn at(&self, place: Place) -> Option<Field> {
-        Some(match place {
+    /// The field of a place.
+    pub(super) fn at(&self, place: Place) -> Field {
+        match place {
             Place::TitleSingles => self.title.singles,
             Place::TitleGrams => self.title.grams,
             Place::BodySingles => self.body.singles,
@@ -130,10 +128,10 @@ impl Fields {
             Place::Author => self.author,
             Place::Source => self.source,
             Place::Url => self.url,
-            Place::Meta => return self.meta,
+            Place::Meta => self.meta,
             Place::Site => self.site,
             Place::Places => self.places,
-        })
+        }
     }
 }
 

@@ -7,10 +7,10 @@ use std::path::Path;
 use tantivy::collector::sort_key::{SortBySimilarityScore, SortByStaticFastValue};
 use tantivy::collector::{Count, DocSetCollector, TopDocs};
 use tantivy::query::{EnableScoring, Query as TantivyQuery, TermQuery};
-use tantivy::schema::{IndexRecordOption, Value};
+use tantivy::schema::IndexRecordOption;
 use tantivy::{
     DocAddress, DocId, DocSet, Order as By, Score, Searcher, SegmentReader, TERMINATED,
-    TantivyDocument, TantivyError, Term,
+    TantivyError, Term,
 };
 
 use super::IndexError;
@@ -20,10 +20,9 @@ use super::plan::{Place, Plan};
 use super::scan::Watermark;
 use super::schema::{
     FETCHED_FIELD, FINGERPRINT_FIELD, Fields, GROUP_FIELD, ORIGINAL_FIELD, PUBLISHED_FIELD,
-    SEQ_FIELD, SITE_FIELD, check_readable,
+    SEQ_FIELD, SITE_FIELD, check_format,
 };
 use super::sites::SiteCounts;
-use super::source::StoredDocument;
 use super::stop::Stop;
 use super::trends::GroupCounts;
 use super::view::{Order, Precedence, Ranked, Ranking, Statistics, View, Wanted, aged};
@@ -45,9 +44,8 @@ impl Statistics for Embedded<'_> {
 
     fn frequency(&self, place: Place, term: &str) -> u64 {
         let field = self.fields.at(place);
-        let term = field.map(|field| Term::from_field_text(field, term));
-        let frequency = term.and_then(|term| self.searcher.doc_freq(&term).ok());
-        frequency.unwrap_or(0)
+        let term = Term::from_field_text(field, term);
+        self.searcher.doc_freq(&term).unwrap_or(0)
     }
 }
 
@@ -347,23 +345,13 @@ impl View for Embedded<'_> {
         self.site_at(at).map_err(|e| self.failed(e))
     }
 
-    fn kept(&self, at: DocAddress) -> Result<Option<StoredDocument>, IndexError> {
-        let Some(field) = self.fields.kept else {
-            return Ok(None);
-        };
-        let document: TantivyDocument = self.searcher.doc(at).map_err(|e| self.failed(e))?;
-        let bytes = document.get_first(field).and_then(|value| value.as_bytes());
-        let stored = bytes.map(serde_json::from_slice).transpose();
-        stored.map_err(|e| self.failed(e))
-    }
-
     fn size_bytes(&self) -> Result<u64, IndexError> {
         let usage = self.searcher.space_usage().map_err(|e| self.failed(e))?;
         Ok(usage.total().get_bytes())
     }
 
     fn last_seq(&self) -> Result<u64, IndexError> {
-        Ok(check_readable(self.dir, self.searcher.index())?.seq)
+        Ok(check_format(self.dir, self.searcher.index())?.seq)
     }
 }
 

@@ -92,10 +92,8 @@ impl Entry<'_> {
         if let Some(source) = &document.source {
             out.add_text(fields.source, normalize(source));
         }
-        if let Some(meta) = fields.meta {
-            for (label, value) in document.meta.iter() {
-                out.add_pre_tokenized_text(meta, labels::tokens(label, value));
-            }
+        for (label, value) in document.meta.iter() {
+            out.add_pre_tokenized_text(fields.meta, labels::tokens(label, value));
         }
         out
     }

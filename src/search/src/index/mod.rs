@@ -67,11 +67,11 @@ pub use query::{Clause, Filter, Form, Group, Match, Occur, Query, Sort, Target};
 pub use reader::Reader;
 pub use reasons::{Reason, reasons};
 pub use rebuild::{
-    can_be_searched, clear_fresh, committed_seq, complete_swap, fresh_dir, keeps_documents,
-    kept_documents, noted, put_aside, put_in_place, remove,
+    can_be_searched, clear_fresh, committed_seq, complete_swap, fresh_dir, noted, put_aside,
+    put_in_place, remove,
 };
 pub use scan::Watermark;
-pub use schema::{FORMAT, LAST_KEEPING_FORMAT, Noted, refuse_newer};
+pub use schema::{FORMAT, Noted, refuse_newer};
 pub use search::{Facets, Found, FoundDocument, SiteCount, Weaker};
 pub use site_titles::SiteTitles;
 pub use source::{DocumentSource, MemoryDocuments, SourceError, StoredDocument};

@@ -10,7 +10,7 @@ use tantivy::{Index, IndexReader, ReloadPolicy};
 use super::IndexError;
 use super::embedded::Embedded;
 use super::folder::Folder;
-use super::schema::{Fields, check_readable, refuse_newer, unreadable};
+use super::schema::{Fields, check_format, refuse_newer, unreadable};
 use crate::analyze::tokenizers;
 
 /// File that tantivy replaces with every commit.
@@ -40,8 +40,8 @@ impl Opened {
         let directory = Folder::open(dir).map_err(|e| unreadable(dir, e))?;
         let mut index = Index::open(directory).map_err(|e| unreadable(dir, e))?;
         index.set_tokenizers(tokenizers());
-        check_readable(dir, &index)?;
-        let fields = Fields::of(&index);
+        check_format(dir, &index)?;
+        let fields = Fields::new();
         let inner = index
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)

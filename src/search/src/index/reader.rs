@@ -182,9 +182,6 @@ impl Reader {
         view: &dyn View,
         at: DocAddress,
     ) -> Result<Option<StoredDocument>, IndexError> {
-        if let Some(stored) = view.kept(at)? {
-            return Ok(Some(stored));
-        }
         let (fingerprint, seq) = view.identity(at)?;
         let stored = self.documents.get(fingerprint, seq);
         stored.map_err(|e| match &self.engine {

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
-use tantivy::schema::Value;
-use tantivy::{Index, IndexReader, ReloadPolicy, TantivyDocument};
+use tantivy::Index;
 
+use super::IndexError;
 use super::folder::Folder;
-use super::schema::{KEPT_FIELD, Noted, check_readable, unreadable};
-use super::{IndexError, StoredDocument};
+use super::schema::{Noted, check_format, unreadable};
 
 /// Where an index is made anew, beside the one in `dir`.
 pub fn fresh_dir(dir: &Path) -> PathBuf {
@@ -158,38 +157,7 @@ pub fn committed_seq(dir: &Path) -> u64 {
 /// Whether the index in `dir` can be searched while another one is made.
 pub fn can_be_searched(dir: &Path) -> bool {
     let index = Folder::open(dir).ok().map(Index::open);
-    matches!(index, Some(Ok(index)) if check_readable(dir, &index).is_ok())
-}
-
-/// Whether the index in `dir` keeps its documents itself, as those of older formats do.
-pub fn keeps_documents(dir: &Path) -> bool {
-    let index = Folder::open(dir).ok().map(Index::open);
-    matches!(index, Some(Ok(index)) if index.schema().get_field(KEPT_FIELD).is_ok())
-}
-
-/// Calls `each` with every document that an index of an older format keeps, and how many there are in all.
-pub fn kept_documents<E: From<IndexError>>(
-    dir: &Path,
-    mut each: impl FnMut(StoredDocument, u64) -> Result<(), E>,
-) -> Result<(), E> {
-    let broken = |e: &dyn std::fmt::Display| unreadable(dir, e);
-    let directory = Folder::open(dir).map_err(|e| broken(&e))?;
-    let index = Index::open(directory).map_err(|e| broken(&e))?;
-    let field = index.schema().get_field(KEPT_FIELD);
-    let field = field.map_err(|e| broken(&e))?;
-    let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
-    let reader: IndexReader = reader.try_into().map_err(|e| broken(&e))?;
-    let searcher = reader.searcher();
-    for segment in searcher.segment_readers() {
-        let store = segment.get_store_reader(1).map_err(|e| broken(&e))?;
-        for document in store.iter::<TantivyDocument>(segment.alive_bitset()) {
-            let document = document.map_err(|e| broken(&e))?;
-            let bytes = document.get_first(field).and_then(|value| value.as_bytes());
-            let stored = serde_json::from_slice(bytes.unwrap_or_default());
-            each(stored.map_err(|e| broken(&e))?, searcher.num_docs())?;
-        }
-    }
-    Ok(())
+    matches!(index, Some(Ok(index)) if check_format(dir, &index).is_ok())
 }
 
 #[cfg(test)]

@@ -17,19 +17,10 @@ use crate::analyze::{GRAMS, SINGLES};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old
 /// documents would be found differently from new ones.
-pub const FORMAT: u32 = 10;
-/// The last format that kept the documents themselves. It can still be searched while a new index is made.
-pub const LAST_KEEPING_FORMAT: u32 = 6;
-
-/// The format that grouped reprints by chains; the same fields.
-const CHAINED_REPRINTS: u32 = 8;
-/// The format before the field of labels; it can be searched the same way, by all other fields.
-const WITHOUT_LABELS: u32 = 7;
+pub const FORMAT: u32 = 1;
 
 /// Name of the field of labels and values.
 const META_FIELD: &str = "meta";
-/// Name of the field in which indexes up to [`LAST_KEEPING_FORMAT`] kept the document.
-pub(super) const KEPT_FIELD: &str = "document";
 /// Name of the fast field with the time of publication.
 pub(super) const PUBLISHED_FIELD: &str = "published";
 /// Name of the fast field with the number of the change that made the document what it is.
@@ -81,10 +72,8 @@ pub(super) struct Fields {
     pub(super) original: Field,
     pub(super) sketch: Field,
     pub(super) changed: Field,
-    /// Labels and values; an index of an older format has none.
-    pub(super) meta: Option<Field>,
-    /// The document itself, in an index of an older format.
-    pub(super) kept: Option<Field>,
+    /// Labels and values.
+    pub(super) meta: Field,
 }
 
 impl Fields {
@@ -121,18 +110,8 @@ impl Fields {
             original: schema.add_bool_field(ORIGINAL_FIELD, FAST),
             sketch: schema.add_u64_field(SKETCH_FIELD, FAST),
             changed: schema.add_i64_field(CHANGED_FIELD, FAST),
-            meta: Some(schema.add_text_field(META_FIELD, labelled)),
-            kept: None,
+            meta: schema.add_text_field(META_FIELD, labelled),
             schema: schema.build(),
-        }
-    }
-
-    /// The fields of an index that is there; all but the last two stand where they always stood.
-    pub(super) fn of(index: &Index) -> Self {
-        Self {
-            meta: index.schema().get_field(META_FIELD).ok(),
-            kept: index.schema().get_field(KEPT_FIELD).ok(),
-            ..Self::new()
         }
     }
 }
@@ -152,11 +131,9 @@ pub struct Noted {
     pub seq: u64,
     /// [`FORMAT`] of the program that made it.
     pub format: u32,
-    /// Identity of the store that its documents are in; 0 in indexes that kept their documents themselves.
-    #[serde(default)]
+    /// Identity of the store that its documents are in.
     pub store: i64,
-    /// Version of the program that wrote it; empty in indexes of versions that did not say.
-    #[serde(default)]
+    /// Version of the program that wrote it.
     pub program: String,
     /// Documents that could not be indexed.
     #[serde(default, skip_serializing_if = "AllLeftOut::is_empty")]
@@ -186,7 +163,7 @@ fn format_in(dir: &Path) -> Option<u64> {
     noted["format"].as_u64()
 }
 
-/// What the last commit says, if this program can go on with the index.
+/// What the last commit says, if this program knows the format.
 pub(super) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
     let noted = noted_by(dir, index)?;
     let fields = Fields::new();
@@ -195,25 +172,6 @@ pub(super) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexErro
         FORMAT => Err(other_format(dir, "of other fields")),
         format => Err(other_format(dir, format)),
     }
-}
-
-/// The same for an index that is only searched: one of the three formats before this will do.
-pub(super) fn check_readable(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
-    let noted = noted_by(dir, index)?;
-    match noted.format {
-        CHAINED_REPRINTS if index.schema() == Fields::new().schema => Ok(noted),
-        WITHOUT_LABELS if is_without_labels(index) => Ok(noted),
-        LAST_KEEPING_FORMAT if index.schema().get_field(KEPT_FIELD).is_ok() => Ok(noted),
-        _ => check_format(dir, index),
-    }
-}
-
-/// Whether an index has all fields but the last.
-fn is_without_labels(index: &Index) -> bool {
-    let fields = Fields::new();
-    let (known, there) = (fields.schema.fields(), index.schema());
-    let without = known.filter(|(field, _)| Some(*field) != fields.meta);
-    without.eq(there.fields())
 }
 
 fn noted_by(dir: &Path, index: &Index) -> Result<Noted, IndexError> {

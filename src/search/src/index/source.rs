@@ -3,13 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use serde::Deserialize;
-
 use super::entry::{Entry, host_of};
 use taojin_extract::Document;
 
 /// A document with what is known of it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct StoredDocument {
     /// Identity of the page.
     pub fingerprint: u64,
@@ -18,7 +16,6 @@ pub struct StoredDocument {
     /// When the page was fetched, Unix milliseconds.
     pub fetched_ms: i64,
     /// When that change was found, Unix milliseconds.
-    #[serde(default)]
     pub changed_ms: i64,
     /// The document without its links.
     pub document: Document,

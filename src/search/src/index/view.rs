@@ -10,7 +10,6 @@ use tantivy::DocAddress;
 use super::IndexError;
 use super::plan::{Place, Plan};
 use super::scan::Watermark;
-use super::source::StoredDocument;
 use super::stop::Stop;
 
 /// How many documents there are, and how many of them have a term.
@@ -119,11 +118,6 @@ pub(super) trait View {
 
     /// Its site.
     fn site(&self, at: DocAddress) -> Result<String, IndexError>;
-
-    /// The document itself, where an index of an older format keeps it.
-    fn kept(&self, _: DocAddress) -> Result<Option<StoredDocument>, IndexError> {
-        Ok(None)
-    }
 
     /// Bytes of the index on disk.
     fn size_bytes(&self) -> Result<u64, IndexError>;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::context::{Context, Usage};
 use super::output::{self, Paint, printable, time};
 use crate::documents::StoreLog;
-use crate::serve::{CHANGES_DEFAULT, CHANGES_MAX, ChangeAnswer, ChangesAnswer, NoChanges};
+use crate::serve::{CHANGES_DEFAULT, CHANGES_MAX, ChangeAnswer, ChangesAnswer};
 use taojin_crawl::store::Cursor;
 
 /// Arguments of `changes`.
@@ -34,11 +34,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let log = StoreLog::of_settings(&loaded);
     let answer = match log.changes(&args.since, args.limit, args.text)? {
         Ok(answer) => answer,
-        Err(NoChanges::Lost(lost)) => {
+        Err(lost) => {
             let mend = "start over with --since 0 and an empty copy";
             return Err(Usage(format!("--since {}: {lost}; {mend}", args.since)).into());
         }
-        Err(moving @ NoChanges::Moving) => anyhow::bail!("{moving}"),
     };
     output::answer(args.json, &answer, |answer| print(context, answer))
 }

@@ -54,7 +54,6 @@ pub use shared::Shared;
 
 use crate::config::{ConfigError, Loaded};
 use crate::documents::IndexAt;
-use crate::documents::take_over;
 use control::ControlSocket;
 use crawl::fetching::{self, one_visit};
 use crawl::outage::is_outage;
@@ -398,7 +397,7 @@ fn node_place(loaded: &Loaded, shared: &Shared) -> StorePlace {
     loaded.store_place().with_lease(shared.node().clone())
 }
 
-/// The store of the data folder, with its retention; documents that only an older index keeps are taken over first.
+/// The store of the data folder, with its retention.
 pub(crate) fn open_store(loaded: &Loaded) -> anyhow::Result<Store> {
     open_store_at(loaded, loaded.store_place())
 }
@@ -416,19 +415,6 @@ fn open_store_at(loaded: &Loaded, place: StorePlace) -> anyhow::Result<Store> {
             "the index knows later changes than the store: was it restored from a backup? The index is rebuilt"
         );
         store.begin_new_history(ahead)?;
-    }
-    let taken = take_over(&loaded.index_dir(), &mut store, |at| match at.done {
-        0 => tracing::warn!("{}", at.notice()),
-        _ => {
-            systemd::status(&format!("taking over {} of {} documents", at.done, at.all));
-            systemd::still_starting();
-        }
-    })?;
-    if let Some(documents) = taken {
-        tracing::warn!(
-            documents,
-            "the documents of the older index are in the store"
-        );
     }
     Ok(store)
 }

@@ -177,16 +177,6 @@ mod tests {
     }
 
     #[test]
-    fn a_body_of_an_older_version_is_read() {
-        let document = Document {
-            addresses: vec!["http://a.example/3".to_owned()],
-            ..document("正文")
-        };
-        let body = serde_json::json!({"fetched_ms": 5, "document": document});
-        assert_eq!(unpack(body.to_string().as_bytes()).unwrap(), (5, document));
-    }
-
-    #[test]
     fn a_damaged_body_is_an_error() {
         for body in [&b"{\"fetched_ms\":5,\"document\":"[..], b"(\xb5/\xfd", b""] {
             assert!(unpack(body).is_err());

@@ -3,15 +3,14 @@
 
 use super::history::{self, DAMAGED};
 use super::{decode, is_missing};
-use crate::config::{INDEX_DIR, Loaded};
+use crate::config::Loaded;
 use crate::serve::{
-    ChangeAnswer, ChangesAnswer, DocumentAnswer, DocumentKey, DocumentLog, HistoryAnswer,
-    NoChanges, Past, SourceError, VersionListed,
+    ChangeAnswer, ChangesAnswer, DocumentAnswer, DocumentKey, DocumentLog, HistoryAnswer, Past,
+    SourceError, VersionListed,
 };
 use taojin_crawl::store::{
-    Change, Cursor, DocumentRow, NodeLease, Reader, StoreError, StorePlace, Visit,
+    Change, Cursor, CursorLost, DocumentRow, NodeLease, Reader, StoreError, StorePlace, Visit,
 };
-use taojin_search::index;
 
 /// An answer ends when it has so much: enough for a thousand news with their text, little enough to hold many at once.
 const ANSWER_BYTES: usize = 4 << 20;
@@ -68,13 +67,8 @@ impl StoreLog {
         cursor: &Cursor,
         limit: usize,
         documents: bool,
-    ) -> Result<Result<ChangesAnswer, NoChanges>, StoreError> {
+    ) -> Result<Result<ChangesAnswer, CursorLost>, StoreError> {
         let reader = Reader::open(&self.documents)?;
-        // They get numbers that a follower may have passed already.
-        let index = self.store.dir().join(INDEX_DIR);
-        if !reader.has_all_documents()? && index::keeps_documents(&index) {
-            return Ok(Err(NoChanges::Moving));
-        }
         let (mut bytes, mut read) = (0, 0);
         let mut changes = Vec::new();
         let followed = reader.follow(cursor, limit, |row, change| {
@@ -84,15 +78,13 @@ impl StoreLog {
             changes.push(answer);
             bytes < ANSWER_BYTES && read < READ_BYTES
         })?;
-        Ok(followed
-            .map_err(NoChanges::from)
-            .map(|followed| ChangesAnswer {
-                store: store_code(followed.next.store.unwrap_or_default()),
-                changes,
-                next: followed.next.to_string(),
-                more: followed.more,
-                last_seq: followed.last_seq,
-            }))
+        Ok(followed.map(|followed| ChangesAnswer {
+            store: store_code(followed.next.store.unwrap_or_default()),
+            changes,
+            next: followed.next.to_string(),
+            more: followed.more,
+            last_seq: followed.last_seq,
+        }))
     }
 
     /// The versions of a document; none if nothing is known of it.
@@ -156,7 +148,7 @@ impl DocumentLog for StoreLog {
         cursor: &Cursor,
         limit: usize,
         documents: bool,
-    ) -> Result<Result<ChangesAnswer, NoChanges>, SourceError> {
+    ) -> Result<Result<ChangesAnswer, CursorLost>, SourceError> {
         match StoreLog::changes(self, cursor, limit, documents) {
             // Nothing was crawled yet: nothing changed.
             Err(error) if is_missing(&error) => Ok(Ok(ChangesAnswer {

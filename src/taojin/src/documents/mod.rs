@@ -8,7 +8,6 @@ mod history;
 mod index_at;
 mod log;
 mod source;
-mod take_over;
 mod transport;
 
 use std::sync::Arc;
@@ -28,7 +27,6 @@ pub(crate) use gone::{Gone, gone_since};
 pub(crate) use index_at::{IndexAt, RemoteAt};
 pub use log::StoreLog;
 pub use source::StoreDocuments;
-pub(crate) use take_over::take_over;
 
 /// A document that comes from elsewhere than a visit, as the log takes it. `fetched_ms`: Unix milliseconds.
 pub fn encode(document: &Document, fetched_ms: i64) -> NewDocument {

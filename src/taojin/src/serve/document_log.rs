@@ -22,19 +22,6 @@ pub enum DocumentKey {
     Id(u64),
 }
 
-/// Why there is no list of changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NoChanges {
-    /// The copy must start over.
-    #[error("since: {0}; start over with since=0 and an empty copy")]
-    Lost(#[from] CursorLost),
-    /// The documents of an older version are on their way into the log; until they are there a list would leave them out.
-    #[error(
-        "the documents of an older version are still moving into the store; ask again in a moment"
-    )]
-    Moving,
-}
-
 /// The log of documents, to be read. Calls block; the server makes them on blocking threads.
 pub trait DocumentLog: Send + Sync + 'static {
     /// At most `limit` changes after `cursor`; with `documents` each new or changed document stands in it, whole.
@@ -43,7 +30,7 @@ pub trait DocumentLog: Send + Sync + 'static {
         cursor: &Cursor,
         limit: usize,
         documents: bool,
-    ) -> Result<Result<ChangesAnswer, NoChanges>, SourceError>;
+    ) -> Result<Result<ChangesAnswer, CursorLost>, SourceError>;
 
     /// The versions of a document; none if nothing is known of it.
     fn history(&self, key: &DocumentKey) -> Result<Option<HistoryAnswer>, SourceError>;

@@ -38,7 +38,7 @@ pub use api::problem::{PROBLEM_JSON, Problem};
 pub use config::Config;
 pub use control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Visit, Why};
 pub use document_log::{
-    CHANGES_DEFAULT, CHANGES_MAX, DocumentKey, DocumentLog, NoChanges, Past, VersionListed,
+    CHANGES_DEFAULT, CHANGES_MAX, DocumentKey, DocumentLog, Past, VersionListed,
 };
 pub use feeds::follow::{Follow, Tell, Topics, message, next_try_ms};
 pub use guard::secret::{Secret, signature};

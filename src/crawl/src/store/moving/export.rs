@@ -92,7 +92,7 @@ fn fill_file(
     // Nothing of it counts before it is whole and has its name.
     file.pragma_update(None, "journal_mode", "off")?;
     file.pragma_update(None, "synchronous", "off")?;
-    schema::migrate_file(file, 0)?;
+    schema::create_in_file(file)?;
     file.execute_batch(MAPS)?;
     let filled = file.unchecked_transaction()?;
     let last = number_one_by_one(tx, &filled)?;

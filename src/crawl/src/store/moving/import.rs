@@ -37,7 +37,7 @@ pub fn import(
     }
     let source = Store::open(StorePlace::new(dir, "", None))?;
     let target = Reader::connect_database(place)?;
-    schema::migrate(&target.conn, &target.path)?;
+    schema::create(&target.conn, &target.path)?;
     let rows = fill_database(&source, &target, &mut each).map_err(|e| target.fail(e))?;
     target
         .conn

@@ -289,21 +289,6 @@ impl Postgres {
         }
     }
 
-    /// Refuses to change the tables under nodes that use them.
-    pub(in crate::store) fn refuse_while_crawled(&self) -> Result<()> {
-        let sql = format!("SELECT host, version FROM node WHERE expires_ms > {NOW_MS} LIMIT 1");
-        match self.query(&sql, Vec::new())?.first() {
-            None => Ok(()),
-            Some(row) => {
-                let (host, version): (String, String) = (row.try_get(0)?, row.try_get(1)?);
-                Err(Error::Unfit(format!(
-                    "its tables are of an older version, and taojin {version} crawls with them on {host}: stop all nodes, \
-                     start one of the new version, then the others"
-                )))
-            }
-        }
-    }
-
     /// Gives the place back, where the server is there: the next node need not wait for the end of the lease.
     pub(super) fn leave(&self) {
         drop(self.heartbeat.take());

@@ -43,8 +43,6 @@ impl ToSql for Bound {
             }
             (Value::Text(text), &Type::TEXT) => out.put_slice(text.as_bytes()),
             (Value::Blob(bytes), &Type::BYTEA) => out.put_slice(bytes),
-            // Documents that an older version wrote into a file.
-            (Value::Text(text), &Type::BYTEA) => out.put_slice(text.as_bytes()),
             (value, ty) => {
                 return Err(format!("{:?} where {ty} is expected", value.data_type()).into());
             }

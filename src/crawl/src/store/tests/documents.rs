@@ -1,4 +1,4 @@
-//! The log of documents: numbers, versions, forgetting, and what an older store had in its outbox.
+//! The log of documents: numbers, versions, forgetting.
 
 use super::*;
 use crate::store::{Change, DocumentRow, Retention};

@@ -55,7 +55,6 @@ fn filled(dir: &Path) -> Vec<String> {
     );
     commit_pages(&mut store, vec![again]);
     file(&store).execute_batch(MORE).unwrap();
-    store.set_has_all_documents().unwrap();
     rows(&store)
 }
 

@@ -1,4 +1,4 @@
-//! Records, outbox, cycles, sites.
+//! Records, cycles, sites.
 
 use super::*;
 
@@ -206,34 +206,6 @@ fn a_page_of_a_forgotten_site_that_comes_home_late_changes_nothing() {
     assert!(done.inserted.is_empty(), "its link came back");
     assert!(store.site("s").unwrap().is_none());
     assert!(store.documents_after(0, 10).unwrap().is_empty());
-}
-
-#[test]
-fn a_store_of_the_first_version_is_brought_up_to_date() {
-    let dir = tempfile::tempdir().unwrap();
-    let conn = rusqlite::Connection::open(dir.path().join("crawl.sqlite")).unwrap();
-    conn.execute_batch(crate::store::schema::MIGRATIONS[0])
-        .unwrap();
-    conn.pragma_update(None, "application_id", crate::store::schema::APPLICATION_ID)
-        .unwrap();
-    conn.pragma_update(None, "user_version", 1).unwrap();
-    conn.execute_batch(
-        "INSERT INTO site (id, name) VALUES (1, 's');
-         INSERT INTO host (id, authority) VALUES (1, 'a.cn');
-         INSERT INTO url (host_id, hash, url, site_id, class, state, rank, hops, redirects, first_seen_ms, fetched_ms, documented)
-         VALUES (1, 5, 'http://a.cn/1', 1, 4, 1, 12, 1, 0, 0, 7000, 1), (1, 6, 'http://a.cn/2', 1, 4, 1, 12, 1, 0, 0, 9000, 1),
-                (1, 7, 'http://a.cn/3', 1, 4, 1, 12, 1, 0, 0, 9000, 0)",
-    )
-    .unwrap();
-    drop(conn);
-    let store = Store::open(dir.path()).unwrap();
-    assert_eq!(store.counts().unwrap().total("checked_s"), 16);
-    assert_eq!(store.site("s").unwrap().unwrap().last_error, None);
-    // A fingerprint that the address does not have is still the one that the row was made with.
-    let row = super::super::keys::find_beside(&store.conn, 6).unwrap();
-    assert_eq!((row, store.newest_url()), (Some(2), 3));
-    let record = store.url(1).unwrap().unwrap();
-    assert_eq!((record.visit.content, record.visit.alias_of), (None, None));
 }
 
 /// The page of `text` as a visit leaves it, with a document that says `content`, or as another's alias.

@@ -59,13 +59,11 @@ pub(super) fn check(place: &StorePlace, json: bool) -> anyhow::Result<ExitCode> 
 
 fn warnings(facts: &DatabaseFacts) -> Vec<String> {
     let mut found = Vec::new();
-    match facts.tables {
-        0 => found.push("it has no tables yet: `taojin cluster init` makes them, or the first node that starts".to_owned()),
-        of if of < facts.tables_known => found.push(format!(
-            "its tables have version {of}, this program uses {}: stop all nodes, then `taojin cluster init`",
-            facts.tables_known
-        )),
-        _ => {}
+    if facts.tables == 0 {
+        found.push(
+            "it has no tables yet: `taojin cluster init` makes them, or the first node that starts"
+                .to_owned(),
+        );
     }
     if !facts.is_durable {
         found.push(
@@ -107,7 +105,7 @@ pub(super) fn init(place: &StorePlace, json: bool) -> anyhow::Result<ExitCode> {
             true => {
                 "the tables are made: start the nodes, or move a single machine in with `taojin cluster import`"
             }
-            false => "the tables are there and up to date",
+            false => "the tables are there",
         });
     })
 }

@@ -56,7 +56,7 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Make the tables in the database, or bring them up to date
+    /// Make the tables in the database
     Init {
         /// One JSON object
         #[arg(long)]

@@ -3,23 +3,10 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::cli::context::Usage;
 use crate::cli::{eval, output};
-use crate::config::INDEX_DIR;
-use taojin_crawl::store::{self, CopyProgress, MovedRows, Reader, StoreError, StorePlace};
-use taojin_search::index;
+use taojin_crawl::store::{self, CopyProgress, MovedRows, StoreError, StorePlace};
 
 pub(super) fn import(dir: &Path, place: &StorePlace, json: bool) -> anyhow::Result<ExitCode> {
-    let reader = Reader::open(dir)?;
-    if !reader.has_all_documents()? && index::keeps_documents(&dir.join(INDEX_DIR)) {
-        return Err(Usage(format!(
-            "{}: an older taojin made it, and its documents are in the search index alone: start `taojin run` without [store] url \
-             once, which copies them",
-            reader.path().display()
-        ))
-        .into());
-    }
-    drop(reader);
     let moved = with_bar(|each| store::import(dir, place, each))?;
     output::answer(json, &moved, |moved| {
         output::line(&format!("moved into the database: {}", in_words(moved)));

@@ -98,7 +98,7 @@ pub(super) struct Exported {
 }
 
 /// Version of the exported form.
-pub(super) const EXPORT_VERSION: u32 = 2;
+pub(super) const EXPORT_VERSION: u32 = 1;
 /// Words of `label` that are no names: what was learned holds again, and a slot gives no field.
 const LEARNED: &str = "learned";
 const NONE: &str = "none";

@@ -59,14 +59,11 @@ pub(crate) async fn send(
         .header(header::CONTENT_TYPE, "application/json")
         .header("taojin-delivery", format!("{}-{number}", follow.name));
     if !follow.secret.is_empty() {
-        let mark = signature(&follow.secret, body.as_bytes());
         let now_s = now_ms() / 1_000;
         let timed = signature(&follow.secret, format!("{now_s}.{body}").as_bytes());
         request = request
             .header("taojin-timestamp", now_s)
-            .header("taojin-signature-v2", format!("sha256={timed}"))
-            // Without the time, for receivers of older versions.
-            .header("taojin-signature", format!("sha256={mark}"));
+            .header("taojin-signature-v2", format!("sha256={timed}"));
     }
     let answer = request.body(body).send().await.map_err(|e| Undelivered {
         error: short(&reason(&e.without_url())),

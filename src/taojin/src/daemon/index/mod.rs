@@ -127,8 +127,7 @@ pub(super) fn is_ahead(at: &IndexAt, store: &Store) -> anyhow::Result<Option<i64
 /// a new index would leave no sign of them.
 pub(super) fn refuse_lost_store(dir: &Path, store: &Store) -> anyhow::Result<()> {
     let noted = index::noted(dir).unwrap_or_default();
-    // Indexes of formats that kept their documents themselves name no store.
-    if store.last_document_seq()? > 0 || noted.seq == 0 || noted.store == 0 {
+    if store.last_document_seq()? > 0 || noted.seq == 0 {
         return Ok(());
     }
     Err(StoreError::Lost {

@@ -11,7 +11,7 @@ use taojin_uri::CrawlUri;
 use super::changes_answer::ChangesAnswer;
 use super::history_answer::HistoryAnswer;
 use super::problem::{Busy, Problem};
-use crate::serve::document_log::{CHANGES_DEFAULT, CHANGES_MAX, DocumentKey, NoChanges};
+use crate::serve::document_log::{CHANGES_DEFAULT, CHANGES_MAX, DocumentKey};
 use crate::serve::search::param_error::{ParamError, echo, known_once};
 use crate::serve::search::values::number;
 use crate::serve::state::Server;
@@ -77,13 +77,10 @@ pub(crate) async fn changes(
         .await?;
     match found {
         Some(Ok(answer)) => Ok(Json(answer)),
-        Some(Err(lost @ NoChanges::Lost(_))) => {
-            Err(Problem::new(StatusCode::GONE, lost.to_string()))
+        Some(Err(lost)) => {
+            let detail = format!("since: {lost}; start over with since=0 and an empty copy");
+            Err(Problem::new(StatusCode::GONE, detail))
         }
-        Some(Err(moving @ NoChanges::Moving)) => Err(Problem::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            moving.to_string(),
-        )),
         None => Err(no_log()),
     }
 }
