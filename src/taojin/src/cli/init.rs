@@ -14,11 +14,8 @@ use super::context::{Context, Usage};
 use super::output;
 use crate::config::{self, LOCAL_CONFIG, SYSTEM_CONFIG};
 use crate::serve;
+use crate::serve::words::{EN, InitLabels, ZH};
 use taojin_search::analyze::Lexicon;
-
-mod words;
-
-use words::{Question, Words};
 
 /// What the packages put there: nobody's work.
 const SHIPPED: &str = include_str!(concat!(
@@ -32,6 +29,25 @@ const SETTINGS_MODE: u32 = 0o644;
 const TOKEN_MODE: u32 = 0o600;
 /// The user of the service.
 const SERVICE: &str = "taojin";
+
+const OPTIONS: [&str; 5] = [
+    "--data-dir",
+    "--listen",
+    "--contact",
+    "--lexicon",
+    "--token",
+];
+
+/// A question: the option that answers it, and what may be answered.
+struct Question {
+    option: &'static str,
+    text: &'static str,
+    default: String,
+    /// What to say of a wrong answer.
+    hint: &'static str,
+    /// The words for yes and no.
+    choice: [&'static str; 2],
+}
 
 /// Arguments of `init`.
 #[derive(Debug, Default, clap::Args)]
@@ -58,7 +74,7 @@ pub(crate) struct Args {
 
 /// Asks, writes the configuration, and says what to type next.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
-    let words = Words::of(&output::language());
+    let words = words_of(&output::language());
     let file = match &context.config {
         Some(file) => file.clone(),
         None if is_root() => PathBuf::from(SYSTEM_CONFIG),
@@ -79,16 +95,16 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let is_asked = !args.yes && io::stdin().is_terminal() && io::stderr().is_terminal();
     let mut terminal = (io::stdin().lock(), io::stderr());
     let mut answers = Vec::new();
-    for (question, given) in questions(&words)?.into_iter().zip(given) {
+    for (question, given) in questions(words)?.into_iter().zip(given) {
         let answer = match given {
             Some(given) => accepted(&question, &given, folder)
                 .map_err(|why| Usage(format!("{} {given:?}: {why}", question.option)))?,
-            None if is_asked => ask(&mut terminal, &words, &question, folder)?,
+            None if is_asked => ask(&mut terminal, words, &question, folder)?,
             None => question.default.clone(),
         };
         answers.push(answer);
     }
-    let text = settings(&words, &answers);
+    let text = settings(words, &answers);
     fs::create_dir_all(folder.join("sites.d")).map_err(|e| refused(folder, &e))?;
     if answers.get(4).is_some_and(|answer| answer == words.yes) {
         let token = serve::new_token().context("the system has no random numbers")?;
@@ -106,24 +122,44 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(mend) = loaded.closed_to_the_service() {
         output::error(&mend);
     }
-    next(&words, &file);
+    next(words, &file);
     Ok(ExitCode::SUCCESS)
 }
 
+/// The words for a locale such as `zh_CN.UTF-8`.
+fn words_of(locale: &str) -> &'static InitLabels {
+    if locale.starts_with("zh") {
+        &ZH.init
+    } else {
+        &EN.init
+    }
+}
+
 /// The five questions with their defaults.
-fn questions(words: &Words) -> anyhow::Result<[Question; 5]> {
+fn questions(words: &'static InitLabels) -> anyhow::Result<[Question; 5]> {
     let data = match is_root() {
         true => PathBuf::from("/var/lib/taojin"),
         false => std::env::current_dir()?.join("data"),
     };
     let listen = serve::Config::default().listen;
-    Ok(words.questions([
+    let defaults = [
         data.display().to_string(),
         listen.to_string(),
         String::new(),
         "oil-gas".to_owned(),
         words.no.to_owned(),
-    ]))
+    ];
+    let mut questions = OPTIONS.into_iter().zip(words.questions).zip(defaults);
+    Ok(std::array::from_fn(|_| {
+        let ((option, [text, hint]), default) = questions.next().expect("five of each");
+        Question {
+            option,
+            text,
+            default,
+            hint,
+            choice: [words.yes, words.no],
+        }
+    }))
 }
 
 /// An answer in the form in which it is written down, or why it is none.
@@ -152,14 +188,14 @@ fn accepted(question: &Question, answer: &str, folder: &Path) -> Result<String, 
     };
     match is_right {
         true => Ok(answer.to_owned()),
-        false => Err(question.mend),
+        false => Err(question.hint),
     }
 }
 
 /// Asks at the terminal until the answer is right; Enter takes the default.
 fn ask(
     (from, to): &mut (impl BufRead, impl Write),
-    words: &Words,
+    words: &'static InitLabels,
     question: &Question,
     folder: &Path,
 ) -> anyhow::Result<String> {
@@ -168,7 +204,7 @@ fn ask(
             "" => words.none,
             default => default,
         };
-        write!(to, "{} [{shown}] ", question.asked)?;
+        write!(to, "{} [{shown}] ", question.text)?;
         to.flush()?;
         let mut line = String::new();
         if from.read_line(&mut line)? == 0 || line.trim().is_empty() {
@@ -179,11 +215,11 @@ fn ask(
             Err(why) => writeln!(to, "  {why}")?,
         }
     }
-    Err(Usage(format!("{}: {}", question.option, question.mend)).into())
+    Err(Usage(format!("{}: {}", question.option, question.hint)).into())
 }
 
 /// The configuration: each answer under its question.
-fn settings(words: &Words, answers: &[String]) -> String {
+fn settings(words: &'static InitLabels, answers: &[String]) -> String {
     let [data, listen, contact, lexicon, token] =
         [0, 1, 2, 3, 4].map(|i| answers.get(i).map_or("", String::as_str));
     let quoted = |text: &str| toml::Value::from(text).to_string();
@@ -253,7 +289,7 @@ fn write(file: &Path, text: &str, mode: u32, check: Option<&Context>) -> anyhow:
 }
 
 /// Says where the settings are, and the two commands that come next.
-fn next(words: &Words, file: &Path) {
+fn next(words: &'static InitLabels, file: &Path) {
     let found_anyway = [SYSTEM_CONFIG, LOCAL_CONFIG]
         .into_iter()
         .find(|known| Path::new(known).is_file());
@@ -296,20 +332,20 @@ mod tests {
     fn a_wrong_answer_is_asked_again_and_enter_takes_the_default() {
         let folder = tempfile::tempdir().unwrap();
         for (language, no, yes) in [("en_US.UTF-8", "no", "yes"), ("zh_CN.UTF-8", "否", "是")] {
-            let words = Words::of(language);
+            let words = words_of(language);
             let typed = "\n8080\n0.0.0.0:80\nme\nme@example.org\nnone\ny\n";
             let mut terminal = (typed.as_bytes(), Vec::new());
-            let answers: Vec<String> = questions(&words)
+            let answers: Vec<String> = questions(words)
                 .unwrap()
                 .iter()
-                .map(|q| ask(&mut terminal, &words, q, folder.path()).unwrap())
+                .map(|q| ask(&mut terminal, words, q, folder.path()).unwrap())
                 .collect();
             assert_eq!(answers[1..], ["0.0.0.0:80", "me@example.org", "none", yes]);
             let shown = String::from_utf8(terminal.1).unwrap();
             assert_eq!(shown.matches("[127.0.0.1:8080]").count(), 2, "{shown}");
             assert!(shown.contains(&format!("[{no}]")), "{shown}");
             let file = folder.path().join("taojin.toml");
-            fs::write(&file, settings(&words, &answers)).unwrap();
+            fs::write(&file, settings(words, &answers)).unwrap();
             let (loaded, problems) = config::read(Some(&file), None);
             assert_eq!(problems, []);
             assert_eq!(loaded.config.serve.listen.port(), 80);
@@ -327,10 +363,10 @@ mod tests {
 
     #[test]
     fn a_question_does_not_ask_for_ever() {
-        let words = Words::of("");
-        let [_, listen, ..] = questions(&words).unwrap();
+        let words = words_of("");
+        let [_, listen, ..] = questions(words).unwrap();
         let mut terminal = ("x\n".repeat(100).into_bytes(), Vec::new());
         let mut terminal = (terminal.0.as_slice(), &mut terminal.1);
-        assert!(ask(&mut terminal, &words, &listen, Path::new(".")).is_err());
+        assert!(ask(&mut terminal, words, &listen, Path::new(".")).is_err());
     }
 }

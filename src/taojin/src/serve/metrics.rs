@@ -29,42 +29,11 @@ const SECONDS_BUCKETS: [f64; 14] = [
     0.000_5, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0,
 ];
 
-pub(crate) const COUNTERS: [(&str, Unit, &str); 6] = [
-    (FETCHES_TOTAL, Unit::Count, "fetches by outcome"),
-    (
-        FETCH_BYTES_TOTAL,
-        Unit::Bytes,
-        "bytes received over the network",
-    ),
-    (
-        DOCUMENTS_TOTAL,
-        Unit::Count,
-        "documents written to the outbox",
-    ),
-    (
-        OUTLINKS_TOTAL,
-        Unit::Count,
-        "outlinks offered to the frontier",
-    ),
-    (SEARCHES_TOTAL, Unit::Count, "searches by outcome"),
-    (
-        WEBHOOKS_TOTAL,
-        Unit::Count,
-        "tries to send new hits to a webhook",
-    ),
-];
-
 /// Values of the label `outcome` that are there from the start; others join when they occur.
 const OUTCOMES: [(&str, &[&str]); 3] = [
     (FETCHES_TOTAL, &["ok", "not_modified", "error"]),
     (SEARCHES_TOTAL, &["ok", "refused", "timeout", "error"]),
     (WEBHOOKS_TOTAL, &["ok", "failed", "given_up"]),
-];
-
-pub(crate) const HISTOGRAMS: [(&str, Unit, &str); 3] = [
-    (FETCH_SECONDS, Unit::Seconds, "time of one fetch"),
-    (SEARCH_SECONDS, Unit::Seconds, "time of one search request"),
-    (COMMIT_SECONDS, Unit::Seconds, "time of one index commit"),
 ];
 
 /// A recorder with this project's buckets, not yet installed: `handle()` gives what `/metrics` shows.
@@ -87,11 +56,38 @@ pub fn install() -> Result<PrometheusHandle, BuildError> {
 /// Gives every figure its unit and its description, and every counter its beginning: a rate can be told of a counter
 /// that was seen at 0, and a figure that is missing is a fault.
 pub fn describe() {
-    for (name, unit, text) in COUNTERS {
+    for (name, unit, text) in [
+        (FETCHES_TOTAL, Unit::Count, "fetches by outcome"),
+        (
+            FETCH_BYTES_TOTAL,
+            Unit::Bytes,
+            "bytes received over the network",
+        ),
+        (
+            DOCUMENTS_TOTAL,
+            Unit::Count,
+            "documents written to the outbox",
+        ),
+        (
+            OUTLINKS_TOTAL,
+            Unit::Count,
+            "outlinks offered to the frontier",
+        ),
+        (SEARCHES_TOTAL, Unit::Count, "searches by outcome"),
+        (
+            WEBHOOKS_TOTAL,
+            Unit::Count,
+            "tries to send new hits to a webhook",
+        ),
+    ] {
         describe_counter!(name, unit, text);
     }
-    for (name, unit, text) in HISTOGRAMS {
-        describe_histogram!(name, unit, text);
+    for (name, text) in [
+        (FETCH_SECONDS, "time of one fetch"),
+        (SEARCH_SECONDS, "time of one search request"),
+        (COMMIT_SECONDS, "time of one index commit"),
+    ] {
+        describe_histogram!(name, Unit::Seconds, text);
         // Named, it is shown, empty.
         drop(histogram!(name));
     }

@@ -14,7 +14,6 @@ mod config;
 mod control;
 mod counted;
 mod document_log;
-mod exposition;
 mod failure;
 mod gauges;
 mod readiness;
@@ -44,6 +43,7 @@ pub use feeds::follow::{Follow, Tell, Topics, message, next_try_ms};
 pub use guard::secret::{Secret, signature};
 pub use guard::session::new_token;
 pub use pages::help::syntax_in;
+pub(crate) use pages::words;
 pub use readiness::{Readiness, ReadinessSource};
 pub use review::templates::{
     Effect, FieldListed, NamedPlace, Outcome, Proposal, RegionListed, TemplateListed,

@@ -166,7 +166,9 @@ pub(crate) fn routes(server: Server) -> Router {
         .route("/feed.atom", get(feed::atom))
         .route("/feed.json", get(feed::json))
         .route("/robots.txt", get(api::robots))
-        .route("/api", get(api_page::show))
+        .route("/api", get(api_page::redirect))
+        .route("/api/ui/", get(api_page::index))
+        .route("/api/ui/{file}", get(api_page::file))
         .route("/api/search", get(api::search))
         .route("/api/trends", get(trends_api::trends))
         .route("/api/suggest", get(api::suggest))
@@ -207,7 +209,7 @@ fn compression() -> CompressionLayer<impl Predicate> {
 async fn secured(mut response: Response) -> Response {
     let headers = response.headers_mut();
     for (name, value) in SECURITY_HEADERS {
-        // The template pages have a policy of their own.
+        // Some pages have a policy of their own.
         headers
             .entry(name)
             .or_insert(HeaderValue::from_static(value));

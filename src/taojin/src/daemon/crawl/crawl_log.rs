@@ -1,11 +1,9 @@
-//! The crawl log: one JSON object a line for each fetch. In: what happened. Out: `crawl.log` in the data
-//! folder's `log`, rotated by size. Never loses the crawl: a log that cannot be written is reported, tried again after a
-//! while, and what it lacks is told.
+//! The crawl log: one JSON object a line for each fetch, in `log/crawl.log` of the data directory, rotated by size. A log that
+//! cannot be written never stops the crawl: it is reported and tried again with the next lines, and how many are missing is said.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -53,133 +51,94 @@ pub struct LogLine {
     pub next: Option<String>,
 }
 
-/// The open log.
+/// The log. Lines are kept until [`CrawlLog::flush`] appends them to the file.
 #[derive(Debug)]
 pub(crate) struct CrawlLog {
     path: PathBuf,
-    file: Option<BufWriter<File>>,
-    bytes: u64,
-    max_bytes: u64,
-    keep: u32,
-    /// Lines given since the last flush.
-    unflushed: u64,
+    buffer: Vec<u8>,
+    /// Lines in the buffer.
+    lines: u64,
     /// Lines that did not reach the file, since it could not be written.
     lost: u64,
-    retry_after: Duration,
-    failed: Option<Instant>,
+    max_bytes: u64,
+    keep: u32,
 }
-
-/// Pause before a log that could not be written (full disk) is opened again.
-const RETRY_AFTER: Duration = Duration::from_secs(10);
 
 impl CrawlLog {
     /// Opens `dir/crawl.log` for appending. Sets a log over `max_bytes` aside as `crawl.log.1` and so on up to
     /// `keep` old ones.
     pub(crate) fn open(dir: &Path, max_bytes: u64, keep: u32) -> io::Result<Self> {
         fs::create_dir_all(dir)?;
-        let path = dir.join("crawl.log");
-        let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
-        let bytes = end_torn_line(&path, &mut file)?;
-        Ok(Self {
-            path,
-            file: Some(BufWriter::new(file)),
-            bytes,
+        let mut log = Self {
+            path: dir.join("crawl.log"),
+            buffer: Vec::new(),
+            lines: 0,
+            lost: 0,
             max_bytes,
             keep,
-            unflushed: 0,
-            lost: 0,
-            retry_after: RETRY_AFTER,
-            failed: None,
-        })
+        };
+        log.append()?;
+        Ok(log)
     }
 
     /// Adds a line; it reaches the file with the next [`CrawlLog::flush`].
     pub(crate) fn write(&mut self, line: &LogLine) {
-        let Ok(mut text) = serde_json::to_vec(line) else {
+        let length = self.buffer.len();
+        if serde_json::to_writer(&mut self.buffer, line).is_err() {
+            self.buffer.truncate(length);
             return;
-        };
-        text.push(b'\n');
-        self.unflushed += 1;
-        let Some(file) = &mut self.file else { return };
-        self.bytes += text.len() as u64;
-        let result = file.write_all(&text);
-        self.give_up_on(result);
+        }
+        self.buffer.push(b'\n');
+        self.lines += 1;
     }
 
-    /// Writes what is buffered, then rotates if the log has become too large. One that could not be written is tried again
-    /// after a while.
+    /// Appends what is buffered, then rotates if the log has become too large. A full disk must not stop the crawl: lines that
+    /// cannot be written are counted as lost.
     pub(crate) fn flush(&mut self) {
-        if self.file.is_none() {
-            self.lost += std::mem::take(&mut self.unflushed);
-            if self
-                .failed
-                .is_some_and(|at| at.elapsed() >= self.retry_after)
-            {
-                self.reopen();
-            }
+        if self.lines == 0 {
             return;
         }
-        let result = self.file.as_mut().map_or(Ok(()), BufWriter::flush);
-        if result.is_ok() && std::mem::take(&mut self.unflushed) > 0 && self.lost > 0 {
-            let lost = std::mem::take(&mut self.lost);
-            tracing::warn!(path = %self.path.display(), lost, "crawl log is written again, these lines are missing");
-        }
-        self.give_up_on(result);
-        if self.bytes >= self.max_bytes && self.file.is_some() {
-            let result = self.rotate();
-            self.give_up_on(result);
-        }
-    }
-
-    fn reopen(&mut self) {
-        let opened = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&self.path)
-            .and_then(|mut file| Ok((end_torn_line(&self.path, &mut file)?, file)));
-        match opened {
-            Ok((bytes, file)) => {
-                self.file = Some(BufWriter::new(file));
-                self.bytes = bytes;
+        let result = self.append();
+        let lines = std::mem::take(&mut self.lines);
+        self.buffer.clear();
+        let path = self.path.display();
+        match result {
+            Ok(()) if self.lost > 0 => {
+                let lost = std::mem::take(&mut self.lost);
+                tracing::warn!(%path, lost, "crawl log is written again, these lines are missing");
             }
-            Err(_) => self.failed = Some(Instant::now()),
-        }
-    }
-
-    fn rotate(&mut self) -> io::Result<()> {
-        let old = |n: u32| self.path.with_extension(format!("log.{n}"));
-        if self.keep == 0 {
-            fs::remove_file(&self.path)?;
-        } else {
-            for n in (1..self.keep).rev() {
-                if old(n).exists() {
-                    fs::rename(old(n), old(n + 1))?;
+            Ok(()) => {}
+            Err(error) => {
+                if self.lost == 0 {
+                    tracing::error!(%path, %error, "crawl log cannot be written, going on without it until it can");
                 }
+                self.lost += lines;
             }
-            fs::rename(&self.path, old(1))?;
         }
-        let file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&self.path)?;
-        self.file = Some(BufWriter::new(file));
-        self.bytes = 0;
+    }
+
+    fn append(&mut self) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        let mut file = options.create(true).append(true).open(&self.path)?;
+        let length = end_torn_line(&self.path, &mut file)?;
+        file.write_all(&self.buffer)?;
+        if length + self.buffer.len() as u64 >= self.max_bytes {
+            self.rotate()?;
+        }
         Ok(())
     }
 
-    /// A full disk must not stop the crawl: say it and go on without a log for a while.
-    fn give_up_on(&mut self, result: io::Result<()>) {
-        let Err(error) = result else { return };
-        if self.lost == 0 {
-            let path = self.path.display();
-            tracing::error!(%path, %error, "crawl log cannot be written, going on without it until it can");
+    fn rotate(&self) -> io::Result<()> {
+        let old = |n: u32| self.path.with_extension(format!("log.{n}"));
+        for n in (1..self.keep).rev() {
+            if old(n).exists() {
+                fs::rename(old(n), old(n + 1))?;
+            }
         }
-        if let Some(file) = self.file.take() {
-            // What is buffered is not tried again: it could end in the middle of a line.
-            let _ = file.into_parts();
+        if self.keep > 0 {
+            fs::rename(&self.path, old(1))?;
         }
-        self.lost += std::mem::take(&mut self.unflushed);
-        self.failed = Some(Instant::now());
+        File::create(&self.path).map(drop)
     }
 }
 
@@ -253,22 +212,17 @@ mod tests {
         // A file of a full disk: opens, and takes no byte.
         std::os::unix::fs::symlink("/dev/full", &path).unwrap();
         let mut log = CrawlLog::open(dir.path(), 1 << 20, 2).unwrap();
-        log.retry_after = Duration::ZERO;
         for n in 0..5 {
             log.write(&line(n));
         }
         log.flush();
         assert_eq!(log.lost, 5);
         // Still full.
-        log.flush();
         log.write(&line(5));
         log.flush();
         assert_eq!(log.lost, 6);
         // There is room again.
         fs::remove_file(&path).unwrap();
-        log.write(&line(6));
-        log.flush();
-        assert_eq!(log.lost, 7);
         log.write(&line(7));
         log.flush();
         assert_eq!(log.lost, 0);

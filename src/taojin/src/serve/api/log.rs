@@ -10,10 +10,10 @@ use taojin_uri::CrawlUri;
 
 use super::changes_answer::ChangesAnswer;
 use super::history_answer::HistoryAnswer;
-use super::problem::{Busy, Problem};
+use super::problem::Problem;
 use crate::serve::document_log::{CHANGES_DEFAULT, CHANGES_MAX, DocumentKey};
-use crate::serve::search::param_error::{ParamError, echo, known_once};
-use crate::serve::search::values::number;
+use crate::serve::search::param_error::{echo, known_once};
+use crate::serve::search::values::{flag, number};
 use crate::serve::state::Server;
 
 /// Longest text of a cursor.
@@ -39,10 +39,7 @@ const CURSOR_CHARS_MAX: usize = 64;
     ),
     responses(
         (status = 200, description = "Changes, perhaps none.", body = ChangesAnswer),
-        (status = 400, description = "A parameter is unknown, repeated, malformed or out of range.", body = Problem, content_type = "application/problem+json"),
-        (status = 410, description = "The cursor belongs to another history (a store replaced or restored from a backup), or is so old that ends of documents after it are forgotten (`documents.keep_deleted_days`). Begin anew with `since=0` and an empty copy.", body = Problem, content_type = "application/problem+json"),
-        (status = 500, description = "The store failed.", body = Problem, content_type = "application/problem+json"),
-        Busy,
+        (status = 410, description = "The cursor belongs to another history (a store replaced or restored from a backup), or is so old that ends of documents after it are forgotten (`documents.keep_deleted_days`). Begin anew with `since=0` and an empty copy."),
     )
 )]
 pub(crate) async fn changes(
@@ -65,12 +62,8 @@ pub(crate) async fn changes(
         Some(text) => number("limit", text, 1, CHANGES_MAX)?,
     };
     let documents = match value(&asked, "text") {
-        None | Some("false") => false,
-        Some("true") => true,
-        Some(other) => {
-            let (name, value) = ("text", echo(other));
-            return Err(ParamError::Flag { name, value }.into());
-        }
+        None => false,
+        Some(text) => flag("text", text)?,
     };
     let found = server
         .log(move |log| log.changes(&cursor, limit, documents))
@@ -100,10 +93,7 @@ pub(crate) async fn changes(
     ),
     responses(
         (status = 200, description = "The versions.", body = HistoryAnswer),
-        (status = 400, description = "The address is missing or is none.", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "Nothing is known of a document at this address.", body = Problem, content_type = "application/problem+json"),
-        (status = 500, description = "The store failed.", body = Problem, content_type = "application/problem+json"),
-        Busy,
+        (status = 404, description = "Nothing is known of a document at this address."),
     )
 )]
 pub(crate) async fn history(

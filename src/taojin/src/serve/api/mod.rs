@@ -31,11 +31,11 @@ use super::state::Server;
 use super::status::Status;
 use answer::{SearchAnswer, SuggestAnswer, SuggestionAnswer};
 use document_answer::DocumentAnswer;
-use problem::{Busy, Problem, SearchProblems};
+use problem::Problem;
 
 impl From<ParamError> for Problem {
     fn from(error: ParamError) -> Problem {
-        Problem::parameter(error.parameter(), error.detail(Lang::En))
+        Problem::parameter(&error.parameter, error.detail(Lang::En))
     }
 }
 
@@ -92,7 +92,6 @@ impl From<Failure> for Problem {
             (String = "text/csv"),
             (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
         )),
-        SearchProblems,
     )
 )]
 pub(crate) async fn search(
@@ -126,9 +125,6 @@ pub(crate) async fn search(
     params(("q" = Option<String>, Query, description = "What was typed so far.", example = "tianranqi")),
     responses(
         (status = 200, description = "Suggestions, perhaps none.", body = SuggestAnswer),
-        (status = 400, description = "A parameter is unknown, repeated or too long.", body = Problem, content_type = "application/problem+json"),
-        (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
-        Busy,
     )
 )]
 pub(crate) async fn suggest(
@@ -156,9 +152,7 @@ pub(crate) async fn suggest(
     params(("id" = String, Path, description = "Id from a hit.")),
     responses(
         (status = 200, description = "The document.", body = DocumentAnswer),
-        (status = 404, description = "No document has this id.", body = Problem, content_type = "application/problem+json"),
-        (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
-        Busy,
+        (status = 404, description = "No document has this id."),
     )
 )]
 pub(crate) async fn document(
@@ -183,9 +177,7 @@ pub(crate) async fn document(
     tag = "operation",
     responses(
         (status = 200, description = "The state.", body = Status),
-        (status = 404, description = "Operator pages are switched off.", body = Problem, content_type = "application/problem+json"),
-        (status = 500, description = "The state could not be read.", body = Problem, content_type = "application/problem+json"),
-        Busy,
+        (status = 404, description = "Operator pages are switched off."),
     )
 )]
 pub(crate) async fn status(State(server): State<Server>) -> Result<Json<Status>, Problem> {
@@ -223,9 +215,7 @@ pub(crate) async fn health(State(server): State<Server>) -> (StatusCode, String)
     tag = "operation",
     responses(
         (status = 200, description = "A search was answered: `ok`, or `degraded` and why, where the database of a cluster is away and answers come from what this machine has.", body = String, content_type = "text/plain", example = "ok\n"),
-        (status = 500, description = "The index failed.", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "Not done within the time limit, or the engine of the index (`search.url`) gives no answer, or the index does not have all documents yet that were there at the start, or is too far behind the store (`serve.max_lag_ms`).", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "Not done within the time limit, or the engine of the index (`search.url`) gives no answer, or the index does not have all documents yet that were there at the start, or is too far behind the store (`serve.max_lag_ms`)."),
     )
 )]
 pub(crate) async fn ready(State(server): State<Server>) -> Result<String, Problem> {
@@ -260,7 +250,7 @@ pub(crate) async fn ready(State(server): State<Server>) -> Result<String, Proble
     tag = "operation",
     responses(
         (status = 200, description = "Prometheus text format 0.0.4.", body = String, content_type = "text/plain", example = "# HELP taojin_index_documents Documents that can be found.\n# TYPE taojin_index_documents gauge\ntaojin_index_documents 18551\n"),
-        (status = 404, description = "Operator pages are switched off.", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "Operator pages are switched off."),
     )
 )]
 pub(crate) async fn metrics_text(State(server): State<Server>) -> Result<Response, Problem> {
@@ -278,7 +268,6 @@ pub(crate) async fn metrics_text(State(server): State<Server>) -> Result<Respons
     tag = "operation",
     responses(
         (status = 200, description = "OpenAPI 3.1.", body = Object, example = json!({ "openapi": "3.1.0", "paths": {} })),
-        (status = 429, description = "Too many requests from this address.", body = Problem, content_type = "application/problem+json"),
     ),
 )]
 pub(crate) async fn openapi(State(server): State<Server>) -> Response {

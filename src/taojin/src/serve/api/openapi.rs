@@ -4,12 +4,16 @@
 use serde_json::{Value, json};
 use utoipa::OpenApi;
 
+use super::problem::{PROBLEM_JSON, Problem};
 use super::{log as log_api, sites as sites_api, terms as terms_api, trends as trends_api};
 use crate::serve::config::{Config, DEFAULT_LIMIT, SITES_MAX};
 use crate::serve::document_log::{CHANGES_DEFAULT, CHANGES_MAX};
 use crate::serve::search::params::{SITE_CHARS_MAX, VALUE_CHARS_MAX};
 use crate::serve::search::trend_params::QUERIES_MAX;
 use crate::serve::{api, feeds as feed};
+
+/// The schema of a parameter under a configuration; none if its annotation says all.
+type SchemaOf = fn(&str, &Config) -> Option<Value>;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -19,6 +23,7 @@ use crate::serve::{api, feeds as feed};
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     paths(api::search, trends_api::trends, api::suggest, api::document, log_api::changes, log_api::history, feed::followed, feed::atom, feed::json, terms_api::list, terms_api::decide, sites_api::visit_site, sites_api::pause_site, sites_api::resume_site, sites_api::purge_site, sites_api::visit_url, sites_api::purge_url, sites_api::allow_url, api::status, api::health, api::ready, api::metrics_text, api::openapi),
+    components(schemas(Problem)),
     tags(
         (name = "search", description = "Hits and documents."),
         (name = "feeds", description = "What came last, for feed readers."),
@@ -41,51 +46,101 @@ pub(crate) fn document(config: &Config) -> String {
     document["components"]["securitySchemes"] = json!({
         "token": { "type": "http", "scheme": "bearer", "description": "The operator's token, in the file that serve.token_file of the configuration names." },
     });
-    for path in ["api~1search", "api~1suggest", "feed.atom", "feed.json"] {
+    let parameters: [(&str, SchemaOf); 7] = [
+        ("api~1search", search_parameter),
+        ("api~1suggest", search_parameter),
+        ("feed.atom", search_parameter),
+        ("feed.json", search_parameter),
+        ("api~1trends", trends_parameter),
+        ("api~1terms", |name, _| terms_api::parameter(name)),
+        ("api~1changes", |name, _| changes_parameter(name)),
+    ];
+    for (path, schema_of) in parameters {
         let parameters = document.pointer_mut(&format!("/paths/~1{path}/get/parameters"));
-        let parameters = parameters.and_then(Value::as_array_mut);
-        for parameter in parameters.into_iter().flatten() {
-            let name = parameter["name"].as_str().unwrap_or_default().to_owned();
-            if let Some(schema) = search_parameter(&name, config) {
+        for parameter in parameters
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
+            let name = parameter["name"].as_str().unwrap_or_default();
+            if let Some(schema) = schema_of(name, config) {
                 parameter["schema"] = schema;
             }
-        }
-    }
-    let parameters = document.pointer_mut("/paths/~1api~1trends/get/parameters");
-    for parameter in parameters
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
-    {
-        let name = parameter["name"].as_str().unwrap_or_default().to_owned();
-        if let Some(schema) = trends_parameter(&name, config) {
-            parameter["schema"] = schema;
-        }
-    }
-    let parameters = document.pointer_mut("/paths/~1api~1terms/get/parameters");
-    for parameter in parameters
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
-    {
-        if let Some(schema) = terms_api::parameter(parameter["name"].as_str().unwrap_or_default()) {
-            parameter["schema"] = schema;
-        }
-    }
-    let parameters = document.pointer_mut("/paths/~1api~1changes/get/parameters");
-    for parameter in parameters
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
-    {
-        if let Some(schema) = changes_parameter(parameter["name"].as_str().unwrap_or_default()) {
-            parameter["schema"] = schema;
         }
     }
     if let Some(schema) = document.pointer_mut("/paths/~1api~1docs~1{id}/get/parameters/0/schema") {
         *schema = json!({ "type": "string", "pattern": "^[0-9A-Za-z_-]{1,64}$" });
     }
+    for (path, methods) in document["paths"].as_object_mut().into_iter().flatten() {
+        for operation in methods
+            .as_object_mut()
+            .into_iter()
+            .flat_map(|m| m.values_mut())
+        {
+            add_problems(path, operation);
+        }
+    }
     document.to_string()
+}
+
+/// Adds what an operation may answer instead, by what the operation is: its own description of a status stays.
+fn add_problems(path: &str, operation: &mut Value) {
+    let is_light = ["/healthz", "/metrics", "/api/openapi.json"].contains(&path);
+    let (is_secured, has_body) = (
+        operation["security"].is_array(),
+        operation["requestBody"].is_object(),
+    );
+    let is_command = operation["tags"][0] == "sites";
+    let parameters = operation["parameters"].as_array();
+    let has_query = parameters.is_some_and(|list| list.iter().any(|p| p["in"] == "query"));
+    for (applies, status, description) in [
+        (true, "429", "Too many requests from this address."),
+        (
+            !is_light,
+            "500",
+            "The index, the store or the crawler failed.",
+        ),
+        (!is_light, "503", "Not done within the time limit."),
+        (is_secured, "401", "The token is missing or wrong."),
+        (
+            is_secured,
+            "403",
+            "A token was sent, and none is set on this server, or a page of another site asked.",
+        ),
+        (
+            has_query,
+            "400",
+            "A parameter is unknown, repeated, malformed or out of range.",
+        ),
+        (has_body, "400", "The body is no JSON."),
+        (has_body, "413", "The body is too long."),
+        (has_body, "415", "The body is not said to be JSON."),
+        (
+            is_command,
+            "404",
+            "No site has this name; the detail names the nearest.",
+        ),
+        (
+            is_command,
+            "409",
+            "No crawler runs, or it cannot be done at present: the site is paused, the disk is low.",
+        ),
+        (
+            is_command,
+            "422",
+            "It cannot be done with this site or address; the detail says why.",
+        ),
+    ] {
+        if applies && operation["responses"][status].is_null() {
+            operation["responses"][status] = json!({ "description": description });
+        }
+    }
+    for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
+        if status.starts_with(['4', '5']) && response["content"].is_null() {
+            let schema = json!({ "$ref": "#/components/schemas/Problem" });
+            response["content"] = json!({ PROBLEM_JSON: { "schema": schema } });
+        }
+    }
 }
 
 /// Schema of a parameter of `/api/changes`.

@@ -1,14 +1,11 @@
 //! Error answers. In: a status and what went wrong. Out: an RFC 9457 problem document. Never shows a path of the
 //! file system, a stack or another user's input.
 
-use std::collections::BTreeMap;
-
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
-use utoipa::openapi::{Content, Ref, RefOr, Response as Described, ResponseBuilder};
-use utoipa::{IntoResponses, ToSchema};
+use utoipa::ToSchema;
 
 /// Media type of a problem document.
 pub const PROBLEM_JSON: &str = "application/problem+json";
@@ -79,54 +76,4 @@ impl IntoResponse for Problem {
         }
         response
     }
-}
-
-/// What every answer that takes work may be instead, for the description of the API.
-pub(crate) struct Busy;
-
-/// What every search may answer instead.
-pub(crate) struct SearchProblems;
-
-/// Descriptions of answers, by status.
-pub(crate) type Responses = BTreeMap<String, RefOr<Described>>;
-
-const BUSY: [(StatusCode, &str); 2] = [
-    (
-        StatusCode::TOO_MANY_REQUESTS,
-        "Too many requests from this address.",
-    ),
-    (
-        StatusCode::SERVICE_UNAVAILABLE,
-        "Not done within the time limit.",
-    ),
-];
-
-impl IntoResponses for Busy {
-    fn responses() -> Responses {
-        described(&[])
-    }
-}
-
-impl IntoResponses for SearchProblems {
-    fn responses() -> Responses {
-        described(&[
-            (
-                StatusCode::BAD_REQUEST,
-                "A parameter is unknown, repeated, malformed or out of range.",
-            ),
-            (StatusCode::INTERNAL_SERVER_ERROR, "The index failed."),
-        ])
-    }
-}
-
-/// These problems, and that the server is busy, as the description of the API has them.
-pub(crate) fn described(problems: &[(StatusCode, &str)]) -> Responses {
-    let one = |(status, description): &(StatusCode, &str)| {
-        let body = Content::new(Some(Ref::from_schema_name("Problem")));
-        let described = ResponseBuilder::new()
-            .description(*description)
-            .content(PROBLEM_JSON, body);
-        (status.as_str().to_owned(), described.build().into())
-    };
-    BUSY.iter().chain(problems).map(one).collect()
 }

@@ -6,9 +6,9 @@ use axum::extract::rejection::{JsonRejection, PathRejection};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
-use utoipa::{IntoResponses, ToSchema};
+use utoipa::ToSchema;
 
-use super::problem::{Problem, Responses, described};
+use super::problem::Problem;
 use crate::serve::control::{CommandDone, CommandRefused, SiteCommand, Why};
 use crate::serve::failure::Failure;
 use crate::serve::guard::token::Operator;
@@ -40,7 +40,6 @@ type Body = Result<Json<Address>, JsonRejection>;
     params(("name" = String, Path, description = "Name of the site.")),
     responses(
         (status = 200, description = "The cycle has begun; `due` addresses are asked for first.", body = CommandDone),
-        SiteProblems,
     )
 )]
 pub(crate) async fn visit_site(_: Operator, server: State<Server>, name: Name) -> Answered {
@@ -59,7 +58,6 @@ pub(crate) async fn visit_site(_: Operator, server: State<Server>, name: Name) -
     params(("name" = String, Path, description = "Name of the site.")),
     responses(
         (status = 200, description = "It is paused, since `paused_ms`.", body = CommandDone),
-        SiteProblems,
     )
 )]
 pub(crate) async fn pause_site(_: Operator, server: State<Server>, name: Name) -> Answered {
@@ -76,7 +74,6 @@ pub(crate) async fn pause_site(_: Operator, server: State<Server>, name: Name) -
     params(("name" = String, Path, description = "Name of the site.")),
     responses(
         (status = 200, description = "It is crawled again; its next cycle begins at `next_cycle_ms`.", body = CommandDone),
-        SiteProblems,
     )
 )]
 pub(crate) async fn resume_site(_: Operator, server: State<Server>, name: Name) -> Answered {
@@ -96,7 +93,6 @@ pub(crate) async fn resume_site(_: Operator, server: State<Server>, name: Name) 
     params(("name" = String, Path, description = "Name of the site; also one that is not configured any more.")),
     responses(
         (status = 200, description = "They are removed.", body = CommandDone),
-        SiteProblems,
     )
 )]
 pub(crate) async fn purge_site(_: Operator, server: State<Server>, name: Name) -> Answered {
@@ -116,7 +112,6 @@ pub(crate) async fn purge_site(_: Operator, server: State<Server>, name: Name) -
     request_body = Address,
     responses(
         (status = 200, description = "It is fetched next.", body = CommandDone),
-        AddressProblems,
     )
 )]
 pub(crate) async fn visit_url(_: Operator, server: State<Server>, body: Body) -> Answered {
@@ -136,7 +131,6 @@ pub(crate) async fn visit_url(_: Operator, server: State<Server>, body: Body) ->
     request_body = Address,
     responses(
         (status = 200, description = "It is taken down; `addresses` are refused from now on.", body = CommandDone),
-        AddressProblems,
     )
 )]
 pub(crate) async fn purge_url(_: Operator, server: State<Server>, body: Body) -> Answered {
@@ -155,7 +149,6 @@ pub(crate) async fn purge_url(_: Operator, server: State<Server>, body: Body) ->
     request_body = Address,
     responses(
         (status = 200, description = "`addresses` may be fetched again.", body = CommandDone),
-        AddressProblems,
     )
 )]
 pub(crate) async fn allow_url(_: Operator, server: State<Server>, body: Body) -> Answered {
@@ -196,53 +189,5 @@ impl From<CommandRefused> for Problem {
             return Failure::Broken.into();
         }
         Problem::new(refused.status(), refused.message)
-    }
-}
-
-/// What a command about a site may answer instead.
-struct SiteProblems;
-
-/// The same of a command about an address.
-struct AddressProblems;
-
-const OF_COMMAND: [(StatusCode, &str); 6] = [
-    (StatusCode::UNAUTHORIZED, "The token is missing or wrong."),
-    (
-        StatusCode::FORBIDDEN,
-        "A token was sent, and none is set on this server, or a page of another site asked.",
-    ),
-    (
-        StatusCode::NOT_FOUND,
-        "No site has this name; the detail names the nearest.",
-    ),
-    (
-        StatusCode::CONFLICT,
-        "No crawler runs, or it cannot be done at present: the site is paused, the disk is low.",
-    ),
-    (
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "It cannot be done with this site or address; the detail says why.",
-    ),
-    (StatusCode::INTERNAL_SERVER_ERROR, "The crawler failed."),
-];
-
-const OF_BODY: [(StatusCode, &str); 3] = [
-    (StatusCode::BAD_REQUEST, "The body is no JSON."),
-    (StatusCode::PAYLOAD_TOO_LARGE, "The body is too long."),
-    (
-        StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        "The body is not said to be JSON.",
-    ),
-];
-
-impl IntoResponses for SiteProblems {
-    fn responses() -> Responses {
-        described(&OF_COMMAND)
-    }
-}
-
-impl IntoResponses for AddressProblems {
-    fn responses() -> Responses {
-        described(&[OF_COMMAND.as_slice(), &OF_BODY].concat())
     }
 }

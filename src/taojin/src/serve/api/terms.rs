@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::problem::{Busy, Problem};
+use super::problem::Problem;
 use crate::serve::guard::token::Operator;
 use crate::serve::review::terms::{ReviewList, ReviewTerm};
-use crate::serve::search::param_error::{ParamError, echo};
+use crate::serve::search::param_error::{echo, known_once};
 use crate::serve::search::values::number;
 use crate::serve::state::Server;
 use taojin_search::analyze::term_problem;
@@ -135,12 +135,7 @@ impl From<ReviewTerm> for TermAnswer {
     ),
     responses(
         (status = 200, description = "The list, perhaps empty.", body = TermsAnswer),
-        (status = 400, description = "A parameter is unknown, repeated, malformed or out of range.", body = Problem, content_type = "application/problem+json"),
-        (status = 401, description = "The token is missing or wrong.", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "No token is set on this server.", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "This server has no list of terms.", body = Problem, content_type = "application/problem+json"),
-        (status = 500, description = "The list cannot be read.", body = Problem, content_type = "application/problem+json"),
-        Busy,
+        (status = 404, description = "This server has no list of terms."),
     )
 )]
 pub(crate) async fn list(
@@ -167,15 +162,8 @@ pub(crate) async fn list(
     request_body = Decision,
     responses(
         (status = 200, description = "Done.", body = Decided),
-        (status = 400, description = "The body is no JSON.", body = Problem, content_type = "application/problem+json"),
-        (status = 401, description = "The token is missing or wrong.", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "A token was sent, and none is set on this server, or a page of another site asked.", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "This server has no list of terms.", body = Problem, content_type = "application/problem+json"),
-        (status = 413, description = "The body is too long.", body = Problem, content_type = "application/problem+json"),
-        (status = 415, description = "The body is not said to be JSON.", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "The JSON is not a decision, or a long one.", body = Problem, content_type = "application/problem+json"),
-        (status = 500, description = "The lexicon cannot be written.", body = Problem, content_type = "application/problem+json"),
-        Busy,
+        (status = 404, description = "This server has no list of terms."),
+        (status = 422, description = "The JSON is not a decision, or a long one."),
     )
 )]
 pub(crate) async fn decide(
@@ -247,22 +235,12 @@ fn possible(texts: Vec<String>, refused: &mut Vec<RefusedText>) -> Vec<String> {
 
 /// Offset and limit of a query string.
 fn window(raw: &str) -> Result<(usize, usize), Problem> {
-    let (mut offset, mut limit) = (None, None);
-    for (name, value) in url::form_urlencoded::parse(raw.as_bytes()) {
-        let (known, slot, least, most) = match name.as_ref() {
-            "offset" => ("offset", &mut offset, 0, OFFSET_MAX),
-            "limit" => ("limit", &mut limit, 1, LIMIT_MAX),
-            other => {
-                let detail = format!(
-                    "there is no parameter \"{}\"; known are limit and offset",
-                    echo(other)
-                );
-                return Err(Problem::parameter(&echo(other), detail));
-            }
-        };
-        if slot.replace(number(known, &value, least, most)?).is_some() {
-            return Err(ParamError::Repeated { name: known }.into());
+    let (mut offset, mut limit) = (0, DEFAULT_LIMIT);
+    for (name, value) in known_once(raw, &["limit", "offset"])? {
+        match name {
+            "offset" => offset = number(name, &value, 0, OFFSET_MAX)?,
+            _ => limit = number(name, &value, 1, LIMIT_MAX)?,
         }
     }
-    Ok((offset.unwrap_or(0), limit.unwrap_or(DEFAULT_LIMIT)))
+    Ok((offset, limit))
 }

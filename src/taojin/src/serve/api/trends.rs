@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::answer::{SearchHit, SiteCountAnswer};
-use super::problem::{Problem, SearchProblems};
+use super::problem::Problem;
 use super::sheet::{self, Cell, Sheet};
-use crate::serve::search::param_error::ParamError;
-use crate::serve::search::trend_params::{Format, QUERIES_MAX, TrendParams, unit_code};
+use crate::serve::search::trend_params::{Format, TrendParams, number_of_queries, unit_code};
 use crate::serve::search::trends::{Trend, Trends};
 use crate::serve::state::Server;
 
@@ -122,7 +121,6 @@ pub(crate) struct RisingAnswer {
             (String = "text/csv"),
             (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
         )),
-        SearchProblems,
     )
 )]
 pub(crate) async fn trends(
@@ -131,7 +129,7 @@ pub(crate) async fn trends(
 ) -> Result<Response, Problem> {
     let params = TrendParams::parse(&raw.unwrap_or_default(), &server.rules(true))?;
     if params.searches.is_empty() {
-        return Err(ParamError::Queries { max: QUERIES_MAX }.into());
+        return Err(number_of_queries().into());
     }
     let trends = server.trends(params.wanted(), params.unit).await?;
     Ok(match params.format {

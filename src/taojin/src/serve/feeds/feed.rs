@@ -194,29 +194,3 @@ impl std::fmt::Display for Xml<'_> {
         Ok(())
     }
 }
-
-/// The beginning of a feed, for the description of the API.
-pub(crate) const ATOM_SAMPLE: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>
-<feed xmlns=\"http://www.w3.org/2005/Atom\">
-  <title>天然气 · 淘金</title>
-  <entry>
-    <title>天然气产量创新高</title>
-    <id>urn:taojin:document:03fa6b1c2d9e4f50</id>
-    <updated>2026-11-05T00:41:00Z</updated>
-    <link rel=\"alternate\" href=\"https://news.example.com/2026/11/05/1.html\"/>
-  </entry>
-</feed>";
-
-/// The same as JSON Feed.
-pub(crate) fn json_sample() -> serde_json::Value {
-    json!({
-        "version": "https://jsonfeed.org/version/1.1",
-        "title": "天然气 · 淘金",
-        "items": [{
-            "id": "urn:taojin:document:03fa6b1c2d9e4f50",
-            "url": "https://news.example.com/2026/11/05/1.html",
-            "title": "天然气产量创新高",
-            "date_modified": "2026-11-05T00:41:00Z",
-        }],
-    })
-}

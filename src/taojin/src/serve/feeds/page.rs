@@ -6,10 +6,10 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 
 use crate::serve::pages::html::Html;
-use crate::serve::pages::labels::FeedLabels;
 use crate::serve::pages::moment::Moment;
 use crate::serve::pages::request::page;
 use crate::serve::pages::view::{Chrome, outward, title};
+use crate::serve::pages::words::FeedPageLabels;
 use crate::serve::search::source::Arrived;
 
 /// What feed readers ask for by name.
@@ -20,7 +20,7 @@ const FEED_KINDS: [&str; 6] = ["atom", "rss", "rdf", "feed", "json", "text/xml"]
 #[template(path = "feed.html")]
 pub(crate) struct FeedPage {
     c: Chrome,
-    w: &'static FeedLabels,
+    w: &'static FeedPageLabels,
     name: String,
     own: String,
     json: String,

@@ -3,10 +3,9 @@
 
 use chrono::NaiveDate;
 
-use super::labels::Labels;
 use super::lines::date;
-use super::sentences::{fill, grouped};
 use super::view::Choice;
+use super::words::{Labels, fill, grouped};
 use taojin_search::index::Dates;
 
 /// Height of the drawing, in its own units.

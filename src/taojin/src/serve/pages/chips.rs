@@ -1,8 +1,8 @@
 //! What narrows a search, each with a way out of it. In: the parameters of a search. Out: a link for each to the search
 //! without it. Never changes what is searched.
 
-use super::labels::Labels;
 use super::view::{Choice, Chrome};
+use super::words::Labels;
 use crate::serve::search::params::Params;
 use taojin_search::index::Sort;
 use taojin_search::query::narrowings;
@@ -27,32 +27,22 @@ pub(crate) fn chips(c: &Chrome, params: &Params) -> Vec<Choice> {
     for site in &params.sites {
         let mut sites = params.sites.clone();
         sites.retain(|other| other != site);
-        let without = Params {
-            sites,
-            ..params.clone()
-        };
+        let without = params.with(|p| p.sites = sites);
         add(c.lang.labelled(c.t.site, site), without);
     }
     for (label, since, until) in times(c, params) {
-        let without = Params {
-            since,
-            until,
-            ..params.clone()
-        };
+        let without = params.with(|p| {
+            p.since = since;
+            p.until = until;
+        });
         add(label, without);
     }
     if let Some(changed) = &params.changed {
-        let without = Params {
-            changed: None,
-            ..params.clone()
-        };
+        let without = params.with(|p| p.changed = None);
         add(c.lang.labelled(c.t.changed, changed), without);
     }
     for narrowing in narrowings(&params.text) {
-        let without = Params {
-            text: narrowing.rest,
-            ..params.clone()
-        };
+        let without = params.with(|p| p.text = narrowing.rest);
         add(narrowing.text, without);
     }
     // Without words there is only one order.
@@ -62,11 +52,10 @@ pub(crate) fn chips(c: &Chrome, params: &Params) -> Vec<Choice> {
         Sort::Relevance => None,
     };
     if let Some(order) = order.filter(|_| !params.text.is_empty()) {
-        let without = Params {
-            sort: Sort::Relevance,
-            half_life: None,
-            ..params.clone()
-        };
+        let without = params.with(|p| {
+            p.sort = Sort::Relevance;
+            p.half_life = None;
+        });
         add(c.lang.labelled(c.t.sort, order), without);
     }
     chips

@@ -2,8 +2,8 @@
 //! counts. Out: links to the same search with another choice. Never asks the index.
 
 use super::chips::period_names;
-use super::sentences::grouped;
 use super::view::{Choice, Chrome};
+use super::words::grouped;
 use crate::serve::config::{Config, PAGE_HITS};
 use crate::serve::search::params::Params;
 use taojin_search::index::{Match, Sort};
@@ -21,10 +21,7 @@ pub(super) fn matches(c: &Chrome, params: &Params) -> Vec<Choice> {
     let all = [Match::Auto, Match::All, Match::Most, Match::Any];
     let choice = |(matching, label): (Match, &&'static str)| Choice {
         label: (*label).to_owned(),
-        href: c.first_page(Params {
-            matching,
-            ..params.clone()
-        }),
+        href: c.first_page(params.with(|p| p.matching = matching)),
         chosen: params.matching == matching,
         count: None,
     };
@@ -52,10 +49,7 @@ pub(super) fn sorts(c: &Chrome, params: &Params) -> Vec<Choice> {
     .into_iter()
     .map(|(sort, label)| Choice {
         label: label.to_owned(),
-        href: c.first_page(Params {
-            sort,
-            ..params.clone()
-        }),
+        href: c.first_page(params.with(|p| p.sort = sort)),
         chosen: params.sort == sort,
         count: None,
     })
@@ -68,11 +62,10 @@ pub(super) fn periods(c: &Chrome, params: &Params) -> Vec<Choice> {
         .into_iter()
         .map(|(since, label)| Choice {
             label: label.to_owned(),
-            href: c.first_page(Params {
-                since: since.map(str::to_owned),
-                until: None,
-                ..params.clone()
-            }),
+            href: c.first_page(params.with(|p| {
+                p.since = since.map(str::to_owned);
+                p.until = None;
+            })),
             chosen: params.since.as_deref() == since && params.until.is_none(),
             count: None,
         })
@@ -100,10 +93,7 @@ pub(super) fn sites(c: &Chrome, params: &Params, counts: Vec<(String, u64)>) -> 
             sites.push(site.clone());
         }
         Choice {
-            href: c.first_page(Params {
-                sites,
-                ..params.clone()
-            }),
+            href: c.first_page(params.with(|p| p.sites = sites)),
             label: c.site(&site),
             chosen,
             count: count.map(grouped),
@@ -114,10 +104,7 @@ pub(super) fn sites(c: &Chrome, params: &Params, counts: Vec<(String, u64)>) -> 
     }
     let all = Choice {
         label: c.t.all_sites.to_owned(),
-        href: c.first_page(Params {
-            sites: Vec::new(),
-            ..params.clone()
-        }),
+        href: c.first_page(params.with(|p| p.sites = Vec::new())),
         chosen: params.sites.is_empty(),
         count: None,
     };

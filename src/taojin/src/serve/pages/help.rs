@@ -11,9 +11,8 @@ use serde::Deserialize;
 
 use super::lang::Lang;
 use super::request::{PageRequest, page};
-use super::sentences::fill;
-use super::sentences::grouped;
 use super::view::{Chrome, outward};
+use super::words::{fill, grouped};
 use crate::serve::now_ms;
 use crate::serve::search::params::Params;
 use crate::serve::search::source::{Arrived, Wanted};

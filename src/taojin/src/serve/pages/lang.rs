@@ -1,8 +1,7 @@
 //! The two languages of the web page. In: `?lang=` and the Accept-Language header. Out: a [`Lang`] and its labels.
 //! Never translates content: documents are shown as they were written.
 
-use super::labels::{EN, Labels, ZH};
-use super::sentences::fill;
+use super::words::{EN, Labels, ZH, fill};
 use crate::serve::verdict::SiteVerdict;
 
 /// Language of the labels.

@@ -4,7 +4,7 @@
 use chrono::NaiveDate;
 use taojin_search::index::DateUnit;
 
-use super::sentences::grouped;
+use super::words::grouped;
 
 /// Size of the drawing; the page stretches it.
 const WIDTH: usize = 720;

@@ -8,9 +8,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::operator_labels::NoTokenLabels;
 use super::request::{PageRequest, page, see_other};
 use super::view::Chrome;
+use super::words::NoTokenLabels;
 use crate::serve::guard::form::Form;
 use crate::serve::guard::refusal::Refusal;
 use crate::serve::guard::token::{from_own_page, no_cookie, session, session_cookie};

@@ -1,7 +1,6 @@
 //! The web pages for people: what each shows, in two languages, and the HTML that it fills.
 
 pub(crate) mod api;
-pub(crate) mod api_sample;
 pub(crate) mod assets;
 pub(crate) mod chart;
 pub(crate) mod chips;
@@ -11,17 +10,14 @@ pub(crate) mod filters;
 pub(crate) mod help;
 pub(crate) mod home;
 pub(crate) mod html;
-pub(crate) mod labels;
 pub(crate) mod lang;
 pub(crate) mod lines;
 pub(crate) mod login;
 pub(crate) mod moment;
-pub(crate) mod operator_labels;
 pub(crate) mod refused;
 pub(crate) mod request;
 pub(crate) mod results;
 pub(crate) mod searched;
-pub(crate) mod sentences;
 pub(crate) mod site;
 pub(crate) mod status;
 pub(crate) mod thread;
@@ -29,3 +25,4 @@ pub(crate) mod trends;
 pub(crate) mod versions;
 pub(crate) mod view;
 pub(crate) mod web;
+pub(crate) mod words;

@@ -99,10 +99,7 @@ impl PageRequest {
     pub(crate) fn chrome(&self) -> Chrome {
         let (server, params) = (&self.server, &self.params);
         let lang = params.lang.unwrap_or(self.preferred);
-        let other = Params {
-            lang: Some(lang.other()),
-            ..params.clone()
-        };
+        let other = params.with(|p| p.lang = Some(lang.other()));
         let plain = self.only_lang().query_string();
         Chrome {
             lang,
@@ -178,6 +175,16 @@ pub(crate) fn page(template: &impl Template, status: StatusCode) -> Response {
 pub(crate) fn see_other(server: &Shared, path: &str) -> Response {
     let to = format!("{}{path}", server.base);
     (StatusCode::SEE_OTHER, [(header::LOCATION, to)]).into_response()
+}
+
+/// An answer with a content security policy of its own.
+pub(crate) fn with_policy(mut response: Response, policy: &'static str) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(policy),
+    );
+    response
 }
 
 /// The page for an address that leads nowhere.

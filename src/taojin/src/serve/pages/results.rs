@@ -155,18 +155,12 @@ impl ResultsPage {
 
 /// The same choices for another text.
 fn asking(params: &Params, text: &str) -> Params {
-    Params {
-        text: text.to_owned(),
-        ..params.clone()
-    }
+    params.with(|p| p.text = text.to_owned())
 }
 
 /// All hits, not those of one group of reprints.
 fn ungrouped(params: &Params) -> Params {
-    Params {
-        group: None,
-        ..params.clone()
-    }
+    params.with(|p| p.group = None)
 }
 
 /// How many hits there are to turn to. Reprints are counted one by one and shown as one hit: a page with room on it is
@@ -227,10 +221,7 @@ fn weaker(
 ) -> Option<WeakerView> {
     let weaker = weaker?;
     let more = weaker.total > weaker.hits.len() as u64;
-    let all = c.first_page(Params {
-        matching: Match::Any,
-        ..params.clone()
-    });
+    let all = c.first_page(params.with(|p| p.matching = Match::Any));
     Some(WeakerView {
         line: c.t.counts.weaker.of(weaker.total),
         first: params.offset + shown + 1,
@@ -247,21 +238,14 @@ fn weaker(
 fn offer(c: &Chrome, params: &Params, offer: &Offer) -> Choice {
     let text = offer.text.clone();
     let (count, params) = match offer.without {
-        LeaveOut::Quotes => (
-            &c.t.counts.without_quotes,
-            Params {
-                text,
-                ..params.clone()
-            },
-        ),
+        LeaveOut::Quotes => (&c.t.counts.without_quotes, params.with(|p| p.text = text)),
         LeaveOut::Dates => {
-            let params = Params {
-                text,
-                since: None,
-                until: None,
-                changed: None,
-                ..params.clone()
-            };
+            let params = params.with(|p| {
+                p.text = text;
+                p.since = None;
+                p.until = None;
+                p.changed = None;
+            });
             (&c.t.counts.all_dates, params)
         }
     };
@@ -290,11 +274,10 @@ fn reason(lang: Lang, reason: &Reason) -> String {
 
 /// The documents of one day, month or year.
 fn on_day(c: &Chrome, params: &Params, date: &str) -> String {
-    c.first_page(Params {
-        since: Some(date.to_owned()),
-        until: Some(date.to_owned()),
-        ..params.clone()
-    })
+    c.first_page(params.with(|p| {
+        p.since = Some(date.to_owned());
+        p.until = Some(date.to_owned());
+    }))
 }
 
 /// The parameters that the comparison of this search has.
@@ -317,11 +300,10 @@ fn files(c: &Chrome, params: &Params, total: u64) -> Vec<Choice> {
     if total == 0 {
         return Vec::new();
     }
-    let plain = Params {
-        lang: None,
-        offset: 0,
-        ..params.clone()
-    };
+    let plain = params.with(|p| {
+        p.lang = None;
+        p.offset = 0;
+    });
     let query = plain.query_string();
     let limit = HITS_MAX.min(usize::try_from(total).unwrap_or(HITS_MAX));
     let file = |(label, format): (&str, &str)| {
@@ -351,10 +333,7 @@ fn hit_view(hit: Found, c: &Chrome, params: &Params) -> HitView {
         .group
         .filter(|_| hit.duplicates > 0 && params.group.is_none());
     let reprints = reprints.map(|group| {
-        let href = c.first_page(Params {
-            group: Some(group),
-            ..params.clone()
-        });
+        let href = c.first_page(params.with(|p| p.group = Some(group)));
         let outlets = outlets(&hit.outlets, c);
         let values = [("outlets", outlets.as_str())];
         Choice::link(c.t.counts.reprints.with(hit.duplicates, &values), href)

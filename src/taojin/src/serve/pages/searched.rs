@@ -1,8 +1,8 @@
 //! What the page of hits says beside them: what was searched in place of what was typed and beside it, who else has a
 //! report, and terms to add to the query. Out: sentences and links. Never asks the index.
 
-use super::sentences::fill;
 use super::view::{Choice, Chrome};
+use super::words::fill;
 use crate::serve::search::params::Params;
 use taojin_search::analyze::Expanded;
 
@@ -14,10 +14,7 @@ const OUTLETS_NAMED: usize = 3;
 /// What was searched in place of a query that finds nothing, and the link to the search for what was typed.
 pub(super) fn instead(c: &Chrome, params: &Params, text: Option<&str>) -> Option<(String, String)> {
     let values = [("typed", params.text.as_str()), ("text", text?)];
-    let href = c.first_page(Params {
-        uncorrected: true,
-        ..params.clone()
-    });
+    let href = c.first_page(params.with(|p| p.uncorrected = true));
     Some((fill(c.t.sentences.searched_instead, &values), href))
 }
 
@@ -33,10 +30,7 @@ pub(super) fn also(c: &Chrome, params: &Params, synonyms: &[Expanded]) -> Option
         c.lang.labelled(typed, &also.join(between))
     };
     let pairs: Vec<String> = synonyms.iter().map(pair).collect();
-    let href = c.first_page(Params {
-        as_typed: true,
-        ..params.clone()
-    });
+    let href = c.first_page(params.with(|p| p.as_typed = true));
     let sentence = fill(c.t.sentences.also_searched, &[("pairs", &pairs.join("; "))]);
     (!pairs.is_empty()).then_some((sentence, href))
 }
@@ -58,12 +52,11 @@ pub(super) fn outlets(sites: &[String], c: &Chrome) -> String {
 
 /// A term as a link to the query with it.
 pub(super) fn refined(c: &Chrome, params: &Params, term: &str) -> Choice {
-    let href = c.first_page(Params {
-        text: format!("{} {}", params.text, quoted(term))
+    let href = c.first_page(params.with(|p| {
+        p.text = format!("{} {}", params.text, quoted(term))
             .trim()
-            .to_owned(),
-        ..params.clone()
-    });
+            .to_owned()
+    }));
     Choice::link(term.to_owned(), href)
 }
 

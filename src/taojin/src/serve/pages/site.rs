@@ -9,10 +9,9 @@ use axum::response::Response;
 
 use super::html::Html;
 use super::moment::Moment;
-use super::operator_labels::SiteLabels;
 use super::request::{PageRequest, broken, failure, missing, page, see_other};
-use super::sentences::grouped;
 use super::view::{Chrome, address, link, site_path, title};
+use super::words::{SitePageLabels, grouped};
 use crate::serve::control::{CommandDone, CommandRefused, SiteCommand, SiteView, Visit, Why};
 use crate::serve::failure::Failure;
 use crate::serve::guard::form::Form;
@@ -32,7 +31,7 @@ const NEWEST: usize = 10;
 #[template(path = "site.html")]
 struct SitePage {
     c: Chrome,
-    l: &'static SiteLabels,
+    l: &'static SitePageLabels,
     path: String,
     s: SiteStatus,
     state: &'static str,
@@ -66,7 +65,7 @@ struct VisitRow {
 #[template(path = "taken_down.html")]
 struct TakenDownPage {
     c: Chrome,
-    l: &'static SiteLabels,
+    l: &'static SitePageLabels,
     addresses: Vec<String>,
 }
 
@@ -129,7 +128,7 @@ pub(crate) async fn take_down(
 }
 
 /// A refusal for a person; what the store says stays in the log.
-fn said(l: &SiteLabels, refused: &CommandRefused) -> String {
+fn said(l: &SitePageLabels, refused: &CommandRefused) -> String {
     match refused.why {
         Why::NoCrawler => l.no_crawler.to_owned(),
         Why::Failed => {
@@ -245,7 +244,7 @@ impl SitePage {
 }
 
 /// The settings that differ from site to site, with their values.
-fn settings(l: &'static SiteLabels, view: &SiteView) -> Vec<(&'static str, Vec<String>)> {
+fn settings(l: &'static SitePageLabels, view: &SiteView) -> Vec<(&'static str, Vec<String>)> {
     let number = |n: Option<i64>| n.map(|n| n.to_string()).into_iter().collect();
     let mut rows = vec![
         (

@@ -2,9 +2,8 @@
 
 use askama::Template;
 
-use super::operator_labels::OperatorLabels;
-use super::sentences::grouped;
 use super::view::{Chrome, link, site_path};
+use super::words::{OperatorLabels, grouped};
 use crate::serve::status::{Activity, SiteStatus, Status};
 
 #[derive(Template)]

@@ -7,12 +7,11 @@ use axum::response::Response;
 
 use super::filters::day_only;
 use super::html::Html;
-use super::labels::TrendLabels;
 use super::lines::{Lines, count, date, percent};
 use super::moment::Moment;
 use super::request::{PageRequest, broken, failure, page};
-use super::sentences::{fill, grouped};
 use super::view::{Choice, Chrome, link, title};
+use super::words::{TrendsPageLabels, fill, grouped};
 use crate::serve::api::trends::share;
 use crate::serve::search::params::Params;
 use crate::serve::search::trend_params::{QUERIES_MAX, TrendParams, unit_code};
@@ -57,7 +56,7 @@ struct Row {
 #[template(path = "trends.html")]
 struct TrendsPage {
     c: Chrome,
-    w: &'static TrendLabels,
+    w: &'static TrendsPageLabels,
     /// The boxes of the form, an empty one last if there is room.
     boxes: Vec<String>,
     since_day: String,
@@ -138,7 +137,7 @@ impl TrendsPage {
     }
 }
 
-fn unit_name(w: &TrendLabels, unit: DateUnit) -> &'static str {
+fn unit_name(w: &TrendsPageLabels, unit: DateUnit) -> &'static str {
     match unit {
         DateUnit::Day => w.units[1],
         DateUnit::Week => w.units[2],
@@ -147,7 +146,10 @@ fn unit_name(w: &TrendLabels, unit: DateUnit) -> &'static str {
     }
 }
 
-fn units(w: &TrendLabels, chosen: Option<DateUnit>) -> Vec<(&'static str, &'static str, bool)> {
+fn units(
+    w: &TrendsPageLabels,
+    chosen: Option<DateUnit>,
+) -> Vec<(&'static str, &'static str, bool)> {
     let all = [
         None,
         Some(DateUnit::Day),
@@ -192,7 +194,7 @@ fn chart(params: &TrendParams, trends: &Trends) -> Option<Lines> {
     Lines::new(trends.unit, &starts, &names, &values, written)
 }
 
-fn measures(c: &Chrome, w: &TrendLabels, params: &TrendParams) -> Vec<Choice> {
+fn measures(c: &Chrome, w: &TrendsPageLabels, params: &TrendParams) -> Vec<Choice> {
     let choice = |(share, label): (bool, &'static str)| Choice {
         label: label.to_owned(),
         href: address(

@@ -8,11 +8,10 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::html::Html;
-use super::labels::VersionLabels;
 use super::moment::Moment;
 use super::request::{PageRequest, broken, missing, page};
-use super::sentences::fill;
 use super::view::{Chrome, address, link, outward, title};
+use super::words::{VersionsPageLabels, fill};
 use crate::serve::api::history_answer::{DiffLine, FieldChange, HistoryAnswer, VersionAnswer};
 use crate::serve::document_log::{DocumentKey, VersionListed};
 use crate::serve::search::params::Params;
@@ -50,7 +49,7 @@ struct VersionView {
 #[template(path = "versions.html")]
 struct VersionsPage {
     c: Chrome,
-    w: &'static VersionLabels,
+    w: &'static VersionsPageLabels,
     plain_title: String,
     title: Html,
     url: Option<String>,

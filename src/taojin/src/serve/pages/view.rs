@@ -4,9 +4,9 @@
 use askama::Template;
 
 use super::html::Html;
-use super::labels::Labels;
 use super::lang::Lang;
 use super::moment::{Clock, Moment};
+use super::words::Labels;
 use crate::serve::search::params::Params;
 use crate::serve::search::source::Marked;
 use crate::serve::search::values::{match_code, sort_code};

@@ -23,7 +23,9 @@ use taojin_search::index::Sort;
 pub(crate) async fn search(request: PageRequest) -> Response {
     let c = request.chrome();
     let PageRequest { server, params, .. } = request;
-    let backwards = params.backwards().then_some(ParamError::Backwards);
+    let backwards = params
+        .backwards()
+        .then(|| ParamError::new("until", |p| p.backwards, &[]));
     if let Some(error) = request.wrong.or(backwards) {
         let (heading, text) = (c.t.bad_query, error.detail(c.lang));
         return failure(c, StatusCode::BAD_REQUEST, heading, text);

@@ -4,18 +4,17 @@
 
 use askama::Template;
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 
 use super::templates::{NamedPlace, Proposal, TemplateListed, TemplateView};
 use crate::serve::guard::form::Form;
 use crate::serve::guard::token::Operator;
 use crate::serve::now_ms;
-use crate::serve::pages::labels::{EN, ZH};
 use crate::serve::pages::lang::Lang;
-use crate::serve::pages::operator_labels::TemplateLabels;
-use crate::serve::pages::request::{PageRequest, broken, missing, page, see_other};
+use crate::serve::pages::request::{PageRequest, broken, missing, page, see_other, with_policy};
 use crate::serve::pages::view::{Chrome, site_path};
+use crate::serve::pages::words::{EN, TemplatePagesLabels, ZH};
 use crate::serve::state::Server;
 
 /// The page around a frame: as everywhere, and our own frame.
@@ -29,7 +28,7 @@ const FRAME_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-
 #[template(path = "templates.html")]
 struct ListPage {
     c: Chrome,
-    w: &'static TemplateLabels,
+    w: &'static TemplatePagesLabels,
     list: Vec<TemplateListed>,
     /// The only site whose templates are listed, if one was asked for.
     site: Option<String>,
@@ -51,7 +50,7 @@ impl ListPage {
 #[template(path = "template.html")]
 struct OnePage {
     c: Chrome,
-    w: &'static TemplateLabels,
+    w: &'static TemplatePagesLabels,
     v: TemplateView,
     number: usize,
     proposal: Option<Proposal>,
@@ -210,13 +209,4 @@ pub(crate) async fn change(
         Ok(_) => StatusCode::NOT_FOUND.into_response(),
         Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }
-}
-
-fn with_policy(mut response: Response, policy: &'static str) -> Response {
-    let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(policy),
-    );
-    response
 }

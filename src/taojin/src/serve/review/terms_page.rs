@@ -10,10 +10,9 @@ use crate::serve::guard::form::Form;
 use crate::serve::guard::token::Operator;
 use crate::serve::pages::html::Html;
 use crate::serve::pages::lang::Lang;
-use crate::serve::pages::operator_labels::TermsLabels;
 use crate::serve::pages::request::{PageRequest, broken, missing, page, see_other};
-use crate::serve::pages::sentences::grouped;
 use crate::serve::pages::view::{Chrome, link};
+use crate::serve::pages::words::{TermsPageLabels, grouped};
 
 /// Terms on one page.
 const PAGE_TERMS: usize = 50;
@@ -24,7 +23,7 @@ const MAX_PAGE: usize = 2_000;
 #[template(path = "terms.html")]
 struct TermsPage {
     c: Chrome,
-    l: &'static TermsLabels,
+    l: &'static TermsPageLabels,
     counts: [(&'static str, String); 3],
     rows: Vec<ReviewRow>,
     page: usize,

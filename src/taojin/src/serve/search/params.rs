@@ -1,7 +1,9 @@
 //! Query parameters of a search. In: the raw query string. Out: [`Params`] within the limits, or the one parameter
 //! at fault. Never looks at the index; never refuses odd words, only odd numbers, dates and lengths.
 
-use super::param_error::{NAMES, ParamError, echo};
+use std::fmt::Display;
+
+use super::param_error::{NAMES, ParamError};
 use super::source::Wanted;
 use super::trend_params::{Format, format};
 use super::values::{
@@ -131,9 +133,7 @@ impl Params {
             let known = NAMES.iter().position(|known| *known == name);
             let Some(at) = known.filter(|_| !rules.strict || name != "lang") else {
                 if rules.strict {
-                    let known = NAMES[..NAMES.len() - 1].join(", ");
-                    let name = echo(&name);
-                    return Err(ParamError::Unknown { name, known });
+                    return Err(ParamError::unknown(&name, &NAMES[..NAMES.len() - 1]));
                 }
                 continue;
             };
@@ -141,11 +141,9 @@ impl Params {
             given[at] += 1;
             match name {
                 // One too many is too many, be it empty or said before.
-                "site" if given[at] > SITES_MAX => {
-                    return Err(ParamError::Sites { max: SITES_MAX });
-                }
+                "site" if given[at] > SITES_MAX => return Err(too_many_sites()),
                 "site" => {}
-                _ if given[at] > 1 => return Err(ParamError::Repeated { name }),
+                _ if given[at] > 1 => return Err(ParamError::repeated(name)),
                 _ => {}
             }
             match name {
@@ -171,16 +169,18 @@ impl Params {
         };
         let found = parse(&self.text, &calendar).query.single_characters();
         let max = MAX_SINGLE_CHARACTERS;
-        match found > max {
-            true => Err(ParamError::TooCostly { found, max }),
-            false => Ok(()),
+        if found > max {
+            let values: [(_, &dyn Display); 2] = [("found", &found), ("max", &max)];
+            return Err(ParamError::new("q", |p| p.too_costly, &values));
         }
+        Ok(())
     }
 
     fn take_text(&mut self, value: &str, max: usize) -> Result<(), ParamError> {
         let chars = value.chars().count();
         if chars > max {
-            return Err(ParamError::TooLong { chars, max });
+            let values: [(_, &dyn Display); 2] = [("chars", &chars), ("max", &max)];
+            return Err(ParamError::new("q", |p| p.too_long, &values));
         }
         value.trim().clone_into(&mut self.text);
         Ok(())
@@ -189,15 +189,14 @@ impl Params {
     fn take_sites(&mut self, value: &str) -> Result<(), ParamError> {
         for site in value.split(',').map(str::trim).filter(|s| !s.is_empty()) {
             if site.chars().count() > SITE_CHARS_MAX {
-                return Err(ParamError::SiteName {
-                    max: SITE_CHARS_MAX,
-                });
+                let max = SITE_CHARS_MAX;
+                return Err(ParamError::new("site", |p| p.site_name, &[("max", &max)]));
             }
             if self.sites.iter().any(|s| s == site) {
                 continue;
             }
             if self.sites.len() == SITES_MAX {
-                return Err(ParamError::Sites { max: SITES_MAX });
+                return Err(too_many_sites());
             }
             self.sites.push(site.to_owned());
         }
@@ -211,20 +210,15 @@ impl Params {
         rules: &Rules<'_>,
     ) -> Result<(), ParamError> {
         if value.chars().count() > VALUE_CHARS_MAX {
-            return Err(ParamError::Oversize {
-                name,
-                max: VALUE_CHARS_MAX,
-            });
+            let values: [(_, &dyn Display); 2] = [("name", &name), ("max", &VALUE_CHARS_MAX)];
+            return Err(ParamError::new(name, |p| p.oversize, &values));
         }
         let config = rules.config;
         let calendar = Calendar {
             utc_offset_minutes: rules.utc_offset_minutes,
             now_ms: rules.now_ms,
         };
-        let date = || ParamError::Date {
-            name,
-            value: echo(value),
-        };
+        let date = || ParamError::value(name, |p| p.date, value);
         match name {
             "since" if !value.is_empty() => {
                 self.since_ms = Some(calendar.since(value).map_err(|_| date())?);
@@ -257,6 +251,13 @@ impl Params {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The same search with a change.
+    pub(crate) fn with(&self, change: impl FnOnce(&mut Self)) -> Self {
+        let mut changed = self.clone();
+        change(&mut changed);
+        changed
     }
 
     /// Whether the range ends before it begins: the API finds nothing in it, a person is told.
@@ -323,4 +324,8 @@ impl Params {
         }
         out.finish()
     }
+}
+
+fn too_many_sites() -> ParamError {
+    ParamError::new("site", |p| p.sites, &[("max", &SITES_MAX)])
 }

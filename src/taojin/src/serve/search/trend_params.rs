@@ -1,7 +1,7 @@
 //! Query parameters of a comparison. In: the raw query string. Out: the searches to compare, each within the limits of a search,
 //! or the one parameter at fault.
 
-use super::param_error::{ParamError, echo};
+use super::param_error::ParamError;
 use super::params::{Params, Rules};
 use super::source::Wanted;
 use crate::serve::pages::lang::Lang;
@@ -47,14 +47,13 @@ impl TrendParams {
             let lenient = ["lang", "share"].iter().filter(|_| !rules.strict);
             let Some(name) = NAMES.iter().chain(lenient).find(|known| **known == name) else {
                 if rules.strict {
-                    let (name, known) = (echo(&name), NAMES.join(", "));
-                    return Err(ParamError::Unknown { name, known });
+                    return Err(ParamError::unknown(&name, &NAMES));
                 }
                 continue;
             };
             let may_repeat = matches!(*name, "q" | "site");
             if !may_repeat && seen.contains(name) {
-                return Err(ParamError::Repeated { name });
+                return Err(ParamError::repeated(name));
             }
             seen.push(name);
             match *name {
@@ -76,7 +75,7 @@ impl TrendParams {
             }
         }
         if distinct.len() > QUERIES_MAX {
-            return Err(ParamError::Queries { max: QUERIES_MAX });
+            return Err(number_of_queries());
         }
         let common = common.finish();
         let lenient = Rules {
@@ -141,7 +140,7 @@ fn unit(value: &str) -> Result<Option<DateUnit>, ParamError> {
         "week" => Ok(Some(DateUnit::Week)),
         "month" => Ok(Some(DateUnit::Month)),
         "year" => Ok(Some(DateUnit::Year)),
-        _ => Err(ParamError::Unit { value: echo(value) }),
+        _ => Err(ParamError::value("unit", |p| p.unit, value)),
     }
 }
 
@@ -151,6 +150,11 @@ pub(crate) fn format(value: &str) -> Result<Format, ParamError> {
         "" | "json" => Ok(Format::Json),
         "csv" => Ok(Format::Csv),
         "xlsx" => Ok(Format::Xlsx),
-        _ => Err(ParamError::Format { value: echo(value) }),
+        _ => Err(ParamError::value("format", |p| p.format, value)),
     }
+}
+
+/// More queries than are compared at once, or none.
+pub(crate) fn number_of_queries() -> ParamError {
+    ParamError::new("q", |p| p.queries, &[("max", &QUERIES_MAX)])
 }

@@ -1,6 +1,8 @@
 //! Values of query parameters. In: a value as written. Out: what it means, or the parameter at fault; and the way back, for
 //! links and forms.
 
+use std::fmt::Display;
+
 use super::param_error::{ParamError, echo};
 use taojin_search::index::{Match, Sort};
 use taojin_search::query::dates::period_ms;
@@ -30,7 +32,7 @@ pub(super) fn matching(value: &str) -> Result<Match, ParamError> {
         "all" => Ok(Match::All),
         "most" => Ok(Match::Most),
         "any" => Ok(Match::Any),
-        _ => Err(ParamError::Match { value: echo(value) }),
+        _ => Err(ParamError::value("match", |p| p.matching, value)),
     }
 }
 
@@ -43,18 +45,15 @@ pub(super) fn group(value: &str) -> Result<u64, ParamError> {
     let digits = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
     match u64::from_str_radix(value, 16) {
         Ok(group) if value.len() == 16 && value.bytes().all(digits) => Ok(group),
-        _ => Err(ParamError::Group { value: echo(value) }),
+        _ => Err(ParamError::value("group", |p| p.group, value)),
     }
 }
 
-pub(super) fn flag(name: &'static str, value: &str) -> Result<bool, ParamError> {
+pub(crate) fn flag(name: &'static str, value: &str) -> Result<bool, ParamError> {
     match value {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(ParamError::Flag {
-            name,
-            value: echo(value),
-        }),
+        _ => Err(ParamError::value(name, |p| p.flag, value)),
     }
 }
 
@@ -63,17 +62,14 @@ pub(super) fn off(name: &'static str, value: &str) -> Result<bool, ParamError> {
     match value {
         "on" => Ok(false),
         "off" => Ok(true),
-        _ => Err(ParamError::Switch {
-            name,
-            value: echo(value),
-        }),
+        _ => Err(ParamError::value(name, |p| p.switch, value)),
     }
 }
 
 pub(super) fn half_life_ms(value: &str) -> Result<i64, ParamError> {
     period_ms(value)
         .filter(|&ms| ms > 0)
-        .ok_or_else(|| ParamError::HalfLife { value: echo(value) })
+        .ok_or_else(|| ParamError::value("half_life", |p| p.half_life, value))
 }
 
 pub(super) fn sort(value: &str) -> Result<Sort, ParamError> {
@@ -81,7 +77,7 @@ pub(super) fn sort(value: &str) -> Result<Sort, ParamError> {
         "" | "relevance" => Ok(Sort::Relevance),
         "date" => Ok(Sort::Date),
         "both" => Ok(Sort::Both),
-        _ => Err(ParamError::Sort { value: echo(value) }),
+        _ => Err(ParamError::value("sort", |p| p.sort, value)),
     }
 }
 
@@ -96,11 +92,15 @@ pub(crate) fn number(
     let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
     match value.parse::<usize>() {
         Ok(n) if digits && (min..=max).contains(&n) => Ok(n),
-        _ => Err(ParamError::Number {
-            name,
-            value: echo(value),
-            min,
-            max,
-        }),
+        _ => {
+            let value = echo(value);
+            let values: [(_, &dyn Display); 4] = [
+                ("name", &name),
+                ("value", &value),
+                ("min", &min),
+                ("max", &max),
+            ];
+            Err(ParamError::new(name, |p| p.number, &values))
+        }
     }
 }

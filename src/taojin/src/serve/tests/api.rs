@@ -399,3 +399,37 @@ async fn long_answers_are_compressed_for_those_who_can_read_it() {
     assert_eq!(plain.header("content-encoding"), "");
     assert!(zipped.body.len() < plain.body.len());
 }
+
+#[tokio::test]
+async fn api_page_loads_nothing_from_elsewhere() {
+    let moved = get("/api").await;
+    assert_eq!(
+        (moved.status.as_u16(), moved.header("location")),
+        (303, "/api/ui/")
+    );
+    let page = get("/api/ui/").await;
+    assert_eq!(page.header("content-type"), "text/html");
+    assert!(
+        page.header("content-security-policy")
+            .contains("script-src 'self';")
+    );
+    let html = page.body.clone();
+    let sources = html.split("src=\"").chain(html.split("href=\"")).skip(1);
+    let files: Vec<&str> = sources
+        .filter_map(|rest| rest.split('"').next()?.strip_prefix("./"))
+        .collect();
+    assert!(files.iter().any(|file| file.ends_with(".js")), "{html}");
+    for file in files {
+        assert_eq!(
+            get(&format!("/api/ui/{file}")).await.status.as_u16(),
+            200,
+            "{file}"
+        );
+    }
+    let initializer = get("/api/ui/swagger-initializer.js").await.body;
+    assert!(
+        initializer.contains("\"../openapi.json\"")
+            && initializer.contains("\"validatorUrl\": \"none\"")
+    );
+    assert_eq!(get("/api/ui/..%2Fsecret").await.status.as_u16(), 404);
+}

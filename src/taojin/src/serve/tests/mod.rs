@@ -1,7 +1,6 @@
 //! The router, called in process over a source of invented documents.
 
 mod api;
-mod api_page;
 mod feed;
 mod figures;
 mod follow;
@@ -429,7 +428,7 @@ impl Answer {
 async fn ask(app: &Router, request: Request<Body>) -> Answer {
     let response = app.clone().oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
-    let bytes = to_bytes(body, 1 << 20).await.unwrap();
+    let bytes = to_bytes(body, 4 << 20).await.unwrap();
     Answer {
         status: parts.status,
         headers: parts.headers,

@@ -376,7 +376,6 @@ fn templates_never_switch_escaping_off() {
         include_str!("../pages/document.html"),
         include_str!("../pages/status.html"),
         include_str!("../pages/error.html"),
-        include_str!("../pages/api.html"),
         include_str!("../pages/feed.html"),
         include_str!("../pages/help.html"),
         include_str!("../pages/login.html"),

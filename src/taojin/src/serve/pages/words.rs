@@ -1,11 +1,12 @@
-//! Sentences with values in them. In: a sentence of the files of words, such as `{n} documents`. Out: the same with the
-//! values of this answer.
+//! Every fixed word of the pages, from one file for each language, `words/zh.toml` and `words/en.toml`, and the sentences made of
+//! them. The build makes their types and values: `Labels`, with a field for each word, and `ZH` and `EN`.
 
-use serde::Deserialize;
+use crate::serve::verdict::Level;
+
+include!(concat!(env!("OUT_DIR"), "/labels.rs"));
 
 /// A sentence with a number, in the forms that the language has.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(crate) struct Counted {
     /// For exactly one; none where the language makes no difference.
     one: Option<&'static str>,
@@ -53,10 +54,25 @@ pub(crate) fn grouped(number: u64) -> String {
     out
 }
 
+impl OperatorLabels {
+    /// How a cycle went, in a word.
+    pub(crate) fn level(&self, level: Level) -> &'static str {
+        let at = Level::ALL.iter().position(|known| *known == level);
+        self.levels[at.unwrap_or_default()]
+    }
+}
+
+impl TemplatePagesLabels {
+    /// The word for a field of a document.
+    pub(crate) fn field(&self, name: &str) -> &'static str {
+        let found = self.fields.iter().find(|[own, _]| *own == name);
+        found.map_or(self.other, |[_, word]| word)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::pages::labels::{EN, ZH};
 
     #[test]
     fn a_value_is_put_in_once_and_as_it_is() {
