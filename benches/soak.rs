@@ -21,6 +21,7 @@ use taojin::config;
 use taojin::daemon::{self, Clock, Mode, Options};
 use taojin_crawl::store::Reader;
 use taojin_demo::trial::{self, TrialPlan, TrialWeb};
+use taojin_demo::{Web as _, serve};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index;
 use taojin_uri::CrawlUri;
@@ -90,11 +91,11 @@ fn serve_web(day_ms: f64) {
         let (sockets, port) = trial::bind(plan().hosts).await.expect("free addresses");
         let web = Arc::new(TrialWeb::new(plan(), port));
         println!("{port}");
-        let serving = tokio::spawn(trial::serve(Arc::clone(&web), sockets));
+        let serving = tokio::spawn(serve(Arc::clone(&web), sockets));
         for day in 1..scaled(DAYS) {
             tokio::time::sleep(Duration::from_secs_f64(day_ms / 1000.0)).await;
             web.set_day(day);
-            web.take_log();
+            web.log().take();
         }
         let _ = serving.await;
     });

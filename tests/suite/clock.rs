@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use taojin::config;
 use taojin::daemon::{self, Clock, Mode, Options};
-use taojin_demo::World;
 
-use crate::world::{Home, NOW_MS, Web};
+use crate::world::{Home, Web};
 
 const DAY_MS: i64 = 86_400_000;
 const YEAR_MS: i64 = 365 * DAY_MS;
@@ -30,7 +29,7 @@ fn a_crawl_goes_on_under_a_clock_that_was_set_back_by_a_day() {
 
 /// A first daemon crawls by one clock, the next one goes on by another.
 fn crawls_under(first_ms: i64, next_ms: i64) {
-    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let web = Web::start(20);
     let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
     let loaded = config::load(Some(&home.path().join("taojin.toml")), None).expect("good");
     let runtime = tokio::runtime::Runtime::new().expect("runtime");
@@ -46,9 +45,9 @@ fn crawls_under(first_ms: i64, next_ms: i64) {
         let summary = daemon::run(&loaded, by(pass, first_ms), std::future::pending()).await;
         assert!(summary.expect("it ends well").documents_new > 0);
 
-        let before = web.server.total();
+        let before = web.requests();
         let asked = async {
-            while web.server.total() == before {
+            while web.requests() == before {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use taojin_crawl::store::{Duties, Reader, StorePlace};
-use taojin_demo::trial::{TrialFault, TrialHit, TrialPlan};
+use taojin_demo::trial::TrialPlan;
+use taojin_demo::{Fault, Hit};
 
 use crate::lots::Lots;
 use crate::postgres::server;
@@ -246,20 +247,20 @@ pub(crate) fn is_even(shares: &[u64], nodes: u32) -> bool {
 }
 
 /// Requests for pages of each host, in their order; those for robots.txt come without a rest before them.
-fn by_host(log: &[TrialHit]) -> BTreeMap<u32, Vec<&TrialHit>> {
-    let mut hosts: BTreeMap<u32, Vec<&TrialHit>> = BTreeMap::new();
+fn by_host(log: &[Hit]) -> BTreeMap<&str, Vec<&Hit>> {
+    let mut hosts: BTreeMap<&str, Vec<&Hit>> = BTreeMap::new();
     for hit in log.iter().filter(|hit| hit.target != "/robots.txt") {
-        hosts.entry(hit.host).or_default().push(hit);
+        hosts.entry(&hit.authority).or_default().push(hit);
     }
     for hits in hosts.values_mut() {
-        hits.sort_by_key(|hit| hit.begun);
+        hits.sort_by_key(|hit| hit.started);
     }
     hosts
 }
 
 /// Never two connections to a host, never sooner than its delay, a `Retry-After` of a second kept. Of a node that was paused in
 /// the middle of a request, one may come late: `late` at most.
-pub(crate) fn assert_polite(log: &[TrialHit], late: usize) {
+pub(crate) fn assert_polite(log: &[Hit], late: usize) {
     let delay = Duration::from_millis(DELAY_MS);
     // The client's delay begins when it has read the answer, a moment after it was sent.
     let slack = Duration::from_millis(5);
@@ -272,8 +273,8 @@ pub(crate) fn assert_polite(log: &[TrialHit], late: usize) {
             } else {
                 delay
             };
-            let gap = pair[1].begun.saturating_duration_since(pair[0].ended);
-            if pair[1].begun < pair[0].ended || gap + slack < rest {
+            let gap = pair[1].started.saturating_duration_since(pair[0].ended);
+            if pair[1].started < pair[0].ended || gap + slack < rest {
                 early.push(format!(
                     "host {host}: {gap:?} after {:?} {}",
                     pair[0].fault, pair[0].status
@@ -285,12 +286,12 @@ pub(crate) fn assert_polite(log: &[TrialHit], late: usize) {
 }
 
 /// Articles that came whole more than once.
-pub(crate) fn fetched_again(log: &[TrialHit]) -> u32 {
-    let mut times: HashMap<(u32, &str), u32> = HashMap::new();
+pub(crate) fn fetched_again(log: &[Hit]) -> u32 {
+    let mut times: HashMap<(&str, &str), u32> = HashMap::new();
     for hit in log {
-        let whole = matches!(hit.fault, None | Some(TrialFault::Slow));
+        let whole = matches!(hit.fault, None | Some(Fault::Slow));
         if hit.status == 200 && whole && hit.target.starts_with("/news/") {
-            *times.entry((hit.host, &hit.target)).or_default() += 1;
+            *times.entry((&hit.authority, &hit.target)).or_default() += 1;
         }
     }
     times.values().map(|n| n - 1).sum()
@@ -372,7 +373,7 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
         ));
     }
     cluster.start_serving();
-    let handed_over = fetched_again(&cluster.trial.web.log());
+    let handed_over = fetched_again(&cluster.trial.hits());
     assert_eq!(
         handed_over, 0,
         "a partition that is handed over fetches nothing again"
@@ -409,7 +410,7 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
     cluster.wait_for_shares(|shares| is_even(shares, nodes), Duration::from_secs(25));
 
     // One is drained and stopped: nothing is fetched again for it.
-    let before = fetched_again(&cluster.trial.web.log());
+    let before = fetched_again(&cluster.trial.hits());
     let session = cluster.status()["nodes"][0]["session"].to_string();
     let drained = cluster
         .trial
@@ -421,7 +422,7 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
         "{}",
         String::from_utf8_lossy(&drained.stderr)
     );
-    assert_eq!(fetched_again(&cluster.trial.web.log()), before);
+    assert_eq!(fetched_again(&cluster.trial.hits()), before);
 
     let serving = cluster.status()["nodes"].as_array().expect("nodes").clone();
     let serving: Vec<_> = serving.iter().filter(|n| n["crawls"] == false).collect();
@@ -431,7 +432,7 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
     let sites = reader.expect("the store").sites().expect("sites");
     assert!(sites.iter().all(|site| !site.paused), "{sites:?}");
     cluster.wait_for_documents(all, end);
-    let log = cluster.trial.web.log();
+    let log = cluster.trial.hits();
     let again = fetched_again(&log);
     crate::say(&format!(
         "{all} articles, {again} fetched again after {kills} kills and a pause"
@@ -469,7 +470,7 @@ fn nothing_is_lost_when_a_node_goes(test: &str, go: impl Fn(&mut Cluster)) {
         go(&mut cluster);
         cluster.wait_for_documents(all, end);
         assert_whole(&cluster);
-        assert_polite(&cluster.trial.web.log(), 1);
+        assert_polite(&cluster.trial.hits(), 1);
     }
 }
 

@@ -6,9 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use taojin_demo::World;
 
-use crate::world::{Home, NOW_MS, Serving, Web};
+use crate::world::{Home, Serving, Web};
 
 fn json_lines(mut command: Command) -> Vec<Value> {
     let output = command.output().expect("taojin runs");
@@ -24,7 +23,7 @@ fn number(value: &Value) -> u64 {
 
 #[test]
 fn after_a_crawl_the_figures_add_up_and_are_served() {
-    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 150));
+    let web = Web::start(150);
     let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
     assert!(
         home.taojin(&["crawl"])

@@ -10,11 +10,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use taojin::serve::{Secret, signature};
-use taojin_demo::World;
 
 use crate::cli::Place;
 use crate::document_log::import;
-use crate::world::{Home, NOW_MS, Web};
+use crate::world::{Home, Web};
 
 /// Longest wait for anything: far above what it takes, so that only a hang fails.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -105,7 +104,7 @@ fn now_s() -> i64 {
 #[test]
 fn each_hit_is_told_once_through_failures_and_kills() {
     let (hook, received) = receiver();
-    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 60));
+    let web = Web::start(60);
     let home = Home::new(
         &web,
         "min_delay_ms = 1\nmax_delay_ms = 1\nconnections_per_ip = 12",

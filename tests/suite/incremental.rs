@@ -40,7 +40,7 @@ fn crawl_days(trial: &Trial) -> Vec<Day> {
         let indexed = trial.indexed();
         assert!(indexed.values().all(|n| *n == 1), "a page is there twice");
         let articles = trial.articles();
-        let log = trial.web.take_log();
+        let log = trial.take_hits();
         let pages = log.iter().filter(|hit| hit.target != "/robots.txt");
         days.push(Day {
             summary,

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use taojin_demo::trial::{TrialFault, TrialPlan};
+use taojin_demo::Fault;
+use taojin_demo::trial::TrialPlan;
 
 use crate::lots::Lots;
 use crate::postgres::server;
@@ -63,7 +64,7 @@ fn kill_again_and_again(trial: &Trial, kills: u32, pages: u32, mut each: impl Fn
     for round in 0..kills {
         trial.web.set_day(round / 4);
         each(round);
-        let asked = trial.web.requests() + 1 + lots.below((pages / kills) as usize) as u64;
+        let asked = trial.requests() + 1 + lots.below((pages / kills) as usize) as u64;
         let mut crawl = trial
             .taojin(&["crawl"])
             .stdout(Stdio::null())
@@ -71,7 +72,7 @@ fn kill_again_and_again(trial: &Trial, kills: u32, pages: u32, mut each: impl Fn
             .spawn()
             .expect("taojin starts");
         let running = |crawl: &mut Child| crawl.try_wait().expect("its state").is_none();
-        while trial.web.requests() < asked && running(&mut crawl) {
+        while trial.requests() < asked && running(&mut crawl) {
             thread::sleep(Duration::from_millis(1));
         }
         thread::sleep(Duration::from_millis(lots.next() % u64::from(COMMIT_MS)));
@@ -104,11 +105,11 @@ fn finish(trial: &Trial) {
 
 /// Articles that came whole more than once, by the server's own log.
 fn fetched_again(trial: &Trial) -> u32 {
-    let mut times: HashMap<(u32, String), u32> = HashMap::new();
-    for hit in trial.web.take_log() {
-        let whole = matches!(hit.fault, None | Some(TrialFault::Slow));
+    let mut times: HashMap<(String, String), u32> = HashMap::new();
+    for hit in trial.take_hits() {
+        let whole = matches!(hit.fault, None | Some(Fault::Slow));
         if hit.status == 200 && whole && hit.target.starts_with("/news/") {
-            *times.entry((hit.host, hit.target)).or_default() += 1;
+            *times.entry((hit.authority, hit.target)).or_default() += 1;
         }
     }
     times.values().map(|n| n - 1).sum()

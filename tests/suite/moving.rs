@@ -152,7 +152,7 @@ fn a_crawl_moves_into_the_database_and_out_again_and_nothing_is_lost_or_fetched_
     let ended = answer(trial.taojin(&["crawl", "--data-dir", folder]));
     assert!(ended.status.success(), "{}", words(&ended));
     assert_complete(&trial, &back);
-    let again = fetched_again(&trial.web.log());
+    let again = fetched_again(&trial.hits());
     // What a stop broke off, at one connection for each host.
     assert!(again <= 2 * HOSTS, "{again} were fetched again");
     crate::say(&format!(

@@ -294,7 +294,7 @@ fn a_fail_over_of_the_database_is_waited_for_and_loses_nothing() {
     }
     cluster.wait_for_documents(all, Instant::now() + 4 * PATIENCE);
     restarts += cluster.restart_ended();
-    let log = cluster.trial.web.log();
+    let log = cluster.trial.hits();
     let again = fetched_again(&log);
     crate::say(&format!(
         "{all} articles after {kills} fail-overs: {again} fetched again, {restarts} nodes ended and were started again"

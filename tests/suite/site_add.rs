@@ -2,10 +2,8 @@
 
 use std::fs;
 
-use taojin_demo::World;
-
 use crate::small_web::{Reply, SmallWeb, article};
-use crate::world::{Home, NOW_MS, Web};
+use crate::world::{Home, Web};
 
 /// Output of a command: exit code, what it printed, what it said beside.
 fn run(web: &SmallWeb, args: &[&str]) -> (Option<i32>, String, String) {
@@ -209,17 +207,15 @@ fn the_file_names_the_hosts_that_the_address_leads_to() {
 
 #[test]
 fn a_probed_site_file_names_what_the_site_has_and_crawls_it() {
-    let web = Web::start(|port| World::generate_sized(3, NOW_MS, port, 60));
+    let web = Web::sample();
     let home = Home::new(
         &web,
         "min_delay_ms = 1\nmax_delay_ms = 1\nconnections_per_ip = 12",
     );
     let sites = home.path().join("sites.d");
     fs::remove_dir_all(&sites).expect("removed");
-    let (name, seed) = {
-        let world = web.server.world();
-        (world.sites[0].name, world.sites[0].seeds[0].clone())
-    };
+    let site = &web.server.sites()[0];
+    let (name, seed) = (&*site.name, web.server.url(site, &site.home));
 
     let added = home
         .taojin(&["site", "add", &seed, "--name", name])
@@ -241,7 +237,7 @@ fn a_probed_site_file_names_what_the_site_has_and_crawls_it() {
         "{}",
         String::from_utf8_lossy(&crawled.stderr)
     );
-    let host = web.server.world().sites[0].authority.clone();
+    let host = web.server.authority(site);
     let indexed = home.indexed();
     let wanted: Vec<String> = web
         .planted()

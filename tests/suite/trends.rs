@@ -7,9 +7,8 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use taojin_demo::World;
 
-use crate::world::{Home, NOW_MS, Serving, Web};
+use crate::world::{Home, Serving, Web};
 
 /// A query string of these queries.
 fn asked(queries: &[&str], more: &str) -> String {
@@ -32,32 +31,26 @@ fn trends(serving: &Serving, queries: &[&str], more: &str) -> Value {
 
 #[test]
 fn the_sample_web_s_stories_have_their_days_and_their_first_publishers() {
-    let web = Web::start(|port| World::generate(11, NOW_MS, port));
+    let web = Web::sample();
     let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
     let crawled = home.taojin(&["crawl"]).output().expect("taojin runs");
     assert!(crawled.status.success());
-    let world = web.server.world();
-    let texts: Vec<String> = world
-        .articles
-        .iter()
-        .map(|article| world.paragraphs(article).concat())
-        .collect();
-    let mut reprints: BTreeMap<usize, usize> = BTreeMap::new();
-    for original in world.articles.iter().filter_map(|a| a.reprint_of) {
+    let articles = web.server.articles();
+    let mut reprints: BTreeMap<&str, usize> = BTreeMap::new();
+    for original in articles.iter().filter_map(|a| a.reprint_of.as_deref()) {
         *reprints.entry(original).or_default() += 1;
     }
-    let mut originals: Vec<(usize, usize)> = reprints.into_iter().collect();
-    originals.sort_by_key(|(at, copies)| (std::cmp::Reverse(*copies), *at));
+    let mut originals: Vec<(&str, usize)> = reprints.into_iter().collect();
+    originals.sort_by_key(|(url, copies)| (std::cmp::Reverse(*copies), *url));
     assert!(originals.len() >= 3, "the sample web has reprints");
     let serving = Serving::start(&home);
-    for (at, _) in originals.into_iter().take(3) {
-        let original = &world.articles[at];
+    for (url, _) in originals.into_iter().take(3) {
+        let original = articles.iter().find(|a| a.url == url).expect("an article");
         // A run of its text that says which documents hold it.
-        let run: String = texts[at].chars().skip(5).take(16).collect();
-        let holders: Vec<_> = world
-            .articles
+        let run: String = original.text.concat().chars().skip(5).take(16).collect();
+        let holders: Vec<_> = articles
             .iter()
-            .filter(|article| texts[article.index].contains(&run))
+            .filter(|article| article.text.concat().contains(&run))
             .collect();
         let mut days: BTreeMap<String, u64> = BTreeMap::new();
         for article in &holders {
@@ -85,13 +78,10 @@ fn the_sample_web_s_stories_have_their_days_and_their_first_publishers() {
             .collect();
         assert_eq!(counted, days, "{run}");
         let story = &found["stories"][0];
-        let copies = holders.iter().filter(|a| a.reprint_of == Some(at)).count();
+        let copies = (holders.iter()).filter(|a| a.reprint_of.as_deref() == Some(url));
+        let copies = copies.count();
         assert_eq!(story["documents"], copies + 1, "{run}: {story}");
-        assert_eq!(
-            story["first"]["site"],
-            world.site_of(original).name,
-            "{run}: {story}"
-        );
+        assert_eq!(story["first"]["site"], *original.site, "{run}: {story}");
     }
 }
 

@@ -10,6 +10,7 @@ use taojin::config::{self, Loaded};
 use taojin::documents::open_folder;
 use taojin_crawl::store::StorePlace;
 use taojin_demo::trial::{self, TrialPlan, TrialWeb};
+use taojin_demo::{Hit, Web as _, serve};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index;
 use taojin_uri::CrawlUri;
@@ -36,7 +37,7 @@ impl Trial {
             .block_on(trial::bind(plan.hosts))
             .expect("free addresses");
         let web = Arc::new(TrialWeb::new(plan, port));
-        runtime.spawn(trial::serve(Arc::clone(&web), sockets));
+        runtime.spawn(serve(Arc::clone(&web), sockets));
         let dir = tempfile::tempdir().expect("temporary directory");
         let sites = dir.path().join("sites.d");
         fs::create_dir(&sites).expect("sites.d");
@@ -58,6 +59,21 @@ impl Trial {
             dir,
             _runtime: runtime,
         }
+    }
+
+    /// Requests since the start.
+    pub(crate) fn requests(&self) -> u64 {
+        self.web.log().total()
+    }
+
+    /// The requests since they were last taken; they stay in the log.
+    pub(crate) fn hits(&self) -> Vec<Hit> {
+        self.web.log().hits()
+    }
+
+    /// Takes the requests since they were last taken.
+    pub(crate) fn take_hits(&self) -> Vec<Hit> {
+        self.web.log().take()
     }
 
     pub(crate) fn data_dir(&self) -> PathBuf {

@@ -5,9 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use taojin_demo::World;
 
-use crate::world::{Home, NOW_MS, Web};
+use crate::world::{Home, Web};
 
 /// No politeness, and everything archived into files of 40 kB.
 const ARCHIVED: &str = "min_delay_ms = 0\nmax_delay_ms = 0\nconnections_per_host = 4\nconnections_per_ip = 24\n\
@@ -39,7 +38,7 @@ fn text_of(file: &Path) -> String {
 
 #[test]
 fn an_archive_gives_the_documents_of_its_crawl_without_a_server() {
-    let web = Web::start(|port| World::generate_sized(7, NOW_MS, port, 40));
+    let web = Web::sample();
     let home = Home::new(&web, ARCHIVED);
     let first = crawl(&home, &["crawl", "--json"]);
     let files = archives(&home);
@@ -59,9 +58,9 @@ fn an_archive_gives_the_documents_of_its_crawl_without_a_server() {
     let copy = Home::new(&web, "");
     let mut args = vec!["crawl", "--json", "--warc"];
     args.extend(files.iter().map(|f| f.to_str().expect("UTF-8")));
-    let asked = web.server.total();
+    let asked = web.requests();
     let replayed = crawl(&copy, &args);
-    assert_eq!(web.server.total(), asked, "the server was asked");
+    assert_eq!(web.requests(), asked, "the server was asked");
     assert_eq!(replayed["documents_new"], first["documents_new"]);
     assert_eq!(copy.indexed(), wanted);
 
@@ -89,7 +88,7 @@ fn an_archive_gives_the_documents_of_its_crawl_without_a_server() {
 
 #[test]
 fn pages_of_no_site_are_found_as_site_warc_and_never_fetched() {
-    let web = Web::start(|port| World::generate_sized(7, NOW_MS, port, 20));
+    let web = Web::start(20);
     let home = Home::new(&web, ARCHIVED);
     crawl(&home, &["crawl", "--json"]);
     let files = archives(&home);
@@ -107,7 +106,7 @@ fn pages_of_no_site_are_found_as_site_warc_and_never_fetched() {
     let mut args = vec!["crawl", "--json", "--warc"];
     args.extend([&torn, &none].iter().map(|f| f.to_str().expect("UTF-8")));
     args.extend(files.iter().map(|f| f.to_str().expect("UTF-8")));
-    let asked = web.server.total();
+    let asked = web.requests();
     let output = other.taojin(&args).output().expect("taojin runs");
     assert_eq!(output.status.code(), Some(1), "archives that are not whole");
     let replayed: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
@@ -123,5 +122,5 @@ fn pages_of_no_site_are_found_as_site_warc_and_never_fetched() {
         .expect("taojin runs");
     let found: Value = serde_json::from_slice(&found.stdout).expect("JSON");
     assert_eq!(found["total"], other.indexed().len());
-    assert_eq!(web.server.total(), asked, "the server was asked");
+    assert_eq!(web.requests(), asked, "the server was asked");
 }

@@ -1,5 +1,5 @@
-//! The sample web behind the real `taojin` program: a server in this process, a configuration on disk, and what the
-//! index holds afterwards.
+//! A web of several sites behind the real `taojin` program: a server in this process, a configuration on disk, and what
+//! the index holds afterwards.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,80 +9,132 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
+use taojin::daemon::Clock;
 use taojin::documents::open_folder;
-use taojin_demo::{self as demo, Server, World};
+use taojin_demo::trial::{self, TrialPlan, TrialWeb};
+use taojin_demo::{self as demo, SampleSite, SampleWeb};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index;
 use taojin_uri::CrawlUri;
 
-/// The moment at which every test world stands.
-pub(crate) const NOW_MS: i64 = 1_790_000_000_000;
+/// Sites of a trial web.
+const TRIAL_SITES: u32 = 6;
 
-/// A sample web that is being served, until this is dropped.
-pub(crate) struct Web {
-    pub(crate) server: Arc<Server>,
+/// A site, as its file in `sites.d` names it.
+struct WebSite {
+    name: String,
+    seed: String,
+    authority: String,
+}
+
+/// A web that is being served, until this is dropped: the trial web, or the sample web.
+pub(crate) struct Web<W = TrialWeb> {
+    pub(crate) server: Arc<W>,
+    sites: Vec<WebSite>,
+    planted: Vec<String>,
     _runtime: tokio::runtime::Runtime,
 }
 
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("runtime")
+}
+
 impl Web {
-    /// Serves the world that `make` gives for a port.
-    pub(crate) fn start(make: impl FnOnce(u16) -> World) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .expect("runtime");
-        let listener = runtime
-            .block_on(tokio::net::TcpListener::bind(("127.0.0.1", 0)))
-            .expect("a free port");
-        let port = listener.local_addr().expect("an address").port();
-        let server = Server::new(make(port));
-        runtime.spawn(demo::serve(
-            Arc::clone(&server),
-            listener,
-            std::future::pending(),
-        ));
+    /// Serves six plain sites with this many articles in all, or a few more.
+    pub(crate) fn start(articles: u32) -> Self {
+        let runtime = runtime();
+        let plan = TrialPlan {
+            seed: 5,
+            hosts: TRIAL_SITES,
+            articles: articles.div_ceil(TRIAL_SITES),
+            ..TrialPlan::default()
+        };
+        let (sockets, port) = runtime
+            .block_on(trial::bind(plan.hosts))
+            .expect("free addresses");
+        let server = Arc::new(TrialWeb::new(plan, port));
+        runtime.spawn(demo::serve(Arc::clone(&server), sockets));
+        let site = |host| WebSite {
+            name: format!("trial-{host}"),
+            seed: server.seed_url(host),
+            authority: server.authority(host),
+        };
         Self {
+            sites: (0..TRIAL_SITES).map(site).collect(),
+            planted: server.articles(),
             server,
             _runtime: runtime,
         }
     }
+}
 
-    /// Address in the index → how often it is there, for every article that should be found.
-    pub(crate) fn planted(&self) -> Vec<String> {
-        let world = self.server.world();
-        let url = |site: usize, path: &str| {
-            let text = world.sites[site].url(path);
-            CrawlUri::parse(&text)
-                .expect("planted addresses are good")
-                .to_string()
+impl Web<SampleWeb> {
+    /// Serves the sample web, which stands at the real clock, since the program reads it.
+    pub(crate) fn sample() -> Self {
+        let runtime = runtime();
+        let socket = runtime
+            .block_on(tokio::net::TcpListener::bind(("127.0.0.1", 0)))
+            .expect("a free port");
+        let port = socket.local_addr().expect("an address").port();
+        let now_ms = Clock::default().now_ms();
+        let server = Arc::new(SampleWeb::new(port, now_ms));
+        runtime.spawn(demo::serve(Arc::clone(&server), vec![socket]));
+        let site = |site: &SampleSite| WebSite {
+            name: site.name.clone(),
+            seed: server.url(site, &site.home),
+            authority: server.authority(site),
         };
-        world
-            .articles
-            .iter()
-            .map(|a| url(a.site, &a.path))
-            .collect()
+        Self {
+            sites: server.sites().iter().map(site).collect(),
+            planted: server.articles().into_iter().map(|a| a.url).collect(),
+            server,
+            _runtime: runtime,
+        }
     }
 }
 
-/// A data folder with a configuration for the sample web.
+impl<W: demo::Web> Web<W> {
+    /// URLs of all articles that a crawl should find.
+    pub(crate) fn planted(&self) -> Vec<String> {
+        let canonical = |url: &String| CrawlUri::parse(url).expect("a good URL").to_string();
+        self.planted.iter().map(canonical).collect()
+    }
+
+    /// Names of the sites.
+    pub(crate) fn site_names(&self) -> Vec<&str> {
+        self.sites.iter().map(|site| &*site.name).collect()
+    }
+
+    /// Requests since the start.
+    pub(crate) fn requests(&self) -> u64 {
+        self.server.log().total()
+    }
+}
+
+/// A data folder with a configuration for a web.
 pub(crate) struct Home {
     dir: tempfile::TempDir,
 }
 
 impl Home {
     /// Writes `taojin.toml` and one file for each site. `extra` goes to the end of `taojin.toml`.
-    pub(crate) fn new(web: &Web, frontier: &str) -> Self {
+    pub(crate) fn new<W>(web: &Web<W>, frontier: &str) -> Self {
         let dir = tempfile::tempdir().expect("temporary directory");
         let sites = dir.path().join("sites.d");
         fs::create_dir_all(&sites).expect("sites.d");
-        let world = web.server.world();
         let mut hosts = String::new();
-        for site in &world.sites {
-            hosts.push_str(&format!("\"{}\" = \"127.0.0.1\"\n", site.host));
+        for site in &web.sites {
+            let (host, _) = site.authority.split_once(':').expect("host and port");
+            if host.ends_with("localhost") {
+                hosts.push_str(&format!("\"{host}\" = \"127.0.0.1\"\n"));
+            }
             let text = format!(
-                "name = \"{}\"\nseeds = {:?}\nschedule = \"@daily\"\n[scope]\nhosts = [\"{}\"]\n",
-                site.name, site.seeds, site.authority
+                "name = \"{}\"\nseeds = [{:?}]\nschedule = \"@daily\"\n[scope]\nhosts = [\"{}\"]\n",
+                site.name, site.seed, site.authority
             );
             fs::write(sites.join(format!("{}.toml", site.name)), text).expect("site file");
         }

@@ -124,7 +124,7 @@ fn pass(trial: &Trial, day: u32) -> usize {
             break;
         }
     }
-    trial.web.take_log();
+    trial.take_hits();
     missing
 }
 

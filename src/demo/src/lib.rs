@@ -1,36 +1,20 @@
-//! The bundled sample web: an oil and gas news world in Chinese, invented from a seed, with everything that makes real
-//! sites hard to crawl. In: a seed, a moment, a port. Out: the ground truth ([`World`]) and a server of it on loopback
-//! ([`Server`], [`serve`]). `taojin demo` crawls it, and tests check what a crawl of it must find.
+//! Webs on loopback for the demo and for tests.
+//!
+//! [`SampleWeb`] is what `taojin demo` crawls: an oil and gas news world in Chinese, written once as plain files under `web/`,
+//! in two rounds, with everything that makes real sites hard to crawl, and with the ground truth of what a crawl must
+//! find. [`trial::TrialWeb`] is made while it is served and as large as a test wants, with faults. Both are a [`Web`], which
+//! [`serve`] serves on sockets of the caller.
 
-mod answer;
-mod article;
-mod conventions;
-mod feeds;
-mod files;
-mod pages;
-mod rng;
-mod routes;
-mod server;
-mod sites;
-mod special_cases;
-mod template;
+mod articles;
+mod dates;
+mod sample;
+mod serve;
 #[cfg(test)]
 mod tests;
-mod text;
-mod time;
 mod traps;
 pub mod trial;
-mod world;
 
-pub use answer::{Answer, Body, Request};
-pub use article::{Article, Delivery, Discovery, Encoding};
-pub use pages::RETRY_AFTER_S;
-pub use server::{Hit, Server, serve};
-pub use sites::{SampleSite, Section, Template};
-pub use text::composer::Comment;
-pub use text::genre::Genre;
-pub use traps::{PRIVATE_LINKS, Trap, TrapKind};
-pub use world::{ARTICLES, CHANGED_PER_ROUND, NEW_PER_ROUND, World};
-
-/// Example searches that find something on the sample web.
-pub const SHOWCASE: [&str; 3] = ["页岩气 水平井", "储气库", "LNG接收站"];
+pub use articles::{Article, Comment, Discovery};
+pub use sample::{ARTICLES, CHANGED_ARTICLES, NEW_ARTICLES, SHOWCASE, SampleSite, SampleWeb};
+pub use serve::{Body, Fault, Hit, Request, RequestLog, Response, Web, serve};
+pub use traps::{TRAPS, Trap, TrapKind};

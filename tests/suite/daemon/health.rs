@@ -7,7 +7,7 @@ use super::*;
 /// readers are answered while a new one is made.
 #[test]
 fn a_server_comes_up_beside_an_index_that_cannot_be_searched() {
-    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let web = Web::start(20);
     let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
     assert!(
         home.taojin(&["crawl"])
@@ -33,7 +33,7 @@ fn a_server_comes_up_beside_an_index_that_cannot_be_searched() {
 /// An index that cannot be written any more is named at once, with the reason, and is healed when it can be.
 #[test]
 fn an_index_that_fails_is_named_in_the_status_until_it_is_mended() {
-    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let web = Web::start(20);
     let home = Home::new(
         &web,
         "min_delay_ms = 1\nmax_delay_ms = 1\nconnections_per_ip = 12",
@@ -77,7 +77,7 @@ fn an_index_that_fails_is_named_in_the_status_until_it_is_mended() {
 /// A port that is taken ends the start with a line that says what to do.
 #[test]
 fn a_port_that_is_taken_is_refused_at_the_start() {
-    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let web = Web::start(20);
     let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
     let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = taken.local_addr().expect("its address").to_string();
@@ -113,7 +113,7 @@ fn the_unit_does_not_start_a_bad_configuration_again() {
     for limit in ["MemoryMax", "TasksMax"] {
         assert!(value(limit).is_some_and(|v| v != "infinity"), "{limit}");
     }
-    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let web = Web::start(20);
     let home = Home::new(&web, "min_delay_ms = 1\nmax_dellay_ms = 1");
     let output = home.taojin(&["run"]).output().expect("taojin runs");
     let code = output.status.code().expect("an exit code").to_string();
@@ -145,7 +145,7 @@ fn the_unit_does_not_start_a_bad_configuration_again() {
 /// Every figure that docs/monitoring.md names has a value beside a daemon that crawls, and says what the status says.
 #[test]
 fn every_figure_has_a_value_that_agrees_with_the_status() {
-    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let web = Web::start(20);
     let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
     let config = home.path().join("taojin.toml");
     let text = fs::read_to_string(&config).expect("taojin.toml");
@@ -249,7 +249,7 @@ fn figures_of_nodes_have_values_where_a_database_holds_the_store() {
     let Some(server) = crate::postgres::server("figures of nodes") else {
         return;
     };
-    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let web = Web::start(20);
     let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
     let config = home.path().join("taojin.toml");
     let text = fs::read_to_string(&config).expect("taojin.toml");
@@ -278,7 +278,7 @@ fn figures_of_nodes_have_values_where_a_database_holds_the_store() {
 /// What is being visited is counted while it is.
 #[test]
 fn a_page_that_does_not_come_is_in_flight() {
-    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let web = Web::start(20);
     let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
     without_sites(&home);
     let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");

@@ -11,9 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use taojin_demo::World;
-
-use crate::world::{Home, NOW_MS, Web};
+use crate::world::{Home, Web};
 
 /// Longest wait for anything: far above what it takes, so that only a hang fails.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -146,7 +144,7 @@ impl Drop for Daemon {
 
 #[test]
 fn a_site_added_on_the_fly_is_crawled_and_the_stop_is_clean() {
-    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 60));
+    let web = Web::start(60);
     let home = Home::new(
         &web,
         "min_delay_ms = 1\nmax_delay_ms = 1\nconnections_per_ip = 12",
@@ -209,7 +207,7 @@ fn a_site_added_on_the_fly_is_crawled_and_the_stop_is_clean() {
 /// A topic that comes with SIGHUP has its feed and its webhook at once; one that is gone has neither.
 #[test]
 fn topics_are_taken_up_while_the_daemon_runs() {
-    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let web = Web::start(20);
     let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
     let sites = home.path().join("sites.d");
     let files: Vec<_> = fs::read_dir(&sites)
@@ -273,7 +271,7 @@ fn topics_are_taken_up_while_the_daemon_runs() {
 
 #[test]
 fn a_full_disk_pauses_the_crawl_and_says_so() {
-    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let web = Web::start(20);
     let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
     let config = home.path().join("taojin.toml");
     let text = fs::read_to_string(&config).expect("taojin.toml");
@@ -298,7 +296,7 @@ fn a_full_disk_pauses_the_crawl_and_says_so() {
         status = daemon.get("/api/status");
     }
     assert!(status.contains("disk low"), "{status}");
-    assert_eq!(web.server.total(), 0, "pages were fetched onto a full disk");
+    assert_eq!(web.requests(), 0, "pages were fetched onto a full disk");
     daemon.signal("-TERM");
     assert_eq!(daemon.wait(), Some(0));
 
@@ -335,7 +333,7 @@ fn log_of(home: &Home) -> String {
 /// A mistake that a reload finds stops nothing, is told where the operator looks, and is forgotten when it is mended.
 #[test]
 fn a_reload_with_a_mistake_is_refused_and_the_daemon_goes_on() {
-    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let web = Web::start(20);
     let home = Home::new(
         &web,
         "min_delay_ms = 1\nmax_delay_ms = 1\nconnections_per_ip = 12",
@@ -397,7 +395,7 @@ fn a_reload_with_a_mistake_is_refused_and_the_daemon_goes_on() {
 /// What the first lines of the log say, with no site at all.
 #[test]
 fn the_daemon_says_what_it_is_and_what_to_do_first() {
-    let web = Web::start(|port| World::generate_sized(5, NOW_MS, port, 20));
+    let web = Web::start(20);
     let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
     let sites = without_sites(&home);
     let mut daemon = Daemon::start(&home);

@@ -304,5 +304,5 @@ fn another_node_goes_on_writing_the_index() {
         cluster.documents() >= articles as i64 && engine.documents() as i64 >= cluster.documents()
     });
     assert_eq!(engine.documents() as i64, cluster.documents());
-    assert_polite(&cluster.trial.web.log(), 0);
+    assert_polite(&cluster.trial.hits(), 0);
 }

@@ -1,18 +1,21 @@
 //! A plain web for trials: as many hosts and pages as asked for, made from a seed while they are served, growing and
-//! changing from day to day, with faults on request. In: a [`TrialPlan`]. Out: what a crawl of it must have found, a
-//! server on addresses of the loopback, and its own log of who asked for what. Bounded in everything; never leaves the
-//! loopback.
+//! changing from day to day, with faults on request.
+//!
+//! A [`TrialPlan`] says what it is like. [`TrialWeb`] answers for its hosts and knows what a crawl of them must have found;
+//! [`bind`] opens their sockets on addresses of the loopback, [`serve`](crate::serve) serves them. Bounded in everything.
 
 mod page;
-mod serve;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-pub use page::article_text;
-pub use serve::{bind, serve};
+use tokio::net::TcpListener;
+
+use crate::serve::{Fault, Request, RequestLog, Response, Web, gzip, hash};
 
 /// Hosts of a plan at most: the third and fourth byte of the address give 250 each.
 pub const MAX_HOSTS: u32 = 10_000;
@@ -64,56 +67,22 @@ impl Default for TrialPlan {
     }
 }
 
-/// What can go wrong with an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TrialFault {
-    /// It comes late.
-    Slow,
-    /// 500.
-    ServerError,
-    /// 503 without a word when to come back.
-    Unavailable,
-    /// 429 with `Retry-After`.
-    TooMany,
-    /// The body ends before its length.
-    Truncated,
-    /// The connection is reset in the middle.
-    Reset,
-}
+/// Pages whose tries are counted at a time.
+const COUNTED_PAGES: usize = 500_000;
+/// Content type of all pages.
+const HTML: &str = "text/html; charset=utf-8";
+/// Decoded bytes of the bomb.
+const BOMB_BYTES: usize = 64 << 20;
 
-impl TrialFault {
-    /// All of them.
-    pub const ALL: [TrialFault; 6] = [
-        TrialFault::Slow,
-        TrialFault::ServerError,
-        TrialFault::Unavailable,
-        TrialFault::TooMany,
-        TrialFault::Truncated,
-        TrialFault::Reset,
-    ];
-}
-
-/// One request and how it was answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrialHit {
-    /// Number of the host.
-    pub host: u32,
-    /// Path and query as sent.
-    pub target: String,
-    /// Status of the answer.
-    pub status: u16,
-    /// Whether the answer was spoilt on purpose.
-    pub fault: Option<TrialFault>,
-    /// The version of the page that was sent whole.
-    pub version: u32,
-    /// When the request had come.
-    pub begun: Instant,
-    /// When its last bytes were about to be sent, or it was about to be broken off.
-    pub ended: Instant,
-}
-
-/// Requests remembered one by one; later ones are only counted.
-const LOG_ENTRIES: usize = 500_000;
+/// All faults, for the lot to choose from.
+const FAULTS: [Fault; 6] = [
+    Fault::Slow,
+    Fault::ServerError,
+    Fault::Unavailable,
+    Fault::TooMany,
+    Fault::Truncated,
+    Fault::Reset,
+];
 
 /// The web and its log.
 #[derive(Debug)]
@@ -121,9 +90,8 @@ pub struct TrialWeb {
     plan: TrialPlan,
     port: u16,
     day: AtomicU32,
-    requests: AtomicU64,
     tries: Mutex<HashMap<(u32, u64), u32>>,
-    log: Mutex<Vec<TrialHit>>,
+    log: RequestLog,
 }
 
 impl TrialWeb {
@@ -136,9 +104,8 @@ impl TrialWeb {
             },
             port,
             day: AtomicU32::new(0),
-            requests: AtomicU64::new(0),
             tries: Mutex::default(),
-            log: Mutex::default(),
+            log: RequestLog::default(),
         }
     }
 
@@ -181,21 +148,6 @@ impl TrialWeb {
             .collect()
     }
 
-    /// Requests for pages since the start.
-    pub fn requests(&self) -> u64 {
-        self.requests.load(Ordering::Relaxed)
-    }
-
-    /// The requests since the log was last taken, oldest first.
-    pub fn take_log(&self) -> Vec<TrialHit> {
-        std::mem::take(&mut *locked(&self.log))
-    }
-
-    /// The requests since the log was last taken, oldest first; they stay in it.
-    pub fn log(&self) -> Vec<TrialHit> {
-        locked(&self.log).clone()
-    }
-
     /// Which design the articles of a host have. Hosts do not change on the same day.
     pub(super) fn design(&self, host: u32) -> u32 {
         let days = self.plan.redesign_days;
@@ -219,17 +171,13 @@ impl TrialWeb {
     }
 
     /// Whether this try of a page is to fail, and how.
-    pub(super) fn fault(&self, host: u32, target: &str) -> Option<TrialFault> {
-        if target == "/robots.txt" {
+    pub(super) fn fault(&self, host: u32, target: &str) -> Option<Fault> {
+        if target == "/robots.txt" || self.plan.faults <= 0.0 {
             return None;
         }
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        if self.plan.faults <= 0.0 {
-            return None;
-        }
-        let page = mix(self.plan.seed ^ hash(target));
-        let mut tries = locked(&self.tries);
-        if tries.len() > LOG_ENTRIES {
+        let page = mix(self.plan.seed ^ hash(target.as_bytes()));
+        let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
+        if tries.len() > COUNTED_PAGES {
             tries.clear();
         }
         let tries = tries.entry((host, page)).or_default();
@@ -238,36 +186,93 @@ impl TrialWeb {
         let (round, nth) = (*tries / 3, *tries % 3);
         let lot = mix(page ^ (u64::from(host) << 40) ^ (u64::from(round) << 8) ^ u64::from(nth));
         let kind = usize::try_from(mix(lot) % 6).unwrap_or(0);
-        (nth != 0 && unit(lot) < self.plan.faults).then_some(TrialFault::ALL[kind])
+        (nth != 0 && unit(lot) < self.plan.faults).then_some(FAULTS[kind])
     }
 
-    pub(super) fn record(&self, hit: TrialHit) {
-        let mut log = locked(&self.log);
-        if log.len() < LOG_ENTRIES {
-            log.push(hit);
+    /// Answers as if nothing went wrong.
+    fn respond_with_page(&self, host: u32, target: &str) -> Response {
+        if let Some(n) = target.strip_prefix("/loop/").filter(|_| self.plan.traps) {
+            let next = n.parse::<u32>().map_or(0, |n| (n + 1) % 7);
+            return Response::redirect(302, format!("/loop/{next}"));
         }
+        let is_short = target == "/short.html";
+        let path = if is_short { "/" } else { target };
+        let Some(html) = page::page(self, host, path) else {
+            return empty(404);
+        };
+        let mut response = Response::new(200, HTML, html);
+        if is_short {
+            response.missing_bytes = 1000;
+        }
+        if let Some(n) = page::article_number(path) {
+            response.version = self.version(host, n);
+        }
+        if self.plan.validators {
+            response = response.with_etag("");
+        }
+        response
     }
+}
+
+impl Web for TrialWeb {
+    fn respond(&self, request: &Request<'_>) -> Response {
+        let (host, target) = (request.socket, request.target());
+        if self.plan.traps && target == "/bomb.html" {
+            let packed = gzip(&vec![0; BOMB_BYTES]);
+            return Response::new(200, HTML, packed).with("content-encoding", "gzip");
+        }
+        let fault = self.fault(host, target);
+        let mut response = match fault {
+            Some(Fault::ServerError) => empty(500),
+            Some(Fault::Unavailable) => empty(503),
+            Some(Fault::TooMany) => empty(429).with("retry-after", "1"),
+            _ => self.respond_with_page(host, target),
+        };
+        response.fault = fault;
+        if fault == Some(Fault::Slow) {
+            response.delay = Duration::from_millis(self.plan.slow_ms);
+        }
+        if fault.is_none() {
+            response = response.or_not_modified(request);
+        }
+        response
+    }
+
+    fn log(&self) -> &RequestLog {
+        &self.log
+    }
+}
+
+fn empty(status: u16) -> Response {
+    Response::new(status, HTML, "")
+}
+
+/// Binds one socket for each of so many hosts, all at one port.
+pub async fn bind(hosts: u32) -> io::Result<(Vec<TcpListener>, u16)> {
+    'ports: for _ in 0..50 {
+        let first = TcpListener::bind((address(0), 0)).await?;
+        let port = first.local_addr()?.port();
+        let mut all = vec![first];
+        for host in 1..hosts {
+            match TcpListener::bind((address(host), port)).await {
+                Ok(listener) => all.push(listener),
+                // Another program has this port at that address: try another port.
+                Err(_) => continue 'ports,
+            }
+        }
+        return Ok((all, port));
+    }
+    Err(io::Error::other("no port is free at all addresses"))
 }
 
 /// The address that a host listens on, in 127.0.0.0/8.
-pub fn address(host: u32) -> std::net::Ipv4Addr {
+pub fn address(host: u32) -> Ipv4Addr {
     let byte = |n: u32| u8::try_from(n % 250 + 1).unwrap_or(1);
-    std::net::Ipv4Addr::new(127, 1, byte(host / 250), byte(host))
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// FNV-1a, 64 bits.
-fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, byte| {
-        (h ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    Ipv4Addr::new(127, 1, byte(host / 250), byte(host))
 }
 
 /// SplitMix64's finalizer (Steele, Lea, Flood 2014).
-fn mix(n: u64) -> u64 {
+pub(crate) fn mix(n: u64) -> u64 {
     let mut z = n.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

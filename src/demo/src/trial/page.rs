@@ -1,80 +1,18 @@
-//! The pages of the trial web. In: a host, a path, a day. Out: HTML. Pure.
+//! Writes the pages of the trial web: HTML that follows from the plan, the host, the path and the day.
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use super::{LISTED, TrialWeb, mix};
 
 /// The first day of the web: 1 September 2026.
 const FIRST_DAY: u32 = 20_697;
 
-const WHERE: [&str; 16] = [
-    "塔里木",
-    "准噶尔",
-    "鄂尔多斯",
-    "四川盆地",
-    "渤海湾",
-    "松辽",
-    "柴达木",
-    "吐哈",
-    "江汉",
-    "苏北",
-    "北部湾",
-    "南海西部",
-    "长庆",
-    "大庆",
-    "胜利",
-    "涪陵",
-];
-const WHO: [&str; 12] = [
-    "钻井队",
-    "采气厂",
-    "勘探院",
-    "测井公司",
-    "管道公司",
-    "炼化厂",
-    "调度中心",
-    "物探处",
-    "储气库",
-    "设计院",
-    "安全处",
-    "化验室",
-];
-const WHAT: [&str; 20] = [
-    "完成了水平井的压裂施工",
-    "发现了新的含油层段",
-    "更换了老旧的抽油机",
-    "公布了季度产量数据",
-    "检查了沿线的阀室",
-    "开展了井控应急演练",
-    "调整了注水方案",
-    "验收了三维地震资料",
-    "投运了新的增压站",
-    "组织了冬季保供会议",
-    "记录了岩心的颜色和重量",
-    "修复了受损的集输管线",
-    "降低了钻井液的损耗",
-    "提高了单井的日产气量",
-    "签订了长期供气合同",
-    "试验了国产旋转导向工具",
-    "清理了作业现场的油泥",
-    "培训了新来的操作员",
-    "安装了光伏供电装置",
-    "评价了页岩气的可采储量",
-];
-const HOW: [&str; 12] = [
-    "在连续降雨的情况下",
-    "经过三个月的准备",
-    "按照年初的计划",
-    "与兄弟单位一起",
-    "比原定时间提前",
-    "在专家的指导下",
-    "利用夜间停输的机会",
-    "根据最新的测试结果",
-    "在严格的监护之下",
-    "为了迎接用气高峰",
-    "克服了山区道路的困难",
-    "首次在这一地区",
-];
+/// The parts of a sentence, in their order: places, who, how, what.
+static WORDS: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
+    let lines = include_str!("words.txt").lines();
+    lines.map(|line| line.split(' ').collect()).collect()
+});
 
 /// Designs of an article: what stands before it, the classes of its date and of its text, what stands after it.
 const DESIGNS: [(&str, &str, &str, &str); 4] = [
@@ -112,7 +50,7 @@ pub(super) fn article_number(path: &str) -> Option<u32> {
 }
 
 /// Some text: so many sentences, the same for the same seed.
-pub fn article_text(seed: u64, sentences: u32) -> String {
+fn article_text(seed: u64, sentences: u32) -> String {
     let mut text = String::new();
     let mut state = seed;
     let mut pick = |words: &[&'static str]| {
@@ -121,12 +59,9 @@ pub fn article_text(seed: u64, sentences: u32) -> String {
         words[at]
     };
     for _ in 0..sentences {
-        let (place, who) = (pick(&WHERE), pick(&WHO));
-        let (how, what) = (pick(&HOW), pick(&WHAT));
-        text.push_str(place);
-        text.push_str(who);
-        text.push_str(how);
-        text.push_str(what);
+        for words in WORDS.iter() {
+            text.push_str(pick(words));
+        }
         text.push_str(if mix(seed ^ text.len() as u64).is_multiple_of(3) {
             "。"
         } else {

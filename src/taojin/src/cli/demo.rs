@@ -16,10 +16,8 @@ use crate::serve::{self, BindError};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch;
 use taojin_crawl::store;
-use taojin_demo::{self as demo, SHOWCASE, Server, World};
+use taojin_demo::{self as demo, ARTICLES, SHOWCASE, SampleWeb};
 
-/// The world of the demo: always the same one.
-const SEED: u64 = 20_160_509;
 /// Hits shown for each search.
 const HITS: usize = 3;
 /// The sample web is ours: many requests at once do it no harm.
@@ -55,17 +53,16 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             true => None,
             false => Some(listen(args.listen).await?),
         };
-        let web = SampleWeb::start().await?;
-        let mut loaded = settings(&web.server, place.path().to_owned());
+        let web = serve_sample_web().await?;
+        let mut loaded = settings(&web, place.path().to_owned());
         loaded.config.serve.token = demo_place::token()?;
         if let Some(listener) = &listener {
             loaded.config.serve.listen = listener.local_addr()?;
         }
         place.write(&loaded)?;
-        crawl_twice(&web.server, &loaded).await?;
+        crawl_twice(&web, &loaded).await?;
         search(&loaded, &place)?;
-        let seed = web.server.world().sites.first().map(|site| site.url("/"));
-        suggest(&place, seed.as_deref());
+        suggest(&place, &web.url(&web.sites()[0], "/"));
         match listener {
             Some(listener) => show(&loaded, listener, &place).await,
             None => {
@@ -100,57 +97,40 @@ async fn listen(asked_for: Option<SocketAddr>) -> anyhow::Result<TcpListener> {
     }
 }
 
-/// The sample web, being served.
-struct SampleWeb {
-    server: Arc<Server>,
-    // Dropping it stops the server.
-    _stop: tokio::sync::oneshot::Sender<()>,
-}
-
-impl SampleWeb {
-    async fn start() -> anyhow::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        let port = listener.local_addr()?.port();
-        let server = Server::new(World::generate(SEED, now_ms(), port));
-        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        tokio::spawn(demo::serve(Arc::clone(&server), listener, async move {
-            // An error means that the sender was dropped, which is the sign.
-            let _ = stopped.await;
-        }));
-        let world = server.world();
+/// Serves the sample web until the program ends, and says where.
+async fn serve_sample_web() -> anyhow::Result<Arc<SampleWeb>> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let port = listener.local_addr()?.port();
+    let web = Arc::new(SampleWeb::new(port, now_ms()));
+    tokio::spawn(demo::serve(Arc::clone(&web), vec![listener]));
+    output::line(&format!(
+        "sample web   {ARTICLES} articles on {} sites, at 127.0.0.1:{port}",
+        web.sites().len()
+    ));
+    for site in web.sites() {
         output::line(&format!(
-            "sample web   {} articles on {} sites, at 127.0.0.1:{port}",
-            world.articles.len(),
-            world.sites.len()
+            "             {}  {}",
+            site.title,
+            web.url(site, "/")
         ));
-        for site in &world.sites {
-            output::line(&format!(
-                "             {}  http://{}/",
-                site.title, site.authority
-            ));
-        }
-        drop(world);
-        Ok(Self {
-            server,
-            _stop: stop,
-        })
     }
+    Ok(web)
 }
 
 /// Settings for a crawl of the sample web: everything as usual, except that loopback is allowed and nobody needs to be
 /// spared.
-pub(crate) fn settings(server: &Server, data_dir: std::path::PathBuf) -> Loaded {
+fn settings(web: &SampleWeb, data_dir: std::path::PathBuf) -> Loaded {
     let mut config = Config {
         data_dir,
         ..Config::default()
     };
     config.fetch.allow_addresses = vec![fetch::Network::v4([127, 0, 0, 0], 8)];
     let mut sites = Vec::new();
-    for site in &server.world().sites {
+    for site in web.sites() {
         let here = fetch::HostAddress(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0));
-        config.fetch.hosts.insert(site.host.clone(), here);
-        let mut settings = site.settings();
-        settings.scope.hosts = vec![site.authority.clone()];
+        config.fetch.hosts.insert(site.host(), here);
+        let mut settings = web.settings(site);
+        settings.scope.hosts = vec![web.authority(site)];
         sites.push(settings);
     }
     // It writes a few megabytes; a developer's disk may well be fuller than a server's.
@@ -170,11 +150,10 @@ pub(crate) fn settings(server: &Server, data_dir: std::path::PathBuf) -> Loaded 
     }
 }
 
-async fn crawl_twice(server: &Arc<Server>, loaded: &Loaded) -> anyhow::Result<()> {
+async fn crawl_twice(web: &SampleWeb, loaded: &Loaded) -> anyhow::Result<()> {
     let first = round(loaded, "round 1", false).await?;
     tell(&first);
-    server.advance(now_ms());
-    server.clear_log();
+    web.advance();
     output::line("\nthe sample web moves on: new articles come out, some are changed");
     let second = round(loaded, "round 2", true).await?;
     tell(&second);
@@ -249,15 +228,15 @@ fn search(loaded: &Loaded, place: &Place) -> anyhow::Result<()> {
 }
 
 /// What to do next: more commands over this data, then a site of one's own.
-fn suggest(place: &Place, seed: Option<&str>) {
+fn suggest(place: &Place, seed: &str) {
     output::line("\nmore of it   in another terminal");
-    let why = seed.map(|seed| format!("why {}", demo_place::quoted(seed)));
     let more = [
         "status".to_owned(),
         "templates list".to_owned(),
         "terms list --limit 10".to_owned(),
+        format!("why {}", demo_place::quoted(seed)),
     ];
-    for args in more.into_iter().chain(why) {
+    for args in more {
         output::line(&format!("$ {}", place.command(&args)));
     }
     output::line(

@@ -9,7 +9,7 @@ use super::NOW;
 use crate::daemon::learn::learner::{Learner, Working};
 use crate::daemon::learn::templates::{Registry, Seen, Templates, pack, unpack};
 use taojin_crawl::store::{Store, TemplateStore};
-use taojin_demo::World;
+use taojin_demo::{Article, SampleWeb};
 use taojin_extract::page::{Hints, Page};
 use taojin_extract::template;
 use taojin_extract::{self as extract, Document};
@@ -53,14 +53,16 @@ impl Bench {
     }
 
     /// Extracts an article of the sample web as a visit does, and lets the learner see it.
-    fn visit(&mut self, world: &World, index: usize) -> Document {
-        let article = &world.articles[index];
+    fn visit(&mut self, web: &SampleWeb, article: &Article) -> Document {
+        let response = web.get(&article.url);
+        let content_type = response.header("content-type").unwrap();
+        let charset = content_type.split_once("charset=");
         let hints = Hints {
-            url: CrawlUri::parse(&world.url(article)).ok(),
-            charset: Some("utf-8".to_owned()),
+            url: CrawlUri::parse(&article.url).ok(),
+            charset: charset.map(|(_, label)| label.to_owned()),
             ..Hints::default()
         };
-        let page = Page::parse(world.article_html(index).as_bytes(), hints);
+        let page = Page::parse(response.bytes(), hints);
         let context = extract::Context {
             now_ms: Some(NOW),
             site: Some("s"),
@@ -80,37 +82,38 @@ impl Bench {
     }
 }
 
-/// A world and the articles of one of its sites.
-fn world(articles: usize) -> (World, usize, Vec<usize>) {
-    let world = World::generate_sized(7, NOW, 80, articles);
-    let site = world.articles[0].site;
-    let own = world.articles.iter().filter(|a| a.site == site);
-    let indexes = own.map(|a| a.index).collect();
-    (world, site, indexes)
+/// The sample web, and the articles of its newspaper and of its news agency.
+fn sample_web() -> (SampleWeb, Vec<Article>, Vec<Article>) {
+    let web = SampleWeb::new(80, NOW);
+    let of = |site: &str| {
+        let articles = web.articles().into_iter();
+        articles.filter(|article| article.site == site).collect()
+    };
+    let (newspaper, agency) = (of("bohai-energy"), of("huadong-gas"));
+    (web, newspaper, agency)
 }
 
+/// A redesign: the pages of the newspaper look like those of the agency.
 #[test]
 fn a_redesign_is_noticed_and_learned_within_thirty_pages() {
-    let (mut world, site, articles) = world(420);
-    assert!(articles.len() >= 80, "{} articles", articles.len());
+    let (web, newspaper, agency) = sample_web();
     let mut bench = Bench::new();
-    for index in &articles[..40] {
-        assert!(!bench.visit(&world, *index).text.is_empty());
+    for article in &newspaper[..40] {
+        assert!(!bench.visit(&web, article).text.is_empty());
     }
     let before = bench.store().templates(Some("s")).unwrap();
     assert!(!before.is_empty(), "nothing learned from forty pages");
     assert!(
         bench
-            .visit(&world, articles[41])
+            .visit(&web, &newspaper[41])
             .method
             .contains("template")
     );
 
-    world.redesign(site);
     let mut learned_after = None;
-    for (n, index) in articles[42..72].iter().enumerate() {
-        let document = bench.visit(&world, *index);
-        let wanted = world.paragraphs(&world.articles[*index]);
+    for (n, article) in agency[..30].iter().enumerate() {
+        let document = bench.visit(&web, article);
+        let wanted = &article.text;
         assert!(
             wanted.iter().all(|p| document.text.contains(p.as_str())),
             "page {n} after the redesign: {} instead of {wanted:?}",
@@ -122,22 +125,16 @@ fn a_redesign_is_noticed_and_learned_within_thirty_pages() {
         }
     }
     assert!(learned_after.is_some_and(|n| n <= 30), "{learned_after:?}");
-    assert!(
-        bench
-            .visit(&world, articles[73])
-            .method
-            .contains("template")
-    );
+    assert!(bench.visit(&web, &agency[31]).method.contains("template"));
     bench.working.save().unwrap();
     let fits = bench.store().template_fits().unwrap();
     let note = fits[0].note.clone().unwrap_or_default();
     assert!(note.contains("redesigned"), "{note}");
 
     // The old template stays for old pages.
-    world.undo_redesign(site);
     assert!(
         bench
-            .visit(&world, articles[75])
+            .visit(&web, &newspaper[42])
             .method
             .contains("template")
     );
@@ -151,10 +148,10 @@ fn a_redesign_is_noticed_and_learned_within_thirty_pages() {
 
 #[test]
 fn what_a_person_changes_is_taken_up_and_survives() {
-    let (world, _, articles) = world(260);
+    let (web, newspaper, _) = sample_web();
     let mut bench = Bench::new();
-    for index in &articles[..36] {
-        bench.visit(&world, *index);
+    for article in &newspaper[..36] {
+        bench.visit(&web, article);
     }
     let mut desk = bench.store();
     let rows = desk.templates(Some("s")).unwrap();
@@ -165,7 +162,7 @@ fn what_a_person_changes_is_taken_up_and_survives() {
     assert!(desk.template_revision().unwrap() > revision);
     assert!(!desk.set_disabled(9_999, true).unwrap());
     bench.working.reload().unwrap();
-    let document = bench.visit(&world, articles[40]);
+    let document = bench.visit(&web, &newspaper[40]);
     assert!(!document.method.contains("template"), "{}", document.method);
     assert!(!document.text.is_empty());
     // Saved pages for looking at were kept, and go with their template.
@@ -239,21 +236,22 @@ fn an_error_of_the_store_does_not_end_the_learning() {
 #[test]
 fn a_site_that_is_redesigned_again_and_again_keeps_so_many_templates() {
     const MOST: usize = 3;
-    let (world, ..) = world(900);
+    let (web, ..) = sample_web();
     let mut bench = Bench::with(template::Config {
         max_per_site: MOST,
         ..template::Config::default()
     });
     // Every design of the sample web, one after the other, as if it were of one site.
-    let mut designs = std::collections::BTreeMap::<usize, Vec<usize>>::new();
-    for article in &world.articles {
-        designs.entry(article.site).or_default().push(article.index);
+    let mut designs = std::collections::BTreeMap::<String, Vec<Article>>::new();
+    for article in web.articles() {
+        let pages = designs.entry(article.site.clone()).or_default();
+        pages.push(article);
     }
     let mut ever = std::collections::BTreeSet::new();
     let mut labelled = None;
     for pages in designs.values().filter(|pages| pages.len() >= 15).take(8) {
-        for index in &pages[..15] {
-            bench.visit(&world, *index);
+        for article in &pages[..15] {
+            bench.visit(&web, article);
         }
         bench.working.learn_small(NOW, i64::MIN).unwrap();
         let rows = bench.store().templates(Some("s")).unwrap();
