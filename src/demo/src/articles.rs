@@ -84,14 +84,3 @@ pub(crate) fn parse(table: &str, round: usize) -> Vec<Article> {
     }
     articles
 }
-
-impl Article {
-    /// Returns path and query of its URL.
-    pub fn path(&self) -> &str {
-        let after_scheme = self.url.get("http://".len()..).unwrap_or_default();
-        after_scheme
-            .find('/')
-            .and_then(|at| after_scheme.get(at..))
-            .unwrap_or("/")
-    }
-}

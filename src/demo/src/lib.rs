@@ -3,7 +3,7 @@
 //! [`SampleWeb`] is what `taojin demo` crawls: an oil and gas news world in Chinese, written once as plain files under `web/`,
 //! in two rounds, with everything that makes real sites hard to crawl, and with the ground truth of what a crawl must
 //! find. [`trial::TrialWeb`] is made while it is served and as large as a test wants, with faults. Both are a [`Web`], which
-//! [`serve`] serves on sockets of the caller.
+//! [`serve()`] serves on sockets of the caller.
 
 mod articles;
 mod dates;

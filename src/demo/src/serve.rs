@@ -53,11 +53,6 @@ impl<'a> Request<'a> {
         let header = headers.find(|(known, _)| known.eq_ignore_ascii_case(name));
         header.map(|(_, value)| value.trim())
     }
-
-    /// Whether the client has the page already and asks for a newer one.
-    pub fn is_conditional(&self) -> bool {
-        self.header("if-none-match").is_some() || self.header("if-modified-since").is_some()
-    }
 }
 
 /// What can go wrong with an answer.
@@ -101,8 +96,6 @@ pub struct Response {
     pub fault: Option<Fault>,
     /// Bytes that Content-Length names and that never come.
     pub missing_bytes: usize,
-    /// Version of the page, for the log.
-    pub version: u32,
 }
 
 impl Response {
@@ -115,7 +108,6 @@ impl Response {
             delay: Duration::ZERO,
             fault: None,
             missing_bytes: 0,
-            version: 0,
         }
     }
 
@@ -180,8 +172,6 @@ pub struct Hit {
     pub status: u16,
     /// Whether the answer was spoilt on purpose.
     pub fault: Option<Fault>,
-    /// The version of the page that was sent whole.
-    pub version: u32,
     /// When the request had come.
     pub started: Instant,
     /// When its last bytes were about to be sent, or it was about to be broken off.
@@ -302,7 +292,6 @@ async fn answer(web: &impl Web, request: &Request<'_>, stream: &mut TcpStream) -
         target: request.target().to_owned(),
         status: response.status,
         fault: response.fault,
-        version: response.version,
         started,
         ended,
     });

@@ -440,7 +440,8 @@ async fn server_answers_by_host_and_logs() {
     let port = socket.local_addr().unwrap().port();
     let web = Arc::new(SampleWeb::new(port, MOMENTS[0]));
     let serving = tokio::spawn(serve(Arc::clone(&web), vec![socket]));
-    let article = web.articles()[0].path().to_owned();
+    let first = web.articles().remove(0).url;
+    let (_, article) = first.split_once(&format!(":{port}")).unwrap();
     for (host, target, status) in [
         ("huadong-gas", "/article?id=600158", "429"),
         ("huadong-gas", "/article?id=600158", "200"),

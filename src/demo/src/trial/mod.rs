@@ -2,7 +2,7 @@
 //! changing from day to day, with faults on request.
 //!
 //! A [`TrialPlan`] says what it is like. [`TrialWeb`] answers for its hosts and knows what a crawl of them must have found;
-//! [`bind`] opens their sockets on addresses of the loopback, [`serve`](crate::serve) serves them. Bounded in everything.
+//! [`bind`] opens their sockets on addresses of the loopback, [`serve()`](crate::serve()) serves them. Bounded in everything.
 
 mod page;
 
@@ -135,7 +135,7 @@ impl TrialWeb {
     }
 
     /// Articles of each host on this day.
-    pub fn articles_of_host(&self) -> u32 {
+    pub(super) fn articles_of_host(&self) -> u32 {
         self.plan.articles + self.plan.daily * self.day()
     }
 
@@ -171,7 +171,7 @@ impl TrialWeb {
     }
 
     /// Whether this try of a page is to fail, and how.
-    pub(super) fn fault(&self, host: u32, target: &str) -> Option<Fault> {
+    fn fault(&self, host: u32, target: &str) -> Option<Fault> {
         if target == "/robots.txt" || self.plan.faults <= 0.0 {
             return None;
         }
@@ -203,9 +203,6 @@ impl TrialWeb {
         let mut response = Response::new(200, HTML, html);
         if is_short {
             response.missing_bytes = 1000;
-        }
-        if let Some(n) = page::article_number(path) {
-            response.version = self.version(host, n);
         }
         if self.plan.validators {
             response = response.with_etag("");
@@ -266,7 +263,7 @@ pub async fn bind(hosts: u32) -> io::Result<(Vec<TcpListener>, u16)> {
 }
 
 /// The address that a host listens on, in 127.0.0.0/8.
-pub fn address(host: u32) -> Ipv4Addr {
+fn address(host: u32) -> Ipv4Addr {
     let byte = |n: u32| u8::try_from(n % 250 + 1).unwrap_or(1);
     Ipv4Addr::new(127, 1, byte(host / 250), byte(host))
 }

@@ -43,7 +43,7 @@ pub(super) fn article_path(n: u32) -> String {
 }
 
 /// Number of the article at a path.
-pub(super) fn article_number(path: &str) -> Option<u32> {
+fn article_number(path: &str) -> Option<u32> {
     let name = path.strip_prefix("/news/")?.split_once('/')?.1;
     let n: u32 = name.strip_suffix(".html")?.parse().ok()?;
     (article_path(n) == path).then_some(n)
