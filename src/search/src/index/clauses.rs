@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::Config;
 use super::entry::host_of;
 use super::labels;
-use super::plan::{BODY, COMMENTS, Place, Plan, TITLE, TextPlaces, Time};
+use super::plan::Plan;
 use super::query::{Clause, Filter, Form, Group, Match, Occur, Query, Target};
+use super::schema::{BODY, COMMENTS, Column, TITLE, TextColumns};
 use super::view::Statistics;
 use crate::analyze::{Dictionary, GramPhrase, gram_phrase, normalize};
 
@@ -115,11 +116,11 @@ impl Builder<'_> {
     }
 
     /// The fields of grams that a target covers, with their weights.
-    fn places(&self, target: Target) -> Vec<(Place, f32)> {
+    fn places(&self, target: Target) -> Vec<(Column, f32)> {
         match target {
-            Target::Author => vec![(Place::Author, 1.0)],
-            Target::Source => vec![(Place::Source, 1.0)],
-            Target::Url => vec![(Place::Url, 1.0)],
+            Target::Author => vec![(Column::Author, 1.0)],
+            Target::Source => vec![(Column::Source, 1.0)],
+            Target::Url => vec![(Column::Url, 1.0)],
             _ => self
                 .texts(target)
                 .map(|(text, boost)| (text.grams, boost))
@@ -128,7 +129,7 @@ impl Builder<'_> {
     }
 
     /// The texts a target covers, with their weights.
-    pub(super) fn texts(&self, target: Target) -> impl Iterator<Item = (TextPlaces, f32)> {
+    pub(super) fn texts(&self, target: Target) -> impl Iterator<Item = (TextColumns, f32)> {
         let all = [
             (TITLE, self.config.title_boost),
             (BODY, 1.0),
@@ -144,23 +145,23 @@ impl Builder<'_> {
 }
 
 /// Runs of letters and digits that begin so.
-fn prefix(text: &str, place: Place) -> Option<Plan> {
+fn prefix(text: &str, column: Column) -> Option<Plan> {
     let normal = normalize(text);
     let text = normal.trim();
-    (!text.is_empty()).then(|| Plan::Begins(place, text.to_owned()))
+    (!text.is_empty()).then(|| Plan::Begins(column, text.to_owned()))
 }
 
 /// Two texts near each other; none where one of them is no chain of grams.
-fn near(texts: [&str; 2], place: Place, within: u32) -> Option<Plan> {
+fn near(texts: [&str; 2], column: Column, within: u32) -> Option<Plan> {
     let texts = texts.map(|text| normalize(text).trim().to_owned());
     let is_chain = |text: &String| matches!(gram_phrase(text), GramPhrase::Chain(_));
     let chains = texts.iter().all(is_chain);
-    chains.then_some(Plan::Near(place, texts, within))
+    chains.then_some(Plan::Near(column, texts, within))
 }
 
 fn site(site: &str) -> Option<Plan> {
     let place = place_of(site)?;
-    Some(Plan::Term(Place::Places, place).unscored())
+    Some(Plan::Term(Column::Places, place).unscored())
 }
 
 fn filters(filter: &Filter) -> Vec<Plan> {
@@ -169,9 +170,9 @@ fn filters(filter: &Filter) -> Vec<Plan> {
     all.extend(Plan::one_of(sites.collect()));
     all.extend(filter.group.map(|group| Plan::Group(group).unscored()));
     for (time, since_ms, until_ms) in [
-        (Time::Published, filter.since_ms, filter.until_ms),
+        (Column::Published, filter.since_ms, filter.until_ms),
         (
-            Time::Changed,
+            Column::Changed,
             filter.changed_since_ms,
             filter.changed_until_ms,
         ),

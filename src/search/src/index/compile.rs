@@ -6,23 +6,20 @@ use tantivy::query::{
     Occur as Must, PhrasePrefixQuery, PhraseQuery, Query as TantivyQuery, RangeQuery, RegexQuery,
     TermQuery,
 };
-use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::schema::IndexRecordOption;
 
 use super::floor::{AtLeast, Scored};
 use super::near::Near;
-use super::plan::{Place, Plan, Time};
-use super::schema::Fields;
+use super::plan::Plan;
+use super::schema::{Column, Type};
 use super::stop::{Dear, Stop};
 use crate::analyze::ending_pattern;
 
 pub(super) type Boxed = Box<dyn TantivyQuery>;
 
-/// Compiles plans for one index.
+/// Compiles plans for a search that this switch ends.
 #[derive(Clone, Copy)]
-pub(super) struct Compiler<'a> {
-    pub(super) fields: &'a Fields,
-    pub(super) stop: &'a Stop,
-}
+pub(super) struct Compiler<'a>(pub(super) &'a Stop);
 
 impl Compiler<'_> {
     /// What tantivy runs for a plan.
@@ -35,35 +32,32 @@ impl Compiler<'_> {
         Some(match plan {
             Plan::All => Box::new(AllQuery),
             Plan::Nothing => return None,
-            Plan::Term(place, text) => {
-                let term = Term::from_field_text(self.fields.at(*place), text);
-                Box::new(TermQuery::new(term, record(*place)))
+            Plan::Term(column, text) => {
+                Box::new(TermQuery::new(column.term(text), record(*column)))
             }
-            Plan::Phrase(place, grams) => {
-                let field = self.fields.at(*place);
-                let term = |(at, gram): &(usize, String)| (*at, Term::from_field_text(field, gram));
+            Plan::Phrase(column, grams) => {
+                let term = |(at, gram): &(usize, String)| (*at, column.term(gram));
                 let terms = grams.iter().map(term).collect();
                 Box::new(PhraseQuery::new_with_offset(terms))
             }
-            Plan::Begins(place, text) => self.begins(self.fields.at(*place), text),
-            Plan::Ends(place, text) => {
+            Plan::Begins(column, text) => self.begins(*column, text),
+            Plan::Ends(column, text) => {
                 let pattern = ending_pattern(text);
-                let ends = RegexQuery::from_pattern(&pattern, self.fields.at(*place));
+                let ends = RegexQuery::from_pattern(&pattern, column.field());
                 self.dear(Box::new(ends.ok()?))
             }
-            Plan::Between(place, from, until) => {
+            Plan::Between(column, from, until) => {
                 use std::ops::Bound::{Excluded, Included};
-                let field = self.fields.at(*place);
-                let term = |text: &str| Term::from_field_text(field, text);
-                let range = RangeQuery::new(Included(term(from)), Excluded(term(until)));
+                let range =
+                    RangeQuery::new(Included(column.term(from)), Excluded(column.term(until)));
                 self.dear(Box::new(range))
             }
-            Plan::Near(place, [first, second], within) => {
-                let field = self.fields.at(*place);
+            Plan::Near(column, [first, second], within) => {
+                let field = column.field();
                 Box::new(Near::new(field, [first, second], *within)?)
             }
-            Plan::Group(group) => group_query(self.fields, *group),
-            Plan::Within(time, since_ms, until_ms) => self.within(*time, *since_ms, *until_ms),
+            Plan::Group(group) => group_query(*group),
+            Plan::Within(column, since_ms, until_ms) => within(*column, *since_ms, *until_ms),
             Plan::Any(any) => Box::new(BooleanQuery::union(self.all(any))),
             Plan::Best(any) => Box::new(DisjunctionMaxQuery::new(self.all(any))),
             Plan::Each { must, without } => {
@@ -89,63 +83,38 @@ impl Compiler<'_> {
         plans.iter().map(|plan| self.query(plan)).collect()
     }
 
-    fn begins(self, field: Field, text: &str) -> Boxed {
-        let term = Term::from_field_text(field, text);
-        let mut begins = PhrasePrefixQuery::new_with_offset(vec![(0, term)]);
+    fn begins(self, column: Column, text: &str) -> Boxed {
+        let mut begins = PhrasePrefixQuery::new_with_offset(vec![(0, column.term(text))]);
         begins.set_max_expansions(u32::MAX);
         self.dear(Box::new(begins))
     }
 
     fn dear(self, inner: Boxed) -> Boxed {
-        let stop = self.stop.clone();
+        let stop = self.0.clone();
         Box::new(Dear { inner, stop })
-    }
-
-    /// The documents whose time in a fast field lies from the first moment on and before the second.
-    fn within(self, time: Time, since_ms: Option<i64>, until_ms: Option<i64>) -> Boxed {
-        use std::ops::Bound::{Excluded, Included, Unbounded};
-        let field = match time {
-            Time::Published => self.fields.published,
-            Time::Changed => self.fields.changed,
-        };
-        let term = |ms| Term::from_field_i64(field, ms);
-        let from = since_ms.map_or(Unbounded, |ms| Included(term(ms)));
-        let until = until_ms.map_or(Unbounded, |ms| Excluded(term(ms)));
-        Box::new(RangeQuery::new(from, until))
     }
 }
 
-impl Fields {
-    /// The field of a place.
-    pub(super) fn at(&self, place: Place) -> Field {
-        match place {
-            Place::TitleSingles => self.title.singles,
-            Place::TitleGrams => self.title.grams,
-            Place::BodySingles => self.body.singles,
-            Place::BodyGrams => self.body.grams,
-            Place::CommentsSingles => self.comments.singles,
-            Place::CommentsGrams => self.comments.grams,
-            Place::Author => self.author,
-            Place::Source => self.source,
-            Place::Url => self.url,
-            Place::Meta => self.meta,
-            Place::Site => self.site,
-            Place::Places => self.places,
-        }
-    }
+/// The documents whose time lies from the first moment on and before the second.
+fn within(column: Column, since_ms: Option<i64>, until_ms: Option<i64>) -> Boxed {
+    use std::ops::Bound::{Excluded, Included, Unbounded};
+    let term = |ms| Term::from_field_i64(column.field(), ms);
+    let from = since_ms.map_or(Unbounded, |ms| Included(term(ms)));
+    let until = until_ms.map_or(Unbounded, |ms| Excluded(term(ms)));
+    Box::new(RangeQuery::new(from, until))
 }
 
 /// What is read of a term: a name has no frequency.
-fn record(place: Place) -> IndexRecordOption {
-    match place {
-        Place::Site | Place::Places => IndexRecordOption::Basic,
+fn record(column: Column) -> IndexRecordOption {
+    match column.kind() {
+        Type::CountedName | Type::Name => IndexRecordOption::Basic,
         _ => IndexRecordOption::WithFreqs,
     }
 }
 
 /// The documents of one group of reprints.
-pub(super) fn group_query(fields: &Fields, group: u64) -> Boxed {
-    let term = Term::from_field_u64(fields.group, group);
+pub(super) fn group_query(group: u64) -> Boxed {
+    let term = Column::Group.number(group);
     Box::new(TermQuery::new(term, IndexRecordOption::Basic))
 }
 

@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 use chrono::{Datelike, Days, Months, NaiveDate, Weekday};
 use serde::Serialize;
 use tantivy::collector::{Collector, SegmentCollector};
-use tantivy::columnar::Column;
 use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 
-use super::schema::PUBLISHED_FIELD;
+use super::schema::Column;
 
 pub(super) const DAY_MS: i64 = 86_400_000;
 const MINUTE_MS: i64 = 60_000;
@@ -151,7 +150,7 @@ pub(super) struct DayCounts {
 
 /// One segment's counts.
 pub(super) struct SegmentDays {
-    column: Option<Column<i64>>,
+    column: Option<tantivy::columnar::Column<i64>>,
     shift_ms: i64,
     /// By day of the common era.
     days: BTreeMap<i32, u64>,
@@ -167,7 +166,7 @@ impl Collector for DayCounts {
         segment: &SegmentReader,
     ) -> tantivy::Result<SegmentDays> {
         Ok(SegmentDays {
-            column: segment.fast_fields().i64(PUBLISHED_FIELD).ok(),
+            column: segment.fast_fields().i64(Column::Published.name()).ok(),
             shift_ms: i64::from(self.utc_offset_minutes) * MINUTE_MS,
             days: BTreeMap::new(),
         })

@@ -10,18 +10,15 @@ use tantivy::query::{EnableScoring, Query as TantivyQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
     DocAddress, DocId, DocSet, Order as By, Score, Searcher, SegmentReader, TERMINATED,
-    TantivyError, Term,
+    TantivyError,
 };
 
 use super::IndexError;
 use super::compile::{Boxed, Compiler, group_query};
 use super::days::{DAY_MS, DayCounts};
-use super::plan::{Place, Plan};
+use super::plan::Plan;
 use super::scan::Watermark;
-use super::schema::{
-    FETCHED_FIELD, FINGERPRINT_FIELD, Fields, GROUP_FIELD, ORIGINAL_FIELD, PUBLISHED_FIELD,
-    SEQ_FIELD, SITE_FIELD, check_format,
-};
+use super::schema::{Column, check_format};
 use super::sites::SiteCounts;
 use super::stop::Stop;
 use super::trends::GroupCounts;
@@ -33,7 +30,6 @@ pub(super) const UNDATED_HALF_LIVES: f32 = 4.0;
 /// One state of an index in a folder.
 pub(super) struct Embedded<'a> {
     pub(super) dir: &'a Path,
-    pub(super) fields: &'a Fields,
     pub(super) searcher: Searcher,
 }
 
@@ -42,17 +38,14 @@ impl Statistics for Embedded<'_> {
         self.searcher.num_docs()
     }
 
-    fn frequency(&self, place: Place, term: &str) -> u64 {
-        let field = self.fields.at(place);
-        let term = Term::from_field_text(field, term);
-        self.searcher.doc_freq(&term).unwrap_or(0)
+    fn frequency(&self, column: Column, term: &str) -> u64 {
+        self.searcher.doc_freq(&column.term(term)).unwrap_or(0)
     }
 }
 
 impl Embedded<'_> {
     fn compiled(&self, plan: &Plan, stop: &Stop) -> Boxed {
-        let fields = self.fields;
-        Compiler { fields, stop }.query(plan)
+        Compiler(stop).query(plan)
     }
 
     fn failed(&self, error: impl std::fmt::Display) -> IndexError {
@@ -91,8 +84,8 @@ impl Embedded<'_> {
         }
         // One pass gives both the page and the counts.
         let top = TopDocs::with_limit(limit).and_offset(wanted.range.start);
-        let by_time = |top: TopDocs, field: &'static str| {
-            let time = SortByStaticFastValue::<i64>::for_field(field);
+        let by_time = |top: TopDocs, column: Column| {
+            let time = SortByStaticFastValue::<i64>::for_field(column.name());
             let top = top.order_by((time, by_number()));
             let found = searcher.search(&built, &stop.with((top, Count, counters)));
             found.map(|(ranked, total, counts)| (places(ranked, |_| 0.0), total, counts))
@@ -104,15 +97,15 @@ impl Embedded<'_> {
                 let (ranked, total, counts) = searcher.search(&built, &stop.with(collectors))?;
                 (places(ranked, |(score, _)| score), total, counts)
             }
-            Order::Published => by_time(top, PUBLISHED_FIELD)?,
-            Order::Fetched => by_time(top, FETCHED_FIELD)?,
+            Order::Published => by_time(top, Column::Published)?,
+            Order::Fetched => by_time(top, Column::Fetched)?,
             Order::Aged {
                 now_ms,
                 half_life_ms,
             } => {
                 let both = top.tweak_score(move |segment: &SegmentReader| {
-                    let published = segment.fast_fields().i64(PUBLISHED_FIELD).ok();
-                    let number = segment.fast_fields().u64(SEQ_FIELD).ok();
+                    let published = segment.fast_fields().i64(Column::Published.name()).ok();
+                    let number = segment.fast_fields().u64(Column::Seq.name()).ok();
                     move |doc: DocId, score: Score| {
                         let published = published.as_ref().and_then(|column| column.first(doc));
                         let number = number.as_ref().and_then(|column| column.first(doc));
@@ -144,7 +137,7 @@ impl Embedded<'_> {
     ) -> tantivy::Result<Vec<(u64, Precedence)>> {
         let mut members = Vec::new();
         for group in groups {
-            let query = group_query(self.fields, *group);
+            let query = group_query(*group);
             let found = self.searcher.search(&query, &stop.with(DocSetCollector))?;
             for at in found.into_iter().filter(|at| !without.contains(at)) {
                 members.push((*group, self.precedence(at)?));
@@ -186,14 +179,14 @@ impl Embedded<'_> {
 
     fn precedence(&self, at: DocAddress) -> tantivy::Result<Precedence> {
         let columns = self.segment(at).fast_fields();
-        let time = |name: &str| -> tantivy::Result<Option<i64>> {
-            let column = columns.column_opt::<i64>(name)?;
+        let time = |time: Column| -> tantivy::Result<Option<i64>> {
+            let column = columns.column_opt::<i64>(time.name())?;
             Ok(column.and_then(|column| column.first(at.doc_id)))
         };
-        let original = columns.column_opt::<bool>(ORIGINAL_FIELD)?;
+        let original = columns.column_opt::<bool>(Column::Original.name())?;
         let original = original.and_then(|column| column.first(at.doc_id));
-        let fetched = time(FETCHED_FIELD)?.unwrap_or(i64::MAX);
-        let published = time(PUBLISHED_FIELD)?;
+        let fetched = time(Column::Fetched)?.unwrap_or(i64::MAX);
+        let published = time(Column::Published)?;
         Ok(precedence_of(
             published,
             fetched,
@@ -208,8 +201,8 @@ impl Embedded<'_> {
         after: Option<Watermark>,
     ) -> tantivy::Result<impl Fn(u32) -> bool + use<>> {
         let columns = segment.fast_fields();
-        let seqs = columns.u64(SEQ_FIELD)?;
-        let times = columns.i64(FETCHED_FIELD)?;
+        let seqs = columns.u64(Column::Seq.name())?;
+        let times = columns.i64(Column::Fetched.name())?;
         Ok(move |id| {
             let (seq, time) = (seqs.first(id), times.first(id));
             let (seq, time) = (seq.unwrap_or_default(), time.unwrap_or_default());
@@ -221,8 +214,8 @@ impl Embedded<'_> {
         let mut newest = Watermark::default();
         for segment in self.searcher.segment_readers() {
             let columns = segment.fast_fields();
-            let seqs = columns.u64(SEQ_FIELD)?;
-            let times = columns.i64(FETCHED_FIELD)?;
+            let seqs = columns.u64(Column::Seq.name())?;
+            let times = columns.i64(Column::Fetched.name())?;
             if segment.max_doc() > 0 {
                 newest.seq = newest.seq.max(seqs.max_value());
                 newest.fetched_ms = newest.fetched_ms.max(times.max_value());
@@ -233,7 +226,7 @@ impl Embedded<'_> {
 
     fn site_at(&self, at: DocAddress) -> tantivy::Result<String> {
         let mut name = String::new();
-        if let Some(column) = self.segment(at).fast_fields().str(SITE_FIELD)?
+        if let Some(column) = self.segment(at).fast_fields().str(Column::Site.name())?
             && let Some(ordinal) = column.term_ords(at.doc_id).next()
         {
             column.ord_to_str(ordinal, &mut name)?;
@@ -324,7 +317,7 @@ impl View for Embedded<'_> {
     }
 
     fn find(&self, fingerprint: u64) -> Result<Option<DocAddress>, IndexError> {
-        let term = Term::from_field_u64(self.fields.fingerprint, fingerprint);
+        let term = Column::Fingerprint.number(fingerprint);
         let query = TermQuery::new(term, IndexRecordOption::Basic);
         let found = self.searcher.search(&query, &DocSetCollector);
         Ok(found.map_err(|e| self.failed(e))?.into_iter().next())
@@ -336,7 +329,7 @@ impl View for Embedded<'_> {
 
     fn group(&self, at: DocAddress) -> Result<Option<u64>, IndexError> {
         let columns = self.segment(at).fast_fields();
-        let column = columns.column_opt::<u64>(GROUP_FIELD);
+        let column = columns.column_opt::<u64>(Column::Group.name());
         let column = column.map_err(|e| self.failed(e))?;
         Ok(column.and_then(|column| column.first(at.doc_id)))
     }
@@ -359,8 +352,8 @@ impl View for Embedded<'_> {
 pub(super) fn identity(searcher: &Searcher, at: DocAddress) -> tantivy::Result<(u64, u64)> {
     let columns = searcher.segment_reader(at.segment_ord).fast_fields();
     let first = |column: tantivy::columnar::Column<u64>| column.first(at.doc_id);
-    let fingerprint = first(columns.u64(FINGERPRINT_FIELD)?);
-    let seq = first(columns.u64(SEQ_FIELD)?);
+    let fingerprint = first(columns.u64(Column::Fingerprint.name())?);
+    let seq = first(columns.u64(Column::Seq.name())?);
     Ok((fingerprint.unwrap_or_default(), seq.unwrap_or_default()))
 }
 
@@ -378,7 +371,10 @@ pub(super) fn precedence_of(
 
 /// Breaks ties: the same in all indexes of a store, whose segments differ. What has not changed for longest comes first.
 fn by_number() -> (SortByStaticFastValue<u64>, By) {
-    (SortByStaticFastValue::for_field(SEQ_FIELD), By::Asc)
+    (
+        SortByStaticFastValue::for_field(Column::Seq.name()),
+        By::Asc,
+    )
 }
 
 fn places<K>(ranked: Vec<(K, DocAddress)>, score: impl Fn(K) -> f32) -> Vec<Ranked> {

@@ -5,7 +5,7 @@ use tantivy::TantivyDocument;
 
 use super::date::parse_published;
 use super::labels;
-use super::schema::Fields;
+use super::schema::{BODY, COMMENTS, Column, TITLE, TextColumns};
 use crate::analyze::{Singles, normalize};
 use taojin_extract::{Document, Kind};
 
@@ -41,59 +41,53 @@ impl Entry<'_> {
     /// The values of the fields; `body` is the text as [`Entry::body`] gives it.
     pub(super) fn fields_of(
         &self,
-        fields: &Fields,
         body: &str,
         singles: &mut Singles,
         utc_offset_minutes: i32,
     ) -> TantivyDocument {
-        let Entry {
-            fingerprint,
-            seq,
-            fetched_ms,
-            changed_ms,
-            document,
-        } = *self;
+        let document = self.document;
         let mut out = TantivyDocument::new();
-        out.add_u64(fields.fingerprint, fingerprint);
-        out.add_u64(fields.seq, seq);
-        out.add_i64(fields.fetched, fetched_ms);
-        out.add_i64(fields.changed, changed_ms);
+        out.add_u64(Column::Fingerprint.field(), self.fingerprint);
+        out.add_u64(Column::Seq.field(), self.seq);
+        out.add_i64(Column::Fetched.field(), self.fetched_ms);
+        out.add_i64(Column::Changed.field(), self.changed_ms);
         if let Some(published) = &document.published
             && let Some(ms) = parse_published(published, utc_offset_minutes)
         {
-            out.add_i64(fields.published, ms);
+            out.add_i64(Column::Published.field(), ms);
         }
         let host = host_of(&document.url);
         let site = document.site.as_deref().unwrap_or(&host);
-        out.add_text(fields.site, site);
+        out.add_text(Column::Site.field(), site);
         for place in places(site, &host) {
-            out.add_text(fields.places, place);
+            out.add_text(Column::Places.field(), place);
         }
-        out.add_bool(fields.original, is_original(document, site));
-        out.add_text(fields.kind, document.kind.name());
-        out.add_text(fields.url, normalize(&document.url));
+        out.add_bool(Column::Original.field(), is_original(document, site));
+        out.add_text(Column::Kind.field(), document.kind.name());
+        let mut add_text = |columns: TextColumns, text: &str| {
+            out.add_text(columns.singles.field(), singles.of(text));
+            out.add_text(columns.grams.field(), text);
+        };
         if let Some(title) = &document.title {
-            let title = normalize(title);
-            out.add_text(fields.title.singles, singles.of(&title));
-            out.add_text(fields.title.grams, &title);
+            add_text(TITLE, &normalize(title));
         }
-        out.add_text(fields.body.singles, singles.of(body));
-        out.add_text(fields.body.grams, body);
+        add_text(BODY, body);
         let mut left = MAX_INDEXED_BYTES;
-        for comment in &self.document.comments {
-            let text = normalize(head(&comment.text, left));
+        for comment in &document.comments {
+            add_text(COMMENTS, &normalize(head(&comment.text, left)));
             left = left.saturating_sub(comment.text.len());
-            out.add_text(fields.comments.singles, singles.of(&text));
-            out.add_text(fields.comments.grams, &text);
         }
-        if let Some(author) = &document.author {
-            out.add_text(fields.author, normalize(author));
-        }
-        if let Some(source) = &document.source {
-            out.add_text(fields.source, normalize(source));
+        for (column, line) in [
+            (Column::Url, Some(&document.url)),
+            (Column::Author, document.author.as_ref()),
+            (Column::Source, document.source.as_ref()),
+        ] {
+            if let Some(line) = line {
+                out.add_text(column.field(), normalize(line));
+            }
         }
         for (label, value) in document.meta.iter() {
-            out.add_pre_tokenized_text(fields.meta, labels::tokens(label, value));
+            out.add_pre_tokenized_text(Column::Meta.field(), labels::tokens(label, value));
         }
         out
     }

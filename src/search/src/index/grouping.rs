@@ -6,13 +6,13 @@ use std::sync::Arc;
 use tantivy::collector::TopDocs;
 use tantivy::query::{Query as TantivyQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher, Term};
+use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher};
 
 use super::alike::Text;
 use super::embedded::identity;
 use super::entry::Entry;
 use super::reprints::{Placed, REMEMBERED, Reprints};
-use super::schema::{FINGERPRINT_FIELD, Fields, GROUP_FIELD, SEQ_FIELD, SKETCH_FIELD};
+use super::schema::Column;
 use super::sketch::Sketch;
 use super::source::DocumentSource;
 
@@ -20,18 +20,13 @@ use super::source::DocumentSource;
 pub(super) struct Grouping {
     reprints: Reprints,
     committed: IndexReader,
-    fields: Fields,
     documents: Arc<dyn DocumentSource>,
     stale: bool,
 }
 
 impl Grouping {
     /// Takes up the latest documents of an index.
-    pub(super) fn open(
-        index: &Index,
-        fields: &Fields,
-        documents: Arc<dyn DocumentSource>,
-    ) -> tantivy::Result<Self> {
+    pub(super) fn open(index: &Index, documents: Arc<dyn DocumentSource>) -> tantivy::Result<Self> {
         let committed: IndexReader = index
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
@@ -41,7 +36,6 @@ impl Grouping {
         Ok(Self {
             reprints,
             committed,
-            fields: fields.clone(),
             documents,
             stale: false,
         })
@@ -58,10 +52,10 @@ impl Grouping {
             self.stale = false;
         }
         let searcher = self.committed.searcher();
-        let (fields, documents) = (&self.fields, &self.documents);
+        let documents = &self.documents;
         let read = |wanted| {
             // What cannot be read is not compared: the document is then a group of its own.
-            let seq = seq_of(&searcher, fields, wanted)?;
+            let seq = seq_of(&searcher, wanted)?;
             let stored = documents.get(wanted, seq).ok()??;
             Some(Text::of(&stored.document, &stored.entry().body()))
         };
@@ -81,8 +75,8 @@ impl Grouping {
 }
 
 /// The number of the change that was committed last of a document.
-fn seq_of(searcher: &Searcher, fields: &Fields, fingerprint: u64) -> Option<u64> {
-    let term = Term::from_field_u64(fields.fingerprint, fingerprint);
+fn seq_of(searcher: &Searcher, fingerprint: u64) -> Option<u64> {
+    let term = Column::Fingerprint.number(fingerprint);
     let query: Box<dyn TantivyQuery> = Box::new(TermQuery::new(term, IndexRecordOption::Basic));
     let top = TopDocs::with_limit(1).order_by_score();
     let (_, at) = searcher.search(&*query, &top).ok()?.into_iter().next()?;
@@ -93,7 +87,10 @@ fn seq_of(searcher: &Searcher, fields: &Fields, fingerprint: u64) -> Option<u64>
 fn recall(searcher: &Searcher, reprints: &mut Reprints) -> tantivy::Result<()> {
     let mut latest: Vec<(u64, DocAddress)> = Vec::new();
     for (ordinal, segment) in (0..).zip(searcher.segment_readers()) {
-        let Some(seq) = segment.fast_fields().column_opt::<u64>(SEQ_FIELD)? else {
+        let Some(seq) = segment
+            .fast_fields()
+            .column_opt::<u64>(Column::Seq.name())?
+        else {
             continue;
         };
         let alive = segment.doc_ids_alive();
@@ -106,9 +103,9 @@ fn recall(searcher: &Searcher, reprints: &mut Reprints) -> tantivy::Result<()> {
     for segment in searcher.segment_readers() {
         let fields = segment.fast_fields();
         columns.push((
-            fields.column_opt::<u64>(FINGERPRINT_FIELD)?,
-            fields.column_opt::<u64>(GROUP_FIELD)?,
-            fields.column_opt::<u64>(SKETCH_FIELD)?,
+            fields.column_opt::<u64>(Column::Fingerprint.name())?,
+            fields.column_opt::<u64>(Column::Group.name())?,
+            fields.column_opt::<u64>(Column::Sketch.name())?,
         ));
     }
     for (_, at) in latest.into_iter().skip(skipped) {

@@ -3,7 +3,8 @@
 
 use tantivy::tokenizer::{PreTokenizedString, Token, TokenStream};
 
-use super::plan::{MAX_TERMS, Place, Plan};
+use super::plan::{MAX_TERMS, Plan};
+use super::schema::Column;
 use taojin_extract::Typed;
 
 use crate::analyze::{GRAMS, GramPhrase, gram_phrase, gram_term, normalize, tokenizers};
@@ -169,13 +170,13 @@ pub(super) fn asked(text: &str) -> Option<Plan> {
     let name = name_of(label);
     if let Some((from, until)) = range(value) {
         let term = |key: String| format!("{name}{BETWEEN}{key}");
-        return Some(Plan::Between(Place::Meta, term(from), term(until)));
+        return Some(Plan::Between(Column::Meta, term(from), term(until)));
     }
     let value = value_of(value);
     let term = |gram: &str| format!("{name}{BETWEEN}{gram}");
     let chain = match gram_phrase(&value) {
         GramPhrase::Nothing => return None,
-        GramPhrase::Single(single) => return Some(Plan::Begins(Place::Meta, term(single))),
+        GramPhrase::Single(single) => return Some(Plan::Begins(Column::Meta, term(single))),
         GramPhrase::Chain(chain) => chain,
     };
     let terms = chain
@@ -184,7 +185,7 @@ pub(super) fn asked(text: &str) -> Option<Plan> {
         .map(|(place, gram)| (*place, term(&gram_term(gram))));
     let mut terms: Vec<(usize, String)> = terms.collect();
     match terms.len() {
-        1 => terms.pop().map(|(_, only)| Plan::Term(Place::Meta, only)),
-        _ => Some(Plan::Phrase(Place::Meta, terms)),
+        1 => terms.pop().map(|(_, only)| Plan::Term(Column::Meta, only)),
+        _ => Some(Plan::Phrase(Column::Meta, terms)),
     }
 }

@@ -10,7 +10,7 @@ use tantivy::{Index, IndexReader, ReloadPolicy};
 use super::IndexError;
 use super::embedded::Embedded;
 use super::folder::Folder;
-use super::schema::{Fields, check_format, refuse_newer, unreadable};
+use super::schema::{check_format, refuse_newer, unreadable};
 use crate::analyze::tokenizers;
 
 /// File that tantivy replaces with every commit.
@@ -29,7 +29,6 @@ struct Stamp {
 pub(super) struct Opened {
     dir: PathBuf,
     inner: IndexReader,
-    fields: Fields,
     seen: Mutex<Stamp>,
 }
 
@@ -41,7 +40,6 @@ impl Opened {
         let mut index = Index::open(directory).map_err(|e| unreadable(dir, e))?;
         index.set_tokenizers(tokenizers());
         check_format(dir, &index)?;
-        let fields = Fields::new();
         let inner = index
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
@@ -50,7 +48,6 @@ impl Opened {
         Ok(Self {
             dir: dir.to_owned(),
             inner,
-            fields,
             seen: Mutex::new(seen),
         })
     }
@@ -65,7 +62,6 @@ impl Opened {
         }
         Ok(Embedded {
             dir: &self.dir,
-            fields: &self.fields,
             searcher: self.inner.searcher(),
         })
     }

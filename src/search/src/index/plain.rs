@@ -3,8 +3,9 @@
 //! single characters that are words. Never demands function words.
 
 use super::clauses::{Builder, Demand};
-use super::plan::{BODY, MAX_TERMS, Plan, TITLE};
+use super::plan::{MAX_TERMS, Plan};
 use super::query::{Match, Target};
+use super::schema::{BODY, TITLE};
 use crate::analyze::{
     GramPhrase, Word, gram_phrase, gram_term, is_single, is_stop_word, normalize, whole_grams,
 };

@@ -8,8 +8,9 @@ use tantivy::DocAddress;
 
 use super::clauses::place_of;
 use super::opened::Opened;
-use super::plan::{Place, Plan};
+use super::plan::Plan;
 use super::remote::{RemoteIndex, RemoteView};
+use super::schema::Column;
 use super::site_titles::SiteTitles;
 use super::source::{DocumentSource, StoredDocument};
 use super::terms::Terms;
@@ -121,7 +122,7 @@ impl Reader {
     /// Fingerprints of all documents of a site; the site of a document that came from none is its host.
     pub fn fingerprints_of_site(&self, site: &str) -> Result<Vec<u64>, IndexError> {
         let view = self.view()?;
-        let plan = Plan::Term(Place::Site, site.to_owned());
+        let plan = Plan::Term(Column::Site, site.to_owned());
         let mut fingerprints = Vec::new();
         view.each(&plan, None, &mut |at| {
             fingerprints.push(view.identity(at)?.0);
@@ -137,7 +138,7 @@ impl Reader {
         };
         let view = self.view()?;
         reckoned(view.as_ref(), |statistics| {
-            statistics.frequency(Place::Places, &place) > 0
+            statistics.frequency(Column::Places, &place) > 0
         })
     }
 

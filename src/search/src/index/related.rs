@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 use super::IndexError;
 use super::entry::head;
-use super::plan::Place;
 use super::query::Query;
 use super::reader::Reader;
+use super::schema::Column;
 use super::source::StoredDocument;
 use super::synonyms::expanded;
 use super::view::{Statistics, View, reckoned};
@@ -91,7 +91,7 @@ impl Reader {
 /// ln(documents / documents with the word); of a longer word its rarest pair stands for it.
 pub(super) fn rarity(statistics: &dyn Statistics, word: &str) -> f64 {
     let grams = whole_grams(word).into_iter();
-    let frequency = grams.map(|gram| statistics.frequency(Place::BodyGrams, &gram_term(gram)));
+    let frequency = grams.map(|gram| statistics.frequency(Column::BodyGrams, &gram_term(gram)));
     let frequency = frequency.min().unwrap_or(0);
     ((statistics.documents() as f64 + 1.0) / (frequency as f64 + 1.0))
         .ln()

@@ -1,13 +1,13 @@
-//! The fields of the index and the version of its format. Out: the schema, a handle for each field, and whether an
-//! index that is there has both. Never opens anything.
+//! The fields of the index and the version of its format. [`Column`] is the one table of fields that both engines go by;
+//! `check_format` tells whether an index that is there has them.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use tantivy::Index;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
 };
+use tantivy::{Index, Term};
 
 use super::IndexError;
 use super::left_out::AllLeftOut;
@@ -19,101 +19,171 @@ use crate::analyze::{GRAMS, SINGLES};
 /// documents would be found differently from new ones.
 pub const FORMAT: u32 = 1;
 
-/// Name of the field of labels and values.
-const META_FIELD: &str = "meta";
-/// Name of the fast field with the time of publication.
-pub(super) const PUBLISHED_FIELD: &str = "published";
-/// Name of the fast field with the number of the change that made the document what it is.
-pub(super) const SEQ_FIELD: &str = "seq";
-/// Name of the fast field with the identity of the page.
-pub(super) const FINGERPRINT_FIELD: &str = "fingerprint";
-/// Name of the fast field with the sketch that reprints are looked up by, several numbers a document.
-pub(super) const SKETCH_FIELD: &str = "sketch";
-/// Name of the fast field with the group of reprints.
-pub(super) const GROUP_FIELD: &str = "group";
-/// Name of the fast field that says whether a document names no other medium as its source.
-pub(super) const ORIGINAL_FIELD: &str = "original";
-/// Name of the fast field with the time of fetching.
-pub(super) const FETCHED_FIELD: &str = "fetched";
-/// Name of the fast field with the time of that change.
-pub(super) const CHANGED_FIELD: &str = "changed";
-/// Name of the fast field with the site.
-pub(super) const SITE_FIELD: &str = "site";
+/// How a field is kept and looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Type {
+    /// A number that documents are found by, and that each of them gives.
+    Key,
+    /// A number that each document gives.
+    Counter,
+    /// A moment in Unix milliseconds.
+    Time,
+    /// Yes or no.
+    Flag,
+    /// Several numbers that only each document gives.
+    Sketch,
+    /// A text as a whole that documents are found by, and that each of them gives.
+    CountedName,
+    /// A text as a whole that documents are found by.
+    Name,
+    /// The single characters of a text that are words, with frequencies; ranked.
+    Singles,
+    /// The grams of a text with positions; ranked.
+    Grams,
+    /// The grams of a short text with positions.
+    Line,
+}
+
+/// Declares the fields, in the order in which the index numbers them: a new one is a line.
+macro_rules! columns {
+    ($($(#[$doc:meta])* $column:ident = $name:literal: $kind:ident,)*) => {
+        /// A field of the index.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub(super) enum Column {
+            $($(#[$doc])* $column,)*
+        }
+
+        impl Column {
+            /// All of them, in the order of the index.
+            pub(super) const ALL: &[Column] = &[$(Column::$column),*];
+
+            /// Returns the name in the index, whoever keeps it.
+            pub(super) const fn name(self) -> &'static str {
+                match self {
+                    $(Column::$column => $name,)*
+                }
+            }
+
+            pub(super) const fn kind(self) -> Type {
+                match self {
+                    $(Column::$column => Type::$kind,)*
+                }
+            }
+        }
+    };
+}
+
+columns! {
+    /// Identity of the page.
+    Fingerprint = "fingerprint": Key,
+    /// Number of the change that made the document what it is.
+    Seq = "seq": Counter,
+    /// When the page was fetched.
+    Fetched = "fetched": Time,
+    Published = "published": Time,
+    /// Name of the site, as it is counted.
+    Site = "site": CountedName,
+    /// All names that a site is asked for by.
+    Places = "places": Name,
+    /// What the page is.
+    Kind = "kind": Name,
+    Url = "url": Line,
+    TitleSingles = "title_singles": Singles,
+    TitleGrams = "title_grams": Grams,
+    BodySingles = "body_singles": Singles,
+    BodyGrams = "body_grams": Grams,
+    CommentsSingles = "comments_singles": Singles,
+    CommentsGrams = "comments_grams": Grams,
+    Author = "author": Line,
+    Source = "source": Line,
+    /// Group of reprints.
+    Group = "group": Key,
+    /// Whether a document names no other medium as its source.
+    Original = "original": Flag,
+    /// The sketch that reprints are looked up by.
+    Sketch = "sketch": Sketch,
+    /// When that change was found.
+    Changed = "changed": Time,
+    /// Labels and values.
+    Meta = "meta": Line,
+}
+
+impl Column {
+    /// Returns the handle: tantivy numbers fields in the order in which they are added.
+    pub(super) fn field(self) -> Field {
+        Field::from_field_id(self as u32)
+    }
+
+    /// Returns a term of a field of text.
+    pub(super) fn term(self, text: &str) -> Term {
+        Term::from_field_text(self.field(), text)
+    }
+
+    /// Returns the term of a field of numbers.
+    pub(super) fn number(self, number: u64) -> Term {
+        Term::from_field_u64(self.field(), number)
+    }
+
+    /// Whether each document gives its value.
+    pub(super) fn is_fast(self) -> bool {
+        use Type::{CountedName, Counter, Flag, Key, Sketch, Time};
+        matches!(
+            self.kind(),
+            Key | Counter | Time | Flag | Sketch | CountedName
+        )
+    }
+
+    /// Whether its terms are ranked.
+    pub(super) fn is_ranked(self) -> bool {
+        matches!(self.kind(), Type::Singles | Type::Grams)
+    }
+}
 
 /// A text is indexed twice. No word of a lexicon is in the index as such: a word is a gram or a phrase of grams,
 /// so a new term finds old documents at once, and nothing has to be indexed again when a lexicon changes.
 /// Words of three and more characters as terms of their own were measured: they rank no better.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TextPair {
-    /// Single characters that are words, with frequencies.
-    pub(super) singles: Field,
-    /// Grams with positions.
-    pub(super) grams: Field,
+pub(super) struct TextColumns {
+    pub(super) singles: Column,
+    pub(super) grams: Column,
 }
 
-/// Handles of all fields.
-#[derive(Debug, Clone)]
-pub(super) struct Fields {
-    pub(super) schema: Schema,
-    pub(super) fingerprint: Field,
-    pub(super) seq: Field,
-    pub(super) fetched: Field,
-    pub(super) published: Field,
-    pub(super) site: Field,
-    pub(super) places: Field,
-    pub(super) kind: Field,
-    pub(super) url: Field,
-    pub(super) title: TextPair,
-    pub(super) body: TextPair,
-    pub(super) comments: TextPair,
-    pub(super) author: Field,
-    pub(super) source: Field,
-    pub(super) group: Field,
-    pub(super) original: Field,
-    pub(super) sketch: Field,
-    pub(super) changed: Field,
-    /// Labels and values.
-    pub(super) meta: Field,
-}
+/// The title.
+pub(super) const TITLE: TextColumns = TextColumns {
+    singles: Column::TitleSingles,
+    grams: Column::TitleGrams,
+};
+/// The text.
+pub(super) const BODY: TextColumns = TextColumns {
+    singles: Column::BodySingles,
+    grams: Column::BodyGrams,
+};
+/// The comments.
+pub(super) const COMMENTS: TextColumns = TextColumns {
+    singles: Column::CommentsSingles,
+    grams: Column::CommentsGrams,
+};
 
-impl Fields {
-    pub(super) fn new() -> Self {
-        let mut schema = Schema::builder();
-        let singles = text(SINGLES, IndexRecordOption::WithFreqs);
-        let grams = text(GRAMS, IndexRecordOption::WithFreqsAndPositions);
-        let name = grams.clone();
-        let labelled = grams.clone();
-        Self {
-            fingerprint: schema.add_u64_field(FINGERPRINT_FIELD, INDEXED | FAST),
-            seq: schema.add_u64_field(SEQ_FIELD, FAST),
-            fetched: schema.add_i64_field(FETCHED_FIELD, FAST),
-            published: schema.add_i64_field(PUBLISHED_FIELD, FAST),
-            site: schema.add_text_field(SITE_FIELD, STRING | FAST),
-            places: schema.add_text_field("places", STRING),
-            kind: schema.add_text_field("kind", STRING),
-            url: schema.add_text_field("url", name.clone()),
-            title: TextPair {
-                singles: schema.add_text_field("title_singles", singles.clone()),
-                grams: schema.add_text_field("title_grams", grams.clone()),
-            },
-            body: TextPair {
-                singles: schema.add_text_field("body_singles", singles.clone()),
-                grams: schema.add_text_field("body_grams", grams.clone()),
-            },
-            comments: TextPair {
-                singles: schema.add_text_field("comments_singles", singles),
-                grams: schema.add_text_field("comments_grams", grams),
-            },
-            author: schema.add_text_field("author", name.clone()),
-            source: schema.add_text_field("source", name),
-            group: schema.add_u64_field(GROUP_FIELD, INDEXED | FAST),
-            original: schema.add_bool_field(ORIGINAL_FIELD, FAST),
-            sketch: schema.add_u64_field(SKETCH_FIELD, FAST),
-            changed: schema.add_i64_field(CHANGED_FIELD, FAST),
-            meta: schema.add_text_field(META_FIELD, labelled),
-            schema: schema.build(),
-        }
+/// Returns the schema of an index.
+pub(super) fn schema() -> Schema {
+    let singles = text(SINGLES, IndexRecordOption::WithFreqs);
+    let grams = text(GRAMS, IndexRecordOption::WithFreqsAndPositions);
+    let mut schema = Schema::builder();
+    for column in Column::ALL {
+        let name = column.name();
+        let field = match column.kind() {
+            Type::Key => schema.add_u64_field(name, INDEXED | FAST),
+            Type::Counter | Type::Sketch => schema.add_u64_field(name, FAST),
+            Type::Time => schema.add_i64_field(name, FAST),
+            Type::Flag => schema.add_bool_field(name, FAST),
+            Type::CountedName => schema.add_text_field(name, STRING | FAST),
+            Type::Name => schema.add_text_field(name, STRING),
+            Type::Singles => schema.add_text_field(name, singles.clone()),
+            Type::Grams | Type::Line => schema.add_text_field(name, grams.clone()),
+        };
+        debug_assert_eq!(field, column.field());
     }
+    schema.build()
 }
 
 fn text(tokenizer: &str, option: IndexRecordOption) -> TextOptions {
@@ -166,9 +236,8 @@ fn format_in(dir: &Path) -> Option<u64> {
 /// What the last commit says, if this program knows the format.
 pub(super) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
     let noted = noted_by(dir, index)?;
-    let fields = Fields::new();
     match noted.format {
-        FORMAT if index.schema() == fields.schema => Ok(noted),
+        FORMAT if index.schema() == schema() => Ok(noted),
         FORMAT => Err(other_format(dir, "of other fields")),
         format => Err(other_format(dir, format)),
     }

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use super::IndexError;
 use super::entry::head;
-use super::plan::Place;
 use super::query::{Match, Query};
 use super::reader::Reader;
 use super::related::{TERM_WEIGHT, is_telling, rarity};
+use super::schema::Column;
 use super::search::FoundDocument;
 use super::source::StoredDocument;
 use super::view::{Statistics, View, reckoned};
@@ -130,7 +130,7 @@ impl Reader {
 fn is_elsewhere(statistics: &dyn Statistics, word: &str, here: u64) -> bool {
     let documents = |gram: &&str| {
         let term = gram_term(gram);
-        let places = [Place::TitleGrams, Place::BodyGrams];
+        let places = [Column::TitleGrams, Column::BodyGrams];
         let documents = places.map(|place| statistics.frequency(place, &term));
         documents.iter().sum::<u64>()
     };

@@ -4,7 +4,7 @@ use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::StrColumn;
 use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 
-use super::schema::SITE_FIELD;
+use super::schema::Column;
 
 /// Counts matching documents by the site field.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ impl Collector for SiteCounts {
         _: SegmentOrdinal,
         segment: &SegmentReader,
     ) -> tantivy::Result<SegmentCounts> {
-        let column = segment.fast_fields().str(SITE_FIELD)?;
+        let column = segment.fast_fields().str(Column::Site.name())?;
         let size = column.as_ref().map_or(0, |column| column.num_terms());
         Ok(SegmentCounts {
             column,

@@ -5,14 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use chrono::NaiveDate;
 use tantivy::collector::{Collector, SegmentCollector};
-use tantivy::columnar::Column;
 use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 
 use super::IndexError;
 use super::query::{Clause, Group, Occur, Query, Target};
 use super::reader::Reader;
 use super::related::apart;
-use super::schema::GROUP_FIELD;
+use super::schema::Column;
 use super::search::{FoundDocument, SiteCount};
 
 /// Documents that rising terms are read from, spread evenly over all that fit.
@@ -178,7 +177,7 @@ pub(super) struct GroupCounts;
 
 /// One segment's counts.
 pub(super) struct SegmentGroups {
-    column: Option<Column<u64>>,
+    column: Option<tantivy::columnar::Column<u64>>,
     counts: HashMap<u64, u64>,
 }
 
@@ -192,7 +191,9 @@ impl Collector for GroupCounts {
         segment: &SegmentReader,
     ) -> tantivy::Result<SegmentGroups> {
         Ok(SegmentGroups {
-            column: segment.fast_fields().column_opt::<u64>(GROUP_FIELD)?,
+            column: segment
+                .fast_fields()
+                .column_opt::<u64>(Column::Group.name())?,
             counts: HashMap::new(),
         })
     }

@@ -8,8 +8,9 @@ use chrono::NaiveDate;
 use tantivy::DocAddress;
 
 use super::IndexError;
-use super::plan::{Place, Plan};
+use super::plan::Plan;
 use super::scan::Watermark;
+use super::schema::Column;
 use super::stop::Stop;
 
 /// How many documents there are, and how many of them have a term.
@@ -17,7 +18,7 @@ pub(super) trait Statistics {
     /// All documents.
     fn documents(&self) -> u64;
     /// Those with this term in this field.
-    fn frequency(&self, place: Place, term: &str) -> u64;
+    fn frequency(&self, column: Column, term: &str) -> u64;
 }
 
 /// What a ranking goes by.

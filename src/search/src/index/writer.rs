@@ -9,7 +9,7 @@ use tantivy::directory::RamDirectory;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenWriteError};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
-use tantivy::{Index, IndexSettings, SegmentMeta, TantivyDocument, TantivyError, Term};
+use tantivy::{Index, IndexSettings, SegmentMeta, TantivyDocument, TantivyError};
 
 use super::entry::Entry;
 use super::folder::Folder;
@@ -18,7 +18,9 @@ use super::index_writer::IndexWriter;
 use super::left_out::{AllLeftOut, LeftOut, PutAside};
 use super::leftovers::remove_leftovers;
 use super::reprints::Placed;
-use super::schema::{FORMAT, Fields, Noted, PROGRAM, check_format, refuse_newer, unreadable};
+use super::schema::{
+    Column, FORMAT, Noted, PROGRAM, check_format, refuse_newer, schema, unreadable,
+};
 use super::source::DocumentSource;
 use super::synced::Synced;
 use super::{Config, IndexError};
@@ -46,7 +48,6 @@ const WORTH_OF_REST: u64 = 8;
 pub struct Writer {
     dir: PathBuf,
     inner: tantivy::IndexWriter<TantivyDocument>,
-    fields: Fields,
     grouping: Grouping,
     singles: Singles,
     utc_offset_minutes: i32,
@@ -92,14 +93,13 @@ impl Writer {
     ) -> Result<Self, IndexError> {
         refuse_newer(dir)?;
         std::fs::create_dir_all(dir).map_err(|e| unreadable(dir, e))?;
-        let fields = Fields::new();
-        let mut index = open_or_create(dir, &fields)?;
+        let mut index = open_or_create(dir)?;
         index.set_tokenizers(tokenizers.clone());
         let noted = check_format(dir, &index)?;
         if noted.seq > 0 && noted.store != store {
             return Err(IndexError::OtherStore(dir.to_owned()));
         }
-        let grouping = Grouping::open(&index, &fields, documents);
+        let grouping = Grouping::open(&index, documents);
         let grouping = grouping.map_err(|e| unreadable(dir, e))?;
         let memory_mb = config.memory_mb.clamp(MIN_MEMORY_MB, MAX_MEMORY_MB);
         let options = IndexWriterOptions::builder()
@@ -116,7 +116,6 @@ impl Writer {
         Ok(Self {
             dir: dir.to_owned(),
             inner,
-            fields,
             grouping,
             singles: Singles::default(),
             utc_offset_minutes: config.utc_offset_minutes,
@@ -141,23 +140,20 @@ impl Writer {
         body: &str,
         placed: Option<Placed>,
     ) -> Result<(), IndexError> {
-        self.inner.delete_term(self.identity(entry.fingerprint));
+        self.inner
+            .delete_term(Column::Fingerprint.number(entry.fingerprint));
         let singles = &mut self.singles;
-        let mut document = entry.fields_of(&self.fields, body, singles, self.utc_offset_minutes);
+        let mut document = entry.fields_of(body, singles, self.utc_offset_minutes);
         if let Some(Placed { group, sketch }) = placed {
-            document.add_u64(self.fields.group, group);
+            document.add_u64(Column::Group.field(), group);
             for four in sketch.packed() {
-                document.add_u64(self.fields.sketch, four);
+                document.add_u64(Column::Sketch.field(), four);
             }
         }
         self.inner
             .add_document(document)
             .map(|_| ())
             .map_err(|e| self.failed(e))
-    }
-
-    fn identity(&self, fingerprint: u64) -> Term {
-        Term::from_field_u64(self.fields.fingerprint, fingerprint)
     }
 
     /// Whether segments may be merged from now on. A merge needs as much room on the disk as what it merges, until its old
@@ -239,10 +235,10 @@ impl IndexWriter for Writer {
 
     fn try_alone(&mut self, entry: &Entry<'_>) -> Result<(), String> {
         let body = entry.body();
-        let (fields, offset) = (&self.fields, self.utc_offset_minutes);
-        let document = entry.fields_of(fields, &body, &mut Singles::default(), offset);
+        let offset = self.utc_offset_minutes;
+        let document = entry.fields_of(&body, &mut Singles::default(), offset);
         let alone = Index::builder()
-            .schema(fields.schema.clone())
+            .schema(schema())
             .tokenizers(self.tokenizers.clone())
             .single_segment_index_writer(RamDirectory::create(), ALONE_BYTES);
         let indexed = alone.and_then(|mut alone| {
@@ -265,7 +261,8 @@ impl IndexWriter for Writer {
     fn delete(&mut self, fingerprint: u64, _: u64) -> Result<(), IndexError> {
         self.aside.forget(fingerprint);
         self.grouping.forget(fingerprint);
-        self.inner.delete_term(self.identity(fingerprint));
+        self.inner
+            .delete_term(Column::Fingerprint.number(fingerprint));
         Ok(())
     }
 
@@ -334,7 +331,7 @@ fn is_full(error: &TantivyError) -> bool {
     )
 }
 
-fn open_or_create(dir: &Path, fields: &Fields) -> Result<Index, IndexError> {
+fn open_or_create(dir: &Path) -> Result<Index, IndexError> {
     let directory = Folder::open(dir).map_err(|e| unreadable(dir, e))?;
     let directory = Synced(directory);
     let exists = Index::exists(&directory).map_err(|e| unreadable(dir, e))?;
@@ -345,7 +342,7 @@ fn open_or_create(dir: &Path, fields: &Fields) -> Result<Index, IndexError> {
         docstore_compress_dedicated_thread: false,
         ..IndexSettings::default()
     };
-    Index::create(directory, fields.schema.clone(), settings).map_err(|e| not_opened(dir, &e))
+    Index::create(directory, schema(), settings).map_err(|e| not_opened(dir, &e))
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::super::floor::ROUNDING;
 use super::super::plain::TIER;
-use super::super::plan::{Place, Plan, Time};
+use super::super::plan::Plan;
+use super::super::schema::Column;
 use super::super::view::Order;
 use super::document::{placed, written};
 use super::hex;
@@ -17,46 +18,28 @@ const AGED: &str = "double whole = Math.floor(_score / params.tier); \
     { lives = Math.max(0.0, (double) (params.now - doc['published'].value)) / (double) params.half_life; } \
     return Math.min(1.0, whole) * params.tier + (_score - whole * params.tier) * Math.pow(2.0, -lives);";
 
-/// Name of a field in the engine.
-pub(super) fn name(place: Place) -> &'static str {
-    match place {
-        Place::TitleSingles => "title_singles",
-        Place::TitleGrams => "title_grams",
-        Place::BodySingles => "body_singles",
-        Place::BodyGrams => "body_grams",
-        Place::CommentsSingles => "comments_singles",
-        Place::CommentsGrams => "comments_grams",
-        Place::Author => "author",
-        Place::Source => "source",
-        Place::Url => "url",
-        Place::Meta => "meta",
-        Place::Site => "site",
-        Place::Places => "places",
-    }
-}
-
 /// The query for a plan.
 pub(super) fn query(plan: &Plan) -> Value {
     match plan {
         Plan::All => json!({"match_all": {}}),
         Plan::Nothing => json!({"match_none": {}}),
-        Plan::Term(place, text) => term(*place, text),
-        Plan::Phrase(place, grams) => {
+        Plan::Term(column, text) => term(*column, text),
+        Plan::Phrase(column, grams) => {
             let first = grams.first().map_or(0, |(at, _)| *at);
             let grams = grams.iter().map(|(at, gram)| (at - first, written(gram)));
             let text = placed(grams);
-            json!({"match_phrase": {name(*place): text}})
+            json!({"match_phrase": {column.name(): text}})
         }
-        Plan::Begins(place, text) => json!({"prefix": {name(*place): {"value": written(text)}}}),
-        Plan::Ends(place, text) => {
-            json!({"wildcard": {name(*place): {"value": format!("?{}", escaped(text))}}})
+        Plan::Begins(column, text) => json!({"prefix": {column.name(): {"value": written(text)}}}),
+        Plan::Ends(column, text) => {
+            json!({"wildcard": {column.name(): {"value": format!("?{}", escaped(text))}}})
         }
-        Plan::Between(place, from, until) => {
-            json!({"range": {name(*place): {"gte": written(from), "lt": written(until)}}})
+        Plan::Between(column, from, until) => {
+            json!({"range": {column.name(): {"gte": written(from), "lt": written(until)}}})
         }
-        Plan::Near(place, texts, within) => near(*place, texts, *within),
+        Plan::Near(column, texts, within) => near(*column, texts, *within),
         Plan::Group(group) => json!({"term": {"group": hex(*group)}}),
-        Plan::Within(time, since_ms, until_ms) => within(*time, *since_ms, *until_ms),
+        Plan::Within(column, since_ms, until_ms) => within(*column, *since_ms, *until_ms),
         Plan::Any(any) => one_of(all(any)),
         Plan::Best(any) => json!({"dis_max": {"queries": all(any)}}),
         Plan::Each { must, without } => {
@@ -97,8 +80,8 @@ fn constant(plan: &Plan, score: f32) -> Value {
 }
 
 /// A term.
-pub(super) fn term(place: Place, text: &str) -> Value {
-    json!({"term": {name(place): written(text)}})
+pub(super) fn term(column: Column, text: &str) -> Value {
+    json!({"term": {column.name(): written(text)}})
 }
 
 fn escaped(text: &str) -> String {
@@ -107,21 +90,17 @@ fn escaped(text: &str) -> String {
     text.chars().flat_map(escape).collect()
 }
 
-fn within(time: Time, since_ms: Option<i64>, until_ms: Option<i64>) -> Value {
-    let field = match time {
-        Time::Published => "published",
-        Time::Changed => "changed",
-    };
+fn within(column: Column, since_ms: Option<i64>, until_ms: Option<i64>) -> Value {
     let mut limits = serde_json::Map::new();
     limits.extend(since_ms.map(|ms| ("gte".to_owned(), json!(ms))));
     limits.extend(until_ms.map(|ms| ("lt".to_owned(), json!(ms))));
-    json!({"range": {field: limits}})
+    json!({"range": {column.name(): limits}})
 }
 
 /// Two texts near each other, in either order. The engine counts places from the last gram of one text to the first of the
 /// other: the characters of that gram behind its first come on top. Texts that overlap by these are near as well, which the
 /// embedded index does not find; their common characters are no distance.
-fn near(place: Place, texts: &[String; 2], within: u32) -> Value {
+fn near(column: Column, texts: &[String; 2], within: u32) -> Value {
     let chain = |text: &String| -> Option<(Value, u32)> {
         let GramPhrase::Chain(chain) = gram_phrase(text) else {
             return None;
@@ -141,7 +120,7 @@ fn near(place: Place, texts: &[String; 2], within: u32) -> Value {
         json!({"all_of": {"ordered": true, "max_gaps": gaps, "intervals": [a, b]}})
     };
     let any = [ordered(&first, &second), ordered(&second, &first)];
-    constant_of(json!({"intervals": {name(place): {"any_of": {"intervals": any}}}}))
+    constant_of(json!({"intervals": {column.name(): {"any_of": {"intervals": any}}}}))
 }
 
 /// What fits, with the score 1.

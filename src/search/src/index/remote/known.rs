@@ -50,7 +50,7 @@ mod tests {
         );
         for field in hit["_source"].as_object().unwrap().keys() {
             assert!(
-                super::super::document::KEPT.contains(&field.as_str()),
+                super::super::mapping::kept().contains(&field.as_str()),
                 "{field}"
             );
         }

@@ -1,8 +1,8 @@
 //! How the engine keeps documents: its settings and mappings.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::super::schema::FORMAT;
+use super::super::schema::{Column, FORMAT, Type};
 use super::document::{GAP, SAME_PLACE};
 
 /// Longest token in characters: the grams that begin at one place.
@@ -15,8 +15,16 @@ const REFRESH: &str = "30s";
 /// k1 + 1, over all terms of a field.
 pub(super) fn of_documents(similarity: &str, shards: u32, replicas: u32) -> Value {
     let text = |options: &str| json!({"type": "text", "analyzer": "taojin", "similarity": "taojin", "index_options": options});
-    let name = json!({"type": "keyword"});
-    let number = json!({"type": "long"});
+    let property = |column: &Column| match column.kind() {
+        Type::Key | Type::CountedName | Type::Name => json!({"type": "keyword"}),
+        Type::Counter | Type::Time => json!({"type": "long"}),
+        Type::Flag => json!({"type": "boolean"}),
+        Type::Sketch => json!({"type": "keyword", "index": false, "doc_values": false}),
+        Type::Singles => text("freqs"),
+        Type::Grams | Type::Line => text("positions"),
+    };
+    let named = |column: &Column| (column.name().to_owned(), property(column));
+    let properties: Map<String, Value> = Column::ALL.iter().map(named).collect();
     json!({
         "settings": {
             "number_of_shards": shards,
@@ -45,20 +53,16 @@ pub(super) fn of_documents(similarity: &str, shards: u32, replicas: u32) -> Valu
         "mappings": {
             "dynamic": false,
             "_meta": {"format": FORMAT},
-            "_source": {"includes": super::document::KEPT},
-            "properties": {
-                "fingerprint": name, "group": name, "site": name, "places": name, "kind": name,
-                "sketch": {"type": "keyword", "index": false, "doc_values": false},
-                "original": {"type": "boolean"},
-                "seq": number, "fetched": number, "changed": number, "published": number,
-                "title_singles": text("freqs"), "title_grams": text("positions"),
-                "body_singles": text("freqs"), "body_grams": text("positions"),
-                "comments_singles": text("freqs"), "comments_grams": text("positions"),
-                "author": text("positions"), "source": text("positions"),
-                "url": text("positions"), "meta": text("positions"),
-            },
+            "_source": {"includes": kept()},
+            "properties": properties,
         },
     })
+}
+
+/// Names of the fields that the engine gives back with a hit. The texts are in the store.
+pub(super) fn kept() -> Vec<&'static str> {
+    let fast = Column::ALL.iter().filter(|column| column.is_fast());
+    fast.map(|column| column.name()).collect()
 }
 
 /// Name of BM25 with the factor k1 + 1. OpenSearch has given the plain name to the one without it since version 3; other

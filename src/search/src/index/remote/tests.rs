@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::document::{placed, written};
 use super::json::query;
 use super::{Body, RemoteIndex, RemoteWriter, Stop, Transport};
-use crate::index::plan::{Place, Plan};
-use crate::index::schema::FORMAT;
+use crate::index::plan::Plan;
+use crate::index::schema::{Column, FORMAT};
 use crate::index::{Config, Entry, IndexError, IndexWriter as _, LeftOut, MemoryDocuments};
 use taojin_extract::Document;
 
@@ -156,7 +156,7 @@ fn what_no_condition_is_left_of_fits_nothing() {
 
 #[test]
 fn stars_of_a_text_are_no_wildcards() {
-    let ends = query(&Plan::Ends(Place::BodyGrams, "*".to_owned()));
+    let ends = query(&Plan::Ends(Column::BodyGrams, "*".to_owned()));
     assert_eq!(ends, json!({"wildcard": {"body_grams": {"value": "?\\*"}}}));
 }
 

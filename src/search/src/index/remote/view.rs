@@ -11,9 +11,10 @@ use tantivy::DocAddress;
 use super::super::IndexError;
 use super::super::days::{DAY_MS, day_of};
 use super::super::embedded::{UNDATED_HALF_LIVES, precedence_of};
-use super::super::plan::{Place, Plan};
+use super::super::plan::Plan;
 use super::super::query::Query;
 use super::super::scan::Watermark;
+use super::super::schema::Column;
 use super::super::stop::Stop;
 use super::super::view::{Precedence, Ranked, Ranking, Statistics, View, Wanted};
 use super::json::{ordered, query, term};
@@ -32,7 +33,7 @@ const SEARCH: &str = "search_type=dfs_query_then_fetch";
 #[derive(Default)]
 struct Frequencies {
     documents: u64,
-    of_terms: RefCell<HashMap<(Place, String), u64>>,
+    of_terms: RefCell<HashMap<(Column, String), u64>>,
     /// Whether any was asked for.
     asked: Cell<bool>,
 }
@@ -43,10 +44,10 @@ impl Statistics for Frequencies {
         self.documents
     }
 
-    fn frequency(&self, place: Place, term: &str) -> u64 {
+    fn frequency(&self, column: Column, term: &str) -> u64 {
         self.asked.set(true);
         let mut of_terms = self.of_terms.borrow_mut();
-        *of_terms.entry((place, term.to_owned())).or_insert(0)
+        *of_terms.entry((column, term.to_owned())).or_insert(0)
     }
 }
 
@@ -139,7 +140,7 @@ impl View for RemoteView<'_> {
         if !known.asked.get() {
             return Ok(());
         }
-        let terms: Vec<(Place, String)> = known.of_terms.take().into_keys().collect();
+        let terms: Vec<(Column, String)> = known.of_terms.take().into_keys().collect();
         let filters: Vec<Value> = terms
             .iter()
             .map(|(place, text)| term(*place, text))
