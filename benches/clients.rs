@@ -14,7 +14,7 @@ use taojin::serve::{self, Config, ServeState, Status};
 use taojin_extract::Document;
 use taojin_search::analyze::{Analyzer, Lexicon};
 use taojin_search::index::{
-    self, DocumentSource, Entry, IndexWriter as _, MemoryDocuments, Reader, Writer,
+    self, DocumentSource, IndexWriter as _, Reader, SourceError, StoredDocument, Writer,
 };
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
@@ -50,19 +50,18 @@ fn main() {
     let analyzer = Analyzer::new(&[Lexicon::builtin("oil-gas").expect("built in")]);
     let settings = index::Config::default();
     let documents = documents();
-    let kept = Arc::new(MemoryDocuments::default());
+    let stored = |(at, document): (u64, &Document)| StoredDocument {
+        fingerprint: at,
+        seq: at,
+        fetched_ms: 1_790_000_000_000,
+        changed_ms: 1_790_000_000_000,
+        document: document.clone(),
+    };
+    let kept = Arc::new(Kept((1..).zip(&documents).map(stored).collect()));
     let source = Arc::clone(&kept) as Arc<dyn DocumentSource>;
     let mut writer = Writer::open(dir.path(), &settings, source, 1).expect("an index");
-    for (at, document) in (1..).zip(&documents) {
-        let entry = Entry {
-            fingerprint: at,
-            seq: at,
-            fetched_ms: 1_790_000_000_000,
-            changed_ms: 1_790_000_000_000,
-            document,
-        };
-        kept.put(&entry);
-        writer.upsert(&entry).expect("added");
+    for stored in &kept.0 {
+        writer.upsert(stored).expect("added");
     }
     writer.commit(documents.len() as u64).expect("committed");
     let reader = Reader::open(dir.path(), &analyzer, &settings, kept).expect("the index");
@@ -87,6 +86,16 @@ fn main() {
         at(0.95),
         at(0.99)
     );
+}
+
+/// All documents, in the order of their fingerprints from 1 on.
+struct Kept(Vec<StoredDocument>);
+
+impl DocumentSource for Kept {
+    fn get(&self, fingerprint: u64, _: u64) -> Result<Option<StoredDocument>, SourceError> {
+        let at = usize::try_from(fingerprint)?.checked_sub(1);
+        Ok(at.and_then(|at| self.0.get(at)).cloned())
+    }
 }
 
 fn documents() -> Vec<Document> {

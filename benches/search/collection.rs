@@ -8,7 +8,7 @@ use taojin_crawl::store::{Batch, DocOp, Store};
 use taojin_extract::Document;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::remote::{RemoteIndex, RemoteWriter};
-use taojin_search::index::{Config, Entry, IndexWriter, Reader, Writer};
+use taojin_search::index::{Config, IndexWriter, Reader, StoredDocument, Writer};
 
 use crate::corpus::{self, Text};
 
@@ -81,14 +81,14 @@ impl Collection {
         if self.waiting.len() >= AT_ONCE {
             self.store();
         }
-        let entry = Entry {
+        let stored = StoredDocument {
             fingerprint,
             seq: self.seq,
             fetched_ms: 0,
             changed_ms: 0,
-            document,
+            document: document.clone(),
         };
-        let added = self.index.writer().upsert(&entry);
+        let added = self.index.writer().upsert(&stored);
         added.expect("room on the disk");
     }
 

@@ -10,8 +10,8 @@ use std::cell::OnceCell;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::entry::{head, host_of};
 use super::sketch::{letters, runs};
+use super::stored::{head, host_of};
 use super::subject::Subject;
 use super::titles::Titles;
 use crate::analyze::normalize;

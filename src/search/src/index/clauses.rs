@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use super::Config;
-use super::entry::host_of;
 use super::labels;
 use super::plan::Plan;
 use super::query::{Clause, Filter, Form, Group, Match, Occur, Query, Target};
 use super::schema::{BODY, COMMENTS, Column, TITLE, TextColumns};
+use super::stored::host_of;
 use super::view::Statistics;
 use crate::analyze::{Dictionary, GramPhrase, gram_phrase, normalize};
 

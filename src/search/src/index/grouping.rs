@@ -10,11 +10,10 @@ use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, Searcher};
 
 use super::alike::Text;
 use super::embedded::identity;
-use super::entry::Entry;
 use super::reprints::{Placed, REMEMBERED, Reprints};
 use super::schema::Column;
 use super::sketch::Sketch;
-use super::source::DocumentSource;
+use super::stored::{DocumentSource, StoredDocument};
 
 /// What is known of reprints while an index is written.
 pub(super) struct Grouping {
@@ -44,7 +43,7 @@ impl Grouping {
     /// The group of a document whose text is this in normal form; none for a text too short to tell.
     pub(super) fn place(
         &mut self,
-        entry: &Entry<'_>,
+        stored: &StoredDocument,
         normal: &str,
     ) -> tantivy::Result<Option<Placed>> {
         if self.stale {
@@ -57,10 +56,10 @@ impl Grouping {
             // What cannot be read is not compared: the document is then a group of its own.
             let seq = seq_of(&searcher, wanted)?;
             let stored = documents.get(wanted, seq).ok()??;
-            Some(Text::of(&stored.document, &stored.entry().body()))
+            Some(Text::of(&stored.document, &stored.body()))
         };
-        let text = Text::of(entry.document, normal);
-        Ok(self.reprints.place(entry.fingerprint, text, read))
+        let text = Text::of(&stored.document, normal);
+        Ok(self.reprints.place(stored.fingerprint, text, read))
     }
 
     /// A document is deleted, or comes again.

@@ -2,8 +2,8 @@
 //! the network ([`super::remote::RemoteWriter`]).
 
 use super::IndexError;
-use super::entry::Entry;
 use super::left_out::{AllLeftOut, LeftOut};
+use super::stored::StoredDocument;
 
 /// Takes documents into an index, whoever keeps it.
 pub trait IndexWriter {
@@ -11,11 +11,11 @@ pub trait IndexWriter {
     fn last_seq(&self) -> u64;
 
     /// Adds a document, in place of an older one with the same fingerprint. Seen by readers after the commit.
-    fn upsert(&mut self, entry: &Entry<'_>) -> Result<(), IndexError>;
+    fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError>;
 
     /// Whether a document can be indexed at all: it is tried alone, and in this thread. An error or a panic here is the
     /// document's fault, where one of [`IndexWriter::commit`] may have any reason.
-    fn try_alone(&mut self, entry: &Entry<'_>) -> Result<(), String>;
+    fn try_alone(&mut self, stored: &StoredDocument) -> Result<(), String>;
 
     /// Goes on without a document, and notes why with the next commit. What the index had of it before goes.
     fn leave_out(&mut self, left: LeftOut) -> Result<(), IndexError>;

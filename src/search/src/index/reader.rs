@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::remote::{RemoteIndex, RemoteView};
 use super::schema::Column;
 use super::site_titles::SiteTitles;
-use super::source::{DocumentSource, StoredDocument};
+use super::stored::{DocumentSource, StoredDocument};
 use super::terms::Terms;
 use super::view::{View, reckoned};
 use super::{Config, IndexError};

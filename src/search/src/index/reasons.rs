@@ -1,9 +1,9 @@
 //! Why a document stands where it does, in words. In: a query and a document that it found. Out: what the document holds of
 //! it. Reads the text that was found, not the index.
 
-use super::entry::head;
 use super::query::Query;
 use super::search::FoundDocument;
+use super::stored::head;
 use crate::analyze::{Dictionary, GramPhrase, gram_phrase, is_stop_word, normalize};
 
 /// Bytes of a text that are looked through.

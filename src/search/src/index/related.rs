@@ -6,11 +6,11 @@
 use std::collections::HashMap;
 
 use super::IndexError;
-use super::entry::head;
 use super::query::Query;
 use super::reader::Reader;
 use super::schema::Column;
-use super::source::StoredDocument;
+use super::stored::StoredDocument;
+use super::stored::head;
 use super::synonyms::expanded;
 use super::view::{Statistics, View, reckoned};
 use crate::analyze::{

@@ -5,7 +5,7 @@
 use super::IndexError;
 use super::query::Query;
 use super::reader::Reader;
-use super::source::StoredDocument;
+use super::stored::StoredDocument;
 use super::view::{Order, Wanted};
 use serde::{Deserialize, Serialize};
 

@@ -12,8 +12,8 @@ use super::plan::Plan;
 use super::query::{Query, Sort};
 use super::reader::Reader;
 use super::related::RELATED_DOCUMENTS;
-use super::source::StoredDocument;
 use super::stop::MAX_SINGLE_CHARACTERS;
+use super::stored::StoredDocument;
 use super::view::{Counts, Order, Ranking, Statistics, View, Wanted, reckoned};
 
 /// A document that fits a query.

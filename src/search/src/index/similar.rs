@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 
 use super::IndexError;
-use super::entry::head;
 use super::query::{Match, Query};
 use super::reader::Reader;
 use super::related::{TERM_WEIGHT, is_telling, rarity};
 use super::schema::Column;
 use super::search::FoundDocument;
-use super::source::StoredDocument;
+use super::stored::StoredDocument;
+use super::stored::head;
 use super::view::{Statistics, View, reckoned};
 use crate::analyze::{gram_term, normalize, whole_grams};
 

@@ -11,7 +11,6 @@ use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{Index, IndexSettings, SegmentMeta, TantivyDocument, TantivyError};
 
-use super::entry::Entry;
 use super::folder::Folder;
 use super::grouping::Grouping;
 use super::index_writer::IndexWriter;
@@ -21,7 +20,7 @@ use super::reprints::Placed;
 use super::schema::{
     Column, FORMAT, Noted, PROGRAM, check_format, refuse_newer, schema, unreadable,
 };
-use super::source::DocumentSource;
+use super::stored::{DocumentSource, StoredDocument};
 use super::synced::Synced;
 use super::{Config, IndexError};
 use crate::analyze::{Singles, tokenizers};
@@ -136,14 +135,14 @@ impl Writer {
 
     fn replace(
         &mut self,
-        entry: &Entry<'_>,
+        stored: &StoredDocument,
         body: &str,
         placed: Option<Placed>,
     ) -> Result<(), IndexError> {
         self.inner
-            .delete_term(Column::Fingerprint.number(entry.fingerprint));
+            .delete_term(Column::Fingerprint.number(stored.fingerprint));
         let singles = &mut self.singles;
-        let mut document = entry.fields_of(body, singles, self.utc_offset_minutes);
+        let mut document = stored.fields_of(body, singles, self.utc_offset_minutes);
         if let Some(Placed { group, sketch }) = placed {
             document.add_u64(Column::Group.field(), group);
             for four in sketch.packed() {
@@ -221,22 +220,22 @@ impl IndexWriter for Writer {
         self.last_seq
     }
 
-    fn upsert(&mut self, entry: &Entry<'_>) -> Result<(), IndexError> {
-        let body = entry.body();
-        let placed = match entry.may_be_reprint() {
-            true => self.grouping.place(entry, &body),
+    fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError> {
+        let body = stored.body();
+        let placed = match stored.may_be_reprint() {
+            true => self.grouping.place(stored, &body),
             false => Ok(None),
         };
         let placed = placed.map_err(|e| self.failed(e))?;
-        self.replace(entry, &body, placed)?;
-        self.aside.forget(entry.fingerprint);
+        self.replace(stored, &body, placed)?;
+        self.aside.forget(stored.fingerprint);
         Ok(())
     }
 
-    fn try_alone(&mut self, entry: &Entry<'_>) -> Result<(), String> {
-        let body = entry.body();
+    fn try_alone(&mut self, stored: &StoredDocument) -> Result<(), String> {
+        let body = stored.body();
         let offset = self.utc_offset_minutes;
-        let document = entry.fields_of(&body, &mut Singles::default(), offset);
+        let document = stored.fields_of(&body, &mut Singles::default(), offset);
         let alone = Index::builder()
             .schema(schema())
             .tokenizers(self.tokenizers.clone())

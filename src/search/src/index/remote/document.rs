@@ -8,9 +8,9 @@ use tantivy::schema::{Document as _, OwnedValue};
 use tantivy::tokenizer::{TokenStream, TokenizerManager};
 use tantivy::{TantivyDocument, tokenizer::TextAnalyzer};
 
-use super::super::entry::Entry;
 use super::super::reprints::Placed;
 use super::super::schema::{Column, Type};
+use super::super::stored::StoredDocument;
 use super::hex;
 use crate::analyze::{GRAMS, SINGLES, Singles};
 
@@ -78,14 +78,14 @@ impl Cutter {
         }
     }
 
-    /// The fields of a document; `body` is its text as [`Entry::body`] gives it.
+    /// The fields of a document; `body` is its text as [`StoredDocument::body`] gives it.
     pub(super) fn fields(
         &mut self,
-        entry: &Entry<'_>,
+        stored: &StoredDocument,
         body: &str,
         placed: Option<Placed>,
     ) -> Value {
-        let document = entry.fields_of(body, &mut self.singles, self.utc_offset_minutes);
+        let document = stored.fields_of(body, &mut self.singles, self.utc_offset_minutes);
         let mut out = Map::new();
         for column in Column::ALL {
             let mut value = self.value(*column, &document);
@@ -94,7 +94,7 @@ impl Cutter {
             }
             out.extend(value.map(|value| (column.name().to_owned(), value)));
         }
-        out.insert("fingerprint".to_owned(), json!(hex(entry.fingerprint)));
+        out.insert("fingerprint".to_owned(), json!(hex(stored.fingerprint)));
         if let Some(Placed { group, sketch }) = placed {
             out.insert("group".to_owned(), json!(hex(group)));
             out.insert(

@@ -11,7 +11,8 @@ use super::json::query;
 use super::{Body, RemoteIndex, RemoteWriter, Stop, Transport};
 use crate::index::plan::Plan;
 use crate::index::schema::{Column, FORMAT};
-use crate::index::{Config, Entry, IndexError, IndexWriter as _, LeftOut, MemoryDocuments};
+use crate::index::tests::memory::MemoryDocuments;
+use crate::index::{Config, IndexError, IndexWriter as _, LeftOut, StoredDocument};
 use taojin_extract::Document;
 
 const STORE: i64 = 11;
@@ -116,14 +117,14 @@ fn add(writer: &mut RemoteWriter) {
         text: "储气库".to_owned(),
         ..Document::default()
     };
-    let entry = Entry {
+    let stored = StoredDocument {
         fingerprint: 7,
         seq: 9,
         fetched_ms: 1,
         changed_ms: 1,
-        document: &document,
+        document,
     };
-    writer.upsert(&entry).unwrap();
+    writer.upsert(&stored).unwrap();
 }
 
 fn item(status: u16, more: Value) -> Value {

@@ -7,15 +7,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::alike::Text;
-use super::super::entry::Entry;
 use super::super::index_writer::IndexWriter;
 use super::super::left_out::{AllLeftOut, LeftOut, PutAside};
 use super::super::plan::Plan;
 use super::super::reprints::{Placed, REMEMBERED, Reprints};
 use super::super::schema::PROGRAM;
 use super::super::sketch::Sketch;
-use super::super::source::DocumentSource;
 use super::super::stop::Stop;
+use super::super::stored::{DocumentSource, StoredDocument};
 use super::super::{Config, IndexError};
 use super::document::Cutter;
 use super::json::query;
@@ -177,25 +176,25 @@ impl IndexWriter for RemoteWriter {
         self.state.seq
     }
 
-    fn upsert(&mut self, entry: &Entry<'_>) -> Result<(), IndexError> {
-        let body = entry.body();
-        let placed = match entry.may_be_reprint() {
-            true => self.placed(entry, &body),
+    fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError> {
+        let body = stored.body();
+        let placed = match stored.may_be_reprint() {
+            true => self.placed(stored, &body),
             false => None,
         };
-        let document = self.cutter.fields(entry, &body, placed);
-        self.aside.forget(entry.fingerprint);
+        let document = self.cutter.fields(stored, &body, placed);
+        self.aside.forget(stored.fingerprint);
         let sent = Sent {
-            fingerprint: entry.fingerprint,
-            seq: entry.seq,
-            url: entry.document.url.clone(),
+            fingerprint: stored.fingerprint,
+            seq: stored.seq,
+            url: stored.document.url.clone(),
         };
         self.push("index", sent, Some(&document))
     }
 
-    fn try_alone(&mut self, entry: &Entry<'_>) -> Result<(), String> {
-        let body = entry.body();
-        self.cutter.fields(entry, &body, None);
+    fn try_alone(&mut self, stored: &StoredDocument) -> Result<(), String> {
+        let body = stored.body();
+        self.cutter.fields(stored, &body, None);
         Ok(())
     }
 
@@ -236,15 +235,15 @@ impl IndexWriter for RemoteWriter {
 
 impl RemoteWriter {
     /// The group of a document, by the texts that the store has of those it seems to repeat.
-    fn placed(&mut self, entry: &Entry<'_>, body: &str) -> Option<Placed> {
+    fn placed(&mut self, stored: &StoredDocument, body: &str) -> Option<Placed> {
         let documents = &self.documents;
         let read = |wanted| {
             // As it is now: which of its changes the engine has would be a request for each.
             let stored = documents.get(wanted, u64::MAX).ok()??;
-            Some(Text::of(&stored.document, &stored.entry().body()))
+            Some(Text::of(&stored.document, &stored.body()))
         };
-        let text = Text::of(entry.document, body);
-        self.reprints.place(entry.fingerprint, text, read)
+        let text = Text::of(&stored.document, body);
+        self.reprints.place(stored.fingerprint, text, read)
     }
 }
 

@@ -9,14 +9,14 @@ fn documents_are_found_by_the_time_of_their_last_change() {
     let mut writer = open_writer(dir.path(), &config).unwrap();
     for n in 1..=4 {
         let document = dated(n, "甲", Some("2020-01-01"));
-        let entry = Entry {
+        let stored = StoredDocument {
             fingerprint: n,
             seq: n,
             fetched_ms: 1_000,
             changed_ms: 1_000 * i64::try_from(n).unwrap(),
-            document: &document,
+            document,
         };
-        writer.upsert(&entry).unwrap();
+        writer.upsert(stored).unwrap();
     }
     writer.commit(4).unwrap();
     let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();

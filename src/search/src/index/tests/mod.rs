@@ -3,6 +3,7 @@ mod comments;
 mod guidance;
 mod labels;
 mod matching;
+pub(super) mod memory;
 mod recovery;
 mod reprints;
 mod scan;
@@ -17,6 +18,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use super::*;
 use crate::analyze::{Analyzer, Lexicon, normalize};
+use memory::MemoryDocuments;
 use taojin_extract::{Document, Kind};
 
 static ANALYZER: LazyLock<Analyzer> =
@@ -50,9 +52,9 @@ struct Keeping {
 }
 
 impl Keeping {
-    fn upsert(&mut self, entry: &Entry<'_>) -> Result<(), IndexError> {
-        self.documents.put(entry);
-        self.inner.upsert(entry)
+    fn upsert(&mut self, stored: StoredDocument) -> Result<(), IndexError> {
+        self.documents.put(stored.clone());
+        self.inner.upsert(&stored)
     }
 
     fn close(self) -> Result<(), IndexError> {
@@ -87,12 +89,12 @@ fn open_reader(dir: &Path, analyzer: &Analyzer, config: &Config) -> Result<Reade
 
 fn add(writer: &mut Keeping, fingerprint: u64, document: &Document) {
     writer
-        .upsert(&Entry {
+        .upsert(StoredDocument {
             fingerprint,
             seq: fingerprint,
             fetched_ms: 1_700_000_000_000,
             changed_ms: 1_700_000_000_000,
-            document,
+            document: document.clone(),
         })
         .unwrap();
 }

@@ -19,12 +19,12 @@ fn a_replay_after_a_crash_ends_in_the_same_index() {
         seen_seq.push(done);
         for (seq, document) in (1..).zip(&outbox).skip(done as usize) {
             writer
-                .upsert(&Entry {
+                .upsert(StoredDocument {
                     fingerprint: seq,
                     seq,
                     fetched_ms: 0,
                     changed_ms: 1_700_000_000_000,
-                    document,
+                    document: document.clone(),
                 })
                 .unwrap();
             if seq % 5 == 0 {
@@ -215,12 +215,12 @@ fn a_new_index_takes_the_place_of_the_old_one_under_its_readers() {
                 n,
                 &document("https://a.example/", "日报", text),
             );
-            documents_of(&index).put(&Entry {
+            documents_of(&index).put(StoredDocument {
                 fingerprint: n,
                 seq: n,
                 fetched_ms: 0,
                 changed_ms: 0,
-                document: &document("https://a.example/", "日报", text),
+                document: document("https://a.example/", "日报", text),
             });
         }
         writer.commit(9).unwrap();
@@ -282,24 +282,24 @@ fn a_document_that_brings_a_commit_down_is_found_when_it_is_tried_alone() {
     };
     let good = document("https://a.example/1", "日报", "日产原油");
     let bad = document("https://a.example/2", "日报", "地雷");
-    let entry = |seq: u64, document| Entry {
+    let stored = |seq: u64, document: &Document| StoredDocument {
         fingerprint: seq,
         seq,
         fetched_ms: 0,
         changed_ms: 0,
-        document,
+        document: document.clone(),
     };
     let mut writer = open();
-    let added =
-        [(1, &good), (2, &bad)].map(|(seq, document)| writer.upsert(&entry(seq, document)).is_ok());
+    let added = [(1, &good), (2, &bad)]
+        .map(|(seq, document)| writer.upsert(&stored(seq, document)).is_ok());
     assert!(!added.contains(&false) && writer.commit(2).is_err());
     drop(writer);
 
     let mut writer = open();
-    assert_eq!(caught(|| writer.try_alone(&entry(1, &good))), Ok(Ok(())));
-    let reason = caught(|| writer.try_alone(&entry(2, &bad))).unwrap_err();
+    assert_eq!(caught(|| writer.try_alone(&stored(1, &good))), Ok(Ok(())));
+    let reason = caught(|| writer.try_alone(&stored(2, &bad))).unwrap_err();
     assert_eq!(reason, "panicked: a mine");
-    writer.upsert(&entry(1, &good)).unwrap();
+    writer.upsert(&stored(1, &good)).unwrap();
     writer
         .leave_out(LeftOut {
             fingerprint: 2,

@@ -3,12 +3,12 @@ use super::*;
 fn put(writer: &mut Keeping, fingerprint: u64, seq: u64, fetched_ms: i64, text: &str) {
     let document = document("https://a.example/", "标题", text);
     writer
-        .upsert(&Entry {
+        .upsert(StoredDocument {
             fingerprint,
             seq,
             fetched_ms,
             changed_ms: 1_700_000_000_000,
-            document: &document,
+            document,
         })
         .unwrap();
 }

@@ -19,14 +19,14 @@ fn index_of(dir: &Path, number: usize) -> Reader {
     for at in 0..number {
         let url = format!("http://a.example/{at}");
         let document = document(&url, "页岩气", "页岩气 产量 创新高 油气田 勘探 开发");
-        let entry = Entry {
+        let stored = StoredDocument {
             fingerprint: at as u64 + 1,
             seq: at as u64 + 1,
             fetched_ms: 1,
             changed_ms: 1,
-            document: &document,
+            document,
         };
-        writer.upsert(&entry).unwrap();
+        writer.upsert(stored).unwrap();
     }
     writer.commit(number as u64).unwrap();
     writer.close().unwrap();

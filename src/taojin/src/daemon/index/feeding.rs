@@ -93,13 +93,12 @@ pub(super) fn add(
             return Ok(leave_out(row, panic, writer)?);
         }
     };
-    let entry = stored.entry();
     if seq <= caution.until
-        && let Err(reason) = caught(|| writer.try_alone(&entry)).flatten()
+        && let Err(reason) = caught(|| writer.try_alone(&stored)).flatten()
     {
         return Ok(leave_out(row, reason, writer)?);
     }
-    match caught(|| writer.upsert(&entry)) {
+    match caught(|| writer.upsert(&stored)) {
         Ok(done) => Ok(done?),
         Err(panic) => {
             let why = format!("{} brought the indexing down: {panic}", row.url);

@@ -1,5 +1,8 @@
-//! A document as the index takes it. In: a document and its identity. Out: the values of all fields. Never decides
+//! A document as the store keeps it and as the index takes it. In: a document and its identity. Out: the values of all
+//! fields. The index holds no text: it asks a [`DocumentSource`] for what it shows and for what it compares. Never decides
 //! what is worth indexing.
+
+use std::borrow::Cow;
 
 use tantivy::TantivyDocument;
 
@@ -12,10 +15,10 @@ use taojin_extract::{Document, Kind};
 /// Longest text that is indexed, in bytes; what follows is kept but not found.
 const MAX_INDEXED_BYTES: usize = 2 << 20;
 
-/// One document on its way into the index.
-#[derive(Debug, Clone, Copy)]
-pub struct Entry<'a> {
-    /// Identity: a later entry with the same fingerprint replaces this one.
+/// A document with what is known of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredDocument {
+    /// Identity of the page.
     pub fingerprint: u64,
     /// Number of the change that made it what it is.
     pub seq: u64,
@@ -23,29 +26,40 @@ pub struct Entry<'a> {
     pub fetched_ms: i64,
     /// When that change was found, Unix milliseconds.
     pub changed_ms: i64,
-    /// What to index.
-    pub document: &'a Document,
+    /// The document without its links.
+    pub document: Document,
 }
 
-impl Entry<'_> {
+impl StoredDocument {
+    /// The identifier used in addresses and answers: 16 hexadecimal digits.
+    pub fn id(&self) -> String {
+        format!("{:016x}", self.fingerprint)
+    }
+
+    /// Name of the site, or the host of a document that came from none; what counts by site go by.
+    pub fn site(&self) -> String {
+        let host = || host_of(&self.document.url);
+        self.document.site.clone().unwrap_or_else(host)
+    }
+
     /// Whether it may be a reprint: a list of headlines is nobody's.
     pub(super) fn may_be_reprint(&self) -> bool {
         self.document.kind != Kind::Hub
     }
 
     /// The text that is indexed, in normal form.
-    pub(super) fn body(&self) -> std::borrow::Cow<'_, str> {
+    pub(super) fn body(&self) -> Cow<'_, str> {
         normalize(head(&self.document.text, MAX_INDEXED_BYTES))
     }
 
-    /// The values of the fields; `body` is the text as [`Entry::body`] gives it.
+    /// The values of the fields; `body` is the text as [`StoredDocument::body`] gives it.
     pub(super) fn fields_of(
         &self,
         body: &str,
         singles: &mut Singles,
         utc_offset_minutes: i32,
     ) -> TantivyDocument {
-        let document = self.document;
+        let document = &self.document;
         let mut out = TantivyDocument::new();
         out.add_u64(Column::Fingerprint.field(), self.fingerprint);
         out.add_u64(Column::Seq.field(), self.seq);
@@ -93,6 +107,16 @@ impl Entry<'_> {
     }
 }
 
+/// Why a document could not be read.
+pub type SourceError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Keeps documents for an index.
+pub trait DocumentSource: Send + Sync {
+    /// Document `fingerprint` as change `seq` left it, or, where that version is not kept any more, as it is now; none
+    /// where it is gone.
+    fn get(&self, fingerprint: u64, seq: u64) -> Result<Option<StoredDocument>, SourceError>;
+}
+
 /// Whether a document names no other medium than its own site as its source.
 fn is_original(document: &Document, site: &str) -> bool {
     let source = document.source.as_deref().unwrap_or_default();
@@ -119,7 +143,7 @@ pub(super) fn host_of(url: &str) -> String {
 }
 
 /// What `site:` finds a document by: the name, the host, and every domain above the host.
-fn places<'a>(site: &'a str, host: &'a str) -> Vec<std::borrow::Cow<'a, str>> {
+fn places<'a>(site: &'a str, host: &'a str) -> Vec<Cow<'a, str>> {
     let mut places = vec![normalize(site)];
     let mut rest = host;
     while rest.contains('.') {

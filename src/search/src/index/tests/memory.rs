@@ -1,0 +1,31 @@
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::index::{DocumentSource, SourceError, StoredDocument};
+
+/// Documents in memory.
+#[derive(Debug, Default)]
+pub(in crate::index) struct MemoryDocuments {
+    by_fingerprint: Mutex<HashMap<u64, StoredDocument>>,
+}
+
+impl MemoryDocuments {
+    /// Keeps a document, in place of one with the same fingerprint.
+    pub(in crate::index) fn put(&self, stored: StoredDocument) {
+        let mut all = self
+            .by_fingerprint
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.insert(stored.fingerprint, stored);
+    }
+}
+
+impl DocumentSource for MemoryDocuments {
+    fn get(&self, fingerprint: u64, _: u64) -> Result<Option<StoredDocument>, SourceError> {
+        let all = self
+            .by_fingerprint
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        Ok(all.get(&fingerprint).cloned())
+    }
+}
