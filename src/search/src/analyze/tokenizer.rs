@@ -5,7 +5,7 @@
 //! Grams hold every word of two or more characters, in any lexicon, as a pair or a phrase of pairs. What they do
 //! not hold is a single character that is a word of its own (`油 价`): that is the second tokenizer's work.
 
-use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
+use tantivy::tokenizer::{NgramTokenizer, Token, TokenStream, Tokenizer, TokenizerManager};
 
 use super::cut::{self, Word, gram_fill};
 
@@ -22,52 +22,12 @@ const AHEAD: usize = 16;
 /// A manager with both tokenizers, to be set on an index right after it is opened.
 pub fn tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::default();
-    manager.register(SINGLES, SingleTokenizer);
+    let singles = NgramTokenizer::new(1, 1, false).expect("one character is a gram");
+    manager.register(SINGLES, singles);
     let ready = vec![Token::default(); AHEAD];
     let words = Vec::new();
     manager.register(GRAMS, GramTokenizer { words, ready });
     manager
-}
-
-#[derive(Clone)]
-struct SingleTokenizer;
-
-impl Tokenizer for SingleTokenizer {
-    type TokenStream<'a> = Characters<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Characters<'a> {
-        Characters {
-            rest: text.char_indices(),
-            token: Token::default(),
-        }
-    }
-}
-
-struct Characters<'a> {
-    rest: std::str::CharIndices<'a>,
-    token: Token,
-}
-
-impl TokenStream for Characters<'_> {
-    fn advance(&mut self) -> bool {
-        let Some((at, c)) = self.rest.next() else {
-            return false;
-        };
-        self.token.text.clear();
-        self.token.text.push(c);
-        self.token.position = self.token.position.wrapping_add(1);
-        self.token.offset_from = at;
-        self.token.offset_to = at + c.len_utf8();
-        true
-    }
-
-    fn token(&self) -> &Token {
-        &self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        &mut self.token
-    }
 }
 
 #[derive(Clone)]

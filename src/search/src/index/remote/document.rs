@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
-use tantivy::schema::{Document as _, OwnedValue};
+use tantivy::schema::{Document as _, OwnedValue, Value as _};
 use tantivy::tokenizer::{TokenStream, TokenizerManager};
 use tantivy::{TantivyDocument, tokenizer::TextAnalyzer};
 
@@ -12,7 +12,7 @@ use super::super::reprints::Placed;
 use super::super::schema::{Column, Type};
 use super::super::stored::StoredDocument;
 use super::hex;
-use crate::analyze::{GRAMS, SINGLES, Singles};
+use crate::analyze::{GRAMS, Singles};
 
 /// Stands for a place without a term.
 pub(super) const GAP: &str = "\u{E000}";
@@ -62,18 +62,15 @@ pub(super) fn placed<'t>(terms: impl Iterator<Item = (usize, Cow<'t, str>)>) -> 
 /// Cuts the texts of documents.
 pub(super) struct Cutter {
     singles: Singles,
-    singles_of: TextAnalyzer,
     grams_of: TextAnalyzer,
     utc_offset_minutes: i32,
 }
 
 impl Cutter {
     pub(super) fn new(tokenizers: &TokenizerManager, utc_offset_minutes: i32) -> Self {
-        let named = |name: &str| tokenizers.get(name).unwrap_or_default();
         Self {
             singles: Singles::default(),
-            singles_of: named(SINGLES),
-            grams_of: named(GRAMS),
+            grams_of: tokenizers.get(GRAMS).unwrap_or_default(),
             utc_offset_minutes,
         }
     }
@@ -113,7 +110,11 @@ impl Cutter {
             .collect();
         let first = values.first()?;
         match column.kind() {
-            Type::Singles => Some(terms(&mut self.singles_of, &values).into()),
+            Type::Singles => {
+                let texts = values.iter().filter_map(|value| value.as_str());
+                let singles: Vec<String> = texts.flat_map(str::chars).map(String::from).collect();
+                Some(singles.join(" ").into())
+            }
             Type::Grams | Type::Line => Some(terms(&mut self.grams_of, &values).into()),
             _ if values.len() > 1 => serde_json::to_value(&values).ok(),
             _ => serde_json::to_value(first).ok(),
