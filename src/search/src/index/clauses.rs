@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::Config;
 use super::labels;
-use super::plan::Plan;
+use super::plan::{Chain, Plan};
 use super::query::{Clause, Filter, Form, Group, Match, Occur, Query, Target};
 use super::schema::{BODY, COMMENTS, Column, TITLE, TextColumns};
 use super::stored::host_of;
 use super::view::Statistics;
-use crate::analyze::{Dictionary, GramPhrase, gram_phrase, normalize};
+use crate::analyze::{Dictionary, normalize};
 
 /// How much of the plain words a document must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,10 +153,8 @@ fn prefix(text: &str, column: Column) -> Option<Plan> {
 
 /// Two texts near each other; none where one of them is no chain of grams.
 fn near(texts: [&str; 2], column: Column, within: u32) -> Option<Plan> {
-    let texts = texts.map(|text| normalize(text).trim().to_owned());
-    let is_chain = |text: &String| matches!(gram_phrase(text), GramPhrase::Chain(_));
-    let chains = texts.iter().all(is_chain);
-    chains.then_some(Plan::Near(column, texts, within))
+    let [first, second] = texts.map(Chain::new);
+    Some(Plan::Near(column, [first?, second?], within))
 }
 
 fn site(site: &str) -> Option<Plan> {

@@ -52,9 +52,8 @@ impl Compiler<'_> {
                     RangeQuery::new(Included(column.term(from)), Excluded(column.term(until)));
                 self.dear(Box::new(range))
             }
-            Plan::Near(column, [first, second], within) => {
-                let field = column.field();
-                Box::new(Near::new(field, [first, second], *within)?)
+            Plan::Near(column, chains, within) => {
+                Box::new(Near::new(*column, chains.clone(), *within))
             }
             Plan::Group(group) => group_query(*group),
             Plan::Within(column, since_ms, until_ms) => within(*column, *since_ms, *until_ms),

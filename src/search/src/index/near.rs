@@ -3,52 +3,27 @@
 
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
-use tantivy::schema::{Field, IndexRecordOption, Term};
+use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
-use crate::analyze::{GramPhrase, gram_phrase, gram_term};
-
-/// A text as grams: each with its distance in characters from the first, and the length of the text.
-#[derive(Debug, Clone)]
-struct Side {
-    grams: Vec<(u32, Term)>,
-    chars: u32,
-}
+use super::plan::Chain;
+use super::schema::Column;
 
 /// Two texts with so many characters between them at most.
 #[derive(Debug, Clone)]
 pub(super) struct Near {
-    field: Field,
-    sides: [Side; 2],
+    column: Column,
+    chains: [Chain; 2],
     within: u32,
 }
 
 impl Near {
-    /// None where one of the texts, in normal form, is no chain of grams.
-    pub(super) fn new(field: Field, texts: [&str; 2], within: u32) -> Option<Self> {
-        let sides = [Side::new(field, texts[0])?, Side::new(field, texts[1])?];
-        Some(Self {
-            field,
-            sides,
+    pub(super) fn new(column: Column, chains: [Chain; 2], within: u32) -> Self {
+        Self {
+            column,
+            chains,
             within,
-        })
-    }
-}
-
-impl Side {
-    fn new(field: Field, text: &str) -> Option<Self> {
-        let text = text.trim();
-        let GramPhrase::Chain(chain) = gram_phrase(text) else {
-            return None;
-        };
-        let term = |gram: &str| Term::from_field_text(field, &gram_term(gram));
-        let grams = chain
-            .iter()
-            .map(|(place, gram)| (u32::try_from(*place).unwrap_or(u32::MAX), term(gram)));
-        Some(Self {
-            grams: grams.collect(),
-            chars: u32::try_from(text.chars().count()).unwrap_or(u32::MAX),
-        })
+        }
     }
 }
 
@@ -62,18 +37,18 @@ struct NearWeight(Near);
 
 impl Weight for NearWeight {
     fn scorer(&self, segment: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
-        let index = segment.inverted_index(self.0.field)?;
+        let index = segment.inverted_index(self.0.column.field())?;
         let mut sides = Vec::with_capacity(2);
-        for side in &self.0.sides {
-            let mut found = Vec::with_capacity(side.grams.len());
-            for (place, term) in &side.grams {
+        for chain in &self.0.chains {
+            let mut found = Vec::with_capacity(chain.grams.len());
+            for (place, gram) in &chain.grams {
                 let option = IndexRecordOption::WithFreqsAndPositions;
-                let Some(postings) = index.read_postings(term, option)? else {
+                let Some(postings) = index.read_postings(&self.0.column.term(gram), option)? else {
                     return Ok(Box::new(EmptyScorer));
                 };
                 found.push((*place, postings));
             }
-            sides.push((found, side.chars));
+            sides.push((found, chain.chars));
         }
         let mut docs = NearDocs {
             sides,

@@ -7,6 +7,33 @@ use crate::analyze::{GramPhrase, gram_phrase, gram_term, normalize};
 /// Most grams of one text: what follows says little and costs time.
 pub(super) const MAX_TERMS: usize = 256;
 
+/// A text as grams.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Chain {
+    /// As they stand in the index, each with its place in the text.
+    pub(super) grams: Vec<(u32, String)>,
+    /// Length of the text in characters.
+    pub(super) chars: u32,
+}
+
+impl Chain {
+    /// Returns `None` if the text is no chain of grams.
+    pub(super) fn new(text: &str) -> Option<Self> {
+        let normal = normalize(text);
+        let text = normal.trim();
+        let GramPhrase::Chain(chain) = gram_phrase(text) else {
+            return None;
+        };
+        let number = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+        let grams = chain.iter();
+        let grams = grams.map(|(place, gram)| (number(*place), gram_term(gram).into_owned()));
+        Some(Self {
+            grams: grams.collect(),
+            chars: number(text.chars().count()),
+        })
+    }
+}
+
 /// Conditions on documents, and what each adds to the score.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Plan {
@@ -24,8 +51,8 @@ pub(super) enum Plan {
     Ends(Column, String),
     /// Those with a term from the first text on and before the second.
     Between(Column, String, String),
-    /// Those with two texts, in normal form, with so many characters between them at most.
-    Near(Column, [String; 2], u32),
+    /// Those with two texts with so many characters between them at most.
+    Near(Column, [Chain; 2], u32),
     /// Those of one group of reprints.
     Group(u64),
     /// Those of this time, Unix milliseconds, from the first moment on and before the second.

@@ -4,12 +4,11 @@ use serde_json::{Value, json};
 
 use super::super::floor::ROUNDING;
 use super::super::plain::TIER;
-use super::super::plan::Plan;
+use super::super::plan::{Chain, Plan};
 use super::super::schema::Column;
 use super::super::view::Order;
 use super::document::{placed, written};
 use super::hex;
-use crate::analyze::{GramPhrase, gram_phrase, gram_term};
 
 /// [`super::super::view::aged`] in the engine's own language.
 const AGED: &str = "double whole = Math.floor(_score / params.tier); \
@@ -37,7 +36,7 @@ pub(super) fn query(plan: &Plan) -> Value {
         Plan::Between(column, from, until) => {
             json!({"range": {column.name(): {"gte": written(from), "lt": written(until)}}})
         }
-        Plan::Near(column, texts, within) => near(*column, texts, *within),
+        Plan::Near(column, chains, within) => near(*column, chains, *within),
         Plan::Group(group) => json!({"term": {"group": hex(*group)}}),
         Plan::Within(column, since_ms, until_ms) => within(*column, *since_ms, *until_ms),
         Plan::Any(any) => one_of(all(any)),
@@ -100,21 +99,15 @@ fn within(column: Column, since_ms: Option<i64>, until_ms: Option<i64>) -> Value
 /// Two texts near each other, in either order. The engine counts places from the last gram of one text to the first of the
 /// other: the characters of that gram behind its first come on top. Texts that overlap by these are near as well, which the
 /// embedded index does not find; their common characters are no distance.
-fn near(column: Column, texts: &[String; 2], within: u32) -> Value {
-    let chain = |text: &String| -> Option<(Value, u32)> {
-        let GramPhrase::Chain(chain) = gram_phrase(text) else {
-            return None;
-        };
-        let (first, last) = (chain.first()?.0, chain.last()?.0);
-        let terms = chain.iter().map(|(at, gram)| (at - first, gram_term(gram)));
-        let terms = placed(terms.map(|(at, gram)| (at, written(&gram).into_owned().into())));
-        let behind = text.chars().count().saturating_sub(last + 1);
+fn near(column: Column, chains: &[Chain; 2], within: u32) -> Value {
+    let [first, second] = chains.each_ref().map(|chain| {
+        let first = chain.grams.first().map_or(0, |(at, _)| *at);
+        let last = chain.grams.last().map_or(0, |(at, _)| *at);
+        let grams = chain.grams.iter();
+        let terms = placed(grams.map(|(at, gram)| ((at - first) as usize, written(gram))));
         let text = json!({"match": {"query": terms, "ordered": true, "max_gaps": 0}});
-        Some((text, u32::try_from(behind).unwrap_or(u32::MAX)))
-    };
-    let (Some(first), Some(second)) = (chain(&texts[0]), chain(&texts[1])) else {
-        return json!({"match_none": {}});
-    };
+        (text, chain.chars.saturating_sub(last + 1))
+    });
     let ordered = |(a, behind): &(Value, u32), (b, _): &(Value, u32)| {
         let gaps = within.saturating_add(*behind);
         json!({"all_of": {"ordered": true, "max_gaps": gaps, "intervals": [a, b]}})
