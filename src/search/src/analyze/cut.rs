@@ -162,6 +162,21 @@ fn push_run(text: &str, run: Word, out: &mut Vec<Word>) {
     }
 }
 
+/// Longest gram in bytes that is worth keeping: longer runs are encoded data.
+pub(super) const MAX_GRAM_BYTES: usize = 128;
+
+/// The grams of a text as they stand in the index, each with its place.
+pub(crate) fn gram_terms(text: &str) -> Vec<(usize, Cow<'_, str>)> {
+    let mut all = Vec::new();
+    grams(text, &mut all);
+    let short = all
+        .iter()
+        .filter(|word| word.end - word.start <= MAX_GRAM_BYTES);
+    short
+        .map(|word| (word.place, gram_term(word.of(text))))
+        .collect()
+}
+
 /// Bytes of a pair of common ideographs.
 const PAIR_BYTES: usize = 6;
 /// What follows such a pair in the index.

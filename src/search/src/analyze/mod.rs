@@ -15,8 +15,8 @@ mod synonyms;
 mod tests;
 mod tokenizer;
 
-pub(crate) use cut::is_single;
 pub use cut::{GramPhrase, Word, ending_pattern, gram_phrase, gram_term, is_cjk, whole_grams};
+pub(crate) use cut::{gram_terms, is_single};
 pub use dictionary::{Analyzer, Dictionary, Tagged};
 pub use lexicon::{BUILTIN_LEXICONS, Lexicon, LexiconError, Term, edited, term_problem};
 pub use normalize::{Normalized, normalize};

@@ -7,15 +7,13 @@
 
 use tantivy::tokenizer::{NgramTokenizer, Token, TokenStream, Tokenizer, TokenizerManager};
 
-use super::cut::{self, Word, gram_fill};
+use super::cut::{self, MAX_GRAM_BYTES, Word, gram_fill};
 
 /// Name of the tokenizer of single CJK characters that are words of their own.
 pub const SINGLES: &str = "singles";
 /// Name of the tokenizer that cuts into grams.
 pub const GRAMS: &str = "grams";
 
-/// Longest token in bytes that is worth keeping: longer runs are encoded data.
-const MAX_TOKEN_BYTES: usize = 128;
 /// Tokens written before the first of them is read: a processor reads at once only what it has not just written.
 const AHEAD: usize = 16;
 
@@ -63,7 +61,7 @@ impl Grams<'_> {
     /// Writes the next tokens.
     fn fill(&mut self) {
         (self.at, self.filled) = (0, 0);
-        let short = |word: &&Word| word.end - word.start <= MAX_TOKEN_BYTES;
+        let short = |word: &&Word| word.end - word.start <= MAX_GRAM_BYTES;
         for (token, word) in self.ready.iter_mut().zip(self.rest.by_ref().filter(short)) {
             let gram = word.of(self.text);
             token.text.clear();

@@ -1,80 +1,41 @@
 //! Labelled fields in the index: 字号:国发〔2026〕12号. In: labels and values. Out: what stands in the index, and what asks for
 //! it. A gram of a value stands there with its label before it, so that a value is found under its own label only.
 
-use tantivy::tokenizer::{PreTokenizedString, Token, TokenStream};
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
-use super::plan::{MAX_TERMS, Plan};
+use tantivy::tokenizer::{PreTokenizedString, Token};
+
+use super::plan::Plan;
 use super::schema::Column;
 use taojin_extract::Typed;
 
-use crate::analyze::{GRAMS, GramPhrase, gram_phrase, gram_term, normalize, tokenizers};
+use crate::analyze::{gram_terms, normalize};
 
 /// What stands between label and gram.
 const BETWEEN: char = '\u{1f}';
 
-/// Labels of notices that say the same, each group by the one that it is indexed under.
-const SAME: [(&str, &[&str]); 8] = [
-    (
-        "字号",
-        &[
-            "文号",
-            "发文字号",
-            "发文文号",
-            "公文文号",
-            "文件字号",
-            "文件编号",
-        ],
-    ),
-    (
-        "机构",
-        &[
-            "机关",
-            "发布机构",
-            "发文机关",
-            "发文机构",
-            "发文单位",
-            "发布单位",
-            "制发机关",
-            "制定机关",
-            "成文机关",
-            "公开主体",
-        ],
-    ),
-    ("索引号", &["索引", "索引编号", "信息索引号", "索取号"]),
-    (
-        "成文日期",
-        &["成文时间", "发文日期", "发文时间", "印发日期", "生成日期"],
-    ),
-    ("发布日期", &["发布时间", "公开日期", "公开时间"]),
-    (
-        "分类",
-        &[
-            "类别",
-            "主题",
-            "主题分类",
-            "主题词",
-            "组配分类",
-            "体裁分类",
-            "信息分类",
-            "信息类别",
-        ],
-    ),
-    ("有效性", &["时效性", "效力状态"]),
-    ("文种", &["公文种类"]),
-];
+/// Labels of notices, each with the one that it is indexed under.
+static NAMES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let lines = include_str!("../../../../index/labels.txt").lines();
+    let groups = lines.filter_map(|line| line.split_once(" = "));
+    let labels = groups.flat_map(|(name, same)| {
+        let same = same.split_whitespace();
+        same.chain([name]).map(move |label| (label, name))
+    });
+    labels.collect()
+});
 
 /// Whether a label is one of notices.
 pub fn is_notice_label(label: &str) -> bool {
-    let label = tidy(label);
-    SAME.iter()
-        .any(|(name, same)| *name == label || same.contains(&label.as_str()))
+    NAMES.contains_key(tidy(label).as_str())
 }
 
 /// A label as it is indexed.
 fn name_of(label: &str) -> String {
     let label = tidy(label);
-    let same = SAME.iter().find(|(_, same)| same.contains(&label.as_str()));
-    same.map_or(label, |(name, _)| (*name).to_owned())
+    let name = NAMES.get(label.as_str());
+    name.map_or(label.clone(), |name| (*name).to_owned())
 }
 
 fn tidy(label: &str) -> String {
@@ -98,26 +59,16 @@ fn value_of(value: &str) -> String {
 pub(super) fn tokens(label: &str, value: &str) -> PreTokenizedString {
     let name = name_of(label);
     let text = value_of(value);
-    let mut tokens = Vec::new();
-    if let Some(mut cutter) = tokenizers().get(GRAMS) {
-        let mut stream = cutter.token_stream(&text);
-        while stream.advance() {
-            let token = stream.token();
-            tokens.push(Token {
-                text: format!("{name}{BETWEEN}{}", token.text),
-                ..token.clone()
-            });
-        }
-    }
+    let token = |position: usize, term: &str| Token {
+        position,
+        text: format!("{name}{BETWEEN}{term}"),
+        ..Token::default()
+    };
+    let grams = gram_terms(&text).into_iter();
+    let mut tokens: Vec<Token> = grams.map(|(place, gram)| token(place, &gram)).collect();
     // Where the value is a number or a day, it is compared by this term.
-    if let (Some(key), Some(first)) = (sort_key(value), tokens.first().cloned()) {
-        tokens.insert(
-            0,
-            Token {
-                text: format!("{name}{BETWEEN}{key}"),
-                ..first
-            },
-        );
+    if let (Some(key), Some(first)) = (sort_key(value), tokens.first()) {
+        tokens.insert(0, token(first.position, &key));
     }
     PreTokenizedString { text, tokens }
 }
@@ -172,20 +123,7 @@ pub(super) fn asked(text: &str) -> Option<Plan> {
         let term = |key: String| format!("{name}{BETWEEN}{key}");
         return Some(Plan::Between(Column::Meta, term(from), term(until)));
     }
-    let value = value_of(value);
     let term = |gram: &str| format!("{name}{BETWEEN}{gram}");
-    let chain = match gram_phrase(&value) {
-        GramPhrase::Nothing => return None,
-        GramPhrase::Single(single) => return Some(Plan::Begins(Column::Meta, term(single))),
-        GramPhrase::Chain(chain) => chain,
-    };
-    let terms = chain
-        .iter()
-        .take(MAX_TERMS)
-        .map(|(place, gram)| (*place, term(&gram_term(gram))));
-    let mut terms: Vec<(usize, String)> = terms.collect();
-    match terms.len() {
-        1 => terms.pop().map(|(_, only)| Plan::Term(Column::Meta, only)),
-        _ => Some(Plan::Phrase(Column::Meta, terms)),
-    }
+    let single = |single: &str| Plan::Begins(Column::Meta, term(single));
+    Plan::grams(Column::Meta, &value_of(value), single, term)
 }

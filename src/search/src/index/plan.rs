@@ -108,18 +108,30 @@ impl Plan {
 
     /// The very characters of a text in one field; none where it has nothing to look for.
     pub(super) fn literal(column: Column, text: &str) -> Option<Plan> {
-        let normal = normalize(text);
-        let chain = match gram_phrase(&normal) {
+        let single = |single: &str| Plan::one_character(column, single);
+        Plan::grams(column, &normalize(text), single, str::to_owned)
+    }
+
+    /// The same of a text in normal form, with a plan of one character and the terms of grams in this field.
+    pub(super) fn grams(
+        column: Column,
+        normal: &str,
+        single: impl Fn(&str) -> Plan,
+        term: impl Fn(&str) -> String,
+    ) -> Option<Plan> {
+        let chain = match gram_phrase(normal) {
             GramPhrase::Nothing => return None,
-            GramPhrase::Single(single) => return Some(Plan::one_character(column, single)),
+            GramPhrase::Single(text) => return Some(single(text)),
             GramPhrase::Chain(chain) => chain,
         };
-        if let [(_, gram)] = chain.as_slice() {
-            return Some(Plan::term(column, gram));
+        let grams = chain.iter().take(MAX_TERMS);
+        let mut grams: Vec<_> = grams
+            .map(|(at, gram)| (*at, term(&gram_term(gram))))
+            .collect();
+        match grams.len() {
+            1 => grams.pop().map(|(_, only)| Plan::Term(column, only)),
+            _ => Some(Plan::Phrase(column, grams)),
         }
-        let chain = chain.iter().take(MAX_TERMS);
-        let grams = chain.map(|(at, gram)| (*at, gram_term(gram).into_owned()));
-        Some(Plan::Phrase(column, grams.collect()))
     }
 
     /// Every gram that begins or ends with a character.

@@ -4,15 +4,14 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
+use tantivy::TantivyDocument;
 use tantivy::schema::{Document as _, OwnedValue, Value as _};
-use tantivy::tokenizer::{TokenStream, TokenizerManager};
-use tantivy::{TantivyDocument, tokenizer::TextAnalyzer};
 
 use super::super::reprints::Placed;
 use super::super::schema::{Column, Type};
 use super::super::stored::StoredDocument;
 use super::hex;
-use crate::analyze::{GRAMS, Singles};
+use crate::analyze::{Singles, gram_terms};
 
 /// Stands for a place without a term.
 pub(super) const GAP: &str = "\u{E000}";
@@ -62,15 +61,13 @@ pub(super) fn placed<'t>(terms: impl Iterator<Item = (usize, Cow<'t, str>)>) -> 
 /// Cuts the texts of documents.
 pub(super) struct Cutter {
     singles: Singles,
-    grams_of: TextAnalyzer,
     utc_offset_minutes: i32,
 }
 
 impl Cutter {
-    pub(super) fn new(tokenizers: &TokenizerManager, utc_offset_minutes: i32) -> Self {
+    pub(super) fn new(utc_offset_minutes: i32) -> Self {
         Self {
             singles: Singles::default(),
-            grams_of: tokenizers.get(GRAMS).unwrap_or_default(),
             utc_offset_minutes,
         }
     }
@@ -85,7 +82,7 @@ impl Cutter {
         let document = stored.fields_of(body, &mut self.singles, self.utc_offset_minutes);
         let mut out = Map::new();
         for column in Column::ALL {
-            let mut value = self.value(*column, &document);
+            let mut value = Self::value(*column, &document);
             if column.is_ranked() && value.as_ref().is_none_or(|terms| terms == "") {
                 value = Some(json!(NO_TERM));
             }
@@ -102,7 +99,7 @@ impl Cutter {
         Value::Object(out)
     }
 
-    fn value(&mut self, column: Column, document: &TantivyDocument) -> Option<Value> {
+    fn value(column: Column, document: &TantivyDocument) -> Option<Value> {
         let values: Vec<OwnedValue> = document
             .iter_fields_and_values()
             .filter(|(field, _)| *field == column.field())
@@ -115,7 +112,7 @@ impl Cutter {
                 let singles: Vec<String> = texts.flat_map(str::chars).map(String::from).collect();
                 Some(singles.join(" ").into())
             }
-            Type::Grams | Type::Line => Some(terms(&mut self.grams_of, &values).into()),
+            Type::Grams | Type::Line => Some(terms(&values).into()),
             _ if values.len() > 1 => serde_json::to_value(&values).ok(),
             _ => serde_json::to_value(first).ok(),
         }
@@ -123,19 +120,17 @@ impl Cutter {
 }
 
 /// Returns all values of a field of text, one behind the other.
-fn terms(analyzer: &mut TextAnalyzer, values: &[OwnedValue]) -> String {
+fn terms(values: &[OwnedValue]) -> String {
     let mut all: Vec<(usize, Cow<'_, str>)> = Vec::new();
     let mut begin = 0;
     for value in values {
         let before = all.len();
         match value {
             OwnedValue::Str(text) => {
-                let mut stream = analyzer.token_stream(text);
-                while stream.advance() {
-                    let token = stream.token();
-                    let term = written(&token.text).into_owned();
-                    all.push((begin + token.position, term.into()));
-                }
+                all.extend(gram_terms(text).into_iter().map(|(place, gram)| {
+                    let term = written(&gram).into_owned();
+                    (begin + place, term.into())
+                }))
             }
             OwnedValue::PreTokStr(cut) => all.extend(cut.tokens.iter().map(|token| {
                 let term = written(&token.text).into_owned();

@@ -19,7 +19,6 @@ use super::super::{Config, IndexError};
 use super::document::Cutter;
 use super::json::query;
 use super::{Body, RemoteIndex, RemoteState, hex, unhex};
-use crate::analyze::tokenizers;
 
 /// Bytes of one bulk request, at least; engines take 100 MB.
 const BULK_BYTES: usize = 4 << 20;
@@ -76,7 +75,7 @@ impl RemoteWriter {
         let mut reprints = Reprints::new(REMEMBERED);
         recall(&index, &mut reprints)?;
         Ok(Self {
-            cutter: Cutter::new(&tokenizers(), config.utc_offset_minutes),
+            cutter: Cutter::new(config.utc_offset_minutes),
             documents,
             reprints,
             lines: Vec::new(),
