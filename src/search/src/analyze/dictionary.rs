@@ -3,15 +3,15 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use jieba_rs::Jieba;
-use xxhash_rust::xxh3::Xxh3;
 
 use super::cut::{self, Word};
 use super::general::{GENERAL, Words, normal_variants};
 use super::lexicon::Lexicon;
 use super::synonyms::Synonyms;
+use super::typed::TypedTerms;
 
 /// Tag of a domain term whose lexicon names none.
 const TERM_TAG: &str = "nz";
@@ -41,7 +41,7 @@ pub struct Dictionary {
     /// Terms that are added to jieba, in order, and the tags of these.
     added: Vec<String>,
     tags: Vec<String>,
-    version: u64,
+    typed: OnceLock<TypedTerms>,
     synonyms: Synonyms,
 }
 
@@ -76,7 +76,7 @@ impl Dictionary {
             words: GENERAL.with(&added),
             cut_unloaded: AtomicUsize::new(0),
             loaded: OnceLock::new(),
-            version: version_of(&terms),
+            typed: OnceLock::new(),
             terms,
             added,
             tags,
@@ -104,9 +104,9 @@ impl Dictionary {
         &self.synonyms
     }
 
-    /// Names the set of domain terms: equal sets have equal versions, in any run of the program.
-    pub fn version(&self) -> u64 {
-        self.version
+    /// The domain terms as they are typed.
+    pub(crate) fn typed(&self) -> &TypedTerms {
+        self.typed.get_or_init(|| TypedTerms::new(self.terms()))
     }
 
     /// Cuts a text in normal form into words.
@@ -172,27 +172,14 @@ impl std::fmt::Debug for Dictionary {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Dictionary")
             .field("terms", &self.terms.len())
-            .field("version", &self.version)
             .finish_non_exhaustive()
     }
-}
-
-/// xxh3 over the sorted terms, each ended by a line break.
-fn version_of(terms: &HashSet<String>) -> u64 {
-    let mut sorted: Vec<&String> = terms.iter().collect();
-    sorted.sort_unstable();
-    let mut hash = Xxh3::new();
-    for term in sorted {
-        hash.update(term.as_bytes());
-        hash.update(b"\n");
-    }
-    hash.digest()
 }
 
 /// The current dictionary, shared by everything that searches. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Analyzer {
-    current: Arc<RwLock<Current>>,
+    current: Arc<Mutex<Current>>,
 }
 
 /// Adding the terms of large lexicons takes hundredths of a second: a crawl that nobody searches beside needs none.
@@ -211,20 +198,15 @@ impl Analyzer {
     /// The same with synonyms.
     pub fn with_synonyms(lexicons: &[Lexicon], synonyms: Synonyms) -> Self {
         Self {
-            current: Arc::new(RwLock::new(Current::Of(lexicons.to_vec(), synonyms))),
+            current: Arc::new(Mutex::new(Current::Of(lexicons.to_vec(), synonyms))),
         }
     }
 
     /// The dictionary of this moment.
     pub fn dictionary(&self) -> Arc<Dictionary> {
-        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        if let Current::Made(dictionary) = &*current {
-            return Arc::clone(dictionary);
-        }
-        drop(current);
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let dictionary = match &*current {
-            Current::Made(dictionary) => Arc::clone(dictionary),
+            Current::Made(dictionary) => return Arc::clone(dictionary),
             Current::Of(lexicons, synonyms) => {
                 Arc::new(Dictionary::with_synonyms(lexicons, synonyms.clone()))
             }
@@ -235,7 +217,7 @@ impl Analyzer {
 
     /// Puts another dictionary in place; what is being cut now is finished with the old one.
     pub fn replace(&self, dictionary: Dictionary) {
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         *current = Current::Made(Arc::new(dictionary));
     }
 }

@@ -14,6 +14,7 @@ mod synonyms;
 #[cfg(test)]
 mod tests;
 mod tokenizer;
+mod typed;
 
 pub use cut::{GramPhrase, Word, ending_pattern, gram_phrase, gram_term, is_cjk, whole_grams};
 pub(crate) use cut::{gram_terms, is_single};
@@ -24,6 +25,7 @@ pub use singles::Singles;
 pub use stop_words::is_stop_word;
 pub use synonyms::{Expanded, Synonyms, SynonymsError};
 pub use tokenizer::{GRAMS, SINGLES, tokenizers};
+pub(crate) use typed::{alike, begins, syllables};
 
 use serde::{Deserialize, Serialize};
 

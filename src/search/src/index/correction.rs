@@ -9,8 +9,7 @@ use super::query::{Form, Group, Occur, Query, Target};
 use super::reader::Reader;
 use super::search::{Found, FoundDocument};
 use super::suggest::literal;
-use super::terms::alike;
-use crate::analyze::normalize;
+use crate::analyze::{alike, normalize};
 use taojin_extract::Document;
 
 /// Longest piece of a query that is corrected, in characters.
@@ -75,7 +74,7 @@ impl Reader {
 
     /// What letters that no document has are in pinyin: of terms that sound alike the one with most documents.
     fn spelt(&self, letters: &str) -> Result<Option<String>, IndexError> {
-        let readings = self.terms().spelt(letters);
+        let readings = self.analyzer().dictionary().typed().spelt(letters);
         if readings.is_empty() || self.count(letters)? > 0 {
             return Ok(None);
         }
@@ -100,7 +99,8 @@ impl Reader {
         if piece.chars().any(char::is_numeric) {
             return Ok(None);
         }
-        let terms = self.terms();
+        let dictionary = self.analyzer().dictionary();
+        let terms = dictionary.typed();
         if let Some(text) = self.spelt(piece)? {
             return Ok(Some(text));
         }

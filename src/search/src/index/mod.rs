@@ -20,7 +20,6 @@ mod left_out;
 mod leftovers;
 mod near;
 mod opened;
-mod pinyin;
 mod plain;
 mod plan;
 mod query;
@@ -43,7 +42,6 @@ mod subject;
 mod suggest;
 mod synced;
 mod synonyms;
-mod terms;
 #[cfg(test)]
 mod tests;
 mod titles;

@@ -2,7 +2,7 @@
 //! for ranked ones. Never writes.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tantivy::DocAddress;
 
@@ -13,7 +13,6 @@ use super::remote::{RemoteIndex, RemoteView};
 use super::schema::Column;
 use super::site_titles::SiteTitles;
 use super::stored::{DocumentSource, StoredDocument};
-use super::terms::Terms;
 use super::view::{View, reckoned};
 use super::{Config, IndexError};
 use crate::analyze::Analyzer;
@@ -31,7 +30,6 @@ pub struct Reader {
     config: Config,
     titles: SiteTitles,
     documents: Arc<dyn DocumentSource>,
-    terms: Mutex<Option<Arc<Terms>>>,
 }
 
 impl Reader {
@@ -69,7 +67,6 @@ impl Reader {
             config: config.clone(),
             titles: SiteTitles::default(),
             documents,
-            terms: Mutex::new(None),
         }
     }
 
@@ -86,20 +83,6 @@ impl Reader {
     /// What readers call sites.
     pub fn titles(&self) -> &SiteTitles {
         &self.titles
-    }
-
-    /// The terms of the current dictionary.
-    pub(super) fn terms(&self) -> Arc<Terms> {
-        let dictionary = self.analyzer().dictionary();
-        let mut known = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
-        match known.as_ref() {
-            Some(terms) if terms.version == dictionary.version() => Arc::clone(terms),
-            _ => {
-                let terms = Arc::new(Terms::new(&dictionary));
-                *known = Some(Arc::clone(&terms));
-                terms
-            }
-        }
     }
 
     /// The document with this fingerprint.

@@ -7,10 +7,9 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::IndexError;
-use super::pinyin;
 use super::query::{Clause, Group, Occur, Query, Sort, Target};
 use super::reader::Reader;
-use crate::analyze::{Normalized, normalize};
+use crate::analyze::{Normalized, begins, normalize, syllables};
 
 /// Longest text that is completed, in characters: after that one knows what one wants.
 const MAX_TYPED_CHARS: usize = 32;
@@ -63,7 +62,8 @@ impl Reader {
 
     fn terms_like(&self, typed: &str) -> Result<Vec<Suggestion>, IndexError> {
         let mut out = Vec::new();
-        for (begins, term) in self.terms().beginning(typed, COUNTED) {
+        let dictionary = self.analyzer().dictionary();
+        for (is_first, term) in dictionary.typed().beginning(typed, COUNTED) {
             let found = self.search(&Query {
                 limit: 0,
                 ..literal(term, Target::Anywhere)
@@ -76,7 +76,7 @@ impl Reader {
                     id: None,
                     marks: typed_part(term, typed),
                 };
-                out.push((!begins, suggestion));
+                out.push((!is_first, suggestion));
             }
         }
         out.sort_by_key(|(inside, s)| (*inside, std::cmp::Reverse(s.documents)));
@@ -118,7 +118,7 @@ fn typed_part(term: &str, typed: &str) -> Vec<Range<usize>> {
     // Half a syllable counts as its character: the shortest part that the letters are the beginning of.
     let covered = ends.find(|&end| {
         let part = term.get(..end).unwrap_or_default();
-        pinyin::begins(part, &pinyin::syllables(part), typed)
+        begins(part, &syllables(part), typed)
     });
     covered.map(|end| 0..end).into_iter().collect()
 }

@@ -277,7 +277,7 @@ fn what_nobody_wrote_is_corrected() {
 
 #[test]
 fn a_correction_does_not_reach_over_the_end_of_a_sentence() {
-    use crate::index::terms::alike;
+    use crate::analyze::alike;
     assert!(alike("天然气田开发", "大然气田开发"));
     for other in ["师、气田开发", "师\n气田开发", "师 气田开发"] {
         assert!(!alike(other, "叶岩气田开发"), "{other:?}");

@@ -1,10 +1,12 @@
-//! The terms of the lexicons as they are typed. In: a dictionary. Out: terms by what they begin with, sound like or
-//! look like. Made once for each dictionary; never looks at documents.
+//! The terms of the lexicons as they are typed, in characters or in pinyin. In: the terms of a dictionary. Out: terms by what
+//! they begin with, sound like or look like. A character with several readings has its most common one; none is guessed from
+//! the context. Never looks at documents.
 
 use std::collections::HashMap;
 
-use super::pinyin;
-use crate::analyze::{Dictionary, is_cjk};
+use pinyin::ToPinyin;
+
+use super::cut::is_cjk;
 
 /// Longest term that is looked for by its sound, in characters.
 const MAX_SOUNDING_CHARS: usize = 10;
@@ -19,29 +21,28 @@ const LEAST_LIKENESS: f64 = 0.88;
 
 /// A term and its syllables.
 #[derive(Debug)]
-struct Typed {
+struct Spelling {
     text: String,
     syllables: String,
 }
 
 /// All terms of one dictionary.
 #[derive(Debug)]
-pub(super) struct Terms {
-    pub(super) version: u64,
-    all: Vec<Typed>,
+pub(crate) struct TypedTerms {
+    all: Vec<Spelling>,
     by_sound: HashMap<String, Vec<usize>>,
 }
 
-impl Terms {
-    pub(super) fn new(dictionary: &Dictionary) -> Self {
-        let mut texts: Vec<&str> = dictionary.terms().collect();
+impl TypedTerms {
+    pub(super) fn new<'t>(terms: impl Iterator<Item = &'t str>) -> Self {
+        let mut texts: Vec<&str> = terms.collect();
         // Shorter ones first, and in the same order in every run.
         texts.sort_unstable_by_key(|text| (text.len(), *text));
-        let all: Vec<Typed> = texts
+        let all: Vec<Spelling> = texts
             .into_iter()
-            .map(|text| Typed {
+            .map(|text| Spelling {
                 text: text.to_owned(),
-                syllables: pinyin::syllables(text),
+                syllables: syllables(text),
             })
             .collect();
         let mut by_sound: HashMap<String, Vec<usize>> = HashMap::new();
@@ -51,33 +52,29 @@ impl Terms {
                 alike.push(index);
             }
         }
-        Self {
-            version: dictionary.version(),
-            all,
-            by_sound,
-        }
+        Self { all, by_sound }
     }
 
-    /// Terms that begin as typed (see [`pinyin::begins`]), then those that have the typed text inside.
-    pub(super) fn beginning(&self, typed: &str, most: usize) -> Vec<(bool, &str)> {
-        let begins = |term: &&Typed| pinyin::begins(&term.text, &term.syllables, typed);
-        let first = self.all.iter().filter(begins).map(|term| (true, term));
+    /// Terms that begin as typed (see [`begins`]), then those that have the typed text inside.
+    pub(crate) fn beginning(&self, typed: &str, most: usize) -> Vec<(bool, &str)> {
+        let starts = |term: &&Spelling| begins(&term.text, &term.syllables, typed);
+        let first = self.all.iter().filter(starts).map(|term| (true, term));
         let inside = self
             .all
             .iter()
-            .filter(|term| !typed.is_ascii() && term.text.contains(typed) && !begins(term))
+            .filter(|term| !typed.is_ascii() && term.text.contains(typed) && !starts(term))
             .map(|term| (false, term));
         first
             .chain(inside)
             .filter(|(_, term)| term.text != typed)
             .take(most)
-            .map(|(begins, term)| (begins, term.text.as_str()))
+            .map(|(is_first, term)| (is_first, term.text.as_str()))
             .collect()
     }
 
     /// The longest part of a text that sounds like a term without being it, and the text with the term in its
     /// place.
-    pub(super) fn sounding(&self, text: &str) -> Option<(String, String)> {
+    pub(crate) fn sounding(&self, text: &str) -> Option<(String, String)> {
         let chars: Vec<char> = text.chars().collect();
         for length in (2..=chars.len().min(MAX_SOUNDING_CHARS)).rev() {
             for (at, part) in chars.windows(length).enumerate() {
@@ -87,9 +84,9 @@ impl Terms {
                 let part: String = part.iter().collect();
                 let term = self
                     .by_sound
-                    .get(&pinyin::syllables(&part))
+                    .get(&syllables(&part))
                     .and_then(|alike| self.all.get(*alike.first()?))
-                    .filter(|term| pinyin::sound_alike(&term.text, &part));
+                    .filter(|term| sound_alike(&term.text, &part));
                 let Some(term) = term else { continue };
                 if term.text == part {
                     return None;
@@ -104,7 +101,7 @@ impl Terms {
 
     /// The terms that are spelt so in pinyin, one behind the other: `yeyanqi` is 页岩气, `yeyanqichuceng` 页岩气储层. Of
     /// terms that sound alike all are given.
-    pub(super) fn spelt(&self, letters: &str) -> Vec<String> {
+    pub(crate) fn spelt(&self, letters: &str) -> Vec<String> {
         if !letters.bytes().all(|b| b.is_ascii_lowercase()) || letters.len() > MAX_SPELT_LETTERS {
             return Vec::new();
         }
@@ -139,7 +136,7 @@ impl Terms {
     }
 
     /// A term that looks like the text: a character or two are others, or a letter is missing or too much.
-    pub(super) fn like(&self, text: &str) -> Option<&str> {
+    pub(crate) fn like(&self, text: &str) -> Option<&str> {
         let latin = !text.chars().any(is_cjk);
         let like = |term: &&str| {
             let spelt = || latin && strsim::jaro_winkler(text, term) >= LEAST_LIKENESS;
@@ -150,7 +147,7 @@ impl Terms {
 }
 
 /// Of equal length and typed alike, or different in one character of three to five, in two of more.
-pub(super) fn alike(a: &str, b: &str) -> bool {
+pub(crate) fn alike(a: &str, b: &str) -> bool {
     let cjk = |text: &str| text.chars().all(is_cjk);
     let allowed = match a.chars().count() {
         0..3 => 0,
@@ -162,6 +159,45 @@ pub(super) fn alike(a: &str, b: &str) -> bool {
     let digits = |text: &str| -> Vec<char> { text.chars().filter(char::is_ascii_digit).collect() };
     // What reaches over the end of a sentence is not what was meant.
     let letters = || a.chars().all(|c| c.is_alphanumeric() || b.contains(c));
-    (cjk(a) && cjk(b) && pinyin::sound_alike(a, b))
-        || (close && letters() && digits(a) == digits(b))
+    (cjk(a) && cjk(b) && sound_alike(a, b)) || (close && letters() && digits(a) == digits(b))
+}
+
+/// Syllables of a text without tones, other characters as they are: 页岩气 is `yeyanqi`.
+pub(crate) fn syllables(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.to_pinyin() {
+            Some(syllable) => out.push_str(&syllable.plain().replace('ü', "v")),
+            None => out.push(c),
+        }
+    }
+    out
+}
+
+/// First letter of a character's syllable, or the character itself.
+fn initial(c: char) -> char {
+    let syllable = c.to_pinyin().map(|syllable| syllable.plain());
+    syllable.and_then(|s| s.chars().next()).unwrap_or(c)
+}
+
+/// Whether two texts of Chinese characters are typed alike.
+fn sound_alike(a: &str, b: &str) -> bool {
+    a.chars().count() == b.chars().count()
+        && a.chars().zip(b.chars()).all(|(a, b)| {
+            a == b
+                || match (a.to_pinyin(), b.to_pinyin()) {
+                    (Some(a), Some(b)) => a.plain() == b.plain(),
+                    _ => false,
+                }
+        })
+}
+
+/// Whether what was typed is the begin of a word, each of its characters typed as itself or as its first letter
+/// (`页岩q`), or the whole by its syllables (`yeyanq`).
+pub(crate) fn begins(word: &str, syllables: &str, typed: &str) -> bool {
+    let mut rest = word.chars();
+    let by_character = typed
+        .chars()
+        .all(|t| rest.next().is_some_and(|c| c == t || initial(c) == t));
+    by_character || (typed.is_ascii() && syllables.starts_with(typed))
 }
