@@ -1,5 +1,7 @@
 //! From a [`Plan`] to what tantivy runs. Never fails.
 
+use std::sync::Arc;
+
 use tantivy::Term;
 use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, DisjunctionMaxQuery, EmptyQuery,
@@ -44,13 +46,13 @@ impl Compiler<'_> {
             Plan::Ends(column, text) => {
                 let pattern = ending_pattern(text);
                 let ends = RegexQuery::from_pattern(&pattern, column.field());
-                self.dear(Box::new(ends.ok()?))
+                self.dear(Arc::new(ends.ok()?))
             }
             Plan::Between(column, from, until) => {
                 use std::ops::Bound::{Excluded, Included};
                 let range =
                     RangeQuery::new(Included(column.term(from)), Excluded(column.term(until)));
-                self.dear(Box::new(range))
+                self.dear(Arc::new(range))
             }
             Plan::Near(column, chains, within) => {
                 Box::new(Near::new(*column, chains.clone(), *within))
@@ -70,8 +72,8 @@ impl Compiler<'_> {
                 Box::new(AtLeast::new(any.collect(), *least))
             }
             Plan::Scored { fitting, by } => Box::new(Scored {
-                fitting: self.query(fitting),
-                by: self.all(by),
+                fitting: self.query(fitting).into(),
+                by: self.all(by).into(),
             }),
             Plan::Constant(plan, score) => Box::new(ConstScoreQuery::new(self.query(plan), *score)),
             Plan::Boosted(plan, boost) => Box::new(BoostQuery::new(self.query(plan), *boost)),
@@ -85,10 +87,10 @@ impl Compiler<'_> {
     fn begins(self, column: Column, text: &str) -> Boxed {
         let mut begins = PhrasePrefixQuery::new_with_offset(vec![(0, column.term(text))]);
         begins.set_max_expansions(u32::MAX);
-        self.dear(Box::new(begins))
+        self.dear(Arc::new(begins))
     }
 
-    fn dear(self, inner: Boxed) -> Boxed {
+    fn dear(self, inner: Arc<dyn TantivyQuery>) -> Boxed {
         let stop = self.0.clone();
         Box::new(Dear { inner, stop })
     }

@@ -1,12 +1,11 @@
 //! The index in a folder, carried out by tantivy: one state of it. In: plans. Out: what a [`View`] gives.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
 use std::path::Path;
 
 use tantivy::collector::sort_key::{SortBySimilarityScore, SortByStaticFastValue};
 use tantivy::collector::{Count, DocSetCollector, TopDocs};
-use tantivy::query::{EnableScoring, Query as TantivyQuery, TermQuery};
+use tantivy::query::{BooleanQuery, EnableScoring, Query as _, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
     DocAddress, DocId, DocSet, Order as By, Score, Searcher, SegmentReader, TERMINATED,
@@ -135,46 +134,24 @@ impl Embedded<'_> {
         without: &[DocAddress],
         stop: &Stop,
     ) -> tantivy::Result<Vec<(u64, Precedence)>> {
-        let mut members = Vec::new();
-        for group in groups {
-            let query = group_query(*group);
-            let found = self.searcher.search(&query, &stop.with(DocSetCollector))?;
-            for at in found.into_iter().filter(|at| !without.contains(at)) {
-                members.push((*group, self.precedence(at)?));
+        let any = groups.iter().map(|group| group_query(*group)).collect();
+        let any = Box::new(BooleanQuery::union(any));
+        let both = BooleanQuery::intersection(vec![any, self.compiled(plan, stop)]);
+        let found = self.searcher.search(&both, &stop.with(DocSetCollector))?;
+        let mut members = Vec::with_capacity(found.len());
+        for at in found.into_iter().filter(|at| !without.contains(at)) {
+            if let Some(group) = self.group_at(at)? {
+                members.push((group, self.precedence(at)?));
             }
         }
-        let places = members.iter().map(|(_, (_, _, _, _, at))| *at);
-        let fitting = self.fitting(&self.compiled(plan, stop), places.collect())?;
-        members.retain(|(_, (_, _, _, _, at))| fitting.contains(at));
         members.sort_unstable();
         Ok(members)
     }
 
-    /// Those of some documents that a query fits. Asks the query once for all of them: to begin it costs more than to move
-    /// it.
-    fn fitting(
-        &self,
-        built: &dyn TantivyQuery,
-        mut asked: Vec<DocAddress>,
-    ) -> tantivy::Result<HashSet<DocAddress>> {
-        let mut found = HashSet::new();
-        if asked.is_empty() {
-            return Ok(found);
-        }
-        asked.sort_unstable();
-        let weight = built.weight(EnableScoring::disabled_from_searcher(&self.searcher))?;
-        for of_segment in asked.chunk_by(|a, b| a.segment_ord == b.segment_ord) {
-            let mut scorer = weight.scorer(self.segment(of_segment[0]), 1.0)?;
-            for at in of_segment {
-                if scorer.doc() < at.doc_id {
-                    scorer.seek(at.doc_id);
-                }
-                if scorer.doc() == at.doc_id {
-                    found.insert(*at);
-                }
-            }
-        }
-        Ok(found)
+    fn group_at(&self, at: DocAddress) -> tantivy::Result<Option<u64>> {
+        let columns = self.segment(at).fast_fields();
+        let column = columns.column_opt::<u64>(Column::Group.name())?;
+        Ok(column.and_then(|column| column.first(at.doc_id)))
     }
 
     fn precedence(&self, at: DocAddress) -> tantivy::Result<Precedence> {
@@ -328,10 +305,7 @@ impl View for Embedded<'_> {
     }
 
     fn group(&self, at: DocAddress) -> Result<Option<u64>, IndexError> {
-        let columns = self.segment(at).fast_fields();
-        let column = columns.column_opt::<u64>(Column::Group.name());
-        let column = column.map_err(|e| self.failed(e))?;
-        Ok(column.and_then(|column| column.first(at.doc_id)))
+        self.group_at(at).map_err(|e| self.failed(e))
     }
 
     fn site(&self, at: DocAddress) -> Result<String, IndexError> {

@@ -2,7 +2,9 @@
 //! that fit reach a least sum ([`AtLeast`]), and documents scored by queries that do not decide what fits ([`Scored`]).
 //! Never looks at a text.
 
-use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
+use std::sync::Arc;
+
+use tantivy::query::{ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::schema::Term;
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
@@ -12,9 +14,9 @@ use super::compile::Boxed;
 pub(super) const ROUNDING: f32 = 1e-4;
 
 /// Documents in which the weights of the queries that fit add up to `least`. Scores nothing.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct AtLeast {
-    any: Vec<(Boxed, f32)>,
+    any: Arc<[(Boxed, f32)]>,
     least: f32,
 }
 
@@ -22,20 +24,8 @@ impl AtLeast {
     pub(super) fn new(mut any: Vec<(Boxed, f32)>, least: f32) -> Self {
         any.sort_by(|a, b| b.1.total_cmp(&a.1));
         Self {
-            any,
+            any: any.into(),
             least: least - ROUNDING,
-        }
-    }
-}
-
-impl Clone for AtLeast {
-    fn clone(&self) -> Self {
-        let any = self.any.iter();
-        Self {
-            any: any
-                .map(|(query, weight)| (query.box_clone(), *weight))
-                .collect(),
-            least: self.least,
         }
     }
 }
@@ -92,37 +82,93 @@ impl Weight for AtLeastWeight {
         if leading == 0 {
             return Ok(Box::new(EmptyScorer));
         }
-        let mut scorer = AtLeastScorer {
+        let finder = AtLeastFinder {
             any,
             leading,
             least: self.least,
-            doc: 0,
         };
-        scorer.find(0);
-        Ok(Box::new(scorer))
+        Ok(Box::new(ConstScorer::new(Finding::new(finder), 0.0)))
     }
 
     fn explain(&self, segment: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(segment, 1.0)?;
-        match scorer.doc() <= doc && scorer.seek(doc) == doc {
-            true => Ok(Explanation::new("enough of the words", 0.0)),
-            false => Err(not_there(doc)),
-        }
+        explain(self, segment, doc, "enough of the words")
     }
 }
 
-struct AtLeastScorer {
+/// Explains a document by its score alone.
+pub(super) fn explain(
+    weight: &dyn Weight,
+    segment: &SegmentReader,
+    doc: DocId,
+    why: &'static str,
+) -> tantivy::Result<Explanation> {
+    let mut scorer = weight.scorer(segment, 1.0)?;
+    if scorer.doc() <= doc && scorer.seek(doc) == doc {
+        return Ok(Explanation::new(why, scorer.score()));
+    }
+    let cause = format!("document {doc} does not fit");
+    Err(TantivyError::InvalidArgument(cause))
+}
+
+/// Finds documents one behind the other.
+pub(super) trait Finds: Send {
+    /// Returns the first document that fits from this one on, or [`TERMINATED`]; `from` only rises.
+    fn find(&mut self, from: DocId) -> DocId;
+
+    /// Returns about how many there are.
+    fn size_hint(&self) -> u32;
+}
+
+/// What is found, as a set of documents.
+pub(super) struct Finding<F> {
+    finder: F,
+    doc: DocId,
+}
+
+impl<F: Finds> Finding<F> {
+    pub(super) fn new(mut finder: F) -> Self {
+        let doc = finder.find(0);
+        Self { finder, doc }
+    }
+}
+
+impl<F: Finds + 'static> DocSet for Finding<F> {
+    fn advance(&mut self) -> DocId {
+        if self.doc != TERMINATED {
+            self.doc = self.finder.find(self.doc + 1);
+        }
+        self.doc
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        match target {
+            TERMINATED => self.doc = TERMINATED,
+            _ if self.doc < target => self.doc = self.finder.find(target),
+            _ => {}
+        }
+        self.doc
+    }
+
+    fn doc(&self) -> DocId {
+        self.doc
+    }
+
+    fn size_hint(&self) -> u32 {
+        self.finder.size_hint()
+    }
+}
+
+struct AtLeastFinder {
     /// The heaviest first, which are the rarest.
     any: Vec<(Box<dyn Scorer>, f32)>,
     /// So many of them lead from document to document.
     leading: usize,
     least: f32,
-    doc: DocId,
 }
 
-impl AtLeastScorer {
-    /// The first document that fits, from this one on. All that leads stands there or behind it.
-    fn find(&mut self, from: DocId) {
+impl Finds for AtLeastFinder {
+    /// All that leads stands there or behind it.
+    fn find(&mut self, from: DocId) -> DocId {
         let mut from = from;
         loop {
             let (leading, led) = self.any.split_at_mut(self.leading);
@@ -131,9 +177,8 @@ impl AtLeastScorer {
                 reach(scorer.as_mut(), from);
                 doc = doc.min(scorer.doc());
             }
-            self.doc = doc;
             if doc == TERMINATED {
-                return;
+                return doc;
             }
             let here = leading.iter().filter(|(scorer, _)| scorer.doc() == doc);
             let mut sum: f32 = here.map(|(_, worth)| worth).sum();
@@ -149,10 +194,16 @@ impl AtLeastScorer {
                 }
             }
             if sum >= self.least {
-                return;
+                return doc;
             }
             from = doc + 1;
         }
+    }
+
+    fn size_hint(&self) -> u32 {
+        let leading = self.any.iter().take(self.leading);
+        let hints = leading.map(|(scorer, _)| scorer.size_hint());
+        hints.fold(0, u32::saturating_add)
     }
 }
 
@@ -163,54 +214,11 @@ fn reach(scorer: &mut dyn Scorer, doc: DocId) {
     }
 }
 
-impl DocSet for AtLeastScorer {
-    fn advance(&mut self) -> DocId {
-        if self.doc != TERMINATED {
-            self.find(self.doc + 1);
-        }
-        self.doc
-    }
-
-    fn seek(&mut self, target: DocId) -> DocId {
-        match target {
-            TERMINATED => self.doc = TERMINATED,
-            _ if self.doc < target => self.find(target),
-            _ => {}
-        }
-        self.doc
-    }
-
-    fn doc(&self) -> DocId {
-        self.doc
-    }
-
-    fn size_hint(&self) -> u32 {
-        let leading = self.any.iter().take(self.leading);
-        let hints = leading.map(|(scorer, _)| scorer.size_hint());
-        hints.fold(0, u32::saturating_add)
-    }
-}
-
-impl Scorer for AtLeastScorer {
-    fn score(&mut self) -> Score {
-        0.0
-    }
-}
-
 /// The documents of one query, scored by others.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Scored {
-    pub(super) fitting: Boxed,
-    pub(super) by: Vec<Boxed>,
-}
-
-impl Clone for Scored {
-    fn clone(&self) -> Self {
-        Self {
-            fitting: self.fitting.box_clone(),
-            by: self.by.iter().map(|query| query.box_clone()).collect(),
-        }
-    }
+    pub(super) fitting: Arc<dyn Query>,
+    pub(super) by: Arc<[Boxed]>,
 }
 
 impl Query for Scored {
@@ -252,16 +260,8 @@ impl Weight for ScoredWeight {
     }
 
     fn explain(&self, segment: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(segment, 1.0)?;
-        match scorer.doc() <= doc && scorer.seek(doc) == doc {
-            true => Ok(Explanation::new("sum of the words", scorer.score())),
-            false => Err(not_there(doc)),
-        }
+        explain(self, segment, doc, "sum of the words")
     }
-}
-
-fn not_there(doc: DocId) -> TantivyError {
-    TantivyError::InvalidArgument(format!("document {doc} does not fit"))
 }
 
 struct ScoredScorer {

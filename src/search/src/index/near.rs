@@ -4,8 +4,9 @@
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
 
+use super::floor::{Finding, Finds, explain};
 use super::plan::Chain;
 use super::schema::Column;
 
@@ -50,33 +51,25 @@ impl Weight for NearWeight {
             }
             sides.push((found, chain.chars));
         }
-        let mut docs = NearDocs {
+        let finder = NearFinder {
             sides,
             within: self.0.within,
-            doc: 0,
         };
-        docs.find(0);
-        Ok(Box::new(ConstScorer::new(docs, boost)))
+        Ok(Box::new(ConstScorer::new(Finding::new(finder), boost)))
     }
 
     fn explain(&self, segment: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(segment, 1.0)?;
-        match scorer.doc() <= doc && scorer.seek(doc) == doc {
-            true => Ok(Explanation::new("near each other", 1.0)),
-            false => Err(TantivyError::InvalidArgument(format!("not in {doc}"))),
-        }
+        explain(self, segment, doc, "near each other")
     }
 }
 
-struct NearDocs {
+struct NearFinder {
     sides: Vec<(Vec<(u32, SegmentPostings)>, u32)>,
     within: u32,
-    doc: DocId,
 }
 
-impl NearDocs {
-    /// The first document from this one on in which the texts are near each other.
-    fn find(&mut self, from: DocId) {
+impl Finds for NearFinder {
+    fn find(&mut self, from: DocId) -> DocId {
         let mut doc = from;
         'next: loop {
             for (grams, _) in &mut self.sides {
@@ -87,21 +80,27 @@ impl NearDocs {
                     if postings.doc() != doc {
                         doc = postings.doc();
                         if doc == TERMINATED {
-                            self.doc = TERMINATED;
-                            return;
+                            return doc;
                         }
                         continue 'next;
                     }
                 }
             }
             if self.is_near() {
-                self.doc = doc;
-                return;
+                return doc;
             }
             doc += 1;
         }
     }
 
+    fn size_hint(&self) -> u32 {
+        let all = self.sides.iter().flat_map(|(grams, _)| grams);
+        let hints = all.map(|(_, postings)| postings.size_hint());
+        hints.min().unwrap_or_default()
+    }
+}
+
+impl NearFinder {
     /// Whether the texts are near each other in the document where all postings stand.
     fn is_near(&mut self) -> bool {
         let mut places = Vec::with_capacity(2);
@@ -153,32 +152,4 @@ fn starts(grams: &mut [(u32, SegmentPostings)]) -> Vec<u32> {
         });
     }
     starts.unwrap_or_default()
-}
-
-impl DocSet for NearDocs {
-    fn advance(&mut self) -> DocId {
-        if self.doc != TERMINATED {
-            self.find(self.doc + 1);
-        }
-        self.doc
-    }
-
-    fn seek(&mut self, target: DocId) -> DocId {
-        match target {
-            TERMINATED => self.doc = TERMINATED,
-            _ if self.doc < target => self.find(target),
-            _ => {}
-        }
-        self.doc
-    }
-
-    fn doc(&self) -> DocId {
-        self.doc
-    }
-
-    fn size_hint(&self) -> u32 {
-        let all = self.sides.iter().flat_map(|(grams, _)| grams);
-        let hints = all.map(|(_, postings)| postings.size_hint());
-        hints.min().unwrap_or_default()
-    }
 }

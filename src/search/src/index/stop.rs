@@ -11,7 +11,6 @@ use tantivy::{
     COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentReader, TERMINATED, TantivyError,
 };
 
-use super::compile::Boxed;
 use super::query::{Form, Group, Query, Target};
 use crate::analyze::{GramPhrase, gram_phrase, normalize};
 
@@ -170,19 +169,10 @@ impl<C: Collector> Stoppable<'_, C> {
 }
 
 /// A query that is dear to begin with in each segment, and is not begun once its search is stopped.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Dear {
-    pub(super) inner: Boxed,
+    pub(super) inner: Arc<dyn TantivyQuery>,
     pub(super) stop: Stop,
-}
-
-impl Clone for Dear {
-    fn clone(&self) -> Self {
-        Dear {
-            inner: self.inner.box_clone(),
-            stop: self.stop.clone(),
-        }
-    }
 }
 
 impl TantivyQuery for Dear {
