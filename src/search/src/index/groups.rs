@@ -8,10 +8,9 @@ use tantivy::DocAddress;
 
 use super::IndexError;
 use super::plain::TIER;
-use super::plan::Plan;
 use super::query::{Group, Query, Sort, Target};
 use super::reader::Reader;
-use super::search::{FoundDocument, Page};
+use super::search::{FoundDocument, Page, Search};
 use super::view::{Ranked, View};
 
 /// Documents that are ranked at least, so that the first pages hold still while one turns them.
@@ -33,24 +32,20 @@ impl Reader {
         let at = view.find(fingerprint)?;
         at.map_or(Ok(None), |at| view.group(at))
     }
+}
 
+impl Search<'_> {
     /// Hits `range` of the result with each group of reprints as one hit.
-    pub(super) fn grouped(
-        &self,
-        view: &dyn View,
-        plan: &Plan,
-        query: &Query,
-        range: Range<usize>,
-    ) -> Result<Page, IndexError> {
+    pub(super) fn grouped(&self, range: Range<usize>) -> Result<Page, IndexError> {
         let mut wanted = LEAST_RANKED.max(range.end * 2).min(Query::MAX_WINDOW);
         loop {
-            let mut page = self.rank(view, plan, query, 0, wanted)?;
+            let mut page = self.rank(0, wanted, self.query.facets)?;
             let ranked = std::mem::take(&mut page.ranking.documents);
             let all = ranked.len() < wanted || wanted >= Query::MAX_WINDOW;
-            let mut folded = fold(view, ranked)?;
+            let mut folded = fold(self.view, ranked)?;
             if folded.len() >= range.end || all {
-                if shares_sites(query) {
-                    share_first_page(view, &mut folded)?;
+                if shares_sites(self.query) {
+                    share_first_page(self.view, &mut folded)?;
                 }
                 let end = range.end.min(folded.len());
                 folded.truncate(end);
@@ -63,16 +58,12 @@ impl Reader {
     }
 
     /// Reprints `range` of one text, the original or earliest first.
-    pub(super) fn members(
-        &self,
-        view: &dyn View,
-        plan: &Plan,
-        query: &Query,
-        range: Range<usize>,
-    ) -> Result<Page, IndexError> {
-        let mut page = self.rank(view, plan, query, 0, 0)?;
-        let group = query.filter.group;
-        let members = view.members(plan, group.as_slice(), &[], &query.stop)?;
+    pub(super) fn members(&self, range: Range<usize>) -> Result<Page, IndexError> {
+        let mut page = self.rank(0, 0, self.query.facets)?;
+        let group = self.query.filter.group;
+        let members = self
+            .view
+            .members(&self.plan, group.as_slice(), &[], &self.query.stop)?;
         let place = |(group, (_, _, _, _, at))| Ranked {
             score: 0.0,
             at,
@@ -84,13 +75,8 @@ impl Reader {
     }
 
     /// Ranked documents as they are shown, each with its reprints that fit counted; without those that are gone meanwhile.
-    pub(super) fn shown(
-        &self,
-        view: &dyn View,
-        plan: &Plan,
-        query: &Query,
-        ranked: &[Ranked],
-    ) -> Result<Vec<FoundDocument>, IndexError> {
+    pub(super) fn shown(&self, ranked: &[Ranked]) -> Result<Vec<FoundDocument>, IndexError> {
+        let view = self.view;
         let mut hits = Vec::with_capacity(ranked.len());
         for hit in ranked {
             let group = match hit.group {
@@ -108,7 +94,7 @@ impl Reader {
         // Where a group has several hits, each of them counts the others.
         let alone = by_group.values().filter(|hits| hits.len() == 1);
         let without: Vec<DocAddress> = alone.flatten().copied().collect();
-        let members = view.members(plan, &groups, &without, &query.stop)?;
+        let members = view.members(&self.plan, &groups, &without, &self.query.stop)?;
         let mut documents = Vec::with_capacity(hits.len());
         for (hit, group) in hits {
             let others = members.iter().filter(|(of, _)| Some(*of) == group);
@@ -124,7 +110,7 @@ impl Reader {
                     outlets.push(site);
                 }
             }
-            let stored = self.load(view, hit.at)?;
+            let stored = self.reader.load(view, hit.at)?;
             documents.extend(stored.map(|stored| FoundDocument {
                 score: hit.score,
                 group,

@@ -5,6 +5,7 @@
 use super::IndexError;
 use super::query::Query;
 use super::reader::Reader;
+use super::search::Search;
 use super::stored::StoredDocument;
 use super::view::{Order, Wanted};
 use serde::{Deserialize, Serialize};
@@ -48,9 +49,8 @@ impl Reader {
         after: Watermark,
         mut each: impl FnMut(StoredDocument) -> bool,
     ) -> Result<Watermark, IndexError> {
-        self.affordable(query)?;
         let view = self.view()?;
-        let plan = self.plan(view.as_ref(), query)?;
+        let plan = Search::new(self, view.as_ref(), query)?.plan;
         // Before the documents: what comes meanwhile is for the next run.
         let newest = view.watermark()?;
         let all = view.each(&plan, Some(after), &mut |at| {
@@ -65,9 +65,8 @@ impl Reader {
 
     /// The documents that fit and came last, latest first.
     pub fn latest(&self, query: &Query, limit: usize) -> Result<Vec<StoredDocument>, IndexError> {
-        self.affordable(query)?;
         let view = self.view()?;
-        let plan = self.plan(view.as_ref(), query)?;
+        let plan = Search::new(self, view.as_ref(), query)?.plan;
         let wanted = Wanted {
             order: Order::Fetched,
             range: 0..limit.clamp(1, Query::MAX_LIMIT),

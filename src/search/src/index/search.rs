@@ -14,7 +14,7 @@ use super::reader::Reader;
 use super::related::RELATED_DOCUMENTS;
 use super::stop::MAX_SINGLE_CHARACTERS;
 use super::stored::StoredDocument;
-use super::view::{Counts, Order, Ranking, Statistics, View, Wanted, reckoned};
+use super::view::{Counts, Days, Order, Ranking, Statistics, View, Wanted, reckoned};
 
 /// A document that fits a query.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,32 +91,53 @@ impl Reader {
     /// Fails with [`IndexError::TooCostly`] for more than [`super::MAX_SINGLE_CHARACTERS`], and with
     /// [`IndexError::Stopped`] where [`Query::stop`] ended it.
     pub fn search(&self, query: &Query) -> Result<Found, IndexError> {
-        self.affordable(query)?;
-        let found = self.searched(query);
-        match query.stop.is_stopped() {
-            true => Err(IndexError::Stopped),
-            false => found,
-        }
-    }
-
-    /// Refuses a query that would cost too much.
-    pub(super) fn affordable(&self, query: &Query) -> Result<(), IndexError> {
-        match query.single_characters() {
-            found if found > MAX_SINGLE_CHARACTERS => Err(IndexError::TooCostly { found }),
-            _ => Ok(()),
-        }
-    }
-
-    fn searched(&self, query: &Query) -> Result<Found, IndexError> {
         let started = Instant::now();
         let view = self.view()?;
-        let view = view.as_ref();
-        let plan = self.plan(view, query)?;
-        let Page { ranking, best } = self.page(view, &plan, query)?;
-        let documents = self.shown(view, &plan, query, &ranking.documents)?;
-        let weaker = self.weaker(view, plan, query, ranking.total, documents.len())?;
+        let found = Search::new(self, view.as_ref(), query).and_then(|search| search.run(started));
+        if query.stop.is_stopped() {
+            return Err(IndexError::Stopped);
+        }
+        found
+    }
+}
+
+/// A query in one state of the index, with what it asks of it.
+pub(super) struct Search<'r> {
+    pub(super) reader: &'r Reader,
+    pub(super) view: &'r dyn View,
+    pub(super) query: &'r Query,
+    pub(super) plan: Plan,
+}
+
+impl<'r> Search<'r> {
+    /// Plans a query; one that would cost too much is refused.
+    pub(super) fn new(
+        reader: &'r Reader,
+        view: &'r dyn View,
+        query: &'r Query,
+    ) -> Result<Self, IndexError> {
+        let found = query.single_characters();
+        if found > MAX_SINGLE_CHARACTERS {
+            return Err(IndexError::TooCostly { found });
+        }
+        let demand = Demand::Asked(query.matching);
+        let plan = reckoned(view, |statistics| {
+            builder(reader, statistics, query, demand).build(query)
+        })?;
+        Ok(Self {
+            reader,
+            view,
+            query,
+            plan,
+        })
+    }
+
+    fn run(&self, started: Instant) -> Result<Found, IndexError> {
+        let Page { ranking, best } = self.page()?;
+        let documents = self.shown(&ranking.documents)?;
+        let weaker = self.weaker(ranking.total, documents.len())?;
         let facets = match ranking.counts {
-            Some(counts) => Some(self.facets(view, query, counts, best)?),
+            Some(counts) => Some(self.facets(counts, best)?),
             None => None,
         };
         Ok(Found {
@@ -129,14 +150,8 @@ impl Reader {
     }
 
     /// What fits less, on the page on which the `total` documents that fit end: as many as it has room for.
-    fn weaker(
-        &self,
-        view: &dyn View,
-        fitting: Plan,
-        query: &Query,
-        total: usize,
-        shown: usize,
-    ) -> Result<Option<Weaker>, IndexError> {
+    fn weaker(&self, total: usize, shown: usize) -> Result<Option<Weaker>, IndexError> {
+        let query = self.query;
         let room = query.limit.min(Query::MAX_LIMIT).saturating_sub(shown);
         let ends = query.offset == 0 || query.offset < total;
         let asked = !query.words.trim().is_empty() && query.filter.group.is_none();
@@ -149,63 +164,45 @@ impl Reader {
             facets: false,
             ..query.clone()
         };
-        let plan = reckoned(view, |statistics| {
-            self.builder(statistics, query, Demand::Weaker)
-                .but_not(&less, fitting.clone())
+        let plan = reckoned(self.view, |statistics| {
+            builder(self.reader, statistics, query, Demand::Weaker)
+                .but_not(&less, self.plan.clone())
         })?;
-        let ranking = self.page(view, &plan, &less)?.ranking;
-        let documents = self.shown(view, &plan, &less, &ranking.documents)?;
+        let weaker = Search {
+            query: &less,
+            plan,
+            ..*self
+        };
+        let ranking = weaker.page()?.ranking;
+        let documents = weaker.shown(&ranking.documents)?;
         let total = ranking.total;
         Ok((total > 0).then_some(Weaker { total, documents }))
     }
 
-    /// What a query asks of the index.
-    pub(super) fn plan(&self, view: &dyn View, query: &Query) -> Result<Plan, IndexError> {
-        let demand = Demand::Asked(query.matching);
-        reckoned(view, |statistics| {
-            self.builder(statistics, query, demand).build(query)
-        })
-    }
-
-    fn builder<'a>(
-        &'a self,
-        statistics: &'a dyn Statistics,
-        query: &'a Query,
-        demand: Demand,
-    ) -> Builder<'a> {
-        Builder {
-            statistics,
-            dictionary: self.analyzer().dictionary(),
-            config: self.config(),
-            demand,
-            as_typed: query.as_typed,
-        }
-    }
-
     /// The page that was asked for.
-    fn page(&self, view: &dyn View, plan: &Plan, query: &Query) -> Result<Page, IndexError> {
+    fn page(&self) -> Result<Page, IndexError> {
+        let query = self.query;
         let limit = query.limit.min(Query::MAX_LIMIT);
         let offset = query.offset.min(Query::MAX_WINDOW - limit);
         if query.filter.group.is_some() {
-            self.members(view, plan, query, offset..offset + limit)
+            self.members(offset..offset + limit)
         } else if query.grouped && limit > 0 {
-            self.grouped(view, plan, query, offset..offset + limit)
+            self.grouped(offset..offset + limit)
         } else {
-            self.rank(view, plan, query, offset, limit)
+            self.rank(offset, limit, query.facets)
         }
     }
 
-    /// Documents `offset..offset + limit` in the order of the query.
+    /// Documents `offset..offset + limit` in the order of the query, all of them counted where that is wanted.
     pub(super) fn rank(
         &self,
-        view: &dyn View,
-        plan: &Plan,
-        query: &Query,
         offset: usize,
         limit: usize,
+        counts: bool,
     ) -> Result<Page, IndexError> {
+        let query = self.query;
         // One pass gives both the page and what related terms are read from.
-        let least = match query.facets && offset == 0 && limit > 0 {
+        let least = match counts && offset == 0 && limit > 0 {
             true => RELATED_DOCUMENTS,
             false => 0,
         };
@@ -214,16 +211,16 @@ impl Reader {
             Sort::Date => Order::Published,
             Sort::Both => Order::Aged {
                 now_ms: query.now_ms,
-                half_life_ms: self.half_life_ms(query),
+                half_life_ms: self.half_life_ms(),
             },
         };
-        let mut ranking = view.rank(
-            plan,
+        let mut ranking = self.view.rank(
+            &self.plan,
             &Wanted {
                 order,
                 range: offset..offset + limit.max(least),
-                counts: query.facets,
-                utc_offset_minutes: self.config().utc_offset_minutes,
+                counts,
+                utc_offset_minutes: self.reader.config().utc_offset_minutes,
                 stop: &query.stop,
             },
         )?;
@@ -233,63 +230,70 @@ impl Reader {
         Ok(Page { ranking, best })
     }
 
-    /// The documents that a plan fits, counted.
-    pub(super) fn counts(
-        &self,
-        view: &dyn View,
-        plan: &Plan,
-        query: &Query,
-    ) -> Result<(usize, Counts), IndexError> {
-        let counted = Query {
-            facets: true,
-            ..query.clone()
-        };
-        let ranking = self.rank(view, plan, &counted, 0, 0)?.ranking;
-        Ok((ranking.total, ranking.counts.unwrap_or_default()))
+    /// How many documents fit, by site and by day.
+    pub(super) fn count(&self) -> Result<(usize, Vec<SiteCount>, Days), IndexError> {
+        let ranking = self.rank(0, 0, true)?.ranking;
+        let (sites, days) = ranking.counts.unwrap_or_default();
+        Ok((ranking.total, site_counts(sites), days))
     }
 
-    fn half_life_ms(&self, query: &Query) -> i64 {
-        match query.half_life_ms {
+    fn half_life_ms(&self) -> i64 {
+        match self.query.half_life_ms {
             given if given > 0 => given,
-            _ => i64::from(self.config().half_life_days.max(1)) * DAY_MS,
+            _ => i64::from(self.reader.config().half_life_days.max(1)) * DAY_MS,
         }
     }
 
     fn facets(
         &self,
-        view: &dyn View,
-        query: &Query,
-        (mut sites, days): Counts,
+        (sites, days): Counts,
         mut best: Vec<DocAddress>,
     ) -> Result<Facets, IndexError> {
         let mut first = Query {
             limit: RELATED_DOCUMENTS,
             offset: 0,
             facets: false,
-            ..query.clone()
+            ..self.query.clone()
         };
         if best.is_empty() {
-            let plan = self.plan(view, &first)?;
-            let ranked = self.rank(view, &plan, &first, 0, RELATED_DOCUMENTS)?;
-            let documents = ranked.ranking.documents.iter();
-            best = documents.map(|ranked| ranked.at).collect();
+            let ranked = Search::new(self.reader, self.view, &first)?;
+            let ranked = ranked.rank(0, RELATED_DOCUMENTS, false)?.ranking;
+            best = ranked.documents.iter().map(|ranked| ranked.at).collect();
         }
         let mut documents = Vec::with_capacity(best.len());
         for at in best {
-            documents.extend(self.load(view, at)?);
+            documents.extend(self.reader.load(self.view, at)?);
         }
-        if !query.filter.sites.is_empty() {
+        let mut sites = site_counts(sites);
+        if !first.filter.sites.is_empty() {
             first.filter.sites.clear();
-            let plan = self.plan(view, &first)?;
-            (sites, _) = self.counts(view, &plan, &first)?.1;
+            (_, sites, _) = Search::new(self.reader, self.view, &first)?.count()?;
         }
         Ok(Facets {
-            sites: sites
-                .into_iter()
-                .map(|(site, documents)| SiteCount { site, documents })
-                .collect(),
+            sites,
             dates: Dates::of(&days),
-            related: self.related(view, query, &documents)?,
+            related: self.reader.related(self.view, self.query, &documents)?,
         })
+    }
+}
+
+fn site_counts(sites: Vec<(String, u64)>) -> Vec<SiteCount> {
+    let sites = sites.into_iter();
+    let counts = sites.map(|(site, documents)| SiteCount { site, documents });
+    counts.collect()
+}
+
+fn builder<'a>(
+    reader: &'a Reader,
+    statistics: &'a dyn Statistics,
+    query: &'a Query,
+    demand: Demand,
+) -> Builder<'a> {
+    Builder {
+        statistics,
+        dictionary: reader.analyzer().dictionary(),
+        config: reader.config(),
+        demand,
+        as_typed: query.as_typed,
     }
 }

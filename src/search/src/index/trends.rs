@@ -12,7 +12,7 @@ use super::query::{Clause, Group, Occur, Query, Target};
 use super::reader::Reader;
 use super::related::apart;
 use super::schema::Column;
-use super::search::{FoundDocument, SiteCount};
+use super::search::{FoundDocument, Search, SiteCount};
 
 /// Documents that rising terms are read from, spread evenly over all that fit.
 const SAMPLE: usize = 60;
@@ -57,25 +57,19 @@ pub struct Rising {
 impl Reader {
     /// Counts the documents that fit a query; its `limit` and `offset` do not matter.
     pub fn counted(&self, query: &Query) -> Result<Counted, IndexError> {
-        self.affordable(query)?;
         let view = self.view()?;
-        let plan = self.plan(view.as_ref(), query)?;
-        let (total, (sites, days)) = self.counts(view.as_ref(), &plan, query)?;
-        let sites = sites.into_iter();
+        let (total, sites, days) = Search::new(self, view.as_ref(), query)?.count()?;
         Ok(Counted {
             total: total as u64,
             days,
-            sites: sites
-                .map(|(site, documents)| SiteCount { site, documents })
-                .collect(),
+            sites,
         })
     }
 
     /// The stories among the documents that fit a query of which most documents are reprints; at most `limit`.
     pub fn stories(&self, query: &Query, limit: usize) -> Result<Vec<Story>, IndexError> {
-        self.affordable(query)?;
         let view = self.view()?;
-        let plan = self.plan(view.as_ref(), query)?;
+        let plan = Search::new(self, view.as_ref(), query)?.plan;
         let groups = view.groups(&plan, limit, &query.stop)?;
         let mut stories = Vec::new();
         for (group, documents) in groups {
@@ -140,7 +134,7 @@ impl Reader {
         let since_ms = midnight.timestamp_millis() - offset_ms;
         recent.filter.narrow_published((Some(since_ms), None));
         let view = self.view()?;
-        let plan = self.plan(view.as_ref(), &recent)?;
+        let plan = Search::new(self, view.as_ref(), &recent)?.plan;
         let mut documents = Vec::new();
         for at in view.sample(&plan, SAMPLE, &query.stop)? {
             documents.extend(self.load(view.as_ref(), at)?);

@@ -56,7 +56,10 @@ pub(super) struct Ranked {
 }
 
 /// By site, most first, and by day.
-pub(super) type Counts = (Vec<(String, u64)>, BTreeMap<NaiveDate, u64>);
+pub(super) type Counts = (Vec<(String, u64)>, Days);
+
+/// Documents by day.
+pub(super) type Days = BTreeMap<NaiveDate, u64>;
 
 /// Part of all documents that fit, and how many those are.
 pub(super) struct Ranking {
