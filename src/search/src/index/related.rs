@@ -9,8 +9,7 @@ use super::IndexError;
 use super::query::Query;
 use super::reader::Reader;
 use super::schema::Column;
-use super::stored::StoredDocument;
-use super::stored::head;
+use super::stored::{StoredDocument, head};
 use super::synonyms::expanded;
 use super::view::{Statistics, View, reckoned};
 use crate::analyze::{
@@ -34,7 +33,7 @@ const RELATED_TERMS: usize = 8;
 /// Longest term, in characters.
 const MAX_CHARS: usize = 12;
 /// What a term of the lexicons counts against another word.
-pub(super) const TERM_WEIGHT: f64 = 3.0;
+const TERM_WEIGHT: f64 = 3.0;
 
 impl Reader {
     /// Terms that the best documents of a search have in common, without those that were asked for.
@@ -59,7 +58,12 @@ impl Reader {
     ) -> Result<Vec<String>, IndexError> {
         let dictionary = self.analyzer().dictionary();
         let asked = asked(query);
-        let heads: Vec<(String, Normalized)> = documents.iter().map(beginning).collect();
+        let normalized = |original: String| {
+            let normal = Normalized::new(&original);
+            (original, normal)
+        };
+        let heads = documents.iter().map(beginning).map(normalized);
+        let heads: Vec<(String, Normalized)> = heads.collect();
         // Of a list that was asked for without words, what its few documents are about.
         let least = match asked.is_empty() {
             true => LEAST_DOCUMENTS.min(u32::try_from(heads.len()).unwrap_or(u32::MAX)),
@@ -70,19 +74,10 @@ impl Reader {
         let subjects = subjects(query, &asked, &dictionary);
         let mut seen = words_of(&heads, &subjects, &dictionary);
         seen.retain(|word, known| known.documents >= least && !repeats(word));
-        let weight = |word: &str| match dictionary.is_term(word) {
-            true => TERM_WEIGHT,
-            false => 1.0,
-        };
-        let common = seen
-            .iter()
-            .map(|(word, known)| (f64::from(known.documents) * weight(word), *word));
-        let mut common = best_first(common);
-        common.truncate(WEIGHED);
-        let weighed = reckoned(view, |statistics| {
-            let weighed = common.iter();
-            best_first(weighed.map(|(prior, word)| (prior * rarity(statistics, word), *word)))
-        })?;
+        let prior = |word: &str, seen: u32| f64::from(seen) * weight(&dictionary, word);
+        let priors = seen.iter();
+        let priors = priors.map(|(word, known)| (prior(word, known.documents), *word));
+        let weighed = weighed(view, priors, rarity)?;
         let written = weighed.iter().filter_map(|(_, word)| seen.get(word));
         Ok(written.map(|known| known.written.to_owned()).collect())
     }
@@ -98,13 +93,33 @@ pub(super) fn rarity(statistics: &dyn Statistics, word: &str) -> f64 {
         .max(0.0)
 }
 
-/// Title and first paragraphs, as written and in normal form.
-fn beginning(stored: &StoredDocument) -> (String, Normalized) {
+/// Title and first paragraphs: what a document is about stands there.
+pub(super) fn beginning(stored: &StoredDocument) -> String {
     let title = stored.document.title.as_deref().unwrap_or_default();
     let text = head(&stored.document.text, HEAD_BYTES);
-    let original = format!("{title}\n{text}");
-    let normal = Normalized::new(&original);
-    (original, normal)
+    format!("{title}\n{text}")
+}
+
+/// What a word counts: more if it is a term of the lexicons.
+pub(super) fn weight(dictionary: &Dictionary, word: &str) -> f64 {
+    match dictionary.is_term(word) {
+        true => TERM_WEIGHT,
+        false => 1.0,
+    }
+}
+
+/// The best words by weight, each multiplied by how rare it is; the best first.
+pub(super) fn weighed<'t>(
+    view: &dyn View,
+    words: impl Iterator<Item = (f64, &'t str)>,
+    rarity: impl Fn(&dyn Statistics, &str) -> f64,
+) -> Result<Vec<(f64, &'t str)>, IndexError> {
+    let mut best = best_first(words);
+    best.truncate(WEIGHED);
+    reckoned(view, |statistics| {
+        let best = best.iter();
+        best_first(best.map(|(weight, word)| (weight * rarity(statistics, word), *word)))
+    })
 }
 
 /// Every word that can be a term, with the number of documents that have it.

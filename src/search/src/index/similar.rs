@@ -6,22 +6,17 @@ use std::collections::HashMap;
 use super::IndexError;
 use super::query::{Match, Query};
 use super::reader::Reader;
-use super::related::{TERM_WEIGHT, is_telling, rarity};
+use super::related::{apart, beginning, is_telling, rarity, weighed, weight};
 use super::schema::Column;
 use super::search::FoundDocument;
 use super::stored::StoredDocument;
-use super::stored::head;
-use super::view::{Statistics, View, reckoned};
+use super::view::{Statistics, View};
 use crate::analyze::{gram_term, normalize, whole_grams};
 
-/// Bytes of the text looked at: what it is about stands at its beginning.
-const HEAD_BYTES: usize = 2_000;
 /// Words that stand for the document: as many as a query lists, so that one of them is enough to be ranked.
 const WORDS: usize = 5;
 /// Words that a document must share: one alone is chance.
 const SHARED_WORDS: usize = 2;
-/// Words weighed against the whole index; each costs look-ups in every segment.
-const WEIGHED: usize = 40;
 /// What an occurrence in the title counts.
 const TITLE_WEIGHT: u32 = 3;
 /// Hits looked at for each one given.
@@ -35,9 +30,9 @@ impl Reader {
         limit: usize,
     ) -> Result<Vec<FoundDocument>, IndexError> {
         let view = self.view()?;
-        let title = normalize(stored.document.title.as_deref().unwrap_or_default()).into_owned();
-        let text = normalize(head(&stored.document.text, HEAD_BYTES)).into_owned();
-        let words = self.telling_words(view.as_ref(), &title, &text)?;
+        let own = beginning(stored);
+        let (title, text) = own.split_once('\n').unwrap_or_default();
+        let words = self.telling_words(view.as_ref(), &normalize(title), &normalize(text))?;
         if words.len() < SHARED_WORDS || limit == 0 {
             return Ok(Vec::new());
         }
@@ -51,13 +46,8 @@ impl Reader {
         })?;
         let mut similar = found.documents;
         similar.retain(|other| {
-            let document = &other.stored.document;
-            let text = head(&document.text, HEAD_BYTES);
-            let text = normalize(&format!(
-                "{}\n{text}",
-                document.title.as_deref().unwrap_or_default()
-            ))
-            .into_owned();
+            let text = beginning(&other.stored);
+            let text = normalize(&text);
             let shared = words.iter().filter(|word| text.contains(word.as_str()));
             other.stored.fingerprint != stored.fingerprint
                 && (group.is_none() || other.group != group)
@@ -84,45 +74,22 @@ impl Reader {
                 }
             }
         }
-        let prior = |word: &str, count: u32| {
-            let weight = match dictionary.is_term(word) {
-                true => TERM_WEIGHT,
-                false => 1.0,
-            };
-            // The tenth mention says less than the second.
-            f64::from(count).sqrt() * weight
-        };
-        let mut weighed: Vec<(f64, &str)> = counts
-            .into_iter()
-            .map(|(word, count)| (prior(word, count), word))
-            .collect();
-        best_first(&mut weighed);
-        weighed.truncate(WEIGHED);
-        let rarities = reckoned(view, |statistics| {
-            let words = weighed.iter().map(|(_, word)| {
-                let here = u64::from(title.contains(*word)) + u64::from(text.contains(*word));
-                // Asked for both, whatever the first says.
-                let rarity = rarity(statistics, word);
-                match is_elsewhere(statistics, word, here) {
-                    true => rarity,
-                    false => 0.0,
-                }
-            });
-            words.collect::<Vec<f64>>()
-        })?;
-        for ((weight, _), rarity) in weighed.iter_mut().zip(rarities) {
-            *weight *= rarity;
-        }
-        weighed.retain(|(weight, _)| *weight > 0.0);
-        best_first(&mut weighed);
-        let mut chosen: Vec<&str> = Vec::new();
-        for (_, word) in weighed {
-            let apart = |c: &&str| !c.contains(word) && !word.contains(*c);
-            if chosen.len() < WORDS && chosen.iter().all(apart) {
-                chosen.push(word);
+        // The tenth mention says less than the second.
+        let prior = |word: &str, count: u32| f64::from(count).sqrt() * weight(&dictionary, word);
+        let priors = counts.iter();
+        let priors = priors.map(|(word, count)| (prior(word, *count), *word));
+        let weighed = weighed(view, priors, |statistics, word| {
+            let here = u64::from(title.contains(word)) + u64::from(text.contains(word));
+            // Asked for both, whatever the first says.
+            let rarity = rarity(statistics, word);
+            match is_elsewhere(statistics, word, here) {
+                true => rarity,
+                false => 0.0,
             }
-        }
-        Ok(chosen.into_iter().map(str::to_owned).collect())
+        })?;
+        let telling = weighed.into_iter().filter(|(weight, _)| *weight > 0.0);
+        let telling = telling.map(|(_, word)| word.to_owned());
+        Ok(apart(telling, String::as_str, WORDS))
     }
 }
 
@@ -138,8 +105,4 @@ fn is_elsewhere(statistics: &dyn Statistics, word: &str, here: u64) -> bool {
     // Each of them is asked for, whatever those before say.
     let counts: Vec<u64> = grams.iter().map(documents).collect();
     counts.into_iter().all(|documents| documents > here)
-}
-
-fn best_first(weighed: &mut [(f64, &str)]) {
-    weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
 }
