@@ -92,9 +92,9 @@ impl<'t> Model<'t> {
         if self.text.letters == other.letters {
             return Some(1.0);
         }
-        let (common, distinct) = self.runs.common(&other.letters);
-        let (fewer, more) = ordered(self.runs.distinct, distinct);
-        let common = common as f64;
+        let other_runs = Runs::of(&other.letters);
+        let (fewer, more) = ordered(self.runs.0.len(), other_runs.0.len());
+        let common = self.runs.common(&other_runs) as f64;
         if common / more < LEAST_RUNS {
             return None;
         }
@@ -152,59 +152,27 @@ fn ordered(a: usize, b: usize) -> (f64, f64) {
     (a.min(b).max(1) as f64, a.max(b).max(1) as f64)
 }
 
-/// The different runs of a text: a table with open addressing.
-struct Runs {
-    /// 0 where nothing stands.
-    slots: Vec<u32>,
-    distinct: usize,
-}
+/// The different runs of a text by the low bits of their hashes, in order.
+struct Runs(Vec<u32>);
 
 impl Runs {
     fn of(letters: &[u16]) -> Self {
-        let mut all = Self {
-            slots: vec![0; (letters.len() * 2).max(2).next_power_of_two()],
-            distinct: 0,
-        };
-        for run in runs(letters).map(short) {
-            let slot = all.find(run);
-            if all.slots[slot] == 0 {
-                all.slots[slot] = run;
-                all.distinct += 1;
-            }
-        }
-        all
+        let mut all: Vec<u32> = runs(letters).map(|run| run as u32).collect();
+        all.sort_unstable();
+        all.dedup();
+        Self(all)
     }
 
-    /// Where a run stands, or would stand: half of the slots are free.
-    fn find(&self, run: u32) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut at = run as usize & mask;
-        while self.slots[at] != 0 && self.slots[at] != run {
-            at = (at + 1) & mask;
-        }
-        at
+    /// Returns how many runs both texts have.
+    fn common(&self, other: &Runs) -> usize {
+        let mut rest = other.0.iter().peekable();
+        let own = self.0.iter();
+        let shared = own.filter(|run| {
+            while rest.next_if(|other| other < run).is_some() {}
+            rest.peek() == Some(run)
+        });
+        shared.count()
     }
-
-    /// Different runs that another text has as well, and how many different ones it has.
-    fn common(&self, other: &[u16]) -> (usize, usize) {
-        let mut met = vec![false; self.slots.len()];
-        let (mut all, mut found, mut common) = (0, 0, 0);
-        for run in runs(other).map(short) {
-            all += 1;
-            let slot = self.find(run);
-            if self.slots[slot] != 0 {
-                found += 1;
-                common += usize::from(!std::mem::replace(&mut met[slot], true));
-            }
-        }
-        // What repeats itself in the other text and not here is counted as different: rare.
-        (common, all - (found - common))
-    }
-}
-
-/// Low bits of a run's hash, never 0.
-fn short(run: u64) -> u32 {
-    (run as u32).max(1)
 }
 
 /// For each letter of a text a mask of the places where it stands.
