@@ -14,10 +14,8 @@ mod folder;
 mod grouping;
 mod groups;
 mod index_writer;
-mod integrity;
 mod labels;
 mod left_out;
-mod leftovers;
 mod near;
 mod opened;
 mod plain;
@@ -40,7 +38,6 @@ mod stop;
 mod stored;
 mod subject;
 mod suggest;
-mod synced;
 mod synonyms;
 #[cfg(test)]
 mod tests;
@@ -55,8 +52,8 @@ use serde::{Deserialize, Serialize};
 
 pub use date::parse_published;
 pub use days::{DateCount, DateUnit, Dates};
+pub use folder::check_files;
 pub use index_writer::IndexWriter;
-pub use integrity::check_files;
 pub use labels::{is_comparison, is_notice_label};
 pub use left_out::{AllLeftOut, LeftOut, caught};
 pub use query::{Clause, Filter, Form, Group, Match, Occur, Query, Sort, Target};

@@ -9,21 +9,12 @@ use tantivy::{Index, IndexReader, ReloadPolicy};
 
 use super::IndexError;
 use super::embedded::Embedded;
-use super::folder::Folder;
+use super::folder::{Folder, META};
 use super::schema::{check_format, refuse_newer, unreadable};
 use crate::analyze::tokenizers;
 
-/// File that tantivy replaces with every commit.
-const META_FILE: &str = "meta.json";
-
-/// What tells one commit from the next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    inode: u64,
-    changed_s: i64,
-    changed_ns: i64,
-    bytes: u64,
-}
+/// What tells one commit from the next: inode, seconds and nanoseconds of the last change, and size of the list of segments.
+type Stamp = (u64, i64, i64, u64);
 
 /// An index in a folder.
 pub(super) struct Opened {
@@ -76,14 +67,9 @@ impl Opened {
 }
 
 fn stamp(dir: &Path) -> Result<Stamp, IndexError> {
-    let meta = std::fs::metadata(dir.join(META_FILE)).map_err(|e| match e.kind() {
+    let meta = std::fs::metadata(dir.join(META)).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => IndexError::Missing(dir.to_owned()),
         _ => unreadable(dir, e),
     })?;
-    Ok(Stamp {
-        inode: meta.ino(),
-        changed_s: meta.mtime(),
-        changed_ns: meta.mtime_nsec(),
-        bytes: meta.size(),
-    })
+    Ok((meta.ino(), meta.mtime(), meta.mtime_nsec(), meta.size()))
 }

@@ -10,8 +10,8 @@ use tantivy::schema::{
 use tantivy::{Index, Term};
 
 use super::IndexError;
+use super::folder::META;
 use super::left_out::AllLeftOut;
-use super::synced::META;
 
 use crate::analyze::{GRAMS, SINGLES};
 

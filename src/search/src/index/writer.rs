@@ -11,17 +11,15 @@ use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{Index, IndexSettings, SegmentMeta, TantivyDocument, TantivyError};
 
-use super::folder::Folder;
+use super::folder::{Folder, remove_leftovers};
 use super::grouping::Grouping;
 use super::index_writer::IndexWriter;
 use super::left_out::{AllLeftOut, LeftOut, PutAside};
-use super::leftovers::remove_leftovers;
 use super::reprints::Placed;
 use super::schema::{
     Column, FORMAT, Noted, PROGRAM, check_format, refuse_newer, schema, unreadable,
 };
 use super::stored::{DocumentSource, StoredDocument};
-use super::synced::Synced;
 use super::{Config, IndexError};
 use crate::analyze::{Singles, tokenizers};
 
@@ -332,7 +330,6 @@ fn is_full(error: &TantivyError) -> bool {
 
 fn open_or_create(dir: &Path) -> Result<Index, IndexError> {
     let directory = Folder::open(dir).map_err(|e| unreadable(dir, e))?;
-    let directory = Synced(directory);
     let exists = Index::exists(&directory).map_err(|e| unreadable(dir, e))?;
     if exists {
         return Index::open(directory).map_err(|e| unreadable(dir, e));
