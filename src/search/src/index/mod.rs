@@ -11,7 +11,6 @@ mod days;
 mod embedded;
 mod floor;
 mod folder;
-mod grouping;
 mod groups;
 mod index_writer;
 mod labels;

@@ -5,9 +5,11 @@
 //! text, and never reads the index by itself.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use super::alike::{Model, Text};
 use super::sketch::{BINS, Sketch};
+use super::stored::{DocumentSource, StoredDocument};
 
 /// Texts that are remembered: some days of a large crawl, and about 30 MB.
 pub(super) const REMEMBERED: usize = 100_000;
@@ -17,7 +19,7 @@ const CHAIN: usize = 24;
 const LEAST_SHARED: usize = 3;
 /// Most texts compared with a new one.
 const COMPARED: usize = 4;
-/// Letters of the latest texts kept at hand, 32 MB: some 25,000 articles. Older texts are read from the index.
+/// Letters of the latest texts kept at hand, 32 MB: some 25,000 articles. Older texts are read from the store.
 const KEPT_LETTERS: usize = 16 << 20;
 /// Bins that decide where no text is at hand.
 const SURELY_SHARED: usize = 11;
@@ -43,7 +45,7 @@ pub(super) struct Placed {
 
 /// The latest texts.
 pub(super) struct Reprints {
-    capacity: usize,
+    documents: Arc<dyn DocumentSource>,
     slots: Vec<Slot>,
     /// For each slot and bin the next older slot with the same value.
     older: Vec<[u32; BINS]>,
@@ -57,10 +59,10 @@ pub(super) struct Reprints {
 }
 
 impl Reprints {
-    /// Remembers nothing yet, and never more than `capacity` texts.
-    pub(super) fn new(capacity: usize) -> Self {
+    /// Remembers nothing yet; reads older texts from `documents`.
+    pub(super) fn new(documents: Arc<dyn DocumentSource>) -> Self {
         Self {
-            capacity: capacity.max(1),
+            documents,
             slots: Vec::new(),
             older: Vec::new(),
             latest: Vec::new(),
@@ -71,17 +73,17 @@ impl Reprints {
         }
     }
 
-    /// Finds the group of a text and remembers it. `read` gives the text of a document that was committed. None for a
-    /// text too short to tell.
-    pub(super) fn place(
-        &mut self,
-        fingerprint: u64,
-        own: Text,
-        read: impl FnMut(u64) -> Option<Text>,
-    ) -> Option<Placed> {
+    /// Finds the group of a document, whose text in normal form is `body`, and remembers it. None for a list of headlines
+    /// and for a text too short to tell.
+    pub(super) fn place(&mut self, stored: &StoredDocument, body: &str) -> Option<Placed> {
+        if !stored.may_be_reprint() {
+            return None;
+        }
+        let fingerprint = stored.fingerprint;
         self.forget(fingerprint);
+        let own = Text::of(&stored.document, body);
         let sketch = Sketch::of(&own.letters)?;
-        let group = self.group_of(&own, &sketch, read);
+        let group = self.group_of(&own, &sketch);
         // Changed text makes another group: its old reprints keep theirs.
         let group = group.unwrap_or_else(|| own_group(fingerprint, &sketch));
         self.remember(fingerprint, group, sketch);
@@ -90,12 +92,7 @@ impl Reprints {
     }
 
     /// The group whose first text this one agrees with most; of equal ones the oldest.
-    fn group_of(
-        &self,
-        own: &Text,
-        sketch: &Sketch,
-        mut read: impl FnMut(u64) -> Option<Text>,
-    ) -> Option<u64> {
+    fn group_of(&self, own: &Text, sketch: &Sketch) -> Option<u64> {
         let mut model = None;
         // How much the text agrees with each group that was looked at.
         let mut groups: Vec<(u64, Option<f64>)> = Vec::new();
@@ -108,7 +105,7 @@ impl Reprints {
             let first = first.unwrap_or(slot.fingerprint);
             let agreement = match self.kept.get(first) {
                 Some(other) => model.agreement(other),
-                None => match read(first) {
+                None => match self.read(first) {
                     Some(other) => model.agreement(&other),
                     None => (shared >= SURELY_SHARED).then_some(shared as f64 / BINS as f64),
                 },
@@ -130,6 +127,13 @@ impl Reprints {
         best.map(|(_, group)| group)
     }
 
+    /// Reads the text of a document as it is now: which of its changes the index has would be a question for each. What
+    /// cannot be read is not compared.
+    fn read(&self, fingerprint: u64) -> Option<Text> {
+        let stored = self.documents.get(fingerprint, u64::MAX).ok()??;
+        Some(Text::of(&stored.document, &stored.body()))
+    }
+
     /// Remembers a text whose group is known.
     pub(super) fn remember(&mut self, fingerprint: u64, group: u64, sketch: Sketch) {
         self.forget(fingerprint);
@@ -144,7 +148,7 @@ impl Reprints {
             alive: true,
             sketch,
         };
-        let at = (self.ages as usize - 1) % self.capacity;
+        let at = (self.ages as usize - 1) % REMEMBERED;
         if let Some(old) = self.slots.get(at).copied() {
             self.forget(old.fingerprint);
             self.slots[at] = slot;

@@ -9,16 +9,19 @@ use tantivy::directory::RamDirectory;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenWriteError};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
-use tantivy::{Index, IndexSettings, SegmentMeta, TantivyDocument, TantivyError};
+use tantivy::{
+    DocAddress, Index, IndexReader, IndexSettings, ReloadPolicy, SegmentMeta, TantivyDocument,
+    TantivyError,
+};
 
 use super::folder::{Folder, remove_leftovers};
-use super::grouping::Grouping;
 use super::index_writer::IndexWriter;
 use super::left_out::{AllLeftOut, LeftOut, PutAside};
-use super::reprints::Placed;
+use super::reprints::{Placed, REMEMBERED, Reprints};
 use super::schema::{
     Column, FORMAT, Noted, PROGRAM, check_format, refuse_newer, schema, unreadable,
 };
+use super::sketch::Sketch;
 use super::stored::{DocumentSource, StoredDocument};
 use super::{Config, IndexError};
 use crate::analyze::{Singles, tokenizers};
@@ -45,7 +48,7 @@ const WORTH_OF_REST: u64 = 8;
 pub struct Writer {
     dir: PathBuf,
     inner: tantivy::IndexWriter<TantivyDocument>,
-    grouping: Grouping,
+    reprints: Reprints,
     singles: Singles,
     utc_offset_minutes: i32,
     store: i64,
@@ -96,8 +99,8 @@ impl Writer {
         if noted.seq > 0 && noted.store != store {
             return Err(IndexError::OtherStore(dir.to_owned()));
         }
-        let grouping = Grouping::open(&index, documents);
-        let grouping = grouping.map_err(|e| unreadable(dir, e))?;
+        let mut reprints = Reprints::new(documents);
+        recall(&index, &mut reprints).map_err(|e| unreadable(dir, e))?;
         let memory_mb = config.memory_mb.clamp(MIN_MEMORY_MB, MAX_MEMORY_MB);
         let options = IndexWriterOptions::builder()
             .num_worker_threads(config.threads.max(1))
@@ -113,7 +116,7 @@ impl Writer {
         Ok(Self {
             dir: dir.to_owned(),
             inner,
-            grouping,
+            reprints,
             singles: Singles::default(),
             utc_offset_minutes: config.utc_offset_minutes,
             store,
@@ -220,11 +223,7 @@ impl IndexWriter for Writer {
 
     fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError> {
         let body = stored.body();
-        let placed = match stored.may_be_reprint() {
-            true => self.grouping.place(stored, &body),
-            false => Ok(None),
-        };
-        let placed = placed.map_err(|e| self.failed(e))?;
+        let placed = self.reprints.place(stored, &body);
         self.replace(stored, &body, placed)?;
         self.aside.forget(stored.fingerprint);
         Ok(())
@@ -257,7 +256,7 @@ impl IndexWriter for Writer {
 
     fn delete(&mut self, fingerprint: u64, _: u64) -> Result<(), IndexError> {
         self.aside.forget(fingerprint);
-        self.grouping.forget(fingerprint);
+        self.reprints.forget(fingerprint);
         self.inner
             .delete_term(Column::Fingerprint.number(fingerprint));
         Ok(())
@@ -277,11 +276,55 @@ impl IndexWriter for Writer {
             prepared.commit()
         });
         done.map_err(|e| self.failed(e))?;
-        self.grouping.committed();
         self.last_seq = seq;
         self.is_of_other_version = false;
         Ok(())
     }
+}
+
+/// Remembers the latest documents of the index, the latest last.
+fn recall(index: &Index, reprints: &mut Reprints) -> tantivy::Result<()> {
+    let reader = index.reader_builder();
+    let reader: IndexReader = reader.reload_policy(ReloadPolicy::Manual).try_into()?;
+    let searcher = reader.searcher();
+    let mut latest: Vec<(u64, DocAddress)> = Vec::new();
+    for (ordinal, segment) in (0..).zip(searcher.segment_readers()) {
+        let Some(seq) = segment
+            .fast_fields()
+            .column_opt::<u64>(Column::Seq.name())?
+        else {
+            continue;
+        };
+        let alive = segment.doc_ids_alive();
+        latest
+            .extend(alive.map(|doc| (seq.first(doc).unwrap_or(0), DocAddress::new(ordinal, doc))));
+    }
+    latest.sort_unstable();
+    let skipped = latest.len().saturating_sub(REMEMBERED);
+    let mut columns = Vec::new();
+    for segment in searcher.segment_readers() {
+        let fields = segment.fast_fields();
+        columns.push((
+            fields.column_opt::<u64>(Column::Fingerprint.name())?,
+            fields.column_opt::<u64>(Column::Group.name())?,
+            fields.column_opt::<u64>(Column::Sketch.name())?,
+        ));
+    }
+    for (_, at) in latest.into_iter().skip(skipped) {
+        let Some((Some(fingerprint), Some(group), Some(sketch))) =
+            columns.get(at.segment_ord as usize)
+        else {
+            continue;
+        };
+        let packed = sketch.values_for_doc(at.doc_id);
+        let (fingerprint, group) = (fingerprint.first(at.doc_id), group.first(at.doc_id));
+        if let (Some(fingerprint), Some(group), Some(sketch)) =
+            (fingerprint, group, Sketch::unpacked(packed))
+        {
+            reprints.remember(fingerprint, group, sketch);
+        }
+    }
+    Ok(())
 }
 
 fn failed(dir: &Path, error: &TantivyError) -> IndexError {

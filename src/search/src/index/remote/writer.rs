@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::super::alike::Text;
 use super::super::index_writer::IndexWriter;
 use super::super::left_out::{AllLeftOut, LeftOut, PutAside};
 use super::super::plan::Plan;
-use super::super::reprints::{Placed, REMEMBERED, Reprints};
+use super::super::reprints::{REMEMBERED, Reprints};
 use super::super::schema::PROGRAM;
 use super::super::sketch::Sketch;
 use super::super::stop::Stop;
@@ -35,7 +34,6 @@ struct Sent {
 /// The one writer of an index in an engine.
 pub struct RemoteWriter {
     index: RemoteIndex,
-    documents: Arc<dyn DocumentSource>,
     reprints: Reprints,
     cutter: Cutter,
     lines: Vec<u8>,
@@ -72,11 +70,10 @@ impl RemoteWriter {
         state.holder = holder.to_owned();
         state.beat += 1;
         let turn = index.set_state(&state, turn)?;
-        let mut reprints = Reprints::new(REMEMBERED);
+        let mut reprints = Reprints::new(documents);
         recall(&index, &mut reprints)?;
         Ok(Self {
             cutter: Cutter::new(config.utc_offset_minutes),
-            documents,
             reprints,
             lines: Vec::new(),
             sent: Vec::new(),
@@ -177,10 +174,7 @@ impl IndexWriter for RemoteWriter {
 
     fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError> {
         let body = stored.body();
-        let placed = match stored.may_be_reprint() {
-            true => self.placed(stored, &body),
-            false => None,
-        };
+        let placed = self.reprints.place(stored, &body);
         let document = self.cutter.fields(stored, &body, placed);
         self.aside.forget(stored.fingerprint);
         let sent = Sent {
@@ -229,20 +223,6 @@ impl IndexWriter for RemoteWriter {
         }
         self.state.seq = seq;
         self.write_state()
-    }
-}
-
-impl RemoteWriter {
-    /// The group of a document, by the texts that the store has of those it seems to repeat.
-    fn placed(&mut self, stored: &StoredDocument, body: &str) -> Option<Placed> {
-        let documents = &self.documents;
-        let read = |wanted| {
-            // As it is now: which of its changes the engine has would be a request for each.
-            let stored = documents.get(wanted, u64::MAX).ok()??;
-            Some(Text::of(&stored.document, &stored.body()))
-        };
-        let text = Text::of(&stored.document, body);
-        self.reprints.place(stored.fingerprint, text, read)
     }
 }
 
