@@ -16,7 +16,7 @@ use super::IndexError;
 use super::compile::{Boxed, Compiler, group_query};
 use super::days::{DAY_MS, DayCounts};
 use super::plan::Plan;
-use super::scan::Watermark;
+use super::reader::Watermark;
 use super::schema::{Column, check_format};
 use super::sites::SiteCounts;
 use super::stop::Stop;

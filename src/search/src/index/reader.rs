@@ -1,21 +1,24 @@
-//! An index open for reading. Out: documents by their identity, all documents, counts and sizes; `search` asks
-//! for ranked ones. Never writes.
+//! An index open for reading. Out: documents by their identity, all documents, those that came since a [`Watermark`], counts
+//! and sizes; [`super::search`] ranks. [`SiteTitles`] are what readers call sites. Never writes.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use tantivy::DocAddress;
 
 use super::clauses::place_of;
 use super::opened::Opened;
 use super::plan::Plan;
+use super::query::Query;
 use super::remote::{RemoteIndex, RemoteView};
 use super::schema::Column;
-use super::site_titles::SiteTitles;
+use super::search::Search;
 use super::stored::{DocumentSource, StoredDocument};
-use super::view::{View, reckoned};
+use super::view::{Order, View, Wanted, reckoned};
 use super::{Config, IndexError};
-use crate::analyze::Analyzer;
+use crate::analyze::{Analyzer, normalize};
 
 /// What keeps the index.
 enum Engine {
@@ -183,5 +186,117 @@ impl Reader {
             Engine::Embedded(opened) => Box::new(opened.newest()?),
             Engine::Remote(index) => Box::new(RemoteView::new(index)),
         })
+    }
+}
+
+/// How far an earlier run came. A document that is written or changed later has a higher number in the outbox, or, if
+/// it was imported, a later time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Watermark {
+    /// Highest number in the outbox.
+    pub seq: u64,
+    /// Latest time at which a document was fetched or imported, Unix milliseconds.
+    pub fetched_ms: i64,
+}
+
+impl Watermark {
+    /// Whether a document came or changed after this.
+    pub fn is_before(&self, seq: u64, fetched_ms: i64) -> bool {
+        seq > self.seq || fetched_ms > self.fetched_ms
+    }
+
+    fn max(self, other: Self) -> Self {
+        Self {
+            seq: self.seq.max(other.seq),
+            fetched_ms: self.fetched_ms.max(other.fetched_ms),
+        }
+    }
+}
+
+impl Reader {
+    /// Where the index stands: a scan after this gives only what comes later.
+    pub fn watermark(&self) -> Result<Watermark, IndexError> {
+        self.view()?.watermark()
+    }
+
+    /// Calls `each` with every document that fits and came after `after`, until it returns false; then the
+    /// watermark stays. Limit, offset and order of the query do not matter.
+    pub fn scan(
+        &self,
+        query: &Query,
+        after: Watermark,
+        mut each: impl FnMut(StoredDocument) -> bool,
+    ) -> Result<Watermark, IndexError> {
+        let view = self.view()?;
+        let plan = Search::new(self, view.as_ref(), query)?.plan;
+        // Before the documents: what comes meanwhile is for the next run.
+        let newest = view.watermark()?;
+        let all = view.each(&plan, Some(after), &mut |at| {
+            let stored = self.load(view.as_ref(), at)?;
+            Ok(stored.is_none_or(&mut each))
+        })?;
+        Ok(match all {
+            true => after.max(newest),
+            false => after,
+        })
+    }
+
+    /// The documents that fit and came last, latest first.
+    pub fn latest(&self, query: &Query, limit: usize) -> Result<Vec<StoredDocument>, IndexError> {
+        let view = self.view()?;
+        let plan = Search::new(self, view.as_ref(), query)?.plan;
+        let wanted = Wanted {
+            order: Order::Fetched,
+            range: 0..limit.clamp(1, Query::MAX_LIMIT),
+            counts: false,
+            utc_offset_minutes: 0,
+            stop: &query.stop,
+        };
+        let latest = view.rank(&plan, &wanted)?.documents;
+        let latest = latest.into_iter();
+        latest
+            .filter_map(|ranked| self.load(view.as_ref(), ranked.at).transpose())
+            .collect()
+    }
+}
+
+/// Gives name and title of each site that has a title.
+type Source = Arc<dyn Fn() -> Vec<(String, String)> + Send + Sync>;
+
+/// The titles of sites; none without a source.
+#[derive(Clone, Default)]
+pub struct SiteTitles(Option<Source>);
+
+impl SiteTitles {
+    /// Asks `source` at each look, since a reload may change them.
+    pub fn new(source: impl Fn() -> Vec<(String, String)> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(source)))
+    }
+
+    /// The title of the site `name`, if it has one.
+    pub fn title(&self, name: &str) -> Option<String> {
+        let found = self.all().into_iter().find(|(site, _)| site == name);
+        found.map(|(_, title)| title)
+    }
+
+    /// The names of the sites that a reader calls so; several sites may share a title.
+    pub fn names(&self, title: &str) -> Vec<String> {
+        let wanted = normalize(title.trim());
+        let called = |(_, title): &(String, String)| normalize(title.trim()) == wanted;
+        let found = self.all().into_iter().filter(called);
+        found.map(|(name, _)| name).collect()
+    }
+
+    fn all(&self) -> Vec<(String, String)> {
+        let mut all = self.0.as_ref().map(|source| source()).unwrap_or_default();
+        all.retain(|(_, title)| !title.trim().is_empty());
+        all
+    }
+}
+
+impl fmt::Debug for SiteTitles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.all()).finish()
     }
 }

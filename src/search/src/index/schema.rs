@@ -12,7 +12,6 @@ use tantivy::{Index, Term};
 use super::IndexError;
 use super::folder::META;
 use super::left_out::AllLeftOut;
-
 use crate::analyze::{GRAMS, SINGLES};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old

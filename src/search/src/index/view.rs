@@ -9,7 +9,7 @@ use tantivy::DocAddress;
 
 use super::IndexError;
 use super::plan::Plan;
-use super::scan::Watermark;
+use super::reader::Watermark;
 use super::schema::Column;
 use super::stop::Stop;
 

@@ -13,7 +13,7 @@ use super::super::days::{DAY_MS, day_of};
 use super::super::embedded::{UNDATED_HALF_LIVES, precedence_of};
 use super::super::plan::Plan;
 use super::super::query::Query;
-use super::super::scan::Watermark;
+use super::super::reader::Watermark;
 use super::super::schema::Column;
 use super::super::stop::Stop;
 use super::super::view::{Precedence, Ranked, Ranking, Statistics, View, Wanted};

@@ -62,7 +62,7 @@ fn a_synonym_finds_what_the_word_does_not_and_stands_below_it() {
     };
     assert_eq!(found(&reader, &off), [2]);
     assert!(reader.expanded(&off).is_empty());
-    let quoted = crate::index::suggest::literal("CO2", Target::Anywhere);
+    let quoted = crate::index::guidance::literal("CO2", Target::Anywhere);
     assert_eq!(found(&reader, &quoted), [2]);
 }
 

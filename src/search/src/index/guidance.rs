@@ -1,0 +1,419 @@
+//! What a person is told beside the hits. While typing: terms of the lexicons that begin so, typed in characters, syllables or
+//! first letters, and titles that contain it ([`Suggestion`]). Of a query that no document fits: one that some do, with
+//! pinyin and misspelled words replaced by what sounds or looks like them; a word that some document has is never
+//! replaced. Of a hit: what it holds of the query ([`Reason`]).
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::IndexError;
+use super::query::{Clause, Form, Group, Occur, Query, Sort, Target};
+use super::reader::Reader;
+use super::search::{Found, FoundDocument};
+use super::stored::head;
+use crate::analyze::{
+    Dictionary, GramPhrase, Normalized, alike, begins, gram_phrase, is_stop_word, normalize,
+    syllables,
+};
+use taojin_extract::Document;
+
+/// Longest text that is completed, in characters: after that one knows what one wants.
+const MAX_TYPED_CHARS: usize = 32;
+/// Terms whose documents are counted, shortest first.
+const COUNTED: usize = 24;
+/// Titles looked at for each one given: the same title stands in many documents.
+const TITLES_READ: usize = 3;
+
+/// What is suggested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Suggested {
+    /// A term of a lexicon.
+    Term,
+    /// The title of a document.
+    Title,
+}
+
+/// One suggestion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suggestion {
+    /// Text for the query box.
+    pub text: String,
+    /// What it is.
+    pub kind: Suggested,
+    /// Documents that have the term; 1 for a title.
+    pub documents: u64,
+    /// Identifier of the document, for a title.
+    pub id: Option<String>,
+    /// The parts of the text that were typed, in bytes.
+    pub marks: Vec<Range<usize>>,
+}
+
+impl Reader {
+    /// At most `limit` suggestions for a text that is being typed: terms, those with most documents first, then
+    /// the titles of the latest documents.
+    pub fn suggest(&self, typed: &str, limit: usize) -> Result<Vec<Suggestion>, IndexError> {
+        let typed: String = typed.chars().take(MAX_TYPED_CHARS).collect();
+        let typed = normalize(&typed).trim().to_owned();
+        if typed.is_empty() || limit == 0 {
+            return Ok(Vec::new());
+        }
+        let mut out = self.terms_like(&typed)?;
+        // Titles are always given some room.
+        out.truncate(limit - limit / 3);
+        let rest = limit - out.len();
+        out.extend(self.titles_with(&typed, rest)?);
+        Ok(out)
+    }
+
+    fn terms_like(&self, typed: &str) -> Result<Vec<Suggestion>, IndexError> {
+        let mut out = Vec::new();
+        let dictionary = self.analyzer().dictionary();
+        for (is_first, term) in dictionary.typed().beginning(typed, COUNTED) {
+            let found = self.search(&Query {
+                limit: 0,
+                ..literal(term, Target::Anywhere)
+            })?;
+            if found.total > 0 {
+                let suggestion = Suggestion {
+                    text: term.to_owned(),
+                    kind: Suggested::Term,
+                    documents: found.total as u64,
+                    id: None,
+                    marks: typed_part(term, typed),
+                };
+                out.push((!is_first, suggestion));
+            }
+        }
+        out.sort_by_key(|(inside, s)| (*inside, std::cmp::Reverse(s.documents)));
+        Ok(out.into_iter().map(|(_, suggestion)| suggestion).collect())
+    }
+
+    fn titles_with(&self, typed: &str, limit: usize) -> Result<Vec<Suggestion>, IndexError> {
+        let found = self.search(&Query {
+            sort: Sort::Date,
+            limit: limit * TITLES_READ,
+            ..literal(typed, Target::Title)
+        })?;
+        let mut seen = HashSet::new();
+        let mut out = Vec::new();
+        for document in found.documents {
+            let id = document.stored.id();
+            let title = document.stored.document.title.unwrap_or_default();
+            if out.len() < limit && seen.insert(normalize(&title).into_owned()) {
+                out.push(Suggestion {
+                    marks: occurrences(&title, typed),
+                    text: title,
+                    kind: Suggested::Title,
+                    documents: 1,
+                    id: Some(id),
+                });
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// The part of a term that was typed: the text itself, or the characters that its letters stand for.
+fn typed_part(term: &str, typed: &str) -> Vec<Range<usize>> {
+    let found = occurrences(term, typed);
+    if !found.is_empty() {
+        return found;
+    }
+    let mut ends = term.char_indices().map(|(at, c)| at + c.len_utf8());
+    // Half a syllable counts as its character: the shortest part that the letters are the beginning of.
+    let covered = ends.find(|&end| {
+        let part = term.get(..end).unwrap_or_default();
+        begins(part, &syllables(part), typed)
+    });
+    covered.map(|end| 0..end).into_iter().collect()
+}
+
+/// Where a text in normal form stands in another, whatever its spelling there.
+fn occurrences(text: &str, typed: &str) -> Vec<Range<usize>> {
+    let normal = Normalized::new(text);
+    let found = normal.text().match_indices(typed);
+    found
+        .map(|(at, part)| normal.original(at, at + part.len()))
+        .collect()
+}
+
+/// The documents with these very characters.
+pub(super) fn literal(text: &str, target: Target) -> Query {
+    let clause = Clause::literal(target, text);
+    let group = Group {
+        occur: Occur::Must,
+        any: vec![clause],
+    };
+    Query {
+        groups: vec![group],
+        ..Query::default()
+    }
+}
+
+/// Longest piece of a query that is corrected, in characters.
+const MAX_PIECE_CHARS: usize = 16;
+/// Pieces of a query that are corrected; a query with more is a text.
+const MAX_PIECES: usize = 4;
+/// Nearest documents in which a piece is looked for.
+const NEAREST: usize = 10;
+/// Characters of a document in which a piece is looked for.
+const HEAD_CHARS: usize = 2_000;
+
+impl Reader {
+    /// A query like this one that some document fits, if it can be told; `found` is what the query itself found. Where that
+    /// is something, only words that sound like a term are replaced.
+    pub fn correction(&self, query: &Query, found: &Found) -> Result<Option<String>, IndexError> {
+        let strict = found.total > 0;
+        let typed = typed(query);
+        let pieces: Vec<&str> = typed.split_whitespace().collect();
+        // Syllables may be typed apart: `ye yan qi`.
+        let letters = typed.replace([' ', '\''], "");
+        if !strict && let Some(text) = self.spelt(&letters)? {
+            return Ok(Some(text));
+        }
+        if pieces.is_empty() || pieces.len() > MAX_PIECES {
+            return Ok(None);
+        }
+        let weaker = found.weaker.as_ref().filter(|_| pieces.len() == 1);
+        let nearest = weaker
+            .filter(|weaker| weaker.documents.len() >= NEAREST.min(weaker.total))
+            .map(|weaker| weaker.documents.as_slice());
+        let mut corrected = Vec::with_capacity(pieces.len());
+        let mut changed = false;
+        for piece in pieces {
+            let other = match piece.chars().count() <= MAX_PIECE_CHARS {
+                true => self.replaced(piece, strict, nearest)?,
+                false => None,
+            };
+            changed |= other.is_some();
+            corrected.push(other.unwrap_or_else(|| piece.to_owned()));
+        }
+        if changed {
+            return Ok(Some(corrected.join(" ")));
+        }
+        // Nothing is misspelled: perhaps the words stand apart.
+        let clauses = query.groups.iter().flat_map(Group::leaves);
+        let apart = !strict && clauses.into_iter().any(|c| c.form == Form::Literal);
+        let plain = Query {
+            limit: 0,
+            filter: query.filter.clone(),
+            ..Query::plain(&typed)
+        };
+        Ok((apart && self.search(&plain)?.total > 0).then_some(typed))
+    }
+
+    fn count(&self, text: &str) -> Result<usize, IndexError> {
+        let query = Query {
+            limit: 0,
+            ..literal(text, Target::Anywhere)
+        };
+        Ok(self.search(&query)?.total)
+    }
+
+    /// What letters that no document has are in pinyin: of terms that sound alike the one with most documents.
+    fn spelt(&self, letters: &str) -> Result<Option<String>, IndexError> {
+        let readings = self.analyzer().dictionary().typed().spelt(letters);
+        if readings.is_empty() || self.count(letters)? > 0 {
+            return Ok(None);
+        }
+        let mut best: Option<(usize, String)> = None;
+        for text in readings {
+            let documents = self.count(&text)?;
+            if documents > best.as_ref().map_or(0, |(most, _)| *most) {
+                best = Some((documents, text));
+            }
+        }
+        Ok(best.map(|(_, text)| text))
+    }
+
+    /// What stands in documents where this piece should stand; `nearest` are those nearest to it, if they are known.
+    fn replaced(
+        &self,
+        piece: &str,
+        strict: bool,
+        nearest: Option<&[FoundDocument]>,
+    ) -> Result<Option<String>, IndexError> {
+        // Another number is not what was meant.
+        if piece.chars().any(char::is_numeric) {
+            return Ok(None);
+        }
+        let dictionary = self.analyzer().dictionary();
+        let terms = dictionary.typed();
+        if let Some(text) = self.spelt(piece)? {
+            return Ok(Some(text));
+        }
+        let sounding = terms.sounding(piece);
+        if (strict && sounding.is_none()) || self.count(piece)? > 0 {
+            return Ok(None);
+        }
+        if let Some((part, text)) = sounding
+            && self.count(&part)? == 0
+            && self.count(&text)? > 0
+        {
+            return Ok(Some(text));
+        }
+        if strict {
+            return Ok(None);
+        }
+        match terms.like(piece) {
+            Some(term) if self.count(term)? > 0 => Ok(Some(term.to_owned())),
+            _ if piece.chars().count() < 3 => Ok(None),
+            _ => match nearest {
+                Some(nearest) => Ok(replaced_by_documents(piece, nearest)),
+                None => Ok(replaced_by_documents(piece, &self.nearest(piece)?)),
+            },
+        }
+    }
+
+    /// The documents that share most with a piece.
+    fn nearest(&self, piece: &str) -> Result<Vec<FoundDocument>, IndexError> {
+        let found = self.search(&Query {
+            limit: NEAREST,
+            ..Query::plain(piece)
+        })?;
+        let weaker = found
+            .weaker
+            .map_or_else(Vec::new, |weaker| weaker.documents);
+        Ok(found.documents.into_iter().chain(weaker).collect())
+    }
+}
+
+/// What most of the nearest documents have where the piece differs least from them.
+fn replaced_by_documents(piece: &str, nearest: &[FoundDocument]) -> Option<String> {
+    let length = piece.chars().count();
+    let mut votes: HashMap<String, (usize, usize)> = HashMap::new();
+    for found in nearest.iter().take(NEAREST) {
+        let Document { title, text, .. } = &found.stored.document;
+        let text = format!("{}\n{text}", title.as_deref().unwrap_or_default());
+        let chars: Vec<char> = normalize(&text).chars().take(HEAD_CHARS).collect();
+        let mut here: Option<(usize, String)> = None;
+        for part in chars.windows(length) {
+            let part: String = part.iter().collect();
+            if alike(&part, piece) {
+                let distance = strsim::hamming(&part, piece).unwrap_or(length);
+                if here.as_ref().is_none_or(|(least, _)| distance < *least) {
+                    here = Some((distance, part));
+                }
+            }
+        }
+        if let Some((distance, part)) = here {
+            let (count, _) = votes.entry(part).or_insert((0, distance));
+            *count += 1;
+        }
+    }
+    let best = votes.into_iter().max_by_key(|(text, (count, distance))| {
+        (
+            *count,
+            std::cmp::Reverse(*distance),
+            std::cmp::Reverse(text.clone()),
+        )
+    });
+    best.map(|(text, _)| text)
+}
+
+/// What was typed, without fields, quotes and refused words.
+fn typed(query: &Query) -> String {
+    let clauses = query
+        .groups
+        .iter()
+        .filter(|group| group.occur == Occur::Must && group.any.len() == 1)
+        .flat_map(|group| &group.any)
+        .filter(|clause| matches!(clause.target, Target::Anywhere | Target::Title))
+        .map(|clause| clause.text.as_str());
+    let all: Vec<&str> = std::iter::once(query.words.as_str())
+        .chain(clauses)
+        .collect();
+    normalize(&all.join(" ")).trim().to_owned()
+}
+
+/// Bytes of a text that are looked through.
+const MAX_TEXT_BYTES: usize = 256 << 10;
+/// Most words that are told of.
+const MAX_WORDS: usize = 16;
+
+/// One reason, in order of its weight; printed in English, without a full stop.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// The query stands there as typed.
+    #[error("holds the query as typed, {}", places(*.title, *.text))]
+    AsTyped {
+        /// In the title.
+        title: bool,
+        /// In the text.
+        text: bool,
+    },
+    /// It has all words of the query.
+    #[error("has all words of the query")]
+    AllWords,
+    /// It has this word.
+    #[error("{word}: {} times in the text{}", .times, if *.title { ", and in the title" } else { "" })]
+    Word {
+        /// In normal form.
+        word: String,
+        /// How often the text has it.
+        times: usize,
+        /// Whether the title has it.
+        title: bool,
+    },
+    /// It does not have this word.
+    #[error("{word}: missing")]
+    Missing {
+        /// In normal form.
+        word: String,
+    },
+}
+
+fn places(title: bool, text: bool) -> &'static str {
+    match (title, text) {
+        (true, true) => "in the title and the text",
+        (true, false) => "in the title",
+        _ => "in the text",
+    }
+}
+
+/// What a document holds of a query.
+pub fn reasons(query: &Query, dictionary: &Dictionary, found: &FoundDocument) -> Vec<Reason> {
+    let document = &found.stored.document;
+    let title = normalize(document.title.as_deref().unwrap_or_default());
+    let text = normalize(head(&document.text, MAX_TEXT_BYTES));
+    let mut asked: Vec<String> = vec![query.words.clone()];
+    asked.extend(query.wanted().map(|clause| clause.text.clone()));
+    let mut reasons = Vec::new();
+    let typed = normalize(&query.words);
+    let typed = typed.trim();
+    if !typed.is_empty() && gram_phrase(typed) != GramPhrase::Nothing {
+        let (title, text) = (title.contains(typed), text.contains(typed));
+        if title || text {
+            reasons.push(Reason::AsTyped { title, text });
+        }
+    }
+    let mut words = Vec::new();
+    for asked in &asked {
+        let normal = normalize(asked);
+        for word in dictionary.words(&normal) {
+            let word = word.of(&normal).to_owned();
+            if !is_stop_word(&word) && !words.contains(&word) && words.len() < MAX_WORDS {
+                words.push(word);
+            }
+        }
+    }
+    let told = words.into_iter().map(|word| {
+        let (times, title) = (text.matches(&word).count(), title.contains(&word));
+        match times > 0 || title {
+            true => Reason::Word { word, times, title },
+            false => Reason::Missing { word },
+        }
+    });
+    let told: Vec<Reason> = told.collect();
+    let whole = told
+        .iter()
+        .all(|reason| matches!(reason, Reason::Word { .. }));
+    if whole && told.len() > 1 {
+        reasons.push(Reason::AllWords);
+    }
+    reasons.extend(told);
+    reasons
+}
