@@ -14,7 +14,7 @@ use crate::analyze::{Dictionary, normalize};
 
 /// How much of the plain words a document must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Demand {
+pub(crate) enum Demand {
     /// What the query says.
     Asked(Match),
     /// A part of it: for what is shown as a weaker match.
@@ -22,19 +22,19 @@ pub(super) enum Demand {
 }
 
 /// What the builder needs to know.
-pub(super) struct Builder<'a> {
+pub(crate) struct Builder<'a> {
     /// Knows how rare a word is.
-    pub(super) statistics: &'a dyn Statistics,
-    pub(super) dictionary: Arc<Dictionary>,
-    pub(super) config: &'a Config,
-    pub(super) demand: Demand,
+    pub(crate) statistics: &'a dyn Statistics,
+    pub(crate) dictionary: Arc<Dictionary>,
+    pub(crate) config: &'a Config,
+    pub(crate) demand: Demand,
     /// Without synonyms.
-    pub(super) as_typed: bool,
+    pub(crate) as_typed: bool,
 }
 
 impl Builder<'_> {
     /// The documents of a question without those of another.
-    pub(super) fn but_not(&self, query: &Query, other: Plan) -> Plan {
+    pub(crate) fn but_not(&self, query: &Query, other: Plan) -> Plan {
         Plan::Each {
             must: vec![self.build(query)],
             without: vec![other],
@@ -42,7 +42,7 @@ impl Builder<'_> {
     }
 
     /// The whole question.
-    pub(super) fn build(&self, query: &Query) -> Plan {
+    pub(crate) fn build(&self, query: &Query) -> Plan {
         let (mut must, without) = self.groups(&query.groups);
         let mut asked = !must.is_empty();
         if !query.words.trim().is_empty() {
@@ -129,7 +129,7 @@ impl Builder<'_> {
     }
 
     /// The texts a target covers, with their weights.
-    pub(super) fn texts(&self, target: Target) -> impl Iterator<Item = (TextColumns, f32)> {
+    pub(crate) fn texts(&self, target: Target) -> impl Iterator<Item = (TextColumns, f32)> {
         let all = [
             (TITLE, self.config.title_boost),
             (BODY, 1.0),
@@ -183,7 +183,7 @@ fn filters(filter: &Filter) -> Vec<Plan> {
 }
 
 /// A site as the index writes it: its name in normal form, or the host of an address.
-pub(super) fn place_of(site: &str) -> Option<String> {
+pub(crate) fn place_of(site: &str) -> Option<String> {
     let site = site.trim();
     let place = match site.contains("://") {
         true => host_of(site),

@@ -17,15 +17,15 @@ use super::schema::{Column, Type};
 use super::stop::{Dear, Stop};
 use crate::analyze::ending_pattern;
 
-pub(super) type Boxed = Box<dyn TantivyQuery>;
+pub(crate) type Boxed = Box<dyn TantivyQuery>;
 
 /// Compiles plans for a search that this switch ends.
 #[derive(Clone, Copy)]
-pub(super) struct Compiler<'a>(pub(super) &'a Stop);
+pub(crate) struct Compiler<'a>(pub(crate) &'a Stop);
 
 impl Compiler<'_> {
     /// What tantivy runs for a plan.
-    pub(super) fn query(self, plan: &Plan) -> Boxed {
+    pub(crate) fn query(self, plan: &Plan) -> Boxed {
         self.built(plan)
             .unwrap_or_else(|| Box::new(EmptyQuery) as Boxed)
     }
@@ -114,7 +114,7 @@ fn record(column: Column) -> IndexRecordOption {
 }
 
 /// The documents of one group of reprints.
-pub(super) fn group_query(group: u64) -> Boxed {
+pub(crate) fn group_query(group: u64) -> Boxed {
     let term = Column::Group.number(group);
     Box::new(TermQuery::new(term, IndexRecordOption::Basic))
 }

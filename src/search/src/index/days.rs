@@ -10,7 +10,7 @@ use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 
 use super::schema::Column;
 
-pub(super) const DAY_MS: i64 = 86_400_000;
+pub(crate) const DAY_MS: i64 = 86_400_000;
 const MINUTE_MS: i64 = 60_000;
 /// Days from 0001-01-01 to 1970-01-01.
 const EPOCH_DAYS: i32 = 719_163;
@@ -56,7 +56,7 @@ pub struct Dates {
 
 impl Dates {
     /// Counts by day, put together so that not too many are left.
-    pub(super) fn of(days: &BTreeMap<NaiveDate, u64>) -> Self {
+    pub(crate) fn of(days: &BTreeMap<NaiveDate, u64>) -> Self {
         match (days.first_key_value(), days.last_key_value()) {
             (Some((&from, _)), Some((&until, _))) => {
                 Self::over(days, DateUnit::fitting(from, until), from, until)
@@ -137,19 +137,19 @@ fn number_of(ms: i64) -> Option<i32> {
 }
 
 /// The day in which a moment lies, in the time zone that it is given in.
-pub(super) fn day_of(ms: i64) -> Option<NaiveDate> {
+pub(crate) fn day_of(ms: i64) -> Option<NaiveDate> {
     NaiveDate::from_num_days_from_ce_opt(number_of(ms)?)
 }
 
 /// Counts matching documents by day.
 #[derive(Clone, Copy)]
-pub(super) struct DayCounts {
+pub(crate) struct DayCounts {
     /// Where a day begins.
-    pub(super) utc_offset_minutes: i32,
+    pub(crate) utc_offset_minutes: i32,
 }
 
 /// One segment's counts.
-pub(super) struct SegmentDays {
+pub(crate) struct SegmentDays {
     column: Option<tantivy::columnar::Column<i64>>,
     shift_ms: i64,
     /// By day of the common era.

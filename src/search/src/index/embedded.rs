@@ -24,12 +24,12 @@ use super::trends::GroupCounts;
 use super::view::{Order, Precedence, Ranked, Ranking, Statistics, View, Wanted, aged};
 
 /// A document without a date counts as this many half-lives old: behind what is known to be recent, not lost.
-pub(super) const UNDATED_HALF_LIVES: f32 = 4.0;
+pub(crate) const UNDATED_HALF_LIVES: f32 = 4.0;
 
 /// One state of an index in a folder.
-pub(super) struct Embedded<'a> {
-    pub(super) dir: &'a Path,
-    pub(super) searcher: Searcher,
+pub(crate) struct Embedded<'a> {
+    pub(crate) dir: &'a Path,
+    pub(crate) searcher: Searcher,
 }
 
 impl Statistics for Embedded<'_> {
@@ -323,7 +323,7 @@ impl View for Embedded<'_> {
 }
 
 /// Which document stands at a place, and the number of the change that made it what it is.
-pub(super) fn identity(searcher: &Searcher, at: DocAddress) -> tantivy::Result<(u64, u64)> {
+pub(crate) fn identity(searcher: &Searcher, at: DocAddress) -> tantivy::Result<(u64, u64)> {
     let columns = searcher.segment_reader(at.segment_ord).fast_fields();
     let first = |column: tantivy::columnar::Column<u64>| column.first(at.doc_id);
     let fingerprint = first(columns.u64(Column::Fingerprint.name())?);
@@ -332,7 +332,7 @@ pub(super) fn identity(searcher: &Searcher, at: DocAddress) -> tantivy::Result<(
 }
 
 /// What decides which reprint stands first.
-pub(super) fn precedence_of(
+pub(crate) fn precedence_of(
     published_ms: Option<i64>,
     fetched_ms: i64,
     original: bool,

@@ -11,17 +11,17 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 use super::compile::Boxed;
 
 /// What a sum of weights may lack for being rounded.
-pub(super) const ROUNDING: f32 = 1e-4;
+pub(crate) const ROUNDING: f32 = 1e-4;
 
 /// Documents in which the weights of the queries that fit add up to `least`. Scores nothing.
 #[derive(Debug, Clone)]
-pub(super) struct AtLeast {
+pub(crate) struct AtLeast {
     any: Arc<[(Boxed, f32)]>,
     least: f32,
 }
 
 impl AtLeast {
-    pub(super) fn new(mut any: Vec<(Boxed, f32)>, least: f32) -> Self {
+    pub(crate) fn new(mut any: Vec<(Boxed, f32)>, least: f32) -> Self {
         any.sort_by(|a, b| b.1.total_cmp(&a.1));
         Self {
             any: any.into(),
@@ -96,7 +96,7 @@ impl Weight for AtLeastWeight {
 }
 
 /// Explains a document by its score alone.
-pub(super) fn explain(
+pub(crate) fn explain(
     weight: &dyn Weight,
     segment: &SegmentReader,
     doc: DocId,
@@ -111,7 +111,7 @@ pub(super) fn explain(
 }
 
 /// Finds documents one behind the other.
-pub(super) trait Finds: Send {
+pub(crate) trait Finds: Send {
     /// Returns the first document that fits from this one on, or [`TERMINATED`]; `from` only rises.
     fn find(&mut self, from: DocId) -> DocId;
 
@@ -120,13 +120,13 @@ pub(super) trait Finds: Send {
 }
 
 /// What is found, as a set of documents.
-pub(super) struct Finding<F> {
+pub(crate) struct Finding<F> {
     finder: F,
     doc: DocId,
 }
 
 impl<F: Finds> Finding<F> {
-    pub(super) fn new(mut finder: F) -> Self {
+    pub(crate) fn new(mut finder: F) -> Self {
         let doc = finder.find(0);
         Self { finder, doc }
     }
@@ -216,9 +216,9 @@ fn reach(scorer: &mut dyn Scorer, doc: DocId) {
 
 /// The documents of one query, scored by others.
 #[derive(Debug, Clone)]
-pub(super) struct Scored {
-    pub(super) fitting: Arc<dyn Query>,
-    pub(super) by: Arc<[Boxed]>,
+pub(crate) struct Scored {
+    pub(crate) fitting: Arc<dyn Query>,
+    pub(crate) by: Arc<[Boxed]>,
 }
 
 impl Query for Scored {

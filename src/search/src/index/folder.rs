@@ -25,7 +25,7 @@ use super::IndexError;
 use super::schema::unreadable;
 
 /// The list of segments: a commit is there once this file is.
-pub(super) const META: &str = "meta.json";
+pub(crate) const META: &str = "meta.json";
 
 /// What everybody gets, less the umask of the process.
 const MODE: u32 = 0o666;
@@ -38,14 +38,14 @@ const UNFINISHED: &str = ".tmp";
 
 /// A folder on disk.
 #[derive(Debug, Clone)]
-pub(super) struct Folder {
+pub(crate) struct Folder {
     inner: MmapDirectory,
     path: PathBuf,
 }
 
 impl Folder {
     /// A folder that is there.
-    pub(super) fn open(path: &Path) -> Result<Self, OpenDirectoryError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, OpenDirectoryError> {
         Ok(Self {
             inner: MmapDirectory::open(path)?,
             path: path.to_owned(),
@@ -150,7 +150,7 @@ pub fn check_files(dir: &Path, mut each: impl FnMut()) -> Result<(), IndexError>
 ///
 /// Tantivy makes each file under a name that must be new, and after a crash the same names come again: a leftover would
 /// make every commit fail from then on.
-pub(super) fn remove_leftovers(dir: &Path, index: &Index) -> tantivy::Result<()> {
+pub(crate) fn remove_leftovers(dir: &Path, index: &Index) -> tantivy::Result<()> {
     // Readers hold it while they open what they have just read the names of.
     let _lock = index.directory().acquire_lock(&META_LOCK)?;
     let in_use: HashSet<PathBuf> = index.load_metas()?.list_segment_files();

@@ -141,7 +141,7 @@ fn occurrences(text: &str, typed: &str) -> Vec<Range<usize>> {
 }
 
 /// The documents with these very characters.
-pub(super) fn literal(text: &str, target: Target) -> Query {
+pub(crate) fn literal(text: &str, target: Target) -> Query {
     let clause = Clause::literal(target, text);
     let group = Group {
         occur: Occur::Must,

@@ -56,7 +56,7 @@ fn value_of(value: &str) -> String {
 }
 
 /// A field as it is indexed.
-pub(super) fn tokens(label: &str, value: &str) -> PreTokenizedString {
+pub(crate) fn tokens(label: &str, value: &str) -> PreTokenizedString {
     let name = name_of(label);
     let text = value_of(value);
     let token = |position: usize, term: &str| Token {
@@ -116,7 +116,7 @@ pub fn is_comparison(value: &str) -> bool {
 }
 
 /// What asks for `label:value`; none if there is nothing to look for.
-pub(super) fn asked(text: &str) -> Option<Plan> {
+pub(crate) fn asked(text: &str) -> Option<Plan> {
     let (label, value) = text.split_once([':', '：'])?;
     let name = name_of(label);
     if let Some((from, until)) = range(value) {

@@ -48,13 +48,13 @@ impl AllLeftOut {
 
 /// The same while an index is written.
 #[derive(Debug, Default)]
-pub(super) struct PutAside {
+pub(crate) struct PutAside {
     listed: BTreeMap<u64, LeftOut>,
     unlisted: u64,
 }
 
 impl PutAside {
-    pub(super) fn of(all: &AllLeftOut) -> Self {
+    pub(crate) fn of(all: &AllLeftOut) -> Self {
         let by_key = |left: &LeftOut| (left.fingerprint, left.clone());
         Self {
             listed: all.listed.iter().map(by_key).collect(),
@@ -62,14 +62,14 @@ impl PutAside {
         }
     }
 
-    pub(super) fn all(&self) -> AllLeftOut {
+    pub(crate) fn all(&self) -> AllLeftOut {
         AllLeftOut {
             listed: self.listed.values().cloned().collect(),
             unlisted: self.unlisted,
         }
     }
 
-    pub(super) fn put(&mut self, left: LeftOut) {
+    pub(crate) fn put(&mut self, left: LeftOut) {
         let is_known = self.listed.contains_key(&left.fingerprint);
         if !is_known && self.listed.len() >= LISTED_MAX {
             self.unlisted += 1;
@@ -85,7 +85,7 @@ impl PutAside {
     }
 
     /// The document is in the index after all, or gone.
-    pub(super) fn forget(&mut self, fingerprint: u64) {
+    pub(crate) fn forget(&mut self, fingerprint: u64) {
         self.listed.remove(&fingerprint);
     }
 }

@@ -2,11 +2,11 @@
 //! [`Query`], soon after their commit, also in another process. Never parses a query language and never reads
 //! HTML; the only place beside the tokenizers that knows tantivy.
 
-mod alike;
 mod clauses;
 mod compile;
 mod date;
 mod days;
+mod duplicates;
 mod embedded;
 mod floor;
 mod folder;
@@ -23,19 +23,15 @@ mod reader;
 mod rebuild;
 mod related;
 pub mod remote;
-mod reprints;
 mod schema;
 mod search;
 mod similar;
 mod sites;
-mod sketch;
 mod stop;
 mod stored;
-mod subject;
 mod synonyms;
 #[cfg(test)]
 mod tests;
-mod titles;
 mod trends;
 mod view;
 mod writer;

@@ -12,14 +12,14 @@ use super::schema::Column;
 
 /// Two texts with so many characters between them at most.
 #[derive(Debug, Clone)]
-pub(super) struct Near {
+pub(crate) struct Near {
     column: Column,
     chains: [Chain; 2],
     within: u32,
 }
 
 impl Near {
-    pub(super) fn new(column: Column, chains: [Chain; 2], within: u32) -> Self {
+    pub(crate) fn new(column: Column, chains: [Chain; 2], within: u32) -> Self {
         Self {
             column,
             chains,

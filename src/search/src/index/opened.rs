@@ -17,14 +17,14 @@ use crate::analyze::tokenizers;
 type Stamp = (u64, i64, i64, u64);
 
 /// An index in a folder.
-pub(super) struct Opened {
+pub(crate) struct Opened {
     dir: PathBuf,
     inner: IndexReader,
     seen: Mutex<Stamp>,
 }
 
 impl Opened {
-    pub(super) fn open(dir: &Path) -> Result<Self, IndexError> {
+    pub(crate) fn open(dir: &Path) -> Result<Self, IndexError> {
         let seen = stamp(dir)?;
         refuse_newer(dir)?;
         let directory = Folder::open(dir).map_err(|e| unreadable(dir, e))?;
@@ -44,7 +44,7 @@ impl Opened {
     }
 
     /// The newest state: reloads when the index was committed since the last look.
-    pub(super) fn newest(&self) -> Result<Embedded<'_>, IndexError> {
+    pub(crate) fn newest(&self) -> Result<Embedded<'_>, IndexError> {
         let now = stamp(&self.dir)?;
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if *seen != now {
@@ -58,7 +58,7 @@ impl Opened {
     }
 
     /// What an index failed with.
-    pub(super) fn failed(&self, error: impl std::fmt::Display) -> IndexError {
+    pub(crate) fn failed(&self, error: impl std::fmt::Display) -> IndexError {
         IndexError::Failed {
             dir: self.dir.clone(),
             cause: error.to_string(),

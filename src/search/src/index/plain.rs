@@ -37,19 +37,19 @@ const WEAKER_SHARE: f32 = 0.2;
 const MAX_EXACT_CHARS: usize = 64;
 /// What a document gains that holds the query as typed in its text; in the title it gains twice as much. More than the
 /// words of a query can weigh together.
-pub(super) const TIER: f32 = 8_192.0;
+pub(crate) const TIER: f32 = 8_192.0;
 
 /// A content word of a query.
-pub(super) struct Unit {
-    pub(super) plan: Plan,
+pub(crate) struct Unit {
+    pub(crate) plan: Plan,
     /// How rare it is: the logarithm of all documents through those that have it.
-    pub(super) weight: f32,
+    pub(crate) weight: f32,
 }
 
 impl Builder<'_> {
     /// Documents with enough of the words of a text, ranked by all of it. With `tiers`, those that hold it as typed come
     /// first.
-    pub(super) fn plain(
+    pub(crate) fn plain(
         &self,
         text: &str,
         target: Target,
@@ -128,7 +128,7 @@ impl Builder<'_> {
     }
 
     /// What ranks documents by a text in normal form.
-    pub(super) fn ranking(&self, normal: &str, words: &[Word], target: Target) -> Vec<Plan> {
+    pub(crate) fn ranking(&self, normal: &str, words: &[Word], target: Target) -> Vec<Plan> {
         let mut terms: Vec<(&str, f32)> = Vec::new();
         let mut phrases: Vec<(&str, f32)> = Vec::new();
         for word in words {
@@ -232,7 +232,7 @@ impl Builder<'_> {
     }
 
     /// ln(1 + documents / documents with the word); of a longer word its rarest pair stands for it.
-    pub(super) fn rarity(&self, text: &str, target: Target) -> f32 {
+    pub(crate) fn rarity(&self, text: &str, target: Target) -> f32 {
         let documents = |gram: &str| -> u64 {
             let fields = self.texts(target).map(|(pair, _)| match is_single(gram) {
                 true => pair.singles,
@@ -260,7 +260,7 @@ impl Builder<'_> {
     }
 
     /// A word, or a single character where it is a word: elsewhere almost every document has it.
-    pub(super) fn unit(&self, text: &str, target: Target) -> Option<Plan> {
+    pub(crate) fn unit(&self, text: &str, target: Target) -> Option<Plan> {
         if !is_single(text) {
             return self.anywhere(text, target);
         }

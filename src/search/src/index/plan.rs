@@ -5,20 +5,20 @@ use super::schema::Column;
 use crate::analyze::{GramPhrase, gram_phrase, gram_term, normalize};
 
 /// Most grams of one text: what follows says little and costs time.
-pub(super) const MAX_TERMS: usize = 256;
+pub(crate) const MAX_TERMS: usize = 256;
 
 /// A text as grams.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Chain {
+pub(crate) struct Chain {
     /// As they stand in the index, each with its place in the text.
-    pub(super) grams: Vec<(u32, String)>,
+    pub(crate) grams: Vec<(u32, String)>,
     /// Length of the text in characters.
-    pub(super) chars: u32,
+    pub(crate) chars: u32,
 }
 
 impl Chain {
     /// Returns `None` if the text is no chain of grams.
-    pub(super) fn new(text: &str) -> Option<Self> {
+    pub(crate) fn new(text: &str) -> Option<Self> {
         let normal = normalize(text);
         let text = normal.trim();
         let GramPhrase::Chain(chain) = gram_phrase(text) else {
@@ -36,7 +36,7 @@ impl Chain {
 
 /// Conditions on documents, and what each adds to the score.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Plan {
+pub(crate) enum Plan {
     /// Every document.
     All,
     /// None.
@@ -75,7 +75,7 @@ pub(super) enum Plan {
 
 impl Plan {
     /// With this weight.
-    pub(super) fn boosted(self, boost: f32) -> Plan {
+    pub(crate) fn boosted(self, boost: f32) -> Plan {
         match (boost - 1.0).abs() < f32::EPSILON {
             true => self,
             false => Plan::Boosted(Box::new(self), boost),
@@ -83,17 +83,17 @@ impl Plan {
     }
 
     /// With this score, whatever it was.
-    pub(super) fn constant(self, score: f32) -> Plan {
+    pub(crate) fn constant(self, score: f32) -> Plan {
         Plan::Constant(Box::new(self), score)
     }
 
     /// Without a score.
-    pub(super) fn unscored(self) -> Plan {
+    pub(crate) fn unscored(self) -> Plan {
         self.constant(0.0)
     }
 
     /// One of several; none of none.
-    pub(super) fn one_of(mut any: Vec<Plan>) -> Option<Plan> {
+    pub(crate) fn one_of(mut any: Vec<Plan>) -> Option<Plan> {
         match any.len() {
             0 => None,
             1 => any.pop(),
@@ -102,18 +102,18 @@ impl Plan {
     }
 
     /// A gram, or a single character of the field of these.
-    pub(super) fn term(column: Column, text: &str) -> Plan {
+    pub(crate) fn term(column: Column, text: &str) -> Plan {
         Plan::Term(column, gram_term(text).into_owned())
     }
 
     /// The very characters of a text in one field; none where it has nothing to look for.
-    pub(super) fn literal(column: Column, text: &str) -> Option<Plan> {
+    pub(crate) fn literal(column: Column, text: &str) -> Option<Plan> {
         let single = |single: &str| Plan::one_character(column, single);
         Plan::grams(column, &normalize(text), single, str::to_owned)
     }
 
     /// The same of a text in normal form, with a plan of one character and the terms of grams in this field.
-    pub(super) fn grams(
+    pub(crate) fn grams(
         column: Column,
         normal: &str,
         single: impl Fn(&str) -> Plan,
@@ -135,7 +135,7 @@ impl Plan {
     }
 
     /// Every gram that begins or ends with a character.
-    pub(super) fn one_character(column: Column, text: &str) -> Plan {
+    pub(crate) fn one_character(column: Column, text: &str) -> Plan {
         Plan::Any(vec![
             Plan::Begins(column, text.to_owned()),
             Plan::Ends(column, text.to_owned()),

@@ -164,7 +164,7 @@ impl Reader {
     }
 
     /// The document at this place; none if it is gone and the index does not know yet.
-    pub(super) fn load(
+    pub(crate) fn load(
         &self,
         view: &dyn View,
         at: DocAddress,
@@ -181,7 +181,7 @@ impl Reader {
     }
 
     /// The newest state of the index.
-    pub(super) fn view(&self) -> Result<Box<dyn View + '_>, IndexError> {
+    pub(crate) fn view(&self) -> Result<Box<dyn View + '_>, IndexError> {
         Ok(match &self.engine {
             Engine::Embedded(opened) => Box::new(opened.newest()?),
             Engine::Remote(index) => Box::new(RemoteView::new(index)),

@@ -17,7 +17,7 @@ use crate::analyze::{
 };
 
 /// Best documents looked at: more would take longer than the search itself.
-pub(super) const RELATED_DOCUMENTS: usize = 12;
+pub(crate) const RELATED_DOCUMENTS: usize = 12;
 /// Bytes of a document looked at: some paragraphs of news.
 const HEAD_BYTES: usize = 2_000;
 /// Bytes of its sentences that words are looked for in.
@@ -37,7 +37,7 @@ const TERM_WEIGHT: f64 = 3.0;
 
 impl Reader {
     /// Terms that the best documents of a search have in common, without those that were asked for.
-    pub(super) fn related(
+    pub(crate) fn related(
         &self,
         view: &dyn View,
         query: &Query,
@@ -50,7 +50,7 @@ impl Reader {
 
     /// Terms and words that documents have beside what was asked for, those that few others have first; at most
     /// [`WEIGHED`].
-    pub(super) fn terms_beside(
+    pub(crate) fn terms_beside(
         &self,
         view: &dyn View,
         query: &Query,
@@ -84,7 +84,7 @@ impl Reader {
 }
 
 /// ln(documents / documents with the word); of a longer word its rarest pair stands for it.
-pub(super) fn rarity(statistics: &dyn Statistics, word: &str) -> f64 {
+pub(crate) fn rarity(statistics: &dyn Statistics, word: &str) -> f64 {
     let grams = whole_grams(word).into_iter();
     let frequency = grams.map(|gram| statistics.frequency(Column::BodyGrams, &gram_term(gram)));
     let frequency = frequency.min().unwrap_or(0);
@@ -94,14 +94,14 @@ pub(super) fn rarity(statistics: &dyn Statistics, word: &str) -> f64 {
 }
 
 /// Title and first paragraphs: what a document is about stands there.
-pub(super) fn beginning(stored: &StoredDocument) -> String {
+pub(crate) fn beginning(stored: &StoredDocument) -> String {
     let title = stored.document.title.as_deref().unwrap_or_default();
     let text = head(&stored.document.text, HEAD_BYTES);
     format!("{title}\n{text}")
 }
 
 /// What a word counts: more if it is a term of the lexicons.
-pub(super) fn weight(dictionary: &Dictionary, word: &str) -> f64 {
+pub(crate) fn weight(dictionary: &Dictionary, word: &str) -> f64 {
     match dictionary.is_term(word) {
         true => TERM_WEIGHT,
         false => 1.0,
@@ -109,7 +109,7 @@ pub(super) fn weight(dictionary: &Dictionary, word: &str) -> f64 {
 }
 
 /// The best words by weight, each multiplied by how rare it is; the best first.
-pub(super) fn weighed<'t>(
+pub(crate) fn weighed<'t>(
     view: &dyn View,
     words: impl Iterator<Item = (f64, &'t str)>,
     rarity: impl Fn(&dyn Statistics, &str) -> f64,
@@ -180,7 +180,7 @@ fn subjects(query: &Query, asked: &str, dictionary: &Dictionary) -> Vec<String> 
 }
 
 /// The first terms of which none holds another: 页岩 says nothing beside 页岩气.
-pub(super) fn apart<T>(
+pub(crate) fn apart<T>(
     ranked: impl Iterator<Item = T>,
     term: impl Fn(&T) -> &str,
     limit: usize,
@@ -228,7 +228,7 @@ fn as_written<'t>(word: &'t str, original: &'t str, range: std::ops::Range<usize
 }
 
 /// Whether a word can be a term.
-pub(super) fn is_telling(word: &str) -> bool {
+pub(crate) fn is_telling(word: &str) -> bool {
     let chars = word.chars().count();
     let digits = word.chars().any(char::is_numeric) && !word.chars().any(is_cjk);
     (2..=MAX_CHARS).contains(&chars) && !digits && !is_stop_word(word)

@@ -20,7 +20,7 @@ pub const FORMAT: u32 = 1;
 
 /// How a field is kept and looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Type {
+pub(crate) enum Type {
     /// A number that documents are found by, and that each of them gives.
     Key,
     /// A number that each document gives.
@@ -48,22 +48,22 @@ macro_rules! columns {
     ($($(#[$doc:meta])* $column:ident = $name:literal: $kind:ident,)*) => {
         /// A field of the index.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub(super) enum Column {
+        pub(crate) enum Column {
             $($(#[$doc])* $column,)*
         }
 
         impl Column {
             /// All of them, in the order of the index.
-            pub(super) const ALL: &[Column] = &[$(Column::$column),*];
+            pub(crate) const ALL: &[Column] = &[$(Column::$column),*];
 
             /// Returns the name in the index, whoever keeps it.
-            pub(super) const fn name(self) -> &'static str {
+            pub(crate) const fn name(self) -> &'static str {
                 match self {
                     $(Column::$column => $name,)*
                 }
             }
 
-            pub(super) const fn kind(self) -> Type {
+            pub(crate) const fn kind(self) -> Type {
                 match self {
                     $(Column::$column => Type::$kind,)*
                 }
@@ -109,22 +109,22 @@ columns! {
 
 impl Column {
     /// Returns the handle: tantivy numbers fields in the order in which they are added.
-    pub(super) fn field(self) -> Field {
+    pub(crate) fn field(self) -> Field {
         Field::from_field_id(self as u32)
     }
 
     /// Returns a term of a field of text.
-    pub(super) fn term(self, text: &str) -> Term {
+    pub(crate) fn term(self, text: &str) -> Term {
         Term::from_field_text(self.field(), text)
     }
 
     /// Returns the term of a field of numbers.
-    pub(super) fn number(self, number: u64) -> Term {
+    pub(crate) fn number(self, number: u64) -> Term {
         Term::from_field_u64(self.field(), number)
     }
 
     /// Whether each document gives its value.
-    pub(super) fn is_fast(self) -> bool {
+    pub(crate) fn is_fast(self) -> bool {
         use Type::{CountedName, Counter, Flag, Key, Sketch, Time};
         matches!(
             self.kind(),
@@ -133,7 +133,7 @@ impl Column {
     }
 
     /// Whether its terms are ranked.
-    pub(super) fn is_ranked(self) -> bool {
+    pub(crate) fn is_ranked(self) -> bool {
         matches!(self.kind(), Type::Singles | Type::Grams)
     }
 }
@@ -142,29 +142,29 @@ impl Column {
 /// so a new term finds old documents at once, and nothing has to be indexed again when a lexicon changes.
 /// Words of three and more characters as terms of their own were measured: they rank no better.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TextColumns {
-    pub(super) singles: Column,
-    pub(super) grams: Column,
+pub(crate) struct TextColumns {
+    pub(crate) singles: Column,
+    pub(crate) grams: Column,
 }
 
 /// The title.
-pub(super) const TITLE: TextColumns = TextColumns {
+pub(crate) const TITLE: TextColumns = TextColumns {
     singles: Column::TitleSingles,
     grams: Column::TitleGrams,
 };
 /// The text.
-pub(super) const BODY: TextColumns = TextColumns {
+pub(crate) const BODY: TextColumns = TextColumns {
     singles: Column::BodySingles,
     grams: Column::BodyGrams,
 };
 /// The comments.
-pub(super) const COMMENTS: TextColumns = TextColumns {
+pub(crate) const COMMENTS: TextColumns = TextColumns {
     singles: Column::CommentsSingles,
     grams: Column::CommentsGrams,
 };
 
 /// Returns the schema of an index.
-pub(super) fn schema() -> Schema {
+pub(crate) fn schema() -> Schema {
     let singles = text(SINGLES, IndexRecordOption::WithFreqs);
     let grams = text(GRAMS, IndexRecordOption::WithFreqsAndPositions);
     let mut schema = Schema::builder();
@@ -210,7 +210,7 @@ pub struct Noted {
 }
 
 /// Version of this program.
-pub(super) const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
 /// Refuses the index of a newer version, before the library looks at it: that may not be able to read it any more, and would
 /// call it damaged.
@@ -233,7 +233,7 @@ fn format_in(dir: &Path) -> Option<u64> {
 }
 
 /// What the last commit says, if this program knows the format.
-pub(super) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
+pub(crate) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
     let noted = noted_by(dir, index)?;
     match noted.format {
         FORMAT if index.schema() == schema() => Ok(noted),
@@ -262,7 +262,7 @@ fn other_format(dir: &Path, found: impl std::fmt::Display) -> IndexError {
 }
 
 /// Why an index cannot be opened.
-pub(super) fn unreadable(dir: &Path, cause: impl std::fmt::Display) -> IndexError {
+pub(crate) fn unreadable(dir: &Path, cause: impl std::fmt::Display) -> IndexError {
     let cause = cause.to_string();
     let cause = match cause.contains("PermissionDenied") {
         true => "permission denied; run it with sudo, or join the group that the index belongs to"

@@ -84,10 +84,10 @@ pub struct Weaker {
 }
 
 /// The page that was asked for, and what else its search saw.
-pub(super) struct Page {
-    pub(super) ranking: Ranking,
+pub(crate) struct Page {
+    pub(crate) ranking: Ranking,
     /// The best documents of all pages, for related terms, where the search saw them.
-    pub(super) best: Vec<DocAddress>,
+    pub(crate) best: Vec<DocAddress>,
 }
 
 impl Reader {
@@ -107,16 +107,16 @@ impl Reader {
 }
 
 /// A query in one state of the index, with what it asks of it.
-pub(super) struct Search<'r> {
-    pub(super) reader: &'r Reader,
-    pub(super) view: &'r dyn View,
-    pub(super) query: &'r Query,
-    pub(super) plan: Plan,
+pub(crate) struct Search<'r> {
+    pub(crate) reader: &'r Reader,
+    pub(crate) view: &'r dyn View,
+    pub(crate) query: &'r Query,
+    pub(crate) plan: Plan,
 }
 
 impl<'r> Search<'r> {
     /// Plans a query; one that would cost too much is refused.
-    pub(super) fn new(
+    pub(crate) fn new(
         reader: &'r Reader,
         view: &'r dyn View,
         query: &'r Query,
@@ -199,7 +199,7 @@ impl<'r> Search<'r> {
     }
 
     /// Documents `offset..offset + limit` in the order of the query, all of them counted where that is wanted.
-    pub(super) fn rank(
+    pub(crate) fn rank(
         &self,
         offset: usize,
         limit: usize,
@@ -236,7 +236,7 @@ impl<'r> Search<'r> {
     }
 
     /// How many documents fit, by site and by day.
-    pub(super) fn count(&self) -> Result<(usize, Vec<SiteCount>, Days), IndexError> {
+    pub(crate) fn count(&self) -> Result<(usize, Vec<SiteCount>, Days), IndexError> {
         let ranking = self.rank(0, 0, true)?.ranking;
         let (sites, days) = ranking.counts.unwrap_or_default();
         Ok((ranking.total, site_counts(sites), days))
@@ -326,7 +326,7 @@ impl Reader {
 
 impl Search<'_> {
     /// Hits `range` of the result with each group of reprints as one hit.
-    pub(super) fn grouped(&self, range: Range<usize>) -> Result<Page, IndexError> {
+    pub(crate) fn grouped(&self, range: Range<usize>) -> Result<Page, IndexError> {
         let mut wanted = LEAST_RANKED.max(range.end * 2).min(Query::MAX_WINDOW);
         loop {
             let mut page = self.rank(0, wanted, self.query.facets)?;
@@ -348,7 +348,7 @@ impl Search<'_> {
     }
 
     /// Reprints `range` of one text, the original or earliest first.
-    pub(super) fn members(&self, range: Range<usize>) -> Result<Page, IndexError> {
+    pub(crate) fn members(&self, range: Range<usize>) -> Result<Page, IndexError> {
         let mut page = self.rank(0, 0, self.query.facets)?;
         let group = self.query.filter.group;
         let members = self
@@ -365,7 +365,7 @@ impl Search<'_> {
     }
 
     /// Ranked documents as they are shown, each with its reprints that fit counted; without those that are gone meanwhile.
-    pub(super) fn shown(&self, ranked: &[Ranked]) -> Result<Vec<FoundDocument>, IndexError> {
+    pub(crate) fn shown(&self, ranked: &[Ranked]) -> Result<Vec<FoundDocument>, IndexError> {
         let view = self.view;
         let mut hits = Vec::with_capacity(ranked.len());
         for hit in ranked {

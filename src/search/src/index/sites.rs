@@ -8,10 +8,10 @@ use super::schema::Column;
 
 /// Counts matching documents by the site field.
 #[derive(Clone, Copy)]
-pub(super) struct SiteCounts;
+pub(crate) struct SiteCounts;
 
 /// One segment's counts, by ordinal of its dictionary.
-pub(super) struct SegmentCounts {
+pub(crate) struct SegmentCounts {
     column: Option<StrColumn>,
     counts: Vec<u64>,
 }

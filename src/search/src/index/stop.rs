@@ -46,11 +46,11 @@ impl Stop {
     }
 
     /// A collector that obeys this.
-    pub(super) fn with<C: Collector>(&self, inner: C) -> Stoppable<'_, C> {
+    pub(crate) fn with<C: Collector>(&self, inner: C) -> Stoppable<'_, C> {
         Stoppable { inner, stop: self }
     }
 
-    pub(super) fn check(&self) -> tantivy::Result<()> {
+    pub(crate) fn check(&self) -> tantivy::Result<()> {
         match self.is_stopped() {
             true => Err(TantivyError::InternalError("stopped".to_owned())),
             false => Ok(()),
@@ -73,7 +73,7 @@ impl Query {
 }
 
 /// A collector that ends with an error once its search is stopped.
-pub(super) struct Stoppable<'a, C> {
+pub(crate) struct Stoppable<'a, C> {
     inner: C,
     stop: &'a Stop,
 }
@@ -170,9 +170,9 @@ impl<C: Collector> Stoppable<'_, C> {
 
 /// A query that is dear to begin with in each segment, and is not begun once its search is stopped.
 #[derive(Debug, Clone)]
-pub(super) struct Dear {
-    pub(super) inner: Arc<dyn TantivyQuery>,
-    pub(super) stop: Stop,
+pub(crate) struct Dear {
+    pub(crate) inner: Arc<dyn TantivyQuery>,
+    pub(crate) stop: Stop,
 }
 
 impl TantivyQuery for Dear {

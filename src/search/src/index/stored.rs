@@ -43,17 +43,17 @@ impl StoredDocument {
     }
 
     /// Whether it may be a reprint: a list of headlines is nobody's.
-    pub(super) fn may_be_reprint(&self) -> bool {
+    pub(crate) fn may_be_reprint(&self) -> bool {
         self.document.kind != Kind::Hub
     }
 
     /// The text that is indexed, in normal form.
-    pub(super) fn body(&self) -> Cow<'_, str> {
+    pub(crate) fn body(&self) -> Cow<'_, str> {
         normalize(head(&self.document.text, MAX_INDEXED_BYTES))
     }
 
     /// The values of the fields; `body` is the text as [`StoredDocument::body`] gives it.
-    pub(super) fn fields_of(
+    pub(crate) fn fields_of(
         &self,
         body: &str,
         singles: &mut Singles,
@@ -126,7 +126,7 @@ fn is_original(document: &Document, site: &str) -> bool {
 }
 
 /// The first bytes of a text, cut at a character.
-pub(super) fn head(text: &str, max_bytes: usize) -> &str {
+pub(crate) fn head(text: &str, max_bytes: usize) -> &str {
     let mut end = max_bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -135,7 +135,7 @@ pub(super) fn head(text: &str, max_bytes: usize) -> &str {
 }
 
 /// Host of an address in lower case, empty if it has none.
-pub(super) fn host_of(url: &str) -> String {
+pub(crate) fn host_of(url: &str) -> String {
     url::Url::parse(url)
         .ok()
         .and_then(|url| url.host_str().map(str::to_lowercase))

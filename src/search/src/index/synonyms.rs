@@ -68,7 +68,7 @@ fn spans<'t>(
 
 impl Builder<'_> {
     /// What ranks documents by the synonyms of the words of a text: of several the best one counts.
-    pub(super) fn synonym_ranking(
+    pub(crate) fn synonym_ranking(
         &self,
         normal: &str,
         words: &[Word],
@@ -93,7 +93,7 @@ impl Builder<'_> {
 
     /// What is demanded for a word that a text begins with: itself or one of its synonyms, and how many words of the text
     /// it is; none where it has no synonyms. It is as rare as the most frequent of them.
-    pub(super) fn synonym_unit(
+    pub(crate) fn synonym_unit(
         &self,
         normal: &str,
         words: &[Word],

@@ -167,10 +167,10 @@ fn surprise((before, since): (u64, u64), (all_before, all_since): (u64, u64)) ->
 }
 
 /// Counts matching documents by group of reprints.
-pub(super) struct GroupCounts;
+pub(crate) struct GroupCounts;
 
 /// One segment's counts.
-pub(super) struct SegmentGroups {
+pub(crate) struct SegmentGroups {
     column: Option<tantivy::columnar::Column<u64>>,
     counts: HashMap<u64, u64>,
 }

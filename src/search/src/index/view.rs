@@ -14,7 +14,7 @@ use super::schema::Column;
 use super::stop::Stop;
 
 /// How many documents there are, and how many of them have a term.
-pub(super) trait Statistics {
+pub(crate) trait Statistics {
     /// All documents.
     fn documents(&self) -> u64;
     /// Those with this term in this field.
@@ -23,7 +23,7 @@ pub(super) trait Statistics {
 
 /// What a ranking goes by.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Order {
+pub(crate) enum Order {
     /// The best score first.
     Score,
     /// The latest publication first, undated documents last.
@@ -35,45 +35,45 @@ pub(super) enum Order {
 }
 
 /// What is wanted of the documents that a plan fits.
-pub(super) struct Wanted<'a> {
-    pub(super) order: Order,
+pub(crate) struct Wanted<'a> {
+    pub(crate) order: Order,
     /// These of them, in that order.
-    pub(super) range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// Whether they are to be counted by site and by day.
-    pub(super) counts: bool,
+    pub(crate) counts: bool,
     /// Where a day begins.
-    pub(super) utc_offset_minutes: i32,
-    pub(super) stop: &'a Stop,
+    pub(crate) utc_offset_minutes: i32,
+    pub(crate) stop: &'a Stop,
 }
 
 /// A document's place and score.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Ranked {
-    pub(super) score: f32,
-    pub(super) at: DocAddress,
+pub(crate) struct Ranked {
+    pub(crate) score: f32,
+    pub(crate) at: DocAddress,
     /// Group of reprints, once it was looked up.
-    pub(super) group: Option<u64>,
+    pub(crate) group: Option<u64>,
 }
 
 /// By site, most first, and by day.
-pub(super) type Counts = (Vec<(String, u64)>, Days);
+pub(crate) type Counts = (Vec<(String, u64)>, Days);
 
 /// Documents by day.
-pub(super) type Days = BTreeMap<NaiveDate, u64>;
+pub(crate) type Days = BTreeMap<NaiveDate, u64>;
 
 /// Part of all documents that fit, and how many those are.
-pub(super) struct Ranking {
-    pub(super) total: usize,
-    pub(super) documents: Vec<Ranked>,
-    pub(super) counts: Option<Counts>,
+pub(crate) struct Ranking {
+    pub(crate) total: usize,
+    pub(crate) documents: Vec<Ranked>,
+    pub(crate) counts: Option<Counts>,
 }
 
 /// What decides which reprint stands first in a list of them: the least. The earliest day comes first (the day of its fetch
 /// where a document has no date), on one day a document that names no other source, then the earliest time.
-pub(super) type Precedence = (i64, bool, i64, i64, DocAddress);
+pub(crate) type Precedence = (i64, bool, i64, i64, DocAddress);
 
 /// One state of an index. A [`DocAddress`] that it gives is a place in it, and in no other.
-pub(super) trait View {
+pub(crate) trait View {
     /// Runs `ask` with statistics that know all that it asks for; where they must be fetched, a first time to learn what
     /// that is. What it asks for must not depend on the answers.
     fn with_statistics(&self, ask: &mut dyn FnMut(&dyn Statistics)) -> Result<(), IndexError>;
@@ -131,7 +131,7 @@ pub(super) trait View {
 }
 
 /// What `ask` makes of the statistics of a view.
-pub(super) fn reckoned<T>(
+pub(crate) fn reckoned<T>(
     view: &dyn View,
     ask: impl Fn(&dyn Statistics) -> T,
 ) -> Result<T, IndexError> {
@@ -142,7 +142,7 @@ pub(super) fn reckoned<T>(
 
 /// A score that time has worn off: what holds the query as typed still comes first, but its title counts no more than its
 /// text.
-pub(super) fn aged(score: f32, freshness: f32) -> f32 {
+pub(crate) fn aged(score: f32, freshness: f32) -> f32 {
     use super::plain::TIER;
     (score / TIER).floor().min(1.0) * TIER + (score % TIER) * freshness
 }

@@ -14,14 +14,14 @@ use tantivy::{
     TantivyError,
 };
 
+use super::duplicates::reprints::Sketch;
+use super::duplicates::reprints::{Placed, REMEMBERED, Reprints};
 use super::folder::{Folder, remove_leftovers};
 use super::index_writer::IndexWriter;
 use super::left_out::{AllLeftOut, LeftOut, PutAside};
-use super::reprints::{Placed, REMEMBERED, Reprints};
 use super::schema::{
     Column, FORMAT, Noted, PROGRAM, check_format, refuse_newer, schema, unreadable,
 };
-use super::sketch::Sketch;
 use super::stored::{DocumentSource, StoredDocument};
 use super::{Config, IndexError};
 use crate::analyze::{Singles, tokenizers};
@@ -84,7 +84,7 @@ impl Writer {
     }
 
     /// The same with other tokenizers.
-    pub(super) fn open_with(
+    pub(crate) fn open_with(
         dir: &Path,
         config: &Config,
         documents: Arc<dyn DocumentSource>,
@@ -198,7 +198,7 @@ impl Writer {
 
     /// Segments of the last commit.
     #[cfg(test)]
-    pub(super) fn segments(&self) -> Result<usize, IndexError> {
+    pub(crate) fn segments(&self) -> Result<usize, IndexError> {
         let metas = self.inner.index().searchable_segment_metas();
         metas.map(|m| m.len()).map_err(|e| self.failed(e))
     }

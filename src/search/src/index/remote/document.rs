@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use tantivy::TantivyDocument;
 use tantivy::schema::{Document as _, OwnedValue, Value as _};
 
-use super::super::reprints::Placed;
+use super::super::duplicates::reprints::Placed;
 use super::super::schema::{Column, Type};
 use super::super::stored::StoredDocument;
 use super::hex;

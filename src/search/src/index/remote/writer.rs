@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::super::duplicates::reprints::Sketch;
+use super::super::duplicates::reprints::{REMEMBERED, Reprints};
 use super::super::index_writer::IndexWriter;
 use super::super::left_out::{AllLeftOut, LeftOut, PutAside};
 use super::super::plan::Plan;
-use super::super::reprints::{REMEMBERED, Reprints};
 use super::super::schema::PROGRAM;
-use super::super::sketch::Sketch;
 use super::super::stop::Stop;
 use super::super::stored::{DocumentSource, StoredDocument};
 use super::super::{Config, IndexError};

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::index::sketch::Sketch;
+use crate::index::duplicates::reprints::Sketch;
 
 /// Sentences that share no run of five letters with each other.
 const SENTENCES: [&str; 12] = [

@@ -10,11 +10,11 @@ use std::cell::OnceCell;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::sketch::{letters, runs};
-use super::stored::{head, host_of};
+use super::reprints::{letters, runs};
 use super::subject::Subject;
 use super::titles::Titles;
 use crate::analyze::normalize;
+use crate::index::stored::{head, host_of};
 use taojin_extract::Document;
 use taojin_extract::similarity::lcs_step;
 
@@ -43,9 +43,9 @@ const TITLE_BYTES: usize = 300;
 
 /// What documents are compared by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Text {
+pub(crate) struct Text {
     /// Letters of the text, as [`letters`] gives them.
-    pub(super) letters: Vec<u16>,
+    pub(crate) letters: Vec<u16>,
     /// Title in normal form.
     title: Box<str>,
     /// Hash of the site's name.
@@ -54,7 +54,7 @@ pub(super) struct Text {
 
 impl Text {
     /// Of a document whose text is this in normal form.
-    pub(super) fn of(document: &Document, normal: &str) -> Self {
+    pub(crate) fn of(document: &Document, normal: &str) -> Self {
         let title = document.title.as_deref().unwrap_or_default();
         let host = host_of(&document.url);
         Self {
@@ -66,7 +66,7 @@ impl Text {
 }
 
 /// A text made ready to be compared with many.
-pub(super) struct Model<'t> {
+pub(crate) struct Model<'t> {
     text: &'t Text,
     runs: Runs,
     subject: OnceCell<Subject>,
@@ -74,7 +74,7 @@ pub(super) struct Model<'t> {
 }
 
 impl<'t> Model<'t> {
-    pub(super) fn of(text: &'t Text) -> Self {
+    pub(crate) fn of(text: &'t Text) -> Self {
         Self {
             text,
             runs: Runs::of(&text.letters),
@@ -84,7 +84,7 @@ impl<'t> Model<'t> {
     }
 
     /// How much of the runs two reprints of one share; none where they are not reprints.
-    pub(super) fn agreement(&self, other: &Text) -> Option<f64> {
+    pub(crate) fn agreement(&self, other: &Text) -> Option<f64> {
         let titles = Titles::of(&self.text.title, &other.title);
         if titles == Titles::Series {
             return None;

@@ -14,7 +14,7 @@ const REPEATED: [(usize, usize); 2] = [(2, 4), (3, 3)];
 const ORDINAL: usize = 10;
 
 /// What a text is about.
-pub(super) struct Subject {
+pub(crate) struct Subject {
     /// Numbers in the order of their places.
     numbers: Vec<Number>,
     /// `第76期`: the last letter and the number.
@@ -33,7 +33,7 @@ struct Number {
 }
 
 impl Subject {
-    pub(super) fn of(letters: &[u16]) -> Self {
+    pub(crate) fn of(letters: &[u16]) -> Self {
         let windows = REPEATED.iter().flat_map(|(n, _)| letters.windows(*n));
         let mut words: Vec<u64> = windows.map(packed).collect();
         words.sort_unstable();
@@ -47,7 +47,7 @@ impl Subject {
 
     /// Whether what two texts that share so much of their runs have in the same places, or come back to, is something
     /// else in each.
-    pub(super) fn is_other(&self, other: &Self, runs: f64) -> bool {
+    pub(crate) fn is_other(&self, other: &Self, runs: f64) -> bool {
         self.other_numbers(other, runs) || self.other_ordinals(other) || self.other_words(other)
     }
 

@@ -14,7 +14,7 @@ const LEAST_END: usize = 2;
 
 /// How two titles stand to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Titles {
+pub(crate) enum Titles {
     /// One of them says nothing.
     Unknown,
     /// Wordings of one title.
@@ -29,7 +29,7 @@ pub(super) enum Titles {
 
 impl Titles {
     /// Compares two titles in normal form.
-    pub(super) fn of(a: &str, b: &str) -> Self {
+    pub(crate) fn of(a: &str, b: &str) -> Self {
         let (own, other) = (letters(a), letters(b));
         if own.len().min(other.len()) < LEAST_LETTERS {
             return Self::Unknown;
@@ -81,7 +81,7 @@ fn numbered(letters: &[char]) -> (Vec<char>, Vec<u64>) {
 }
 
 /// The number that letters begin with, in Arabic or Chinese digits, and how many letters it has.
-pub(super) fn number(letters: &[char]) -> Option<(u64, usize)> {
+pub(crate) fn number(letters: &[char]) -> Option<(u64, usize)> {
     let digits = letters.iter().take_while(|c| c.is_ascii_digit()).count();
     if digits > 0 {
         let value = |value: u64, c: &char| {
