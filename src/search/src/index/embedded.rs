@@ -14,13 +14,12 @@ use tantivy::{
 
 use super::IndexError;
 use super::compile::{Boxed, Compiler, group_query};
-use super::days::{DAY_MS, DayCounts};
+use super::facets::counts::{DayCounts, GroupCounts, SiteCounts};
+use super::facets::days::DAY_MS;
 use super::plan::Plan;
 use super::reader::Watermark;
 use super::schema::{Column, check_format};
-use super::sites::SiteCounts;
 use super::stop::Stop;
-use super::trends::GroupCounts;
 use super::view::{Order, Precedence, Ranked, Ranking, Statistics, View, Wanted, aged};
 
 /// A document without a date counts as this many half-lives old: behind what is known to be recent, not lost.

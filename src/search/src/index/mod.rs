@@ -5,9 +5,9 @@
 mod clauses;
 mod compile;
 mod date;
-mod days;
 mod duplicates;
 mod embedded;
+mod facets;
 mod floor;
 mod folder;
 mod guidance;
@@ -21,18 +21,14 @@ mod plan;
 mod query;
 mod reader;
 mod rebuild;
-mod related;
 pub mod remote;
 mod schema;
 mod search;
-mod similar;
-mod sites;
 mod stop;
 mod stored;
 mod synonyms;
 #[cfg(test)]
 mod tests;
-mod trends;
 mod view;
 mod writer;
 
@@ -41,7 +37,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use date::parse_published;
-pub use days::{DateCount, DateUnit, Dates};
+pub use facets::days::{DateCount, DateUnit, Dates};
+pub use facets::trends::{Counted, Rising, Story};
 pub use folder::check_files;
 pub use guidance::{Reason, Suggested, Suggestion, reasons};
 pub use index_writer::IndexWriter;
@@ -58,7 +55,6 @@ pub use search::{Facets, Found, FoundDocument, SiteCount, Weaker};
 pub use stop::{MAX_SINGLE_CHARACTERS, Stop};
 pub use stored::{DocumentSource, SourceError, StoredDocument};
 pub(crate) use synonyms::expanded;
-pub use trends::{Counted, Rising, Story};
 pub use writer::Writer;
 
 /// Why the index cannot be opened, written or searched.

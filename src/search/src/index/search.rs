@@ -11,12 +11,12 @@ use tantivy::DocAddress;
 
 use super::IndexError;
 use super::clauses::{Builder, Demand};
-use super::days::{DAY_MS, Dates};
+use super::facets::days::{DAY_MS, Dates};
+use super::facets::related::RELATED_DOCUMENTS;
 use super::plain::TIER;
 use super::plan::Plan;
 use super::query::{Group, Query, Sort, Target};
 use super::reader::Reader;
-use super::related::RELATED_DOCUMENTS;
 use super::stop::MAX_SINGLE_CHARACTERS;
 use super::stored::StoredDocument;
 use super::view::{Counts, Days, Order, Ranked, Ranking, Statistics, View, Wanted, reckoned};

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tantivy::DocAddress;
 
 use super::super::IndexError;
-use super::super::days::{DAY_MS, day_of};
 use super::super::embedded::{UNDATED_HALF_LIVES, precedence_of};
+use super::super::facets::days::{DAY_MS, day_of};
 use super::super::plan::Plan;
 use super::super::query::Query;
 use super::super::reader::Watermark;

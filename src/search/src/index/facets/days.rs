@@ -3,17 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{Datelike, Days, Months, NaiveDate, Weekday};
+use chrono::{DateTime, Datelike, Days, Months, NaiveDate, Weekday};
 use serde::Serialize;
-use tantivy::collector::{Collector, SegmentCollector};
-use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
-
-use super::schema::Column;
 
 pub(crate) const DAY_MS: i64 = 86_400_000;
-const MINUTE_MS: i64 = 60_000;
-/// Days from 0001-01-01 to 1970-01-01.
-const EPOCH_DAYS: i32 = 719_163;
 /// Up to this many days are counted one by one: a bar each on a phone.
 const MAX_DAYS: i64 = 62;
 /// Up to this many months, else years.
@@ -130,73 +123,7 @@ impl DateUnit {
     }
 }
 
-/// Number of the day of the common era in which a moment lies, in the time zone that it is given in.
-fn number_of(ms: i64) -> Option<i32> {
-    let day = ms.div_euclid(DAY_MS).saturating_add(i64::from(EPOCH_DAYS));
-    i32::try_from(day).ok()
-}
-
 /// The day in which a moment lies, in the time zone that it is given in.
 pub(crate) fn day_of(ms: i64) -> Option<NaiveDate> {
-    NaiveDate::from_num_days_from_ce_opt(number_of(ms)?)
-}
-
-/// Counts matching documents by day.
-#[derive(Clone, Copy)]
-pub(crate) struct DayCounts {
-    /// Where a day begins.
-    pub(crate) utc_offset_minutes: i32,
-}
-
-/// One segment's counts.
-pub(crate) struct SegmentDays {
-    column: Option<tantivy::columnar::Column<i64>>,
-    shift_ms: i64,
-    /// By day of the common era.
-    days: BTreeMap<i32, u64>,
-}
-
-impl Collector for DayCounts {
-    type Fruit = BTreeMap<NaiveDate, u64>;
-    type Child = SegmentDays;
-
-    fn for_segment(
-        &self,
-        _: SegmentOrdinal,
-        segment: &SegmentReader,
-    ) -> tantivy::Result<SegmentDays> {
-        Ok(SegmentDays {
-            column: segment.fast_fields().i64(Column::Published.name()).ok(),
-            shift_ms: i64::from(self.utc_offset_minutes) * MINUTE_MS,
-            days: BTreeMap::new(),
-        })
-    }
-
-    fn requires_scoring(&self) -> bool {
-        false
-    }
-
-    fn merge_fruits(&self, fruits: Vec<BTreeMap<NaiveDate, u64>>) -> tantivy::Result<Self::Fruit> {
-        let mut sum = BTreeMap::new();
-        for (day, count) in fruits.into_iter().flatten() {
-            *sum.entry(day).or_insert(0) += count;
-        }
-        Ok(sum)
-    }
-}
-
-impl SegmentCollector for SegmentDays {
-    type Fruit = BTreeMap<NaiveDate, u64>;
-
-    fn collect(&mut self, doc: DocId, _: Score) {
-        let published = self.column.as_ref().and_then(|column| column.first(doc));
-        if let Some(day) = published.and_then(|ms| number_of(ms.saturating_add(self.shift_ms))) {
-            *self.days.entry(day).or_insert(0) += 1;
-        }
-    }
-
-    fn harvest(self) -> Self::Fruit {
-        let dated = |(day, count)| Some((NaiveDate::from_num_days_from_ce_opt(day)?, count));
-        self.days.into_iter().filter_map(dated).collect()
-    }
+    Some(DateTime::from_timestamp_millis(ms)?.date_naive())
 }

@@ -1,18 +1,15 @@
 //! What analysts compare. In: a query. Out: its documents by day and by site, the stories that were reprinted most with who had
 //! each first, and the terms that rise. Only documents that fit the query count, as in the total of a search.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
-use tantivy::collector::{Collector, SegmentCollector};
-use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 
-use super::IndexError;
-use super::query::{Clause, Group, Occur, Query, Target};
-use super::reader::Reader;
 use super::related::apart;
-use super::schema::Column;
-use super::search::{FoundDocument, Search, SiteCount};
+use crate::index::IndexError;
+use crate::index::query::{Clause, Group, Occur, Query, Target};
+use crate::index::reader::Reader;
+use crate::index::search::{FoundDocument, Search, SiteCount};
 
 /// Documents that rising terms are read from, spread evenly over all that fit.
 const SAMPLE: usize = 60;
@@ -164,60 +161,6 @@ fn surprise((before, since): (u64, u64), (all_before, all_since): (u64, u64)) ->
         part(all_since - since, all_since * (1.0 - share)),
     ];
     2.0 * cells.iter().sum::<f64>()
-}
-
-/// Counts matching documents by group of reprints.
-pub(crate) struct GroupCounts;
-
-/// One segment's counts.
-pub(crate) struct SegmentGroups {
-    column: Option<tantivy::columnar::Column<u64>>,
-    counts: HashMap<u64, u64>,
-}
-
-impl Collector for GroupCounts {
-    type Fruit = HashMap<u64, u64>;
-    type Child = SegmentGroups;
-
-    fn for_segment(
-        &self,
-        _: SegmentOrdinal,
-        segment: &SegmentReader,
-    ) -> tantivy::Result<SegmentGroups> {
-        Ok(SegmentGroups {
-            column: segment
-                .fast_fields()
-                .column_opt::<u64>(Column::Group.name())?,
-            counts: HashMap::new(),
-        })
-    }
-
-    fn requires_scoring(&self) -> bool {
-        false
-    }
-
-    fn merge_fruits(&self, fruits: Vec<HashMap<u64, u64>>) -> tantivy::Result<Self::Fruit> {
-        let mut sum = HashMap::new();
-        for (group, count) in fruits.into_iter().flatten() {
-            *sum.entry(group).or_insert(0) += count;
-        }
-        Ok(sum)
-    }
-}
-
-impl SegmentCollector for SegmentGroups {
-    type Fruit = HashMap<u64, u64>;
-
-    fn collect(&mut self, doc: DocId, _: Score) {
-        let group = self.column.as_ref().and_then(|column| column.first(doc));
-        if let Some(group) = group {
-            *self.counts.entry(group).or_insert(0) += 1;
-        }
-    }
-
-    fn harvest(self) -> Self::Fruit {
-        self.counts
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,201 @@
+//! Counts by site, by day of publication and by group of reprints. In: matching documents. Out: how many each has. Never
+//! loads a document.
+
+use std::collections::{BTreeMap, HashMap};
+
+use chrono::NaiveDate;
+use tantivy::collector::{Collector, SegmentCollector};
+use tantivy::columnar::StrColumn;
+use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
+
+use super::days::{DAY_MS, day_of};
+use crate::index::schema::Column;
+
+/// Counts matching documents by the site field.
+#[derive(Clone, Copy)]
+pub(crate) struct SiteCounts;
+
+/// One segment's counts, by ordinal of its dictionary.
+pub(crate) struct SegmentCounts {
+    column: Option<StrColumn>,
+    counts: Vec<u64>,
+}
+
+impl Collector for SiteCounts {
+    type Fruit = Vec<(String, u64)>;
+    type Child = SegmentCounts;
+
+    fn for_segment(
+        &self,
+        _: SegmentOrdinal,
+        segment: &SegmentReader,
+    ) -> tantivy::Result<SegmentCounts> {
+        let column = segment.fast_fields().str(Column::Site.name())?;
+        let size = column.as_ref().map_or(0, |column| column.num_terms());
+        Ok(SegmentCounts {
+            column,
+            counts: vec![0; size],
+        })
+    }
+
+    fn requires_scoring(&self) -> bool {
+        false
+    }
+
+    fn merge_fruits(&self, fruits: Vec<Vec<(String, u64)>>) -> tantivy::Result<Self::Fruit> {
+        let mut sum = HashMap::new();
+        for (site, count) in fruits.into_iter().flatten() {
+            *sum.entry(site).or_insert(0) += count;
+        }
+        let mut sorted: Vec<(String, u64)> = sum.into_iter().collect();
+        sorted.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        Ok(sorted)
+    }
+}
+
+impl SegmentCollector for SegmentCounts {
+    type Fruit = Vec<(String, u64)>;
+
+    fn collect(&mut self, doc: DocId, _: Score) {
+        if let Some(column) = &self.column {
+            for ordinal in column.term_ords(doc) {
+                if let Some(count) = self.counts.get_mut(ordinal as usize) {
+                    *count += 1;
+                }
+            }
+        }
+    }
+
+    fn harvest(self) -> Self::Fruit {
+        let Some(column) = self.column else {
+            return Vec::new();
+        };
+        let mut named = Vec::new();
+        for (ordinal, count) in self.counts.into_iter().enumerate() {
+            let mut name = String::new();
+            if count > 0
+                && column
+                    .ord_to_str(ordinal as u64, &mut name)
+                    .unwrap_or(false)
+            {
+                named.push((name, count));
+            }
+        }
+        named
+    }
+}
+
+/// Counts matching documents by day.
+#[derive(Clone, Copy)]
+pub(crate) struct DayCounts {
+    /// Where a day begins.
+    pub(crate) utc_offset_minutes: i32,
+}
+
+/// One segment's counts.
+pub(crate) struct SegmentDays {
+    column: Option<tantivy::columnar::Column<i64>>,
+    shift_ms: i64,
+    /// By day since 1970.
+    days: BTreeMap<i64, u64>,
+}
+
+impl Collector for DayCounts {
+    type Fruit = BTreeMap<NaiveDate, u64>;
+    type Child = SegmentDays;
+
+    fn for_segment(
+        &self,
+        _: SegmentOrdinal,
+        segment: &SegmentReader,
+    ) -> tantivy::Result<SegmentDays> {
+        Ok(SegmentDays {
+            column: segment.fast_fields().i64(Column::Published.name()).ok(),
+            shift_ms: i64::from(self.utc_offset_minutes) * 60_000,
+            days: BTreeMap::new(),
+        })
+    }
+
+    fn requires_scoring(&self) -> bool {
+        false
+    }
+
+    fn merge_fruits(&self, fruits: Vec<BTreeMap<NaiveDate, u64>>) -> tantivy::Result<Self::Fruit> {
+        let mut sum = BTreeMap::new();
+        for (day, count) in fruits.into_iter().flatten() {
+            *sum.entry(day).or_insert(0) += count;
+        }
+        Ok(sum)
+    }
+}
+
+impl SegmentCollector for SegmentDays {
+    type Fruit = BTreeMap<NaiveDate, u64>;
+
+    fn collect(&mut self, doc: DocId, _: Score) {
+        let published = self.column.as_ref().and_then(|column| column.first(doc));
+        if let Some(ms) = published {
+            let day = ms.saturating_add(self.shift_ms).div_euclid(DAY_MS);
+            *self.days.entry(day).or_insert(0) += 1;
+        }
+    }
+
+    fn harvest(self) -> Self::Fruit {
+        let dated = |(day, count): (i64, u64)| Some((day_of(day.saturating_mul(DAY_MS))?, count));
+        self.days.into_iter().filter_map(dated).collect()
+    }
+}
+
+/// Counts matching documents by group of reprints.
+pub(crate) struct GroupCounts;
+
+/// One segment's counts.
+pub(crate) struct SegmentGroups {
+    column: Option<tantivy::columnar::Column<u64>>,
+    counts: HashMap<u64, u64>,
+}
+
+impl Collector for GroupCounts {
+    type Fruit = HashMap<u64, u64>;
+    type Child = SegmentGroups;
+
+    fn for_segment(
+        &self,
+        _: SegmentOrdinal,
+        segment: &SegmentReader,
+    ) -> tantivy::Result<SegmentGroups> {
+        Ok(SegmentGroups {
+            column: segment
+                .fast_fields()
+                .column_opt::<u64>(Column::Group.name())?,
+            counts: HashMap::new(),
+        })
+    }
+
+    fn requires_scoring(&self) -> bool {
+        false
+    }
+
+    fn merge_fruits(&self, fruits: Vec<HashMap<u64, u64>>) -> tantivy::Result<Self::Fruit> {
+        let mut sum = HashMap::new();
+        for (group, count) in fruits.into_iter().flatten() {
+            *sum.entry(group).or_insert(0) += count;
+        }
+        Ok(sum)
+    }
+}
+
+impl SegmentCollector for SegmentGroups {
+    type Fruit = HashMap<u64, u64>;
+
+    fn collect(&mut self, doc: DocId, _: Score) {
+        let group = self.column.as_ref().and_then(|column| column.first(doc));
+        if let Some(group) = group {
+            *self.counts.entry(group).or_insert(0) += 1;
+        }
+    }
+
+    fn harvest(self) -> Self::Fruit {
+        self.counts
+    }
+}
