@@ -12,7 +12,7 @@ use tantivy::schema::IndexRecordOption;
 
 use super::floor::{AtLeast, Scored};
 use super::near::Near;
-use super::plan::Plan;
+use super::rank::plan::Plan;
 use super::schema::{Column, Type};
 use super::stop::{Dear, Stop};
 use crate::analyze::ending_pattern;

@@ -16,7 +16,7 @@ use super::IndexError;
 use super::compile::{Boxed, Compiler, group_query};
 use super::facets::counts::{DayCounts, GroupCounts, SiteCounts};
 use super::facets::days::DAY_MS;
-use super::plan::Plan;
+use super::rank::plan::Plan;
 use super::reader::Watermark;
 use super::schema::{Column, check_format};
 use super::stop::Stop;

@@ -2,7 +2,6 @@
 //! [`Query`], soon after their commit, also in another process. Never parses a query language and never reads
 //! HTML; the only place beside the tokenizers that knows tantivy.
 
-mod clauses;
 mod compile;
 mod date;
 mod duplicates;
@@ -12,13 +11,11 @@ mod floor;
 mod folder;
 mod guidance;
 mod index_writer;
-mod labels;
 mod left_out;
 mod near;
 mod opened;
-mod plain;
-mod plan;
 mod query;
+mod rank;
 mod reader;
 mod rebuild;
 pub mod remote;
@@ -26,7 +23,6 @@ mod schema;
 mod search;
 mod stop;
 mod stored;
-mod synonyms;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -42,9 +38,10 @@ pub use facets::trends::{Counted, Rising, Story};
 pub use folder::check_files;
 pub use guidance::{Reason, Suggested, Suggestion, reasons};
 pub use index_writer::IndexWriter;
-pub use labels::{is_comparison, is_notice_label};
 pub use left_out::{AllLeftOut, LeftOut, caught};
 pub use query::{Clause, Filter, Form, Group, Match, Occur, Query, Sort, Target};
+pub(crate) use rank::clauses::expanded;
+pub use rank::labels::{is_comparison, is_notice_label};
 pub use reader::{Reader, SiteTitles, Watermark};
 pub use rebuild::{
     can_be_searched, clear_fresh, committed_seq, complete_swap, fresh_dir, noted, put_aside,
@@ -54,7 +51,6 @@ pub use schema::{FORMAT, Noted, refuse_newer};
 pub use search::{Facets, Found, FoundDocument, SiteCount, Weaker};
 pub use stop::{MAX_SINGLE_CHARACTERS, Stop};
 pub use stored::{DocumentSource, SourceError, StoredDocument};
-pub(crate) use synonyms::expanded;
 pub use writer::Writer;
 
 /// Why the index cannot be opened, written or searched.

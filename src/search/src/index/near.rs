@@ -7,7 +7,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
 
 use super::floor::{Finding, Finds, explain};
-use super::plan::Chain;
+use super::rank::plan::Chain;
 use super::schema::Column;
 
 /// Two texts with so many characters between them at most.

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tantivy::DocAddress;
 
-use super::clauses::place_of;
 use super::opened::Opened;
-use super::plan::Plan;
 use super::query::Query;
+use super::rank::clauses::place_of;
+use super::rank::plan::Plan;
 use super::remote::{RemoteIndex, RemoteView};
 use super::schema::Column;
 use super::search::Search;

@@ -10,12 +10,12 @@ use serde::Serialize;
 use tantivy::DocAddress;
 
 use super::IndexError;
-use super::clauses::{Builder, Demand};
 use super::facets::days::{DAY_MS, Dates};
 use super::facets::related::RELATED_DOCUMENTS;
-use super::plain::TIER;
-use super::plan::Plan;
 use super::query::{Group, Query, Sort, Target};
+use super::rank::clauses::{Builder, Demand};
+use super::rank::plain::TIER;
+use super::rank::plan::Plan;
 use super::reader::Reader;
 use super::stop::MAX_SINGLE_CHARACTERS;
 use super::stored::StoredDocument;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use tantivy::TantivyDocument;
 
 use super::date::parse_published;
-use super::labels;
+use super::rank::labels;
 use super::schema::{BODY, COMMENTS, Column, TITLE, TextColumns};
 use crate::analyze::{Singles, normalize};
 use taojin_extract::{Document, Kind};

@@ -8,7 +8,7 @@ use chrono::NaiveDate;
 use tantivy::DocAddress;
 
 use super::IndexError;
-use super::plan::Plan;
+use super::rank::plan::Plan;
 use super::reader::Watermark;
 use super::schema::Column;
 use super::stop::Stop;
@@ -143,6 +143,6 @@ pub(crate) fn reckoned<T>(
 /// A score that time has worn off: what holds the query as typed still comes first, but its title counts no more than its
 /// text.
 pub(crate) fn aged(score: f32, freshness: f32) -> f32 {
-    use super::plain::TIER;
+    use super::rank::plain::TIER;
     (score / TIER).floor().min(1.0) * TIER + (score % TIER) * freshness
 }

@@ -13,11 +13,11 @@ use crate::analyze::{
 };
 use crate::index::IndexError;
 use crate::index::query::{Match, Query};
+use crate::index::rank::clauses::expanded;
 use crate::index::reader::Reader;
 use crate::index::schema::Column;
 use crate::index::search::FoundDocument;
 use crate::index::stored::{StoredDocument, head};
-use crate::index::synonyms::expanded;
 use crate::index::view::{Statistics, View, reckoned};
 
 /// Best documents looked at: more would take longer than the search itself.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::super::floor::ROUNDING;
-use super::super::plain::TIER;
-use super::super::plan::{Chain, Plan};
+use super::super::rank::plain::TIER;
+use super::super::rank::plan::{Chain, Plan};
 use super::super::schema::Column;
 use super::super::view::Order;
 use super::document::{placed, written};

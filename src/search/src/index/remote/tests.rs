@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::document::{placed, written};
 use super::json::query;
 use super::{Body, RemoteIndex, RemoteWriter, Stop, Transport};
-use crate::index::plan::Plan;
+use crate::index::rank::plan::Plan;
 use crate::index::schema::{Column, FORMAT};
 use crate::index::tests::memory::MemoryDocuments;
 use crate::index::{Config, IndexError, IndexWriter as _, LeftOut, StoredDocument};

@@ -10,7 +10,7 @@ use super::super::duplicates::reprints::Sketch;
 use super::super::duplicates::reprints::{REMEMBERED, Reprints};
 use super::super::index_writer::IndexWriter;
 use super::super::left_out::{AllLeftOut, LeftOut, PutAside};
-use super::super::plan::Plan;
+use super::super::rank::plan::Plan;
 use super::super::schema::PROGRAM;
 use super::super::stop::Stop;
 use super::super::stored::{DocumentSource, StoredDocument};

@@ -104,7 +104,7 @@ fn both_halves_a_score_with_each_half_life() {
     };
     assert_eq!(order(&reader, &query)[2], 2);
     // Behind the place of what holds the query as typed, which age does not touch.
-    let behind = |score: f32| score % super::super::plain::TIER;
+    let behind = |score: f32| score % super::super::rank::plain::TIER;
     let plain = behind(reader.search(&query).unwrap().documents[0].score);
     query.sort = Sort::Both;
     query.half_life_ms = 35 * DAY_MS;

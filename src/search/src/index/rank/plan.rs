@@ -1,8 +1,8 @@
 //! What a query asks of an engine: a tree of conditions with weights. Made by [`super::clauses`]; an engine carries it out,
-//! the embedded one ([`super::compile`]) and OpenSearch ([`super::remote`]) alike. Knows neither of them.
+//! the embedded one ([`crate::index::compile`]) and OpenSearch ([`crate::index::remote`]) alike. Knows neither of them.
 
-use super::schema::Column;
 use crate::analyze::{GramPhrase, gram_phrase, gram_term, normalize};
+use crate::index::schema::Column;
 
 /// Most grams of one text: what follows says little and costs time.
 pub(crate) const MAX_TERMS: usize = 256;

@@ -4,11 +4,11 @@
 
 use super::clauses::{Builder, Demand};
 use super::plan::{MAX_TERMS, Plan};
-use super::query::{Match, Target};
-use super::schema::{BODY, TITLE};
 use crate::analyze::{
     GramPhrase, Word, gram_phrase, gram_term, is_single, is_stop_word, normalize, whole_grams,
 };
+use crate::index::query::{Match, Target};
+use crate::index::schema::{BODY, TITLE};
 
 // The weights were tuned together on CMRC questions and CSL keywords; around these values both are flat.
 /// A pair of characters that is a word of the query, or a Latin or digit run.

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use tantivy::tokenizer::{PreTokenizedString, Token};
 
 use super::plan::Plan;
-use super::schema::Column;
+use crate::index::schema::Column;
 use taojin_extract::Typed;
 
 use crate::analyze::{gram_terms, normalize};
@@ -17,7 +17,7 @@ const BETWEEN: char = '\u{1f}';
 
 /// Labels of notices, each with the one that it is indexed under.
 static NAMES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
-    let lines = include_str!("../../../../index/labels.txt").lines();
+    let lines = include_str!("../../../../../index/labels.txt").lines();
     let groups = lines.filter_map(|line| line.split_once(" = "));
     let labels = groups.flat_map(|(name, same)| {
         let same = same.split_whitespace();
