@@ -2,31 +2,22 @@
 //! [`Query`], soon after their commit, also in another process. Never parses a query language and never reads
 //! HTML; the only place beside the tokenizers that knows tantivy.
 
-mod compile;
 mod date;
 mod duplicates;
-mod embedded;
 mod facets;
-mod floor;
-mod folder;
 mod guidance;
-mod index_writer;
-mod left_out;
-mod near;
-mod opened;
 mod query;
 mod rank;
 mod reader;
-mod rebuild;
 pub mod remote;
 mod schema;
 mod search;
 mod stop;
+mod storage;
 mod stored;
 #[cfg(test)]
 mod tests;
 mod view;
-mod writer;
 
 use std::path::PathBuf;
 
@@ -35,23 +26,22 @@ use serde::{Deserialize, Serialize};
 pub use date::parse_published;
 pub use facets::days::{DateCount, DateUnit, Dates};
 pub use facets::trends::{Counted, Rising, Story};
-pub use folder::check_files;
 pub use guidance::{Reason, Suggested, Suggestion, reasons};
-pub use index_writer::IndexWriter;
-pub use left_out::{AllLeftOut, LeftOut, caught};
 pub use query::{Clause, Filter, Form, Group, Match, Occur, Query, Sort, Target};
 pub(crate) use rank::clauses::expanded;
 pub use rank::labels::{is_comparison, is_notice_label};
 pub use reader::{Reader, SiteTitles, Watermark};
-pub use rebuild::{
-    can_be_searched, clear_fresh, committed_seq, complete_swap, fresh_dir, noted, put_aside,
-    put_in_place, remove,
-};
 pub use schema::{FORMAT, Noted, refuse_newer};
 pub use search::{Facets, Found, FoundDocument, SiteCount, Weaker};
 pub use stop::{MAX_SINGLE_CHARACTERS, Stop};
+pub use storage::folder::check_files;
+pub use storage::left_out::{AllLeftOut, LeftOut, caught};
+pub use storage::rebuild::{
+    can_be_searched, clear_fresh, committed_seq, complete_swap, fresh_dir, noted, put_aside,
+    put_in_place, remove,
+};
+pub use storage::writer::{IndexWriter, Writer};
 pub use stored::{DocumentSource, SourceError, StoredDocument};
-pub use writer::Writer;
 
 /// Why the index cannot be opened, written or searched.
 #[derive(Debug, thiserror::Error)]

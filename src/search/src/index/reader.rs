@@ -8,13 +8,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tantivy::DocAddress;
 
-use super::opened::Opened;
 use super::query::Query;
 use super::rank::clauses::place_of;
 use super::rank::plan::Plan;
 use super::remote::{RemoteIndex, RemoteView};
 use super::schema::Column;
 use super::search::Search;
+use super::storage::embedded::Opened;
 use super::stored::{DocumentSource, StoredDocument};
 use super::view::{Order, View, Wanted, reckoned};
 use super::{Config, IndexError};

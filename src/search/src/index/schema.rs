@@ -10,8 +10,8 @@ use tantivy::schema::{
 use tantivy::{Index, Term};
 
 use super::IndexError;
-use super::folder::META;
-use super::left_out::AllLeftOut;
+use super::storage::folder::META;
+use super::storage::left_out::AllLeftOut;
 use crate::analyze::{GRAMS, SINGLES};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old

@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
+use super::labels;
 use super::plain::Unit;
 use super::plan::{Chain, Plan};
-use super::labels;
 use crate::analyze::{Dictionary, Expanded, Word, normalize};
 use crate::index::Config;
 use crate::index::query::{Clause, Filter, Form, Group, Match, Occur, Query, Target};

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::floor::ROUNDING;
 use super::super::rank::plain::TIER;
 use super::super::rank::plan::{Chain, Plan};
 use super::super::schema::Column;
+use super::super::storage::queries::ROUNDING;
 use super::super::view::Order;
 use super::document::{placed, written};
 use super::hex;

@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::IndexError;
-use super::left_out::AllLeftOut;
 use super::schema::FORMAT;
 use super::stop::Stop;
+use super::storage::left_out::AllLeftOut;
 
 pub(super) use view::RemoteView;
 pub use writer::RemoteWriter;

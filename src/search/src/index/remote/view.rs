@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use tantivy::DocAddress;
 
 use super::super::IndexError;
-use super::super::embedded::{UNDATED_HALF_LIVES, precedence_of};
 use super::super::facets::days::{DAY_MS, day_of};
 use super::super::query::Query;
 use super::super::rank::plan::Plan;
 use super::super::reader::Watermark;
 use super::super::schema::Column;
 use super::super::stop::Stop;
+use super::super::storage::embedded::{UNDATED_HALF_LIVES, precedence_of};
 use super::super::view::{Precedence, Ranked, Ranking, Statistics, View, Wanted};
 use super::json::{ordered, query, term};
 use super::known::Known;

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::super::duplicates::reprints::Sketch;
 use super::super::duplicates::reprints::{REMEMBERED, Reprints};
-use super::super::index_writer::IndexWriter;
-use super::super::left_out::{AllLeftOut, LeftOut, PutAside};
 use super::super::rank::plan::Plan;
 use super::super::schema::PROGRAM;
 use super::super::stop::Stop;
+use super::super::storage::left_out::{AllLeftOut, LeftOut, PutAside};
+use super::super::storage::writer::IndexWriter;
 use super::super::stored::{DocumentSource, StoredDocument};
 use super::super::{Config, IndexError};
 use super::document::Cutter;

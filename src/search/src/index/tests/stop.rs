@@ -74,7 +74,7 @@ fn a_running_search_ends_where_it_stands() {
 
     let dir = tempfile::tempdir().unwrap();
     drop(index_of(dir.path(), 200));
-    let opened = super::super::opened::Opened::open(dir.path()).unwrap();
+    let opened = super::super::storage::embedded::Opened::open(dir.path()).unwrap();
     let searcher = opened.newest().unwrap().searcher;
     let stop = Stop::default();
     let weight = AllQuery

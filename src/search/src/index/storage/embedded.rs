@@ -1,26 +1,32 @@
-//! The index in a folder, carried out by tantivy: one state of it. In: plans. Out: what a [`View`] gives.
+//! The index in a folder, carried out by tantivy. In: plans. Out: what a [`View`] gives of one state of it. [`Opened`] gives the
+//! newest state: it sees every commit at once, also one of another process, because it looks at the time stamp of the
+//! index before each look. Never writes.
 
 use std::cmp::Reverse;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tantivy::collector::sort_key::{SortBySimilarityScore, SortByStaticFastValue};
 use tantivy::collector::{Count, DocSetCollector, TopDocs};
 use tantivy::query::{BooleanQuery, EnableScoring, Query as _, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
-    DocAddress, DocId, DocSet, Order as By, Score, Searcher, SegmentReader, TERMINATED,
-    TantivyError,
+    DocAddress, DocId, DocSet, Index, IndexReader, Order as By, ReloadPolicy, Score, Searcher,
+    SegmentReader, TERMINATED, TantivyError,
 };
 
-use super::IndexError;
 use super::compile::{Boxed, Compiler, group_query};
-use super::facets::counts::{DayCounts, GroupCounts, SiteCounts};
-use super::facets::days::DAY_MS;
-use super::rank::plan::Plan;
-use super::reader::Watermark;
-use super::schema::{Column, check_format};
-use super::stop::Stop;
-use super::view::{Order, Precedence, Ranked, Ranking, Statistics, View, Wanted, aged};
+use super::folder::{Folder, META};
+use crate::analyze::tokenizers;
+use crate::index::IndexError;
+use crate::index::facets::counts::{DayCounts, GroupCounts, SiteCounts};
+use crate::index::facets::days::DAY_MS;
+use crate::index::rank::plan::Plan;
+use crate::index::reader::Watermark;
+use crate::index::schema::{Column, check_format, refuse_newer, unreadable};
+use crate::index::stop::Stop;
+use crate::index::view::{Order, Precedence, Ranked, Ranking, Statistics, View, Wanted, aged};
 
 /// A document without a date counts as this many half-lives old: behind what is known to be recent, not lost.
 pub(crate) const UNDATED_HALF_LIVES: f32 = 4.0;
@@ -365,4 +371,65 @@ fn freshness(published_ms: Option<i64>, now_ms: i64, half_life_ms: i64) -> f32 {
         now_ms.saturating_sub(published_ms).max(0) as f32 / half_life_ms as f32
     });
     (-half_lives).exp2()
+}
+
+/// What tells one commit from the next: inode, seconds and nanoseconds of the last change, and size of the list of segments.
+type Stamp = (u64, i64, i64, u64);
+
+/// An index in a folder.
+pub(crate) struct Opened {
+    dir: PathBuf,
+    inner: IndexReader,
+    seen: Mutex<Stamp>,
+}
+
+impl Opened {
+    pub(crate) fn open(dir: &Path) -> Result<Self, IndexError> {
+        let seen = stamp(dir)?;
+        refuse_newer(dir)?;
+        let directory = Folder::open(dir).map_err(|e| unreadable(dir, e))?;
+        let mut index = Index::open(directory).map_err(|e| unreadable(dir, e))?;
+        index.set_tokenizers(tokenizers());
+        check_format(dir, &index)?;
+        let inner = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .try_into()
+            .map_err(|e| unreadable(dir, e))?;
+        Ok(Self {
+            dir: dir.to_owned(),
+            inner,
+            seen: Mutex::new(seen),
+        })
+    }
+
+    /// The newest state: reloads when the index was committed since the last look.
+    pub(crate) fn newest(&self) -> Result<Embedded<'_>, IndexError> {
+        let now = stamp(&self.dir)?;
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if *seen != now {
+            self.inner.reload().map_err(|e| unreadable(&self.dir, e))?;
+            *seen = now;
+        }
+        Ok(Embedded {
+            dir: &self.dir,
+            searcher: self.inner.searcher(),
+        })
+    }
+
+    /// What an index failed with.
+    pub(crate) fn failed(&self, error: impl std::fmt::Display) -> IndexError {
+        IndexError::Failed {
+            dir: self.dir.clone(),
+            cause: error.to_string(),
+        }
+    }
+}
+
+fn stamp(dir: &Path) -> Result<Stamp, IndexError> {
+    let meta = std::fs::metadata(dir.join(META)).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => IndexError::Missing(dir.to_owned()),
+        _ => unreadable(dir, e),
+    })?;
+    Ok((meta.ino(), meta.mtime(), meta.mtime_nsec(), meta.size()))
 }

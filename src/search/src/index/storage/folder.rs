@@ -21,8 +21,8 @@ use tantivy::directory::{
 };
 use tantivy::{Directory, Index};
 
-use super::IndexError;
-use super::schema::unreadable;
+use crate::index::IndexError;
+use crate::index::schema::unreadable;
 
 /// The list of segments: a commit is there once this file is.
 pub(crate) const META: &str = "meta.json";

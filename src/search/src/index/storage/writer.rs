@@ -1,5 +1,6 @@
 //! Writing. In: documents under their fingerprint. Out: commits that carry the sequence number they reach, so
-//! that a replay after a crash knows where to go on. Never decides what is worth indexing.
+//! that a replay after a crash knows where to go on. [`IndexWriter`] is what takes documents into an index, whoever keeps
+//! it. Never decides what is worth indexing.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,17 +15,15 @@ use tantivy::{
     TantivyError,
 };
 
-use super::duplicates::reprints::Sketch;
-use super::duplicates::reprints::{Placed, REMEMBERED, Reprints};
 use super::folder::{Folder, remove_leftovers};
-use super::index_writer::IndexWriter;
 use super::left_out::{AllLeftOut, LeftOut, PutAside};
-use super::schema::{
+use crate::analyze::{Singles, tokenizers};
+use crate::index::duplicates::reprints::{Placed, REMEMBERED, Reprints, Sketch};
+use crate::index::schema::{
     Column, FORMAT, Noted, PROGRAM, check_format, refuse_newer, schema, unreadable,
 };
-use super::stored::{DocumentSource, StoredDocument};
-use super::{Config, IndexError};
-use crate::analyze::{Singles, tokenizers};
+use crate::index::stored::{DocumentSource, StoredDocument};
+use crate::index::{Config, IndexError};
 
 /// Least memory tantivy works with, in MB.
 const MIN_MEMORY_MB: usize = 16;
@@ -382,6 +381,31 @@ fn open_or_create(dir: &Path) -> Result<Index, IndexError> {
         ..IndexSettings::default()
     };
     Index::create(directory, schema(), settings).map_err(|e| not_opened(dir, &e))
+}
+
+/// Takes documents into an index, whoever keeps it.
+pub trait IndexWriter {
+    /// Sequence number of the last commit, 0 for an empty index: everything after it must be added again.
+    fn last_seq(&self) -> u64;
+
+    /// Adds a document, in place of an older one with the same fingerprint. Seen by readers after the commit.
+    fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError>;
+
+    /// Whether a document can be indexed at all: it is tried alone, and in this thread. An error or a panic here is the
+    /// document's fault, where one of [`IndexWriter::commit`] may have any reason.
+    fn try_alone(&mut self, stored: &StoredDocument) -> Result<(), String>;
+
+    /// Goes on without a document, and notes why with the next commit. What the index had of it before goes.
+    fn leave_out(&mut self, left: LeftOut) -> Result<(), IndexError>;
+
+    /// The documents that were left out.
+    fn left_out(&self) -> AllLeftOut;
+
+    /// Takes a document out, if it is there; change `seq` says that it is gone.
+    fn delete(&mut self, fingerprint: u64, seq: u64) -> Result<(), IndexError>;
+
+    /// Makes everything so far durable and visible, and notes that all changes up to `seq` are in it.
+    fn commit(&mut self, seq: u64) -> Result<(), IndexError>;
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use tantivy::Index;
 
-use super::IndexError;
 use super::folder::Folder;
-use super::schema::{Noted, check_format, unreadable};
+use crate::index::IndexError;
+use crate::index::schema::{Noted, check_format, unreadable};
 
 /// Where an index is made anew, beside the one in `dir`.
 pub fn fresh_dir(dir: &Path) -> PathBuf {

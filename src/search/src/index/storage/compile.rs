@@ -10,12 +10,12 @@ use tantivy::query::{
 };
 use tantivy::schema::IndexRecordOption;
 
-use super::floor::{AtLeast, Scored};
-use super::near::Near;
-use super::rank::plan::Plan;
-use super::schema::{Column, Type};
-use super::stop::{Dear, Stop};
+use super::queries::Near;
+use super::queries::{AtLeast, Scored};
 use crate::analyze::ending_pattern;
+use crate::index::rank::plan::Plan;
+use crate::index::schema::{Column, Type};
+use crate::index::stop::{Dear, Stop};
 
 pub(crate) type Boxed = Box<dyn TantivyQuery>;
 

@@ -1,0 +1,10 @@
+//! The index in a folder, kept by tantivy: one state of it ([`embedded`]), what it runs ([`compile`], [`queries`]), its
+//! [`writer`], and its files ([`folder`], [`rebuild`]).
+
+pub(crate) mod compile;
+pub(crate) mod embedded;
+pub(crate) mod folder;
+pub(crate) mod left_out;
+pub(crate) mod queries;
+pub(crate) mod rebuild;
+pub(crate) mod writer;
