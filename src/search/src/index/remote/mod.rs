@@ -4,8 +4,6 @@
 
 mod document;
 mod json;
-mod known;
-mod mapping;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -157,10 +155,10 @@ impl RemoteIndex {
         }
         let (status, engine) = self.ask("GET", "/", Body::Empty)?;
         self.accepted(status, &engine)?;
-        let body = mapping::of_documents(mapping::similarity(&engine), shards, replicas);
+        let body = document::of_documents(document::similarity(&engine), shards, replicas);
         self.create(&format!("/{}", self.documents()), &body)?;
         let path = format!("/{}-v{FORMAT}-state", self.name);
-        self.create(&path, &mapping::of_state(replicas))?;
+        self.create(&path, &document::of_state(replicas))?;
         let uuid = self.uuid()?;
         uuid.ok_or_else(|| self.failed("it was made and is not there".to_owned()))
     }
