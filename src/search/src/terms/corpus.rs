@@ -1,15 +1,18 @@
 //! Texts as numbers. In: texts. Out: their words, tagged, each sentence once, without boilerplate, and where each
 //! sentence came from. Never keeps more than it was allowed to read.
+//!
+//! What is no prose (footers, licence words, source lines) is told by the words of `index/boilerplate.txt`; the extraction
+//! has taken off what its place in the page gives away.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::LazyLock;
 
 use xxhash_rust::xxh3::Xxh3;
 
 use super::Text;
-use super::boilerplate::{names_source_after, names_source_before, prose};
 use super::hash::Hash;
 use super::patterns::{Class, class_of};
-use super::sentences::sentences;
 use crate::analyze::{Dictionary, normalize};
 
 /// Shorter sentences are captions and headings, which repeat without being copied.
@@ -208,4 +211,97 @@ impl Reading<'_> {
         self.ids.insert(text.into(), id);
         id
     }
+}
+
+static LISTS: LazyLock<Lists> =
+    LazyLock::new(|| Lists::parse(include_str!("../../../../index/boilerplate.txt")));
+
+/// The groups of the file.
+#[derive(Debug, Default)]
+struct Lists {
+    rest: Vec<String>,
+    part: Vec<String>,
+    whole: HashSet<String>,
+    before: HashSet<String>,
+    after: HashSet<String>,
+}
+
+impl Lists {
+    fn parse(text: &str) -> Self {
+        let mut lists = Self::default();
+        let mut group = "";
+        for line in text.lines().map(str::trim) {
+            if line.starts_with('#') || line.is_empty() {
+                continue;
+            }
+            if line.starts_with('[') {
+                group = line;
+                continue;
+            }
+            for word in line.split_whitespace() {
+                let word = normalize(word).into_owned();
+                match group {
+                    "[rest]" => lists.rest.push(word),
+                    "[part]" => lists.part.push(word),
+                    "[whole]" => drop(lists.whole.insert(word)),
+                    "[before]" => drop(lists.before.insert(word)),
+                    "[after]" => drop(lists.after.insert(word)),
+                    other => unreachable!("{other} is no group of index/boilerplate.txt"),
+                }
+            }
+        }
+        lists
+    }
+}
+
+/// The sentence up to the first word after which only boilerplate comes (`责任编辑:`).
+pub(super) fn prose(sentence: &str) -> &str {
+    let ends = LISTS
+        .rest
+        .iter()
+        .filter_map(|word| sentence.find(word.as_str()));
+    let end = ends.min().unwrap_or(sentence.len());
+    sentence.get(..end).unwrap_or(sentence)
+}
+
+/// Whether a candidate (in normal form) is boilerplate whatever surrounds it.
+pub(super) fn is_boilerplate(term: &str) -> bool {
+    LISTS.whole.contains(term) || LISTS.part.iter().any(|part| term.contains(part.as_str()))
+}
+
+/// Whether a word right before a name makes it the source of a text (`来源`).
+pub(super) fn names_source_after(word: &str) -> bool {
+    LISTS.before.contains(word)
+}
+
+/// Whether a word right after a name makes it the source of a text (`讯`, `记者`).
+pub(super) fn names_source_before(word: &str) -> bool {
+    LISTS.after.contains(word)
+}
+
+/// Longest sentence in characters: what goes on without an end is a table or data.
+const MAX_CHARS: usize = 600;
+
+/// The byte ranges of the sentences of a text, ends included.
+pub(super) fn sentences(text: &str) -> Vec<Range<usize>> {
+    let mut out = Vec::new();
+    let (mut start, mut chars) = (0, 0);
+    let mut all = text.char_indices().peekable();
+    while let Some((at, c)) = all.next() {
+        chars += 1;
+        let end = at + c.len_utf8();
+        // A full stop inside a number or an address ends nothing.
+        let spaced = all.peek().is_none_or(|(_, next)| next.is_whitespace());
+        let ends = matches!(c, '。' | '！' | '？' | '!' | '?' | '；' | ';' | '\n' | '\r')
+            || (c == '.' && spaced)
+            || chars == MAX_CHARS;
+        if ends {
+            out.push(start..end);
+            (start, chars) = (end, 0);
+        }
+    }
+    if start < text.len() {
+        out.push(start..text.len());
+    }
+    out
 }

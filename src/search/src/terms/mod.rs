@@ -9,26 +9,21 @@
 //! It stands apart from `analyze`, which every search runs through: this is a batch over a whole collection, and
 //! whoever reads one need not know the other.
 
-mod boilerplate;
 mod candidate;
-mod context;
 mod corpus;
 mod count;
 mod evidence;
 mod hash;
 mod nesting;
 mod patterns;
-mod sentences;
-mod termhood;
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use candidate::Candidate;
+pub use candidate::{Candidate, termhood};
 pub use evidence::Evidence;
 pub use nesting::{Nested, Nesting, c_values};
-pub use termhood::termhood;
 
 use crate::analyze::Dictionary;
 

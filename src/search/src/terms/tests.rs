@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
-use super::boilerplate::{is_boilerplate, prose};
+use super::corpus::sentences;
+use super::corpus::{is_boilerplate, prose};
 use super::hash::Hash;
 use super::patterns::{Pattern, class_of};
-use super::sentences::sentences;
 use super::*;
 use crate::analyze::Lexicon;
 
