@@ -1,5 +1,7 @@
 //! The dictionary text is cut with. In: lexicons. Out: a [`Dictionary`] that never changes, and an [`Analyzer`]
 //! that hands out the current one and can be given another while searches and indexing go on.
+//!
+//! Function words ([`is_stop_word`]) are indexed and ranked like others, but are neither demanded nor marked.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -220,4 +222,17 @@ impl Analyzer {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         *current = Current::Made(Arc::new(dictionary));
     }
+}
+
+static STOP_WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    include_str!("../../../../index/stop-words.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .flat_map(str::split_whitespace)
+        .collect()
+});
+
+/// Whether a word (in normal form) says how a sentence is built and not what it is about.
+pub fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.contains(word)
 }

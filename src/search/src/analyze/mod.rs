@@ -9,7 +9,6 @@ mod general_tests;
 mod lexicon;
 mod normalize;
 mod singles;
-mod stop_words;
 mod synonyms;
 #[cfg(test)]
 mod tests;
@@ -18,11 +17,10 @@ mod typed;
 
 pub use cut::{GramPhrase, Word, ending_pattern, gram_phrase, gram_term, is_cjk, whole_grams};
 pub(crate) use cut::{gram_terms, is_single};
-pub use dictionary::{Analyzer, Dictionary, Tagged};
+pub use dictionary::{Analyzer, Dictionary, Tagged, is_stop_word};
 pub use lexicon::{BUILTIN_LEXICONS, Lexicon, LexiconError, Term, edited, term_problem};
 pub use normalize::{Normalized, normalize};
 pub use singles::Singles;
-pub use stop_words::is_stop_word;
 pub use synonyms::{Expanded, Synonyms, SynonymsError};
 pub use tokenizer::{GRAMS, SINGLES, tokenizers};
 pub(crate) use typed::{alike, begins, syllables};

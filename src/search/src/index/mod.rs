@@ -2,7 +2,6 @@
 //! [`Query`], soon after their commit, also in another process. Never parses a query language and never reads
 //! HTML; the only place beside the tokenizers that knows tantivy.
 
-mod date;
 mod duplicates;
 mod facets;
 mod guidance;
@@ -23,7 +22,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use date::parse_published;
 pub use facets::days::{DateCount, DateUnit, Dates};
 pub use facets::trends::{Counted, Rising, Story};
 pub use guidance::{Reason, Suggested, Suggestion, reasons};
@@ -41,7 +39,7 @@ pub use storage::rebuild::{
     put_in_place, remove,
 };
 pub use storage::writer::{IndexWriter, Writer};
-pub use stored::{DocumentSource, SourceError, StoredDocument};
+pub use stored::{DocumentSource, SourceError, StoredDocument, parse_published};
 
 /// Why the index cannot be opened, written or searched.
 #[derive(Debug, thiserror::Error)]

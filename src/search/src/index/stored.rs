@@ -4,9 +4,9 @@
 
 use std::borrow::Cow;
 
+use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, TimeZone};
 use tantivy::TantivyDocument;
 
-use super::date::parse_published;
 use super::rank::labels;
 use super::schema::{BODY, COMMENTS, Column, TITLE, TextColumns};
 use crate::analyze::{Singles, normalize};
@@ -127,11 +127,8 @@ fn is_original(document: &Document, site: &str) -> bool {
 
 /// The first bytes of a text, cut at a character.
 pub(crate) fn head(text: &str, max_bytes: usize) -> &str {
-    let mut end = max_bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
+    text.get(..text.floor_char_boundary(max_bytes))
+        .unwrap_or_default()
 }
 
 /// Host of an address in lower case, empty if it has none.
@@ -156,4 +153,39 @@ fn places<'a>(site: &'a str, host: &'a str) -> Vec<Cow<'a, str>> {
         places.push(host.into());
     }
     places
+}
+
+/// Reads `2026-11-05`, `2026-11-05T10:30`, `2026-11-05 10:30:00` or a full RFC 3339 time. A text without offset
+/// is local to `utc_offset_minutes`; a date alone is its first moment.
+pub fn parse_published(text: &str, utc_offset_minutes: i32) -> Option<i64> {
+    let text = text.trim();
+    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+        return Some(time.timestamp_millis());
+    }
+    if let Ok(time) = DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M%:z") {
+        return Some(time.timestamp_millis());
+    }
+    let local = parse_local(text)?;
+    let offset = FixedOffset::east_opt(utc_offset_minutes.checked_mul(60)?)?;
+    offset
+        .from_local_datetime(&local)
+        .single()
+        .map(|time| time.timestamp_millis())
+}
+
+fn parse_local(text: &str) -> Option<NaiveDateTime> {
+    const FORMS: &[&str] = &[
+        "%Y-%m-%dT%H:%M:%S%.f",
+        "%Y-%m-%d %H:%M:%S%.f",
+        "%Y-%m-%dT%H:%M",
+        "%Y-%m-%d %H:%M",
+    ];
+    FORMS
+        .iter()
+        .find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())
+        .or_else(|| {
+            NaiveDate::parse_from_str(text, "%Y-%m-%d")
+                .ok()?
+                .and_hms_opt(0, 0, 0)
+        })
 }

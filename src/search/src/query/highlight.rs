@@ -221,9 +221,6 @@ fn merged(ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
 
 /// The part of a text that is looked through.
 fn head(text: &str) -> &str {
-    let mut end = MAX_TEXT_BYTES.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
+    text.get(..text.floor_char_boundary(MAX_TEXT_BYTES))
+        .unwrap_or_default()
 }

@@ -21,7 +21,6 @@
 
 pub mod dates;
 pub mod highlight;
-mod narrowing;
 mod pieces;
 pub mod snippet;
 #[cfg(test)]
@@ -30,9 +29,9 @@ mod tree;
 
 use crate::index::{Clause, Form, Group, Occur, Query, Target, is_comparison, is_notice_label};
 use dates::{Calendar, DateError};
-pub use narrowing::{Narrowing, narrowings, without_dates, without_quotes};
 pub use pieces::is_label;
 use pieces::{Field, Sign, Text, pieces};
+pub use tree::{Narrowing, narrowings, without_dates, without_quotes};
 use tree::{Node, parts};
 
 /// Longest query in characters; the rest is left out.
