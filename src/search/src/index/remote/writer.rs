@@ -11,7 +11,7 @@ use super::super::duplicates::reprints::{REMEMBERED, Reprints};
 use super::super::rank::plan::Plan;
 use super::super::schema::PROGRAM;
 use super::super::stop::Stop;
-use super::super::storage::left_out::{AllLeftOut, LeftOut, PutAside};
+use super::super::storage::left_out::{AllLeftOut, LeftOut};
 use super::super::storage::writer::IndexWriter;
 use super::super::stored::{DocumentSource, StoredDocument};
 use super::super::{Config, IndexError};
@@ -40,7 +40,6 @@ pub struct RemoteWriter {
     sent: Vec<Sent>,
     state: RemoteState,
     turn: Option<(u64, u64)>,
-    aside: PutAside,
 }
 
 impl RemoteWriter {
@@ -77,7 +76,6 @@ impl RemoteWriter {
             reprints,
             lines: Vec::new(),
             sent: Vec::new(),
-            aside: PutAside::of(&state.left_out),
             state,
             turn,
             index,
@@ -87,7 +85,7 @@ impl RemoteWriter {
     /// Goes through the log from its beginning again: what the index has is sent once more, what it lacks comes in.
     pub fn begin_again(&mut self) -> Result<(), IndexError> {
         self.state.seq = 0;
-        self.aside = PutAside::default();
+        self.state.left_out = AllLeftOut::default();
         self.write_state()
     }
 
@@ -104,7 +102,6 @@ impl RemoteWriter {
 
     fn write_state(&mut self) -> Result<(), IndexError> {
         self.state.beat += 1;
-        self.state.left_out = self.aside.all();
         self.turn = self.index.set_state(&self.state, self.turn)?;
         Ok(())
     }
@@ -151,7 +148,7 @@ impl RemoteWriter {
             match item["status"].as_u64().unwrap_or(500) {
                 // 404: it was deleted before; 409: something newer is there.
                 200..300 | 404 | 409 => {}
-                400 => self.aside.put(LeftOut {
+                400 => self.state.left_out.put(LeftOut {
                     fingerprint: sent.fingerprint,
                     seq: sent.seq,
                     url: sent.url,
@@ -176,7 +173,7 @@ impl IndexWriter for RemoteWriter {
         let body = stored.body();
         let placed = self.reprints.place(stored, &body);
         let document = self.cutter.fields(stored, &body, placed);
-        self.aside.forget(stored.fingerprint);
+        self.state.left_out.forget(stored.fingerprint);
         let sent = Sent {
             fingerprint: stored.fingerprint,
             seq: stored.seq,
@@ -193,16 +190,16 @@ impl IndexWriter for RemoteWriter {
 
     fn leave_out(&mut self, left: LeftOut) -> Result<(), IndexError> {
         self.delete(left.fingerprint, left.seq)?;
-        self.aside.put(left);
+        self.state.left_out.put(left);
         Ok(())
     }
 
     fn left_out(&self) -> AllLeftOut {
-        self.aside.all()
+        self.state.left_out.clone()
     }
 
     fn delete(&mut self, fingerprint: u64, seq: u64) -> Result<(), IndexError> {
-        self.aside.forget(fingerprint);
+        self.state.left_out.forget(fingerprint);
         self.reprints.forget(fingerprint);
         let sent = Sent {
             fingerprint,

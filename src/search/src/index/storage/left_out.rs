@@ -1,7 +1,6 @@
 //! Documents that could not be indexed and were put aside, so that those after them are. In: a document and the reason.
 //! Out: a list that stands in the index's own commit, and so is never of another moment than the index. Bounded.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::{Deserialize, Serialize};
@@ -44,49 +43,32 @@ impl AllLeftOut {
     pub fn count(&self) -> u64 {
         self.listed.len() as u64 + self.unlisted
     }
-}
 
-/// The same while an index is written.
-#[derive(Debug, Default)]
-pub(crate) struct PutAside {
-    listed: BTreeMap<u64, LeftOut>,
-    unlisted: u64,
-}
-
-impl PutAside {
-    pub(crate) fn of(all: &AllLeftOut) -> Self {
-        let by_key = |left: &LeftOut| (left.fingerprint, left.clone());
-        Self {
-            listed: all.listed.iter().map(by_key).collect(),
-            unlisted: all.unlisted,
-        }
-    }
-
-    pub(crate) fn all(&self) -> AllLeftOut {
-        AllLeftOut {
-            listed: self.listed.values().cloned().collect(),
-            unlisted: self.unlisted,
-        }
-    }
-
+    /// Lists a document, or counts it where the list is full.
     pub(crate) fn put(&mut self, left: LeftOut) {
-        let is_known = self.listed.contains_key(&left.fingerprint);
-        if !is_known && self.listed.len() >= LISTED_MAX {
-            self.unlisted += 1;
-            return;
-        }
         let cut = |text: &str| text.chars().take(TEXT_MAX).collect();
         let left = LeftOut {
             url: cut(&left.url),
             reason: cut(&left.reason),
             ..left
         };
-        self.listed.insert(left.fingerprint, left);
+        match self.place(left.fingerprint) {
+            Ok(at) => self.listed[at] = left,
+            Err(_) if self.listed.len() >= LISTED_MAX => self.unlisted += 1,
+            Err(at) => self.listed.insert(at, left),
+        }
     }
 
     /// The document is in the index after all, or gone.
     pub(crate) fn forget(&mut self, fingerprint: u64) {
-        self.listed.remove(&fingerprint);
+        if let Ok(at) = self.place(fingerprint) {
+            self.listed.remove(at);
+        }
+    }
+
+    fn place(&self, fingerprint: u64) -> Result<usize, usize> {
+        let key = |left: &LeftOut| left.fingerprint;
+        self.listed.binary_search_by_key(&fingerprint, key)
     }
 }
 
@@ -110,11 +92,11 @@ mod tests {
 
     #[test]
     fn the_list_is_bounded_and_a_document_that_is_in_leaves_it() {
-        let mut aside = PutAside::default();
+        let mut all = AllLeftOut::default();
         for n in 0..LISTED_MAX as u64 + 5 {
             let (url, reason) = ("长".repeat(2 * TEXT_MAX), "r".repeat(2 * TEXT_MAX));
             for seq in [n, n + 1] {
-                aside.put(LeftOut {
+                all.put(LeftOut {
                     fingerprint: n,
                     seq,
                     url: url.clone(),
@@ -122,12 +104,11 @@ mod tests {
                 });
             }
         }
-        let all = aside.all();
         assert_eq!((all.listed.len(), all.unlisted), (LISTED_MAX, 10));
         assert!(all.listed.iter().all(|l| l.url.chars().count() == TEXT_MAX));
-        aside = PutAside::of(&all);
-        aside.forget(0);
-        assert_eq!(aside.all().count(), all.count() - 1);
+        let before = all.count();
+        all.forget(0);
+        assert_eq!(all.count(), before - 1);
     }
 
     #[test]

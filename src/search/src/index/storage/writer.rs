@@ -16,7 +16,7 @@ use tantivy::{
 };
 
 use super::folder::{Folder, remove_leftovers};
-use super::left_out::{AllLeftOut, LeftOut, PutAside};
+use super::left_out::{AllLeftOut, LeftOut};
 use crate::analyze::{Singles, tokenizers};
 use crate::index::duplicates::reprints::{Placed, REMEMBERED, Reprints, Sketch};
 use crate::index::schema::{
@@ -53,7 +53,7 @@ pub struct Writer {
     store: i64,
     last_seq: u64,
     tokenizers: TokenizerManager,
-    aside: PutAside,
+    aside: AllLeftOut,
     is_of_other_version: bool,
     /// Segments may be merged.
     merges: bool,
@@ -121,8 +121,8 @@ impl Writer {
             store,
             last_seq: noted.seq,
             tokenizers,
-            aside: PutAside::of(&noted.left_out),
             is_of_other_version: noted.program != PROGRAM,
+            aside: noted.left_out,
             merges: true,
         })
     }
@@ -250,7 +250,7 @@ impl IndexWriter for Writer {
     }
 
     fn left_out(&self) -> AllLeftOut {
-        self.aside.all()
+        self.aside.clone()
     }
 
     fn delete(&mut self, fingerprint: u64, _: u64) -> Result<(), IndexError> {
@@ -267,7 +267,7 @@ impl IndexWriter for Writer {
             format: FORMAT,
             store: self.store,
             program: PROGRAM.to_owned(),
-            left_out: self.aside.all(),
+            left_out: self.aside.clone(),
         };
         let payload = serde_json::to_string(&noted).expect("numbers always serialize");
         let done = self.inner.prepare_commit().and_then(|mut prepared| {
