@@ -9,8 +9,8 @@ use super::transport::{Account, HttpTransport};
 use crate::config::Loaded;
 use taojin_crawl::store::StorePlace;
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::remote::{RemoteIndex, RemoteState};
-use taojin_search::index::{self, AllLeftOut, IndexError, Reader};
+use taojin_search::index::remote::RemoteIndex;
+use taojin_search::index::{self, AllLeftOut, IndexError, Noted, Reader};
 
 /// An index in an engine, and how it is made there.
 #[derive(Clone)]
@@ -61,38 +61,29 @@ impl IndexAt {
         }
     }
 
+    /// What the last commit of the index says; the default where there is none.
+    pub(crate) fn noted(&self) -> Result<Noted, IndexError> {
+        match &self.remote {
+            None => Ok(index::noted(&self.dir).unwrap_or_default()),
+            Some(remote) => Ok(remote.index.state()?.into()),
+        }
+    }
+
     /// The last change that the index has; 0 where that cannot be told.
     pub(crate) fn committed_seq(&self) -> u64 {
-        match &self.remote {
-            None => index::committed_seq(&self.dir),
-            Some(remote) => state(remote).seq,
-        }
+        self.noted().unwrap_or_default().seq
     }
 
     /// The last change that the index has; none where it is not of this store.
     pub(crate) fn seq_of(&self, store_id: i64) -> Result<Option<u64>, IndexError> {
-        Ok(match &self.remote {
-            None => index::noted(&self.dir)
-                .filter(|noted| noted.store == store_id)
-                .map(|noted| noted.seq),
-            Some(remote) => {
-                let state = remote.index.state()?;
-                (state.store == store_id).then_some(state.seq)
-            }
-        })
+        let noted = self.noted()?;
+        Ok((noted.store == store_id).then_some(noted.seq))
     }
 
     /// The documents that the index could not take.
     pub(crate) fn left_out(&self) -> AllLeftOut {
-        match &self.remote {
-            None => index::noted(&self.dir).unwrap_or_default().left_out,
-            Some(remote) => state(remote).left_out,
-        }
+        self.noted().unwrap_or_default().left_out
     }
-}
-
-fn state(remote: &RemoteAt) -> RemoteState {
-    remote.index.state().unwrap_or_default()
 }
 
 /// The engine that the settings name.

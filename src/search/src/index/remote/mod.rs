@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::IndexError;
-use super::schema::FORMAT;
+use super::schema::{FORMAT, Noted};
 use super::stop::Stop;
 use super::storage::left_out::AllLeftOut;
 
@@ -82,6 +82,18 @@ pub struct RemoteState {
     /// Documents that could not be indexed.
     #[serde(default)]
     pub left_out: AllLeftOut,
+}
+
+impl From<RemoteState> for Noted {
+    fn from(state: RemoteState) -> Self {
+        Self {
+            seq: state.seq,
+            format: FORMAT,
+            store: state.store,
+            program: state.program,
+            left_out: state.left_out,
+        }
+    }
 }
 
 impl RemoteIndex {

@@ -110,16 +110,18 @@ pub(super) fn without_index(poked: &Receiver<()>, shared: &Shared) {
     }
 }
 
-/// The last change that the index has, where it is of this store and the store does not know it (any more).
-pub(super) fn is_ahead(at: &IndexAt, store: &Store) -> anyhow::Result<Option<i64>> {
-    if let Some(remote) = at.remote() {
-        return Ok(remote::is_ahead(remote, store)?);
-    }
-    let Some(noted) = index::noted(at.dir()) else {
-        return Ok(None);
+/// The last change that the index has, where it is of this store and the store does not know it (any more). That an engine
+/// does not answer is no reason not to crawl.
+pub(super) fn is_ahead(at: &IndexAt, store: &Store) -> Result<Option<i64>, StoreError> {
+    let noted = match at.noted() {
+        Ok(noted) => noted,
+        Err(error) => {
+            tracing::warn!("{error}; the crawl begins, documents wait in the store");
+            return Ok(None);
+        }
     };
     let seq = i64::try_from(noted.seq).unwrap_or(i64::MAX);
-    let is_ours = noted.store == store.store_id()?;
+    let is_ours = noted.seq > 0 && noted.store == store.store_id()?;
     Ok((is_ours && seq > store.last_document_seq()?).then_some(seq))
 }
 

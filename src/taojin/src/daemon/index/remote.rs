@@ -15,7 +15,7 @@ use crate::daemon::Shared;
 use crate::daemon::liveness::Worker;
 use crate::documents::{IndexAt, RemoteAt, StoreDocuments};
 use crate::serve::metrics;
-use taojin_crawl::store::{self, Store, StoreError};
+use taojin_crawl::store;
 use taojin_search::index::remote::{RemoteState, RemoteWriter};
 use taojin_search::index::{self, IndexError, IndexWriter, caught};
 
@@ -262,21 +262,6 @@ pub(super) fn take_all(
     writer.release()?;
     let reader = IndexAt::of(loaded).open(&taojin_search::analyze::Analyzer::new(&[]))?;
     Ok(reader.num_docs()?)
-}
-
-/// The last change that the engine has, where it is of this store and the store does not know it (any more). That an engine
-/// does not answer is no reason not to crawl.
-pub(in crate::daemon) fn is_ahead(at: &RemoteAt, store: &Store) -> Result<Option<i64>, StoreError> {
-    let state = match at.index.state() {
-        Ok(state) => state,
-        Err(error) => {
-            tracing::warn!("{error}; the crawl begins, documents wait in the store");
-            return Ok(None);
-        }
-    };
-    let seq = i64::try_from(state.seq).unwrap_or(i64::MAX);
-    let is_ours = state.seq > 0 && state.store == store.store_id()?;
-    Ok((is_ours && seq > store.last_document_seq()?).then_some(seq))
 }
 
 /// A name that no other one has.
