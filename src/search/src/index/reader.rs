@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tantivy::DocAddress;
 
 use super::query::Query;
-use super::rank::clauses::place_of;
+use super::rank::clauses::{expanded, place_of};
 use super::rank::plan::Plan;
 use super::remote::{RemoteIndex, RemoteView};
 use super::schema::Column;
@@ -18,7 +18,7 @@ use super::storage::embedded::Opened;
 use super::stored::{DocumentSource, StoredDocument};
 use super::view::{Order, View, Wanted, reckoned};
 use super::{Config, IndexError};
-use crate::analyze::{Analyzer, normalize};
+use crate::analyze::{Analyzer, Expanded, normalize};
 
 /// What keeps the index.
 enum Engine {
@@ -151,6 +151,11 @@ impl Reader {
             Ok(stored.is_none_or(&mut each))
         })?;
         Ok(())
+    }
+
+    /// The words of a query for which others are looked for as well.
+    pub fn expanded(&self, query: &Query) -> Vec<Expanded> {
+        expanded(query, &self.analyzer().dictionary())
     }
 
     /// The analyzer queries are cut with.

@@ -12,7 +12,6 @@ use super::plan::{Chain, Plan};
 use crate::analyze::{Dictionary, Expanded, Word, normalize};
 use crate::index::Config;
 use crate::index::query::{Clause, Filter, Form, Group, Match, Occur, Query, Target};
-use crate::index::reader::Reader;
 use crate::index::schema::{BODY, COMMENTS, Column, TITLE, TextColumns};
 use crate::index::stored::host_of;
 use crate::index::view::Statistics;
@@ -203,13 +202,6 @@ const SYNONYM_WEIGHT: f32 = 0.8;
 const TYPED_BONUS: f32 = 30.0;
 /// Words of one query that are looked for with their synonyms: one with more is a text.
 const MOST_EXPANDED: usize = 8;
-
-impl Reader {
-    /// The words of a query for which others are looked for as well.
-    pub fn expanded(&self, query: &Query) -> Vec<Expanded> {
-        expanded(query, &self.analyzer().dictionary())
-    }
-}
 
 /// The words of a query that have synonyms, with these.
 pub(crate) fn expanded(query: &Query, dictionary: &Dictionary) -> Vec<Expanded> {
