@@ -5,7 +5,7 @@
 use super::normalize::normalize;
 
 /// Lexicons that are part of the program: name and text.
-pub const BUILTIN_LEXICONS: &[(&str, &str)] = &[(
+const BUILTIN_LEXICONS: &[(&str, &str)] = &[(
     "oil-gas",
     include_str!("../../../../index/lexicons/oil-gas.txt"),
 )];
@@ -49,7 +49,6 @@ pub struct Term {
 /// The terms of one domain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lexicon {
-    name: String,
     terms: Vec<Term>,
     removed: Vec<String>,
 }
@@ -84,7 +83,6 @@ impl Lexicon {
             }
         }
         Ok(Self {
-            name: name.to_owned(),
             terms,
             removed: removals,
         })
@@ -92,18 +90,9 @@ impl Lexicon {
 
     /// A lexicon that is part of the program.
     pub fn builtin(name: &str) -> Result<Self, LexiconError> {
-        BUILTIN_LEXICONS
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map_or_else(
-                || Err(LexiconError::Unknown(name.to_owned())),
-                |(name, text)| Self::parse(name, text),
-            )
-    }
-
-    /// What it is called.
-    pub fn name(&self) -> &str {
-        &self.name
+        let known = BUILTIN_LEXICONS.iter().find(|(known, _)| *known == name);
+        let (name, text) = known.ok_or_else(|| LexiconError::Unknown(name.to_owned()))?;
+        Self::parse(name, text)
     }
 
     /// Its terms, in the order of the text.

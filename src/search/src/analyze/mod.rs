@@ -18,7 +18,7 @@ mod typed;
 pub use cut::{GramPhrase, Word, ending_pattern, gram_phrase, gram_term, is_cjk, whole_grams};
 pub(crate) use cut::{gram_terms, is_single};
 pub use dictionary::{Analyzer, Dictionary, Tagged, is_stop_word};
-pub use lexicon::{BUILTIN_LEXICONS, Lexicon, LexiconError, Term, edited, term_problem};
+pub use lexicon::{Lexicon, LexiconError, Term, edited, term_problem};
 pub use normalize::{Normalized, normalize};
 pub use singles::Singles;
 pub use synonyms::{Expanded, Synonyms, SynonymsError};

@@ -83,10 +83,8 @@ impl Synonyms {
     /// Synonyms that are part of the program.
     pub fn builtin(name: &str) -> Result<Self, SynonymsError> {
         let known = BUILTIN.iter().find(|(known, _)| *known == name);
-        known.map_or_else(
-            || Err(SynonymsError::Unknown(name.to_owned())),
-            |(name, text)| Self::parse(name, text),
-        )
+        let (name, text) = known.ok_or_else(|| SynonymsError::Unknown(name.to_owned()))?;
+        Self::parse(name, text)
     }
 
     /// Those of several files together.
