@@ -10,7 +10,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use url::{Position, Url};
 
 use super::plain::{self, Ends};
@@ -39,7 +39,8 @@ pub enum UriError {
 
 /// The address of a page in canonical form: equal pages by spelling have equal text. Always http or https, always
 /// with a host, at most [`MAX_URI_BYTES`] long, always ASCII.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct CrawlUri {
     /// Everything else follows from it.
     text: String,
@@ -59,15 +60,6 @@ impl CrawlUri {
     /// The same for any text, plain or not.
     pub(super) fn read(text: &str) -> Result<Self, UriError> {
         Self::from_url(Url::parse(text).map_err(|e| UriError::Invalid(e.to_string()))?)
-    }
-
-    /// Parses what a person typed: as [`CrawlUri::parse`], and a missing scheme becomes `http`.
-    pub fn parse_typed(text: &str) -> Result<Self, UriError> {
-        let text = bounded(text)?;
-        if text.contains("://") {
-            return Self::parse(text);
-        }
-        Self::parse(&format!("http://{}", text.trim_start_matches('/')))
     }
 
     /// Resolves a reference found in the page at `self`.
@@ -270,19 +262,6 @@ impl CrawlUri {
     pub fn fingerprint(&self) -> u64 {
         xxhash_rust::xxh3::xxh3_64(self.as_str().as_bytes())
     }
-
-    /// 64-bit hash that is the same for addresses which usually, but not always, lead to one page: http and https,
-    /// with and without `www.`, `index.html`, a final slash. A hint where to look for duplicates, never an identity.
-    pub fn variant_key(&self) -> u64 {
-        let host = self.authority();
-        let host = host.strip_prefix("www.").unwrap_or(host);
-        let path = self.path();
-        let (folder, file) = path.rsplit_once('/').unwrap_or_default();
-        let is_index = matches!(file.split_once('.'), Some(("index" | "default", _)));
-        let path = if is_index { folder } else { path };
-        let text = [host, path.trim_end_matches('/'), self.query().unwrap_or("")].join("\n");
-        xxhash_rust::xxh3::xxh3_64(text.as_bytes())
-    }
 }
 
 fn bounded(text: &str) -> Result<&str, UriError> {
@@ -335,6 +314,14 @@ fn canonical_query(url: &mut Url) {
     }
 }
 
+impl TryFrom<String> for CrawlUri {
+    type Error = UriError;
+
+    fn try_from(text: String) -> Result<Self, UriError> {
+        Self::parse(&text)
+    }
+}
+
 impl From<CrawlUri> for String {
     fn from(uri: CrawlUri) -> Self {
         uri.text
@@ -358,19 +345,6 @@ impl FromStr for CrawlUri {
 impl AsRef<str> for CrawlUri {
     fn as_ref(&self) -> &str {
         self.as_str()
-    }
-}
-
-impl Serialize for CrawlUri {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> Deserialize<'de> for CrawlUri {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
     }
 }
 

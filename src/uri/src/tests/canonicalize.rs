@@ -277,23 +277,6 @@ fn references_are_resolved_against_the_page() {
 }
 
 #[test]
-fn a_person_may_leave_out_the_scheme() {
-    let typed = |t: &str| CrawlUri::parse_typed(t).map(|u| u.to_string());
-    assert_eq!(typed("news.example/a").unwrap(), "http://news.example/a");
-    assert_eq!(typed("//news.example").unwrap(), "http://news.example/");
-    assert_eq!(typed("127.0.0.1:8080").unwrap(), "http://127.0.0.1:8080/");
-    assert_eq!(
-        typed("https://news.example").unwrap(),
-        "https://news.example/"
-    );
-    assert!(matches!(
-        typed("ftp://news.example"),
-        Err(UriError::Scheme(_))
-    ));
-    assert!(typed("").is_err());
-}
-
-#[test]
 fn parts_of_an_address_are_named() {
     let uri = CrawlUri::parse("https://News.CNPC.com.cn:8443/system/2016//a.shtml?x=1&y").unwrap();
     assert_eq!(uri.host(), "news.cnpc.com.cn");
@@ -331,27 +314,6 @@ fn parts_of_an_address_are_named() {
         Some("127.0.0.1".parse().unwrap())
     );
     assert_eq!(literal.port(), 80);
-}
-
-#[test]
-fn variants_of_one_page_share_a_hint() {
-    let key = |t: &str| CrawlUri::parse(t).unwrap().variant_key();
-    let page = key("http://h.example/a");
-    for text in [
-        "https://h.example/a",
-        "http://www.h.example/a/",
-        "http://h.example/a/index.html",
-        "https://www.h.example/a/default.aspx",
-    ] {
-        assert_eq!(key(text), page, "{text}");
-    }
-    for text in [
-        "http://h.example/a?x",
-        "http://h.example/b",
-        "http://h.example/",
-    ] {
-        assert_ne!(key(text), page, "{text}");
-    }
 }
 
 #[test]
